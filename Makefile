@@ -1,0 +1,37 @@
+# Needs only Python 3.11 or later, with pip, and make.
+PYTHON ?= python3
+BIN := .venv/bin
+BENCHMARKS = $(filter-out benchmarks/_%,$(wildcard benchmarks/*.py))
+
+.PHONY: demo test check slow bench clean
+
+demo: .venv/base
+	$(BIN)/tacit demo
+
+test: check
+	$(BIN)/pytest
+
+check: .venv/test
+	$(BIN)/ruff check
+	$(BIN)/ruff format --check
+	$(BIN)/mypy
+	$(BIN)/lint-imports --no-logo
+
+slow: .venv/test
+	$(BIN)/pytest -m slow
+
+bench: .venv/bench
+	set -e; for file in $(BENCHMARKS); do $(BIN)/python $$file; done
+
+clean:
+	rm -rf .venv build dist .mypy_cache .pytest_cache .ruff_cache .hypothesis .import_linter_cache .coverage htmlcov
+
+# Each stamp says that one set of requirements is installed; it is renewed when these two files change.
+.venv/test: EXTRA := [test]
+.venv/bench: EXTRA := [bench]
+.venv/base .venv/test .venv/bench: pyproject.toml constraints.txt | $(BIN)/python
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.$(EXTRA)'
+	touch $@
+
+$(BIN)/python:
+	$(PYTHON) -m venv .venv

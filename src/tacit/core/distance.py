@@ -1,0 +1,164 @@
+"""How far apart neighbours may be, and which tables are neighbours.
+
+A `Distance` bounds, in four norms at once, how one unit of privacy can move a vector of integers or reals.  Each
+mechanism reads the norm its theorem is stated in: Laplace l1, Gaussian l2, selection and sparse vector linf.  The
+neighbouring relation is part of its type, stated once where the data are described; distances and losses under
+different relations do not add.
+
+                                      l0    l1    l2^2    linf
+    k counting queries, either         k     k     k       1
+    histogram, add or remove           1     1     1       1
+    histogram, substitute              2     2     2       1
+
+References.  Dwork and Roth (2014), definitions 2.3, 3.1; Kifer and Machanavajjhala, SIGMOD 2011, on the relations.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from typing import Generic, TypeVar
+
+from .errors import BadParameter, MixedRelations
+from .exact import Number, positive, rational, whole
+
+
+class Relation:
+    """Which tables are neighbours."""
+
+    def __repr__(self) -> str:
+        return type(self).__name__
+
+    def counts(self: R, k: int = 1) -> Distance[R]:
+        """k counting queries asked together: one person moves each by at most 1."""
+        k = whole("k", k)
+        return Distance(Fraction(k), Fraction(k), Fraction(1), k, self)
+
+
+R = TypeVar("R", bound=Relation)
+S = TypeVar("S", bound=Relation)
+
+
+@dataclass(frozen=True)
+class Distance(Generic[R]):
+    """One unit of privacy moves at most l0 coordinates, by at most these norms; l0 is None where unknown."""
+
+    l1: Fraction
+    l2_squared: Fraction
+    linf: Fraction
+    l0: int | None = 1
+    relation: R | None = None
+
+    def group(self, k: int) -> Distance[R]:
+        """How far k units together can move it (the triangle inequality)."""
+        k = whole("k", k)
+        return replace(
+            self,
+            l1=k * self.l1,
+            l2_squared=k * k * self.l2_squared,
+            linf=k * self.linf,
+            l0=self.l0 and k * self.l0,
+        )
+
+    def __add__(self, other: Distance[R]) -> Distance[R]:
+        """Two vectors side by side."""
+        if None not in (self.relation, other.relation) and type(self.relation) is not type(other.relation):
+            raise MixedRelations(self.relation, other.relation)
+        return Distance(
+            self.l1 + other.l1,
+            self.l2_squared + other.l2_squared,
+            max(self.linf, other.linf),
+            self.l0 + other.l0 if self.l0 is not None and other.l0 is not None else None,
+            self.relation or other.relation,
+        )
+
+    def on_grid(self, grid: Fraction) -> Distance[R]:
+        """The same in whole multiples of `grid`, after each real has been rounded to the nearest, halves up.
+
+        That rule commutes with shifts by multiples of the grid, so a coordinate that moves by d moves by at most
+        ceil(d / grid) multiples; a sum of l0 ceilings is at most ceil(l1 / grid) + l0 - 1.
+        """
+        if self.l0 is None:
+            raise BadParameter("distance", self, "one that says how many coordinates move (l0), to be put on a grid")
+        linf = Fraction(math.ceil(self.linf / grid))
+        l1 = min(Fraction(math.ceil(self.l1 / grid) + max(0, self.l0 - 1)), self.l0 * linf)
+        # |ceil(d/g)|_2 <= |d|_2/g + sqrt(l0), and |v|_2^2 <= |v|_1 |v|_inf
+        cross = math.isqrt(math.ceil(4 * self.l0 * self.l2_squared / grid**2)) + 1
+        l2_squared = min(self.l2_squared / grid**2 + self.l0 + cross, l1 * linf)
+        return Distance(l1, l2_squared, linf, self.l0, self.relation) if self.linf else self
+
+
+class AddRemove(Relation):
+    """Neighbours differ by one unit's presence; the number of units is private."""
+
+    def histogram(self) -> Distance[AddRemove]:
+        """Each unit lies in one cell."""
+        return Distance(Fraction(1), Fraction(1), Fraction(1), 1, self)
+
+    def sum(self, low: Number, high: Number) -> Distance[AddRemove]:
+        """A sum of one value in [low, high] for each unit."""
+        return scalar(max(map(abs, _interval(low, high))), self)
+
+
+class Substitute(Relation):
+    """Neighbours differ in one unit's data; the number of units is public."""
+
+    def histogram(self) -> Distance[Substitute]:
+        """A unit leaves one cell and enters another."""
+        return Distance(Fraction(2), Fraction(2), Fraction(1), 2, self)
+
+    def sum(self, low: Number, high: Number) -> Distance[Substitute]:
+        """A sum of one value in [low, high] for each unit."""
+        low, high = _interval(low, high)
+        return scalar(high - low, self)
+
+    def mean(self, low: Number, high: Number, n: int) -> Distance[Substitute]:
+        """A mean of n values in [low, high], n public."""
+        low, high = _interval(low, high)
+        return scalar((high - low) / whole("n", n), self)
+
+
+ADD_REMOVE = AddRemove()
+SUBSTITUTE = Substitute()
+
+
+def _interval(low: Number, high: Number) -> tuple[Fraction, Fraction]:
+    a, b = rational("low", low), rational("high", high)
+    if a > b:
+        raise BadParameter("low", low, f"at most high, which is {high}")
+    return a, b
+
+
+def scalar(size: Fraction, relation: R | None = None) -> Distance[R]:
+    """One coordinate moves, by at most `size`."""
+    return Distance(size, size * size, size, 1 if size else 0, relation)
+
+
+def distance(value: Number | Distance[R], name: str = "distance", zero: bool = False) -> Distance[R]:
+    """Read a distance: a number means that one coordinate moves by at most that much."""
+    if isinstance(value, Distance):
+        return value
+    return scalar(Fraction(0)) if zero and rational(name, value) == 0 else scalar(positive(name, value))
+
+
+def norms(
+    *,
+    l0: int | None = None,
+    l1: Number | None = None,
+    l2: Number | None = None,
+    linf: Number | None = None,
+    relation: R | None = None,
+) -> Distance[R]:
+    """A distance from the norms that are known; the others follow from l1 <= l0 linf and l2^2 <= l1 linf."""
+    given = {name: positive(name, v) for name, v in (("l1", l1), ("l2", l2), ("linf", linf)) if v is not None}
+    if not given:
+        raise BadParameter("norms", "none", "at least one of l1, l2, linf")
+    count = None if l0 is None else whole("l0", l0)
+    largest = min(given.values())
+    if "l1" not in given and count is None:
+        raise BadParameter("l0", None, "given when l1 is not")
+    most = given.get("l1", largest * (count or 1))
+    total = min(most, largest * count) if count is not None else most
+    square = min(total * largest, given["l2"] ** 2 if "l2" in given else total * largest)
+    return Distance(total, square, largest, count, relation)

@@ -1,0 +1,56 @@
+"""Every error tacit raises.
+
+TacitError
+├─ Malformed            what was asked cannot be read
+│  ├─ BadParameter      (name, given, allowed)   a public parameter is outside its domain
+│  ├─ BadData           (name, given, allowed)   a private value has the wrong shape or kind; it is never shown
+│  └─ MixedRelations    (first, second)          losses under different neighbouring relations do not add
+└─ Exhausted            (name, allowed)          an interactive mechanism has given all it may
+"""
+
+from __future__ import annotations
+
+
+class TacitError(Exception):
+    """The root of the tree."""
+
+
+class Malformed(TacitError, ValueError):
+    """What was asked cannot be read."""
+
+    def __init__(self, name: str, given: object, allowed: str) -> None:
+        super().__init__(f"{name} must be {allowed}; got {given}")
+        self.name, self.given, self.allowed = name, given, allowed
+
+    def __reduce__(self) -> tuple[type[Malformed], tuple[str, object, str]]:
+        return type(self), (self.name, self.given, self.allowed)
+
+
+class BadParameter(Malformed):
+    """A public parameter is outside its domain."""
+
+    def __init__(self, name: str, given: object, allowed: str) -> None:
+        text = repr(given)
+        super().__init__(name, text if len(text) <= 80 else f"{text[:77]}...", allowed)
+
+
+class BadData(Malformed):
+    """A private value has the wrong shape or kind: `given` describes it by public facts, never by value."""
+
+
+class MixedRelations(TacitError, ValueError):
+    """Losses or distances under different neighbouring relations were added."""
+
+    def __init__(self, first: object, second: object) -> None:
+        super().__init__(
+            f"cannot add a loss under {first} to one under {second}; state both distances under one relation"
+        )
+        self.first, self.second = first, second
+
+
+class Exhausted(TacitError):
+    """An interactive mechanism has given all that it may give."""
+
+    def __init__(self, name: str, allowed: str) -> None:
+        super().__init__(f"{name} is exhausted: it gives {allowed}; start a new one, which costs its full price again")
+        self.name, self.allowed = name, allowed

@@ -1,0 +1,115 @@
+"""Exact numbers: rational parameters, enclosures of reals by integers, and rounding outward to floats.
+
+A `Real` is a number known to any precision: f(bits) = (lo, hi) with lo <= 2^bits f <= hi.  Everything a
+sampler cannot decide in floating point it decides by such enclosures, so it never errs.
+"""
+
+from __future__ import annotations
+
+import decimal
+import math
+import numbers
+from collections.abc import Callable
+from decimal import Decimal
+from fractions import Fraction
+
+import numpy as np
+
+from .errors import BadParameter
+
+Real = Callable[[int], tuple[int, int]]
+Number = int | float | str | Decimal | Fraction
+
+
+def rational(name: str, value: Number) -> Fraction:
+    """Read a number exactly as it is written: the float 0.1 is one tenth, as its shortest decimal text says."""
+    given: object = value
+    try:
+        match given:
+            case bool() | np.bool_():
+                pass
+            case numbers.Rational():
+                return Fraction(int(given.numerator), int(given.denominator))
+            case Decimal() | str():
+                return Fraction(given)
+            case numbers.Real():
+                return Fraction(repr(float(given)))
+    except (ValueError, OverflowError, ZeroDivisionError):
+        raise BadParameter(name, value, "a finite number") from None
+    raise BadParameter(name, value, "a number: int, float, Fraction, Decimal or decimal text")
+
+
+def positive(name: str, value: Number, at_most: Fraction | None = None) -> Fraction:
+    """A rational above zero."""
+    x = rational(name, value)
+    if x <= 0 or (at_most is not None and x > at_most):
+        raise BadParameter(name, value, "positive" if at_most is None else f"positive and at most {float(at_most):g}")
+    return x
+
+
+def probability(name: str, value: Number) -> Fraction:
+    """A rational strictly between 0 and 1."""
+    x = rational(name, value)
+    if not 0 < x < 1:
+        raise BadParameter(name, value, "strictly between 0 and 1")
+    return x
+
+
+def whole(name: str, value: int, at_least: int = 1) -> int:
+    """An integer, given as an integer."""
+    given: object = value
+    if isinstance(given, bool | np.bool_) or not isinstance(given, numbers.Integral) or given < at_least:
+        raise BadParameter(name, value, f"a whole number, at least {at_least}")
+    return int(given)
+
+
+def up(x: Fraction) -> float:
+    """The least float not below x."""
+    try:
+        y = x.numerator / x.denominator
+    except OverflowError:
+        return math.inf if x > 0 else -float(np.finfo(float).max)
+    return y if Fraction(y) >= x else math.nextafter(y, math.inf)
+
+
+def down(x: Fraction) -> float:
+    """The greatest float not above x."""
+    return -up(-x)
+
+
+def constant(x: Fraction) -> Real:
+    """A rational, as a real."""
+    return lambda bits: ((x.numerator << bits) // x.denominator, -((-x.numerator << bits) // x.denominator))
+
+
+def exp_minus(x: Fraction) -> Real:
+    """e^-x for x >= 0.
+
+    `Decimal.exp` is correctly rounded, and reading x costs a relative 10^-digits, so the result is within a
+    relative (x + 1) 10^(1 - digits) of the truth; x < bits ln 2 here, and the guard digits make that < 2^-bits.
+    """
+
+    def enclose(bits: int) -> tuple[int, int]:
+        if x == 0:
+            return 1 << bits, 1 << bits
+        if x >= bits:  # e^-x < 2^-bits
+            return 0, 1
+        digits = (bits * 31) // 100 + len(str(bits)) + 4
+        with decimal.localcontext(decimal.Context(prec=digits, Emin=-decimal.MAX_EMAX, Emax=decimal.MAX_EMAX)):
+            e = (-Decimal(x.numerator) / Decimal(x.denominator)).exp()
+            scaled = int(e * Decimal(1 << bits))
+        return max(0, scaled - 1), scaled + 2
+
+    return enclose
+
+
+def logistic(x: Fraction) -> Real:
+    """1 / (1 + e^-x) for x >= 0."""
+    e = exp_minus(x)
+
+    def enclose(bits: int) -> tuple[int, int]:
+        lo, hi = e(bits)
+        one = 1 << bits
+        return (one << bits) // (one + hi), -(-(one << bits) // (one + lo))
+
+    return enclose

@@ -1,0 +1,164 @@
+"""Privacy loss as an algebra.
+
+A `Loss` is a formal sum of atoms, one for each thing done to a table:
+
+    zero          nothing was done
+    a + b         a and then b, where b may be chosen after seeing a's output
+    n * a         a, n times
+    a.group(k)    what k units together pay
+
+An atom states what is proved of one mechanism.  A view (`views.py`) is an accountant: a homomorphism from losses to
+a monoid in which sums are cheap.  Counting happens once, in the sum, so no accountant can forget it.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from fractions import Fraction
+from functools import reduce
+from types import MappingProxyType
+from typing import Any, Protocol
+
+from .distance import Relation
+from .errors import MixedRelations
+from .exact import whole
+
+_ULPS = 1 + 2.0**-50  # a dozen roundings outward
+
+
+class Atom(Protocol):
+    """What is proved of one mechanism on neighbours.  Each answer is true, if need be infinite."""
+
+    def pure(self) -> Fraction | float:
+        """An epsilon no |ln P(y)/Q(y)| exceeds: a Fraction, or infinity."""
+
+    def concentrated(self) -> float:
+        """A rho such that the Renyi divergence of every order a > 1 is at most rho a."""
+
+    def renyi(self, order: float) -> float:
+        """At least the Renyi divergence of this order, in both directions."""
+
+    def profile(self, epsilon: float) -> float:
+        """At least the hockey-stick divergence at epsilon, in both directions: a delta for this mechanism alone."""
+
+    def group(self, k: int) -> Atom:
+        """The same for neighbours k units apart."""
+
+
+@dataclass(frozen=True)
+class Pure:
+    """epsilon-differential privacy and nothing more (Dwork, McSherry, Nissim, Smith 2006)."""
+
+    epsilon: Fraction
+
+    def pure(self) -> Fraction | float:
+        return self.epsilon
+
+    def concentrated(self) -> float:
+        """epsilon tanh(epsilon / 2): h(u) = ln cosh(epsilon sqrt u) is concave (Steinke 2024)."""
+        e = float(self.epsilon)
+        return e * math.tanh(e / 2) * _ULPS
+
+    def renyi(self, order: float) -> float:
+        """That of the dominating pair, a coin of odds e^epsilon (Mironov 2017, Proposition 5)."""
+        e = float(self.epsilon)
+        log_sum = order * e + math.log1p(math.exp((1 - 2 * order) * e)) - e - math.log1p(math.exp(-e))
+        return min(e, max(0.0, log_sum) / (order - 1)) * _ULPS
+
+    def profile(self, epsilon: float) -> float:
+        """(e^e0 - e^epsilon) / (1 + e^e0), that of the coin."""
+        gap = float(self.epsilon) - epsilon
+        return -math.expm1(-gap) / (1 + math.exp(-float(self.epsilon))) * _ULPS if gap > 0 else 0.0
+
+    def group(self, k: int) -> Pure:
+        return type(self)(k * self.epsilon)
+
+
+class BoundedRange(Pure):
+    """ln P(y)/Q(y) lies in an interval of length epsilon (Durfee and Rogers 2019): the exponential mechanism."""
+
+    def concentrated(self) -> float:
+        """epsilon^2 / 8 (Cesar and Rogers 2021, Lemma 3.4), by Hoeffding's lemma."""
+        return min(super().concentrated(), float(self.epsilon) ** 2 / 8 * _ULPS)
+
+    def renyi(self, order: float) -> float:
+        return min(super().renyi(order), order * float(self.epsilon) ** 2 / 8 * _ULPS)
+
+
+@dataclass(frozen=True)
+class Concentrated:
+    """rho-zero-concentrated differential privacy (Bun and Steinke 2016)."""
+
+    rho: Fraction
+
+    def pure(self) -> Fraction | float:
+        return math.inf
+
+    def concentrated(self) -> float:
+        return float(self.rho) * _ULPS
+
+    def renyi(self, order: float) -> float:
+        return order * float(self.rho) * _ULPS
+
+    def profile(self, epsilon: float) -> float:
+        return 1.0
+
+    def group(self, k: int) -> Concentrated:
+        return Concentrated(k * k * self.rho)
+
+
+@dataclass(frozen=True)
+class Loss:
+    """A formal sum of atoms with multiplicities, under one neighbouring relation if any is named."""
+
+    terms: Mapping[Atom, int] = field(default_factory=dict)
+    relation: Relation | None = None
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "terms", MappingProxyType({a: n for a, n in self.terms.items() if n}))
+
+    def __add__(self, other: Loss) -> Loss:
+        if None not in (self.relation, other.relation) and type(self.relation) is not type(other.relation):
+            raise MixedRelations(self.relation, other.relation)
+        atoms = {**self.terms, **other.terms}
+        counts = {a: self.terms.get(a, 0) + other.terms.get(a, 0) for a in atoms}
+        return Loss(counts, self.relation or other.relation)
+
+    def __rmul__(self, n: int) -> Loss:
+        whole("n", n, at_least=0)
+        return Loss({a: n * m for a, m in self.terms.items()}, self.relation)
+
+    def __hash__(self) -> int:
+        return hash(frozenset(self.terms.items()))
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Loss, (dict(self.terms), self.relation)
+
+    def group(self, k: int) -> Loss:
+        """What k units together pay."""
+        whole("k", k)
+        grouped = (Loss({a.group(k): n}, self.relation) for a, n in self.terms.items())
+        return reduce(Loss.__add__, grouped, Loss({}, self.relation))
+
+    def epsilon(self, delta: float | str | Fraction = 0) -> float:
+        """The least epsilon that any view proves at delta."""
+        from .views import best  # views are built on losses
+
+        return best(self, delta).epsilon
+
+    def delta(self, epsilon: float | str | Fraction) -> float:
+        """The least delta that any view proves at epsilon."""
+        from .views import least_delta
+
+        return least_delta(self, epsilon)
+
+    def explain(self, delta: float | str | Fraction = 0) -> str:
+        """Every view's answer, with its theorem, and which one won."""
+        from .views import table
+
+        return table(self, delta)
+
+
+zero = Loss()

@@ -1,0 +1,99 @@
+"""What a mechanism must say of itself.
+
+A mechanism is a frozen value.  Its file states, under these headings, what the suite in `tacit.testing` then checks
+against its own law:
+
+    Definition.   the law of its output, exactly
+    Privacy.      its loss as a function of distance
+    Utility.      how far from the truth the output is, with what probability
+    References.
+"""
+
+from __future__ import annotations
+
+import math
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any, Generic, Self, TypeVar
+
+from .distance import Distance
+from .errors import BadParameter
+from .exact import Number, positive, probability
+from .law import Law
+from .loss import Loss
+from .randomness import SYSTEM, Source
+
+X = TypeVar("X")
+Y = TypeVar("Y")
+
+
+@dataclass(frozen=True)
+class Example(Generic[X]):
+    """Hard neighbours: the mechanism's loss at `distance` must cover its laws on x and y, both ways."""
+
+    mechanism: Mechanism[X, Any]
+    x: X
+    y: X
+    distance: Number | Distance[Any]
+
+
+class Mechanism(ABC, Generic[X, Y]):
+    """A randomized map with its law, its privacy theorem, its utility theorem and its sampler."""
+
+    @abstractmethod
+    def law(self, x: X) -> Law:
+        """The exact law of the output on x."""
+
+    @abstractmethod
+    def loss(self, distance: Number | Distance[Any] | None = None) -> Loss:
+        """What inputs at most `distance` apart cost; by default the sensitivity the mechanism was made for."""
+
+    @abstractmethod
+    def error(self, *, beta: Number = 0.05) -> float:
+        """With probability at least 1 - beta the output misses the truth by no more than this."""
+
+    @abstractmethod
+    def miss(self, x: X, y: Y) -> float:
+        """How far output y is from the truth on x, in the units of `error`."""
+
+    @abstractmethod
+    def sample(self, x: X, source: Source) -> Y:
+        """Draw from `law(x)`."""
+
+    @classmethod
+    @abstractmethod
+    def examples(cls) -> Iterable[Example[X]]:
+        """Hard neighbours, for the suite."""
+
+    def release(self, x: X) -> Y:
+        """Draw from `law(x)` with the operating system's randomness."""
+        return self.sample(x, SYSTEM)
+
+    @classmethod
+    def for_error(cls, error: Number, beta: Number = 0.05, **fixed: Any) -> Self:
+        """The least epsilon whose error at beta is at most `error`; `fixed` are the other parameters."""
+        target = float(positive("error", error))
+        probability("beta", beta)
+
+        make: Callable[..., Self] = cls
+
+        def good(epsilon: float) -> bool:
+            return make(epsilon=epsilon, **fixed).error(beta=beta) <= target
+
+        low, high = 2.0**-20, 1.0
+        while not good(high):
+            low, high = high, 2 * high
+            if high > 2**10:
+                raise BadParameter("error", error, "large enough to be reached with an epsilon below 1024")
+        while high > 2.0**-40 and good(low):
+            low, high = low / 2, low
+        while high - low > high * 2.0**-30:
+            middle = (low + high) / 2
+            low, high = (low, middle) if good(middle) else (middle, high)
+        return make(epsilon=f"{high * (1 + 1e-5):.6g}", **fixed)  # six digits are enough, on the accurate side
+
+    def sample_size(self, relative_error: Number, beta: Number = 0.05) -> int:
+        """The least n for which the error is at most `relative_error` times n."""
+        return math.ceil(Fraction(self.error(beta=beta)) / positive("relative_error", relative_error))

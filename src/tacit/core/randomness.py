@@ -1,0 +1,94 @@
+"""The one door to randomness: a keystream cipher, keyed by the operating system.
+
+Every thread of every process has a keystream of its own (AES-256 in counter mode, key and counter from
+`os.urandom`), made on first use, thrown away in a forked child, and keyed anew after each 64 MiB, so that no
+two processes, threads or revived snapshots share more than that.  Nothing here can be seeded, copied or pickled.
+"""
+
+from __future__ import annotations
+
+import os
+import threading
+from typing import NoReturn, Protocol
+
+import numpy as np
+from cryptography.hazmat.primitives.ciphers import Cipher, CipherContext, algorithms, modes
+from numpy.typing import NDArray
+
+Words = NDArray[np.uint64]
+
+_CHUNK = 1 << 15  # words enciphered in one call; 256 KiB stays in a core's second-level cache
+_POOL = 512  # words kept ready for scalar draws
+_LIFE = 1 << 23  # words drawn under one key
+_ZEROS = memoryview(bytes(8 * _CHUNK))
+
+
+class Source(Protocol):
+    """Independent uniform words of `width` bits: 64 in service, fewer when a test enumerates them all."""
+
+    @property
+    def width(self) -> int: ...
+
+    def words(self, n: int) -> Words:
+        """The next n words."""
+
+    def word(self) -> int:
+        """The next word."""
+
+
+class _Stream:
+    """The keystream of one thread."""
+
+    def __init__(self) -> None:
+        self.owner = os.getpid()
+        self.pool: list[int] = []
+        self._rekey()
+
+    def _rekey(self) -> None:
+        self.left = _LIFE
+        self.cipher: CipherContext = Cipher(algorithms.AES256(os.urandom(32)), modes.CTR(os.urandom(16))).encryptor()
+
+    def words(self, n: int) -> Words:
+        out = np.empty(n + 2, np.uint64)  # the cipher asks for one block more than it writes
+        view = out.view(np.uint8).data
+        for start in range(0, n, _CHUNK):
+            count = min(_CHUNK, n - start)
+            if self.left < count:
+                self._rekey()
+            self.left -= count
+            self.cipher.update_into(_ZEROS[: 8 * count], view[8 * start :])
+        return out[:n]
+
+
+class _OperatingSystem:
+    """A `Source` fit for releases."""
+
+    width = 64
+
+    def __init__(self) -> None:
+        self._forget()
+        os.register_at_fork(after_in_child=self._forget)
+
+    def _forget(self) -> None:
+        self._local = threading.local()
+
+    def _stream(self) -> _Stream:
+        stream: _Stream | None = getattr(self._local, "stream", None)
+        if stream is None or stream.owner != os.getpid():  # a fork made outside Python is seen by its pid
+            stream = self._local.stream = _Stream()
+        return stream
+
+    def words(self, n: int) -> Words:
+        return self._stream().words(n)
+
+    def word(self) -> int:
+        stream = self._stream()
+        if not stream.pool:
+            stream.pool = stream.words(_POOL).tolist()
+        return stream.pool.pop()
+
+    def __reduce_ex__(self, protocol: object) -> NoReturn:
+        raise TypeError("a source of randomness cannot be copied or pickled: two holders would draw the same noise")
+
+
+SYSTEM: Source = _OperatingSystem()

@@ -1,0 +1,80 @@
+"""Integer noise on integers, or on reals put on a public grid."""
+
+from __future__ import annotations
+
+import math
+from abc import abstractmethod
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..core.distance import Distance, distance
+from ..core.exact import Number, probability, up, whole
+from ..core.law import Law, OnGrid, Product
+from ..core.mechanism import Mechanism
+from ..core.randomness import Source
+from ._grid import LARGEST, Value, distance_in_steps, power_of_two, steps
+
+
+class IntegerLaw(Law, Protocol):
+    """A law on the integers, symmetric about its centre."""
+
+    def reach(self, tail: float) -> int: ...
+
+
+@dataclass(frozen=True, init=False)
+class Additive(Mechanism[Value, Value]):
+    """Adds noise from a symmetric integer law."""
+
+    sensitivity: Distance[Any]
+    grid: Fraction | None
+
+    def __init__(self, sensitivity: Number | Distance[Any], grid: Number | None) -> None:
+        object.__setattr__(self, "sensitivity", distance(sensitivity, "sensitivity"))
+        object.__setattr__(self, "grid", None if grid is None else power_of_two("grid", grid))
+
+    @abstractmethod
+    def noise(self, centre: int = 0) -> IntegerLaw:
+        """The law of the noise, in steps of the grid, about a centre."""
+
+    @abstractmethod
+    def draw(self, source: Source, n: int | None) -> Any:
+        """Draw noise, in steps of the grid."""
+
+    def moves(self, by: Number | Distance[Any] | None) -> Distance[Any]:
+        """How far data move, in steps of the grid."""
+        return distance_in_steps(self.sensitivity if by is None else distance(by, zero=True), self.grid)
+
+    def law(self, x: Value) -> Law:
+        at = steps("value", x, self.grid)
+        if isinstance(at, int):
+            return self._placed(self.noise(at))
+        return Product(tuple(self._placed(self.noise(int(step))) for step in at.ravel()))
+
+    def _placed(self, noisy: Law) -> Law:
+        return noisy if self.grid is None else OnGrid(noisy, float(self.grid))
+
+    def sample(self, x: Value, source: Source) -> Value:
+        at = steps("value", x, self.grid)
+        if isinstance(at, int):
+            noisy = at + self.draw(source, None)
+            return int(noisy) if self.grid is None else float(noisy * self.grid)
+        noise: NDArray[Any] = self.draw(source, at.size).reshape(at.shape)
+        if noise.dtype == object:
+            noise = noise + at
+        else:
+            noise += at
+            np.clip(noise, -LARGEST, LARGEST, out=noise)
+        return noise if self.grid is None else noise.astype(float) * float(self.grid)
+
+    def error(self, *, beta: Number = 0.05, size: int = 1) -> float:
+        """The exact quantile of the largest of `size` noises; reals add half a step for rounding."""
+        each = -math.expm1(math.log1p(-float(probability("beta", beta))) / whole("size", size))
+        reach = self.noise().reach(each)
+        return float(reach) if self.grid is None else up((reach + Fraction(1, 2)) * self.grid)
+
+    def miss(self, x: Value, y: Value) -> float:
+        return float(np.max(np.abs(np.asarray(y) - np.asarray(x))))

@@ -1,0 +1,148 @@
+r"""The Gaussian mechanism, on the integers.
+
+Definition.  M(x) = x + Z with independent Z_i, P[Z_i = k] proportional to exp(-k^2 / (2 sigma^2)).  Reals go on a
+grid first, and sigma is then counted in its steps.
+
+Privacy.  If |x - x'|_2 <= d then M is (d^2 / (2 sigma^2))-zCDP, as for continuous noise.  If only one coordinate
+moves, by at most the integer d, the privacy profile is exactly
+    delta(e) = P[Z > e sigma^2/d - d/2] - exp(e) P[Z > e sigma^2/d + d/2]:
+the ratio is monotone, so the best event is a half-line, and sup_t F(t - d) - exp(e) F(t) grows with d.
+
+Utility.  `error` is the exact quantile of the largest of k noises; `classical_error` is
+sigma sqrt(2 ln(2 k / beta)), by sub-Gaussian tails and a union bound.
+
+References.  Canonne, Kamath, Steinke, NeurIPS 2020, theorems 4, 7 and corollary 9; Balle and Wang, ICML 2018, for
+calibration by the profile; Bun and Steinke, TCC 2016, for zCDP.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from ..core import law as laws
+from ..core import sample
+from ..core.distance import Distance
+from ..core.errors import BadParameter
+from ..core.exact import Number, positive, probability, whole
+from ..core.loss import Concentrated, Loss
+from ..core.mechanism import Example
+from ..core.randomness import Source
+from ._additive import Additive
+from ._grid import Value
+
+LARGEST_VARIANCE = Fraction(1 << 120)
+
+
+@dataclass(frozen=True)
+class OneShift(Concentrated):
+    """Discrete Gaussian noise on one integer that moves by at most `shift`."""
+
+    shift: int
+    sigma2: Fraction
+
+    @cached_property
+    def _law(self) -> laws.Gaussian:
+        return laws.Gaussian(self.sigma2)
+
+    def profile(self, epsilon: float) -> float:
+        """The theorem, with both tails rounded outward."""
+        centre, half = Fraction(epsilon) * self.sigma2 / self.shift, Fraction(self.shift, 2)
+        near = self._law.at_least(math.floor(centre - half) + 1) * (1 + self._law.tail_accuracy)
+        far = self._law.at_least(math.floor(centre + half) + 1) * (1 - self._law.tail_accuracy)
+        return min(1.0, max(0.0, near - math.exp(min(epsilon, 700.0)) * far) * (1 + 1e-14))
+
+    def group(self, k: int) -> OneShift:
+        return OneShift(k * k * self.rho, k * self.shift, self.sigma2)
+
+
+@dataclass(frozen=True, init=False)
+class Gaussian(Additive):
+    """Add discrete Gaussian noise; say `rho`, or `sigma` in the units of the value, or `epsilon` and `delta`."""
+
+    sigma2: Fraction
+
+    def __init__(
+        self,
+        *,
+        rho: Number | None = None,
+        sigma: Number | None = None,
+        epsilon: Number | None = None,
+        delta: Number | None = None,
+        sensitivity: Number | Distance[Any] = 1,
+        grid: Number | None = None,
+    ) -> None:
+        super().__init__(sensitivity, grid)
+        given = [name for name, v in (("rho", rho), ("sigma", sigma), ("epsilon", epsilon)) if v is not None]
+        if len(given) != 1 or (epsilon is None) != (delta is None):
+            raise BadParameter("parameters", given, "one of rho, sigma, or epsilon together with delta")
+        unit = (self.grid or Fraction(1)) ** 2
+        if rho is not None:
+            self._set(self.moves(None).l2_squared / (2 * positive("rho", rho)) * unit)
+        elif sigma is not None:
+            self._set(positive("sigma", sigma) ** 2)
+        elif epsilon is not None and delta is not None:
+            self._calibrate(positive("epsilon", epsilon), probability("delta", delta), unit)
+
+    def _set(self, sigma2: Fraction) -> None:
+        object.__setattr__(self, "sigma2", sigma2)
+        self.__dict__.pop("_step_variance", None)
+        positive("sigma^2 in steps of the grid", self._step_variance, at_most=LARGEST_VARIANCE)
+
+    def _calibrate(self, epsilon: Fraction, delta: Fraction, unit: Fraction) -> None:
+        """The least sigma, to a relative 2^-20 and never below, at which the loss is at most (epsilon, delta)."""
+
+        def good(sigma: float) -> bool:
+            self._set(Fraction(sigma) ** 2 * unit)
+            return self.loss().epsilon(delta) <= epsilon
+
+        high = max(1.0, float(self.moves(None).linf))
+        while not good(high):
+            high *= 2
+        low = high / 2
+        while good(low) and low > 2.0**-20:
+            low, high = low / 2, low
+        while high - low > high * 2.0**-20:
+            middle = (low + high) / 2
+            low, high = (low, middle) if good(middle) else (middle, high)
+        good(high)
+
+    @cached_property
+    def _step_variance(self) -> Fraction:
+        return self.sigma2 if self.grid is None else self.sigma2 / self.grid**2
+
+    @property
+    def sigma(self) -> float:
+        """The noise's sigma parameter; its standard deviation is never larger."""
+        return math.sqrt(self.sigma2)
+
+    def noise(self, centre: int = 0) -> laws.Gaussian:
+        return laws.Gaussian(self._step_variance, centre)
+
+    def draw(self, source: Source, n: int | None) -> Any:
+        return sample.gaussian(self._step_variance, source, *([] if n is None else [n]))
+
+    def loss(self, distance: Number | Distance[Any] | None = None) -> Loss:
+        d = self.moves(distance)
+        rho = d.l2_squared / (2 * self._step_variance)
+        atom = OneShift(rho, math.ceil(d.linf), self._step_variance) if d.l0 == 1 else Concentrated(rho)
+        return Loss({atom: 1} if rho else {}, d.relation)
+
+    def classical_error(self, beta: Number = 0.05, size: int = 1) -> float:
+        """sigma sqrt(2 ln(2 k / beta))."""
+        return math.sqrt(self.sigma2 * 2 * math.log(2 * whole("size", size) / probability("beta", beta)))
+
+    @classmethod
+    def examples(cls) -> Iterable[Example[Value]]:
+        for sigma in (Fraction(1, 2), Fraction(2), Fraction(15, 2)):
+            for d in (1, 3):
+                yield Example(cls(sigma=sigma), 0, d, d)
+        yield Example(cls(epsilon=1, delta="1e-6"), 0, 1, 1)
+        yield Example(cls(rho="0.5", sensitivity=2), np.array([3, 5]), np.array([4, 4]), 2)
+        yield Example(cls(rho="0.5", sensitivity="0.3", grid="0.25"), 0.12, 0.42, "0.3")

@@ -1,0 +1,92 @@
+r"""The Laplace mechanism, on the integers.
+
+Definition.  M(x) = x + Z with independent Z_i, P[Z_i = k] = (1 - q)/(1 + q) q^|k|, q = exp(-1/scale).  Reals go on a
+grid first, and the scale is then counted in its steps.
+
+Privacy.  If |x - x'|_1 <= d then M is (d / scale)-differentially private: each coordinate's ratio is
+q^(|y - x| - |y - x'|) <= q^-|x - x'|, by the triangle inequality.
+
+Utility.  P[|Z| >= t] = 2 q^t / (1 + q).  `error` is the exact quantile of the largest of k such;
+`classical_error` is scale ln(k / beta), which it never exceeds by more than rounding to the grid.
+
+References.  Dwork, McSherry, Nissim, Smith, TCC 2006; Ghosh, Roughgarden, Sundararajan, SIAM J. Comput. 41 (2012);
+Dwork and Roth (2014), theorems 3.6 and 3.8; Mironov, CCS 2012, for why no float carries noise.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from ..core import law as laws
+from ..core import sample
+from ..core.distance import Distance
+from ..core.errors import BadParameter
+from ..core.exact import Number, positive, probability, whole
+from ..core.loss import Loss, Pure
+from ..core.mechanism import Example
+from ..core.randomness import Source
+from ._additive import Additive
+from ._grid import Value
+
+LARGEST_SCALE = Fraction(1 << 60)
+
+
+@dataclass(frozen=True, init=False)
+class Laplace(Additive):
+    """Add discrete Laplace noise; say either `epsilon`, or `scale` in the units of the value."""
+
+    scale: Fraction
+
+    def __init__(
+        self,
+        *,
+        epsilon: Number | None = None,
+        scale: Number | None = None,
+        sensitivity: Number | Distance[Any] = 1,
+        grid: Number | None = None,
+    ) -> None:
+        super().__init__(sensitivity, grid)
+        if (epsilon is None) == (scale is None):
+            raise BadParameter("epsilon", epsilon, "given, or else scale, but not both")
+        step = self.grid or Fraction(1)
+        steps = (
+            self.moves(None).l1 / positive("epsilon", epsilon)
+            if epsilon is not None
+            else (positive("scale", scale or 0) / step)
+        )
+        object.__setattr__(self, "scale", positive("scale", steps * step))
+        positive("scale in steps of the grid", steps, at_most=LARGEST_SCALE)
+
+    @cached_property
+    def _step_scale(self) -> Fraction:
+        return self.scale if self.grid is None else self.scale / self.grid
+
+    def noise(self, centre: int = 0) -> laws.Laplace:
+        return laws.Laplace(self._step_scale, centre)
+
+    def draw(self, source: Source, n: int | None) -> Any:
+        return sample.laplace(self._step_scale, source, *([] if n is None else [n]))
+
+    def loss(self, distance: Number | Distance[Any] | None = None) -> Loss:
+        d = self.moves(distance)
+        return Loss({Pure(d.l1 / self._step_scale): 1} if d.l1 else {}, d.relation)
+
+    def classical_error(self, beta: Number = 0.05, size: int = 1) -> float:
+        """scale ln(k / beta), by the union bound (Dwork and Roth, theorem 3.8)."""
+        return float(self.scale) * math.log(whole("size", size) / probability("beta", beta))
+
+    @classmethod
+    def examples(cls) -> Iterable[Example[Value]]:
+        for scale in (Fraction(1, 2), Fraction(3), Fraction(25, 2)):
+            for d in (1, 2, 5):
+                yield Example(cls(scale=scale), 0, d, d)
+        yield Example(cls(epsilon=1, sensitivity=2), np.array([3, 5]), np.array([4, 4]), 2)
+        yield Example(cls(epsilon=1, sensitivity="0.3", grid="0.25"), 0.12, 0.42, "0.3")
+        yield Example(cls(epsilon=1, sensitivity="0.25", grid="0.25"), 0.124, 0.374, "0.25")

@@ -1,0 +1,105 @@
+"""The Gaussian mechanism on the real line, in terms of mu = D/sigma, with D the L2 sensitivity.
+
+The privacy loss of f(x) + N(0, sigma^2) is itself normal, L ~ N(mu^2/2, mu^2), so all that can be said of its
+privacy is a function of mu (Balle & Wang 2018; Dong, Roth, Su 2022). k mechanisms compose to one with
+mu = sqrt(mu_1^2 + ... + mu_k^2), exactly. An error at beta is a bound that holds with probability 1 - beta.
+DR14 = Dwork & Roth 2014.
+"""
+
+from __future__ import annotations
+
+import math
+
+from scipy.special import erfcx, log_ndtr, ndtr, ndtri
+
+from tacit.core.errors import BadParameter
+from tacit.theory import _validate as check
+from tacit.theory._numeric import root
+
+
+def profile(epsilon: float, mu: float) -> float:
+    """delta(eps) = Phi(mu/2 - eps/mu) - e^eps Phi(-mu/2 - eps/mu) (Balle & Wang 2018, Thm 8)."""
+    check.nonnegative(epsilon=epsilon)
+    check.positive(mu=mu)
+    near, far = epsilon / mu - mu / 2, epsilon / mu + mu / 2
+    if near < 0:
+        return float(ndtr(-near) - math.exp(epsilon + float(log_ndtr(-far))))
+    # e^eps phi(far) = phi(near): a density times a difference of Mills ratios, which does not underflow early
+    mills = float(erfcx(near / math.sqrt(2)) - erfcx(far / math.sqrt(2))) / 2
+    return math.exp(-near * near / 2) * mills
+
+
+def tail_delta(epsilon: float, mu: float) -> float:
+    """Pr[L > eps] = Phi(mu/2 - eps/mu), a delta that is true but not the least (DR14, proof of Thm A.1)."""
+    check.nonnegative(epsilon=epsilon)
+    check.positive(mu=mu)
+    return float(ndtr(mu / 2 - epsilon / mu))
+
+
+def epsilon_at(delta: float, mu: float) -> float:
+    """The least eps with profile(eps, mu) <= delta."""
+    check.probability(delta=delta)
+    check.positive(mu=mu)
+    if profile(0.0, mu) <= delta:
+        return 0.0
+    most = max(0.0, mu * (mu / 2 - float(ndtri(delta))))  # where tail_delta is delta
+    return root(lambda epsilon: profile(epsilon, mu) - delta, 0.0, most)
+
+
+def sigma(epsilon: float, delta: float, sensitivity: float = 1.0) -> float:
+    """The least sigma that is (eps, delta)-DP: the analytic Gaussian mechanism (Balle & Wang 2018, Alg 1)."""
+    check.positive(epsilon=epsilon, sensitivity=sensitivity)
+    check.probability(delta=delta)
+    z = float(ndtri(delta))
+    length = math.sqrt(z * z + 2 * epsilon)
+    least = 2 * epsilon / (length - z) if z < 0 else length + z  # where tail_delta is delta
+    most = 2 * least
+    while profile(epsilon, most) <= delta:
+        most *= 2
+    return sensitivity / root(lambda mu: profile(epsilon, mu) - delta, least, most)
+
+
+def classical_sigma(epsilon: float, delta: float, sensitivity: float = 1.0) -> float:
+    """D sqrt(2 ln(1.25/delta)) / eps, proved for eps < 1 only, and at 1 by continuity (DR14 Thm A.1)."""
+    check.positive(epsilon=epsilon, sensitivity=sensitivity)
+    check.probability(delta=delta)
+    if epsilon > 1:
+        raise BadParameter("epsilon", epsilon, "at most 1, the theorem says nothing above: use sigma")
+    return sensitivity * math.sqrt(2 * math.log(1.25 / delta)) / epsilon
+
+
+def zcdp(mu: float) -> float:
+    """rho = mu^2/2: zero-concentrated privacy (Bun & Steinke 2016, Prop 1.6)."""
+    check.positive(mu=mu)
+    return mu * mu / 2
+
+
+def renyi_divergence(order: float, mu: float) -> float:
+    """a mu^2/2 (Mironov 2017, Prop 7)."""
+    check.above_one(order=order)
+    return order * zcdp(mu)
+
+
+# Errors of k answers with independent N(0, sigma^2).
+
+
+def simultaneous_error(beta: float, queries: int, sigma: float) -> float:
+    """sigma Phi^-1((1 + (1-beta)^(1/k)) / 2), the exact quantile of the largest of k |N(0, sigma^2)|."""
+    check.probability(beta=beta)
+    check.count(queries=queries)
+    check.positive(sigma=sigma)
+    each = -math.expm1(math.log1p(-beta) / queries)
+    return -sigma * float(ndtri(each / 2))
+
+
+def error(beta: float, sigma: float) -> float:
+    """sigma Phi^-1(1 - beta/2), for one answer."""
+    return simultaneous_error(beta, 1, sigma)
+
+
+def union_error(beta: float, queries: int, sigma: float) -> float:
+    """sigma sqrt(2 ln(2k/beta)), from Pr[|N(0,1)| >= t] <= 2 e^(-t^2/2) and the union bound."""
+    check.probability(beta=beta)
+    check.count(queries=queries)
+    check.positive(sigma=sigma)
+    return sigma * math.sqrt(2 * math.log(2 * queries / beta))

@@ -1,0 +1,188 @@
+"""Randomised response: each person answers through noise of their own, and no curator sees the truth.
+
+Binary: the true bit is kept with probability p = e^eps/(1+e^eps) (Warner 1965; Dwork & Roth 2014, section
+3.2), and 1/2 + (Y-1/2)/(2p-1) is an unbiased estimate of it, where 2p-1 = tanh(eps/2). The answers are paid
+for once: any number of queries of them is post-processing. Categorical: a frequency oracle takes one answer
+from each person and counts, for each category, the answers that support it; a person supports their own
+category with probability p and any other with probability q. WBLJ17 = Wang, Blocki, Li, Jha 2017.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.stats import binom
+
+from tacit.core.errors import BadParameter
+from tacit.theory import _validate as check
+
+
+def keep_probability(epsilon: float) -> float:
+    """p = e^eps/(1 + e^eps); 3/4 at eps = ln 3."""
+    check.positive(epsilon=epsilon)
+    return 1 / (1 + math.exp(-epsilon))
+
+
+def flip_probability(epsilon: float) -> float:
+    """1 - p = 1/(1 + e^eps)."""
+    check.positive(epsilon=epsilon)
+    return math.exp(-epsilon) * keep_probability(epsilon)
+
+
+def epsilon_of(p: float) -> float:
+    """|ln(p/(1-p))|: what keeping the bit with probability p costs."""
+    check.probability(p=p)
+    return abs(math.log(p / (1 - p)))
+
+
+def estimate(reported: float, epsilon: float) -> float:
+    """1/2 + (Y - 1/2) coth(eps/2): the unbiased estimate from the reported share Y of ones."""
+    check.real(reported=reported)
+    check.positive(epsilon=epsilon)
+    return 0.5 + (reported - 0.5) / math.tanh(epsilon / 2)
+
+
+def variance(epsilon: float, n: int = 1) -> float:
+    """e^eps/(e^eps - 1)^2 / n: variance of the estimated mean of n bits, whatever the bits are."""
+    check.positive(epsilon=epsilon)
+    check.count(n=n)
+    return math.exp(-epsilon) / math.expm1(-epsilon) ** 2 / n
+
+
+def hoeffding_error(beta: float, n: int, epsilon: float, queries: int = 1) -> float:
+    """coth(eps/2) sqrt(ln(2Q/beta)/(2n)), for Q linear queries with weights in [0, 1]; stays as eps grows."""
+    check.probability(beta=beta)
+    check.count(n=n, queries=queries)
+    check.positive(epsilon=epsilon)
+    return math.sqrt(math.log(2 * queries / beta) / (2 * n)) / math.tanh(epsilon / 2)
+
+
+def bernstein_error(beta: float, n: int, epsilon: float, queries: int = 1) -> float:
+    """The root t of n t^2 = 2 ln(2Q/beta) (v + M t/3), M = (1 + coth(eps/2))/2, v the variance."""
+    check.probability(beta=beta)
+    check.count(n=n, queries=queries)
+    each = math.log(2 * queries / beta) / n
+    spread = variance(epsilon)
+    linear = each * (1 + 1 / math.tanh(epsilon / 2)) / 6
+    return linear + math.sqrt(linear * linear + 2 * each * spread)
+
+
+def exact_error(beta: float, n: int, epsilon: float, ones: int) -> float:
+    """The least t with Pr[|estimated mean - mean| <= t] >= 1 - beta, when that many of the n bits are ones.
+
+    Only the flips err: the difference of two binomials with n - ones and ones trials.
+    """
+    check.probability(beta=beta)
+    check.count(n=n)
+    check.count(least=0, ones=ones)
+    if ones > n:
+        raise BadParameter("ones", ones, "at most n")
+    flip = flip_probability(epsilon)
+    zeros = n - ones
+    up, down = binom.pmf(np.arange(zeros + 1), zeros, flip), binom.pmf(np.arange(ones + 1), ones, flip)
+    error = np.abs(np.arange(-ones, zeros + 1) - (zeros - ones) * flip)
+    order = np.argsort(error)
+    covered = np.cumsum(np.convolve(up, down[::-1])[order])
+    at = min(int(np.searchsorted(covered, 1 - beta)), n)
+    return float(error[order][at]) / (n * math.tanh(epsilon / 2))
+
+
+def sample_size(alpha: float, beta: float, epsilon: float, queries: int = 1) -> float:
+    """coth^2(eps/2) ln(2Q/beta) / (2 alpha^2), to be rounded up: n with hoeffding_error <= alpha."""
+    check.positive(alpha=alpha)
+    return (hoeffding_error(beta, 1, epsilon, queries) / alpha) ** 2
+
+
+@dataclass(frozen=True, slots=True)
+class Oracle:
+    """A frequency oracle: p and q are the chances to support one's own and another category, gain = p - q."""
+
+    name: str
+    p: float
+    q: float
+    gain: float
+
+    def variance(self, frequency: float = 0.0) -> float:
+        """n Var of (supports/n - q)/(p - q): q(1-q)/(p-q)^2 + f (1-p-q)/(p-q) (WBLJ17 Thm 2)."""
+        check.share(frequency=frequency)
+        return self.q * (1 - self.q) / self.gain**2 + frequency * (1 - self.p - self.q) / self.gain
+
+    def error(self, beta: float, n: int, categories: int = 1) -> float:
+        """sqrt(ln(2k/beta)/(2n)) / (p-q): Hoeffding for the estimated frequencies of k categories at once."""
+        check.probability(beta=beta)
+        check.count(n=n, categories=categories)
+        return math.sqrt(math.log(2 * categories / beta) / (2 * n)) / self.gain
+
+    def sample_size(self, alpha: float, beta: float, categories: int = 1) -> float:
+        """ln(2k/beta) / (2 alpha^2 (p-q)^2), to be rounded up: n with error <= alpha."""
+        check.positive(alpha=alpha)
+        return (self.error(beta, 1, categories) / alpha) ** 2
+
+
+def k_ary(categories: int, epsilon: float) -> Oracle:
+    """k-ary randomised response: p = e^eps/(e^eps+k-1), n Var(0) = (e^eps+k-2)/(e^eps-1)^2."""
+    check.count(least=2, categories=categories)
+    check.positive(epsilon=epsilon)
+    shrink = math.exp(-epsilon)
+    p = 1 / (1 + (categories - 1) * shrink)
+    return Oracle("k-ary randomised response", p, shrink * p, -math.expm1(-epsilon) * p)
+
+
+def unary(epsilon: float) -> Oracle:
+    """Optimised unary encoding: p = 1/2, q = 1/(e^eps+1), n Var(0) = 4e^eps/(e^eps-1)^2 (WBLJ17)."""
+    check.positive(epsilon=epsilon)
+    return Oracle("optimised unary encoding", 0.5, flip_probability(epsilon), math.tanh(epsilon / 2) / 2)
+
+
+def hash_range(epsilon: float) -> int:
+    """g = round(e^eps) + 1, the best range of a local hash (WBLJ17)."""
+    check.positive(epsilon=epsilon)
+    return round(math.exp(min(epsilon, 700.0))) + 1
+
+
+def local_hashing(epsilon: float, hashes: int | None = None) -> Oracle:
+    """Optimised local hashing with ideal hashes to g values: p = e^eps/(e^eps+g-1), q = 1/g (WBLJ17)."""
+    g = hash_range(epsilon) if hashes is None else hashes
+    check.count(least=2, hashes=g)
+    inner = k_ary(g, epsilon)
+    return Oracle("optimised local hashing", inner.p, 1 / g, inner.gain * (1 - 1 / g))
+
+
+def subset_size(categories: int, epsilon: float) -> int:
+    """omega = round(k/(e^eps+1)), at least 1 (Ye & Barg 2018)."""
+    check.count(least=2, categories=categories)
+    return max(1, round(categories * flip_probability(epsilon)))
+
+
+def subset_selection(categories: int, epsilon: float, size: int | None = None) -> Oracle:
+    """Answer with a set of omega categories, e^eps times likelier if it holds the truth (Ye & Barg 2018).
+
+    p = w e^eps/(w e^eps+k-w), q = w((w-1) e^eps+k-w)/((k-1)(w e^eps+k-w)); w = 1 is k_ary.
+    """
+    check.count(least=2, categories=categories)
+    check.positive(epsilon=epsilon)
+    w = subset_size(categories, epsilon) if size is None else size
+    check.count(size=w)
+    if w >= categories:
+        raise BadParameter("size", w, "below the number of categories")
+    shrink, rest = math.exp(-epsilon), categories - w
+    total = w + rest * shrink
+    q = w * (w - 1 + rest * shrink) / ((categories - 1) * total)
+    gain = -math.expm1(-epsilon) * w * rest / ((categories - 1) * total)
+    return Oracle("subset selection", w / total, q, gain)
+
+
+def best_oracle(categories: int, epsilon: float) -> Oracle:
+    """The oracle of least variance at frequency 0. Subset selection with omega = 1 is called k_ary."""
+    oracles = [k_ary(categories, epsilon), unary(epsilon), local_hashing(epsilon)]
+    if subset_size(categories, epsilon) > 1:
+        oracles.append(subset_selection(categories, epsilon))
+    return min(oracles, key=Oracle.variance)
+
+
+def k_ary_limit(epsilon: float) -> float:
+    """3 e^eps + 2: below so many categories k_ary has less variance than unary encoding (WBLJ17)."""
+    check.positive(epsilon=epsilon)
+    return 3 * math.exp(min(epsilon, 700.0)) + 2

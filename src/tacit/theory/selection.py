@@ -1,0 +1,161 @@
+"""Private selection: the best of finitely many candidates by a score of sensitivity D.
+
+Every law here takes the scale b of its noise. With b = 2D/eps, or D/eps if all scores move the same way, each
+of them is eps-DP:
+  exponential mechanism   p_i ~ e^(s_i/b), which is report-noisy-max with Gumbel(b) (McSherry & Talwar 2007)
+  permute-and-flip        which is report-noisy-max with one-sided Exp(b) (McKenna & Sheldon 2020)
+  report-noisy-max        the argmax of s_i + Lap(b) (DR14 section 3.3)
+An array of probabilities answers to an array of scores. DR14 = Dwork & Roth 2014.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Literal
+
+import numpy as np
+
+from tacit.core.errors import BadParameter
+from tacit.theory import _validate as check
+from tacit.theory._numeric import exp_excess, legendre, log_excess, log_integral, log_laplace_cdf
+from tacit.theory._validate import Values, Vector
+
+Noise = Literal["laplace", "exponential", "gumbel"]
+NOISES: tuple[Noise, ...] = ("laplace", "exponential", "gumbel")
+
+
+def noise_scale(epsilon: float, sensitivity: float = 1.0, *, monotone: bool = False) -> float:
+    """b = 2D/eps, or D/eps if all scores move the same way from a neighbour to the next (DR14 Thm 3.10)."""
+    check.positive(epsilon=epsilon, sensitivity=sensitivity)
+    return (1 if monotone else 2) * sensitivity / epsilon
+
+
+def range_sensitivity(scores: Values, neighbour: Values) -> float:
+    """max_{r,r'} [(s_r - t_r) - (s_r' - t_r')], for one pair of neighbours; at most 2D, or D if monotone.
+
+    With S its maximum, the exponential mechanism at b = S/eps is eps-DP (Dong, Durfee, Rogers 2020).
+    """
+    s, t = check.vector(scores=scores), check.vector(neighbour=neighbour)
+    if s.size != t.size:
+        raise BadParameter("neighbour", t.size, "as many scores as the first")
+    return float(np.ptp(s - t))
+
+
+# The laws.
+
+
+def exponential_mechanism(scores: Values, scale: float) -> Vector:
+    """p_i = e^(s_i/b) / sum_j e^(s_j/b) (DR14 Def 3.4, with b = 2D/eps)."""
+    weight = _weights(scores, scale)
+    return np.asarray(weight / weight.sum())
+
+
+def permute_and_flip(scores: Values, scale: float) -> Vector:
+    """p_i = w_i Integral_0^1 prod_{j != i} (1 - t w_j) dt, w_j = e^((s_j-max s)/b) (McKenna & Sheldon 2020).
+
+    A random order is a uniform time of arrival for each. Candidate i, who arrives at t, wins if their coin of
+    bias w_i lands well and no other came before t with a coin that did, chance t w_j: a polynomial in t.
+    """
+    weight = _weights(scores, scale)
+    t, measure = legendre(weight.size // 2 + 1)
+    log_miss = np.log1p(-np.outer(weight, t))
+    others = np.exp(log_miss.sum(axis=0) - log_miss)
+    return np.asarray(weight * (others @ measure))
+
+
+def noisy_max(scores: Values, scale: float, noise: Noise = "laplace") -> Vector:
+    """p_i = Pr[i = argmax_j s_j + Z_j] = Integral f(x-s_i) prod_{j != i} F(x-s_j) dx (DR14 Claim 3.9)."""
+    check.one_of(NOISES, noise=noise)
+    if noise == "gumbel":
+        return exponential_mechanism(scores, scale)
+    if noise == "exponential":
+        return permute_and_flip(scores, scale)
+    s = check.vector(scores=scores)
+    check.positive(scale=scale)
+    s = (s - s.max()) / scale
+    return np.array([math.exp(_log_laplace_win(s, i)) for i in range(s.size)])
+
+
+def laplace_duel(gap: float, scale: float) -> float:
+    """Pr[the better of two wins under Laplace noise] = 1 - e^-r (1/2 + r/4), r = gap/b."""
+    check.nonnegative(gap=gap)
+    check.positive(scale=scale)
+    r = gap / scale
+    return 1 - math.exp(-r) * (0.5 + r / 4)
+
+
+def top_k(scores: Values, scale: float, order: Sequence[int]) -> float:
+    """Pr[the k largest of s_i + Gumbel(b) are these, in order]: exponential mechanisms in turn
+    (Plackett-Luce).
+
+    With eps for each, this is k eps-DP and (k eps^2/8)-zCDP (Durfee & Rogers 2019; Cesar & Rogers 2021).
+    """
+    weight = _weights(scores, scale)
+    chance = 1.0
+    for pick in check.indices(weight.size, order=order):
+        chance *= float(weight[pick] / weight.sum())
+        weight[pick] = 0.0
+    return chance
+
+
+# Utility.
+
+
+def utility_bound(beta: float, candidates: int, scale: float, optimal: int = 1) -> float:
+    """b (ln(|R|/|R_OPT|) + t), t = ln(1/beta): the score falls short of OPT by as much with chance <= beta.
+
+    For the exponential mechanism: DR14 Thm 3.11, and Cor 3.12 with |R_OPT| = 1.
+    """
+    check.probability(beta=beta)
+    return expected_gap_bound(candidates, scale, optimal) - scale * math.log(beta)
+
+
+def expected_gap_bound(candidates: int, scale: float, optimal: int = 1) -> float:
+    """OPT - E s <= b ln(|R|/|R_OPT|): E s/b + entropy = ln Z >= OPT/b + ln|R_OPT|, and entropy <= ln|R|."""
+    check.count(candidates=candidates, optimal=optimal)
+    check.positive(scale=scale)
+    if optimal > candidates:
+        raise BadParameter("optimal", optimal, "at most the number of candidates")
+    return scale * math.log(candidates / optimal)
+
+
+def expected_gap(scores: Values, probabilities: Values) -> float:
+    """OPT - E s of a law on the candidates."""
+    s, p = check.vector(scores=scores), check.vector(probabilities=probabilities, low=0)
+    if s.size != p.size:
+        raise BadParameter("probabilities", p.size, "one for each score")
+    return float(p @ (s.max() - s))
+
+
+# Privacy of the exponential mechanism beyond eps: its loss has range eps.
+
+
+def bounded_range_kl(epsilon: float) -> float:
+    """The largest mean loss of an eps-bounded-range pair, y - 1 - ln y, y = eps/(e^eps-1); <= eps^2/8."""
+    check.positive(epsilon=epsilon)
+    y = epsilon * math.exp(-epsilon) / -math.expm1(-epsilon)
+    if y < 0.5:
+        return y - 1 + epsilon + math.log(-math.expm1(-epsilon)) - math.log(epsilon)
+    return log_excess(-exp_excess(epsilon) / math.expm1(epsilon))
+
+
+def bounded_range_zcdp(epsilon: float) -> float:
+    """rho = eps^2/8 of an eps-bounded-range mechanism (Cesar & Rogers 2021)."""
+    check.positive(epsilon=epsilon)
+    return epsilon * epsilon / 8
+
+
+def _weights(scores: Values, scale: float) -> Vector:
+    check.positive(scale=scale)
+    s = check.vector(scores=scores)
+    return np.asarray(np.exp((s - s.max()) / scale))
+
+
+def _log_laplace_win(s: Vector, i: int) -> float:
+    others = np.delete(s, i)
+
+    def log_f(x: Vector) -> Vector:
+        return np.asarray(-np.abs(x - s[i]) - math.log(2) + log_laplace_cdf(x[:, None] - others).sum(axis=1))
+
+    return log_integral(log_f, s.tolist(), width=1.0)

@@ -1,0 +1,144 @@
+"""The examples of the lectures, worked: counting, the commonest colour, a price for a sale, a vote.
+
+People come and go here (a neighbour has one record more or less), so all counts move the same way, and one
+person moves a histogram of single choices by 1. DR14 = Dwork & Roth 2014.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+
+from tacit.theory import _validate as check
+from tacit.theory import laplace, selection
+from tacit.theory._validate import Values
+
+
+@dataclass(frozen=True, slots=True)
+class Counting:
+    """k counts under one eps: the share and noise of each, and the error of all at once."""
+
+    epsilon_each: float
+    scale: float
+    union_error: float
+    exact_error: float
+
+
+def counting_queries(queries: int = 100, epsilon: float = 0.5, beta: float = 0.05) -> Counting:
+    """100 counts under eps = 0.5: 0.005 and Lap(200) for each (DR14 Thm 3.8, Cor 3.15)."""
+    each = laplace.epsilon_per_query(epsilon, queries)
+    scale = laplace.scale_for(each)
+    return Counting(
+        each,
+        scale,
+        laplace.union_error(beta, queries, scale),
+        laplace.simultaneous_error(beta, queries, scale),
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """The law of one private choice under three mechanisms with noise of the same scale."""
+
+    scale: float
+    exponential_mechanism: dict[str, float]
+    permute_and_flip: dict[str, float]
+    noisy_max: dict[str, float]
+
+
+def most_common(counts: Mapping[str, float], epsilon: float, *, monotone: bool = True) -> Choice:
+    """The most common eye colour: counts as scores, D = 1. Not monotone: a neighbour has one other record."""
+    scale = selection.noise_scale(epsilon, monotone=monotone)
+    scores = check.vector(counts=counts, low=0)
+    laws = (selection.noisy_max(scores, scale, noise) for noise in ("gumbel", "exponential", "laplace"))
+    return Choice(scale, *(dict(zip(counts, law.tolist(), strict=True)) for law in laws))
+
+
+# A posted price. Everyone who values the thing at the price or more buys it.
+
+
+def revenue(price: float, valuations: Values) -> float:
+    """price * #{v >= price}."""
+    check.nonnegative(price=price)
+    return float(price * (check.vector(valuations=valuations, low=0) >= price).sum())
+
+
+def noisy_price_revenue(price: float, valuations: Values, scale: float) -> float:
+    """E revenue(price + Lap(b)), exactly: sum over v of E[P; 0 <= P <= v]. Nothing is sold below 0."""
+    check.nonnegative(price=price)
+    check.positive(scale=scale)
+    v = check.vector(valuations=valuations, low=0)
+    decay = np.exp(-np.abs(v - price) / scale)
+    partial = np.where(v <= price, (v - scale) / 2 * decay, price - (v + scale) / 2 * decay)
+    return float((partial + scale / 2 * math.exp(-price / scale)).sum())
+
+
+@dataclass(frozen=True, slots=True)
+class Sale:
+    """A price chosen three ways: in the clear, by the exponential mechanism, by noise on the best price."""
+
+    best_price: float
+    best_revenue: float
+    prices: tuple[float, ...]
+    probabilities: tuple[float, ...]
+    exponential_revenue: float
+    noise_scale: float
+    noisy_price_revenue: float
+
+
+def posted_price(valuations: Values, prices: Values, epsilon: float, *, monotone: bool = False) -> Sale:
+    """The price of DR14 Example 3.5: revenue as score, D = the largest price of a grid fixed in advance.
+
+    One buyer may move the best price by the whole width of the grid, so noise on it needs scale width/eps;
+    and as revenue jumps, even a little noise may lose all of it. The exponential mechanism weighs revenues.
+    """
+    grid = check.vector(prices=prices, low=0, least=2)
+    check.positive(largest_price=float(grid.max()), width_of_prices=float(np.ptp(grid)))
+    revenues = np.array([revenue(price, valuations) for price in grid])
+    law = selection.exponential_mechanism(
+        revenues, selection.noise_scale(epsilon, float(grid.max()), monotone=monotone)
+    )
+    best = int(revenues.argmax())
+    scale = laplace.scale_for(epsilon, float(np.ptp(grid)))
+    return Sale(
+        best_price=float(grid[best]),
+        best_revenue=float(revenues[best]),
+        prices=tuple(grid.tolist()),
+        probabilities=tuple(law.tolist()),
+        exponential_revenue=float(law @ revenues),
+        noise_scale=scale,
+        noisy_price_revenue=noisy_price_revenue(float(grid[best]), valuations, scale),
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Election:
+    """An election told as a histogram or as a winner, at one eps: noise, errors, and who would win."""
+
+    histogram_scale: float
+    histogram_error: float
+    histogram_winner: tuple[float, ...]
+    winner_scale: float
+    noisy_max_winner: tuple[float, ...]
+    permute_and_flip_winner: tuple[float, ...]
+
+
+def election(votes: Values, epsilon: float, beta: float = 0.05, *, approval: bool = False) -> Election:
+    """One vote each: Lap(1/eps) on each count. Approval: |C| votes each, so Lap(|C|/eps) for the histogram.
+
+    The winner alone always costs Lap(1/eps) by report-noisy-max: the counts are monotone (DR14 Claim 3.9).
+    """
+    counts = check.vector(votes=votes, low=0)
+    alone = selection.noise_scale(epsilon, monotone=True)
+    wide = laplace.scale_for(epsilon, counts.size if approval else 1)
+    return Election(
+        histogram_scale=wide,
+        histogram_error=laplace.simultaneous_error(beta, counts.size, wide),
+        histogram_winner=tuple(selection.noisy_max(counts, wide).tolist()),
+        winner_scale=alone,
+        noisy_max_winner=tuple(selection.noisy_max(counts, alone).tolist()),
+        permute_and_flip_winner=tuple(selection.permute_and_flip(counts, alone).tolist()),
+    )

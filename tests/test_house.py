@@ -1,0 +1,131 @@
+"""The rules of the house that no linter sees: randomness, purity, headings, length, a light import."""
+
+import ast
+import builtins
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+PACKAGE = Path(__file__).parents[1] / "src" / "tacit"
+PURE = ("core", "mechanisms", "theory")
+RANDOM = ("numpy.random", "random", "secrets")
+OUTSIDE = ("socket", "time", "builtins.open", "builtins.input", "builtins.print", "builtins.__import__")
+HEADINGS = ("Definition.", "Privacy.", "Utility.", "References.")
+HEAVY = {"pyspark", "fastapi", "altair", "duckdb", "sqlalchemy", "pandas", "matplotlib", "typer"}
+LONGEST = 350
+
+
+def parts(*names: str) -> list[Path]:
+    return sorted(path for name in names for path in (PACKAGE / name).rglob("*.py"))
+
+
+def dotted(node: ast.expr, known: dict[str, str]) -> str | None:
+    """The full name that an expression reads, or None if it begins at a local variable."""
+    match node:
+        case ast.Name(id=name):
+            return known.get(name)
+        case ast.Attribute(value=value, attr=attr):
+            owner = dotted(value, known)
+            return owner and f"{owner}.{attr}"
+    return None
+
+
+def names(source: str) -> Iterator[str]:
+    """Every outside name that a module imports or reads, aliases undone: np.random is numpy.random."""
+    tree = ast.parse(source)
+    known = {name: f"builtins.{name}" for name in dir(builtins)}
+    for node in ast.walk(tree):
+        match node:
+            case ast.Import(names=aliases):
+                for alias in aliases:
+                    yield alias.name
+                    root = alias.name.partition(".")[0]
+                    known[alias.asname or root] = alias.name if alias.asname else root
+            case ast.ImportFrom(module=str(module), names=aliases, level=0):
+                for alias in aliases:
+                    yield f"{module}.{alias.name}"
+                    known[alias.asname or alias.name] = f"{module}.{alias.name}"
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Name | ast.Attribute) and (name := dotted(node, known)):
+            yield name
+
+
+def offences(source: str, banned: tuple[str, ...]) -> set[str]:
+    return {name for name in names(source) if any(f"{name}.".startswith(f"{ban}.") for ban in banned)}
+
+
+def offenders(files: list[Path], banned: tuple[str, ...]) -> dict[str, set[str]]:
+    found = {str(path.relative_to(PACKAGE)): offences(path.read_text("utf-8"), banned) for path in files}
+    return {path: names for path, names in found.items() if names}
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "import numpy as np\nnp.random.default_rng()",
+        "import numpy\ndraw = numpy.random",
+        "import numpy.random as nr",
+        "from numpy import random",
+        "from numpy.random import default_rng",
+        "def f():\n    import random",
+        "from secrets import token_bytes",
+        "import time as clock",
+        "from socket import socket",
+        "with open('people.csv') as file: ...",
+        "import builtins\nbuiltins.open('people.csv')",
+    ],
+)
+def test_an_offence_is_seen(source: str) -> None:
+    assert offences(source, RANDOM + OUTSIDE)
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "import numpy as np\nnp.randomly, np.array([1])",
+        "time = 3\nself.random(time)",
+        "from tacit.core import randomness\nrandomness.words(1)",
+        "from .randomness import words",
+        "'numpy.random'  # open(), import random",
+    ],
+)
+def test_an_innocent_line_is_not(source: str) -> None:
+    assert not offences(source, RANDOM + OUTSIDE)
+
+
+def test_randomness_has_one_door() -> None:
+    files = [path for path in parts(".") if "testing" not in path.relative_to(PACKAGE).parts]
+    assert files
+    assert offenders(files, RANDOM) == {}
+
+
+def test_the_mathematics_opens_no_file_socket_or_clock() -> None:
+    assert offenders(parts(*PURE), OUTSIDE) == {}
+
+
+def test_each_mechanism_states_its_theorems() -> None:
+    missing = {}
+    for path in (PACKAGE / "mechanisms").glob("[!_]*.py"):
+        text = ast.get_docstring(ast.parse(path.read_text("utf-8"))) or ""
+        lines = text.splitlines()
+        absent = [heading for heading in HEADINGS if not any(line.startswith(heading) for line in lines)]
+        if absent:
+            missing[path.name] = absent
+    assert missing == {}
+
+
+def test_no_file_is_long() -> None:
+    lengths = {
+        str(path.relative_to(PACKAGE)): len(path.read_text("utf-8").splitlines()) for path in parts(".")
+    }
+    assert {name: lines for name, lines in lengths.items() if lines > LONGEST} == {}
+
+
+def test_importing_tacit_loads_nothing_heavy() -> None:
+    command = [sys.executable, "-c", "import sys, tacit; print(*sys.modules)"]
+    loaded = subprocess.run(command, check=True, capture_output=True, text=True).stdout.split()
+    assert "tacit" in loaded
+    assert {name.partition(".")[0] for name in loaded} & HEAVY == set()
