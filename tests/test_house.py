@@ -118,9 +118,7 @@ def test_each_mechanism_states_its_theorems() -> None:
 
 
 def test_no_file_is_long() -> None:
-    lengths = {
-        str(path.relative_to(PACKAGE)): len(path.read_text("utf-8").splitlines()) for path in parts(".")
-    }
+    lengths = {str(path.relative_to(PACKAGE)): len(path.read_text("utf-8").splitlines()) for path in parts(".")}
     assert {name: lines for name, lines in lengths.items() if lines > LONGEST} == {}
 
 

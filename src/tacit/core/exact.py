@@ -12,6 +12,7 @@ import numbers
 from collections.abc import Callable
 from decimal import Decimal
 from fractions import Fraction
+from functools import lru_cache
 
 import numpy as np
 
@@ -33,7 +34,7 @@ def rational(name: str, value: Number) -> Fraction:
             case Decimal() | str():
                 return Fraction(given)
             case numbers.Real():
-                return Fraction(repr(float(given)))
+                return Fraction(str(given))
     except (ValueError, OverflowError, ZeroDivisionError):
         raise BadParameter(name, value, "a finite number") from None
     raise BadParameter(name, value, "a number: int, float, Fraction, Decimal or decimal text")
@@ -103,13 +104,20 @@ def exp_minus(x: Fraction) -> Real:
     return enclose
 
 
-def logistic(x: Fraction) -> Real:
-    """1 / (1 + e^-x) for x >= 0."""
-    e = exp_minus(x)
+@lru_cache(maxsize=256)
+def odds(x: Fraction, others: Fraction) -> Real:
+    """e^x / (e^x + others) for x >= 0 and others >= 0: the share of one weight e^x beside `others` of weight 1."""
+    e, top, bottom = exp_minus(x), others.numerator, others.denominator
+    guard = math.ceil(others).bit_length()
 
     def enclose(bits: int) -> tuple[int, int]:
-        lo, hi = e(bits)
-        one = 1 << bits
-        return (one << bits) // (one + hi), -(-(one << bits) // (one + lo))
+        lo, hi = e(bits + guard)
+        one = bottom << bits + guard
+        return (one << bits) // (one + top * hi), -(-(one << bits) // (one + top * lo))
 
     return enclose
+
+
+def logistic(x: Fraction) -> Real:
+    """1 / (1 + e^-x) for x >= 0."""
+    return odds(x, Fraction(1))

@@ -31,7 +31,7 @@ class Law(Protocol):
 class Finite:
     """A law on finitely many points."""
 
-    masses: Mapping[Hashable, float]
+    masses: Mapping[Any, float]
 
     def mass(self, y: Hashable) -> float:
         return self.masses.get(y, 0.0)
@@ -61,7 +61,8 @@ class OnGrid:
     grid: float
 
     def mass(self, y: float) -> float:
-        return self.steps.mass(int(y / self.grid))
+        step = y / self.grid
+        return self.steps.mass(int(step)) if step == int(step) else 0.0
 
     def support(self, tail: float) -> Iterable[Hashable]:
         return [k * self.grid for k in self.steps.support(tail)]

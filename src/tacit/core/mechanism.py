@@ -13,8 +13,8 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any, Generic, Self, TypeVar
 
@@ -31,12 +31,17 @@ Y = TypeVar("Y")
 
 @dataclass(frozen=True)
 class Example(Generic[X]):
-    """Hard neighbours: the mechanism's loss at `distance` must cover its laws on x and y, both ways."""
+    """Hard neighbours: the mechanism's loss at `distance` must cover its laws on x and y, both ways.
+
+    `given` is what `error` must be told of x, such as its size; `draws` is how many samples are worth their time.
+    """
 
     mechanism: Mechanism[X, Any]
     x: X
     y: X
     distance: Number | Distance[Any]
+    given: Mapping[str, Any] = field(default_factory=dict)
+    draws: int = 20_000
 
 
 class Mechanism(ABC, Generic[X, Y]):

@@ -9,11 +9,14 @@ from __future__ import annotations
 
 import os
 import threading
-from typing import NoReturn, Protocol
+from abc import ABC, abstractmethod
+from typing import NoReturn
 
 import numpy as np
 from cryptography.hazmat.primitives.ciphers import Cipher, CipherContext, algorithms, modes
 from numpy.typing import NDArray
+
+from .exact import Real
 
 Words = NDArray[np.uint64]
 
@@ -23,17 +26,39 @@ _LIFE = 1 << 23  # words drawn under one key
 _ZEROS = memoryview(bytes(8 * _CHUNK))
 
 
-class Source(Protocol):
+class Source(ABC):
     """Independent uniform words of `width` bits: 64 in service, fewer when a test enumerates them all."""
 
-    @property
-    def width(self) -> int: ...
+    width: int
 
+    @abstractmethod
     def words(self, n: int) -> Words:
         """The next n words."""
 
+    @abstractmethod
     def word(self) -> int:
         """The next word."""
+
+    def integer(self, n: int) -> int:
+        """A uniform integer in [0, n): words are strung together, and the incomplete last round refused."""
+        count = -(-n.bit_length() // self.width)
+        whole = 1 << count * self.width
+        while True:
+            u = 0
+            for _ in range(count):
+                u = u << self.width | self.word()
+            if u < whole - whole % n:
+                return u % n
+
+    def below(self, real: Real, prefix: int = 0, bits: int = 0) -> bool:
+        """Is a uniform number, known to begin with these bits, below `real`?  More are drawn while it is open."""
+        while True:
+            low, high = real(bits)
+            if prefix < low:
+                return True
+            if prefix >= high:
+                return False
+            prefix, bits = prefix << self.width | self.word(), bits + self.width
 
 
 class _Stream:
@@ -60,7 +85,7 @@ class _Stream:
         return out[:n]
 
 
-class _OperatingSystem:
+class _OperatingSystem(Source):
     """A `Source` fit for releases."""
 
     width = 64

@@ -16,13 +16,15 @@ from numpy.typing import NDArray
 
 from .exact import Real, exp_minus
 from .randomness import Source
-from .table import Draws, Exponent, Table, below, uniform
+from .table import Draws, Exponent, Table
 
 Bits = NDArray[np.bool_]
 Integers = NDArray[np.int64]
 
 _MARGIN = 2.0**-40  # on exp(-x) in floating point; any libm is within a few 2^-53
-_DIGITS = 8  # binary digits of a probability that are compared in all lanes of a word at once
+_DIGITS = 10  # binary digits of a probability that all lanes of a word go through together
+_FEW = 16  # coins that are as quickly tossed one by one
+_CHUNK = 1 << 14  # words of coins made in one go, so that they stay in a core's second-level cache
 
 
 @lru_cache(maxsize=256)
@@ -67,31 +69,53 @@ def gaussian(sigma2: Fraction, source: Source, n: int | None = None) -> int | Dr
     return table.one(source) if n is None else table.many(n, source)
 
 
-def bernoulli(p: Real, source: Source, n: int) -> Bits:
-    """n coins of probability p, as many at a time as a word has bits.
+def coin(p: Real, source: Source) -> bool:
+    """One coin of probability p < 1."""
+    digits, word = _floor(p, source.width), source.word()
+    return source.below(p, digits, source.width) if word == digits else word < digits
 
-    A uniform number and p are compared digit by digit from the top, one lane of a word for each coin.  The lanes
-    still equal after `_DIGITS` digits compare a whole word each, and the few equal even then are settled by `below`.
+
+def bernoulli(p: Real, source: Source, n: int) -> Bits:
+    """n coins of probability p < 1, as many at a time as a word has bits.
+
+    A coin of probability 0.d1 d2 ... dD + 2^-D rest is made of D fair ones and a last one of probability `rest`:
+    from digit D up to digit 1, it becomes `it or fair` where the digit is 1 and `it and fair` where it is 0.  This
+    is done for last = 0 and last = 1 at once, one lane of a word for each coin.  Only in the lanes where these
+    differ is the last coin drawn: a whole word is compared with the next digits, and a tie is settled by `below`.
     """
-    digits = _floor(p, _DIGITS + source.width)
-    first, rest = divmod(digits, 1 << source.width)
-    rows = -(-n // source.width)
-    less, equal = np.zeros(rows, np.uint64), np.full(rows, (1 << source.width) - 1, np.uint64)
-    for digit in range(_DIGITS - 1, -1, -1):
-        word = source.words(rows)
-        if first >> digit & 1:
-            less |= equal & ~word
-            equal &= word
-        else:
-            equal &= ~word
-    coins, ties = _lanes(less, source.width)[:n], np.flatnonzero(_lanes(equal, source.width)[:n])
-    word = source.words(ties.size)
-    coins[ties] = word < rest
-    for lane in ties[word == rest]:
-        coins[lane] = below(digits, _DIGITS + source.width, p, source)
+    if n <= _FEW:
+        return np.array([coin(p, source) for _ in range(n)], np.bool_)
+    lanes = _CHUNK * source.width
+    if n <= lanes:
+        return _coins(p, source, n)
+    coins = np.empty(n, np.bool_)
+    for start in range(0, n, lanes):
+        coins[start : start + lanes] = _coins(p, source, min(lanes, n - start))
     return coins
 
 
+def _coins(p: Real, source: Source, n: int) -> Bits:
+    width, rows = source.width, -(-n // source.width)
+    digits = _floor(p, _DIGITS + width)
+    first, rest = divmod(digits, 1 << width)
+    if_0, if_1 = np.zeros(rows, np.uint64), np.full(rows, (1 << width) - 1, np.uint64)
+    for digit in range(_DIGITS):
+        combine = np.bitwise_or if first >> digit & 1 else np.bitwise_and
+        fair = source.words(rows)
+        combine(if_0, fair, out=if_0)
+        combine(if_1, fair, out=if_1)
+    coins = _lanes(if_0, width)
+    if_1 ^= if_0
+    undecided = np.flatnonzero(if_1 != 0)  # faster than of the words themselves
+    row, lane = np.divmod(np.flatnonzero(_lanes(if_1[undecided], width)), width)
+    at, word = undecided[row] * width + lane, source.words(row.size)
+    coins[at] = word < rest
+    for i in at[word == rest]:
+        coins[i] = source.below(p, digits, _DIGITS + width)
+    return coins[:n]
+
+
+@lru_cache(maxsize=256)
 def _floor(p: Real, bits: int) -> int:
     """floor(2^bits p), for p that is no multiple of 2^-bits unless its enclosure is exact."""
     more = 64
@@ -114,7 +138,7 @@ def bernoulli_exp(counts: Integers, unit: Fraction, source: Source) -> Bits:
     gap = prefix * 2.0**-source.width - np.exp(-counts * float(unit))
     coins: Bits = gap < 0
     for i in np.flatnonzero(np.abs(gap) < _MARGIN + 2.0**-source.width):
-        coins[i] = below(int(prefix[i]), source.width, exp_minus(int(counts[i]) * unit), source)
+        coins[i] = source.below(exp_minus(int(counts[i]) * unit), int(prefix[i]), source.width)
     return coins
 
 
@@ -128,11 +152,11 @@ def choice(counts: Integers, unit: Fraction, source: Source) -> int:
     owned = (np.exp(-counts * float(unit)) * ((1 - _MARGIN) * 2.0**bits)).astype(np.int64)
     ends = np.cumsum(owned)
     while True:
-        at = uniform(int(ends[-1]) + 3 * counts.size, source)
+        at = source.integer(int(ends[-1]) + 3 * counts.size)
         if at < ends[-1]:
             return int(np.searchsorted(ends, at, side="right"))
         i = (at - int(ends[-1])) // 3
-        if below(0, 0, _missing(exp_minus(int(counts[i]) * unit), bits, int(owned[i])), source):
+        if source.below(_missing(exp_minus(int(counts[i]) * unit), bits, int(owned[i]))):
             return i
 
 
@@ -149,7 +173,7 @@ def _missing(weight: Real, scale_bits: int, owned: int) -> Real:
 def integers(n: int, source: Source, size: int) -> Integers:
     """`size` uniform integers in [0, n), n <= 2^63; the incomplete last round of words is refused."""
     if n > 1 << source.width:
-        return np.array([uniform(n, source) for _ in range(size)], np.int64)
+        return np.array([source.integer(n) for _ in range(size)], np.int64)
     words = source.words(size)
     top = (1 << source.width) - (1 << source.width) % n - 1
     again = np.flatnonzero(words > top)

@@ -66,29 +66,6 @@ class Exponent:
         return offset * (linear + quadratic * (2 * start + offset)) if quadratic else offset * linear
 
 
-def below(prefix: int, bits: int, real: Real, source: Source) -> bool:
-    """Is a uniform number, known to begin with these bits, below `real`?  More bits are drawn while it is open."""
-    while True:
-        low, high = real(bits)
-        if prefix < low:
-            return True
-        if prefix >= high:
-            return False
-        prefix, bits = prefix << source.width | source.word(), bits + source.width
-
-
-def uniform(n: int, source: Source) -> int:
-    """A uniform integer in [0, n): words are strung together and the incomplete last round refused."""
-    count = -(-n.bit_length() // source.width)
-    whole = 1 << count * source.width
-    while True:
-        u = 0
-        for _ in range(count):
-            u = u << source.width | source.word()
-        if u < whole - whole % n:
-            return u % n
-
-
 class Table:
     """An alias table over the blocks of a law, for words of a given width."""
 
@@ -160,67 +137,75 @@ class Table:
         column += second
         owners.take(column, out=out, mode="clip")
 
-    def block(self, source: Source) -> int:
-        """The first value of one block."""
-        while True:
-            word = source.word()
-            column = word >> self.width - self.column_bits
-            value: int | None = self.owners[2 * column + (word >= self.limits[column])]
-            if value == _UNDECIDED:
-                value = self.deal(source)
-            if value is not None:
-                return value
+    def block(self, source: Source) -> int | None:
+        """The first value of a block, chosen in proportion to its weight, or None to start over."""
+        word = source.word()
+        column = word >> self.width - self.column_bits
+        value = self.owners[2 * column + (word >= self.limits[column])]
+        return self.deal(source) if value == _UNDECIDED else value
 
     def deal(self, source: Source) -> int | None:
-        """Settle an undecided unit exactly: the first value of a block, or None for a fresh start."""
-        unit = uniform(self.total - sum(self.units), source)
+        """The same when the unit is undecided, in integer arithmetic."""
+        unit = source.integer(self.total - sum(self.units))
         for symbol, extra in enumerate(self.extra):
             if unit < extra:
-                return self.value(symbol) if below(0, 0, self._still_due(symbol), source) else None
+                return self.value(symbol) if source.below(self._still_due(symbol)) else None
             unit -= extra
         return self._past_the_table(source) if unit == 0 else None
+
+    def place(self, value: int, source: Source) -> int | None:
+        """An integer of the block that begins with `value`, in proportion to its weight, or None to start over."""
+        offset, prefix, bits = self._offset(source.word)
+        gap = prefix * 2.0**-bits - math.exp(-self.exponent.gain(abs(value), offset))
+        if gap > -_MARGIN - 2.0**-bits and (gap > _MARGIN or not source.below(self._keep(value, offset), prefix, bits)):
+            return None
+        return value - offset if value < 0 else value + offset
 
     def one(self, source: Source) -> int:
         """One draw.  The work done does not depend on what is drawn, but for one draw in 2^30."""
         while True:
             value = self.block(source)
-            if not self.shift:
+            if value is not None and self.shift:
+                value = self.place(value, source)
+            if value is not None:
                 return value
-            offset, prefix, bits = self._offset(source.word)
-            gap = prefix * 2.0**-bits - math.exp(-self.exponent.gain(abs(value), offset))
-            if gap < -_MARGIN or (gap < _MARGIN and below(prefix, bits, self._keep(value, offset), source)):
-                return value - offset if value < 0 else value + offset
 
     def many(self, n: int, source: Source) -> Draws:
         """n draws."""
+        out = np.empty(n, self._arrays[1].dtype)
         if n <= _FEW:
-            return np.array([self.one(source) for _ in range(n)], self._arrays[1].dtype)
-        out, refused = np.empty(n, self._arrays[1].dtype), []
-        for start in range(0, n, _CHUNK):
-            refused.append(self._fill(out[start : start + _CHUNK], source) + start)
+            out[:] = [self.one(source) for _ in range(n)]
+            return out
+        refused = [self._fill(out[i : i + _CHUNK], source) + i for i in range(0, n, _CHUNK)]
         again = np.concatenate(refused)
         if again.size:
             out[again] = self.many(again.size, source)
         return out
 
     def _fill(self, out: Draws, source: Source) -> NDArray[np.int64]:
-        """Fill `out` with draws, and say which of them are refused."""
-        self.lookup(source.words(out.size), out)
-        for i in np.flatnonzero(out == _UNDECIDED):
-            value = self.deal(source)
-            value = self.block(source) if value is None else value
-            out[i] = value if out.dtype == object else max(-FAR, min(value, FAR))
+        """Fill `out` with draws, and say which of them must start over."""
+        refused = self._fill_blocks(out, source)
         if not self.shift:
-            return np.empty(0, np.int64)
+            return np.array(refused, np.int64)
         offset, prefix, bits = self._offset(lambda: source.words(out.size))
         step = offset.view(np.int64)
         gap = prefix * 2.0**-bits - np.exp(-self.exponent.gain(np.abs(out), step).astype(float, copy=False))
-        refused = np.flatnonzero(gap >= -_MARGIN)
-        doubtful = refused[gap[refused] < _MARGIN]
-        kept = [below(int(prefix[i]), bits, self._keep(int(out[i]), int(offset[i])), source) for i in doubtful]
+        doubtful = np.flatnonzero(gap > -_MARGIN - 2.0**-bits)
+        for i in doubtful[gap[doubtful] <= _MARGIN]:
+            if source.below(self._keep(int(out[i]), int(offset[i])), int(prefix[i]), bits):
+                doubtful = doubtful[doubtful != i]
         negative = -(out < 0).astype(np.int64)
         out += (step ^ negative) - negative  # away from zero
-        return np.setdiff1d(refused, doubtful[kept]) if any(kept) else refused
+        return np.union1d(doubtful, refused).astype(np.int64) if refused else doubtful
+
+    def _fill_blocks(self, out: Draws, source: Source) -> list[int]:
+        """Fill `out` with the first values of blocks, and say which must start over."""
+        self.lookup(source.words(out.size), out)
+        undecided = np.flatnonzero(out == _UNDECIDED).tolist()
+        dealt = [self.deal(source) for _ in undecided]
+        for i, value in zip(undecided, dealt, strict=True):
+            out[i] = 0 if value is None else value if out.dtype == object else max(-FAR, min(value, FAR))
+        return [i for i, value in zip(undecided, dealt, strict=True) if value is None]
 
     def _offset(self, draw: Callable[[], W]) -> tuple[W, W, int]:
         """A uniform offset within a block, and the first bits of a uniform number that decides if it is kept."""
@@ -252,10 +237,10 @@ class Table:
         weight falls by e a round, so S w / (what was proposed) <= 1 from the first block of the tail on.
         """
         rounds = 0
-        while source.word() & 1:
+        while source.integer(2):
             rounds += 1
-        block = self.blocks + rounds * self.halving + uniform(self.halving, source)
-        symbol = block * self.signs + uniform(self.signs, source)
+        block = self.blocks + rounds * self.halving + source.integer(self.halving)
+        symbol = block * self.signs + source.integer(self.signs)
         factor = self.due * self.signs * self.halving << rounds + 1
         weight = exp_minus(self.exponent(self.start(symbol)))
 
@@ -264,4 +249,12 @@ class Table:
             low, high = weight(more)
             return low * factor >> more - bits, -(-high * factor >> more - bits)
 
-        return self.value(symbol) if below(0, 0, enclose, source) else None
+        return self.value(symbol) if source.below(enclose) else None
+
+
+def below(prefix: int, bits: int, real: Real, source: Source) -> bool:
+    return source.below(real, prefix, bits)
+
+
+def uniform(n: int, source: Source) -> int:
+    return source.integer(n)

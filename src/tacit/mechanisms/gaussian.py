@@ -142,7 +142,7 @@ class Gaussian(Additive):
     def examples(cls) -> Iterable[Example[Value]]:
         for sigma in (Fraction(1, 2), Fraction(2), Fraction(15, 2)):
             for d in (1, 3):
-                yield Example(cls(sigma=sigma), 0, d, d)
+                yield Example(cls(sigma=sigma), 0, d, d, draws=200_000)
         yield Example(cls(epsilon=1, delta="1e-6"), 0, 1, 1)
-        yield Example(cls(rho="0.5", sensitivity=2), np.array([3, 5]), np.array([4, 4]), 2)
+        yield Example(cls(rho="0.5", sensitivity=2), np.array([3, 5]), np.array([4, 4]), 2, {"size": 2})
         yield Example(cls(rho="0.5", sensitivity="0.3", grid="0.25"), 0.12, 0.42, "0.3")

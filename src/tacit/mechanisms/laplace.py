@@ -86,7 +86,7 @@ class Laplace(Additive):
     def examples(cls) -> Iterable[Example[Value]]:
         for scale in (Fraction(1, 2), Fraction(3), Fraction(25, 2)):
             for d in (1, 2, 5):
-                yield Example(cls(scale=scale), 0, d, d)
-        yield Example(cls(epsilon=1, sensitivity=2), np.array([3, 5]), np.array([4, 4]), 2)
+                yield Example(cls(scale=scale), 0, d, d, draws=200_000)
+        yield Example(cls(epsilon=1, sensitivity=2), np.array([3, 5]), np.array([4, 4]), 2, {"size": 2})
         yield Example(cls(epsilon=1, sensitivity="0.3", grid="0.25"), 0.12, 0.42, "0.3")
         yield Example(cls(epsilon=1, sensitivity="0.25", grid="0.25"), 0.124, 0.374, "0.25")

@@ -16,8 +16,8 @@ LogDensity = Callable[[Vector], Vector]
 
 _DROP = 45.0  # e^-45 = 3e-20: what is left out on either side, relative to the integral
 _NODES = 24
-_RTOL = 1e-13
-_SPLITS = 60
+_RTOL = 1e-14
+_STEPS = 100  # more than halving a double can take to matter
 
 
 def exp_excess(x: float) -> float:
@@ -53,7 +53,7 @@ def legendre(nodes: int) -> tuple[Vector, Vector]:
 
 
 def log_integral(log_f: LogDensity, kinks: Sequence[float], width: float, low: float = -math.inf) -> float:
-    """ln of the integral over [low, oo) of a log-concave f, smooth but at the kinks; width is f's own length.
+    """ln of the integral over [low, oo) of a log-concave f, smooth but at the kinks; width is a first step.
 
     Where ln f has fallen by 45 below its maximum, at distance L from it, concavity makes it fall on with
     slope 45/L at least; in between it lies above that chord. So at most e^-45 of the whole is left out.
@@ -70,7 +70,7 @@ def _at(log_f: LogDensity, x: float) -> float:
 
 
 def _mode(log_f: LogDensity, width: float, low: float, start: float) -> float:
-    """A point near enough to the maximum of a concave function: bracketed by doubling, then cut in thirds."""
+    """A point where a concave function is within 2 of its maximum: a bracket doubled, then cut in thirds."""
     left = right = start
     step = width
     while _at(log_f, right + step) >= _at(log_f, right):
@@ -80,26 +80,26 @@ def _mode(log_f: LogDensity, width: float, low: float, start: float) -> float:
     while left > low and _at(log_f, max(low, left - step)) >= _at(log_f, left):
         left, step = max(low, left - step), 2 * step
     left = max(low, left - step)
-    for _ in range(100):
-        if right - left <= 1e-3 * width:
-            break
+    for _ in range(_STEPS):
         first, second = left + (right - left) / 3, right - (right - left) / 3
-        if _at(log_f, first) < _at(log_f, second):
-            left = first
-        else:
-            right = second
+        values = log_f(np.array([left, first, second, right]))
+        if values[1] - values[0] < 1 and values[2] - values[3] < 1:
+            break
+        left, right = (first, right) if values[1] < values[2] else (left, second)
     return (left + right) / 2
 
 
 def _fall(log_f: LogDensity, mode: float, level: float, step: float, low: float) -> float:
-    """Where ln f falls to the level on the side of `step`, or the end of the support."""
+    """A point at most twice as far as where ln f falls to the level on the side of `step`, or the end."""
     inside, outside = mode, max(low, mode + step)
     while outside > low and _at(log_f, outside) > level:
         inside, step = outside, 2 * step
         outside = max(low, outside + step)
     if outside == low and _at(log_f, low) > level:
         return low
-    for _ in range(8):  # only an outer bound is needed
+    for _ in range(_STEPS):
+        if abs(outside - inside) <= abs(inside - mode):
+            break
         middle = (inside + outside) / 2
         inside, outside = (middle, outside) if _at(log_f, middle) > level else (inside, middle)
     return outside
@@ -115,7 +115,7 @@ def _adaptive(f: LogDensity, cuts: Vector) -> float:
 
     a, b = cuts[:-1], cuts[1:]
     whole, done = panels(a, b), 0.0
-    for _ in range(_SPLITS):
+    for _ in range(_STEPS):
         middle = (a + b) / 2
         first, second = panels(a, middle), panels(middle, b)
         halves = first + second

@@ -33,7 +33,7 @@ def tail_delta(epsilon: float, mu: float) -> float:
     """Pr[L > eps] = Phi(mu/2 - eps/mu), a delta that is true but not the least (DR14, proof of Thm A.1)."""
     check.nonnegative(epsilon=epsilon)
     check.positive(mu=mu)
-    return float(ndtr(mu / 2 - epsilon / mu))
+    return math.exp(float(log_ndtr(mu / 2 - epsilon / mu)))
 
 
 def epsilon_at(delta: float, mu: float) -> float:

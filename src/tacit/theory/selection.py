@@ -74,7 +74,7 @@ def noisy_max(scores: Values, scale: float, noise: Noise = "laplace") -> Vector:
     s = check.vector(scores=scores)
     check.positive(scale=scale)
     s = (s - s.max()) / scale
-    return np.array([math.exp(_log_laplace_win(s, i)) for i in range(s.size)])
+    return np.exp(np.minimum(0.0, [_log_laplace_win(s, i) for i in range(s.size)]))
 
 
 def laplace_duel(gap: float, scale: float) -> float:
@@ -86,16 +86,16 @@ def laplace_duel(gap: float, scale: float) -> float:
 
 
 def top_k(scores: Values, scale: float, order: Sequence[int]) -> float:
-    """Pr[the k largest of s_i + Gumbel(b) are these, in order]: exponential mechanisms in turn
-    (Plackett-Luce).
+    """Pr[the k largest s_i + Gumbel(b) are these, in order]: exponential mechanisms in turn (Plackett-Luce).
 
     With eps for each, this is k eps-DP and (k eps^2/8)-zCDP (Durfee & Rogers 2019; Cesar & Rogers 2021).
     """
-    weight = _weights(scores, scale)
-    chance = 1.0
-    for pick in check.indices(weight.size, order=order):
-        chance *= float(weight[pick] / weight.sum())
-        weight[pick] = 0.0
+    s = check.vector(scores=scores)
+    left, chance = list(range(s.size)), 1.0
+    for pick in check.indices(s.size, order=order):
+        at = left.index(pick)
+        chance *= float(exponential_mechanism(s[left], scale)[at])
+        del left[at]
     return chance
 
 

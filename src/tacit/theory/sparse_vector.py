@@ -50,7 +50,7 @@ class Scales:
 def above_threshold(queries: Values, threshold: float, scales: Scales, noise: Noise = "laplace") -> Vector:
     """Pr[TOP at i] = Integral f(z) prod_{j<i} F(T+z-q_j) (1 - F(T+z-q_i)) dz for each i, then Pr[no TOP]."""
     gaps = _gaps(queries, threshold, noise)
-    return np.exp([_log_outcome(gaps, i, scales, noise) for i in range(gaps.size + 1)])
+    return np.exp(np.minimum(0.0, [_log_outcome(gaps, i, scales, noise) for i in range(gaps.size + 1)]))
 
 
 def worst_loss(
@@ -144,9 +144,7 @@ def optimal_split(tops: int, *, monotone: bool = False) -> float:
     return 1 / (1 + math.cbrt((1 if monotone else 2) * tops) ** 2)
 
 
-def optimal_scales(
-    epsilon: float, tops: int = 1, sensitivity: float = 1.0, *, monotone: bool = False
-) -> Scales:
+def optimal_scales(epsilon: float, tops: int, sensitivity: float = 1.0, *, monotone: bool = False) -> Scales:
     """Lap(D/eps1) on the threshold, Lap(2cD/eps2) on queries, or cD/eps2, at that split (LSL17 Alg 7)."""
     check.positive(epsilon=epsilon, sensitivity=sensitivity)
     epsilon1 = epsilon * optimal_split(tops, monotone=monotone)

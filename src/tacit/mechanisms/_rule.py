@@ -1,0 +1,74 @@
+"""How the gaps between scores become a choice: the law, sampler and tail that the selection mechanisms share."""
+
+from __future__ import annotations
+
+import math
+from abc import ABC, abstractmethod
+from fractions import Fraction
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..core.exact import positive
+from ..core.loss import Pure
+from ..core.randomness import Source
+
+Gaps = NDArray[np.int64]
+Masses = NDArray[np.float64]
+_OUTWARD = 1 + 1e-12  # covers the rounding of a tail
+
+
+class Rule(ABC):
+    """A choice among candidates whose scores lie `gaps` steps below the best; `unit` is epsilon for a step of range."""
+
+    atom: type[Pure]  # what is proved of one choice
+
+    @abstractmethod
+    def masses(self, gaps: Gaps, unit: Fraction) -> Masses:
+        """The probability of each candidate."""
+
+    @abstractmethod
+    def draw(self, gaps: Gaps, unit: Fraction, source: Source) -> int:
+        """One choice."""
+
+    @abstractmethod
+    def tail(self, gap: int, unit: Fraction, candidates: int, optimal: int) -> float:
+        """The most that P[the choice lies `gap` or more steps below the best] can be, whatever the scores.
+
+        Under every rule here a candidate gains by a higher score and loses by another's.  So the worst scores have
+        no more than the `optimal` candidates at the top, and all others `gap` steps below, no farther.
+        """
+
+    @abstractmethod
+    def mean(self, candidates: int, optimal: int) -> float:
+        """A bound on the mean gap of the choice, in multiples of 1 / unit."""
+
+    def classical(self, beta: float, candidates: int, optimal: int) -> float:
+        """The textbook bound on the gap exceeded with probability beta, in multiples of 1 / unit."""
+        return math.log(candidates / optimal) + math.log(1 / beta)
+
+    def shortfall(self, beta: float, unit: Fraction, candidates: int, optimal: int = 1) -> int:
+        """The least number of steps by which the choice falls short with probability at most beta."""
+
+        def rare(steps: int) -> bool:
+            return candidates == optimal or self.tail(steps + 1, unit, candidates, optimal) * _OUTWARD <= beta
+
+        low, high = -1, 0
+        while not rare(high):
+            low, high = high, 2 * high + 1
+        while high - low > 1:
+            middle = (low + high) // 2
+            low, high = (low, middle) if rare(middle) else (middle, high)
+        return high
+
+
+def affordable(atom: type[Pure], rho: Fraction, times: int) -> Fraction:
+    """The largest epsilon, to a relative 2^-40 and never above, of which so many atoms are rho-zCDP."""
+    low, high = 0.0, 1.0
+    while times * atom(Fraction(high)).concentrated() <= rho:
+        low, high = high, 2 * high
+    while high - low > high * 2.0**-40:
+        middle = (low + high) / 2
+        good = times * atom(Fraction(middle)).concentrated() <= rho
+        low, high = (middle, high) if good else (low, middle)
+    return positive("rho", Fraction(low))

@@ -1,0 +1,94 @@
+"""Comparisons with geometric or discrete Laplace noise: pure loss, split among threshold, values and numbers."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+from typing import Any, Literal
+
+from ..core.distance import Distance
+from ..core.errors import BadParameter
+from ..core.exact import Number, positive
+from ..core.interactive import A
+from ..core.loss import Loss, Pure
+from ..core.mechanism import Y
+from ._sparse import Comparisons
+from ._sparse_noise import OneSided, TwoSided
+
+Kind = Literal["exponential", "laplace"]
+KINDS: tuple[Kind, ...] = ("exponential", "laplace")
+LARGEST_SCALE = Fraction(1 << 50)  # so that every sum of noises and values fits 64 bits
+_NOISES: dict[Kind, type[OneSided] | type[TwoSided]] = {"exponential": OneSided, "laplace": TwoSided}
+
+
+@dataclass(frozen=True, init=False)
+class PureComparisons(Comparisons[Y, A]):
+    """The whole life costs `epsilon` at the sensitivity it was made for."""
+
+    epsilon: Fraction
+    noise: Kind
+
+    def __init__(
+        self,
+        *,
+        threshold: Number,
+        sensitivity: Number | Distance[Any],
+        grid: Number | None,
+        count: int,
+        queries: int,
+        monotone: bool,
+        epsilon: Number,
+        noise: Kind,
+    ) -> None:
+        super().__init__(
+            threshold=threshold,
+            sensitivity=sensitivity,
+            grid=grid,
+            count=count,
+            queries=queries,
+            monotone=monotone,
+        )
+        object.__setattr__(self, "epsilon", positive("epsilon", epsilon))
+        object.__setattr__(self, "noise", noise)
+        if noise not in _NOISES:
+            raise BadParameter("noise", noise, "exponential or laplace")
+        for scale in self.scales:
+            positive("the scale of the noise in steps of the grid", scale, at_most=LARGEST_SCALE)
+
+    @property
+    def for_numbers(self) -> Fraction:
+        """The share of epsilon that numbers cost."""
+        return Fraction(0)
+
+    @cached_property
+    def split(self) -> tuple[Fraction, Fraction, Fraction]:
+        """What the threshold, the comparisons and the numbers cost: together epsilon, exactly."""
+        numbers = self.for_numbers * self.epsilon
+        ratio = Fraction(round(1024 * (self.folds * self.count) ** (2 / 3)), 1024)  # the variance barely notices
+        threshold = (self.epsilon - numbers) / (1 + ratio)
+        return threshold, self.epsilon - numbers - threshold, numbers
+
+    def _lengths(self, by: Number | Distance[Any] | None) -> tuple[int, int, int]:
+        """By how much, in all, noise is shifted on the threshold, on values compared and on numbers."""
+        _, most, top = self.shifts(by)
+        return most, self.count * top, self.count * most
+
+    @cached_property
+    def scales(self) -> tuple[Fraction, ...]:
+        """Of the noise on the threshold, on each value compared, and on each number if numbers are told."""
+        return tuple(length / cost for length, cost in zip(self._lengths(None), self.split, strict=True) if cost)
+
+    @cached_property
+    def bar_noise(self) -> OneSided | TwoSided:
+        return _NOISES[self.noise](self.scales[0])
+
+    @cached_property
+    def query_noise(self) -> OneSided | TwoSided:
+        return _NOISES[self.noise](self.scales[1])
+
+    def loss(self, distance: Number | Distance[Any] | None = None) -> Loss:
+        """What one life costs, whether or not all of its `count` answers above are used."""
+        lengths = zip(self._lengths(distance), self.scales, strict=False)
+        epsilon = sum((length / scale for length, scale in lengths), Fraction(0))
+        return Loss({Pure(epsilon): 1} if epsilon else {}, self.shifts(distance)[0].relation)

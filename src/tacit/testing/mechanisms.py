@@ -1,0 +1,139 @@
+"""The conformance suite for mechanisms: every theorem a file states, checked against the file's own law.
+
+Nothing here is per-mechanism.  `CHECKS` is run on every example of every mechanism in the package, and may be run on
+yours:  `for example in Mine.examples(): conform(example)`.  Each check raises `Refuted` with what was claimed and what
+the law says.  All are exact but the sampler's, a chi-squared test at a false-alarm rate of 1e-10.
+"""
+
+from __future__ import annotations
+
+import inspect
+import math
+import sys
+from collections import Counter
+from collections.abc import Callable, Hashable
+from typing import Any
+
+import numpy as np
+from scipy.stats import chi2
+
+from ..core.distance import Distance
+from ..core.exact import rational
+from ..core.law import Law, hockey_stick, max_divergence, renyi_divergence
+from ..core.loss import Loss
+from ..core.mechanism import Example
+from .sources import Seeded
+
+Case = Example[Any]
+FALSE_ALARM = 1e-10
+ORDERS = (1.05, 1.5, 2.0, 3.0, 4.5, 8.0, 16.0, 32.0, 64.0)
+EPSILONS = (0.0, 0.01, 0.1, 0.3, 0.7, 1.0, 1.5, 2.0, 3.0)
+
+
+class Refuted(AssertionError):
+    """A claim of a mechanism is false."""
+
+
+def _laws(case: Case) -> tuple[tuple[Law, Law], tuple[Law, Law]]:
+    p, q = case.mechanism.law(case.x), case.mechanism.law(case.y)
+    return (p, q), (q, p)
+
+
+def loss_covers_law(case: Case) -> None:
+    """At every epsilon the hockey-stick divergence is within the claimed delta; no ratio exceeds the pure epsilon."""
+    loss = case.mechanism.loss(case.distance)
+    pure = loss.epsilon()
+    for p, q in _laws(case):
+        for epsilon in (*EPSILONS, *([pure] if math.isfinite(pure) else [])):
+            found, claimed = hockey_stick(p, q, epsilon), loss.delta(epsilon)
+            if found > claimed * (1 + 1e-9) + 1e-12:
+                raise Refuted(f"delta({epsilon:g}) is {found:.4g}, claimed {claimed:.4g}")
+        if math.isfinite(pure) and (found := max_divergence(p, q)) > pure * (1 + 1e-9) + 1e-12:
+            raise Refuted(f"epsilon is at least {found:.6g}, claimed {pure:.6g}")
+
+
+def renyi_covers_law(case: Case) -> None:
+    """At every order the Renyi divergence is within what the atoms claim, as a curve and as rho times the order."""
+    terms = case.mechanism.loss(case.distance).terms.items()
+    for p, q in _laws(case):
+        for order in ORDERS:
+            found = renyi_divergence(p, q, order)
+            curve = sum(n * atom.renyi(order) for atom, n in terms)
+            line = order * sum(n * atom.concentrated() for atom, n in terms)
+            if found > min(curve, line) * (1 + 1e-9) + 1e-12:
+                raise Refuted(f"Renyi divergence of order {order:g} is {found:.6g}, claimed {min(curve, line):.6g}")
+
+
+def outcome(y: object) -> Hashable:
+    """An output as something to count."""
+    if isinstance(y, np.ndarray):
+        return tuple(y.ravel().tolist())
+    return y.item() if isinstance(y, np.generic) else y
+
+
+def fit(case: Case, seed: int = 1) -> float:
+    """The p-value of the sampler against the law on x: zero if it gives what the law says it never does."""
+    law, source, draws = case.mechanism.law(case.x), Seeded(seed), case.draws
+    seen = Counter(outcome(case.mechanism.sample(case.x, source)) for _ in range(draws))
+    if any(law.mass(y) == 0 for y in seen):
+        return 0.0
+    cells = [(seen[y], draws * law.mass(y)) for y in law.support(1e-9)]
+    large = [(o, e) for o, e in cells if e >= 10]
+    rest = draws - sum(o for o, _ in large), draws - sum(e for _, e in large)
+    large += [rest] if rest[1] >= 10 else []
+    statistic = sum((o - e) ** 2 / e for o, e in large)
+    return float(chi2.sf(statistic, len(large) - 1)) if len(large) > 1 else 1.0
+
+
+def sampler_follows_law(case: Case) -> None:
+    """A chi-squared test, with a fixed seed."""
+    if (p := fit(case)) < FALSE_ALARM:
+        raise Refuted(f"the sampler does not follow its law (p = {p:.2g})")
+
+
+def error_bound_holds(case: Case) -> None:
+    """Under the law, the mass of outputs that miss by more than error(beta) is at most beta."""
+    law = case.mechanism.law(case.x)
+    for beta in (0.3, 0.05, 0.001):
+        bound = case.mechanism.error(beta=beta, **case.given)
+        found = math.fsum(law.mass(y) for y in law.support(1e-12) if case.mechanism.miss(case.x, y) > bound)
+        if found > beta:
+            raise Refuted(f"misses by more than {bound:g} with probability {found:.4g}, claimed {beta:g}")
+
+
+def farther_is_dearer(case: Case) -> None:
+    """Zero distance costs nothing, and twice the distance no less."""
+    if case.mechanism.loss(0).terms:
+        raise Refuted("zero distance is not free")
+    twice = case.distance.group(2) if isinstance(case.distance, Distance) else 2 * rational("distance", case.distance)
+    near, far = case.mechanism.loss(case.distance), case.mechanism.loss(twice)
+    if not _price(near) <= _price(far):
+        raise Refuted("twice the distance costs less")
+
+
+def _price(loss: Loss) -> tuple[float, float]:
+    return float(loss.epsilon()), sum(n * atom.renyi(2.0) for atom, n in loss.terms.items())
+
+
+def file_states_its_theorems(case: Case) -> None:
+    """The module says Definition, Privacy, Utility, References."""
+    text = inspect.getdoc(sys.modules[type(case.mechanism).__module__]) or ""
+    missing = [h for h in ("Definition.", "Privacy.", "Utility.", "References.") if h not in text]
+    if missing:
+        raise Refuted(f"the file does not state {', '.join(missing)}")
+
+
+CHECKS: tuple[Callable[[Case], None], ...] = (
+    loss_covers_law,
+    renyi_covers_law,
+    sampler_follows_law,
+    error_bound_holds,
+    farther_is_dearer,
+    file_states_its_theorems,
+)
+
+
+def conform(case: Case) -> None:
+    """Run every check."""
+    for check in CHECKS:
+        check(case)

@@ -1,0 +1,67 @@
+r"""A gallery of wrong mechanisms.  The suite must refute every one, by the check named beside it.
+
+Definition.  Each is a published or plausible mistake, made on purpose; the class says whose.
+
+Privacy.  None of the claims made here is true.
+
+Utility.  To show that the suite can say no.
+
+References.  Mironov, CCS 2012; Lyu, Su, Li, VLDB 2017; Dwork and Roth (2014), remarks after claim 3.9.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from fractions import Fraction
+from typing import Any
+
+from ..core import law as laws
+from ..core import sample
+from ..core.mechanism import Example
+from ..core.randomness import Source
+from ..mechanisms._grid import Value
+from ..mechanisms.laplace import Laplace
+from .mechanisms import loss_covers_law, sampler_follows_law
+
+
+class HalfNoise(Laplace):
+    """Half the noise that the claimed epsilon needs."""
+
+    refuted_by = loss_covers_law
+
+    def noise(self, centre: int = 0) -> laws.Laplace:
+        return laws.Laplace(self._step_scale / 2, centre)
+
+    def draw(self, source: Source, n: int | None) -> Any:
+        return sample.laplace(self._step_scale / 2, source, *([] if n is None else [n]))
+
+
+class ThreePercentOff(Laplace):
+    """A sampler whose scale is 3 % too small; its law, and so its claim, is right."""
+
+    refuted_by = sampler_follows_law
+
+    def draw(self, source: Source, n: int | None) -> Any:
+        return sample.laplace(self._step_scale * Fraction(97, 100), source, *([] if n is None else [n]))
+
+    @classmethod
+    def examples(cls) -> Iterable[Example[Value]]:
+        yield Example(cls(scale=3), 0, 1, 1, draws=200_000)
+
+
+class FloatLaplace(Laplace):
+    """Laplace noise in floating point, by inversion (Mironov 2012): the last bits of the sum tell the truth."""
+
+    refuted_by = sampler_follows_law
+
+    def sample(self, x: Value, source: Source) -> Value:
+        sign, u = 1 - 2 * (source.word() & 1), ((source.word() >> 11) + 1) * 2.0**-53
+        return float(x) + sign * float(self.scale) * math.log(u)
+
+    @classmethod
+    def examples(cls) -> Iterable[Example[Value]]:
+        yield Example(cls(epsilon=1, grid="0.0009765625"), 0.0, 1.0, 1)
+
+
+ALL = (HalfNoise, ThreePercentOff, FloatLaplace)

@@ -1,0 +1,203 @@
+r"""Six sparse vector mechanisms that are less private than they claim, for the suite to refute.
+
+Definition.  Each compares values with threshold 0, as Sparse does, with discrete Laplace noise; the class says what it
+gets wrong.  Four were published, with Laplace noise; two halve a noise of the right one.
+
+Privacy.  Each claims epsilon for values that move by at most 1.  What it costs, as queries become many:
+
+    Roth              tells the very number that it compared                  no bound
+    LeeClifton        noise that neither doubles nor grows with the count     (1 + 6 count) / 4 epsilon
+    Stoddard          no noise on the values                                  infinite at two queries
+    Chen              never stops                                             no bound
+    HalfOnValues      query noise as if all values moved the same way         3/2 epsilon
+    HalfOnThreshold   half the threshold noise                                3/2 epsilon
+
+Utility.  None is claimed.
+
+References.  Lyu, Su, Li, PVLDB 10 (2017), refute the first four as their algorithms 3 to 6.
+"""
+
+from __future__ import annotations
+
+import math
+from abc import abstractmethod
+from collections.abc import Hashable, Iterable
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+from ..core.distance import Distance
+from ..core.distance import distance as how_far
+from ..core.exact import Number
+from ..core.law import Finite
+from ..core.loss import Loss, Pure
+from ..core.mechanism import Example, Mechanism
+from ..core.randomness import Source
+from ..mechanisms._sparse import transcripts
+from ..mechanisms._sparse_noise import Integers, Masses, Noise, TwoSided
+
+Values = tuple[int, ...]
+_TAIL = 1e-18
+
+
+class _Nothing:
+    """No noise."""
+
+    mean = 0.0
+
+    def mass(self, z: Integers) -> Masses:
+        return np.where(z == 0, 1.0, 0.0)
+
+    def at_least(self, t: Integers) -> Masses:
+        return np.where(t <= 0, 1.0, 0.0)
+
+    def below(self, t: Integers) -> Masses:
+        return np.where(t > 0, 1.0, 0.0)
+
+    def reach(self, tail: float) -> tuple[int, int]:
+        return 0, 0
+
+    def draw(self, source: Source, n: int | None = None) -> Any:
+        return 0 if n is None else np.zeros(n, np.int64)
+
+
+@dataclass(frozen=True)
+class WrongSparse(Mechanism[Values, Any]):
+    """Compares with threshold 0, and claims to cost epsilon for so many values above it."""
+
+    epsilon: Fraction = Fraction(1)
+    count: int = 1
+
+    @property
+    @abstractmethod
+    def noises(self) -> tuple[Noise, Noise]:
+        """On the threshold, and on each value."""
+
+    def most(self, x: Values) -> int:
+        """After how many values above it stops."""
+        return self.count
+
+    def law(self, x: Values) -> Finite:
+        on_threshold, on_value = self.noises
+        low, high = on_threshold.reach(_TAIL)
+        z = np.arange(low, high + 1)
+        return Finite(transcripts(on_threshold.mass(z), z, on_value, x, self.most(x)))
+
+    def sample(self, x: Values, source: Source) -> Any:
+        on_threshold, on_value = self.noises
+        bar = on_threshold.draw(source)
+        hits = [i for i, q in enumerate(x) if q + on_value.draw(source) >= bar]
+        return tuple(hits[: self.most(x)])
+
+    def loss(self, distance: Number | Distance[Any] | None = None) -> Loss:
+        """The claim."""
+        d = how_far(1 if distance is None else distance, zero=True)
+        return Loss({Pure(self.epsilon * d.linf): 1} if d.linf else {}, d.relation)
+
+    def error(self, *, beta: Number = 0.05) -> float:
+        """Nothing is claimed."""
+        return math.inf
+
+    def miss(self, x: Values, y: Any) -> float:
+        return 0.0
+
+    @classmethod
+    def examples(cls) -> Iterable[Example[Values]]:
+        yield Example(cls(), (-1,) * 7 + (1,), (0,) * 7 + (0,), 1)
+
+
+class Roth(WrongSparse):
+    """Algorithm 3: Roth, lecture notes on the sparse vector technique, University of Pennsylvania, 2011."""
+
+    @property
+    def noises(self) -> tuple[Noise, Noise]:
+        return TwoSided(2 / self.epsilon), TwoSided(2 * self.count / self.epsilon)
+
+    def law(self, x: Values) -> Finite:
+        """Of the first index and number told, or None."""
+        on_threshold, on_value = self.noises
+        low, high = on_threshold.reach(_TAIL)
+        bars = np.arange(low, high + 1)
+        first, last = on_value.reach(_TAIL)
+        numbers = np.arange(first, last + 1)  # the same on neighbours
+        weight, told = on_threshold.mass(bars), dict[Hashable, float]()
+        for i, q in enumerate(x):
+            reached = np.concatenate([[0.0], np.cumsum(weight)])[np.clip(numbers - low + 1, 0, bars.size)]
+            masses = on_value.mass(numbers - q) * reached
+            told |= {(i, v): mass for v, mass in zip(numbers.tolist(), masses.tolist(), strict=True)}
+            weight = weight * on_value.below(bars - q)
+        return Finite(told | {None: float(np.sum(weight))})
+
+    def sample(self, x: Values, source: Source) -> Any:
+        on_threshold, on_value = self.noises
+        bar = on_threshold.draw(source)
+        noisy = [q + on_value.draw(source) for q in x]
+        return next(((i, v) for i, v in enumerate(noisy) if v >= bar), None)
+
+    @classmethod
+    def examples(cls) -> Iterable[Example[Values]]:
+        yield Example(cls(), (0,) * 7 + (1,), (1,) * 7 + (0,), 1)
+
+
+class LeeClifton(WrongSparse):
+    """Algorithm 4: Lee and Clifton, Top-k frequent itemsets via differentially private FP-trees, KDD 2014."""
+
+    @property
+    def noises(self) -> tuple[Noise, Noise]:
+        return TwoSided(4 / self.epsilon), TwoSided(Fraction(4, 3) / self.epsilon)
+
+    @classmethod
+    def examples(cls) -> Iterable[Example[Values]]:
+        yield from super().examples()
+        yield Example(cls(count=3), (-9,) * 3 + (0,) * 3, (-8,) * 3 + (-1,) * 3, 1)
+
+
+class Stoddard(WrongSparse):
+    """Algorithm 5: Stoddard, Chen, Machanavajjhala, arXiv 1411.5428 (2014)."""
+
+    @property
+    def noises(self) -> tuple[Noise, Noise]:
+        return TwoSided(2 / self.epsilon), _Nothing()
+
+    def most(self, x: Values) -> int:
+        return len(x) + 1
+
+    @classmethod
+    def examples(cls) -> Iterable[Example[Values]]:
+        yield Example(cls(), (0, 1), (1, 0), 1)
+
+
+class Chen(WrongSparse):
+    """Algorithm 6: Chen, Xiao, Zhang, Xu, Differentially private high-dimensional data publication, KDD 2015."""
+
+    @property
+    def noises(self) -> tuple[Noise, Noise]:
+        return TwoSided(2 / self.epsilon), TwoSided(2 / self.epsilon)
+
+    def most(self, x: Values) -> int:
+        return len(x) + 1
+
+    @classmethod
+    def examples(cls) -> Iterable[Example[Values]]:
+        yield Example(cls(), (0,) * 4 + (1,) * 4, (1,) * 4 + (0,) * 4, 1)
+
+
+class HalfOnValues(WrongSparse):
+    """The right one for values that all move the same way, used for values that do not."""
+
+    @property
+    def noises(self) -> tuple[Noise, Noise]:
+        return TwoSided(2 / self.epsilon), TwoSided(2 * self.count / self.epsilon)
+
+
+class HalfOnThreshold(WrongSparse):
+    """The right one, but for half the noise on the threshold."""
+
+    @property
+    def noises(self) -> tuple[Noise, Noise]:
+        return TwoSided(1 / self.epsilon), TwoSided(4 * self.count / self.epsilon)
+
+
+ALL: tuple[type[WrongSparse], ...] = (Roth, LeeClifton, Stoddard, Chen, HalfOnValues, HalfOnThreshold)

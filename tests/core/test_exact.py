@@ -1,0 +1,64 @@
+"""Enclosures contain the truth, and rounding is outward."""
+
+import math
+from decimal import Decimal
+from fractions import Fraction
+
+import mpmath
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tacit.core import exact
+from tacit.core.errors import BadParameter
+
+positives = st.fractions(min_value=0, max_value=2000, max_denominator=10**12)
+
+
+@given(x=positives, bits=st.integers(0, 700))
+def test_the_exponential_lies_in_its_enclosure(x, bits):
+    low, high = exact.exp_minus(x)(bits)
+    with mpmath.workdps(600):
+        truth = mpmath.exp(-mpmath.mpf(x.numerator) / x.denominator) * mpmath.mpf(2) ** bits
+        assert low <= truth <= high
+    assert high - low <= 3
+
+
+@given(x=positives, bits=st.integers(1, 300))
+def test_the_logistic_lies_in_its_enclosure(x, bits):
+    low, high = exact.logistic(x)(bits)
+    with mpmath.workdps(300):
+        truth = mpmath.mpf(2) ** bits / (1 + mpmath.exp(-mpmath.mpf(x.numerator) / x.denominator))
+        assert low <= truth <= high
+    assert high - low <= 5
+
+
+@given(st.fractions())
+def test_rounding_is_outward_and_tight(x):
+    assert Fraction(exact.down(x)) <= x <= Fraction(exact.up(x))
+    assert exact.up(x) <= math.nextafter(exact.down(x), math.inf)
+
+
+def test_rounding_beyond_the_floats():
+    huge = Fraction(10) ** 400
+    assert exact.up(huge) == math.inf and exact.down(-huge) == -math.inf
+    assert math.isfinite(exact.down(huge)) and math.isfinite(exact.up(-huge))
+
+
+@pytest.mark.parametrize("value", [0.1, "0.1", Decimal("0.1"), Fraction(1, 10), np.float64(0.1), np.float32(0.1)])
+def test_a_tenth_is_a_tenth_however_it_is_written(value):
+    assert exact.rational("x", value) == Fraction(1, 10)
+
+
+@pytest.mark.parametrize("value", [3, np.int64(3), np.uint8(3), "3", 3.0, Fraction(3)])
+def test_three_is_three(value):
+    assert exact.rational("x", value) == 3
+
+
+@pytest.mark.parametrize(
+    "value", [math.nan, math.inf, -math.inf, "nan", "inf", Decimal("nan"), "1/0", "", "one", None, True, 1j, [1], b"1"]
+)
+def test_what_is_no_finite_number_is_refused_by_name(value):
+    with pytest.raises(BadParameter, match="scale must be"):
+        exact.rational("scale", value)

@@ -1,0 +1,105 @@
+"""The algebra of losses: laws that hold for every loss, every view."""
+
+import math
+import pickle
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from tacit import ADD_REMOVE, SUBSTITUTE, BadParameter, Laplace, MixedRelations
+from tacit.core.law import Finite, hockey_stick, renyi_divergence
+from tacit.core.loss import BoundedRange, Concentrated, Loss, Pure, zero
+from tacit.core.views import VIEWS, Alone
+
+amounts = st.fractions(min_value=Fraction(1, 1000), max_value=5, max_denominator=1000)
+atoms = st.one_of(amounts.map(Pure), amounts.map(BoundedRange), amounts.map(Concentrated))
+losses = st.dictionaries(atoms, st.integers(1, 50), max_size=4).map(Loss)
+each_view = pytest.mark.parametrize("view", [v for v in VIEWS if not isinstance(v, Alone)], ids=lambda v: v.name)
+
+
+def close(a, b):
+    return np.allclose(np.asarray(a, float), np.asarray(b, float), rtol=1e-9)
+
+
+@given(losses, losses, losses)
+def test_sums_are_a_commutative_monoid(a, b, c):
+    assert a + b == b + a and (a + b) + c == a + (b + c) and a + zero == a
+
+
+@given(losses, st.integers(0, 9), st.integers(0, 9))
+def test_multiples_are_repeated_sums(a, m, n):
+    assert (m + n) * a == m * a + n * a and m * (n * a) == (m * n) * a
+    assert n * a == sum([a] * n, zero)
+
+
+@each_view
+@given(a=losses, b=losses, n=st.integers(1, 9))
+@settings(max_examples=25, deadline=None)
+def test_a_view_is_a_homomorphism(view, a, b, n):
+    assert close(view.total(a + b), view.both(view.total(a), view.total(b)))
+    assert close(view.total(n * a), view.times(n, view.total(a)))
+
+
+@given(losses, losses, st.sampled_from(["0", "1e-12", "1e-6", "0.01"]))
+@settings(max_examples=25, deadline=None)
+def test_more_is_never_cheaper_and_a_group_never_pays_less(a, b, delta):
+    assert (a + b).epsilon(delta) >= a.epsilon(delta) * (1 - 1e-9)
+    assert a.group(3).epsilon(delta) >= a.epsilon(delta) * (1 - 1e-9)
+    assert a.group(1) == a
+
+
+@given(amounts, st.floats(1.01, 100), st.floats(0, 6))
+def test_a_pure_loss_is_that_of_a_coin(epsilon, order, at):
+    odds = math.exp(epsilon)
+    p, q = Finite({0: odds / (1 + odds), 1: 1 / (1 + odds)}), Finite({0: 1 / (1 + odds), 1: odds / (1 + odds)})
+    atom = Pure(epsilon)
+    assert math.isclose(atom.renyi(order), renyi_divergence(p, q, order), rel_tol=1e-7, abs_tol=1e-12)
+    assert renyi_divergence(p, q, order) <= order * atom.concentrated() * (1 + 1e-12)
+    assert math.isclose(atom.profile(at), hockey_stick(p, q, at), rel_tol=1e-7, abs_tol=1e-12)
+
+
+def test_a_tenth_ten_times_is_exactly_one():
+    assert (10 * Laplace(epsilon=0.1).loss()).epsilon() == 1
+    assert (11 * Laplace(epsilon="0.1").loss()).epsilon() > 1
+
+
+@given(losses.filter(lambda a: a.terms), st.sampled_from(["1e-12", "1e-6", "0.01"]))
+@settings(max_examples=25, deadline=None)
+def test_epsilon_and_delta_are_inverse(a, delta):
+    epsilon = a.epsilon(delta)
+    assert a.delta(Fraction(epsilon)) <= float(delta) * (1 + 1e-6)
+
+
+def test_losses_under_different_relations_do_not_add():
+    one, other = (Laplace(epsilon=1, sensitivity=r.histogram()).loss() for r in (ADD_REMOVE, SUBSTITUTE))
+    with pytest.raises(MixedRelations):
+        one + other
+    assert (one + Laplace(epsilon=1).loss()).relation is ADD_REMOVE
+
+
+def test_a_loss_survives_pickling():
+    loss = 3 * Laplace(epsilon=1).loss()
+    assert pickle.loads(pickle.dumps(loss)) == loss
+    assert hash(pickle.loads(pickle.dumps(loss))) == hash(loss)
+
+
+def test_explain_names_every_view_and_stars_the_winner():
+    text = (100 * Laplace(epsilon=0.1).loss()).explain("1e-6")
+    assert all(view.name in text for view in VIEWS) and text.count("*") == 1
+
+
+@pytest.mark.parametrize("delta", [-1, 1, 2, math.nan, "x", None])
+def test_bad_deltas_are_refused(delta):
+    with pytest.raises(BadParameter, match="delta"):
+        Laplace(epsilon=1).loss().epsilon(delta)
+
+
+@pytest.mark.parametrize("count", [-1, 1.5, True])
+def test_bad_counts_are_refused(count):
+    with pytest.raises(BadParameter):
+        count * Laplace(epsilon=1).loss()
+    with pytest.raises(BadParameter):
+        Laplace(epsilon=1).loss().group(count)

@@ -1,0 +1,1 @@
+"""The mechanisms, against their own laws and against golden values."""
