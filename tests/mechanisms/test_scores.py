@@ -137,6 +137,13 @@ def test_extreme_scores_do_not_wrap(make: Any) -> None:
     assert np.ravel(make(epsilon=1).release([2**60, -(2**60)]))[0] == 0
 
 
+@makers
+def test_narrow_integers_do_not_wrap_in_a_miss(make: Any) -> None:
+    m, x = make(epsilon=1), np.array([127, -128], np.int8)
+    y = (1, 0) if isinstance(m, TopK) else 1
+    assert m.miss(x, y) == 255
+
+
 def test_losses() -> None:
     free, monotone = Exponential(epsilon=1), Exponential(epsilon=1, monotone=True)
     assert free.scale == 2

@@ -69,24 +69,29 @@ def test_one_hit_is_above_threshold() -> None:
 streams = st.lists(st.tuples(st.integers(-4, 4), st.integers(0, 2)), min_size=1, max_size=6)
 
 
-@given(
-    streams, st.sampled_from(KINDS), st.integers(1, 3), st.sampled_from(["0.3", "1", "4"]), st.booleans(), st.booleans()
+mechanisms = st.builds(
+    Sparse,
+    threshold=st.just(0),
+    epsilon=st.sampled_from(["0.3", "1", "4"]),
+    count=st.integers(1, 3),
+    noise=st.sampled_from(KINDS),
+    monotone=st.booleans(),
 )
+
+
+@given(mechanisms, streams, st.booleans())
 @settings(max_examples=150, deadline=None)
-def test_no_neighbours_are_further_apart_than_the_price(
-    stream: list[tuple[int, int]], kind: str, count: int, epsilon: str, monotone: bool, flip: bool
-) -> None:
-    m = Sparse(threshold=0, epsilon=epsilon, count=count, noise=kind, monotone=monotone)
+def test_no_neighbours_are_further_apart_than_the_price(m: Sparse, stream: list[tuple[int, int]], flip: bool) -> None:
     x = [q for q, _ in stream]
-    y = [q + (move > 0 if monotone else move - 1) for q, move in stream]
+    y = [q + (move > 0 if m.monotone else move - 1) for q, move in stream]
     p, q = (m.law(y), m.law(x)) if flip else (m.law(x), m.law(y))
     assert law.max_divergence(p, q) <= m.loss(1).epsilon() + 1e-12
 
 
 def test_the_price_is_attained() -> None:
-    m = Sparse(threshold=-9, epsilon=4, count=2)
-    x, y = (-9, -9, -9, -9, -6, -6), (-8, -8, -8, -8, -7, -7)
-    assert max(law.max_divergence(m.law(x), m.law(y)), law.max_divergence(m.law(y), m.law(x))) > 3.9
+    m = Sparse(threshold=-3, epsilon=4, count=2)
+    p, q = m.law((0, 0, 1, 0, 0, 1)), m.law((1, 1, 0, 1, 1, 0))
+    assert law.max_divergence(p, q) == pytest.approx(4, rel=1e-6)
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -137,7 +142,7 @@ def test_the_parts_add_up_to_epsilon(count: int, epsilon: Fraction, monotone: bo
 def test_one_sided_noise_is_the_more_accurate() -> None:
     for count, queries in ((1, 10), (5, 1000), (50, 10**5)):
         errors = [Sparse(threshold=0, epsilon=1, count=count, queries=queries, noise=kind).error() for kind in KINDS]
-        assert errors[0] < 0.95 * errors[1]
+        assert errors[0] < 0.98 * errors[1]
 
 
 def test_a_law_of_eight_values_is_quick() -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from itertools import product
+from itertools import pairwise, product
 
 import pytest
 
@@ -86,7 +86,7 @@ def test_two_have_no_bound() -> None:
     chen = [worst_at_zero(Chen(), n, n) for n in (2, 3, 4, 5)]
     roth = [worst_at_zero(Roth(), n, 1) for n in (2, 4, 8, 16)]
     for costs in (chen, roth):
-        assert all(a + 0.5 < b for a, b in zip(costs, costs[1:], strict=False))
+        assert all(a + 0.5 < b for a, b in pairwise(costs))
 
 
 def worst_at_zero(mechanism: WrongSparse, before: int, after: int) -> float:

@@ -110,7 +110,8 @@ def test_a_subset_of_one_is_k_ary(categories: int, epsilon: float) -> None:
 def test_the_best_oracle(categories: int, epsilon: float) -> None:
     best = rr.best_oracle(categories, epsilon)
     rivals = [rr.k_ary(categories, epsilon), rr.unary(epsilon), rr.local_hashing(epsilon)]
-    rivals.append(rr.subset_selection(categories, epsilon))
+    around = range(max(1, rr.subset_size(categories, epsilon) - 3), categories)
+    rivals += [rr.subset_selection(categories, epsilon, size) for size in around[:8]]
     assert all(best.variance() <= rival.variance() * (1 + 1e-12) for rival in rivals)
 
 

@@ -250,11 +250,3 @@ class Table:
             return low * factor >> more - bits, -(-high * factor >> more - bits)
 
         return self.value(symbol) if source.below(enclose) else None
-
-
-def below(prefix: int, bits: int, real: Real, source: Source) -> bool:
-    return source.below(real, prefix, bits)
-
-
-def uniform(n: int, source: Source) -> int:
-    return source.integer(n)

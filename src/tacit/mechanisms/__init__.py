@@ -1,6 +1,40 @@
 """Every mechanism, one file each.  Adding one is a file here and a line in ALL."""
 
+from .above_threshold import AboveThreshold
+from .exponential import Exponential
+from .frequency_oracle import frequency_oracle, project_to_simplex
 from .gaussian import Gaussian
+from .gaussian_sparse import GaussianSparse
+from .hadamard_response import HadamardResponse
 from .laplace import Laplace
+from .noisy_max import NoisyMax
+from .numeric_sparse import NumericSparse
+from .permute_and_flip import PermuteAndFlip
+from .prices import PostedPrice
+from .quantile import Quantiles
+from .randomized_response import RandomizedResponse
+from .sparse import Sparse
+from .subset_selection import SubsetSelection
+from .top_k import TopK
+from .unary_encoding import UnaryEncoding
 
-ALL = (Gaussian, Laplace)
+ALL = (
+    AboveThreshold,
+    Exponential,
+    Gaussian,
+    GaussianSparse,
+    HadamardResponse,
+    Laplace,
+    NoisyMax,
+    NumericSparse,
+    PermuteAndFlip,
+    PostedPrice,
+    Quantiles,
+    RandomizedResponse,
+    Sparse,
+    SubsetSelection,
+    TopK,
+    UnaryEncoding,
+)
+
+__all__ = [*(kind.__name__ for kind in ALL), "frequency_oracle", "project_to_simplex"]

@@ -5,11 +5,30 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from ..core.errors import BadData
+from ._grid import steps
 from ._rule import Gaps
+
+Counts = Sequence[int] | NDArray[Any]
+FINEST = 1 << 20  # the largest denominator of a share
+_MOST_RECORDS = 1 << 40  # so that a score stays within 2^60
+
+
+def cumulated(counts: Counts, cells: int | None) -> NDArray[np.int64]:
+    """The number of records below each edge, from counts in cells."""
+    array = np.asarray(counts)
+    if array.ndim != 1 or not array.size or cells not in (None, array.size):
+        allowed = f"whole numbers, one for each of {'the' if cells is None else cells} cells"
+        raise BadData("counts", f"an array of shape {array.shape}", allowed)
+    whole = np.asarray(steps("counts", array, None))
+    if whole.min() < 0 or whole.sum(dtype=float) > _MOST_RECORDS:
+        raise BadData("counts", "others", "none of them negative, and at most 2^40 in all")
+    return np.append(0, np.cumsum(whole))
 
 
 @dataclass(frozen=True)

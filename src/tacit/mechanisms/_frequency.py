@@ -102,12 +102,14 @@ class FrequencyOracle(Mechanism[Answers, Any]):
             changed, relation = math.ceil(rational("distance", 1 if distance is None else distance)), None
         return Loss({Pure(self.epsilon): whole("distance", changed, at_least=0)}, relation)
 
-    def estimate(self, reports: Any) -> Floats:
+    def frequencies(self, reports: Any) -> Floats:
         """The frequency of each category among those who sent these reports, unbiased; some may be negative."""
-        return self.estimate_from(*self.count(reports))
+        return self.estimate(*self.count(reports))
 
-    def estimate_from(self, counts: Any, n: int) -> Floats:
+    def estimate(self, counts: Any, n: int | None = None) -> Floats:
         """The same from how many of n reports speak for each category."""
+        if n is None:
+            raise BadParameter("n", n, "the number of reports, as each may speak for several categories")
         supports = np.asarray(counts, float)
         if supports.shape[-1:] != (self.categories,):
             raise BadParameter("counts", supports.shape, f"one for each of the {self.categories} categories")
@@ -117,7 +119,7 @@ class FrequencyOracle(Mechanism[Answers, Any]):
     def interval(self, reports: Any, beta: Number = 0.05) -> tuple[Floats, Floats]:
         """With probability at least 1 - beta every frequency lies between these two."""
         counts, n = self.count(reports)
-        middle, reach = self.estimate_from(counts, n), self.error(n, beta)
+        middle, reach = self.estimate(counts, n), self.error(n, beta)
         return np.clip(middle - reach, 0, 1), np.clip(middle + reach, 0, 1)
 
     def variance(self, n: int = 1, frequency: Number = 0) -> float:
@@ -140,7 +142,7 @@ class FrequencyOracle(Mechanism[Answers, Any]):
     def miss(self, x: Answers, y: Any) -> float:
         answers = self.read("answer", x).ravel().astype(np.int64)
         truth = np.bincount(answers, minlength=self.categories) / answers.size
-        return float(np.max(np.abs(self.estimate(y) - truth)))
+        return float(np.max(np.abs(self.frequencies(y) - truth)))
 
     def sample_size(self, relative_error: Number, beta: Number = 0.05) -> int:
         """The least n for which every frequency is estimated to within `relative_error`."""

@@ -9,7 +9,8 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import NDArray
 
-from ..core.exact import positive
+from ..core.errors import BadParameter
+from ..core.exact import Number, positive
 from ..core.loss import Pure
 from ..core.randomness import Source
 
@@ -62,13 +63,18 @@ class Rule(ABC):
         return high
 
 
-def affordable(atom: type[Pure], rho: Fraction, times: int) -> Fraction:
-    """The largest epsilon, to a relative 2^-40 and never above, of which so many atoms are rho-zCDP."""
+def share(atom: type[Pure], epsilon: Number | None, rho: Number | None, times: int) -> Fraction:
+    """The epsilon of each of so many atoms, when together they may cost epsilon, or rho (to a relative 2^-40)."""
+    if (epsilon is None) == (rho is None):
+        raise BadParameter("epsilon", epsilon, "given, or else rho, but not both")
+    if epsilon is not None:
+        return positive("epsilon", epsilon) / times
+    most = positive("rho", rho or 0)
     low, high = 0.0, 1.0
-    while times * atom(Fraction(high)).concentrated() <= rho:
+    while times * atom(Fraction(high)).concentrated() <= most:
         low, high = high, 2 * high
     while high - low > high * 2.0**-40:
         middle = (low + high) / 2
-        good = times * atom(Fraction(middle)).concentrated() <= rho
+        good = times * atom(Fraction(middle)).concentrated() <= most
         low, high = (middle, high) if good else (low, middle)
     return positive("rho", Fraction(low))

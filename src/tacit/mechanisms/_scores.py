@@ -19,16 +19,14 @@ from typing import Any, Literal, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from ..core import law
 from ..core.distance import Distance, Substitute
 from ..core.distance import distance as read_distance
 from ..core.errors import BadData, BadParameter
-from ..core.exact import Number, positive, probability, up, whole
+from ..core.exact import Number, positive, up, whole
 from ..core.loss import Loss
 from ..core.mechanism import Mechanism
-from ..core.randomness import Source
 from ._grid import power_of_two, steps
-from ._rule import Gaps, Rule, affordable
+from ._rule import Gaps, Rule, share
 
 Scores = Sequence[int] | Sequence[float] | NDArray[Any]
 Y = TypeVar("Y")
@@ -62,24 +60,18 @@ class Selection(Mechanism[Scores, Y]):
     ) -> None:
         if range_sensitivity is not None and (sensitivity != 1 or monotone):
             raise BadParameter("range_sensitivity", range_sensitivity, "given without sensitivity and monotone")
-        name, moves = (
-            ("sensitivity", sensitivity) if range_sensitivity is None else ("range_sensitivity", range_sensitivity)
-        )
-        motion = "range" if range_sensitivity is not None else "monotone" if monotone else "free"
-        object.__setattr__(self, "sensitivity", read_distance(moves, name))
+        if range_sensitivity is None:
+            moves, motion = read_distance(sensitivity, "sensitivity"), "monotone" if monotone else "free"
+        else:
+            moves, motion = read_distance(range_sensitivity, "range_sensitivity"), "range"
+        if monotone and isinstance(moves.relation, Substitute):
+            raise BadParameter("monotone", monotone, "False under substitution, which moves scores both ways")
+        object.__setattr__(self, "sensitivity", moves)
         object.__setattr__(self, "motion", motion)
         object.__setattr__(self, "grid", None if grid is None else power_of_two("grid", grid))
-        if monotone and isinstance(self.sensitivity.relation, Substitute):
-            raise BadParameter("monotone", monotone, "False under substitution, which moves scores both ways")
         known = None if candidates is None else whole("candidates", candidates, at_least=self.picks)
         object.__setattr__(self, "candidates", known)
-        if (epsilon is None) == (rho is None):
-            raise BadParameter("epsilon", epsilon, "given, or else rho, but not both")
-        each = (
-            positive("epsilon", epsilon) / self.picks
-            if epsilon is not None
-            else affordable(self.rule.atom, positive("rho", rho or 0), self.picks)
-        )
+        each = share(self.rule.atom, epsilon, rho, self.picks)
         in_steps = positive("scale in steps of the grid", self.spread() / each, at_most=LARGEST_SCALE)
         positive("epsilon for each step of the grid", 1 / in_steps, at_most=LARGEST_SCALE)
         object.__setattr__(self, "scale", in_steps * (self.grid or 1))
@@ -145,30 +137,3 @@ class Selection(Mechanism[Scores, Y]):
         if whole("optimal", optimal) > m:
             raise BadParameter("optimal", optimal, f"at most {m}, the number of candidates")
         return m, optimal
-
-
-class One(Selection[int]):
-    """Chooses one candidate, and releases its index."""
-
-    def law(self, x: Scores) -> law.Finite:
-        return law.Finite(dict(enumerate(self.rule.masses(self.gaps(x), self.unit).tolist())))
-
-    def sample(self, x: Scores, source: Source) -> int:
-        return self.rule.draw(self.gaps(x), self.unit, source)
-
-    def error(self, *, beta: Number = 0.05, candidates: int | None = None, optimal: int = 1) -> float:
-        """The quantile of the gap for the worst scores, when at least `optimal` of the candidates share the best."""
-        m, o = self.sizes(candidates, optimal)
-        return self.in_units(self.rule.shortfall(float(probability("beta", beta)), self.unit, m, o))
-
-    def classical_error(self, beta: Number = 0.05, candidates: int | None = None, optimal: int = 1) -> float:
-        """The textbook bound."""
-        m, o = self.sizes(candidates, optimal)
-        return float(self.scale) * self.rule.classical(float(probability("beta", beta)), m, o) + float(self.grid or 0)
-
-    def expected_error(self, candidates: int | None = None, optimal: int = 1) -> float:
-        """A bound on the mean gap."""
-        return float(self.scale) * self.rule.mean(*self.sizes(candidates, optimal)) + float(self.grid or 0)
-
-    def miss(self, x: Scores, y: int) -> float:
-        return float(np.max(x) - np.asarray(x)[y])

@@ -36,8 +36,9 @@ from ..core.exact import Number
 from ..core.loss import Pure
 from ..core.mechanism import Example
 from ..core.randomness import Source
+from ._one import One
 from ._rule import Gaps, Masses, Rule
-from ._scores import One, Scores
+from ._scores import Scores
 from .exponential import Exponential
 from .permute_and_flip import PermuteAndFlip
 
@@ -134,6 +135,7 @@ class NoisyMax(One):
         for epsilon in ("0.5", 1, 3):
             yield Example(cls(epsilon=epsilon, candidates=3), np.array([3, 2, 2]), np.array([2, 3, 3]), 1)
         yield Example(cls(epsilon=1, candidates=2), np.array([0, 10]), np.array([1, 9]), 1)
+        yield Example(cls(epsilon=2, monotone=True, candidates=2), np.array([0, 12]), np.array([1, 12]), 1)
         yield Example(cls(epsilon=1, candidates=4), np.array([0, 0, 0, 9]), np.array([3, 3, 3, 6]), 3)
         yield Example(cls(epsilon=1, monotone=True, candidates=2), np.array([0, 0]), np.array([0, 1]), 1)
         yield Example(cls(epsilon=1, monotone=True, candidates=2), np.array([0, 0]), np.array([1, 0]), 1)

@@ -30,8 +30,9 @@ from ..core import sample
 from ..core.loss import Pure
 from ..core.mechanism import Example
 from ..core.randomness import Source
+from ._one import One
 from ._rule import Gaps, Masses, Rule
-from ._scores import One, Scores
+from ._scores import Scores
 
 _NODES, _WEIGHTS = np.polynomial.legendre.leggauss(24)
 

@@ -64,7 +64,7 @@ class PostedPrice(Mechanism[Valuations, float]):
         sensitivity: Number | Distance[Any] = 1,
     ) -> None:
         grid = tuple(positive("prices", p) for p in prices)
-        if len(grid) < 2 or any(p >= q for p, q in pairwise(grid)):
+        if len(grid) < 2 or any(p >= q for p, q in pairwise(map(float, grid))):
             raise BadParameter("prices", grid, "two or more, in increasing order")
         object.__setattr__(self, "prices", grid)
         object.__setattr__(self, "sensitivity", read_distance(sensitivity, "sensitivity"))
@@ -82,8 +82,8 @@ class PostedPrice(Mechanism[Valuations, float]):
 
     def _moves(self, buyers: Distance[Any]) -> Distance[Any]:
         """The range of the moves of the scores, in cents."""
-        *_, second, top = map(int, self.cents)
-        most = buyers.l1 * max(second, top - int(self.cents[0]))
+        lowest, second, top = (int(self.cents[i]) for i in (0, -2, -1))
+        most = buyers.l1 * max(second, top - lowest)
         if isinstance(buyers.relation, Substitute):
             most = min(most, buyers.l1 / 2 * top)  # each substituted buyer is two steps of l1
         return scalar(Fraction(math.ceil(most)), buyers.relation)
@@ -107,9 +107,8 @@ class PostedPrice(Mechanism[Valuations, float]):
         return float(self.prices[self.choice.sample(self.revenues(x), source)])
 
     def loss(self, distance: Number | Distance[Any] | None = None) -> Loss:
-        return self.choice.loss(
-            self._moves(self.sensitivity if distance is None else read_distance(distance, zero=True))
-        )
+        buyers = self.sensitivity if distance is None else read_distance(distance, zero=True)
+        return self.choice.loss(self._moves(buyers))
 
     def error(self, *, beta: Number = 0.05) -> float:
         return up(Fraction(self.choice.error(beta=beta)) * self.prices[-1] / int(self.cents[-1]))

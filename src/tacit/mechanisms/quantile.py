@@ -23,33 +23,28 @@ References.  Smith, STOC 2011, for one quantile; Kaplan, Schnapp, Stemmer, ICML 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ..core import law
 from ..core.distance import SUBSTITUTE, Distance
 from ..core.distance import distance as read_distance
-from ..core.errors import BadData, BadParameter
+from ..core.errors import BadParameter
 from ..core.exact import Number, positive, probability, up, whole
 from ..core.loss import BoundedRange, Loss
 from ..core.mechanism import Example, Mechanism
 from ..core.randomness import Source
-from ._bisection import Node, bisect, carry
-from ._grid import steps
-from ._rule import affordable
+from ._bisection import FINEST, Counts, Node, bisect, carry, cumulated
+from ._rule import share
 from ._scores import LARGEST_SCALE
 from .exponential import Exponential
 
-Counts = Sequence[int] | NDArray[Any]
 Edges = tuple[int, ...]
-_MOST_RECORDS = 1 << 40
-_FINEST = 1 << 20  # times as many records, a score stays within 2^60
 
 
 @dataclass(frozen=True, init=False)
@@ -79,15 +74,9 @@ class Quantiles(Mechanism[Counts, Edges]):
         object.__setattr__(self, "quantiles", aims)
         object.__setattr__(self, "sensitivity", read_distance(sensitivity, "sensitivity"))
         object.__setattr__(self, "cells", None if cells is None else whole("cells", cells))
-        if any(node.share.denominator > _FINEST for node in self.tree):
-            raise BadParameter("quantiles", aims, f"fractions whose common denominator is at most {_FINEST}")
-        if (epsilon is None) == (rho is None):
-            raise BadParameter("epsilon", epsilon, "given, or else rho, but not both")
-        level = (
-            positive("epsilon", epsilon) / self.levels
-            if epsilon is not None
-            else affordable(BoundedRange, positive("rho", rho or 0), self.levels)
-        )
+        if any(node.share.denominator > FINEST for node in self.tree):
+            raise BadParameter("quantiles", aims, f"fractions whose common denominator is at most {FINEST}")
+        level = share(BoundedRange, epsilon, rho, self.levels)
         object.__setattr__(self, "each", positive("epsilon", level / self.sensitivity.l1, at_most=LARGEST_SCALE))
 
     @property
@@ -100,23 +89,9 @@ class Quantiles(Mechanism[Counts, Edges]):
         """The choices, in order."""
         return bisect(self.quantiles)
 
-    def _below(self, counts: Counts) -> NDArray[np.int64]:
-        """C_0, ..., C_c."""
-        array = np.asarray(counts)
-        if array.ndim != 1 or not array.size or self.cells not in (None, array.size):
-            raise BadData(
-                "counts",
-                f"an array of shape {array.shape}",
-                f"whole numbers, one for each of {self.cells or 'the'} cells",
-            )
-        at = np.asarray(steps("counts", array, None))
-        if at.min() < 0 or at.sum(dtype=float) > _MOST_RECORDS:
-            raise BadData("counts", "others", "none of them negative, and at most 2^40 in all")
-        return np.append(0, np.cumsum(at))
-
     def law(self, x: Counts) -> law.Finite:
         """Every ordered choice of edges with its mass."""
-        below, k = self._below(x), len(self.quantiles)
+        below, k = cumulated(x, self.cells), len(self.quantiles)
         masses = {(*[0] * k, below.size - 1, 0): 1.0}
         for node in self.tree:
             partial, masses = masses, {}
@@ -128,7 +103,7 @@ class Quantiles(Mechanism[Counts, Edges]):
         return law.Finite({edges[:k]: p for edges, p in masses.items()})
 
     def sample(self, x: Counts, source: Source) -> Edges:
-        below, k = self._below(x), len(self.quantiles)
+        below, k = cumulated(x, self.cells), len(self.quantiles)
         edges = [*[0] * k, below.size - 1, 0]
         for node in self.tree:
             low, high = edges[node.left], edges[node.right]
@@ -143,10 +118,10 @@ class Quantiles(Mechanism[Counts, Edges]):
     def error(self, *, beta: Number = 0.05, cells: int | None = None) -> float:
         """The error in ranks that none of the quantiles exceeds, beyond what the grid is too coarse for."""
         edges = self._cells(cells) + 1
-        share = -math.expm1(math.log1p(-float(probability("beta", beta))) / len(self.quantiles))
+        each = -math.expm1(math.log1p(-float(probability("beta", beta))) / len(self.quantiles))
 
         def own(node: Node) -> Fraction:
-            steps = Exponential.rule.shortfall(share, self.each / node.range, edges)
+            steps = Exponential.rule.shortfall(each, self.each / node.range, edges)
             return Fraction(steps, node.share.denominator)
 
         return up(max(carry(self.tree, own)))
@@ -162,7 +137,7 @@ class Quantiles(Mechanism[Counts, Edges]):
         return whole("cells", self.cells or 0 if cells is None else cells)
 
     def miss(self, x: Counts, y: Edges) -> float:
-        below = self._below(x)
+        below = cumulated(x, self.cells)
         n, largest = int(below[-1]), int(np.diff(below).max())
         coarse = carry(self.tree, lambda node: Fraction(largest, 2))
         ranks = [abs(int(below[t]) - q * n) for t, q in zip(y, self.quantiles, strict=True)]

@@ -83,6 +83,10 @@ class RandomizedResponse(FrequencyOracle):
         sent = self.read("report", reports).ravel()
         return np.bincount(sent.astype(np.int64, copy=False), minlength=self.categories), sent.size
 
+    def estimate(self, counts: Any, n: int | None = None) -> Floats:
+        """The frequency of each category, unbiased, from how many reports name it; their sum is n."""
+        return super().estimate(counts, int(np.sum(counts)) if n is None else n)
+
     def answer(self, weights: Any, reports: Any) -> Floats:
         """sum w_i x_i / n, unbiased, for one vector of weights in [0, 1] or for each row of a matrix of them."""
         self._binary()

@@ -121,9 +121,9 @@ class TopK(Selection[Ordered]):
         return float(self.scale) * self.rule.classical(each, m, o) + float(self.grid or 0)
 
     def miss(self, x: Scores, y: Ordered) -> float:
-        scores = np.asarray(x)
-        best = np.sort(scores)[::-1][: self.k]
-        return max(0.0, float(np.max(best - scores[list(y)])))
+        scores = np.asarray(x).tolist()  # Python numbers do not wrap
+        best = sorted(scores, reverse=True)
+        return max(0.0, *(float(best[j] - scores[i]) for j, i in enumerate(y)))
 
     @classmethod
     def examples(cls) -> Iterable[Example[Scores]]:

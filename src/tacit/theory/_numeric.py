@@ -30,8 +30,13 @@ def log_excess(x: float) -> float:
     return x * x / 2 * float(hyp2f1(1.0, 2.0, 3.0, -x)) if abs(x) <= 0.5 else x - math.log1p(x)
 
 
-def root(f: Callable[[float], float], low: float, high: float) -> float:
-    """Where f changes its sign between low and high, to fourteen digits."""
+def rising_root(f: Callable[[float], float]) -> float:
+    """Where a rising function on (0, oo) crosses 0, to fourteen digits."""
+    low = high = 1.0
+    while f(low) > 0:
+        low /= 2
+    while f(high) <= 0:
+        high *= 2
     return float(brentq(f, low, high, xtol=1e-300, rtol=1e-14, maxiter=1000))
 
 

@@ -14,7 +14,7 @@ from scipy.special import erfcx, log_ndtr, ndtr, ndtri
 
 from tacit.core.errors import BadParameter
 from tacit.theory import _validate as check
-from tacit.theory._numeric import root
+from tacit.theory._numeric import rising_root
 
 
 def profile(epsilon: float, mu: float) -> float:
@@ -42,21 +42,14 @@ def epsilon_at(delta: float, mu: float) -> float:
     check.positive(mu=mu)
     if profile(0.0, mu) <= delta:
         return 0.0
-    most = max(0.0, mu * (mu / 2 - float(ndtri(delta))))  # where tail_delta is delta
-    return root(lambda epsilon: profile(epsilon, mu) - delta, 0.0, most)
+    return rising_root(lambda epsilon: delta - profile(epsilon, mu))
 
 
 def sigma(epsilon: float, delta: float, sensitivity: float = 1.0) -> float:
     """The least sigma that is (eps, delta)-DP: the analytic Gaussian mechanism (Balle & Wang 2018, Alg 1)."""
     check.positive(epsilon=epsilon, sensitivity=sensitivity)
     check.probability(delta=delta)
-    z = float(ndtri(delta))
-    length = math.sqrt(z * z + 2 * epsilon)
-    least = 2 * epsilon / (length - z) if z < 0 else length + z  # where tail_delta is delta
-    most = 2 * least
-    while profile(epsilon, most) <= delta:
-        most *= 2
-    return sensitivity / root(lambda mu: profile(epsilon, mu) - delta, least, most)
+    return sensitivity / rising_root(lambda mu: profile(epsilon, mu) - delta)
 
 
 def classical_sigma(epsilon: float, delta: float, sensitivity: float = 1.0) -> float:

@@ -13,7 +13,7 @@ import numpy as np
 from scipy.special import betainc, gammaln, xlogy
 
 from tacit.theory import _validate as check
-from tacit.theory._numeric import exp_excess, root
+from tacit.theory._numeric import exp_excess, rising_root
 
 
 def scale_for(epsilon: float, sensitivity: float = 1.0) -> float:
@@ -125,8 +125,10 @@ def sum_error_bound(beta: float, terms: int, scale: float) -> float:
 
 def sum_error(beta: float, terms: int, scale: float) -> float:
     """The exact quantile: the t with Pr[|S| >= t] = beta."""
-    most = sum_error_bound(beta, terms, scale)
-    return root(lambda t: sum_tail(t, terms, scale) - beta, 0.0, most)
+    check.probability(beta=beta)
+    check.count(terms=terms)
+    check.positive(scale=scale)
+    return scale * rising_root(lambda t: beta - sum_tail(t, terms, 1.0))
 
 
 def histogram_query_error(

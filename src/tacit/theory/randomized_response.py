@@ -151,7 +151,7 @@ def local_hashing(epsilon: float, hashes: int | None = None) -> Oracle:
 
 
 def subset_size(categories: int, epsilon: float) -> int:
-    """omega = round(k/(e^eps+1)), at least 1 (Ye & Barg 2018)."""
+    """omega = k/(e^eps+1), rounded, and at least 1 (Ye & Barg 2018)."""
     check.count(least=2, categories=categories)
     return max(1, round(categories * flip_probability(epsilon)))
 
@@ -175,10 +175,12 @@ def subset_selection(categories: int, epsilon: float, size: int | None = None) -
 
 
 def best_oracle(categories: int, epsilon: float) -> Oracle:
-    """The oracle of least variance at frequency 0. Subset selection with omega = 1 is called k_ary."""
+    """The oracle of least variance at frequency 0; the best omega is k/(e^eps+1) rounded down or up, k_ary if
+    1.
+    """
     oracles = [k_ary(categories, epsilon), unary(epsilon), local_hashing(epsilon)]
-    if subset_size(categories, epsilon) > 1:
-        oracles.append(subset_selection(categories, epsilon))
+    below = math.floor(categories * flip_probability(epsilon))
+    oracles += [subset_selection(categories, epsilon, w) for w in (below, below + 1) if w > 1]
     return min(oracles, key=Oracle.variance)
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 
 from tacit.theory import _validate as check
-from tacit.theory._numeric import root
+from tacit.theory._numeric import rising_root
 
 
 def classical_epsilon(delta: float, rho: float) -> float:
@@ -32,7 +32,7 @@ def optimal_order(delta: float, rho: float) -> float:
     check.positive(rho=rho)
     check.probability(delta=delta)
     log = -math.log(delta)
-    return 1 + root(lambda s: rho * s * s + math.log1p(s) - log, 0.0, 2 * math.sqrt(log / rho))
+    return 1 + rising_root(lambda s: rho * s * s + math.log1p(s) - log)
 
 
 def epsilon_at(delta: float, rho: float) -> float:
@@ -44,8 +44,6 @@ def epsilon_at(delta: float, rho: float) -> float:
 
 def rho_for(epsilon: float, delta: float) -> float:
     """The largest rho with epsilon_at(delta, rho) <= eps."""
-    least = classical_rho(epsilon, delta)
-    most = 2 * least
-    while epsilon_at(delta, most) <= epsilon:
-        most *= 2
-    return root(lambda rho: epsilon_at(delta, rho) - epsilon, least, most)
+    check.positive(epsilon=epsilon)
+    check.probability(delta=delta)
+    return rising_root(lambda rho: epsilon_at(delta, rho) - epsilon)

@@ -1,0 +1,175 @@
+"""Ways in which systems like this one leak, each tried on tacit and on a control that does leak.
+
+Last bits of the output (Mironov 2012; Jin et al. 2022; Haney et al. 2022), time of a draw (Jin et al. 2022), and bad
+parameters.  Forks and seeds are in core/test_randomness.py, sparse vector variants in test_conformance.py.
+"""
+
+import inspect
+import math
+import time
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.stats import beta as beta_law
+from scipy.stats import rankdata
+
+import tacit
+from tacit import BadData, BadParameter, Gaussian, Laplace, mechanisms
+from tacit.core.errors import TacitError
+from tacit.core.randomness import SYSTEM
+from tacit.testing.sources import Seeded
+from tacit.testing.wrong import FloatLaplace
+
+ALPHA = 5e-12 / 130  # for each of 65 events and two directions
+
+
+def epsilon_at_least(hits, others, n):
+    """A lower confidence bound on ln(P/Q) from counts of one event in n draws each (Clopper-Pearson)."""
+    p = beta_law.ppf(ALPHA, hits, n - hits + 1) if hits else 0.0
+    q = beta_law.ppf(1 - ALPHA, others + 1, n - others) if others < n else 1.0
+    return math.log(p / q) if p else -math.inf
+
+
+def bit_events(values):
+    """For each bit of the float, how often it is set; and how often the value is no multiple of 2^-53."""
+    words = np.ascontiguousarray(values, np.float64).view(np.uint64)
+    bits = [int((words >> np.uint64(b) & np.uint64(1)).sum()) for b in range(64)]
+    return [*bits, int((values * 2.0**53 % 1 != 0).sum())]
+
+
+def worst_bit(x, y):
+    n = len(x)
+    pairs = list(zip(bit_events(x), bit_events(y), strict=True))
+    return max(max(epsilon_at_least(a, b, n), epsilon_at_least(b, a, n)) for a, b in pairs)
+
+
+@pytest.mark.parametrize(
+    ("mechanism", "claimed"),
+    [
+        (Laplace(epsilon=1, grid=Fraction(1, 1 << 20)), 1.0),
+        (Laplace(epsilon="0.5", grid=Fraction(1, 1 << 40)), 0.5),
+        (Gaussian(rho="0.125", grid=Fraction(1, 1 << 20)), 1.0),
+    ],
+)
+def test_the_last_bits_say_nothing(mechanism, claimed):
+    n = 1_000_000
+    x, y = (mechanism.sample(np.full(n, v), Seeded(i)) for i, v in enumerate((0.0, 1.0)))
+    for values in (x, y):
+        steps = values / float(mechanism.grid)
+        assert (steps == np.rint(steps)).all()
+    assert worst_bit(x, y) <= claimed
+
+
+def test_the_last_bits_of_naive_laplace_tell_all():
+    naive, n = FloatLaplace(epsilon=1), 20_000
+    source = Seeded(7)
+    x, y = (np.array([naive.sample(v, source) for _ in range(n)]) for v in (0.0, 1.0))
+    assert worst_bit(x, y) > 2
+
+
+def correlation(draw, n):
+    """Rank correlation of the time taken with the size of the draw, in standard deviations."""
+    sizes, times = np.empty(n), np.empty(n)
+    clock = time.perf_counter_ns
+    for i in range(n):
+        start = clock()
+        z = draw()
+        times[i] = clock() - start
+        sizes[i] = abs(z)
+    a, b = (rankdata(v) for v in (sizes, times))
+    return float(np.corrcoef(a, b)[0, 1]) * math.sqrt(n)
+
+
+@pytest.mark.parametrize(
+    "mechanism", [Laplace(scale=3), Laplace(scale=1000), Gaussian(sigma=3), Gaussian(sigma=1000)], ids=repr
+)
+def test_the_time_of_a_draw_says_nothing_about_its_size(mechanism):
+    """z < 6.5 at n = 2e5: a false alarm is below 1e-10."""
+    mechanism.draw(SYSTEM, None)
+    assert abs(correlation(lambda: mechanism.draw(SYSTEM, None), 200_000)) < 6.5
+
+
+def test_a_loop_as_long_as_its_result_is_seen():
+    def geometric():
+        k = 0
+        while SYSTEM.word() & 3:
+            k += 1
+        return k
+
+    assert correlation(geometric, 20_000) > 20
+
+
+BAD_NUMBERS = [
+    math.nan, math.inf, -math.inf, 0, -1, -0.0, "nan", "inf", "-1", "0", "", "1e", "one", None, True, False, [], [1], {}, (),
+    b"1", 1j, object(), np.nan, np.inf, np.array([1.0]), "1/0", "١", float, "0x1", "1_", Fraction(-1, 2), Fraction(0),
+]  # fmt: skip
+
+
+def numeric_parameters():
+    """Every numeric constructor parameter of every mechanism, with a call that is right but for it."""
+    for kind in mechanisms.ALL:
+        for example in kind.examples():
+            known = {
+                name: getattr(example.mechanism, name, None)
+                for name in inspect.signature(kind).parameters
+                if name in ("threshold", "count", "k", "categories", "queries", "points", "quantiles", "length")
+            }
+            fixed = {name: value for name, value in known.items() if value is not None}
+            for name in ("epsilon", "rho", "sensitivity", "scale", "sigma"):
+                if name in inspect.signature(kind).parameters:
+                    yield pytest.param(kind, fixed, name, id=f"{kind.__name__}-{name}")
+            break
+
+
+@pytest.mark.parametrize(("kind", "fixed", "name"), list(numeric_parameters()))
+@pytest.mark.parametrize("bad", BAD_NUMBERS, ids=repr)
+def test_a_bad_parameter_is_refused_before_any_data(kind, fixed, name, bad):
+    price = {} if name in ("epsilon", "rho", "scale", "sigma") else {"epsilon": 1}
+    if kind in (Gaussian, mechanisms.GaussianSparse) and price:
+        price = {"rho": 1}
+    if bad is None and name in ("epsilon", "rho", "scale", "sigma"):
+        price = {}  # no price at all
+    with pytest.raises(TacitError) as raised:
+        kind(**(fixed | price | {name: bad}))
+    assert isinstance(raised.value, ValueError)
+
+
+@pytest.mark.parametrize("kind", mechanisms.ALL, ids=lambda k: k.__name__)
+@given(beta=st.one_of(st.floats(max_value=0), st.floats(min_value=1), st.just(math.nan), st.text(max_size=3)))
+@settings(max_examples=20, deadline=None)
+def test_a_bad_beta_is_refused(kind, beta):
+    try:
+        if 0 < Fraction(beta) < 1:
+            return
+    except (ValueError, OverflowError, TypeError, ZeroDivisionError):
+        pass
+    mechanism = next(iter(kind.examples())).mechanism
+    with pytest.raises(BadParameter, match="beta"):
+        mechanism.error(beta=beta)
+
+
+SECRET = 1234567890123
+BAD_DATA = [
+    None, "1234567890123", [SECRET, "x"], [[SECRET], [1, 2]], np.array([SECRET], object), np.array([1j * SECRET]),
+    np.array(["1234567890123"]), {SECRET: 1}, object(), np.array([SECRET], "datetime64[s]"), SECRET * 10**20,
+    np.array([float(SECRET), math.nan]), np.array([SECRET, math.inf]), [-math.inf], math.nan,
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("kind", mechanisms.ALL, ids=lambda k: k.__name__)
+@pytest.mark.parametrize("bad", BAD_DATA, ids=lambda b: type(b).__name__)
+def test_bad_data_is_refused_without_being_shown(kind, bad):
+    for example in kind.examples():
+        with pytest.raises(BadData) as raised:
+            example.mechanism.release(bad)
+        assert "123456789" not in str(raised.value)
+        assert raised.value.__cause__ is None or "123456789" not in str(raised.value.__cause__)
+        break
+
+
+def test_every_public_name_is_there_and_sorted():
+    assert sorted(tacit.__all__, key=lambda n: (not n.isupper(), n)) == tacit.__all__
+    assert all(hasattr(tacit, name) for name in tacit.__all__)
