@@ -7,12 +7,14 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any
 
+from rich.box import SIMPLE
 from rich.console import Console
 from rich.progress import track
 from rich.table import Table
 
 Call = Callable[[], Any]
 Rival = tuple[Call, int]  # and how many samples one call gives
+UNITS = {"us": 1e-6, "ms": 1e-3}  # in seconds
 _BATCH = 0.02  # seconds that a call is repeated for, so that any clock will do
 
 
@@ -51,51 +53,39 @@ def seconds(rivals: Iterable[Rival | None], repetitions: int) -> list[float | No
     return [None if rival is None else least for rival, least in zip(present, best, strict=True)]
 
 
-def _speed(each: float | None, unit: str) -> str:
+def _speed(each: float | None, row: Row) -> str:
     if each is None:
         return "-"
-    if unit != "/s":
-        return f"{each * {'us': 1e6, 'ms': 1e3}[unit]:.1f} {unit}"
+    if row.unit != "/s":
+        return f"{each / UNITS[row.unit]:.1f} {row.unit}"
     return f"{1e-6 / each:,.1f} M/s" if each < 1e-6 else f"{1e-3 / each:,.0f} k/s"
 
 
-def _ratio(other: float | None, own: float) -> str:
-    return "-" if other is None else f"{other / own:,.0f}" if other > 100 * own else f"{other / own:.2f}"
-
-
 def _cells(row: Row, repetitions: int) -> tuple[str, ...]:
-    own, numpy, opendp = seconds((row.tacit, row.numpy, row.opendp), repetitions)
+    own, *others = seconds((row.tacit, row.numpy, row.opendp), repetitions)
     assert own is not None
-    aims, missed, judged = [], [], False
-    for rival, each, aim in (("numpy", numpy, row.over_numpy), ("OpenDP", opendp, row.over_opendp)):
-        if aim is not None:
-            aims.append(f"{aim:g} x {rival}")
-            judged |= each is not None
-            if each is not None and each < aim * own:
-                missed.append(rival)
+    speeds = [_speed(each, row) for each in (own, *others)]
+    ratios, verdicts = [], []
+    for each, aim in zip(others, (row.over_numpy, row.over_opendp), strict=True):
+        ratio = None if each is None else each / own
+        text = "-" if ratio is None else f"{ratio:,.0f}" if ratio >= 100 else f"{ratio:.2f}"
+        ratios.append(text if aim is None else f"{text} (>= {aim:g})")
+        if aim is not None and ratio is not None:
+            verdicts.append(ratio >= aim)
     if row.at_most is not None:
-        aims.append(f"<= {row.at_most:g} {row.unit}")
-        judged = True
-        if own > row.at_most * {"us": 1e-6, "ms": 1e-3}[row.unit]:
-            missed.append("time")
-    reached = f"no ({', '.join(missed)})" if missed else "yes" if judged else "-"
-    speeds = (_speed(each, row.unit) for each in (own, numpy, opendp))
-    return row.name, *speeds, row.bar, _ratio(numpy, own), _ratio(opendp, own), ", ".join(aims) or "-", reached
+        speeds[0] += f" (<= {row.at_most:g})"
+        verdicts.append(own <= row.at_most * UNITS[row.unit])
+    return row.name, *speeds, row.bar, *ratios, ("yes" if all(verdicts) else "NO") if verdicts else "-"
 
 
 def show(title: str, rows: list[Row], repetitions: int) -> None:
-    """Measure every row and print the table."""
+    """Measure every row and print the table; targets stand in parentheses."""
     console = Console()
     console.width = max(console.width, 140)
-    table = Table(title=title)
-    table.add_column("task", no_wrap=True)
-    for heading in ("tacit", "numpy", "OpenDP"):
-        table.add_column(heading, justify="right", no_wrap=True)
-    table.add_column("what numpy does")
-    for heading in ("tacit / numpy", "tacit / OpenDP"):
-        table.add_column(heading, justify="right", min_width=7)
-    table.add_column("target")
-    table.add_column("reached")
+    table = Table(title=title, box=SIMPLE, padding=(0, 1, 0, 0))
+    headings = ("task", "tacit", "numpy", "OpenDP", "what numpy does", "tacit/numpy", "tacit/OpenDP", "reached")
+    for heading in headings:
+        table.add_column(heading, justify="left" if heading in ("task", "what numpy does") else "right", no_wrap=True)
     for row in track(rows, "Measuring", console=console, transient=True):
         table.add_row(*_cells(row, repetitions))
     console.print(table)

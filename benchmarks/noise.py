@@ -62,15 +62,16 @@ def additive(n: int) -> Iterator[Row]:
     """Noise on integers, and on reals put on a grid."""
     x, y = np.zeros(n, np.int64), np.zeros(n)
     few, few_reals = x[:FEW], y[:FEW]
+    numpy: Rival
     for scale in (1.0, 200.0, 1e6):
         numpy = partial(RNG.laplace, 0, scale, n), n
         peer = opendp(few, "make_laplace", "l1", scale=scale)
-        name = f"Laplace on integers, scale {scale:g}"
+        name = f"Laplace on integers, scale {scale:,.0f}"
         yield Row(name, on(x, Laplace(scale=scale).release), numpy, peer, "laplace", over_numpy=1, over_opendp=400)
     for sigma in (1.0, 200.0, 1e4):
         numpy = partial(lambda s: np.rint(RNG.normal(0, s, n)), sigma), n
         peer = opendp(few, "make_gaussian", "l2", scale=sigma)
-        name = f"Gaussian on integers, sigma {sigma:g}"
+        name = f"Gaussian on integers, sigma {sigma:,.0f}"
         ours = on(x, Gaussian(sigma=sigma).release)
         yield Row(name, ours, numpy, peer, "rint(normal)", over_numpy=0.4, over_opendp=250)
     numpy = partial(RNG.laplace, 0, 1, n), n
@@ -87,7 +88,7 @@ def bits_and_thresholds(n: int) -> Iterator[Row]:
     if dp is not None:  # it flips a bit with probability f / 2
         flip = dp.m.make_randomized_response_bitvec(dp.bitvector_domain(max_weight=1), dp.discrete_distance(), 2 * FLIP)
         peer = partial(flip, np.packbits(bits).tobytes()), n
-    numpy = (lambda: bits ^ (RNG.random(n) < FLIP)), n
+    numpy: Rival = (lambda: bits ^ (RNG.random(n) < FLIP)), n
     ours = on(bits, RandomizedResponse(epsilon=1).release)
     yield Row("randomized response on bits", ours, numpy, peer, "bits ^ (random < p)", over_numpy=5)
     ours = on(np.zeros(n, np.int64), AboveThreshold(threshold=10_000, epsilon=1).release)
@@ -96,20 +97,20 @@ def bits_and_thresholds(n: int) -> Iterator[Row]:
 
 
 def selection(n: int) -> Iterator[Row]:
-    """Epsilon is 1, so the scale is 2.  OpenDP has exponential noise for pure loss and Gumbel noise for zCDP."""
-    votes = RNG.integers(0, 1000, n)
-    for kind, u, grid in (("integers", votes, None), ("a grid", votes + RNG.random(n), 2.0**STEP)):
-        for noise in ("permute-and-flip", "laplace", "exponential", "gumbel"):
-            flips = noise == "permute-and-flip"
-            m = PermuteAndFlip(epsilon=1, grid=grid) if flips else NoisyMax(epsilon=1, grid=grid, noise=noise)
-            law = "exponential" if flips else noise
-            measure = dp and (dp.zero_concentrated_divergence() if noise == "gumbel" else dp.max_divergence())
+    """At epsilon 1 the scale is 2.  OpenDP has exponential noise for pure loss, and Gumbel noise for zCDP."""
+    votes, laws = RNG.integers(0, 1000, n), ("laplace", "exponential", "gumbel")
+    noisy_max: Callable[..., Any] = partial(NoisyMax, epsilon=1)
+    for kind, u, grid in (("integers", votes, None), ("on a grid", votes + RNG.random(n), 2.0**STEP)):
+        choices = [("permute-and-flip", "exponential", PermuteAndFlip(epsilon=1, grid=grid))]
+        choices += [(f"noisy max ({law})", law, noisy_max(grid=grid, noise=law)) for law in laws]
+        for name, law, m in choices:
+            measure = dp and (dp.zero_concentrated_divergence() if law == "gumbel" else dp.max_divergence())
             yield Row(
-                f"{noise if flips else f'noisy max, {noise}'}, on {kind}",
+                f"{name}, {kind}",
                 on(u, m.release),
                 (partial(lambda u, draw: np.argmax(u + draw(scale=2, size=n)), u, getattr(RNG, law)), n),
                 opendp(u, "make_noisy_max", "linf", output_measure=measure, scale=2.0),
-                f"argmax(u + {law})",
+                "argmax(u + noise)",
                 over_opendp=1.5 if grid is None else None,
             )
 
@@ -117,6 +118,7 @@ def selection(n: int) -> Iterator[Row]:
 def scalars() -> Iterator[Row]:
     """One release at a time."""
     row = partial(Row, unit="us")
+    numpy: Rival
     peer = opendp(42, "make_laplace", "absolute", scale=200.0)
     numpy = partial(RNG.laplace, 0, 200), 1
     yield row("one Laplace on an integer", on(42, Laplace(scale=200).release), numpy, peer, "laplace", at_most=10)
@@ -132,23 +134,22 @@ def scalars() -> Iterator[Row]:
     yield row("one randomized response", on(True, RandomizedResponse(epsilon=1).release), numpy, peer, "random < p")
     ten, measure = np.arange(10), dp and dp.max_divergence()
     found = opendp(ten, "make_noisy_max", "linf", output_measure=measure, scale=2.0)
-    ours, peer = partial(PermuteAndFlip(epsilon=1).release, ten), found and (found[0], 1)
+    ours, peer = (partial(PermuteAndFlip(epsilon=1).release, ten), 1), found and (found[0], 1)
     numpy = (lambda: np.argmax(ten + RNG.exponential(2, 10))), 1
-    yield row("one permute-and-flip of 10", (ours, 1), numpy, peer, "argmax(u + exponential)")
+    yield row("one permute-and-flip of 10", ours, numpy, peer, "argmax(u + noise)")
 
 
 def tables() -> Iterator[Row]:
-    """The first release of a mechanism makes its table.  Each is made for a scale that was not met before."""
-    x = np.zeros(100, np.int64)
-    for name, make, scales in (
-        ("Laplace, scale", lambda s: Laplace(scale=s), (1, 200, 10**6)),
-        ("Gaussian, sigma", lambda s: Gaussian(sigma=s), (1, 200, 10**4)),
-    ):
+    """The first release of a mechanism makes its table, here each time for a scale that was not met before."""
+    x, fresh = np.zeros(100, np.int64), itertools.count(1)
+
+    def first(name: str, scale: int) -> None:
+        new = scale * (1 + Fraction(next(fresh), 10**9))
+        (Laplace(scale=new) if name == "Laplace" else Gaussian(sigma=new)).release(x)
+
+    for name, scales in (("Laplace", (1, 200, 10**6)), ("Gaussian", (1, 200, 10**4))):
         for scale in scales:
-            new = (scale * (1 + Fraction(k, 10**6)) for k in itertools.count(1))
-            yield Row(
-                f"table of {name} {scale:g}", (partial(lambda f, s: f(next(s)).release(x), make, new), 1), unit="ms"
-            )
+            yield Row(f"table of {name}, {scale:,}", (partial(first, name, scale), 1), unit="ms")
 
 
 def memory(n: int) -> str:
@@ -158,17 +159,19 @@ def memory(n: int) -> str:
     y: Any = Laplace(scale=200).release(x)
     extra = (tracemalloc.get_traced_memory()[1] - y.nbytes) / 1e6
     tracemalloc.stop()
-    return f"{n:.0e} draws of Laplace noise, scale 200: {extra:.0f} MB beyond the output (target: below 256)"
+    return f"{n:,} draws of Laplace noise, scale 200: {extra:.0f} MB beyond the output (target: below 256)"
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
-    parser.add_argument("--quick", action="store_true", help="shorter vectors and fewer repetitions")
+    parser.add_argument(
+        "--quick", action="store_true", help="vectors of 10^5 and few repetitions; the targets are for the full run"
+    )
     parser.add_argument("--memory", action="store_true", help="also measure the memory of 10^8 draws")
     args = parser.parse_args()
     n, repetitions = (10**5, 3) if args.quick else (10**6, 7)
     rows = [*additive(n), *bits_and_thresholds(n), *selection(n), *scalars(), *tables()]
-    show(f"noise, vectors of {n:.0e} (OpenDP's additive noise: {FEW:.0e})", rows, repetitions)
+    show(f"Noise, vectors of {n:,} (OpenDP's additive noise: {FEW:,}); targets in parentheses", rows, repetitions)
     if args.memory:
         print(memory(10**8))
 

@@ -24,6 +24,7 @@ from .mechanisms import (
     TopK,
     UnaryEncoding,
     frequency_oracle,
+    posted_price,
     project_to_simplex,
 )
 
@@ -55,5 +56,6 @@ __all__ = [
     "UnaryEncoding",
     "frequency_oracle",
     "norms",
+    "posted_price",
     "project_to_simplex",
 ]

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import inspect
+import math
+import re
 import sys
 from typing import Annotated, Any
 
@@ -37,7 +39,9 @@ def demo() -> None:
 @app.command()
 def theory(
     mechanism: Annotated[str, typer.Argument(help="A mechanism's name; without one, the list of them.")] = "",
-    parameters: Annotated[list[str] | None, typer.Argument(help="Its parameters: epsilon=0.1 sensitivity=1 ...")] = None,
+    parameters: Annotated[
+        list[str] | None, typer.Argument(help="Its parameters: epsilon=0.1 sensitivity=1 ...")
+    ] = None,
     beta: Annotated[str, typer.Option(help="Probability with which the error bound may fail.")] = "0.05",
     relative_error: Annotated[str, typer.Option(help="Wanted error as a share of n, for the sample size.")] = "0.01",
     delta: Annotated[str, typer.Option(help="At which delta to state the price besides delta = 0.")] = "1e-6",
@@ -49,7 +53,7 @@ def theory(
             return
         made = _make(mechanism, parameters or [])
         for heading, text in _theorems(made):
-            console.print(f"[bold]{heading}[/bold]  {escape(text)}\n", soft_wrap=False)
+            console.print(f"[bold]{heading}[/bold]  {escape(text)}\n")
         console.print(_figures(made, beta, relative_error, delta))
     except TacitError as error:
         console.print(f"[red]{escape(str(error))}[/red]")
@@ -94,21 +98,26 @@ def _value(text: str) -> Any:
 
 
 def _theorems(made: Mechanism[Any, Any]) -> list[tuple[str, str]]:
-    """The sections of the file that defines it."""
+    """The sections of the file that defines it, each indented line a paragraph of its own."""
     sections = []
     for paragraph in (inspect.getdoc(sys.modules[type(made).__module__]) or "").split("\n\n"):
-        heading, dot, text = paragraph.partition(".  ")
-        sections.append((heading, text) if dot and " " not in heading.strip() else ("", paragraph))
+        flowing = re.sub(r"\n(?! )", " ", paragraph)
+        heading, dot, text = flowing.partition(".  ")
+        sections.append((heading, text) if dot and " " not in heading else ("", flowing))
     return sections
 
 
 def _figures(made: Mechanism[Any, Any], beta: str, relative_error: str, delta: str) -> Table:
     loss = made.loss()
     table = Table("", "", show_header=False, title=escape(repr(made)))
-    table.add_row("price", f"epsilon = {loss.epsilon():.6g} at delta = 0")
+    pure, rho = loss.epsilon(), sum(n * atom.concentrated() for atom, n in loss.terms.items())
+    table.add_row("price", f"epsilon = {pure:.6g}" if math.isfinite(pure) else "no epsilon alone bounds it")
     table.add_row("", f"epsilon = {loss.epsilon(delta):.6g} at delta = {delta}")
+    table.add_row("", f"rho = {rho:.6g}" if math.isfinite(rho) else "no rho bounds it at all orders")
     table.add_row("for a group of 3", f"epsilon = {loss.group(3).epsilon(delta):.6g} at delta = {delta}")
-    table.add_row("error", f"at most {made.error(beta=beta):.6g} with probability {float(1 - rational('beta', beta)):g}")
+    table.add_row(
+        "error", f"at most {made.error(beta=beta):.6g} with probability {float(1 - rational('beta', beta)):g}"
+    )
     classical = getattr(made, "classical_error", None)
     if classical is not None:
         table.add_row("", f"{classical(beta=beta):.6g} by the classical bound")

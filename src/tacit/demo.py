@@ -11,8 +11,8 @@ from rich.text import Text
 from . import mechanisms as m
 from .core.distance import ADD_REMOVE
 from .core.loss import Loss, zero
-from .core.sample import integers
 from .core.randomness import SYSTEM
+from .core.sample import integers
 from .theory.worked_examples import posted_price
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import os
 import pickle
 from concurrent.futures import ThreadPoolExecutor
 
@@ -70,9 +71,9 @@ def test_a_session_cannot_be_copied_but_its_state_can_be_kept() -> None:
 
 
 def test_neither_repr_shows_the_bar() -> None:
-    session = THREE.start()
+    session = Sparse(threshold=123456, epsilon="1e-3", count=3).start()
     assert "bar" not in repr(session.state)
-    assert str(session.state.bar) not in repr(session)
+    assert str(session.state.bar) not in repr(session).replace("threshold=123456", "")
 
 
 def test_a_bad_value_is_refused_and_changes_nothing() -> None:
@@ -115,3 +116,16 @@ def test_asking_one_by_one_is_the_batch(mechanism: Interactive) -> None:
                 told.append(i)
         batch = mechanism.sample(x, Seeded(seed))
         assert told == ([] if batch is None else [batch] if isinstance(batch, int) else list(batch))
+
+
+@pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning")
+def test_a_forked_session_answers_nothing():
+    session = AboveThreshold(threshold=5, epsilon=1).start()
+    child = os.fork()
+    if not child:
+        try:
+            session.ask(0)
+        except Exhausted:
+            os._exit(7)
+        os._exit(0)
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 7

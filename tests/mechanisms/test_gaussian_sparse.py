@@ -105,6 +105,9 @@ def test_calibration_meets_its_target_and_hardly_more() -> None:
     assert float(m.sigma2_query / m.sigma2_threshold) == pytest.approx(2 * math.sqrt(5), rel=1e-3)
     fine = GaussianSparse(threshold=0, queries=1000, count=5, epsilon=1, delta="1e-6", sensitivity="0.5", grid="0.5")
     assert fine.sigma2_query == m.sigma2_query / 4
+    cheap = GaussianSparse(threshold=0, queries=10, epsilon=80, delta="1e-3")
+    assert cheap.sigma2_threshold < 1
+    assert 79 < cheap.loss().epsilon("1e-3") <= 80
 
 
 def test_the_calibrated_ratio_has_least_variance() -> None:

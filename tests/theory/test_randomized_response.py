@@ -69,10 +69,20 @@ def test_bernstein_forgets_the_noise_and_hoeffding_does_not() -> None:
 
 
 @STEADY
-@given(st.floats(1e-3, 1), BETA, EPSILON, st.integers(1, 1000))
-def test_sample_size_gives_the_error(alpha: float, beta: float, epsilon: float, queries: int) -> None:
-    n = math.ceil(rr.sample_size(alpha, beta, epsilon, queries))
-    assert rr.hoeffding_error(beta, n, epsilon, queries) <= alpha * (1 + 1e-12)
+@given(BETA, st.integers(1, 10**6), EPSILON, st.integers(1, 1000))
+def test_bernstein_solves_its_equation(beta: float, n: int, epsilon: float, queries: int) -> None:
+    t = rr.bernstein_error(beta, n, epsilon, queries)
+    most = max(abs(rr.estimate(y, epsilon) - x) for x in (0, 1) for y in (0, 1))
+    right = 2 * math.log(2 * queries / beta) * (rr.variance(epsilon) + most * t / 3)
+    assert n * t * t == pytest.approx(right, rel=1e-9)
+
+
+@STEADY
+@given(st.floats(1e-3, 0.05), BETA, EPSILON, st.integers(1, 1000))
+def test_sample_size_is_the_least(alpha: float, beta: float, epsilon: float, queries: int) -> None:
+    n = math.ceil(rr.sample_size(alpha, beta, epsilon, queries) * (1 - 1e-12))
+    assert rr.hoeffding_error(beta, n, epsilon, queries) <= alpha * (1 + 1e-11)
+    assert rr.hoeffding_error(beta, n - 1, epsilon, queries) > alpha * (1 - 1e-11)
 
 
 @STEADY
@@ -133,11 +143,24 @@ def test_variance_at_a_frequency() -> None:
 
 
 @STEADY
-@given(st.floats(1e-3, 1), BETA, st.integers(1, 1000))
-def test_oracle_sample_size_gives_the_error(alpha: float, beta: float, categories: int) -> None:
-    oracle = rr.unary(1.0)
-    n = math.ceil(oracle.sample_size(alpha, beta, categories))
-    assert oracle.error(beta, n, categories) <= alpha * (1 + 1e-12)
+@given(st.floats(1e-3, 0.05), BETA, st.floats(0.1, 8), st.integers(1, 1000))
+def test_oracle_error_and_sample_size(alpha: float, beta: float, epsilon: float, categories: int) -> None:
+    oracle = rr.unary(epsilon)
+    n = math.ceil(oracle.sample_size(alpha, beta, categories) * (1 - 1e-12))
+    assert oracle.error(beta, n, categories) <= alpha * (1 + 1e-11)
+    assert oracle.error(beta, n - 1, categories) > alpha * (1 - 1e-11)
+    # the mean of two supports, each 0 or 1, is more than t away with chance at most 2 e^(-2 n t^2)
+    t = oracle.error(beta, 2) * (oracle.p - oracle.q)
+    assert 2 * math.exp(-4 * t * t) == pytest.approx(beta, rel=1e-9)
+
+
+@pytest.mark.parametrize("epsilon", [0.2, 1.0, 2.0, 3.3])
+def test_the_best_range_of_a_hash(epsilon: float) -> None:
+    g = rr.hash_range(epsilon)
+    assert rr.local_hashing(epsilon) == rr.local_hashing(epsilon, g)
+    best = min(rr.local_hashing(epsilon, h).variance() for h in range(2, 100))
+    assert rr.local_hashing(epsilon).variance() <= best * 1.01
+    assert abs(g - 1 - math.exp(epsilon)) <= 0.5
 
 
 def test_no_overflow_at_great_epsilon() -> None:

@@ -65,6 +65,11 @@ def test_utility_bound_holds_exactly(scores: list[float], scale: float, beta: fl
     assert law[np.array(scores) <= max(scores) - gap].sum() <= beta * (1 + 1e-9)
 
 
+def test_equal_candidates_help() -> None:
+    assert selection.expected_gap_bound(12, 2.0, 3) == pytest.approx(2 * math.log(4))
+    assert selection.utility_bound(0.5, 12, 2.0, 3) == pytest.approx(2 * math.log(8))
+
+
 def test_the_sum_in_the_notes_would_be_no_bound() -> None:
     candidates, t = 1000, 3.0
     misprint = 2 * math.log(candidates + t)

@@ -40,7 +40,7 @@ R = TypeVar("R", bound=Relation)
 S = TypeVar("S", bound=Relation)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Distance(Generic[R]):
     """One unit of privacy moves at most l0 coordinates, by at most these norms; l0 is None where unknown."""
 
@@ -49,6 +49,10 @@ class Distance(Generic[R]):
     linf: Fraction
     l0: int | None = 1
     relation: R | None = None
+
+    def __repr__(self) -> str:
+        under = f", relation={self.relation}" if self.relation else ""
+        return f"Distance(l0={self.l0}, l1={self.l1}, l2_squared={self.l2_squared}, linf={self.linf}{under})"
 
     def group(self, k: int) -> Distance[R]:
         """How far k units together can move it (the triangle inequality)."""

@@ -9,7 +9,7 @@ from __future__ import annotations
 import decimal
 import math
 import numbers
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from decimal import Decimal
 from fractions import Fraction
 from functools import lru_cache
@@ -40,11 +40,13 @@ def rational(name: str, value: Number) -> Fraction:
     raise BadParameter(name, value, "a number: int, float, Fraction, Decimal or decimal text")
 
 
-def positive(name: str, value: Number, at_most: Fraction | None = None) -> Fraction:
-    """A rational above zero."""
+def positive(name: str, value: Number, within: Fraction | None = None) -> Fraction:
+    """A rational above zero; `within` bounds it from both sides, at 1/within and within."""
     x = rational(name, value)
-    if x <= 0 or (at_most is not None and x > at_most):
-        raise BadParameter(name, value, "positive" if at_most is None else f"positive and at most {float(at_most):g}")
+    if x <= 0:
+        raise BadParameter(name, value, "positive")
+    if within is not None and not 1 / within <= x <= within:
+        raise BadParameter(name, value, f"between {float(1 / within):g} and {float(within):g}")
     return x
 
 
@@ -62,6 +64,13 @@ def whole(name: str, value: int, at_least: int = 1) -> int:
     if isinstance(given, bool | np.bool_) or not isinstance(given, numbers.Integral) or given < at_least:
         raise BadParameter(name, value, f"a whole number, at least {at_least}")
     return int(given)
+
+
+def several(name: str, values: Iterable[Number], read: Callable[[str, Number], Fraction]) -> tuple[Fraction, ...]:
+    """Numbers, each of them read by `read`."""
+    if isinstance(values, str | bytes | dict) or not isinstance(values, Iterable):
+        raise BadParameter(name, values, "a list of numbers")
+    return tuple(read(name, value) for value in values)
 
 
 def up(x: Fraction) -> float:

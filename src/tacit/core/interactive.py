@@ -18,9 +18,10 @@ from abc import abstractmethod
 from threading import Lock
 from typing import Any, Generic, NoReturn, TypeVar
 
+from .errors import Exhausted
 from .loss import Loss
 from .mechanism import Mechanism, X, Y
-from .randomness import SYSTEM, Source
+from .randomness import SYSTEM, Source, process
 
 S = TypeVar("S")
 Q = TypeVar("Q")
@@ -52,9 +53,12 @@ class Session(Generic[S, Q, A]):
 
     def __init__(self, mechanism: Interactive[Any, Any, S, Q, A], state: S, source: Source) -> None:
         self.mechanism, self._state, self._source, self._lock = mechanism, state, source, Lock()
+        self._owner = process()
 
     def ask(self, value: Q) -> A:
-        """Ask about the next value."""
+        """Ask about the next value.  A forked copy answers nothing: two lives would cost the price of two."""
+        if self._owner != process():
+            raise Exhausted("a session in a forked process", "answers only in the process that opened it")
         with self._lock:
             self._state, answer = self.mechanism.step(self._state, value, self._source)
         return answer

@@ -14,7 +14,7 @@ from __future__ import annotations
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from fractions import Fraction
 from typing import Any, Generic, Self, TypeVar
 
@@ -44,6 +44,17 @@ class Example(Generic[X]):
     draws: int = 20_000
 
 
+def _shown(value: object) -> str:
+    """A parameter as a person would write it."""
+    if isinstance(value, Distance) and value.l0 == 1 and value.relation is None:
+        value = value.l1
+    if isinstance(value, tuple):
+        return f"({', '.join(map(_shown, value))})"
+    if isinstance(value, Fraction):
+        return str(value) if value.denominator < 1000 else f"{float(value):.6g}"
+    return repr(value)
+
+
 class Mechanism(ABC, Generic[X, Y]):
     """A randomized map with its law, its privacy theorem, its utility theorem and its sampler."""
 
@@ -71,6 +82,10 @@ class Mechanism(ABC, Generic[X, Y]):
     @abstractmethod
     def examples(cls) -> Iterable[Example[X]]:
         """Hard neighbours, for the suite."""
+
+    def __repr__(self) -> str:
+        known = ((f.name, getattr(self, f.name)) for f in fields(self))  # type: ignore[arg-type]
+        return f"{type(self).__name__}({', '.join(f'{name}={_shown(v)}' for name, v in known if v is not None)})"
 
     def release(self, x: X) -> Y:
         """Draw from `law(x)` with the operating system's randomness."""

@@ -26,6 +26,11 @@ _LIFE = 1 << 23  # words drawn under one key
 _ZEROS = memoryview(bytes(8 * _CHUNK))
 
 
+def process() -> int:
+    """Which process this is: what must not live on in two, such as a keystream or a session, remembers it."""
+    return os.getpid()
+
+
 class Source(ABC):
     """Independent uniform words of `width` bits: 64 in service, fewer when a test enumerates them all."""
 
@@ -65,7 +70,7 @@ class _Stream:
     """The keystream of one thread."""
 
     def __init__(self) -> None:
-        self.owner = os.getpid()
+        self.owner = process()
         self.pool: list[int] = []
         self._rekey()
 
@@ -99,7 +104,7 @@ class _OperatingSystem(Source):
 
     def _stream(self) -> _Stream:
         stream: _Stream | None = getattr(self._local, "stream", None)
-        if stream is None or stream.owner != os.getpid():  # a fork made outside Python is seen by its pid
+        if stream is None or stream.owner != process():  # a fork made outside Python is seen by its pid
             stream = self._local.stream = _Stream()
         return stream
 

@@ -134,11 +134,13 @@ def _lanes(words: NDArray[np.uint64], width: int) -> Bits:
 
 def bernoulli_exp(counts: Integers, unit: Fraction, source: Source) -> Bits:
     """Coins of probability exp(-counts unit), counts >= 0 and unit > 0 rational."""
-    prefix = source.words(counts.size)
-    gap = prefix * 2.0**-source.width - np.exp(-counts * float(unit))
-    coins: Bits = gap < 0
-    for i in np.flatnonzero(np.abs(gap) < _MARGIN + 2.0**-source.width):
-        coins[i] = source.below(exp_minus(int(counts[i]) * unit), int(prefix[i]), source.width)
+    coins: Bits = np.empty(counts.size, np.bool_)
+    for start in range(0, counts.size, _CHUNK):
+        part, prefix = counts[start : start + _CHUNK], source.words(min(_CHUNK, counts.size - start))
+        gap = prefix * 2.0**-source.width - np.exp(part * -float(unit))
+        coins[start : start + _CHUNK] = gap < 0
+        for i in np.flatnonzero(np.abs(gap) < _MARGIN + 2.0**-source.width):
+            coins[start + i] = source.below(exp_minus(int(part[i]) * unit), int(prefix[i]), source.width)
     return coins
 
 

@@ -22,6 +22,7 @@ References.  Walker, ACM TOMS 3 (1977); Vose, IEEE TSE 17 (1991), for alias tabl
 from __future__ import annotations
 
 import math
+from array import array
 from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
@@ -115,27 +116,22 @@ class Table:
             owned[j] -= room - owned[i]
             if owned[j] < room:
                 small.append(large.pop())
-        self.owners = [name for i in range(columns) for name in (names[i], names[alias[i]])]
-        self.limits = [(i << self.width - self.column_bits) + keep[i] for i in range(columns)]  # first alias unit
-
-    @cached_property
-    def _arrays(self) -> tuple[Words, Draws]:
-        """The same for NumPy; a full column's limit is not below the next, and its two owners are then one."""
-        fits = max(self.owners) < FAR >> 2
-        top = (1 << 64) - 1
-        return (
-            np.array([min(limit, top) for limit in self.limits], np.uint64),
-            np.array(self.owners, np.int64 if fits else object),
-        )
+        owners = [name for i in range(columns) for name in (names[i], names[alias[i]])]
+        limits = [(i << self.width - self.column_bits) + keep[i] for i in range(columns)]  # the first alias unit
+        # Packed, so that the time to fetch an owner does not tell a common one from a rare one.  A limit of 2^64
+        # becomes the last unit: such a column has one owner, named twice.
+        self.limits = array("Q", [min(limit, (1 << 64) - 1) for limit in limits])
+        self.owners = array("q", owners) if max(owners) < FAR >> 2 else owners
+        self._limits = np.array(self.limits, np.uint64)
+        self._owners = np.array(self.owners, np.int64 if isinstance(self.owners, array) else object)
 
     def lookup(self, words: Words, out: Draws) -> None:
         """The first value of the block that owns each unit; `_UNDECIDED` where the table does not say."""
-        limits, owners = self._arrays
         column = (words >> self.width - self.column_bits).view(np.int64)
-        second = words >= limits.take(column)
+        second = words >= self._limits.take(column)
         column <<= 1
         column += second
-        owners.take(column, out=out, mode="clip")
+        self._owners.take(column, out=out, mode="clip")
 
     def block(self, source: Source) -> int | None:
         """The first value of a block, chosen in proportion to its weight, or None to start over."""
@@ -172,7 +168,7 @@ class Table:
 
     def many(self, n: int, source: Source) -> Draws:
         """n draws."""
-        out = np.empty(n, self._arrays[1].dtype)
+        out = np.empty(n, self._owners.dtype)
         if n <= _FEW:
             out[:] = [self.one(source) for _ in range(n)]
             return out

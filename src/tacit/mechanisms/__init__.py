@@ -10,7 +10,7 @@ from .laplace import Laplace
 from .noisy_max import NoisyMax
 from .numeric_sparse import NumericSparse
 from .permute_and_flip import PermuteAndFlip
-from .prices import PostedPrice
+from .prices import PostedPrice, posted_price
 from .quantile import Quantiles
 from .randomized_response import RandomizedResponse
 from .sparse import Sparse
@@ -37,4 +37,25 @@ ALL = (
     UnaryEncoding,
 )
 
-__all__ = [*(kind.__name__ for kind in ALL), "frequency_oracle", "project_to_simplex"]
+__all__ = [
+    "ALL",
+    "AboveThreshold",
+    "Exponential",
+    "Gaussian",
+    "GaussianSparse",
+    "HadamardResponse",
+    "Laplace",
+    "NoisyMax",
+    "NumericSparse",
+    "PermuteAndFlip",
+    "PostedPrice",
+    "Quantiles",
+    "RandomizedResponse",
+    "Sparse",
+    "SubsetSelection",
+    "TopK",
+    "UnaryEncoding",
+    "frequency_oracle",
+    "posted_price",
+    "project_to_simplex",
+]

@@ -25,7 +25,7 @@ class IntegerLaw(Law, Protocol):
     def reach(self, tail: float) -> int: ...
 
 
-@dataclass(frozen=True, init=False)
+@dataclass(frozen=True, init=False, repr=False)
 class Additive(Mechanism[Value, Value]):
     """Adds noise from a symmetric integer law."""
 
@@ -61,7 +61,7 @@ class Additive(Mechanism[Value, Value]):
         at = steps("value", x, self.grid)
         if isinstance(at, int):
             noisy = at + self.draw(source, None)
-            return int(noisy) if self.grid is None else float(noisy * self.grid)
+            return int(noisy) if self.grid is None else float(noisy) * float(self.grid)
         noise: NDArray[Any] = self.draw(source, at.size).reshape(at.shape)
         if noise.dtype == object:
             noise = noise + at

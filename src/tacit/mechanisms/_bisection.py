@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..core.errors import BadData
-from ._grid import steps
+from ._grid import as_array, steps
 from ._rule import Gaps
 
 Counts = Sequence[int] | NDArray[Any]
@@ -21,7 +21,7 @@ _MOST_RECORDS = 1 << 40  # so that a score stays within 2^60
 
 def cumulated(counts: Counts, cells: int | None) -> NDArray[np.int64]:
     """The number of records below each edge, from counts in cells."""
-    array = np.asarray(counts)
+    array = as_array("counts", counts)
     if array.ndim != 1 or not array.size or cells not in (None, array.size):
         allowed = f"whole numbers, one for each of {'the' if cells is None else cells} cells"
         raise BadData("counts", f"an array of shape {array.shape}", allowed)

@@ -28,12 +28,13 @@ from ..core.loss import Loss, Pure
 from ..core.mechanism import Mechanism
 from ..core.randomness import Source
 from ._deviation import Chances, Floats, hoeffding, shares
+from ._grid import as_array
 
 Answers = int | bool | NDArray[Any]
 Counts = NDArray[np.int64]
 
 
-@dataclass(frozen=True, init=False)
+@dataclass(frozen=True, init=False, repr=False)
 class FrequencyOracle(Mechanism[Answers, Any]):
     """Randomizes each person's category by itself."""
 
@@ -73,7 +74,7 @@ class FrequencyOracle(Mechanism[Answers, Any]):
 
     def read(self, name: str, x: Answers) -> NDArray[Any]:
         """A category, or an array of them; two categories may be given as booleans."""
-        array = np.asarray(x)
+        array = as_array(name, x)
         if array.dtype == bool and self.categories == 2:
             return array
         if array.dtype.kind not in "iu":

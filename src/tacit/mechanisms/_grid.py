@@ -23,10 +23,10 @@ LARGEST = 1 << 60  # steps to which noise is added lie within this, and so does 
 
 
 def power_of_two(name: str, value: Number) -> Fraction:
-    """A grid: 2^j for a whole j within +-1000."""
-    g = positive(name, value)
+    """A grid: 2^j for a whole j within +-900, so that any release times the grid is a float."""
+    g = Fraction(value) if isinstance(value, float) and value > 0 and math.isfinite(value) else positive(name, value)
     large, small = max(g.numerator, g.denominator), min(g.numerator, g.denominator)
-    if small != 1 or large.bit_count() != 1 or large.bit_length() > 1000:
+    if small != 1 or large.bit_count() != 1 or large.bit_length() > 900:
         raise BadParameter(name, value, "a power of two, such as 2**-10")
     return g
 
@@ -40,6 +40,14 @@ def distance_in_steps(d: Distance[Any], grid: Fraction | None) -> Distance[Any]:
     return d
 
 
+def as_array(name: str, x: object) -> NDArray[Any]:
+    """Private values as an array, of whatever dtype NumPy finds."""
+    try:
+        return np.asarray(x)
+    except (ValueError, TypeError, OverflowError):  # rows of unequal length; the text could show a value
+        raise BadData(name, type(x).__name__, "numbers, or an array of them") from None
+
+
 def steps(name: str, x: Value, grid: Fraction | None) -> int | NDArray[np.int64]:
     """A private value, or an array of them, in steps of the grid."""
     if type(x) is int and grid is None:
@@ -47,7 +55,7 @@ def steps(name: str, x: Value, grid: Fraction | None) -> int | NDArray[np.int64]
     elif type(x) is float and grid is not None:
         rounded = _nearest(name, x, float(grid))
     else:
-        array = np.asarray(x)
+        array = as_array(name, x)
         if array.dtype.kind not in ("iu" if grid is None else "iuf") or array.dtype.itemsize > 8:
             allowed = "integers; for reals give the mechanism a grid" if grid is None else "integers or 64-bit floats"
             raise BadData(name, f"{type(x).__name__} of dtype {array.dtype}", allowed)
@@ -69,7 +77,8 @@ def _nearest(name: str, x: float, grid: float) -> int:
 
 def _nearest_array(name: str, x: NDArray[Any], grid: float) -> NDArray[np.float64]:
     """Dividing by a power of two and taking the fraction part do not round, so this is floor(x / grid + 1/2)."""
-    scaled = x.astype(np.float64) / grid
+    with np.errstate(over="ignore"):
+        scaled = x.astype(np.float64) / grid
     if not np.isfinite(scaled).all():
         raise BadData(name, "one that is not", "finite, also when divided by the grid")
     below = np.floor(scaled)

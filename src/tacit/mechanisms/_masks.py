@@ -8,6 +8,7 @@ import numpy as np
 
 from ..core.errors import BadParameter
 from ._frequency import Counts, FrequencyOracle
+from ._grid import as_array
 
 
 class MaskOracle(FrequencyOracle):
@@ -18,7 +19,7 @@ class MaskOracle(FrequencyOracle):
         return self.categories
 
     def count(self, reports: Any) -> tuple[Counts, int]:
-        masks = np.asarray(reports)
+        masks = as_array("reports", reports)
         if masks.dtype != bool or masks.shape[-1:] != (self.categories,):
             given = f"shape {masks.shape}, dtype {masks.dtype}"
             raise BadParameter("reports", given, f"rows of {self.categories} booleans")

@@ -25,7 +25,7 @@ from ..core.errors import BadData, BadParameter
 from ..core.exact import Number, positive, up, whole
 from ..core.loss import Loss
 from ..core.mechanism import Mechanism
-from ._grid import power_of_two, steps
+from ._grid import as_array, power_of_two, steps
 from ._rule import Gaps, Rule, share
 
 Scores = Sequence[int] | Sequence[float] | NDArray[Any]
@@ -33,7 +33,7 @@ Y = TypeVar("Y")
 LARGEST_SCALE = Fraction(1 << 60)
 
 
-@dataclass(frozen=True, init=False)
+@dataclass(frozen=True, init=False, repr=False)
 class Selection(Mechanism[Scores, Y]):
     """Chooses by a rule; say `epsilon` or `rho`, and in `sensitivity` how far one unit moves each score.
 
@@ -72,8 +72,7 @@ class Selection(Mechanism[Scores, Y]):
         known = None if candidates is None else whole("candidates", candidates, at_least=self.picks)
         object.__setattr__(self, "candidates", known)
         each = share(self.rule.atom, epsilon, rho, self.picks)
-        in_steps = positive("scale in steps of the grid", self.spread() / each, at_most=LARGEST_SCALE)
-        positive("epsilon for each step of the grid", 1 / in_steps, at_most=LARGEST_SCALE)
+        in_steps = positive("scale in steps of the grid", self.spread() / each, within=LARGEST_SCALE)
         object.__setattr__(self, "scale", in_steps * (self.grid or 1))
 
     @property
@@ -113,10 +112,7 @@ class Selection(Mechanism[Scores, Y]):
 
     def gaps(self, scores: Scores) -> Gaps:
         """How far each score lies below the best, in steps of the grid."""
-        try:
-            array = np.asarray(scores)
-        except ValueError:  # rows of unequal length
-            raise BadData("scores", type(scores).__name__, "one number for each candidate") from None
+        array = as_array("scores", scores)
         if array.ndim != 1 or array.size < self.picks or self.candidates not in (None, array.size):
             how_many = f"at least {self.picks}" if self.candidates is None else self.candidates
             raise BadData(

@@ -30,7 +30,7 @@ from ..core.exact import Number, down, probability, rational, up, whole
 from ..core.interactive import A, Interactive
 from ..core.mechanism import Y
 from ..core.randomness import Source
-from ._grid import LARGEST, power_of_two, steps
+from ._grid import LARGEST, as_array, power_of_two, steps
 from ._sparse_error import error_in_steps
 from ._sparse_noise import Integers, Masses, Noise
 
@@ -66,7 +66,7 @@ def transcripts(masses: Masses, bars: Integers, noise: Noise, values: Sequence[i
     return told | {hits: float(np.sum(weight)) for hits, weight in live.items()}
 
 
-@dataclass(frozen=True, init=False)
+@dataclass(frozen=True, init=False, repr=False)
 class Comparisons(Interactive[Stream, Y, State, int | float, A]):
     """Tells which values of a stream reach a threshold, `count` times."""
 
@@ -164,7 +164,7 @@ class Comparisons(Interactive[Stream, Y, State, int | float, A]):
 
     def steps(self, values: Stream) -> Integers:
         """A stream in steps of the grid."""
-        at = steps("values", np.asarray(values), self.grid)
+        at = steps("values", as_array("values", values), self.grid)
         if isinstance(at, int) or at.ndim != 1:
             raise BadData("values", f"{np.ndim(at)}-dimensional", "a sequence of numbers, one for each query")
         return at

@@ -5,7 +5,7 @@ below the threshold is TOP with probability at most s = S(Z + m + a + 1), and on
 most f = F(Z + m - a - 1).  As long as nothing has gone wrong, all values that far above were TOP, so there were at most
 `count`.  Over k values, even chosen by one who sees Z and all answers, nothing goes wrong with probability at least
     sum_z P[Z = z] min over h <= min(count, k) of (1 - s)^(k - h) (1 - f)^h,
-and values all on one side attain it, but for the minimum.
+which values that all lie below attain with h = 0.
 """
 
 from __future__ import annotations

@@ -22,7 +22,7 @@ LARGEST_SCALE = Fraction(1 << 50)  # so that every sum of noises and values fits
 _NOISES: dict[Kind, type[OneSided] | type[TwoSided]] = {"exponential": OneSided, "laplace": TwoSided}
 
 
-@dataclass(frozen=True, init=False)
+@dataclass(frozen=True, init=False, repr=False)
 class PureComparisons(Comparisons[Y, A]):
     """The whole life costs `epsilon` at the sensitivity it was made for."""
 
@@ -54,7 +54,7 @@ class PureComparisons(Comparisons[Y, A]):
         if noise not in _NOISES:
             raise BadParameter("noise", noise, "exponential or laplace")
         for scale in self.scales:
-            positive("the scale of the noise in steps of the grid", scale, at_most=LARGEST_SCALE)
+            positive("the scale of the noise in steps of the grid", scale, within=LARGEST_SCALE)
 
     @property
     def for_numbers(self) -> Fraction:

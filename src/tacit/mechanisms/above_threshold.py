@@ -14,8 +14,8 @@ S(t + z + D - q'_j) >= S(t + z - q_j + 2 D) >= exp(-e2) S(t + z - q_j).  All shi
 vanishes and loses a factor q a step: one side of noise is enough, at half the variance of Laplace noise.
 If all q'_i - q_i lie in [-a, b] with a + b <= D, shift z by b instead, and S by a + b: D in place of 2 D.
     e1 : e2 = 1 : 2^(2/3), or 1 : 1, gives Z_i - Z the least variance at a given e1 + e2.  For noises of scales s and s'
-it is s^2 + s'^2 if one-sided and twice that if two-sided, less 1/6 or 1/3 for living on integers, so the same split is
-best for both.  It is rounded so that e1 + e2 is epsilon exactly.
+it is s^2 + s'^2 if one-sided and twice that if two-sided, less about 1/6 or 1/3 for living on integers, so the same
+split is best for both.  It is rounded so that e1 + e2 is epsilon exactly.
 
 Utility.  `error` is the least a for which the sum in `_sparse_error.py` proves that over k queries, with probability at
 least 1 - beta, no value below threshold - a is told and none above threshold + a is passed over.
@@ -42,7 +42,7 @@ from ._sparse import Stream
 from ._sparse_pure import KINDS, Kind, PureComparisons
 
 
-@dataclass(frozen=True, init=False)
+@dataclass(frozen=True, init=False, repr=False)
 class AboveThreshold(PureComparisons[int | None, bool]):
     """Tell which is the first value to reach the threshold; `queries` is how many `error` should hold for."""
 

@@ -62,7 +62,7 @@ class OneShift(Concentrated):
         return OneShift(k * k * self.rho, k * self.shift, self.sigma2)
 
 
-@dataclass(frozen=True, init=False)
+@dataclass(frozen=True, init=False, repr=False)
 class Gaussian(Additive):
     """Add discrete Gaussian noise; say `rho`, or `sigma` in the units of the value, or `epsilon` and `delta`."""
 
@@ -93,7 +93,7 @@ class Gaussian(Additive):
     def _set(self, sigma2: Fraction) -> None:
         object.__setattr__(self, "sigma2", sigma2)
         self.__dict__.pop("_step_variance", None)
-        positive("sigma^2 in steps of the grid", self._step_variance, at_most=LARGEST_VARIANCE)
+        positive("sigma^2 in steps of the grid", self._step_variance, LARGEST_VARIANCE)
 
     def _calibrate(self, epsilon: Fraction, delta: Fraction, unit: Fraction) -> None:
         """The least sigma, to a relative 2^-20 and never below, at which the loss is at most (epsilon, delta)."""

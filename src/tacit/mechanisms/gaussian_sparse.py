@@ -78,7 +78,7 @@ class Transcripts:
         return Transcripts(k * k * self.rho, self.outcomes)
 
 
-@dataclass(frozen=True, init=False)
+@dataclass(frozen=True, init=False, repr=False)
 class GaussianSparse(Comparisons[Hits, bool]):
     """Tell which of at most `queries` values reach the threshold; say both sigmas, or `epsilon` and `delta`."""
 
@@ -118,7 +118,7 @@ class GaussianSparse(Comparisons[Hits, bool]):
         object.__setattr__(self, "sigma2_threshold", sigma2_threshold)
         object.__setattr__(self, "sigma2_query", sigma2_query)
         for sigma2 in self._step_variances:
-            positive("sigma^2 in steps of the grid", sigma2, at_most=LARGEST_VARIANCE)
+            positive("sigma^2 in steps of the grid", sigma2, within=LARGEST_VARIANCE)
 
     @property
     def _step_variances(self) -> tuple[Fraction, Fraction]:

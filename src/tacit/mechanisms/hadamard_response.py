@@ -36,9 +36,10 @@ from ..core.mechanism import Example
 from ..core.randomness import Source
 from ._deviation import Chances
 from ._frequency import Answers, Counts, FrequencyOracle
+from ._grid import as_array
 
 
-@dataclass(frozen=True, init=False)
+@dataclass(frozen=True, init=False, repr=False)
 class HadamardResponse(FrequencyOracle):
     """Report a number that speaks for half of the categories, more often than not for one's own."""
 
@@ -79,7 +80,7 @@ class HadamardResponse(FrequencyOracle):
         return reports
 
     def count(self, reports: Any) -> tuple[Counts, int]:
-        sent = np.asarray(reports)
+        sent = as_array("reports", reports)
         if sent.dtype.kind not in "iu" or (sent.size and not (sent.min() >= 0 and sent.max() < self.order)):
             raise BadParameter(
                 "reports", f"an array of dtype {sent.dtype}", f"whole numbers from 0 to {self.order - 1}"

@@ -38,7 +38,7 @@ from ._grid import Value
 LARGEST_SCALE = Fraction(1 << 60)
 
 
-@dataclass(frozen=True, init=False)
+@dataclass(frozen=True, init=False, repr=False)
 class Laplace(Additive):
     """Add discrete Laplace noise; say either `epsilon`, or `scale` in the units of the value."""
 
@@ -62,7 +62,7 @@ class Laplace(Additive):
             else (positive("scale", scale or 0) / step)
         )
         object.__setattr__(self, "scale", positive("scale", steps * step))
-        positive("scale in steps of the grid", steps, at_most=LARGEST_SCALE)
+        positive("scale in steps of the grid", steps, LARGEST_SCALE)
 
     @cached_property
     def _step_scale(self) -> Fraction:

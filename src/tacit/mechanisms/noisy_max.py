@@ -95,7 +95,7 @@ Noise = Literal["laplace", "exponential", "gumbel"]
 RULES: dict[str, Rule] = {"laplace": LaplaceMax(), "exponential": PermuteAndFlip.rule, "gumbel": Exponential.rule}
 
 
-@dataclass(frozen=True, init=False)
+@dataclass(frozen=True, init=False, repr=False)
 class NoisyMax(One):
     """Choose the candidate whose score is highest after noise."""
 

@@ -52,7 +52,7 @@ class Numbered:
                 yield tuple(zip(hits, numbers, strict=True))
 
 
-@dataclass(frozen=True, init=False)
+@dataclass(frozen=True, init=False, repr=False)
 class NumericSparse(PureComparisons[Told, int | float | None]):
     """Tell values that reach the threshold, `count` times; numbers get `share` of epsilon."""
 

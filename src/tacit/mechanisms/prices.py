@@ -37,17 +37,17 @@ from ..core import law
 from ..core.distance import Distance, Substitute, scalar
 from ..core.distance import distance as read_distance
 from ..core.errors import BadData, BadParameter
-from ..core.exact import Number, positive, up
+from ..core.exact import Number, positive, several, up
 from ..core.loss import Loss
 from ..core.mechanism import Example, Mechanism
 from ..core.randomness import Source
-from ._grid import LARGEST
+from ._grid import LARGEST, as_array
 from .exponential import Exponential
 
 Valuations = Sequence[int] | Sequence[float] | NDArray[Any]
 
 
-@dataclass(frozen=True, init=False)
+@dataclass(frozen=True, init=False, repr=False)
 class PostedPrice(Mechanism[Valuations, float]):
     """Choose one of the public prices, the likelier the more it would earn; `sensitivity` counts buyers."""
 
@@ -63,7 +63,7 @@ class PostedPrice(Mechanism[Valuations, float]):
         rho: Number | None = None,
         sensitivity: Number | Distance[Any] = 1,
     ) -> None:
-        grid = tuple(positive("prices", p) for p in prices)
+        grid = several("prices", prices, positive)
         if len(grid) < 2 or any(p >= q for p, q in pairwise(map(float, grid))):
             raise BadParameter("prices", grid, "two or more, in increasing order")
         object.__setattr__(self, "prices", grid)
@@ -90,11 +90,11 @@ class PostedPrice(Mechanism[Valuations, float]):
 
     def revenues(self, valuations: Valuations) -> NDArray[np.int64]:
         """What each price would earn, in cents."""
-        v = np.asarray(valuations)
+        v = as_array("valuations", valuations)
         if v.ndim != 1 or v.dtype.kind not in "iuf" or not np.isfinite(v).all():
             raise BadData("valuations", f"{v.dtype} of shape {v.shape}", "finite numbers, one for each buyer")
         if v.size * int(self.cents[-1]) > LARGEST:
-            raise BadData("valuations", f"{v.size} of them", "few enough that the revenue is below 2^60 cents")
+            raise BadData("valuations", "too many", "few enough that the revenue is below 2^60 cents")
         accepted = np.searchsorted(np.array(self.prices, float), v, side="right")
         buyers = v.size - np.cumsum(np.bincount(accepted, minlength=len(self.prices) + 1))[:-1]
         return np.asarray(buyers * self.cents)

@@ -35,7 +35,7 @@ from ..core import law
 from ..core.distance import SUBSTITUTE, Distance
 from ..core.distance import distance as read_distance
 from ..core.errors import BadParameter
-from ..core.exact import Number, positive, probability, up, whole
+from ..core.exact import Number, positive, probability, several, up, whole
 from ..core.loss import BoundedRange, Loss
 from ..core.mechanism import Example, Mechanism
 from ..core.randomness import Source
@@ -47,7 +47,7 @@ from .exponential import Exponential
 Edges = tuple[int, ...]
 
 
-@dataclass(frozen=True, init=False)
+@dataclass(frozen=True, init=False, repr=False)
 class Quantiles(Mechanism[Counts, Edges]):
     """Choose an edge for each quantile; `sensitivity` counts records, and `cells` is how many there will be, if known.
 
@@ -68,7 +68,7 @@ class Quantiles(Mechanism[Counts, Edges]):
         sensitivity: Number | Distance[Any] = 1,
         cells: int | None = None,
     ) -> None:
-        aims = tuple(probability("quantiles", q).limit_denominator(10**6) for q in quantiles)
+        aims = tuple(q.limit_denominator(10**6) for q in several("quantiles", quantiles, probability))
         if not aims or any(q >= p for q, p in zip((Fraction(0), *aims), (*aims, Fraction(1)), strict=True)):
             raise BadParameter("quantiles", aims, "one or more, increasing, strictly between 0 and 1")
         object.__setattr__(self, "quantiles", aims)
@@ -77,7 +77,7 @@ class Quantiles(Mechanism[Counts, Edges]):
         if any(node.share.denominator > FINEST for node in self.tree):
             raise BadParameter("quantiles", aims, f"fractions whose common denominator is at most {FINEST}")
         level = share(BoundedRange, epsilon, rho, self.levels)
-        object.__setattr__(self, "each", positive("epsilon", level / self.sensitivity.l1, at_most=LARGEST_SCALE))
+        object.__setattr__(self, "each", positive("epsilon", level / self.sensitivity.l1, within=LARGEST_SCALE))
 
     @property
     def levels(self) -> int:

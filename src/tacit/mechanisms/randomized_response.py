@@ -40,7 +40,7 @@ from ._deviation import Chances, Floats, hoeffding, weighted
 from ._frequency import Answers, Counts, FrequencyOracle
 
 
-@dataclass(frozen=True, init=False)
+@dataclass(frozen=True, init=False, repr=False)
 class RandomizedResponse(FrequencyOracle):
     """Report one's own category, or sometimes another."""
 

@@ -33,7 +33,7 @@ from ._sparse import Hits, Stream
 from ._sparse_pure import KINDS, Kind, PureComparisons
 
 
-@dataclass(frozen=True, init=False)
+@dataclass(frozen=True, init=False, repr=False)
 class Sparse(PureComparisons[Hits, bool]):
     """Tell which values reach the threshold, `count` times; `queries` is how many `error` should hold for."""
 

@@ -40,7 +40,7 @@ from ._frequency import Answers
 from ._masks import MaskOracle
 
 
-@dataclass(frozen=True, init=False)
+@dataclass(frozen=True, init=False, repr=False)
 class SubsetSelection(MaskOracle):
     """Report a set of `size` categories, more often one that holds one's own than not."""
 

@@ -42,7 +42,7 @@ Ordered = tuple[int, ...]
 RULES: dict[str, Rule] = {"exponential": Exponential.rule, "permute-and-flip": PermuteAndFlip.rule}
 
 
-@dataclass(frozen=True, init=False)
+@dataclass(frozen=True, init=False, repr=False)
 class TopK(Selection[Ordered]):
     """Choose k candidates in turn; `epsilon` or `rho` is the price of all k."""
 

@@ -34,7 +34,7 @@ from ._frequency import Answers
 from ._masks import MaskOracle
 
 
-@dataclass(frozen=True, init=False)
+@dataclass(frozen=True, init=False, repr=False)
 class UnaryEncoding(MaskOracle):
     """Report a bit for each category, one's own by a fair coin and the others seldom 1."""
 

@@ -16,12 +16,17 @@ from collections.abc import Iterable
 from fractions import Fraction
 from typing import Any
 
+import numpy as np
+
 from ..core import law as laws
 from ..core import sample
 from ..core.mechanism import Example
 from ..core.randomness import Source
 from ..mechanisms._grid import Value
+from ..mechanisms.exponential import Exponential
 from ..mechanisms.laplace import Laplace
+from ..mechanisms.noisy_max import NoisyMax
+from . import wrong_sparse
 from .mechanisms import loss_covers_law, sampler_follows_law
 
 
@@ -64,4 +69,34 @@ class FloatLaplace(Laplace):
         yield Example(cls(epsilon=1, grid="0.0009765625"), 0.0, 1.0, 1)
 
 
-ALL = (HalfNoise, ThreePercentOff, FloatLaplace)
+class OffByTwo(Exponential):
+    """Weights exp(epsilon u / D) where scores may move both ways: the 2 of 2 D is forgotten."""
+
+    refuted_by = loss_covers_law
+
+    def law(self, x: Any) -> laws.Finite:
+        weights = np.exp(-2 * float(self.unit) * self.gaps(x))
+        return laws.Finite(dict(enumerate((weights / weights.sum()).tolist())))
+
+
+class ScoreToo(NoisyMax):
+    """Noisy max that tells the winning noisy score beside the index (Dwork and Roth 2014, after claim 3.9)."""
+
+    refuted_by = loss_covers_law
+
+    def law(self, x: Any) -> laws.Finite:
+        noisy = [laws.Laplace(self.scale, int(u)) for u in x]
+        masses = {}
+        for v in range(min(x) - 60, max(x) + 60):
+            below = [1 - law.at_least(v) for law in noisy]
+            at_most = [1 - law.at_least(v + 1) for law in noisy]
+            for i, law in enumerate(noisy):  # ties go to the lowest index
+                masses[i, v] = law.mass(v) * math.prod(below[:i]) * math.prod(at_most[i + 1 :])
+        return laws.Finite(masses)
+
+    @classmethod
+    def examples(cls) -> Iterable[Example[Any]]:
+        yield Example(cls(epsilon=1, candidates=4), np.array([0, 0, 0, 0]), np.array([1, 1, 1, 1]), 1)
+
+
+ALL: tuple[Any, ...] = (HalfNoise, ThreePercentOff, FloatLaplace, OffByTwo, ScoreToo, *wrong_sparse.ALL)

@@ -37,6 +37,7 @@ from ..core.mechanism import Example, Mechanism
 from ..core.randomness import Source
 from ..mechanisms._sparse import transcripts
 from ..mechanisms._sparse_noise import Integers, Masses, Noise, TwoSided
+from .mechanisms import loss_covers_law
 
 Values = tuple[int, ...]
 _TAIL = 1e-18
@@ -69,6 +70,8 @@ class WrongSparse(Mechanism[Values, Any]):
 
     epsilon: Fraction = Fraction(1)
     count: int = 1
+
+    refuted_by = loss_covers_law
 
     @property
     @abstractmethod

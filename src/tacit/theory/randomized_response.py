@@ -175,9 +175,7 @@ def subset_selection(categories: int, epsilon: float, size: int | None = None) -
 
 
 def best_oracle(categories: int, epsilon: float) -> Oracle:
-    """The oracle of least variance at frequency 0; the best omega is k/(e^eps+1) rounded down or up, k_ary if
-    1.
-    """
+    """The oracle of least variance at frequency 0. The best omega is k/(e^eps+1) rounded down or up."""
     oracles = [k_ary(categories, epsilon), unary(epsilon), local_hashing(epsilon)]
     below = math.floor(categories * flip_probability(epsilon))
     oracles += [subset_selection(categories, epsilon, w) for w in (below, below + 1) if w > 1]
