@@ -12,12 +12,12 @@ from hypothesis import strategies as st
 from tacit import ADD_REMOVE, SUBSTITUTE, BadParameter, Laplace, MixedRelations
 from tacit.core.law import Finite, hockey_stick, renyi_divergence
 from tacit.core.loss import BoundedRange, Concentrated, Loss, Pure, zero
-from tacit.core.views import VIEWS, Alone
+from tacit.core.views import VIEWS, Formal
 
 amounts = st.fractions(min_value=Fraction(1, 1000), max_value=5, max_denominator=1000)
 atoms = st.one_of(amounts.map(Pure), amounts.map(BoundedRange), amounts.map(Concentrated))
 losses = st.dictionaries(atoms, st.integers(1, 50), max_size=4).map(Loss)
-each_view = pytest.mark.parametrize("view", [v for v in VIEWS if not isinstance(v, Alone)], ids=lambda v: v.name)
+each_view = pytest.mark.parametrize("view", [v for v in VIEWS if not isinstance(v, Formal)], ids=lambda v: v.name)
 
 
 def close(a, b):

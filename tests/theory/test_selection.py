@@ -181,6 +181,7 @@ def test_largest_mean_loss_of_bounded_range(epsilon: float) -> None:
         y = e / mp.expm1(e)
         assert selection.bounded_range_kl(epsilon) == pytest.approx(float(y - 1 - mp.log(y)), rel=1e-12)
     assert selection.bounded_range_kl(epsilon) <= selection.bounded_range_zcdp(epsilon)
+    assert selection.bounded_range_zcdp(epsilon) == pytest.approx(epsilon**2 / 8)
 
 
 @pytest.mark.parametrize("epsilon", [0.3, 2.0, 6.0])

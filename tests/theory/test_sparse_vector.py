@@ -74,17 +74,17 @@ def test_a_long_stream_under_a_narrow_threshold(noise: Noise) -> None:
 
 
 @pytest.mark.parametrize("noise", NOISES)
-@pytest.mark.parametrize("monotone", [False, True])
-def test_worst_neighbour_among_all(noise: Noise, monotone: bool) -> None:
+@pytest.mark.parametrize(("monotone", "d"), [(False, 1.0), (True, 1.0), (True, 0.4)])
+def test_worst_neighbour_among_all(noise: Noise, monotone: bool, d: float) -> None:
     queries, threshold, scales = [0.3, 1.0, -0.5], 0.5, Scales(1.0, 1.7)
     here = np.log(svt.above_threshold(queries, threshold, scales, noise))
-    sets = ((0, 1), (0, -1)) if monotone else ((-1, 0, 1),)
+    sets = ((0.0, d), (0.0, -d)) if monotone else ((-d, 0.0, d),)
     moves = {move for steps in sets for move in product(steps, repeat=3)}
     found = max(
         np.abs(np.log(svt.above_threshold(np.add(queries, move), threshold, scales, noise)) - here).max()
         for move in moves
     )
-    claimed = svt.worst_loss(queries, threshold, scales, noise, monotone=monotone)
+    claimed = svt.worst_loss(queries, threshold, scales, noise, d, monotone=monotone)
     assert claimed == pytest.approx(found, rel=1e-10)
 
 
@@ -147,6 +147,8 @@ def test_no_split_has_less_variance(tops: int, monotone: bool, share: float) -> 
 def test_gaussian_bound_has_its_best_order_inside() -> None:
     values = [svt.gaussian_renyi(a, 100, 20.0, 40.0) for a in (1.5, 10.0, 30.0, 1000.0)]
     assert min(values) not in (values[0], values[-1])
+    alike = svt.gaussian_renyi(5.0, 100, 20 / 3, 40 / 3)
+    assert svt.gaussian_renyi(5.0, 100, 20.0, 40.0, 3.0) == pytest.approx(alike)
 
 
 @pytest.mark.parametrize("scales", [(0.0, 1.0), (1.0, -1.0), (1.0, 1.0, math.nan), (math.inf, 1.0)])

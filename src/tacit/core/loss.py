@@ -14,41 +14,59 @@ a monoid in which sums are cheap.  Counting happens once, in the sum, so no acco
 from __future__ import annotations
 
 import math
+from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import reduce
 from types import MappingProxyType
-from typing import Any, Protocol
+from typing import Any
 
 from .distance import Relation
 from .errors import MixedRelations
-from .exact import whole
+from .exact import up, whole
+from .pairs import Coin, Pair
 
-_ULPS = 1 + 2.0**-50  # a dozen roundings outward
+ULPS = 1 + 2.0**-50  # a dozen roundings outward
 
 
-class Atom(Protocol):
-    """What is proved of one mechanism on neighbours.  Each answer is true, if need be infinite."""
+class Atom(ABC):
+    """What is proved of one mechanism on neighbours.  Each answer is true; by default nothing is known."""
 
     def pure(self) -> Fraction | float:
         """An epsilon no |ln P(y)/Q(y)| exceeds: a Fraction, or infinity."""
+        return math.inf
 
     def concentrated(self) -> float:
         """A rho such that the Renyi divergence of every order a > 1 is at most rho a."""
+        return math.inf
 
     def renyi(self, order: float) -> float:
         """At least the Renyi divergence of this order, in both directions."""
+        return order * self.concentrated()
 
     def profile(self, epsilon: float) -> float:
         """At least the hockey-stick divergence at epsilon, in both directions: a delta for this mechanism alone."""
+        return 1.0
 
+    def failure(self) -> Fraction:
+        """With this probability nothing is promised; the other answers are about the rest."""
+        return Fraction(0)
+
+    def pairs(self, spacing: float) -> tuple[Pair, ...]:
+        """Dominating pairs, one for each direction if they differ; none if none is known.
+
+        `spacing` is that of the grid to put the losses of a sampled mechanism on.
+        """
+        return ()
+
+    @abstractmethod
     def group(self, k: int) -> Atom:
         """The same for neighbours k units apart."""
 
 
 @dataclass(frozen=True)
-class Pure:
+class Pure(Atom):
     """epsilon-differential privacy and nothing more (Dwork, McSherry, Nissim, Smith 2006)."""
 
     epsilon: Fraction
@@ -59,18 +77,21 @@ class Pure:
     def concentrated(self) -> float:
         """epsilon tanh(epsilon / 2): h(u) = ln cosh(epsilon sqrt u) is concave (Steinke 2024)."""
         e = float(self.epsilon)
-        return e * math.tanh(e / 2) * _ULPS
+        return e * math.tanh(e / 2) * ULPS
 
     def renyi(self, order: float) -> float:
         """That of the dominating pair, a coin of odds e^epsilon (Mironov 2017, Proposition 5)."""
         e = float(self.epsilon)
         log_sum = order * e + math.log1p(math.exp((1 - 2 * order) * e)) - e - math.log1p(math.exp(-e))
-        return min(e, max(0.0, log_sum) / (order - 1)) * _ULPS
+        return min(e, max(0.0, log_sum) / (order - 1), order * self.concentrated()) * ULPS
 
     def profile(self, epsilon: float) -> float:
         """(e^e0 - e^epsilon) / (1 + e^e0), that of the coin."""
         gap = float(self.epsilon) - epsilon
-        return -math.expm1(-gap) / (1 + math.exp(-float(self.epsilon))) * _ULPS if gap > 0 else 0.0
+        return -math.expm1(-gap) / (1 + math.exp(-float(self.epsilon))) * ULPS if gap > 0 else 0.0
+
+    def pairs(self, spacing: float) -> tuple[Pair, ...]:
+        return (Coin(up(self.epsilon)),)
 
     def group(self, k: int) -> Pure:
         return type(self)(k * self.epsilon)
@@ -81,29 +102,17 @@ class BoundedRange(Pure):
 
     def concentrated(self) -> float:
         """epsilon^2 / 8 (Cesar and Rogers 2021, Lemma 3.4), by Hoeffding's lemma."""
-        return min(super().concentrated(), float(self.epsilon) ** 2 / 8 * _ULPS)
-
-    def renyi(self, order: float) -> float:
-        return min(super().renyi(order), order * float(self.epsilon) ** 2 / 8 * _ULPS)
+        return min(super().concentrated(), float(self.epsilon) ** 2 / 8 * ULPS)
 
 
 @dataclass(frozen=True)
-class Concentrated:
+class Concentrated(Atom):
     """rho-zero-concentrated differential privacy (Bun and Steinke 2016)."""
 
     rho: Fraction
 
-    def pure(self) -> Fraction | float:
-        return math.inf
-
     def concentrated(self) -> float:
-        return float(self.rho) * _ULPS
-
-    def renyi(self, order: float) -> float:
-        return order * float(self.rho) * _ULPS
-
-    def profile(self, epsilon: float) -> float:
-        return 1.0
+        return float(self.rho) * ULPS
 
     def group(self, k: int) -> Concentrated:
         return Concentrated(k * k * self.rho)

@@ -28,6 +28,7 @@ import numpy as np
 
 from ..core import law as laws
 from ..core import sample
+from ..core.atoms import DiscreteGaussianNoise
 from ..core.distance import Distance
 from ..core.errors import BadParameter
 from ..core.exact import Number, positive, probability, whole
@@ -38,28 +39,6 @@ from ._additive import Additive
 from ._grid import Value
 
 LARGEST_VARIANCE = Fraction(1 << 120)
-
-
-@dataclass(frozen=True)
-class OneShift(Concentrated):
-    """Discrete Gaussian noise on one integer that moves by at most `shift`."""
-
-    shift: int
-    sigma2: Fraction
-
-    @cached_property
-    def _law(self) -> laws.Gaussian:
-        return laws.Gaussian(self.sigma2)
-
-    def profile(self, epsilon: float) -> float:
-        """The theorem, with both tails rounded outward."""
-        centre, half = Fraction(epsilon) * self.sigma2 / self.shift, Fraction(self.shift, 2)
-        near = self._law.at_least(math.floor(centre - half) + 1) * (1 + self._law.tail_accuracy)
-        far = self._law.at_least(math.floor(centre + half) + 1) * (1 - self._law.tail_accuracy)
-        return min(1.0, max(0.0, near - math.exp(min(epsilon, 700.0)) * far) * (1 + 1e-14))
-
-    def group(self, k: int) -> OneShift:
-        return OneShift(k * k * self.rho, k * self.shift, self.sigma2)
 
 
 @dataclass(frozen=True, init=False, repr=False)
@@ -131,7 +110,7 @@ class Gaussian(Additive):
     def loss(self, distance: Number | Distance[Any] | None = None) -> Loss:
         d = self.moves(distance)
         rho = d.l2_squared / (2 * self._step_variance)
-        atom = OneShift(rho, math.ceil(d.linf), self._step_variance) if d.l0 == 1 else Concentrated(rho)
+        atom = DiscreteGaussianNoise(rho, math.ceil(d.linf), self._step_variance) if d.l0 == 1 else Concentrated(rho)
         return Loss({atom: 1} if rho else {}, d.relation)
 
     def classical_error(self, beta: Number = 0.05, size: int = 1) -> float:

@@ -36,7 +36,7 @@ from ..core.distance import Distance
 from ..core.errors import BadData, BadParameter
 from ..core.exact import Number, positive, probability, whole
 from ..core.law import Finite
-from ..core.loss import Loss
+from ..core.loss import Atom, Loss
 from ..core.mechanism import Example
 from ..core.randomness import Source
 from ._sparse import Comparisons, Hits, State, Stream
@@ -47,14 +47,11 @@ _ULPS = 1 + 2.0**-50
 
 
 @dataclass(frozen=True)
-class Transcripts:
+class Transcripts(Atom):
     """Each of N transcripts is what rho-concentrated noise makes of an event."""
 
     rho: Fraction
     outcomes: int
-
-    def pure(self) -> Fraction | float:
-        return math.inf
 
     def concentrated(self) -> float:
         """rho + 2 sqrt(rho ln N), the bound of the best order."""
@@ -69,9 +66,6 @@ class Transcripts:
         """The bound of this order, or of a larger one if that is less."""
         early = (order - 1) ** 2 * float(self.rho) < math.log(self.outcomes)
         return self.concentrated() if early else self.bound(order)
-
-    def profile(self, epsilon: float) -> float:
-        return 1.0
 
     def group(self, k: int) -> Transcripts:
         """Shifts are k times as long."""

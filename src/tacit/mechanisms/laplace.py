@@ -4,7 +4,8 @@ Definition.  M(x) = x + Z with independent Z_i, P[Z_i = k] = (1 - q)/(1 + q) q^|
 grid first, and the scale is then counted in its steps.
 
 Privacy.  If |x - x'|_1 <= d then M is (d / scale)-differentially private: each coordinate's ratio is
-q^(|y - x| - |y - x'|) <= q^-|x - x'|, by the triangle inequality.
+q^(|y - x| - |y - x'|) <= q^-|x - x'|, by the triangle inequality.  If only one coordinate moves, the best event is a
+half-line, and the privacy profile sup_t P[Z >= t - d] - exp(e) P[Z >= t] is exact; composed losses are then tight.
 
 Utility.  P[|Z| >= t] = 2 q^t / (1 + q).  `error` is the exact quantile of the largest of k such;
 `classical_error` is scale ln(k / beta), which it never exceeds by more than rounding to the grid.
@@ -26,6 +27,7 @@ import numpy as np
 
 from ..core import law as laws
 from ..core import sample
+from ..core.atoms import DiscreteLaplaceNoise
 from ..core.distance import Distance
 from ..core.errors import BadParameter
 from ..core.exact import Number, positive, probability, whole
@@ -76,7 +78,9 @@ class Laplace(Additive):
 
     def loss(self, distance: Number | Distance[Any] | None = None) -> Loss:
         d = self.moves(distance)
-        return Loss({Pure(d.l1 / self._step_scale): 1} if d.l1 else {}, d.relation)
+        epsilon = d.l1 / self._step_scale
+        atom = DiscreteLaplaceNoise(epsilon, math.ceil(d.l1)) if d.l0 == 1 else Pure(epsilon)
+        return Loss({atom: 1} if epsilon else {}, d.relation)
 
     def classical_error(self, beta: Number = 0.05, size: int = 1) -> float:
         """scale ln(k / beta), by the union bound (Dwork and Roth, theorem 3.8)."""

@@ -1,0 +1,145 @@
+r"""Optimal composition: the least (epsilon, delta) that every composition of such mechanisms has.
+
+Theorem (Kairouz, Oh, Viswanath 2015, theorem 3.3).  k mechanisms, each epsilon-private, are together (e, delta)-private
+for   delta(e) = (1 + e^epsilon)^-k  sum over l of  C(k, l) (e^((k-l) epsilon) - e^(e + l epsilon))_+ ,   and coins with
+odds e^epsilon are not, for any lesser delta.  With different epsilons (Murtagh and Vadhan 2016, theorem 1.5) the sum
+is over all sets of coins, and to compute it exactly is #P-hard.  Mechanisms may be chosen adaptively.  If each fails
+to be private with probability delta_i besides, the total is 1 - (1 - delta) prod (1 - delta_i).
+
+Mechanisms of equal epsilon are counted together, so the sum has prod (count + 1) terms.  Up to 2^20 terms it is
+evaluated; epsilon and delta are then right to about 10^-13 of their value (worse only where a delta near 1, or a loss
+just above epsilon, makes the answer depend on the last bits).  With more terms the losses are brought on a grid, and
+if there are more than 2^10 different epsilons each is first rounded up to ten bits; epsilon is then usually within
+10^-3 of the truth.  No answer is below the truth.
+
+References.  Kairouz, Oh, Viswanath, ICML 2015 and IEEE Trans. Inf. Theory 63 (2017); Murtagh and Vadhan, TCC 2016 and
+Theory of Computing 14 (2018).
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Iterable
+from fractions import Fraction
+from functools import reduce
+
+from scipy.optimize import brentq
+
+from ..core.errors import BadParameter
+from ..core.exact import Number, down, positive, probability, up, whole
+from ._coins import RARE, Atoms, coins, on_a_grid, together
+from ._enclosure import lower
+from ._parameters import Counts, alike, failure, lists, nonnegative
+from .basic_and_advanced import all_well, any_failure, total
+
+LARGEST_K = 10**9  # a second
+LEAST_DELTA = 2.0**-900  # below it the answer is that of basic composition
+_TERMS = 1 << 20
+_DIFFERENT = 1 << 10
+_CELLS, _WORK = 1 << 15, 1 << 30  # of the grid, and products to be added on it
+_SHARE = 2.0**-60  # of delta, that may go to losses not listed
+_CHEAP = 1 << 14  # bits of a product written out
+
+
+def optimal(epsilon: Number, k: int, delta_target: Number, delta: Number = 0) -> float:
+    """The least epsilon of k-fold composition at delta_target; infinite if the k deltas exceed it already."""
+    es, ds = alike(nonnegative("epsilon", epsilon), failure("delta", delta), _count(k))
+    return _epsilon(es, ds, probability("delta_target", delta_target))
+
+
+def optimal_delta(epsilon: Number, k: int, epsilon_total: Number, delta: Number = 0) -> float:
+    """The least delta of k-fold composition at epsilon_total: the theorem's sum."""
+    es, ds = alike(nonnegative("epsilon", epsilon), failure("delta", delta), _count(k))
+    return _delta(es, ds, nonnegative("epsilon_total", epsilon_total))
+
+
+def optimal_heterogeneous(epsilons: Iterable[Number], delta_target: Number, deltas: Iterable[Number] = ()) -> float:
+    """The least epsilon of the composition at delta_target; infinite if the deltas exceed it already."""
+    es, ds = lists(epsilons, deltas)
+    return _epsilon(es, ds, probability("delta_target", delta_target))
+
+
+def optimal_heterogeneous_delta(
+    epsilons: Iterable[Number], epsilon_total: Number, deltas: Iterable[Number] = ()
+) -> float:
+    """The least delta of the composition at epsilon_total."""
+    es, ds = lists(epsilons, deltas)
+    return _delta(es, ds, nonnegative("epsilon_total", epsilon_total))
+
+
+def per_query_epsilon(epsilon: Number, delta: Number, k: int) -> float:
+    """The largest epsilon0, to 10^-13 and never above, whose k-fold composition is (epsilon, delta)-private."""
+    e, d, n = positive("epsilon", epsilon), down(probability("delta", delta)), _count(k)
+    at, safe = down(e), down(e / n)  # epsilon / k is good at every delta
+    if d < LEAST_DELTA:
+        return safe
+
+    def excess(x: float) -> float:
+        """ln of what delta comes to over what it may be."""
+        return math.log(max(coins(Fraction(x), n, d * _SHARE).delta(at), d * _SHARE) / d)
+
+    high = 2 * safe
+    while excess(high) <= 0:
+        safe, high = high, 2 * high
+    found = float(brentq(excess, safe, high, xtol=1e-300, rtol=2.0**-50))
+    step = found * 2.0**-50
+    while found > safe and excess(found) > 0:
+        found, step = found - step, 2 * step
+    return max(found, safe)
+
+
+def _count(k: int) -> int:
+    n = whole("k", k)
+    if n > LARGEST_K:
+        raise BadParameter("k", k, f"at most {LARGEST_K}")
+    return n
+
+
+def _epsilon(es: Counts, ds: Counts, target: Fraction) -> float:
+    left, most = _left(target, ds), up(total(es))
+    if left < 0:
+        return math.inf
+    if left < LEAST_DELTA:
+        return most
+    return min(most, _losses(es, left * _SHARE).epsilon(left))
+
+
+def _delta(es: Counts, ds: Counts, e: Fraction) -> float:
+    if e >= total(es):
+        return any_failure(ds, Fraction(0))
+    rare, pure = 2.0**-100, 0.0
+    while rare > RARE and pure < rare / _SHARE:  # what is not listed must not matter
+        pure, rare = _losses(es, rare).delta(down(e)), rare**2
+    return any_failure(ds, Fraction(pure))
+
+
+def _left(target: Fraction, ds: Counts) -> float:
+    """The delta d, rounded down, for which 1 - (1 - d) prod (1 - delta_i) is the target; negative if there is none."""
+    if sum(n * d.denominator.bit_length() for d, n in ds.items()) <= _CHEAP:
+        return down(1 - (1 - target) / math.prod((1 - d) ** n for d, n in ds.items()))
+    return lower(lambda at: 1 - (1 - target) / all_well(ds, at))
+
+
+def _losses(es: Counts, rare: float) -> Atoms:
+    """The sum of all losses; about the mass `rare` is not listed."""
+    if len(es) > _DIFFERENT:
+        es = _rounded(es)
+    share = rare / (2 * len(es) + 1)
+    parts = [coins(e, n, share) for e, n in es.items()]
+    if math.prod(len(part.loss) for part in parts) <= _TERMS:
+        return reduce(together, parts)
+    deviation = math.sqrt(sum(n * e * e for e, n in es.items()))
+    reach = sum(float(part.loss[0] - part.loss[-1]) for part in parts)
+    width = min(reach, 2 * deviation * math.sqrt(-2 * math.log(rare)))  # of nearly all mass, by Hoeffding
+    cells = min(_CELLS, math.sqrt(_WORK * width / reach))
+    return on_a_grid(parts, 2.0 ** math.floor(math.log2(width / cells)), share)
+
+
+def _rounded(es: Counts) -> Counts:
+    """Epsilons rounded up to ten significant bits: a coin with larger odds is worse, for it can imitate the other."""
+    found: Counts = Counter()
+    for e, n in es.items():
+        unit = Fraction(2) ** (math.frexp(e)[1] - 10)
+        found[math.ceil(e / unit) * unit] += n
+    return found

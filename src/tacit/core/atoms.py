@@ -1,0 +1,213 @@
+"""What is known of particular mechanisms: the atoms of additive noise, of sampling, and of weaker promises.
+
+Each says as much as is proved of it: its pure and Renyi losses, its privacy profile alone, and its dominating pair.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+
+from scipy.special import log_ndtr, ndtr
+
+from . import law
+from .lattice import sampled_gaussian, sampled_laplace
+from .loss import ULPS, Atom, Concentrated, Pure
+from .pairs import (
+    DiscreteGaussianShift,
+    DiscreteLaplaceShift,
+    GaussianShift,
+    LaplaceShift,
+    Pair,
+    Response,
+)
+
+
+@dataclass(frozen=True)
+class Approximate(Pure):
+    """(epsilon, delta)-differential privacy and nothing more: epsilon, but with probability delta anything."""
+
+    delta: Fraction
+
+    def failure(self) -> Fraction:
+        return self.delta
+
+    def group(self, k: int) -> Approximate:
+        """delta (e^(k epsilon) - 1) / (e^epsilon - 1), the hybrid sum."""
+        e = float(self.epsilon)
+        grown = self.delta * Fraction(math.expm1(k * e) / math.expm1(e) * ULPS) if e else k * self.delta
+        return Approximate(k * self.epsilon, min(grown, Fraction(1)))
+
+
+@dataclass(frozen=True)
+class ApproximateConcentrated(Concentrated):
+    """(rho, delta)-zCDP: rho, but with probability delta anything (Bun and Steinke 2016, section 8)."""
+
+    delta: Fraction
+
+    def failure(self) -> Fraction:
+        return self.delta
+
+    def group(self, k: int) -> ApproximateConcentrated:
+        """Only one unit is covered where failures can compound without bound: a group may always fail."""
+        return self if k == 1 else ApproximateConcentrated(k * k * self.rho, Fraction(1))
+
+
+@dataclass(frozen=True)
+class RenyiCurve(Atom):
+    """Renyi divergences at some orders; at any other order, that of the next larger one."""
+
+    points: tuple[tuple[float, float], ...]  # increasing orders
+
+    def renyi(self, order: float) -> float:
+        return next((value for at, value in self.points if at >= order), math.inf)
+
+    def group(self, k: int) -> RenyiCurve:
+        """A group of 2^c at order a costs 3^c times order 2^c a, for a >= 2 (Mironov 2017, Proposition 2)."""
+        c = max(0, k - 1).bit_length()
+        kept = ((at / 2**c, 3**c * value) for at, value in self.points if at >= 2 ** (c + 1))
+        return RenyiCurve(tuple(kept)) if c else self
+
+
+@dataclass(frozen=True)
+class KaryResponse(Pure):
+    """Randomized response over so many categories."""
+
+    categories: int
+
+    def pairs(self, spacing: float) -> tuple[Pair, ...]:
+        return (Response(float(self.epsilon), self.categories),)
+
+    def group(self, k: int) -> Pure:
+        """Reports are independent, so what k people pay adds up."""
+        return Pure(k * self.epsilon)
+
+
+@dataclass(frozen=True)
+class LaplaceNoise(Pure):
+    """Continuous Laplace noise, sensitivity over scale = epsilon."""
+
+    def renyi(self, order: float) -> float:
+        """ln(a/(2a-1) e^((a-1)e) + (a-1)/(2a-1) e^(-ae)) / (a-1) (Mironov 2017, Proposition 6)."""
+        e, a = float(self.epsilon), order
+        inner = a / (2 * a - 1) + (a - 1) / (2 * a - 1) * math.exp((1 - 2 * a) * e)
+        exact = e + math.log(inner) / (a - 1) + 2.0**-50 / (a - 1)
+        return min(super().renyi(order), exact * ULPS)
+
+    def profile(self, epsilon: float) -> float:
+        """1 - e^((epsilon - e0)/2)."""
+        return max(0.0, -math.expm1((epsilon - float(self.epsilon)) / 2)) * ULPS
+
+    def pairs(self, spacing: float) -> tuple[Pair, ...]:
+        return (LaplaceShift(float(self.epsilon)),)
+
+
+@dataclass(frozen=True)
+class DiscreteLaplaceNoise(Pure):
+    """Discrete Laplace noise on one integer that moves by at most `shift`; epsilon is shift over scale."""
+
+    shift: int
+
+    @property
+    def scale(self) -> Fraction:
+        return self.shift / self.epsilon
+
+    def profile(self, epsilon: float) -> float:
+        """The best event is a half-line: sup over t of F(t - shift) - e^epsilon F(t), with F(t) = P[Z >= t]."""
+        at, noise, factor = self._turn(epsilon), law.Laplace(self.scale), math.exp(epsilon)
+        bounds = (noise.at_least(t - self.shift) * ULPS - factor * noise.at_least(t) / ULPS for t in range(at, at + 3))
+        return max(0.0, *bounds) if epsilon < self.epsilon else 0.0
+
+    def _turn(self, epsilon: float) -> int:
+        """Up to here the loss (2 y - d) / scale is at most epsilon."""
+        return math.floor((self.shift + Fraction(epsilon) * self.scale) / 2)
+
+    def pairs(self, spacing: float) -> tuple[Pair, ...]:
+        return (DiscreteLaplaceShift(self.scale, self.shift),)
+
+    def group(self, k: int) -> DiscreteLaplaceNoise:
+        return DiscreteLaplaceNoise(k * self.epsilon, k * self.shift)
+
+
+@dataclass(frozen=True)
+class GaussianNoise(Atom):
+    """Continuous Gaussian noise, sensitivity over sigma = mu; mu-Gaussian differential privacy (Dong et al. 2022)."""
+
+    mu_squared: Fraction
+
+    @cached_property
+    def mu(self) -> float:
+        return math.sqrt(self.mu_squared) * ULPS
+
+    def concentrated(self) -> float:
+        return float(self.mu_squared) / 2 * ULPS
+
+    def profile(self, epsilon: float) -> float:
+        """Phi(mu/2 - e/mu) - e^e Phi(-mu/2 - e/mu) (Balle and Wang 2018)."""
+        a = self.mu / 2 - epsilon / self.mu
+        far = epsilon + float(log_ndtr(a - self.mu))
+        near = float(ndtr(a)) * (1 + 2.0**-46)
+        return max(0.0, near - math.exp(min(far, 700.0)) * (1 - 2.0**-42))
+
+    def pairs(self, spacing: float) -> tuple[Pair, ...]:
+        return (GaussianShift(self.mu),)
+
+    def group(self, k: int) -> GaussianNoise:
+        return GaussianNoise(k * k * self.mu_squared)
+
+
+@dataclass(frozen=True)
+class DiscreteGaussianNoise(Concentrated):
+    """Discrete Gaussian noise on one integer that moves by at most `shift` (Canonne, Kamath, Steinke 2020)."""
+
+    shift: int
+    sigma2: Fraction
+
+    @cached_property
+    def _law(self) -> law.Gaussian:
+        return law.Gaussian(self.sigma2)
+
+    def profile(self, epsilon: float) -> float:
+        """P[Z > e s/d - d/2] - e^e P[Z > e s/d + d/2], s = sigma^2, with both tails rounded outward."""
+        centre, half = Fraction(epsilon) * self.sigma2 / self.shift, Fraction(self.shift, 2)
+        near = self._law.at_least(math.floor(centre - half) + 1) * (1 + self._law.tail_accuracy)
+        far = self._law.at_least(math.floor(centre + half) + 1) * (1 - self._law.tail_accuracy)
+        return min(1.0, max(0.0, near - math.exp(min(epsilon, 700.0)) * far) * (1 + 1e-14))
+
+    def pairs(self, spacing: float) -> tuple[Pair, ...]:
+        return (DiscreteGaussianShift(self.sigma2, self.shift),)
+
+    def group(self, k: int) -> DiscreteGaussianNoise:
+        return DiscreteGaussianNoise(k * k * self.rho, k * self.shift, self.sigma2)
+
+
+@dataclass(frozen=True)
+class Sampled(Atom):
+    """Additive noise on a Poisson sample: each record takes part with probability `rate`, by itself (add or remove)."""
+
+    rate: Fraction
+    noise: GaussianNoise | LaplaceNoise
+
+    def pure(self) -> Fraction | float:
+        """ln(1 + q (e^epsilon - 1)), outward."""
+        e = self.noise.pure()
+        return e if e == math.inf else Fraction(math.log1p(float(self.rate) * math.expm1(float(e))) * ULPS)
+
+    def concentrated(self) -> float:
+        return self.noise.concentrated()  # sampling never hurts
+
+    def profile(self, epsilon: float) -> float:
+        """At ln(1 + q (e^e - 1)) it is q times that of the noise, when removing; adding costs no more than that."""
+        inner = math.expm1(epsilon) / float(self.rate)
+        return min(1.0, float(self.rate) * self.noise.profile(math.log1p(inner)) * (1 + 1e-12))
+
+    def pairs(self, spacing: float) -> tuple[Pair, ...]:
+        if isinstance(self.noise, GaussianNoise):
+            return sampled_gaussian(float(self.rate), self.noise.mu, spacing)
+        return sampled_laplace(float(self.rate), float(self.noise.epsilon), spacing)
+
+    def group(self, k: int) -> Atom:
+        """Nothing better is known than that k records, all taken, move the noise k times as far."""
+        return self if k == 1 else self.noise.group(k)

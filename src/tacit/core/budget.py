@@ -1,0 +1,163 @@
+"""A budget: what may be spent, in a currency fixed on opening (`currency.py` says why these are the currencies).
+
+A budget is a frozen value and keeps no account.  What is spent is a `Loss`; whether a cost may follow it is a
+question of exact rationals, so a tenth ten times spends exactly one, and after that every positive price is refused.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, fields
+from fractions import Fraction
+from functools import cached_property
+
+from .currency import Amount, Currency, Epsilon, RenyiAt, Rho
+from .errors import BadParameter, TacitError
+from .exact import Number, down, positive, rational
+from .loss import Loss, zero
+from .views import failures
+
+_WIDEST = Fraction(10**30)
+_KINDS = ("epsilon", "epsilon delta", "epsilon delta slack", "rho", "rho delta", "renyi_order epsilon")
+
+
+class Refused(TacitError):
+    """The question is understood and the answer is no; nothing was read and nothing spent."""
+
+
+class BudgetExceeded(Refused):
+    """The budget does not admit the cost after what is spent."""
+
+    def __init__(self, budget: Budget, spent: Loss, cost: Loss) -> None:
+        super().__init__(budget.refusal(spent, cost))
+        self.budget, self.spent, self.cost = budget, spent, cost
+
+    def __reduce__(self) -> tuple[type[BudgetExceeded], tuple[Budget, Loss, Loss]]:
+        return type(self), (self.budget, self.spent, self.cost)
+
+
+def _shown(x: Fraction) -> str:
+    """Six digits if those are exact, else the fraction."""
+    return _near(x) if Fraction(_near(x)) == x else str(x)
+
+
+def _near(x: Amount) -> str:
+    return f"{float(x):g}"
+
+
+@dataclass(frozen=True, init=False, repr=False)
+class Budget:
+    """What may be spent, and in which currency.
+
+    Budget(epsilon=)                 pure loss
+    Budget(epsilon=, delta=)         the union filter; `slack` of delta is for the tail, half of it unless told
+    Budget(rho=) or (rho=, delta=)   zCDP, in which failures may sum to delta
+    Budget(renyi_order=, epsilon=)   Renyi divergence of this order
+    """
+
+    renyi_order: Fraction | None
+    epsilon: Fraction | None
+    rho: Fraction | None
+    delta: Fraction
+    slack: Fraction
+
+    def __init__(
+        self,
+        *,
+        epsilon: Number | None = None,
+        delta: Number | None = None,
+        rho: Number | None = None,
+        renyi_order: Number | None = None,
+        slack: Number | None = None,
+    ) -> None:
+        given = {"renyi_order": renyi_order, "epsilon": epsilon, "rho": rho, "delta": delta, "slack": slack}
+        read = {name: rational(name, value) for name, value in given.items() if value is not None}
+        if " ".join(read) not in _KINDS:
+            raise BadParameter("budget", " ".join(read) or "nothing", f"given by one of: {'; '.join(_KINDS)}")
+        for name in read.keys() & {"epsilon", "rho"}:
+            positive(name, read[name], _WIDEST)
+        if not 1 < read.get("renyi_order", 2) <= _WIDEST:
+            raise BadParameter("renyi_order", renyi_order, "above 1 and at most 1e+30")
+        whole = read.setdefault("delta", Fraction(0))
+        if not 0 <= whole < 1:
+            raise BadParameter("delta", delta, "at least 0 and below 1")
+        if not 0 <= read.setdefault("slack", whole / 2 if "epsilon" in read else Fraction(0)) <= whole:
+            raise BadParameter("slack", slack, f"at least 0 and at most delta, which is {_shown(whole)}")
+        for name in given:
+            object.__setattr__(self, name, read.get(name))
+
+    def __repr__(self) -> str:
+        told = [f.name for f in fields(self) if f.name != "slack" and getattr(self, f.name)]
+        told += ["slack"] if self.epsilon and self.slack != self.delta / 2 else []
+        return f"Budget({', '.join(f'{name}={_shown(getattr(self, name))}' for name in told)})"
+
+    @property
+    def limit(self) -> Fraction:
+        """The whole, in its currency."""
+        return self.epsilon or self.rho or Fraction(0)
+
+    @property
+    def failures(self) -> Fraction:
+        """What the failures of atoms may sum to."""
+        return self.delta - self.slack
+
+    @cached_property
+    def sums(self) -> tuple[tuple[Currency, Fraction], ...]:
+        """Currencies and their limits: one of them must be kept."""
+        if self.rho:
+            return ((Rho(), self.rho),)
+        if self.renyi_order:
+            return ((RenyiAt(self.renyi_order), self.limit),)
+        if not self.slack:
+            return ((Epsilon(), self.limit),)
+        renyi = RenyiAt.best(self.limit, self.slack)
+        room = self.limit + renyi.room(self.slack)
+        return (Epsilon(), self.limit), *([(renyi, room)] if room > 0 else [])
+
+    def spent(self, loss: Loss) -> Amount:
+        """What `loss` uses of the limit: its sum or, with two sums, the lesser share.  Too many failures cost all."""
+        if failures(loss) > self.failures:
+            return math.inf
+        return min(self.limit * currency.total(loss) / limit for currency, limit in self.sums)
+
+    def remaining(self, spent: Loss) -> Amount:
+        """What is left of the limit."""
+        return max(Fraction(0), self.limit - self.spent(spent))
+
+    def price(self, cost: Loss, spent: Loss = zero) -> Amount:
+        """What `cost` adds to `spent`."""
+        after = self.spent(spent + cost)
+        return after - self.spent(spent) if after < math.inf else math.inf
+
+    def admits(self, spent: Loss, cost: Loss) -> bool:
+        """Whether `cost` may follow `spent`."""
+        return self.spent(spent + cost) <= self.limit
+
+    def charge(self, spent: Loss, cost: Loss) -> Loss:
+        """What is spent once `cost` is paid."""
+        if not self.admits(spent, cost):
+            raise BudgetExceeded(self, spent, cost)
+        return spent + cost
+
+    def guarantee(self, delta: Number = 0) -> tuple[Amount, Fraction]:
+        """The (epsilon, delta) of all that this budget can buy.  In zCDP and Renyi there is one for each delta."""
+        at = rational("delta", delta)
+        if not 0 <= at < 1:
+            raise BadParameter("delta", delta, "at least 0 and below 1")
+        ((currency, limit), *rest) = self.sums
+        if rest or isinstance(currency, Epsilon):
+            return self.limit, self.delta
+        tail = down(at - self.failures)
+        return (currency.proves(limit, tail) if tail > 0 else math.inf), at
+
+    def refusal(self, spent: Loss, cost: Loss) -> str:
+        """Why `cost` may not follow `spent`, and what to do; of public facts only."""
+        names = " or ".join(currency.name for currency, _ in self.sums)
+        for atom in cost.terms:
+            if all(currency.of(atom) == math.inf for currency, _ in self.sums):
+                return f"{self} is in {names}, of which {atom} has no finite amount; use another mechanism or budget"
+        failing, room = failures(cost), self.failures - failures(spent)
+        if failing > room:
+            return f"{self} has {_near(room)} left for failures, and this costs {_near(failing)}; use another mechanism"
+        used, left, price = self.spent(spent), self.remaining(spent), self.price(cost, spent)
+        return f"{self} has spent {_near(used)}, and {_near(left)} is left, but this costs {_near(price)}; ask for less"
