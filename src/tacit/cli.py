@@ -6,26 +6,40 @@ import inspect
 import math
 import re
 import sys
-from typing import Annotated, Any
+from collections.abc import Iterator
+from importlib import metadata
+from typing import Annotated, Any, NoReturn
 
 import typer
 from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
+from rich.text import Text
 
 from . import demo as worked
 from . import mechanisms
 from .core.errors import BadParameter, TacitError
-from .core.exact import rational
+from .core.exact import probability
 from .core.mechanism import Mechanism
 
 app = typer.Typer(no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False)
 console = Console(highlight=False)
+LISTS = ("quantiles", "prices")
 KINDS = {kind.__name__.lower(): kind for kind in mechanisms.ALL}
 
 
+def _version(wanted: bool) -> None:
+    if wanted:
+        console.print(f"tacit {metadata.version('tacit')}")
+        raise typer.Exit
+
+
 @app.callback()
-def about() -> None:
+def about(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Say which tacit.")
+    ] = False,
+) -> None:
     """Differential privacy, exactly: what a question costs, how accurate its answer is, and the answer."""
 
 
@@ -33,7 +47,7 @@ def about() -> None:
 def demo() -> None:
     """Mechanisms at work: prices, error bounds, and releases beside the truth."""
     for part in worked.parts():
-        console.print(part)
+        console.print(part, no_wrap=isinstance(part, Text), overflow="ellipsis", crop=False)
 
 
 @app.command()
@@ -51,13 +65,15 @@ def theory(
         if not mechanism:
             console.print(_list())
             return
-        made = _make(mechanism, parameters or [])
-        for heading, text in _theorems(made):
+        kind = _kind(mechanism)
+        for heading, text in _theorems(kind):
             console.print(f"[bold]{heading}[/bold]  {escape(text)}\n")
-        console.print(_figures(made, beta, relative_error, delta))
+        if parameters:
+            console.print(_figures(_make(kind, parameters), beta, relative_error, delta))
+        else:
+            console.print(f"With parameters ({escape(', '.join(_parameters(kind)))}) its price and its error follow.")
     except TacitError as error:
-        console.print(f"[red]{escape(str(error))}[/red]")
-        raise typer.Exit(2) from None
+        _fail(error)
 
 
 def _list() -> Table:
@@ -74,34 +90,43 @@ def _parameters(kind: type[Mechanism[Any, Any]]) -> list[str]:
     ]
 
 
-def _make(name: str, parameters: list[str]) -> Mechanism[Any, Any]:
-    """Build a mechanism from NAME=VALUE texts; numbers stay text, to be read exactly."""
+def _fail(error: TacitError) -> NoReturn:
+    Console(stderr=True, highlight=False).print(f"[red]{escape(str(error))}[/red]")
+    raise typer.Exit(2)
+
+
+def _kind(name: str) -> type[Mechanism[Any, Any]]:
     kind = KINDS.get(name.lower().replace("-", "").replace("_", ""))
     if kind is None:
         raise BadParameter("mechanism", name, f"one of {', '.join(k.__name__ for k in mechanisms.ALL)}")
-    given = dict(text.partition("=")[::2] for text in parameters)
-    unknown = given.keys() - inspect.signature(kind).parameters.keys()
-    if unknown:
-        raise BadParameter("parameter", sorted(unknown)[0], f"one of {', '.join(_parameters(kind))}")
+    return kind
+
+
+def _make(kind: type[Mechanism[Any, Any]], parameters: list[str]) -> Mechanism[Any, Any]:
+    """Build a mechanism from NAME=VALUE texts; numbers stay text, to be read exactly."""
+    given: dict[str, Any] = {}
+    for text in parameters:
+        name, _, value = text.partition("=")
+        if name not in inspect.signature(kind).parameters or name in given:
+            raise BadParameter("parameter", text, f"each at most once, one of {', '.join(_parameters(kind))}")
+        given[name] = tuple(map(_value, value.split(","))) if name in LISTS else _value(value)
     try:
-        return kind(**{name: _value(text) for name, text in given.items()})
+        return kind(**given)
     except TypeError as error:
         raise BadParameter("parameters", parameters, f"complete: {error}") from None
 
 
 def _value(text: str) -> Any:
-    """Whole numbers, yes and no, comma-separated lists; anything else is text."""
-    if "," in text:
-        return tuple(map(_value, text.split(",")))
-    words = {"true": True, "false": False}
+    """Whole numbers, yes and no; anything else is text."""
+    words = {"true": True, "yes": True, "false": False, "no": False}
     return int(text) if text.removeprefix("-").isdecimal() else words.get(text.lower(), text)
 
 
-def _theorems(made: Mechanism[Any, Any]) -> list[tuple[str, str]]:
+def _theorems(kind: type[Mechanism[Any, Any]]) -> list[tuple[str, str]]:
     """The sections of the file that defines it, each indented line a paragraph of its own."""
     sections = []
-    for paragraph in (inspect.getdoc(sys.modules[type(made).__module__]) or "").split("\n\n"):
-        flowing = re.sub(r"\n(?! )", " ", paragraph)
+    for paragraph in (inspect.getdoc(sys.modules[kind.__module__]) or "").split("\n\n"):
+        flowing = re.sub(r"(?<!:)\n(?! )", " ", paragraph)
         heading, dot, text = flowing.partition(".  ")
         sections.append((heading, text) if dot and " " not in heading else ("", flowing))
     return sections
@@ -109,18 +134,24 @@ def _theorems(made: Mechanism[Any, Any]) -> list[tuple[str, str]]:
 
 def _figures(made: Mechanism[Any, Any], beta: str, relative_error: str, delta: str) -> Table:
     loss = made.loss()
-    table = Table("", "", show_header=False, title=escape(repr(made)))
     pure, rho = loss.epsilon(), sum(n * atom.concentrated() for atom, n in loss.terms.items())
+    table = Table("", "", show_header=False, title=escape(repr(made)))
     table.add_row("price", f"epsilon = {pure:.6g}" if math.isfinite(pure) else "no epsilon alone bounds it")
     table.add_row("", f"epsilon = {loss.epsilon(delta):.6g} at delta = {delta}")
     table.add_row("", f"rho = {rho:.6g}" if math.isfinite(rho) else "no rho bounds it at all orders")
     table.add_row("for a group of 3", f"epsilon = {loss.group(3).epsilon(delta):.6g} at delta = {delta}")
-    table.add_row(
-        "error", f"at most {made.error(beta=beta):.6g} with probability {float(1 - rational('beta', beta)):g}"
-    )
-    classical = getattr(made, "classical_error", None)
-    if classical is not None:
-        table.add_row("", f"{classical(beta=beta):.6g} by the classical bound")
-    n = made.sample_size(relative_error, beta)
-    table.add_row("sample size", f"n = {n:,} for an error of {relative_error} n")
+    for row in _accuracy(made, beta, relative_error):
+        table.add_row(*row)
     return table
+
+
+def _accuracy(made: Mechanism[Any, Any], beta: str, relative_error: str) -> Iterator[tuple[str, str]]:
+    what = "error of a frequency, one report" if hasattr(made, "frequencies") else "error"
+    try:
+        sure = float(1 - probability("beta", beta))
+        yield what, f"at most {made.error(beta=beta):.6g} with probability {sure:g}"
+        if hasattr(made, "classical_error"):
+            yield "", f"{made.classical_error(beta=beta):.6g} by the classical bound"
+        yield "sample size", f"n = {made.sample_size(relative_error, beta):,} for an error of {relative_error} n"
+    except BadParameter as error:
+        yield what, escape(str(error))

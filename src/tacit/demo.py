@@ -23,7 +23,8 @@ def parts() -> Iterator[Table | Text]:
         table, loss = example()
         total += loss
         yield table
-    yield Text(f"\nAll of this together, at delta = 1e-6, by every accountant:\n{total.explain('1e-6')}")
+    yield Text("\nFor someone who is in all of these tables, at delta = 1e-6, by every accountant:\n")
+    yield Text(total.explain("1e-6"), no_wrap=True, overflow="ellipsis")
 
 
 def _figures(title: str, rows: list[tuple[str, str]]) -> Table:
@@ -127,10 +128,11 @@ def salaries() -> tuple[Table, Loss]:
     """Quartiles over a public grid of salaries."""
     histogram = np.bincount(integers(60, SYSTEM, 5000) + integers(60, SYSTEM, 5000), minlength=200)
     quantiles = m.Quantiles(epsilon=1, cells=200)
-    cumulative = np.cumsum(histogram) / histogram.sum()
+    below = np.concatenate([[0], np.cumsum(histogram)])  # records below each edge
+    cells = quantiles.levels * int(histogram.max()) / 2
     rows = [
-        ("true quartiles", str([int(np.searchsorted(cumulative, q)) for q in (0.25, 0.5, 0.75)])),
-        ("released", str(list(quantiles.release(histogram)))),
-        ("promise", f"ranks within {quantiles.error(beta=0.05):.0f} of 5000, with probability 95 %"),
+        ("true quartiles, nearest edges", str([int(np.abs(below - q * 5000).argmin()) for q in (0.25, 0.5, 0.75)])),
+        ("released edges", str(list(quantiles.release(histogram)))),
+        ("promise", f"ranks within {quantiles.error():.0f}, and {cells:.0f} more for the width of the cells; 95 %"),
     ]
     return _figures("Quartiles of 5000 salaries over 200 public cells, epsilon 1", rows), quantiles.loss()

@@ -58,15 +58,10 @@ def test_a_tenth_ten_times_is_exactly_one_and_then_nothing_more():
 
 
 @pytest.mark.parametrize(
-    "budget",
-    [
-        Budget(rho=0.1),
-        Budget(renyi_order=4, epsilon=0.4),
-        Budget(epsilon=1, delta=1e-6, slack=0),
-    ],
+    "budget", [Budget(rho=0.1), Budget(renyi_order=4, epsilon=0.4), Budget(epsilon=1, delta=1e-6, slack=0)], ids=str
 )
 def test_a_spent_budget_refuses_every_positive_price(budget):
-    whole = {"epsilon": pure(1), "rho": Loss({Concentrated(Fraction(1, 10)): 1})}["epsilon" if budget.delta else "rho"]
+    whole = pure(1) if budget.delta else Loss({Concentrated(Fraction(1, 10)): 1})
     assert budget.remaining(whole) == 0 and budget.admits(zero, whole)
     for tiny in ("1e-9", "1e-17", "1e-200", "1e-400"):
         assert not budget.admits(whole, pure(tiny))
@@ -162,6 +157,8 @@ def test_guarantees():
     # Canonne, Kamath, Steinke 2020: 1 + ln(7/8) - ln(8e-6)/7
     assert math.isclose(Budget(renyi_order=8, epsilon=1).guarantee("1e-6")[0], 2.543049895416111, rel_tol=1e-12)
     assert Budget(renyi_order=2, epsilon="1e-6").guarantee("0.5")[0] == 0
+    with pytest.raises(BadParameter):
+        Budget(rho=1).guarantee(1)
 
 
 @pytest.mark.parametrize(
@@ -171,13 +168,11 @@ def test_guarantees():
         {"delta": 0.1},
         {"epsilon": 1, "rho": 1},
         {"epsilon": 1, "slack": 0},
-        {"rho": 1, "delta": 0.1, "slack": 0},
         {"renyi_order": 8, "epsilon": 1, "delta": 0.1},
         {"renyi_order": 8, "rho": 1},
         {"epsilon": 0},
         {"rho": -1},
         {"epsilon": "1e31"},
-        {"epsilon": math.inf},
         {"epsilon": 1, "delta": 1},
         {"epsilon": 1, "delta": -0.1},
         {"epsilon": 1, "delta": 0.1, "slack": 0.2},
@@ -187,11 +182,6 @@ def test_guarantees():
 def test_bad_budgets(wrong):
     with pytest.raises(BadParameter):
         Budget(**wrong)
-
-
-def test_bad_guarantee():
-    with pytest.raises(BadParameter):
-        Budget(rho=1).guarantee(1)
 
 
 def test_budgets_are_values():

@@ -30,7 +30,7 @@ from ..core.exact import exp_minus, up
 Vector = NDArray[np.float64]
 
 SURE = 740  # above it, a coin falls the other way with a chance below 2^-1067
-RARE = 2.0**-1000  # covers 2^22 products of masses that fell below 2^-1022 and vanished
+_RARE = 2.0**-1000  # covers 2^22 products of masses that fell below 2^-1022 and vanished
 _ULP = 2.0**-52
 _FAR = 40.0  # e^-40 is below the last bit of 1
 _SUM = 1 + 2.0**-46  # 64 roundings; pairwise summation costs 19 + log2(n/128), expm1 and the rest 10
@@ -107,7 +107,7 @@ def coins(epsilon: Fraction, k: int, rare: float) -> Atoms:
     whole = sum(weights)
     mass = np.array([w / whole for w in weights]) * (1 + 2 * _ULP)
     start = likeliest - len(below)
-    others = np.arange(start, start + len(mass))
+    others = np.arange(start, start + len(mass), dtype=np.float64)
     if others[-1] < k:
         mass[-1] += rare
     return Atoms(_raised((k - 2 * others) * up(epsilon)), mass, rare if start else 0.0)
@@ -118,7 +118,7 @@ def together(a: Atoms, b: Atoms) -> Atoms:
     loss = _raised(np.add.outer(a.loss, b.loss).ravel())
     mass = np.multiply.outer(a.mass, b.mass).ravel() * (1 + 2 * _ULP)
     order = np.argsort(-loss)
-    return Atoms(loss[order], mass[order], _sum(a.infinite, b.infinite, RARE))
+    return Atoms(loss[order], mass[order], _sum(a.infinite, b.infinite, _RARE))
 
 
 def on_a_grid(parts: Iterable[Atoms], step: float, rare: float) -> Atoms:
@@ -129,10 +129,11 @@ def on_a_grid(parts: Iterable[Atoms], step: float, rare: float) -> Atoms:
         mass = np.convolve(mass, kernel) * (1 + (len(kernel) + 2) * _ULP)
         low, high = (int(np.searchsorted(np.cumsum(side), rare / 2)) for side in (mass, mass[::-1]))
         start += first + low
-        infinite = _sum(infinite, part.infinite, RARE, rare * (high > 0))
+        infinite = _sum(infinite, part.infinite, _RARE, rare * (high > 0))
         mass = mass[low : len(mass) - high]
         mass[0] += rare * (low > 0)
-    return Atoms(step * np.arange(start + len(mass) - 1, start - 1, -1), mass[::-1], infinite)
+    loss = step * np.arange(start + len(mass) - 1, start - 1, -1, dtype=np.float64)
+    return Atoms(loss, mass[::-1], infinite)
 
 
 def _spread(atoms: Atoms, step: float) -> tuple[int, Vector]:
@@ -143,8 +144,8 @@ def _spread(atoms: Atoms, step: float) -> tuple[int, Vector]:
     mass = atoms.mass / -math.expm1(-step)
     kept = np.bincount(index, mass * np.exp(-low) * -np.expm1(low - step), int(index[0]) + 2)
     raised = np.bincount(index + 1, mass * -np.expm1(-low), int(index[0]) + 2)
-    # a sum may have all terms, added one by one
-    return int(cell[-1]), (kept + raised) * (1 + (len(index) + 32) * _ULP)
+    slack = 1 + (len(index) + 32) * _ULP  # a sum may have all terms, added one by one
+    return int(cell[-1]), np.asarray(kept + raised, np.float64) * slack
 
 
 def _raised(loss: Vector) -> Vector:

@@ -91,6 +91,8 @@ class Span:
         return self._rising(Context.ln)
 
     def sqrt(self) -> Span:
+        if self.hi == 0:
+            return self
         return self._rising(Context.sqrt).clip()
 
     def clip(self) -> Span:

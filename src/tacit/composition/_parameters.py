@@ -8,15 +8,23 @@ from fractions import Fraction
 
 from ..core.errors import BadParameter
 from ..core.exact import Number, rational, several
+from ..core.exact import positive as core_positive
 
 Counts = Counter[Fraction]
 
+LARGEST = Fraction(10**100)  # so that no search leaves the floats
+
+
+def positive(name: str, value: Number) -> Fraction:
+    """A rational between 10^-100 and 10^100."""
+    return core_positive(name, value, LARGEST)
+
 
 def nonnegative(name: str, value: Number) -> Fraction:
-    """A rational, at least 0."""
+    """0, or a rational between 10^-100 and 10^100."""
     x = rational(name, value)
-    if x < 0:
-        raise BadParameter(name, value, "at least 0")
+    if x and not 1 / LARGEST <= x <= LARGEST:
+        raise BadParameter(name, value, "0, or between 1e-100 and 1e+100")
     return x
 
 
@@ -31,8 +39,8 @@ def failure(name: str, value: Number) -> Fraction:
 def above_one(name: str, value: Number) -> Fraction:
     """A Renyi order."""
     x = rational(name, value)
-    if x <= 1:
-        raise BadParameter(name, value, "above 1")
+    if not 1 / LARGEST <= x - 1 <= LARGEST:
+        raise BadParameter(name, value, "above 1, by at least 1e-100 and at most 1e+100")
     return x
 
 

@@ -11,9 +11,9 @@ References.  Azuma (1967); Hoeffding (1963); Pinsker (1964) with the constant of
 
 from __future__ import annotations
 
-from ..core.exact import Number, positive, probability, whole
+from ..core.exact import Number, probability, whole
 from ._enclosure import upper
-from ._parameters import nonnegative
+from ._parameters import nonnegative, positive
 
 
 def azuma(k: int, epsilon: Number, t: Number) -> float:

@@ -2,16 +2,16 @@ r"""Group privacy: what a mechanism that protects one unit gives to k units toge
 
 Between databases k steps apart lie k - 1 others, each next to the one before.
 
-Pure and approximate.  P(S) <= e^epsilon P1(S) + delta at each step, so after k steps   P(S) <= e^(k epsilon) Pk(S) +
-delta (1 + e^epsilon + ... + e^((k-1) epsilon)),   and the sum is (e^(k epsilon) - 1) / (e^epsilon - 1).  Texts bound each
-of its k terms by the last.
+Pure and approximate.  P(S) <= e^epsilon P1(S) + delta at each step, so after k steps
+P(S) <= e^(k epsilon) Pk(S) + delta (1 + e^epsilon + ... + e^((k-1) epsilon)), and the sum is
+(e^(k epsilon) - 1) / (e^epsilon - 1).  Texts bound each of its k terms by the last.
 Concentrated and Gaussian.  rho grows as k^2, mu as k: the mean of a Gaussian moves k times as far, and in general by
 the triangle inequality of Renyi divergences.  These rules are far better than conversion before grouping.
-Renyi.  D_(a/2)(P || R) <= (3/2) D_a(P || Q) + D_a(Q || R) for a >= 4, so order a/2^c and 3^c times the value for 2^c
-steps (Mironov 2017, proposition 2).
+Renyi.  D_(a/2)(P || R) <= (3/2) D_a(P || Q) + D_a(Q || R) for a >= 4, at most 3 times the larger; so 2^c steps cost
+3^c times as much, at order a/2^c (Mironov 2017, proposition 2).
 
-References.  Dwork and Roth (2014), theorem 2.2; Vadhan (2017), lemma 2.2; Bun and Steinke 2016, proposition 1.9; Dong,
-Roth, Su 2022, theorem 2; Mironov, CSF 2017.
+References.  Dwork and Roth (2014), theorem 2.2; Vadhan (2017), section 2; Bun and Steinke, TCC 2016; Dong, Roth, Su,
+JRSS B 84 (2022), section 2.5; Mironov, CSF 2017.
 """
 
 from __future__ import annotations
@@ -35,16 +35,16 @@ def group(epsilon: Number, delta: Number, k: int) -> tuple[float, float]:
 def group_classical(epsilon: Number, delta: Number, k: int) -> tuple[float, float]:
     """(k epsilon, k e^((k-1) epsilon) delta): each step bounded by the last."""
     e, d, n = nonnegative("epsilon", epsilon), failure("delta", delta), whole("k", k)
-    return up(n * e), min(1.0, upper(lambda at: at((n - 1) * e).exp() * (n * d)))
+    return up(n * e), min(1.0, upper(lambda at: at((n - 1) * e).exp() * (n * d))) if d else 0.0
 
 
 def group_zcdp(rho: Number, k: int) -> float:
-    """k^2 rho (Bun and Steinke 2016, proposition 1.9)."""
+    """k^2 rho (Bun and Steinke 2016)."""
     return up(whole("k", k) ** 2 * nonnegative("rho", rho))
 
 
 def group_gdp(mu: Number, k: int) -> float:
-    """k mu (Dong, Roth, Su 2022, theorem 2)."""
+    """k mu (Dong, Roth, Su 2022)."""
     return up(whole("k", k) * nonnegative("mu", mu))
 
 

@@ -27,10 +27,10 @@ from functools import reduce
 from scipy.optimize import brentq
 
 from ..core.errors import BadParameter
-from ..core.exact import Number, down, positive, probability, up, whole
-from ._coins import RARE, Atoms, coins, on_a_grid, together
+from ..core.exact import Number, down, probability, up, whole
+from ._coins import Atoms, coins, on_a_grid, together
 from ._enclosure import lower
-from ._parameters import Counts, alike, failure, lists, nonnegative
+from ._parameters import Counts, alike, failure, lists, nonnegative, positive
 from .basic_and_advanced import all_well, any_failure, total
 
 LARGEST_K = 10**9  # a second
@@ -39,6 +39,7 @@ _TERMS = 1 << 20
 _DIFFERENT = 1 << 10
 _CELLS, _WORK = 1 << 15, 1 << 30  # of the grid, and products to be added on it
 _SHARE = 2.0**-60  # of delta, that may go to losses not listed
+_RARER = (2.0**-100, 2.0**-200, 2.0**-400, 2.0**-800)  # what may, tried in turn where delta is not known
 _CHEAP = 1 << 14  # bits of a product written out
 
 
@@ -100,7 +101,7 @@ def _epsilon(es: Counts, ds: Counts, target: Fraction) -> float:
     left, most = _left(target, ds), up(total(es))
     if left < 0:
         return math.inf
-    if left < LEAST_DELTA:
+    if left < LEAST_DELTA or not most:
         return most
     return min(most, _losses(es, left * _SHARE).epsilon(left))
 
@@ -108,9 +109,11 @@ def _epsilon(es: Counts, ds: Counts, target: Fraction) -> float:
 def _delta(es: Counts, ds: Counts, e: Fraction) -> float:
     if e >= total(es):
         return any_failure(ds, Fraction(0))
-    rare, pure = 2.0**-100, 0.0
-    while rare > RARE and pure < rare / _SHARE:  # what is not listed must not matter
-        pure, rare = _losses(es, rare).delta(down(e)), rare**2
+    pure = 1.0
+    for rare in _RARER:
+        pure = _losses(es, rare).delta(down(e))
+        if rare <= pure * _SHARE:
+            break
     return any_failure(ds, Fraction(pure))
 
 
@@ -126,7 +129,7 @@ def _losses(es: Counts, rare: float) -> Atoms:
     if len(es) > _DIFFERENT:
         es = _rounded(es)
     share = rare / (2 * len(es) + 1)
-    parts = [coins(e, n, share) for e, n in es.items()]
+    parts = [coins(e, n, share) for e, n in es.items() if e]
     if math.prod(len(part.loss) for part in parts) <= _TERMS:
         return reduce(together, parts)
     deviation = math.sqrt(sum(n * e * e for e, n in es.items()))

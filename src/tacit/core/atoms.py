@@ -24,6 +24,8 @@ from .pairs import (
     Response,
 )
 
+TINY = 5e-324  # what is positive never underflows to nothing
+
 
 @dataclass(frozen=True)
 class Approximate(Pure):
@@ -149,7 +151,7 @@ class GaussianNoise(Atom):
         a = self.mu / 2 - epsilon / self.mu
         far = epsilon + float(log_ndtr(a - self.mu))
         near = float(ndtr(a)) * (1 + 2.0**-46)
-        return max(0.0, near - math.exp(min(far, 700.0)) * (1 - 2.0**-42))
+        return max(TINY, near - math.exp(min(far, 700.0)) * (1 - 2.0**-42))
 
     def pairs(self, spacing: float) -> tuple[Pair, ...]:
         return (GaussianShift(self.mu),)
@@ -174,7 +176,7 @@ class DiscreteGaussianNoise(Concentrated):
         centre, half = Fraction(epsilon) * self.sigma2 / self.shift, Fraction(self.shift, 2)
         near = self._law.at_least(math.floor(centre - half) + 1) * (1 + self._law.tail_accuracy)
         far = self._law.at_least(math.floor(centre + half) + 1) * (1 - self._law.tail_accuracy)
-        return min(1.0, max(0.0, near - math.exp(min(epsilon, 700.0)) * far) * (1 + 1e-14))
+        return min(1.0, max(TINY, (near - math.exp(min(epsilon, 700.0)) * far) * (1 + 1e-14)))
 
     def pairs(self, spacing: float) -> tuple[Pair, ...]:
         return (DiscreteGaussianShift(self.sigma2, self.shift),)

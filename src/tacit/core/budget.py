@@ -18,7 +18,7 @@ from .loss import Loss, zero
 from .views import failures
 
 _WIDEST = Fraction(10**30)
-_KINDS = ("epsilon", "epsilon delta", "epsilon delta slack", "rho", "rho delta", "renyi_order epsilon")
+_KINDS = "epsilon, with delta (and then slack, renyi_order) or with renyi_order alone; or rho, with or without delta"
 
 
 class Refused(TacitError):
@@ -50,16 +50,19 @@ class Budget:
     """What may be spent, and in which currency.
 
     Budget(epsilon=)                 pure loss
-    Budget(epsilon=, delta=)         the union filter; `slack` of delta is for the tail, half of it unless told
+    Budget(epsilon=, delta=)         the union filter; `slack` of delta is for the tail, half of it unless told, and
+                                     `renyi_order` is the order of the tail, the best for Gaussian noise unless told
     Budget(rho=) or (rho=, delta=)   zCDP, in which failures may sum to delta
-    Budget(renyi_order=, epsilon=)   Renyi divergence of this order
+    Budget(epsilon=, renyi_order=)   Renyi divergence of this order
+
+    All five fields are to be kept with what is spent: an order or slack that changed later would not be a filter.
     """
 
-    renyi_order: Fraction | None
     epsilon: Fraction | None
     rho: Fraction | None
     delta: Fraction
     slack: Fraction
+    renyi_order: Fraction | None
 
     def __init__(
         self,
@@ -70,10 +73,11 @@ class Budget:
         renyi_order: Number | None = None,
         slack: Number | None = None,
     ) -> None:
-        given = {"renyi_order": renyi_order, "epsilon": epsilon, "rho": rho, "delta": delta, "slack": slack}
+        given = {"epsilon": epsilon, "rho": rho, "delta": delta, "slack": slack, "renyi_order": renyi_order}
         read = {name: rational(name, value) for name, value in given.items() if value is not None}
-        if " ".join(read) not in _KINDS:
-            raise BadParameter("budget", " ".join(read) or "nothing", f"given by one of: {'; '.join(_KINDS)}")
+        alone = ("epsilon" in read) != ("rho" in read) and ("slack" not in read or {"epsilon", "delta"} <= read.keys())
+        if not alone or {"rho", "renyi_order"} <= read.keys():
+            raise BadParameter("budget", " ".join(read) or "nothing", f"given by {_KINDS}")
         for name in read.keys() & {"epsilon", "rho"}:
             positive(name, read[name], _WIDEST)
         if not 1 < read.get("renyi_order", 2) <= _WIDEST:
@@ -81,15 +85,19 @@ class Budget:
         whole = read.setdefault("delta", Fraction(0))
         if not 0 <= whole < 1:
             raise BadParameter("delta", delta, "at least 0 and below 1")
-        if not 0 <= read.setdefault("slack", whole / 2 if "epsilon" in read else Fraction(0)) <= whole:
+        tail = read.setdefault("slack", whole / 2 if "epsilon" in read else Fraction(0))
+        if not 0 <= tail <= whole:
             raise BadParameter("slack", slack, f"at least 0 and at most delta, which is {_shown(whole)}")
+        if tail and "renyi_order" not in read:
+            read["renyi_order"] = RenyiAt.best(read["epsilon"], tail).order
         for name in given:
             object.__setattr__(self, name, read.get(name))
 
     def __repr__(self) -> str:
-        told = [f.name for f in fields(self) if f.name != "slack" and getattr(self, f.name)]
-        told += ["slack"] if self.epsilon and self.slack != self.delta / 2 else []
-        return f"Budget({', '.join(f'{name}={_shown(getattr(self, name))}' for name in told)})"
+        known = {f.name: getattr(self, f.name) for f in fields(self)}
+        hidden = {"slack"} if self.rho or self.slack == self.delta / 2 else set()
+        told = (f"{name}={_shown(x)}" for name, x in known.items() if x is not None and name not in hidden)
+        return f"Budget({', '.join(told)})"
 
     @property
     def limit(self) -> Fraction:
@@ -106,11 +114,11 @@ class Budget:
         """Currencies and their limits: one of them must be kept."""
         if self.rho:
             return ((Rho(), self.rho),)
-        if self.renyi_order:
-            return ((RenyiAt(self.renyi_order), self.limit),)
-        if not self.slack:
+        if not self.renyi_order:
             return ((Epsilon(), self.limit),)
-        renyi = RenyiAt.best(self.limit, self.slack)
+        renyi = RenyiAt(self.renyi_order)
+        if not self.delta:
+            return ((renyi, self.limit),)
         room = self.limit + renyi.room(self.slack)
         return (Epsilon(), self.limit), *([(renyi, room)] if room > 0 else [])
 

@@ -46,9 +46,9 @@ Amount = Fraction | float
 
 
 def _outward(amount: Amount) -> Amount:
-    """As a rational; a float too small to have all its bits counts as the least that has, so nothing is free."""
+    """As a rational; a float too small to have all its bits counts as the least that has, and none is a refund."""
     if isinstance(amount, Fraction):
-        return amount
+        return amount if amount >= 0 else math.inf
     return Fraction(max(amount, sys.float_info.min)) if amount < math.inf else math.inf
 
 
@@ -75,7 +75,7 @@ class Currency(View[Amount]):
         return a + b
 
     def times(self, n: int, a: Amount) -> Amount:
-        return n * a
+        return n * a if n > 0 else math.inf
 
 
 class Epsilon(Currency):
@@ -126,11 +126,11 @@ class RenyiAt(Currency):
 
     @classmethod
     def best(cls, epsilon: Fraction, delta: Fraction) -> RenyiAt:
-        """The order with the most room for Gaussian noise, sought about that of the bound with c = 1."""
+        """The order with the most room for Gaussian noise, sought below that of the bound with c = 1."""
         e, nats = float(epsilon), max(float(-ln(delta)[0]), 1e-9)
         middle = math.sqrt(nats) * (math.sqrt(nats + e) + math.sqrt(nats)) / e
 
         def rho(b: float) -> float:
             return (e + math.log1p(b) + (math.log1p(b) - nats) / b - math.log(b)) / (1 + b)
 
-        return cls(1 + Fraction(f"{max((middle * 2 ** (k / 32) for k in range(-256, 128)), key=rho):.4g}"))
+        return cls(1 + Fraction(f"{max((middle * 2 ** (k / 16) for k in range(-640, 16)), key=rho):.4g}"))

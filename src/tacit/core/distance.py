@@ -47,8 +47,26 @@ class Distance(Generic[R]):
     l1: Fraction
     l2_squared: Fraction
     linf: Fraction
-    l0: int | None = 1
+    l0: int | None = None
     relation: R | None = None
+
+    def __post_init__(self) -> None:
+        for name in ("l1", "l2_squared", "linf"):
+            norm = rational(name, getattr(self, name))
+            if norm < 0:
+                raise BadParameter(name, norm, "at least 0")
+            object.__setattr__(self, name, norm)
+        if self.l0 is not None and self.l1 > whole("l0", self.l0, at_least=0) * self.linf:
+            raise BadParameter("l1", self.l1, "at most l0 times linf")
+        if self.l2_squared > self.l1 * self.linf or self.linf > self.l1:
+            raise BadParameter("l2_squared", self.l2_squared, "at most l1 times linf, and linf at most l1")
+        if not isinstance(self.relation, Relation | None):
+            raise BadParameter("relation", self.relation, "ADD_REMOVE or SUBSTITUTE")
+
+    @property
+    def records(self) -> Fraction:
+        """How many records come and go, where l1 counts records: one that is substituted does both."""
+        return max(self.l1, 2 * self.linf) if isinstance(self.relation, Substitute) else self.l1
 
     def __repr__(self) -> str:
         under = f", relation={self.relation}" if self.relation else ""
@@ -160,9 +178,15 @@ def norms(
         raise BadParameter("norms", "none", "at least one of l1, l2, linf")
     count = None if l0 is None else whole("l0", l0)
     largest = min(given.values())
-    if "l1" not in given and count is None:
-        raise BadParameter("l0", None, "given when l1 is not")
-    most = given.get("l1", largest * (count or 1))
+    if "l1" in given:
+        most = given["l1"]
+    elif count is not None:
+        most = largest * count
+    elif "l2" in given:
+        most = given["l2"] ** 2  # whole moves: |d| <= d^2; where they are not, l0 is asked for
+        largest = min(largest, most)
+    else:
+        raise BadParameter("l0", None, "given when only linf is known")
     total = min(most, largest * count) if count is not None else most
     square = min(total * largest, given["l2"] ** 2 if "l2" in given else total * largest)
     return Distance(total, square, largest, count, relation)

@@ -30,7 +30,10 @@ class BadParameter(Malformed):
     """A public parameter is outside its domain."""
 
     def __init__(self, name: str, given: object, allowed: str) -> None:
-        text = repr(given)
+        try:
+            text = repr(given)
+        except ValueError:  # an integer too long to print
+            text = f"a very large {type(given).__name__}"
         super().__init__(name, text if len(text) <= 80 else f"{text[:77]}...", allowed)
 
 

@@ -15,11 +15,15 @@ from fractions import Fraction
 from functools import lru_cache
 
 import numpy as np
+from numpy.typing import NDArray
 
 from .errors import BadParameter
 
 Real = Callable[[int], tuple[int, int]]
 Number = int | float | str | Decimal | Fraction
+
+
+_DIGITS = 400  # of a number's text, its exponent, and 3.3 bits each of an integer
 
 
 def rational(name: str, value: Number) -> Fraction:
@@ -30,14 +34,19 @@ def rational(name: str, value: Number) -> Fraction:
             case bool() | np.bool_():
                 pass
             case numbers.Rational():
-                return Fraction(int(given.numerator), int(given.denominator))
+                x = Fraction(int(given.numerator), int(given.denominator))
+                if max(abs(x.numerator), x.denominator).bit_length() < 10 * _DIGITS:
+                    return x
             case Decimal() | str():
-                return Fraction(given)
+                text = str(given).strip()
+                exponent = text.lower().partition("e")[2] or "0"
+                if len(text) <= _DIGITS and abs(int(exponent)) <= _DIGITS:
+                    return Fraction(text)
             case numbers.Real():
                 return Fraction(str(given))
     except (ValueError, OverflowError, ZeroDivisionError):
         raise BadParameter(name, value, "a finite number") from None
-    raise BadParameter(name, value, "a number: int, float, Fraction, Decimal or decimal text")
+    raise BadParameter(name, value, "a number of moderate size: int, float, Fraction, Decimal or decimal text")
 
 
 def positive(name: str, value: Number, within: Fraction | None = None) -> Fraction:
@@ -53,17 +62,35 @@ def positive(name: str, value: Number, within: Fraction | None = None) -> Fracti
 def probability(name: str, value: Number) -> Fraction:
     """A rational strictly between 0 and 1."""
     x = rational(name, value)
-    if not 0 < x < 1:
-        raise BadParameter(name, value, "strictly between 0 and 1")
+    if not 0 < float(x) < 1:
+        raise BadParameter(name, value, "strictly between 0 and 1, also as a float")
     return x
 
 
 def whole(name: str, value: int, at_least: int = 1) -> int:
     """An integer, given as an integer."""
     given: object = value
-    if isinstance(given, bool | np.bool_) or not isinstance(given, numbers.Integral) or given < at_least:
-        raise BadParameter(name, value, f"a whole number, at least {at_least}")
-    return int(given)
+    if isinstance(given, int | np.integer) and not isinstance(given, bool) and at_least <= given <= 1 << 62:
+        return int(given)
+    raise BadParameter(name, value, f"a whole number, at least {at_least} and at most 2^62")
+
+
+def flag(name: str, value: bool) -> bool:
+    """True or False, given as such."""
+    if not isinstance(value, bool | np.bool_):
+        raise BadParameter(name, value, "True or False")
+    return bool(value)
+
+
+def reals(name: str, values: object) -> NDArray[np.float64]:
+    """Public numbers as an array of finite floats."""
+    try:
+        array = np.asarray(values, np.float64)
+    except (ValueError, TypeError, OverflowError):
+        array = np.array(math.nan)
+    if not np.isfinite(array).all():
+        raise BadParameter(name, type(values).__name__, "finite numbers")
+    return array
 
 
 def several(name: str, values: Iterable[Number], read: Callable[[str, Number], Fraction]) -> tuple[Fraction, ...]:

@@ -80,7 +80,7 @@ class Laplace:
         return float(1 / self.scale)
 
     def mass(self, k: int) -> float:
-        return math.tanh(self._rate / 2) * math.exp(-abs(k - self.centre) * self._rate)
+        return math.tanh(self._rate / 2) * math.exp(-abs(k - self.centre) * self._rate) if k == int(k) else 0.0
 
     def tail(self, t: int) -> float:
         """P[|Y - centre| >= t] = 2 q^t / (1 + q)."""
@@ -117,7 +117,7 @@ class Geometric:
 
     def mass(self, k: int) -> float:
         rate = float(1 / self.scale)
-        return -math.expm1(-rate) * math.exp(-(k - self.centre) * rate) if k >= self.centre else 0.0
+        return -math.expm1(-rate) * math.exp(-(k - self.centre) * rate) if k >= self.centre and k == int(k) else 0.0
 
     def at_least(self, k: int) -> float:
         return math.exp(-max(0, k - self.centre) * float(1 / self.scale))
@@ -161,7 +161,8 @@ class Gaussian:
         return math.sqrt(2 * math.pi * s2) if s2 > 4 else float(2 * self._upper[0] - 1)
 
     def mass(self, k: int) -> float:
-        return math.exp(-float(Fraction((k - self.centre) ** 2) / (2 * self.sigma2))) / self.total
+        weight = math.exp(-float(Fraction((k - self.centre) ** 2) / (2 * self.sigma2)))
+        return weight / self.total if k == int(k) else 0.0
 
     def at_least(self, k: int) -> float:
         """P[Y >= k]."""

@@ -118,7 +118,7 @@ class Concentrated(Atom):
         return Concentrated(k * k * self.rho)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Loss:
     """A formal sum of atoms with multiplicities, under one neighbouring relation if any is named."""
 
@@ -129,15 +129,27 @@ class Loss:
         object.__setattr__(self, "terms", MappingProxyType({a: n for a, n in self.terms.items() if n}))
 
     def __add__(self, other: Loss) -> Loss:
+        if not isinstance(other, Loss):
+            return NotImplemented
         if None not in (self.relation, other.relation) and type(self.relation) is not type(other.relation):
             raise MixedRelations(self.relation, other.relation)
         atoms = {**self.terms, **other.terms}
         counts = {a: self.terms.get(a, 0) + other.terms.get(a, 0) for a in atoms}
         return Loss(counts, self.relation or other.relation)
 
-    def __rmul__(self, n: int) -> Loss:
+    def __radd__(self, other: int) -> Loss:
+        """So that `sum` can begin with its 0."""
+        return self if other == 0 else NotImplemented
+
+    def __mul__(self, n: int) -> Loss:
         whole("n", n, at_least=0)
         return Loss({a: n * m for a, m in self.terms.items()}, self.relation)
+
+    __rmul__ = __mul__
+
+    def __repr__(self) -> str:
+        under = f", under {self.relation}" if self.relation else ""
+        return f"Loss({' + '.join(f'{n} x {atom}' for atom, n in self.terms.items()) or 'nothing'}{under})"
 
     def __hash__(self) -> int:
         return hash(frozenset(self.terms.items()))

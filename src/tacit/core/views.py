@@ -296,7 +296,7 @@ def least(holds: Callable[[float], bool], low: float, high: float) -> float:
     if not holds(high):
         return math.inf
     while high - low > high * 2.0**-40:
-        middle = math.sqrt(low * high) if high > 4 * low else (low + high) / 2
+        middle = math.sqrt(low) * math.sqrt(high) if high > 4 * low else (low + high) / 2
         low, high = (low, middle) if holds(middle) else (middle, high)
     return high
 
@@ -317,7 +317,7 @@ def _delta(delta: Number) -> float:
     d = rational("delta", delta)
     if not 0 <= d < 1:
         raise BadParameter("delta", delta, "at least 0 and below 1")
-    return down(d)
+    return down(d) if d else 0.0
 
 
 def best(loss: Loss, delta: Number) -> Answer:
@@ -343,6 +343,7 @@ def table(loss: Loss, delta: Number) -> str:
     answers = [Answer(view, view.epsilon(loss, d)) for view in VIEWS]
     winner = min(a.epsilon for a in answers)
     rows = [
-        f"{'*' if a.epsilon == winner else ' '} {a.view.name:<18}{a.epsilon:>14.6g}  {a.view.theorem}" for a in answers
+        f"{'*' if a.epsilon == winner < math.inf else ' '} {a.view.name:<18}{a.epsilon:>14.6g}  {a.view.theorem}"
+        for a in answers
     ]
     return "\n".join([f"  {'view':<18}{'epsilon':>14}  theorem, at delta = {d:g}", *rows])

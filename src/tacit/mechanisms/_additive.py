@@ -70,7 +70,7 @@ class Additive(Mechanism[Value, Value]):
             np.clip(noise, -LARGEST, LARGEST, out=noise)
         return noise if self.grid is None else noise.astype(float) * float(self.grid)
 
-    def error(self, *, beta: Number = 0.05, size: int = 1) -> float:
+    def error(self, beta: Number = 0.05, size: int = 1) -> float:
         """The exact quantile of the largest of `size` noises; reals add half a step for rounding."""
         each = -math.expm1(math.log1p(-float(probability("beta", beta))) / whole("size", size))
         reach = self.noise().reach(each)

@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 from ..core import law
 from ..core.distance import Distance
 from ..core.errors import BadData, BadParameter
-from ..core.exact import Number, positive, probability, rational, whole
+from ..core.exact import Number, positive, probability, rational, reals, whole
 from ..core.loss import Loss, Pure
 from ..core.mechanism import Mechanism
 from ..core.randomness import Source
@@ -111,7 +111,7 @@ class FrequencyOracle(Mechanism[Answers, Any]):
         """The same from how many of n reports speak for each category."""
         if n is None:
             raise BadParameter("n", n, "the number of reports, as each may speak for several categories")
-        supports = np.asarray(counts, float)
+        supports = reals("counts", counts)
         if supports.shape[-1:] != (self.categories,):
             raise BadParameter("counts", supports.shape, f"one for each of the {self.categories} categories")
         estimates: Floats = (supports / whole("n", n) - self.chances.other) / self.chances.gain

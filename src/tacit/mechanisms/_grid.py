@@ -27,7 +27,7 @@ def power_of_two(name: str, value: Number) -> Fraction:
     g = Fraction(value) if isinstance(value, float) and value > 0 and math.isfinite(value) else positive(name, value)
     large, small = max(g.numerator, g.denominator), min(g.numerator, g.denominator)
     if small != 1 or large.bit_count() != 1 or large.bit_length() > 900:
-        raise BadParameter(name, value, "a power of two, such as 2**-10")
+        raise BadParameter(name, value, "a power of two, such as 1/1024")
     return g
 
 
@@ -42,6 +42,8 @@ def distance_in_steps(d: Distance[Any], grid: Fraction | None) -> Distance[Any]:
 
 def as_array(name: str, x: object) -> NDArray[Any]:
     """Private values as an array, of whatever dtype NumPy finds."""
+    if isinstance(x, np.ma.MaskedArray):
+        raise BadData(name, "a masked array", "an array without masked values")
     try:
         return np.asarray(x)
     except (ValueError, TypeError, OverflowError):  # rows of unequal length; the text could show a value
@@ -56,8 +58,13 @@ def steps(name: str, x: Value, grid: Fraction | None) -> int | NDArray[np.int64]
         rounded = _nearest(name, x, float(grid))
     else:
         array = as_array(name, x)
+        array = array.astype(np.int64) if array.size == 0 and array.dtype == float else array
         if array.dtype.kind not in ("iu" if grid is None else "iuf") or array.dtype.itemsize > 8:
-            allowed = "integers; for reals give the mechanism a grid" if grid is None else "integers or 64-bit floats"
+            allowed = (
+                "integers; for reals give the mechanism a grid"
+                if grid is None
+                else "integers, or floats of at most 64 bits"
+            )
             raise BadData(name, f"{type(x).__name__} of dtype {array.dtype}", allowed)
         rounded = array if grid is None else _nearest_array(name, array, float(grid))
     scalar = not isinstance(rounded, np.ndarray) or rounded.ndim == 0

@@ -19,7 +19,7 @@ class One(Selection[int]):
     def sample(self, x: Scores, source: Source) -> int:
         return self.rule.draw(self.gaps(x), self.unit, source)
 
-    def error(self, *, beta: Number = 0.05, candidates: int | None = None, optimal: int = 1) -> float:
+    def error(self, beta: Number = 0.05, candidates: int | None = None, optimal: int = 1) -> float:
         """The quantile of the gap for the worst scores, when at least `optimal` of the candidates share the best."""
         m, o = self.sizes(candidates, optimal)
         return self.in_units(self.rule.shortfall(float(probability("beta", beta)), self.unit, m, o))

@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 from ..core.distance import Distance, Substitute
 from ..core.distance import distance as read_distance
 from ..core.errors import BadData, BadParameter
-from ..core.exact import Number, positive, up, whole
+from ..core.exact import Number, flag, positive, up, whole
 from ..core.loss import Loss
 from ..core.mechanism import Mechanism
 from ._grid import as_array, power_of_two, steps
@@ -58,6 +58,7 @@ class Selection(Mechanism[Scores, Y]):
         grid: Number | None = None,
         candidates: int | None = None,
     ) -> None:
+        monotone = flag("monotone", monotone)
         if range_sensitivity is not None and (sensitivity != 1 or monotone):
             raise BadParameter("range_sensitivity", range_sensitivity, "given without sensitivity and monotone")
         if range_sensitivity is None:

@@ -26,7 +26,7 @@ from numpy.typing import NDArray
 from ..core.distance import Distance, Substitute
 from ..core.distance import distance as read_distance
 from ..core.errors import BadData, BadParameter, Exhausted
-from ..core.exact import Number, down, probability, rational, up, whole
+from ..core.exact import Number, down, flag, probability, rational, up, whole
 from ..core.interactive import A, Interactive
 from ..core.mechanism import Y
 from ..core.randomness import Source
@@ -92,9 +92,7 @@ class Comparisons(Interactive[Stream, Y, State, int | float, A]):
         object.__setattr__(self, "grid", None if grid is None else power_of_two("grid", grid))
         object.__setattr__(self, "count", whole("count", count))
         object.__setattr__(self, "queries", whole("queries", queries))
-        object.__setattr__(self, "monotone", monotone)
-        if not isinstance(monotone, bool):
-            raise BadParameter("monotone", monotone, "True or False")
+        object.__setattr__(self, "monotone", flag("monotone", monotone))
         if monotone and isinstance(self.sensitivity.relation, Substitute):
             raise BadParameter("monotone", monotone, "False under substitution, which moves values both ways")
         if self.grid is None and self.threshold.denominator != 1:
@@ -187,7 +185,7 @@ class Comparisons(Interactive[Stream, Y, State, int | float, A]):
         bars = z + (self._level + self._shift)
         return transcripts(self.bar_noise.mass(z), bars, self.query_noise, self.steps(values).tolist(), self.count)
 
-    def error(self, *, beta: Number = 0.05, queries: int | None = None) -> float:
+    def error(self, beta: Number = 0.05, queries: int | None = None) -> float:
         """Over so many queries no TOP is further than this below the threshold, and no other further above it."""
         a = error_in_steps(
             self.bar_noise,

@@ -51,7 +51,7 @@ class PureComparisons(Comparisons[Y, A]):
         )
         object.__setattr__(self, "epsilon", positive("epsilon", epsilon))
         object.__setattr__(self, "noise", noise)
-        if noise not in _NOISES:
+        if noise not in tuple(_NOISES):
             raise BadParameter("noise", noise, "exponential or laplace")
         for scale in self.scales:
             positive("the scale of the noise in steps of the grid", scale, within=LARGEST_SCALE)

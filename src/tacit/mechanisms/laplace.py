@@ -58,13 +58,12 @@ class Laplace(Additive):
         if (epsilon is None) == (scale is None):
             raise BadParameter("epsilon", epsilon, "given, or else scale, but not both")
         step = self.grid or Fraction(1)
-        steps = (
-            self.moves(None).l1 / positive("epsilon", epsilon)
-            if epsilon is not None
-            else (positive("scale", scale or 0) / step)
-        )
-        object.__setattr__(self, "scale", positive("scale", steps * step))
-        positive("scale in steps of the grid", steps, LARGEST_SCALE)
+        if scale is not None:
+            steps = positive("scale", scale) / step
+        elif epsilon is not None:
+            steps = self.moves(None).l1 / positive("epsilon", epsilon)
+        positive("the scale of the noise, sensitivity / epsilon in steps of the grid,", steps, LARGEST_SCALE)
+        object.__setattr__(self, "scale", steps * step)
 
     @cached_property
     def _step_scale(self) -> Fraction:

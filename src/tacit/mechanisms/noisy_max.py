@@ -113,7 +113,7 @@ class NoisyMax(One):
         candidates: int | None = None,
         noise: Noise = "laplace",
     ) -> None:
-        if noise not in RULES:
+        if noise not in tuple(RULES):
             raise BadParameter("noise", noise, f"one of {', '.join(RULES)}")
         object.__setattr__(self, "noise", noise)
         super().__init__(

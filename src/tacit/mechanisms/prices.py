@@ -83,9 +83,9 @@ class PostedPrice(Mechanism[Valuations, float]):
     def _moves(self, buyers: Distance[Any]) -> Distance[Any]:
         """The range of the moves of the scores, in cents."""
         lowest, second, top = (int(self.cents[i]) for i in (0, -2, -1))
-        most = buyers.l1 * max(second, top - lowest)
+        most = buyers.records * max(second, top - lowest)
         if isinstance(buyers.relation, Substitute):
-            most = min(most, buyers.l1 / 2 * top)  # each substituted buyer is two steps of l1
+            most = min(most, buyers.records / 2 * top)  # each substituted buyer is two records
         return scalar(Fraction(math.ceil(most)), buyers.relation)
 
     def revenues(self, valuations: Valuations) -> NDArray[np.int64]:
@@ -110,7 +110,7 @@ class PostedPrice(Mechanism[Valuations, float]):
         buyers = self.sensitivity if distance is None else read_distance(distance, zero=True)
         return self.choice.loss(self._moves(buyers))
 
-    def error(self, *, beta: Number = 0.05) -> float:
+    def error(self, beta: Number = 0.05) -> float:
         return up(Fraction(self.choice.error(beta=beta)) * self.prices[-1] / int(self.cents[-1]))
 
     def miss(self, x: Valuations, y: float) -> float:

@@ -77,7 +77,7 @@ class Quantiles(Mechanism[Counts, Edges]):
         if any(node.share.denominator > FINEST for node in self.tree):
             raise BadParameter("quantiles", aims, f"fractions whose common denominator is at most {FINEST}")
         level = share(BoundedRange, epsilon, rho, self.levels)
-        object.__setattr__(self, "each", positive("epsilon", level / self.sensitivity.l1, within=LARGEST_SCALE))
+        object.__setattr__(self, "each", positive("epsilon", level / self.sensitivity.records, within=LARGEST_SCALE))
 
     @property
     def levels(self) -> int:
@@ -113,9 +113,9 @@ class Quantiles(Mechanism[Counts, Edges]):
 
     def loss(self, distance: Number | Distance[Any] | None = None) -> Loss:
         d = self.sensitivity if distance is None else read_distance(distance, zero=True)
-        return Loss({BoundedRange(d.l1 * self.each): self.levels} if d.l1 else {}, d.relation)
+        return Loss({BoundedRange(d.records * self.each): self.levels} if d.l1 else {}, d.relation)
 
-    def error(self, *, beta: Number = 0.05, cells: int | None = None) -> float:
+    def error(self, beta: Number = 0.05, cells: int | None = None) -> float:
         """The error in ranks that none of the quantiles exceeds, beyond what the grid is too coarse for."""
         edges = self._cells(cells) + 1
         each = -math.expm1(math.log1p(-float(probability("beta", beta))) / len(self.quantiles))

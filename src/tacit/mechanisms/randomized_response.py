@@ -33,7 +33,7 @@ from numpy.typing import NDArray
 
 from ..core import law, sample
 from ..core.errors import BadParameter
-from ..core.exact import Number, Real, odds, probability, whole
+from ..core.exact import Number, Real, odds, probability, reals, whole
 from ..core.mechanism import Example
 from ..core.randomness import Source
 from ._deviation import Chances, Floats, hoeffding, weighted
@@ -85,12 +85,12 @@ class RandomizedResponse(FrequencyOracle):
 
     def estimate(self, counts: Any, n: int | None = None) -> Floats:
         """The frequency of each category, unbiased, from how many reports name it; their sum is n."""
-        return super().estimate(counts, int(np.sum(counts)) if n is None else n)
+        return super().estimate(counts, int(reals("counts", counts).sum()) if n is None else n)
 
     def answer(self, weights: Any, reports: Any) -> Floats:
         """sum w_i x_i / n, unbiased, for one vector of weights in [0, 1] or for each row of a matrix of them."""
         self._binary()
-        w, sent = np.asarray(weights, float), self.read("report", reports).ravel()
+        w, sent = reals("weights", weights), self.read("report", reports).ravel()
         if w.shape[-1:] != sent.shape or not ((w >= 0) & (w <= 1)).all():
             raise BadParameter("weights", w.shape, f"{sent.size} numbers from 0 to 1 in each row")
         answers: Floats = np.asarray(w @ (0.5 + (sent - 0.5) / self.chances.gain) / sent.size)

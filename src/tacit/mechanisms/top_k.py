@@ -62,7 +62,7 @@ class TopK(Selection[Ordered]):
         candidates: int | None = None,
         selector: Literal["exponential", "permute-and-flip"] = "exponential",
     ) -> None:
-        if selector not in RULES:
+        if selector not in tuple(RULES):
             raise BadParameter("selector", selector, f"one of {', '.join(RULES)}")
         object.__setattr__(self, "k", whole("k", k))
         object.__setattr__(self, "selector", selector)
@@ -110,7 +110,7 @@ class TopK(Selection[Ordered]):
     def _share(self, beta: Number) -> float:
         return -math.expm1(math.log1p(-float(probability("beta", beta))) / self.k)
 
-    def error(self, *, beta: Number = 0.05, candidates: int | None = None) -> float:
+    def error(self, beta: Number = 0.05, candidates: int | None = None) -> float:
         """By how much, at most, any of the k picks falls short of its place."""
         return self.in_units(self.rule.shortfall(self._share(beta), self.unit, self.sizes(candidates)[0]))
 

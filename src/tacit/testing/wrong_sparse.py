@@ -99,7 +99,7 @@ class WrongSparse(Mechanism[Values, Any]):
         d = how_far(1 if distance is None else distance, zero=True)
         return Loss({Pure(self.epsilon * d.linf): 1} if d.linf else {}, d.relation)
 
-    def error(self, *, beta: Number = 0.05) -> float:
+    def error(self, beta: Number = 0.05) -> float:
         """Nothing is claimed."""
         return math.inf
 

@@ -1,0 +1,5 @@
+"""`python -m tacit` is `tacit`."""
+
+from .cli import app
+
+app()

@@ -1,0 +1,59 @@
+"""Each theorem of composition and conversion, as a function of numbers.
+
+Numbers may be int, float, Fraction, Decimal or decimal text, and are read exactly as written.  Every answer is rounded
+outward: no epsilon or delta is below the exact value of its formula, no permitted epsilon or rho above it.
+"""
+
+from .basic_and_advanced import advanced, advanced_heterogeneous, basic, crossover, per_query_epsilon_classical
+from .concentration import azuma, azuma_inverse, hoeffding, hoeffding_inverse, pinsker
+from .conversions import (
+    pure_to_renyi,
+    pure_to_zcdp,
+    renyi_to_epsilon,
+    renyi_to_epsilon_classical,
+    renyi_to_epsilon_optimal,
+    rho_for,
+    rho_for_classical,
+    zcdp_to_epsilon,
+    zcdp_to_epsilon_classical,
+)
+from .group import group, group_classical, group_gdp, group_renyi, group_zcdp
+from .optimal import (
+    optimal,
+    optimal_delta,
+    optimal_heterogeneous,
+    optimal_heterogeneous_delta,
+    per_query_epsilon,
+)
+
+__all__ = [
+    "advanced",
+    "advanced_heterogeneous",
+    "azuma",
+    "azuma_inverse",
+    "basic",
+    "crossover",
+    "group",
+    "group_classical",
+    "group_gdp",
+    "group_renyi",
+    "group_zcdp",
+    "hoeffding",
+    "hoeffding_inverse",
+    "optimal",
+    "optimal_delta",
+    "optimal_heterogeneous",
+    "optimal_heterogeneous_delta",
+    "per_query_epsilon",
+    "per_query_epsilon_classical",
+    "pinsker",
+    "pure_to_renyi",
+    "pure_to_zcdp",
+    "renyi_to_epsilon",
+    "renyi_to_epsilon_classical",
+    "renyi_to_epsilon_optimal",
+    "rho_for",
+    "rho_for_classical",
+    "zcdp_to_epsilon",
+    "zcdp_to_epsilon_classical",
+]
