@@ -3,9 +3,12 @@
 A release is a draw from a law; its distance from the neighbouring law is a loss; the loss was paid before the draw.
 """
 
+from . import composition
+from .core.budget import Budget
 from .core.distance import ADD_REMOVE, SUBSTITUTE, Distance, norms
-from .core.errors import BadData, BadParameter, Exhausted, MixedRelations, TacitError
+from .core.errors import BadData, BadParameter, BudgetExceeded, Exhausted, MixedRelations, Refused, TacitError
 from .core.loss import Loss
+from .core.odometer import Odometer
 from .mechanisms import (
     AboveThreshold,
     Exponential,
@@ -34,6 +37,8 @@ __all__ = [
     "AboveThreshold",
     "BadData",
     "BadParameter",
+    "Budget",
+    "BudgetExceeded",
     "Distance",
     "Exhausted",
     "Exponential",
@@ -45,15 +50,18 @@ __all__ = [
     "MixedRelations",
     "NoisyMax",
     "NumericSparse",
+    "Odometer",
     "PermuteAndFlip",
     "PostedPrice",
     "Quantiles",
     "RandomizedResponse",
+    "Refused",
     "Sparse",
     "SubsetSelection",
     "TacitError",
     "TopK",
     "UnaryEncoding",
+    "composition",
     "frequency_oracle",
     "norms",
     "posted_price",

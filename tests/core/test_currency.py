@@ -38,7 +38,7 @@ def test_never_beyond_the_rule():
     """Against 50 digits: what is admitted keeps the rule, and what the classical rule admits is admitted."""
     for u, v, w in np.random.default_rng(1).uniform(size=(2000, 3)):
         epsilon, slack, part = (Fraction(f"{10**x:.3g}") for x in (3.3 * u - 2, 11.9 * v - 12, -7 * w))
-        budget, step = Budget(epsilon=epsilon, delta=slack, slack=slack), epsilon * part
+        budget, step = Budget(epsilon=epsilon, delta=(1 + slack) / 2, slack=slack), epsilon * part
         a, price = real(budget.sums[1][0].order), coin(step, budget.sums[1][0].order)
         limit = real(epsilon) + (MP.log(real(slack)) - (a - 1) * MP.log(1 - 1 / a) + MP.log(a)) / (a - 1)
         most = max(int(limit / price), math.floor(epsilon / step))

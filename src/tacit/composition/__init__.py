@@ -17,8 +17,8 @@ from .conversions import (
     zcdp_to_epsilon,
     zcdp_to_epsilon_classical,
 )
-from .group import group, group_classical, group_gdp, group_renyi, group_zcdp
-from .optimal import (
+from .groups import group, group_classical, group_gdp, group_renyi, group_zcdp
+from .optimum import (
     optimal,
     optimal_delta,
     optimal_heterogeneous,

@@ -117,10 +117,10 @@ class Reader:
         return Span(lo, hi, self.digits)
 
 
-def _spans(formula: Formula) -> Iterator[Span]:
+def _spans(formula: Formula, last: int = _LAST) -> Iterator[Span]:
     """The values of a formula, ever narrower; none where a step fails, as the logarithm of a span that holds 0."""
     digits = _FIRST
-    while digits <= _LAST:
+    while digits <= last:
         try:
             found = formula(Reader(digits))
         except (decimal.InvalidOperation, decimal.DivisionByZero):
@@ -132,6 +132,11 @@ def _spans(formula: Formula) -> Iterator[Span]:
             if found.is_narrow():
                 return
         digits *= 2
+
+
+def rough(formula: Formula) -> Decimal:
+    """The upper end with the first number of digits, or infinity: for a search."""
+    return next((span.hi for span in _spans(formula, _FIRST)), Decimal("inf"))
 
 
 def upper(formula: Formula) -> float:

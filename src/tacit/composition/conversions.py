@@ -8,12 +8,13 @@ Optimal conversion from one order.  An event S has p = P(S), q = Q(S); let M = e
     p^a q^(1-a) + (1-p)^a (1-q)^(1-a) <= M.
 Both terms are convex and homogeneous, hence above their tangents at the ratios t and s: for all t, s > 0
     a t^(a-1) p - (a-1) t^a q  +  a s^(a-1) (1-p) - (a-1) s^a (1-q)  <=  M.
-If p - e^epsilon q = delta, the left side is linear in p between delta and 1.  Choose t so that it is M at p = delta; it
-is more than M at p = 1, and (epsilon, delta) impossible to exceed, from
+If p - e^epsilon q = delta, the left side is linear in p between delta and 1.  Choose t so that it is M at p = delta.  At
+p = 1 it falls with q, and is above M, so that no event exceeds delta, for every epsilon above that of
     e^epsilon = (a-1) (1-delta) (t^a - s^a) / (a t^(a-1) - (a-1) s^a - M),
     a delta t^(a-1) = M - a (1-delta) s^(a-1) + (a-1) s^a.
-s = 0 gives the formula of Canonne, Kamath and Steinke.  The least over s in [0, 1) is the best that follows from (a, r)
-(Asoodeh et al.), for at the extreme pair (p, q) the tangents touch, and pairs of two points are the extreme ones.
+s = 0 gives the formula of Canonne, Kamath and Steinke.  If a delta < 1 the least over s in [0, 1) is the best that
+follows from (a, r) (Asoodeh et al.): at the extreme pair (p, q) the tangents touch, and pairs of two points are the
+extreme ones.  If a delta >= 1 the extreme pair has p = 1, and there epsilon = r + ln(1 - delta).
 
 References.  Mironov, CSF 2017, propositions 3 and 5; Bun and Steinke, TCC 2016, propositions 1.3 and 1.4; Canonne,
 Kamath, Steinke, NeurIPS 2020, proposition 12; Asoodeh, Liao, Calmon, Kosut, Sankar, IEEE JSAIT 2 (2021); Steinke (2024)
@@ -24,15 +25,15 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from decimal import Decimal
 from fractions import Fraction
 
 from ..core.exact import Number, probability, up
-from ._enclosure import Reader, Span, lower, upper
+from ._enclosure import Formula, Reader, Span, lower, rough, upper
 from ._parameters import above_one, nonnegative, positive
 from .basic_and_advanced import tanh_half
 
 _GOLDEN = (math.sqrt(5) - 1) / 2
-_FAR = 60.0  # 1 - s is not sought below e^-60
 
 
 def pure_to_zcdp(epsilon: Number) -> float:
@@ -73,19 +74,23 @@ def renyi_to_epsilon_optimal(order: Number, value: Number, delta: Number) -> flo
     a, r, d = above_one("order", order), nonnegative("value", value), probability("delta", delta)
     if not r:
         return 0.0
+    if a * d >= 1:
+        return upper(lambda at: (at(1 - d).ln() + r).clip())
 
     def value_at(s: Fraction, at: Reader) -> Span:
         """ln of the fraction above, numerator and denominator divided by M; w = t^(a-1) / M."""
-        small, other = at((1 - a) * r).exp(), (at(s).ln() * (a - 1)).exp() if s else at(0)
+        small, other = at((1 - a) * r).exp(), (at(s).ln() * (a - 1)).exp()
         w = (1 - small * (other * (a * (1 - d)) - other * s * (a - 1))) / (a * d)
         t = (w.ln() / (a - 1) + r).exp()
         top, bottom = w * t - small * other * s, w * a - 1 - small * other * s * (a - 1)
         return (top.ln() + (at((a - 1) * (1 - d)).ln() - bottom.ln())).clip()
 
-    def bound(y: float) -> float:
-        return upper(lambda at: value_at(1 - Fraction(math.exp(-y)), at))
+    def formula(x: float) -> Formula:
+        odds = Fraction(math.exp(x))
+        return lambda at: value_at(odds / (1 + odds), at)
 
-    return min(bound(0.0), bound(_lowest(bound, 0.0, _FAR)))
+    best = _lowest(lambda x: rough(formula(x)), -700.0, 60.0)
+    return min(upper(lambda at: _canonne(a, r, d, at)), upper(formula(best)))
 
 
 def zcdp_to_epsilon(rho: Number, delta: Number) -> float:
@@ -96,7 +101,7 @@ def zcdp_to_epsilon(rho: Number, delta: Number) -> float:
     r, d = nonnegative("rho", rho), probability("delta", delta)
     if not r:
         return 0.0
-    log, slope = _log(1 / d), up(r)
+    log, slope = -math.log(d), up(r)
     high = min(math.sqrt(log / slope), math.exp(min(log, 700.0)))  # either term alone is log there
     s = _root(lambda s: slope * s * s + math.log1p(s) - log, high)
     a = 1 + Fraction(s)
@@ -112,7 +117,7 @@ def zcdp_to_epsilon_classical(rho: Number, delta: Number) -> float:
 def rho_for(epsilon: Number, delta: Number) -> float:
     """The largest rho whose `zcdp_to_epsilon` is epsilon: max over a of (epsilon - ln(1-1/a) + ln(a delta)/(a-1))/a."""
     e, d = positive("epsilon", epsilon), probability("delta", delta)
-    log, level = _log(1 / d), up(e)
+    log, level = -math.log(d), up(e)
 
     def slope(s: float) -> float:
         """The sign of the derivative, negative first."""
@@ -142,11 +147,6 @@ def _order_cost(a: Fraction, d: Fraction, at: Reader) -> Span:
     return at(1 - 1 / a).ln() - at(a * d).ln() / (a - 1)
 
 
-def _log(x: Fraction) -> float:
-    """ln x for x > 1, also beyond the floats and close to 1; 1e-100 if it is less."""
-    return max(1e-100, math.log1p(x - 1)) if x < 2 else math.log(x.numerator) - math.log(x.denominator)
-
-
 def _root(f: Callable[[float], float], high: float) -> float:
     """Where a function that is negative first and positive at `high` changes sign, to the last bits."""
     low = high
@@ -158,12 +158,12 @@ def _root(f: Callable[[float], float], high: float) -> float:
     return high
 
 
-def _lowest(f: Callable[[float], float], low: float, high: float) -> float:
-    """Where a function that falls and then rises is lowest, by golden section."""
+def _lowest(f: Callable[[float], Decimal], low: float, high: float) -> float:
+    """Where a function that falls and then rises is lowest, by golden section; it may be constant at first."""
     left, right = high - _GOLDEN * (high - low), low + _GOLDEN * (high - low)
     at_left, at_right = f(left), f(right)
-    while high - low > 2.0**-26 * high:
-        if at_left <= at_right:
+    while high - low > 2.0**-26:
+        if at_left < at_right:
             high, right, at_right = right, left, at_left
             left = high - _GOLDEN * (high - low)
             at_left = f(left)

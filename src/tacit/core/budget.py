@@ -12,28 +12,13 @@ from fractions import Fraction
 from functools import cached_property
 
 from .currency import Amount, Currency, Epsilon, RenyiAt, Rho
-from .errors import BadParameter, TacitError
+from .errors import BadParameter, BudgetExceeded
 from .exact import Number, down, positive, rational
 from .loss import Loss, zero
 from .views import failures
 
 _WIDEST = Fraction(10**30)
 _KINDS = "epsilon, with delta (and then slack, renyi_order) or with renyi_order alone; or rho, with or without delta"
-
-
-class Refused(TacitError):
-    """The question is understood and the answer is no; nothing was read and nothing spent."""
-
-
-class BudgetExceeded(Refused):
-    """The budget does not admit the cost after what is spent."""
-
-    def __init__(self, budget: Budget, spent: Loss, cost: Loss) -> None:
-        super().__init__(budget.refusal(spent, cost))
-        self.budget, self.spent, self.cost = budget, spent, cost
-
-    def __reduce__(self) -> tuple[type[BudgetExceeded], tuple[Budget, Loss, Loss]]:
-        return type(self), (self.budget, self.spent, self.cost)
 
 
 def _shown(x: Fraction) -> str:
@@ -88,15 +73,18 @@ class Budget:
         tail = read.setdefault("slack", whole / 2 if "epsilon" in read else Fraction(0))
         if not 0 <= tail <= whole:
             raise BadParameter("slack", slack, f"at least 0 and at most delta, which is {_shown(whole)}")
-        if tail and "renyi_order" not in read:
-            read["renyi_order"] = RenyiAt.best(read["epsilon"], tail).order
+        if tail:
+            read.setdefault("renyi_order", RenyiAt.best(read["epsilon"], tail).order)
+        elif delta is not None and renyi_order is not None:
+            raise BadParameter("renyi_order", renyi_order, "left out where there is no slack, and so no tail")
         for name in given:
             object.__setattr__(self, name, read.get(name))
 
     def __repr__(self) -> str:
         known = {f.name: getattr(self, f.name) for f in fields(self)}
-        hidden = {"slack"} if self.rho or self.slack == self.delta / 2 else set()
-        told = (f"{name}={_shown(x)}" for name, x in known.items() if x is not None and name not in hidden)
+        if not self.epsilon or self.slack == self.delta / 2:
+            del known["slack"]
+        told = (f"{name}={_shown(x)}" for name, x in known.items() if x or name == "slack")
         return f"Budget({', '.join(told)})"
 
     @property

@@ -20,7 +20,7 @@ al., sqrt(2 ln(1/slack) V) + V/2 <= epsilon with V the sum of epsilon_i^2: all t
 What is not a filter.  A composed privacy-loss distribution, a trade-off curve, and a Renyi curve whose order is chosen
 at the end say of each *fixed* sequence of prices that it keeps the budget, each by a test of its own: another event,
 another order.  Whoever has seen the first answers picks the sequence that hurts where those fell, and the mean of the
-largest exceeds the largest mean.  The tests break each of them with six coins at most.  Such accounts price a batch
+largest exceeds the largest mean.  The tests break them with six coins at most.  Such accounts price a batch
 declared in advance, which is then bought as one atom.
 
 References.  Rogers, Roth, Ullman, Vadhan, NeurIPS 2016, on filters; Feldman and Zrnic, NeurIPS 2021, for Renyi;

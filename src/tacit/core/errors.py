@@ -1,6 +1,8 @@
 """Every error tacit raises.
 
 TacitError
+├─ Refused              the question is understood and the answer is no
+│  └─ BudgetExceeded    (budget, spent, cost)
 ├─ Malformed            what was asked cannot be read
 │  ├─ BadParameter      (name, given, allowed)   a public parameter is outside its domain
 │  ├─ BadData           (name, given, allowed)   a private value has the wrong shape or kind; it is never shown
@@ -9,6 +11,12 @@ TacitError
 """
 
 from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from .budget import Budget
+    from .loss import Loss
 
 
 class TacitError(Exception):
@@ -57,3 +65,18 @@ class Exhausted(TacitError):
     def __init__(self, name: str, allowed: str) -> None:
         super().__init__(f"{name} is exhausted: it gives {allowed}; start a new one, which costs its full price again")
         self.name, self.allowed = name, allowed
+
+
+class Refused(TacitError):
+    """The question is understood and the answer is no; nothing was read and nothing spent."""
+
+
+class BudgetExceeded(Refused):
+    """The budget does not admit the cost after what is spent."""
+
+    def __init__(self, budget: Budget, spent: Loss, cost: Loss) -> None:
+        super().__init__(budget.refusal(spent, cost))
+        self.budget, self.spent, self.cost = budget, spent, cost
+
+    def __reduce__(self) -> tuple[type[BudgetExceeded], tuple[Budget, Loss, Loss]]:
+        return type(self), (self.budget, self.spent, self.cost)

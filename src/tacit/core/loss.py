@@ -20,12 +20,15 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import reduce
 from types import MappingProxyType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from .distance import Relation
 from .errors import MixedRelations
 from .exact import up, whole
 from .pairs import Coin, Pair
+
+if TYPE_CHECKING:
+    from .distribution import Distribution
 
 ULPS = 1 + 2.0**-50  # a dozen roundings outward
 
@@ -81,9 +84,12 @@ class Pure(Atom):
 
     def renyi(self, order: float) -> float:
         """That of the dominating pair, a coin of odds e^epsilon (Mironov 2017, Proposition 5)."""
-        e = float(self.epsilon)
-        log_sum = order * e + math.log1p(math.exp((1 - 2 * order) * e)) - e - math.log1p(math.exp(-e))
-        return min(e, max(0.0, log_sum) / (order - 1), order * self.concentrated()) * ULPS
+        e, a = float(self.epsilon), order
+        if a * e < 20:  # ln of 1 + 2 sinh(ae/2) sinh((a-1)e/2) / cosh(e/2), which no terms cancel in
+            moment = math.log1p(2 * math.sinh(a * e / 2) * math.sinh((a - 1) * e / 2) / math.cosh(e / 2))
+        else:
+            moment = (a - 1) * e + math.log1p(math.exp((1 - 2 * a) * e)) - math.log1p(math.exp(-e))
+        return min(e, moment / (a - 1) * ULPS, a * self.concentrated()) * ULPS
 
     def profile(self, epsilon: float) -> float:
         """(e^e0 - e^epsilon) / (1 + e^e0), that of the coin."""
@@ -126,7 +132,8 @@ class Loss:
     relation: Relation | None = None
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "terms", MappingProxyType({a: n for a, n in self.terms.items() if n}))
+        counts = {a: whole("count", n, at_least=0) for a, n in self.terms.items()}
+        object.__setattr__(self, "terms", MappingProxyType({a: n for a, n in counts.items() if n}))
 
     def __add__(self, other: Loss) -> Loss:
         if not isinstance(other, Loss):
@@ -180,6 +187,12 @@ class Loss:
         from .views import table
 
         return table(self, delta)
+
+    def distribution(self, *, reverse: bool = False) -> Distribution:
+        """The privacy loss as a random variable: its moments, tails and quantiles."""
+        from .distribution import Distribution
+
+        return Distribution(self, reverse)
 
 
 zero = Loss()

@@ -1,23 +1,26 @@
 r"""Certified bounds on delta and epsilon of a composition, from the transforms of its privacy losses.
 
-Theorem.  Let L be the sum of independent losses, M(z) = E e^(zL) finite on Re z = c > 0, and
-delta(E) = E (1 - e^(E - L))_+ .  For a probability density f on [-w, 0] put D(E) = integral f(s) delta(E + s) ds and
-K(z) = integral f(s) e^(-zs) ds.  Since delta falls,   delta(E) <= D(E) <= delta(E - w).   For every step h > 0
+Theorem.  Let L be the sum of independent losses, M(z) = E e^(zL) finite on Re z = c > 0, and H either of
+    delta(E) = E (1 - e^(E - L))_+ ,  whose Laplace transform is M(z) / (z (z + 1)),    the kernel of order 2,
+    tail(E) = P[L > E],               whose Laplace transform is M(z) / z,              the kernel of order 1.
+For a probability density f on [-w, 0] put D(E) = integral f(s) H(E + s) ds and K(z) = integral f(s) e^(-zs) ds.
+Since H falls,   H(E) <= D(E) <= H(E - w).   For every step h > 0, with k(z) the kernel,
 
-    T(E) = (h / 2 pi) sum over all integers n of  M(z) K(z) e^(-zE) / (z (z + 1)),   z = c + i n h,
+    T(E) = (h / 2 pi) sum over all integers n of  M(z) K(z) k(z) e^(-zE),   z = c + i n h,
          = sum over all integers j of  e^(c j p) D(E + j p),   p = 2 pi / h,
 
-by Poisson's summation formula, as M(z) / (z (z + 1)) is the Laplace transform of delta.  No term on the right is
-negative, so T >= D >= delta: the trapezoidal sum errs on the safe side.  It exceeds D by at most
+by Poisson's summation formula.  No term on the right is negative, so T >= D >= H: the trapezoidal sum errs on the
+safe side.  It exceeds D by at most
     e^(-cp) / (1 - e^(-cp))  +  M(b) e^(-b (E - w)) / (e^((b - c) p) - 1)     for any b > c,
-since delta <= 1 and delta(E) <= M(b) e^(-bE).  What is left out by stopping at |n| = N is at most
-    (M(c) e^(-cE) / pi) integral over y > Nh of |K(c + iy)| e^(-g y^2/2) / y^2 dy,
+since H <= 1 and H(E) <= M(b) e^(-bE).  What is left out by stopping at |n| = N is at most
+    (M(c) e^(-cE) / pi) integral over y > Nh of |K(c + iy)| e^(-g y^2/2) / y^order dy,
 for |M(c + iy)| <= M(c) e^(-g y^2/2), g >= 0 being the part of Var L that is normal.  Rounding is bounded by
 2^-46 (1 + the number of mechanisms) times the sum of absolute values.
 
 f is Kaiser's window, K(z) = e^(zw/2) S(zw/2) / S(0) with S(u) = sinh(v)/v, v = sqrt(B^2 + u^2); where
 |y| w > 4 B it is at most 1.25 e^(cw) / (S(0) |y| w / 2).  w is a fixed share of E: by so much may the upper bound on
-epsilon lie above the truth.  The same sum at E + w, less all errors, is a lower bound on delta(E).
+epsilon lie above the truth; for tails, of the standard deviation of L.  The same sum at E + w, less all errors, is a
+lower bound on H(E).
 
 References.  Zhu, Dong, Wang, AISTATS 2022, and ALGORITHMS of characteristic functions; Trefethen and Weideman, SIAM
 Review 56 (2014), for the trapezoidal rule; Kaiser and Schafer, IEEE TASSP 28 (1980), for the window.
@@ -39,6 +42,7 @@ from .pairs import Pair
 _BETA = 12.0  # B
 _PEAK = math.sinh(_BETA) / _BETA  # S(0)
 _WIDTH = 6e-4  # w as a share of epsilon
+_TERMS = 2**17  # about so many are summed for a tail, at most
 _ALIAS = 16.0  # the copies at E + jp lie below delta by so many nats
 
 _LARGER = np.array([1.02, 1.05, 1.1, 1.15, 1.2, 1.3, 1.4, 1.5, 1.7, 2, 3, 5, 10])  # b as a multiple of c
@@ -194,39 +198,47 @@ class Line:
     width: float
     log_m: float  # ln M(c)
     z: Complex
-    log_terms: Complex  # ln of M K / (z (z + 1)), without e^(-zE)
+    log_terms: Complex  # ln of M K k, without e^(-zE)
     left_out: float  # bounds relative to M(c) e^(-cE): truncation,
     rounding: float  # and rounding
 
     @classmethod
-    def at(cls, total: Sum, epsilon: float, delta: float | None, share: float, near: float | None = None) -> Line:
-        c = total.least(lambda c, log_m: log_m - c * epsilon - np.log(c) - np.log1p(c), near)
+    def at(
+        cls, total: Sum, epsilon: float, delta: float | None, share: float, near: float | None = None, *, order: int = 2
+    ) -> Line:
+        further = order - 1  # whether the kernel has its factor 1 / (z + 1)
+        c = total.least(lambda c, log_m: log_m - c * epsilon - np.log(c) - further * np.log1p(c), near)
         log_m = float(total.cumulants(np.array([c]))[0])
         nats = _ALIAS - (math.log(delta) if delta else log_m - c * epsilon - math.log1p(c) - 3)
-        width = min(share * max(epsilon, 0.05 * math.sqrt(total.variance)), 10 / c)
+        deviation = math.sqrt(total.variance)
+        width = min(share * (max(epsilon, 0.05 * deviation) if order == 2 else deviation), 10 / c)
         period = max(nats / c, _upper_period(total, c, epsilon - width, nats), 4 * width)
         if total.spacing:
             period = total.spacing * 2 ** math.ceil(math.log2(period / total.spacing))
         step = 2 * math.pi / period
+        if order == 1:
+            width = min(max(width, 4 * _BETA / (_TERMS * step)), period / 4)  # a wide period is paid for in accuracy
         reach, g = 4 * _BETA / width, total.smoothness
         if g and math.sqrt(90 / g) < reach:
             reach = math.sqrt(90 / g)
-        count = math.ceil(reach / step) + 1
+        count = math.ceil(reach / step) + 2
         z = np.asarray(c + 1j * step * np.arange(count), np.complex128)
         u = z * (width / 2)
         v = np.sqrt(_BETA**2 + u**2)
         log_window = u + v + np.log(-np.expm1(-2 * v) / (2 * v * _PEAK))
-        log_terms = log_window - np.log(z) - np.log1p(z)
+        log_terms = log_window - np.log(z) - further * np.log1p(z)
         for pair, n in total.pairs.items():
             log_terms += n * pair.on_line(c, step, count)
         far = (count - 1) * step
-        tail = math.exp(-g * far**2 / 2) / far
         if far * width >= 4 * _BETA:
-            tail *= 1.25 / (_PEAK * far * width)
+            rest = 2.5 / (_PEAK * width * order * far**order)
+        else:
+            rest = 1 / far if order == 2 else 1 / (g * far**2)
+        rest *= math.exp(-g * far**2 / 2)
         absolute = step / math.pi * float(np.sum(np.exp(log_terms.real - log_m)))
         rounding = 2.0**-46 * (1 + total.count + abs(log_m) + float(np.abs(z[-1])) * abs(epsilon)) * absolute
         return cls(
-            total, epsilon, c, period, width, log_m, z, log_terms, math.exp(c * width) * tail / math.pi, rounding
+            total, epsilon, c, period, width, log_m, z, log_terms, math.exp(c * width) * rest / math.pi, rounding
         )
 
     def _scale(self, epsilon: float) -> float:

@@ -7,7 +7,7 @@ is over all sets of coins, and to compute it exactly is #P-hard.  Mechanisms may
 to be private with probability delta_i besides, the total is 1 - (1 - delta) prod (1 - delta_i).
 
 Mechanisms of equal epsilon are counted together, so the sum has prod (count + 1) terms.  Up to 2^20 terms it is
-evaluated; epsilon and delta are then right to about 10^-13 of their value (worse only where a delta near 1, or a loss
+evaluated; epsilon is then right to 10^-13 and delta to 10^-12 of its value (worse only where a delta near 1, or a loss
 just above epsilon, makes the answer depend on the last bits).  With more terms the losses are brought on a grid, and
 if there are more than 2^10 different epsilons each is first rounded up to ten bits; epsilon is then usually within
 10^-3 of the truth.  No answer is below the truth.
@@ -80,6 +80,8 @@ def per_query_epsilon(epsilon: Number, delta: Number, k: int) -> float:
         """ln of what delta comes to over what it may be."""
         return math.log(max(coins(Fraction(x), n, d * _SHARE).delta(at), d * _SHARE) / d)
 
+    if excess(safe) > 0:  # delta is in the last bits of epsilon
+        return safe
     high = 2 * safe
     while excess(high) <= 0:
         safe, high = high, 2 * high

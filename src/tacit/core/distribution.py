@@ -1,0 +1,142 @@
+r"""The privacy loss as a random variable.
+
+Definition.  P and Q are the laws of what a mechanism tells on two neighbours; L = ln P(y)/Q(y), y ~ P.  Losses of
+mechanisms used one after the other add, even if each is chosen after seeing the last.  The mean of L is KL(P || Q).
+
+Two ways to a delta.     delta(E) = E (1 - e^(E - L))_+  <=  P[L > E].
+The left side is the hockey stick, the least delta there is at E.  The right side is what a bound on the tail of L
+proves.  It is true, since what stands under E is at most the indicator of L > E, and loose, since it counts a loss just
+above E as if it were infinite.
+
+What is known of a mechanism is a pair that dominates it.  The mean and both deltas are then upper bounds for the
+mechanism itself, being divergences or above one; tails and quantiles are those of the pair, and of the pair on our grid
+where there is sampling.
+
+References.  Dwork and Rothblum 2016 (the privacy loss variable); Dwork and Roth 2014, Lemma 3.17 (from tails to delta).
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .errors import BadParameter
+from .exact import Number, down, probability, rational, up
+from .loss import Loss
+from .pld import Bounds, Sum
+from .tails import above, crossing, mirror
+from .views import Basic, Pairs, failures
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Distribution:
+    """The law of the privacy loss; `reverse` looks from Q to P, which differs only where there is sampling."""
+
+    loss: Loss
+    reverse: bool = False
+
+    def __post_init__(self) -> None:
+        unknown = [atom for atom in self.loss.terms if not atom.pairs(2.0**-8)]
+        if unknown:
+            raise BadParameter("loss", unknown[0], "made of mechanisms with a known dominating pair")
+
+    @cached_property
+    def _sum(self) -> Sum:
+        return Pairs().sums(self.loss)[-1 if self.reverse else 0] if self.loss.terms else Sum({})
+
+    @cached_property
+    def _mirrored(self) -> Sum:
+        return mirror(self._sum)
+
+    @cached_property
+    def _failure(self) -> Fraction:
+        return failures(self.loss)
+
+    @property
+    def mean(self) -> float:
+        """E L where L is finite: the KL divergence."""
+        return self._sum.mean
+
+    @property
+    def variance(self) -> float:
+        """Var L where L is finite."""
+        return self._sum.variance
+
+    @property
+    def deviation(self) -> float:
+        """The standard deviation."""
+        return math.sqrt(self.variance)
+
+    @property
+    def infinite(self) -> float:
+        """P[L is infinite], at most: the chance that a promise fails, or that a loss lies beyond the grid."""
+        return self._with_failure(0.0, 0.0).upper
+
+    def times(self, k: int) -> Distribution:
+        """The loss of k independent copies, together."""
+        return Distribution(k * self.loss, self.reverse)
+
+    def delta(self, epsilon: Number) -> Bounds:
+        """The hockey-stick divergence at epsilon >= 0."""
+        e = rational("epsilon", epsilon)
+        if e < 0:
+            raise BadParameter("epsilon", epsilon, "at least 0")
+        if not self.variance:
+            return self._with_failure(0.0, 0.0)
+        return self._with_failure(self._sum.delta(up(e)).lower, self._sum.delta(down(e)).upper)
+
+    def tail_delta(self, epsilon: Number) -> float:
+        """P[L > epsilon], at most: a delta at epsilon as well, and never less than the hockey stick."""
+        return self.tail(epsilon).upper
+
+    def tail(self, epsilon: Number) -> Bounds:
+        """P[L > epsilon]."""
+        e, largest = rational("epsilon", epsilon), Basic().total(self.loss)
+        if e >= largest:
+            return self._with_failure(0.0, 0.0)
+        if e < -largest:
+            return self._with_failure(1 - self._sum.infinite, 1.0)
+        if e >= self.mean:
+            return self._with_failure(above(self._sum, up(e)).lower, above(self._sum, down(e)).upper)
+        least, most = above(self._mirrored, up(-e)).lower, above(self._mirrored, down(-e)).upper
+        return self._with_failure(1 - self._sum.infinite - most, 1 - least)
+
+    def quantile(self, p: Number) -> Bounds:
+        """The least x for which P[L <= x] is at least p."""
+        below = probability("p", p) / (1 - self._failure) if self._failure < 1 else Fraction(2)
+        if below >= 1:
+            return Bounds(math.inf if below > 1 else self.mean, math.inf)
+        if not self.variance:
+            return Bounds(self.mean, self.mean)
+        if below < Fraction(1, 2):
+            found = crossing(self._mirrored, down(below), up(below))
+            return Bounds(-found.upper, -found.lower)
+        most, least = up(1 - below), down(1 - below - Fraction(self._sum.infinite))
+        found = crossing(self._sum, least if least > 0 else most, most)
+        return found if least > 0 else Bounds(found.lower, math.inf)
+
+    def _with_failure(self, lower: float, upper: float) -> Bounds:
+        """f + (1 - f) times it, infinite losses included: with probability f a promise fails."""
+        f, most = self._failure, Fraction(upper) + Fraction(self._sum.infinite)
+        return Bounds(down(f + (1 - f) * Fraction(max(0.0, lower))), min(1.0, up(f + (1 - f) * most)))
+
+    def density(self, points: Floats, blur: float) -> Floats:
+        """For pictures: the density of L + N(0, blur^2), by Fourier's integral, to some seven digits."""
+        period = 2 * float(np.abs(points - self.mean).max()) + 16 * (self.deviation + blur)
+        if self._sum.spacing:
+            period = self._sum.spacing * 2 ** math.ceil(math.log2(period / self._sum.spacing))
+        y = np.arange(math.ceil(6 / blur * period / (2 * math.pi))) * (2 * math.pi / period)
+        log_wave = np.asarray(-((blur * y) ** 2) / 2 - 1j * y * self.mean)
+        with np.errstate(divide="ignore"):
+            for pair, n in self._sum.pairs.items():
+                log_wave += n * pair.on_line(0.0, y[1], y.size)
+        wave = np.exp(log_wave)
+        wave[0] /= 2
+        return np.asarray((np.exp(-1j * np.outer(points - self.mean, y)) @ wave).real * 2 / period)

@@ -1,0 +1,102 @@
+"""Simulations beside the inequalities that advanced composition rests on, and beside the certified truth.
+
+Azuma: k losses, each within +-eps, exceed the sum of their means by t with probability at most
+exp(-t^2 / (2 k eps^2)). A Gaussian loss is unbounded, but it is normal with deviation mu, and Chernoff's bound for that
+is the same with mu for eps.
+Pinsker: TV(P, Q) <= sqrt(KL(P || Q) / 2), and TV(P, Q) = E (1 - e^-L)_+ is what is simulated.
+
+Draws here come from words of the system's generator rounded to 53 bits: good for a picture, not for a release.
+DR16 = Dwork & Rothblum 2016.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+
+import numpy as np
+from scipy.special import ndtri
+
+from tacit.composition import azuma, hoeffding_inverse, pinsker
+from tacit.core.atoms import GaussianNoise, LaplaceNoise
+from tacit.core.distribution import Distribution
+from tacit.core.exact import logistic, rational
+from tacit.core.loss import Loss, Pure
+from tacit.core.pld import Bounds
+from tacit.core.randomness import SYSTEM, Source
+from tacit.core.sample import bernoulli
+from tacit.theory import _validate as check
+from tacit.theory._validate import Vector
+
+PAIRS = ("coin", "laplace", "gaussian")
+DOUBT = 1e-9  # the chance that a simulation strays farther than its margin
+
+
+@dataclass(frozen=True, slots=True)
+class Deviation:
+    """P[the loss of k mechanisms exceeds its mean by more than t]: as seen, as certified, and Azuma's bound."""
+
+    k: int
+    t: float
+    seen: float
+    margin: float
+    certified: Bounds
+    azuma: float
+
+
+@dataclass(frozen=True, slots=True)
+class Variation:
+    """The total variation distance of a pair: as seen, as certified, and Pinsker's bound from its KL divergence."""
+
+    kl: float
+    seen: float
+    margin: float
+    certified: Bounds
+    pinsker: float
+
+
+def losses(pair: str, epsilon: float, size: int, source: Source = SYSTEM) -> Vector:
+    """Privacy losses of a coin of odds e^eps, or of noise that a neighbour moves by eps scales (by mu deviations)."""
+    check.one_of(PAIRS, pair=pair)
+    check.positive(epsilon=epsilon)
+    check.count(size=size)
+    if pair == "coin":
+        heads = bernoulli(logistic(rational("epsilon", epsilon)), source, size)
+        return np.where(heads, epsilon, -epsilon)
+    uniform = ((source.words(size) >> np.uint64(11)) + 0.5) * 2.0**-53
+    if pair == "gaussian":
+        return np.asarray(epsilon**2 / 2 + epsilon * ndtri(uniform))
+    noise = np.sign(uniform - 0.5) * -np.log1p(-np.abs(2 * uniform - 1))  # in scales: the loss is |y - eps| - |y|
+    return np.clip(epsilon - 2 * noise, -epsilon, epsilon)
+
+
+def deviation(
+    pair: str, epsilon: float, k: int, t: float, *, samples: int = 10_000, source: Source = SYSTEM
+) -> Deviation:
+    """The tail of k losses, simulated, beside Azuma's bound (DR16, Thm 3.3)."""
+    check.count(k=k)
+    check.nonnegative(t=t)
+    total = losses(pair, epsilon, samples, source)
+    for _ in range(k - 1):
+        total += losses(pair, epsilon, samples, source)
+    law = _law(pair, epsilon).times(k)
+    seen = float(np.mean(total > law.mean + t))
+    return Deviation(k, t, seen, _margin(samples), law.tail(law.mean + t), azuma(k, epsilon, t))
+
+
+def variation(pair: str, epsilon: float, *, samples: int = 10_000, source: Source = SYSTEM) -> Variation:
+    """The distance of a pair, simulated, beside Pinsker's bound."""
+    seen = float(np.mean(np.maximum(0, -np.expm1(-losses(pair, epsilon, samples, source)))))
+    law = _law(pair, epsilon)
+    return Variation(law.mean, seen, _margin(samples), law.delta(0), pinsker(law.mean) / 2)
+
+
+def _law(pair: str, epsilon: float) -> Distribution:
+    e: Fraction = rational("epsilon", epsilon)
+    atom = {"coin": Pure(e), "laplace": LaplaceNoise(e), "gaussian": GaussianNoise(e**2)}[pair]
+    return Loss({atom: 1}).distribution()
+
+
+def _margin(samples: int) -> float:
+    """The mean of so many numbers in [0, 1] is this close to its expectation, but for the chance DOUBT."""
+    return hoeffding_inverse(samples, DOUBT)
