@@ -321,7 +321,7 @@ def test_the_grid_is_above_the_truth_by_little(
     es = [k * unit for k in ks]
     found = Fraction(c.optimal_heterogeneous(es, delta))
     truth = lattice_delta(list(ks), unit, found)
-    assert truth <= delta < lattice_delta(list(ks), unit, found * Fraction("0.997" if different == 16 else "0.999"))
+    assert truth <= delta < lattice_delta(list(ks), unit, found * Fraction("0.997" if different == 16 else "0.9999"))
     assert truth * (1 - 1e-12) <= c.optimal_heterogeneous_delta(es, found) <= delta * (1 + 1e-3)
 
 
@@ -331,7 +331,7 @@ EPSILONS = st.decimals("0.0001", 5, places=4).map(str)
 DELTAS = st.integers(1, 12).flatmap(lambda n: st.integers(1, 9).map(lambda m: f"{m}e-{n}"))
 COUNTS = st.integers(1, 200)
 NEARLY = 1 + 1e-12
-LAWS = settings(deadline=None, max_examples=50)
+LAWS = settings(deadline=None, max_examples=30)
 
 
 @LAWS
@@ -465,6 +465,8 @@ def test_extremes_are_true_and_finite_where_the_truth_is() -> None:
     assert c.per_query_epsilon(50, "1e-16", 1) == pytest.approx(50)
     assert c.advanced("1e30", 0, 2, "0.1") == (math.inf, pytest.approx(0.1))
     assert c.azuma(1, "1e-9", 1) == 5e-324
+    assert c.group("1e-60", "1e-6", 3)[1] == pytest.approx(3e-6)
+    assert upper(lambda at: at(Fraction(1, 3)) - Fraction(1, 3)) == 5e-324
     assert 0 < c.zcdp_to_epsilon("1e-100", "1e-300") < 1e-48
     assert c.zcdp_to_epsilon("1e100", 1 - 2.0**-53) >= 1e99
     assert c.rho_for("1e-50", 1 - 2.0**-53) > 0
@@ -499,7 +501,7 @@ def test_coins_have_their_law(e: decimal.Decimal, k: int) -> None:
     for j, mass in zip(range(k + 1), atoms.mass, strict=False):
         truth = mp.binomial(k, j) * mp.exp(-j * E) / (1 + mp.exp(-E)) ** k
         if truth > 1e-260:
-            assert truth <= mass <= truth * (1 + mp.mpf("1e-15"))
+            assert truth <= mass <= truth * (1 + mp.mpf("1e-15")) + 2.0**-899
     dropped = range(len(atoms.mass), k + 1)
     assert all(mp.binomial(k, j) * mp.exp(-j * E) < 2.0**-900 for j in dropped)
 

@@ -8,7 +8,7 @@ Optimal conversion from one order.  An event S has p = P(S), q = Q(S); let M = e
     p^a q^(1-a) + (1-p)^a (1-q)^(1-a) <= M.
 Both terms are convex and homogeneous, hence above their tangents at the ratios t and s: for all t, s > 0
     a t^(a-1) p - (a-1) t^a q  +  a s^(a-1) (1-p) - (a-1) s^a (1-q)  <=  M.
-If p - e^epsilon q = delta, the left side is linear in p between delta and 1.  Choose t so that it is M at p = delta.  At
+If p - e^epsilon q = delta, the left side is linear in p from delta to 1.  Choose t so that it is M at p = delta.  At
 p = 1 it falls with q, and is above M, so that no event exceeds delta, for every epsilon above that of
     e^epsilon = (a-1) (1-delta) (t^a - s^a) / (a t^(a-1) - (a-1) s^a - M),
     a delta t^(a-1) = M - a (1-delta) s^(a-1) + (a-1) s^a.

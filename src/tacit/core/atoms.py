@@ -79,6 +79,12 @@ class KaryResponse(Pure):
 
     categories: int
 
+    def profile(self, epsilon: float) -> float:
+        """p - e^epsilon q."""
+        low = 1 / (math.exp(float(self.epsilon)) + self.categories - 1)
+        gap = math.expm1(float(self.epsilon) - epsilon)
+        return low * math.exp(epsilon) * gap * (1 + 2.0**-40) if gap > 0 else 0.0
+
     def pairs(self, spacing: float) -> tuple[Pair, ...]:
         return (Response(float(self.epsilon), self.categories),)
 

@@ -90,7 +90,9 @@ class Distribution:
             raise BadParameter("epsilon", epsilon, "at least 0")
         if not self.variance:
             return self._with_failure(0.0, 0.0)
-        return self._with_failure(self._sum.delta(up(e)).lower, self._sum.delta(down(e)).upper)
+        at = down(e)
+        found = self._sum.delta(at)
+        return self._with_failure(found.lower - math.ulp(at), found.upper)  # delta falls by less than epsilon rises
 
     def tail_delta(self, epsilon: Number) -> float:
         """P[L > epsilon], at most: a delta at epsilon as well, and never less than the hockey stick."""
@@ -104,9 +106,10 @@ class Distribution:
         if e < -largest:
             return self._with_failure(1 - self._sum.infinite, 1.0)
         if e >= self.mean:
-            return self._with_failure(above(self._sum, up(e)).lower, above(self._sum, down(e)).upper)
-        least, most = above(self._mirrored, up(-e)).lower, above(self._mirrored, down(-e)).upper
-        return self._with_failure(1 - self._sum.infinite - most, 1 - least)
+            right = above(self._sum, down(e))
+            return self._with_failure(right.lower, right.upper)
+        left = above(self._mirrored, down(-e))
+        return self._with_failure(1 - self._sum.infinite - left.upper, 1 - left.lower)
 
     def quantile(self, p: Number) -> Bounds:
         """The least x for which P[L <= x] is at least p."""

@@ -37,12 +37,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .lattice import Composed, Lattice
-from .pairs import Pair
+from .pairs import Coin, Pair
 
 _BETA = 12.0  # B
 _PEAK = math.sinh(_BETA) / _BETA  # S(0)
 _WIDTH = 6e-4  # w as a share of epsilon
-_TERMS = 2**17  # about so many are summed for a tail, at most
+_TERMS = 2**17  # about so many are summed for a tail at most, and twice as many for delta
 _ALIAS = 16.0  # the copies at E + jp lie below delta by so many nats
 
 _LARGER = np.array([1.02, 1.05, 1.1, 1.15, 1.2, 1.3, 1.4, 1.5, 1.7, 2, 3, 5, 10])  # b as a multiple of c
@@ -103,8 +103,8 @@ class Sum:
     def least(self, height: Height, near: float | None = None) -> float:
         """The c > 0 at which a convex height(c, ln M(c)) is least, to a few per cent: grids of nine, ever finer."""
         centre, reach = (-0.5 * math.log(self.variance), 8.0) if near is None else (math.log(near), 0.5)
-        while reach > 0.1:
-            c = np.exp(centre + np.linspace(-reach, reach, 9))
+        while 0.1 < reach < 100:
+            c = np.exp(np.clip(centre + np.linspace(-reach, reach, 9), -200, 200))
             with np.errstate(over="ignore", invalid="ignore"):
                 heights = np.nan_to_num(height(c, self.cumulants(c)), nan=math.inf)
             best = int(np.argmin(heights))
@@ -135,6 +135,8 @@ class Sum:
 
     def _composed(self, epsilon: float, near: float | None) -> Composed | None:
         """All on one grid: then one transform gives the whole curve about epsilon."""
+        if len(self.pairs) == 1 and isinstance(coin := next(iter(self.pairs)), Coin) and self.largest < 600:
+            return Composed.of_coins(coin.epsilon, self.count)
         lattices = {pair: n for pair, n in self.pairs.items() if isinstance(pair, Lattice)}
         if len(lattices) < len(self.pairs):
             return None
@@ -147,7 +149,7 @@ class Sum:
     def upper_epsilon(self, delta: float) -> float:
         """At this epsilon delta(E) is at most delta."""
         at, c = self.chernoff(delta)
-        if self.spacing and (first := self._composed(at, c)) is not None:
+        if (first := self._composed(at, c)) is not None:
             found = first.epsilon(delta)
             again = self._composed(found, c) if found < at - math.sqrt(self.variance) else first
             return min(at, again.epsilon(delta) if again else found)
@@ -181,7 +183,7 @@ class Sum:
         """Between what it lies at this epsilon."""
         if epsilon >= self.largest:
             return Bounds(0.0, 0.0)
-        if self.spacing and (composed := self._composed(epsilon, None)) is not None:
+        if (composed := self._composed(epsilon, None)) is not None:
             return Bounds(0.0, min(1.0, composed.delta(epsilon)))
         line = Line.at(self, epsilon, None, _WIDTH)
         return Bounds(max(0.0, line.lower(epsilon)), min(1.0, line.upper(epsilon)))
@@ -216,8 +218,7 @@ class Line:
         if total.spacing:
             period = total.spacing * 2 ** math.ceil(math.log2(period / total.spacing))
         step = 2 * math.pi / period
-        if order == 1:
-            width = min(max(width, 4 * _BETA / (_TERMS * step)), period / 4)  # a wide period is paid for in accuracy
+        width = min(max(width, 4 * _BETA / (_TERMS * order * step)), period / 4)  # a wide period costs accuracy
         reach, g = 4 * _BETA / width, total.smoothness
         if g and math.sqrt(90 / g) < reach:
             reach = math.sqrt(90 / g)

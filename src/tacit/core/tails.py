@@ -62,11 +62,11 @@ def _mirror(pair: Pair) -> Pair:
 
 
 def above(total: Sum, at: float) -> Bounds:
-    """P[L > at], and P[L >= at] too; best where it is below 1/2."""
+    """P[L > e], and P[L >= e] too, for every e from `at` up to the next float; best where it is below 1/2."""
     if not total.variance or at >= total.largest:
         return Bounds(0.0, 0.0)
     line = Line.at(total, at, None, _NARROW, order=1)
-    return Bounds(max(0.0, _lower(line, at)), min(1.0, line.upper(at)))
+    return Bounds(max(0.0, _lower(line, math.nextafter(at, math.inf))), min(1.0, line.upper(at)))
 
 
 def crossing(total: Sum, low: float, high: float) -> Bounds:

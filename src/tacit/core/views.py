@@ -17,7 +17,7 @@ from typing import Any, Generic, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from .atoms import GaussianNoise
+from .atoms import TINY, GaussianNoise
 from .errors import BadParameter
 from .exact import Number, down, rational, up
 from .loss import Atom, Loss, Pure
@@ -61,7 +61,7 @@ class View(ABC, Generic[T]):
         return self.proves(self.total(loss), left) if left >= 0 else math.inf
 
     def delta(self, total: T, epsilon: float) -> float:
-        """A delta that `total` proves at epsilon; by default, from what `proves` says of many deltas."""
+        """The delta that `total` proves at `epsilon`: 1 where it proves nothing."""
         return min(1.0, least(lambda d: self.proves(total, d) <= epsilon, 2.0**-900, 1 - 2.0**-53))
 
 
@@ -82,6 +82,9 @@ class Basic(View[Fraction | float]):
 
     def proves(self, total: Fraction | float, delta: float) -> float:
         return up(total) if isinstance(total, Fraction) else math.inf
+
+    def delta(self, total: Fraction | float, epsilon: float) -> float:
+        return 0.0 if total <= epsilon else 1.0
 
 
 class Curves(View[Curve]):
@@ -112,6 +115,10 @@ class Advanced(Curves):
     def proves(self, total: Curve, delta: float) -> float:
         drift, square = map(float, total)
         return (drift + math.sqrt(2 * square * math.log(1 / delta))) * ULPS if delta else math.inf
+
+    def delta(self, total: Curve, epsilon: float) -> float:
+        drift, square = map(float, total)
+        return _tail(epsilon - drift, 2 * square)
 
 
 class Exponent(Advanced):
@@ -150,6 +157,10 @@ class Zcdp(Curves):
         rho = float(total[0])
         return (rho + 2 * math.sqrt(rho * math.log(1 / delta))) * ULPS if delta else math.inf
 
+    def delta(self, total: Curve, epsilon: float) -> float:
+        rho = float(total[0])
+        return _tail(epsilon - rho, 4 * rho)
+
 
 class Formal(View[Loss]):
     """Views that look at the whole sum at once."""
@@ -177,10 +188,21 @@ class Renyi(Formal):
 
         def at(log_order: float) -> float:
             a = 1 + math.exp(log_order)
-            divergence = math.fsum(n * atom.renyi(a) for atom, n in total.terms.items())
-            return divergence + math.log1p(-1 / a) - math.log(delta * a) / (a - 1)
+            return self._at(total, a) - (math.log(delta) + math.log(a)) / (a - 1)
 
         return max(0.0, least_value(at, -7.0, 14.0) * ULPS)
+
+    def delta(self, total: Loss, epsilon: float) -> float:
+        def at(log_order: float) -> float:
+            a = 1 + math.exp(log_order)
+            return (a - 1) * (self._at(total, a) * ULPS - epsilon) - math.log(a)
+
+        exponent = least_value(at, -7.0, 14.0)
+        return max(TINY, math.exp(min(0.0, exponent + 2.0**-40 * abs(exponent))))
+
+    @staticmethod
+    def _at(total: Loss, order: float) -> float:
+        return math.fsum(n * atom.renyi(order) for atom, n in total.terms.items()) + math.log1p(-1 / order)
 
 
 class Alone(Formal):
@@ -224,6 +246,8 @@ class Pairs(Formal):
 
     def sums(self, total: Loss) -> tuple[Sum, ...]:
         """The composed loss in each direction; none if a mechanism's pair is unknown."""
+        if sum(total.terms.values()) == 1:
+            return ()  # the profile says it better
         spacing = self._spacing(total)
         pairs = [(atom.pairs(spacing), n) for atom, n in total.terms.items()]
         if not all(p for p, _ in pairs):
@@ -299,6 +323,14 @@ def least(holds: Callable[[float], bool], low: float, high: float) -> float:
         middle = math.sqrt(low) * math.sqrt(high) if high > 4 * low else (low + high) / 2
         low, high = (low, middle) if holds(middle) else (middle, high)
     return high
+
+
+def _tail(excess: float, width: float) -> float:
+    """e^(-excess^2 / width), outward."""
+    if not 0 < excess < math.inf or not width < math.inf:
+        return 1.0
+    exponent = excess * (excess / width) if width else math.inf
+    return max(TINY, math.exp(-exponent * (1 - 2.0**-40)))
 
 
 def least_value(f: Callable[[float], float], low: float, high: float) -> float:

@@ -62,12 +62,12 @@ def losses(pair: str, epsilon: float, size: int, source: Source = SYSTEM) -> Vec
     check.count(size=size)
     if pair == "coin":
         heads = bernoulli(logistic(rational("epsilon", epsilon)), source, size)
-        return np.where(heads, epsilon, -epsilon)
+        return np.asarray(np.where(heads, epsilon, -epsilon))
     uniform = ((source.words(size) >> np.uint64(11)) + 0.5) * 2.0**-53
     if pair == "gaussian":
         return np.asarray(epsilon**2 / 2 + epsilon * ndtri(uniform))
     noise = np.sign(uniform - 0.5) * -np.log1p(-np.abs(2 * uniform - 1))  # in scales: the loss is |y - eps| - |y|
-    return np.clip(epsilon - 2 * noise, -epsilon, epsilon)
+    return np.asarray(np.clip(epsilon - 2 * noise, -epsilon, epsilon))
 
 
 def deviation(

@@ -1,0 +1,137 @@
+"""The least noise that meets a target: one solver for any mechanism, and for any mix of them.
+
+`make` turns a noise level into a mechanism or a loss that costs less the more noise there is; what it makes may be
+composed, sampled or mixed in any way.  Epsilon is close to a power of the noise, so the search is on logarithms: a
+bracket, then the enclosing root-finder of Alefeld, Potra and Shi (ACM TOMS 748).  What is returned was itself held
+against the target.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any, Generic, TypeVar
+
+from scipy.optimize import toms748
+
+from .core.errors import BadParameter
+from .core.exact import Number, positive, rational
+from .core.loss import Loss
+from .core.mechanism import Mechanism
+
+Made = TypeVar("Made", bound=Loss | Mechanism[Any, Any])
+
+LEAST, MOST = Fraction(1, 2**40), Fraction(2**60)
+PRECISION = Fraction(1, 2**20)
+SLACK = 1.01  # accountants bound epsilon from above: by so much may it seem to rise with the noise
+
+
+@dataclass(frozen=True)
+class Target:
+    """The epsilon to meet, and at which delta."""
+
+    epsilon: Number
+    delta: Number = 0
+
+    def read(self) -> tuple[Fraction, Fraction]:
+        delta = rational("delta", self.delta)
+        if not 0 <= delta < 1:
+            raise BadParameter("delta", self.delta, "at least 0 and below 1")
+        return positive("epsilon", self.epsilon), delta
+
+
+@dataclass(frozen=True)
+class Calibrated(Generic[Made]):
+    """The noise, what was made with it, and the epsilon that this costs: at most the target's."""
+
+    noise: Fraction
+    made: Made
+    epsilon: float
+
+
+def calibrate(make: Callable[[Fraction], Made], target: Target | tuple[Number, Number]) -> Calibrated[Made]:
+    """What `make` gives at the least noise that meets the target, to a relative 2^-20 and never short of it."""
+    given: object = target
+    if not isinstance(given, Target) and not (isinstance(given, tuple | list) and len(given) == 2):
+        raise BadParameter("target", target, "(epsilon, delta) or a Target")
+    epsilon, delta = (target if isinstance(target, Target) else Target(*target)).read()
+    return _Search(make, epsilon, delta).solve()
+
+
+class _Search(Generic[Made]):
+    """All that was tried so far, by noise."""
+
+    def __init__(self, make: Callable[[Fraction], Made], epsilon: Fraction, delta: Fraction) -> None:
+        self.make, self.epsilon, self.delta = make, float(epsilon), delta  # a float, as accountants give
+        self.tried: dict[Fraction, Calibrated[Made]] = {}
+
+    def at(self, noise: Fraction) -> Calibrated[Made]:
+        if noise not in self.tried:
+            made = self.make(noise)
+            given: object = made
+            if not isinstance(given, Loss | Mechanism):
+                raise BadParameter("make", type(given).__name__, "a function from noise to a Loss or a Mechanism")
+            loss = made if isinstance(made, Loss) else made.loss()
+            self._keep(Calibrated(noise, made, loss.epsilon(self.delta)))
+        return self.tried[noise]
+
+    def _keep(self, found: Calibrated[Made]) -> None:
+        for other in self.tried.values():
+            less, more = sorted((other, found), key=lambda c: c.noise)
+            if more.epsilon > less.epsilon * SLACK:
+                rise = ", ".join(f"epsilon {c.epsilon:.6g} at {float(c.noise):g}" for c in (less, more))
+                raise BadParameter("make", rise, "a function whose loss falls as its argument, the noise, rises")
+        self.tried[found.noise] = found
+
+    def meets(self, found: Calibrated[Made]) -> bool:
+        return found.epsilon <= self.epsilon
+
+    def solve(self) -> Calibrated[Made]:
+        low, high = self.bracket()
+        if low is not high:
+            root = toms748(self.excess, _log2(low.noise), _log2(high.noise), xtol=2.0**-23)
+            noise, step = Fraction(2.0 ** float(root)) * (1 - PRECISION / 4), PRECISION / 2
+            while not self.meets(self.at(simplest(noise, noise * (1 + step)))) and noise < high.noise:
+                noise, step = noise * (1 + step), 2 * step
+        return min(filter(self.meets, self.tried.values()), key=lambda c: c.noise)
+
+    def excess(self, log_noise: float) -> float:
+        """How far epsilon lies above the target, in nats."""
+        noise = Fraction(2.0**log_noise)
+        ratio = self.at(simplest(noise * (1 - PRECISION / 32), noise * (1 + PRECISION / 32))).epsilon / self.epsilon
+        return max(-50.0, min(math.log(ratio), 50.0)) if ratio else -50.0
+
+    def bracket(self) -> tuple[Calibrated[Made], Calibrated[Made]]:
+        """Noise levels of which only the higher meets the target, from 1 outwards; the least level, if it does."""
+        here = self.at(Fraction(1))
+        up, factor = not self.meets(here), 2.0
+        end = MOST if up else LEAST
+        while here.noise != end:
+            ratio = here.epsilon / self.epsilon
+            if 0 < ratio < math.inf:  # epsilon is between the first and the second power of 1 / noise
+                factor = max(2.0, min(2 * ratio if up else ratio**-0.5, 2.0**20))
+            there = self.at(min(here.noise * round(factor), end) if up else max(here.noise / round(factor), end))
+            if self.meets(there) == up:
+                return (here, there) if up else (there, here)
+            here, factor = there, factor**2
+        if up:
+            reached, allowed = (
+                f"epsilon {here.epsilon:.6g} at noise {float(end):g}",
+                f"{float(LEAST):g} to {float(MOST):g}",
+            )
+            raise BadParameter("target", reached, f"met by some noise in the range {allowed}")
+        return here, here
+
+
+def _log2(x: Fraction) -> float:
+    return math.log2(x.numerator) - math.log2(x.denominator)
+
+
+def simplest(low: Fraction, high: Fraction) -> Fraction:
+    """The fraction of least denominator in [low, high], 0 < low <= high, by continued fractions."""
+    above = math.ceil(low)
+    if above <= high:
+        return Fraction(above)
+    return above - 1 + 1 / simplest(1 / (high - above + 1), 1 / (low - above + 1))

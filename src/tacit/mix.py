@@ -1,0 +1,196 @@
+"""A mix of mechanisms, described in words: "100 x laplace eps=0.1, 5 x gaussian rho=0.01".
+
+    mix     =  part { "," part }
+    part    =  [ COUNT "x" ] [ "sampled" RATE ] NAME { KEY "=" NUMBER }
+
+`sampled` takes a Poisson sample, each record with probability RATE, before laplace or gaussian noise.  Sensitivities
+are 1.  Numbers are read exactly as written: 0.1, 1e-6, 1/3.  What cannot be read is refused with its place in the text.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import NoReturn
+
+from .core.atoms import (
+    Approximate,
+    ApproximateConcentrated,
+    DiscreteGaussianNoise,
+    DiscreteLaplaceNoise,
+    GaussianNoise,
+    KaryResponse,
+    LaplaceNoise,
+    Sampled,
+)
+from .core.distance import ADD_REMOVE
+from .core.errors import BadParameter
+from .core.exact import positive, probability, rational
+from .core.loss import Atom, BoundedRange, Concentrated, Loss, Pure, zero
+
+Values = Mapping[str, Fraction]
+
+
+@dataclass(frozen=True)
+class Kind:
+    """A mechanism's name: one of the `ways` to give its noise, what else it takes, and the atom that it makes."""
+
+    ways: tuple[str, ...]
+    make: Callable[[Values], Atom]
+    needs: tuple[str, ...] = ()
+    takes: tuple[str, ...] = ()
+
+    @property
+    def usage(self) -> str:
+        """What may follow the name."""
+        one = " or ".join(f"{way}=" for way in self.ways)
+        return " ".join([one, *(f"{key}=" for key in self.needs), *(f"[{key}=]" for key in self.takes)])
+
+
+def _epsilon(given: Values) -> Fraction:
+    return given["eps"] if "eps" in given else 1 / given["scale"]
+
+
+def _mu_squared(given: Values) -> Fraction:
+    if "rho" in given:
+        return 2 * given["rho"]
+    return given["mu"] ** 2 if "mu" in given else 1 / given["sigma"] ** 2
+
+
+def _discrete_gaussian(given: Values) -> Atom:
+    return DiscreteGaussianNoise(_mu_squared(given) / 2, 1, 1 / _mu_squared(given))
+
+
+def _response(given: Values) -> Atom:
+    return KaryResponse(given["eps"], int(given.get("categories", 2)))
+
+
+def _zcdp(given: Values) -> Atom:
+    return ApproximateConcentrated(given["rho"], given["delta"]) if "delta" in given else Concentrated(given["rho"])
+
+
+KINDS: dict[str, Kind] = {
+    "laplace": Kind(("eps", "scale"), lambda v: LaplaceNoise(_epsilon(v))),
+    "discrete-laplace": Kind(("eps", "scale"), lambda v: DiscreteLaplaceNoise(_epsilon(v), 1)),
+    "gaussian": Kind(("rho", "sigma", "mu"), lambda v: GaussianNoise(_mu_squared(v))),
+    "discrete-gaussian": Kind(("rho", "sigma", "mu"), _discrete_gaussian),
+    "response": Kind(("eps",), _response, takes=("categories",)),
+    "coin": Kind(("eps",), lambda v: Pure(v["eps"])),
+    "pure": Kind(("eps",), lambda v: Pure(v["eps"])),
+    "exponential": Kind(("eps",), lambda v: BoundedRange(v["eps"])),
+    "approximate": Kind(("eps",), lambda v: Approximate(v["eps"], v["delta"]), needs=("delta",)),
+    "zcdp": Kind(("rho",), _zcdp, takes=("delta",)),
+}
+MAY_BE_SAMPLED = ("laplace", "gaussian")
+LARGEST = Fraction(10**12)  # the least is its inverse
+NUMBER = re.compile(r"-?(\d{1,30}/\d{1,30}|(\d{1,30}\.?\d{0,30}|\.\d{1,30})([eE][-+]?\d{1,3})?)")
+COUNT = re.compile(r"[1-9]\d{0,8}")
+
+
+def mix(text: str) -> Loss:
+    """The loss of a mix described in words."""
+    given: object = text
+    if not isinstance(given, str):
+        raise BadParameter("mix", text, 'text such as "100 x laplace eps=0.1, 5 x gaussian rho=0.01"')
+    reader, total = _Reader(text), zero
+    while True:
+        total += reader.part()
+        if reader.at_end():
+            return total
+        reader.take(r",", "a comma, or the end")
+
+
+class _Reader:
+    """A place in the text, and what is read from there."""
+
+    def __init__(self, text: str) -> None:
+        self.text, self.place = text, 0
+        self._skip()
+
+    def _skip(self) -> None:
+        while self.place < len(self.text) and self.text[self.place].isspace():
+            self.place += 1
+
+    def at_end(self) -> bool:
+        return self.place == len(self.text)
+
+    def found(self, pattern: str) -> str | None:
+        """What matches here, and on to the next word; or None."""
+        match = re.compile(pattern).match(self.text, self.place)
+        if match is None:
+            return None
+        self.place = match.end()
+        self._skip()
+        return match[0]
+
+    def take(self, pattern: str, allowed: str) -> str:
+        found = self.found(pattern)
+        return self.refuse(self.place, allowed) if found is None else found
+
+    def refuse(self, place: int, allowed: str) -> NoReturn:
+        word = re.compile(r"[^\s,]+|,|$").search(self.text, place)
+        raise BadParameter(f"mix, at character {place + 1},", word[0] if word and word[0] else "the end", allowed)
+
+    def number(self, name: str, read: Callable[[str, str], Fraction]) -> Fraction:
+        place = self.place
+        word = self.take(r"[^\s,=]+", f"a number for {name}")
+        if not NUMBER.fullmatch(word):
+            self.refuse(place, f"a number for {name}, such as 0.1, 1e-6 or 1/3")
+        try:
+            return read(name, word)
+        except BadParameter as error:
+            self.refuse(place, f"a number for {name} that is {error.allowed}")
+
+    def count(self) -> int:
+        place, word = self.place, self.found(r"\d[^\s,x*]*")
+        if word is None:
+            return 1
+        if not COUNT.fullmatch(word):
+            self.refuse(place, "a whole count from 1 to 999999999")
+        self.take(r"[x*](?![\w-])", "x after the count")
+        return int(word)
+
+    def part(self) -> Loss:
+        count = self.count()
+        rate = self.number("the rate", probability) if self.found(r"(?i:sampled)(?=\s)") else None
+        place, name = self.place, (self.found(r"[A-Za-z][\w-]*") or "").lower()
+        allowed = KINDS if rate is None else MAY_BE_SAMPLED
+        if name not in allowed:
+            sampled = ", sampled RATE laplace or gaussian" if rate is None else ""
+            self.refuse(place, f"a mechanism: {', '.join(allowed)}{sampled}")
+        atom = KINDS[name].make(self._values(name, KINDS[name]))
+        if rate is None:
+            return Loss({atom: count})
+        assert isinstance(atom, LaplaceNoise | GaussianNoise)
+        return Loss({Sampled(rate, atom): count}, ADD_REMOVE)
+
+    def _values(self, name: str, kind: Kind) -> Values:
+        values: dict[str, Fraction] = {}
+        known, usage = (*kind.ways, *kind.needs, *kind.takes), f"{name} {kind.usage}"
+        while not self.at_end() and not self.text.startswith(",", self.place):
+            place = self.place
+            key = self.take(r"[A-Za-z]+", usage).lower().replace("epsilon", "eps")
+            taken = key in values or (key in kind.ways and any(way in values for way in kind.ways))
+            if key not in known or taken:
+                self.refuse(place, f"{usage}, each given once")
+            self.take(r"=", f"= after {key}")
+            values[key] = self.number(key, READ.get(key, _positive))
+        if not any(way in values for way in kind.ways) or any(key not in values for key in kind.needs):
+            self.refuse(self.place, f"complete: {usage}")
+        return values
+
+
+def _positive(name: str, text: str) -> Fraction:
+    return positive(name, text, within=LARGEST)
+
+
+def _categories(name: str, text: str) -> Fraction:
+    x = rational(name, text)
+    if x.denominator > 1 or not 2 <= x <= LARGEST:
+        raise BadParameter(name, text, "whole and at least 2")
+    return x
+
+
+READ: dict[str, Callable[[str, str], Fraction]] = {"delta": probability, "categories": _categories}
