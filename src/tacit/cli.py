@@ -8,6 +8,7 @@ import re
 import sys
 from collections.abc import Iterator
 from importlib import metadata
+from pathlib import Path
 from typing import Annotated, Any, NoReturn
 
 import typer
@@ -19,8 +20,10 @@ from rich.text import Text
 from . import demo as worked
 from . import mechanisms
 from .core.errors import BadParameter, TacitError
-from .core.exact import probability
+from .core.exact import probability, rational
+from .core.loss import Loss
 from .core.mechanism import Mechanism
+from .mix import USAGE, mix
 
 app = typer.Typer(no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False)
 console = Console(highlight=False)
@@ -76,6 +79,33 @@ def theory(
         _fail(error)
 
 
+@app.command()
+def compose(
+    text: Annotated[str, typer.Argument(metavar="MIX", help=escape(f"COUNT x NAME KEY=NUMBER, ...; names: {USAGE}."))],
+    delta: Annotated[str, typer.Option(help="At which delta to state the price.")] = "1e-6",
+    plot: Annotated[Path | None, typer.Option(help="Draw epsilon against repetitions: a .png, .svg or .html.")] = None,
+) -> None:
+    """What a mix costs, by every accountant: tacit compose "100 x laplace eps=0.1, 5 x gaussian rho=0.01"."""
+    try:
+        loss = mix(text)
+        console.print(Text(loss.explain(delta)), soft_wrap=True)
+        console.print(_prices(loss, delta))
+        if plot is not None:
+            from . import plots
+
+            console.print(f"drawn: {escape(str(plots.save(plots.composition(text, delta), plot)))}")
+    except (TacitError, OSError) as error:
+        _fail(error)
+
+
+def _prices(loss: Loss, delta: str) -> Table:
+    table = Table("at delta", "epsilon", "for a group of 2")
+    shown = {rational("delta", at): at for at in ("0", "1e-12", "1e-9", "1e-6", "1e-3", delta)}
+    for _, at in sorted(shown.items()):
+        table.add_row(at, f"{loss.epsilon(at):.6g}", f"{loss.group(2).epsilon(at):.6g}")
+    return table
+
+
 def _list() -> Table:
     table = Table("mechanism", "what it does", "parameters", title="tacit theory MECHANISM NAME=VALUE ...")
     for kind in mechanisms.ALL:
@@ -90,7 +120,7 @@ def _parameters(kind: type[Mechanism[Any, Any]]) -> list[str]:
     ]
 
 
-def _fail(error: TacitError) -> NoReturn:
+def _fail(error: TacitError | OSError) -> NoReturn:
     Console(stderr=True, highlight=False).print(f"[red]{escape(str(error))}[/red]")
     raise typer.Exit(2)
 

@@ -79,7 +79,7 @@ def test_neither_repr_shows_the_bar() -> None:
 def test_a_bad_value_is_refused_and_changes_nothing() -> None:
     session = THREE.start()
     before = session.state
-    for value in (0.5, "7", None, [1, 2], 1 << 61, True):
+    for value in (0.5, "7", None, [1, 2], True):
         with pytest.raises(BadData):
             session.ask(value)
     assert session.state is before

@@ -10,9 +10,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tacit import ADD_REMOVE, SUBSTITUTE, BadParameter, Laplace, MixedRelations
+from tacit.core.accounting import VIEWS
 from tacit.core.law import Finite, hockey_stick, renyi_divergence
 from tacit.core.loss import BoundedRange, Concentrated, Loss, Pure, zero
-from tacit.core.views import VIEWS, Formal
+from tacit.core.views import Formal
 
 amounts = st.fractions(min_value=Fraction(1, 1000), max_value=5, max_denominator=1000)
 atoms = st.one_of(amounts.map(Pure), amounts.map(BoundedRange), amounts.map(Concentrated))

@@ -229,7 +229,7 @@ def test_bad_parameters(bad: dict) -> None:
 
 def test_bad_values_are_not_shown() -> None:
     m = AboveThreshold(threshold=0, epsilon=1)
-    for x in ([0.123456], [[123456]], 123456, [1 << 62], ["123456"]):
+    for x in ([0.123456], [[123456]], 123456, ["123456"]):
         with pytest.raises(BadData) as caught:
             m.release(x)
         assert "123456" not in str(caught.value)

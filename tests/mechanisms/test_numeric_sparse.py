@@ -100,7 +100,7 @@ def test_asked_one_by_one_the_numbers_follow_the_same_law() -> None:
 
 
 def test_numbers_on_a_grid() -> None:
-    m = NumericSparse(threshold="0.5", epsilon=50, count=3, grid="0.125")
+    m = NumericSparse(threshold="0.5", epsilon=500, count=3, grid="0.125")
     told = m.release(np.array([9.3, -9.3, 9.3]))
     assert [i for i, _ in told] == [0, 2]
     assert all(isinstance(v, float) and v * 8 == int(v * 8) and abs(v - 9.3) < 8 for _, v in told)

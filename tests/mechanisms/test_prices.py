@@ -120,6 +120,6 @@ def test_prices_that_cannot_be_read(bad: Any) -> None:
         PostedPrice(prices=bad, epsilon=1)
 
 
-def test_a_revenue_that_would_not_fit_is_refused() -> None:
-    with pytest.raises(BadData):
-        PostedPrice(prices=(1, 1 << 40), epsilon=1).release(np.ones((1 << 20) + 1))
+def test_prices_with_which_a_revenue_might_not_fit_are_refused() -> None:
+    with pytest.raises(BadParameter, match="common unit"):
+        PostedPrice(prices=(1, 1 << 40), epsilon=1)

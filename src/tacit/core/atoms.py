@@ -13,6 +13,7 @@ from functools import cached_property
 from scipy.special import log_ndtr, ndtr
 
 from . import law
+from .exact import up
 from .lattice import sampled_gaussian, sampled_laplace
 from .loss import ULPS, Atom, Concentrated, Pure
 from .pairs import (
@@ -82,7 +83,7 @@ class KaryResponse(Pure):
     def profile(self, epsilon: float) -> float:
         """p - e^epsilon q."""
         low = 1 / (math.exp(float(self.epsilon)) + self.categories - 1)
-        gap = math.expm1(float(self.epsilon) - epsilon)
+        gap = math.expm1(up(self.epsilon - Fraction(epsilon)))
         return low * math.exp(epsilon) * gap * (1 + 2.0**-40) if gap > 0 else 0.0
 
     def pairs(self, spacing: float) -> tuple[Pair, ...]:
@@ -106,10 +107,10 @@ class LaplaceNoise(Pure):
 
     def profile(self, epsilon: float) -> float:
         """1 - e^((epsilon - e0)/2)."""
-        return max(0.0, -math.expm1((epsilon - float(self.epsilon)) / 2)) * ULPS
+        return -math.expm1(min(0.0, epsilon - up(self.epsilon)) / 2) * ULPS
 
     def pairs(self, spacing: float) -> tuple[Pair, ...]:
-        return (LaplaceShift(float(self.epsilon)),)
+        return (LaplaceShift(up(self.epsilon)),)
 
 
 @dataclass(frozen=True)
@@ -124,7 +125,11 @@ class DiscreteLaplaceNoise(Pure):
 
     def profile(self, epsilon: float) -> float:
         """The best event is a half-line: sup over t of F(t - shift) - e^epsilon F(t), with F(t) = P[Z >= t]."""
-        at, noise, factor = self._turn(epsilon), law.Laplace(self.scale), math.exp(epsilon)
+        at, noise, factor = (
+            self._turn(epsilon),
+            law.Laplace(self.scale),
+            math.exp(min(epsilon, float(self.epsilon), 700.0)),
+        )
         bounds = (noise.at_least(t - self.shift) * ULPS - factor * noise.at_least(t) / ULPS for t in range(at, at + 3))
         return max(0.0, *bounds) if epsilon < self.epsilon else 0.0
 
@@ -180,8 +185,9 @@ class DiscreteGaussianNoise(Concentrated):
     def profile(self, epsilon: float) -> float:
         """P[Z > e s/d - d/2] - e^e P[Z > e s/d + d/2], s = sigma^2, with both tails rounded outward."""
         centre, half = Fraction(epsilon) * self.sigma2 / self.shift, Fraction(self.shift, 2)
-        near = self._law.at_least(math.floor(centre - half) + 1) * (1 + self._law.tail_accuracy)
-        far = self._law.at_least(math.floor(centre + half) + 1) * (1 - self._law.tail_accuracy)
+        low, high = math.floor(centre - half) + 1, math.floor(centre + half) + 1
+        near = self._law.at_least(low) * (1 + self._law.tail_accuracy(low))
+        far = self._law.at_least(high) * (1 - self._law.tail_accuracy(high))
         return min(1.0, max(TINY, (near - math.exp(min(epsilon, 700.0)) * far) * (1 + 1e-14)))
 
     def pairs(self, spacing: float) -> tuple[Pair, ...]:
@@ -201,14 +207,14 @@ class Sampled(Atom):
     def pure(self) -> Fraction | float:
         """ln(1 + q (e^epsilon - 1)), outward."""
         e = self.noise.pure()
-        return e if e == math.inf else Fraction(math.log1p(float(self.rate) * math.expm1(float(e))) * ULPS)
+        return e if e == math.inf else Fraction(math.log1p(up(self.rate) * math.expm1(up(Fraction(e))) * ULPS) * ULPS)
 
     def concentrated(self) -> float:
         return self.noise.concentrated()  # sampling never hurts
 
     def profile(self, epsilon: float) -> float:
         """At ln(1 + q (e^e - 1)) it is q times that of the noise, when removing; adding costs no more than that."""
-        inner = math.expm1(epsilon) / float(self.rate)
+        inner = math.expm1(min(epsilon, 700.0)) / float(self.rate)
         return min(1.0, float(self.rate) * self.noise.profile(math.log1p(inner)) * (1 + 1e-12))
 
     def pairs(self, spacing: float) -> tuple[Pair, ...]:

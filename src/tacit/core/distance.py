@@ -183,8 +183,9 @@ def norms(
     elif count is not None:
         most = largest * count
     elif "l2" in given:
-        most = given["l2"] ** 2  # whole moves: |d| <= d^2; where they are not, l0 is asked for
-        largest = min(largest, most)
+        if given["l2"] < 1:
+            raise BadParameter("l2", l2, "at least 1, or given with l0")
+        most = given["l2"] ** 2  # for whole moves |d| <= d^2; where moves are not whole, l0 is asked for
     else:
         raise BadParameter("l0", None, "given when only linf is known")
     total = min(most, largest * count) if count is not None else most

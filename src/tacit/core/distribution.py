@@ -18,6 +18,7 @@ References.  Dwork and Rothblum 2016 (the privacy loss variable); Dwork and Roth
 from __future__ import annotations
 
 import math
+from collections import Counter
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
@@ -28,6 +29,7 @@ from numpy.typing import NDArray
 from .errors import BadParameter
 from .exact import Number, down, probability, rational, up
 from .loss import Loss
+from .pairs import Pair
 from .pld import Bounds, Sum
 from .tails import above, crossing, mirror
 from .views import Basic, Pairs, failures
@@ -49,7 +51,11 @@ class Distribution:
 
     @cached_property
     def _sum(self) -> Sum:
-        return Pairs().sums(self.loss)[-1 if self.reverse else 0] if self.loss.terms else Sum({})
+        spacing, way = Pairs._spacing(self.loss), -1 if self.reverse else 0
+        counts: Counter[Pair] = Counter()
+        for atom, n in self.loss.terms.items():
+            counts[atom.pairs(spacing)[way]] += n
+        return Sum(counts)
 
     @cached_property
     def _mirrored(self) -> Sum:

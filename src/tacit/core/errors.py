@@ -22,6 +22,17 @@ if TYPE_CHECKING:
 class TacitError(Exception):
     """The root of the tree."""
 
+    def __reduce__(self) -> tuple[object, ...]:
+        return _again, (type(self), self.args, self.__dict__)
+
+
+def _again(kind: type[TacitError], args: tuple[object, ...], fields: dict[str, object]) -> TacitError:
+    """An error as it was, from a pickle."""
+    error = kind.__new__(kind)
+    error.args = args
+    error.__dict__.update(fields)
+    return error
+
 
 class Malformed(TacitError, ValueError):
     """What was asked cannot be read."""
@@ -29,9 +40,6 @@ class Malformed(TacitError, ValueError):
     def __init__(self, name: str, given: object, allowed: str) -> None:
         super().__init__(f"{name} must be {allowed}; got {given}")
         self.name, self.given, self.allowed = name, given, allowed
-
-    def __reduce__(self) -> tuple[type[Malformed], tuple[str, object, str]]:
-        return type(self), (self.name, self.given, self.allowed)
 
 
 class BadParameter(Malformed):
@@ -77,6 +85,3 @@ class BudgetExceeded(Refused):
     def __init__(self, budget: Budget, spent: Loss, cost: Loss) -> None:
         super().__init__(budget.refusal(spent, cost))
         self.budget, self.spent, self.cost = budget, spent, cost
-
-    def __reduce__(self) -> tuple[type[BudgetExceeded], tuple[Budget, Loss, Loss]]:
-        return type(self), (self.budget, self.spent, self.cost)

@@ -56,7 +56,9 @@ class Lattice(Pair):
 
     def cumulant(self, c: Floats) -> Floats:
         top = self.losses[-1]
-        return np.array([x * top + math.log(self.masses @ np.exp(x * (self.losses - top))) for x in c])
+        return np.array(
+            [x * top + math.log(self.masses @ np.exp(np.maximum(x * (self.losses - top), -700))) for x in c]
+        )
 
     def on_line(self, c: float, stride: float, count: int) -> Complex:
         """By one transform of the tilted masses: 2 pi / stride must be a power of two times the step."""
@@ -65,7 +67,7 @@ class Lattice(Pair):
         tilted = self.masses * np.exp(c * self.losses - shift)
         folded = np.zeros(size)
         np.add.at(folded, np.arange(tilted.size) % size, tilted)
-        wave = np.conj(np.fft.fft(folded))  # sum of e^(+ i ...)
+        wave = np.conj(np.fft.fft(folded)) + 1e-300  # sum of e^(+ i ...), not zero
         n = np.arange(count)
         return np.asarray(np.log(wave[n % size]) + shift + 1j * stride * n * (self.first * self.step))
 
@@ -147,7 +149,8 @@ def on_grid(spacing: float, first: int, p: Floats, q: Floats, infinite: float) -
     masses = np.zeros(p.size + 1)
     masses[1:] += up
     masses[:-1] += p - up
-    return Lattice(spacing, first, masses * _RAISE, infinite * _RAISE)
+    used = np.flatnonzero(masses)[[0, -1]]
+    return Lattice(spacing, first + int(used[0]), masses[used[0] : used[1] + 1] * _RAISE, infinite * _RAISE)
 
 
 def _between(a: Floats) -> Floats:

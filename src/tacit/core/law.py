@@ -149,10 +149,10 @@ class Gaussian:
         """Above sigma 1000 a tail is taken from the integral of the density, by the midpoint rule."""
         return self.sigma2 > 10**6
 
-    @property
-    def tail_accuracy(self) -> float:
+    def tail_accuracy(self, k: int) -> float:
         """Relative error of `at_least`: rounding, or the midpoint rule's (1 + (t/sigma)^2) / (24 sigma2)."""
-        return 1e-5 if self._large else 1e-13
+        t2 = float(Fraction((k - self.centre) ** 2) / self.sigma2)
+        return min(1.0, (1 + t2) / float(24 * self.sigma2) + 1e-12) if self._large else 1e-13
 
     @cached_property
     def total(self) -> float:

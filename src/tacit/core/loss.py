@@ -93,7 +93,7 @@ class Pure(Atom):
 
     def profile(self, epsilon: float) -> float:
         """(e^e0 - e^epsilon) / (1 + e^e0), that of the coin."""
-        gap = float(self.epsilon) - epsilon
+        gap = up(self.epsilon - Fraction(epsilon))
         return -math.expm1(-gap) / (1 + math.exp(-float(self.epsilon))) * ULPS if gap > 0 else 0.0
 
     def pairs(self, spacing: float) -> tuple[Pair, ...]:
@@ -172,19 +172,19 @@ class Loss:
 
     def epsilon(self, delta: float | str | Fraction = 0) -> float:
         """The least epsilon that any view proves at delta."""
-        from .views import best  # views are built on losses
+        from .accounting import best  # which is built on losses
 
         return best(self, delta).epsilon
 
     def delta(self, epsilon: float | str | Fraction) -> float:
         """The least delta that any view proves at epsilon."""
-        from .views import least_delta
+        from .accounting import least_delta
 
         return least_delta(self, epsilon)
 
     def explain(self, delta: float | str | Fraction = 0) -> str:
         """Every view's answer, with its theorem, and which one won."""
-        from .views import table
+        from .accounting import table
 
         return table(self, delta)
 

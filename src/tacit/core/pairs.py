@@ -91,7 +91,7 @@ class Coin(Pair):
 
     @property
     def variance(self) -> float:
-        return (self.epsilon / math.cosh(self.epsilon / 2)) ** 2
+        return (self.epsilon / math.cosh(min(self.epsilon, 600.0) / 2)) ** 2
 
 
 @dataclass(frozen=True)
@@ -103,8 +103,9 @@ class Response(Pair):
 
     @cached_property
     def _chances(self) -> tuple[float, float, float]:
-        low = 1 / (math.exp(self.epsilon) + self.categories - 1)
-        return math.exp(self.epsilon) * low, low, (self.categories - 2) * low
+        own = 1 / (1 + (self.categories - 1) * math.exp(-self.epsilon))
+        low = math.exp(-self.epsilon) * own
+        return own, low, (self.categories - 2) * low
 
     def log_transform(self, z: Complex) -> Complex:
         own, other, third = self._chances
@@ -121,7 +122,8 @@ class Response(Pair):
 
     @property
     def variance(self) -> float:
-        return self.epsilon**2 * (self._chances[0] + self._chances[1]) - self.mean**2
+        own, other, third = self._chances
+        return self.epsilon**2 * (4 * own * other + third * (own + other))
 
 
 @dataclass(frozen=True)
@@ -258,4 +260,5 @@ class DiscreteGaussianShift(Pair):
     def variance(self) -> float:
         from .law import Gaussian
 
-        return (self.shift / float(self.sigma2)) ** 2 * Gaussian(self.sigma2).variance()
+        exact = float(self.sigma2) if self.sigma2 > 4 else Gaussian(self.sigma2).variance()
+        return (self.shift / float(self.sigma2)) ** 2 * exact

@@ -18,7 +18,7 @@ for |M(c + iy)| <= M(c) e^(-g y^2/2), g >= 0 being the part of Var L that is nor
 2^-46 (1 + the number of mechanisms) times the sum of absolute values.
 
 f is Kaiser's window, K(z) = e^(zw/2) S(zw/2) / S(0) with S(u) = sinh(v)/v, v = sqrt(B^2 + u^2); where
-|y| w > 4 B it is at most 1.25 e^(cw) / (S(0) |y| w / 2).  w is a fixed share of E: by so much may the upper bound on
+|y| w > 4 B it is at most 2 e^(cw) / (S(0) |y| w / 2).  w is a fixed share of E: by so much may the upper bound on
 epsilon lie above the truth; for tails, of the standard deviation of L.  The same sum at E + w, less all errors, is a
 lower bound on H(E).
 
@@ -39,6 +39,7 @@ from numpy.typing import NDArray
 from .lattice import Composed, Lattice
 from .pairs import Coin, Pair
 
+_TINY = 5e-324  # what is positive never underflows to nothing
 _BETA = 12.0  # B
 _PEAK = math.sinh(_BETA) / _BETA  # S(0)
 _WIDTH = 6e-4  # w as a share of epsilon
@@ -77,7 +78,7 @@ class Sum:
 
     @cached_property
     def largest(self) -> float:
-        return math.fsum(n * pair.largest for pair, n in self.pairs.items())
+        return math.fsum(n * pair.largest for pair, n in self.pairs.items()) * (1 + 2.0**-50)
 
     @cached_property
     def mean(self) -> float:
@@ -102,7 +103,7 @@ class Sum:
 
     def least(self, height: Height, near: float | None = None) -> float:
         """The c > 0 at which a convex height(c, ln M(c)) is least, to a few per cent: grids of nine, ever finer."""
-        centre, reach = (-0.5 * math.log(self.variance), 8.0) if near is None else (math.log(near), 0.5)
+        centre, reach = (-0.5 * math.log(max(self.variance, 1e-300)), 8.0) if near is None else (math.log(near), 0.5)
         while 0.1 < reach < 100:
             c = np.exp(np.clip(centre + np.linspace(-reach, reach, 9), -200, 200))
             with np.errstate(over="ignore", invalid="ignore"):
@@ -116,10 +117,12 @@ class Sum:
         """An epsilon from the best order, and c: delta(E) <= M(c) e^(-cE) c^c / (1 + c)^(1 + c)."""
 
         def bound(c: Floats, log_m: Floats) -> Floats:
-            return np.asarray((log_m + c * np.log(c) - (1 + c) * np.log1p(c) - math.log(delta)) / c)
+            return np.asarray((log_m - c * np.log1p(1 / c) - np.log1p(c) - math.log(delta)) / c)
 
         best = np.array([self.least(bound)])
-        return max(0.0, float(bound(best, self.cumulants(best))[0])), float(best[0])
+        log_m = self.cumulants(best)
+        rounding = 2.0**-46 * (1 + self.count + np.abs(log_m)) / best
+        return max(0.0, float((bound(best, log_m) + rounding)[0])), float(best[0])
 
     def _crossing(self, delta: float) -> tuple[Line, float]:
         """A line, and where its sum crosses delta: found with a wide window, then with a narrow one."""
@@ -159,7 +162,7 @@ class Sum:
         if found <= line.width:
             return 0.0 if Line.at(self, 0.0, delta, _WIDTH).upper(0.0) <= delta else min(at, self.largest)
         step = 1e-7 * found
-        while line.upper(found) > delta:
+        while not line.upper(found) <= delta:
             found, step = found + step, 2 * step
         return min(found, at, self.largest)
 
@@ -184,9 +187,9 @@ class Sum:
         if epsilon >= self.largest:
             return Bounds(0.0, 0.0)
         if (composed := self._composed(epsilon, None)) is not None:
-            return Bounds(0.0, min(1.0, composed.delta(epsilon)))
+            return Bounds(0.0, min(1.0, max(_TINY, composed.delta(epsilon))))
         line = Line.at(self, epsilon, None, _WIDTH)
-        return Bounds(max(0.0, line.lower(epsilon)), min(1.0, line.upper(epsilon)))
+        return Bounds(max(0.0, line.lower(epsilon)), min(1.0, max(_TINY, line.upper(epsilon))))
 
 
 @dataclass(frozen=True)
@@ -216,7 +219,7 @@ class Line:
         width = min(share * (max(epsilon, 0.05 * deviation) if order == 2 else deviation), 10 / c)
         period = max(nats / c, _upper_period(total, c, epsilon - width, nats), 4 * width)
         if total.spacing:
-            period = total.spacing * 2 ** math.ceil(math.log2(period / total.spacing))
+            period = total.spacing * 2 ** max(0, math.ceil(math.log2(period / total.spacing)))
         step = 2 * math.pi / period
         width = min(max(width, 4 * _BETA / (_TERMS * order * step)), period / 4)  # a wide period costs accuracy
         reach, g = 4 * _BETA / width, total.smoothness
@@ -232,7 +235,7 @@ class Line:
             log_terms += n * pair.on_line(c, step, count)
         far = (count - 1) * step
         if far * width >= 4 * _BETA:
-            rest = 2.5 / (_PEAK * width * order * far**order)
+            rest = 4 / (_PEAK * width * order * far**order)
         else:
             rest = 1 / far if order == 2 else 1 / (g * far**2)
         rest *= math.exp(-g * far**2 / 2)

@@ -43,7 +43,7 @@ _MARGIN = 2.0**-40
 _CHUNK = 1 << 14
 _FEW = 16  # draws that are as quickly made one by one
 _UNDECIDED = -(1 << 62)  # no block begins here
-FAR = 1 << 61  # int64 draws stop here; beyond lies less than e^-100 of every law that is drawn as int64
+FAR = (1 << 62) - 1  # int64 draws stop here; beyond lies less than e^-100 of every law that is drawn as int64
 
 
 @dataclass(frozen=True)
@@ -121,7 +121,7 @@ class Table:
         # Packed, so that the time to fetch an owner does not tell a common one from a rare one.  A limit of 2^64
         # becomes the last unit: such a column has one owner, named twice.
         self.limits = array("Q", [min(limit, (1 << 64) - 1) for limit in limits])
-        self.owners = array("q", owners) if max(owners) < FAR >> 2 else owners
+        self.owners = array("q", owners) if max(owners) < 1 << 59 else owners
         self._limits = np.array(self.limits, np.uint64)
         self._owners = np.array(self.owners, np.int64 if isinstance(self.owners, array) else object)
 

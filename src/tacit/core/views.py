@@ -8,21 +8,20 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from collections.abc import Iterable
 from fractions import Fraction
 from functools import reduce
-from typing import Any, Generic, TypeVar
+from typing import Generic, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from .atoms import TINY, GaussianNoise
-from .errors import BadParameter
-from .exact import Number, down, rational, up
+from .exact import down, up
 from .loss import Atom, Loss, Pure
 from .pairs import Pair
 from .pld import Sum
+from .search import least, least_value
 
 T = TypeVar("T")
 Curve = NDArray[np.float64]
@@ -295,34 +294,9 @@ def _collect(pairs: Iterable[tuple[Pair, int]]) -> dict[Pair, int]:
     return counts
 
 
-VIEWS: tuple[View[Any], ...] = (
-    Basic(), Classical(), Exponent(), Advanced(), Optimal(), Zcdp(), Renyi(), Gaussians(), Alone(), Pairs(),
-)  # fmt: skip
-
-
-@dataclass(frozen=True)
-class Answer:
-    """What one view proves."""
-
-    view: View[Any]
-    epsilon: float
-
-
 def failures(loss: Loss) -> Fraction:
     """The probability that any of the mechanisms breaks its promise, at most: the sum."""
     return min(sum((n * atom.failure() for atom, n in loss.terms.items()), Fraction(0)), Fraction(1))
-
-
-def least(holds: Callable[[float], bool], low: float, high: float) -> float:
-    """The least float in [0, high], to a relative 2^-40 and never below, at which a monotone condition holds."""
-    if holds(0.0):
-        return 0.0
-    if not holds(high):
-        return math.inf
-    while high - low > high * 2.0**-40:
-        middle = math.sqrt(low) * math.sqrt(high) if high > 4 * low else (low + high) / 2
-        low, high = (low, middle) if holds(middle) else (middle, high)
-    return high
 
 
 def _tail(excess: float, width: float) -> float:
@@ -331,51 +305,3 @@ def _tail(excess: float, width: float) -> float:
         return 1.0
     exponent = excess * (excess / width) if width else math.inf
     return max(TINY, math.exp(-exponent * (1 - 2.0**-40)))
-
-
-def least_value(f: Callable[[float], float], low: float, high: float) -> float:
-    """A value of f near its least, sought on ever finer grids: any value will do where f bounds the truth."""
-    best = math.inf
-    while high - low > 1e-4:
-        points = np.linspace(low, high, 9).tolist()
-        values = [f(x) for x in points]
-        i = int(np.argmin(values))
-        best = min(best, values[i])
-        low, high = points[max(0, i - 1)], points[min(8, i + 1)]
-    return best
-
-
-def _delta(delta: Number) -> float:
-    d = rational("delta", delta)
-    if not 0 <= d < 1:
-        raise BadParameter("delta", delta, "at least 0 and below 1")
-    return down(d) if d else 0.0
-
-
-def best(loss: Loss, delta: Number) -> Answer:
-    """The view that proves the least epsilon."""
-    d = _delta(delta)
-    return min((Answer(view, view.epsilon(loss, d)) for view in VIEWS), key=lambda a: a.epsilon)
-
-
-def least_delta(loss: Loss, epsilon: Number) -> float:
-    """The least delta, to a relative 2^-40 and never below, at which some view proves epsilon."""
-    e = rational("epsilon", epsilon)
-    if e < 0:
-        raise BadParameter("epsilon", epsilon, "at least 0")
-    target = down(e)
-    failure = failures(loss)
-    found = min((view.delta(view.total(loss), target) for view in VIEWS), default=1.0) if loss.terms else 0.0
-    return min(1.0, found if not failure else up(1 - (1 - failure) * (1 - Fraction(found))))
-
-
-def table(loss: Loss, delta: Number) -> str:
-    """Every view's epsilon with its theorem; the winner is starred."""
-    d = _delta(delta)
-    answers = [Answer(view, view.epsilon(loss, d)) for view in VIEWS]
-    winner = min(a.epsilon for a in answers)
-    rows = [
-        f"{'*' if a.epsilon == winner < math.inf else ' '} {a.view.name:<18}{a.epsilon:>14.6g}  {a.view.theorem}"
-        for a in answers
-    ]
-    return "\n".join([f"  {'view':<18}{'epsilon':>14}  theorem, at delta = {d:g}", *rows])

@@ -16,6 +16,7 @@ from ..core.exact import Number, probability, up, whole
 from ..core.law import Law, OnGrid, Product
 from ..core.mechanism import Mechanism
 from ..core.randomness import Source
+from ..core.table import FAR
 from ._grid import LARGEST, Value, distance_in_steps, power_of_two, steps
 
 
@@ -67,7 +68,7 @@ class Additive(Mechanism[Value, Value]):
             noise = noise + at
         else:
             noise += at
-            np.clip(noise, -LARGEST, LARGEST, out=noise)
+            np.clip(noise, LARGEST - FAR, FAR - LARGEST, out=noise)  # beyond, noise itself may have been cut
         return noise if self.grid is None else noise.astype(float) * float(self.grid)
 
     def error(self, beta: Number = 0.05, size: int = 1) -> float:

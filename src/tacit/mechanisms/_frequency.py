@@ -42,7 +42,7 @@ class FrequencyOracle(Mechanism[Answers, Any]):
     categories: int
 
     def __init__(self, epsilon: Number, categories: int) -> None:
-        object.__setattr__(self, "epsilon", positive("epsilon", epsilon))
+        object.__setattr__(self, "epsilon", positive("epsilon", epsilon, within=Fraction(1 << 30)))
         object.__setattr__(self, "categories", whole("categories", categories, at_least=2))
 
     @property
@@ -78,7 +78,7 @@ class FrequencyOracle(Mechanism[Answers, Any]):
         if array.dtype == bool and self.categories == 2:
             return array
         if array.dtype.kind not in "iu":
-            raise BadData(name, f"{type(x).__name__} of dtype {array.dtype}", "whole numbers")
+            raise BadData(name, f"data of kind {array.dtype.kind!r}", "whole numbers")
         if array.size and not (array.min() >= 0 and array.max() < self.categories):
             raise BadData(name, "one that is not", f"a category from 0 to {self.categories - 1}")
         return array.astype(np.int64, copy=False)

@@ -19,7 +19,8 @@ from ..core.errors import BadData, BadParameter
 from ..core.exact import Number, positive
 
 Value = int | float | NDArray[Any]
-LARGEST = 1 << 60  # steps to which noise is added lie within this, and so does what is released as int64
+LARGEST = 1 << 60  # steps to which noise is added lie within this
+_WIDEST = 2.0**61
 
 
 def power_of_two(name: str, value: Number) -> Fraction:
@@ -50,43 +51,66 @@ def as_array(name: str, x: object) -> NDArray[Any]:
         raise BadData(name, type(x).__name__, "numbers, or an array of them") from None
 
 
-def steps(name: str, x: Value, grid: Fraction | None) -> int | NDArray[np.int64]:
-    """A private value, or an array of them, in steps of the grid."""
-    if type(x) is int and grid is None:
-        rounded: Any = x
+def steps(name: str, x: Value, grid: Fraction | None, clamp: bool = True) -> int | NDArray[np.int64]:
+    """A private value, or an array of them, in steps of the grid; integers are never put through floats.
+
+    What lies beyond +-2^60 steps is moved there: no move grows by that, and no error tells of it.  Where common moves
+    of all values are free, as in selection, that would not do, and it is refused.
+    """
+    if type(x) is int:
+        rounded: Any = x if grid is None else math.floor(x / grid + Fraction(1, 2))
     elif type(x) is float and grid is not None:
         rounded = _nearest(name, x, float(grid))
     else:
-        array = as_array(name, x)
-        array = array.astype(np.int64) if array.size == 0 and array.dtype == float else array
-        if array.dtype.kind not in ("iu" if grid is None else "iuf") or array.dtype.itemsize > 8:
-            allowed = (
-                "integers; for reals give the mechanism a grid"
-                if grid is None
-                else "integers, or floats of at most 64 bits"
-            )
-            raise BadData(name, f"{type(x).__name__} of dtype {array.dtype}", allowed)
-        rounded = array if grid is None else _nearest_array(name, array, float(grid))
+        rounded = _nearest_array(name, as_array(name, x), grid)
     scalar = not isinstance(rounded, np.ndarray) or rounded.ndim == 0
-    low, high = (rounded, rounded) if scalar else (rounded.min(initial=0), rounded.max(initial=0))
-    if high > LARGEST or low < -LARGEST:
+    if clamp:
+        rounded = max(-LARGEST, min(int(rounded), LARGEST)) if scalar else _clamped(rounded)
+    elif np.max(rounded, initial=0) > LARGEST or np.min(rounded, initial=0) < -LARGEST:
         raise BadData(name, "a larger one", "within +-2^60 steps of the grid")
     return int(rounded) if scalar else rounded.astype(np.int64, copy=False)
 
 
+def _clamped(x: NDArray[Any]) -> NDArray[Any]:
+    return np.asarray(np.clip(x, 0 if x.dtype == np.uint64 else -LARGEST, LARGEST))
+
+
 def _nearest(name: str, x: float, grid: float) -> int:
-    scaled = x / grid
-    if not math.isfinite(scaled):
-        raise BadData(name, "one that is not", "finite, also when divided by the grid")
+    if not math.isfinite(x):
+        raise BadData(name, "one that is not", "finite")
+    scaled = max(-_WIDEST, min(x / grid, _WIDEST))
     below = math.floor(scaled)
     return below + (scaled - below >= 0.5)
 
 
-def _nearest_array(name: str, x: NDArray[Any], grid: float) -> NDArray[np.float64]:
-    """Dividing by a power of two and taking the fraction part do not round, so this is floor(x / grid + 1/2)."""
+def _nearest_array(name: str, x: NDArray[Any], grid: Fraction | None) -> NDArray[Any]:
+    """floor(x / grid + 1/2): neither dividing by a power of two nor taking the fraction part of a float rounds."""
+    if x.size == 0 or x.dtype.kind in "iu":
+        return _nearest_integers(x, grid or Fraction(1))
+    if grid is None or x.dtype.kind != "f" or x.dtype.itemsize > 8:
+        allowed = "integers; for reals give the mechanism a grid" if grid is None else "integers, or floats of 64 bits"
+        raise BadData(name, f"data of kind {x.dtype.kind!r}", allowed)
+    if not np.isfinite(x).all():
+        raise BadData(name, "one that is not", "finite")
     with np.errstate(over="ignore"):
-        scaled = x.astype(np.float64) / grid
-    if not np.isfinite(scaled).all():
-        raise BadData(name, "one that is not", "finite, also when divided by the grid")
+        scaled = np.clip(x.astype(np.float64) / float(grid), -_WIDEST, _WIDEST)
     below = np.floor(scaled)
-    return below + (scaled - below >= 0.5)
+    return np.asarray(below + (scaled - below >= 0.5))
+
+
+def _nearest_integers(x: NDArray[Any], grid: Fraction) -> NDArray[Any]:
+    """The same for integers, in their own width; what overflows after all lies beyond the range either way."""
+    wide = x if x.dtype == np.uint64 else x.astype(np.int64)
+    if grid > 1 << 61:
+        exact = [math.floor(v / grid + Fraction(1, 2)) for v in wide.ravel().tolist()]
+        return np.array(exact, np.int64).reshape(x.shape)
+    if grid > 1:
+        g = wide.dtype.type(int(grid))
+        quotient = wide // g
+        return np.asarray(quotient + (wide - quotient * g >= g // 2).astype(wide.dtype))
+    if grid == 1:
+        return wide
+    most = LARGEST // min(int(1 / grid), LARGEST + 1)
+    wide = np.clip(wide, 0 if wide.dtype == np.uint64 else -most - 1, most + 1).astype(np.int64)
+    inside = np.where(np.abs(wide) <= most, wide, 0) * np.int64(min(int(1 / grid), LARGEST))
+    return np.where(np.abs(wide) <= most, inside, np.sign(wide) * (LARGEST + 1))

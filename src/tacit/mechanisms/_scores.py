@@ -100,10 +100,12 @@ class Selection(Mechanism[Scores, Y]):
         d = self.sensitivity if by is None else by
         if self.grid is None and d.linf.denominator != 1:
             raise BadParameter("distance", d.linf, "whole for integer scores; for reals give the mechanism a grid")
+        if self.grid is not None and d.l0 is None:
+            raise BadParameter("distance", d, "one that says how many coordinates move (l0), to be put on a grid")
         most = math.ceil(d.linf / (self.grid or 1))
         if self.motion == "free" or (self.motion == "monotone" and isinstance(d.relation, Substitute)):
             return 2 * most
-        one_unit = self.motion == "monotone" and d.linf <= self.sensitivity.linf
+        one_unit = self.motion == "monotone" and d == self.sensitivity
         return most if one_unit or self.grid is None or not most else most + 1
 
     def loss(self, distance: Number | Distance[Any] | None = None) -> Loss:
@@ -119,7 +121,7 @@ class Selection(Mechanism[Scores, Y]):
             raise BadData(
                 "scores", f"an array of shape {array.shape}", f"one number for each candidate, {how_many} in all"
             )
-        at = steps("scores", array, self.grid)
+        at = steps("scores", array, self.grid, clamp=False)
         return np.asarray(np.max(at) - at)
 
     def in_units(self, gap: int) -> float:

@@ -133,10 +133,12 @@ class Comparisons(Interactive[Stream, Y, State, int | float, A]):
         d = self.sensitivity if by is None else read_distance(by, zero=True)
         if self.grid is None and d.linf.denominator != 1:
             raise BadParameter("distance", d.linf, "whole for integer values; for reals give the mechanism a grid")
+        if self.grid is not None and d.l0 is None:
+            raise BadParameter("distance", d, "one that says how many coordinates move (l0), to be put on a grid")
         most = math.ceil(d.linf / (self.grid or 1))
         if not self.monotone or isinstance(d.relation, Substitute):
             return d, most, 2 * most
-        apart = self.grid is not None and d.linf > self.sensitivity.linf
+        apart = self.grid is not None and most > 0 and d != self.sensitivity
         return d, most, most + apart
 
     @cached_property

@@ -41,7 +41,7 @@ from ..core.exact import Number, positive, several, up
 from ..core.loss import Loss
 from ..core.mechanism import Example, Mechanism
 from ..core.randomness import Source
-from ._grid import LARGEST, as_array
+from ._grid import as_array
 from .exponential import Exponential
 
 Valuations = Sequence[int] | Sequence[float] | NDArray[Any]
@@ -76,8 +76,8 @@ class PostedPrice(Mechanism[Valuations, float]):
     def cents(self) -> NDArray[np.int64]:
         """The prices in their largest common unit."""
         unit = math.lcm(*(p.denominator for p in self.prices))
-        if self.prices[-1] * unit > 1 << 40:
-            raise BadParameter("prices", self.prices[-1], "within 2^40 multiples of a common unit")
+        if self.prices[-1] * unit > 1 << 26:  # then no number of buyers that fits in memory overflows
+            raise BadParameter("prices", self.prices[-1], "within 2^26 multiples of a common unit")
         return np.array([int(p * unit) for p in self.prices])
 
     def _moves(self, buyers: Distance[Any]) -> Distance[Any]:
@@ -92,9 +92,7 @@ class PostedPrice(Mechanism[Valuations, float]):
         """What each price would earn, in cents."""
         v = as_array("valuations", valuations)
         if v.ndim != 1 or v.dtype.kind not in "iuf" or not np.isfinite(v).all():
-            raise BadData("valuations", f"{v.dtype} of shape {v.shape}", "finite numbers, one for each buyer")
-        if v.size * int(self.cents[-1]) > LARGEST:
-            raise BadData("valuations", "too many", "few enough that the revenue is below 2^60 cents")
+            raise BadData("valuations", f"data of kind {v.dtype.kind!r}", "finite numbers, one for each buyer")
         accepted = np.searchsorted(np.array(self.prices, float), v, side="right")
         buyers = v.size - np.cumsum(np.bincount(accepted, minlength=len(self.prices) + 1))[:-1]
         return np.asarray(buyers * self.cents)

@@ -1,0 +1,74 @@
+"""All views together: the least epsilon or delta that any of them proves, and which one it was."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+from .errors import BadParameter
+from .exact import Number, down, rational, up
+from .loss import Loss
+from .views import (
+    Advanced,
+    Alone,
+    Basic,
+    Classical,
+    Exponent,
+    Gaussians,
+    Optimal,
+    Pairs,
+    Renyi,
+    View,
+    Zcdp,
+    failures,
+)
+
+VIEWS: tuple[View[Any], ...] = (
+    Basic(), Classical(), Exponent(), Advanced(), Optimal(), Zcdp(), Renyi(), Gaussians(), Alone(), Pairs(),
+)  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What one view proves."""
+
+    view: View[Any]
+    epsilon: float
+
+
+def _delta(delta: Number) -> float:
+    d = rational("delta", delta)
+    if not 0 <= d < 1:
+        raise BadParameter("delta", delta, "at least 0 and below 1")
+    return down(d) if d else 0.0
+
+
+def best(loss: Loss, delta: Number) -> Answer:
+    """The view that proves the least epsilon."""
+    d = _delta(delta)
+    return min((Answer(view, view.epsilon(loss, d)) for view in VIEWS), key=lambda a: a.epsilon)
+
+
+def least_delta(loss: Loss, epsilon: Number) -> float:
+    """The least delta, to a relative 2^-40 and never below, at which some view proves epsilon."""
+    e = rational("epsilon", epsilon)
+    if e < 0:
+        raise BadParameter("epsilon", epsilon, "at least 0")
+    target = down(e)
+    failure = failures(loss)
+    found = min((view.delta(view.total(loss), target) for view in VIEWS), default=1.0) if loss.terms else 0.0
+    return min(1.0, found if not failure else up(1 - (1 - failure) * (1 - Fraction(found))))
+
+
+def table(loss: Loss, delta: Number) -> str:
+    """Every view's epsilon with its theorem; the winner is starred."""
+    d = _delta(delta)
+    answers = [Answer(view, view.epsilon(loss, d)) for view in VIEWS]
+    winner = min(a.epsilon for a in answers)
+    rows = [
+        f"{'*' if a.epsilon == winner < math.inf else ' '} {a.view.name:<18}{a.epsilon:>14.6g}  {a.view.theorem}"
+        for a in answers
+    ]
+    return "\n".join([f"  {'view':<18}{'epsilon':>14}  theorem, at delta = {d:g}", *rows])

@@ -1,0 +1,32 @@
+"""Searches whose answer errs on a known side."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+
+import numpy as np
+
+
+def least(holds: Callable[[float], bool], low: float, high: float) -> float:
+    """The least float in [0, high], to a relative 2^-40 and never below, at which a monotone condition holds."""
+    if holds(0.0):
+        return 0.0
+    if not holds(high):
+        return math.inf
+    while high - low > high * 2.0**-40:
+        middle = math.sqrt(low) * math.sqrt(high) if high > 4 * low else (low + high) / 2
+        low, high = (low, middle) if holds(middle) else (middle, high)
+    return high
+
+
+def least_value(f: Callable[[float], float], low: float, high: float) -> float:
+    """A value of f near its least, sought on ever finer grids: any value will do where f bounds the truth."""
+    best = math.inf
+    while high - low > 1e-4:
+        points = np.linspace(low, high, 9).tolist()
+        values = [f(x) for x in points]
+        i = int(np.argmin(values))
+        best = min(best, values[i])
+        low, high = points[max(0, i - 1)], points[min(8, i + 1)]
+    return best

@@ -1,0 +1,172 @@
+"""Pictures, one function each; `save` writes any of them as PNG, SVG or HTML, without a network."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from .core.accounting import VIEWS
+from .core.distribution import Distribution
+from .core.errors import BadParameter, TacitError
+from .core.exact import Number, down, probability, whole
+from .core.loss import Loss
+from .mix import mix
+
+if TYPE_CHECKING:
+    from altair import Chart, FacetChart, TopLevelMixin
+
+Rows = list[dict[str, Any]]
+Axis = tuple[str, str]  # a field, and what is written beside it
+Style = tuple[str, list[int]]  # a colour, and dashes
+
+# The colours of Okabe and Ito, which colour-blind eyes tell apart; lines of one colour differ in their dashes.
+BLACK, ORANGE, SKY, GREEN = "#000000", "#E69F00", "#56B4E9", "#009E73"
+BLUE, RED, PURPLE, GREY = "#0072B2", "#D55E00", "#CC79A7", "#777777"
+SOLID, DASHED, DOTTED = [1, 0], [7, 4], [2, 3]
+ACCOUNTANTS: dict[str, Style] = {
+    "basic": (BLACK, SOLID),
+    "advanced, 2keps^2": (ORANGE, DOTTED),
+    "advanced, exp": (ORANGE, DASHED),
+    "advanced": (ORANGE, SOLID),
+    "zCDP": (SKY, DASHED),
+    "Renyi": (BLUE, SOLID),
+    "optimal": (RED, SOLID),
+    "Gaussian": (PURPLE, SOLID),
+    "profile": (GREEN, DOTTED),
+    "PLD": (GREEN, DASHED),
+}
+BOUNDS: dict[str, Style] = {"tail, P[L > epsilon]": (ORANGE, DASHED), "hockey stick": (BLUE, SOLID)}
+FAINTEST = 1e-12  # the least delta that is drawn
+SHORT = "format(datum.value, datum.value < 0.001 ? '~e' : '~g')"  # how numbers stand at an axis
+
+
+class Missing(TacitError, ImportError):
+    """What draws is not installed."""
+
+
+def _altair() -> Any:
+    try:
+        import altair
+        import vl_convert  # noqa: F401
+    except ImportError:
+        raise Missing("pictures need the extra `plots`: pip install 'tacit[plots]'") from None
+    return altair
+
+
+def save(chart: TopLevelMixin, path: str | Path) -> Path:
+    """Write a chart in the format that the suffix names; an HTML file holds all that it needs."""
+    target = Path(path)
+    options: dict[str, dict[str, Any]] = {".png": {"scale_factor": 2}, ".svg": {}, ".html": {"inline": True}}
+    if target.suffix not in options:
+        raise BadParameter("path", str(path), "a file name that ends in .png, .svg or .html")
+    chart.save(str(target), **options[target.suffix])
+    return target
+
+
+def composition(loss: Loss | str, delta: Number = "1e-6", *, most: int = 1000) -> Chart:
+    """Epsilon at delta after k copies of a loss, or of a mix in words, as every view proves it."""
+    alt, one, d = _altair(), _loss(loss), down(probability("delta", delta))
+    ks = sorted({round(k) for k in np.geomspace(1, whole("most", most, at_least=2), 19)})
+    rows: Rows = []
+    for view in VIEWS:
+        answers = [(k, epsilon) for k in ks if 0 < (epsilon := view.epsilon(k * one, d)) < math.inf]
+        if len(answers) > 1:  # a single point is no line
+            rows += [{"k": k, "epsilon": epsilon, "accountant": view.name} for k, epsilon in answers]
+    axes = ("k", "k, how many times"), ("epsilon", f"epsilon at delta = {delta}")
+    return _lines(alt, rows, *axes, ACCOUNTANTS, title=_title(loss), log_x=True)
+
+
+def profile(loss: Loss | str) -> Chart:
+    """Delta against epsilon: the hockey stick, and beside it what the tail of the privacy loss alone would prove."""
+    alt, total = _altair(), _loss(loss)
+    ways = [total.distribution(reverse=reverse) for reverse in (False, True)]
+    ways = ways[:1] if ways[0].mean == ways[1].mean else ways
+    top = min(total.epsilon(), max(way.mean + 7.5 * way.deviation for way in ways))
+    rows: Rows = []
+    for epsilon in np.linspace(0, top or 1.0, 49).tolist():
+        bounds = (max(way.tail_delta(epsilon) for way in ways), max(way.delta(epsilon).upper for way in ways))
+        named = zip(BOUNDS, bounds, strict=True)
+        rows += [{"epsilon": epsilon, "delta": y, "bound": name} for name, y in named if y >= FAINTEST]
+    return _lines(alt, rows, ("epsilon", "epsilon"), ("delta", "delta"), BOUNDS, title=_title(loss))
+
+
+def concentration(distribution: Distribution, *, ks: Sequence[int] = (1, 4, 16, 64, 256)) -> FacetChart:
+    """How the loss per mechanism, L / k, gathers about its mean: a density for each k, slightly blurred."""
+    if not distribution.variance:
+        raise BadParameter("distribution", "a constant", "that of a loss that varies")
+    alt, mean, blur = _altair(), distribution.mean, 1 / 8
+    margin = 3 * blur * distribution.deviation
+    first, last = distribution.quantile("0.001").lower - margin, distribution.quantile("0.999").upper + margin
+    rows: Rows = []
+    for k in ks:
+        law = distribution.times(k)
+        reach = 6 * law.deviation / k
+        points = np.linspace(max(first, mean - reach), min(last, mean + reach), 301)
+        density = np.maximum(0, law.density(k * points, blur * law.deviation))
+        curve = [(first, 0.0), *zip(points.tolist(), (density / density.max()).tolist(), strict=True), (last, 0.0)]
+        rows += [{"k": f"k = {k}", "x": x, "density": y} for x, y in curve]
+    base = alt.Chart(alt.Data(values=rows), width=460, height=70)
+    area = base.mark_area(color=SKY, opacity=0.6, line={"color": BLUE, "strokeWidth": 1.5}).encode(
+        x=alt.X("x:Q", title="privacy loss per mechanism, L / k", scale=alt.Scale(domain=[first, last], nice=False)),
+        y=alt.Y("density:Q", stack=None, axis=None),
+    )
+    rule = base.mark_rule(color=RED, strokeWidth=1.5, strokeDash=DASHED).encode(x=alt.datum(mean))
+    header = alt.Header(labelAngle=0, labelAlign="left", labelFontSize=12)
+    rowed = alt.Row("k:N", title=None, sort=[f"k = {k}" for k in ks], header=header)
+    chart = alt.layer(area, rule).facet(row=rowed, spacing=6)
+    titled = chart.properties(title=f"Densities, each to its own height; dashed: the mean, {mean:.3g}")
+    finished: FacetChart = _styled(titled)
+    return finished
+
+
+def _loss(loss: Loss | str) -> Loss:
+    return mix(loss) if isinstance(loss, str) else loss
+
+
+def _title(loss: Loss | str) -> str:
+    return loss if isinstance(loss, str) else ""
+
+
+def _lines(
+    alt: Any, rows: Rows, x: Axis, y: Axis, styles: dict[str, Style], *, title: str, log_x: bool = False
+) -> Chart:
+    """A line for each name, in its style or in grey; upwards the scale is logarithmic."""
+    if not rows:
+        raise BadParameter("loss", "nothing to draw", "one of which some accountant proves an epsilon above 0")
+    by = next(key for key in rows[0] if key not in (x[0], y[0]))
+    names = {row[by] for row in rows}
+    shown = [name for name in styles if name in names] + sorted(names - styles.keys())
+    colours, dashes = zip(*(styles.get(name, (GREY, DOTTED)) for name in shown), strict=True)
+    legend = alt.Legend(symbolSize=400, symbolStrokeWidth=2.5, labelLimit=300)
+    chart = alt.Chart(alt.Data(values=rows), width=460, height=320, title=title).mark_line(strokeWidth=2.5)
+    encoded = chart.encode(
+        x=alt.X(f"{x[0]}:Q", title=x[1], **(_log(alt, rows, x[0]) if log_x else {"scale": alt.Scale(nice=False)})),
+        y=alt.Y(f"{y[0]}:Q", title=y[1], **_log(alt, rows, y[0])),
+        color=alt.Color(f"{by}:N", scale=alt.Scale(domain=shown, range=list(colours)), title=by, legend=legend),
+        strokeDash=alt.StrokeDash(f"{by}:N", scale=alt.Scale(domain=shown, range=list(dashes)), title=by),
+    )
+    finished: Chart = _styled(encoded)
+    return finished
+
+
+def _log(alt: Any, rows: Rows, field: str) -> dict[str, Any]:
+    """A logarithmic scale, with ticks at 1, 2 and 5, or at powers of ten if there are many."""
+    low, high = (end(row[field] for row in rows) for end in (min, max))
+    steps = (1, 2, 5) if high < 10**4 * low else (1,)
+    decades = range(math.floor(math.log10(low)), math.ceil(math.log10(high)) + 1)
+    ticks = [tick for e in decades for step in steps if low <= (tick := step * 10.0**e) <= high]
+    axis = alt.Axis(labelExpr=SHORT, **({"values": ticks} if len(ticks) > 1 else {}))
+    return {"scale": alt.Scale(type="log", nice=False), "axis": axis}
+
+
+def _styled(chart: Any) -> Any:
+    """Letters large enough to read, and a faint grid."""
+    return (
+        chart.configure_axis(labelFontSize=12, titleFontSize=13, gridColor="#e8e8e8")
+        .configure_legend(labelFontSize=12, titleFontSize=12)
+        .configure_title(fontSize=13, anchor="start", fontWeight="normal")
+    )

@@ -1,0 +1,72 @@
+"""Values in steps of a grid: exact for integers and floats, clamped without a word, never through a wider float."""
+
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tacit import AboveThreshold, BadData, BadParameter, Exponential, Laplace, norms
+from tacit.mechanisms._grid import LARGEST, steps
+
+grids = st.integers(-70, 70).map(lambda j: Fraction(2) ** j)
+
+
+def nearest(x, grid):
+    exact = (Fraction(x) / grid + Fraction(1, 2)).__floor__()
+    return max(-LARGEST, min(exact, LARGEST))
+
+
+@given(st.integers(-(1 << 63), (1 << 63) - 1), grids)
+def test_integers_stay_integers(x, grid):
+    assert steps("value", x, grid) == nearest(x, grid)
+    assert steps("value", np.array([x, x]), grid).tolist() == [nearest(x, grid)] * 2
+
+
+@given(st.integers(0, (1 << 64) - 1), grids)
+def test_unsigned_integers_too(x, grid):
+    assert steps("value", np.array([x], np.uint64), grid).tolist() == [nearest(x, grid)]
+
+
+@given(st.floats(-1e300, 1e300), st.integers(-60, 60).map(lambda j: Fraction(2) ** j))
+def test_floats_are_rounded_exactly(x, grid):
+    assert steps("value", x, grid) == nearest(x, grid)
+    assert steps("value", np.array([x]), grid).tolist() == [nearest(x, grid)]
+
+
+@pytest.mark.parametrize("x", [(1 << 53) + 1, (1 << 59) + 64, 1 << 61])
+def test_neighbouring_integers_stay_neighbours(x):
+    for grid in (None, Fraction(1), Fraction(4)):
+        assert abs(steps("value", np.array([x + 1]), grid) - steps("value", np.array([x]), grid)).max() <= 1
+
+
+def test_a_value_beyond_the_range_is_answered_like_its_neighbour():
+    m = Laplace(epsilon=1)
+    assert abs(m.release((1 << 60) + 1) - (1 << 60)) < 1000
+    assert abs(m.release(np.array([1 << 62]))[0] - (1 << 60)) < 1000
+    assert m.release(np.array([1 << 60])).dtype == np.int64
+
+
+def test_scores_beyond_the_range_are_refused():
+    with pytest.raises(BadData, match="2\\^60"):
+        Exponential(epsilon=1).release([1 << 61, 0])
+
+
+def test_a_distance_without_l0_does_not_go_on_a_grid():
+    d = norms(l2=2)
+    for make in (
+        lambda: Exponential(epsilon=1, sensitivity=d, grid="0.25"),
+        lambda: AboveThreshold(threshold=1, epsilon=1, sensitivity=d, grid="0.25"),
+        lambda: Laplace(epsilon=1, sensitivity=d, grid="0.25"),
+    ):
+        with pytest.raises(BadParameter, match="l0"):
+            make()
+    with pytest.raises(BadParameter, match="l2"):
+        norms(l2="0.5")
+
+
+def test_two_small_monotone_units_may_be_rounded_apart():
+    m = Exponential(epsilon=3, sensitivity=3, grid=1, monotone=True)
+    assert m.loss().epsilon() == 3
+    assert m.loss(norms(l0=1, linf="1.1").group(2)).epsilon() >= 4
