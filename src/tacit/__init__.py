@@ -4,6 +4,7 @@ A release is a draw from a law; its distance from the neighbouring law is a loss
 """
 
 from . import composition
+from .calibrate import calibrate
 from .core.budget import Budget
 from .core.distance import ADD_REMOVE, SUBSTITUTE, Distance, norms
 from .core.errors import BadData, BadParameter, BudgetExceeded, Exhausted, MixedRelations, Refused, TacitError
@@ -61,6 +62,7 @@ __all__ = [
     "TacitError",
     "TopK",
     "UnaryEncoding",
+    "calibrate",
     "composition",
     "frequency_oracle",
     "norms",

@@ -95,7 +95,9 @@ class _Search(Generic[Made]):
             noise, step = Fraction(2.0 ** float(root)) * (1 - PRECISION / 4), PRECISION / 2
             while not self.meets(self.at(simplest(noise, noise * (1 + step)))) and noise < high.noise:
                 noise, step = noise * (1 + step), 2 * step
-        return min(filter(self.meets, self.tried.values()), key=lambda c: c.noise)
+        good = [found for found in self.tried.values() if self.meets(found)]
+        most = min(found.noise for found in good) * (1 + PRECISION / 2)
+        return min((found for found in good if found.noise <= most), key=lambda found: found.noise.denominator)
 
     def excess(self, log_noise: float) -> float:
         """How far epsilon lies above the target, in nats."""

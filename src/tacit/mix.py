@@ -85,7 +85,7 @@ KINDS: dict[str, Kind] = {
 }
 MAY_BE_SAMPLED = ("laplace", "gaussian")
 USAGE = "; ".join([*(f"{name} {kind.usage}" for name, kind in KINDS.items()), "sampled RATE laplace or gaussian"])
-LARGEST = Fraction(10**12)  # the least is its inverse
+LARGEST = Fraction(10**6)  # the least is its inverse
 NUMBER = re.compile(r"-?(\d{1,30}/\d{1,30}|(\d{1,30}\.?\d{0,30}|\.\d{1,30})([eE][-+]?\d{1,3})?)")
 COUNT = re.compile(r"[1-9]\d{0,8}")
 

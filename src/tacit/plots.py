@@ -80,14 +80,14 @@ def composition(loss: Loss | str, delta: Number = "1e-6", *, most: int = 1000) -
     return _lines(alt, rows, *axes, ACCOUNTANTS, title=_title(loss), log_x=True)
 
 
-def profile(loss: Loss | str) -> Chart:
+def profile(loss: Loss | str, *, points: int = 49) -> Chart:
     """Delta against epsilon: the hockey stick, and beside it what the tail of the privacy loss alone would prove."""
     alt, total = _altair(), _loss(loss)
     ways = [total.distribution(reverse=reverse) for reverse in (False, True)]
     ways = ways[:1] if ways[0].mean == ways[1].mean else ways
     top = min(total.epsilon(), max(way.mean + 7.5 * way.deviation for way in ways))
     rows: Rows = []
-    for epsilon in np.linspace(0, top or 1.0, 49).tolist():
+    for epsilon in np.linspace(0, top or 1.0, whole("points", points, at_least=2)).tolist():
         bounds = (max(way.tail_delta(epsilon) for way in ways), max(way.delta(epsilon).upper for way in ways))
         named = zip(BOUNDS, bounds, strict=True)
         rows += [{"epsilon": epsilon, "delta": y, "bound": name} for name, y in named if y >= FAINTEST]

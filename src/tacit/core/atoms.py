@@ -39,6 +39,8 @@ class Approximate(Pure):
 
     def group(self, k: int) -> Approximate:
         """delta (e^(k epsilon) - 1) / (e^epsilon - 1), the hybrid sum."""
+        if k == 1:
+            return self
         e = float(self.epsilon)
         grown = self.delta * Fraction(math.expm1(k * e) / math.expm1(e) * ULPS) if e else k * self.delta
         return Approximate(k * self.epsilon, min(grown, Fraction(1)))
@@ -91,7 +93,7 @@ class KaryResponse(Pure):
 
     def group(self, k: int) -> Pure:
         """Reports are independent, so what k people pay adds up."""
-        return Pure(k * self.epsilon)
+        return self if k == 1 else Pure(k * self.epsilon)
 
 
 @dataclass(frozen=True)

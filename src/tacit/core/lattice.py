@@ -52,12 +52,12 @@ class Lattice(Pair):
 
     def log_transform(self, z: Complex) -> Complex:
         top = self.losses[-1]
-        return np.array([x * top + np.log(self.masses @ np.exp(x * (self.losses - top))) for x in z])
+        return np.array([x * top + np.log((self.masses * np.exp(x * (self.losses - top))).sum()) for x in z])
 
     def cumulant(self, c: Floats) -> Floats:
         top = self.losses[-1]
         return np.array(
-            [x * top + math.log(self.masses @ np.exp(np.maximum(x * (self.losses - top), -700))) for x in c]
+            [x * top + math.log((self.masses * np.exp(np.maximum(x * (self.losses - top), -700))).sum()) for x in c]
         )
 
     def on_line(self, c: float, stride: float, count: int) -> Complex:
@@ -77,11 +77,11 @@ class Lattice(Pair):
 
     @cached_property
     def mean(self) -> float:
-        return float(self.masses @ self.losses)
+        return float((self.masses * self.losses).sum())
 
     @cached_property
     def variance(self) -> float:
-        return float(self.masses @ (self.losses - self.mean) ** 2)
+        return float((self.masses * (self.losses - self.mean) ** 2).sum())
 
 
 @dataclass(frozen=True)

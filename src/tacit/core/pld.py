@@ -42,7 +42,7 @@ from .pairs import Coin, Pair
 _TINY = 5e-324  # what is positive never underflows to nothing
 _BETA = 12.0  # B
 _PEAK = math.sinh(_BETA) / _BETA  # S(0)
-_WIDTH = 6e-4  # w as a share of epsilon
+_WIDTH = 2e-4  # w as a share of epsilon
 _TERMS = 2**17  # about so many are summed for a tail at most, and twice as many for delta
 _ALIAS = 16.0  # the copies at E + jp lie below delta by so many nats
 
@@ -103,7 +103,8 @@ class Sum:
 
     def least(self, height: Height, near: float | None = None) -> float:
         """The c > 0 at which a convex height(c, ln M(c)) is least, to a few per cent: grids of nine, ever finer."""
-        centre, reach = (-0.5 * math.log(max(self.variance, 1e-300)), 8.0) if near is None else (math.log(near), 0.5)
+        scale = max(self.variance, 1e-12 * self.mean**2, 1e-300)  # where L hardly varies, a millionth of its mean
+        centre, reach = (-0.5 * math.log(scale), 8.0) if near is None else (math.log(near), 0.5)
         while 0.1 < reach < 100:
             c = np.exp(np.clip(centre + np.linspace(-reach, reach, 9), -200, 200))
             with np.errstate(over="ignore", invalid="ignore"):
@@ -157,12 +158,12 @@ class Sum:
             again = self._composed(found, c) if found < at - math.sqrt(self.variance) else first
             return min(at, again.epsilon(delta) if again else found)
         if at > 0.95 * self.largest and self._near_largest(delta) is not None:
-            return self.largest
+            return min(at, self.largest)
         line, found = self._crossing(delta)
         if found <= line.width:
             return 0.0 if Line.at(self, 0.0, delta, _WIDTH).upper(0.0) <= delta else min(at, self.largest)
         step = 1e-7 * found
-        while not line.upper(found) <= delta:
+        while found < at and not line.upper(found) <= delta:
             found, step = found + step, 2 * step
         return min(found, at, self.largest)
 

@@ -1,0 +1,71 @@
+"""The command line says what the library says; wrong input ends with status 2, a message, and no traceback."""
+
+import re
+
+import pytest
+from typer.testing import CliRunner
+
+from tacit.cli import app
+from tacit.core.accounting import VIEWS
+from tacit.mix import mix
+
+MIX = "100 x laplace eps=0.1, 5 x gaussian rho=0.01"
+
+
+def run(*arguments):
+    return CliRunner().invoke(app, list(arguments), terminal_width=200)
+
+
+def test_theory_lists_and_states():
+    assert "Laplace" in run("theory").output
+    result = run("theory", "laplace", "epsilon=0.1")
+    assert result.exit_code == 0 and "epsilon = 0.1" in result.output and "Utility" in result.output
+
+
+def test_compose_prints_what_every_view_proves():
+    result = run("compose", MIX, "--delta", "1e-6")
+    assert result.exit_code == 0, result.output
+    assert mix(MIX).explain("1e-6") in result.output
+    assert all(view.theorem in result.output for view in VIEWS)
+    for delta in ("1e-3", "1e-6", "1e-9", "1e-12"):
+        epsilon, group = (f"{loss.epsilon(delta):.6g}" for loss in (mix(MIX), mix(MIX).group(2)))
+        assert re.search(rf"{delta}\W+{re.escape(epsilon)}\W+{re.escape(group)}\W", result.output)
+
+
+def test_another_delta_has_its_row_once():
+    result = run("compose", "coin eps=1", "--delta", "0.001")
+    assert result.output.count("0.001 ") >= 1 and "1e-3 " not in result.output
+
+
+def test_compose_draws(tmp_path):
+    picture = tmp_path / "mix.png"
+    result = run("compose", "20 x laplace eps=0.1", "--plot", str(picture))
+    assert result.exit_code == 0 and picture.read_bytes().startswith(b"\x89PNG")
+
+
+def test_help_names_every_mechanism():
+    assert all(name in run("compose", "--help").output for name in ("discrete-laplace", "zcdp", "[categories=]"))
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["compose", "100 x laplac eps=0.1"], "at character 7"),
+        (["compose", ""], "at character 1"),
+        (["compose", "coin eps=1", "--delta", "3"], "delta must be"),
+        (["compose", "coin eps=1", "--delta", "x"], "delta must be"),
+        (["compose", "coin eps=1", "--delta", "0", "--plot", "x.png"], "delta must be"),
+        (["compose", "coin eps=1", "--plot", "x.jpg"], "path must be"),
+        (["compose", "coin eps=1", "--plot", "/nowhere/at/all/x.png"], "No such file"),
+        (["compose"], "MIX"),
+        (["theory", "nonesuch"], "mechanism must be"),
+        (["theory", "laplace", "epsilon=-1"], "epsilon must be"),
+        (["theory", "laplace", "sigma=1"], "parameter must be"),
+        (["nonesuch"], "nonesuch"),
+    ],
+)
+def test_bad_input_is_refused_in_words(arguments, message):
+    result = run(*arguments)
+    assert result.exit_code == 2
+    assert message in " ".join(result.output.split()) and "Traceback" not in result.output
+    assert result.exception is None or isinstance(result.exception, SystemExit)

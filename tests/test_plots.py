@@ -1,0 +1,120 @@
+"""Pictures: each is written, in a sane size, and shows the right numbers."""
+
+import builtins
+import math
+import struct
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from scipy.stats import norm
+
+from tacit import BadParameter, TacitError, plots
+from tacit.core.accounting import VIEWS
+from tacit.core.atoms import GaussianNoise
+from tacit.core.loss import Concentrated, Loss, Pure
+from tacit.mix import mix
+
+COUNTS = "100 x laplace eps=0.1, gaussian rho=0.01"
+CHARTS = {
+    "composition": lambda: plots.composition("laplace eps=0.1", most=100),
+    "mix": lambda: plots.composition("3 x coin eps=0.1, gaussian rho=0.01", "1e-9", most=50),
+    "profile": lambda: plots.profile(COUNTS),
+    "concentration": lambda: plots.concentration(mix("coin eps=0.5").distribution(), ks=(1, 16)),
+}
+
+
+def rows(chart):
+    return chart.to_dict(format="vega-lite")["data"]["values"]
+
+
+@pytest.mark.parametrize("make", CHARTS.values(), ids=CHARTS)
+def test_each_is_written_as_a_picture_of_sane_size(make, tmp_path):
+    path = plots.save(make(), tmp_path / "chart.png")
+    data = path.read_bytes()
+    width, height = struct.unpack(">II", data[16:24])
+    assert data.startswith(b"\x89PNG") and 800 < width < 1600 and 300 < height < 1200 and 10_000 < len(data) < 10**6
+
+
+def test_vectors_and_pages_need_no_network(tmp_path):
+    chart = plots.composition("coin eps=0.1", most=10)
+    svg, page = (plots.save(chart, str(tmp_path / name)).read_text() for name in ("chart.svg", "chart.html"))
+    assert svg.startswith("<svg") and "accountant" in svg
+    assert "<html" in page and 'src="http' not in page
+    with pytest.raises(BadParameter, match=r"path must be .*\.png"):
+        plots.save(chart, tmp_path / "chart.gif")
+
+
+def test_composition_shows_what_every_view_proves():
+    loss = mix("laplace eps=0.1")
+    shown = rows(plots.composition(loss, "1e-6", most=64))
+    proved = {view.name: view for view in VIEWS}
+    assert {row["accountant"] for row in shown} >= {"basic", "advanced", "zCDP", "Renyi", "optimal", "PLD"}
+    for row in shown:
+        assert row["epsilon"] == proved[row["accountant"]].epsilon(row["k"] * loss, 1e-6)
+    assert {1, 64} <= {row["k"] for row in shown}
+    assert plots.ACCOUNTANTS.keys() == proved.keys()
+
+
+def test_every_line_has_a_look_of_its_own():
+    looks = [(colour, tuple(dashes)) for colour, dashes in plots.ACCOUNTANTS.values()]
+    assert len(set(looks)) == len(looks)
+
+
+def test_profile_shows_the_hockey_stick_below_the_tail():
+    mu = 2.0
+    shown = rows(plots.profile(Loss({GaussianNoise(Fraction(4)): 1})))
+    curves = {name: {row["epsilon"]: row["delta"] for row in shown if row["bound"] == name} for name in plots.BOUNDS}
+    tail, hockey = curves.values()
+    assert len(hockey) > 30 and max(hockey) > 10
+    for epsilon, delta in hockey.items():
+        assert delta <= tail[epsilon]
+        assert delta == pytest.approx(GaussianNoise(Fraction(4)).profile(epsilon), rel=0.02)
+    for epsilon, delta in tail.items():
+        assert delta == pytest.approx(norm.sf(epsilon, mu**2 / 2, mu), rel=0.03)
+
+
+def test_profile_takes_the_worse_direction():
+    loss = mix("2 x sampled 0.1 gaussian sigma=1")
+    hockey = [row for row in rows(plots.profile(loss, points=6)) if row["bound"] == "hockey stick"]
+    assert len(hockey) > 3
+    for row in hockey[1::2]:
+        ways = [loss.distribution(reverse=way).delta(row["epsilon"]).upper for way in (False, True)]
+        assert row["delta"] == max(ways)
+
+
+def test_concentration_narrows_about_the_mean():
+    d = mix("gaussian mu=1").distribution()
+    shown = plots.concentration(d, ks=(1, 16)).to_dict()["data"]["values"]
+    spreads = []
+    for k in (1, 16):
+        x, y = np.array([(row["x"], row["density"]) for row in shown if row["k"] == f"k = {k}"]).T
+        assert y.max() == pytest.approx(1)
+        mean = np.trapezoid(x * y, x) / np.trapezoid(y, x)
+        spreads.append(math.sqrt(np.trapezoid((x - mean) ** 2 * y, x) / np.trapezoid(y, x)))
+        assert mean == pytest.approx(0.5, abs=0.01)
+    assert spreads[0] / spreads[1] == pytest.approx(4, rel=0.03)
+
+
+def test_what_cannot_be_drawn_is_refused():
+    with pytest.raises(BadParameter, match="varies"):
+        plots.concentration(Loss().distribution())
+    with pytest.raises(BadParameter, match="dominating pair"):
+        plots.profile(Loss({Concentrated(Fraction(1)): 1}))
+    with pytest.raises(BadParameter, match="some accountant"):
+        plots.composition(Loss())
+    with pytest.raises(BadParameter, match="delta"):
+        plots.composition(Loss({Pure(Fraction(1)): 1}), 0)
+
+
+def test_without_the_extra_it_says_how_to_get_it(monkeypatch):
+    real = builtins.__import__
+
+    def without(name, *arguments, **options):
+        if name == "altair":
+            raise ImportError(name)
+        return real(name, *arguments, **options)
+
+    monkeypatch.setattr(builtins, "__import__", without)
+    with pytest.raises(TacitError, match=r"pip install 'tacit\[plots\]'"):
+        plots.composition("coin eps=1")
