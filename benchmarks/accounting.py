@@ -5,7 +5,8 @@
 Every cell holds an epsilon and, below it, CPU time: after one call that warms all caches, the best of three rounds in
 which the rivals take turns; a rival that takes more than two seconds runs once.  Each call builds its mechanisms anew.
 All run in one process.  MB is the peak of tacit's call by tracemalloc.  `--quick` leaves out rivals known to take more
-than five seconds.  Where a rival is not installed, or has nothing for a row, its column holds a dash.  On a machine that
+than five seconds.  Where a rival is not installed, or has nothing for a row, its column holds a dash.  On a machine
+that
 others use too, set OPENBLAS_NUM_THREADS=1: threads that wait for one another spend CPU time.
 
 A rival is tight if it is at most 0.1 % above the truth, and not below it.  Times are compared with the fastest tight
