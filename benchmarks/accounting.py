@@ -6,8 +6,7 @@ Every cell holds an epsilon and, below it, CPU time: after one call that warms a
 which the rivals take turns; a rival that takes more than two seconds runs once.  Each call builds its mechanisms anew.
 All run in one process.  MB is the peak of tacit's call by tracemalloc.  `--quick` leaves out rivals known to take more
 than five seconds.  Where a rival is not installed, or has nothing for a row, its column holds a dash.  On a machine
-that
-others use too, set OPENBLAS_NUM_THREADS=1: threads that wait for one another spend CPU time.
+that others use too, set OPENBLAS_NUM_THREADS=1: threads that wait for one another spend CPU time.
 
 A rival is tight if it is at most 0.1 % above the truth, and not below it.  Times are compared with the fastest tight
 rival: "default" among those as they come; "any" adds dp_accounting on a grid so coarse that it is only just tight,
@@ -255,7 +254,6 @@ def mixed() -> Iterator[Task]:
         "1000 distinct\nLaplace, Gaussian, pure",
         loss,
         None,
-        "pld",
         "prv",
         pld=composed,
         rdp=partial(rdp, event),
@@ -343,7 +341,7 @@ def main() -> None:
     parser.add_argument("--quick", action="store_true", help="without the rivals that take more than five seconds")
     args = parser.parse_args()
     console = Console()
-    console.width = max(console.width, 190)
+    console.width = max(console.width, 220)
     title = (
         f"Epsilon at delta = {DELTA:g} and CPU time, caches warm; targets: excess <= {TIGHT:.1%}, {FASTER} times "
         "faster than the fastest tight rival; Laplace of 10^6 in 0.1 s and 256 MB; 1000 distinct in 1 s"

@@ -125,6 +125,7 @@ RIGHT = {
         STREAM | {"queries": 5, "epsilon": 1, "delta": "1e-3"},
     ],
     mechanisms.HadamardResponse: [{"epsilon": 1, "categories": 3}],
+    mechanisms.KeySelection: [{"epsilon": 1, "delta": "1e-3", "sensitivity": 1}, {"rho": 1, "delta": "1e-3"}],
     mechanisms.Laplace: [{"epsilon": 1, "sensitivity": 2}, {"scale": 1}, {"epsilon": 1, "grid": "0.5"}],
     mechanisms.NoisyMax: [{"epsilon": 1, "sensitivity": 2}, {"rho": 1}],
     mechanisms.NumericSparse: [STREAM | {"epsilon": 1, "count": 2, "share": "0.1"}],
@@ -183,7 +184,7 @@ def test_a_bad_beta_is_refused(kind, beta):
 SECRET = 1234567890123
 BAD_DATA = [
     None, "1234567890123", [SECRET, "x"], [[SECRET], [1, 2]], np.array([SECRET], object), np.array([1j * SECRET]),
-    np.array(["1234567890123"]), {SECRET: 1}, object(), np.array([SECRET], "datetime64[s]"),
+    np.array(["1234567890123"]), {SECRET: "1234567890123"}, object(), np.array([SECRET], "datetime64[s]"),
     np.array([float(SECRET), math.nan]), np.array([SECRET, math.inf]), [-math.inf], math.nan,
 ]  # fmt: skip
 

@@ -4,7 +4,7 @@ A release is a draw from a law; its distance from the neighbouring law is a loss
 """
 
 from . import composition
-from .calibrate import calibrate
+from .calibrate import Calibrated, Target, calibrate
 from .core.budget import Budget
 from .core.distance import ADD_REMOVE, SUBSTITUTE, Distance, norms
 from .core.errors import BadData, BadParameter, BudgetExceeded, Exhausted, MixedRelations, Refused, TacitError
@@ -16,6 +16,7 @@ from .mechanisms import (
     Gaussian,
     GaussianSparse,
     HadamardResponse,
+    KeySelection,
     Laplace,
     NoisyMax,
     NumericSparse,
@@ -31,6 +32,7 @@ from .mechanisms import (
     posted_price,
     project_to_simplex,
 )
+from .mix import mix
 
 __all__ = [
     "ADD_REMOVE",
@@ -40,12 +42,14 @@ __all__ = [
     "BadParameter",
     "Budget",
     "BudgetExceeded",
+    "Calibrated",
     "Distance",
     "Exhausted",
     "Exponential",
     "Gaussian",
     "GaussianSparse",
     "HadamardResponse",
+    "KeySelection",
     "Laplace",
     "Loss",
     "MixedRelations",
@@ -60,11 +64,13 @@ __all__ = [
     "Sparse",
     "SubsetSelection",
     "TacitError",
+    "Target",
     "TopK",
     "UnaryEncoding",
     "calibrate",
     "composition",
     "frequency_oracle",
+    "mix",
     "norms",
     "posted_price",
     "project_to_simplex",

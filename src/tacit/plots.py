@@ -11,7 +11,7 @@ import numpy as np
 
 from .core.accounting import VIEWS
 from .core.distribution import Distribution
-from .core.errors import BadParameter, TacitError
+from .core.errors import BadParameter, Missing
 from .core.exact import Number, down, probability, whole
 from .core.loss import Loss
 from .mix import mix
@@ -42,10 +42,6 @@ ACCOUNTANTS: dict[str, Style] = {
 BOUNDS: dict[str, Style] = {"tail, P[L > epsilon]": (ORANGE, DASHED), "hockey stick": (BLUE, SOLID)}
 FAINTEST = 1e-12  # the least delta that is drawn
 SHORT = "format(datum.value, datum.value < 0.001 ? '~e' : '~g')"  # how numbers stand at an axis
-
-
-class Missing(TacitError, ImportError):
-    """What draws is not installed."""
 
 
 def _altair() -> Any:

@@ -201,9 +201,13 @@ def test_a_long_stream() -> None:
     assert m.release(x.astype(np.int32).tolist()) == 77_777
 
 
-def test_noise_beyond_int64_is_compared_as_it_is() -> None:
-    m = AboveThreshold(threshold=1 << 60, epsilon=Fraction(1, 1 << 47))
-    assert m.release(np.full(100, -(1 << 60))) in (None, *range(100))
+@pytest.mark.parametrize("noise", ["exponential", "laplace"])
+def test_the_widest_noise_on_the_farthest_values_does_not_wrap_around(noise: str) -> None:
+    """Scales are below 2^50 and the values 2^61 apart from the threshold: an error has a chance of e^-2000."""
+    for side in (1, -1):
+        m = AboveThreshold(threshold=side << 60, epsilon=Fraction(1, 1 << 47), noise=noise)
+        assert max(m.scales) > 1 << 48
+        assert m.release(np.full(100, -side << 60)) == (None if side > 0 else 0)
 
 
 @pytest.mark.parametrize(

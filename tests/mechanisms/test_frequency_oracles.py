@@ -17,7 +17,7 @@ from tacit.core import sample
 from tacit.core.distance import ADD_REMOVE, SUBSTITUTE, norms
 from tacit.core.errors import BadData, BadParameter
 from tacit.core.law import Product, max_divergence
-from tacit.core.loss import Pure, zero
+from tacit.core.loss import zero
 from tacit.mechanisms._frequency import FrequencyOracle
 from tacit.mechanisms.frequency_oracle import frequency_oracle, project_to_simplex
 from tacit.mechanisms.hadamard_response import HadamardResponse
@@ -206,7 +206,8 @@ def test_an_oracle_that_was_used_can_be_sent_elsewhere(oracle: FrequencyOracle) 
 
 @each_oracle
 def test_loss_counts_changed_answers(oracle: FrequencyOracle) -> None:
-    atom = Pure(oracle.epsilon)
+    atom = oracle.each
+    assert atom.pure() == oracle.epsilon
     assert oracle.loss() == oracle.loss(1) == oracle.loss("0.5")
     assert oracle.loss(3).terms == {atom: 3}
     assert oracle.loss(0) == zero

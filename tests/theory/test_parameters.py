@@ -15,6 +15,7 @@ import pytest
 
 from tacit import theory
 from tacit.core.errors import BadData, BadParameter, TacitError
+from tacit.testing.sources import Seeded
 from tacit.theory import randomized_response, sparse_vector
 
 MODULES: list[ModuleType] = [getattr(theory, name) for name in theory.__all__]
@@ -69,6 +70,9 @@ DOMAINS: dict[str, tuple[Any, list[Any]]] = {
     "votes": ([3, 2, 1], [*VECTOR, [-1]]),
     "counts": ({"a": 3, "b": 1}, [*VECTOR, {"a": -1}]),
     "noise": ("laplace", WORD),
+    "pair": ("coin", WORD),
+    "k": (3, COUNT),
+    "samples": (50, COUNT),
 }
 # Where a name means something else.
 SPECIAL: dict[tuple[str, str], tuple[Any, list[Any]]] = {
@@ -78,6 +82,7 @@ SPECIAL: dict[tuple[str, str], tuple[Any, list[Any]]] = {
     ("selection.top_k", "order"): ([1, 0], [None, 1, [], [0, 0], [3], [-1], [0.5], [math.nan], [True], "01"]),
     ("sparse_vector.above_threshold", "queries"): ([1.0, 2.0], VECTOR),
     ("sparse_vector.worst_loss", "queries"): ([1.0, 2.0], VECTOR),
+    ("concentration.losses", "size"): (2, COUNT),
     ("Oracle.error", "categories"): (8, COUNT),
     ("Oracle.sample_size", "categories"): (8, COUNT),
     **{
@@ -91,7 +96,12 @@ SPECIAL: dict[tuple[str, str], tuple[Any, list[Any]]] = {
         )
     },
 }
-GIVEN = {"scales": sparse_vector.Scales(2.0, 4.0), "monotone": False, "approval": False}
+GIVEN: dict[str, Callable[[], Any]] = {
+    "scales": lambda: sparse_vector.Scales(2.0, 4.0),
+    "monotone": lambda: False,
+    "approval": lambda: False,
+    "source": lambda: Seeded(1),
+}
 
 
 def functions() -> Iterator[tuple[str, Callable[..., Any]]]:
@@ -118,7 +128,7 @@ def parameters(name: str) -> list[str]:
 
 
 def good(name: str) -> dict[str, Any]:
-    return {p: GIVEN[p] if p in GIVEN else domain(name, p)[0] for p in parameters(name)}
+    return {p: GIVEN[p]() if p in GIVEN else domain(name, p)[0] for p in parameters(name)}
 
 
 CASES = [(name, p) for name in FUNCTIONS for p in parameters(name) if p not in GIVEN]

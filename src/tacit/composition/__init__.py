@@ -1,4 +1,4 @@
-"""Each theorem of composition and conversion, as a function of numbers.
+"""Each theorem of composition and conversion, as a function of numbers; parallel composition, as one of losses.
 
 Numbers may be int, float, Fraction, Decimal or decimal text, and are read exactly as written.  Every answer is rounded
 outward: no epsilon or delta is below the exact value of its formula, no permitted epsilon or rho above it.
@@ -25,6 +25,7 @@ from .optimum import (
     optimal_heterogeneous_delta,
     per_query_epsilon,
 )
+from .parts import parallel
 
 __all__ = [
     "advanced",
@@ -44,6 +45,7 @@ __all__ = [
     "optimal_delta",
     "optimal_heterogeneous",
     "optimal_heterogeneous_delta",
+    "parallel",
     "per_query_epsilon",
     "per_query_epsilon_classical",
     "pinsker",

@@ -29,6 +29,7 @@ from decimal import Decimal
 from fractions import Fraction
 
 from ..core.exact import Number, probability, up
+from ..core.search import least_positive
 from ._enclosure import Formula, Reader, Span, lower, rough, upper
 from ._parameters import above_one, nonnegative, positive
 from .basic_and_advanced import tanh_half
@@ -149,13 +150,7 @@ def _order_cost(a: Fraction, d: Fraction, at: Reader) -> Span:
 
 def _root(f: Callable[[float], float], high: float) -> float:
     """Where a function that is negative first and positive at `high` changes sign, to the last bits."""
-    low = high
-    while f(low) > 0:
-        low, high = low / 2, low
-    for _ in range(54):
-        middle = (low + high) / 2
-        low, high = (low, middle) if f(middle) > 0 else (middle, high)
-    return high
+    return least_positive(lambda s: f(s) > 0, high, floor=0.0, precision=2.0**-50)
 
 
 def _lowest(f: Callable[[float], Decimal], low: float, high: float) -> float:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
+from .atoms import GaussianNoise
 from .errors import BadParameter
 from .exact import Number, down, rational, up
 from .loss import Loss
@@ -28,6 +29,7 @@ from .views import (
 VIEWS: tuple[View[Any], ...] = (
     Basic(), Classical(), Exponent(), Advanced(), Optimal(), Zcdp(), Renyi(), Gaussians(), Alone(), Pairs(),
 )  # fmt: skip
+_CHEAP = (Basic, Advanced, Zcdp)
 
 
 @dataclass(frozen=True)
@@ -45,10 +47,22 @@ def _delta(delta: Number) -> float:
     return down(d) if d else 0.0
 
 
+def _contenders(loss: Loss) -> tuple[View[Any], ...]:
+    """Those that can prove the least: where the pairs imply all that is known, what is read off them does.
+
+    Cheap views stay, for losses so large that floats cannot tell pairs apart.
+    """
+    if not all(atom.settled for atom in loss.terms):
+        return VIEWS
+    alone = sum(loss.terms.values()) == 1 or all(isinstance(atom, GaussianNoise) for atom in loss.terms)
+    able = (*_CHEAP, Gaussians, Alone) if alone else (*_CHEAP, Pairs)
+    return tuple(view for view in VIEWS if type(view) in able)
+
+
 def best(loss: Loss, delta: Number) -> Answer:
     """The view that proves the least epsilon."""
     d = _delta(delta)
-    return min((Answer(view, view.epsilon(loss, d)) for view in VIEWS), key=lambda a: a.epsilon)
+    return min((Answer(view, view.epsilon(loss, d)) for view in _contenders(loss)), key=lambda a: a.epsilon)
 
 
 def least_delta(loss: Loss, epsilon: Number) -> float:
@@ -58,7 +72,9 @@ def least_delta(loss: Loss, epsilon: Number) -> float:
         raise BadParameter("epsilon", epsilon, "at least 0")
     target = down(e)
     failure = failures(loss)
-    found = min((view.delta(view.total(loss), target) for view in VIEWS), default=1.0) if loss.terms else 0.0
+    if Basic().total(loss) <= e:
+        return up(failure)
+    found = min(view.delta(view.total(loss), target) for view in _contenders(loss)) if loss.terms else 0.0
     return min(1.0, found if not failure else up(1 - (1 - failure) * (1 - Fraction(found))))
 
 
@@ -66,9 +82,9 @@ def table(loss: Loss, delta: Number) -> str:
     """Every view's epsilon with its theorem; the winner is starred."""
     d = _delta(delta)
     answers = [Answer(view, view.epsilon(loss, d)) for view in VIEWS]
-    winner = min(a.epsilon for a in answers)
+    winner = min(answers, key=lambda a: a.epsilon)
     rows = [
-        f"{'*' if a.epsilon == winner < math.inf else ' '} {a.view.name:<18}{a.epsilon:>14.6g}  {a.view.theorem}"
+        f"{'*' if a is winner and a.epsilon < math.inf else ' '} {a.view.name:<18}{a.epsilon:>14.6g}  {a.view.theorem}"
         for a in answers
     ]
     return "\n".join([f"  {'view':<18}{'epsilon':>14}  theorem, at delta = {d:g}", *rows])

@@ -15,7 +15,7 @@ from scipy.special import log_ndtr, ndtr
 from . import law
 from .exact import up
 from .lattice import sampled_gaussian, sampled_laplace
-from .loss import ULPS, Atom, Concentrated, Pure
+from .loss import TINY, ULPS, Atom, Concentrated, Pure
 from .pairs import (
     DiscreteGaussianShift,
     DiscreteLaplaceShift,
@@ -24,8 +24,6 @@ from .pairs import (
     Pair,
     Response,
 )
-
-TINY = 5e-324  # what is positive never underflows to nothing
 
 
 @dataclass(frozen=True)
@@ -42,6 +40,8 @@ class Approximate(Pure):
         if k == 1:
             return self
         e = float(self.epsilon)
+        if k * e > 700:
+            return Approximate(k * self.epsilon, Fraction(1))
         grown = self.delta * Fraction(math.expm1(k * e) / math.expm1(e) * ULPS) if e else k * self.delta
         return Approximate(k * self.epsilon, min(grown, Fraction(1)))
 
@@ -83,10 +83,10 @@ class KaryResponse(Pure):
     categories: int
 
     def profile(self, epsilon: float) -> float:
-        """p - e^epsilon q."""
-        low = 1 / (math.exp(float(self.epsilon)) + self.categories - 1)
-        gap = math.expm1(up(self.epsilon - Fraction(epsilon)))
-        return low * math.exp(epsilon) * gap * (1 + 2.0**-40) if gap > 0 else 0.0
+        """p - e^epsilon q = p (1 - e^(epsilon - e0))."""
+        own = 1 / (1 + (self.categories - 1) * math.exp(-up(self.epsilon)))
+        gap = up(self.epsilon - Fraction(epsilon))
+        return min(1.0, -math.expm1(-gap) * own * (1 + 2.0**-40)) if gap > 0 else 0.0
 
     def pairs(self, spacing: float) -> tuple[Pair, ...]:
         return (Response(float(self.epsilon), self.categories),)
@@ -133,7 +133,7 @@ class DiscreteLaplaceNoise(Pure):
             math.exp(min(epsilon, float(self.epsilon), 700.0)),
         )
         bounds = (noise.at_least(t - self.shift) * ULPS - factor * noise.at_least(t) / ULPS for t in range(at, at + 3))
-        return max(0.0, *bounds) if epsilon < self.epsilon else 0.0
+        return min(max(0.0, *bounds), super().profile(epsilon)) if epsilon < self.epsilon else 0.0
 
     def _turn(self, epsilon: float) -> int:
         """Up to here the loss (2 y - d) / scale is at most epsilon."""
@@ -154,20 +154,26 @@ class GaussianNoise(Atom):
 
     @cached_property
     def mu(self) -> float:
-        return math.sqrt(self.mu_squared) * ULPS
+        return math.sqrt(up(self.mu_squared)) * ULPS
 
     def concentrated(self) -> float:
-        return float(self.mu_squared) / 2 * ULPS
+        return up(self.mu_squared) / 2 * ULPS
 
     def profile(self, epsilon: float) -> float:
-        """Phi(mu/2 - e/mu) - e^e Phi(-mu/2 - e/mu) (Balle and Wang 2018)."""
+        """Phi(mu/2 - e/mu) - e^e Phi(-mu/2 - e/mu) (Balle and Wang 2018); at most mu / sqrt(2 pi), the slope at 0."""
+        if not self.mu_squared:
+            return 0.0
         a = self.mu / 2 - epsilon / self.mu
         far = epsilon + float(log_ndtr(a - self.mu))
         near = float(ndtr(a)) * (1 + 2.0**-46)
-        return max(TINY, near - math.exp(min(far, 700.0)) * (1 - 2.0**-42))
+        return max(TINY, min(near - math.exp(min(far, 700.0)) * (1 - 2.0**-42), 0.39894228040143268 * self.mu * ULPS))
 
     def pairs(self, spacing: float) -> tuple[Pair, ...]:
         return (GaussianShift(self.mu),)
+
+    @property
+    def settled(self) -> bool:
+        return True
 
     def group(self, k: int) -> GaussianNoise:
         return GaussianNoise(k * k * self.mu_squared)
@@ -195,6 +201,10 @@ class DiscreteGaussianNoise(Concentrated):
     def pairs(self, spacing: float) -> tuple[Pair, ...]:
         return (DiscreteGaussianShift(self.sigma2, self.shift),)
 
+    @property
+    def settled(self) -> bool:
+        return True
+
     def group(self, k: int) -> DiscreteGaussianNoise:
         return DiscreteGaussianNoise(k * k * self.rho, k * self.shift, self.sigma2)
 
@@ -207,9 +217,13 @@ class Sampled(Atom):
     noise: GaussianNoise | LaplaceNoise
 
     def pure(self) -> Fraction | float:
-        """ln(1 + q (e^epsilon - 1)), outward."""
-        e = self.noise.pure()
-        return e if e == math.inf else Fraction(math.log1p(up(self.rate) * math.expm1(up(Fraction(e))) * ULPS) * ULPS)
+        """ln(1 + q (e^epsilon - 1)), outward; never above epsilon."""
+        exact = self.noise.pure()
+        if not isinstance(exact, Fraction) or exact > 2**16:
+            return exact
+        e, q = up(exact), up(self.rate)
+        over = max(0.0, e - 600)  # by so much the logarithm is at most less
+        return min(exact, Fraction((over + math.log1p(q * math.expm1(e - over) * ULPS)) * ULPS))
 
     def concentrated(self) -> float:
         return self.noise.concentrated()  # sampling never hurts
@@ -219,10 +233,23 @@ class Sampled(Atom):
         inner = math.expm1(min(epsilon, 700.0)) / float(self.rate)
         return min(1.0, float(self.rate) * self.noise.profile(math.log1p(inner)) * (1 + 1e-12))
 
+    @property
+    def reach(self) -> float:
+        """Beyond it lies less than 1e-22 of either law."""
+        if isinstance(self.noise, GaussianNoise):
+            return self.noise.mu * (9.8 + 1.5 * self.noise.mu)
+        return up(self.noise.epsilon)
+
     def pairs(self, spacing: float) -> tuple[Pair, ...]:
+        if self.reach > 2.0**16:
+            return ()  # no grid is both so long and fine enough
         if isinstance(self.noise, GaussianNoise):
             return sampled_gaussian(float(self.rate), self.noise.mu, spacing)
         return sampled_laplace(float(self.rate), float(self.noise.epsilon), spacing)
+
+    @property
+    def settled(self) -> bool:
+        return True
 
     def group(self, k: int) -> Atom:
         """Nothing better is known than that k records, all taken, move the noise k times as far."""

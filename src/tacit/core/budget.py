@@ -110,11 +110,20 @@ class Budget:
         room = self.limit + renyi.room(self.slack)
         return (Epsilon(), self.limit), *([(renyi, room)] if room > 0 else [])
 
-    def spent(self, loss: Loss) -> Amount:
-        """What `loss` uses of the limit: its sum or, with two sums, the lesser share.  Too many failures cost all."""
-        if failures(loss) > self.failures:
+    def amounts(self, loss: Loss) -> tuple[Amount, ...]:
+        """What is to be summed, which is all that admission looks at: the failures, and the total in each currency."""
+        return failures(loss), *(currency.total(loss) for currency, _ in self.sums)
+
+    def used(self, amounts: tuple[Amount, ...]) -> Amount:
+        """What sums of `amounts` use of the limit: with two currencies, the lesser share.  Failures may cost all."""
+        failing, *totals = amounts
+        if failing > self.failures:
             return math.inf
-        return min(self.limit * currency.total(loss) / limit for currency, limit in self.sums)
+        return min(self.limit * total / limit for total, (_, limit) in zip(totals, self.sums, strict=True))
+
+    def spent(self, loss: Loss) -> Amount:
+        """What `loss` uses of the limit."""
+        return self.used(self.amounts(loss))
 
     def remaining(self, spent: Loss) -> Amount:
         """What is left of the limit."""

@@ -2,12 +2,17 @@
 
 TacitError
 ├─ Refused              the question is understood and the answer is no
-│  └─ BudgetExceeded    (budget, spent, cost)
+│  ├─ BadQuestion       (reason, position)       a question that is not of those that can be answered privately
+│  ├─ BudgetExceeded    (budget, spent, cost)
+│  └─ NoAllowance       (analyst)                this ledger serves only those who were given an allowance
 ├─ Malformed            what was asked cannot be read
 │  ├─ BadParameter      (name, given, allowed)   a public parameter is outside its domain
+│  │  └─ BadSchema      (name, given, allowed)   a schema, or the place of a table, is not as it must be
 │  ├─ BadData           (name, given, allowed)   a private value has the wrong shape or kind; it is never shown
 │  └─ MixedRelations    (first, second)          losses under different neighbouring relations do not add
-└─ Exhausted            (name, allowed)          an interactive mechanism has given all it may
+├─ Exhausted            (name, allowed)          an interactive mechanism has given all it may
+├─ EngineError                                   an engine failed; its own words are never shown
+└─ Missing                                       an extra that the call needs is not installed
 """
 
 from __future__ import annotations
@@ -53,6 +58,10 @@ class BadParameter(Malformed):
         super().__init__(name, text if len(text) <= 80 else f"{text[:77]}...", allowed)
 
 
+class BadSchema(BadParameter):
+    """A schema, or the place of a table, is not as it must be."""
+
+
 class BadData(Malformed):
     """A private value has the wrong shape or kind: `given` describes it by public facts, never by value."""
 
@@ -75,8 +84,27 @@ class Exhausted(TacitError):
         self.name, self.allowed = name, allowed
 
 
+class EngineError(TacitError):
+    """An engine failed.  What it said is not repeated, since it may hold cells."""
+
+    def __init__(self) -> None:
+        super().__init__("the engine failed; the charge is kept; ask again to complete it")
+
+
+class Missing(TacitError, ImportError):
+    """An extra that the call needs is not installed."""
+
+
 class Refused(TacitError):
     """The question is understood and the answer is no; nothing was read and nothing spent."""
+
+
+class BadQuestion(Refused, ValueError):
+    """A question that is not of those that can be answered privately; `position` is (line, column) in its text."""
+
+    def __init__(self, reason: str, position: tuple[int, int] | None = None) -> None:
+        super().__init__(reason if position is None else f"line {position[0]}, column {position[1]}: {reason}")
+        self.reason, self.position = reason, position
 
 
 class BudgetExceeded(Refused):
@@ -85,3 +113,40 @@ class BudgetExceeded(Refused):
     def __init__(self, budget: Budget, spent: Loss, cost: Loss) -> None:
         super().__init__(budget.refusal(spent, cost))
         self.budget, self.spent, self.cost = budget, spent, cost
+
+
+class NoAllowance(Refused):
+    """This ledger serves only those who were given an allowance."""
+
+    def __init__(self, analyst: str) -> None:
+        super().__init__(f"{analyst!r} has no allowance, which this ledger asks for; the curator can give one")
+        self.analyst = analyst
+
+
+class LedgerError(TacitError):
+    """The ledger cannot be used, and without it nothing is released."""
+
+
+class LedgerUnavailable(LedgerError):
+    """The file or the database of the ledger cannot be opened, read or written."""
+
+    def __init__(self, place: object, reason: str) -> None:
+        super().__init__(f"the ledger {place} cannot be used: {reason}; nothing was released")
+        self.place, self.reason = place, reason
+
+
+class LedgerCorrupt(LedgerError):
+    """An entry is not what was written; entry 0 stands for the ledger as a whole."""
+
+    def __init__(self, seq: int, reason: str) -> None:
+        where = f"entry {seq} of the ledger" if seq else "the ledger"
+        super().__init__(f"{where} is not as it was written: {reason}; restore it from a copy that verifies")
+        self.seq, self.reason = seq, reason
+
+
+class LedgerConflict(LedgerError):
+    """What was done before, or by another process meanwhile, stands against it."""
+
+    def __init__(self, reason: str) -> None:
+        super().__init__(reason)
+        self.reason = reason

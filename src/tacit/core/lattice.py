@@ -15,6 +15,7 @@ pairs under sampling.
 from __future__ import annotations
 
 import math
+from abc import abstractmethod
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
@@ -29,14 +30,71 @@ Floats = NDArray[np.float64]
 _RAISE = 1 + 2.0**-32
 
 
+class Discrete(Pair):
+    """Finitely many finite losses."""
+
+    @property
+    @abstractmethod
+    def points(self) -> tuple[Floats, Floats]:
+        """Increasing losses, and their masses."""
+
+    def log_transform(self, z: Complex) -> Complex:
+        losses, masses = self.points
+        top = losses[-1]
+        return np.array([x * top + np.log((masses * np.exp(x * (losses - top))).sum()) for x in z])
+
+    def cumulant(self, c: Floats) -> Floats:
+        losses, masses = self.points
+        exponents = np.maximum(np.outer(c, losses - losses[-1]), -700)
+        return np.asarray(c * losses[-1] + np.log(np.exp(exponents) @ masses))
+
+    @cached_property
+    def largest(self) -> float:
+        return float(self.points[0][-1])
+
+    @cached_property
+    def mean(self) -> float:
+        losses, masses = self.points
+        return float(masses @ losses)
+
+    @cached_property
+    def variance(self) -> float:
+        losses, masses = self.points
+        return float(masses @ (losses - self.mean) ** 2)
+
+
 @dataclass(frozen=True, eq=False)
-class Lattice(Pair):
+class Cells(Discrete):
+    """The pair after telling only in which cell of the grid the loss lies: no larger than the truth.
+
+    A cell's loss is ln A/B, for the masses A and B that P and Q give to it.
+    """
+
+    losses: Floats
+    masses: Floats
+
+    @property
+    def points(self) -> tuple[Floats, Floats]:
+        return self.losses, self.masses
+
+    def on_line(self, c: float, stride: float, count: int) -> Complex:
+        """In rows of r: z = c + i stride (r m + n), and the sum over losses is a product of two matrices."""
+        r, back = math.isqrt(count) + 1, self.losses - self.largest
+        turn = 1j * stride * back
+        rows = np.exp(np.outer(r * np.arange(r), turn) + np.maximum(c * back, -700)) * self.masses
+        sums = (rows @ np.exp(np.outer(turn, np.arange(r)))).ravel()[:count] + 1e-300  # not zero
+        return np.asarray(np.log(sums) + (c + 1j * stride * np.arange(count)) * self.largest)
+
+
+@dataclass(frozen=True, eq=False)
+class Lattice(Discrete):
     """Masses at step (first + j), j = 0, 1, ..., and at infinity."""
 
     step: float
     first: int
     masses: Floats
     above: float
+    inside: Cells | None = None
 
     @property
     def spacing(self) -> float:
@@ -50,51 +108,43 @@ class Lattice(Pair):
     def losses(self) -> Floats:
         return np.asarray(self.step * (self.first + np.arange(self.masses.size)), float)
 
-    def log_transform(self, z: Complex) -> Complex:
-        top = self.losses[-1]
-        return np.array([x * top + np.log((self.masses * np.exp(x * (self.losses - top))).sum()) for x in z])
-
-    def cumulant(self, c: Floats) -> Floats:
-        top = self.losses[-1]
-        return np.array(
-            [x * top + math.log((self.masses * np.exp(np.maximum(x * (self.losses - top), -700))).sum()) for x in c]
-        )
+    @property
+    def points(self) -> tuple[Floats, Floats]:
+        return self.losses, self.masses
 
     def on_line(self, c: float, stride: float, count: int) -> Complex:
         """By one transform of the tilted masses: 2 pi / stride must be a power of two times the step."""
         size = round(2 * math.pi / (stride * self.step))
         shift = c * self.losses[-1]
-        tilted = self.masses * np.exp(c * self.losses - shift)
-        folded = np.zeros(size)
-        np.add.at(folded, np.arange(tilted.size) % size, tilted)
+        folded = _fold(self.masses * np.exp(np.maximum(c * self.losses - shift, -740)), size)
         wave = np.conj(np.fft.fft(folded)) + 1e-300  # sum of e^(+ i ...), not zero
         n = np.arange(count)
         return np.asarray(np.log(wave[n % size]) + shift + 1j * stride * n * (self.first * self.step))
 
-    @property
-    def largest(self) -> float:
-        return float(self.losses[-1])
-
-    @cached_property
-    def mean(self) -> float:
-        return float((self.masses * self.losses).sum())
-
-    @cached_property
-    def variance(self) -> float:
-        return float((self.masses * (self.losses - self.mean) ** 2).sum())
-
 
 @dataclass(frozen=True)
 class Composed:
-    """The upper part of a sum of losses on one grid: at each point, at least P[L > it] and E[e^-L; L > it].
+    """The upper part of a sum of losses on one grid: at each point x at least delta(x), and E[e^(x - L); L >= x].
 
-    By one transform of the masses tilted by e^(cL), which puts the accuracy where it is wanted.  Its wrap-around adds
-    to every mass, and so does the bound on rounding: both err on the safe side.
+    Between points delta(E) is a chord, linear in e^E.  By one transform of the masses tilted by e^(cL), which puts the
+    accuracy where it is wanted.  Its wrap-around adds to every mass, and so does the bound on rounding: both err on the
+    safe side.  What lies above the last point counts as infinite.
     """
 
     points: Floats
-    above: Floats
-    weighted: Floats
+    deltas: Floats
+    decayed: Floats
+
+    @classmethod
+    def at(cls, points: Floats, masses: Floats, step: float, beyond: float) -> Composed:
+        """delta(x) = delta(x + h) + (1 - e^-h) decayed(x + h): sums of positive terms, in which nothing cancels."""
+        decayed, s = masses.copy(), 1
+        while s < masses.size and s * step < 750:
+            decayed[:-s] += math.exp(-s * step) * decayed[s:]
+            s *= 2
+        rises = -math.expm1(-step) * decayed
+        deltas = (np.cumsum(np.append(rises[1:], beyond)[::-1])[::-1]) * _RAISE
+        return cls(points, deltas, decayed)
 
     @classmethod
     def of(cls, lattices: Mapping[Lattice, int], c: float, lowest: float, size: int) -> Composed:
@@ -102,10 +152,8 @@ class Composed:
         log_wave, start, shift = np.zeros(size // 2 + 1, complex), 0, 0.0
         for lattice, n in lattices.items():
             top = c * float(lattice.losses[-1])
-            folded = np.zeros(size)
-            np.add.at(folded, np.arange(lattice.masses.size) % size, lattice.masses * np.exp(c * lattice.losses - top))
-            with np.errstate(divide="ignore"):
-                log_wave += n * np.log(np.fft.rfft(folded))
+            folded = _fold(lattice.masses * np.exp(np.maximum(c * lattice.losses - top, -740)), size)
+            log_wave += n * np.log(np.fft.rfft(folded) + 1e-300)  # not zero
             start, shift = start + n * lattice.first, shift + n * top
         peak = float(log_wave[0].real)
         tilted = np.fft.irfft(np.exp(log_wave - peak), size)
@@ -114,43 +162,69 @@ class Composed:
         count = sum(lattices.values())
         error = 2.0**-46 * (1 + count) * math.sqrt(size) / size
         tilted = np.maximum(tilted[(first - start + np.arange(size)) % size], 0) + error
-        masses = np.asarray(np.exp(np.log(tilted) + (peak + shift - c * points)), float)
-        return cls(points, np.cumsum(masses[::-1])[::-1], np.cumsum((masses * np.exp(-points))[::-1])[::-1])
+        masses = np.exp(np.minimum(np.log(tilted) + (peak + shift - c * points), 0.0))  # none is above 1
+        beyond = math.exp(min(peak + shift - c * float(points[-1]), 0.0))  # Chernoff
+        return cls.at(points, np.asarray(masses, float), step, beyond)
 
     @classmethod
     def of_coins(cls, epsilon: float, n: int) -> Composed:
         """n coins of one epsilon: the number that fall the other way is binomial (Kairouz, Oh, Viswanath 2015).
 
         Logarithms of factorials are good to a relative 2^-50, which masses raised by n 2^-40 and more make up for.
+        Fewer than its mean less t with probability e^(-t^2 / (2 mean)) at most.
         """
-        lie = 1 / (1 + math.exp(epsilon))
-        spread = 40 * math.sqrt(n * lie * (1 - lie)) + 40
+        lie = math.exp(-epsilon) / (1 + math.exp(-epsilon))
+        spread = 40 * math.sqrt(n * lie) + 40
         k = np.arange(max(0, math.floor(n * lie - spread)), min(n, math.ceil(n * lie + spread)) + 1)[::-1]
         choose = gammaln(n + 1) - gammaln(k + 1) - gammaln(n - k + 1)
         masses = np.exp(choose - n * math.log1p(math.exp(-epsilon)) - k * epsilon) * (1 + (n + 64) * 2.0**-40)
-        points = np.asarray((n - 2 * k) * epsilon, float)
-        return cls(points, np.cumsum(masses[::-1])[::-1], np.cumsum((masses * np.exp(-points))[::-1])[::-1])
+        return cls.at(np.asarray((n - 2 * k) * epsilon, float), masses, 2 * epsilon, math.exp(-700) if k[-1] else 0.0)
 
     def delta(self, epsilon: float) -> float:
-        i = int(np.searchsorted(self.points, epsilon, side="right"))
-        return float(self.above[i] - math.exp(epsilon) * self.weighted[i]) if i < self.points.size else 0.0
+        i = int(np.searchsorted(self.points, epsilon))
+        if i == self.points.size:
+            return float(self.deltas[-1])
+        return float(self.deltas[i] - self.decayed[i] * math.expm1(epsilon - self.points[i])) if i else 1.0
 
     def epsilon(self, delta: float) -> float:
-        """The least grid point at which delta(E) is at most delta, and below it on the chord."""
-        at = self.above - np.exp(self.points) * self.weighted  # a point itself adds nothing
-        i = int(np.argmax(at <= delta)) if (at <= delta).any() else self.points.size - 1
-        return min(float(self.points[i]), max(0.0, math.log(max(self.above[i] - delta, 1e-300) / self.weighted[i])))
+        """Where delta(E) is delta, on the chord below the first point at which it is less."""
+        i = int(np.argmax(self.deltas <= delta))
+        if i == 0:
+            return float(self.points[0]) if self.deltas[0] <= delta else math.inf
+        back = (delta - self.deltas[i]) / self.decayed[i] * (1 - 2.0**-32)
+        return float(self.points[i] + math.log1p(-back) if back < 1 else self.points[i - 1])
+
+
+def _fold(masses: Floats, size: int) -> Floats:
+    """Sums of those whose places agree modulo `size`."""
+    return np.asarray(np.pad(masses, (0, -masses.size % size)).reshape(-1, size).sum(axis=0))
 
 
 def on_grid(spacing: float, first: int, p: Floats, q: Floats, infinite: float) -> Lattice:
     """From the masses that P and Q give to each cell [first + j, first + j + 1] of the grid."""
-    below = spacing * (first + np.arange(p.size))
-    up = np.clip((p - q * np.exp(below)) / -math.expm1(-spacing), 0, p)
+    below = np.asarray(spacing * (first + np.arange(p.size)), float)
+    told = np.where(q > 1e-290, q, 0)  # what is not known to some digits counts as nothing
+    up = np.clip((p - told * np.exp(np.minimum(below, 700))) / -math.expm1(-spacing), 0, p)
     masses = np.zeros(p.size + 1)
     masses[1:] += up
     masses[:-1] += p - up
     used = np.flatnonzero(masses)[[0, -1]]
-    return Lattice(spacing, first + int(used[0]), masses[used[0] : used[1] + 1] * _RAISE, infinite * _RAISE)
+    inside = _cells(below, spacing, p, q)
+    return Lattice(spacing, first + int(used[0]), masses[used[0] : used[1] + 1] * _RAISE, infinite * _RAISE, inside)
+
+
+def _cells(below: Floats, spacing: float, p: Floats, q: Floats) -> Cells:
+    """Lowered by more than rounding can have added; up to 64 are joined where they weigh little.
+
+    Of all partitions into so many cells the finest where p^(1/3) is large takes the least from the variance.
+    """
+    place = np.floor(np.cumsum(np.maximum(np.cbrt(p / p.max()), 1 / 64)))
+    starts = np.flatnonzero(np.diff(place, prepend=-1.0))
+    end = below[np.append(starts[1:], p.size) - 1] + spacing
+    p, q = np.add.reduceat(p, starts), np.add.reduceat(q, starts)
+    kept = (p > 1e-290) & (q > 1e-290)
+    ratios = np.minimum(np.log(p[kept] / q[kept]) - 2.0**-36, end[kept])
+    return Cells(np.minimum.accumulate(ratios[::-1])[::-1], p[kept] / _RAISE)
 
 
 def _between(a: Floats) -> Floats:
@@ -163,11 +237,11 @@ def _sampled(
     rate: float, reach: float, spacing: float, cells: Callable[[Floats], tuple[Floats, Floats]]
 ) -> tuple[Lattice, Lattice]:
     """Both directions, from the masses that P and Q give to cells between losses of the mechanism without sampling."""
-    top = math.log1p(rate * math.expm1(reach))
+    top = math.log1p(rate * math.expm1(reach)) if reach < 700 else reach + math.log(rate)
     first, last = math.floor(math.log1p(-rate) / spacing) - 1, math.ceil(top / spacing)
     edges = spacing * np.arange(first, last + 1)
-    with np.errstate(divide="ignore"):
-        inner = np.log(np.maximum(np.expm1(edges) + rate, 0) / rate)  # where ln(1 - q + q e^x) is the edge
+    with np.errstate(divide="ignore"):  # where ln(1 - q + q e^x) is the edge
+        inner = np.log1p(np.maximum(np.expm1(np.minimum(edges, 40)) / rate, -1)) + np.maximum(edges - 40, 0)
     p, q = cells(np.append(inner, math.inf))
     mixed = (1 - rate) * q + rate * p
     remove = on_grid(spacing, first, mixed[:-1], q[:-1], float(mixed[-1]))

@@ -16,6 +16,8 @@ from typing import Any, Protocol
 
 import numpy as np
 
+from .search import least_whole
+
 
 class Law(Protocol):
     """A law with exact masses and bounded tails."""
@@ -183,11 +185,7 @@ class Gaussian:
 
     def reach(self, tail: float) -> int:
         """The least t with P[|Y - centre| > t] <= tail."""
-        low, high = 0, math.isqrt(math.ceil(2 * self.sigma2 * Fraction(math.log(2 / tail) + 1))) + 1
-        while low < high:
-            middle = (low + high) // 2
-            low, high = (low, middle) if self.tail(middle + 1) <= tail else (middle + 1, high)
-        return low
+        return least_whole(lambda t: self.tail(t + 1) <= tail)
 
     def support(self, tail: float) -> range:
         reach = self.reach(tail)

@@ -26,11 +26,13 @@ from .distance import Relation
 from .errors import MixedRelations
 from .exact import up, whole
 from .pairs import Coin, Pair
+from .search import least
 
 if TYPE_CHECKING:
     from .distribution import Distribution
 
 ULPS = 1 + 2.0**-50  # a dozen roundings outward
+TINY = 5e-324  # what is positive never underflows to nothing
 
 
 class Atom(ABC):
@@ -52,6 +54,10 @@ class Atom(ABC):
         """At least the hockey-stick divergence at epsilon, in both directions: a delta for this mechanism alone."""
         return 1.0
 
+    def alone(self, delta: float) -> float:
+        """The least epsilon >= 0 at which the profile is at most delta, which is not 0."""
+        return least(lambda e: self.profile(e) <= delta, 2.0**-30, 2.0**12)
+
     def failure(self) -> Fraction:
         """With this probability nothing is promised; the other answers are about the rest."""
         return Fraction(0)
@@ -62,6 +68,16 @@ class Atom(ABC):
         `spacing` is that of the grid to put the losses of a sampled mechanism on.
         """
         return ()
+
+    @property
+    def reach(self) -> float:
+        """Where losses end that are put on such a grid; 0 if they need none."""
+        return 0.0
+
+    @property
+    def settled(self) -> bool:
+        """Whether the pairs imply all that is known of it but its failure."""
+        return False
 
     @abstractmethod
     def group(self, k: int) -> Atom:
@@ -79,25 +95,29 @@ class Pure(Atom):
 
     def concentrated(self) -> float:
         """epsilon tanh(epsilon / 2): h(u) = ln cosh(epsilon sqrt u) is concave (Steinke 2024)."""
-        e = float(self.epsilon)
-        return e * math.tanh(e / 2) * ULPS
+        e = up(self.epsilon)
+        return max(TINY, e * math.tanh(e / 2) * ULPS) if e else 0.0
 
     def renyi(self, order: float) -> float:
         """That of the dominating pair, a coin of odds e^epsilon (Mironov 2017, Proposition 5)."""
-        e, a = float(self.epsilon), order
+        e, a = up(self.epsilon), order
         if a * e < 20:  # ln of 1 + 2 sinh(ae/2) sinh((a-1)e/2) / cosh(e/2), which no terms cancel in
             moment = math.log1p(2 * math.sinh(a * e / 2) * math.sinh((a - 1) * e / 2) / math.cosh(e / 2))
         else:
             moment = (a - 1) * e + math.log1p(math.exp((1 - 2 * a) * e)) - math.log1p(math.exp(-e))
-        return min(e, moment / (a - 1) * ULPS, a * self.concentrated()) * ULPS
+        return max(TINY, min(e, moment / (a - 1) * ULPS, a * self.concentrated()) * ULPS) if e else 0.0
 
     def profile(self, epsilon: float) -> float:
         """(e^e0 - e^epsilon) / (1 + e^e0), that of the coin."""
         gap = up(self.epsilon - Fraction(epsilon))
-        return -math.expm1(-gap) / (1 + math.exp(-float(self.epsilon))) * ULPS if gap > 0 else 0.0
+        return -math.expm1(-gap) / (1 + math.exp(-up(self.epsilon))) * ULPS if gap > 0 else 0.0
 
     def pairs(self, spacing: float) -> tuple[Pair, ...]:
         return (Coin(up(self.epsilon)),)
+
+    @property
+    def settled(self) -> bool:
+        return True
 
     def group(self, k: int) -> Pure:
         return type(self)(k * self.epsilon)
@@ -108,7 +128,12 @@ class BoundedRange(Pure):
 
     def concentrated(self) -> float:
         """epsilon^2 / 8 (Cesar and Rogers 2021, Lemma 3.4), by Hoeffding's lemma."""
-        return min(super().concentrated(), float(self.epsilon) ** 2 / 8 * ULPS)
+        e = up(self.epsilon)
+        return min(super().concentrated(), max(TINY, e * e / 8 * ULPS))
+
+    @property
+    def settled(self) -> bool:
+        return False  # its pair is a coin's
 
 
 @dataclass(frozen=True)
@@ -118,7 +143,7 @@ class Concentrated(Atom):
     rho: Fraction
 
     def concentrated(self) -> float:
-        return float(self.rho) * ULPS
+        return up(self.rho) * ULPS
 
     def group(self, k: int) -> Concentrated:
         return Concentrated(k * k * self.rho)

@@ -24,6 +24,7 @@ from .exact import Number, positive, probability
 from .law import Law
 from .loss import Loss
 from .randomness import SYSTEM, Source
+from .search import least_positive
 
 X = TypeVar("X")
 Y = TypeVar("Y")
@@ -53,6 +54,14 @@ def _shown(value: object) -> str:
     if isinstance(value, Fraction):
         return str(value) if value.denominator < 1000 else f"{float(value):.6g}"
     return repr(value)
+
+
+def epsilon_for(good: Callable[[float], bool], error: Number) -> str:
+    """The least epsilon that is good enough for this error, as text: six digits, on the accurate side."""
+    least = least_positive(good, floor=2.0**-40, ceiling=2.0**10, precision=2.0**-30)
+    if least == math.inf:
+        raise BadParameter("error", error, "large enough to be reached with an epsilon below 1024")
+    return f"{least * (1 + 1e-5):.6g}"
 
 
 class Mechanism(ABC, Generic[X, Y]):
@@ -102,17 +111,7 @@ class Mechanism(ABC, Generic[X, Y]):
         def good(epsilon: float) -> bool:
             return make(epsilon=epsilon, **fixed).error(beta=beta) <= target
 
-        low, high = 2.0**-20, 1.0
-        while not good(high):
-            low, high = high, 2 * high
-            if high > 2**10:
-                raise BadParameter("error", error, "large enough to be reached with an epsilon below 1024")
-        while high > 2.0**-40 and good(low):
-            low, high = low / 2, low
-        while high - low > high * 2.0**-30:
-            middle = (low + high) / 2
-            low, high = (low, middle) if good(middle) else (middle, high)
-        return make(epsilon=f"{high * (1 + 1e-5):.6g}", **fixed)  # six digits are enough, on the accurate side
+        return make(epsilon=epsilon_for(good, error), **fixed)
 
     def sample_size(self, relative_error: Number, beta: Number = 0.05) -> int:
         """The least n for which the error is at most `relative_error` times n."""

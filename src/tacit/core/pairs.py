@@ -91,7 +91,8 @@ class Coin(Pair):
 
     @property
     def variance(self) -> float:
-        return (self.epsilon / math.cosh(min(self.epsilon, 600.0) / 2)) ** 2
+        deviation = self.epsilon / math.cosh(min(self.epsilon, 600.0) / 2)
+        return deviation * deviation
 
 
 @dataclass(frozen=True)
@@ -123,7 +124,7 @@ class Response(Pair):
     @property
     def variance(self) -> float:
         own, other, third = self._chances
-        return self.epsilon**2 * (4 * own * other + third * (own + other))
+        return self.epsilon * self.epsilon * (4 * own * other + third * (own + other))
 
 
 @dataclass(frozen=True)
@@ -187,7 +188,8 @@ class DiscreteLaplaceShift(Pair):
     @property
     def variance(self) -> float:
         losses, masses = self._losses
-        return float((losses - self.mean) ** 2 @ masses)
+        with np.errstate(over="ignore"):
+            return float((losses - self.mean) ** 2 @ masses)
 
 
 @dataclass(frozen=True)
@@ -234,19 +236,21 @@ class DiscreteGaussianShift(Pair):
         turns = np.rint(z.imag * d / (2 * math.pi * s))
         z = z - 2j * math.pi * s / d * turns
         smooth = d * d / (2 * s) * z * (z + 1) + 1j * math.pi * d * turns
-        return np.asarray(smooth + np.log(self._ripple(z * d, s)))
+        return np.asarray(smooth + self._log_ripple(z * d, s))
 
     @staticmethod
-    def _ripple(a: Complex, s: float) -> Complex:
-        if s < 1:
-            nearest = np.rint(a.real)
-            k = np.arange(-40, 41)[:, None]
-            top = np.exp(-((k + nearest - a) ** 2) / (2 * s)).sum(axis=0)
-            return np.asarray(top / np.exp(-(k**2) / (2 * s)).sum())
+    def _log_ripple(a: Complex, s: float) -> Complex:
+        if s < 0.2:  # few terms of the sum itself matter; the largest is taken out
+            off = np.rint(a.real) - a
+            most = (-(off**2) / (2 * s)).real
+            k = np.arange(1, 3 + int(math.sqrt(1600 * s)))[:, None]
+            terms = np.exp(-((off - k) ** 2) / (2 * s) - most) + np.exp(-((off + k) ** 2) / (2 * s) - most)
+            whole = math.log1p(2 * float(np.exp(-(k**2) / (2 * s)).sum()))
+            return np.asarray(np.log(np.exp(-(off**2) / (2 * s) - most) + terms.sum(axis=0)) + most - whole)
         j = np.arange(1, 6)[:, None]
         damp = -2 * math.pi**2 * s * j**2
         waves = np.exp(damp + 2j * math.pi * j * a) + np.exp(damp - 2j * math.pi * j * a)
-        return np.asarray((1 + waves.sum(axis=0)) / (1 + 2 * np.exp(damp).sum()))
+        return np.asarray(np.log(1 + waves.sum(axis=0)) - math.log1p(2 * float(np.exp(damp).sum())))
 
     @property
     def largest(self) -> float:

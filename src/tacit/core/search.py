@@ -20,6 +20,36 @@ def least(holds: Callable[[float], bool], low: float, high: float) -> float:
     return high
 
 
+def least_positive(
+    holds: Callable[[float], bool], start: float = 1.0, *, floor: float, ceiling: float = math.inf, precision: float
+) -> float:
+    """The same above 0, to a relative precision, from `start` outward; infinity if it lies beyond `ceiling`."""
+    high = start
+    while not holds(high):
+        if high >= ceiling:
+            return math.inf
+        high *= 2
+    low = high / 2
+    while low > floor and high <= start and holds(low):
+        low, high = low / 2, low
+    while high - low > high * precision:
+        middle = (low + high) / 2
+        low, high = (low, middle) if holds(middle) else (middle, high)
+    return high
+
+
+def least_whole(holds: Callable[[int], bool], low: int = 0) -> int:
+    """The least integer, from `low` on, at which a monotone condition holds."""
+    step = 1
+    while not holds(low + step - 1):
+        low, step = low + step, 2 * step
+    high = low + step - 1
+    while low < high:
+        middle = (low + high) // 2
+        low, high = (low, middle) if holds(middle) else (middle + 1, high)
+    return high
+
+
 def least_value(f: Callable[[float], float], low: float, high: float) -> float:
     """A value of f near its least, sought on ever finer grids: any value will do where f bounds the truth."""
     best = math.inf

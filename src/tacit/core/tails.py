@@ -1,6 +1,6 @@
 r"""Both tails of a sum of privacy losses, and where they cross a level, with certified bounds.
 
-The upper tail is the sum of order 1 in `pld.py`; the lower one is the upper tail of -L.  A pair in closed form is
+The upper tail is the sum of order 1 in `line.py`; the lower one is the upper tail of -L.  A pair in closed form is
 symmetric: read backwards, -L under Q has the law of L under P; so E e^(-zL) = E_Q e^((1 - z) L) = E e^((z - 1) L).
 
 References.  Cantelli 1928: P[L <= mean - 2 sd] <= 1/5, from which crossings of levels up to 1/2 are sought.
@@ -16,8 +16,9 @@ from numpy.typing import NDArray
 from scipy.special import ndtri
 
 from .lattice import Lattice
+from .line import Line
 from .pairs import Complex, Pair
-from .pld import Bounds, Line, Sum
+from .pld import Bounds, Sum
 
 Floats = NDArray[np.float64]
 

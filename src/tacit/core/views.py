@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Iterable
+from collections.abc import Hashable, Iterable
 from fractions import Fraction
 from functools import reduce
 from typing import Generic, TypeVar
@@ -16,14 +16,15 @@ from typing import Generic, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from .atoms import TINY, GaussianNoise
+from .atoms import GaussianNoise
 from .exact import down, up
-from .loss import Atom, Loss, Pure
-from .pairs import Pair
+from .loss import TINY, Atom, Loss, Pure
+from .pairs import GaussianShift, Pair
 from .pld import Sum
 from .search import least, least_value
 
 T = TypeVar("T")
+K = TypeVar("K", bound=Hashable)
 Curve = NDArray[np.float64]
 ULPS = 1 + 2.0**-48  # some fifty roundings outward
 
@@ -90,10 +91,12 @@ class Curves(View[Curve]):
     """Views in which losses are vectors and add coordinate by coordinate."""
 
     def both(self, a: Curve, b: Curve) -> Curve:
-        return (a + b) * ULPS
+        with np.errstate(over="ignore"):
+            return (a + b) * ULPS
 
     def times(self, n: int, a: Curve) -> Curve:
-        return n * a * ULPS
+        with np.errstate(over="ignore"):
+            return n * a * ULPS
 
 
 class Advanced(Curves):
@@ -108,8 +111,10 @@ class Advanced(Curves):
         return epsilon * math.tanh(epsilon / 2)
 
     def of(self, atom: Atom) -> Curve:
-        e = float(atom.pure())
-        return np.array([self.drift(e), e * e]) * ULPS if e < 500 else np.full(2, math.inf)
+        pure = atom.pure()
+        e = up(pure) if isinstance(pure, Fraction) else pure
+        floor = TINY if e else 0.0
+        return np.maximum(np.array([self.drift(e), e * e]) * ULPS, floor) if e < 500 else np.full(2, math.inf)
 
     def proves(self, total: Curve, delta: float) -> float:
         drift, square = map(float, total)
@@ -175,6 +180,10 @@ class Formal(View[Loss]):
     def times(self, n: int, a: Loss) -> Loss:
         return n * a
 
+    def total(self, loss: Loss) -> Loss:
+        """At once: adding the terms one by one would copy the sum each time."""
+        return Loss(_collect((b, n * m) for a, n in loss.terms.items() for b, m in self.of(a).terms.items()))
+
 
 class Renyi(Formal):
     """Renyi divergences add at each order; the best order is sought among all reals above 1."""
@@ -212,8 +221,7 @@ class Alone(Formal):
     def proves(self, total: Loss, delta: float) -> float:
         if sum(total.terms.values()) != 1 or not delta:
             return math.inf
-        (atom,) = total.terms
-        return least(lambda e: atom.profile(e) <= delta, 2.0**-30, 2.0**12)
+        return next(iter(total.terms)).alone(delta)
 
     def delta(self, total: Loss, epsilon: float) -> float:
         return next(iter(total.terms)).profile(epsilon) if sum(total.terms.values()) == 1 else 1.0
@@ -245,33 +253,39 @@ class Pairs(Formal):
 
     def sums(self, total: Loss) -> tuple[Sum, ...]:
         """The composed loss in each direction; none if a mechanism's pair is unknown."""
-        if sum(total.terms.values()) == 1:
-            return ()  # the profile says it better
         spacing = self._spacing(total)
         pairs = [(atom.pairs(spacing), n) for atom, n in total.terms.items()]
-        if not all(p for p, _ in pairs):
+        if not all(p for p, _ in pairs) or not pairs:
             return ()
         directions = max(len(p) for p, _ in pairs)
-        return tuple(Sum(_collect((p[min(d, len(p) - 1)], n) for p, n in pairs)) for d in range(directions))
+        chosen = ([(p[min(d, len(p) - 1)], n) for p, n in pairs] for d in range(directions))
+        return tuple(Sum(_collect(_one_gaussian(counted))) for counted in chosen)
 
     @staticmethod
     def _spacing(total: Loss) -> float:
         """A grid so fine that splitting losses adds a hundredth of a per cent to the variance of their sum."""
-        count = sum(total.terms.values())
-        wide = math.fsum(n * p.variance for a, n in total.terms.items() for p in a.pairs(2.0**-8)[:1])
-        return 2.0 ** math.floor(math.log2(max(0.02 * math.sqrt(wide / count), 2.0**-20))) if wide else 2.0**-8
+        reach, count = max((atom.reach for atom in total.terms), default=0.0), sum(total.terms.values())
+        first = max(2.0**-8, _power(reach) / 2**14)
+        if not reach:
+            return first  # which nothing needs
+        wide = math.fsum(n * p.variance for a, n in total.terms.items() for p in a.pairs(first)[:1])
+        return max(_power(0.02 * math.sqrt(wide / count)), _power(reach) / 2**18)
 
     def _failing(self, sums: tuple[Sum, ...]) -> float:
         return max((s.infinite for s in sums), default=0.0)
 
     def proves(self, total: Loss, delta: float) -> float:
+        if sum(total.terms.values()) == 1 or not delta:
+            return Alone().proves(total, delta)
         sums = self.sums(total)
         left = delta - self._failing(sums)
         return max(s.upper_epsilon(left) for s in sums) if sums and left > 0 else math.inf
 
     def delta(self, total: Loss, epsilon: float) -> float:
+        if sum(total.terms.values()) == 1:
+            return Alone().delta(total, epsilon)
         sums = self.sums(total)
-        return min(1.0, max(s.delta(epsilon).upper + s.infinite for s in sums)) if sums else 1.0
+        return min(1.0, max(s.upper_delta(epsilon) + s.infinite for s in sums)) if sums else 1.0
 
 
 class Optimal(Pairs):
@@ -284,13 +298,35 @@ class Optimal(Pairs):
         return Loss({Pure(e) if isinstance(e, Fraction) else atom: 1})
 
     def sums(self, total: Loss) -> tuple[Sum, ...]:
-        return super().sums(total) if all(type(a) is Pure for a in total.terms) else ()
+        return super().sums(total) if self._knows(total) else ()
+
+    def proves(self, total: Loss, delta: float) -> float:
+        return super().proves(total, delta) if self._knows(total) else math.inf
+
+    def delta(self, total: Loss, epsilon: float) -> float:
+        return super().delta(total, epsilon) if self._knows(total) else 1.0
+
+    @staticmethod
+    def _knows(total: Loss) -> bool:
+        return all(type(atom) is Pure for atom in total.terms)
 
 
-def _collect(pairs: Iterable[tuple[Pair, int]]) -> dict[Pair, int]:
-    counts: dict[Pair, int] = {}
-    for pair, n in pairs:
-        counts[pair] = counts.get(pair, 0) + n
+def _power(x: float) -> float:
+    """The power of two just below."""
+    return 2.0 ** math.floor(math.log2(x)) if x > 0 else 0.0
+
+
+def _one_gaussian(counted: list[tuple[Pair, int]]) -> list[tuple[Pair, int]]:
+    """Normal losses are one: mu^2 adds."""
+    square = math.fsum(n * pair.mu**2 for pair, n in counted if isinstance(pair, GaussianShift))
+    others = [(pair, n) for pair, n in counted if not isinstance(pair, GaussianShift)]
+    return [*others, (GaussianShift(math.sqrt(square) * ULPS), 1)] if square else others
+
+
+def _collect(counted: Iterable[tuple[K, int]]) -> dict[K, int]:
+    counts: dict[K, int] = {}
+    for key, n in counted:
+        counts[key] = counts.get(key, 0) + n
     return counts
 
 

@@ -6,6 +6,7 @@ from .frequency_oracle import frequency_oracle, project_to_simplex
 from .gaussian import Gaussian
 from .gaussian_sparse import GaussianSparse
 from .hadamard_response import HadamardResponse
+from .key_selection import KeySelection
 from .laplace import Laplace
 from .noisy_max import NoisyMax
 from .numeric_sparse import NumericSparse
@@ -24,6 +25,7 @@ ALL = (
     Gaussian,
     GaussianSparse,
     HadamardResponse,
+    KeySelection,
     Laplace,
     NoisyMax,
     NumericSparse,
@@ -44,6 +46,7 @@ __all__ = [
     "Gaussian",
     "GaussianSparse",
     "HadamardResponse",
+    "KeySelection",
     "Laplace",
     "NoisyMax",
     "NumericSparse",

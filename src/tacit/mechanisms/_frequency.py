@@ -25,8 +25,9 @@ from ..core.distance import Distance
 from ..core.errors import BadData, BadParameter
 from ..core.exact import Number, positive, probability, rational, reals, whole
 from ..core.loss import Loss, Pure
-from ..core.mechanism import Mechanism
+from ..core.mechanism import Mechanism, epsilon_for
 from ..core.randomness import Source
+from ..core.search import least_whole
 from ._deviation import Chances, Floats, hoeffding, shares
 from ._grid import as_array
 
@@ -101,7 +102,12 @@ class FrequencyOracle(Mechanism[Answers, Any]):
                 raise BadParameter("distance", distance, "one that says how many answers change (l0)")
         else:
             changed, relation = math.ceil(rational("distance", 1 if distance is None else distance)), None
-        return Loss({Pure(self.epsilon): whole("distance", changed, at_least=0)}, relation)
+        return Loss({self.each: whole("distance", changed, at_least=0)}, relation)
+
+    @property
+    def each(self) -> Pure:
+        """What one answer that changes costs."""
+        return Pure(self.epsilon)
 
     def frequencies(self, reports: Any) -> Floats:
         """The frequency of each category among those who sent these reports, unbiased; some may be negative."""
@@ -148,25 +154,15 @@ class FrequencyOracle(Mechanism[Answers, Any]):
     def sample_size(self, relative_error: Number, beta: Number = 0.05) -> int:
         """The least n for which every frequency is estimated to within `relative_error`."""
         target = float(positive("relative_error", relative_error))
-        high = 1
-        while self.error(high, beta) > target:
-            high *= 2
-        low = high // 2
-        while high - low > 1:
-            middle = (low + high) // 2
-            low, high = (low, middle) if self.error(middle, beta) <= target else (middle, high)
-        return high
+        return least_whole(lambda n: self.error(n, beta) <= target, 1)
 
     @classmethod
     def for_error(cls, error: Number, beta: Number = 0.05, *, n: int = 1, **fixed: Any) -> Self:
         """An epsilon, to six digits, with which n reports estimate every frequency to within `error`, just less not."""
         target = float(positive("error", error))
         make: Callable[..., Self] = cls
-        low, high = 2.0**-40, 2.0**10
-        if make(epsilon=high, **fixed).error(n, beta) > target:
-            raise BadParameter("error", error, "large enough to be reached with an epsilon below 1024")
-        while high - low > high * 2.0**-30:
-            middle = math.sqrt(low * high) if high > 2 * low else (low + high) / 2
-            good = make(epsilon=middle, **fixed).error(n, beta) <= target
-            low, high = (low, middle) if good else (middle, high)
-        return make(epsilon=f"{high * (1 + 1e-5):.6g}", **fixed)  # on the accurate side
+
+        def good(epsilon: float) -> bool:
+            return make(epsilon=epsilon, **fixed).error(n, beta) <= target
+
+        return make(epsilon=epsilon_for(good, error), **fixed)

@@ -13,6 +13,7 @@ from ..core.errors import BadParameter
 from ..core.exact import Number, positive
 from ..core.loss import Pure
 from ..core.randomness import Source
+from ..core.search import least_whole
 
 Gaps = NDArray[np.int64]
 Masses = NDArray[np.float64]
@@ -54,13 +55,7 @@ class Rule(ABC):
         def rare(steps: int) -> bool:
             return candidates == optimal or self.tail(steps + 1, unit, candidates, optimal) * _OUTWARD <= beta
 
-        low, high = -1, 0
-        while not rare(high):
-            low, high = high, 2 * high + 1
-        while high - low > 1:
-            middle = (low + high) // 2
-            low, high = (low, middle) if rare(middle) else (middle, high)
-        return high
+        return least_whole(rare)
 
 
 def share(atom: type[Pure], epsilon: Number | None, rho: Number | None, times: int) -> Fraction:

@@ -28,6 +28,7 @@ from ..core.distance import distance as read_distance
 from ..core.errors import BadData, BadParameter, Exhausted
 from ..core.exact import Number, down, flag, probability, rational, up, whole
 from ..core.interactive import A, Interactive
+from ..core.law import Finite
 from ..core.mechanism import Y
 from ..core.randomness import Source
 from ._grid import LARGEST, as_array, power_of_two, steps
@@ -212,3 +213,19 @@ class Comparisons(Interactive[Stream, Y, State, int | float, A]):
         above = np.asarray(values, float)[:reached] - float(self.threshold)
         above[list(hits)] *= -1
         return float(np.max(above, initial=0.0))
+
+
+class TellsWhich(Comparisons[Hits, bool]):
+    """Those that tell which values are TOP, and nothing more of them."""
+
+    def tell(self, at: int, top: bool, source: Source) -> bool:
+        return top
+
+    def law(self, x: Stream) -> Finite:
+        return Finite(self.transcripts(x))
+
+    def sample(self, x: Stream, source: Source) -> Hits:
+        return self.hits(self.steps(x), source)
+
+    def miss(self, x: Stream, y: Hits) -> float:
+        return self.farthest(x, y)

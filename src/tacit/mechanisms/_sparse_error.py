@@ -14,6 +14,7 @@ from collections.abc import Callable
 
 import numpy as np
 
+from ..core.search import least_whole
 from ._sparse_noise import Masses, Noise
 
 _BLOCKS = 1 << 12  # groups of threshold noises; single ones for scales up to about 100
@@ -42,20 +43,9 @@ def error_in_steps(
         log_right = (queries - h) * below + h * np.minimum(below, above) + log_numbers_within(a)
         return float(np.sum(weights * -np.expm1(log_right))) + beta * _CUT <= beta
 
-    return _least(good)
+    return least_whole(good)
 
 
 def _log_not(p: Masses) -> Masses:
     """ln(1 - p), as if p were at most 1 - 2^-53."""
     return np.asarray(np.log1p(-np.minimum(p, 1 - 2.0**-53)))
-
-
-def _least(good: Callable[[int], bool]) -> int:
-    """The least a >= 0 at which a monotone condition holds."""
-    low, high = 0, 1
-    while not good(high):
-        low, high = high, 2 * high
-    while low < high:
-        middle = (low + high) // 2
-        low, high = (low, middle) if good(middle) else (middle + 1, high)
-    return low

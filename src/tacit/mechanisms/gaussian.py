@@ -35,6 +35,7 @@ from ..core.exact import Number, positive, probability, whole
 from ..core.loss import Concentrated, Loss
 from ..core.mechanism import Example
 from ..core.randomness import Source
+from ..core.search import least_positive
 from ._additive import Additive
 from ._grid import Value
 
@@ -81,16 +82,7 @@ class Gaussian(Additive):
             self._set(Fraction(sigma) ** 2 * unit)
             return self.loss().epsilon(delta) <= epsilon
 
-        high = max(1.0, float(self.moves(None).linf))
-        while not good(high):
-            high *= 2
-        low = high / 2
-        while good(low) and low > 2.0**-20:
-            low, high = low / 2, low
-        while high - low > high * 2.0**-20:
-            middle = (low + high) / 2
-            low, high = (low, middle) if good(middle) else (middle, high)
-        good(high)
+        good(least_positive(good, max(1.0, float(self.moves(None).linf)), floor=2.0**-20, precision=2.0**-20))
 
     @cached_property
     def _step_variance(self) -> Fraction:

@@ -35,11 +35,10 @@ from typing import Any
 from ..core.distance import Distance
 from ..core.errors import BadData, BadParameter
 from ..core.exact import Number, positive, probability, whole
-from ..core.law import Finite
 from ..core.loss import Atom, Loss
 from ..core.mechanism import Example
-from ..core.randomness import Source
-from ._sparse import Comparisons, Hits, State, Stream
+from ..core.search import least_positive
+from ._sparse import State, Stream, TellsWhich
 from ._sparse_noise import Integers, Normal
 
 LARGEST_VARIANCE = Fraction(1 << 100)
@@ -73,7 +72,7 @@ class Transcripts(Atom):
 
 
 @dataclass(frozen=True, init=False, repr=False)
-class GaussianSparse(Comparisons[Hits, bool]):
+class GaussianSparse(TellsWhich):
     """Tell which of at most `queries` values reach the threshold; say both sigmas, or `epsilon` and `delta`."""
 
     sigma2_threshold: Fraction
@@ -128,16 +127,7 @@ class GaussianSparse(Comparisons[Hits, bool]):
             self._set((Fraction(sigma) * unit) ** 2, (Fraction(sigma) * unit) ** 2 * ratio)
             return self.loss().epsilon(delta) <= epsilon
 
-        high = 1.0
-        while not good(high):
-            high *= 2
-        low = high / 2
-        while good(low) and low > 2.0**-20:
-            low, high = low / 2, low
-        while high - low > high * 2.0**-20:
-            middle = (low + high) / 2
-            low, high = (low, middle) if good(middle) else (middle, high)
-        good(high)
+        good(least_positive(good, floor=2.0**-20, precision=2.0**-20))
 
     @cached_property
     def bar_noise(self) -> Normal:
@@ -169,23 +159,11 @@ class GaussianSparse(Comparisons[Hits, bool]):
     def over(self, state: State) -> bool:
         return super().over(state) or state.asked >= self.queries
 
-    def tell(self, at: int, top: bool, source: Source) -> bool:
-        return top
-
     def steps(self, values: Stream) -> Integers:
         at = super().steps(values)
         if at.size > self.queries:
             raise BadData("values", f"{at.size} of them", f"at most {self.queries} queries, which the price is for")
         return at
-
-    def law(self, x: Stream) -> Finite:
-        return Finite(self.transcripts(x))
-
-    def sample(self, x: Stream, source: Source) -> Hits:
-        return self.hits(self.steps(x), source)
-
-    def miss(self, x: Stream, y: Hits) -> float:
-        return self.farthest(x, y)
 
     def classical_error(self, beta: Number = 0.05, queries: int | None = None) -> float:
         """sT sqrt(2 ln(4 / beta)) + sQ sqrt(2 ln(4 k / beta))."""

@@ -32,8 +32,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..core import law, sample
+from ..core.atoms import KaryResponse
 from ..core.errors import BadParameter
 from ..core.exact import Number, Real, odds, probability, reals, whole
+from ..core.loss import Pure
 from ..core.mechanism import Example
 from ..core.randomness import Source
 from ._deviation import Chances, Floats, hoeffding, weighted
@@ -56,6 +58,11 @@ class RandomizedResponse(FrequencyOracle):
         e, others = float(self.epsilon), self.categories - 1
         own = 1 / (1 + others * math.exp(-e))
         return Chances(own, others * math.exp(-e) * own, math.exp(-e) * own, -math.expm1(-e) * own)
+
+    @property
+    def each(self) -> Pure:
+        """Among more than two categories most reports tell two answers apart no better than chance."""
+        return Pure(self.epsilon) if self.categories == 2 else KaryResponse(self.epsilon, self.categories)
 
     @property
     def bits(self) -> int:

@@ -26,15 +26,13 @@ from typing import Any
 
 from ..core.distance import Distance
 from ..core.exact import Number, probability, whole
-from ..core.law import Finite
 from ..core.mechanism import Example
-from ..core.randomness import Source
-from ._sparse import Hits, Stream
+from ._sparse import Hits, Stream, TellsWhich
 from ._sparse_pure import KINDS, Kind, PureComparisons
 
 
 @dataclass(frozen=True, init=False, repr=False)
-class Sparse(PureComparisons[Hits, bool]):
+class Sparse(TellsWhich, PureComparisons[Hits, bool]):
     """Tell which values reach the threshold, `count` times; `queries` is how many `error` should hold for."""
 
     def __init__(
@@ -59,18 +57,6 @@ class Sparse(PureComparisons[Hits, bool]):
             epsilon=epsilon,
             noise=noise,
         )
-
-    def tell(self, at: int, top: bool, source: Source) -> bool:
-        return top
-
-    def law(self, x: Stream) -> Finite:
-        return Finite(self.transcripts(x))
-
-    def sample(self, x: Stream, source: Source) -> Hits:
-        return self.hits(self.steps(x), source)
-
-    def miss(self, x: Stream, y: Hits) -> float:
-        return self.farthest(x, y)
 
     def classical_error(self, beta: Number = 0.05, queries: int | None = None) -> float:
         """8 c D (ln k + ln(2 c / beta)) / epsilon (Dwork and Roth, theorem 3.26)."""

@@ -1,6 +1,7 @@
 """Each theorem as a function, with the continuous law it is stated for."""
 
 from tacit.theory import (
+    concentration,
     gaussian,
     laplace,
     randomized_response,
@@ -11,6 +12,7 @@ from tacit.theory import (
 )
 
 __all__ = [
+    "concentration",
     "gaussian",
     "laplace",
     "randomized_response",

@@ -74,7 +74,7 @@ def deviation(
     pair: str, epsilon: float, k: int, t: float, *, samples: int = 10_000, source: Source = SYSTEM
 ) -> Deviation:
     """The tail of k losses, simulated, beside Azuma's bound (DR16, Thm 3.3)."""
-    check.count(k=k)
+    check.count(k=k, samples=samples)
     check.nonnegative(t=t)
     total = losses(pair, epsilon, samples, source)
     for _ in range(k - 1):
@@ -86,6 +86,7 @@ def deviation(
 
 def variation(pair: str, epsilon: float, *, samples: int = 10_000, source: Source = SYSTEM) -> Variation:
     """The distance of a pair, simulated, beside Pinsker's bound."""
+    check.count(samples=samples)
     seen = float(np.mean(np.maximum(0, -np.expm1(-losses(pair, epsilon, samples, source)))))
     law = _law(pair, epsilon)
     return Variation(law.mean, seen, _margin(samples), law.delta(0), pinsker(law.mean) / 2)

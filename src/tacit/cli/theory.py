@@ -1,4 +1,4 @@
-"""The command line: thin.  Everything it does, the library does in one call."""
+"""Mechanisms and losses on the command line: `tacit theory`, `tacit compose`, `tacit tour`."""
 
 from __future__ import annotations
 
@@ -7,53 +7,34 @@ import math
 import re
 import sys
 from collections.abc import Iterator
-from importlib import metadata
 from pathlib import Path
-from typing import Annotated, Any, NoReturn
+from typing import Annotated, Any
 
 import typer
-from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 from rich.text import Text
 
-from . import demo as worked
-from . import mechanisms
-from .core.errors import BadParameter, TacitError
-from .core.exact import probability, rational
-from .core.loss import Loss
-from .core.mechanism import Mechanism
-from .mix import USAGE, mix
+from .. import mechanisms
+from ..core.errors import BadParameter, TacitError
+from ..core.exact import probability, rational
+from ..core.loss import Loss
+from ..core.mechanism import Mechanism
+from ..mix import USAGE, mix
+from ._say import console, fail
 
-app = typer.Typer(no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False)
-console = Console(highlight=False)
 LISTS = ("quantiles", "prices")
 KINDS = {kind.__name__.lower(): kind for kind in mechanisms.ALL}
 
 
-def _version(wanted: bool) -> None:
-    if wanted:
-        console.print(f"tacit {metadata.version('tacit')}")
-        raise typer.Exit
-
-
-@app.callback()
-def about(
-    version: Annotated[
-        bool, typer.Option("--version", callback=_version, is_eager=True, help="Say which tacit.")
-    ] = False,
-) -> None:
-    """Differential privacy, exactly: what a question costs, how accurate its answer is, and the answer."""
-
-
-@app.command()
-def demo() -> None:
+def tour() -> None:
     """Mechanisms at work: prices, error bounds, and releases beside the truth."""
-    for part in worked.parts():
+    from ..tour import parts
+
+    for part in parts():
         console.print(part, no_wrap=isinstance(part, Text), overflow="ellipsis", crop=False)
 
 
-@app.command()
 def theory(
     mechanism: Annotated[str, typer.Argument(help="A mechanism's name; without one, the list of them.")] = "",
     parameters: Annotated[
@@ -76,10 +57,9 @@ def theory(
         else:
             console.print(f"With parameters ({escape(', '.join(_parameters(kind)))}) its price and its error follow.")
     except TacitError as error:
-        _fail(error)
+        fail(error)
 
 
-@app.command()
 def compose(
     text: Annotated[str, typer.Argument(metavar="MIX", help=escape(f"COUNT x NAME KEY=NUMBER, ...; names: {USAGE}."))],
     delta: Annotated[str, typer.Option(help="At which delta to state the price.")] = "1e-6",
@@ -91,11 +71,11 @@ def compose(
         console.print(Text(loss.explain(delta)), soft_wrap=True)
         console.print(_prices(loss, delta))
         if plot is not None:
-            from . import plots
+            from .. import plots
 
             console.print(f"drawn: {escape(str(plots.save(plots.composition(text, delta), plot)))}")
     except (TacitError, OSError) as error:
-        _fail(error)
+        fail(error)
 
 
 def _prices(loss: Loss, delta: str) -> Table:
@@ -118,11 +98,6 @@ def _parameters(kind: type[Mechanism[Any, Any]]) -> list[str]:
         name if p.default in (p.empty, None) else f"{name}={p.default}"
         for name, p in inspect.signature(kind).parameters.items()
     ]
-
-
-def _fail(error: TacitError | OSError) -> NoReturn:
-    Console(stderr=True, highlight=False).print(f"[red]{escape(str(error))}[/red]")
-    raise typer.Exit(2)
 
 
 def _kind(name: str) -> type[Mechanism[Any, Any]]:

@@ -1,0 +1,30 @@
+"""The command line: thin.  Everything it does, the library does in one call."""
+
+from __future__ import annotations
+
+from importlib import metadata
+from typing import Annotated
+
+import typer
+
+from . import theory
+from ._say import console
+
+app = typer.Typer(no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False)
+for command in (theory.tour, theory.theory, theory.compose):
+    app.command()(command)
+
+
+def _version(wanted: bool) -> None:
+    if wanted:
+        console.print(f"tacit {metadata.version('tacit')}")
+        raise typer.Exit
+
+
+@app.callback()
+def about(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Say which tacit.")
+    ] = False,
+) -> None:
+    """Differential privacy, exactly: what a question costs, how accurate its answer is, and the answer."""

@@ -1,0 +1,75 @@
+r"""Parallel composition: mechanisms run on disjoint parts of the data.
+
+Theorem (McSherry 2009, theorem 4).  Let every unit live in one part, which depends on nothing but that unit's own data.
+A unit that is added or removed changes one part; what the others tell has the same law on both neighbours and cancels
+from every likelihood ratio.  So each divergence of the whole is that of one part, and at most the largest.
+
+Under substitution a unit may leave one part and enter another.  Then two parts change, one by a removal and one by an
+addition; or one part, by both.  So what is needed of the parts is their loss under ADD_REMOVE: a loss under SUBSTITUTE
+says nothing of a part whose size changes.  The whole costs the worst of all sums of two parts and all groups of two.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from fractions import Fraction
+from itertools import combinations
+
+from ..core.atoms import Approximate, ApproximateConcentrated, GaussianNoise, LaplaceNoise, RenyiCurve
+from ..core.distance import ADD_REMOVE, AddRemove, Relation, Substitute
+from ..core.errors import BadParameter
+from ..core.loss import Atom, BoundedRange, Concentrated, Loss, Pure
+from ..core.views import Basic, failures
+from ..core.worst import Worst
+
+# What k units pay for these covers any way in which they may be spread over parts: promises are kept by the whole.
+_SPREAD = (Pure, BoundedRange, Concentrated, Approximate, ApproximateConcentrated, RenyiCurve, GaussianNoise)
+
+
+def parallel(*losses: Loss, relation: Relation = ADD_REMOVE) -> Loss:
+    """The loss, under `relation`, of mechanisms on disjoint parts; each has its own loss under ADD_REMOVE."""
+    for loss in losses:
+        given: object = loss
+        if not isinstance(given, Loss) or isinstance(given.relation, Substitute):
+            raise BadParameter("losses", loss, "losses under ADD_REMOVE, for a unit may leave or enter a part")
+    parts = Counter(Loss(loss.terms) for loss in losses)
+    if isinstance(relation, Substitute):
+        two = [a + b for a, b in combinations(parts, 2)] + [2 * a for a, n in parts.items() if n > 1]
+        parts = Counter([*two, *(a.group(2) for a in parts)])
+    elif not isinstance(relation, AddRemove):
+        raise BadParameter("relation", relation, "ADD_REMOVE or SUBSTITUTE")
+    worst: list[Loss] = []
+    for part in parts:
+        if not any(covers(other, part) for other in worst):
+            worst = [other for other in worst if not covers(part, other)] + [part]
+    if len(worst) > 1:
+        return Loss({Worst(frozenset(worst)): 1}, relation)
+    terms = worst[0].terms.items() if worst else ()
+    return Loss({a if type(a) in _SPREAD else Worst(frozenset([Loss({a: 1})])): n for a, n in terms}, relation)
+
+
+def covers(a: Loss, b: Loss) -> bool:
+    """Is all that is proved of `a` true of `b`?  False where that is not seen at once."""
+    if all(a.terms.get(atom, 0) >= n for atom, n in b.terms.items()):
+        return True
+    for kind, size in ((GaussianNoise, "mu_squared"), (Concentrated, "rho")):  # sizes add
+        if all(type(atom) is kind for atom in (*a.terms, *b.terms)):
+            return _sum(b, size) <= _sum(a, size)
+    if len(a.terms) != 1:
+        return False
+    ((one, n),) = a.terms.items()
+    if type(one) is Pure and not failures(b) and Basic().total(b) <= one.epsilon:
+        return True  # a coin dominates all that is as pure
+    return n >= sum(b.terms.values()) and all(_as_bad(one, atom) for atom in b.terms)
+
+
+def _sum(loss: Loss, size: str) -> Fraction:
+    return sum((n * getattr(atom, size) for atom, n in loss.terms.items()), Fraction(0))
+
+
+def _as_bad(a: Atom, b: Atom) -> bool:
+    if type(a) is Pure:
+        return not b.failure() and b.pure() <= a.epsilon
+    if isinstance(a, LaplaceNoise | BoundedRange) and isinstance(b, LaplaceNoise | BoundedRange):
+        return type(a) is type(b) and b.epsilon <= a.epsilon  # a shorter shift of the same noise, a narrower range
+    return a == b

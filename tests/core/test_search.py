@@ -1,0 +1,48 @@
+"""Searches find the least, and err on the side that holds."""
+
+from __future__ import annotations
+
+import math
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tacit.core.search import least, least_positive, least_value, least_whole
+
+
+@given(st.integers(-50, 50), st.integers(0, 10**6))
+def test_least_whole(low: int, above: int) -> None:
+    tried: list[int] = []
+
+    def holds(n: int) -> bool:
+        tried.append(n)
+        return n >= low + above
+
+    assert least_whole(holds, low) == low + above
+    assert min(tried) >= low
+    assert len(tried) <= 2 * (above + 1).bit_length() + 1
+
+
+@given(st.floats(1e-9, 1e9), st.sampled_from([1e-3, 1.0, 40.0]))
+def test_least_positive(root: float, start: float) -> None:
+    found = least_positive(lambda x: x >= root, start, floor=2.0**-40, precision=2.0**-20)
+    assert root <= found <= root * (1 + 2.0**-19)
+
+
+def test_least_positive_within_limits() -> None:
+    assert least_positive(lambda x: x >= 5000, floor=0.0, ceiling=1024.0, precision=0.5) == math.inf
+    assert least_positive(lambda x: x >= 1000, floor=0.0, ceiling=1024.0, precision=2.0**-30) < 1001
+    assert 0 < least_positive(lambda x: True, floor=2.0**-10, precision=2.0**-20) <= 2.0**-9
+
+
+@given(st.floats(0, 1e6))
+def test_least(root: float) -> None:
+    found = least(lambda x: x >= root, 2.0**-30, 2.0**19)
+    assert found == math.inf if root > 2.0**19 else max(root, 2.0**-30 * (root > 0)) <= found * (1 + 1e-15)
+    assert found in (0.0, math.inf) or found <= max(root, 2.0**-30) * (1 + 2.0**-39)
+
+
+@given(st.floats(-6, 12), st.floats(-3, 3))
+def test_least_value(at: float, value: float) -> None:
+    found = least_value(lambda x: value + (x - at) ** 2, -7.0, 14.0)
+    assert value <= found <= value + 1e-8

@@ -1,0 +1,283 @@
+"""Releases: facts that survive a round trip, intervals at any confidence, exports that no spreadsheet runs."""
+
+from __future__ import annotations
+
+import csv
+import importlib.util
+import io
+import json
+import math
+from dataclasses import replace
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from tacit.core.budget import Budget
+from tacit.core.errors import BadData, BadParameter, Missing
+from tacit.core.randomness import SYSTEM
+from tacit.engines.base import Answer
+from tacit.engines.reference import Reference
+from tacit.release import Provenance, Release, consistent, versions
+from tacit.release.export import guarded
+from tacit.release.picture import release_bars
+from tacit.tables.aggregates import count, mean, median, mode, quantile, stddev, sum_, units
+from tacit.tables.draw import draw
+from tacit.tables.outputs import Arithmetic, Released
+from tacit.tables.price import offer
+from tacit.tables.table import Table
+from tacit.testing.sources import Seeded
+
+SCHEMA = {
+    "table": {"name": "people", "unit": "id", "rows": 2, "size": 200},
+    "columns": {
+        "age": {"type": "integer", "lower": 0, "upper": 100},
+        "spend": {"type": "real", "lower": 0, "upper": 8, "grid": 0.25},
+        "region": {"type": "category", "values": ["north", "=2+3", "a,b"]},
+        "member": {"type": "boolean"},
+        "note": {"type": "text"},
+    },
+}
+ROWS = [
+    {
+        "id": i // 2,
+        "age": 20 + i % 40,
+        "spend": (i % 9) * 0.75,
+        "region": ["north", "=2+3", "a,b"][i % 3],
+        "member": i % 2 == 0,
+        "note": "often" if i % 5 else f"only {i}",
+    }
+    for i in range(200)
+]
+PEOPLE = Table(ROWS, SCHEMA)
+SCHEMAS = {"people": PEOPLE.schema}
+GENEROUS = Budget(epsilon=1000, delta="1e-3")
+
+
+def ask(
+    question: Any, budget: Budget = GENEROUS, seed: int = 1, told: Provenance | None = None, **price: Any
+) -> Release:
+    """The way of a question, without a ledger."""
+    made = offer(question.query, budget, schemas=SCHEMAS, **(price or {"epsilon": 500}))
+    with Reference() as engine:
+        engine.register(PEOPLE, "00" * 16)
+        return Release.of(made, draw(made, engine.answer(made.plan), Seeded(seed)), told)
+
+
+GROUPED = PEOPLE.group_by("region", "member").aggregate(
+    n=count(), u=units(), s=sum_("spend"), m=mean("age"), d=stddev("age"), q=quantile("age", "0.9"), top=mode("region")
+)
+CHOSEN = PEOPLE.group_by("note", private=True).aggregate(n=count(), u=units(), m=mean("age"))
+
+
+def test_with_next_to_no_noise_the_answer_is_the_truth() -> None:
+    found = ask(PEOPLE.group_by("region").aggregate(n=count(), s=sum_("spend"), m=mean("age"), h=median("age")))
+    for i, region in enumerate(["north", "=2+3", "a,b"]):
+        own = [row for row in ROWS if row["region"] == region]
+        assert found.columns["region"].tolist()[i] == region
+        assert found.columns["n"].tolist()[i] == len(own)
+        assert found.columns["s"].tolist()[i] == pytest.approx(sum(row["spend"] for row in own), abs=1)  # type: ignore[misc]
+        assert found.columns["m"].tolist()[i] == pytest.approx(np.mean([row["age"] for row in own]), abs=0.5)
+        assert abs(found.columns["h"].tolist()[i] - np.median([row["age"] for row in own])) <= 2
+
+
+@pytest.mark.parametrize("question", [GROUPED, CHOSEN, PEOPLE.count()], ids=["grouped", "chosen", "one"])
+@pytest.mark.parametrize("budget", [GENEROUS, Budget(rho=5, delta="1e-6")], ids=["epsilon", "rho"])
+def test_a_release_survives_the_round_trip(question: Any, budget: Budget) -> None:
+    told = Provenance("a question", (("people", "id", "ab" * 32),), repr(budget), "2026-01-01T00:00:00Z", versions(), 7)
+    price = {"rho": 1} if budget.rho else {"epsilon": 50}
+    release = ask(question, budget, told=told, **price)
+    text = release.to_json()
+    again = Release.from_json(text)
+    assert again == release
+    assert again.to_json() == text
+    assert str(again) == str(release)
+    assert json.loads(text)["answer"].keys() == set(release.names)
+    json.dumps(release.card(), allow_nan=False)
+
+
+@pytest.mark.parametrize("text", ["", "[]", "{}", '{"format":1}', '{"format":9,"facts":{},"provenance":{}}'])
+def test_other_texts_are_no_releases(text: str) -> None:
+    with pytest.raises(BadParameter):
+        Release.from_json(text)
+
+
+def test_intervals_at_every_confidence() -> None:
+    release = ask(GROUPED, epsilon=5)
+    widths = [release.error(beta) for beta in ("0.5", "0.05", "1e-6")]
+    for name in ("n", "u", "s", "m"):
+        errors = [width[name] for width in widths]
+        assert errors == sorted(errors) and errors[0] < errors[-1]
+    low, high = release.interval("0.05")["n"]
+    assert (high - low <= 2 * release.mechanisms[0].error(beta="0.05")).all()
+    assert "region" not in release.interval()
+    assert release.error()["q"] > 0  # ranks
+
+
+def test_an_output_of_several_aggregates_keeps_its_confidence() -> None:
+    """Each of its measures is given a smaller share of beta, so its interval is wider than its parts' together."""
+    query = PEOPLE.aggregate(n=count(), s=sum_("spend")).query
+    both = Arithmetic("+", Released("n"), Released("s"))
+    release = ask(SimpleNamespace(query=replace(query, outputs=(("both", both),))), epsilon=2)
+    rows, total = release.mechanisms
+    noises = rows.noise(), total.noise()  # type: ignore[attr-defined]
+    points = [np.array(noise.support(1e-9)) for noise in noises]
+    masses = [np.array([noise.mass(int(z)) for z in zs]) for noise, zs in zip(noises, points, strict=True)]
+    off = np.abs(points[0][:, None] + points[1][None, :] / 4)
+    missed = np.outer(*masses)[off > release.error("0.05")["both"]].sum()
+    assert 0 < missed <= 0.05
+    assert release.error("0.05")["both"] > 1.05 * (rows.error(beta="0.05") + total.error(beta="0.05") / 4)
+
+
+def test_what_is_hidden_is_not_there() -> None:
+    release = ask(CHOSEN, epsilon=20)
+    assert release.columns["note"].tolist() == ["often"]
+    assert b"only" not in release.to_json()
+
+
+def test_an_empty_release_looks_like_any_other() -> None:
+    made = offer(CHOSEN.query, GENEROUS, epsilon=20, schemas=SCHEMAS)
+    none = np.array([], np.int64)
+    empty = Release.of(made, draw(made, Answer((none,) * len(made.plan.measures), (), none), Seeded(1)))
+    full = ask(CHOSEN, epsilon=20)
+    assert empty.to_arrow().schema == full.to_arrow().schema
+    assert empty.to_arrow().num_rows == 0 and full.to_arrow().num_rows == 1
+    assert empty.to_csv() == full.to_csv().splitlines(keepends=True)[0]
+    assert Release.from_json(empty.to_json()) == empty
+    assert str(empty)
+
+
+def test_an_answer_without_its_keys_is_refused() -> None:
+    made = offer(CHOSEN.query, GENEROUS, epsilon=20, schemas=SCHEMAS)
+    with pytest.raises(BadData):
+        draw(made, Answer((np.array([1]),) * len(made.plan.measures)), SYSTEM)
+
+
+def test_sums_beyond_64_bits_are_drawn_too() -> None:
+    made = offer(PEOPLE.sum("spend").query, Budget(epsilon=1), epsilon=1)
+    drawn = draw(made, Answer((np.array([1 << 80], object),)), SYSTEM)
+    assert 1 << 59 < drawn.noisy[0][0] < 1 << 61
+
+
+def test_what_is_shown_is_ordered_and_limited_after_the_noise() -> None:
+    question = PEOPLE.group_by("region").aggregate(n=count()).order_by("-n").limit(2)
+    release = ask(question)
+    counts = release.columns["n"].tolist()
+    assert len(counts) == 2 and counts == sorted(counts, reverse=True)
+    assert len(release.noisy[0]) == 3
+
+
+def test_tables() -> None:
+    release = ask(GROUPED)
+    table = release.to_arrow()
+    assert table.num_rows == 6
+    assert [str(table.schema.field(name).type) for name in ("region", "member", "n", "m", "n_lower", "top")] == [
+        "string",
+        "bool",
+        "int64",
+        "double",
+        "double",
+        "string",
+    ]
+    assert "region_lower" not in table.schema.names
+
+
+@pytest.mark.parametrize("library", ["pandas", "polars"])
+def test_data_frames(library: str) -> None:
+    release = ask(GROUPED)
+    if importlib.util.find_spec(library) is None:
+        with pytest.raises(Missing, match=f"pip install {library}"):
+            getattr(release, f"to_{library}")()
+    else:
+        assert list(getattr(release, f"to_{library}")().columns) == release.to_arrow().schema.names
+
+
+def test_no_cell_of_the_csv_is_a_formula() -> None:
+    release = ask(PEOPLE.group_by("region").aggregate(**{"@n": count()}))
+    text = release.to_csv()
+    assert text.endswith("\r\n") and '"a,b"' in text
+    header, *rows = csv.reader(io.StringIO(text, newline=""))
+    assert header[1] == "'@n"
+    assert [row[0] for row in rows] == ["north", "'=2+3", "a,b"]
+
+
+@given(st.text())
+def test_no_text_begins_a_formula(text: str) -> None:
+    assert not guarded(text).startswith(("=", "+", "-", "@", "\t", "\r"))
+    assert guarded(text).removeprefix("'") == text.removeprefix("'")
+
+
+def test_counts_below_zero_are_shown_as_zero_for_free() -> None:
+    release = ask(PEOPLE.group_by("region").aggregate(n=count(), s=sum_("spend")), epsilon="0.001", seed=3)
+    assert min(release.noisy[0]) < 0
+    clipped = release.nonnegative()
+    assert clipped.columns["n"].tolist() == [max(0, n) for n in release.columns["n"].tolist()]
+    assert (clipped.columns["n"].lower == release.columns["n"].lower).all()
+    assert clipped.columns["s"].tolist() == release.columns["s"].tolist()
+    assert clipped.card()["post_processing"] == ["n: not negative"]
+    assert Release.from_json(clipped.to_json()) == clipped
+
+
+@given(seed=st.integers(0, 1000))
+@settings(max_examples=20)
+def test_groups_and_their_total_are_made_to_agree(seed: int) -> None:
+    groups = ask(PEOPLE.group_by("region").aggregate(n=count()), epsilon="0.5", seed=seed)
+    total = ask(PEOPLE.aggregate(n=count()), epsilon=5, seed=seed + 1)
+    a, b = consistent(groups, total, "n")
+    assert sum(a.columns["n"].tolist()) == b.columns["n"].tolist()[0]
+    assert all(type(n) is int for n in a.columns["n"].tolist())
+    moved = [x - y for x, y in zip(a.columns["n"].tolist(), groups.columns["n"].tolist(), strict=True)]
+    assert max(moved) - min(moved) <= 1  # shared out equally
+    near, far = (abs(b.columns["n"].tolist()[0] - n) for n in (total.noisy[0][0], sum(groups.noisy[0])))
+    assert near <= far + 1  # the total's own noise is smaller
+
+
+def test_what_does_not_add_up_is_not_made_to() -> None:
+    groups, total = ask(PEOPLE.group_by("region").aggregate(n=count())), ask(PEOPLE.aggregate(n=count()))
+    for a, b, name in ((groups, total, "m"), (total, groups, "n"), (groups, groups, "n")):
+        with pytest.raises(BadParameter):
+            consistent(a, b, name)
+    other = ask(PEOPLE.where(PEOPLE.age > 30).aggregate(n=count()))
+    with pytest.raises(BadParameter):
+        consistent(groups, other, "n")
+
+
+def test_the_card_says_what_a_reader_must_know() -> None:
+    told = Provenance(tables=(("people", "id", "ab" * 32),), time="2026-01-01", versions=versions(), seeded=True)
+    card = ask(CHOSEN, Budget(rho=5, delta="1e-6"), told=told, rho=1).card()
+    assert card["privacy"]["definition"] == "zero-concentrated differential privacy"
+    assert card["privacy"]["rho"] == pytest.approx(1)
+    assert 0 < card["privacy"]["failure_delta"] <= 1e-6
+    assert card["privacy"]["relation"] == "AddRemove" and card["privacy"]["rows_per_unit"] == 2
+    assert {m["name"] for m in card["mechanisms"]} == {"Gaussian", "KeySelection"}
+    assert all("sensitivity" in m for m in card["mechanisms"])
+    assert card["randomness"].startswith("seeded") and card["implementation"]["tacit"]
+    pure = ask(PEOPLE.count(), Budget(epsilon=1), epsilon="0.25").card()
+    assert pure["privacy"]["epsilon"] == 0.25 and pure["privacy"]["definition"] == "pure differential privacy"
+
+
+def test_a_person_can_read_it() -> None:
+    text = str(ask(PEOPLE.group_by("region").aggregate(n=count()), Budget(epsilon=1), epsilon=1))
+    assert "95 % probability" in text and "epsilon = 1" in text and "north" in text
+    seeded = str(ask(PEOPLE.count(), told=Provenance(seeded=True)))
+    assert "SEED" in seeded
+    assert "inf" not in str(ask(CHOSEN, Budget(epsilon=5, delta="1e-2"), epsilon=5))
+
+
+def test_a_picture() -> None:
+    release = ask(GROUPED)
+    chart = release.plot().to_dict()
+    assert len(chart["layer"][0]["data"]["values"] if "data" in chart["layer"][0] else chart["data"]["values"]) == 6
+    assert "m, with 95 %" in release_bars(release, "m").to_dict()["title"]
+    with pytest.raises(BadParameter):
+        release_bars(release, "region")
+
+
+def test_missing_means_have_the_whole_range() -> None:
+    release = replace(ask(PEOPLE.aggregate(m=mean("age")), epsilon=1), noisy=((-5,), (3,)))
+    column = release.columns["m"]
+    assert column.tolist() == [None] and (column.lower[0], column.upper[0]) == (0, 100)
+    assert math.isfinite(release.error()["m"])
