@@ -94,6 +94,7 @@ def test_a_release_survives_the_round_trip(question: Any, budget: Budget) -> Non
     again = Release.from_json(text)
     assert again == release
     assert again.to_json() == text
+    assert again.provenance == replace(told, seeded=True)
     assert str(again) == str(release)
     assert json.loads(text)["answer"].keys() == set(release.names)
     json.dumps(release.card(), allow_nan=False)
@@ -262,9 +263,16 @@ def test_the_card_says_what_a_reader_must_know() -> None:
 def test_a_person_can_read_it() -> None:
     text = str(ask(PEOPLE.group_by("region").aggregate(n=count()), Budget(epsilon=1), epsilon=1))
     assert "95 % probability" in text and "epsilon = 1" in text and "north" in text
-    seeded = str(ask(PEOPLE.count(), told=Provenance(seeded=True)))
-    assert "SEED" in seeded
+    assert "SEED" in text
     assert "inf" not in str(ask(CHOSEN, Budget(epsilon=5, delta="1e-2"), epsilon=5))
+
+
+def test_only_the_operating_system_draws_without_a_mark() -> None:
+    made = offer(PEOPLE.count().query, Budget(epsilon=1), epsilon=1)
+    answer = Answer((np.array([5]),))
+    assert not Release.of(made, draw(made, answer)).provenance.seeded
+    marked = Release.of(made, draw(made, answer, Seeded(1)), Provenance("a question"))
+    assert marked.provenance == Provenance("a question", seeded=True)
 
 
 def test_a_picture() -> None:

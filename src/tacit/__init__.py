@@ -3,11 +3,26 @@
 A release is a draw from a law; its distance from the neighbouring law is a loss; the loss was paid before the draw.
 """
 
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
 from . import composition
 from .calibrate import Calibrated, Target, calibrate
 from .core.budget import Budget
 from .core.distance import ADD_REMOVE, SUBSTITUTE, Distance, norms
-from .core.errors import BadData, BadParameter, BudgetExceeded, Exhausted, MixedRelations, Refused, TacitError
+from .core.errors import (
+    BadData,
+    BadParameter,
+    BadQuestion,
+    BadSchema,
+    BudgetExceeded,
+    EngineError,
+    Exhausted,
+    LedgerError,
+    MixedRelations,
+    Refused,
+    TacitError,
+)
 from .core.loss import Loss
 from .core.odometer import Odometer
 from .mechanisms import (
@@ -33,6 +48,31 @@ from .mechanisms import (
     project_to_simplex,
 )
 from .mix import mix
+from .tables.aggregates import count, mean, median, mode, quantile, stddev, top, units, variance
+from .tables.aggregates import max_ as max
+from .tables.aggregates import min_ as min
+from .tables.aggregates import sum_ as sum
+from .tables.schema import Schema
+from .tables.table import PublicTable, Table
+from .tables.terms import case, greatest, least
+
+if TYPE_CHECKING:
+    from .curator import Curator
+    from .ledger import Ledger
+    from .release import Release
+
+# What takes long to import, or what a user of mechanisms never needs, is imported when it is first named.
+_LATER = {"Curator": ".curator", "Ledger": ".ledger", "Release": ".release"}
+_PARTS = ("audit", "holdout", "workloads")
+
+
+def __getattr__(name: str) -> Any:
+    if name in _PARTS:
+        return import_module(f".{name}", __name__)
+    if name in _LATER:
+        return getattr(import_module(_LATER[name], __name__), name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
 
 __all__ = [
     "ADD_REMOVE",
@@ -40,10 +80,14 @@ __all__ = [
     "AboveThreshold",
     "BadData",
     "BadParameter",
+    "BadQuestion",
+    "BadSchema",
     "Budget",
     "BudgetExceeded",
     "Calibrated",
+    "Curator",
     "Distance",
+    "EngineError",
     "Exhausted",
     "Exponential",
     "Gaussian",
@@ -51,6 +95,8 @@ __all__ = [
     "HadamardResponse",
     "KeySelection",
     "Laplace",
+    "Ledger",
+    "LedgerError",
     "Loss",
     "MixedRelations",
     "NoisyMax",
@@ -58,20 +104,39 @@ __all__ = [
     "Odometer",
     "PermuteAndFlip",
     "PostedPrice",
+    "PublicTable",
     "Quantiles",
     "RandomizedResponse",
     "Refused",
+    "Release",
+    "Schema",
     "Sparse",
     "SubsetSelection",
+    "Table",
     "TacitError",
     "Target",
     "TopK",
     "UnaryEncoding",
     "calibrate",
+    "case",
     "composition",
+    "count",
     "frequency_oracle",
+    "greatest",
+    "least",
+    "max",
+    "mean",
+    "median",
+    "min",
     "mix",
+    "mode",
     "norms",
     "posted_price",
     "project_to_simplex",
+    "quantile",
+    "stddev",
+    "sum",
+    "top",
+    "units",
+    "variance",
 ]

@@ -14,8 +14,6 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, Generic, TypeVar
 
-from scipy.optimize import toms748
-
 from .core.errors import BadParameter
 from .core.exact import Number, positive, rational
 from .core.loss import Loss
@@ -89,6 +87,8 @@ class _Search(Generic[Made]):
         return found.epsilon <= self.epsilon
 
     def solve(self) -> Calibrated[Made]:
+        from scipy.optimize import toms748
+
         low, high = self.bracket()
         if low is not high:
             root = toms748(self.excess, _log2(low.noise), _log2(high.noise), xtol=2.0**-23)

@@ -63,6 +63,12 @@ def save(chart: TopLevelMixin, path: str | Path) -> Path:
     return target
 
 
+def page(charts: Sequence[TopLevelMixin], columns: int = 2) -> TopLevelMixin:
+    """Several charts on one page."""
+    made: TopLevelMixin = _altair().concat(*charts, columns=columns).resolve_scale(x="independent", y="independent")
+    return made
+
+
 def composition(loss: Loss | str, delta: Number = "1e-6", *, most: int = 1000) -> Chart:
     """Epsilon at delta after k copies of a loss, or of a mix in words, as every view proves it."""
     alt, one, d = _altair(), _loss(loss), down(probability("delta", delta))

@@ -7,11 +7,21 @@ from typing import Annotated
 
 import typer
 
-from . import theory
+from . import ledger, tables, theory
 from ._say import console
 
-app = typer.Typer(no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False)
-for command in (theory.tour, theory.theory, theory.compose):
+app = typer.Typer(no_args_is_help=True, pretty_exceptions_enable=False)
+app.add_typer(ledger.app, name="ledger")
+for command in (
+    tables.demo,
+    tables.init,
+    tables.offer,
+    tables.explain,
+    tables.ask,
+    theory.tour,
+    theory.theory,
+    theory.compose,
+):
     app.command()(command)
 
 

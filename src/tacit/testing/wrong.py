@@ -20,10 +20,12 @@ import numpy as np
 
 from ..core import law as laws
 from ..core import sample
+from ..core.distance import Distance
 from ..core.mechanism import Example
 from ..core.randomness import Source
 from ..mechanisms._grid import Value
 from ..mechanisms.exponential import Exponential
+from ..mechanisms.key_selection import KeySelection
 from ..mechanisms.laplace import Laplace
 from ..mechanisms.noisy_max import NoisyMax
 from . import wrong_sparse
@@ -99,4 +101,17 @@ class ScoreToo(NoisyMax):
         yield Example(cls(epsilon=1, candidates=4), np.array([0, 0, 0, 0]), np.array([1, 1, 1, 1]), 1)
 
 
-ALL: tuple[Any, ...] = (HalfNoise, ThreePercentOff, FloatLaplace, OffByTwo, ScoreToo, *wrong_sparse.ALL)
+class LowThreshold(KeySelection):
+    """Keys chosen by a threshold one too low, as if those of one unit alone had count 0."""
+
+    refuted_by = loss_covers_law
+
+    def _failure(self, threshold: int, moves: Distance[Any]) -> Fraction:
+        return super()._failure(threshold + 1, moves)
+
+    @classmethod
+    def examples(cls) -> Iterable[Example[Any]]:
+        yield Example(cls(epsilon=1, delta="0.01"), {"a": 1}, {}, 1)
+
+
+ALL: tuple[Any, ...] = (HalfNoise, ThreePercentOff, FloatLaplace, OffByTwo, ScoreToo, LowThreshold, *wrong_sparse.ALL)

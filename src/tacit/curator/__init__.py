@@ -1,0 +1,7 @@
+"""The curator: what stands between a question and the data."""
+
+from .bounds import Bounds
+from .curator import Asked, Curator, asked
+from .stream import Stream
+
+__all__ = ["Asked", "Bounds", "Curator", "Stream", "asked"]

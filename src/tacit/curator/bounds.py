@@ -1,0 +1,88 @@
+"""Bounds that are bought: where the values of a column lie, to within a factor of two, for a share of the budget.
+
+The values are counted between public edges that double, ..., -4, -2, -1, 0, 1, 2, 4, ... steps of the grid, and noise
+is added to the counts.  With probability 1 - beta no noise exceeds t, so where a noisy count does there are values; the
+outermost such counts give the bounds.  At most 2 t values lie in each cell outside of them.  The answer is lines for a
+schema, which its owner may write there; nothing is clamped to them unseen.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ..core.distance import Distance
+from ..core.errors import BadParameter, BadQuestion
+from ..core.exact import Number
+from ..mechanisms import Gaussian, Laplace
+from ..tables import build, codec
+from ..tables.domain import Label
+from ..tables.plan import Histogram, Plan
+
+if TYPE_CHECKING:
+    from .curator import Curator
+
+
+@dataclass(frozen=True)
+class Bounds:
+    """What was bought: about where a column lies."""
+
+    column: str
+    lower: Label | None
+    upper: Label | None
+
+    def __str__(self) -> str:
+        if self.lower is None:
+            return f"no bounds were found: too few values of {self.column} are alike for this price; ask for more"
+        return f"[columns.{json.dumps(self.column)}]\nlower = {self.lower}\nupper = {self.upper}"
+
+
+def edges(lower: int, upper: int) -> tuple[int, ...]:
+    """Zero and the powers of two between two bounds, with their signs, and the bounds."""
+    powers = [1 << k for k in range(max(abs(lower), abs(upper)).bit_length() + 1)]
+    between = {0, *powers, *(-p for p in powers)}
+    return tuple(sorted({lower, upper + 1} | {e for e in between if lower < e <= upper}))
+
+
+def buy(
+    curator: Curator,
+    column: str,
+    *,
+    epsilon: Number | None = None,
+    rho: Number | None = None,
+    beta: Number = "0.01",
+    analyst: str | None = None,
+) -> Bounds:
+    """Bounds of a column; with probability 1 - beta both are of values that are there.  Asked again it is free."""
+    relation = curator.table.relation
+    values = build.column(relation, column)
+    domain = values.domain
+    if domain.kind not in ("number", "date", "timestamp"):
+        raise BadQuestion(f"the column {column!r} holds a {domain.kind}; bounds are of numbers and dates")
+    histogram = Histogram(values, edges(domain.lower, domain.upper))
+    plan, cells = Plan(relation, (), (histogram,)), len(histogram.edges) - 1
+    noise = _noise(epsilon, rho, plan.distance(histogram))
+    charge = curator.ledger.charge(
+        key=codec.digest(("bounds", plan, noise, curator.engine.fingerprint())),
+        loss=noise.loss(),
+        analyst=analyst or curator.analyst,
+        plan=f"bounds of {column}",
+    )
+    stored = charge.release
+    if stored is None:
+        noisy = np.asarray(noise.release(curator.engine.answer(plan).cells[0][0]))
+        stored = curator.ledger.store(charge, json.dumps(noisy.tolist()).encode(), form="bounds")
+    found = np.flatnonzero(np.array(json.loads(stored)) > noise.error(beta=beta, size=cells))
+    if not found.size:
+        return Bounds(column, None, None)
+    low, high = histogram.edges[found[0]], histogram.edges[found[-1] + 1]
+    return Bounds(column, domain.label(low), domain.label(min(high, domain.upper)))
+
+
+def _noise(epsilon: Number | None, rho: Number | None, moves: Distance[Any]) -> Laplace | Gaussian:
+    if (epsilon is None) == (rho is None):
+        raise BadParameter("price", "both or none", "epsilon, or rho")
+    return Gaussian(rho=rho, sensitivity=moves) if epsilon is None else Laplace(epsilon=epsilon, sensitivity=moves)

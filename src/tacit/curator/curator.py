@@ -1,0 +1,245 @@
+"""The curator: the straight line from a question to a release.
+
+    read       text or expression -> Query                           no data
+    offer      Query -> price and accuracy                           no data, nothing charged
+    charge     the ledger has an answer, admits the price, or refuses
+    answer     the engine's exact integers, between two lines of `_complete` and nowhere else
+    draw       one draw from the law
+    store      the ledger keeps it; then it is handed out
+
+A question is known by its closed plan, the price that was asked, and the content of the tables: asked again it is free.
+What is shown of an answer, such as its order or arithmetic on its columns, is computed from what was stored.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+from threading import Lock
+from typing import Any
+
+from ..core.budget import Budget
+from ..core.currency import Amount
+from ..core.errors import BadParameter, BadQuestion
+from ..core.exact import Number, rational
+from ..core.loss import zero
+from ..core.randomness import SYSTEM
+from ..engines.base import Engine
+from ..ledger import Ledger
+from ..ledger.entries import Charge
+from ..mechanisms import NumericSparse, Sparse
+from ..release import Provenance, Release, versions
+from ..tables import codec, partition, sql
+from ..tables.door import Question
+from ..tables.draw import draw
+from ..tables.price import Offer, offer
+from ..tables.query import Query
+from ..tables.table import PublicTable, Table
+from .bounds import Bounds, buy
+from .stream import Stream
+
+Asked = str | Question | Query
+TERMS = ("epsilon", "rho", "delta", "error", "relative")
+
+
+def asked(
+    question: Asked,
+    tables: Mapping[str, Table],
+    public: Mapping[str, PublicTable],
+    given: Mapping[str, Any],
+) -> tuple[Query, dict[str, Any]]:
+    """The meaning of a question, and its price, which may be said in its text or beside it."""
+    said = {name: value for name, value in given.items() if value is not None}
+    match question:
+        case str():
+            parsed = sql.parse(question, tables, public)
+            for name in TERMS:
+                if (told := getattr(parsed.options, name, None)) is not None:
+                    if name in said and rational(name, said[name]) != told:
+                        raise BadQuestion(f"{name} is {told} in the text and {said[name]} beside it")
+                    said[name] = told
+            return parsed.query, said
+        case Question():
+            return question.query, said
+        case Query():
+            return question, said
+    raise BadParameter("question", type(question).__name__, "SQL, or a question made of a table, as table.count()")
+
+
+class Curator:
+    """Answers questions about one or several tables of the same units, within the budget of a ledger.
+
+    A new ledger is opened with a budget; one that is there knows its own.  `analyst` is who asks, unless told.
+    """
+
+    def __init__(
+        self,
+        *tables: Table,
+        ledger: Ledger | str | os.PathLike[str],
+        budget: Budget | None = None,
+        public: Iterable[PublicTable] = (),
+        analyst: str = "analyst",
+        engine: Engine | None = None,
+    ) -> None:
+        if not tables or not all(isinstance(table, Table) for table in tables):
+            raise BadParameter("tables", tables, "one or more of tacit.Table")
+        self.tables = {table.schema.name: table for table in tables}
+        self.public = {table.name: table for table in public}
+        if len(self.tables) < len(tables) or self.tables.keys() & self.public.keys():
+            raise BadParameter("tables", [table.schema.name for table in tables], "of different names")
+        self.table, self.analyst = tables[0], analyst
+        self.ledger = ledger if isinstance(ledger, Ledger) else Ledger.open(ledger, budget, self.table.schema.name)
+        if budget not in (None, self.ledger.budget):
+            raise BadParameter("budget", budget, f"{self.ledger.budget}, with which this ledger was opened")
+        self._engine, self._reading = engine, Lock()
+        self._registered = False
+
+    @property
+    def budget(self) -> Budget:
+        return self.ledger.budget
+
+    @property
+    def remaining(self) -> Amount:
+        """What is left to who asks."""
+        return self.ledger.remaining(self.analyst)
+
+    def history(self) -> list[Charge]:
+        """Every charge of the ledger, with its release."""
+        return self.ledger.history()
+
+    def read(self, question: Asked, given: Mapping[str, Any]) -> tuple[Query, dict[str, Any]]:
+        """The meaning of a question about these tables, and its price."""
+        return asked(question, self.tables, self.public, given)
+
+    def offer(
+        self,
+        question: Asked,
+        *,
+        epsilon: Number | None = None,
+        rho: Number | None = None,
+        delta: Number | None = None,
+        error: Number | None = None,
+        relative: Number | None = None,
+        beta: Number = "0.05",
+    ) -> Offer:
+        """What a question costs and how accurate its answer will be; reads no data and charges nothing."""
+        given = {"epsilon": epsilon, "rho": rho, "delta": delta, "error": error, "relative": relative}
+        query, said = self.read(question, given)
+        return self._offer(query, said, beta)
+
+    def ask(
+        self,
+        question: Asked,
+        *,
+        epsilon: Number | None = None,
+        rho: Number | None = None,
+        delta: Number | None = None,
+        error: Number | None = None,
+        relative: Number | None = None,
+        beta: Number = "0.05",
+        fresh: bool = False,
+        analyst: str | None = None,
+    ) -> Release:
+        """Buy an answer, once: asked again, the question is free; `fresh` buys another draw."""
+        given = {"epsilon": epsilon, "rho": rho, "delta": delta, "error": error, "relative": relative}
+        query, said = self.read(question, given)
+        made = self._offer(query, said, beta)
+        charge = self.ledger.charge(
+            key=self._key(made, said, beta),
+            loss=made.loss,
+            analyst=analyst or self.analyst,
+            parts=self._parts(query),
+            plan=codec.canonical((made.plan, tuple(step.mechanism for step in made.steps))),
+            fresh=fresh,
+        )
+        stored = charge.release or self._complete(charge, made, question if isinstance(question, str) else "")
+        return replace(Release.from_json(stored), query=query, recipes=made.recipes)
+
+    def above_threshold(self, threshold: int, **terms: Any) -> Stream:
+        """Open a stream that says of each count whether it reaches the threshold: say epsilon, count, queries."""
+        return Stream(self, Sparse, threshold=threshold, **terms)
+
+    def numeric_sparse(self, threshold: int, **terms: Any) -> Stream:
+        """Open a stream that says about how much each count is that reaches the threshold."""
+        return Stream(self, NumericSparse, threshold=threshold, **terms)
+
+    def bounds(self, column: str, **terms: Any) -> Bounds:
+        """Buy bounds of a column for its schema: say epsilon or rho, and which share may lie outside."""
+        return buy(self, column, **terms)
+
+    def _complete(self, charge: Charge, made: Offer, text: str) -> bytes:
+        """The release of a charge, by the mechanisms that it paid for, which an offer of today might not name.
+
+        The truth lives in the line of `draw` and nowhere else.
+        """
+        _, paid = codec.read(json.loads(charge.plan))
+        steps = tuple(replace(step, mechanism=m) for step, m in zip(made.steps, paid, strict=True))
+        made = replace(made, steps=steps, loss=charge.loss, price=self.budget.price(charge.loss))
+        told = Provenance(text, self._public_facts(), str(self.budget), charge.time, versions(), charge.seq)
+        drawn = draw(made, self.engine.answer(made.plan))
+        return self.ledger.store(charge, Release.of(made, drawn, told).to_json())
+
+    def _key(self, made: Offer, said: Mapping[str, Any], beta: Number) -> str:
+        """What makes a question the same question: names of columns, and what is shown, do not."""
+        terms = sorted((name, rational(name, value)) for name, value in (*said.items(), ("beta", beta)))
+        keys = tuple(replace(key, name="") for key in made.plan.keys)
+        recipes = tuple(recipe for _, recipe in made.recipes)
+        return codec.digest((replace(made.plan, keys=keys), recipes, terms, self.engine.fingerprint()))
+
+    def _public_facts(self) -> tuple[tuple[str, str, str], ...]:
+        """Name, unit and digest of each schema."""
+        return tuple((name, t.schema.unit or "row", t.schema.digest) for name, t in self.tables.items())
+
+    def _offer(self, query: Query, said: Mapping[str, Any], beta: Number) -> Offer:
+        """The offer after what is spent where the question looks: in a budget of two sums it depends on that."""
+        schemas = {name: table.schema for name, table in self.tables.items()}
+        parts = self._parts(query) or (None,)
+        spent = max((self.ledger.spent(part=part) for part in parts), key=self.budget.spent)
+        return offer(query, self.budget, schemas=schemas, beta=beta, spent=spent, **said)
+
+    def _parts(self, query: Query) -> tuple[str, ...] | None:
+        """The public parts of the partitioned table that the question can touch; None is all."""
+        schema = self.table.schema
+        if schema.partition is None:
+            return None
+        steps = partition.touched(query.relation, schema.name, schema.partition)
+        labels = schema.domain(schema.partition).labels
+        return None if steps is None else tuple(f"{schema.partition}={labels[step]}" for step in sorted(steps))
+
+    @property
+    def engine(self) -> Engine:
+        """The engine, which reads the tables when it is first needed."""
+        with self._reading:
+            if self._engine is None:
+                self._engine = self._own()
+            if not self._registered:
+                for table in self.tables.values():
+                    self._engine.register(table, self._hash_key(table.schema.name))
+                self._registered = True
+        return self._engine
+
+    def _own(self) -> Engine:
+        """DuckDB, which keeps bounded copies of the tables beside a ledger that is a file."""
+        from ..engines.duckdb import DuckDB
+
+        place = self.ledger.tables.place
+        return DuckDB(None if "://" in place else f"{place}.tables")
+
+    def _hash_key(self, table: str) -> str:
+        """By which rows are chosen where a unit has too many: drawn once, and kept where no export shows it."""
+        drawn = SYSTEM.words(2).tobytes().hex().encode()
+        kept = self.ledger.start(key=codec.digest(("rows", table)), loss=zero, state=drawn, analyst="curator")
+        return kept.read()[1].decode()
+
+    def close(self) -> None:
+        if self._engine is not None:
+            self._engine.close()
+        self.ledger.close()
+
+    def __enter__(self) -> Curator:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()

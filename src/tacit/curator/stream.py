@@ -1,0 +1,106 @@
+"""Streams of counts through the ledger: any number of questions, of which only those above a threshold are paid.
+
+A stream is one life of a sparse vector mechanism, paid for when it opens.  Its state, which holds the noisy threshold,
+is kept by the ledger: a stream that is opened again with the same terms goes on where it was, in any process.  A
+question that was asked before in the stream is answered as it was then.
+
+Under add or remove a unit moves all counts the same way, so the noise is that of monotone queries.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Any
+
+from ..core.distance import ADD_REMOVE, scalar
+from ..core.errors import BadQuestion, LedgerConflict
+from ..core.exact import Number, rational
+from ..core.randomness import SYSTEM
+from ..mechanisms import NumericSparse, Sparse
+from ..mechanisms._sparse import Comparisons, State
+from ..tables import codec, measures
+from ..tables.plan import Plan, Rows, Units
+
+if TYPE_CHECKING:
+    from .curator import Asked, Curator
+
+Told = bool | int | float | None
+
+
+class Stream:
+    """Asks of counts whether they reach a threshold."""
+
+    def __init__(
+        self,
+        curator: Curator,
+        kind: type[Sparse] | type[NumericSparse],
+        *,
+        threshold: int,
+        epsilon: Number,
+        count: int = 1,
+        queries: int = 1000,
+        name: str = "stream",
+        analyst: str | None = None,
+    ) -> None:
+        rows = curator.table.schema.rows
+        self.mechanism: Comparisons[Any, Any] = kind(
+            threshold=threshold,
+            epsilon=epsilon,
+            count=count,
+            queries=queries,
+            sensitivity=scalar(rational("rows", rows), ADD_REMOVE),
+            monotone=True,
+        )
+        self._curator = curator
+        self._session = curator.ledger.start(
+            key=codec.digest(("stream", name, kind.__name__, threshold, rational("epsilon", epsilon), count, queries)),
+            loss=self.mechanism.loss(),
+            state=_written(self.mechanism.begin(SYSTEM)),
+            analyst=analyst or curator.analyst,
+            plan=f"{name}: {self.mechanism}",
+        )
+
+    def ask(self, question: Asked) -> Told:
+        """Whether the count reaches the threshold (or, in a numeric stream, about how much it is, else None)."""
+        plan = self._plan(question)
+        key = codec.digest((plan, self._curator.engine.fingerprint()))
+        while True:
+            if (known := self._session.find(key)) is not None:
+                return _told(known)
+            taken, state = self._session.read()
+            after, answer = self.mechanism.step(_read(state), self._count(plan), SYSTEM)
+            try:
+                return _told(self._session.step(taken, key, _written(after), json.dumps(answer).encode()))
+            except LedgerConflict:  # another process took this step
+                continue
+
+    @property
+    def left(self) -> int:
+        """How many more answers above the threshold there may be."""
+        return self.mechanism.count - _read(self._session.read()[1]).hits
+
+    def _plan(self, question: Asked) -> Plan:
+        query, price = self._curator.read(question, {})
+        plan = measures.plan(query, {name: table.schema for name, table in self._curator.tables.items()})
+        if price or plan.keys or len(plan.measures) != 1 or not isinstance(plan.measures[0], Rows | Units):
+            raise BadQuestion("a stream is asked one count, without groups and without a price of its own")
+        if plan.distance(plan.measures[0]).linf > self.mechanism.sensitivity.linf:
+            raise BadQuestion("one unit can move this count by more than the stream was opened for; ask without a join")
+        return plan
+
+    def _count(self, plan: Plan) -> int:
+        return int(self._curator.engine.answer(plan).cells[0][0])
+
+
+def _written(state: State) -> bytes:
+    return json.dumps(asdict(state)).encode()
+
+
+def _read(state: bytes) -> State:
+    return State(**json.loads(state))
+
+
+def _told(answer: bytes) -> Told:
+    told: Told = json.loads(answer)
+    return told

@@ -1,0 +1,5 @@
+"""What `tacit demo` shows: a shop's purchases, a budget, and a dozen questions from easy to refused."""
+
+from .story import run
+
+__all__ = ["run"]

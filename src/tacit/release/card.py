@@ -1,0 +1,85 @@
+"""The card of a release, for machines: what registries of deployments and NIST SP 800-226 ask to be stated.
+
+References.  Near, Darais, Lefkovitz, Howarth, NIST SP 800-226 (2025), on evaluating guarantees; Dwork, Kohli,
+Mulligan, J. Privacy and Confidentiality 9 (2019), on a registry of epsilons.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any
+
+from ..core.currency import Rho
+from ..core.exact import up
+from ..core.mechanism import Mechanism
+from ..core.views import failures
+from ..mechanisms import Gaussian, KeySelection, Laplace, Quantiles, TopK
+
+if TYPE_CHECKING:
+    from .release import Release
+
+DELTAS = ("1e-6", "1e-9", "1e-12")
+
+
+def card(release: Release) -> dict[str, Any]:
+    """All of it is public."""
+    p, loss = release.provenance, release.loss
+    rho, pure = Rho().total(loss), loss.epsilon()
+    return {
+        "question": p.question,
+        "release_date": p.time,
+        "privacy": {
+            "definition": _definition(pure, rho),
+            "epsilon": _finite(pure),
+            "rho": float(rho) if rho < math.inf else None,
+            "failure_delta": up(failures(loss)),
+            "epsilon_at_delta": {delta: _finite(loss.epsilon(delta)) for delta in DELTAS},
+            "unit": [{"table": name, "unit": unit} for name, unit, _ in p.tables],
+            "rows_per_unit": release.query.relation.rows,
+            "groups_per_unit": release.query.groups,
+            "relation": repr(loss.relation) if loss.relation else None,
+        },
+        "mechanisms": [mechanism(m) for m in release.mechanisms],
+        "trust_model": "central: a curator holds the data and draws the noise",
+        "interactive": True,
+        "accounting": {"budget": p.budget, "price": float(release.price), "entry": p.entry, "hash": p.entry_hash},
+        "accuracy": {
+            "confidence": float(1 - release.beta),
+            "largest_error": {name: _finite(error) for name, error in release.error(release.beta).items()},
+            "covers": "noise; not sampling, nor the bounding of each unit's rows",
+        },
+        "post_processing": sorted({f"{name}: {why}" for name, why, _ in release.revised}),
+        "randomness": "seeded, for tests" if p.seeded else "a keystream cipher keyed by the operating system",
+        "schemas": {name: digest for name, _, digest in p.tables},
+        "implementation": dict(p.versions),
+    }
+
+
+def mechanism(m: Mechanism[Any, Any]) -> dict[str, Any]:
+    """A mechanism with its noise and its sensitivity."""
+    told: dict[str, Any] = {"name": type(m).__name__}
+    match m:
+        case Laplace():
+            told |= {"noise": "discrete Laplace", "scale": float(m.scale)}
+        case Gaussian():
+            told |= {"noise": "discrete Gaussian", "sigma": m.sigma}
+        case KeySelection():
+            told |= {"noise": mechanism(m.noise), "threshold": m.threshold}
+        case Quantiles():
+            told |= {"quantiles": [float(q) for q in m.quantiles], "epsilon_per_record_and_level": float(m.each)}
+        case TopK():
+            told |= {"k": m.k, "scale": float(m.scale)}
+    moves = getattr(m, "sensitivity", None)
+    if moves is not None:
+        told["sensitivity"] = {"l1": float(moves.l1), "l2": math.sqrt(moves.l2_squared), "linf": float(moves.linf)}
+    return told
+
+
+def _definition(pure: float, rho: Any) -> str:
+    if pure < math.inf:
+        return "pure differential privacy"
+    return "zero-concentrated differential privacy" if rho < math.inf else "approximate differential privacy"
+
+
+def _finite(x: float) -> float | None:
+    return x if math.isfinite(x) else None

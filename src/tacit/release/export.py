@@ -1,0 +1,141 @@
+"""A release as tables and as text."""
+
+from __future__ import annotations
+
+import csv as rfc4180
+import importlib
+import io
+import math
+from collections.abc import Iterator
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any
+
+from ..core.errors import Missing
+from ..core.views import failures
+from ..tables.outputs import Estimate
+
+if TYPE_CHECKING:
+    from pyarrow import Table
+
+    from .release import Release
+
+FORMULAS = ("=", "+", "-", "@", "\t", "\r")  # what a spreadsheet takes for the beginning of a formula
+_ROWS = 40  # of a table in text
+
+
+def _with_ends(release: Release) -> Iterator[tuple[str, Estimate, list[Any]]]:
+    """Each column, and beside those that are not exact the ends of their intervals."""
+    taken = set(release.names)
+    for name, c in release.columns.items():
+        yield name, c, c.tolist()
+        if c.kind in ("integer", "real") and name in release.noisy_names:
+            for side, end in (("lower", c.lower), ("upper", c.upper)):
+                title = f"{name}_{side}"
+                while title in taken:
+                    title += "_"
+                taken.add(title)
+                yield title, c, [_end(v, c.kind == "integer") for v in end.tolist()]
+
+
+def _end(end: float, integer: bool) -> float | None:
+    """The end of an interval, a whole number beside whole numbers, or nothing where it is not known."""
+    if not math.isfinite(end):
+        return None
+    return int(end) if integer and end == int(end) else end
+
+
+def arrow(release: Release) -> Table:
+    import pyarrow as pa
+
+    kinds = {"integer": pa.int64(), "real": pa.float64(), "boolean": pa.bool_()}
+    names, arrays = [], []
+    for name, c, values in _with_ends(release):
+        kind = pa.float64() if name not in release.columns else kinds.get(c.kind)
+        if kind is None and not any(value is not None for value in values):
+            kind = pa.string()
+        names.append(name)
+        arrays.append(pa.array(values, kind))
+    return pa.table(arrays, names=names)
+
+
+def frame(release: Release, library: str) -> Any:
+    """A data frame of pandas or Polars."""
+    try:
+        made = importlib.import_module(library)
+    except ImportError:
+        raise Missing(f"to_{library} needs {library}: pip install {library}; or use to_arrow") from None
+    table = arrow(release)
+    return made.from_arrow(table) if library == "polars" else table.to_pandas()
+
+
+def csv(release: Release) -> str:
+    """Lines end with CR LF; text that could begin a formula gets an apostrophe (CWE-1236)."""
+    columns = list(_with_ends(release))
+    sheet = io.StringIO(newline="")
+    writer = rfc4180.writer(sheet)
+    writer.writerow([guarded(name) for name, _, _ in columns])
+    writer.writerows(zip(*([_cell(v) for v in values] for _, _, values in columns), strict=True))
+    return sheet.getvalue()
+
+
+def guarded(text: str) -> str:
+    """Text that no spreadsheet takes for a formula."""
+    return f"'{text}" if text.startswith(FORMULAS) else text
+
+
+def _cell(value: Any) -> Any:
+    match value:
+        case None:
+            return ""
+        case bool():
+            return "true" if value else "false"
+        case str():
+            return guarded(value)
+    return value
+
+
+def text(release: Release) -> str:
+    """A table, and a sentence that a person can read."""
+    columns = release.columns
+    cells = [[name, *_lines(c)] for name, c in columns.items()]
+    widths = [max(map(len, column)) for column in cells]
+    rows = zip(*cells, strict=True)
+    table = ["  ".join(cell.rjust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in rows]
+    count = len(next(iter(columns.values()))) if columns else 0
+    if count > _ROWS:
+        table.append(f"... and {count - _ROWS} rows more")
+    return "\n".join((*table, "", sentence(release)))
+
+
+def _lines(c: Estimate) -> list[str]:
+    values, ends = c.tolist()[:_ROWS], zip(c.lower.tolist(), c.upper.tolist(), strict=True)
+    if c.kind not in ("integer", "real"):
+        return ["-" if v is None else str(v) for v in values]
+    return [_number(v, *end) for v, end in zip(values, ends, strict=False)]
+
+
+def _number(value: float | None, low: float, high: float) -> str:
+    shown = "-" if value is None else str(value) if isinstance(value, int) else f"{value:.6g}"
+    return shown if low == high else f"{shown} [{low:.6g}, {high:.6g}]"
+
+
+def sentence(release: Release) -> str:
+    """What the answer promises, both ways."""
+    confidence = f"{float(100 * (1 - release.beta)):g} %"
+    units = " and ".join(sorted({unit for _, unit, _ in release.provenance.tables})) or "one unit"
+    facts = [f"In brackets: each interval holds with {confidence} probability over the noise."]
+    facts.append(f"What the answer tells of {units} is bounded by {promise(release)}.")
+    if release.provenance.seeded:
+        facts.append("DRAWN UNDER A SEED: this protects no one.")
+    return " ".join(facts)
+
+
+def promise(release: Release) -> str:
+    """The privacy loss in words: pure epsilon if it is finite, else epsilon at a small delta."""
+    pure, failing = release.loss.epsilon(), failures(release.loss)
+    if pure < math.inf:
+        return f"epsilon = {pure:.4g}"
+    delta = Fraction(1, 10**9)
+    while delta <= failing:
+        delta *= 10
+    return f"epsilon = {release.loss.epsilon(delta):.4g} at delta = {float(delta):g}"

@@ -1,0 +1,51 @@
+"""A picture of a release: bars, and on each its interval."""
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+from ..core.errors import BadParameter, Missing
+from ..tables.outputs import Released
+
+if TYPE_CHECKING:
+    from altair import TopLevelMixin
+
+    from .release import Release
+
+_MOST = 60  # bars that can be told apart
+_BAR, _WHISKER = "#56B4E9", "#000000"
+
+
+def release_bars(release: Release, name: str | None = None) -> TopLevelMixin:
+    """One column of numbers (the first that is not exact, unless told) against the keys."""
+    try:
+        alt: Any = importlib.import_module("altair")
+    except ImportError:
+        raise Missing("pictures need the extra `plots`: pip install 'tacit[plots]'") from None
+    columns, keys = release.columns, {key.name for key in release.query.keys}
+    shown = [n for n, output in release.query.outputs if isinstance(output, Released) and output.name in keys]
+    drawn = [n for n, c in columns.items() if n not in shown and c.kind in ("integer", "real")]
+    if not drawn or (name is not None and name not in drawn):
+        raise BadParameter("name", name, f"a column of numbers, one of {', '.join(drawn) or 'none'}")
+    title = name or drawn[0]
+    c = columns[title]
+    rows: list[dict[str, Any]] = [
+        {
+            "cell": ", ".join(str(columns[key].tolist()[i]) for key in shown) or title,
+            "value": value,
+            "lower": float(c.lower[i]),
+            "upper": float(c.upper[i]),
+        }
+        for i, value in enumerate(c.tolist()[:_MOST])
+        if value is not None
+    ]
+    base = alt.Chart(alt.Data(values=rows), width=460).encode(
+        y=alt.Y("cell:N", sort=None, title=", ".join(shown) or None)
+    )
+    bars = base.mark_bar(color=_BAR).encode(x=alt.X("value:Q", title=title))
+    ends = base.mark_errorbar(color=_WHISKER, ticks=True).encode(x=alt.X("lower:Q", title=title), x2=alt.X2("upper:Q"))
+    finished: TopLevelMixin = alt.layer(bars, ends).properties(
+        title=f"{title}, with {float(100 * (1 - release.beta)):g} % intervals"
+    )
+    return finished

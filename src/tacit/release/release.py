@@ -1,0 +1,288 @@
+"""A release: what was drawn, and all that is needed to read it.
+
+It holds facts: the question, the noisy integers, the mechanisms they were drawn from, the loss that was paid.  Values,
+intervals at any confidence and the card are computed from these, so they cost nothing and say no more.
+
+Each interval holds with probability 1 - beta by itself, over the noise: it is of the statistic of the rows that were
+used, after each unit's were bounded, and says nothing of sampling.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import platform
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, fields, replace
+from fractions import Fraction
+from functools import cached_property
+from importlib import metadata
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..core.errors import BadParameter
+from ..core.exact import Number, probability
+from ..core.loss import Loss
+from ..core.mechanism import Mechanism
+from ..mechanisms import KeySelection, Quantiles, TopK
+from ..tables import codec
+from ..tables.accuracy import level
+from ..tables.domain import Domain
+from ..tables.draw import Drawn
+from ..tables.evaluation import evaluate, shown
+from ..tables.outputs import Estimate, Floats, Output, Released, labels, listed, numbers, released
+from ..tables.price import Offer
+from ..tables.query import Query
+from ..tables.recipe import Noisy, Recipe, times
+
+if TYPE_CHECKING:
+    from altair import TopLevelMixin
+    from pyarrow import Table
+
+FORMAT = 1
+
+
+def versions() -> tuple[tuple[str, str], ...]:
+    """What a release is made with."""
+    return (("python", platform.python_version()), *((name, metadata.version(name)) for name in ("tacit", "numpy")))
+
+
+@dataclass(frozen=True)
+class Provenance:
+    """Where a release comes from; `tables` are (name, unit of privacy, digest of the schema)."""
+
+    question: str = ""
+    tables: tuple[tuple[str, str, str], ...] = ()
+    budget: str = ""
+    time: str = ""
+    versions: tuple[tuple[str, str], ...] = ()
+    entry: int | None = None
+    entry_hash: str | None = None
+    seeded: bool = False
+
+
+@dataclass(frozen=True)
+class Release:
+    """An answer with its accuracy, its price and where it comes from.
+
+    `keys` are there only where they were chosen privately.  `revised` are values that post-processing put in the place
+    of estimates: an aggregate, why, and one for each cell.
+    """
+
+    query: Query
+    recipes: tuple[tuple[str, Recipe], ...]
+    mechanisms: tuple[Mechanism[Any, Any], ...]
+    noisy: tuple[tuple[Any, ...], ...]
+    keys: tuple[tuple[int | str, ...], ...] | None
+    loss: Loss
+    price: Fraction
+    beta: Fraction
+    provenance: Provenance = Provenance()
+    revised: tuple[tuple[str, str, tuple[int, ...]], ...] = ()
+
+    @classmethod
+    def of(cls, offer: Offer, drawn: Drawn, provenance: Provenance | None = None) -> Release:
+        """What was drawn for an offer."""
+        told = provenance or Provenance()
+        return cls(
+            offer.query,
+            offer.recipes,
+            tuple(step.mechanism for step in offer.steps),
+            drawn.noisy,
+            drawn.keys if offer.plan.chosen else None,
+            offer.loss,
+            Fraction(offer.price),
+            offer.beta,
+            replace(told, seeded=told.seeded or drawn.seeded),
+        )
+
+    def nonnegative(self) -> Release:
+        """The same with counts that fell below zero shown as zero: free, and no farther from the truth."""
+        now = self._estimates(float(self.beta))
+        counts = [name for name, recipe in self.recipes if recipe.kind in ("count", "units")]
+        return self.revise({name: [max(0, int(v)) for v in now[name].values] for name in counts}, "not negative")
+
+    def revise(self, values: Mapping[str, Sequence[int]], why: str) -> Release:
+        """The same with other values of some aggregates; their intervals, which hold the truth, stay."""
+        added = tuple((name, why, tuple(revision)) for name, revision in values.items())
+        return replace(self, revised=(*self.revised, *added))
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The names of the columns."""
+        return tuple(name for name, _ in self.query.outputs)
+
+    @cached_property
+    def noisy_names(self) -> frozenset[str]:
+        """The names of the columns that are computed from what is noisy."""
+        aggregates = dict(self.recipes).keys()
+        return frozenset(name for name, output in self.query.outputs if released(output) & aggregates)
+
+    @cached_property
+    def columns(self) -> Mapping[str, Estimate]:
+        """The answer, with intervals at the confidence it was asked for."""
+        return self.at(self.beta)
+
+    def at(self, beta: Number) -> Mapping[str, Estimate]:
+        """The answer, with intervals that each hold with probability 1 - beta."""
+        told = probability("beta", beta)
+        return {name: self._output(output, told).take(self._shown) for name, output in self.query.outputs}
+
+    def interval(self, beta: Number = "0.05") -> Mapping[str, tuple[Floats, Floats]]:
+        """Lower and upper ends of each column of numbers."""
+        return {name: (c.lower, c.upper) for name, c in self.at(beta).items() if c.kind != "label"}
+
+    def error(self, beta: Number = "0.05") -> Mapping[str, float]:
+        """How far, at most, a value of each column is from the truth; of quantiles in ranks, of top labels in rows."""
+        found = {}
+        for name, output in self.query.outputs:
+            recipe = dict(self.recipes).get(output.name) if isinstance(output, Released) else None
+            if recipe is not None and recipe.kind in ("quantile", "top"):
+                found[name] = self.mechanisms[recipe.parts[0]].error(beta=beta) / recipe.split
+            elif (c := self._output(output, probability("beta", beta)).take(self._shown)).kind != "label":
+                far = np.maximum(c.upper - c.values, c.values - c.lower)
+                found[name] = float(np.nanmax(far, initial=0.0))
+        return found
+
+    @cached_property
+    def _rows(self) -> int:
+        if self.keys is not None:
+            return len(self.keys)
+        return math.prod(len(key.values or ()) for key in self.query.keys)
+
+    @cached_property
+    def _keys(self) -> dict[str, Estimate]:
+        """The keys of each row: those that were chosen, or all public cells in row-major order."""
+        if self.keys is not None:
+            return {k.name: _key(k.domain, [row[i] for row in self.keys]) for i, k in enumerate(self.query.keys)}
+        axes = np.meshgrid(*(np.array(key.values, np.int64) for key in self.query.keys), indexing="ij")
+        return {
+            key.name: _key(key.domain, axis.ravel().tolist()) for key, axis in zip(self.query.keys, axes, strict=True)
+        }
+
+    @cached_property
+    def _arrays(self) -> list[NDArray[Any]]:
+        return [_array(m, values) for m, values in zip(self.mechanisms, self.noisy, strict=True)]
+
+    @cached_property
+    def _shown(self) -> Any:
+        q = self.query
+        if q.having is None and not q.order:
+            return np.arange(self._rows)[: q.limit]
+        return shown(self._estimates(float(self.beta)), self._rows, q.having, q.order, q.limit)
+
+    def _estimates(self, each: float, names: Iterable[str] | None = None) -> dict[str, Estimate]:
+        """Keys and aggregates, where the noise of each measure keeps within its bound with probability 1 - each."""
+        recipes = dict(self.recipes)
+        wanted = recipes.keys() if names is None else recipes.keys() & names
+        used = {part % len(self.noisy) for name in wanted for part in recipes[name].parts}
+        reaches = {i: _reach(self.mechanisms[i], each) for i in used}
+        measures = [Noisy(array, reaches.get(i, 0.0)) for i, array in enumerate(self._arrays)]
+        found = {name: recipes[name].estimate(measures) for name in wanted}
+        for name, _, values in self.revised:
+            if name in wanted:
+                found[name] = replace(found[name], values=np.array(values, np.int64))
+        return {**self._keys, **found}
+
+    def _output(self, output: Output, beta: Fraction) -> Estimate:
+        recipes, names = dict(self.recipes), released(output)
+        used = {part for name in names & recipes.keys() for part in recipes[name].parts}
+        return evaluate(output, self._estimates(level(beta, max(1, len(used))), names), self._rows)
+
+    def to_json(self) -> bytes:
+        """The facts as canonical JSON, and beside them the answer for whoever reads nothing else."""
+        facts = {f.name: codec.write(getattr(self, f.name)) for f in fields(self) if f.name != "provenance"}
+        told = {f.name: codec.write(getattr(self.provenance, f.name)) for f in fields(Provenance)}
+        answer = {name: _plain(column) for name, column in self.columns.items()}
+        whole = {"format": FORMAT, "facts": facts, "provenance": told, "answer": answer}
+        return json.dumps(whole, sort_keys=True, separators=(",", ":"), allow_nan=False).encode()
+
+    @classmethod
+    def from_json(cls, text: str | bytes) -> Release:
+        """The release that was written."""
+        try:
+            whole = json.loads(text)
+            facts, told = whole["facts"], whole["provenance"]
+        except (ValueError, KeyError, TypeError):
+            raise BadParameter("text", type(text).__name__, "the JSON of a release") from None
+        if whole.get("format") != FORMAT or facts.keys() | {"provenance"} != {f.name for f in fields(cls)}:
+            raise BadParameter("format", whole.get("format"), f"{FORMAT}, with all that belongs to it")
+        provenance = Provenance(**{name: codec.read(value) for name, value in told.items()})
+        return cls(**{name: codec.read(value) for name, value in facts.items()}, provenance=provenance)
+
+    def to_arrow(self) -> Table:
+        """An Arrow table; the ends of intervals stand beside the values."""
+        from .export import arrow
+
+        return arrow(self)
+
+    def to_pandas(self) -> Any:
+        """A data frame of pandas."""
+        from .export import frame
+
+        return frame(self, "pandas")
+
+    def to_polars(self) -> Any:
+        """A data frame of Polars."""
+        from .export import frame
+
+        return frame(self, "polars")
+
+    def to_csv(self) -> str:
+        """RFC 4180, with text that a spreadsheet would take for a formula marked as text."""
+        from .export import csv
+
+        return csv(self)
+
+    def card(self) -> dict[str, Any]:
+        """The release card: what a reader must know to judge it."""
+        from .card import card
+
+        return card(self)
+
+    def plot(self) -> TopLevelMixin:
+        """Bars with intervals."""
+        from .picture import release_bars
+
+        return release_bars(self)
+
+    def __str__(self) -> str:
+        from .export import text
+
+        return text(self)
+
+
+def _array(m: Mechanism[Any, Any], values: tuple[Any, ...]) -> NDArray[Any]:
+    if isinstance(m, Quantiles | TopK):
+        return np.array(values, np.int64).reshape(-1, m.k if isinstance(m, TopK) else len(m.quantiles))
+    narrow = all(-(1 << 63) <= v < 1 << 63 for v in (min(values, default=0), max(values, default=0)))
+    return np.array(values, np.int64 if narrow else object)
+
+
+def _reach(m: Mechanism[Any, Any], each: float) -> float:
+    """What noise keeps within; a choice has no noise, and a count by which a key was chosen has that of its own."""
+    if isinstance(m, Quantiles | TopK):
+        return 0.0
+    return (m.noise if isinstance(m, KeySelection) else m).error(beta=each)
+
+
+def _key(domain: Domain, values: Sequence[int | str]) -> Estimate:
+    match domain.kind:
+        case "text":
+            return labels(values)
+        case "number":
+            return numbers(times(np.array(values, np.int64), domain.grid))
+        case "boolean":
+            truth = np.array(values, np.float64)
+            return Estimate("boolean", truth, truth, truth)
+    known = {step: domain.label(int(step)) for step in set(values)}
+    return labels([known[step] for step in values])
+
+
+def _plain(c: Estimate) -> dict[str, Any]:
+    """A column for JSON; an end that is not known is null."""
+    if c.kind == "label":
+        return {"values": [v if v is None or isinstance(v, str) else v.isoformat() for v in c.tolist()]}
+    return {"values": c.tolist(), "lower": listed(c.lower), "upper": listed(c.upper)}

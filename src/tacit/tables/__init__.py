@@ -1,0 +1,1 @@
+"""Sensitive tables: public schemas, questions about them, and closed plans."""

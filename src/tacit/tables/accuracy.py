@@ -1,0 +1,129 @@
+r"""How accurate an answer will be, from public facts alone.
+
+A count or a sum is off by its noise.  A mean T / N whose total and count are off by at most e and f is off by at most
+(e + h f) / (N - f), where h is the farthest a value lies from what was taken from it: |T'/N' - T/N| =
+|(T' - T) - (N' - N) T/N| / N'.  Of the variance, likewise for the mean of squares, and 2 h times that of the mean for
+the square of the mean.  N is not public; where the table's size is, an equal share of it for each cell stands for N.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+
+from ..core.exact import Number, up
+from ..mechanisms import Gaussian, KeySelection, Laplace
+from .calibration import Step
+from .measures import Compiled
+from .outputs import Released, released
+from .plan import reach
+from .query import Query
+from .recipe import Recipe, Squares
+from .relation import Derive, Relation, Scan, Where
+from .schema import Schema
+
+_THEOREMS = {
+    Laplace: "P[|Z| >= t] = 2 q^t / (1 + q), q = exp(-1/scale)",
+    Gaussian: "the exact quantile of discrete Gaussian noise",
+    KeySelection: "the exact quantile of its noise, where the key is released",
+}
+
+
+@dataclass(frozen=True)
+class Accuracy:
+    """The error of an output, None where it depends on what is not public; `text` then says how."""
+
+    name: str
+    error: float | None
+    text: str
+    theorem: str = ""
+
+    def __str__(self) -> str:
+        return self.text
+
+
+def public_size(relation: Relation, schemas: Mapping[str, Schema], of_table: bool = False) -> int | None:
+    """About how many rows there are, if that is public; of the table, before any of its rows were left out."""
+    match relation:
+        case Derive():
+            return public_size(relation.source, schemas, of_table)
+        case Where() if of_table:
+            return public_size(relation.source, schemas, of_table)
+        case Scan():
+            return schemas[relation.table].size if relation.table in schemas else None
+    return None
+
+
+def accuracies(
+    compiled: Compiled, steps: Sequence[Step], query: Query, beta: Fraction, size: int | None
+) -> tuple[Accuracy, ...]:
+    """The accuracy of each output."""
+    recipes, found = dict(compiled.recipes), []
+    cells = compiled.plan.cells
+    count = None if size is None or cells is None else size / cells
+    for name, output in query.outputs:
+        if isinstance(output, Released) and output.name in recipes:
+            found.append(accuracy(name, recipes[output.name], steps, beta, count))
+        elif parts := sorted(released(output) & recipes.keys()):
+            found.append(Accuracy(name, None, f"follows from {', '.join(parts)}", "interval arithmetic"))
+        elif compiled.plan.chosen and released(output):
+            most = steps[-1].mechanism.error(beta=beta)
+            found.append(Accuracy(name, None, f"a key of more than {most:g} units is there", "P[n + Z < threshold]"))
+        else:
+            found.append(Accuracy(name, 0.0, "exact"))
+    return tuple(found)
+
+
+def level(beta: Fraction, parts: int) -> float:
+    """So many independent noises all keep their bounds with probability 1 - beta, if each does with 1 - this."""
+    return -math.expm1(math.log1p(-float(beta)) / parts) if parts > 1 else float(beta)
+
+
+def accuracy(name: str, r: Recipe, steps: Sequence[Step], beta: Fraction, count: float | None) -> Accuracy:
+    """The accuracy of one aggregate, with about `count` rows in a cell."""
+    each = level(beta, len(r.parts))
+    errors = [noise_error(steps[i], each) for i in r.parts]
+    theorem = _THEOREMS.get(type(steps[r.parts[0]].mechanism), "")
+    match r.kind:
+        case "count" | "units" | "sum":
+            error = up(Fraction(errors[0]) * r.own)
+            return Accuracy(name, error, f"+-{error:g}", theorem)
+        case "quantile":
+            ranks = errors[0] / r.split
+            text = f"within {ranks:g} ranks of its own, beyond what the grid is too coarse for"
+            return Accuracy(name, ranks, text, "the exponential mechanism, level by level (Kaplan et al. 2022)")
+        case "top":
+            text = f"within {errors[0]:g} rows of its place"
+            return Accuracy(name, errors[0], text, "the exponential mechanism, pick by pick (Durfee and Rogers 2019)")
+    top, text, bound = _quotient(r, errors)
+    if count is None:
+        return Accuracy(name, None, text, "(e + h f) / (N - f), from the errors e of the total and f of the count")
+    few = count - errors[0]
+    error = min(top / few, bound) if few > 0 else bound
+    error = math.sqrt(error) if r.kind == "deviation" else error
+    about = f"+-{error:g} where there are about {count:g} rows"
+    return Accuracy(name, error, about, "(e + h f) / (N - f), from the errors e of the total and f of the count")
+
+
+def noise_error(step: Step, beta: Number) -> float:
+    """The error of a measure; that of a count by which a key was chosen is its noise."""
+    m = step.mechanism
+    return (m.noise if isinstance(m, KeySelection) else m).error(beta=beta)
+
+
+def _quotient(r: Recipe, errors: Sequence[float]) -> tuple[float, str, float]:
+    """What is divided by N - f, how that is said, and the most that it can be."""
+    d, grid = r.domain, float(r.domain.grid)
+    far = reach(d.lower - r.shift, d.upper - r.shift)
+    mean = errors[1] + far * errors[0]
+    wide = (d.upper - d.lower) * grid
+    if r.kind == "mean":
+        return mean * grid, f"+-{mean * grid:g} / (count - {errors[0]:g})", wide
+    s = Squares.of(d, r.centre)
+    square = (errors[2] + (s.largest - s.middle) * errors[0]) * s.coarse**2
+    half = reach(d.lower - r.centre, d.upper - r.centre)
+    top = (square + 2 * half * mean) * grid**2
+    said = f"{top:g} / (count - {errors[0]:g})"
+    return top, f"+-sqrt({said})" if r.kind == "deviation" else f"+-{said}", wide**2 / 4

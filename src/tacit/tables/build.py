@@ -1,0 +1,145 @@
+"""The constructors of expressions, which both doors use: each checks kinds and states the public domain of its result.
+
+They raise `BadQuestion`, from public facts alone.  Numbers are in `arithmetic`, conditions in `logic`, the calendar
+and casts in `dates`, public tables and cells in `lookups`; here are columns, folds, joins, and the size of a question.
+"""
+
+from __future__ import annotations
+
+from dataclasses import fields
+from typing import Literal, TypeVar
+
+from ..core.errors import BadQuestion
+from .arithmetic import (
+    absolute,
+    add,
+    bin_to,
+    ceil,
+    clamp,
+    divide,
+    floor,
+    greatest,
+    least,
+    modulo,
+    multiply,
+    negate,
+    round_to,
+    subtract,
+)
+from .dates import cast, date_part, date_trunc
+from .expression import Column, Expression
+from .grids import NARROWER, checked, constant
+from .logic import and_, between, case, coalesce, compare, is_in, is_missing, like, not_, or_
+from .lookups import keys, lookup
+from .outputs import Output
+from .relation import Derive, Fold, Join, Relation, Scan
+from .relation import fold as unchecked_fold
+
+__all__ = [
+    "absolute",
+    "add",
+    "and_",
+    "between",
+    "bin_to",
+    "case",
+    "cast",
+    "ceil",
+    "clamp",
+    "coalesce",
+    "column",
+    "compare",
+    "constant",
+    "date_part",
+    "date_trunc",
+    "divide",
+    "floor",
+    "fold",
+    "greatest",
+    "is_in",
+    "is_missing",
+    "join",
+    "keys",
+    "least",
+    "like",
+    "lookup",
+    "moderate",
+    "modulo",
+    "multiply",
+    "negate",
+    "not_",
+    "or_",
+    "round_to",
+    "subtract",
+]
+
+LARGEST = 20_000  # operations in one expression, written out
+DEEPEST = 100  # operations within one another
+
+
+Tree = TypeVar("Tree", Expression, Output)
+
+
+def column(relation: Relation, name: str) -> Column:
+    """A column of a relation."""
+    known = relation.columns
+    if name not in known:
+        raise BadQuestion(f"there is no column {name[:40]!r}; there are {', '.join(sorted(known)[:50])}")
+    return Column(known[name], name)
+
+
+def fold(how: Literal["count", "sum", "min", "max"], relation: Relation, a: Expression | None = None) -> Fold:
+    """A count, sum, least or largest over the rows of one unit of a relation."""
+    if a is None and how != "count":
+        raise BadQuestion(f"a {how} is of something")
+    if a is not None and how == "sum":
+        if a.domain.kind == "boolean":
+            a = cast(a, "integer")
+        if a.domain.kind != "number":
+            raise BadQuestion(f"a sum is of numbers; this is a {a.domain.kind}")
+        if not a.domain.declared:
+            raise BadQuestion(f"a sum needs bounds; {NARROWER}")
+    if a is not None and how in ("min", "max") and a.domain.kind in ("text", "category"):
+        raise BadQuestion("text and categories have no public order")
+    found = unchecked_fold(how, relation.rows, a)
+    checked(found.domain)
+    return found
+
+
+def join(left: Relation, right: Relation) -> Join:
+    """Pairs of rows of the same unit; a column of the right whose name is taken is called by its table and its name."""
+    taken, prefix = left.columns, _table(right)
+    named = {name: f"{prefix}_{name}" if name in taken else name for name in right.columns}
+    if len({*taken, *named.values()}) < len(taken) + len(named):
+        raise BadQuestion("columns of the joined tables have the same names; rename them first")
+    if any(old != new for old, new in named.items()):
+        right = Derive(right, tuple((new, column(right, old)) for old, new in named.items()))
+    return Join(left, right)
+
+
+def _table(relation: Relation) -> str:
+    """The table whose rows come first."""
+    while not isinstance(relation, Scan):
+        relation = relation.left if isinstance(relation, Join) else relation.source  # type: ignore[attr-defined]
+    return relation.table
+
+
+def moderate(e: Tree) -> Tree:
+    """e, if it is not too large when written out (an expression may hold its parts more than once) nor too deep."""
+    known: dict[int, tuple[int, int]] = {}  # size and depth
+    waiting: list[Expression | Output] = [e]
+    while waiting:
+        parts = _parts(waiting[-1])
+        unknown = [part for part in parts if id(part) not in known]
+        if unknown:
+            waiting += unknown
+            continue
+        size = 1 + sum(known[id(part)][0] for part in parts)
+        depth = 1 + max((known[id(part)][1] for part in parts), default=0)
+        if size > LARGEST or depth > DEEPEST:
+            raise BadQuestion(f"an expression has more than {LARGEST} operations, or {DEEPEST} within another")
+        known[id(waiting.pop())] = size, depth
+    return e
+
+
+def _parts(e: Expression | Output) -> list[Expression | Output]:
+    return [part for field in fields(e) if isinstance(part := getattr(e, field.name), Expression | Output)]

@@ -1,0 +1,148 @@
+r"""How much noise an amount of a currency buys.
+
+For each measure the mechanisms that the currency has a price for are held side by side, and the one with the least
+predicted error is taken; nothing here has seen data.  In pure epsilon and in zCDP a price is met exactly.  In Renyi
+divergence, and where a price must be inverted, it is met from below, to eleven digits.
+
+A histogram from which quantiles or labels are chosen has one choice for each cell of the question.  One unit's rows are
+shared out among the cells, and the logarithms of independent laws add up, so all cells together cost what one cell
+costs whose rows are all of that unit's: ranges r_j / scale of the cells sum to at most r / scale.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import lru_cache
+from typing import Any
+
+from ..core.currency import Currency, Epsilon, RenyiAt, Rho
+from ..core.distance import ADD_REMOVE, Distance, scalar
+from ..core.errors import BadParameter, Refused
+from ..core.exact import Number
+from ..core.loss import BoundedRange, Pure
+from ..core.mechanism import Mechanism
+from ..mechanisms import Gaussian, KeySelection, Laplace, Quantiles, TopK
+from .measures import Compiled, split
+from .plan import Histogram, Measure, Units
+
+
+@dataclass(frozen=True)
+class Step:
+    """A measure (None: the counts of units by which keys are chosen), its mechanism, and what else was considered.
+
+    `considered` are names of mechanisms with their predicted errors, in steps, rows or ranks.
+    """
+
+    measure: Measure | None
+    mechanism: Mechanism[Any, Any]
+    considered: tuple[tuple[str, float], ...]
+
+    @property
+    def error(self) -> float:
+        """The predicted error of the mechanism that was taken."""
+        return min(error for _, error in self.considered)
+
+
+def steps(compiled: Compiled, currency: Currency, amount: Fraction, delta: Fraction | None, beta: Number) -> list[Step]:
+    """The steps of a plan for this amount in all, of which each has an equal share."""
+    plan = compiled.plan
+    measures: list[Measure | None] = [*plan.measures, *([None] if plan.chosen else [])]
+    each = amount / len(measures)
+    found = []
+    for measure, choice in zip(measures, (*compiled.choices, None), strict=False):
+        moves = plan.distance(Units() if measure is None else measure)
+        moves = moves if moves.l1 else scalar(Fraction(1), ADD_REMOVE)  # what no unit can move is released like others
+        if measure is None:
+            made = _keys(currency, each, moves, delta or Fraction(0))
+        elif isinstance(measure, Histogram) and choice is not None:
+            made = _choices(choice, measure, currency, each, moves)
+        else:
+            made = _noise(currency, each, moves)
+        if not made:
+            raise Refused("so small a price buys no noise that can be drawn; ask for a larger one, or narrower bounds")
+        records = split(measure) if isinstance(measure, Histogram) and isinstance(choice, tuple) else 1
+        errors = [m.error(beta=beta) / records for m in made]
+        best = made[errors.index(min(errors))]
+        found.append(Step(measure, best, tuple((_name(m), e) for m, e in zip(made, errors, strict=True))))
+    return found
+
+
+def _name(m: Mechanism[Any, Any]) -> str:
+    inner = f", {type(m.noise).__name__}" if isinstance(m, KeySelection) else ""
+    return f"{type(m).__name__}{inner}"
+
+
+def _bought(make: Callable[[Fraction], Any], amount: Fraction | None) -> list[Any]:
+    """The mechanism, if there is one for the amount."""
+    try:
+        return [] if amount is None else [make(amount)]
+    except BadParameter:  # the noise would be too wide, or too narrow, to be drawn
+        return []
+
+
+def _noise(currency: Currency, amount: Fraction, moves: Distance[Any]) -> list[Any]:
+    return [
+        *_bought(lambda e: Laplace(epsilon=e, sensitivity=moves), pure(currency, amount)),
+        *_bought(lambda r: Gaussian(rho=r, sensitivity=moves), concentrated(currency, amount)),
+    ]
+
+
+def _keys(currency: Currency, amount: Fraction, moves: Distance[Any], delta: Fraction) -> list[Any]:
+    return [
+        *_bought(lambda e: KeySelection(epsilon=e, delta=delta, sensitivity=moves), pure(currency, amount)),
+        *_bought(lambda r: KeySelection(rho=r, delta=delta, sensitivity=moves), concentrated(currency, amount)),
+    ]
+
+
+def _choices(
+    choice: tuple[Fraction, ...] | int, h: Histogram, currency: Currency, amount: Fraction, moves: Distance[Any]
+) -> list[Any]:
+    cells = len(h.edges) - 1
+    if isinstance(choice, int):
+        price = pure(currency, amount, BoundedRange, choice)
+        return _bought(
+            lambda e: TopK(k=choice, epsilon=e * choice, sensitivity=moves, monotone=True, candidates=cells), price
+        )
+    levels, k = len(choice).bit_length(), split(h)
+    price, moves = pure(currency, amount, BoundedRange, levels), moves.group(k)
+    return _bought(lambda e: Quantiles(epsilon=e * levels, quantiles=choice, sensitivity=moves, cells=k * cells), price)
+
+
+@lru_cache(maxsize=256)  # the measures of a question have equal shares
+def pure(currency: Currency, amount: Fraction, atom: type[Pure] = Pure, times: int = 1) -> Fraction | None:
+    """The largest epsilon of so many atoms that together cost at most the amount."""
+    each = amount / times
+    if isinstance(currency, Epsilon):
+        return each
+    low, high = 0.0, 1.0
+    while high < 2.0**60 and currency.of(atom(Fraction(high))) <= each:
+        low, high = high, 2 * high
+    for _ in range(200):
+        if low > 0 and high - low <= high * 2.0**-44:
+            break
+        middle = (low + high) / 2 if low else high / 16
+        good = currency.of(atom(Fraction(middle))) <= each
+        low, high = (middle, high) if good else (low, middle)
+    return tidy(Fraction(low)) if low else None
+
+
+def concentrated(currency: Currency, amount: Fraction) -> Fraction | None:
+    """The largest rho that costs at most the amount."""
+    match currency:
+        case Rho():
+            return amount
+        case RenyiAt():
+            return tidy(amount / currency.order)
+    return None
+
+
+def tidy(x: Fraction) -> Fraction:
+    """x to eleven digits, and not above it."""
+    if x <= 0:
+        return x
+    exponent = 10 - math.floor(math.log10(x))
+    unit = Fraction(10) ** exponent
+    return Fraction(math.floor(x * unit)) / unit

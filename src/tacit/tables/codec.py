@@ -1,0 +1,118 @@
+"""Frozen values as canonical JSON, exactly: what is read equals what was written, and equal values have one text.
+
+    Fraction     {"/": "3/10"}          tuple     a list
+    a dataclass  {"is": its name, and each of its fields}
+
+Only the kinds listed here are read, so a text can name nothing else.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterator, Mapping
+from dataclasses import Field, fields, is_dataclass
+from fractions import Fraction
+from types import ModuleType
+from typing import Any
+
+from .. import mechanisms
+from ..core import atoms, loss
+from ..core.distance import ADD_REMOVE, SUBSTITUTE, Distance
+from ..core.distance import Relation as Neighbours
+from ..core.errors import BadParameter
+from ..core.loss import Loss
+from . import domain, expression, outputs, plan, query, recipe, relation
+
+_RELATIONS: Mapping[str, Neighbours] = {repr(r): r for r in (ADD_REMOVE, SUBSTITUTE)}
+
+
+def _kinds(*modules: ModuleType) -> Iterator[type]:
+    for module in modules:
+        for kind in vars(module).values():
+            if isinstance(kind, type) and is_dataclass(kind) and kind.__module__ == module.__name__:
+                yield kind
+
+
+KINDS: Mapping[str, type] = {
+    kind.__name__: kind
+    for kind in (
+        *_kinds(atoms, loss, domain, expression, outputs, plan, query, recipe, relation),
+        loss.BoundedRange,
+        Distance,
+        mechanisms.Gaussian,
+        mechanisms.KeySelection,
+        mechanisms.Laplace,
+        mechanisms.Quantiles,
+        mechanisms.TopK,
+    )
+}
+
+
+def canonical(value: object) -> str:
+    """One text for one value."""
+    return json.dumps(write(value), sort_keys=True, separators=(",", ":"), allow_nan=False)
+
+
+def digest(value: object) -> str:
+    """SHA-256 of the canonical text."""
+    return hashlib.sha256(canonical(value).encode()).hexdigest()
+
+
+def write(value: object) -> Any:
+    """A value as JSON."""
+    match value:
+        case None | bool() | int() | str() | float():
+            return value
+        case Fraction():
+            return {"/": f"{value.numerator}/{value.denominator}"}
+        case tuple() | list():
+            return [item if type(item) is int else write(item) for item in value]
+        case dict():
+            return {"is": "dict", "items": [[write(k), write(v)] for k, v in value.items()]}
+        case Neighbours():
+            return {"is": repr(value)}
+        case Loss():
+            terms = sorted(([write(atom), n] for atom, n in value.terms.items()), key=json.dumps)
+            return {"is": "Loss", "terms": terms, "relation": write(value.relation)}
+    kind = type(value)
+    if KINDS.get(kind.__name__) is not kind:
+        raise BadParameter("value", kind.__name__, f"one of {', '.join(sorted(KINDS))}")
+    return {"is": kind.__name__, **{f.name: write(getattr(value, f.name)) for f in _told(kind)}}
+
+
+def read(written: Any) -> Any:
+    """What `write` wrote."""
+    match written:
+        case list():
+            return tuple(item if type(item) is int else read(item) for item in written)
+        case {"/": str(text)}:
+            return Fraction(text)
+        case {"is": "dict", "items": items}:
+            return {read(k): read(v) for k, v in items}
+        case {"is": "Loss", "terms": terms, "relation": under}:
+            return Loss({read(atom): n for atom, n in terms}, read(under))
+        case {"is": str(name)} if name in _RELATIONS:
+            return _RELATIONS[name]
+        case {"is": str(name), **told} if name in KINDS:
+            return _made(KINDS[name], {str(key): read(value) for key, value in told.items()})
+        case dict():
+            raise BadParameter("text", sorted(written)[:5], "canonical JSON of a value")
+    return written
+
+
+def _told(kind: type) -> list[Field[Any]]:
+    """The fields that make a value: those with a fixed value are not among them."""
+    own_init = not kind.__dataclass_params__.init  # type: ignore[attr-defined]
+    return [f for f in fields(kind) if f.init or own_init]
+
+
+def _made(kind: type, known: Mapping[str, Any]) -> Any:
+    if known.keys() != {f.name for f in _told(kind)}:
+        raise BadParameter("text", kind.__name__, "canonical JSON of a value, with all its fields")
+    if kind.__dataclass_params__.init:  # type: ignore[attr-defined]
+        return kind(**known)
+    made: Any = object.__new__(kind)  # a mechanism, whose parameters are not its fields
+    for name, value in known.items():
+        object.__setattr__(made, name, value)
+    return made

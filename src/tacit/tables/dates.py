@@ -1,0 +1,136 @@
+"""Parts of dates, and casts from one kind to another; the calendar is the proleptic Gregorian one, the clock is UTC.
+
+A date cut to its month, quarter, year or week is a public lookup from the number of the period to its first day, so a
+question grouped by it has one cell for each period.
+"""
+
+from __future__ import annotations
+
+import datetime
+from collections.abc import Callable
+from dataclasses import replace
+from fractions import Fraction
+from typing import Literal as OneOf
+from typing import cast as typed
+
+from ..core.errors import BadQuestion
+from .arithmetic import add, modulo, multiply, quotient, round_to
+from .domain import BOOLEAN, EPOCH, Domain, number
+from .expression import DatePart, Expression, Lookup, Part, part
+from .grids import DAY, FIRST, LAST, absent, constant, converted, folded, scaled, shaped
+from .logic import compare, not_
+from .lookups import lookup
+
+RANGES = {"quarter": (1, 4), "month": (1, 12), "day": (1, 31), "weekday": (1, 7)}
+CLOCK = {"hour": (3600, 24), "minute": (60, 60), "second": (1, 60)}
+Cut = OneOf["second", "minute", "hour", "day", "week", "month", "quarter", "year"]
+To = OneOf["integer", "real", "boolean", "category", "date", "timestamp", "text"]
+
+
+def date_part(name: str, a: Expression) -> Expression:
+    """year, quarter, month, day, weekday (1 to 7, from Monday), dayofyear; of a moment also hour, minute, second."""
+    if name in CLOCK and a.domain.kind == "timestamp":
+        seconds, most = CLOCK[name]
+        steps = shaped(a, number(a.domain.lower, a.domain.upper, declared=a.domain.declared))
+        return modulo(quotient(steps, seconds, steps.domain), constant(most))
+    day = _day(a)
+    if name == "dayofyear":
+        steps = shaped(day, number(day.domain.lower, day.domain.upper, declared=day.domain.declared))
+        first = {year: (datetime.date(year, 1, 1) - EPOCH).days - 1 for year in _years(day.domain)}
+        found = add(steps, multiply(constant(-1), lookup(date_part("year", day), first)))
+        return shaped(found, number(1, 366))
+    if name == "year":
+        years = _years(day.domain)
+        domain = number(years[0], years[-1], declared=day.domain.declared)
+    elif name in RANGES:
+        domain = number(*RANGES[name])
+    else:
+        raise BadQuestion(f"a {a.domain.kind} has no part {name[:40]!r}")
+    return folded(DatePart(domain, typed(Part, name), day))
+
+
+def date_trunc(unit: str, a: Expression) -> Expression:
+    """The first day of the week (from Monday), month, quarter or year; of a moment, also its day, hour or minute."""
+    if unit in CLOCK and a.domain.kind == "timestamp":
+        seconds = CLOCK[unit][0]
+        steps = quotient(a, seconds, number(0, 0, declared=a.domain.declared))
+        return scaled(steps, seconds, replace(a.domain, grid=Fraction(1)))
+    day = _day(a)
+    if unit == "day":
+        return day
+    if not day.domain.declared:
+        raise BadQuestion("declare bounds of the dates; then they can be cut to weeks, months and years")
+    if unit == "week":  # day -3 is a Monday
+        steps = shaped(day, number(day.domain.lower, day.domain.upper))
+        week = quotient(add(steps, constant(3)), 7, steps.domain)
+        return _first_days(week, lambda i: 7 * i - 3)
+    if unit not in ("month", "quarter", "year"):
+        raise BadQuestion(f"a {a.domain.kind} cannot be cut to {unit[:40]!r}")
+    year = date_part("year", day)
+    each = {"month": 12, "quarter": 4, "year": 1}[unit]
+    period = year
+    if each > 1:
+        period = add(multiply(year, constant(each)), add(date_part(unit, day), constant(-1)))
+    return _first_days(period, lambda i: (datetime.date(i // each, i % each * (12 // each) + 1, 1) - EPOCH).days)
+
+
+def _first_days(period: Expression, first: Callable[[int], int]) -> Expression:
+    periods = range(period.domain.lower, period.domain.upper + 1)
+    days = tuple(map(first, periods))
+    return folded(Lookup(Domain("date", days[0], days[-1]), period, tuple(periods), days))
+
+
+def _day(a: Expression) -> Expression:
+    if a.domain.kind == "timestamp":
+        return quotient(a, DAY, replace(a.domain, kind="date"))
+    return converted(a, "date")
+
+
+def _years(domain: Domain) -> range:
+    ends = (EPOCH + datetime.timedelta(days=min(max(day, FIRST), LAST)) for day in (domain.lower, domain.upper))
+    first, last = (part("year", day) for day in ends)
+    return range(first, last + 1)
+
+
+def cast(a: Expression, to: To) -> Expression:
+    """a as another kind: numbers become whole by rounding, and labels of categories are read as what they say."""
+    kind = a.domain.kind
+    if absent(a):
+        return a
+    match to:
+        case "date":
+            return _day(a)
+        case "timestamp":
+            return converted(a, "timestamp")
+        case "text" | "category" if kind in ("text", "category"):
+            return a
+        case "boolean" if kind == "boolean":
+            return a
+        case "boolean" if kind == "number":
+            return not_(compare("=", a, constant(0)))
+        case "boolean" if kind == "category":
+            words = {
+                "true": True,
+                "t": True,
+                "yes": True,
+                "1": True,
+                "false": False,
+                "f": False,
+                "no": False,
+                "0": False,
+            }
+            return shaped(lookup(a, {x: words[x.lower()] for x in a.domain.labels if x.lower() in words}), BOOLEAN)
+        case "integer" | "real" if kind in ("number", "boolean", "category"):
+            if kind == "boolean":
+                return shaped(a, number(0, 1))
+            if kind == "category":
+                a = lookup(a, {label: x for label in a.domain.labels if (x := _number(label)) is not None})
+            return round_to(a) if to == "integer" else a
+    raise BadQuestion(f"a {kind} cannot be cast to {to}")
+
+
+def _number(text: str) -> Fraction | None:
+    try:
+        return Fraction(text) if len(text) <= 40 and "/" not in text and "_" not in text else None
+    except (ValueError, ZeroDivisionError):
+        return None

@@ -1,0 +1,68 @@
+"""What is publicly known of a value: its kind, its range in whole steps of a grid, and its labels.
+
+Every value that a question can see is a whole number of steps, or missing: a real is its nearest multiple of the grid,
+a date a number of days, a category the place of its label, a boolean 0 or 1.  Only text of no fixed list stays text.
+So whatever is computed from a table is computed in integers whose range is known before any of them is read.
+"""
+
+from __future__ import annotations
+
+import datetime
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from typing import Literal
+
+Kind = Literal["number", "boolean", "category", "date", "timestamp", "text"]
+Label = str | int | bool | float | datetime.date | datetime.datetime
+
+WIDEST = 1 << 62  # steps: what is added to or compared with them stays within 64 bits
+EPOCH = datetime.date(1970, 1, 1)
+
+
+@dataclass(frozen=True)
+class Domain:
+    """The values from `lower` to `upper` steps; `declared` is false where these are only the limits of the type."""
+
+    kind: Kind
+    lower: int = 0
+    upper: int = 0
+    grid: Fraction = Fraction(1)
+    labels: tuple[str, ...] = ()
+    declared: bool = True
+
+    @property
+    def size(self) -> int | None:
+        """How many values there are, if that is public."""
+        return None if self.kind == "text" or not self.declared else self.upper - self.lower + 1
+
+    def label(self, step: int) -> Label:
+        """A step as a person would write it."""
+        match self.kind:
+            case "category":
+                return self.labels[step]
+            case "boolean":
+                return bool(step)
+            case "date":
+                return EPOCH + datetime.timedelta(days=step)
+            case "timestamp":
+                return datetime.datetime(1970, 1, 1) + datetime.timedelta(seconds=step)
+        value = step * self.grid
+        return int(value) if self.grid.denominator == 1 else float(value)
+
+    def within(self, lower: int, upper: int) -> Domain:
+        """The same kind of values between other bounds."""
+        return replace(self, lower=lower, upper=upper, declared=True)
+
+
+BOOLEAN = Domain("boolean", 0, 1)
+TEXT = Domain("text")
+
+
+def category(*labels: str) -> Domain:
+    """The domain of these labels."""
+    return Domain("category", 0, len(labels) - 1, labels=labels)
+
+
+def number(lower: int, upper: int, grid: Fraction = Fraction(1), declared: bool = True) -> Domain:
+    """Numbers between two bounds, both in steps of the grid."""
+    return Domain("number", lower, upper, grid, declared=declared)

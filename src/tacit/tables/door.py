@@ -1,0 +1,229 @@
+"""Questions written in Python.
+
+    people.where(people.age >= 18).group_by("region", band=people.age // 10 * 10).mean("spend")
+
+`Rows` are rows that belong to units; each method gives new ones.  Grouped or asked for an aggregate they become a
+`Question`, whose `query` is what the same question in SQL means.  Only public facts are used: no data is read.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from ..core.errors import BadQuestion
+from ..core.exact import whole
+from . import build
+from .aggregates import Of, Wanted
+from .asks import Asks
+from .columns import written
+from .expression import Expression
+from .figures import Figure, Given, shown
+from .grids import Literal as Plain
+from .lookups import MOST_CELLS
+from .outputs import Logic, Output, Released
+from .plan import Key
+from .query import Aggregate, Query
+from .relation import Derive, Join, PerUnit, Relation, Scan, Where
+from .terms import Term
+
+if TYPE_CHECKING:
+    from .table import PublicTable
+
+Shown = Figure | Callable[["Question"], Figure]
+
+
+class Rows(Asks):
+    """Rows that belong to units.  `rows["age"]` is a column; `rows.age` too, unless a method is called so."""
+
+    relation: Relation
+    unit: str | None  # None if each row is a unit
+    groups: int | None
+
+    def __getitem__(self, name: str) -> Term:
+        column = build.column(self.relation, name)
+        return Term(column, frozenset([column]), name)
+
+    def __getattr__(self, name: str) -> Term:
+        if name.startswith("_") or name in ("relation", "unit", "groups", "schema", "data"):
+            raise AttributeError(name)
+        try:
+            return self[name]
+        except BadQuestion as error:
+            raise AttributeError(error.reason) from None
+
+    def expression(self, of: Of | Plain) -> Expression:
+        """The expression of a column's name, of a term of these rows, or of a function that gives a term of them."""
+        if isinstance(of, str):
+            return build.column(self.relation, of)
+        term = of(self) if callable(of) else of
+        if not isinstance(term, Term):
+            return build.constant(term)
+        for column in term.columns:  # what was known of another column of this name need not hold here
+            if build.column(self.relation, column.name) != column:
+                raise BadQuestion(f"the column {column.name!r} is not that of these rows; take it from them: rows[...]")
+        return build.moderate(term.expression)
+
+    def where(self, *conditions: Of) -> Rows:
+        """The rows for which all conditions hold."""
+        if any(isinstance(condition, bool) for condition in conditions):
+            raise BadQuestion('a condition is of a column; one that has the name of a method is rows["name"]')
+        kept = [self.expression(condition) for condition in conditions]
+        if isinstance(self.relation, Where):
+            return self._with(Where(self.relation.source, build.and_(self.relation.condition, *kept)))
+        return self._with(Where(self.relation, build.and_(*kept)))
+
+    def derive(self, **named: Of | Plain) -> Rows:
+        """The rows with more columns, or with columns replaced."""
+        kept = {name: build.column(self.relation, name) for name in self.relation.columns}
+        new = {_name(name): self.expression(of) for name, of in named.items()}
+        return self._with(Derive(self.relation, tuple({**kept, **new}.items())))
+
+    def per_unit(self, *by: str, **folds: Wanted) -> Rows:
+        """One row for each unit (and each value of the columns `by`): counts, sums, least and largest of its rows."""
+        keys = tuple((name, build.column(self.relation, name)) for name in by)
+        found = []
+        for name, wanted in folds.items():
+            if wanted.kind not in ("count", "sum", "min", "max"):
+                raise BadQuestion(f"of the rows of one unit there is a count, sum, min or max; not a {wanted.kind}")
+            of = None if wanted.of is None else self.expression(wanted.of)
+            found.append((_name(name), build.fold(wanted.kind, self.relation, of)))
+        _different([*by, *folds])
+        return self._with(PerUnit(self.relation, keys, tuple(found)))
+
+    def join(self, other: Rows) -> Rows:
+        """All pairs of a row of these and a row of others that belong to the same unit.
+
+        A column of the other rows whose name is taken is called by its table and its name: visits_age.
+        """
+        if self.unit is None or other.unit is None:
+            raise BadQuestion('rows are joined on their unit, and here each row is a unit (unit = "row")')
+        left, right = self.relation, other.relation
+        if left.columns.keys() & right.columns.keys():
+            prefix = _table(right)
+            named = {name if name not in left.columns else f"{prefix}_{name}": name for name in right.columns}
+            _different([*left.columns, *named])
+            right = Derive(right, tuple((new, build.column(right, old)) for new, old in named.items()))
+        return self._with(Join(left, right))
+
+    def lookup(self, public: PublicTable, on: str, columns: Sequence[str], key: str | None = None) -> Rows:
+        """The rows with columns of a public table, whose column `key` (by default `on`) says which of its rows."""
+        found = {name: self[on].lookup(public.mapping(key or on, name)) for name in columns}
+        return self.derive(**found)
+
+    def group_by(self, *names: str, private: bool = False, groups: int | None = None, **named: Of) -> Question:
+        """Groups by columns or terms; with `private`, keys whose values are not public are chosen privately.
+
+        At most `groups` groups are used of each unit: those of the schema, unless told.
+        """
+        rows = self if groups is None else self._with(self.relation, whole("groups", groups))
+        asked = Question(rows)
+        for name, of in (*((name, name) for name in names), *named.items()):
+            asked = asked.by(name, of, private=private)
+        return asked
+
+    def question(self) -> Question:
+        return Question(self)
+
+    def _with(self, relation: Relation, groups: int | None = None) -> Rows:
+        return _Rows(relation, self.unit, groups or self.groups)
+
+
+@dataclass(frozen=True)
+class _Rows(Rows):
+    relation: Relation
+    unit: str | None
+    groups: int | None
+
+
+@dataclass(frozen=True)
+class Question(Asks):
+    """What is asked of rows: `query` is its meaning; what is shown of the answer is free."""
+
+    rows: Rows
+    keys: tuple[Key, ...] = ()
+    aggregates: tuple[tuple[str, Aggregate], ...] = ()
+    outputs: tuple[tuple[str, Output], ...] | None = None
+    condition: Output | None = None
+    order: tuple[tuple[Output, bool], ...] = ()
+    most: int | None = None
+
+    def question(self) -> Question:
+        return self
+
+    def by(self, name: str, of: Of, private: bool = False) -> Question:
+        """Grouped by one more key."""
+        e = self.rows.expression(of)
+        chosen = private and (e.domain.kind == "text" or not e.domain.declared)
+        return replace(self, keys=(*self.keys, Key(_name(name), e, None if chosen else build.keys(e))))
+
+    def __getitem__(self, name: str) -> Figure:
+        known = {**self._released, **dict(self.outputs or ())}
+        if name not in known:
+            raise BadQuestion(f"the answer has no column {name[:40]!r}; it has {', '.join(known)}")
+        return Figure(known[name])
+
+    def select(self, *names: str, **named: Shown | Given) -> Question:
+        """The columns of the answer: some of them, and what is computed from them."""
+        computed = {_name(name): shown(of(self) if callable(of) else of) for name, of in named.items()}
+        _different([*names, *computed])
+        chosen = {name: self[name].output for name in names}
+        return replace(self, outputs=tuple({**chosen, **computed}.items()))
+
+    def having(self, condition: Shown) -> Question:
+        """Only the rows of the answer for which a condition on released figures holds."""
+        new = shown(condition(self) if callable(condition) else condition)
+        return replace(self, condition=new if self.condition is None else Logic("and", self.condition, new))
+
+    def order_by(self, *by: str | Shown) -> Question:
+        """The rows of the answer in the order of these columns; "-n" is from the largest n down."""
+        order = []
+        for each in by:
+            down = isinstance(each, str) and each.startswith("-")
+            figure = self[each.removeprefix("-")] if isinstance(each, str) else each(self) if callable(each) else each
+            order.append((figure.output, down))
+        return replace(self, order=(*self.order, *order))
+
+    def limit(self, most: int) -> Question:
+        """At most so many rows of the answer."""
+        return replace(self, most=whole("limit", most))
+
+    @property
+    def _released(self) -> Mapping[str, Output]:
+        return {name: Released(name) for name in (*(k.name for k in self.keys), *(n for n, _ in self.aggregates))}
+
+    @property
+    def query(self) -> Query:
+        """The meaning of the question."""
+        if not self.aggregates:
+            raise BadQuestion("nothing is asked of the groups; add .count() or another aggregate")
+        _different([*(key.name for key in self.keys), *(name for name, _ in self.aggregates)])
+        cells = 1
+        for key in self.keys:
+            cells *= len(key.values or (0,))
+        if cells > MOST_CELLS:
+            raise BadQuestion(f"{cells} groups are more than {MOST_CELLS}; group by fewer keys or wider bins")
+        outputs = self.outputs if self.outputs is not None else tuple(self._released.items())
+        groups = self.rows.groups if self.keys else None
+        relation = self.rows.relation
+        return Query(relation, self.keys, self.aggregates, outputs, groups, self.condition, self.order, self.most)
+
+
+def _table(relation: Relation) -> str:
+    """The table whose rows come first."""
+    while not isinstance(relation, Scan):
+        relation = relation.left if isinstance(relation, Join) else relation.source  # type: ignore[attr-defined]
+    return relation.table
+
+
+def _name(name: str) -> str:
+    if not written(name):
+        raise BadQuestion("a column is named by 1 to 128 characters without control characters")
+    return name
+
+
+def _different(names: Sequence[str]) -> None:
+    if len(set(names)) < len(names):
+        twice = next(name for name in names if names.count(name) > 1)
+        raise BadQuestion(f"two columns are called {twice!r}; name one of them otherwise")

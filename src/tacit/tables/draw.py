@@ -1,0 +1,77 @@
+"""The draw: from exact integers to what may be released, once, by the mechanisms of an offer.
+
+Nothing that comes out of here has a place for the truth: of keys that are chosen privately only those that were chosen
+are left, in their order, and each measure is noisy integers, or the places of edges or labels that were chosen.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import product
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..core.errors import BadData
+from ..core.mechanism import Mechanism
+from ..core.randomness import SYSTEM, Source
+from ..mechanisms import KeySelection, Quantiles, TopK
+from .price import Offer
+
+_LARGEST = 1 << 60
+
+
+class Answered(Protocol):
+    """The exact answer to a plan."""
+
+    @property
+    def cells(self) -> Sequence[NDArray[Any]]: ...
+    @property
+    def keys(self) -> Sequence[tuple[int | str, ...]] | None: ...
+    @property
+    def units(self) -> NDArray[Any] | None: ...
+
+
+@dataclass(frozen=True)
+class Drawn:
+    """The keys of each row, in steps or as text, and what was drawn in each step of the offer.
+
+    `seeded` says that it was not drawn from the operating system's randomness, and protects no one.
+    """
+
+    keys: tuple[tuple[int | str, ...], ...]
+    noisy: tuple[tuple[Any, ...], ...]
+    seeded: bool
+
+
+def draw(offer: Offer, answer: Answered, source: Source = SYSTEM) -> Drawn:
+    """Draw every step of the offer."""
+    arrays, mechanisms = list(answer.cells), [step.mechanism for step in offer.steps]
+    if not offer.plan.chosen:
+        keys = list(product(*(key.values or () for key in offer.plan.keys)))
+        return Drawn(tuple(keys), _all(mechanisms, arrays, source), source is not SYSTEM)
+    *measured, selection = mechanisms
+    if answer.keys is None or answer.units is None or not isinstance(selection, KeySelection):
+        raise BadData("answer", "one without them", "the keys that were found, and how many units have each")
+    at, counts = selection.select(np.asarray(answer.units), source)
+    kept = tuple(answer.keys[i] for i in at)
+    noisy = _all(measured, [array[at] for array in arrays], source)
+    return Drawn(kept, (*noisy, tuple(counts.tolist())), source is not SYSTEM)
+
+
+def _all(
+    mechanisms: Sequence[Mechanism[Any, Any]], arrays: Sequence[NDArray[Any]], source: Source
+) -> tuple[tuple[Any, ...], ...]:
+    return tuple(_one(m, array, source) for m, array in zip(mechanisms, arrays, strict=True))
+
+
+def _one(m: Mechanism[Any, Any], array: NDArray[Any], source: Source) -> tuple[Any, ...]:
+    if isinstance(m, Quantiles):
+        return tuple(m.sample(np.repeat(row, (m.cells or row.size) // row.size), source) for row in array)
+    if isinstance(m, TopK):
+        return tuple(m.sample(row, source) for row in array)
+    if array.dtype == object:  # sums too large for 64 bits lie beyond the range of noise in any case
+        array = np.array([max(-_LARGEST, min(int(v), _LARGEST)) for v in array], np.int64)
+    return tuple(np.asarray(m.sample(array, source)).tolist())

@@ -1,0 +1,212 @@
+"""The meaning of outputs: values, and beside them intervals that hold whenever those of the columns do."""
+
+from __future__ import annotations
+
+import datetime
+import operator
+from collections.abc import Callable, Mapping, Sequence
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..core.exact import down, up
+from .outputs import (
+    Arithmetic,
+    Choice,
+    Comparison,
+    Estimate,
+    Floats,
+    Function,
+    Logic,
+    Output,
+    Released,
+    Value,
+    labels,
+    numbers,
+)
+
+Columns = Mapping[str, Estimate]
+_INTEGERS: dict[str, Callable[[Any, Any], Any]] = {"+": operator.add, "-": operator.sub, "*": operator.mul}
+_COMPARED: dict[str, Callable[[Any, Any], Any]] = {"=": operator.eq, "<": operator.lt, "<=": operator.le}
+
+
+def evaluate(output: Output, columns: Columns, rows: int) -> Estimate:
+    """The value of an output in each row."""
+    with np.errstate(all="ignore"):
+        return _evaluate(output, columns, rows)
+
+
+def shown(
+    columns: Columns, rows: int, having: Output | None, order: Sequence[tuple[Output, bool]], limit: int | None
+) -> NDArray[np.int64]:
+    """Which rows are shown, and in which order; what is missing stands last, and ties stand as they were."""
+    kept = np.arange(rows)
+    if having is not None:
+        kept = np.flatnonzero(evaluate(having, columns, rows).values == 1)
+    for by, descending in reversed(order):
+        column = evaluate(by, columns, rows)
+        lost, values = column.missing(), column.values
+        listed = sorted(
+            kept.tolist(),
+            key=lambda i: (lost[i] != descending, 0 if lost[i] else values[i]),
+            reverse=descending,
+        )
+        kept = np.array(listed, np.int64)
+    return kept[:limit]
+
+
+def _evaluate(output: Output, columns: Columns, rows: int) -> Estimate:
+    match output:
+        case Released():
+            return columns[output.name]
+        case Value():
+            return _constant(output.value, rows)
+        case Function():
+            return _function(output, _evaluate(output.a, columns, rows))
+        case Choice():
+            parts = (output.condition, output.then, output.otherwise)
+            return _choice(*(_evaluate(part, columns, rows) for part in parts))
+        case Arithmetic() | Comparison() | Logic():
+            a, b = _evaluate(output.a, columns, rows), _evaluate(output.b, columns, rows)
+            match output:
+                case Arithmetic():
+                    return _arithmetic(output.operator, a, b)
+                case Comparison():
+                    return _comparison(output.operator, a, b)
+            return _logic(output.operator, a, b)
+    raise TypeError(type(output).__name__)
+
+
+def _constant(value: Fraction | str | bool | None, rows: int) -> Estimate:
+    match value:
+        case None:
+            return numbers(np.full(rows, np.nan), np.full(rows, -np.inf), np.full(rows, np.inf))
+        case bool():
+            return _truth(np.full(rows, float(value)))
+        case str():
+            return labels([value] * rows)
+    if value.denominator == 1 and abs(value.numerator) < 1 << 53:
+        return numbers(np.full(rows, value.numerator, np.int64))
+    return numbers(np.full(rows, float(value)), np.full(rows, down(value)), np.full(rows, up(value)))
+
+
+def _arithmetic(sign: str, a: Estimate, b: Estimate) -> Estimate:
+    if a.kind == "label" or b.kind == "label":  # there is no such number
+        return _constant(None, len(a))
+    if sign == "/":
+        values = np.where(b.values == 0, np.nan, a.values / np.where(b.values == 0, 1, b.values).astype(float))
+    else:
+        values = _INTEGERS[sign](a.values.astype(float), b.values.astype(float))
+        if a.kind == b.kind == "integer" and np.abs(values).max(initial=0) < 2.0**62:
+            values = _INTEGERS[sign](a.values, b.values)
+    return numbers(np.asarray(values), *_hull(sign, a, b))
+
+
+def _hull(sign: str, a: Estimate, b: Estimate) -> tuple[Floats, Floats]:
+    """The extremes lie at the ends, for all four operations; a float away from them is outward."""
+    if sign in "+-":
+        low, high = (a.lower + b.lower, a.upper + b.upper) if sign == "+" else (a.lower - b.upper, a.upper - b.lower)
+        ends = np.array([low, high])
+    else:
+        by = np.divide if sign == "/" else np.multiply
+        corners = np.array([by(x, y) for x in (a.lower, a.upper) for y in (b.lower, b.upper)])
+        corners = np.where(np.isnan(corners), 0, corners)  # 0 times infinity: a bound that is 0 stays 0
+        ends = np.array([corners.min(0), corners.max(0)])
+        if sign == "/":
+            unknown = (b.lower <= 0) & (b.upper >= 0) | np.isinf(a.lower) | np.isinf(b.upper) | np.isinf(b.lower)
+            ends = np.where(unknown, [[-np.inf], [np.inf]], ends)
+    ends = np.where(np.isnan(ends), [[-np.inf], [np.inf]], ends)
+    whole = (ends == np.rint(ends)) & (np.abs(ends) < 2.0**53) & (sign != "/")  # of whole numbers it is exact
+    exact = whole & _whole(a) & _whole(b)
+    return np.where(exact[0], ends[0], np.nextafter(ends[0], -np.inf)), np.where(
+        exact[1], ends[1], np.nextafter(ends[1], np.inf)
+    )
+
+
+def _whole(c: Estimate) -> NDArray[np.bool_]:
+    return np.asarray((c.lower == np.rint(c.lower)) & (c.upper == np.rint(c.upper)))
+
+
+def _truth(values: Floats, lower: Floats | None = None, upper: Floats | None = None) -> Estimate:
+    """A condition: where nothing is said it is certain, if it is not missing."""
+    low = np.where(np.isnan(values), 0, values) if lower is None else lower
+    high = np.where(np.isnan(values), 1, values) if upper is None else upper
+    return Estimate("boolean", values, np.asarray(low, float), np.asarray(high, float))
+
+
+def _comparison(sign: str, a: Estimate, b: Estimate) -> Estimate:
+    if a.kind == "label" or b.kind == "label":
+        return _truth(np.array([_compared(sign, x, y) for x, y in zip(a.tolist(), b.tolist(), strict=True)], float))
+    values = np.where(a.missing() | b.missing(), np.nan, _COMPARED[sign](a.values, b.values))
+    match sign:
+        case "=":
+            surely = (a.lower == a.upper) & (b.lower == b.upper) & (a.lower == b.lower)
+            never = (a.upper < b.lower) | (b.upper < a.lower)
+        case "<":
+            surely, never = a.upper < b.lower, a.lower >= b.upper
+        case _:
+            surely, never = a.upper <= b.lower, a.lower > b.upper
+    return _truth(values, surely.astype(float), 1 - never.astype(float))
+
+
+def _compared(sign: str, x: Any, y: Any) -> float:
+    """Dates with dates, text with text; where kinds differ, as text."""
+    if x is None or y is None:
+        return np.nan
+    if type(x) is not type(y):
+        x, y = _text(x), _text(y)
+    return float(_COMPARED[sign](x, y))
+
+
+def _text(x: Any) -> str:
+    return x.isoformat() if isinstance(x, datetime.date) else str(x)
+
+
+def _logic(sign: str, a: Estimate, b: Estimate) -> Estimate:
+    """The logic of SQL: missing is between false and true."""
+    pick = np.minimum if sign == "and" else np.maximum
+    x, y = (np.where(c.missing(), 0.5, c.values.astype(float)) for c in (a, b))
+    both = pick(x, y)
+    return _truth(np.where(both == 0.5, np.nan, both), pick(a.lower, b.lower), pick(a.upper, b.upper))
+
+
+def _function(f: Function, a: Estimate) -> Estimate:
+    if f.name == "is_missing":
+        return _truth(a.missing().astype(float))
+    if a.kind == "label":
+        return _constant(None, len(a))
+    x, low, high = a.values.astype(float), a.lower, a.upper
+    match f.name:
+        case "not":
+            return _truth(1 - x, 1 - high, 1 - low)
+        case "abs":
+            inside = (low <= 0) & (high >= 0)
+            nearest = np.where(inside, 0, np.minimum(np.abs(low), np.abs(high)))
+            return numbers(np.abs(a.values), nearest, np.maximum(np.abs(low), np.abs(high)))
+        case "sqrt":
+            low, high = (np.sqrt(np.maximum(end, 0)) for end in (low, high))
+            return numbers(np.sqrt(x), np.maximum(np.nextafter(low, -np.inf), 0), np.nextafter(high, np.inf))
+        case "round":
+            if f.digits >= 0 and a.kind == "integer":
+                return a
+            unit = 10.0 ** abs(f.digits)
+            scale, back = (np.multiply, np.divide) if f.digits >= 0 else (np.divide, np.multiply)
+            return numbers(*(np.asarray(back(np.floor(scale(v, unit) + 0.5), unit)) for v in (x, low, high)))
+    rounded = np.floor if f.name == "floor" else np.ceil
+    return a if a.kind == "integer" else numbers(*(np.asarray(rounded(v)) for v in (x, low, high)))
+
+
+def _choice(condition: Estimate, then: Estimate, otherwise: Estimate) -> Estimate:
+    holds = condition.values == 1
+    if "label" in (then.kind, otherwise.kind):
+        pairs = zip(holds.tolist(), then.tolist(), otherwise.tolist(), strict=True)
+        return labels([a if first else b for first, a, b in pairs])
+    yes, no = condition.lower == 1, condition.upper == 0
+    low = np.where(yes, then.lower, np.where(no, otherwise.lower, np.minimum(then.lower, otherwise.lower)))
+    high = np.where(yes, then.upper, np.where(no, otherwise.upper, np.maximum(then.upper, otherwise.upper)))
+    values = np.where(holds, then.values, otherwise.values)
+    if then.kind == otherwise.kind == "boolean":
+        return _truth(values, low, high)
+    return numbers(values, low, high)

@@ -1,0 +1,126 @@
+"""The beginning of a schema: names and types of a file's columns, by its own metadata, and what is still to be said.
+
+No value is read, nor any statistics of values: bounds, categories and the unit are for a person who knows them from
+elsewhere.  Of a CSV file only the first line is read, and every column is text until somebody says what it is.
+"""
+
+from __future__ import annotations
+
+import csv
+import json
+import os
+import re
+from pathlib import Path
+from typing import Any
+
+from ..core.errors import BadSchema
+from .columns import Type, written
+from .files import TABLES, regular
+
+_HEADER = 1 << 20  # bytes: the longest first line
+
+_TABLE = """\
+# A schema holds public facts only: what is written here may be known to anybody.  Do not look bounds or categories up
+# in the data; write what is known of them from elsewhere.
+{more}[table]
+name = "{name}"
+# unit = "..."        the column that names the person, or "row" if each row is another person
+# rows = ...          at most this many rows of one person are used
+# groups = ...        optional: the rows of a person count in at most so many groups of a question
+# size = ...          optional: about how many rows there are, if that is public
+# partition = "..."   optional: a category column of which each person has one value only
+"""
+
+_ASKED: dict[Type, str] = {
+    "integer": "# lower = ...\n# upper = ...\n",
+    "real": "# lower = ...\n# upper = ...\n"
+    "# grid = ...          optional: a power of two, of which values become multiples\n"
+    "# total = [..., ...]  optional: what one person adds to a sum in one group is clamped to this\n",
+    "date": "# lower = ...         such as 2015-01-01\n# upper = ...\n",
+    "timestamp": "# lower = ...         such as 2015-01-01T00:00:00Z\n# upper = ...\n",
+    "text": '# or type = "category" and values = ["...", "..."], if they are public\n',
+}
+_FIRST_LINE = "# The names below are the first line of the file: if that is no header, do not use them.\n"
+_CSV = "# or integer, real, boolean, date, timestamp with lower = ... and upper = ...\n"
+
+
+def describe(path: str | os.PathLike[str]) -> str:
+    """The TOML text of a schema that is to be completed, for a Parquet, CSV or Arrow file."""
+    file = regular("data", path, TABLES)
+    header = file.suffix.lower() == ".csv"
+    columns = _header(file) if header else _metadata(file)
+    seen: set[str] = set()
+    for place, (name, _) in enumerate(columns, 1):
+        if not written(name) or name.casefold() in seen:
+            allowed = "names of 1 to 128 characters without control characters, different in more than capitals"
+            raise BadSchema(f"the columns of {file.name}", f"number {place}", allowed)  # it may be no name
+        seen.add(name.casefold())
+    name = re.sub("[^a-z0-9_]+", "_", file.stem.lower()).strip("_")[:63]
+    parts = [_TABLE.format(name=name if name[:1].isalpha() else "people", more=_FIRST_LINE if header else "")]
+    for name, kind in columns:
+        title = json.dumps(name, ensure_ascii=False)
+        if kind is None:
+            parts.append(f"# The column {title} is of a type that no question can see, and is left out.\n")
+        else:
+            asked = _ASKED.get(kind, "") + (_CSV if header else "")
+            parts.append(f'[columns.{title}]\ntype = "{kind}"\n{asked}')
+    return "\n".join(parts)
+
+
+def _header(file: Path) -> list[tuple[str, Type | None]]:
+    try:
+        with file.open("rb") as stream:
+            line = stream.readline(_HEADER).decode("utf-8-sig")
+        names = next(csv.reader([line], strict=True), [])
+    except (OSError, UnicodeDecodeError, csv.Error):
+        raise BadSchema(
+            f"the first line of {file.name}", "another", "names in UTF-8 with commas between them"
+        ) from None
+    return [(name, "text") for name in names]
+
+
+def _metadata(file: Path) -> list[tuple[str, Type | None]]:
+    import pyarrow as pa
+    import pyarrow.parquet
+
+    try:
+        if file.suffix.lower() == ".parquet":
+            schema = pa.parquet.read_schema(file)
+        else:
+            with pa.OSFile(str(file)) as stream:
+                schema = _arrow(stream)
+    except (pa.ArrowException, OSError):
+        raise BadSchema(file.name, "another kind of file", f"a {file.suffix[1:].lower()} file") from None
+    return [(field.name, _type(field.type)) for field in schema]
+
+
+def _arrow(stream: Any) -> Any:
+    """The schema of an Arrow file, which may be in the form of a stream."""
+    import pyarrow as pa
+
+    try:
+        return pa.ipc.open_file(stream).schema
+    except pa.ArrowInvalid:
+        stream.seek(0)
+        return pa.ipc.open_stream(stream).schema
+
+
+def _type(arrow: Any) -> Type | None:
+    """The type of a column as a schema would call it, if values of this kind have a meaning."""
+    from pyarrow import types
+
+    if types.is_dictionary(arrow):
+        return _type(arrow.value_type)
+    if types.is_integer(arrow) or (types.is_decimal(arrow) and arrow.scale == 0):
+        return "integer"
+    if types.is_floating(arrow) or types.is_decimal(arrow):
+        return "real"
+    if types.is_boolean(arrow):
+        return "boolean"
+    if types.is_date(arrow):
+        return "date"
+    if types.is_timestamp(arrow):
+        return "timestamp"
+    if types.is_string(arrow) or types.is_large_string(arrow) or types.is_string_view(arrow):
+        return "text"
+    return None

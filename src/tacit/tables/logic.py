@@ -1,0 +1,156 @@
+"""Conditions: comparisons, lists, patterns and cases, in the logic of SQL.
+
+A number is compared with a constant exactly, also between two points of its grid: x < 2.5 on whole x is x <= 2.  A
+constant out of reach is moved next to the domain, which changes no answer and keeps the integers narrow.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterable
+from fractions import Fraction
+from typing import Literal as OneOf
+
+from ..core.errors import BadQuestion
+from .domain import BOOLEAN, Domain
+from .expression import And, Case, Compare, Constant, Expression, IsMissing, Like, Lookup, Not, Or
+from .grids import Literal, absent, alike, balanced, constant, folded, union, written
+
+Operator = OneOf["=", "<>", "<", "<=", ">", ">="]
+MIRRORED: dict[str, Operator] = {"=": "=", "<>": "<>", "<": ">", "<=": ">=", ">": "<", ">=": "<="}
+LONGEST_LIST = 1000  # values, or characters of a pattern
+
+
+def compare(operator: Operator, a: Expression, b: Expression) -> Expression:
+    """a = b, a <> b, a < b, a <= b, a > b or a >= b; missing if one of them is."""
+    if operator not in MIRRORED:
+        raise BadQuestion("a comparison is one of = <> < <= > >=")
+    if absent(a) or absent(b):
+        return Constant(BOOLEAN, None)
+    if operator == "<>":
+        return not_(compare("=", a, b))
+    if isinstance(a, Constant) and not isinstance(b, Constant):
+        return compare(MIRRORED[operator], b, a)
+    value = written(b)
+    if value is not None and a.domain.kind == "number" and not isinstance(a, Constant):
+        return _with_constant(operator, a, value)
+    known = a.domain.labels
+    if a.domain.kind == b.domain.kind == "category" and isinstance(b, Constant) and not isinstance(a, Constant):
+        unknown = [label for label in b.domain.labels if label not in known]
+        if unknown:
+            raise BadQuestion(f"{unknown[0][:40]!r} is none of the labels {', '.join(map(repr, known[:20]))}")
+    a, b = alike(a, b)
+    if operator != "=" and a.domain.kind in ("text", "category"):
+        raise BadQuestion("text and categories have no public order; use = or IN")
+    if operator in (">", ">="):
+        a, b, operator = b, a, MIRRORED[operator]
+    return folded(Compare(operator, a, b))  # type: ignore[arg-type]
+
+
+def _with_constant(operator: Operator, a: Expression, value: Fraction) -> Expression:
+    """A number compared with a constant, in steps: x < c is x <= ceil(c) - 1, and x > c is floor(c) + 1 <= x."""
+    steps, domain = value / a.domain.grid, a.domain
+    match operator:
+        case "<" | "<=":
+            last = math.floor(steps) if operator == "<=" else math.ceil(steps) - 1
+            return Compare("<=", a, _near(last, domain))
+        case ">" | ">=":
+            first = math.ceil(steps) if operator == ">=" else math.floor(steps) + 1
+            return Compare("<=", _near(first, domain), a)
+    return Compare("=", a, _near(int(steps) if steps.denominator == 1 else domain.lower - 1, domain))
+
+
+def _near(step: int, domain: Domain) -> Constant:
+    step = min(max(step, domain.lower - 1), domain.upper + 1)
+    return Constant(Domain("number", step, step, domain.grid), step)
+
+
+def and_(*conditions: Expression) -> Expression:
+    """All of them."""
+    return balanced(And, _conditions(conditions))
+
+
+def or_(*conditions: Expression) -> Expression:
+    """At least one of them."""
+    return balanced(Or, _conditions(conditions))
+
+
+def not_(a: Expression) -> Expression:
+    """Not a."""
+    (a,) = _conditions((a,))
+    return a.a if isinstance(a, Not) else folded(Not(a))
+
+
+def _conditions(parts: Iterable[Expression]) -> list[Expression]:
+    found = [Constant(BOOLEAN, None) if absent(part) else part for part in parts]
+    if not found or any(part.domain.kind != "boolean" for part in found):
+        raise BadQuestion("a condition must be true or false, such as age >= 18")
+    return found
+
+
+def is_missing(a: Expression) -> Expression:
+    """Whether a is missing."""
+    return folded(IsMissing(a))
+
+
+def is_in(a: Expression, values: Iterable[Literal | Expression]) -> Expression:
+    """Whether a equals one of the values."""
+    found = [value if isinstance(value, Expression) else constant(value) for value in values]
+    if not 1 <= len(found) <= LONGEST_LIST:
+        raise BadQuestion(f"a list holds from 1 to {LONGEST_LIST} values")
+    return or_(*(compare("=", a, value) for value in found))
+
+
+def between(a: Expression, lower: Expression, upper: Expression) -> Expression:
+    """lower <= a <= upper."""
+    return and_(compare(">=", a, lower), compare("<=", a, upper))
+
+
+def like(a: Expression, pattern: str) -> Expression:
+    """Whether text matches a pattern: % is any text, and in categories, _ is any one character."""
+    constant(pattern)
+    if len(pattern) > LONGEST_LIST:
+        raise BadQuestion(f"a pattern has at most {LONGEST_LIST} characters")
+    if a.domain.kind == "category":
+        matches = tuple(int(_matches(label, pattern)) for label in a.domain.labels)
+        return folded(Lookup(BOOLEAN, a, tuple(range(len(matches))), matches))
+    if a.domain.kind != "text":
+        raise BadQuestion(f"LIKE is on text and categories; this is a {a.domain.kind}")
+    if "_" in pattern or "\\" in pattern:
+        raise BadQuestion("a pattern on text has no _ and no escapes, only %")
+    first, *others = re.split("%+", pattern)
+    return Like(a, (first, *others))
+
+
+def _matches(text: str, pattern: str) -> bool:
+    """Whether text matches a pattern of % and _, in time of the product of their lengths."""
+    ends = {0}  # how much of the text the pattern so far can have matched
+    for c in re.sub("%+", "%", pattern):
+        if c == "%":
+            ends = set(range(min(ends), len(text) + 1))
+        else:
+            ends = {end + 1 for end in ends if end < len(text) and c in ("_", text[end])}
+        if not ends:
+            return False
+    return len(text) in ends
+
+
+def case(branches: Iterable[tuple[Expression, Expression]], otherwise: Expression | None = None) -> Expression:
+    """The value of the first condition that holds, or else `otherwise`, or missing."""
+    pairs = list(branches)
+    conditions = _conditions(condition for condition, _ in pairs)
+    *values, last = alike(*(value for _, value in pairs), otherwise or constant(None))
+    for condition, value in zip(reversed(conditions), reversed(values), strict=True):
+        last = folded(Case(union(value.domain, last.domain), condition, value, last))
+    return last
+
+
+def coalesce(*parts: Expression) -> Expression:
+    """The first that is not missing."""
+    if not parts:
+        raise BadQuestion("COALESCE takes at least one value")
+    *others, last = alike(*parts)
+    for part in reversed(others):
+        last = folded(Case(union(part.domain, last.domain), is_missing(part), last, part))
+    return last

@@ -1,0 +1,99 @@
+"""Public tables of key and value, and the values that an expression can take."""
+
+from __future__ import annotations
+
+import datetime
+from collections.abc import Mapping
+from typing import Any
+
+from ..core.errors import BadQuestion
+from .domain import Domain, category
+from .expression import Add, Case, Constant, Expression, Lookup, Multiply, meaning
+from .grids import LONGEST_TABLE, Literal, alike, constant, folded, union
+
+MOST_CELLS = 1_000_000
+
+
+def lookup(a: Expression, table: Mapping[Any, Literal]) -> Expression:
+    """What a public table says of a; missing where it has no such key."""
+    if len(table) > LONGEST_TABLE:
+        raise BadQuestion(f"a public table has at most {LONGEST_TABLE} keys")
+    places = {label: step for step, label in enumerate(a.domain.labels)}
+    known = {}
+    for key, value in table.items():
+        step = places.get(key) if a.domain.kind == "category" else _step(key, a.domain)
+        if step is not None and value is not None:
+            known[step] = value
+    if not known:
+        return constant(None)
+    texts = [value for value in known.values() if isinstance(value, str)]
+    if len(texts) == len(known):
+        domain = category(*dict.fromkeys(texts))
+        place = {label: step for step, label in enumerate(domain.labels)}
+        steps = {key: place[text] for key, text in zip(known, texts, strict=True)}
+    else:
+        constants = alike(*map(constant, known.values()))
+        domain = union(*(c.domain for c in constants))
+        if domain.kind in ("text", "category"):
+            raise BadQuestion("the values of a public table must be of one kind")
+        steps = {key: int(meaning(c, {}) or 0) for key, c in zip(known, constants, strict=True)}
+    keys = sorted(steps, key=lambda step: (isinstance(step, str), step))
+    return folded(Lookup(domain, a, tuple(keys), tuple(steps[key] for key in keys)))
+
+
+def _step(key: Literal, domain: Domain) -> int | str | None:
+    """A key of a public table as steps of a domain, or None if it is not among its values."""
+    if key is None:
+        return None
+    match domain.kind:
+        case "text":
+            return key if isinstance(key, str) else None
+        case "boolean":
+            return int(key) if isinstance(key, bool) else None
+        case "date" if not isinstance(key, datetime.date) or isinstance(key, datetime.datetime):
+            return None
+        case "timestamp" if not isinstance(key, datetime.datetime):
+            return None
+        case "number" if isinstance(key, bool | str | datetime.date):
+            return None
+    c = constant(key)
+    steps = int(c.value or 0) * c.domain.grid / domain.grid
+    return int(steps) if steps.denominator == 1 and domain.lower <= steps <= domain.upper else None
+
+
+def keys(e: Expression) -> tuple[int, ...]:
+    """The steps that e can take, as the public cells of a question."""
+    if e.domain.kind == "text":
+        raise BadQuestion("the values of text are not public; list them in the schema, or let keys be chosen privately")
+    if not e.domain.declared:
+        raise BadQuestion("there are no declared bounds; declare them, bin the values, or let keys be chosen privately")
+    found = _values(e)
+    size = _size(found)
+    if size > MOST_CELLS:
+        raise BadQuestion(f"{size} groups are more than {MOST_CELLS}; group by wider bins")
+    return tuple(sorted(found))
+
+
+def _values(e: Expression) -> set[int] | range:
+    """A public set that holds all values of e but for missing: its range, or what its last operations leave of it."""
+    every = range(e.domain.lower, e.domain.upper + 1)
+    match e:
+        case Constant(value=value):
+            return {value} if isinstance(value, int) else set()
+        case Lookup():
+            return set(e.values)
+        case Case():
+            parts, change = [_values(e.then), _values(e.otherwise)], (1, 0)
+        case Multiply(a=a, b=Constant(value=int(factor))):
+            parts, change = [_values(a)], (factor, 0)
+        case Add(a=a, b=Constant(value=int(term))):
+            parts, change = [_values(a)], (1, term)
+        case _:
+            return every
+    if sum(map(_size, parts)) >= min(max(_size(every), 1000), MOST_CELLS):  # no fewer than all, or too many to list
+        return every
+    return {y for part in parts for x in part if (y := x * change[0] + change[1]) in every}
+
+
+def _size(values: set[int] | range) -> int:
+    return values.stop - values.start if isinstance(values, range) else len(values)  # len() of a range is limited

@@ -1,0 +1,193 @@
+r"""What is measured for each aggregate of a question: the closed plan, and a recipe for each answer.
+
+    count, units   Rows, Units; where a unit has one row they are the same
+    sum            Total; what a unit adds is clamped to the schema's `total` of a column, if one is declared
+    mean           Rows of its values, and their Total less the middle of the public range, which halves what one row
+                   can add; the Total of a SUM of the same question serves too, if it is no more than twice as wide
+    variance       these, and the Total of centred squares, again less half of the largest
+    quantile       all quantiles of one expression from one Histogram, of at most 2^12 cells.  A cell of one value is
+                   split into four, and each row taken to lie in all of them, which makes four records of it: so there
+                   are edges within a value, and one that many rows share is found, not an edge beside it
+    top            a Histogram over the labels
+
+Equal measures are taken once, so a question pays for no number twice.  All is computed from public facts.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+
+from ..core.errors import BadQuestion
+from .domain import Domain, number
+from .expression import Add, Column, Constant, Divide, Expression, Multiply
+from .plan import Histogram, Measure, Plan, Rows, Total, Units, reach
+from .query import Aggregate, Query
+from .recipe import Recipe, Squares
+from .relation import Derive, Relation, Scan, Where
+from .schema import Schema
+
+FINEST = 1 << 12  # cells of the histogram behind a quantile
+MOST_CELLS = 1 << 24  # of all such histograms of a question
+KEYS = -1  # the place of the counts that the selection of keys releases
+_WHOLE = number(0, 1 << 62)
+Choice = tuple[Fraction, ...] | int | None  # quantiles, or how many labels; None where noise is added
+
+
+@dataclass(frozen=True)
+class Compiled:
+    """A plan, the recipe of each aggregate, and what is chosen from each measure of the plan."""
+
+    plan: Plan
+    recipes: tuple[tuple[str, Recipe], ...]
+    choices: tuple[Choice, ...]
+
+
+def plan(query: Query, schemas: Mapping[str, Schema] | None = None) -> Plan:
+    """The closed plan of a question; `schemas` are those of its tables, by name."""
+    return compiled(query, schemas).plan
+
+
+def compiled(query: Query, schemas: Mapping[str, Schema] | None = None) -> Compiled:
+    """The plan, and how to read its answer."""
+    return _Compiler(query, schemas or {}).compiled()
+
+
+class _Compiler:
+    def __init__(self, query: Query, schemas: Mapping[str, Schema]) -> None:
+        self.query, self.schemas = query, schemas
+        self.bare = Plan(query.relation, query.keys, (), query.groups)
+        self.measured: list[tuple[Measure, Choice]] = []
+        asked = [a for _, a in query.aggregates]
+        self.sums = {a.expression for a in asked if a.kind == "sum" and a.expression is not None}
+        self.aims: dict[Expression, tuple[Fraction, ...]] = {}
+        self.most: dict[Expression, int] = {}
+        for a in asked:
+            if a.kind == "quantile" and a.expression is not None and a.at is not None:
+                if not 0 < a.at < 1:
+                    raise BadQuestion("a quantile is asked at a rank strictly between 0 and 1, such as 0.01 or 0.99")
+                self.aims[a.expression] = tuple(sorted({*self.aims.get(a.expression, ()), a.at}))
+            elif a.kind == "top" and a.expression is not None:
+                self.most[a.expression] = max(a.k, a.place, self.most.get(a.expression, 0))
+
+    def compiled(self) -> Compiled:
+        if not self.query.aggregates and not self.bare.chosen:
+            raise BadQuestion("a question asks for at least one count, sum or the like")
+        recipes = tuple((name, self._recipe(a)) for name, a in self.query.aggregates)
+        measures, choices = tuple(m for m, _ in self.measured), tuple(choice for _, choice in self.measured)
+        return Compiled(Plan(self.query.relation, self.query.keys, measures, self.query.groups), recipes, choices)
+
+    def _place(self, measure: Measure, choice: Choice = None) -> int:
+        """Where a measure, and what is chosen from it, stands in the plan."""
+        one = self.query.relation.rows == 1
+        if isinstance(measure, Units) and one:
+            measure = Rows(measure.expression)
+        if self.bare.chosen and measure == (Rows() if one else Units()):
+            return KEYS
+        if (measure, choice) not in self.measured:
+            self.measured.append((measure, choice))
+        return self.measured.index((measure, choice))
+
+    def _recipe(self, a: Aggregate) -> Recipe:
+        e = a.expression
+        if a.kind in ("count", "units"):
+            return Recipe(a.kind, (self._place(Rows(e) if a.kind == "count" else Units(e)),), _WHOLE)
+        if e is None:
+            raise BadQuestion(f"a {a.kind} is of something")
+        d = e.domain
+        if a.kind == "top":
+            return Recipe("top", (self._place(self._labels(e), self.most[e]),), d, place=a.place - 1)
+        if a.kind == "quantile":
+            histogram = self._edges(e)
+            step = histogram.edges[1] - histogram.edges[0]
+            place = self.aims[e].index(a.at) if a.at is not None else 0
+            at = self._place(histogram, self.aims[e])
+            return Recipe("quantile", (at,), d, coarse=step, split=split(histogram), place=place)
+        _summable(a.kind, d)
+        if a.kind == "sum":
+            return Recipe("sum", (self._place(Total(e, self._per_unit(e))),), d)
+        count, (total, shift) = self._place(Rows(e)), self._total(e)
+        if a.kind == "mean":
+            return Recipe("mean", (count, total), d, shift=shift)
+        middle = _middle(d)
+        squares = self._place(Total(_squares(e, middle)))
+        return Recipe(a.kind, (count, total, squares), d, centre=middle, shift=shift)
+
+    def _total(self, e: Expression) -> tuple[int, int]:
+        """The total that serves the mean of e, and how many steps were taken from each value."""
+        d = e.domain
+        if e in self.sums and self._per_unit(e) is None and reach(d.lower, d.upper) <= d.upper - d.lower:
+            return self._place(Total(e)), 0
+        middle = _middle(d)
+        return self._place(Total(_less(e, middle))), middle
+
+    def _per_unit(self, e: Expression) -> tuple[int, int] | None:
+        """The schema's `total`, of a column that is summed as it is."""
+        found = _column(self.query.relation, e)
+        if found is None or found[0] not in self.schemas:
+            return None
+        return self.schemas[found[0]][found[1]].total
+
+    def _edges(self, e: Expression) -> Histogram:
+        d = e.domain
+        if d.kind in ("text", "category") or d.size is None:
+            raise BadQuestion("a quantile needs numbers or dates with declared bounds")
+        cells = max(16, min(FINEST, MOST_CELLS // (self.bare.cells or 1)))
+        step = -(-d.size // cells)
+        return Histogram(e, tuple(range(d.lower, d.upper + step + 1, step)))
+
+    def _labels(self, e: Expression) -> Histogram:
+        d = e.domain
+        if d.size is None or d.size > FINEST:
+            raise BadQuestion(
+                f"the most common value is chosen among at most {FINEST} public ones; declare or bin them"
+            )
+        if self.most[e] > d.size:
+            raise BadQuestion(f"of {d.size} values no more than {d.size} can be the most common")
+        return Histogram(e, tuple(range(d.lower, d.upper + 2)))
+
+
+def split(histogram: Histogram) -> int:
+    """Into how many cells each cell of a histogram is split for a quantile."""
+    one_value = histogram.edges[1] - histogram.edges[0] == 1
+    return 4 if one_value and 4 * (len(histogram.edges) - 1) <= FINEST else 1
+
+
+def _summable(kind: str, d: Domain) -> None:
+    if d.kind not in ("number", "boolean"):
+        raise BadQuestion(f"a {kind} is of numbers; this is a {d.kind}")
+    if not d.declared:
+        raise BadQuestion(f"a {kind} needs bounds; declare lower and upper in the schema, or clamp the values")
+
+
+def _middle(d: Domain) -> int:
+    return (d.lower + d.upper) // 2
+
+
+def _less(e: Expression, middle: int) -> Expression:
+    """e - middle."""
+    if not middle:
+        return e
+    d = number(e.domain.lower - middle, e.domain.upper - middle, e.domain.grid)
+    return Add(d, e, Constant(number(-middle, -middle, e.domain.grid), -middle))
+
+
+def _squares(e: Expression, centre: int) -> Expression:
+    """floor((e - centre) / coarse)^2 - middle."""
+    s, y = Squares.of(e.domain, centre), _less(e, centre)
+    if s.coarse > 1:
+        y = Divide(number(s.low, s.high), y, Constant(number(s.coarse, s.coarse), s.coarse))
+    return _less(Multiply(number(0, s.largest), y, y), s.middle)
+
+
+def _column(relation: Relation, e: Expression) -> tuple[str, str] | None:
+    """The table and the column that an expression is, if it is one as it stands."""
+    match relation:
+        case Scan() if isinstance(e, Column):
+            return relation.table, e.name
+        case Where():
+            return _column(relation.source, e)
+        case Derive() if isinstance(e, Column):
+            return _column(relation.source, dict(relation.derived)[e.name])
+    return None

@@ -1,0 +1,53 @@
+"""Which parts of a partitioned table a question can touch, from its conditions alone.
+
+Where a schema declares a partition column, each unit lives in one part, so questions about different parts compose in
+parallel: together they cost a unit what the questions about its own part cost.  A question touches the parts that its
+conditions leave open; what cannot be read off touches all.
+"""
+
+from __future__ import annotations
+
+from .expression import And, Column, Compare, Constant, Expression, Or
+from .relation import Derive, Join, PerUnit, Relation, Scan, Where
+
+Parts = frozenset[int] | None  # None: all of them
+
+
+def touched(relation: Relation, table: str, column: str) -> Parts:
+    """The steps of the table's partition column whose units can have rows in the relation."""
+    match relation:
+        case Where(source=source, condition=condition):
+            parts = touched(source, table, column)
+            return both(parts, left_open(condition, column)) if _scans(source, table) else parts
+        case Derive(source=source) | PerUnit(source=source):
+            return touched(source, table, column)
+        case Join(left=left, right=right):
+            return both(touched(left, table, column), touched(right, table, column))
+    return None
+
+
+def _scans(relation: Relation, table: str) -> bool:
+    """Whether these are rows of the table itself, under its own names."""
+    while isinstance(relation, Where):
+        relation = relation.source
+    return isinstance(relation, Scan) and relation.table == table
+
+
+def left_open(condition: Expression, column: str) -> Parts:
+    """The values of the column with which the condition can hold."""
+    match condition:
+        case Compare(operator="=", a=Column(name=name), b=Constant(value=int(step))) if name == column:
+            return frozenset([step])
+        case Compare(operator="=", a=Constant(value=int(step)), b=Column(name=name)) if name == column:
+            return frozenset([step])
+        case And(a=a, b=b):
+            return both(left_open(a, column), left_open(b, column))
+        case Or(a=a, b=b):
+            one, other = left_open(a, column), left_open(b, column)
+            return None if one is None or other is None else one | other
+    return None
+
+
+def both(a: Parts, b: Parts) -> Parts:
+    """The parts that are in both."""
+    return b if a is None else a if b is None else a & b

@@ -1,0 +1,196 @@
+r"""The offer: what a question would cost and how accurate its answer would be, before anything is charged or read.
+
+What is asked for, one of
+    epsilon   in a budget in epsilon, at most that of it, whatever was bought before; a budget with delta has two sums,
+              and the one that buys the smaller errors is taken.  In a budget in rho, pure epsilon, at its rho
+    rho       zCDP; in a budget in epsilon without delta nothing is sold by rho
+    error     the least price at which every count and every sum is within `error`; of the table's public size, for
+              `relative`
+is divided equally among the measures, exactly.  Keys that are chosen privately are one measure more, and need a delta:
+unless told, the same share of the budget's failures as is spent of the budget.
+
+All errors hold with probability 1 - beta, each by itself.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+
+from ..core.budget import Budget
+from ..core.currency import Amount, Currency, Epsilon, RenyiAt, Rho
+from ..core.errors import BadParameter, BadQuestion, BudgetExceeded, Refused
+from ..core.exact import Number, positive, probability
+from ..core.loss import Loss, Pure, zero
+from ..core.search import least_positive
+from .accuracy import Accuracy, accuracies, noise_error, public_size
+from .calibration import Step, steps
+from .measures import Compiled, compiled
+from .plan import Plan
+from .query import Query
+from .recipe import Recipe
+from .schema import Schema
+
+Family = tuple[Currency, Fraction, Fraction]  # a currency, an amount of it, and which share of the budget that is
+_ADDITIVE = ("count", "units", "sum")
+
+
+@dataclass(frozen=True)
+class Offer:
+    """A question, what it costs and how accurate the answer will be: a promise from public facts."""
+
+    query: Query
+    plan: Plan
+    recipes: tuple[tuple[str, Recipe], ...]
+    steps: tuple[Step, ...]
+    loss: Loss
+    price: Amount
+    budget: Budget
+    beta: Fraction
+    errors: tuple[Accuracy, ...]
+
+    def explain(self) -> str:
+        """Why these mechanisms: the predicted error of each that was considered."""
+        lines = [f"costs {float(self.price):g} of {self.budget}"]
+        for step in self.steps:
+            what = "keys" if step.measure is None else type(step.measure).__name__.lower()
+            tried = ", ".join(f"{name} {error:g}" for name, error in step.considered)
+            lines.append(f"{what}: {step.mechanism}  (predicted error: {tried})")
+        return "\n".join((*lines, *(f"{a.name}: {a}  [{a.theorem}]" for a in self.errors)))
+
+    def __str__(self) -> str:
+        accuracy = "; ".join(f"{a.name} {a}" for a in self.errors if a.theorem)
+        return f"{float(self.price):g} of {self.budget}: with probability {float(1 - self.beta):g} each, {accuracy}"
+
+
+def offer(
+    query: Query,
+    budget: Budget,
+    *,
+    epsilon: Number | None = None,
+    rho: Number | None = None,
+    delta: Number | None = None,
+    error: Number | None = None,
+    relative: Number | None = None,
+    beta: Number = "0.05",
+    schemas: Mapping[str, Schema] | None = None,
+    spent: Loss = zero,
+) -> Offer:
+    """What the question costs and how accurate it is; say one of epsilon, rho, error and relative.
+
+    `schemas` are the public facts about its tables, by name; `spent` is what was spent of the budget.
+    """
+    asked = {"epsilon": epsilon, "rho": rho, "error": error, "relative": relative}
+    given = {name: positive(name, value) for name, value in asked.items() if value is not None}
+    if len(given) != 1:
+        raise BadParameter("price", " ".join(given) or "nothing", "one of epsilon, rho, error or relative")
+    told = _Terms(compiled(query, schemas), budget, spent, probability("beta", beta), delta, schemas or {})
+    match next(iter(given.items())):
+        case ("epsilon" | "rho") as name, amount:
+            best = told.steps(name, amount)
+        case name, target:
+            size = public_size(query.relation, schemas or {}, of_table=True)
+            if name == "relative" and size is None:
+                raise BadQuestion("a relative error needs the table's public size; declare size, or ask for an error")
+            best = told.cheapest(target * (size or 0) if name == "relative" else target)
+    loss = _loss(best)
+    price = budget.price(loss, spent)
+    if price == math.inf:
+        raise BudgetExceeded(budget, spent, loss)
+    made = told.compiled
+    return Offer(query, made.plan, made.recipes, tuple(best), loss, price, budget, told.beta, told.errors(best, query))
+
+
+def _loss(found: list[Step]) -> Loss:
+    return sum((step.mechanism.loss() for step in found), zero)
+
+
+def _size(found: list[Step]) -> float:
+    """What is made small: the product of all errors."""
+    return math.fsum(math.log1p(step.error) for step in found)
+
+
+@dataclass(frozen=True)
+class _Terms:
+    compiled: Compiled
+    budget: Budget
+    spent: Loss
+    beta: Fraction
+    delta: Number | None
+    schemas: Mapping[str, Schema]
+
+    def families(self, name: str, amount: Fraction) -> list[Family]:
+        """The currencies in which the amount can be spent, and how much of each that is.
+
+        Of a budget with two sums the lesser share counts as spent.  So a sum may be filled up to that share and the
+        amount together: whatever was bought before, no question costs more than was asked.
+        """
+        b = self.budget
+        if name == "rho" and b.rho:
+            return [(Rho(), amount, amount / b.rho)]
+        if name == "rho":
+            found = [(c, c.order * amount, c.order * amount / limit) for c, limit in b.sums if isinstance(c, RenyiAt)]
+            if not found:
+                raise Refused(f"{b} is in pure epsilon, which Gaussian noise has none of; ask with epsilon")
+            return [*found]
+        if b.rho:
+            return [(Epsilon(), amount, Fraction(Rho().of(Pure(amount))) / b.rho)]
+        before = b.spent(self.spent)
+        if before == math.inf:
+            raise Refused(f"{b} has nothing left to pay with")
+        share = (Fraction(before) + amount) / b.limit
+        rooms = [(c, share * limit - c.total(self.spent)) for c, limit in b.sums if c.total(self.spent) < math.inf]
+        return [(c, Fraction(room), amount / b.limit) for c, room in rooms if room > 0]
+
+    def steps(self, name: str, amount: Fraction) -> list[Step]:
+        """The best mechanisms for this price."""
+        offers, refused = [], Refused(f"{self.budget} has nothing left to pay with")
+        for currency, part, share in self.families(name, amount):
+            delta = self._failure(share) if self.compiled.plan.chosen else None
+            try:
+                offers.append(steps(self.compiled, currency, part, delta, self.beta))
+            except Refused as refusal:
+                refused = refusal
+        if not offers:
+            raise refused
+        return min(offers, key=_size)
+
+    def _failure(self, share: Fraction) -> Fraction:
+        room = self.budget.failures
+        if not room:
+            raise BadQuestion(
+                "keys that are chosen privately need a delta: open a budget with one, or declare the values of the key"
+            )
+        return probability("delta", room * min(share, Fraction(1)) if self.delta is None else self.delta)
+
+    def cheapest(self, target: Fraction) -> list[Step]:
+        """The steps of least price with every additive error within the target."""
+        name = "rho" if self.budget.rho else "epsilon"
+        additive = [recipe for _, recipe in self.compiled.recipes if recipe.kind in _ADDITIVE]
+        if not additive:
+            raise BadQuestion("an error can be asked for with counts and sums only; say epsilon or rho")
+        if self.compiled.plan.chosen:
+            self._failure(Fraction(1))  # or the search would take it for a price that is too small
+
+        def good(amount: float) -> bool:
+            try:
+                found = self.steps(name, Fraction(amount))
+            except (Refused, BadParameter):
+                return False
+            return all(noise_error(found[r.parts[0]], self.beta) * r.own <= target for r in additive)
+
+        least = least_positive(
+            good,
+            float(self.budget.limit),
+            floor=2.0**-40,
+            ceiling=2.0**12 * float(self.budget.limit),
+            precision=2.0**-10,
+        )
+        if least == math.inf:
+            raise Refused(f"no price within 4096 times {self.budget} makes errors so small; ask for a larger error")
+        return self.steps(name, Fraction(f"{least * (1 + 1e-5):.6g}"))
+
+    def errors(self, best: list[Step], query: Query) -> tuple[Accuracy, ...]:
+        return accuracies(self.compiled, best, query, self.beta, public_size(query.relation, self.schemas))

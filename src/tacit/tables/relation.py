@@ -1,0 +1,131 @@
+"""Rows that belong to units: where the rows of a question come from, and how many of them one unit can own.
+
+Each relation says, from public facts alone, which columns it has, what is known of their values, and `rows`: at most
+how many of its rows belong to one unit.  Taking a unit out of the data takes out exactly its rows, in every relation,
+since no operation looks across units.
+
+    Scan       the bounded table: at most `rows` rows of a unit, by a keyed hash of what they hold
+    Where      the rows for which a condition holds
+    Derive     other columns, each computed from its row
+    PerUnit    one row for each unit (and key): counts, sums, least and largest values of the unit's own rows
+    Join       all pairs of a row and a row of the same unit
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Literal
+
+from .domain import Domain, number
+from .expression import Expression
+
+
+class Relation:
+    """Rows that belong to units."""
+
+    rows: int
+
+    @property
+    def columns(self) -> Mapping[str, Domain]:
+        """What is publicly known of each column; the unit is not one of them."""
+        raise NotImplementedError
+
+
+@dataclass(frozen=True)
+class Scan(Relation):
+    """A registered table, bounded."""
+
+    table: str
+    known: tuple[tuple[str, Domain], ...]
+    rows: int
+
+    @cached_property
+    def columns(self) -> Mapping[str, Domain]:
+        return dict(self.known)
+
+
+@dataclass(frozen=True)
+class Where(Relation):
+    """The rows of `source` for which `condition` holds."""
+
+    source: Relation
+    condition: Expression
+
+    @property
+    def rows(self) -> int:  # type: ignore[override]
+        return self.source.rows
+
+    @property
+    def columns(self) -> Mapping[str, Domain]:
+        return self.source.columns
+
+
+@dataclass(frozen=True)
+class Derive(Relation):
+    """Columns computed from each row of `source`."""
+
+    source: Relation
+    derived: tuple[tuple[str, Expression], ...]
+
+    @property
+    def rows(self) -> int:  # type: ignore[override]
+        return self.source.rows
+
+    @cached_property
+    def columns(self) -> Mapping[str, Domain]:
+        return {name: e.domain for name, e in self.derived}
+
+
+@dataclass(frozen=True)
+class Fold(Expression):
+    """A count of rows, a sum, or the least or largest of an expression over the rows of one unit.
+
+    Missing values are left out; a sum of none is 0, a least or largest of none is missing.
+    """
+
+    how: Literal["count", "sum", "min", "max"]
+    a: Expression | None = None  # a count without one counts rows, with one the values that are there
+
+
+def fold(how: Literal["count", "sum", "min", "max"], rows: int, a: Expression | None = None) -> Fold:
+    """A fold over at most `rows` rows, with the domain that follows."""
+    if how == "count" or a is None:
+        return Fold(number(0, rows), "count", a)
+    d = a.domain
+    domain = d if how != "sum" else d.within(rows * min(d.lower, 0), rows * max(d.upper, 0))
+    return Fold(domain, how, a)
+
+
+@dataclass(frozen=True)
+class PerUnit(Relation):
+    """The rows of each unit of `source`, gathered by `keys` (values may be missing) and folded."""
+
+    source: Relation
+    keys: tuple[tuple[str, Expression], ...]
+    folds: tuple[tuple[str, Fold], ...]
+
+    @property
+    def rows(self) -> int:  # type: ignore[override]
+        return self.source.rows if self.keys else 1
+
+    @cached_property
+    def columns(self) -> Mapping[str, Domain]:
+        return {name: e.domain for name, e in (*self.keys, *self.folds)}
+
+
+@dataclass(frozen=True)
+class Join(Relation):
+    """Pairs of rows of the same unit; the columns of each side have other names."""
+
+    left: Relation
+    right: Relation
+
+    @property
+    def rows(self) -> int:  # type: ignore[override]
+        return self.left.rows * self.right.rows
+
+    @cached_property
+    def columns(self) -> Mapping[str, Domain]:
+        return {**self.left.columns, **self.right.columns}

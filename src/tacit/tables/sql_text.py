@@ -1,0 +1,170 @@
+"""The text of a question: its tokens, the options of a private SELECT, and the place of each part for errors.
+
+Options are read and taken out on the level of tokens, so the places of all that follows stay right:
+
+    SELECT WITH DIFFERENTIAL_PRIVACY OPTIONS (epsilon = 1, delta = 1e-6, max_groups_contributed = 3) ...
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+
+from sqlglot import exp
+from sqlglot.dialects.dialect import Dialect
+from sqlglot.errors import ParseError, SqlglotError
+from sqlglot.tokenizer_core import Token, TokenType
+
+from ..core.errors import BadParameter, BadQuestion
+from ..core.exact import positive, probability, rational
+
+LONGEST = 1 << 16  # bytes of a question
+DEEPEST = 64  # brackets within one another
+OPENING = (TokenType.L_PAREN, TokenType.L_BRACKET, TokenType.L_BRACE, TokenType.CASE)
+CLOSING = (TokenType.R_PAREN, TokenType.R_BRACKET, TokenType.R_BRACE, TokenType.END)
+FORMS = ("DIFFERENTIAL_PRIVACY", "ANONYMIZATION")
+
+
+@dataclass(frozen=True)
+class Options:
+    """What a private SELECT says of its price and of what one unit may contribute."""
+
+    epsilon: Fraction | None = None
+    delta: Fraction | None = None
+    rho: Fraction | None = None
+    groups: int | None = None
+    rows: int | None = None
+
+
+NAMES = {"max_groups_contributed": "groups", "max_rows_contributed": "rows"}
+
+
+class Text:
+    """The text of one statement."""
+
+    def __init__(self, text: str) -> None:
+        if not isinstance(text, str):
+            raise BadQuestion("a question in SQL is text")
+        if len(text) > LONGEST or len(text.encode(errors="replace")) > LONGEST:
+            raise BadQuestion(f"a question has at most {LONGEST} bytes", (1, 1))
+        self.text = text
+        for i, c in enumerate(text):
+            if c == "\0" or "\ud800" <= c <= "\udfff":
+                raise BadQuestion("a question holds no NUL and no surrogates", self.place(i))
+
+    def place(self, offset: int) -> tuple[int, int]:
+        """The line and the column of a character, both from 1."""
+        before = self.text[:offset]
+        return before.count("\n") + 1, offset - (before.rfind("\n") + 1) + 1
+
+    def at(self, node: exp.Expr) -> tuple[int, int]:
+        """Where a part of the question begins, or the least part around it of which the parser says so."""
+        place: exp.Expr | None = node
+        while place is not None:
+            starts = [n.meta["start"] for n in place.walk() if "start" in n.meta]
+            if starts:
+                return self.place(min(starts))
+            place = place.parent
+        return 1, 1
+
+    def word(self, node: exp.Expr) -> str:
+        """What is written there, or else what the parser calls it."""
+        start, end = node.meta.get("start"), node.meta.get("end")
+        return (node.key if start is None or end is None else self.text[start : end + 1]).upper()[:40]
+
+    def bad(self, node: exp.Expr, reason: str) -> BadQuestion:
+        """An error at a part of the question."""
+        return BadQuestion(reason, self.at(node))
+
+    def read(self) -> tuple[exp.Expr, Options]:
+        """The statement as the parser sees it, and its options."""
+        dialect = Dialect.get_or_raise("")
+        try:
+            tokens = list(dialect.tokenize(self.text))
+        except SqlglotError:
+            raise BadQuestion("a quote or a comment is not closed", self.place(len(self.text))) from None
+        while tokens and tokens[-1].token_type == TokenType.SEMICOLON:
+            tokens.pop()
+        self._check(tokens)
+        tokens, options = self._options(tokens)
+        try:
+            found = [tree for tree in dialect.parser().parse(tokens, self.text) if tree is not None]
+        except ParseError as error:
+            raise self._unreadable(error, tokens) from None
+        except RecursionError:
+            raise
+        except Exception:  # whatever else the parser may raise on a text, it is the text that cannot be read
+            raise BadQuestion("this is not SQL that can be read", (1, 1)) from None
+        if len(found) != 1:
+            raise BadQuestion("a question is one SELECT", (1, 1))
+        return found[0], options
+
+    def _check(self, tokens: list[Token]) -> None:
+        if not tokens or tokens[0].token_type not in (TokenType.SELECT, TokenType.WITH):
+            raise BadQuestion("a question begins with SELECT or WITH", self.place(tokens[0].start if tokens else 0))
+        depth = 0
+        for token in tokens:
+            if token.token_type == TokenType.SEMICOLON:
+                raise BadQuestion("a question is one statement", self.place(token.start))
+            depth += (token.token_type in OPENING) - (token.token_type in CLOSING)
+            if depth > DEEPEST:
+                raise BadQuestion(f"more than {DEEPEST} brackets within one another", self.place(token.start))
+
+    def _unreadable(self, error: ParseError, tokens: list[Token]) -> BadQuestion:
+        known = error.errors[0] if error.errors else {}
+        at = (token for token in tokens if (token.line, token.col) == (known.get("line"), known.get("col")))
+        token = next(at, tokens[-1])
+        return BadQuestion(f"this is not SQL that can be read, near {token.text[:40]!r}", self.place(token.start))
+
+    def _options(self, tokens: list[Token]) -> tuple[list[Token], Options]:
+        """The tokens without the options, and the options."""
+        found, i = None, 0
+        while i < len(tokens) - 2:
+            select, word, form = tokens[i : i + 3]
+            i += 1
+            if select.token_type != TokenType.SELECT or word.token_type != TokenType.WITH:
+                continue
+            if form.text.upper() not in FORMS:
+                raise BadQuestion(f"SELECT WITH is followed by {' or '.join(FORMS)}", self.place(form.start))
+            depth = sum((t.token_type in OPENING) - (t.token_type in CLOSING) for t in tokens[:i])
+            if found is not None or depth:
+                raise BadQuestion("only the outermost SELECT takes options", self.place(word.start))
+            end = i + 2
+            found = Options()
+            if end < len(tokens) and tokens[end].text.upper() == "OPTIONS":
+                found, end = self._pairs(tokens, end + 1)
+            tokens = tokens[:i] + tokens[end:]
+        return tokens, found or Options()
+
+    def _pairs(self, tokens: list[Token], i: int) -> tuple[Options, int]:
+        values: dict[str, Fraction | int] = {}
+        texts = [token.text for token in tokens]
+        if texts[i : i + 1] == ["("] and texts[i + 1 : i + 2] == [")"]:
+            return Options(), i + 2
+        while i + 3 < len(tokens) and texts[i] in ("(", ",") and texts[i + 2] == "=":
+            name, word, token, value = texts[i + 1].lower(), tokens[i + 1], tokens[i + 3], texts[i + 3]
+            if value == "." and i + 4 < len(tokens):  # the tokens of .5
+                i, token, value = i + 1, tokens[i + 4], f"0.{texts[i + 4]}"
+            field = NAMES.get(name, name)
+            if field not in Options.__dataclass_fields__ or field in values:
+                raise BadQuestion(f"there is no option {name[:40]!r}, or it is twice here", self.place(word.start))
+            if token.token_type != TokenType.NUMBER:
+                raise BadQuestion("an option is a number", self.place(token.start))
+            try:
+                values[field] = _option(field, value)
+            except BadParameter as error:
+                raise BadQuestion(str(error), self.place(token.start)) from None
+            i += 4
+            if texts[i : i + 1] == [")"]:
+                return Options(**values), i + 1  # type: ignore[arg-type]
+        last = tokens[min(i, len(tokens) - 1)]
+        raise BadQuestion("options are written (epsilon = 1, delta = 1e-6)", self.place(last.start))
+
+
+def _option(field: str, text: str) -> Fraction | int:
+    if field in ("groups", "rows"):
+        value = rational(field, text)
+        if value.denominator != 1 or not 1 <= value <= 10**9:
+            raise BadParameter(field, text, "a whole number from 1 to 10^9")
+        return int(value)
+    return probability(field, text) if field == "delta" else positive(field, text)

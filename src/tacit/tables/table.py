@@ -1,0 +1,136 @@
+"""Tables as they are declared: where the data is and what is public about it.  Nothing is read from a sensitive one."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Hashable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from ..core.errors import BadParameter, BadSchema
+from .door import Rows
+from .files import TABLES, regular
+from .relation import Scan
+from .schema import NAME, Schema
+
+LIBRARIES = ("pyarrow", "pandas", "polars")
+
+
+def handle(data: Any) -> Any:
+    """What was given as data: the real path of a file, or a table in memory; its values are not looked at."""
+    if isinstance(data, str | os.PathLike):
+        return regular("data", data, TABLES)
+    library = type(data).__module__.partition(".")[0]
+    if isinstance(data, list) or library in LIBRARIES:
+        return data
+    allowed = "a path, a table of pyarrow, pandas or polars, or a list of dictionaries"
+    raise BadSchema("data", type(data), allowed)
+
+
+def named(name: str) -> str:
+    """A name that a table may have."""
+    if not NAME.fullmatch(str(name)):
+        raise BadSchema("name", name, "a small letter, then at most 62 small letters, digits and underscores")
+    return name
+
+
+@dataclass(frozen=True, init=False, eq=False, repr=False)
+class Table(Rows):
+    """A sensitive table: data that is read only by an engine, for the curator, and a schema of public facts.
+
+    A name given here is used instead of the schema's; a unit given here must be the schema's.
+    """
+
+    data: Any
+    schema: Schema
+
+    def __init__(
+        self,
+        data: Any,
+        schema: Schema | str | os.PathLike[str] | Mapping[str, Any],
+        unit: str | None = None,
+        name: str | None = None,
+    ) -> None:
+        known = Schema.load(schema)
+        if unit is not None and unit != (known.unit or "row"):
+            raise BadSchema("unit", unit, f"{known.unit or 'row'!r}, as the schema says")
+        object.__setattr__(self, "schema", known if name is None else replace(known, name=named(name)))
+        object.__setattr__(self, "data", handle(data))
+
+    @property
+    def unit(self) -> str | None:  # type: ignore[override]
+        return self.schema.unit
+
+    @property
+    def groups(self) -> int | None:  # type: ignore[override]
+        return self.schema.groups
+
+    @cached_property
+    def relation(self) -> Scan:  # type: ignore[override]
+        return self.schema.scan()
+
+    def __repr__(self) -> str:
+        place = str(self.data) if isinstance(self.data, Path) else type(self.data).__name__
+        return f"Table({self.schema.name!r}, {place})"
+
+
+@dataclass(frozen=True, eq=False)
+class PublicTable:
+    """A table that anybody may read, such as which country a city is in; one of its columns names its rows."""
+
+    data: Any = field(repr=False)
+    name: str
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "data", handle(self.data))
+        named(self.name)
+
+    @cached_property
+    def values(self) -> Mapping[str, Sequence[Any]]:
+        """All of it, column by column."""
+        import pyarrow as pa
+
+        try:
+            table = _arrow(self.data)
+        except (pa.ArrowException, OSError) as error:
+            raise BadSchema(f"the public table {self.name}", str(error), "a table that can be read") from None
+        return {name: table.column(i).to_pylist() for i, name in enumerate(table.column_names)}
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        return tuple(self.values)
+
+    def mapping(self, key: str, value: str) -> dict[Any, Any]:
+        """What the column `value` says of each entry of the column `key`."""
+        for name in (key, value):
+            if name not in self.values:
+                raise BadParameter("column", name, f"one of {', '.join(self.columns)} of the public table {self.name}")
+        found: dict[Any, Any] = {}
+        for k, v in zip(self.values[key], self.values[value], strict=True):
+            if not isinstance(k, Hashable) or k in found:
+                raise BadParameter("key", k, f"there once only in the column {key} of the public table {self.name}")
+            found[k] = v
+        return found
+
+
+def _arrow(data: Any) -> Any:
+    """Public data as an Arrow table."""
+    import pyarrow as pa
+    import pyarrow.csv
+    import pyarrow.feather
+    import pyarrow.parquet
+
+    if isinstance(data, Path):
+        match data.suffix.lower():
+            case ".parquet":
+                return pa.parquet.read_table(data)
+            case ".csv":
+                return pa.csv.read_csv(data)
+        return pa.feather.read_table(data)
+    if isinstance(data, list):
+        return pa.Table.from_pylist(data)
+    if type(data).__module__.startswith("pandas"):
+        return pa.Table.from_pandas(data, preserve_index=False)
+    return data.to_arrow() if type(data).__module__.startswith("polars") else data

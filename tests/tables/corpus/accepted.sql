@@ -1,0 +1,339 @@
+SELECT COUNT(*) FROM people
+--> people(10) | count = count()
+
+select count(*) as n from PEOPLE
+--> people(10) | n = count()
+
+SELECT COUNT(1) AS n FROM people AS p
+--> people(10) | n = count()
+
+SELECT COUNT(age) FROM people
+--> people(10) | count_age = count(age)
+
+SELECT COUNT(DISTINCT person_id) FROM people
+--> people(10) | units = units()
+
+SELECT COUNT(DISTINCT p."person_id") AS "Who?" FROM people p
+--> people(10) | Who? = units()
+
+SELECT COUNT_IF(age > 17) FROM people
+--> people(10) | count = count(if (18 <= age) then 1 else null fi)
+
+SELECT COUNT(*) FILTER (WHERE region = 'north') AS n FROM people
+--> people(10) | n = count(if (region = north) then 1 else null fi)
+
+SELECT COUNT(DISTINCT person_id) FILTER (WHERE member) AS n FROM people
+--> people(10) | n = units(if member then 1 else null fi)
+
+SELECT SUM(spend) FROM people
+--> people(10) | sum_spend = sum(spend)
+
+SELECT SUM(spend) FILTER (WHERE age < 18.5) AS young FROM people
+--> people(10) | young = sum(if (age <= 18) then spend else null fi @1/128)
+
+SELECT SUM(member) FROM people
+--> people(10) | sum_member = sum((member + 0))
+
+SELECT SUM(age + spend), SUM(age * spend) AS product FROM people
+--> people(10) | sum = sum(((age * 128) + spend) @1/128), product = sum((age * spend) @1/128)
+
+SELECT SUM(2 * age - 1) FROM people
+--> people(10) | sum = sum(((age * 2) + -1))
+
+SELECT SUM(age / 3) AS thirds FROM people
+--> people(10) | thirds = sum((age + 0) @1/3)
+
+SELECT AVG(spend / age) AS each FROM people
+--> people(10) | each = mean(((spend * 8) // age) @1/1024)
+
+SELECT AVG(age), AVG(spend) FROM people
+--> people(10) | mean_age = mean(age), mean_spend = mean(spend)
+
+SELECT VARIANCE(age), VAR_POP(spend), STDDEV(age), STDDEV_POP(spend) FROM people
+--> people(10) | variance_age = variance(age), variance_spend = variance(spend), stddev_age = deviation(age), stddev_spend = deviation(spend)
+
+SELECT MEDIAN(age), QUANTILE(age, 0.25), QUANTILE(age, 0.75) AS upper FROM people
+--> people(10) | median_age = quantile(age, 1/2), quantile_age = quantile(age, 1/4), upper = quantile(age, 3/4)
+
+SELECT PERCENTILE_CONT(0.9) WITHIN GROUP (ORDER BY spend) AS p90 FROM people
+--> people(10) | p90 = quantile(spend, 9/10)
+
+SELECT PERCENTILE_DISC(0.9) WITHIN GROUP (ORDER BY spend DESC) AS p10 FROM people
+--> people(10) | p10 = quantile(spend, 1/10)
+
+SELECT APPROX_QUANTILE(age, 0.5), PERCENTILE_CONT(spend, 0.5) FROM people
+--> people(10) | quantile_age = quantile(age, 1/2), quantile_spend = quantile(spend, 1/2)
+
+SELECT MIN(age), MAX(age), MIN(joined) FROM people
+--> people(10) | min_age = quantile(age, 1/100), max_age = quantile(age, 99/100), min_joined = quantile(joined, 1/100)
+
+SELECT MODE(region) FROM people
+--> people(10) | mode_region = top(region, 1 of 1)
+
+SELECT MODE() WITHIN GROUP (ORDER BY region) FROM people
+--> people(10) | mode_region = top(region, 1 of 1)
+
+SELECT TOP_K(region, 2) AS t FROM people
+--> people(10) | t_1 = top(region, 1 of 2), t_2 = top(region, 2 of 2)
+
+SELECT APPROX_TOP_K(age, 3) FROM people
+--> people(10) | top_age_1 = top(age, 1 of 3), top_age_2 = top(age, 2 of 3), top_age_3 = top(age, 3 of 3)
+
+SELECT region, COUNT(*) FROM people GROUP BY region
+--> people(10) | by region = region [2] in 3 | count = count()
+
+SELECT region AS r, COUNT(*) AS n FROM people GROUP BY r
+--> people(10) | by r = region [2] in 3 | n = count()
+
+SELECT region, member, AVG(age) AS m FROM people GROUP BY 1, 2
+--> people(10) | by region = region [2], member = member [2] in 3 | m = mean(age)
+
+SELECT COUNT(*) FROM people GROUP BY region
+--> people(10) | by region = region [2] in 3 | count = count() | show count = count
+
+SELECT COUNT(*) AS region FROM people GROUP BY region
+--> people(10) | by region = region [2] in 3 | region_2 = count() | show region = region_2
+
+SELECT note, COUNT(*) AS n FROM people GROUP BY note
+--> people(10) | by note = note [?] in 3 | n = count()
+
+SELECT note, region, COUNT(*) AS n FROM people GROUP BY note, region
+--> people(10) | by note = note [?], region = region [2] in 3 | n = count()
+
+SELECT FLOOR(age / 10) * 10 AS band, COUNT(*) AS n FROM people GROUP BY band
+--> people(10) | by band = (age // 10) @10 [13] in 3 | n = count()
+
+SELECT age DIV 10 AS decade, COUNT(*) AS n FROM people GROUP BY 1
+--> people(10) | by decade = (age // 10) [13] in 3 | n = count()
+
+SELECT age % 7 AS rest, COUNT(*) AS n FROM people GROUP BY rest
+--> people(10) | by rest = (age + ((age // 7) * -7)) [7] in 3 | n = count()
+
+SELECT MOD(age - 60, 7) AS rest, COUNT(*) AS n FROM people GROUP BY rest
+--> people(10) | by rest = if ((age + -60) <= -1) then ((((age + -60) * -1) + ((((age + -60) * -1) // 7) * -7)) * -1) else ((age + -60) + (((age + -60) // 7) * -7)) fi [13] in 3 | n = count()
+
+SELECT ROUND(spend, -2) AS r, COUNT(*) AS n FROM people GROUP BY r
+--> people(10) | by r = (((spend + 0) + 6400) // 12800) @100 [6] in 3 | n = count()
+
+SELECT CASE WHEN age < 18 THEN 'child' WHEN age < 65 THEN 'adult' ELSE 'old' END AS who, COUNT(*) AS n FROM people GROUP BY who
+--> people(10) | by who = if (age <= 17) then child else if (age <= 64) then adult else old fi fi [3] in 3 | n = count()
+
+SELECT CASE region WHEN 'north' THEN 1 ELSE 1000 END AS code, COUNT(*) AS n FROM people GROUP BY code
+--> people(10) | by code = if (region = north) then 1 else 1000 fi [2] in 3 | n = count()
+
+SELECT IF(member, 'yes', 'no') AS m, COUNT(*) AS n FROM people GROUP BY m
+--> people(10) | by m = if member then yes else no fi [2] in 3 | n = count()
+
+SELECT EXTRACT(YEAR FROM joined) AS y, COUNT(*) AS n FROM people GROUP BY y
+--> people(10) | by y = year(joined) [11] in 3 | n = count()
+
+SELECT YEAR(joined) AS y, MONTH(joined) AS m, COUNT(*) AS n FROM people GROUP BY y, m
+--> people(10) | by y = year(joined) [11], m = month(joined) [12] in 3 | n = count()
+
+SELECT DATE_TRUNC('quarter', joined) AS q, COUNT(*) AS n FROM people GROUP BY q
+--> people(10) | by q = lookup(((year(joined) * 4) + (quarter(joined) + -1)): 44) [44] in 3 | n = count()
+
+SELECT DATE_TRUNC('week', joined) AS w, COUNT(*) AS n FROM people GROUP BY w
+--> people(10) | by w = lookup((((joined + 0) + 3) // 7): 575) [575] in 3 | n = count()
+
+SELECT EXTRACT(DOW FROM joined) AS d, EXTRACT(ISODOW FROM joined) AS i, DAYOFWEEK(joined) AS b, COUNT(*) AS n FROM people GROUP BY d, i, b
+--> people(10) | by d = (weekday(joined) + ((weekday(joined) // 7) * -7)) [7], i = weekday(joined) [7], b = ((weekday(joined) + ((weekday(joined) // 7) * -7)) + 1) [7] in 3 | n = count()
+
+SELECT DATE_PART('month', joined) AS m, COUNT(*) AS n FROM people GROUP BY m
+--> people(10) | by m = month(joined) [12] in 3 | n = count()
+
+SELECT COUNT(*) AS n FROM people WHERE age >= 18 AND age <= 65 AND region <> 'south'
+--> people(10) where (((18 <= age) and (age <= 65)) and not (region = south)) | n = count()
+
+SELECT COUNT(*) AS n FROM people WHERE age BETWEEN 18 AND 65
+--> people(10) where ((18 <= age) and (age <= 65)) | n = count()
+
+SELECT COUNT(*) AS n FROM people WHERE NOT age BETWEEN 18 AND 65
+--> people(10) where not ((18 <= age) and (age <= 65)) | n = count()
+
+SELECT COUNT(*) AS n FROM people WHERE age NOT IN (1, 2, 200) OR region IN ('north', 'south')
+--> people(10) where ((not (((age = 1) or (age = 2)) or (age = 121)) or (region = north)) or (region = south)) | n = count()
+
+SELECT COUNT(*) AS n FROM people WHERE note LIKE 'a%b%' AND region LIKE '_orth' AND note NOT LIKE '%%x'
+--> people(10) where (((note like 'a%b%') and lookup(region: 2)) and not (note like '%x')) | n = count()
+
+SELECT COUNT(*) AS n FROM people WHERE note = 'O''Brien; DROP TABLE people --'
+--> people(10) where (note = O'Brien; DROP TABLE people --) | n = count()
+
+SELECT COUNT(*) AS n FROM people WHERE age IS NULL OR spend IS NOT NULL
+--> people(10) where (missing(age) or not missing(spend)) | n = count()
+
+SELECT COUNT(*) AS n FROM people WHERE member IS TRUE OR member IS NOT FALSE
+--> people(10) where (if missing(member) then False else member fi or not if missing(not member) then False else not member fi) | n = count()
+
+SELECT COUNT(*) AS n FROM people WHERE age IS NOT DISTINCT FROM 7
+--> people(10) where if missing((age = 7)) then (missing(age) and False) else (age = 7) fi | n = count()
+
+SELECT COUNT(*) AS n FROM people WHERE member
+--> people(10) where member | n = count()
+
+SELECT COUNT(*) AS n FROM people WHERE spend > 1e2 AND 3 < age AND age != 5
+--> people(10) where (((12801 <= spend) and (4 <= age)) and not (age = 5)) | n = count()
+
+SELECT COUNT(*) AS n FROM people WHERE joined >= DATE '2020-01-01' AND joined < '2021-01-01'
+--> people(10) where ((2020-01-01 <= joined) and (joined < 2021-01-01)) | n = count()
+
+SELECT COUNT(*) AS n FROM people WHERE joined + INTERVAL '7' DAY > DATE '2020-01-01'
+--> people(10) where (2020-01-01 < (joined + 7)) | n = count()
+
+SELECT COUNT(*) AS n FROM people WHERE COALESCE(age, 0) = 0 AND NULLIF(age, 3) IS NULL
+--> people(10) where ((if missing(age) then 0 else age fi = 0) and missing(if (age = 3) then null else age fi)) | n = count()
+
+SELECT COUNT(*) AS n FROM people WHERE ABS(age - 40) < 5 AND LEAST(age, spend) > 1 AND GREATEST(age, 3) = 3
+--> people(10) where (((if ((age + -40) <= -1) then ((age + -40) * -1) else (age + -40) fi <= 4) and (129 <= if (spend <= (age * 128)) then spend else if missing(spend) then spend else (age * 128) fi fi)) and (if (age <= 3) then 3 else age fi = 3)) | n = count()
+
+SELECT COUNT(*) AS n FROM people WHERE CAST(spend AS INTEGER) = 3 AND CAST(member AS INT) = 1 AND age::DOUBLE < 0.5
+--> people(10) where (((((spend + 64) // 128) = 3) and ((member + 0) = 1)) and (age <= 0)) | n = count()
+
+SELECT COUNT(*) AS n FROM people WHERE CEIL(spend) = 4 AND -age < -3
+--> people(10) where (((((spend * -1) // 128) * -1) = 4) and ((age * -1) <= -4)) | n = count()
+
+SELECT COUNT(*) AS n FROM people WHERE TRUE
+--> people(10) where True | n = count()
+
+SELECT COUNT(*) AS n FROM people WHERE age = NULL
+--> people(10) where null | n = count()
+
+SELECT region, COUNT(*) AS n FROM people GROUP BY region HAVING COUNT(*) > 100 ORDER BY n DESC, region LIMIT 5
+--> people(10) | by region = region [2] in 3 | n = count() | having (100 < n) | order -n, region | limit 5
+
+SELECT region, COUNT(*) AS n FROM people GROUP BY region HAVING n BETWEEN 1 AND 9 OR region = 'north' ORDER BY 2
+--> people(10) | by region = region [2] in 3 | n = count() | having (((1 <= n) and (n <= 9)) or (region = north)) | order n
+
+SELECT region, COUNT(*) AS n FROM people GROUP BY region HAVING AVG(age) > 40
+--> people(10) | by region = region [2] in 3 | n = count(), mean_age = mean(age) | show region = region, n = n | having (40 < mean_age)
+
+SELECT SUM(spend) / COUNT(*) AS m FROM people
+--> people(10) | sum_spend = sum(spend), count = count() | show m = (sum_spend / count)
+
+SELECT region, 100.0 * SUM(spend) / NULLIF(COUNT(*), 0) AS share, COUNT(*) AS n FROM people GROUP BY region
+--> people(10) | by region = region [2] in 3 | sum_spend = sum(spend), count = count() | show region = region, share = ((100 * sum_spend) / if (count = 0) then None else count fi), n = count
+
+SELECT region, ROUND(AVG(age), 1) AS m, -COUNT(*) AS neg, SQRT(VARIANCE(age)) AS s FROM people GROUP BY region
+--> people(10) | by region = region [2] in 3 | mean_age = mean(age), count = count(), variance_age = variance(age) | show region = region, m = round(mean_age, 1), neg = (0 - count), s = sqrt(variance_age)
+
+SELECT COUNT(*) AS n, n * 2 AS twice FROM people
+--> people(10) | n = count() | show n = n, twice = (n * 2)
+
+SELECT CASE WHEN COUNT(*) < 10 THEN NULL ELSE AVG(age) END AS safe FROM people
+--> people(10) | count = count(), mean_age = mean(age) | show safe = if (count < 10) then None else mean_age fi
+
+SELECT COALESCE(AVG(age), 0) AS m, GREATEST(COUNT(*), 0) AS n, CAST(COUNT(*) AS DOUBLE) AS d FROM people
+--> people(10) | mean_age = mean(age), count = count() | show m = if is_missing(mean_age) then 0 else mean_age fi, n = if (0 <= count) then count else 0 fi, d = count
+
+SELECT FLOOR(age / 10) + 1 AS next, COUNT(*) AS n FROM people GROUP BY FLOOR(age / 10)
+--> people(10) | by key_1 = (age // 10) [13] in 3 | n = count() | show next = (key_1 + 1), n = n
+
+SELECT COUNT(*) AS a, COUNT(*) AS b FROM people
+--> people(10) | a = count() | show a = a, b = a
+
+SELECT COUNT(*) AS n FROM (SELECT * FROM people WHERE age > 3) AS x WHERE x.age < 9
+--> people(10) where ((4 <= age) and (age <= 8)) | n = count()
+
+SELECT AVG(double_age) FROM (SELECT age * 2 AS double_age FROM people) AS x
+--> [people(10) derive double_age = (age + 0) @2] | mean_double_age = mean(double_age)
+
+SELECT COUNT(DISTINCT who) FROM (SELECT person_id AS who, age FROM people) AS x
+--> [people(10) derive age = age] | units = units()
+
+SELECT AVG(total) FROM (SELECT person_id, SUM(spend) AS total FROM people GROUP BY person_id) AS t
+--> [people(10) per unit total = sum(spend) @1/128] | mean_total = mean(total)
+
+SELECT COUNT(*) AS n FROM (SELECT person_id, COUNT(*) AS visits FROM people GROUP BY 1 HAVING COUNT(*) >= 3) AS t
+--> [people(10) per unit visits = count()] where (3 <= visits) | n = count()
+
+SELECT AVG(a) FROM (SELECT person_id, AVG(spend) AS a, MIN(age) AS youngest FROM people GROUP BY person_id) AS t WHERE youngest > 17
+--> [[people(10) per unit sum_spend = sum(spend) @1/128, count_spend = count(spend), youngest = min(age)] derive a = ((sum_spend * 8) // count_spend) @1/1024, youngest = youngest] where (18 <= youngest) | mean_a = mean(a)
+
+SELECT region, AVG(total) AS m FROM (SELECT person_id, region, SUM(spend) AS total FROM people GROUP BY person_id, region) AS t GROUP BY region
+--> [people(10) per unit region = region, total = sum(spend) @1/128] | by region = region [2] in 3 | m = mean(total)
+
+SELECT AVG(y) FROM (SELECT person_id, EXTRACT(YEAR FROM joined) AS y, SUM(spend) + 1 AS s FROM people GROUP BY person_id, y) AS t WHERE s > 2
+--> [[people(10) per unit y = year(joined), sum_spend = sum(spend) @1/128] derive y = y, s = (sum_spend + 128) @1/128] where (257 <= s) | mean_y = mean(y)
+
+WITH adults AS (SELECT * FROM people WHERE age >= 18) SELECT region, COUNT(*) AS n FROM adults GROUP BY region
+--> people(10) where (18 <= age) | by region = region [2] in 3 | n = count()
+
+WITH a AS (SELECT person_id, SUM(spend) AS s FROM people GROUP BY person_id), b AS (SELECT * FROM a WHERE s > 10) SELECT MEDIAN(s) FROM b
+--> [people(10) per unit s = sum(spend) @1/128] where (1281 <= s) | median_s = quantile(s, 1/2)
+
+WITH a AS (SELECT person_id, SUM(spend) FILTER (WHERE member) AS s FROM people GROUP BY person_id) SELECT AVG(s) FROM a
+--> [people(10) per unit s = sum(if member then spend else null fi) @1/128] | mean_s = mean(s)
+
+SELECT COUNT(*) AS n FROM people JOIN visits USING (person_id)
+--> (people(10) join [visits(5) derive cost = cost, visits_age = age]) | n = count()
+
+SELECT SUM(v.cost) FROM people AS p JOIN visits AS v ON p.person_id = v.person_id WHERE p.age <> v.age
+--> (people(10) join [visits(5) derive cost = cost, visits_age = age]) where not (age = visits_age) | sum_cost = sum(cost)
+
+SELECT COUNT(*) AS n FROM visits v INNER JOIN (SELECT person_id, MAX(age) AS oldest FROM people GROUP BY person_id) o ON o.person_id = v.person_id WHERE oldest > 60
+--> (visits(5) join [people(10) per unit oldest = max(age)]) where (61 <= oldest) | n = count()
+
+SELECT COUNT(*) AS n FROM people p JOIN people q ON (p.person_id = q.person_id) WHERE p.age < q.age
+--> (people(10) join [people(10) derive people_age = age, people_spend = spend, people_region = region, people_joined = joined, people_note = note, people_member = member, people_free = free]) where (age < people_age) | n = count()
+
+SELECT zone, COUNT(*) AS n FROM people JOIN regions USING (region) GROUP BY zone
+--> people(10) where lookup(region: 2) | by zone = lookup(region: 2) [2] in 3 | n = count()
+
+SELECT r.zone AS z, AVG(r.pop) AS m FROM people p LEFT JOIN regions r ON p.region = r.region GROUP BY z
+--> people(10) | by z = lookup(region: 2) [2] in 3 | m = mean(lookup(region: 2) @1/2)
+
+SELECT COUNT(*) AS n FROM people p JOIN regions r ON r.region = p.region WHERE pop > 1.6
+--> people(10) where (lookup(region: 2) and (4 <= lookup(region: 2))) | n = count()
+
+SELECT WITH DIFFERENTIAL_PRIVACY OPTIONS (epsilon = 1, delta = 1e-6) region, COUNT(*) AS n FROM people GROUP BY region
+--> people(10) | by region = region [2] in 3 | n = count()
+
+SELECT WITH ANONYMIZATION OPTIONS (rho = 0.1, max_groups_contributed = 2) region, COUNT(*) AS n FROM people GROUP BY region
+--> people(10) | by region = region [2] in 2 | n = count()
+
+SELECT WITH DIFFERENTIAL_PRIVACY COUNT(*) AS n FROM people
+--> people(10) | n = count()
+
+WITH a AS (SELECT * FROM people WHERE member) SELECT WITH DIFFERENTIAL_PRIVACY OPTIONS (epsilon = .5, max_rows_contributed = 10) COUNT(*) AS n FROM a
+--> people(10) where member | n = count()
+
+SELECT /* what */ COUNT(*) AS n -- how many
+FROM people;
+--> people(10) | n = count()
+
+SELECT SUM(CLAMP(free, 0, 100)) AS s FROM people
+--> people(10) | s = sum(if (100 <= if (free <= 0) then 0 else free fi) then 100 else if (free <= 0) then 0 else free fi fi)
+
+SELECT CLAMP(free, 0, 3) AS f, COUNT(*) AS n FROM people GROUP BY f
+--> people(10) | by f = if (3 <= if (free <= 0) then 0 else free fi) then 3 else if (free <= 0) then 0 else free fi fi [4] in 3 | n = count()
+
+SELECT region, COUNT(*) AS n FROM people GROUP BY region, 1, people.region
+--> people(10) | by region = region [2] in 3 | n = count()
+
+SELECT zone, COUNT(*) AS n FROM (SELECT * FROM people JOIN regions USING (region)) AS t GROUP BY zone
+--> [people(10) where lookup(region: 2) derive age = age, spend = spend, region = region, joined = joined, note = note, member = member, free = free, pop = lookup(region: 2) @1/2, zone = lookup(region: 2)] | by zone = zone [2] in 3 | n = count()
+
+SELECT AVG(z) FROM (SELECT p.person_id, COUNT(1) AS z FROM people AS p JOIN regions AS r ON p.region = r.region WHERE r.pop < 2 GROUP BY p.person_id) AS t
+--> [people(10) where (lookup(region: 2) and (lookup(region: 2) <= 3)) per unit z = count()] | mean_z = mean(z)
+
+SELECT COUNT(*) AS n FROM (SELECT p.*, v.cost FROM people AS p JOIN visits AS v USING (person_id)) AS t WHERE cost > age
+--> [(people(10) join [visits(5) derive cost = cost, visits_age = age]) derive age = age, spend = spend, region = region, joined = joined, note = note, member = member, free = free, cost = cost] where (age < cost) | n = count()
+
+SELECT MAX(best) FROM (SELECT person_id, MAX(total) AS best FROM (SELECT person_id, region, SUM(spend) AS total FROM people GROUP BY person_id, region) AS a GROUP BY person_id) AS b
+--> [[people(10) per unit region = region, total = sum(spend) @1/128] per unit best = max(total) @1/128] | max_best = quantile(best, 99/100)
+
+SELECT COUNT(DISTINCT person_id) AS n FROM (SELECT person_id FROM people WHERE age > 30) AS x JOIN (SELECT person_id FROM visits WHERE cost > 5) AS y USING (person_id)
+--> (people(10) where (31 <= age) join [visits(5) where (6 <= cost) derive cost = cost, visits_age = age]) | n = units()
+
+SELECT AVG(share) FROM (SELECT person_id, SUM(spend) FILTER (WHERE member) / SUM(spend) AS share FROM people GROUP BY person_id) AS t
+--> [[people(10) per unit sum = sum(if member then spend else null fi) @1/128, sum_spend = sum(spend) @1/128] derive share = ((sum * 1024) // sum_spend) @1/1024] | mean_share = mean(share)
+
+SELECT AVG(m) FROM (SELECT person_id, SUM(member) AS m, MAX(joined) AS last FROM people GROUP BY person_id) AS t WHERE last >= '2024-01-01'
+--> [people(10) per unit m = sum((member + 0)), last = max(joined)] where (2024-01-01 <= last) | mean_m = mean(m)
+
+SELECT COUNT(*) AS n FROM people WHERE region = CASE WHEN member THEN 'north' ELSE 'x' END
+--> people(10) where ((region + 0) = lookup(if member then north else x fi: 2)) | n = count()
+
+SELECT COALESCE(note, 'none') AS note, COUNT(*) AS n FROM people GROUP BY 1
+--> people(10) | by note = if missing(note) then none else note fi [?] in 3 | n = count()

@@ -1,0 +1,519 @@
+SELECT age FROM people
+--! 1:8 'age' is a value of single rows; aggregate it, or GROUP BY it
+
+SELECT person_id FROM people
+--! 1:8 'person_id' is a value of single rows; aggregate it, or GROUP BY it
+
+SELECT * FROM people
+--! 1:8 * can stand only in COUNT(*) and in a subquery
+
+SELECT people.* FROM people
+--! 1:8 '*' is a value of single rows; aggregate it, or GROUP BY it
+
+SELECT age, COUNT(*) FROM people
+--! 1:8 'age' is a value of single rows; aggregate it, or GROUP BY it
+
+SELECT region, age, COUNT(*) FROM people GROUP BY region
+--! 1:16 'age' is a value of single rows; aggregate it, or GROUP BY it
+
+SELECT age + 1 FROM people GROUP BY region
+--! 1:8 'age' is a value of single rows; aggregate it, or GROUP BY it
+
+SELECT 1 FROM people
+--! 1:8 nothing is asked of the groups; add COUNT(*) or another aggregate
+
+SELECT COUNT(*) + age FROM people
+--! 1:19 'age' is a value of single rows; aggregate it, or GROUP BY it
+
+SELECT DISTINCT region FROM people
+--! 1:17 SELECT DISTINCT is not supported; use GROUP BY
+
+SELECT DISTINCT ON (age) COUNT(*) FROM people
+--! 1:21 SELECT DISTINCT is not supported; use GROUP BY
+
+SELECT region FROM people GROUP BY region
+--! 1:8 nothing is asked of the groups; add COUNT(*) or another aggregate
+
+SELECT COUNT(DISTINCT age) FROM people
+--! 1:23 COUNT(DISTINCT ...) is of the unit alone
+
+SELECT COUNT(DISTINCT person_id, age) FROM people
+--! 1:23 COUNT(DISTINCT ...) is of the unit alone
+
+SELECT COUNT(person_id) FROM people
+--! 1:14 count rows by COUNT(*), and units by COUNT(DISTINCT ...)
+
+SELECT COUNT() FROM people
+--! 1:8 a value is missing here
+
+SELECT SUM(DISTINCT spend) FROM people
+--! 1:21 DISTINCT is only in COUNT(DISTINCT unit)
+
+SELECT SUM(person_id) FROM people
+--! 1:12 the unit is no value of a question; there is COUNT(DISTINCT ...) of it
+
+SELECT MAX(person_id) FROM people
+--! 1:12 the unit is no value of a question; there is COUNT(DISTINCT ...) of it
+
+SELECT SUM(region) FROM people
+--! 1:8 a sum is of numbers; this is a category
+
+SELECT SUM(note) FROM people
+--! 1:8 a sum is of numbers; this is a text
+
+SELECT SUM(free) FROM people
+--! 1:8 a sum needs bounds; declare narrower bounds, or CLAMP the values first
+
+SELECT MEDIAN(region) FROM people
+--! 1:8 a quantile is of numbers or dates; this is a category
+
+SELECT MODE(note) FROM people
+--! 1:8 the values of text are not public; list them in the schema, or let keys be chosen privately
+
+SELECT TOP_K(region, 3) FROM people
+--! 1:8 of 2 values there are 1 to 2 most common ones
+
+SELECT TOP_K(age, 0) FROM people
+--! 1:19 how many are to be found is a whole number from 1 to 100
+
+SELECT 1 + TOP_K(age, 2) FROM people
+--! 1:12 several most common values are columns of their own; write TOP_K(x, k) alone
+
+SELECT QUANTILE(age, 1.5) FROM people
+--! 1:22 the rank of a quantile is from 0 to 1
+
+SELECT QUANTILE(age, age) FROM people
+--! 1:22 the rank of a quantile must be a number
+
+SELECT PERCENTILE_CONT(0.5) FROM people
+--! 1:8 write PERCENTILE_CONT(q) WITHIN GROUP (ORDER BY x), or QUANTILE(x, q)
+
+SELECT VAR_SAMP(age) FROM people
+--! 1:8 variances are of the population: use VAR_POP
+
+SELECT STDDEV_SAMP(age) FROM people
+--! 1:8 variances are of the population: use STDDEV_POP
+
+SELECT ANY_VALUE(age) FROM people
+--! 1:8 ANY_VALUE is not on the list of aggregates
+
+SELECT ARRAY_AGG(age) FROM people
+--! 1:8 ARRAY_AGG is not on the list of aggregates
+
+SELECT STRING_AGG(note, ',') FROM people
+--! 1:19 GROUPCONCAT is not on the list of aggregates
+
+SELECT CORR(age, spend) FROM people
+--! 1:8 CORR is not on the list of aggregates
+
+SELECT SUM(age ORDER BY spend) FROM people
+--! 1:12 ORDER is not on the list of what can be asked
+
+SELECT SUM(AVG(age)) FROM people
+--! 1:12 an aggregate cannot stand here
+
+SELECT SUM(COUNT(*)) OVER () FROM people
+--! 1:8 window functions look across people; use GROUP BY
+
+SELECT ROW_NUMBER() OVER (PARTITION BY region) FROM people
+--! 1:8 window functions look across people; use GROUP BY
+
+SELECT COUNT(*) OVER (ORDER BY age) FROM people
+--! 1:8 window functions look across people; use GROUP BY
+
+SELECT COUNT(*) FROM people UNION ALL SELECT COUNT(*) FROM people
+--! 1:8 a question is one SELECT; sets and statements are not supported
+
+SELECT COUNT(*) FROM people EXCEPT SELECT COUNT(*) FROM people
+--! 1:8 a question is one SELECT; sets and statements are not supported
+
+SELECT COUNT(*) FROM people QUALIFY 1 = 1
+--! 1:8 SELECT with QUALIFY is not supported
+
+SELECT COUNT(*) FROM people GROUP BY person_id
+--! 1:38 groups by the unit are single people; group by it in a subquery
+
+SELECT COUNT(*) FROM people GROUP BY ROLLUP (region)
+--! 1:46 ROLLUP is not on the list of what can be asked
+
+SELECT COUNT(*) FROM people GROUP BY GROUPING SETS ((region), ())
+--! 1:54 GROUPINGSETS is not on the list of what can be asked
+
+SELECT COUNT(*) FROM people GROUP BY ALL
+--! 1:8 GROUP with ALL is not supported
+
+SELECT COUNT(*) FROM people GROUP BY 7
+--! 1:38 there is no column 7 of 1 to group by
+
+SELECT COUNT(*) FROM people GROUP BY 0000000001
+--! 1:38 there is no column 0000000001 of 1 to group by
+
+SELECT COUNT(*) FROM people GROUP BY COUNT(*)
+--! 1:38 an aggregate cannot stand here
+
+SELECT free, COUNT(*) FROM people GROUP BY free
+--! 1:44 there are no declared bounds; declare them, bin the values, or let keys be chosen privately
+
+SELECT spend, age, COUNT(*) FROM people GROUP BY spend, age
+--! 1:57 7744121 groups are more than 1000000; group by fewer or wider ones
+
+SELECT COUNT(*) FROM people WHERE age IN (SELECT age FROM people)
+--! 1:35 a subquery can stand only after FROM or JOIN
+
+SELECT COUNT(*) FROM people WHERE EXISTS (SELECT 1 FROM people)
+--! 1:50 a subquery can stand only after FROM or JOIN
+
+SELECT COUNT(*) FROM people WHERE age = (SELECT MAX(age) FROM people)
+--! 1:49 a subquery can stand only after FROM or JOIN
+
+SELECT (SELECT COUNT(*) FROM people) FROM people
+--! 1:16 a subquery can stand only after FROM or JOIN
+
+SELECT COUNT(*) FROM people WHERE COUNT(*) > 3
+--! 1:35 an aggregate cannot stand here
+
+SELECT COUNT(*) FROM people WHERE age
+--! 1:35 a condition must be true or false, such as age >= 18
+
+SELECT COUNT(*) FROM people WHERE age = 'old'
+--! 1:35 a category and a number do not go together; CAST one of them
+
+SELECT COUNT(*) FROM people WHERE region = 'east'
+--! 1:35 'east' is none of the labels 'north', 'south'
+
+SELECT COUNT(*) FROM people WHERE region < 'north'
+--! 1:35 text and categories have no public order; use = or IN
+
+SELECT COUNT(*) FROM people WHERE note > 'a'
+--! 1:35 text and categories have no public order; use = or IN
+
+SELECT COUNT(*) FROM people WHERE note LIKE 'a_'
+--! 1:35 a pattern on text has no _ and no escapes, only %
+
+SELECT COUNT(*) FROM people WHERE note LIKE region
+--! 1:45 the pattern of LIKE must be text that is written in the question
+
+SELECT COUNT(*) FROM people WHERE note ILIKE 'a%'
+--! 1:35 ILIKE is not on the list of what can be asked
+
+SELECT COUNT(*) FROM people WHERE REGEXP_LIKE(note, '.*')
+--! 1:35 REGEXP_LIKE is not on the list of what can be asked
+
+SELECT COUNT(*) FROM people WHERE note ~ 'a'
+--! 1:40 this is not SQL that can be read, near '~'
+
+SELECT COUNT(*) FROM people WHERE note LIKE 'a!%' ESCAPE '!'
+--! 1:35 ESCAPE is not on the list of what can be asked
+
+SELECT COUNT(*) FROM people WHERE person_id = 7
+--! 1:35 the unit is no value of a question; there is COUNT(DISTINCT ...) of it
+
+SELECT COUNT(*) FROM people WHERE height > 3
+--! 1:35 there is no column 'height' here; there are person_id, age, spend, region, joined, note, member, free
+
+SELECT COUNT(*) FROM people WHERE other.age > 3
+--! 1:35 there is no column 'age' here; there are person_id, age, spend, region, joined, note, member, free
+
+SELECT COUNT(*) FROM people WHERE main.people.age > 3
+--! 1:35 COLUMN with DB is not supported
+
+SELECT COUNT(*) FROM people WHERE age > ?
+--! 1:35 parameters are not supported; write the value
+
+SELECT COUNT(*) FROM people WHERE age > :limit
+--! 1:35 parameters are not supported; write the value
+
+SELECT COUNT(*) FROM people WHERE age > @limit
+--! 1:35 parameters are not supported; write the value
+
+SELECT COUNT(*) FROM people WHERE age > $1
+--! 1:41 there is no column '$1' here; there are person_id, age, spend, region, joined, note, member, free
+
+SELECT COUNT(*) FROM people WHERE RANDOM() < 0.5
+--! 1:35 RANDOM is not on the list of what can be asked
+
+SELECT COUNT(*) FROM people WHERE joined < CURRENT_DATE
+--! 1:35 CURRENTDATE is not on the list of what can be asked
+
+SELECT COUNT(*) FROM people WHERE joined > '2020-13-01'
+--! 1:35 a date is written like 2020-12-31; got '2020-13-01'
+
+SELECT COUNT(*) FROM people WHERE joined + INTERVAL '1' MONTH > '2020-01-01'
+--! 1:53 an interval is a number of days, weeks, hours, minutes or seconds
+
+SELECT COUNT(*) FROM people WHERE age > 9999999999999999999999999
+--! 1:41 values may leave 64 bits here; declare narrower bounds, or CLAMP the values first
+
+SELECT COUNT(*) FROM people WHERE age % 0 = 1
+--! 1:35 a remainder is taken by a positive constant
+
+SELECT COUNT(*) FROM people WHERE age IN ()
+--! 1:35 a list holds from 1 to 1000 values
+
+SELECT COUNT(*) FROM people WHERE error(note) = 1
+--! 1:35 there is no function ERROR
+
+SELECT COUNT(*) FROM people WHERE getenv('HOME') = note
+--! 1:35 there is no function GETENV
+
+SELECT COUNT(*) FROM people WHERE age & 1 = 1
+--! 1:35 BITWISEAND is not on the list of what can be asked
+
+SELECT COUNT(*) FROM people WHERE note || 'a' = 'ba'
+--! 1:35 DPIPE is not on the list of what can be asked
+
+SELECT COUNT(*) FROM people WHERE CAST(note AS INT) = 1
+--! 1:40 a text cannot be cast to integer
+
+SELECT COUNT(*) FROM people WHERE CAST(age AS STRUCT<a INT>) = 1
+--! 1:40 CAST is to INTEGER, DOUBLE, BOOLEAN, DATE, TIMESTAMP or VARCHAR
+
+SELECT SUM(age * 1e300) FROM people
+--! 1:18 values may leave 64 bits here; declare narrower bounds, or CLAMP the values first
+
+SELECT SUM(free * free) FROM people
+--! 1:12 values may leave 64 bits here; declare narrower bounds, or CLAMP the values first
+
+SELECT SUM(age + 1e-60) FROM people
+--! 1:12 values may leave 64 bits here; declare narrower bounds, or CLAMP the values first
+
+SELECT COUNT(*) FROM people LIMIT 0
+--! 1:35 LIMIT is a whole number of at least 1
+
+SELECT COUNT(*) FROM people LIMIT 1.5
+--! 1:35 LIMIT is a whole number of at least 1
+
+SELECT COUNT(*) FROM people LIMIT 5 OFFSET 5
+--! 1:8 SELECT with OFFSET is not supported
+
+SELECT COUNT(*) FROM people FETCH FIRST 3 ROWS ONLY
+--! 1:41 FETCH with DIRECTION is not supported
+
+SELECT COUNT(*) FROM people ORDER BY age
+--! 1:38 'age' is a value of single rows; aggregate it, or GROUP BY it
+
+SELECT COUNT(*) AS n FROM people ORDER BY n NULLS FIRST, 2
+--! 1:58 there are 1 columns to order by
+
+SELECT COUNT(*) AS n FROM people ORDER BY n DESC NULLS FIRST
+--! 1:43 NULLS FIRST and NULLS LAST are not supported
+
+SELECT COUNT(*) AS n FROM people HAVING age > 3
+--! 1:41 'age' is a value of single rows; aggregate it, or GROUP BY it
+
+SELECT COUNT(*) AS n, SUM(age) AS n FROM people
+--! 1:23 two columns of the answer are called 'n'; name one otherwise
+
+SELECT COUNT(*) AS n, foo(COUNT(*)) FROM people
+--! 1:23 there is no function FOO
+
+SELECT COUNT(*) FROM nowhere
+--! 1:22 there is no table 'nowhere'; there are people, visits
+
+SELECT COUNT(*) FROM main.people
+--! 1:22 TABLE with DB is not supported
+
+SELECT COUNT(*) FROM 'people.parquet'
+--! 1:22 there is no table 'people.parquet'; there are people, visits
+
+SELECT COUNT(*) FROM read_parquet('people.parquet')
+--! 1:22 rows come from a table or a subquery; functions, files and sets are not supported
+
+SELECT COUNT(*) FROM people TABLESAMPLE (10)
+--! 1:22 TABLE with SAMPLE is not supported
+
+SELECT COUNT(*) FROM regions
+--! 1:22 a public table can only be joined to a private one
+
+SELECT COUNT(*)
+--! 1:8 a question is about a table: SELECT ... FROM ...
+
+SELECT COUNT(*) FROM people, visits
+--! 1:30 a join is USING one column, or ON one column = another
+
+SELECT COUNT(*) FROM people CROSS JOIN visits
+--! 1:40 CROSS JOIN is not supported; use JOIN, or LEFT JOIN of a public table
+
+SELECT COUNT(*) FROM people NATURAL JOIN visits
+--! 1:42 JOIN with METHOD is not supported
+
+SELECT COUNT(*) FROM people LEFT JOIN visits USING (person_id)
+--! 1:39 private tables are joined by JOIN, not LEFT JOIN
+
+SELECT COUNT(*) FROM people FULL JOIN regions USING (region)
+--! 1:39 FULL JOIN is not supported; use JOIN, or LEFT JOIN of a public table
+
+SELECT COUNT(*) FROM people JOIN visits ON people.age = visits.age
+--! 1:34 private tables are joined on their units alone
+
+SELECT COUNT(*) FROM people JOIN visits ON people.person_id = visits.age
+--! 1:34 private tables are joined on their units alone
+
+SELECT COUNT(*) FROM people p JOIN visits v ON p.person_id = v.person_id OR 1 = 1
+--! 1:36 a join is USING one column, or ON one column = another
+
+SELECT COUNT(*) FROM people p JOIN visits v ON p.person_id < v.person_id
+--! 1:36 a join is USING one column, or ON one column = another
+
+SELECT COUNT(*) FROM people JOIN regions ON people.region = regions.zone
+--! 1:34 key must be there once only in the column zone of the public table regions; got 'a'
+
+SELECT COUNT(*) FROM people JOIN regions ON people.region = people.region
+--! 1:34 a public table is joined ON x = regions.key, of its region, pop, zone
+
+SELECT age, COUNT(*) FROM people JOIN visits USING (person_id) GROUP BY age
+--! 1:73 'age' is in several tables; write table.column
+
+SELECT COUNT(*) FROM people, LATERAL (SELECT 1) x
+--! 1:46 rows come from a table or a subquery; functions, files and sets are not supported
+
+SELECT COUNT(*) FROM people, UNNEST(ARRAY[1, 2]) AS x
+--! 1:43 rows come from a table or a subquery; functions, files and sets are not supported
+
+SELECT COUNT(*) FROM (SELECT COUNT(*) AS n FROM people) AS x
+--! 1:30 a subquery with aggregates is grouped by the unit
+
+SELECT COUNT(*) FROM (SELECT region, COUNT(*) AS n FROM people GROUP BY region) AS x
+--! 1:73 a subquery is grouped by the unit, and may have further keys
+
+SELECT COUNT(*) FROM (SELECT DISTINCT age FROM people) AS x
+--! 1:39 SELECT with DISTINCT is not supported
+
+SELECT COUNT(*) FROM (SELECT age FROM people LIMIT 1) AS x
+--! 1:30 SELECT with LIMIT is not supported
+
+SELECT COUNT(*) FROM (SELECT age FROM people ORDER BY age) AS x
+--! 1:30 SELECT with ORDER is not supported
+
+SELECT COUNT(*) FROM (SELECT age FROM people UNION SELECT age FROM people) AS x
+--! 1:30 rows come from a table or a subquery; functions, files and sets are not supported
+
+SELECT COUNT(*) FROM (SELECT age + 1 FROM people) AS x
+--! 1:30 name this column of the subquery: ... AS name
+
+SELECT COUNT(*) FROM (SELECT age, spend AS age FROM people) AS x
+--! 1:35 two columns of the subquery are called 'age'
+
+SELECT COUNT(*) FROM (SELECT person_id, age FROM people GROUP BY person_id) AS x
+--! 1:41 'age' is not grouped by; sum it, count it, or group by it
+
+SELECT COUNT(*) FROM (SELECT person_id, MEDIAN(age) AS m FROM people GROUP BY person_id) AS x
+--! 1:41 of the rows of one unit there is COUNT, SUM, AVG, MIN and MAX
+
+SELECT COUNT(*) FROM (SELECT person_id, SUM(free) AS m FROM people GROUP BY person_id) AS x
+--! 1:41 a sum needs bounds; declare narrower bounds, or CLAMP the values first
+
+SELECT COUNT(DISTINCT person_id) FROM (SELECT age FROM people) AS x
+--! 1:23 COUNT(DISTINCT ...) is of the unit alone
+
+WITH RECURSIVE a AS (SELECT * FROM a) SELECT COUNT(*) FROM a
+--! 1:16 WITH with RECURSIVE is not supported
+
+WITH a AS (SELECT * FROM b), b AS (SELECT * FROM people) SELECT COUNT(*) FROM b
+--! 1:26 there is no table 'b'; there are people, visits
+
+WITH a (x) AS (SELECT age FROM people) SELECT AVG(x) FROM a
+--! 1:6 TABLEALIAS with COLUMNS is not supported
+
+WITH a AS (DELETE FROM people) SELECT COUNT(*) FROM people
+--! 1:6 a common table expression is a SELECT
+
+SELECT COUNT(*) INTO x FROM people
+--! 1:8 SELECT with INTO is not supported
+
+SELECT COUNT(*) FROM people FOR UPDATE
+--! 1:8 SELECT with LOCKS is not supported
+
+INSERT INTO people VALUES (1)
+--! 1:1 a question begins with SELECT or WITH
+
+DROP TABLE people
+--! 1:1 a question begins with SELECT or WITH
+
+UPDATE people SET age = 1
+--! 1:1 a question begins with SELECT or WITH
+
+COPY people TO 'x'
+--! 1:1 a question begins with SELECT or WITH
+
+ATTACH 'x' AS y
+--! 1:1 a question begins with SELECT or WITH
+
+PRAGMA version
+--! 1:1 a question begins with SELECT or WITH
+
+EXPLAIN SELECT COUNT(*) FROM people
+--! 1:1 a question begins with SELECT or WITH
+
+CALL f()
+--! 1:1 a question begins with SELECT or WITH
+
+(SELECT COUNT(*) FROM people)
+--! 1:1 a question begins with SELECT or WITH
+
+VALUES (1)
+--! 1:1 a question begins with SELECT or WITH
+
+FROM people
+--! 1:1 a question begins with SELECT or WITH
+
+SELECT COUNT(*) FROM people; SELECT COUNT(*) FROM people
+--! 1:28 a question is one statement
+
+SELECT COUNT(*) FROM people WHERE
+--! 1:29 this is not SQL that can be read, near 'WHERE'
+
+SELECT COUNT(* FROM people
+--! 1:16 this is not SQL that can be read, near 'FROM'
+
+SELECT COUNT(*) FROM people WHERE note = 'open
+--! 1:47 a quote or a comment is not closed
+
+SELECT COUNT(*) FROM people /* open
+--! 1:36 a quote or a comment is not closed
+
+SELECT COUNT(*)) FROM people
+--! 1:16 this is not SQL that can be read, near ')'
+
+SELECT WITH DIFFERENTIAL_PRIVACY OPTIONS (epsilon = -1) COUNT(*) FROM people
+--! 1:53 an option is a number
+
+SELECT WITH DIFFERENTIAL_PRIVACY OPTIONS (epsilon = 'x') COUNT(*) FROM people
+--! 1:53 an option is a number
+
+SELECT WITH DIFFERENTIAL_PRIVACY OPTIONS (delta = 2) COUNT(*) FROM people
+--! 1:51 delta must be strictly between 0 and 1, also as a float; got '2'
+
+SELECT WITH DIFFERENTIAL_PRIVACY OPTIONS (magic = 1) COUNT(*) FROM people
+--! 1:43 there is no option 'magic', or it is twice here
+
+SELECT WITH DIFFERENTIAL_PRIVACY OPTIONS (epsilon = 1, epsilon = 1) COUNT(*) FROM people
+--! 1:56 there is no option 'epsilon', or it is twice here
+
+SELECT WITH DIFFERENTIAL_PRIVACY OPTIONS (epsilon = 1 COUNT(*) FROM people
+--! 1:55 options are written (epsilon = 1, delta = 1e-6)
+
+SELECT WITH DIFFERENTIAL_PRIVACY OPTIONS (max_groups_contributed = 1.5) COUNT(*) FROM people
+--! 1:68 groups must be a whole number from 1 to 10^9; got '1.5'
+
+SELECT WITH DIFFERENTIAL_PRIVACY OPTIONS (max_rows_contributed = 2) COUNT(*) FROM people
+--! 1:1 max_rows_contributed is fixed by the schema of people: at most 10
+
+SELECT WITH MAGIC OPTIONS (epsilon = 1) COUNT(*) FROM people
+--! 1:13 SELECT WITH is followed by DIFFERENTIAL_PRIVACY or ANONYMIZATION
+
+SELECT COUNT(*) FROM (SELECT WITH DIFFERENTIAL_PRIVACY OPTIONS (epsilon = 1) * FROM people) AS x
+--! 1:30 only the outermost SELECT takes options
+
+SELECT region,
+       COUNT(*) AS n,
+       median(age) over () AS m
+FROM people
+GROUP BY region
+--! 3:8 window functions look across people; use GROUP BY
+
+SELECT WITH DIFFERENTIAL_PRIVACY
+  OPTIONS (epsilon = 1) region,
+  height, COUNT(*)
+FROM people GROUP BY region
+--! 3:3 'height' is a value of single rows; aggregate it, or GROUP BY it

@@ -1,0 +1,83 @@
+"""Values as canonical JSON: what is read equals what was written, and nothing but the listed kinds is read."""
+
+from __future__ import annotations
+
+import json
+from fractions import Fraction
+from typing import Any
+
+import pytest
+
+from tacit.core import atoms, loss
+from tacit.core.distance import ADD_REMOVE
+from tacit.core.errors import BadParameter
+from tacit.mechanisms import Gaussian, KeySelection, Laplace, Quantiles, TopK
+from tacit.tables import codec, domain, expression, outputs, plan, query, recipe, relation
+from tacit.tables.measures import compiled
+from tacit.tables.table import Table
+
+PEOPLE = Table(
+    [],
+    {
+        "table": {"name": "people", "unit": "id", "rows": 3},
+        "columns": {"age": {"type": "integer", "lower": 0, "upper": 99}, "note": {"type": "text"}},
+    },
+)
+QUESTION = (
+    PEOPLE.where((PEOPLE.age >= 18) & PEOPLE.note.is_in(["x", "y"])).group_by(band=PEOPLE.age // 10 * 10).mean("age")
+)
+VALUES: list[Any] = [
+    QUESTION.query,
+    compiled(QUESTION.query).plan,
+    compiled(QUESTION.query).recipes,
+    Laplace(epsilon="0.3", sensitivity=ADD_REMOVE.counts(3)),
+    Gaussian(epsilon=1, delta="1e-6"),
+    Quantiles(epsilon=1, cells=7),
+    TopK(k=2, epsilon=1, candidates=9),
+    KeySelection(rho="0.1", delta="1e-6"),
+    3 * Laplace(epsilon=1).loss() + KeySelection(epsilon=1, delta="1e-3").loss(),
+    (None, True, 3, -(1 << 70), 0.1, "text", Fraction(1, 3), ()),
+    {("a", 1): Fraction(1, 2)},
+]
+
+
+@pytest.mark.parametrize("value", VALUES, ids=lambda v: type(v).__name__)
+def test_what_is_read_is_what_was_written(value: Any) -> None:
+    text = codec.canonical(value)
+    again = codec.read(json.loads(text))
+    assert again == value
+    assert codec.canonical(again) == text
+    assert codec.digest(again) == codec.digest(value)
+
+
+def test_a_mechanism_that_was_read_still_works() -> None:
+    for m in (value for value in VALUES if hasattr(value, "sensitivity")):
+        again = codec.read(codec.write(m))
+        assert again.loss() == m.loss() and again.error(beta="0.1") == m.error(beta="0.1")
+
+
+def test_one_text_for_equal_losses() -> None:
+    a, b = Laplace(epsilon=1).loss(), Gaussian(rho=1).loss()
+    assert codec.canonical(a + b) == codec.canonical(b + a)
+
+
+def test_every_kind_has_a_name_of_its_own() -> None:
+    modules = (atoms, loss, domain, expression, outputs, plan, query, recipe, relation)
+    names = [kind.__name__ for kind in codec._kinds(*modules)]
+    assert len(set(names)) == len(names)
+    assert all(codec.KINDS[kind.__name__] is kind for kind in codec._kinds(*modules))
+
+
+@pytest.mark.parametrize(
+    "written",
+    [{"is": "Popen", "args": "ls"}, {"is": "Constant"}, {"is": "Constant", "domain": None, "value": 1, "x": 2}, {}],
+)
+def test_nothing_else_is_read(written: Any) -> None:
+    with pytest.raises(BadParameter):
+        codec.read(written)
+
+
+@pytest.mark.parametrize("value", [object(), Table, {1, 2}, PEOPLE])
+def test_nothing_else_is_written(value: Any) -> None:
+    with pytest.raises(BadParameter):
+        codec.write(value)

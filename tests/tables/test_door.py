@@ -1,0 +1,431 @@
+"""Questions in Python are the queries that they look like, and what cannot be asked is refused, without any data."""
+
+import copy
+import datetime
+import pickle
+from fractions import Fraction
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tacit.core.errors import BadParameter, BadQuestion, BadSchema
+from tacit.tables import aggregates as ask
+from tacit.tables import build
+from tacit.tables.domain import number
+from tacit.tables.expression import Column, Constant, meaning
+from tacit.tables.outputs import Arithmetic, Choice, Comparison, Function, Logic, Released, Value
+from tacit.tables.plan import Key
+from tacit.tables.query import Aggregate, Query
+from tacit.tables.relation import Derive, Join, PerUnit, Where
+from tacit.tables.sql import parse
+from tacit.tables.table import PublicTable, Table
+from tacit.tables.terms import case, greatest, least
+
+COLUMNS = {
+    "age": {"type": "integer", "lower": 0, "upper": 120},
+    "spend": {"type": "real", "lower": 0, "upper": 500, "grid": 0.25},
+    "region": {"type": "category", "values": ["north", "south"]},
+    "member": {"type": "boolean"},
+    "joined": {"type": "date", "lower": datetime.date(2015, 1, 1), "upper": datetime.date(2025, 1, 1)},
+    "free": {"type": "real"},
+    "note": {"type": "text"},
+    "count": {"type": "integer", "lower": 0, "upper": 9},
+}
+
+
+def table(name="people", unit="id", **more):
+    return Table(
+        [], {"table": {"name": name, "unit": unit, "rows": 10 if unit == "id" else 1, **more}, "columns": COLUMNS}
+    )
+
+
+people = table(groups=3)
+scan = people.schema.scan()
+AGE, SPEND, REGION, MEMBER = (build.column(scan, name) for name in ("age", "spend", "region", "member"))
+COUNT = ("count", Aggregate("count"))
+
+
+def query(relation=scan, keys=(), aggregates=(COUNT,), groups=None, **shown):
+    names = [*(key.name for key in keys), *(name for name, _ in aggregates)]
+    return Query(relation, keys, aggregates, tuple((name, Released(name)) for name in names), groups, **shown)
+
+
+def c(value):
+    return build.constant(value)
+
+
+def test_a_column_is_an_attribute_or_an_item():
+    assert people.age.expression == people["age"].expression == AGE == Column(scan.columns["age"], "age")
+    assert people["count"].expression == build.column(scan, "count")
+    assert callable(people.count)
+    assert not hasattr(people, "height")
+    with pytest.raises(BadQuestion, match="no column 'height'"):
+        people["height"]
+
+
+TERMS = [
+    (people.age + 1, build.add(AGE, c(1))),
+    (1 + people.age, build.add(c(1), AGE)),
+    (people.age - people.spend, build.subtract(AGE, SPEND)),
+    (1 - people.age, build.subtract(c(1), AGE)),
+    (people.age * 2, build.multiply(AGE, c(2))),
+    (0.5 * people.age, build.multiply(c(0.5), AGE)),
+    (people.age / 4, build.divide(AGE, c(4))),
+    (1 / people.age, build.divide(c(1), AGE)),
+    (people.age // 10, build.floor(build.divide(AGE, c(10)))),
+    (7 // people.age, build.floor(build.divide(c(7), AGE))),
+    (people.age % 7, build.modulo(AGE, c(7))),
+    (-people.age, build.negate(AGE)),
+    (abs(people.age - 50), build.absolute(build.subtract(AGE, c(50)))),
+    (people.age == 3, build.compare("=", AGE, c(3))),
+    (people.age != 3, build.compare("<>", AGE, c(3))),
+    (people.age < 3, build.compare("<", AGE, c(3))),
+    (people.age <= people.spend, build.compare("<=", AGE, SPEND)),
+    (people.age > 3, build.compare(">", AGE, c(3))),
+    (people.age >= 3, build.compare(">=", AGE, c(3))),
+    (people.age < 3, build.compare(">", c(3), AGE)),
+    (people.member & (people.age > 3), build.and_(MEMBER, build.compare(">", AGE, c(3)))),
+    (people.member | (people.age > 3), build.or_(MEMBER, build.compare(">", AGE, c(3)))),
+    (~people.member, build.not_(MEMBER)),
+    (people.region == "north", build.compare("=", REGION, c("north"))),
+    (people.region.is_missing(), build.is_missing(REGION)),
+    (people.region.is_in(["south"]), build.is_in(REGION, [c("south")])),
+    (people.age.between(3, 5), build.between(AGE, c(3), c(5))),
+    (people.note.like("a%"), build.like(build.column(scan, "note"), "a%")),
+    (people.age.coalesce(0), build.coalesce(AGE, c(0))),
+    (people.age.clamp(1, 9), build.clamp(AGE, 1, 9)),
+    (people.spend.floor(), build.floor(SPEND)),
+    (people.spend.ceil(), build.ceil(SPEND)),
+    (people.spend.round(1), build.round_to(SPEND, 1)),
+    (people.spend.bin(10), build.bin_to(SPEND, 10)),
+    (people.joined.part("year"), build.date_part("year", build.column(scan, "joined"))),
+    (people.joined.trunc("month"), build.date_trunc("month", build.column(scan, "joined"))),
+    (people.member.cast("integer"), build.cast(MEMBER, "integer")),
+    (people.region.lookup({"north": 1, "south": 2}), build.lookup(REGION, {"north": 1, "south": 2})),
+    (
+        case((people.age < 18, "young"), otherwise="old"),
+        build.case([((people.age < 18).expression, c("young"))], c("old")),
+    ),
+    (least(people.age, 18), build.least(AGE, c(18))),
+    (greatest(people.age, people.spend), build.greatest(AGE, SPEND)),
+]
+
+
+@pytest.mark.parametrize(("term", "expression"), TERMS, ids=range(len(TERMS)))
+def test_a_term_is_its_expression(term, expression):
+    assert people.derive(x=term).relation.derived[-1] == ("x", expression)
+
+
+QUESTIONS = [
+    (people.count(), query()),
+    (people.count("age"), query(aggregates=(("count_age", Aggregate("count", AGE)),))),
+    (people.units(), query(aggregates=(("units", Aggregate("units")),))),
+    (people.sum("spend"), query(aggregates=(("sum_spend", Aggregate("sum", SPEND)),))),
+    (people.sum(people.spend), query(aggregates=(("sum_spend", Aggregate("sum", SPEND)),))),
+    (people.sum(lambda t: -t.age), query(aggregates=(("sum", Aggregate("sum", build.negate(AGE))),))),
+    (people.sum("member"), query(aggregates=(("sum_member", Aggregate("sum", build.cast(MEMBER, "integer"))),))),
+    (people.mean("age"), query(aggregates=(("mean_age", Aggregate("mean", AGE)),))),
+    (people.variance("age"), query(aggregates=(("variance_age", Aggregate("variance", AGE)),))),
+    (people.stddev("age"), query(aggregates=(("stddev_age", Aggregate("deviation", AGE)),))),
+    (people.quantile("age", 0.1), query(aggregates=(("quantile_age", Aggregate("quantile", AGE, Fraction(1, 10))),))),
+    (people.median("age"), query(aggregates=(("median_age", Aggregate("quantile", AGE, Fraction(1, 2))),))),
+    (people.min("age"), query(aggregates=(("min_age", Aggregate("quantile", AGE, Fraction(1, 100))),))),
+    (people.max("age", at=1), query(aggregates=(("max_age", Aggregate("quantile", AGE, Fraction(1))),))),
+    (people.mode("region"), query(aggregates=(("mode_region", Aggregate("top", REGION)),))),
+    (
+        people.top("region", 2),
+        query(aggregates=tuple((f"top_region_{i}", Aggregate("top", REGION, None, i, 2)) for i in (1, 2))),
+    ),
+    (
+        people.aggregate(ask.count(), m=ask.mean("age")).max("age"),
+        query(
+            aggregates=(
+                COUNT,
+                ("m", Aggregate("mean", AGE)),
+                ("max_age", Aggregate("quantile", AGE, Fraction(99, 100))),
+            )
+        ),
+    ),
+    (
+        people.group_by("region", band=people.age // 10 * 10).count(),
+        query(
+            keys=(
+                Key("region", REGION, (0, 1)),
+                Key("band", (people.age // 10 * 10).expression, build.keys((people.age // 10 * 10).expression)),
+            ),
+            groups=3,
+        ),
+    ),
+    (
+        people.group_by("note", "region", private=True, groups=7).count(),
+        query(keys=(Key("note", build.column(scan, "note"), None), Key("region", REGION, (0, 1))), groups=7),
+    ),
+    (
+        people.where(people.age >= 18).count(),
+        query(Where(scan, (people.age >= 18).expression)),
+    ),
+    (
+        people.where("member").where(lambda t: t.age >= 18, people.age < 60).count(),
+        query(Where(scan, build.and_(MEMBER, (people.age >= 18).expression, (people.age < 60).expression))),
+    ),
+]
+
+
+@pytest.mark.parametrize(("question", "expected"), QUESTIONS, ids=range(len(QUESTIONS)))
+def test_a_question_is_its_query(question, expected):
+    assert question.query == expected
+
+
+def test_what_is_shown_is_arithmetic_on_what_is_released():
+    q = people.group_by("region").aggregate(n=ask.count(), m=ask.mean("age"))
+    n, m = Released("n"), Released("m")
+    shown = (
+        q.select("region", share=1 - q["n"] / 2, root=lambda q: abs(q["m"]).sqrt().round(2))
+        .having((q["n"] > 10) & ~(q["m"] == 3))
+        .having(q["region"] != "north")
+        .order_by("-share", "region", q["m"])
+        .limit(5)
+    )
+    share = Arithmetic("-", Value(Fraction(1)), Arithmetic("/", n, Value(Fraction(2))))
+    enough = Logic(
+        "and", Comparison("<", Value(Fraction(10)), n), Function("not", Comparison("=", m, Value(Fraction(3))))
+    )
+    elsewhere = Function("not", Comparison("=", Released("region"), Value("north")))
+    root = Function("round", Function("sqrt", Function("abs", m)), 2)
+    assert shown.query.outputs == (("region", Released("region")), ("share", share), ("root", root))
+    assert shown.query.having == Logic("and", enough, elsewhere)
+    assert shown.query.order == ((share, True), (Released("region"), False), (m, False))
+    assert shown.query.limit == 5
+    assert (shown.query.keys, shown.query.aggregates) == (q.query.keys, q.query.aggregates)
+
+
+@pytest.mark.parametrize(
+    ("figure", "output"),
+    [
+        (lambda n: n + 1, Arithmetic("+", Released("n"), Value(Fraction(1)))),
+        (lambda n: 1 + n, Arithmetic("+", Value(Fraction(1)), Released("n"))),
+        (lambda n: n - n, Arithmetic("-", Released("n"), Released("n"))),
+        (lambda n: n * 0.1, Arithmetic("*", Released("n"), Value(Fraction(1, 10)))),
+        (lambda n: 2 * n, Arithmetic("*", Value(Fraction(2)), Released("n"))),
+        (lambda n: 2 / n, Arithmetic("/", Value(Fraction(2)), Released("n"))),
+        (lambda n: -n, Arithmetic("-", Value(Fraction(0)), Released("n"))),
+        (lambda n: n < 1, Comparison("<", Released("n"), Value(Fraction(1)))),
+        (lambda n: n <= 1, Comparison("<=", Released("n"), Value(Fraction(1)))),
+        (lambda n: n >= 1, Comparison("<=", Value(Fraction(1)), Released("n"))),
+        (
+            lambda n: (n < 1) | (n == 2),
+            Logic(
+                "or",
+                (Comparison("<", Released("n"), Value(Fraction(1)))),
+                Comparison("=", Released("n"), Value(Fraction(2))),
+            ),
+        ),
+        (
+            lambda n: n.floor().ceil().is_missing(),
+            Function("is_missing", Function("ceil", Function("floor", Released("n")))),
+        ),
+        (
+            lambda n: n.where(n < 1),
+            Choice(Comparison("<", Released("n"), Value(Fraction(1))), Released("n"), Value(None)),
+        ),
+    ],
+)
+def test_a_figure_is_its_output(figure, output):
+    q = people.aggregate(n=ask.count())
+    assert q.select(x=figure(q["n"])).query.outputs == (("x", output),)
+
+
+def test_derived_columns_stand_beside_the_others_or_instead_of_them():
+    rows = people.derive(double=people.age * 2, age=people.age + 1)
+    assert isinstance(rows.relation, Derive)
+    assert list(rows.relation.columns) == [*scan.columns, "double"]
+    assert rows.relation.columns["age"].upper == 121
+    assert rows.mean("double").query.aggregates[0][1].expression.domain == number(0, 120, Fraction(2))
+
+
+def test_a_term_of_other_rows_is_refused():
+    """What was known of a column need not hold of another of its name: a bound would be stale."""
+    wider = people.derive(age=people.age * 1000)
+    for stale in (
+        people.age,
+        people.age + 1,
+        people.age > 3,
+        case((people.age > 3, people.spend)),
+        least(1, people.age),
+    ):
+        with pytest.raises(BadQuestion, match="'age' is not that of these rows"):
+            wider.derive(x=stale)
+    assert wider.derive(x=wider.age, y=people.spend)
+    assert people.where(people.age > 3).mean(people.age).query == people.where(people.age > 3).mean("age").query
+
+
+def test_one_row_for_each_unit():
+    rows = people.per_unit(n=ask.count(), total=ask.sum_("spend"), first=ask.min_("joined"), last=ask.max_("age"))
+    assert rows.relation == PerUnit(
+        scan,
+        (),
+        (
+            ("n", build.fold("count", scan)),
+            ("total", build.fold("sum", scan, SPEND)),
+            ("first", build.fold("min", scan, build.column(scan, "joined"))),
+            ("last", build.fold("max", scan, AGE)),
+        ),
+    )
+    assert rows.relation.rows == 1
+    assert people.per_unit("region", n=ask.count()).relation.keys == (("region", REGION),)
+
+
+def test_rows_are_joined_on_their_unit():
+    visits = table("visits", groups=5)
+    both = people.join(visits.where(visits.age > 3))
+    assert isinstance(both.relation, Join)
+    assert both.relation.rows == 100
+    assert both.relation.columns.keys() == {*COLUMNS, *(f"visits_{name}" for name in COLUMNS)}
+    assert both.relation.columns["visits_spend"] == scan.columns["spend"]
+    assert both.group_by("region").count().query.groups == 3
+    assert (
+        people.join(visits.per_unit(visits=ask.count())).relation.right == visits.per_unit(visits=ask.count()).relation
+    )
+    with pytest.raises(BadQuestion, match="each row is a unit"):
+        people.join(table("rows", unit="row"))
+
+
+def test_a_public_table_says_more_of_a_column(tmp_path):
+    rows = [{"region": "north", "name": "N", "zone": 1}, {"region": "south", "name": "S", "zone": 3}]
+    path = tmp_path / "geo.csv"
+    path.write_text("region,name,zone\nnorth,N,1\nsouth,S,3\n")
+    for data in (rows, path):
+        geo = PublicTable(data, "geo")
+        assert geo.columns == ("region", "name", "zone")
+        more = people.lookup(geo, on="region", columns=["name", "zone"])
+        assert more.relation.columns["name"].labels == ("N", "S")
+        assert more.relation.derived[-1] == ("zone", build.lookup(REGION, {"north": 1, "south": 3}))
+    geo = PublicTable([*rows, rows[0]], "geo")
+    with pytest.raises(BadParameter, match="once only"):
+        people.lookup(geo, on="region", columns=["name"])
+    with pytest.raises(BadParameter, match="one of region, name, zone"):
+        people.lookup(geo, on="region", columns=["size"])
+    with pytest.raises(BadParameter, match="once only"):
+        PublicTable([{"region": ["north"], "name": "N"}], "geo").mapping("region", "name")
+    (tmp_path / "geo.parquet").write_text("no Parquet")
+    with pytest.raises(BadSchema, match="can be read"):
+        PublicTable(tmp_path / "geo.parquet", "geo").mapping("region", "name")
+
+
+edges = st.lists(st.integers(-10, 600).map(lambda n: Fraction(n, 4)), min_size=2, max_size=9, unique=True).map(sorted)
+
+
+@given(edges, st.integers(0, 2000) | st.none())
+def test_a_histogram_counts_between_its_edges(edges, step):
+    (key,) = people.histogram("spend", edges=edges).query.keys
+    found = meaning(key.expression, {"spend": step})
+    x = None if step is None else Fraction(step, 4)
+    if x is None or not edges[0] <= x <= edges[-1]:
+        assert found is None
+    else:
+        expected = max(edge for edge in edges[:-1] if edge <= x)
+        assert found * key.domain.grid == expected
+        assert found in key.values
+
+
+def test_a_histogram_has_bins_of_equal_width():
+    q = people.group_by("region").histogram("age", bins=12).query
+    assert [key.name for key in q.keys] == ["region", "age"]
+    assert q.keys[1].labels() == list(range(0, 120, 10))
+    assert meaning(q.keys[1].expression, {"age": 120}) * q.keys[1].domain.grid == 110
+    assert q.aggregates == (COUNT,)
+    assert people.histogram(lambda t: t.age + 1).query.keys[0].name == "bin"
+
+
+REFUSED = [
+    (lambda: people.sum("region"), "of numbers; this is a category"),
+    (lambda: people.mean("note"), "of numbers; this is a text"),
+    (lambda: people.mean("free"), "needs bounds"),
+    (lambda: people.quantile("region", 0.5), "of numbers or dates"),
+    (lambda: people.quantile("free", 0.5), "needs bounds"),
+    (lambda: people.quantile("age", 2), "from 0 to 1"),
+    (lambda: people.quantile("age", float("nan")), "finite number"),
+    (lambda: people.top("region", 3), "1 to 2 most common"),
+    (lambda: people.top("region", 0), "at least 1"),
+    (lambda: people.mode("note"), "not public"),
+    (lambda: people.group_by("note"), "not public"),
+    (lambda: people.group_by("free"), "declared bounds"),
+    (lambda: people.group_by("height"), "no column 'height'"),
+    (lambda: people.group_by("age", groups=0), "at least 1"),
+    (lambda: people.group_by("age").query, "nothing is asked"),
+    (lambda: people.group_by("age", "spend", "region", "joined").count().query, "more than 1000000"),
+    (lambda: people.group_by("age", "age").count().query, "called 'age'"),
+    (lambda: people.group_by("count").count().query, "called 'count'"),
+    (lambda: people.where("age"), "condition"),
+    (lambda: people.where(people.count == 3), 'rows["name"]'),
+    (people.where, "condition"),
+    (lambda: people.derive(**{"a\0": people.age}), "control characters"),
+    (lambda: people.derive(x=people.region + 1), "category"),
+    (lambda: people.where(people.region == "nroth"), "north"),
+    (lambda: people.where(people.age > 3 and people.age < 5), "use & | ~"),
+    (lambda: people.where(3 < people.age < 5), "use & | ~"),
+    (lambda: people.count().having(lambda q: q["count"] > 3 and q["count"] < 5), "use & | ~"),
+    (lambda: people.per_unit(m=ask.mean("age")), "count, sum, min or max"),
+    (lambda: people.per_unit("age", age=ask.count()), "called 'age'"),
+    (lambda: people.histogram("region"), "of numbers"),
+    (lambda: people.histogram("free"), "declare"),
+    (lambda: people.histogram("age", edges=[1]), "at least two"),
+    (lambda: people.histogram("age", edges=[1, 1]), "increase"),
+    (lambda: people.histogram("age", bins=0), "at least 1"),
+    (lambda: people.count().select("age"), "it has count"),
+    (lambda: people.count().select("count", count=1), "called 'count'"),
+    (lambda: people.count().select(x=float("inf")), "finite number"),
+    (lambda: people.count().order_by("-age"), "it has count"),
+    (lambda: people.count().limit(0), "at least 1"),
+]
+
+
+@pytest.mark.parametrize(("asked", "fragment"), REFUSED, ids=range(len(REFUSED)))
+def test_what_cannot_be_asked_is_refused(asked, fragment):
+    with pytest.raises((BadQuestion, BadParameter)) as caught:
+        asked()
+    assert fragment in str(caught.value)
+
+
+def test_questions_are_frozen_and_can_be_copied():
+    q = people.where(people.age > 3).group_by("region").mean("age")
+    before = q.query
+    q.count()
+    q.limit(3)
+    assert q.query == before
+    assert copy.deepcopy(q).query == pickle.loads(pickle.dumps(q)).query == before
+    with pytest.raises(AttributeError):
+        q.keys = ()
+    with pytest.raises(TypeError):
+        hash(people.age)
+
+
+def test_a_constant_column_is_a_term_too():
+    assert people.derive(one=1).relation.derived[-1] == ("one", Constant(c(1).domain, 1))
+
+
+SAME = [
+    (people.count(), "SELECT COUNT(*) FROM people"),
+    (
+        people.where(people.age >= 18).where(people.region == "north").mean("spend"),
+        "SELECT AVG(spend) FROM people WHERE age >= 18 AND region = 'north'",
+    ),
+    (
+        people.group_by("region", "note", private=True).aggregate(n=ask.count(), m=ask.median("age")),
+        "SELECT region, note, COUNT(*) AS n, MEDIAN(age) AS m FROM people GROUP BY region, note",
+    ),
+    (
+        people.per_unit(total=ask.sum_("spend")).mean("total"),
+        "SELECT AVG(total) FROM (SELECT id, SUM(spend) AS total FROM people GROUP BY id) AS t",
+    ),
+    (
+        people.group_by("region").aggregate(n=ask.count()).having(lambda q: q["n"] > 10).order_by("-n").limit(3),
+        "SELECT region, COUNT(*) AS n FROM people GROUP BY region HAVING n > 10 ORDER BY n DESC LIMIT 3",
+    ),
+]
+
+
+@pytest.mark.parametrize(("question", "text"), SAME, ids=range(len(SAME)))
+def test_both_doors_mean_the_same(question, text):
+    assert parse(text, {"people": people}).query == question.query

@@ -1,0 +1,154 @@
+"""Arithmetic on what was released: intervals hold whatever the truth within them, and every operation is total."""
+
+from __future__ import annotations
+
+import datetime
+import math
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tacit.tables.evaluation import evaluate, shown
+from tacit.tables.outputs import (
+    Arithmetic,
+    Choice,
+    Comparison,
+    Estimate,
+    Function,
+    Logic,
+    Output,
+    Released,
+    Value,
+    labels,
+    numbers,
+    released,
+)
+
+A, B, C = Released("a"), Released("b"), Released("c")
+ends = st.floats(-50, 50).map(lambda x: round(x, 2))
+intervals = st.tuples(ends, ends).map(sorted)
+leaves = st.sampled_from([A, B, C, Value(Fraction(2)), Value(Fraction(1, 3)), Value(Fraction(0))])
+
+
+def _trees(children: st.SearchStrategy[Output]) -> st.SearchStrategy[Output]:
+    compared = st.builds(Comparison, st.sampled_from(["=", "<", "<="]), children, children)
+    return st.one_of(
+        st.builds(Arithmetic, st.sampled_from("+-*/"), children, children),
+        st.builds(Function, st.sampled_from(["abs", "sqrt", "floor", "ceil", "round"]), children),
+        st.builds(Choice, compared, children, children),
+        compared,
+        st.builds(Logic, st.sampled_from(["and", "or"]), compared, compared),
+        st.builds(Function, st.just("not"), compared),
+    )
+
+
+trees = st.recursive(leaves, _trees, max_leaves=6)
+
+
+@given(tree=trees, bounds=st.tuples(intervals, intervals, intervals), at=st.lists(st.floats(0, 1), min_size=6))
+def test_the_interval_holds_whatever_the_truth_within(tree: Output, bounds: Any, at: list[float]) -> None:
+    """The same tree, on any point of the intervals, lies in the interval that is computed from any other point."""
+
+    def point(share: float, low: float, high: float) -> Any:
+        return np.array([min(max(low + share * (high - low), low), high)])
+
+    estimated = {
+        name: numbers(point(share, *ends), np.array([ends[0]]), np.array([ends[1]]))
+        for name, share, ends in zip("abc", at[:3], bounds, strict=True)
+    }
+    true = {name: numbers(point(share, *ends)) for name, share, ends in zip("abc", at[3:6], bounds, strict=True)}
+    told, truth = evaluate(tree, estimated, 1), evaluate(tree, true, 1)
+    if not truth.missing()[0]:
+        assert told.lower[0] <= truth.values[0] <= told.upper[0]
+
+
+def column(*values: float | None, kind: str = "real") -> Estimate:
+    return numbers(np.array([np.nan if v is None else v for v in values]))
+
+
+def value(output: Output, **columns: Estimate) -> list[Any]:
+    return evaluate(output, columns, len(next(iter(columns.values())))).tolist()
+
+
+def test_division_by_zero_is_missing_and_knows_nothing() -> None:
+    told = evaluate(Arithmetic("/", A, B), {"a": column(1.0, 6.0), "b": column(0.0, 2.0)}, 2)
+    assert told.tolist() == [None, 3.0]
+    assert (told.lower[0], told.upper[0]) == (-math.inf, math.inf)
+    near = numbers(np.array([1.0]), np.array([-1.0]), np.array([3.0]))
+    told = evaluate(Arithmetic("/", A, B), {"a": column(1.0), "b": near}, 1)
+    assert (told.tolist(), told.lower[0], told.upper[0]) == ([1.0], -math.inf, math.inf)
+
+
+@pytest.mark.parametrize("sign", "+-*/")
+def test_what_is_missing_stays_missing(sign: Any) -> None:
+    assert value(Arithmetic(sign, A, B), a=column(None, 1.0), b=column(1.0, None)) == [None, None]
+    assert value(Arithmetic(sign, A, Value(None)), a=column(1.0)) == [None]
+    assert value(Arithmetic(sign, A, Value("text")), a=column(1.0)) == [None]
+
+
+def test_roots_of_negative_numbers_are_missing() -> None:
+    assert value(Function("sqrt", A), a=column(4.0, -1.0, None)) == [2.0, None, None]
+
+
+def test_the_logic_is_that_of_sql() -> None:
+    t, f, n = Value(True), Value(False), Value(None)
+    for sign, decides in (("and", False), ("or", True)):
+        for x in (t, f, n):
+            for y in (t, f, n):
+                known = (x.value, y.value)
+                expected = decides if decides in known else None if None in known else not decides
+                assert value(Logic(sign, x, y), a=column(0.0)) == [expected]  # type: ignore[arg-type]
+    assert value(Function("not", n), a=column(0.0)) == [None]
+    assert value(Function("is_missing", n), a=column(0.0)) == [True]
+    assert value(Choice(n, Value(Fraction(1)), Value(Fraction(2))), a=column(0.0)) == [2]
+
+
+def test_whole_numbers_stay_whole() -> None:
+    a, b = numbers(np.array([7, 1 << 61])), numbers(np.array([2, 1 << 61]))
+    whole = evaluate(Arithmetic("+", A, B), {"a": a, "b": b}, 2)
+    assert whole.tolist()[0] == 9 and whole.kind == "real"  # 2^62 would not fit: all of the column is floats
+    small = evaluate(Arithmetic("*", A, Value(Fraction(3))), {"a": numbers(np.array([7]))}, 1)
+    assert (small.kind, small.tolist(), small.lower[0], small.upper[0]) == ("integer", [21], 21, 21)
+
+
+def test_rounding() -> None:
+    x = column(2.345, -2.5, 1234.0)
+    assert value(Function("round", A, 2), a=x) == pytest.approx([2.35, -2.5, 1234.0])
+    assert value(Function("round", A, -2), a=x) == [0, 0, 1200]
+    assert value(Function("floor", A), a=x) == [2, -3, 1234]
+    assert value(Function("ceil", A), a=x) == [3, -2, 1234]
+
+
+def test_labels_are_compared_as_what_they_are() -> None:
+    days = labels([datetime.date(2020, 1, 2), None])
+    assert value(Comparison("=", A, Value("2020-01-02")), a=days) == [True, None]
+    assert value(Comparison("<", A, Value("2021")), a=labels(["2020", "2022"])) == [True, False]
+    assert value(Choice(Comparison("=", A, Value("x")), A, Value("other")), a=labels(["x", "y"])) == ["x", "other"]
+    assert value(Function("abs", A), a=labels(["x"])) == [None]
+
+
+def test_a_comparison_is_certain_only_where_intervals_are_apart() -> None:
+    a = numbers(np.array([1.0, 1.0]), np.array([0.0, 0.0]), np.array([2.0, 2.0]))
+    b = numbers(np.array([5.0, 1.5]), np.array([3.0, 1.0]), np.array([6.0, 4.0]))
+    told = evaluate(Comparison("<", A, B), {"a": a, "b": b}, 2)
+    assert told.tolist() == [True, True]
+    assert told.lower.tolist() == [1, 0] and told.upper.tolist() == [1, 1]
+
+
+def test_what_is_shown() -> None:
+    columns = {"a": column(3.0, None, 1.0, 3.0), "b": labels(["z", "y", "x", "w"])}
+    assert shown(columns, 4, None, ((A, True),), None).tolist() == [0, 3, 2, 1]
+    assert shown(columns, 4, None, ((A, False),), None).tolist() == [2, 0, 3, 1]
+    assert shown(columns, 4, None, ((A, True), (B, False)), 2).tolist() == [3, 0]
+    assert shown(columns, 4, Comparison("<", Value(Fraction(2)), A), (), None).tolist() == [0, 3]
+    assert shown(columns, 4, None, (), 0).tolist() == []
+    assert shown({"a": column()}, 0, Comparison("<", A, A), ((A, True),), 3).tolist() == []
+
+
+def test_what_an_output_is_computed_from() -> None:
+    tree = Choice(Logic("and", Comparison("=", A, B), Value(True)), Function("abs", C), Arithmetic("+", A, Value(None)))
+    assert released(tree) == {"a", "b", "c"}

@@ -1,0 +1,345 @@
+"""Offers: prices to the last digit, sensitivities by brute force, errors from public facts, no data at all."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from tacit.core.budget import Budget
+from tacit.core.errors import BadParameter, BadQuestion, BudgetExceeded, Refused
+from tacit.core.views import failures
+from tacit.engines.reference import Reference
+from tacit.mechanisms import Gaussian, KeySelection, Laplace
+from tacit.tables.aggregates import count, mean, median, mode, quantile, stddev, sum_, units, variance
+from tacit.tables.measures import FINEST, KEYS, compiled, plan
+from tacit.tables.plan import Histogram, Rows, Total, Units
+from tacit.tables.price import Offer, offer
+from tacit.tables.query import Query
+from tacit.tables.recipe import Noisy
+from tacit.tables.schema import Schema
+from tacit.tables.table import Table
+
+COLUMNS = {
+    "age": {"type": "integer", "lower": 20, "upper": 60},
+    "spend": {"type": "real", "lower": 0, "upper": 500, "grid": 0.25, "total": [0, 1000]},
+    "debt": {"type": "integer", "lower": -3, "upper": 5},
+    "wide": {"type": "integer", "lower": 0, "upper": 10**9},
+    "region": {"type": "category", "values": ["north", "south", "west"]},
+    "free": {"type": "real"},
+    "note": {"type": "text"},
+}
+PURE, UNION, ZCDP = Budget(epsilon=1), Budget(epsilon=1, delta="1e-9"), Budget(rho="0.1", delta="1e-6")
+
+
+def table(data: Any = (), rows: int = 3, **more: Any) -> Table:
+    return Table(list(data), {"table": {"name": "people", "unit": "id", "rows": rows, **more}, "columns": COLUMNS})
+
+
+PEOPLE = table(size=10_000)
+SCHEMAS: dict[str, Schema] = {"people": PEOPLE.schema}
+EVERYTHING = PEOPLE.group_by("region").aggregate(
+    n=count(),
+    u=units("debt"),
+    s=sum_("spend"),
+    m=mean("age"),
+    v=variance("debt"),
+    d=stddev("wide"),
+    q=quantile("age", "0.25"),
+    h=median("age"),
+    top=mode("debt"),
+)
+
+
+def made(question: Any, budget: Budget = PURE, **asked: Any) -> Offer:
+    return offer(question.query, budget, schemas=SCHEMAS, **asked)
+
+
+# What is measured
+
+
+def measures(question: Any) -> list[Any]:
+    return list(plan(question.query, SCHEMAS).measures)
+
+
+def test_a_mean_takes_the_middle_from_each_value() -> None:
+    p = plan(PEOPLE.mean("age").query, SCHEMAS)
+    rows, total = p.measures
+    assert isinstance(rows, Rows) and isinstance(total, Total)
+    assert (total.expression.domain.lower, total.expression.domain.upper) == (-20, 20)
+    assert p.distance(total).l1 == 3 * 20  # of 60 a row without the middle
+
+
+def test_the_squares_of_a_variance_are_centred_twice() -> None:
+    p = plan(PEOPLE.variance("age").query, SCHEMAS)
+    assert [p.distance(m).l1 for m in p.measures] == [3, 60, 3 * 200]  # 20^2 = 400, less its half
+
+
+def test_wide_squares_are_taken_of_coarse_values() -> None:
+    squares = measures(PEOPLE.variance("wide"))[2]
+    assert max(-squares.expression.domain.lower, squares.expression.domain.upper) <= 1 << 29
+
+
+def test_equal_measures_are_taken_once() -> None:
+    shared = PEOPLE.aggregate(m=mean("age"), v=variance("age"), d=stddev("age"), n=count("age"))
+    assert len(measures(shared)) == 3
+    assert len(measures(PEOPLE.aggregate(s=sum_("debt"), m=mean("debt")))) == 2  # the sum serves the mean
+    assert len(measures(PEOPLE.aggregate(s=sum_("age"), m=mean("age")))) == 3  # it would be three times as wide
+    assert len(measures(PEOPLE.aggregate(s=sum_("spend"), m=mean("spend")))) == 3  # it is clamped for each unit
+    assert len(measures(PEOPLE.aggregate(a=quantile("age", "0.1"), b=median("age"), c=mode("age")))) == 2
+
+
+def test_where_a_unit_has_one_row_rows_are_units() -> None:
+    one = table(rows=1)
+    assert measures(one.aggregate(n=count(), u=units())) == [Rows()]
+    assert measures(PEOPLE.aggregate(n=count(), u=units())) == [Rows(), Units()]
+
+
+def test_the_counts_by_which_keys_are_chosen_are_free() -> None:
+    several = compiled(PEOPLE.group_by("note", private=True).aggregate(n=count(), u=units()).query, SCHEMAS)
+    assert several.plan.measures == (Rows(),)
+    assert [recipe.parts for _, recipe in several.recipes] == [(0,), (KEYS,)]
+    single = compiled(table(rows=1).group_by("note", private=True).aggregate(n=count(), u=units()).query)
+    assert single.plan.measures == ()
+    assert [recipe.parts for _, recipe in single.recipes] == [(KEYS,), (KEYS,)]
+
+
+def test_a_total_is_clamped_as_the_schema_says() -> None:
+    (total,) = measures(PEOPLE.where(PEOPLE.age >= 30).sum("spend"))
+    assert total.per_unit == (0, 4000)
+    assert measures(PEOPLE.sum(PEOPLE.spend * 2))[0].per_unit is None
+    renamed = PEOPLE.derive(money=PEOPLE.spend, spend=PEOPLE.age)
+    assert measures(renamed.sum("money"))[0].per_unit == (0, 4000)
+    assert measures(renamed.sum("spend"))[0].per_unit is None
+
+
+def test_a_value_that_all_rows_share_is_their_median() -> None:
+    told = made(PEOPLE.median("debt"), epsilon=1)
+    (step,), ((_, recipe),) = told.steps, told.recipes
+    law = step.mechanism.law(np.repeat([0, 0, 100, 0, 0, 0, 0, 0, 0], recipe.split))
+    found = {y: recipe.estimate([Noisy(np.array([y]))]).tolist()[0] for y in law.support(0.0)}
+    assert math.fsum(law.mass(y) for y, value in found.items() if value == -1) > 0.999
+    assert step.mechanism.loss().epsilon() == 1  # one row is four records, each paid a quarter
+
+
+def test_histograms_are_of_moderate_size_and_cover_the_range() -> None:
+    for name in ("age", "wide", "debt"):
+        (histogram,) = measures(PEOPLE.median(name))
+        assert isinstance(histogram, Histogram)
+        steps = {b - a for a, b in itertools.pairwise(histogram.edges)}
+        assert len(steps) == 1 and len(histogram.edges) - 1 <= FINEST
+        d = histogram.expression.domain
+        assert histogram.edges[0] == d.lower and histogram.edges[-2] <= d.upper < histogram.edges[-1]
+
+
+@pytest.mark.parametrize(
+    "ask", [lambda t: t.sum("free"), lambda t: t.quantile("age", 1), lambda t: t.quantile("age", 0)]
+)
+def test_what_cannot_be_measured_is_refused(ask: Any) -> None:
+    with pytest.raises(BadQuestion):
+        plan(ask(PEOPLE).query, SCHEMAS)
+
+
+cells = st.fixed_dictionaries(
+    {
+        "id": st.integers(1, 3),
+        "age": st.sampled_from([20, 41, 60, None]),
+        "spend": st.sampled_from([0.0, 333.25, 500.0]),
+        "debt": st.integers(-3, 5),
+        "wide": st.sampled_from([0, 10**9, 5 * 10**8]),
+        "region": st.sampled_from(["north", "south", None]),
+    }
+)
+
+
+@settings(max_examples=60)
+@given(data=st.lists(cells, max_size=10), groups=st.sampled_from([None, 1]), grouped=st.booleans())
+def test_one_unit_moves_each_measure_by_its_distance_at_most(data: Any, groups: int | None, grouped: bool) -> None:
+    """The distance of each measure, recomputed from the answers of the reference engine on neighbouring tables."""
+    asked = dict(EVERYTHING.query.aggregates)
+    facts: Any = {} if groups is None else {"groups": groups}
+    told = table(data, rows=2, **facts)
+    question = Query(
+        told.relation, EVERYTHING.query.keys if grouped else (), tuple(asked.items()), (), groups if grouped else None
+    )
+    p = plan(question, SCHEMAS)
+
+    def answers(rows: Any) -> Any:
+        with Reference() as engine:
+            engine.register(table(rows, rows=2, **facts), "00" * 16)
+            return [np.asarray(a, object) for a in engine.answer(p).cells]
+
+    whole = answers(data)
+    for unit in {row["id"] for row in data}:
+        without = answers([row for row in data if row["id"] != unit])
+        for measure, a, b in zip(p.measures, whole, without, strict=True):
+            moves = [abs(int(v)) for v in (a - b).ravel()]
+            d = p.distance(measure)
+            assert sum(moves) <= d.l1
+            assert sum(v * v for v in moves) <= d.l2_squared
+            assert max(moves, default=0) <= d.linf
+            assert d.l0 is not None and sum(v > 0 for v in moves) <= d.l0
+
+
+# What it costs
+
+
+def test_shares_are_equal_and_their_sum_is_what_was_asked() -> None:
+    asked = PEOPLE.group_by("region").aggregate(n=count(), s=sum_("spend"), m=mean("age"))
+    pure = made(asked, epsilon="0.1")
+    assert [step.mechanism.loss().epsilon() for step in pure.steps] == [0.025] * 4
+    assert pure.price == Fraction(1, 10) == sum(Fraction(a.pure()) * n for a, n in pure.loss.terms.items())
+    zcdp = made(asked, ZCDP, rho="0.01")
+    assert zcdp.price == Fraction(1, 100)
+    assert all(isinstance(step.mechanism, Gaussian) for step in zcdp.steps)
+
+
+@given(epsilon=st.fractions(Fraction(1, 100), 3), parts=st.integers(1, 4))
+def test_a_pure_price_is_met_to_the_last_digit(epsilon: Fraction, parts: int) -> None:
+    aggregates = [count(), sum_("spend"), median("age"), mode("debt")][:parts]
+    told = made(PEOPLE.aggregate(**{f"a{i}": a for i, a in enumerate(aggregates)}), epsilon=epsilon)
+    assert told.price == epsilon
+
+
+@pytest.mark.parametrize("budget", [PURE, UNION, ZCDP, Budget(epsilon=2, renyi_order=8)], ids=repr)
+def test_a_price_is_never_more_than_asked(budget: Budget) -> None:
+    name = "rho" if budget.rho else "epsilon"
+    told = made(EVERYTHING, budget, **{name: "0.05"})
+    assert Fraction(1, 20) * (1 - Fraction(1, 10**9)) < told.price <= Fraction(1, 20)
+    assert budget.spent(told.loss) == told.price
+
+
+def test_of_two_currencies_the_one_with_the_smaller_errors_is_taken() -> None:
+    many = made(EVERYTHING, UNION, epsilon="0.1")
+    assert any(isinstance(step.mechanism, Gaussian) for step in many.steps)
+    one = made(PEOPLE.count(), UNION, epsilon="0.1")
+    assert [type(step.mechanism) for step in one.steps] == [Laplace]
+    assert one.price == many.price.limit_denominator(10**6) == Fraction(1, 10)  # type: ignore[union-attr]
+
+
+def test_a_sum_that_is_spoilt_for_good_buys_nothing() -> None:
+    """Once Gaussian noise was bought there is no pure sum left, and a price in it would not be what is charged."""
+    spent = Gaussian(rho="0.001").loss()
+    told = made(PEOPLE.count(), UNION, epsilon="0.1", spent=spent)
+    assert told.price == UNION.price(told.loss, spent) <= Fraction(1, 10)
+
+
+def test_a_change_of_currency_is_not_made_where_it_costs_more_than_asked() -> None:
+    """After pure prices, Gaussian noise would be paid in the other sum, of which more is gone."""
+    spent = 5 * Laplace(epsilon="0.1").loss()
+    told = made(EVERYTHING, UNION, epsilon="0.1", spent=spent)
+    assert told.price == Fraction(1, 10)
+    assert UNION.price(made(EVERYTHING, UNION, epsilon="0.1").loss, spent) > Fraction(1, 10)
+
+
+def test_prices_in_other_currencies() -> None:
+    with pytest.raises(Refused, match="ask with epsilon"):
+        made(PEOPLE.count(), PURE, rho="0.1")
+    pure_in_zcdp = made(PEOPLE.count(), ZCDP, epsilon="0.1")
+    assert [type(step.mechanism) for step in pure_in_zcdp.steps] == [Laplace]
+    assert pure_in_zcdp.loss.epsilon() == 0.1
+    assert pure_in_zcdp.price == ZCDP.spent(pure_in_zcdp.loss)
+    rho_in_union = made(PEOPLE.count(), UNION, rho="0.001")
+    assert UNION.spent(rho_in_union.loss) == rho_in_union.price < math.inf
+    assert sum(atom.concentrated() for atom in rho_in_union.loss.terms) == pytest.approx(0.001)
+
+
+@pytest.mark.parametrize(
+    "asked", [{}, {"epsilon": 1, "rho": 1}, {"epsilon": 0}, {"error": -1}, {"epsilon": 1, "beta": 2}]
+)
+def test_bad_prices_are_refused(asked: Any) -> None:
+    with pytest.raises(BadParameter):
+        made(PEOPLE.count(), **asked)
+
+
+def test_keys_that_are_chosen_need_a_delta() -> None:
+    question = PEOPLE.group_by("note", private=True).aggregate(n=count(), u=units())
+    with pytest.raises(BadQuestion, match="delta"):
+        made(question, PURE, epsilon="0.1")
+    told = made(question, ZCDP, rho="0.01")
+    assert isinstance(told.steps[-1].mechanism, KeySelection)
+    assert told.price == Fraction(1, 100)  # of which the keys have their share
+    assert 0 < failures(told.loss) <= ZCDP.failures / 10  # a tenth of the budget, and so of its failures
+    assert told.errors[0].text == f"a key of more than {told.steps[-1].mechanism.error(beta='0.05'):g} units is there"
+    more = made(question, ZCDP, rho="0.01", delta="9e-7")
+    assert failures(told.loss) < failures(more.loss) <= Fraction(9, 10**7)
+    with pytest.raises(BudgetExceeded):
+        made(question, ZCDP, rho="0.01", delta="1e-3")
+
+
+@pytest.mark.parametrize(
+    "ask", [quantile("debt", "0.25"), median("debt"), mode("debt")], ids=["quarter", "median", "mode"]
+)
+def test_choices_in_all_cells_cost_what_one_cell_does(ask: Any) -> None:
+    """By their exact laws: one unit's three rows, however they are shared out among two cells."""
+    told = made(PEOPLE.group_by("region").aggregate(a=ask), epsilon=1)
+    m, k = told.steps[0].mechanism, told.recipes[0][1].split
+    base = np.array([0, 3, 2, 0, 0, 1, 0, 0, 0])
+
+    def worst(own: Any) -> float:
+        p, q = m.law(np.repeat(base, k)), m.law(np.repeat(base + own, k))
+        return max(abs(math.log(p.mass(y) / q.mass(y))) for y in p.support(0.0))
+
+    for first, second in (((3, 0), (0, 0)), ((2, 0), (0, 1)), ((1, 1), (0, 1))):
+        moved = [np.eye(9, dtype=int)[1] * a + np.eye(9, dtype=int)[7] * b for a, b in (first, second)]
+        assert sum(map(worst, moved)) <= told.loss.epsilon() * (1 + 1e-9)
+
+
+# How accurate it is
+
+
+@pytest.mark.parametrize("budget", [PURE, UNION, ZCDP], ids=repr)
+def test_the_least_price_for_an_error(budget: Budget) -> None:
+    question = PEOPLE.group_by("region").aggregate(n=count(), s=sum_("debt"))
+    told = made(question, budget, error=500)
+    errors = [a.error for a in told.errors if a.name in ("n", "s")]
+    assert max(errors) <= 500  # type: ignore[type-var]
+    name = "rho" if budget.rho else "epsilon"
+    less = made(question, budget, **{name: told.price * Fraction(99, 100)})  # type: ignore[operator]
+    assert max(a.error for a in less.errors if a.name in ("n", "s")) > 500  # type: ignore[type-var]
+    assert made(question, budget, relative="0.05").errors == told.errors  # of a size of 10000
+    some = PEOPLE.where(PEOPLE.age > 30).group_by("region").aggregate(n=count(), s=sum_("debt"))
+    assert made(some, budget, relative="0.05").errors == told.errors
+
+
+def test_errors_that_cannot_be_asked_for() -> None:
+    with pytest.raises(BadQuestion):
+        made(PEOPLE.median("age"), error=5)
+    with pytest.raises(BadQuestion):
+        offer(table().count().query, PURE, relative="0.1")
+    with pytest.raises(Refused, match="ask for a larger error"):
+        made(PEOPLE.sum("wide"), error="0.001")
+    chosen = PEOPLE.group_by("note", private=True).aggregate(u=units())
+    with pytest.raises(BadQuestion, match="delta"):
+        made(chosen, PURE, error=50)
+    told = made(chosen, ZCDP, error=50)
+    assert told.errors[1].error is not None and 45 < told.errors[1].error <= 50
+
+
+def test_an_error_is_that_of_the_noise() -> None:
+    told = made(PEOPLE.aggregate(n=count(), s=sum_("spend")), epsilon=1)
+    (n, s), (rows, total) = told.errors, told.steps
+    assert n.error == rows.mechanism.error(beta="0.05")
+    assert s.error == total.mechanism.error(beta="0.05") / 4  # steps of a quarter
+    assert total.mechanism == Laplace(epsilon="0.5", sensitivity=told.plan.distance(told.plan.measures[1]))
+
+
+def test_the_error_of_a_mean_needs_a_public_size() -> None:
+    known, unknown = made(PEOPLE.mean("age"), epsilon=1), offer(table().mean("age").query, PURE, epsilon=1)
+    assert known.errors[0].error is not None and 0 < known.errors[0].error < 1
+    assert unknown.errors[0].error is None and "/ (count - " in unknown.errors[0].text
+    filtered = made(PEOPLE.where(PEOPLE.age > 30).mean("age"), epsilon=1)
+    assert filtered.errors[0].error is None  # how many are left is not public
+
+
+def test_an_offer_explains_itself() -> None:
+    told = made(EVERYTHING, UNION, epsilon="0.1")
+    text = told.explain()
+    assert "Laplace" in text and "Gaussian" in text and "ranks" in text
+    assert "0.95" in str(told)
