@@ -1,0 +1,51 @@
+"""Adaptive data analysis: a holdout set that many questions, each chosen after the last answer, do not wear out.
+
+    rule = ReusableHoldout(n=10_000, questions=1000, exceptions=20)    what is promised is known before data is seen
+    holdout = rule.open(records, train=training_records)
+    holdout.ask(statistic); holdout.statement; holdout.left
+
+`transfer` has the theorems, `planning` compares them, `monitor` runs the argument behind them, `experiment` the classic
+demonstration of how a holdout set that is asked plainly deceives.
+"""
+
+from . import planning, transfer
+from .experiment import Experiment, overfit
+from .gaussian_answers import GaussianAnswers
+from .guess_and_check import GuessAndCheck
+from .keeper import Keeper, Kept, Memory
+from .ladder import Ladder, ParameterFreeLadder
+from .monitor import Monitor, Monitored, monitor
+from .planning import bears, compare, needs
+from .questions import fingerprint
+from .reusable import ReusableHoldout
+from .rule import Rule, Spent, Statement
+from .scoring import OneSplit, scorer
+from .session import Holdout
+
+__all__ = [
+    "Experiment",
+    "GaussianAnswers",
+    "GuessAndCheck",
+    "Holdout",
+    "Keeper",
+    "Kept",
+    "Ladder",
+    "Memory",
+    "Monitor",
+    "Monitored",
+    "OneSplit",
+    "ParameterFreeLadder",
+    "ReusableHoldout",
+    "Rule",
+    "Spent",
+    "Statement",
+    "bears",
+    "compare",
+    "fingerprint",
+    "monitor",
+    "needs",
+    "overfit",
+    "planning",
+    "scorer",
+    "transfer",
+]

@@ -1,0 +1,62 @@
+"""Who keeps the state of a holdout: a ledger, so that its life goes on in the next process, or the memory of this one.
+
+The protocols are the part of a ledger's sessions that is needed here; `tacit.ledger.Ledger` is a `Keeper`.
+"""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+from ..core.errors import Exhausted, LedgerConflict
+from ..core.loss import Loss
+from ..core.randomness import process
+
+
+class Kept(Protocol):
+    """One life: a step replaces the state and stores the answer, if nobody took that step before."""
+
+    def read(self) -> tuple[int, bytes]:
+        """How many steps were taken, and the state after them."""
+
+    def find(self, key: str, /) -> bytes | None:
+        """The last answer to a question, if it was asked."""
+
+    def step(self, after: int, key: str, state: bytes, answer: bytes, /) -> bytes:
+        """Take the step that follows `after` of them; the answer to hand out.  Else `LedgerConflict`."""
+
+
+class Keeper(Protocol):
+    """Starts lives, or goes on with those it knows by their key."""
+
+    def start(self, *, key: str, loss: Loss, state: bytes, analyst: str) -> Kept:
+        """Pay for a life and keep its first state; one that was started with this key goes on where it was."""
+
+
+class _Life:
+    def __init__(self, state: bytes) -> None:
+        self._steps, self._state, self._answers = 0, state, dict[str, bytes]()
+        self._owner = process()
+
+    def read(self) -> tuple[int, bytes]:
+        if self._owner != process():  # a forked copy would be a second life
+            raise Exhausted("a holdout kept in memory", "answers only in the process that opened it")
+        return self._steps, self._state
+
+    def find(self, key: str, /) -> bytes | None:
+        return self._answers.get(key)
+
+    def step(self, after: int, key: str, state: bytes, answer: bytes, /) -> bytes:
+        if after != self._steps:
+            raise LedgerConflict(f"the step after {after} is not the next of this session; read its state again")
+        self._steps, self._state, self._answers[key] = after + 1, state, answer
+        return answer
+
+
+class Memory:
+    """Forgets all when the process ends: for experiments, not for a holdout set that matters."""
+
+    def __init__(self) -> None:
+        self._lives: dict[str, _Life] = {}
+
+    def start(self, *, key: str, loss: Loss, state: bytes, analyst: str) -> _Life:
+        return self._lives.setdefault(key, _Life(state))

@@ -1,0 +1,196 @@
+r"""How many adaptive questions n records can bear, and how wide an answer k of them get: every way, side by side.
+
+    asked beforehand      sqrt(ln(2 k / beta) / (2 n)): what questions chosen without a look would get; a yardstick
+    sample splitting      the same with n / k fresh records for each question
+    rounded answers       multiples of 1/V: 1/(2 V) + sqrt(ln(2 N / beta) / (2 n)), N = 1 + (V+1) + ... + (V+1)^(k-1)
+    Gaussian answers      sigma z + what a transfer theorem adds, z the quantile of the largest of k normals
+
+Of the last each theorem has its own line.  Noise of deviation sigma makes k answers rho-zCDP, rho = k/(2 n^2 sigma^2),
+and so (epsilon, delta)-private for every delta.  For each the best sigma is sought: more noise is less exact, less
+noise less private.  The search is in floating point; what it finds is then evaluated as the theorem states it.
+Noise pays from some hundred questions on, if n is large: its width grows like k^(1/4), that of the others like
+k^(1/2).
+
+References.  Jung et al., ITCS 2020, figure 1; `transfer.py` and `histories.py` for the theorems.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import ndtri
+
+from ..composition import hoeffding_inverse, rho_for
+from ..core.errors import BadParameter
+from ..core.exact import Number, probability, whole
+from ..core.search import least_whole
+from . import histories, transfer
+
+Floats = NDArray[np.float64]
+MOST = 1 << 40  # questions
+_ORDERS: list[float] = np.geomspace(0.3, 1e6, 100).tolist()
+_SHARES: Floats = 10.0 ** (-np.arange(2, 49) / 4)  # of beta, for noise and for delta
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """What one way promises: all k answers within `width` of the truth, but for the chance beta."""
+
+    method: str
+    n: int
+    questions: int
+    width: float
+    sigma: float = 0.0
+    epsilon: float = 0.0
+    delta: float = 0.0
+
+
+def beforehand(n: int, questions: int, beta: Number) -> Plan:
+    """Hoeffding and the union bound, for questions that do not depend on the records."""
+    return Plan("asked beforehand", n, questions, hoeffding_inverse(n, probability("beta", beta) / questions))
+
+
+def splitting(n: int, questions: int, beta: Number) -> Plan:
+    """Fresh records for each question."""
+    each, share = n // questions, probability("beta", beta) / questions
+    return Plan("sample splitting", n, questions, hoeffding_inverse(each, share) if each else math.inf)
+
+
+def rounded(n: int, questions: int, beta: Number) -> Plan:
+    """The sample's own answers, rounded to the best of 1/2, 1/4, ..."""
+    b, best = float(probability("beta", beta)), math.inf
+    for values in (2**j for j in range(1, 17)):
+        # ln of the sum of (V+1)^j over j < k, from above: the last term times 1 + 1/V
+        nats = (questions - 1) * math.log(values + 1) + math.log1p(1 / values) + math.log(2 / b)
+        best = min(best, 1 / (2 * values) + math.sqrt(nats / (2 * n)))
+    return Plan("rounded answers", n, questions, best * histories.OUTWARD)
+
+
+def quantile(beta: float, questions: int) -> float:
+    """All of k standard normals lie within this, but for the chance beta."""
+    return -float(ndtri(-math.expm1(math.log1p(-beta) / questions) / 2))
+
+
+def gaussian(n: int, questions: int, beta: Number, theorem: str = "jung") -> Plan:
+    """Gaussian noise at its best sigma, by `jung`, `bassily` or `notes`."""
+    if theorem not in tuple(_THEOREMS):
+        raise BadParameter("theorem", theorem, f"one of {', '.join(_THEOREMS)}")
+    n, k, b = whole("n", n), whole("questions", questions), float(probability("beta", beta))
+    return _jung(n, k, b) if theorem == "jung" else _fixed(n, k, b, theorem)
+
+
+def _jung(n: int, k: int, b: float) -> Plan:
+    """The best epsilon, delta and share of beta for the noise."""
+    epsilon, share = np.geomspace(1e-4, 2, 150)[:, None, None], b * _SHARES
+    delta, noise = share[:, None], share
+    alpha = _sigma(n, k, epsilon, delta) * _quantiles(noise, k)
+    width = alpha + np.expm1(epsilon) + (np.sqrt(noise) + np.sqrt(2 * delta)) ** 2 / b
+    i, j, m = np.unravel_index(np.argmin(width), width.shape)
+    e, d, x = (float(f"{v:.6g}") for v in (epsilon[i, 0, 0], share[j], share[m]))
+    sigma = _exact_sigma(n, k, e, d)
+    proved = transfer.jung_at(b, e, d, alpha=sigma * quantile(x, k), beta=x)
+    return Plan("Gaussian, Jung et al. 2020", n, k, proved.width, sigma, e, d)
+
+
+def _fixed(n: int, k: int, b: float, theorem: str) -> Plan:
+    """Half of beta for the noise, and half for a theorem in which epsilon fixes the width."""
+    times, divisor, least, most, method = _THEOREMS[theorem]
+    low, high = math.sqrt(least(b) / n) * (1 + 1e-9), most * (1 - 1e-9)
+    if low >= high:
+        return Plan(method, n, k, math.inf)
+    epsilon = np.geomspace(low, high, 400)
+    delta, alpha = epsilon * b / (2 * divisor) * (1 - 1e-9), quantile(b / 2, k)
+    e = float(epsilon[np.argmin(_sigma(n, k, epsilon, delta) * alpha + times * epsilon)])
+    d = e * b / (2 * divisor) * (1 - 1e-9)
+    sigma = _exact_sigma(n, k, e, d)
+    proved = getattr(transfer, theorem)(e, d, n, alpha=sigma * alpha, beta=b / 2)
+    return Plan(method, n, k, proved.width, sigma, e, d)
+
+
+def _sigma(n: int, k: int, epsilon: Floats, delta: Floats) -> Floats:
+    """The noise that makes k answers (epsilon, delta)-private: nearly, for only some Renyi orders are tried."""
+    rho = np.zeros(np.broadcast_shapes(np.shape(epsilon), np.shape(delta)))
+    for s in _ORDERS:  # less one
+        room = epsilon + math.log1p(1 / s) + (math.log1p(s) + np.log(delta)) / s
+        np.maximum(rho, room / (1 + s), out=rho)
+    return np.asarray(math.sqrt(k / 2) / n / np.sqrt(np.maximum(rho, 1e-300)))
+
+
+def _exact_sigma(n: int, k: int, epsilon: float, delta: float) -> float:
+    return math.sqrt(k / (2 * rho_for(epsilon, delta))) / n * histories.OUTWARD
+
+
+def _quantiles(beta: Floats, k: int) -> Floats:
+    return np.asarray(-ndtri(-np.expm1(np.log1p(-beta) / k) / 2))
+
+
+# how many epsilons wide, how many times delta / epsilon, the least n epsilon^2 and the largest epsilon
+_THEOREMS: dict[str, tuple[int, int, Callable[[float], float], float, str]] = {
+    "jung": (1, 1, lambda b: 0.0, 0.0, ""),
+    "bassily": (
+        transfer.BASSILY_WIDTH,
+        1,
+        lambda b: math.log(8 / b),
+        float(transfer.BASSILY_LARGEST),
+        "Gaussian, Bassily et al. 2016",
+    ),
+    "notes": (
+        transfer.NOTES_WIDTH,
+        transfer.NOTES_DELTA,
+        lambda b: max(transfer.NOTES_SMALLEST, transfer.NOTES_DECAY * math.log(2 * transfer.NOTES_SIDES / b)),
+        float(transfer.NOTES_LARGEST),
+        "Gaussian, lecture notes corrected",
+    ),
+}
+METHODS: dict[str, Callable[[int, int, Number], Plan]] = {
+    "asked beforehand": beforehand,
+    "sample splitting": splitting,
+    "rounded answers": rounded,
+    "Gaussian, Jung et al. 2020": gaussian,
+    "Gaussian, Bassily et al. 2016": lambda n, k, beta: gaussian(n, k, beta, "bassily"),
+    "Gaussian, lecture notes corrected": lambda n, k, beta: gaussian(n, k, beta, "notes"),
+}
+
+
+def compare(n: int, questions: int | Iterable[int], beta: Number = "0.05") -> list[Plan]:
+    """What every method promises for each number of questions; also the data of a plot."""
+    n, ks = whole("n", n), [questions] if isinstance(questions, int) else list(questions)
+    return [method(n, whole("questions", k), beta) for k in ks for method in METHODS.values()]
+
+
+def bears(n: int, width: Number, beta: Number = "0.05", method: str = "Gaussian, Jung et al. 2020") -> int:
+    """How many adaptive questions n records answer to within `width`, by one method; 0 if none."""
+    if method not in tuple(METHODS):
+        raise BadParameter("method", method, f"one of {', '.join(METHODS)}")
+    n, target, way = whole("n", n), float(probability("width", width)), METHODS[method]
+    return least_whole(lambda k: k > MOST or way(n, k, beta).width > target, 1) - 1
+
+
+def needs(questions: int, width: Number, beta: Number = "0.05", method: str = "Gaussian, Jung et al. 2020") -> int:
+    """How many records it takes to answer so many adaptive questions to within `width`, by one method."""
+    if method not in tuple(METHODS):
+        raise BadParameter("method", method, f"one of {', '.join(METHODS)}")
+    k, target, way = whole("questions", questions), float(probability("width", width)), METHODS[method]
+    return least_whole(lambda n: way(n, k, beta).width <= target, 1)
+
+
+def table(plans: Sequence[Plan]) -> str:
+    """The plans as text, one line each."""
+    head = f"{'method':34} {'n':>10} {'questions':>10} {'width':>8} {'sigma':>9} {'epsilon':>8}"
+    lines = [
+        f"{p.method:34} {p.n:>10} {p.questions:>10} {_number(p.width):>8} {_blank(p.sigma):>9} {_blank(p.epsilon):>8}"
+        for p in plans
+    ]
+    return "\n".join(line.rstrip() for line in [head, *lines])
+
+
+def _number(x: float) -> str:
+    return "none" if x >= 1 else f"{math.ceil(x * 10**4) / 10**4:.4f}"
+
+
+def _blank(x: float) -> str:
+    return f"{x:.4g}" if 0 < x < 10 else ""

@@ -1,0 +1,69 @@
+"""Questions about a holdout set, as integers; and the set's fingerprint.
+
+A question gives each record a value in [0, 1].  Values are clamped and put on a public grid, a power of two, so their
+sum is an integer, exact in any order, and one record that is substituted moves it by at most 1 / grid steps.  What is
+no number counts as 0.  Nothing that the values are can raise an error: only their shape and kind, which are public.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass, field
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..core.errors import BadData
+
+Steps = NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class Question:
+    """A guess, such as the value on the training set, and the records' values: in steps of the grid."""
+
+    guess: int | None
+    values: Steps = field(repr=False)
+
+    @property
+    def total(self) -> int:
+        return int(self.values.sum())
+
+    def key(self, name: str) -> str:
+        """The digest of a name and a guess, which are public."""
+        return hashlib.sha256(f"{self.guess};{name}".encode()).hexdigest()
+
+
+def values_in_steps(values: object, n: int, grid: Fraction) -> Steps:
+    """One value for each record, clamped to [0, 1], in steps of the grid."""
+    given = np.asarray(values)
+    if isinstance(values, np.ma.MaskedArray) or given.shape != (n,) or given.dtype.kind not in "biuf":
+        raise BadData(
+            "values", f"an array of shape {given.shape} and kind {given.dtype.kind!r}", f"{n} numbers, one each"
+        )
+    unit = int(1 / grid)
+    if given.dtype.kind != "f":
+        return np.asarray(given > 0, np.int64) * unit
+    if unit == 1:
+        raise BadData("values", "floats", "booleans or whole numbers, as the grid is 1: yes or no")
+    at = np.clip(np.nan_to_num(given.astype(np.float64), nan=0.0), 0.0, 1.0)
+    return np.floor(at * unit + 0.5).astype(np.int64)
+
+
+def arrays(name: str, data: object) -> tuple[NDArray[Any], ...]:
+    """An array of records, or several of the same length, such as features and labels."""
+    parts = tuple(np.asarray(part) for part in (data if isinstance(data, tuple) else (data,)))
+    if not parts or any(part.ndim == 0 or len(part) != len(parts[0]) for part in parts):
+        raise BadData(name, "something else", "an array of records, or a tuple of arrays of one length")
+    return parts
+
+
+def fingerprint(data: object) -> str:
+    """The SHA-256 digest of the records: their kinds, shapes and bytes, in their order."""
+    digest = hashlib.sha256()
+    for part in arrays("data", data):
+        digest.update(f"{part.dtype.str}{part.shape};".encode())
+        digest.update(repr(part.tolist()).encode() if part.dtype.hasobject else np.ascontiguousarray(part).tobytes())
+    return digest.hexdigest()

@@ -1,0 +1,89 @@
+"""A holdout as a scorer, and the one split that goes with it, for scikit-learn's `cross_val_score` and `GridSearchCV`.
+
+    split = OneSplit(len(X), holdout=0.5)
+    desk = rule.open(split.held_out(X, y))
+    GridSearchCV(model, grid, cv=split, scoring=scorer(desk, split.training(X, y)), refit=False, error_score="raise")
+
+`refit=False`, for the refitted model would have seen the holdout records; with `error_score="raise"` a holdout that is
+spent says so, instead of scoring NaN.  The scorer cannot be sent to another process: n_jobs=1, or threads.
+Neither is built on scikit-learn, which asks only for their methods.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..core.errors import BadParameter, Refused
+from ..core.exact import Number, probability, whole
+from ..core.randomness import SYSTEM, Source
+from ..core.sample import permutation
+from .questions import fingerprint
+from .session import Holdout
+
+Rows = NDArray[np.int64]
+
+
+class OneSplit:
+    """Training and holdout rows, drawn once: every search over models meets the same holdout set."""
+
+    def __init__(self, n: int, holdout: Number = "0.5", *, source: Source = SYSTEM) -> None:
+        n, held = whole("n", n, at_least=2), round(whole("n", n) * probability("holdout", holdout))
+        if not 0 < held < n:
+            raise BadParameter("holdout", holdout, f"a share that leaves records on either side of {n}")
+        order = permutation(n, source)
+        self.train: Rows = np.sort(order[held:])
+        self.holdout: Rows = np.sort(order[:held])
+
+    def split(self, X: Any = None, y: Any = None, groups: Any = None) -> Iterator[tuple[Rows, Rows]]:
+        """The rows to train on and the rows held out."""
+        if X is not None and len(X) != self.train.size + self.holdout.size:
+            raise BadParameter("X", f"{len(X)} rows", f"the {self.train.size + self.holdout.size} that were split")
+        yield self.train, self.holdout
+
+    def get_n_splits(self, X: Any = None, y: Any = None, groups: Any = None) -> int:
+        """One."""
+        return 1
+
+    def training(self, X: Any, y: Any) -> tuple[Any, Any]:
+        """The training rows of features and labels."""
+        return _rows(X, self.train), _rows(y, self.train)
+
+    def held_out(self, X: Any, y: Any) -> tuple[Any, Any]:
+        """The holdout rows of features and labels."""
+        return _rows(X, self.holdout), _rows(y, self.holdout)
+
+
+def _rows(data: Any, rows: Rows) -> Any:
+    """Of a data frame, or of anything that is an array."""
+    return data.iloc[rows] if hasattr(data, "iloc") else np.asarray(data)[rows]
+
+
+def correct(model: Any, X: Any, y: Any) -> NDArray[np.bool_]:
+    """Is the prediction right, record by record?"""
+    return np.asarray(model.predict(X) == np.asarray(y))
+
+
+def scorer(
+    desk: Holdout, train: tuple[Any, Any], values: Callable[[Any, Any, Any], Any] = correct
+) -> Callable[[Any, Any, Any], float]:
+    """A scorer: on the holdout records it asks, with the model's value on `train` as the guess.
+
+    `values(model, X, y)` gives each record its value in [0, 1], by default whether it was predicted right.  On the
+    training records it is plainly averaged.  Other records are refused.
+    """
+    trained_on = fingerprint(tuple(train))
+
+    def score(model: Any, X: Any, y: Any) -> float:
+        shown = fingerprint((X, y))
+        guess = float(np.mean(values(model, *train)))
+        if shown == trained_on:
+            return guess
+        if shown != desk.fingerprint:
+            raise Refused("these are neither the training nor the holdout records that the scorer was made for")
+        return desk.ask((guess, values(model, X, y)))
+
+    return score

@@ -1,0 +1,142 @@
+"""A holdout set in use: one rule, one set of records, one life."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Callable
+from dataclasses import asdict
+from threading import Lock
+from typing import Any, NoReturn
+
+import numpy as np
+
+from ..core.errors import BadData, BadParameter, LedgerConflict, Refused
+from ..core.loss import Loss
+from ..core.randomness import SYSTEM, Source
+from .keeper import Keeper, Memory
+from .questions import Question, arrays, fingerprint, values_in_steps
+from .rule import Rule, State, Statement
+
+_OTHERS = "these are not the records that the holdout was opened with; their fingerprints differ"
+
+
+def _parts(data: Any) -> tuple[Any, ...]:
+    """What a statistic is given: data frames stay data frames."""
+    return data if isinstance(data, tuple) else (data,)
+
+
+class Holdout:
+    """Answers questions about one holdout set, as its rule allows.
+
+    A question is a statistic, a function from arrays of records to one value in [0, 1] for each; or the pair of a
+    guess, say the value on the training set, and the holdout records' values; or these values alone, where a rule
+    needs no guess.
+
+    A question may be given a name.  Asked again by its name, it is answered as before and costs nothing.  Questions are
+    not told apart by their values: that two statistics agree on every record is private, too.
+    """
+
+    def __init__(
+        self,
+        rule: Rule,
+        data: object,
+        train: object = None,
+        *,
+        keeper: Keeper | None = None,
+        analyst: str = "analyst",
+        unprotected: bool = False,
+        known_as: str | None = None,
+        source: Source = SYSTEM,
+    ) -> None:
+        self.rule, records = rule, len(arrays("data", data)[0])
+        self._data, self._train = _parts(data), None if train is None else _parts(train)
+        if records != rule.n:
+            raise BadData("data", f"{records} records", f"{rule.n}, for which the rule was made")
+        self.fingerprint = fingerprint(data)
+        if known_as not in (None, self.fingerprint):
+            raise Refused(_OTHERS)
+        if self._train is not None and fingerprint(train) == self.fingerprint:
+            raise Refused("the training set is the holdout set; hold out records that nothing was fitted to")
+        self._source, self._lock = source, Lock()
+        price = Loss() if unprotected else rule.loss()
+        key = hashlib.sha256(f"holdout {self.fingerprint}".encode()).hexdigest()
+        first = self._write(rule.begin(source))
+        try:
+            self._life = (keeper or Memory()).start(key=key, loss=price, state=first, analyst=analyst)
+        except LedgerConflict:  # it was paid for at another price
+            raise Refused("this holdout set has already begun to answer by another rule; go on with that one") from None
+        self._read()
+
+    def _write(self, state: State) -> bytes:
+        return json.dumps({"rule": repr(self.rule), "state": asdict(state)}).encode()
+
+    def _read(self) -> tuple[int, State]:
+        after, kept = self._life.read()
+        known = json.loads(kept)
+        if known["rule"] != repr(self.rule):
+            raise Refused(f"this holdout set has already begun to answer by {known['rule']}; go on with that rule")
+        return after, State(**known["state"])
+
+    def ask(self, question: Callable[..., Any] | tuple[Any, Any] | Any, name: str | None = None) -> float:
+        """The answer: near the true value in the population, as `statement` says."""
+        asked = self._question(question)
+        key = f"{SYSTEM.integer(1 << 256):064x}" if name is None else asked.key(name)
+        with self._lock:
+            while True:
+                told = None if name is None else self._life.find(key)
+                if told is not None:
+                    return float(told)
+                after, state = self._read()
+                then, answer = self.rule.step(state, asked, self._source)
+                try:
+                    return float(self._life.step(after, key, self._write(then), repr(answer).encode()))
+                except LedgerConflict:  # another process was quicker; what was drawn here nobody saw
+                    continue
+
+    def _question(self, question: Any) -> Question:
+        rule, guess = self.rule, None
+        if callable(question):
+            values = question(*self._data)
+            if self._train is not None:
+                guess = float(np.mean(np.clip(np.nan_to_num(np.asarray(question(*self._train), float)), 0, 1)))
+        elif isinstance(question, tuple) and len(question) == 2:
+            guess, values = question
+        else:
+            values = question
+        if rule.guesses and guess is None:
+            allowed = "a statistic, if a training set was given, or the pair of a guess and the records' values"
+            raise BadParameter("question", type(question).__name__, allowed)
+        at = None if guess is None else rule.guess_in_steps(guess)
+        return Question(at, values_in_steps(values, rule.n, rule.grid))
+
+    def check(self, data: object) -> None:
+        """Refuse records other than those this was opened with."""
+        if fingerprint(data) != self.fingerprint:
+            raise Refused(_OTHERS)
+
+    @property
+    def state(self) -> State:
+        """How often it was asked, and how often the holdout set itself spoke; private in part."""
+        return self._read()[1]
+
+    @property
+    def spent(self) -> Loss:
+        """The price of the whole life, paid on opening."""
+        return self.rule.loss()
+
+    @property
+    def left(self) -> str:
+        """How much may still be asked."""
+        return self.rule.left(self.state)
+
+    @property
+    def statement(self) -> Statement:
+        """What is true of all answers so far, also when there will be no more."""
+        return self.rule.statement(self.state)
+
+    def __repr__(self) -> str:
+        return f"Holdout of {self.rule!r}, {self.fingerprint[:12]}.  {self.statement}  {self.left}"
+
+    def __reduce_ex__(self, protocol: object) -> NoReturn:
+        raise TypeError("a holdout cannot be copied or pickled: two lives would tell twice as much; use a ledger")

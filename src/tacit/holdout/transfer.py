@@ -1,0 +1,218 @@
+r"""Transfer theorems: what is private and right about its sample is right about the population.
+
+The setting of all of them.  S is n independent records from P.  Questions q, chosen one after another by an analyst
+who sees only answers, have values in [0, 1], q(S) is their mean over S and q(P) their expectation.  The answers
+together are (epsilon, delta)-private under *substitution* of a record.  "Sample accurate, (alpha, beta)": with
+probability at least 1 - beta every answer is within alpha of q(S), and answers lie in [0, 1].  Then every answer is
+within `width` of q(P), all at once, but for the chance `failure`.  However many questions there are: which of them
+went worst is itself computed from the answers, so a theorem about one question chosen from a private transcript holds
+for all.
+
+Expected generalization (the notes, lemma 0.4) [proved].  If T samples are given, the output (t, q) is (epsilon, delta)
+private, then E[q(S_t) - q(P)] <= e^epsilon - 1 + T delta.  For each record j of each S_t: replace it by a fresh x'.
+E[1{t} q(S_tj)] <= e^epsilon E'[1{t} q(S_tj)] + delta, and under E' the old record is as fresh as x' was.
+
+The Monitor [proved; `monitor`].  Let p = P[|q(S) - q(P)| >= a] for one q from an (epsilon, delta)-private M.  Run M on
+T samples and choose among the 2 T candidates (t, q), (t, 1 - q) by the exponential mechanism at epsilon' with score
+q(S_t) - q(P), of sensitivity 1/n.  The largest score has mean at least a (1 - (1-p)^T), the choice falls short of it
+by at most 2 ln(2 T) / (epsilon' n) in the mean, and all is (epsilon + epsilon', delta)-private, so for all T and
+epsilon' > 0
+    a (1 - (1-p)^T)  <=  2 ln(2 T) / (epsilon' n) + e^(epsilon + epsilon') - 1 + T delta.
+
+The notes' theorem 0.2, corrected [proved; `notes`].  For sqrt(12/n) <= epsilon <= 1/8 and delta <= epsilon/16 the
+chance p of an error of 6 epsilon or more is at most max(4 delta/epsilon, 2 exp(-epsilon^2 n/8)).  Take epsilon' =
+epsilon. If p <= 1/4 take T = floor(1/p): (1-p)^T <= e^(p-1) < 1/2, and e^(2 epsilon) - 1 <= 5/2 epsilon, so epsilon/2
+<= 2 ln(2/p)/(epsilon n) + delta/p, and one of the two terms is epsilon/4 or more.  If p > 1/4 take T = 3: the right
+side is at most (2 ln 6 / 12 + 3/16 + 5/2) epsilon < 3 epsilon, the left more.  As printed (`notes_as_printed`) the
+factor 2 is missing: there are 2 T candidates, and the exponential mechanism pays ln(2 T), not ln T.
+
+Bassily et al. 2016, theorem 7.2 [quoted; proved here for means; `bassily`].  For epsilon < 1/3, delta < epsilon/4 and
+n >= ln(4 epsilon/delta)/epsilon^2 an error of 18 epsilon or more has chance below delta/epsilon.  Were p >=
+delta/epsilon, take epsilon' = epsilon and T = floor(epsilon/delta) >= 4: the right side is below 2 epsilon + 2.85
+epsilon + epsilon, the left at least 18 (1 - e^(-3/4)) epsilon > 9 epsilon.
+
+Jung et al. 2020 [quoted, with its constants; a proof; `jung`].  For all c, d > 0 the width alpha + e^epsilon - 1 + c +
+2 d fails with probability at most beta/c + delta/d.  Given the transcript let S' be a fresh draw of S from its
+posterior: (S', transcript) has the law of (S, transcript).  So but for beta/c of the transcripts the posterior chance
+of an answer more than alpha off is at most c, and each answer is within alpha + c of the posterior mean of q(S').  Let
+A be the transcripts in which some q or 1 - q, call the worst q*, has a posterior mean above q*(P) by more than
+e^epsilon - 1 + d. As in the first lemma E[1_A q*(S)] <= e^epsilon E[1_A q*(P)] + delta, hence d P[A] < delta.  (So d
+would do for 2 d; the published constant is kept.)  For other questions of sensitivity D the paper has (e^epsilon - 1)
+n D + 4 d n D.
+
+References.  The lecture notes on the Monitor; Bassily, Nissim, Smith, Steinke, Stemmer, Ullman, STOC 2016; Jung,
+Ligett, Neel, Roth, Sharifi-Malvajerdi, Shenfeld, ITCS 2020; Dwork, Feldman, Hardt, Pitassi, Reingold, Roth, NeurIPS
+2015.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from fractions import Fraction
+
+from ..composition import hoeffding
+from ..core.errors import BadParameter
+from ..core.exact import Number, positive, probability, rational, up, whole
+from ..core.loss import ULPS
+
+NOTES_WIDTH = 6  # epsilons
+NOTES_DELTA = 4  # delta / epsilon so many times
+NOTES_DECAY = 8  # exp(-epsilon^2 n / 8)
+NOTES_SIDES = 2  # the factor that the printed theorem lacks: q and 1 - q are both candidates
+NOTES_SMALLEST = 12  # epsilon^2 n is at least this
+NOTES_LARGEST = Fraction(1, 8)  # epsilon
+NOTES_SHARE = Fraction(1, 16)  # of epsilon, the largest delta
+
+BASSILY_WIDTH = 18
+BASSILY_LARGEST = Fraction(1, 3)
+BASSILY_SHARE = Fraction(1, 4)
+
+JUNG_SLACK = 2  # d so many times, for means
+JUNG_SLACK_OTHERS = 4  # and for other questions of low sensitivity
+
+THRESHOLD_SHARE = Fraction(3, 4)  # of tau: Thresholdout's threshold
+THRESHOLDOUT_RATE = 96
+
+
+@dataclass(frozen=True, slots=True)
+class Transferred:
+    """Every answer is within `width` of the population, but for the chance `failure`."""
+
+    width: float
+    failure: float
+    theorem: str
+
+
+def expected(epsilon: Number, delta: Number = 0, samples: int = 1) -> float:
+    """e^epsilon - 1 + T delta, at least the mean of q(S_t) - q(P) of a private choice from T samples."""
+    e, d, t = _loss(epsilon), _slack("delta", delta), whole("samples", samples)
+    return (math.expm1(up(e)) + up(t * d)) * ULPS
+
+
+def monitor(width: Number, epsilon: Number, delta: Number, n: int) -> float:
+    """The Monitor's bound on P[|q(S) - q(P)| >= width]: 1 - (1 - right/width)^(1/T), the least over T and epsilon'."""
+    a, e, d, n = float(positive("width", width)), up(_loss(epsilon)), up(_slack("delta", delta)), whole("n", n)
+    best, base = 1.0, max(e, 1 / math.sqrt(n))
+    for j in range(-24, 25):
+        choice = base * 2 ** (j / 8)
+        for i in range(121):
+            t = round(2 ** (i / 3))
+            right = (2 * math.log(2 * t) / (choice * n) + math.expm1(e + choice) + t * d) * ULPS
+            if right >= a:
+                break  # it grows with T
+            best = min(best, -math.expm1(math.log1p(-right / a) / t))
+    return min(1.0, best * ULPS)
+
+
+def notes(epsilon: Number, delta: Number, n: int, *, alpha: Number = 0, beta: Number = 0) -> Transferred:
+    """alpha + 6 epsilon, but for beta + max(4 delta/epsilon, 2 exp(-epsilon^2 n/8)): theorem 0.2, corrected."""
+    e, d, n = _in_notes(epsilon, delta, n)
+    p = max(up(NOTES_DELTA * d / e), hoeffding(n, e / 4))  # which is 2 exp(-2 n (epsilon/4)^2)
+    return _transferred(_slack("alpha", alpha) + NOTES_WIDTH * e, _slack("beta", beta), p, "lecture notes, corrected")
+
+
+def notes_as_printed(epsilon: Number, delta: Number, n: int) -> Transferred:
+    """6 epsilon, but for max(4 delta/epsilon, exp(-epsilon^2 n/8)): not justified by its proof, kept to compare."""
+    e, d, n = _in_notes(epsilon, delta, n)
+    p = max(up(NOTES_DELTA * d / e), hoeffding(n, e / 4) / NOTES_SIDES)
+    return _transferred(NOTES_WIDTH * e, Fraction(0), p, "lecture notes, as printed")
+
+
+def bassily(epsilon: Number, delta: Number, n: int, *, alpha: Number = 0, beta: Number = 0) -> Transferred:
+    """alpha + 18 epsilon, but for beta + delta/epsilon (Bassily et al. 2016, theorem 7.2)."""
+    e, d, n = _loss(epsilon), probability("delta", delta), whole("n", n)
+    if e >= BASSILY_LARGEST:
+        raise BadParameter("epsilon", epsilon, "below 1/3")
+    if d >= BASSILY_SHARE * e:
+        raise BadParameter("delta", delta, f"below epsilon / 4, which is {float(e / 4):g}")
+    least = math.ceil(math.log(4 * e / d) / e**2 * ULPS)
+    if n < least:
+        raise BadParameter("n", n, f"at least ln(4 epsilon/delta)/epsilon^2, which is {least}")
+    width = _slack("alpha", alpha) + BASSILY_WIDTH * e
+    return _transferred(width, _slack("beta", beta), up(d / e), "Bassily et al. 2016")
+
+
+def jung(
+    epsilon: Number,
+    delta: Number,
+    *,
+    alpha: Number,
+    beta: Number,
+    c: Number,
+    d: Number = 0,
+    spread: Number | None = None,
+) -> Transferred:
+    """alpha + e^epsilon - 1 + c + 2 d, but for beta/c + delta/d (Jung et al. 2020).
+
+    `spread`, n times the sensitivity, is for questions that are no means: alpha + (e^epsilon - 1 + 4 d) spread + c.
+    """
+    e, x, a, b = _loss(epsilon), _slack("delta", delta), _slack("alpha", alpha), _slack("beta", beta)
+    posterior, private = positive("c", c) if b else _slack("c", c), positive("d", d) if x else _slack("d", d)
+    drift = Fraction(math.expm1(up(e)) * ULPS)
+    if spread is None:
+        width = a + drift + posterior + JUNG_SLACK * private
+    else:
+        width = a + (drift + JUNG_SLACK_OTHERS * private) * positive("spread", spread) + posterior
+    failure = (b / posterior if b else 0) + (x / private if x else 0)
+    return _transferred(width, Fraction(0), up(Fraction(failure)), "Jung et al. 2020")
+
+
+def jung_slack(beta: Number, delta: Number, failure: Number) -> tuple[float, float]:
+    """The c and d of least c + 2 d for which beta/c + delta/d is at most `failure`.
+
+    c = sqrt(beta) r and d = sqrt(delta/2) r with r = (sqrt(beta) + sqrt(2 delta)) / failure, by Lagrange's rule, and
+    c + 2 d is then (sqrt(beta) + sqrt(2 delta))^2 / failure.
+    """
+    b, x, p = (float(_slack("beta", beta)), float(_slack("delta", delta)), float(probability("failure", failure)))
+    r = (math.sqrt(b) + math.sqrt(2 * x)) / p * ULPS
+    return math.sqrt(b) * r * ULPS, math.sqrt(x / 2) * r * ULPS
+
+
+def jung_at(failure: Number, epsilon: Number, delta: Number = 0, *, alpha: Number = 0, beta: Number = 0) -> Transferred:
+    """The least width that Jung et al. prove but for the chance `failure`."""
+    p = probability("failure", failure)
+    c, d = jung_slack(beta, delta, p)
+    found = jung(epsilon, delta, alpha=alpha, beta=beta, c=Fraction(c), d=Fraction(d))
+    return Transferred(found.width, up(p), found.theorem)
+
+
+@dataclass(frozen=True, slots=True)
+class Thresholdout:
+    """Thresholdout as published: its threshold, its noise rate, and the loss of the holdout set."""
+
+    threshold: float
+    sigma: float
+    epsilon: float
+
+
+def thresholdout(tau: Number, questions: int, exceptions: int, beta: Number, n: int) -> Thresholdout:
+    """T = 3 tau/4, sigma = tau / (96 ln(4 m/beta)), epsilon = 2 B / (sigma n) (Dwork et al. 2015) [quoted]."""
+    t, m, b = positive("tau", tau), whole("questions", questions), probability("beta", beta)
+    sigma = float(t) / (THRESHOLDOUT_RATE * math.log(4 * m / b))
+    epsilon = 2 * whole("exceptions", exceptions) / (sigma * whole("n", n))
+    return Thresholdout(float(THRESHOLD_SHARE * t), sigma, epsilon * ULPS)
+
+
+def _in_notes(epsilon: Number, delta: Number, n: int) -> tuple[Fraction, Fraction, int]:
+    e, d, n = _loss(epsilon), _slack("delta", delta), whole("n", n)
+    if e * e * n < NOTES_SMALLEST or e > NOTES_LARGEST:
+        raise BadParameter("epsilon", epsilon, f"between sqrt(12/n), which is {math.sqrt(12 / n):.4g}, and 1/8")
+    if d > NOTES_SHARE * e:
+        raise BadParameter("delta", delta, f"at most epsilon / 16, which is {float(e / 16):g}")
+    return e, d, n
+
+
+def _loss(epsilon: Number) -> Fraction:
+    return positive("epsilon", epsilon, Fraction(10**12)) if rational("epsilon", epsilon) else Fraction(0)
+
+
+def _slack(name: str, value: Number) -> Fraction:
+    x = rational(name, value)
+    if x < 0:
+        raise BadParameter(name, value, "at least 0")
+    return x
+
+
+def _transferred(width: Fraction, beta: Fraction, p: float, theorem: str) -> Transferred:
+    return Transferred(up(width), min(1.0, up(beta + Fraction(p))), theorem)

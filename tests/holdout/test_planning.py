@@ -1,0 +1,106 @@
+"""Plans: theorems at work, each promise checked against the theorem it names."""
+
+import math
+
+import pytest
+
+from tacit.composition import rho_for, zcdp_to_epsilon
+from tacit.core.errors import BadParameter
+from tacit.holdout import GaussianAnswers, bears, compare, needs, planning, transfer
+from tacit.holdout.planning import METHODS
+
+BETA = "0.05"
+CASES = [(10_000, 10), (10_000, 1000), (10**6, 100), (10**6, 50_000)]
+
+
+def plans(n: int, k: int) -> dict[str, planning.Plan]:
+    return {plan.method: plan for plan in compare(n, k, BETA)}
+
+
+@pytest.mark.parametrize(("n", "k"), CASES)
+def test_gaussian_plans_are_private_as_they_say(n: int, k: int) -> None:
+    for plan in (planning.gaussian(n, k, BETA, theorem) for theorem in ("jung", "bassily", "notes")):
+        rho = k / (2 * (n * plan.sigma) ** 2)
+        assert zcdp_to_epsilon(rho, plan.delta) <= plan.epsilon * (1 + 1e-9)
+        assert rho <= rho_for(plan.epsilon, plan.delta)
+
+
+@pytest.mark.parametrize(("n", "k"), CASES)
+def test_plans_are_what_their_theorems_prove(n: int, k: int) -> None:
+    for name, theorem in (("bassily", transfer.bassily), ("notes", transfer.notes)):
+        plan = planning.gaussian(n, k, BETA, name)
+        alpha = plan.sigma * planning.quantile(0.025, k)
+        proved = theorem(plan.epsilon, plan.delta, n, alpha=alpha, beta="0.025")
+        assert proved.failure <= 0.05
+        assert proved.width == plan.width
+    jung = planning.gaussian(n, k, BETA)
+    widths = [
+        transfer.jung_at(BETA, jung.epsilon, jung.delta, alpha=jung.sigma * planning.quantile(b, k), beta=b).width
+        for b in (10 ** (-j / 8) for j in range(12, 80))
+    ]
+    assert min(widths) == pytest.approx(jung.width, rel=0.01)
+
+
+@pytest.mark.parametrize(("n", "k"), CASES)
+def test_no_other_noise_is_much_better(n: int, k: int) -> None:
+    jung = planning.gaussian(n, k, BETA)
+    for epsilon in (jung.epsilon * 2 ** (j / 4) for j in range(-8, 9)):
+        for delta in (jung.delta * 10**j for j in range(-3, 4)):
+            sigma = math.sqrt(k / (2 * rho_for(epsilon, delta))) / n
+            for b in (10 ** (-j / 2) for j in range(3, 16)):
+                alpha = sigma * planning.quantile(b, k)
+                assert transfer.jung_at(BETA, epsilon, delta, alpha=alpha, beta=b).width >= jung.width * 0.99
+
+
+def test_what_is_known_of_the_order_of_methods() -> None:
+    few, many = plans(10_000, 10), plans(10**6, 100_000)
+    assert few["asked beforehand"].width < few["rounded answers"].width < few["sample splitting"].width
+    assert few["sample splitting"].width < few["Gaussian, Jung et al. 2020"].width
+    assert many["Gaussian, Jung et al. 2020"].width < many["rounded answers"].width < many["sample splitting"].width
+    for plan in (few, many):
+        assert plan["Gaussian, Jung et al. 2020"].width < plan["Gaussian, lecture notes corrected"].width
+        assert plan["Gaussian, lecture notes corrected"].width < plan["Gaussian, Bassily et al. 2016"].width
+
+
+@pytest.mark.parametrize("method", [name for name in METHODS if name != "asked beforehand"])
+def test_bears_is_the_last_that_fits(method: str) -> None:
+    k = bears(10**6, "0.1", BETA, method)
+    assert k > 100
+    assert METHODS[method](10**6, k, BETA).width <= 0.1 < METHODS[method](10**6, k + 1, BETA).width
+    assert bears(50, "0.01", BETA, method) == 0
+    n = needs(500, "0.1", BETA, method)
+    assert METHODS[method](n, 500, BETA).width <= 0.1 < METHODS[method](n - 1, 500, BETA).width
+    assert n < 2 * 10**6
+    assert needs(k + 1, "0.1", BETA, method) > 10**6
+
+
+def test_the_rule_promises_about_what_the_plan_says() -> None:
+    """The rule's accountant knows the noise exactly, so it may promise a little more."""
+    plan = planning.gaussian(100_000, 200, BETA)
+    rule = GaussianAnswers(n=100_000, questions=200, grid=1)
+    assert plan.width * 0.85 <= rule.promise.width <= plan.width * 1.03
+
+
+def test_splitting_too_far_is_no_plan() -> None:
+    assert planning.splitting(10, 11, BETA).width == math.inf
+    assert planning.gaussian(10, 5, BETA, "notes").width == math.inf
+
+
+def test_table() -> None:
+    lines = planning.table(compare(10_000, [10, 10_000], BETA)).splitlines()
+    assert len(lines) == 1 + 2 * len(METHODS)
+    assert "none" in lines[8]
+    assert lines[4].split()[-3] == f"{plans(10_000, 10)['Gaussian, Jung et al. 2020'].width:.4f}"
+
+
+def test_bad_parameters() -> None:
+    for call in (
+        lambda: bears(1000, "0.1", method="hope"),
+        lambda: planning.gaussian(1000, 10, BETA, "hope"),
+        lambda: compare(1000, 0),
+        lambda: compare(0, 1),
+        lambda: bears(1000, 2),
+        lambda: needs(10, "0.1", method="hope"),
+    ):
+        with pytest.raises(BadParameter):
+            call()

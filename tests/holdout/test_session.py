@@ -1,0 +1,210 @@
+"""One holdout set, one life: questions, fingerprints, and a state that survives the process."""
+
+import copy
+import os
+import pickle
+from fractions import Fraction
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from tacit.core.budget import Budget
+from tacit.core.errors import BadData, BadParameter, BudgetExceeded, Exhausted, LedgerConflict, Refused
+from tacit.holdout import GaussianAnswers, GuessAndCheck, Ladder, Memory, ParameterFreeLadder, ReusableHoldout, Spent
+from tacit.holdout.questions import fingerprint, values_in_steps
+from tacit.ledger import Ledger
+
+N = 400
+X = np.arange(3 * N).reshape(N, 3) % 7
+Y = np.arange(N) % 2 == 0
+TRAIN = (X[::-1].copy(), ~Y)
+RULE = GuessAndCheck(n=N, width="0.4")
+PRIVATE = ReusableHoldout(n=N, questions=10, exceptions=3, epsilon=1)
+
+
+def even(x: np.ndarray, y: np.ndarray) -> np.ndarray:
+    return np.asarray(x[:, 0] % 2 == 0)
+
+
+def test_a_statistic_or_a_pair_is_asked_alike() -> None:
+    by_statistic = RULE.open((X, Y), TRAIN).ask(even)
+    by_pair = RULE.open((X, Y)).ask((even(*TRAIN).mean(), even(X, Y)))
+    assert by_statistic == by_pair
+    ladder = Ladder(n=N, questions=5)
+    assert ladder.open((X, Y)).ask(even(X, Y)) == ladder.open((X, Y)).ask(even)
+
+
+def test_a_guess_is_needed_where_it_is_checked() -> None:
+    for question in (even, even(X, Y)):
+        with pytest.raises(BadParameter, match="a guess"):
+            RULE.open((X, Y)).ask(question)
+    with pytest.raises(BadParameter, match="guess"):
+        RULE.open((X, Y)).ask((float("nan"), even(X, Y)))
+
+
+@pytest.mark.parametrize(
+    "values", [np.zeros(N - 1), np.zeros((N, 2)), np.array(["a"] * N), 0.5, np.ma.masked_array(np.zeros(N), Y), None]
+)
+def test_values_of_another_shape_are_refused(values: object) -> None:
+    with pytest.raises(BadData, match="one each"):
+        RULE.open((X, Y)).ask((0.5, values))
+
+
+def test_values_are_clamped_and_never_refused() -> None:
+    odd = np.array([np.nan, np.inf, -np.inf, -3.0, 7.0, 0.5, 2**-11, 0.0])
+    assert values_in_steps(odd, 8, Fraction(1, 1024)).tolist() == [0, 1024, 0, 0, 1024, 512, 1, 0]
+    assert values_in_steps(np.array([-1, 0, 1, 5]), 4, Fraction(1)).tolist() == [0, 0, 1, 1]
+    assert values_in_steps(np.array([True, False]), 2, Fraction(1, 4)).tolist() == [4, 0]
+    with pytest.raises(BadData, match="yes or no"):
+        values_in_steps(np.array([0.5, 0.5]), 2, Fraction(1))
+
+
+def test_one_record_moves_a_sum_by_no_more_than_a_unit() -> None:
+    grid = Fraction(1, 64)
+    for old in (0.0, 0.3, 1.0, np.nan):
+        for new in (-9.0, 0.5, 2.0, np.inf):
+            sums = [int(values_in_steps(np.array([v, 0.2, 0.7]), 3, grid).sum()) for v in (old, new)]
+            assert abs(sums[0] - sums[1]) <= 64
+
+
+def test_the_number_of_records_must_be_that_of_the_rule() -> None:
+    with pytest.raises(BadData, match="400"):
+        RULE.open(X[:-1])
+    with pytest.raises(BadData):
+        RULE.open((X, Y[:-1]))
+
+
+def test_fingerprints() -> None:
+    assert fingerprint((X, Y)) == fingerprint((X.copy(), Y.copy()))
+    changed = X.copy()
+    changed[5, 1] += 1
+    others = [(changed, Y), (X, ~Y), X, (X[::-1], Y), (X.astype(float), Y), (X.T.reshape(N, 3), Y)]
+    assert len({fingerprint(other) for other in [(X, Y), *others]}) == 7
+    words = np.array(["a", None, "b"], object)
+    assert fingerprint(words) == fingerprint(words.copy()) != fingerprint(words[::-1])
+    assert fingerprint(np.asfortranarray(X)) == fingerprint(X)
+
+
+def test_other_records_are_refused() -> None:
+    desk = RULE.open((X, Y))
+    desk.check((X, Y))
+    with pytest.raises(Refused, match="fingerprints differ"):
+        desk.check(TRAIN)
+    assert RULE.open((X, Y), known_as=desk.fingerprint).fingerprint == desk.fingerprint
+    with pytest.raises(Refused, match="fingerprints differ"):
+        RULE.open(TRAIN, known_as=desk.fingerprint)
+    with pytest.raises(Refused, match="training set is the holdout set"):
+        RULE.open((X, Y), (X.copy(), Y.copy()))
+
+
+def test_a_named_question_is_answered_once() -> None:
+    desk = GaussianAnswers(n=N, questions=50, sigma="0.2").open((X, Y))
+    first = desk.ask(even, "even")
+    assert [desk.ask(even, "even") for _ in range(5)] == [first] * 5
+    assert desk.state.asked == 1
+    assert len({desk.ask(even) for _ in range(5)} | {first}) == 6  # without a name each is drawn afresh
+    assert desk.state.asked == 6
+
+
+def test_questions_are_not_told_apart_by_private_values() -> None:
+    """Two statistics that agree on every record get noises of their own: to repeat one would tell that they agree."""
+    desk = GaussianAnswers(n=N, questions=50, sigma="0.2").open((X, Y))
+    assert desk.ask(even, "even") != desk.ask(lambda x, y: x[:, 0] % 2 != 1, "not odd")
+
+
+def test_a_life_in_memory_is_neither_copied_nor_forked() -> None:
+    desk = RULE.open((X, Y))
+    for duplicate in (copy.copy, copy.deepcopy, pickle.dumps):
+        with pytest.raises(TypeError, match="copied"):
+            duplicate(desk)
+    child = os.fork()
+    if not child:  # pragma: no cover
+        try:
+            desk.ask((0.5, Y))
+        except Exhausted:
+            os._exit(7)
+        os._exit(0)
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 7
+
+
+def test_a_stale_step_is_refused() -> None:
+    life = Memory().start(key="k", loss=RULE.loss(), state=b"0", analyst="a")
+    assert life.step(0, "q", b"1", b"x") == b"x"
+    with pytest.raises(LedgerConflict):
+        life.step(0, "r", b"1", b"y")
+    assert life.read() == (1, b"1")
+
+
+def test_what_another_process_did_meanwhile_is_taken_into_account(monkeypatch: pytest.MonkeyPatch) -> None:
+    keeper, rule = Memory(), Ladder(n=N, questions=2, rise="1/4")
+    mine, theirs = (rule.open((X, Y), keeper=keeper) for _ in range(2))
+    step, raced = mine._life.step, []
+
+    def late(*given: object) -> bytes:
+        if not raced:
+            raced.append(theirs.ask(np.ones(N)))
+        return step(*given)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(mine._life, "step", late)
+    monkeypatch.setattr(theirs, "_life", Later(step, mine._life))
+    assert mine.ask(Y) == 1.0  # theirs was the better
+    assert raced == [1.0]
+    assert mine.state.asked == theirs.state.asked == 2
+    with pytest.raises(Spent):
+        theirs.ask(Y)
+
+
+class Later:
+    """The same life, without the delay."""
+
+    def __init__(self, step: object, life: object) -> None:
+        self.step, self.read, self.find = step, life.read, life.find  # type: ignore[attr-defined]
+
+
+@pytest.fixture
+def ledger(tmp_path: Path) -> Path:
+    path = tmp_path / "holdout.ledger"
+    Ledger.open(path, Budget(epsilon=2), "holdout")
+    return path
+
+
+def test_a_ledger_keeps_the_life_across_openings(ledger: Path) -> None:
+    first = PRIVATE.open((X, Y), keeper=Ledger.open(ledger))
+    told = [first.ask((0.9, Y), name) for name in ("a", "b")]
+    again = PRIVATE.open((X, Y), keeper=Ledger.open(ledger))
+    assert again.state == first.state
+    assert again.state.asked == 2
+    assert [again.ask((0.9, Y), name) for name in ("a", "b")] == told
+    while not PRIVATE.over(again.state):
+        again.ask((0.9, Y))
+    with pytest.raises(Spent):
+        PRIVATE.open((X, Y), keeper=Ledger.open(ledger)).ask((0.5, Y))
+    assert Ledger.open(ledger).spent().epsilon() == 1  # once, however often it was opened
+
+
+def test_no_other_rule_starts_the_same_holdout_afresh(ledger: Path) -> None:
+    PRIVATE.open((X, Y), keeper=Ledger.open(ledger))
+    for other in (ReusableHoldout(n=N, questions=10, exceptions=3, epsilon="0.5"), Ladder(n=N, questions=3)):
+        with pytest.raises(Refused, match="already begun to answer by"):
+            other.open((X, Y), keeper=Ledger.open(ledger))
+    like = ReusableHoldout(n=N, questions=11, exceptions=3, epsilon=1)  # at the same price
+    with pytest.raises(Refused, match=r"by ReusableHoldout.n=400, .* questions=10"):
+        like.open((X, Y), keeper=Ledger.open(ledger))
+    fresh = PRIVATE.open(TRAIN, keeper=Ledger.open(ledger))  # other records are another holdout, at its own price
+    assert fresh.state.asked == 0
+    with pytest.raises(BudgetExceeded):
+        PRIVATE.open((X + 1, Y), keeper=Ledger.open(ledger))
+
+
+@pytest.mark.parametrize(
+    "rule", [RULE, Ladder(n=N, questions=9), ParameterFreeLadder(n=N)], ids=lambda r: type(r).__name__
+)
+def test_a_ledger_is_not_told_that_an_unprotected_holdout_is_private(ledger: Path, rule: GuessAndCheck) -> None:
+    with pytest.raises(BudgetExceeded):
+        rule.open((X, Y), keeper=Ledger.open(ledger))
+    desk = rule.open((X, Y), keeper=Ledger.open(ledger), unprotected=True)
+    told = desk.ask((0.9, Y), "y")
+    again = rule.open((X, Y), keeper=Ledger.open(ledger), unprotected=True)
+    assert (again.state, again.ask((0.9, Y), "y")) == (desk.state, told)
+    assert desk.spent.epsilon() > 10**6
