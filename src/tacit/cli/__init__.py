@@ -7,11 +7,13 @@ from typing import Annotated
 
 import typer
 
-from . import ledger, tables, theory
+from . import experiments, ledger, tables, theory
 from ._say import console
 
 app = typer.Typer(no_args_is_help=True, pretty_exceptions_enable=False)
 app.add_typer(ledger.app, name="ledger")
+app.add_typer(experiments.holdout, name="holdout")
+app.add_typer(experiments.attack, name="attack")
 for command in (
     tables.demo,
     tables.init,
@@ -21,6 +23,7 @@ for command in (
     theory.tour,
     theory.theory,
     theory.compose,
+    experiments.audit,
 ):
     app.command()(command)
 

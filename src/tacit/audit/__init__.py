@@ -1,0 +1,29 @@
+"""Audits: claims held against exact laws, against samples, and against attackers.
+
+exact       the true epsilon(delta) between two inputs, beside the claim
+estimate    lower bounds on epsilon from samples of any callable
+one_run     the same from a single run
+package     every mechanism of this package, both ways
+attacks     what an attacker gains, from a naive system and from this one
+"""
+
+from . import attacks, pictures
+from .bounds import one_run_epsilon
+from .catalogue import Finding, package
+from .estimation import Estimate, estimate
+from .one_run import OneRun, one_run
+from .verification import Exact, exact
+
+__all__ = [
+    "Estimate",
+    "Exact",
+    "Finding",
+    "OneRun",
+    "attacks",
+    "estimate",
+    "exact",
+    "one_run",
+    "one_run_epsilon",
+    "package",
+    "pictures",
+]

@@ -1,0 +1,129 @@
+r"""Lower bounds on epsilon from samples of anything that can be run, ours or not.
+
+One quarter of the samples fits scores (`events.py`), one quarter chooses the score, the threshold and the direction
+that would prove most, and one half tests the chosen event, once.  The event does not depend on what it is tested with,
+so the bound of `bounds.two_samples` holds at its stated confidence, whatever was learned and however badly.
+
+A bound above the claim refutes the claim.  A bound below it proves nothing: some other event or pair may do better.
+
+References.  Ding, Wang, Wang, Zhang, Kifer, CCS 2018 (StatDP); Bichsel, Steffen, Bogunovic, Vechev, S&P 2021.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..core.errors import BadParameter
+from ..core.exact import Number, flag, rational, whole
+from ..core.loss import Loss
+from .bounds import risk, slack, two_samples
+from .events import Score, read, scores
+
+Floats = NDArray[np.float64]
+
+FEWEST = 40
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """With this confidence no epsilon below `epsilon` is true at delta."""
+
+    epsilon: float
+    delta: float
+    confidence: float
+    event: str
+    likelier: str
+    hits: tuple[int, int]
+    trials: int
+
+    def refutes(self, claim: Loss | Number) -> bool:
+        """Whether a claim, a loss or an epsilon at this delta, is below what was found."""
+        claimed = claim.epsilon(self.delta) if isinstance(claim, Loss) else float(rational("claim", claim))
+        return self.epsilon > claimed
+
+    def __str__(self) -> str:
+        at = f" at delta {self.delta:g}" if self.delta else ""
+        return (
+            f"epsilon is at least {self.epsilon:.4g}{at}, with confidence {self.confidence:.12g}: {self.event} happened"
+            f" {self.hits[0]} times on x and {self.hits[1]} on y, of {self.trials} each"
+        )
+
+
+@dataclass(frozen=True)
+class _Event:
+    """A score on one side of a threshold, taken to be likelier on x, or else on y."""
+
+    score: Score
+    threshold: float
+    above: bool
+    on_x: bool
+
+    def hits(self, values: Floats) -> int:
+        n = int(np.count_nonzero(values >= self.threshold))
+        return n if self.above else len(values) - n
+
+    def __str__(self) -> str:
+        return f"{self.score.name} {'>=' if self.above else '<'} {self.threshold:.6g}"
+
+
+def estimate(
+    run: Callable[..., Any],
+    x: Any,
+    y: Any,
+    samples: int = 100_000,
+    *,
+    delta: Number = 0,
+    confidence: Number = "0.999",
+    batch: bool = False,
+) -> Estimate:
+    """A lower bound on epsilon between x and y from so many runs on each.
+
+    `run(x)` gives one output: a number, a vector, or anything that can be hashed.  With `batch`, `run(x, n)` gives n.
+    """
+    n, d, alpha = whole("samples", samples, at_least=FEWEST), slack(delta), risk(confidence)
+    first, second = (_outputs(run, at, n, flag("batch", batch)) for at in (x, y))
+    ours, theirs = read(first, second)
+    fit, choose, test = slice(0, n // 4), slice(n // 4, n // 2), slice(n // 2, n)
+    trials = n - n // 2
+    best = max(
+        (
+            _best(score, (score.of(ours[choose]), score.of(theirs[choose])), trials, d, alpha)
+            for score in scores(ours[fit], theirs[fit])
+        ),
+        key=lambda found: found[0],
+    )[1]
+    hits = best.hits(best.score.of(ours[test])), best.hits(best.score.of(theirs[test]))
+    proved = two_samples(*(hits if best.on_x else hits[::-1]), trials, d, alpha)
+    return Estimate(float(proved), d, 1 - alpha, str(best), "x" if best.on_x else "y", hits, trials)
+
+
+def _outputs(run: Callable[..., Any], at: Any, n: int, batch: bool) -> Any:
+    if not batch:
+        return [run(at) for _ in range(n)]
+    outputs = run(at, n)
+    if len(outputs) != n:
+        raise BadParameter("run", f"{len(outputs)} outputs", f"one that gives as many as it is asked for, here {n}")
+    return outputs
+
+
+def _best(score: Score, values: tuple[Floats, Floats], trials: int, d: float, alpha: float) -> tuple[float, _Event]:
+    """The threshold, side and direction that would prove most if `trials` runs went as these did."""
+    n, grow = len(values[0]), trials / len(values[0])
+    pooled, x, y = np.sort(np.concatenate(values)), *map(np.sort, values)
+    ends = np.geomspace(1, 2 * n, 100).astype(np.int64) - 1
+    thresholds = np.unique(pooled[np.concatenate([ends, 2 * n - 1 - ends, np.linspace(0, 2 * n - 1, 200).astype(int)])])
+    a, b = (n - np.searchsorted(sorted_, thresholds, side="left") for sorted_ in (x, y))
+    best = -1.0, _Event(score, float(thresholds[0]), True, True)
+    for above, on_x in ((True, True), (True, False), (False, True), (False, False)):
+        sides = (a, b) if above else (n - a, n - b)
+        more, fewer = sides if on_x else sides[::-1]
+        proved = two_samples(grow * more, grow * fewer, trials, d, alpha)
+        i = int(np.argmax(proved))
+        if proved[i] > best[0]:
+            best = float(proved[i]), _Event(score, float(thresholds[i]), above, on_x)
+    return best

@@ -1,0 +1,129 @@
+"""Proof that the promises hold, on the command line: `tacit holdout`, `tacit audit` and `tacit attack`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+from rich.markup import escape
+from rich.table import Table
+
+from ..core.errors import TacitError
+from ._say import console, fail
+
+if TYPE_CHECKING:
+    from altair import TopLevelMixin
+
+holdout = typer.Typer(no_args_is_help=True, help="Adaptive data analysis: how often a holdout set can be used again.")
+attack = typer.Typer(no_args_is_help=True, help="What an attacker gains, from a naive system and from this one.")
+Plot = Annotated[Path | None, typer.Option(help="Draw it: a .png, .svg or .html.")]
+
+
+@holdout.command("demo")
+def overfitting(
+    n: Annotated[int, typer.Option(help="Records in each of the two sets.")] = 10_000,
+    d: Annotated[int, typer.Option(help="Variables to choose from.")] = 10_000,
+    plot: Plot = None,
+) -> None:
+    """Choose variables by asking a holdout set: a plain one reports accuracy that is not there, ours does not."""
+    from ..holdout import overfit, pictures
+
+    try:
+        with console.status("choosing variables"):
+            found = overfit(n, d)
+        console.print(escape(str(found)), soft_wrap=True)
+        if plot is not None:
+            _draw(pictures.overfitting(found), plot)
+    except (TacitError, OSError) as error:
+        fail(error)
+
+
+@holdout.command("plan")
+def plan(
+    n: Annotated[int, typer.Argument(help="Records in the holdout set.")],
+    questions: Annotated[list[int], typer.Argument(help="How many adaptive questions.")],
+    beta: Annotated[str, typer.Option(help="Probability with which a promise may fail.")] = "0.05",
+    plot: Plot = None,
+) -> None:
+    """How wide the answers to adaptive questions are, by every way to answer them."""
+    from ..holdout import compare, pictures
+    from ..holdout.planning import table
+
+    try:
+        console.print(escape(table(compare(n, questions, beta))), soft_wrap=True)
+        if plot is not None:
+            _draw(pictures.widths(n, beta), plot)
+    except (TacitError, OSError) as error:
+        fail(error)
+
+
+@holdout.command("monitor")
+def monitored(runs: Annotated[int, typer.Option(help="How many times.")] = 1000) -> None:
+    """The argument that privacy generalises, as a simulation, with and without privacy."""
+    from ..holdout import monitor
+
+    try:
+        for found in monitor(runs):
+            console.print(escape(str(found)), soft_wrap=True)
+    except TacitError as error:
+        fail(error)
+
+
+def audit(
+    samples: Annotated[int, typer.Option(help="Draws from each input; 0 is exact only.")] = 1000,
+    delta: Annotated[str, typer.Option(help="At which delta.")] = "1e-6",
+) -> None:
+    """Every mechanism on its hardest neighbours: what it claims, what is true, and what samples prove."""
+    from ..audit import package
+
+    try:
+        with console.status("auditing"):
+            findings = package(samples=samples, delta=delta)
+    except TacitError as error:
+        fail(error)
+    console.print(_table([finding.row() for finding in findings]))
+    if any(finding.verdict != "holds" for finding in findings):
+        raise typer.Exit(1)
+
+
+@attack.command("all")
+def every() -> None:
+    """Every attack on what it breaks, and on tacit as the control."""
+    from ..audit import attacks
+
+    with console.status("attacking"):
+        rows = attacks.table()
+    console.print(_table(rows))
+
+
+@attack.command()
+def reconstruct(
+    n: Annotated[int, typer.Option(help="Secret bits.")] = 128,
+    repeats: Annotated[int, typer.Option(help="Averaged over so many runs.")] = 3,
+    plot: Plot = None,
+) -> None:
+    """Recover a secret column from random sums of it, against four defences."""
+    from ..audit import attacks, pictures
+
+    try:
+        with console.status("solving linear programs"):
+            rows = attacks.compare(n, repeats=repeats)
+        console.print(_table(rows))
+        if plot is not None:
+            _draw(pictures.comparison(rows), plot)
+    except (TacitError, OSError) as error:
+        fail(error)
+
+
+def _table(rows: list[dict[str, Any]]) -> Table:
+    table = Table(*rows[0])
+    for row in rows:
+        table.add_row(*(f"{v:.4g}" if isinstance(v, float) else escape(str(v)) for v in row.values()))
+    return table
+
+
+def _draw(chart: TopLevelMixin, place: Path) -> None:
+    from .. import plots
+
+    console.print(f"drawn: {escape(str(plots.save(chart, place)))}")

@@ -1,0 +1,1 @@
+"""Audits: exact ones against closed forms, estimates against true values, attacks against their controls."""
