@@ -5,7 +5,7 @@ BENCHMARKS = $(filter-out benchmarks/_%,$(wildcard benchmarks/*.py))
 
 .PHONY: demo test check slow bench clean
 
-demo: .venv/base
+demo: .venv/demo
 	$(BIN)/tacit demo
 
 test: check
@@ -27,9 +27,10 @@ clean:
 	rm -rf .venv build dist .mypy_cache .pytest_cache .ruff_cache .hypothesis .import_linter_cache .coverage htmlcov
 
 # Each stamp says that one set of requirements is installed; it is renewed when these two files change.
+.venv/demo: EXTRA := [plots]
 .venv/test: EXTRA := [test]
 .venv/bench: EXTRA := [bench]
-.venv/base .venv/test .venv/bench: pyproject.toml constraints.txt | $(BIN)/python
+.venv/demo .venv/test .venv/bench: pyproject.toml constraints.txt | $(BIN)/python
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.$(EXTRA)'
 	touch $@
 

@@ -97,7 +97,8 @@ def _cell(value: Any) -> Any:
 def text(release: Release) -> str:
     """A table, and a sentence that a person can read."""
     columns = release.columns
-    cells = [[name, *_lines(c)] for name, c in columns.items()]
+    chosen = release.ranks()
+    cells = [[name, *_lines(c, name not in chosen)] for name, c in columns.items()]
     widths = [max(map(len, column)) for column in cells]
     rows = zip(*cells, strict=True)
     table = ["  ".join(cell.rjust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in rows]
@@ -107,9 +108,9 @@ def text(release: Release) -> str:
     return "\n".join((*table, "", sentence(release)))
 
 
-def _lines(c: Estimate) -> list[str]:
+def _lines(c: Estimate, intervals: bool) -> list[str]:
     values, ends = c.tolist()[:_ROWS], zip(c.lower.tolist(), c.upper.tolist(), strict=True)
-    if c.kind not in ("integer", "real"):
+    if c.kind not in ("integer", "real") or not intervals:
         return ["-" if v is None else str(v) for v in values]
     return [_number(v, *end) for v, end in zip(values, ends, strict=False)]
 
@@ -122,9 +123,12 @@ def _number(value: float | None, low: float, high: float) -> str:
 def sentence(release: Release) -> str:
     """What the answer promises, both ways."""
     confidence = f"{float(100 * (1 - release.beta)):g} %"
-    units = " and ".join(sorted({unit for _, unit, _ in release.provenance.tables})) or "one unit"
-    facts = [f"In brackets: each interval holds with {confidence} probability over the noise."]
-    facts.append(f"What the answer tells of {units} is bounded by {promise(release)}.")
+    units = " and ".join(sorted({unit for _, unit, _ in release.provenance.tables})) or "unit"
+    chosen, facts = release.ranks(), []
+    if release.noisy_names - chosen.keys():
+        facts.append(f"In brackets: each interval holds with {confidence} probability over the noise.")
+    facts += [f"{name} is within {ranks:.6g} ranks of its own, {confidence}." for name, ranks in chosen.items()]
+    facts.append(f"What the answer tells of any one {units} is bounded by {promise(release)}.")
     if release.provenance.seeded:
         facts.append("DRAWN UNDER A SEED: this protects no one.")
     return " ".join(facts)

@@ -136,14 +136,21 @@ class Release:
 
     def error(self, beta: Number = "0.05") -> Mapping[str, float]:
         """How far, at most, a value of each column is from the truth; of quantiles in ranks, of top labels in rows."""
-        found = {}
+        found = dict(self.ranks(beta))
         for name, output in self.query.outputs:
-            recipe = dict(self.recipes).get(output.name) if isinstance(output, Released) else None
-            if recipe is not None and recipe.kind in ("quantile", "top"):
-                found[name] = self.mechanisms[recipe.parts[0]].error(beta=beta) / recipe.split
-            elif (c := self._output(output, probability("beta", beta)).take(self._shown)).kind != "label":
+            c = self._output(output, probability("beta", beta)).take(self._shown)
+            if name not in found and c.kind != "label":
                 far = np.maximum(c.upper - c.values, c.values - c.lower)
                 found[name] = float(np.nanmax(far, initial=0.0))
+        return found
+
+    def ranks(self, beta: Number = "0.05") -> Mapping[str, float]:
+        """By how many rows, at most, each column of chosen values is out of its place."""
+        recipes, found = dict(self.recipes), {}
+        for name, output in self.query.outputs:
+            recipe = recipes.get(output.name) if isinstance(output, Released) else None
+            if recipe is not None and recipe.kind in ("quantile", "top"):
+                found[name] = self.mechanisms[recipe.parts[0]].error(beta=beta) / recipe.split
         return found
 
     @cached_property

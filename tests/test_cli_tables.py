@@ -1,0 +1,92 @@
+"""Questions on the command line: from a file to an answer, with clear words when it cannot be."""
+
+import json
+import re
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from test_curator import ROWS, SCHEMA
+from typer.testing import CliRunner
+
+from tacit.cli import app
+
+QUESTION = "SELECT year, COUNT(*) AS n FROM visits GROUP BY year"
+
+
+@pytest.fixture
+def data(tmp_path):
+    pq.write_table(pa.Table.from_pylist(ROWS), tmp_path / "visits.parquet")
+    (tmp_path / "visits.toml").write_text(SCHEMA)
+    return tmp_path / "visits.parquet"
+
+
+def tacit(*words, code=0):
+    result = CliRunner().invoke(app, [str(word) for word in words])
+    assert result.exit_code == code, result.output
+    return result.output
+
+
+def test_a_question_from_offer_to_verified_ledger(data):
+    ledger = data.with_suffix(".ledger")
+    opened = tacit("ledger", "open", ledger, "epsilon=1", "--dataset", "visits")
+    assert "epsilon=1" in opened
+    assert "costs 0.25" in tacit("offer", data, QUESTION, "--epsilon", "0.25")
+    assert "Laplace" in tacit("explain", data, QUESTION, "--epsilon", "0.25")
+    first = json.loads(tacit("ask", data, QUESTION, "--epsilon", "0.25", "--json"))
+    again = json.loads(tacit("ask", data, QUESTION, "--epsilon", "0.25", "--json"))
+    assert first["answer"] == again["answer"] and first["answer"]["year"]["values"] == ["2023", "2024", "2025"]
+    assert "any one person" in tacit("ask", data, QUESTION, "--epsilon", "0.25")
+    shown = json.loads(tacit("ledger", "show", ledger, "--json"))
+    assert shown["left"] == 0.75 and [charge["price"] for charge in shown["charges"]] == [0.25]
+    assert "0.75 is left" in tacit("ledger", "show", ledger)
+    head = re.search(r"(\d+:[0-9a-f]{64})", tacit("ledger", "verify", ledger)).group(1)
+    assert head in tacit("ledger", "verify", ledger, "--anchor", head)
+    lines = tacit("ledger", "export", ledger).splitlines()
+    assert all(json.loads(line)["hash"] for line in lines)
+    tacit("ledger", "allow", ledger, "ann", "epsilon=0.1")
+    refused = tacit("ask", data, QUESTION, "--epsilon", "0.2", "--analyst", "ann", code=3)
+    assert "is left" in refused
+
+
+def test_a_budget_opens_a_ledger_and_json_prices_an_offer(data):
+    offered = json.loads(tacit("offer", data, QUESTION, "--error", "50", "--budget", "epsilon=1 delta=1e-9", "--json"))
+    assert 0 < offered["price"] < 1 and offered["errors"][1]["column"] == "n"
+    assert not data.with_suffix(".ledger").exists()
+    tacit("ask", data, QUESTION, "--rho", "0.01", "--budget", "rho=0.1")
+    assert "0.09 is left" in tacit("ledger", "show", data.with_suffix(".ledger"))
+
+
+def test_an_answer_is_drawn(data, tmp_path):
+    tacit("ask", data, QUESTION, "--epsilon", "1", "--budget", "epsilon=1", "--plot", tmp_path / "n.svg")
+    assert (tmp_path / "n.svg").read_text().startswith("<svg")
+
+
+def test_init_writes_a_schema_to_complete(data):
+    data.with_suffix(".toml").unlink()
+    tacit("init", data)
+    text = data.with_suffix(".toml").read_text()
+    assert "age" in text and "lower" in text and "2023" not in text
+    assert "not there yet" in tacit("init", data, code=2)
+    assert "unit" in tacit("offer", data, QUESTION, "--epsilon", "1", "--budget", "epsilon=1", code=2)
+
+
+@pytest.mark.parametrize(
+    ("words", "code", "says"),
+    [
+        (["ask", "{data}", QUESTION, "--epsilon", "1"], 2, "--budget"),
+        (["ask", "{data}", QUESTION, "--budget", "epsilon=1"], 2, "one of epsilon, rho, error or relative"),
+        (["ask", "{data}", QUESTION, "--epsilon", "nan", "--budget", "epsilon=1"], 2, "epsilon"),
+        (["ask", "{data}", QUESTION, "--epsilon", "2", "--budget", "epsilon=1"], 3, "ask for less"),
+        (["ask", "{data}", "SELECT age FROM visits", "--epsilon", "1", "--budget", "epsilon=1"], 3, "line 1, column 8"),
+        (["ask", "{data}", QUESTION, "--epsilon", "1", "--budget", "money=1"], 2, "NAME=NUMBER"),
+        (["ask", "nothing.parquet", QUESTION, "--epsilon", "1", "--budget", "epsilon=1"], 2, "nothing.toml"),
+        (["offer", "{data}", QUESTION, "--epsilon", "1"], 2, "there is none"),
+        (["ledger", "show", "{data}"], 2, ""),
+        (["ledger", "verify", "nothing.ledger"], 2, "there is none"),
+        (["ledger", "open", "{data}.ledger", "epsilon=-1", "--dataset", "d"], 2, "positive"),
+    ],
+)
+def test_what_goes_wrong_is_one_clear_paragraph(data, words, code, says):
+    said = tacit(*(word.replace("{data}", str(data)) for word in words), code=code)
+    assert says in " ".join(said.split()) and "Traceback" not in said
