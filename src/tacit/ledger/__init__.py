@@ -1,0 +1,7 @@
+"""The durable ledger of a privacy budget: what was paid for, what was released, and nothing that can be undone."""
+
+from .entries import Charge, Entry, Head, Request
+from .ledger import Ledger
+from .session import Session
+
+__all__ = ["Charge", "Entry", "Head", "Ledger", "Request", "Session"]

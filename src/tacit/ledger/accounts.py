@@ -1,0 +1,97 @@
+"""Accounts: what is spent of the budget and of each allowance, on all of the data and on each part.
+
+Parts are public and disjoint, so a unit is in one at most, and answers on several parts cost the most that any part
+pays (parallel composition: McSherry 2009).  Of an account we keep a sum for the charges on all of the data, under the
+name "", and one for each part that was named.  On part p there is spent
+
+    spent(p) = sum("") + sum(p),
+
+and a cost is admitted if at every part that it touches the budget admits it after spent(p).  A cost on all of the data
+touches every part: those that were named, and one that stands for all that never were.  Each part is judged by itself,
+never by a mixture of maxima, as with two currencies one part may keep the one and another part the other.
+
+Where neighbours differ by a substitution, a unit may leave one part for another and be paid for in both, so there only
+charges on all of the data are taken.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+
+from ..core.budget import Budget
+from ..core.distance import SUBSTITUTE
+from ..core.errors import BadParameter, LedgerCorrupt, MixedRelations, NoAllowance
+from ..core.loss import Loss, zero
+from .encoding import Amounts
+
+ALL = ""  # of the parts; among the accounts, the one of the data set itself
+
+
+class Overdrawn(Exception):
+    """On `part`, the budget of `account` does not admit it."""
+
+    def __init__(self, account: str, budget: Budget, part: str) -> None:
+        self.account, self.budget, self.part = account, budget, part
+
+
+def plus(a: Amounts, b: Amounts) -> Amounts:
+    try:
+        return tuple(x + y for x, y in zip(a, b, strict=True))
+    except (TypeError, ValueError):
+        raise LedgerCorrupt(0, "a total is not in the currencies of its budget") from None
+
+
+@dataclass
+class Accounts:
+    """Sums of amounts by account and part."""
+
+    budget: Budget
+    only_allowed: bool = False
+    allowances: dict[str, Budget] = field(default_factory=dict)
+    sums: dict[str, dict[str, Amounts]] = field(default_factory=dict)
+    relation: str | None = None
+
+    def budgets(self, analyst: str) -> dict[str, Budget]:
+        """The accounts that a charge is paid from."""
+        if analyst in self.allowances:
+            return {ALL: self.budget, analyst: self.allowances[analyst]}
+        if self.only_allowed:
+            raise NoAllowance(analyst)
+        return {ALL: self.budget}
+
+    def price(self, analyst: str, loss: Loss) -> dict[str, Amounts]:
+        """What a loss costs each account."""
+        return {account: budget.amounts(loss) for account, budget in self.budgets(analyst).items()}
+
+    def post(self, analyst: str, parts: Iterable[str] | None, loss: Loss, price: Mapping[str, Amounts]) -> None:
+        """Check and add, or raise and leave all as it was."""
+        relation = self._under(parts, loss)
+        for account, budget in self.budgets(analyst).items():
+            sums = self.sums.get(account, {})
+            base = plus(sums[ALL], price[account]) if ALL in sums else price[account]
+            for part in {ALL: None, **sums} if parts is None else parts:
+                after = plus(base, sums[part]) if part in sums and part != ALL else base
+                if budget.used(after) > budget.limit:
+                    raise Overdrawn(account, budget, part)
+        self.relation = relation
+        self.sums.setdefault(ALL, {}).setdefault(ALL, self.budget.amounts(zero))  # where the relation is kept
+        for account, amounts in price.items():
+            add(self.sums.setdefault(account, {}), parts, amounts)
+
+    def _under(self, parts: Iterable[str] | None, loss: Loss) -> str | None:
+        """The relation of all losses so far and of this one."""
+        relation = None if loss.relation is None else repr(loss.relation)
+        if None not in (relation, self.relation) and relation != self.relation:
+            raise MixedRelations(self.relation, relation)
+        relation = relation or self.relation
+        known = sorted({*self.sums.get(ALL, {}), *(parts or ())} - {ALL})
+        if relation == repr(SUBSTITUTE) and known:
+            raise BadParameter("parts", known, "None where units are substituted: one may leave a part for another")
+        return relation
+
+
+def add(sums: dict[str, Amounts], parts: Iterable[str] | None, amounts: Amounts) -> None:
+    """Add to the sum of all, or to those of the parts."""
+    for part in (ALL,) if parts is None else parts:
+        sums[part] = plus(sums[part], amounts) if part in sums else amounts

@@ -1,0 +1,182 @@
+"""One writing transaction: what it needs is read first, entries are appended, and all is written at its end."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from sqlalchemy import Connection, Select, bindparam, insert, select, update
+
+from ..core.errors import LedgerConflict, LedgerCorrupt
+from ..core.loss import Loss, zero
+from ..core.randomness import SYSTEM
+from .accounts import ALL, Accounts, Overdrawn
+from .encoding import Json, canonical, read_amounts, read_budget, write_amounts, write_loss
+from .entries import START, Charge, Entry, Head, Request, digest
+from .store import entries, sessions, totals
+
+_ENTRY = select(entries).limit(1)
+AT = _ENTRY.where(entries.c.seq == bindparam("seq"))
+_HEAD = select(entries.c.seq, entries.c.hash).order_by(entries.c.seq.desc()).limit(1)
+_LAST = _ENTRY.order_by(entries.c.seq.desc())
+_DRAW = _ENTRY.where(entries.c.kind == "charge", entries.c.key == bindparam("key")).order_by(entries.c.draw.desc())
+_FOLLOWING = _ENTRY.where(entries.c.charge == bindparam("charge"), entries.c.step == bindparam("step"))
+_ALLOWANCE = _LAST.where(entries.c.kind == "allowance", entries.c.key == bindparam("analyst"))
+ASKED = _LAST.where(
+    entries.c.kind == "step", entries.c.key == bindparam("key"), entries.c.charge == bindparam("charge")
+)
+_TOTALS = select(totals).where(totals.c.account == bindparam("account"))
+_CHANGE = update(totals).where(totals.c.account == bindparam("at_account"), totals.c.part == bindparam("at_part"))
+
+
+def read(connection: Connection, query: Select[Any], **given: str | int) -> Entry | None:
+    """The one entry that a query finds, if any."""
+    row = connection.execute(query, given).mappings().first()
+    return None if row is None else Entry.read(dict(row))
+
+
+def last(connection: Connection) -> Head:
+    row = connection.execute(_HEAD).first()
+    return START if row is None else Head(*row)
+
+
+def find(connection: Connection, key: str) -> Charge | None:
+    """The last draw of a question, with its release if it has one."""
+    entry = read(connection, _DRAW, key=key)
+    if entry is None:
+        return None
+    release = None if entry.body["session"] else following(connection, entry.seq, 0)
+    return Charge.read(entry, None if release is None else release.data)
+
+
+def following(connection: Connection, charge: int, step: int) -> Entry | None:
+    """What was appended to a charge under this number: its release is 0, the steps of a session are 0, 1, 2, ..."""
+    return read(connection, _FOLLOWING, charge=charge, step=step)
+
+
+class Book:
+    """Entries to be appended after those in the tables."""
+
+    def __init__(self, connection: Connection, accounts: Accounts) -> None:
+        self.connection, self.head, self.accounts = connection, last(connection), accounts
+        self._stored: dict[str, dict[str, str]] = {}  # as read: account, part, amounts
+        self._fetched: dict[str, set[str | None]] = {}  # the parts that were looked for; None is all
+        self._pending: list[Entry] = []
+        self._new: dict[str, Charge] = {}
+        self.posted: list[tuple[str, frozenset[str] | None, Loss]] = []
+
+    def append(self, kind: str, facts: Mapping[str, Json], data: bytes | None = None) -> Entry:
+        entry = Entry.after(self.head, kind, facts, data)
+        self.head = entry.head
+        self._pending.append(entry)
+        return entry
+
+    def allowance(self, analyst: str) -> None:
+        """Look up what the analyst may spend."""
+        found = read(self.connection, _ALLOWANCE, analyst=analyst)
+        if found is not None:
+            self.accounts.allowances[analyst] = read_budget(found.body["budget"])
+
+    def pay(self, analyst: str, parts: frozenset[str] | None, loss: Loss) -> Json:
+        """Check and charge; what each account paid."""
+        if analyst not in self._fetched:
+            self._fetched[analyst] = set()
+            self.allowance(analyst)
+        for account in self.accounts.budgets(analyst):
+            self.fetch(account, parts)
+        price = self.accounts.price(analyst, loss)
+        self.posted.append((analyst, parts, loss))
+        self.accounts.post(analyst, parts, loss, price)
+        return {account: write_amounts(amounts) for account, amounts in price.items()}
+
+    def fetch(self, account: str, parts: Iterable[str] | None) -> None:
+        """Read the sums that a charge on these parts must be checked against: with None, all."""
+        wanted = {ALL} if parts is None else {ALL, *parts}
+        stored, fetched = self._stored.setdefault(account, {}), self._fetched.setdefault(account, set())
+        if None in fetched or (parts is not None and wanted <= fetched):
+            return
+        query = _TOTALS if parts is None else _TOTALS.where(totals.c.part.in_(sorted(wanted)))
+        fetched.update({None} if parts is None else wanted)
+        for row in self.connection.execute(query, {"account": account}):
+            if row.part in stored:  # and added to since
+                continue
+            stored[row.part] = row.amounts
+            try:
+                self.accounts.sums.setdefault(account, {})[row.part] = read_amounts(json.loads(row.amounts))
+            except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError):
+                raise LedgerCorrupt(0, "a total cannot be read") from None
+            if (account, row.part) == (ALL, ALL):
+                self.accounts.relation = row.relation
+
+    def charge(self, request: Request, session: bool = False) -> Charge:
+        """The charge of a question that was asked before, free; or a new one."""
+        known = self._new.get(request.key) or find(self.connection, request.key)
+        if known is not None and not request.fresh:
+            return _same(known, request, session)
+        facts = {
+            "key": request.key,
+            "draw": 1 if known is None else known.draw + 1,
+            "analyst": request.analyst,
+            "parts": None if request.parts is None else sorted(request.parts),
+            "loss": write_loss(request.loss),
+            "plan": request.plan,
+            "session": session,
+            "paid": self.pay(request.analyst, request.parts, request.loss),
+        }
+        charge = self._new[request.key] = Charge.read(self.append("charge", facts))
+        return charge
+
+    def step(self, charge: Charge, number: int, state: bytes, data: bytes | None, facts: Mapping[str, Json]) -> Entry:
+        """Go on to a state.  Its digest would let a guess at it be checked, so it is salted."""
+        salt = SYSTEM.words(4).tobytes()
+        entry = self.append(
+            "step", {**facts, "charge": charge.seq, "step": number, "state": digest(salt + state)}, data
+        )
+        row = {"step": number, "salt": salt, "state": state}
+        if number:
+            self.connection.execute(update(sessions).where(sessions.c.charge == charge.seq).values(row))
+        else:
+            self.connection.execute(insert(sessions).values(charge=charge.seq, **row))
+        return entry
+
+    def due(self, over: Overdrawn) -> Loss:
+        """What this transaction wanted of the account that is overdrawn, on the part where it is."""
+        wanted = (
+            loss
+            for analyst, parts, loss in self.posted
+            if over.account in (ALL, analyst) and (parts is None or over.part in parts)
+        )
+        return sum(wanted, zero)
+
+    def close(self) -> None:
+        """Write it all."""
+        new, changed = [], []
+        for account, sums in self.accounts.sums.items():
+            stored = self._stored.get(account, {})
+            for part, amounts in sums.items():
+                whole = (account, part) == (ALL, ALL)
+                row = {
+                    "amounts": canonical(write_amounts(amounts)),
+                    "relation": self.accounts.relation if whole else None,
+                }
+                if part not in stored:
+                    new.append({"account": account, "part": part, **row})
+                elif whole or stored[part] != row["amounts"]:
+                    changed.append({"at_account": account, "at_part": part, **row})
+        for statement, rows in (
+            (insert(entries), [entry.row() for entry in self._pending]),
+            (insert(totals), new),
+            (_CHANGE, changed),
+        ):
+            if rows:
+                self.connection.execute(statement, rows)
+
+
+def _same(known: Charge, request: Request, session: bool) -> Charge:
+    """A release may be had by all; what is open is completed by whoever asks for the very same."""
+    if known.session != session:
+        raise LedgerConflict("this key was charged for " + ("a session" if known.session else "one answer"))
+    if known.release is None and (write_loss(known.loss), known.parts) != (write_loss(request.loss), request.parts):
+        raise LedgerConflict("this key was charged at another price or for other parts; ask as before, or afresh")
+    return known

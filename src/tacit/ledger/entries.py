@@ -1,0 +1,139 @@
+"""What a ledger says: facts in a row, each sealed with the hash of the one before.
+
+    opening     format, dataset, budget (all five fields), whether an allowance is asked for
+    allowance   analyst, budget, and what the analyst had spent of it by then
+    charge      key of the question, draw, analyst, parts, loss as exact atoms, amounts paid, plan
+    release     of which charge, its form; the bytes stand beside it
+    step        of which session (a charge), its number, key of the question, what it cost beyond the session's price
+
+The body is canonical JSON and names its place, the hash before it and the digest of its bytes; its SHA-256 is its own
+hash.  So no entry can be changed, moved, dropped or slipped in without changing the last hash, which `Head` exports.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from functools import cached_property
+from typing import Any, NamedTuple
+
+from ..core.errors import LedgerCorrupt
+from ..core.loss import Loss
+from .encoding import Json, canonical, read_loss
+
+FORMAT = 1
+COLUMNS = ("kind", "key", "draw", "charge", "step")  # of the body, also kept apart to be looked up
+
+
+class Head(NamedTuple):
+    """The last entry: kept elsewhere it is an anchor, from which a ledger rolled back or cut short is known."""
+
+    seq: int
+    hash: str
+
+
+START = Head(0, "0" * 64)
+
+
+def digest(data: bytes) -> str:
+    return hashlib.sha256(data).hexdigest()
+
+
+def _seal(data: bytes | None) -> str | None:
+    return None if data is None else digest(data)
+
+
+@dataclass(frozen=True)
+class Entry:
+    """One fact."""
+
+    body: Mapping[str, Json]
+    data: bytes | None = None
+
+    @classmethod
+    def after(cls, head: Head, kind: str, facts: Mapping[str, Json], data: bytes | None = None) -> Entry:
+        """The entry that follows `head`."""
+        now = datetime.now(UTC).isoformat(timespec="microseconds")
+        seal = {"seq": head.seq + 1, "previous": head.hash, "kind": kind, "time": now}
+        return cls({**facts, **seal, "data": _seal(data)}, data)
+
+    @property
+    def seq(self) -> int:
+        return int(self.body["seq"])
+
+    @property
+    def kind(self) -> str:
+        return str(self.body["kind"])
+
+    @cached_property
+    def text(self) -> str:
+        return canonical(self.body)
+
+    @cached_property
+    def head(self) -> Head:
+        return Head(self.seq, digest(self.text.encode()))
+
+    def row(self) -> dict[str, Any]:
+        """As it stands in the table."""
+        known = {name: self.body.get(name) for name in COLUMNS}
+        return {**known, "seq": self.seq, "body": self.text, "data": self.data, "hash": self.head.hash}
+
+    @classmethod
+    def read(cls, row: Mapping[str, Any]) -> Entry:
+        """The entry of a row that is all it should be."""
+        seq = row["seq"]
+        try:
+            entry = cls(json.loads(row["body"]), row["data"])
+            same = entry.row() == dict(row) and entry.body["data"] == _seal(entry.data)
+        except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
+            raise LedgerCorrupt(seq, "it cannot be read") from None
+        if not same:
+            raise LedgerCorrupt(seq, "its hash is not that of its content")
+        return entry
+
+
+@dataclass(frozen=True)
+class Request:
+    """What is to be charged.  Whoever asks with the same `key` gets the same answer, unless `fresh`."""
+
+    key: str
+    loss: Loss
+    analyst: str
+    parts: frozenset[str] | None = None  # None: all of the data
+    plan: str = ""
+    fresh: bool = False
+
+
+@dataclass(frozen=True)
+class Charge:
+    """What was paid for.  Where `release` is None it is yet to be computed, and nobody has seen anything."""
+
+    seq: int
+    key: str
+    draw: int
+    analyst: str
+    loss: Loss
+    parts: frozenset[str] | None
+    plan: str
+    time: str
+    session: bool
+    release: bytes | None = None
+
+    @classmethod
+    def read(cls, entry: Entry, release: bytes | None = None) -> Charge:
+        body = entry.body
+        return cls(
+            seq=entry.seq,
+            key=body["key"],
+            draw=body["draw"],
+            analyst=body["analyst"],
+            loss=read_loss(body["loss"]),
+            parts=None if body["parts"] is None else frozenset(body["parts"]),
+            plan=body["plan"],
+            time=body["time"],
+            session=body["session"],
+            release=release,
+        )

@@ -1,0 +1,282 @@
+"""The ledger: charge, then compute, then store, then hand out.
+
+Each arrow is a commit.  A crash can lose time but no privacy: a charge without a release was seen by nobody, so the
+same question is completed under it; a release that is stored is what every later asker gets.
+"""
+
+from __future__ import annotations
+
+import base64
+import os
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from typing import IO, NoReturn, TypeVar
+
+from sqlalchemy import Connection, insert, inspect, select
+
+from ..core.budget import Budget
+from ..core.currency import Amount
+from ..core.errors import BadParameter, BudgetExceeded, LedgerConflict, LedgerUnavailable
+from ..core.exact import flag
+from ..core.loss import Loss
+from . import book as pages
+from . import verification
+from .accounts import ALL, Accounts, Overdrawn
+from .book import Book
+from .encoding import canonical, read_budget, write_amounts, write_budget
+from .entries import FORMAT, START, Charge, Entry, Head, Request
+from .parameters import name, octets, question, request, some, text
+from .session import Session
+from .store import Store, entries, metadata
+from .tally import Tally
+
+T = TypeVar("T")
+_PAGE = 1000
+
+
+class Ledger:
+    """What was paid for and what was released, of one data set.  Threads and forked processes may share it."""
+
+    def __init__(self, store: Store, opening: Entry) -> None:
+        self.tables, self._tally = store, Tally()
+        self.dataset: str = opening.body["dataset"]
+        self.budget: Budget = read_budget(opening.body["budget"])
+        self.only_allowed: bool = opening.body["only_allowed"]
+
+    @classmethod
+    def open(
+        cls,
+        place: str | os.PathLike[str],
+        budget: Budget | None = None,
+        dataset: str | None = None,
+        only_allowed: bool | None = None,
+    ) -> Ledger:
+        """Open the ledger at a path or URL; with a budget, make it if there is none.
+
+        What is given must agree with what it was made with.  With `only_allowed`, who has no allowance is refused.
+        """
+        store = Store(place, create=budget is not None)
+        try:
+            with store.reading() as connection:
+                opening = _opening(connection, store.place)
+            opening = opening or _make(store, budget, dataset or "data", flag("only_allowed", only_allowed or False))
+            ledger = cls(store, opening)
+            stored = {"budget": ledger.budget, "dataset": ledger.dataset, "only_allowed": ledger.only_allowed}
+            given = {"budget": budget, "dataset": dataset, "only_allowed": only_allowed}
+            for what, value in given.items():
+                if value is not None and value != stored[what]:
+                    raise BadParameter(what, value, f"{stored[what]!r}, with which this ledger was opened")
+        except BaseException:
+            store.close()
+            raise
+        return ledger
+
+    def write(self, do: Callable[[Book], T]) -> T:
+        """Do it in one transaction, or not at all."""
+        try:
+            with self.tables.writing() as connection:
+                book = Book(connection, Accounts(self.budget, self.only_allowed))
+                done = do(book)
+                book.close()
+                return done
+        except Overdrawn as over:
+            spent = self.spent(over.account or None, over.part or None)
+            refused = BudgetExceeded(over.budget, spent, book.due(over))
+        raise refused
+
+    def find(self, key: str) -> Charge | None:
+        """The last draw of a question: released if `.release` is there, else open."""
+        with self.tables.reading() as connection:
+            return pages.find(connection, question(key))
+
+    def charge(
+        self,
+        *,
+        key: str,
+        loss: Loss,
+        analyst: str,
+        parts: Iterable[str] | None = None,
+        plan: str = "",
+        fresh: bool = False,
+    ) -> Charge:
+        """Pay for a question, once: asked again, it is the same charge, with its release if it has one.
+
+        `fresh` pays for another draw.  `parts` are public and disjoint parts of the data, None is all of it.
+        """
+        (charge,) = self.charge_many([Request(key, loss, analyst, some(parts), plan, fresh)])
+        return charge
+
+    def charge_many(self, requests: Iterable[Request]) -> list[Charge]:
+        """Pay for all of them, in their order, or for none."""
+        wanted = [request(each) for each in requests]
+        return self.write(lambda book: [book.charge(each) for each in wanted])
+
+    def store(self, charge: Charge, data: bytes, form: str = "release") -> bytes:
+        """Store the release of a charge; the bytes to hand out, which are those that were stored first."""
+        data, form = octets("data", data), text("form", form)
+
+        def keep(book: Book) -> bytes:
+            known = pages.read(book.connection, pages.AT, seq=charge.seq)
+            if known is None or known.kind != "charge" or Charge.read(known) != replace(charge, release=None):
+                raise LedgerConflict("this charge is not one of this ledger")
+            if charge.session:
+                raise LedgerConflict("this charge is of a session, which is answered step by step")
+            first = pages.following(book.connection, charge.seq, 0)
+            entry = first or book.append("release", {"charge": charge.seq, "step": 0, "form": form}, data)
+            return entry.data or b""
+
+        return self.write(keep)
+
+    def start(
+        self,
+        *,
+        key: str,
+        loss: Loss,
+        state: bytes,
+        analyst: str,
+        parts: Iterable[str] | None = None,
+        plan: str = "",
+        fresh: bool = False,
+    ) -> Session:
+        """Pay for a session and keep its first state; one that was started with this key goes on where it was."""
+        wanted, state = request(Request(key, loss, analyst, some(parts), plan, fresh)), octets("state", state)
+
+        def begin(book: Book) -> Charge:
+            before = book.head
+            charge = book.charge(wanted, session=True)
+            if book.head != before:
+                book.step(charge, 0, state, None, {"key": None, "loss": None, "paid": {}})
+            return charge
+
+        return Session(self, self.write(begin))
+
+    def allow(self, analyst: str, budget: Budget) -> None:
+        """Give an analyst an allowance within the budget, or another one; what was spent before counts."""
+        cap = self.budget
+        alike = (budget.rho is None) == (cap.rho is None)
+        if not alike or budget.limit > cap.limit or budget.delta > cap.delta:
+            raise BadParameter("allowance", budget, f"in the same terms as {cap}, and within it")
+
+        def give(book: Book) -> None:
+            book.fetch(analyst, None)
+            self._tally.read(_after(book.connection, self._tally.seen))
+            sums = book.accounts.sums[analyst] = self._tally.amounts(budget, analyst)
+            written = {part: write_amounts(amounts) for part, amounts in sums.items()}
+            book.append("allowance", {"key": analyst, "budget": write_budget(budget), "spent": written})
+
+        name("analyst", analyst)
+        self.write(give)
+
+    def allowance(self, analyst: str) -> Budget | None:
+        """What an analyst may spend, if that was said."""
+        with self._tallied() as tally:
+            return tally.allowances.get(analyst)
+
+    def spent(self, analyst: str | None = None, part: str | None = None) -> Loss:
+        """What was charged to all, or to one analyst, on a part; without one, on the part where it is most."""
+        account = analyst or ALL
+        with self._tallied() as tally:
+            parts = tally.parts(account) if part is None else [part]
+            budget = tally.allowances.get(account, self.budget)
+            return max((tally.spent(account, part) for part in parts), key=budget.spent)
+
+    def remaining(self, analyst: str | None = None, part: str | None = None) -> Amount:
+        """What is left of the budget, or of an analyst's allowance if that is less."""
+        left = self.budget.remaining(self.spent(None, part))
+        allowance = None if analyst is None else self.allowance(analyst)
+        return left if allowance is None else min(left, allowance.remaining(self.spent(analyst, part)))
+
+    def entries(self, after: int = 0) -> Iterator[Entry]:
+        """All entries after one, in their order, each checked by itself."""
+        while True:
+            with self.tables.reading() as connection:
+                page = list(_after(connection, after, _PAGE))
+            yield from page
+            if len(page) < _PAGE:
+                return
+            after = page[-1].seq
+
+    def history(self) -> list[Charge]:
+        """Every charge, with its release."""
+        known = list(self.entries())
+        released = {entry.body["charge"]: entry.data for entry in known if entry.kind == "release"}
+        return [Charge.read(entry, released.get(entry.seq)) for entry in known if entry.kind == "charge"]
+
+    def head(self) -> Head:
+        """The last entry, to be kept elsewhere."""
+        with self.tables.reading() as connection:
+            return pages.last(connection)
+
+    def verify(self, anchor: Head | tuple[int, str] = START) -> Head:
+        """Go through all entries and recompute what they imply; `LedgerCorrupt` names the first that is wrong.
+
+        `anchor` is an earlier head: what was cut off or rolled back since then is seen only by it.
+        """
+        with self.tables.reading() as connection:
+            self.tables.dialect.check(connection)
+            return verification.verify(connection, Head(*anchor))
+
+    def export(self, target: str | os.PathLike[str] | IO[str]) -> None:
+        """Write all entries as JSON lines, with what was released; the states of sessions are private and stay."""
+        if isinstance(target, str | os.PathLike):
+            descriptor = os.open(target, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW, 0o600)
+            with os.fdopen(descriptor, "w", encoding="ascii") as file:
+                self.export(file)
+            return
+        for entry in self.entries():
+            data = None if entry.data is None else base64.b64encode(entry.data).decode()
+            target.write(canonical({"entry": dict(entry.body), "hash": entry.head.hash, "data": data}) + "\n")
+
+    def close(self) -> None:
+        self.tables.close()
+
+    def __enter__(self) -> Ledger:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def __repr__(self) -> str:
+        return f"Ledger({self.tables.place!r}, dataset={self.dataset!r}, budget={self.budget})"
+
+    def __reduce_ex__(self, protocol: object) -> NoReturn:
+        raise TypeError("a ledger cannot be copied or pickled; open it by its path, which any process may do")
+
+    @contextmanager
+    def _tallied(self) -> Iterator[Tally]:
+        with self.tables.reading() as connection:
+            self._tally.read(_after(connection, self._tally.seen))
+            yield self._tally
+
+
+def _after(connection: Connection, seq: int, limit: int | None = None) -> Iterator[Entry]:
+    query = select(entries).where(entries.c.seq > seq).order_by(entries.c.seq).limit(limit)
+    return (Entry.read(dict(row)) for row in connection.execute(query).mappings())
+
+
+def _opening(connection: Connection, place: str) -> Entry | None:
+    """The first entry, or None if there are no tables yet."""
+    known = set(inspect(connection).get_table_names())
+    if not known:
+        return None
+    first = pages.read(connection, pages.AT, seq=1) if metadata.tables.keys() <= known else None
+    if first is None or first.kind != "opening":
+        raise LedgerUnavailable(place, "it is a database, but not a ledger")
+    if first.body["format"] != FORMAT:
+        raise LedgerUnavailable(place, f"it is of format {first.body['format']}, and this version reads {FORMAT}")
+    return first
+
+
+def _make(store: Store, budget: Budget | None, dataset: str, only_allowed: bool) -> Entry:
+    if not isinstance(budget, Budget):
+        raise LedgerUnavailable(store.place, "it is empty; give a budget to open it")
+    facts = {"format": FORMAT, "dataset": name("dataset", dataset), "budget": write_budget(budget)}
+    opening = Entry.after(START, "opening", {**facts, "only_allowed": only_allowed})
+    with store.writing() as connection:
+        if known := _opening(connection, store.place):  # made by another process, just now
+            return known
+        metadata.create_all(connection, checkfirst=False)
+        store.dialect.install(connection)
+        connection.execute(insert(entries), [opening.row()])
+    return opening

@@ -1,0 +1,58 @@
+"""What a ledger is given, read before anything is touched."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+
+from ..core.errors import BadParameter
+from ..core.exact import flag
+from ..core.loss import Loss
+from .entries import Request
+
+_KEY = re.compile(r"[0-9a-f]{32,128}")
+_LONGEST = 200
+
+
+def question(key: str) -> str:
+    """The digest of a question."""
+    if not _KEY.fullmatch(text("key", key)):
+        raise BadParameter("key", key, "a digest: 32 to 128 hexadecimal digits, lower case")
+    return key
+
+
+def name(what: str, given: str) -> str:
+    """Of an analyst, a part or a data set."""
+    if not 0 < len(text(what, given)) <= _LONGEST or not given.isprintable():
+        raise BadParameter(what, given, f"a name of 1 to {_LONGEST} printable characters")
+    return given
+
+
+def text(what: str, given: str) -> str:
+    if not isinstance(given, str):
+        raise BadParameter(what, type(given).__name__, "a text")
+    return given
+
+
+def octets(what: str, given: bytes) -> bytes:
+    """Bytes, which may be private and are not shown."""
+    if not isinstance(given, bytes | bytearray | memoryview):
+        raise BadParameter(what, type(given).__name__, "bytes")
+    return bytes(given)
+
+
+def some(parts: Iterable[str] | None) -> frozenset[str] | None:
+    """Parts by name; None means all of the data."""
+    if parts is None:
+        return None
+    named = None if isinstance(parts, str) else frozenset(name("part", part) for part in parts)
+    if not named:
+        raise BadParameter("parts", parts, "names of parts, or None for all of the data")
+    return named
+
+
+def request(given: Request) -> Request:
+    if not isinstance(given.loss, Loss):
+        raise BadParameter("loss", given.loss, "a Loss")
+    analyst, plan = name("analyst", given.analyst), text("plan", given.plan)
+    return Request(question(given.key), given.loss, analyst, some(given.parts), plan, flag("fresh", given.fresh))

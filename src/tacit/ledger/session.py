@@ -1,0 +1,75 @@
+"""Sessions: mechanisms that answer one question after another from a state, such as sparse vector or online weights.
+
+The price is paid on opening.  A step replaces the state and stores the answer in one transaction, and only if nobody
+else has taken that step meanwhile: each state is stepped from once, whatever crashes and whoever shares it.  The state
+holds noise that was drawn but not told.  Only the last one is kept, and it never leaves the ledger's own file.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NoReturn
+
+from sqlalchemy import select
+
+from ..core.errors import LedgerConflict, LedgerCorrupt
+from ..core.loss import Loss
+from .book import ASKED, Book, following, read
+from .encoding import write_loss
+from .entries import Charge, digest
+from .parameters import octets, question
+from .store import sessions
+
+if TYPE_CHECKING:
+    from .ledger import Ledger
+
+
+class Session:
+    """One life, which may go on in any process that opens the ledger."""
+
+    def __init__(self, ledger: Ledger, charge: Charge) -> None:
+        self._ledger, self.charge = ledger, charge
+
+    def read(self) -> tuple[int, bytes]:
+        """How many steps were taken, and the state after them."""
+        with self._ledger.tables.reading() as connection:
+            row = connection.execute(select(sessions).where(sessions.c.charge == self.charge.seq)).one_or_none()
+            entry = row and following(connection, self.charge.seq, row.step)
+        try:
+            if row is not None and entry is not None and entry.body["state"] == digest(row.salt + row.state):
+                return row.step, row.state
+        except TypeError:  # no bytes at all
+            pass
+        raise LedgerCorrupt(self.charge.seq, "the state of this session is not the one it was left in")
+
+    def find(self, key: str) -> bytes | None:
+        """The last answer to a question, if it was asked in this session."""
+        with self._ledger.tables.reading() as connection:
+            entry = read(connection, ASKED, key=question(key), charge=self.charge.seq)
+        return None if entry is None else entry.data
+
+    def step(self, after: int, key: str, state: bytes, answer: bytes, loss: Loss | None = None) -> bytes:
+        """Take the step that follows `after` of them; the answer to hand out.
+
+        If another process took it first with the same question, its answer is returned and this one forgotten; with
+        another question, `LedgerConflict` says to `read` again.  What the step costs beyond the price, if anything, is
+        admitted here or refused.
+        """
+        key, state, answer = question(key), octets("state", state), octets("answer", answer)
+
+        def take(book: Book) -> bytes | None:
+            taken = following(book.connection, self.charge.seq, after + 1)
+            if taken is not None:
+                return taken.data if taken.body["key"] == key else None
+            if following(book.connection, self.charge.seq, after) is None:
+                return None
+            paid = {} if loss is None else book.pay(self.charge.analyst, self.charge.parts, loss)
+            facts = {"key": key, "loss": None if loss is None else write_loss(loss), "paid": paid}
+            return book.step(self.charge, after + 1, state, answer, facts).data
+
+        told = self._ledger.write(take)
+        if told is None:
+            raise LedgerConflict(f"the step after {after} is not the next of this session; read its state again")
+        return told
+
+    def __reduce_ex__(self, protocol: object) -> NoReturn:
+        raise TypeError("a session cannot be copied or pickled; start it again with the same key, which is free")

@@ -1,0 +1,56 @@
+"""What was charged, as losses: read from the entries once, and then only from those that are new."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable
+
+from ..core.budget import Budget
+from ..core.distance import Relation
+from ..core.loss import Atom, Loss
+from .accounts import ALL
+from .encoding import Amounts, Json, read_budget, read_loss
+from .entries import Entry
+
+
+class Tally:
+    """Losses by account and part, of all entries that were seen."""
+
+    def __init__(self) -> None:
+        self.seen = 0
+        self.allowances: dict[str, Budget] = {}
+        self._relation: Relation | None = None
+        self._terms: dict[str, dict[str, Counter[Atom]]] = {ALL: {}}
+        self._payers: dict[int, tuple[str, Json]] = {}  # by charge, as the steps of a session name only that
+
+    def read(self, entries: Iterable[Entry]) -> None:
+        for entry in entries:
+            body = entry.body
+            match entry.kind:
+                case "allowance":
+                    self.allowances[body["key"]] = read_budget(body["budget"])
+                case "charge":
+                    self._payers[entry.seq] = body["analyst"], body["parts"]
+                    self._add(entry.seq, body["loss"])
+                case "step" if body["loss"]:
+                    self._add(body["charge"], body["loss"])
+            self.seen = entry.seq
+
+    def _add(self, charge: int, written: Json) -> None:
+        (analyst, parts), loss = self._payers[charge], read_loss(written)
+        self._relation = self._relation or loss.relation
+        for account in (ALL, analyst):
+            for part in parts or (ALL,):
+                self._terms.setdefault(account, {}).setdefault(part, Counter()).update(loss.terms)
+
+    def parts(self, account: str) -> list[str]:
+        """Those that were named, and one that stands for all that never were."""
+        return [ALL, *self._terms.get(account, {}).keys() - {ALL}]
+
+    def spent(self, account: str, part: str) -> Loss:
+        terms = self._terms.get(account, {})
+        return Loss(sum((terms.get(p, Counter()) for p in {ALL, part}), Counter()), self._relation)
+
+    def amounts(self, budget: Budget, account: str) -> dict[str, Amounts]:
+        """The sums of an account, if it had always had this budget."""
+        return {part: budget.amounts(Loss(terms)) for part, terms in self._terms.get(account, {}).items()}

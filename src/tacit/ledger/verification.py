@@ -1,0 +1,141 @@
+"""Verification: read every entry, replay it on accounts that begin empty, and compare with what is kept beside.
+
+A ledger verifies if each entry is sealed, in its place and after its predecessor; every charge was within the budget
+and the allowance of its time; every release and step belongs to a charge, and follows in order; and the totals and the
+states of sessions are those that the entries imply.
+"""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import Any
+
+from sqlalchemy import Connection, select
+from sqlalchemy.exc import DBAPIError
+
+from ..core.budget import Budget
+from ..core.errors import LedgerCorrupt, TacitError
+from .accounts import ALL, Accounts, Overdrawn
+from .encoding import Amounts, canonical, read_amounts, read_budget, read_loss, write_amounts
+from .entries import FORMAT, START, Entry, Head, digest
+from .store import entries, sessions, totals
+from .tally import Tally
+
+# The prices of some atoms are floats rounded outward, and another machine's may differ in their last bits.
+_LAST_BITS = 1 + Fraction(1, 1 << 40)
+
+
+class Replay:
+    """The ledger as its entries make it."""
+
+    def __init__(self) -> None:
+        self.head, self.accounts, self.tally = START, Accounts(Budget(epsilon=1)), Tally()
+        self.open: dict[int, Entry] = {}  # charges that await a release
+        self.sessions: dict[int, tuple[Entry, int, str | None]] = {}  # charge, step, commitment to the state
+        self._kinds = {
+            "opening": self._opening,
+            "allowance": self._allowance,
+            "charge": self._charge,
+            "release": self._release,
+            "step": self._step,
+        }
+
+    def take(self, entry: Entry) -> None:
+        if entry.body["previous"] != self.head.hash:
+            raise LedgerCorrupt(entry.seq, "it does not follow the entry before it")
+        if (entry.kind == "opening") != (entry.seq == 1):
+            raise LedgerCorrupt(entry.seq, "a ledger opens once, with its first entry")
+        self._kinds[entry.kind](entry)
+        self.tally.read([entry])
+        self.head = entry.head
+
+    def _opening(self, entry: Entry) -> None:
+        if entry.body["format"] != FORMAT:
+            raise LedgerCorrupt(entry.seq, "its format is unknown")
+        self.accounts = Accounts(read_budget(entry.body["budget"]), entry.body["only_allowed"])
+
+    def _allowance(self, entry: Entry) -> None:
+        analyst, budget = entry.body["key"], read_budget(entry.body["budget"])
+        spent = {part: read_amounts(amounts) for part, amounts in entry.body["spent"].items()}
+        owed = self.tally.amounts(budget, analyst)
+        if spent.keys() != owed.keys():
+            raise LedgerCorrupt(entry.seq, "what was spent before an allowance is not told")
+        for part, amounts in spent.items():
+            self._covers(entry, amounts, owed[part])
+        self.accounts.allowances[analyst], self.accounts.sums[analyst] = budget, spent
+
+    def _charge(self, entry: Entry) -> None:
+        if entry.body["session"]:
+            self.sessions[entry.seq] = entry, -1, None
+        else:
+            self.open[entry.seq] = entry
+        self._pay(entry, entry)
+
+    def _release(self, entry: Entry) -> None:
+        if self.open.pop(entry.body["charge"], None) is None or entry.body["step"] != 0 or entry.data is None:
+            raise LedgerCorrupt(entry.seq, "it is not the release of an open charge")
+
+    def _step(self, entry: Entry) -> None:
+        charge, step, _ = self.sessions[entry.body["charge"]]
+        if entry.body["step"] != step + 1:
+            raise LedgerCorrupt(entry.seq, "it is not the next step of its session")
+        if entry.body["loss"] is not None:
+            self._pay(charge, entry)
+        self.sessions[charge.seq] = charge, step + 1, entry.body["state"]
+
+    def _pay(self, charge: Entry, entry: Entry) -> None:
+        analyst, parts, loss = charge.body["analyst"], charge.body["parts"], read_loss(entry.body["loss"])
+        paid = {account: read_amounts(amounts) for account, amounts in entry.body["paid"].items()}
+        price = self.accounts.price(analyst, loss)
+        if paid.keys() != price.keys():
+            raise LedgerCorrupt(entry.seq, "it was not paid from the accounts that it concerns")
+        for account, amounts in price.items():
+            self._covers(entry, paid[account], amounts)
+        self.accounts.post(analyst, parts, loss, paid)
+
+    def _covers(self, entry: Entry, paid: Amounts, owed: Amounts) -> None:
+        if any(due > _LAST_BITS * amount for due, amount in zip(owed, paid, strict=True)):
+            raise LedgerCorrupt(entry.seq, "less was paid than its loss costs")
+
+    def implied_totals(self) -> dict[tuple[str, str], tuple[str, str | None]]:
+        """The rows of the table of totals."""
+        sums, relation = self.accounts.sums, self.accounts.relation
+        rows = {(account, part): sums[account][part] for account in sums for part in sums[account]}
+        return {at: (canonical(write_amounts(x)), relation if at == (ALL, ALL) else None) for at, x in rows.items()}
+
+
+def verify(connection: Connection, anchor: Head) -> Head:
+    """The head of a ledger of which all is true; else `LedgerCorrupt` with the first entry that is not."""
+    replay = Replay()
+    anchored = anchor.seq == 0
+    try:
+        for row in connection.execute(select(entries).order_by(entries.c.seq)).mappings():
+            if row["seq"] != replay.head.seq + 1:
+                raise LedgerCorrupt(replay.head.seq + 1, "it is missing")
+            replay.take(Entry.read(dict(row)))
+            if replay.head.seq == anchor.seq:
+                anchored = replay.head == anchor
+        if not anchored:
+            raise LedgerCorrupt(
+                min(anchor.seq, replay.head.seq + 1), "the anchor is of another history, or a longer one"
+            )
+        if replay.head == START:
+            raise LedgerCorrupt(1, "there are no entries")
+        _beside(connection, replay)
+    except LedgerCorrupt:
+        raise
+    except Overdrawn as over:
+        raise LedgerCorrupt(replay.head.seq + 1, f"{over.budget} does not admit it") from None
+    except (TacitError, DBAPIError, ArithmeticError, AttributeError, LookupError, TypeError, ValueError) as error:
+        raise LedgerCorrupt(replay.head.seq + 1, f"it cannot be read ({type(error).__name__})") from None
+    return replay.head
+
+
+def _beside(connection: Connection, replay: Replay) -> None:
+    """What is kept beside the entries is what they imply."""
+    kept: Any = {(row.account, row.part): (row.amounts, row.relation) for row in connection.execute(select(totals))}
+    if kept != replay.implied_totals():
+        raise LedgerCorrupt(0, "the totals are not the sums of its entries")
+    states = {row.charge: (row.step, digest(row.salt + row.state)) for row in connection.execute(select(sessions))}
+    if states != {charge: (step, state) for charge, (_, step, state) in replay.sessions.items()}:
+        raise LedgerCorrupt(0, "the states of sessions are not those that its entries vouch for")
