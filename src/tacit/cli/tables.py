@@ -5,12 +5,13 @@ The schema stands beside the data, people.toml beside people.parquet, and so doe
 
 from __future__ import annotations
 
+import inspect
 import json
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
+from contextlib import nullcontext
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, get_type_hints
 
 import typer
 from rich.markup import escape
@@ -25,22 +26,87 @@ if TYPE_CHECKING:
     from ..tables.price import Offer
     from ..tables.table import PublicTable, Table
 
-Data = Annotated[Path, typer.Argument(help="The table: a .parquet, .csv, .arrow or .feather file.")]
+Json = Annotated[bool, typer.Option("--json", help="Write JSON.")]
 Question = Annotated[
     str, typer.Argument(help='The question, as "SELECT region, COUNT(*) FROM people GROUP BY region".')
 ]
-Schema = Annotated[Path | None, typer.Option(help="The schema; beside the data unless told.")]
-Book = Annotated[Path | None, typer.Option("--ledger", help="The ledger; beside the data unless told.")]
-Money = Annotated[str, typer.Option("--budget", help='Opens a ledger: "epsilon=1 delta=1e-9", "rho=0.1", "epsilon=1".')]
-Epsilon = Annotated[str | None, typer.Option(help="The price, in epsilon.")]
-Rho = Annotated[str | None, typer.Option(help="The price, in zCDP.")]
-Delta = Annotated[str | None, typer.Option(help="The price in delta, where keys are chosen privately.")]
-Error = Annotated[str | None, typer.Option(help="Instead of a price: the error that every count and sum may have.")]
-Relative = Annotated[str | None, typer.Option(help="The same as a share of the table's public size.")]
-Beta = Annotated[str, typer.Option(help="The probability with which an error bound may fail.")]
-Json = Annotated[bool, typer.Option("--json", help="Write JSON.")]
-Who = Annotated[str, typer.Option(help="Who asks.")]
-Public = Annotated[list[Path] | None, typer.Option(help="A public table, called as its file; may be repeated.")]
+
+
+@dataclass(frozen=True)
+class Asking:
+    """What `offer`, `explain` and `ask` are told: each field is an argument or an option of theirs."""
+
+    data: Annotated[Path, typer.Argument(help="The table: a .parquet, .csv, .arrow or .feather file.")]
+    question: Question
+    epsilon: Annotated[str | None, typer.Option(help="The price, in epsilon.")] = None
+    rho: Annotated[str | None, typer.Option(help="The price, in zCDP.")] = None
+    delta: Annotated[str | None, typer.Option(help="The price in delta, where keys are chosen privately.")] = None
+    error: Annotated[str | None, typer.Option(help="Instead of a price: the error of every count and sum.")] = None
+    relative: Annotated[str | None, typer.Option(help="The same as a share of the table's public size.")] = None
+    beta: Annotated[str, typer.Option(help="The probability with which an error bound may fail.")] = "0.05"
+    schema: Annotated[Path | None, typer.Option(help="The schema; beside the data unless told.")] = None
+    ledger: Annotated[Path | None, typer.Option(help="The ledger; beside the data unless told.")] = None
+    budget: Annotated[str, typer.Option(help='Opens a ledger: "epsilon=1 delta=1e-9", "rho=0.1", "epsilon=1".')] = ""
+    public: Annotated[list[Path] | None, typer.Option(help="A public table, called as its file; repeatable.")] = None
+
+    @property
+    def terms(self) -> dict[str, Any]:
+        return {name: getattr(self, name) for name in ("epsilon", "rho", "delta", "error", "relative", "beta")}
+
+    def tables(self) -> tuple[Table, dict[str, PublicTable]]:
+        from ..tables.table import PublicTable, Table
+
+        table = Table(self.data, self.schema or self.data.with_suffix(".toml"))
+        return table, {path.stem: PublicTable(path, path.stem) for path in self.public or ()}
+
+    @property
+    def book(self) -> Path:
+        place = self.ledger or self.data.with_suffix(".ledger")
+        if not self.budget and not place.exists():
+            raise LedgerUnavailable(place, 'there is none; say what may be spent, as --budget "epsilon=1 delta=1e-9"')
+        return place
+
+    def curator(self) -> Curator:
+        from ..curator import Curator
+
+        table, public = self.tables()
+        money = budget_of(self.budget) if self.budget else None
+        return Curator(table, ledger=self.book, budget=money, public=public.values())
+
+    def offer(self) -> Offer:
+        """The offer of the ledger, or of the budget where there is none yet."""
+        from ..curator import asked
+        from ..tables.price import offer
+
+        table, public = self.tables()
+        if self.budget and not (self.ledger or self.data.with_suffix(".ledger")).exists():
+            name = table.schema.name
+            query, said = asked(self.question, {name: table}, public, self.terms)
+            return offer(query, budget_of(self.budget), schemas={name: table.schema}, **said)
+        with self.curator() as curator:
+            return curator.offer(self.question, **self.terms)
+
+
+def _asking(act: Callable[..., None]) -> Callable[..., None]:
+    """The command whose options are the fields of `Asking` and what `act` takes besides."""
+    told = inspect.signature(Asking).parameters
+    own = {name: p for name, p in inspect.signature(act).parameters.items() if name != "asking"}
+
+    def command(**given: Any) -> None:
+        try:
+            act(Asking(**{name: given.pop(name) for name in told}), **given)
+        except (TacitError, OSError) as problem:
+            refuse(problem)
+
+    hints = get_type_hints(Asking, include_extras=True) | get_type_hints(act, include_extras=True)
+    parameters = [
+        p.replace(kind=inspect.Parameter.KEYWORD_ONLY, annotation=hints[p.name])
+        for p in (*told.values(), *own.values())
+    ]
+    command.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
+    command.__annotations__ = {p.name: p.annotation for p in parameters}
+    command.__name__, command.__doc__ = act.__name__, act.__doc__
+    return command
 
 
 def demo(
@@ -77,165 +143,36 @@ def init(
     console.print(f"written: {escape(str(target))}; now say in it who is to be protected, and what is public")
 
 
-def offer(
-    data: Data,
-    question: Question,
-    *,
-    epsilon: Epsilon = None,
-    rho: Rho = None,
-    delta: Delta = None,
-    error: Error = None,
-    relative: Relative = None,
-    beta: Beta = "0.05",
-    schema: Schema = None,
-    ledger: Book = None,
-    budget: Money = "",
-    public: Public = None,
-    as_json: Json = False,
-) -> None:
+@_asking
+def offer(asking: Asking, *, as_json: Json = False) -> None:
     """What a question costs and how accurate its answer would be; reads no data and charges nothing."""
-    terms: dict[str, Any] = {
-        "epsilon": epsilon,
-        "rho": rho,
-        "delta": delta,
-        "error": error,
-        "relative": relative,
-        "beta": beta,
-    }
-    with _priced(_Place(data, schema, ledger, budget, public), question, terms) as made:
-        if as_json:
-            console.print_json(json.dumps(_facts(made)))
-        else:
-            console.print(_shown(made))
+    made = asking.offer()
+    console.print_json(json.dumps(_facts(made))) if as_json else console.print(_shown(made))
 
 
-def explain(
-    data: Data,
-    question: Question,
-    *,
-    epsilon: Epsilon = None,
-    rho: Rho = None,
-    delta: Delta = None,
-    error: Error = None,
-    relative: Relative = None,
-    beta: Beta = "0.05",
-    schema: Schema = None,
-    ledger: Book = None,
-    budget: Money = "",
-    public: Public = None,
-) -> None:
+@_asking
+def explain(asking: Asking) -> None:
     """How a question would be answered: mechanisms, what else was considered, and the theorems behind the errors."""
-    terms: dict[str, Any] = {
-        "epsilon": epsilon,
-        "rho": rho,
-        "delta": delta,
-        "error": error,
-        "relative": relative,
-        "beta": beta,
-    }
-    with _priced(_Place(data, schema, ledger, budget, public), question, terms) as made:
-        console.print(escape(made.explain()), soft_wrap=True)
+    console.print(escape(asking.offer().explain()), soft_wrap=True)
 
 
+@_asking
 def ask(
-    data: Data,
-    question: Question,
+    asking: Asking,
     *,
-    epsilon: Epsilon = None,
-    rho: Rho = None,
-    delta: Delta = None,
-    error: Error = None,
-    relative: Relative = None,
-    beta: Beta = "0.05",
-    schema: Schema = None,
-    ledger: Book = None,
-    budget: Money = "",
-    public: Public = None,
     fresh: Annotated[bool, typer.Option("--fresh", help="Buy another draw of a question that was asked.")] = False,
-    analyst: Who = "analyst",
+    analyst: Annotated[str, typer.Option(help="Who asks.")] = "analyst",
     as_json: Json = False,
     plot: Annotated[Path | None, typer.Option(help="Draw the answer with its errors: a .png, .svg or .html.")] = None,
 ) -> None:
     """Buy an answer.  The same question again is free."""
-    terms: dict[str, Any] = {
-        "epsilon": epsilon,
-        "rho": rho,
-        "delta": delta,
-        "error": error,
-        "relative": relative,
-        "beta": beta,
-    }
-    try:
-        with _Place(data, schema, ledger, budget, public).curator() as curator:
-            if console.is_terminal and not as_json:
-                with console.status("asking"):
-                    release = curator.ask(question, fresh=fresh, analyst=analyst, **terms)
-            else:
-                release = curator.ask(question, fresh=fresh, analyst=analyst, **terms)
-            console.print_json(release.to_json().decode()) if as_json else console.print(
-                escape(str(release)), soft_wrap=True
-            )
-            if plot is not None:
-                from .. import plots
+    with asking.curator() as curator, console.status("asking") if not as_json else nullcontext():
+        release = curator.ask(asking.question, fresh=fresh, analyst=analyst, **asking.terms)
+    console.print_json(release.to_json().decode()) if as_json else console.print(escape(str(release)), soft_wrap=True)
+    if plot is not None:
+        from .. import plots
 
-                console.print(f"drawn: {escape(str(plots.save(release.plot(), plot)))}")
-    except (TacitError, OSError) as problem:
-        refuse(problem)
-
-
-@dataclass(frozen=True)
-class _Place:
-    """Where the data, what is public about it, and the account are."""
-
-    data: Path
-    schema: Path | None
-    ledger: Path | None
-    budget: str
-    public: list[Path] | None
-
-    def tables(self) -> tuple[Table, dict[str, PublicTable]]:
-        from ..tables.table import PublicTable, Table
-
-        table = Table(self.data, self.schema or self.data.with_suffix(".toml"))
-        return table, {path.stem: PublicTable(path, path.stem) for path in self.public or ()}
-
-    @property
-    def book(self) -> Path:
-        place = self.ledger or self.data.with_suffix(".ledger")
-        if not self.budget and not place.exists():
-            raise LedgerUnavailable(place, 'there is none; say what may be spent, as --budget "epsilon=1 delta=1e-9"')
-        return place
-
-    def curator(self) -> Curator:
-        from ..curator import Curator
-
-        table, public = self.tables()
-        money = budget_of(self.budget) if self.budget else None
-        return Curator(table, ledger=self.book, budget=money, public=public.values())
-
-    def offer(self, question: str, terms: dict[str, Any]) -> Offer:
-        """The offer of the ledger, or of the budget where there is none yet."""
-        from ..curator import asked
-        from ..ledger import Ledger
-        from ..tables.price import offer
-
-        table, public = self.tables()
-        if self.budget:
-            money = budget_of(self.budget)
-        else:
-            with Ledger.open(self.book) as book:
-                money = book.budget
-        name = table.schema.name
-        query, said = asked(question, {name: table}, public, terms)
-        return offer(query, money, schemas={name: table.schema}, **said)
-
-
-@contextmanager
-def _priced(place: _Place, question: str, terms: dict[str, Any]) -> Iterator[Offer]:
-    try:
-        yield place.offer(question, terms)
-    except (TacitError, OSError) as problem:
-        refuse(problem)
+        console.print(f"drawn: {escape(str(plots.save(release.plot(), plot)))}")
 
 
 def budget_of(text: str) -> Budget:

@@ -18,12 +18,12 @@ import os
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from threading import Lock
-from typing import Any
+from typing import Any, Unpack
 
 from ..core.budget import Budget
 from ..core.currency import Amount
 from ..core.errors import BadParameter, BadQuestion
-from ..core.exact import Number, rational
+from ..core.exact import rational
 from ..core.loss import zero
 from ..core.randomness import SYSTEM
 from ..engines.base import Engine
@@ -32,16 +32,19 @@ from ..ledger.entries import Charge
 from ..mechanisms import NumericSparse, Sparse
 from ..release import Provenance, Release, versions
 from ..tables import codec, partition, sql
+from ..tables.calibration import Step
 from ..tables.door import Question
 from ..tables.draw import draw
-from ..tables.price import Offer, offer
+from ..tables.measures import Compiled, compiled
+from ..tables.price import BETA, Offer, Terms, offer
 from ..tables.query import Query
+from ..tables.schema import Schema
 from ..tables.table import PublicTable, Table
 from .bounds import Bounds, buy
 from .stream import Stream
 
 Asked = str | Question | Query
-TERMS = ("epsilon", "rho", "delta", "error", "relative")
+TERMS = tuple(Terms.__annotations__)
 
 
 def asked(
@@ -50,8 +53,10 @@ def asked(
     public: Mapping[str, PublicTable],
     given: Mapping[str, Any],
 ) -> tuple[Query, dict[str, Any]]:
-    """The meaning of a question, and its price, which may be said in its text or beside it."""
-    said = {name: value for name, value in given.items() if value is not None}
+    """The meaning of a question, and its terms, of which the price may be said in its text or beside it."""
+    said = {"beta": BETA, **{name: value for name, value in given.items() if value is not None}}
+    if unknown := said.keys() - TERMS:
+        raise BadParameter("terms", sorted(unknown), f"among {', '.join(TERMS)}")
     match question:
         case str():
             parsed = sql.parse(question, tables, public)
@@ -113,48 +118,29 @@ class Curator:
         """The meaning of a question about these tables, and its price."""
         return asked(question, self.tables, self.public, given)
 
-    def offer(
-        self,
-        question: Asked,
-        *,
-        epsilon: Number | None = None,
-        rho: Number | None = None,
-        delta: Number | None = None,
-        error: Number | None = None,
-        relative: Number | None = None,
-        beta: Number = "0.05",
-    ) -> Offer:
+    def offer(self, question: Asked, **terms: Unpack[Terms]) -> Offer:
         """What a question costs and how accurate its answer will be; reads no data and charges nothing."""
-        given = {"epsilon": epsilon, "rho": rho, "delta": delta, "error": error, "relative": relative}
-        query, said = self.read(question, given)
-        return self._offer(query, said, beta)
+        return self._offer(*self.read(question, terms))
 
     def ask(
-        self,
-        question: Asked,
-        *,
-        epsilon: Number | None = None,
-        rho: Number | None = None,
-        delta: Number | None = None,
-        error: Number | None = None,
-        relative: Number | None = None,
-        beta: Number = "0.05",
-        fresh: bool = False,
-        analyst: str | None = None,
+        self, question: Asked, *, fresh: bool = False, analyst: str | None = None, **terms: Unpack[Terms]
     ) -> Release:
         """Buy an answer, once: asked again, the question is free; `fresh` buys another draw."""
-        given = {"epsilon": epsilon, "rho": rho, "delta": delta, "error": error, "relative": relative}
-        query, said = self.read(question, given)
-        made = self._offer(query, said, beta)
-        charge = self.ledger.charge(
-            key=self._key(made, said, beta),
-            loss=made.loss,
-            analyst=analyst or self.analyst,
-            parts=self._parts(query),
-            plan=codec.canonical((made.plan, tuple(step.mechanism for step in made.steps))),
-            fresh=fresh,
-        )
-        stored = charge.release or self._complete(charge, made, question if isinstance(question, str) else "")
+        query, said = self.read(question, terms)
+        made = compiled(query, self._schemas)
+        key = self._key(made, said)
+        charge = None if fresh else self.ledger.find(key)
+        if charge is None:
+            priced = self._offer(query, said)
+            charge = self.ledger.charge(
+                key=key,
+                loss=priced.loss,
+                analyst=analyst or self.analyst,
+                parts=self._parts(query),
+                plan=codec.canonical((made.plan, [step.mechanism for step in priced.steps], priced.beta)),
+                fresh=fresh,
+            )
+        stored = charge.release or self._complete(charge, query, made, question if isinstance(question, str) else "")
         return replace(Release.from_json(stored), query=query, recipes=made.recipes)
 
     def above_threshold(self, threshold: int, **terms: Any) -> Stream:
@@ -169,21 +155,23 @@ class Curator:
         """Buy bounds of a column for its schema: say epsilon or rho, and which share may lie outside."""
         return buy(self, column, **terms)
 
-    def _complete(self, charge: Charge, made: Offer, text: str) -> bytes:
+    def _complete(self, charge: Charge, query: Query, made: Compiled, text: str) -> bytes:
         """The release of a charge, by the mechanisms that it paid for, which an offer of today might not name.
 
         The truth lives in the line of `draw` and nowhere else.
         """
-        _, paid = codec.read(json.loads(charge.plan))
-        steps = tuple(replace(step, mechanism=m) for step, m in zip(made.steps, paid, strict=True))
-        made = replace(made, steps=steps, loss=charge.loss, price=self.budget.price(charge.loss))
+        _, mechanisms, beta = codec.read(json.loads(charge.plan))
+        measured = (*made.plan.measures, *([None] if made.plan.chosen else []))
+        steps = tuple(Step(measure, m, ()) for measure, m in zip(measured, mechanisms, strict=True))
+        price = self.budget.price(charge.loss)
+        paid = Offer(query, made.plan, made.recipes, steps, charge.loss, price, self.budget, beta, ())
         told = Provenance(text, self._public_facts(), str(self.budget), charge.time, versions(), charge.seq)
-        drawn = draw(made, self.engine.answer(made.plan))
-        return self.ledger.store(charge, Release.of(made, drawn, told).to_json())
+        drawn = draw(paid, self.engine.answer(made.plan))
+        return self.ledger.store(charge, Release.of(paid, drawn, told).to_json())
 
-    def _key(self, made: Offer, said: Mapping[str, Any], beta: Number) -> str:
+    def _key(self, made: Compiled, said: Mapping[str, Any]) -> str:
         """What makes a question the same question: names of columns, and what is shown, do not."""
-        terms = sorted((name, rational(name, value)) for name, value in (*said.items(), ("beta", beta)))
+        terms = sorted((name, rational(name, value)) for name, value in said.items())
         keys = tuple(replace(key, name="") for key in made.plan.keys)
         recipes = tuple(recipe for _, recipe in made.recipes)
         return codec.digest((replace(made.plan, keys=keys), recipes, terms, self.engine.fingerprint()))
@@ -192,12 +180,15 @@ class Curator:
         """Name, unit and digest of each schema."""
         return tuple((name, t.schema.unit or "row", t.schema.digest) for name, t in self.tables.items())
 
-    def _offer(self, query: Query, said: Mapping[str, Any], beta: Number) -> Offer:
+    def _offer(self, query: Query, said: Mapping[str, Any]) -> Offer:
         """The offer after what is spent where the question looks: in a budget of two sums it depends on that."""
-        schemas = {name: table.schema for name, table in self.tables.items()}
         parts = self._parts(query) or (None,)
         spent = max((self.ledger.spent(part=part) for part in parts), key=self.budget.spent)
-        return offer(query, self.budget, schemas=schemas, beta=beta, spent=spent, **said)
+        return offer(query, self.budget, schemas=self._schemas, spent=spent, **said)
+
+    @property
+    def _schemas(self) -> dict[str, Schema]:
+        return {name: table.schema for name, table in self.tables.items()}
 
     def _parts(self, query: Query) -> tuple[str, ...] | None:
         """The public parts of the partitioned table that the question can touch; None is all."""

@@ -81,9 +81,14 @@ class Stream:
         return self.mechanism.count - _read(self._session.read()[1]).hits
 
     def _plan(self, question: Asked) -> Plan:
-        query, price = self._curator.read(question, {})
+        query, terms = self._curator.read(question, {})
         plan = measures.plan(query, {name: table.schema for name, table in self._curator.tables.items()})
-        if price or plan.keys or len(plan.measures) != 1 or not isinstance(plan.measures[0], Rows | Units):
+        if (
+            terms.keys() > {"beta"}
+            or plan.keys
+            or len(plan.measures) != 1
+            or not isinstance(plan.measures[0], Rows | Units)
+        ):
             raise BadQuestion("a stream is asked one count, without groups and without a price of its own")
         if plan.distance(plan.measures[0]).linf > self.mechanism.sensitivity.linf:
             raise BadQuestion("one unit can move this count by more than the stream was opened for; ask without a join")

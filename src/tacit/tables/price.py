@@ -18,6 +18,7 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
+from typing import TypedDict, Unpack
 
 from ..core.budget import Budget
 from ..core.currency import Amount, Currency, Epsilon, RenyiAt, Rho
@@ -34,6 +35,7 @@ from .recipe import Recipe
 from .schema import Schema
 
 Family = tuple[Currency, Fraction, Fraction]  # a currency, an amount of it, and which share of the budget that is
+BETA = "0.05"
 _ADDITIVE = ("count", "units", "sum")
 
 
@@ -65,28 +67,36 @@ class Offer:
         return f"{float(self.price):g} of {self.budget}: with probability {float(1 - self.beta):g} each, {accuracy}"
 
 
+class Terms(TypedDict, total=False):
+    """What is asked for: one of epsilon, rho, error and relative; and with which probability an error may be larger."""
+
+    epsilon: Number | None
+    rho: Number | None
+    delta: Number | None
+    error: Number | None
+    relative: Number | None
+    beta: Number
+
+
 def offer(
     query: Query,
     budget: Budget,
     *,
-    epsilon: Number | None = None,
-    rho: Number | None = None,
-    delta: Number | None = None,
-    error: Number | None = None,
-    relative: Number | None = None,
-    beta: Number = "0.05",
     schemas: Mapping[str, Schema] | None = None,
     spent: Loss = zero,
+    **terms: Unpack[Terms],
 ) -> Offer:
-    """What the question costs and how accurate it is; say one of epsilon, rho, error and relative.
+    """What the question costs and how accurate it is.
 
     `schemas` are the public facts about its tables, by name; `spent` is what was spent of the budget.
     """
-    asked = {"epsilon": epsilon, "rho": rho, "error": error, "relative": relative}
+    asked = {"epsilon": terms.get("epsilon"), "rho": terms.get("rho")}
+    asked |= {"error": terms.get("error"), "relative": terms.get("relative")}
     given = {name: positive(name, value) for name, value in asked.items() if value is not None}
     if len(given) != 1:
         raise BadParameter("price", " ".join(given) or "nothing", "one of epsilon, rho, error or relative")
-    told = _Terms(compiled(query, schemas), budget, spent, probability("beta", beta), delta, schemas or {})
+    beta, delta = probability("beta", terms.get("beta", BETA)), terms.get("delta")
+    told = _Terms(compiled(query, schemas), budget, spent, beta, delta, schemas or {})
     match next(iter(given.items())):
         case ("epsilon" | "rho") as name, amount:
             best = told.steps(name, amount)
