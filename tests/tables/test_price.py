@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 
 from tacit.core.budget import Budget
 from tacit.core.errors import BadParameter, BadQuestion, BudgetExceeded, Refused
+from tacit.core.loss import zero
 from tacit.core.views import failures
 from tacit.engines.reference import Reference
 from tacit.mechanisms import Gaussian, KeySelection, Laplace
@@ -226,16 +227,26 @@ def test_of_two_currencies_the_one_with_the_smaller_errors_is_taken() -> None:
 def test_a_sum_that_is_spoilt_for_good_buys_nothing() -> None:
     """Once Gaussian noise was bought there is no pure sum left, and a price in it would not be what is charged."""
     spent = Gaussian(rho="0.001").loss()
-    told = made(PEOPLE.count(), UNION, epsilon="0.1", spent=spent)
+    told = made(PEOPLE.count(), UNION, epsilon="0.1", spent=(spent,))
     assert told.price == UNION.price(told.loss, spent) <= Fraction(1, 10)
 
 
 def test_a_change_of_currency_is_not_made_where_it_costs_more_than_asked() -> None:
     """After pure prices, Gaussian noise would be paid in the other sum, of which more is gone."""
     spent = 5 * Laplace(epsilon="0.1").loss()
-    told = made(EVERYTHING, UNION, epsilon="0.1", spent=spent)
-    assert told.price == Fraction(1, 10)
+    told = made(EVERYTHING, UNION, epsilon="0.1", spent=(spent,))
+    assert Fraction(99, 1000) < told.price <= Fraction(1, 10)
     assert UNION.price(made(EVERYTHING, UNION, epsilon="0.1").loss, spent) > Fraction(1, 10)
+
+
+def test_no_part_pays_more_than_was_asked() -> None:
+    """One part was bought with Gaussian noise and another with Laplace noise: each has another sum that is dear."""
+    parts = (Gaussian(rho="0.001").loss(), 5 * Laplace(epsilon="0.1").loss(), zero)
+    for question in (EVERYTHING, PEOPLE.count()):
+        told = made(question, UNION, epsilon="0.4", spent=parts)
+        assert all(UNION.price(told.loss, spent) <= Fraction(4, 10) for spent in parts)
+        with pytest.raises(Refused, match="offer more"):
+            made(question, UNION, epsilon="0.1", spent=parts)
 
 
 def test_prices_in_other_currencies() -> None:

@@ -62,7 +62,7 @@ def positive(name: str, value: Number, within: Fraction | None = None) -> Fracti
 def probability(name: str, value: Number) -> Fraction:
     """A rational strictly between 0 and 1."""
     x = rational(name, value)
-    if not 0 < float(x) < 1:
+    if not (0 < x < 1 and 0 < float(x) < 1):
         raise BadParameter(name, value, "strictly between 0 and 1, also as a float")
     return x
 

@@ -18,7 +18,7 @@ from ..core.distance import Distance
 from ..core.errors import BadParameter, BadQuestion
 from ..core.exact import Number
 from ..mechanisms import Gaussian, Laplace
-from ..tables import build, codec
+from ..tables import build
 from ..tables.domain import Label
 from ..tables.plan import Histogram, Plan
 
@@ -66,7 +66,7 @@ def buy(
     plan, cells = Plan(relation, (), (histogram,)), len(histogram.edges) - 1
     noise = _noise(epsilon, rho, plan.distance(histogram))
     charge = curator.ledger.charge(
-        key=codec.digest(("bounds", plan, noise, curator.engine.fingerprint())),
+        key=curator.key(("bounds", plan, noise)),
         loss=noise.loss(),
         analyst=analyst or curator.analyst,
         plan=f"bounds of {column}",

@@ -13,17 +13,19 @@ What is shown of an answer, such as its order or arithmetic on its columns, is c
 
 from __future__ import annotations
 
+import hmac
 import json
 import os
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
+from functools import cached_property
 from threading import Lock
-from typing import Any, Unpack
+from typing import TYPE_CHECKING, Any, Unpack
 
 from ..core.budget import Budget
 from ..core.currency import Amount
 from ..core.errors import BadParameter, BadQuestion
-from ..core.exact import rational
+from ..core.exact import Number, rational
 from ..core.loss import zero
 from ..core.randomness import SYSTEM
 from ..engines.base import Engine
@@ -42,6 +44,9 @@ from ..tables.schema import Schema
 from ..tables.table import PublicTable, Table
 from .bounds import Bounds, buy
 from .stream import Stream
+
+if TYPE_CHECKING:
+    from ..workloads import Plan, Released, Workload
 
 Asked = str | Question | Query
 TERMS = tuple(Terms.__annotations__)
@@ -96,6 +101,8 @@ class Curator:
             raise BadParameter("tables", [table.schema.name for table in tables], "of different names")
         self.table, self.analyst = tables[0], analyst
         self.ledger = ledger if isinstance(ledger, Ledger) else Ledger.open(ledger, budget, self.table.schema.name)
+        if self.ledger.dataset != self.table.schema.name:
+            raise BadParameter("table", self.table.schema.name, f"{self.ledger.dataset!r}, of which this ledger is")
         if budget not in (None, self.ledger.budget):
             raise BadParameter("budget", budget, f"{self.ledger.budget}, with which this ledger was opened")
         self._engine, self._reading = engine, Lock()
@@ -151,6 +158,31 @@ class Curator:
         """Open a stream that says about how much each count is that reaches the threshold."""
         return Stream(self, NumericSparse, threshold=threshold, **terms)
 
+    def plan(self, workload: Workload, *, n: int | None = None, beta: Number = BETA, **price: Any) -> Plan:
+        """Every way to answer linear queries, with predicted error and time: say epsilon, rho, or epsilon and delta.
+
+        `n` is a public number of records; the schema's size unless told.
+        """
+        from . import linear
+
+        return linear.plan(self, workload, n, beta, **price)
+
+    def answer(
+        self,
+        workload: Workload,
+        *,
+        method: str = "auto",
+        n: int | None = None,
+        beta: Number = BETA,
+        fresh: bool = False,
+        analyst: str | None = None,
+        **price: Any,
+    ) -> Released:
+        """Buy the answers of all linear queries at once, by the best method unless told; asked again they are free."""
+        from . import linear
+
+        return linear.answer(self, workload, method, n, beta=beta, fresh=fresh, analyst=analyst, **price)
+
     def bounds(self, column: str, **terms: Any) -> Bounds:
         """Buy bounds of a column for its schema: say epsilon or rho, and which share may lie outside."""
         return buy(self, column, **terms)
@@ -158,7 +190,8 @@ class Curator:
     def _complete(self, charge: Charge, query: Query, made: Compiled, text: str) -> bytes:
         """The release of a charge, by the mechanisms that it paid for, which an offer of today might not name.
 
-        The truth lives in the line of `draw` and nowhere else.
+        The truth lives in the line of `draw` and nowhere else.  Between the draw and its storage nothing runs that the
+        question could make fail: a draw that is lost would be drawn again, and one charge would pay for two.
         """
         _, mechanisms, beta = codec.read(json.loads(charge.plan))
         measured = (*made.plan.measures, *([None] if made.plan.chosen else []))
@@ -167,14 +200,24 @@ class Curator:
         paid = Offer(query, made.plan, made.recipes, steps, charge.loss, price, self.budget, beta, ())
         told = Provenance(text, self._public_facts(), str(self.budget), charge.time, versions(), charge.seq)
         drawn = draw(paid, self.engine.answer(made.plan))
-        return self.ledger.store(charge, Release.of(paid, drawn, told).to_json())
+        return self.ledger.store(charge, Release.of(paid, drawn, told).facts())
 
     def _key(self, made: Compiled, said: Mapping[str, Any]) -> str:
         """What makes a question the same question: names of columns, and what is shown, do not."""
         terms = sorted((name, rational(name, value)) for name, value in said.items())
         keys = tuple(replace(key, name="") for key in made.plan.keys)
         recipes = tuple(recipe for _, recipe in made.recipes)
-        return codec.digest((replace(made.plan, keys=keys), recipes, terms, self.engine.fingerprint()))
+        return self.key((replace(made.plan, keys=keys), recipes, made.choices, terms))
+
+    def key(self, question: object) -> str:
+        """The name of a question about the tables as they are now.
+
+        A hash of the content stands in it, so it is keyed: else whoever knows all rows but one could try that one.
+        """
+        return self._keyed("question", codec.canonical((question, self.engine.fingerprint())))
+
+    def _keyed(self, purpose: str, text: str) -> str:
+        return hmac.new(self._secret, f"{purpose} {text}".encode(), "sha256").hexdigest()
 
     def _public_facts(self) -> tuple[tuple[str, str, str], ...]:
         """Name, unit and digest of each schema."""
@@ -182,8 +225,7 @@ class Curator:
 
     def _offer(self, query: Query, said: Mapping[str, Any]) -> Offer:
         """The offer after what is spent where the question looks: in a budget of two sums it depends on that."""
-        parts = self._parts(query) or (None,)
-        spent = max((self.ledger.spent(part=part) for part in parts), key=self.budget.spent)
+        spent = self.ledger.spents(self._parts(query))
         return offer(query, self.budget, schemas=self._schemas, spent=spent, **said)
 
     @property
@@ -193,11 +235,17 @@ class Curator:
     def _parts(self, query: Query) -> tuple[str, ...] | None:
         """The public parts of the partitioned table that the question can touch; None is all."""
         schema = self.table.schema
-        if schema.partition is None:
+        if schema.partition is None or (self._registered and self._moved):
             return None
         steps = partition.touched(query.relation, schema.name, schema.partition)
         labels = schema.domain(schema.partition).labels
-        return None if steps is None else tuple(f"{schema.partition}={labels[step]}" for step in sorted(steps))
+        return tuple(f"{schema.partition}={labels[step]}" for step in sorted(steps)) if steps else None
+
+    @property
+    def _moved(self) -> bool:
+        """Whether the tables are not as they were first: a unit may then have gone from one part to another."""
+        now = self._keyed("content", self.engine.fingerprint()).encode()
+        return self._kept("content", now) != now
 
     @property
     def engine(self) -> Engine:
@@ -206,8 +254,9 @@ class Curator:
             if self._engine is None:
                 self._engine = self._own()
             if not self._registered:
-                for table in self.tables.values():
-                    self._engine.register(table, self._hash_key(table.schema.name))
+                self._pin()
+                for name, table in self.tables.items():
+                    self._engine.register(table, self._keyed("rows", name)[:32])
                 self._registered = True
         return self._engine
 
@@ -218,11 +267,23 @@ class Curator:
         place = self.ledger.tables.place
         return DuckDB(None if "://" in place else f"{place}.tables")
 
-    def _hash_key(self, table: str) -> str:
-        """By which rows are chosen where a unit has too many: drawn once, and kept where no export shows it."""
-        drawn = SYSTEM.words(2).tobytes().hex().encode()
-        kept = self.ledger.start(key=codec.digest(("rows", table)), loss=zero, state=drawn, analyst="curator")
-        return kept.read()[1].decode()
+    @cached_property
+    def _secret(self) -> bytes:
+        """Drawn once, and kept where no export shows it: by it rows are chosen and questions are named."""
+        return self._kept("secret", SYSTEM.words(4).tobytes().hex().encode())
+
+    def _kept(self, name: str, first: bytes) -> bytes:
+        """What the ledger keeps under a name, privately: what it was first given."""
+        kept = self.ledger.start(key=codec.digest(("kept", name)), loss=zero, state=first, analyst="curator")
+        return kept.read()[1]
+
+    def _pin(self) -> None:
+        """Whom a ledger protects, and in which parts they live, never changes: sums over other units mean nothing."""
+        for name, schema in self._schemas.items():
+            labels = schema.domain(schema.partition).labels if schema.partition else ()
+            told = codec.canonical((schema.unit, schema.partition, labels)).encode()
+            if self._kept(f"unit of {name}", told) != told:
+                raise BadParameter("schema", name, "of the same unit and partition as when this ledger was first used")
 
     def close(self) -> None:
         if self._engine is not None:

@@ -53,8 +53,9 @@ class Stream:
             monotone=True,
         )
         self._curator = curator
+        terms = (threshold, rational("epsilon", epsilon), count, queries)
         self._session = curator.ledger.start(
-            key=codec.digest(("stream", name, kind.__name__, threshold, rational("epsilon", epsilon), count, queries)),
+            key=codec.digest(("stream", name, kind.__name__, terms, curator.table.schema.digest)),
             loss=self.mechanism.loss(),
             state=_written(self.mechanism.begin(SYSTEM)),
             analyst=analyst or curator.analyst,
@@ -64,7 +65,7 @@ class Stream:
     def ask(self, question: Asked) -> Told:
         """Whether the count reaches the threshold (or, in a numeric stream, about how much it is, else None)."""
         plan = self._plan(question)
-        key = codec.digest((plan, self._curator.engine.fingerprint()))
+        key = self._curator.key(plan)
         while True:
             if (known := self._session.find(key)) is not None:
                 return _told(known)

@@ -52,22 +52,22 @@ class Accounts:
     sums: dict[str, dict[str, Amounts]] = field(default_factory=dict)
     relation: str | None = None
 
-    def budgets(self, analyst: str) -> dict[str, Budget]:
-        """The accounts that a charge is paid from."""
+    def budgets(self, analyst: str, loss: Loss) -> dict[str, Budget]:
+        """The accounts that a charge is paid from; what costs nothing needs no allowance."""
         if analyst in self.allowances:
             return {ALL: self.budget, analyst: self.allowances[analyst]}
-        if self.only_allowed:
+        if self.only_allowed and loss.terms:
             raise NoAllowance(analyst)
         return {ALL: self.budget}
 
     def price(self, analyst: str, loss: Loss) -> dict[str, Amounts]:
         """What a loss costs each account."""
-        return {account: budget.amounts(loss) for account, budget in self.budgets(analyst).items()}
+        return {account: budget.amounts(loss) for account, budget in self.budgets(analyst, loss).items()}
 
     def post(self, analyst: str, parts: Iterable[str] | None, loss: Loss, price: Mapping[str, Amounts]) -> None:
         """Check and add, or raise and leave all as it was."""
         relation = self._under(parts, loss)
-        for account, budget in self.budgets(analyst).items():
+        for account, budget in self.budgets(analyst, loss).items():
             sums = self.sums.get(account, {})
             base = plus(sums[ALL], price[account]) if ALL in sums else price[account]
             for part in {ALL: None, **sums} if parts is None else parts:

@@ -83,7 +83,7 @@ class Book:
         if analyst not in self._fetched:
             self._fetched[analyst] = set()
             self.allowance(analyst)
-        for account in self.accounts.budgets(analyst):
+        for account in self.accounts.budgets(analyst, loss):
             self.fetch(account, parts)
         price = self.accounts.price(analyst, loss)
         self.posted.append((analyst, parts, loss))

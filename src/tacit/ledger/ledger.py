@@ -173,6 +173,11 @@ class Ledger:
         with self._tallied() as tally:
             return tally.allowances.get(analyst)
 
+    def spents(self, parts: Iterable[str] | None = None) -> list[Loss]:
+        """What was charged to all, on each of these parts; with None, on each part there is."""
+        with self._tallied() as tally:
+            return [tally.spent(ALL, part) for part in (tally.parts(ALL) if parts is None else parts)]
+
     def spent(self, analyst: str | None = None, part: str | None = None) -> Loss:
         """What was charged to all, or to one analyst, on a part; without one, on the part where it is most."""
         account = analyst or ALL

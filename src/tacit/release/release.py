@@ -198,13 +198,18 @@ class Release:
         used = {part for name in names & recipes.keys() for part in recipes[name].parts}
         return evaluate(output, self._estimates(level(beta, max(1, len(used))), names), self._rows)
 
+    def facts(self) -> bytes:
+        """What was drawn and where from, as canonical JSON: nothing that the question computes from it."""
+        return _json(self._facts())
+
     def to_json(self) -> bytes:
-        """The facts as canonical JSON, and beside them the answer for whoever reads nothing else."""
+        """The facts, and beside them the answer for whoever reads nothing else."""
+        return _json({**self._facts(), "answer": {name: _plain(column) for name, column in self.columns.items()}})
+
+    def _facts(self) -> dict[str, Any]:
         facts = {f.name: codec.write(getattr(self, f.name)) for f in fields(self) if f.name != "provenance"}
         told = {f.name: codec.write(getattr(self.provenance, f.name)) for f in fields(Provenance)}
-        answer = {name: _plain(column) for name, column in self.columns.items()}
-        whole = {"format": FORMAT, "facts": facts, "provenance": told, "answer": answer}
-        return json.dumps(whole, sort_keys=True, separators=(",", ":"), allow_nan=False).encode()
+        return {"format": FORMAT, "facts": facts, "provenance": told}
 
     @classmethod
     def from_json(cls, text: str | bytes) -> Release:
@@ -286,6 +291,10 @@ def _key(domain: Domain, values: Sequence[int | str]) -> Estimate:
             return Estimate("boolean", truth, truth, truth)
     known = {step: domain.label(int(step)) for step in set(values)}
     return labels([known[step] for step in values])
+
+
+def _json(value: dict[str, Any]) -> bytes:
+    return json.dumps(value, sort_keys=True, separators=(",", ":"), allow_nan=False).encode()
 
 
 def _plain(c: Estimate) -> dict[str, Any]:

@@ -29,6 +29,7 @@ from .relation import Derive, Join, PerUnit, Relation, Scan, Where
 from .terms import Term
 
 if TYPE_CHECKING:
+    from .linear import TableDomain
     from .table import PublicTable
 
 Shown = Figure | Callable[["Question"], Figure]
@@ -122,6 +123,12 @@ class Rows(Asks):
         for name, of in (*((name, name) for name in names), *named.items()):
             asked = asked.by(name, of, private=private)
         return asked
+
+    def domain(self, *names: str) -> TableDomain:
+        """The domain of these columns, for linear queries: each has a public list of values."""
+        from .linear import domain
+
+        return domain(self, names)
 
     def question(self) -> Question:
         return Question(self)

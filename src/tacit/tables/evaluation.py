@@ -89,7 +89,8 @@ def _constant(value: Fraction | str | bool | None, rows: int) -> Estimate:
             return labels([value] * rows)
     if value.denominator == 1 and abs(value.numerator) < 1 << 53:
         return numbers(np.full(rows, value.numerator, np.int64))
-    return numbers(np.full(rows, float(value)), np.full(rows, down(value)), np.full(rows, up(value)))
+    low, high = down(value), up(value)
+    return numbers(np.full(rows, low if abs(low) < np.inf else high), np.full(rows, low), np.full(rows, high))
 
 
 def _arithmetic(sign: str, a: Estimate, b: Estimate) -> Estimate:
@@ -202,7 +203,9 @@ def _choice(condition: Estimate, then: Estimate, otherwise: Estimate) -> Estimat
     holds = condition.values == 1
     if "label" in (then.kind, otherwise.kind):
         pairs = zip(holds.tolist(), then.tolist(), otherwise.tolist(), strict=True)
-        return labels([a if first else b for first, a, b in pairs])
+        chosen = [a if first else b for first, a, b in pairs]
+        alike = len({type(v) for v in chosen if v is not None}) <= 1 and then.kind == otherwise.kind
+        return labels(chosen if alike else [None if v is None else _text(v) for v in chosen])
     yes, no = condition.lower == 1, condition.upper == 0
     low = np.where(yes, then.lower, np.where(no, otherwise.lower, np.minimum(then.lower, otherwise.lower)))
     high = np.where(yes, then.upper, np.where(no, otherwise.upper, np.maximum(then.upper, otherwise.upper)))

@@ -20,6 +20,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from ..core.errors import BadQuestion
+from . import outputs
 from .domain import Domain, number
 from .expression import Add, Column, Constant, Divide, Expression, Multiply
 from .plan import Histogram, Measure, Plan, Rows, Total, Units, reach
@@ -51,6 +52,9 @@ def plan(query: Query, schemas: Mapping[str, Schema] | None = None) -> Plan:
 
 def compiled(query: Query, schemas: Mapping[str, Schema] | None = None) -> Compiled:
     """The plan, and how to read its answer."""
+    outputs.moderate(
+        *(o for _, o in query.outputs), *([query.having] if query.having else []), *(o for o, _ in query.order)
+    )
     return _Compiler(query, schemas or {}).compiled()
 
 

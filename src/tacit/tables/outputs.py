@@ -8,15 +8,18 @@ zero and the root of a negative number.  `evaluation` says how.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, fields
 from fractions import Fraction
 from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
+from ..core.errors import BadQuestion
+
 Floats = NDArray[np.float64]
+DEEPEST, DIGITS, LARGEST = 200, 100, Fraction(10**300)
 
 
 @dataclass(frozen=True)
@@ -151,3 +154,26 @@ def released(output: Output) -> frozenset[str]:
         case Choice():
             return released(output.condition) | released(output.then) | released(output.otherwise)
     return frozenset()
+
+
+def moderate(*outputs: Output) -> None:
+    """Refuse what is too deep or too large to be computed, before anything is bought."""
+    waiting = [(output, 1) for output in outputs]
+    while waiting:
+        output, depth = waiting.pop()
+        if depth > DEEPEST:
+            raise BadQuestion(f"what is computed from the answer is more than {DEEPEST} operations deep")
+        if isinstance(output, Value) and isinstance(output.value, Fraction) and abs(output.value) > LARGEST:
+            raise BadQuestion("a number in the question is too large")
+        if isinstance(output, Function) and abs(output.digits) > DIGITS:
+            raise BadQuestion(f"numbers are rounded to at most {DIGITS} digits")
+        parts = (getattr(output, f.name) for f in fields(output))
+        waiting += [(part, depth + 1) for part in parts if isinstance(part, Output)]
+
+
+def chain(operator: Literal["and", "or"], parts: Sequence[Output]) -> Output:
+    """All of them, or any; not deep, however many there are."""
+    if len(parts) == 1:
+        return parts[0]
+    middle = len(parts) // 2
+    return Logic(operator, chain(operator, parts[:middle]), chain(operator, parts[middle:]))

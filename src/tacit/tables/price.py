@@ -15,7 +15,7 @@ All errors hold with probability 1 - beta, each by itself.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import TypedDict, Unpack
@@ -36,6 +36,7 @@ from .schema import Schema
 
 Family = tuple[Currency, Fraction, Fraction]  # a currency, an amount of it, and which share of the budget that is
 BETA = "0.05"
+LARGEST = Fraction(10**30)
 _ADDITIVE = ("count", "units", "sum")
 
 
@@ -83,16 +84,17 @@ def offer(
     budget: Budget,
     *,
     schemas: Mapping[str, Schema] | None = None,
-    spent: Loss = zero,
+    spent: Sequence[Loss] = (zero,),
     **terms: Unpack[Terms],
 ) -> Offer:
     """What the question costs and how accurate it is.
 
-    `schemas` are the public facts about its tables, by name; `spent` is what was spent of the budget.
+    `schemas` are the public facts about its tables, by name; `spent` is what was spent of the budget, on each part of
+    the data that the question can touch.
     """
     asked = {"epsilon": terms.get("epsilon"), "rho": terms.get("rho")}
     asked |= {"error": terms.get("error"), "relative": terms.get("relative")}
-    given = {name: positive(name, value) for name, value in asked.items() if value is not None}
+    given = {name: positive(name, value, LARGEST) for name, value in asked.items() if value is not None}
     if len(given) != 1:
         raise BadParameter("price", " ".join(given) or "nothing", "one of epsilon, rho, error or relative")
     beta, delta = probability("beta", terms.get("beta", BETA)), terms.get("delta")
@@ -106,9 +108,9 @@ def offer(
                 raise BadQuestion("a relative error needs the table's public size; declare size, or ask for an error")
             best = told.cheapest(target * (size or 0) if name == "relative" else target)
     loss = _loss(best)
-    price = budget.price(loss, spent)
+    price, most = max(((budget.price(loss, before), before) for before in spent), key=lambda found: found[0])
     if price == math.inf:
-        raise BudgetExceeded(budget, spent, loss)
+        raise BudgetExceeded(budget, most, loss)
     made = told.compiled
     return Offer(query, made.plan, made.recipes, tuple(best), loss, price, budget, told.beta, told.errors(best, query))
 
@@ -126,7 +128,7 @@ def _size(found: list[Step]) -> float:
 class _Terms:
     compiled: Compiled
     budget: Budget
-    spent: Loss
+    spent: Sequence[Loss]
     beta: Fraction
     delta: Number | None
     schemas: Mapping[str, Schema]
@@ -147,16 +149,16 @@ class _Terms:
             return [*found]
         if b.rho:
             return [(Epsilon(), amount, Fraction(Rho().of(Pure(amount))) / b.rho)]
-        before = b.spent(self.spent)
-        if before == math.inf:
-            raise Refused(f"{b} has nothing left to pay with")
-        share = (Fraction(before) + amount) / b.limit
-        rooms = [(c, share * limit - c.total(self.spent)) for c, limit in b.sums if c.total(self.spent) < math.inf]
+        rooms = [(c, min(self._room(c, limit, before, amount) for before in self.spent)) for c, limit in b.sums]
         return [(c, Fraction(room), amount / b.limit) for c, room in rooms if room > 0]
+
+    def _room(self, c: Currency, limit: Fraction, before: Loss, amount: Fraction) -> Amount:
+        used, total = self.budget.spent(before), c.total(before)
+        return Fraction(0) if math.inf in (used, total) else (used + amount) / self.budget.limit * limit - total
 
     def steps(self, name: str, amount: Fraction) -> list[Step]:
         """The best mechanisms for this price."""
-        offers, refused = [], Refused(f"{self.budget} has nothing left to pay with")
+        offers, refused = [], Refused(f"after what was bought before, {self.budget} sells nothing so cheap; offer more")
         for currency, part, share in self.families(name, amount):
             delta = self._failure(share) if self.compiled.plan.chosen else None
             try:

@@ -10,7 +10,7 @@ from typing import Any, Literal
 from sqlglot import exp
 
 from ..core.errors import BadQuestion
-from .outputs import Arithmetic, Choice, Comparison, Function, Logic, Output, Value
+from .outputs import Arithmetic, Choice, Comparison, Function, Logic, Output, Value, chain
 from .sql_nodes import digits, flat, literal, only, unsupported
 from .sql_rows import CASTS, COMPARISONS
 from .sql_text import Text
@@ -110,7 +110,7 @@ class Outputs:
             raise self.text.bad(node, "a list holds at least one value")
         a = self.read(node.this)
         found: list[Output] = [Comparison("=", a, self.read(part)) for part in node.expressions]
-        return reduce(lambda a, b: Logic("or", a, b), found)
+        return chain("or", found)
 
     def _case(self, node: exp.Expr) -> Output:
         only(self.text, node, "this", "ifs", "default")

@@ -1,0 +1,206 @@
+"""What questions about a table cost: tacit's engine against bare DuckDB, on the raw file and on the bounded table.
+
+    python benchmarks/tables.py [--large]
+
+A table of purchases by skewed users is made at 10^6 and 10^7 rows, and with --large at 10^8; at most 10 rows of a user
+are used.  CPU seconds are the least of several runs; "first" is registration: reading, canonical values, bounding.
+Each engine runs in a process of its own, whose largest resident memory is told.  `raw` reads the Parquet file and
+bounds nothing, `bare` is the least SQL for the same numbers on the bounded table that tacit made.
+"""
+
+from __future__ import annotations
+
+import json
+import resource
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import duckdb
+import numpy as np
+import pyarrow as pa
+from pyarrow import parquet
+from rich.box import SIMPLE
+from rich.console import Console
+from rich.table import Table as Shown
+
+from tacit.engines.duckdb import DuckDB
+from tacit.tables import build
+from tacit.tables.plan import Histogram, Key, Plan, Rows, Total, Units
+from tacit.tables.table import Table
+
+REGIONS = [f"region {i:02}" for i in range(50)]
+PRODUCTS = [f"product {i:04}" for i in range(1000)]
+COLUMNS = {
+    "age": {"type": "integer", "lower": 0, "upper": 120},
+    "region": {"type": "category", "values": REGIONS},
+    "product": {"type": "category", "values": PRODUCTS},
+    "spend": {"type": "real", "lower": 0, "upper": 500, "grid": "0.0078125"},
+}
+KEY = "0123456789abcdef" * 2
+MOST_OVER_BARE = {"user": 1.25, "row": 1.25}
+MOST_OVER_RAW = 1.1  # where the unit is a row
+BLOCK = 10**7
+
+SQL = {
+    "count": ("SELECT COUNT(*) FROM {}", "COUNT(*)", ""),
+    "count by region": ("SELECT c1, COUNT(*) FROM {} GROUP BY 1", "region, COUNT(*)", " GROUP BY 1"),
+    "count by product": ("SELECT c2, COUNT(*) FROM {} GROUP BY 1", "product, COUNT(*)", " GROUP BY 1"),
+    "sum, mean of spend by region": (
+        "SELECT c1, COUNT(c3), SUM(c3) FROM {} GROUP BY 1",
+        "region, SUM(spend), AVG(spend)",
+        " GROUP BY 1",
+    ),
+    "quartiles of age": ("SELECT c0, COUNT(*) FROM {} GROUP BY 1", "QUANTILE_CONT(age, [0.25, 0.5, 0.75])", ""),
+    "quartiles of age by region": (
+        "SELECT c1, c0, COUNT(*) FROM {} GROUP BY 1, 2",
+        "region, QUANTILE_CONT(age, [0.25, 0.5, 0.75])",
+        " GROUP BY 1",
+    ),
+    "users by region": (
+        "SELECT c1, COUNT(*) FROM (SELECT DISTINCT u, c1 FROM {}) GROUP BY 1",
+        "region, COUNT(DISTINCT user)",
+        " GROUP BY 1",
+    ),
+    "at most 3 regions a user": (None, "region, COUNT(*)", " GROUP BY 1"),
+}
+
+
+def make(rows: int, path: Path) -> None:
+    """Purchases: few users have many, and a few regions have most."""
+    r = np.random.default_rng(7)
+    users = rows // 10
+    cdf = np.cumsum(np.arange(1, users + 1) ** -0.6)
+    names = r.permutation(users)
+    writer = None
+    for start in range(0, rows, BLOCK):
+        n = min(BLOCK, rows - start)
+        who = names[np.minimum(np.searchsorted(cdf, r.random(n) * cdf[-1]), users - 1)]
+        block = pa.table(
+            {
+                "user": who,
+                "age": r.integers(0, 100, n).astype(np.int32),
+                "region": pa.array(REGIONS).take(pa.array(r.zipf(1.3, n) % 50)),
+                "product": pa.array(PRODUCTS).take(pa.array(r.integers(0, 1000, n))),
+                "spend": np.round(r.gamma(2, 30, n), 2),
+            }
+        )
+        writer = writer or parquet.ParquetWriter(path, block.schema)
+        writer.write_table(block)
+    assert writer is not None
+    writer.close()
+
+
+def plans(table: Table) -> dict[str, Plan]:
+    """The closed plans of the questions."""
+    scan = table.schema.scan()
+    age, region, product, spend = (build.column(scan, name) for name in COLUMNS)
+    by_region, by_product = Key("r", region, tuple(range(50))), Key("p", product, tuple(range(1000)))
+    ages = Histogram(age, tuple(range(122)))
+    found = {
+        "count": Plan(scan, (), (Rows(),)),
+        "count by region": Plan(scan, (by_region,), (Rows(),)),
+        "count by product": Plan(scan, (by_product,), (Rows(),)),
+        "sum, mean of spend by region": Plan(scan, (by_region,), (Rows(spend), Total(spend))),
+        "quartiles of age": Plan(scan, (), (ages,)),
+        "quartiles of age by region": Plan(scan, (by_region,), (ages,)),
+    }
+    if table.schema.unit is not None:
+        found["users by region"] = Plan(scan, (by_region,), (Units(),))
+        found["at most 3 regions a user"] = Plan(scan, (by_region,), (Rows(),), 3)
+    return found
+
+
+def least(call: Callable[[], Any], budget: float = 1.0) -> float:
+    """The least CPU seconds of a call, over a second or three calls."""
+    best, begun, calls = float("inf"), time.process_time(), 0
+    while calls < 3 or (time.process_time() - begun < budget and calls < 30):
+        start = time.process_time()
+        call()
+        best, calls = min(best, time.process_time() - start), calls + 1
+    return best
+
+
+def measure(path: str, unit: str, who: str) -> dict[str, Any]:
+    """What one process finds: its CPU seconds for each question, and its memory."""
+    table = Table(path, {"table": {"name": "t", "unit": unit, "rows": 10 if unit != "row" else 1}, "columns": COLUMNS})
+    asked = plans(table)
+    found: dict[str, Any] = {}
+    if who == "raw":
+        database = duckdb.connect()
+        for name in asked:
+            select, group = SQL[name][1:]
+            text = f"SELECT {select} FROM '{path}'{group}"
+            found[name] = least(lambda text=text: database.execute(text).fetchall())  # type: ignore[misc]
+    else:
+        with DuckDB() as engine:
+            start = time.process_time()
+            engine.register(table, KEY)
+            found["first"] = time.process_time() - start
+            for name, plan in asked.items():
+                found[name] = least(lambda plan=plan: engine.answer(plan))  # type: ignore[misc]
+                if text := SQL[name][0]:
+                    bare = text.format("t0")
+                    found[f"bare {name}"] = least(lambda bare=bare: engine._database.execute(bare).fetchnumpy())  # type: ignore[misc]
+    found["memory"] = peak()
+    return found
+
+
+def peak() -> float:
+    """The largest resident memory of this process, in MB; what getrusage says is at least that of its parent."""
+    status = Path("/proc/self/status")
+    if not status.exists():
+        return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+    return int(status.read_text().partition("VmHWM:")[2].split()[0]) / 1024
+
+
+def apart(path: Path, unit: str, who: str) -> dict[str, Any]:
+    """The same, in a process of its own."""
+    command = [sys.executable, __file__, "--measure", str(path), unit, who]
+    return dict(json.loads(subprocess.run(command, check=True, capture_output=True, text=True).stdout))
+
+
+def show(console: Console, rows: int, unit: str, path: Path) -> None:
+    """One table of results."""
+    tacit, raw = apart(path, unit, "tacit"), apart(path, unit, "raw")
+    shown = Shown(title=f"{rows:,} rows, the unit is a {unit}: CPU milliseconds", box=SIMPLE)
+    for heading in ("question", "tacit", "bare", "raw", "tacit/bare", "tacit/raw", "reached"):
+        shown.add_column(heading, justify="left" if heading == "question" else "right")
+    for name in raw:
+        if name == "memory":
+            continue
+        own, bare = tacit[name], tacit.get(f"bare {name}")
+        over = None if bare is None else own / bare
+        reached = over is None or over <= MOST_OVER_BARE[unit] or own - bare < 0.002
+        if unit == "row":
+            reached = reached and (own / raw[name] <= MOST_OVER_RAW or own - raw[name] < 0.002)
+        verdict = "-" if over is None else "yes" if reached else "NO"
+        cells = [f"{1e3 * own:.1f}", "-" if bare is None else f"{1e3 * bare:.1f}", f"{1e3 * raw[name]:.1f}"]
+        shown.add_row(name, *cells, "-" if over is None else f"{over:.2f}", f"{own / raw[name]:.2f}", verdict)
+    console.print(shown)
+    console.print(f"first question (registration): {tacit['first']:.2f} CPU seconds")
+    console.print(f"memory: tacit {tacit['memory']:,.0f} MB, raw {raw['memory']:,.0f} MB\n")
+
+
+def main() -> None:
+    if sys.argv[1:2] == ["--measure"]:
+        print(json.dumps(measure(*sys.argv[2:5])))
+        return
+    console = Console()
+    console.width = max(console.width, 120)
+    console.print("Targets: 1.25 times bare; 1.1 times raw where the unit is a row; or within 2 ms of either.\n")
+    with tempfile.TemporaryDirectory() as folder:
+        for rows in (10**6, 10**7, *([10**8] if "--large" in sys.argv else [])):
+            path = Path(folder) / f"{rows}.parquet"
+            make(rows, path)
+            for unit in ("user", "row"):
+                show(console, rows, unit, path)
+            path.unlink()
+
+
+if __name__ == "__main__":
+    main()

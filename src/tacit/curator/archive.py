@@ -1,0 +1,100 @@
+"""Released models as JSON: arrays, and the classes of `tacit.workloads`, exactly and by name.
+
+What is read can name nothing but the kinds listed here, so a file cannot make a program run.  Other values go through
+`tables.codec`.  What a class computes once and keeps is left out.
+"""
+
+from __future__ import annotations
+
+import base64
+import json
+from collections.abc import Iterator
+from functools import cached_property
+from importlib import import_module
+from pkgutil import iter_modules
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from .. import workloads
+from ..core.errors import BadParameter
+from ..tables import codec, linear
+
+
+def _kinds() -> Iterator[type]:
+    modules = [import_module(f"{workloads.__name__}.{m.name}") for m in iter_modules(workloads.__path__)]
+    for module in (*modules, linear):
+        for kind in vars(module).values():
+            if isinstance(kind, type) and kind.__module__ == module.__name__:
+                yield kind
+
+
+KINDS = {kind.__name__: kind for kind in _kinds()}
+
+
+def dumps(value: object) -> bytes:
+    """One text for one value."""
+    return json.dumps(write(value), sort_keys=True, separators=(",", ":")).encode()
+
+
+def loads(text: bytes) -> Any:
+    """The value that was written."""
+    return read(json.loads(text))
+
+
+def write(value: object) -> Any:
+    match value:
+        case np.ndarray():
+            flat = np.ascontiguousarray(value)
+            return {"array": base64.b64encode(flat.tobytes()).decode(), "dtype": flat.dtype.str, "shape": value.shape}
+        case np.generic():
+            return write(value.item())
+        case sparse.sparray():
+            rows: Any = sparse.csr_array(value)  # type: ignore[call-overload]
+            return {"sparse": [write(part) for part in (rows.data, rows.indices, rows.indptr)], "shape": rows.shape}
+        case range():
+            return {"range": [value.start, value.stop, value.step]}
+        case tuple():
+            return {"tuple": [write(item) for item in value]}
+        case list():
+            return [write(item) for item in value]
+        case dict():
+            return {"items": [[write(k), write(v)] for k, v in value.items()]}
+    kind = type(value)
+    if KINDS.get(kind.__name__) is kind:
+        kept = {name: write(v) for name, v in _state(value).items()}
+        return {"of": kind.__name__, "with": kept}
+    return {"value": codec.write(value)}
+
+
+def _state(value: object) -> dict[str, Any]:
+    """The attributes that make a value."""
+    kind = type(value)
+    return {k: v for k, v in vars(value).items() if not isinstance(getattr(kind, k, None), cached_property)}
+
+
+def read(written: Any) -> Any:
+    match written:
+        case list():
+            return [read(item) for item in written]
+        case {"array": str(text), "dtype": str(dtype), "shape": shape}:
+            if np.dtype(dtype).hasobject:
+                raise BadParameter("dtype", dtype, "one of numbers")
+            return np.frombuffer(base64.b64decode(text), dtype).reshape(shape).copy()
+        case {"sparse": parts, "shape": shape}:
+            return sparse.csr_array(tuple(map(read, parts)), shape=tuple(shape))
+        case {"range": ends}:
+            return range(*ends)
+        case {"tuple": items}:
+            return tuple(map(read, items))
+        case {"items": items}:
+            return {read(k): read(v) for k, v in items}
+        case {"of": str(name), "with": dict(kept)} if name in KINDS:
+            made: Any = object.__new__(KINDS[name])
+            for key, v in kept.items():
+                object.__setattr__(made, key, read(v))
+            return made
+        case {"value": value}:
+            return codec.read(value)
+    raise BadParameter("text", type(written).__name__, "the JSON of a release")

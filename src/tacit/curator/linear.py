@@ -1,0 +1,71 @@
+"""Linear queries through the ledger: a workload is planned from public facts, bought once, and kept as a model.
+
+Whatever is asked later of a model that was released is free, with what is known of its error.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from ..core.errors import BadParameter
+from ..core.exact import Number
+from ..core.randomness import SYSTEM
+from ..tables.linear import Counted, TableDomain
+from ..workloads import Plan, Price, Released, Workload
+from ..workloads import method as method_of
+from ..workloads import plan as planned
+from . import archive
+
+if TYPE_CHECKING:
+    from .curator import Curator
+
+
+def _domain(workload: Workload) -> TableDomain:
+    if not isinstance(workload.domain, TableDomain):
+        raise BadParameter("workload", repr(workload), "on a domain of the table, as table.domain('region', 'sex')")
+    return workload.domain
+
+
+def _price(curator: Curator, workload: Workload, terms: Mapping[str, Any]) -> Price:
+    """The price; in a budget with delta, epsilon is that share of it, spent as zCDP."""
+    given = {name: value for name, value in terms.items() if value is not None}
+    return Price.of(**given, unit=_domain(workload).distance)
+
+
+def plan(curator: Curator, workload: Workload, n: int | None, beta: Number, **terms: Any) -> Plan:
+    """Every method's predicted error and time; reads no data."""
+    people = curator.table.schema.size if n is None else n
+    return planned(workload, people, _price(curator, workload, terms), beta=beta)
+
+
+def answer(
+    curator: Curator,
+    workload: Workload,
+    method: str,
+    n: int | None,
+    *,
+    beta: Number,
+    fresh: bool,
+    analyst: str | None,
+    **terms: Any,
+) -> Released:
+    """Buy the answers of a workload, once."""
+    ranked = plan(curator, workload, n, beta, **terms)
+    chosen = ranked.best if method == "auto" else method_of(method)
+    domain, price, people = _domain(workload), ranked.price, ranked.n
+    told = archive.dumps((workload, chosen, price, people, str(beta))).decode()
+    charge = curator.ledger.charge(
+        key=curator.key(told),
+        loss=chosen.loss(workload, people, price),
+        analyst=analyst or curator.analyst,
+        plan=f"{chosen.name} on {workload!r}",
+        fresh=fresh,
+    )
+    stored = charge.release
+    if stored is None:
+        data = Counted(domain, lambda asked: curator.engine.answer(asked).cells[0])
+        released = chosen.release(workload, data, price, SYSTEM, n=people, beta=beta)
+        stored = curator.ledger.store(charge, archive.dumps(released), form="workload")
+    again: Released = archive.loads(stored)
+    return again

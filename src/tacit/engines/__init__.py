@@ -1,0 +1,1 @@
+"""Engines: exact integers for closed plans, no noise, no epsilon."""

@@ -1,0 +1,75 @@
+"""What an engine is: it holds tables, bounded once and for all, and answers closed plans with exact integers.
+
+It must hold, and `testing.engines` checks, that
+- the answer equals that of the reference engine, to the last digit, whatever the tables hold;
+- it does not depend on the order of rows, on threads, or on how the table is stored;
+- removing one unit moves each measure by at most `plan.distance(measure)`;
+- nothing that a table holds makes it fail, and an error of its own never shows what a table holds.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..tables.plan import Plan
+
+if TYPE_CHECKING:
+    from ..tables.table import Table
+
+Integers = NDArray[Any]  # of int64 where all fit, else of Python's integers
+
+
+@dataclass(frozen=True)
+class Answer:
+    """One array for each measure of a plan: an integer for each cell, and for a histogram a row of them.
+
+    Where keys are chosen, `keys` are those that were found, in order, and `units` says how many units are in each.
+    """
+
+    cells: tuple[Integers, ...]
+    keys: tuple[tuple[int | str, ...], ...] | None = None
+    units: Integers | None = None
+
+
+class Engine(ABC):
+    """Tables whose rows are bounded, and questions about them."""
+
+    @abstractmethod
+    def register(self, table: Table, key: str) -> None:
+        """Read a table, and keep at most `rows` rows of each unit: those of least hash under the key."""
+
+    @abstractmethod
+    def forget(self, name: str) -> None:
+        """Let go of one table; what was kept of it between processes is gone too."""
+
+    @abstractmethod
+    def fingerprint(self) -> str:
+        """SHA-256 of what all registered tables hold, as it was when they were read."""
+
+    @abstractmethod
+    def answer(self, plan: Plan) -> Answer:
+        """The exact integers of a plan."""
+
+    @abstractmethod
+    def close(self) -> None:
+        """Let go of everything; tables that were in memory are gone."""
+
+    def __enter__(self) -> Engine:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+
+def integers(values: Sequence[int] | Integers) -> Integers:
+    """An array of whole numbers, of int64 if that holds them all."""
+    try:
+        return np.array(values, dtype=np.int64)
+    except OverflowError:
+        return np.array(values, dtype=object)

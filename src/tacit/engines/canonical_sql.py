@@ -1,0 +1,193 @@
+"""The meaning of a raw cell in SQL: `tables.canonical`, for columns that a database has typed.
+
+A column of one type is a `Raw` of one kind, and what cannot be a value of the declared type is missing throughout.
+Databases compute what a CASE does not choose, so nothing here can raise: casts are tried, and clamped before.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+from sqlglot import exp
+
+from ..tables.canonical import WORDS
+from ..tables.columns import DAY, DAYS, ColumnType
+from ..tables.domain import Domain
+from .dialect import Dialect, binary, case, cast, constant, double, number
+
+NUMBER = r"[ \t]*[+-]?([0-9]+(\.[0-9]*)?|\.[0-9]+)([eE][+-]?[0-9]{1,3})?[ \t]*"
+DATE = r"(?s)[0-9]{4}-[0-9]{2}-[0-9]{2}([T ].*)?"
+MOMENT = r"[0-9]{4}-[0-9]{2}-[0-9]{2}([T ]([01][0-9]|2[0-3]):[0-5][0-9](:[0-5][0-9](\.[0-9]{1,9})?)?Z?)?"
+
+
+@dataclass(frozen=True)
+class Raw:
+    """A column as the database has it: whole numbers of `bits`, doubles, decimals as they are, and so on.
+
+    A date is in days, a timestamp in whole seconds, both as integers.
+    """
+
+    kind: Literal["integer", "double", "decimal", "boolean", "text", "date", "timestamp", "other"]
+    sql: exp.Expr
+    bits: int = 64
+    double: exp.Expr | None = None  # a decimal as the nearest double
+
+
+def canonical(raw: Raw, column: ColumnType, d: Dialect) -> exp.Expr:
+    """The steps, the text, or missing, in the least type that holds the column's domain."""
+    domain = column.domain
+    if domain.kind == "text":
+        return cast(_text(raw, d), "TEXT")
+    match domain.kind:
+        case "number":
+            steps = _number(raw, domain, d)
+        case "boolean":
+            steps = _boolean(raw, d)
+        case "category":
+            steps = _category(raw, column, d)
+        case "date":
+            steps = _clamped(_floored(raw.sql, DAY, d) if raw.kind == "timestamp" else _days(raw, d), domain)
+        case _:
+            steps = _clamped(_seconds(raw, d), domain)
+    return cast(steps, d.integers[d.bits(domain.lower, domain.upper)])
+
+
+def unit(raw: Raw, d: Dialect) -> exp.Expr:
+    """What names a unit, whole numbers of 64 bits as such and all else as text, or missing."""
+    x = raw.sql
+    match raw.kind:
+        case "integer" if raw.bits > 64:
+            return d.text(x)
+        case "integer":
+            return x if raw.bits == 64 else cast(x, d.integers[64])
+        case "text":
+            return x
+        case "double":
+            small = binary(exp.LT, exp.Abs(this=x), double(2.0**63))
+            whole = binary(exp.And, small, binary(exp.EQ, x.copy(), exp.Floor(this=x.copy())))
+            return cast(case((whole, x.copy())), d.integers[64])
+        case "decimal":
+            whole = binary(exp.EQ, x, exp.Floor(this=x.copy()))
+            return d.text(cast(case((whole, exp.Floor(this=x.copy()))), d.integers[128]))
+    return cast(exp.Null(), "TEXT")
+
+
+def _text(raw: Raw, d: Dialect) -> exp.Expr:
+    return d.text(raw.sql) if raw.kind in ("integer", "text") else exp.Null()
+
+
+def _clamped(x: exp.Expr, domain: Domain) -> exp.Expr:
+    low, high = number(domain.lower), number(domain.upper)
+    below, above = binary(exp.LT, x, low), binary(exp.GT, x.copy(), high)
+    return case((below, low.copy()), (above, high.copy()), otherwise=x.copy())
+
+
+def _number(raw: Raw, domain: Domain, d: Dialect) -> exp.Expr:
+    x = raw.sql
+    match raw.kind:
+        case "integer":
+            return _whole(raw, domain, d)
+        case "boolean":
+            return _whole(Raw("integer", d.flag(x), d.bits(0, 1)), domain, d)
+        case "decimal":
+            assert raw.double is not None
+            x = raw.double
+        case "text":
+            x = case((d.matches(x, NUMBER), d.try_cast(d.trimmed(x.copy(), " \t"), "DOUBLE")))
+        case "double":
+            pass
+        case _:
+            return exp.Null()
+    grid = float(domain.grid)
+    low, high = double(domain.lower * grid), double(domain.upper * grid)
+    below, above = binary(exp.LT, x.copy(), low), binary(exp.GT, x.copy(), high)
+    y = case((d.is_nan(x), exp.Null()), (below, low.copy()), (above, high.copy()), otherwise=x.copy())
+    steps = exp.Floor(this=binary(exp.Add, d.scaled(y, grid), double(0.5)))
+    return _clamped(cast(steps, d.integers[64]), domain)
+
+
+def _whole(raw: Raw, domain: Domain, d: Dialect) -> exp.Expr:
+    """Whole numbers on a grid of a power of two, without a detour over doubles: floor(x / grid + 1/2)."""
+    x, grid, wide = raw.sql, domain.grid, d.integers[128]
+    if grid == 1:
+        return _clamped(x, domain)
+    if grid < 1:  # clamped first, so that the product fits
+        fine = grid.denominator
+        near = domain.within(domain.lower // fine - 1, domain.upper // fine + 1)
+        if fine < 1 << 60:
+            return _clamped(binary(exp.Mul, cast(_clamped(x, near), wide), cast(number(fine), wide)), domain)
+        ends = {-1: domain.lower, 0: min(max(0, domain.lower), domain.upper), 1: domain.upper}
+        signs = {-1: exp.LT, 0: exp.EQ, 1: exp.GT}
+        return case(*((binary(signs[i], x.copy(), number(0)), number(end)) for i, end in ends.items()))
+    half = int(grid) // 2  # floor(x / grid + 1/2) = floor((floor(x / half) + 1) / 2)
+    if half >= 1 << 126:
+        below, above = binary(exp.LT, x, number(0)), binary(exp.GTE, x.copy(), number(0))
+        halves = cast(case((below, number(-1)), (above, number(0))), wide)
+    else:
+        halves = _floored(cast(x, wide), half, d)
+    return _clamped(_floored(binary(exp.Add, halves, cast(number(1), wide)), 2, d), domain)
+
+
+def _floored(x: exp.Expr, by: int, d: Dialect) -> exp.Expr:
+    """floor(x / by), for a positive constant."""
+    wide = d.integers[128]
+    above = d.quotient(cast(x, wide), cast(number(by), wide), 128)
+    below = d.quotient(binary(exp.Add, cast(x.copy(), wide), cast(number(1), wide)), cast(number(by), wide), 128)
+    positive, negative = (binary(sign, x.copy(), number(0)) for sign in (exp.GTE, exp.LT))
+    return case((positive, above), (negative, binary(exp.Sub, below, number(1))))
+
+
+def _boolean(raw: Raw, d: Dialect) -> exp.Expr:
+    x = raw.sql
+    match raw.kind:
+        case "boolean":
+            return d.flag(x)
+        case "integer" | "double" | "decimal":
+            return case(*((binary(exp.EQ, x.copy(), number(value)), number(value)) for value in (0, 1)))
+        case "text":
+            words = ((constant(word), number(value)) for word, value in WORDS.items())
+            return case(*words, of=exp.Lower(this=d.trimmed(x, " ")))
+    return exp.Null()
+
+
+def _category(raw: Raw, column: ColumnType, d: Dialect) -> exp.Expr:
+    if raw.kind == "boolean":
+        true, false = (column.places.get(word) for word in ("true", "false"))
+        places = [exp.Null() if place is None else number(place) for place in (true, false)]
+        return case((raw.sql, places[0]), (exp.Not(this=raw.sql.copy()), places[1]))
+    if raw.kind in ("integer", "text"):
+        return d.label(d.text(raw.sql), column.domain.labels)
+    return exp.Null()
+
+
+def _days(raw: Raw, d: Dialect) -> exp.Expr:
+    match raw.kind:
+        case "date":
+            return raw.sql
+        case "text":
+            return _written_day(raw.sql, DATE, d)
+    return cast(exp.Null(), d.integers[64])
+
+
+def _written_day(x: exp.Expr, pattern: str, d: Dialect) -> exp.Expr:
+    """Days since 1970 of text that begins with a date; the year 0 of some databases is none."""
+    days = d.day(case((d.matches(x, pattern), exp.Substring(this=x.copy(), start=number(1), length=number(10)))))
+    return case((binary(exp.GTE, days, number(DAYS[0])), days.copy()))
+
+
+def _seconds(raw: Raw, d: Dialect) -> exp.Expr:
+    wide = d.integers[64]
+    match raw.kind:
+        case "timestamp":
+            return raw.sql
+        case "date":
+            return binary(exp.Mul, cast(raw.sql, d.integers[128]), number(DAY))
+        case "text":
+            total = binary(exp.Mul, cast(_written_day(raw.sql, MOMENT, d), wide), number(DAY))
+            for start, seconds in ((12, 3600), (15, 60), (18, 1)):
+                digits = exp.Substring(this=raw.sql.copy(), start=number(start), length=number(2))
+                part = exp.Coalesce(this=d.try_cast(digits, wide), expressions=[number(0)])
+                total = binary(exp.Add, total, binary(exp.Mul, part, number(seconds)))
+            return total
+    return cast(exp.Null(), wide)

@@ -1,0 +1,172 @@
+"""DuckDB: a file or a table in memory is read once, bounded, and asked from then on.
+
+Two databases do the work.  One reads the raw data, and is gone when the bounded table is made.  The other answers, and
+is locked before it holds anything: no files but kept copies, no extensions, no settings.  Bounded tables are in its
+memory, or, where a folder for copies is given, in files that only the owner can read, kept for the next process.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import itertools
+import os
+import threading
+from contextlib import closing
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import duckdb
+from sqlglot import exp
+
+from ..core.errors import BadData, BadParameter, EngineError
+from ..tables.plan import Plan
+from ..tables.schema import Schema
+from .base import Answer, Engine
+from .copies import Copies
+from .dialect import TEXT, Typed
+from .duckdb_dialect import DuckDBDialect
+from .duckdb_loading import load, loader, quoted
+from .gathering import Columns, gathered
+from .relations import Registered, column
+from .sources import Source
+from .sql import Statement, statements
+
+if TYPE_CHECKING:
+    from ..tables.table import Table
+
+_KEY = frozenset("0123456789abcdef")
+
+
+class DuckDB(Engine):
+    """Tables in DuckDB; `copies` is a folder for bounded tables, private to its owner."""
+
+    def __init__(self, copies: str | os.PathLike[str] | None = None) -> None:
+        self._copies = None if copies is None else Copies(Path(copies))
+        self._database = locked(None if self._copies is None else self._copies.folder)
+        self._lock = threading.Lock()
+        self._process = os.getpid()
+        self._tables: dict[str, Registered] = {}
+        self._prints: dict[str, str] = {}
+        self._dialect = DuckDBDialect()
+
+    def register(self, table: Table, key: str) -> None:
+        if len(key) != 32 or not _KEY.issuperset(key):
+            raise BadParameter("key", "text of another form", "32 small hexadecimal digits")
+        schema, d = table.schema, self._dialect
+        if schema.name in self._tables:  # registered again: what was read before is let go of
+            self._release(self._tables.pop(schema.name).source)
+        source, name, known = Source(table.data, schema), self._free(), None
+        try:
+            place = self._place(name, source, schema, key)
+            known = self._database.execute(f"DESCRIBE {d.render(place)}").fetchall()
+        except (duckdb.Error, OSError):
+            pass
+        if known is None:
+            raise BadData("the table", "data that DuckDB cannot read", "a whole, readable file or table")
+        if not source.unchanged():
+            self._release(place)
+            raise BadData("the table", "a file that changed while it was read", "left alone until it is registered")
+        unit = {"BIGINT": 64, "VARCHAR": TEXT}.get(known[0][1]) if known[0][0] == "u" else None
+        columns = {
+            c: Typed(column(f"c{i}"), TEXT if t.domain.kind == "text" else d.bits(t.domain.lower, t.domain.upper))
+            for i, (c, t) in enumerate(schema.columns)
+        }
+        self._tables[schema.name] = Registered(place, columns, key, unit)
+        self._prints[schema.name] = source.fingerprint
+
+    def forget(self, name: str) -> None:
+        if name not in self._tables:
+            raise BadParameter("table", name, "one that is registered")
+        copy = self._release(self._tables.pop(name).source)
+        del self._prints[name]
+        if copy is not None:
+            copy.unlink(missing_ok=True)
+
+    def fingerprint(self) -> str:
+        return hashlib.sha256("\n".join(f"{n} {p}" for n, p in sorted(self._prints.items())).encode()).hexdigest()
+
+    def answer(self, plan: Plan) -> Answer:
+        parts = self._translated(plan)
+        results = [(part, columns) for part, text in parts if (columns := self._run(text))]
+        if len(results) < len(parts):  # raised here, so that what DuckDB said is not even its context
+            raise EngineError
+        return gathered(plan, results)
+
+    def close(self) -> None:
+        self._database.close()
+        self._tables.clear()
+
+    def _translated(self, plan: Plan) -> list[tuple[Statement, str]]:
+        parts = statements(plan, self._dialect, self._tables)
+        return [(part, self._dialect.render(part.tree)) for part in parts]
+
+    def _run(self, statement: str) -> Columns | None:
+        if os.getpid() != self._process:  # the threads of a database do not survive a fork
+            return None
+        try:
+            with self._lock:
+                cursor = self._database.cursor()
+            with closing(cursor):
+                return cursor.execute(statement).fetchnumpy()
+        except duckdb.Error:
+            return None
+        except RuntimeError as error:
+            interrupted = "interrupted" in str(error)  # so DuckDB says that a key was pressed
+        if interrupted:
+            raise KeyboardInterrupt
+        return None
+
+    def _place(self, name: str, source: Source, schema: Schema, key: str) -> exp.Expr:
+        """Where the bounded table is, once it is there."""
+        if self._copies is None or source.path is None:
+            with closing(loader(None)) as database:
+                load(database, source, schema, key, "bounded")
+                self._database.register("incoming", database.sql("FROM bounded").to_arrow_reader())
+                self._database.execute(f"CREATE TABLE {name} AS FROM incoming")
+                self._database.unregister("incoming")
+            return exp.to_table(name)
+
+        def make(path: Path) -> None:
+            with closing(loader(path.parent)) as database:
+                database.execute(f"ATTACH {quoted(path.as_posix())} AS copy")
+                load(database, source, schema, key, "copy.bounded")
+                database.execute("DETACH copy")
+
+        copy = self._copies.copy(source.fingerprint, schema, key, make)
+        self._database.execute(f"ATTACH {quoted(copy.as_posix())} AS {name} (READ_ONLY)")
+        return exp.to_table(f"{name}.bounded")
+
+    def _free(self) -> str:
+        """A name that no table has."""
+        taken = {table.source.sql().partition(".")[0] for table in self._tables.values()}
+        return next(name for i in itertools.count() if (name := f"t{i}") not in taken)
+
+    def _release(self, place: exp.Expr) -> Path | None:
+        """Let go of a bounded table; its copy, if there is one, stays."""
+        assert isinstance(place, exp.Table)
+        if not place.db:
+            self._database.execute(f"DROP TABLE {place.name}")
+            return None
+        path = "SELECT path FROM duckdb_databases() WHERE database_name = ?"
+        found = self._database.execute(path, [place.db]).fetchone()
+        self._database.execute(f"DETACH {place.db}")
+        return None if found is None else Path(found[0])
+
+
+def locked(folder: Path | None) -> duckdb.DuckDBPyConnection:
+    """A database in memory that reaches nothing but this folder, and cannot be told otherwise."""
+    database = duckdb.connect()
+    ours = "" if folder is None else quoted(f"{folder.as_posix()}/")
+    for setting in (
+        f"allowed_directories = [{ours}]",
+        f"temp_directory = {ours or quoted('')}",
+        "autoload_known_extensions = false",
+        "autoinstall_known_extensions = false",
+        "allow_community_extensions = false",
+        "python_enable_replacements = false",
+        "preserve_insertion_order = false",
+        "enable_external_access = false",
+        "lock_configuration = true",
+    ):
+        database.execute(f"SET {setting}")
+    return database

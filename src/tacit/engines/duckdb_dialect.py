@@ -1,0 +1,121 @@
+"""DuckDB's SQL: what it has of its own, and what its types of columns are to a schema."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from sqlglot import exp
+
+from ..tables.expression import Part
+from .canonical_sql import Raw
+from .dialect import Dialect, Typed, binary, call, case, cast, constant, number, within
+
+_PARTS = {"year": "YEAR", "quarter": "QUARTER", "month": "MONTH", "day": "DAY", "weekday": "ISODOW"}
+_WIDTHS = {"TINYINT": 8, "SMALLINT": 16, "INTEGER": 32, "BIGINT": 64, "HUGEINT": 128}
+_WIDTHS |= {"UTINYINT": 16, "USMALLINT": 32, "UINTEGER": 64, "UBIGINT": 128}
+_EPOCH = cast(constant("1970-01-01"), "DATE")
+_SPARSE = 4  # a list is not longer than so many times its entries
+_SHORT = 64
+_EXACT_DIGITS = 15  # a decimal of so many digits is a whole double over a power of ten that is one too
+
+
+class DuckDBDialect(Dialect):
+    """DuckDB."""
+
+    name = "duckdb"
+    integers = {8: "TINYINT", 16: "SMALLINT", 32: "INT", 64: "BIGINT", 128: "INT128"}  # noqa: RUF012
+
+    def octets(self, e: exp.Expr) -> exp.Expr:
+        return call("STRLEN", e)
+
+    def by_hash(self, digits: exp.Expr) -> list[exp.Expr]:
+        first = call("CONCAT", constant("0x"), call("LEFT", digits, number(15)))
+        return [self.try_cast(first, "BIGINT"), digits.copy()]  # integers are sorted faster than text
+
+    def flag(self, condition: exp.Expr) -> exp.Expr:
+        return cast(condition, "TINYINT")
+
+    def quotient(self, a: exp.Expr, b: exp.Expr, bits: int) -> exp.Expr:
+        return binary(exp.IntDiv, a, b)
+
+    def date_part(self, part: Part, days: exp.Expr) -> exp.Expr:
+        return call(_PARTS[part], binary(exp.Add, _EPOCH.copy(), cast(days, "INT")))
+
+    def lookup(self, a: Typed, keys: Sequence[int | str], values: Sequence[int]) -> exp.Expr:
+        whole = [key for key in keys if isinstance(key, int)]
+        if len(whole) == len(keys) > 0 and (span := max(whole) - min(whole) + 1) <= _SPARSE * len(keys) + _SHORT:
+            entries: list[int | None] = [None] * span
+            first = min(whole)
+            for key, value in zip(whole, values, strict=True):
+                entries[key - first] = value
+            bits = max(a.bits, self.bits(first, first + span), 32)
+            place = binary(exp.Sub, self.widened(a, bits), number(first - 1))
+            inside = within(a.sql.copy(), first, first + span - 1)
+            return case((inside, call("LIST_EXTRACT", _list(entries), place)))
+        if len(keys) <= _SHORT:
+            return super().lookup(a, keys, values) if keys else cast(exp.Null(), "INT")
+        listed = _list(whole) if len(whole) == len(keys) else exp.Array(expressions=[constant(key) for key in keys])
+        place = call("ELEMENT_AT", call("MAP", listed, _list(list(values))), self.widened(a, 64) if whole else a.sql)
+        return call("LIST_EXTRACT", place, number(1))
+
+    def matches(self, e: exp.Expr, pattern: str) -> exp.Expr:
+        return call("REGEXP_FULL_MATCH", e, constant(pattern))
+
+    def trimmed(self, e: exp.Expr, characters: str) -> exp.Expr:
+        return call("TRIM", e, constant(characters))
+
+    def day(self, e: exp.Expr) -> exp.Expr:
+        return binary(exp.Sub, self.try_cast(e, "DATE"), _EPOCH.copy())
+
+    def label(self, e: exp.Expr, labels: Sequence[str]) -> exp.Expr:
+        listed = ", ".join(f"'{label.replace(chr(39), 2 * chr(39))}'" for label in labels)
+        return call("ENUM_CODE", exp.TryCast(this=e, to=exp.Var(this=f"ENUM({listed})")))
+
+
+def _list(entries: Sequence[int | None]) -> exp.Expr:
+    """A list of whole numbers, as one node: there may be many."""
+    return exp.Var(this=f"[{', '.join('NULL' if e is None else str(e) for e in entries)}]::BIGINT[]")
+
+
+def raw(name: exp.Expr, kind: str) -> Raw:
+    """A column of one of DuckDB's types."""
+    if kind in _WIDTHS:
+        bits = _WIDTHS[kind]
+        unsigned = kind.startswith("U")
+        return Raw("integer", cast(name, DuckDBDialect.integers[bits]) if unsigned else name, bits)
+    if kind in ("FLOAT", "DOUBLE"):
+        return Raw("double", cast(name, "DOUBLE") if kind == "FLOAT" else name)
+    if found := re.fullmatch(r"DECIMAL\((\d+),\s*\d+\)", kind):
+        text = cast(name.copy(), "TEXT") if int(found[1]) > _EXACT_DIGITS else name.copy()
+        return Raw("decimal", name, double=cast(text, "DOUBLE"))
+    if kind == "BOOLEAN":
+        return Raw("boolean", name)
+    if kind in ("VARCHAR", "UUID") or kind.startswith("ENUM("):
+        return Raw("text", name if kind == "VARCHAR" else cast(name, "TEXT"))
+    if kind == "DATE":
+        return Raw("date", binary(exp.Sub, name, _EPOCH.copy()))
+    if kind.startswith("TIMESTAMP"):
+        return Raw("timestamp", _seconds(name, kind))
+    return Raw("other", name)
+
+
+def moments(name: exp.Expr, per: int) -> Raw:
+    """A column of whole ticks since 1970, so many a second."""
+    return Raw("timestamp", _floored(name, per))
+
+
+def _seconds(name: exp.Expr, kind: str) -> exp.Expr:
+    """Whole seconds since 1970, rounded down; what is before or after all time is very far away."""
+    unit, per = ("EPOCH_NS", 10**9) if kind == "TIMESTAMP_NS" else ("EPOCH_US", 10**6)
+    start, far = cast(constant("1970-01-01"), "TIMESTAMP"), number(1 << 60)
+    ends = case((binary(exp.GT, name, start), far), (binary(exp.LT, name.copy(), start.copy()), number(-(1 << 60))))
+    return exp.Coalesce(this=_floored(call(unit, name.copy()), per), expressions=[ends])
+
+
+def _floored(ticks: exp.Expr, per: int) -> exp.Expr:
+    """floor(ticks / per), without leaving 64 bits."""
+    below = binary(exp.Sub, binary(exp.IntDiv, binary(exp.Add, ticks, number(1)), number(per)), number(1))
+    above = binary(exp.IntDiv, ticks.copy(), number(per))
+    negative, positive = (binary(sign, ticks.copy(), number(0)) for sign in (exp.LT, exp.GTE))
+    return case((negative, below), (positive, above))

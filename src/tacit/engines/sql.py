@@ -1,0 +1,209 @@
+"""Plans as SQL: one statement, one scan.
+
+    rows of the relation  ->  [inner: one row for each unit and cell, capped]  ->  one row for each cell (and bin)
+
+What adds up over rows is counted and summed in one aggregation; histograms are grouping sets of it.  The inner one is
+there only if it must be: for a cap on groups, for units, and for sums that are clamped for each unit; and not if a
+unit has one row at most.  Only a plan that has both histograms and measures of units takes two statements.
+
+All names are our own: c0, c1, ... for columns, u for the unit, k for keys, b for bins, m for measures.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from sqlglot import exp
+
+from ..tables.plan import Histogram, Key, Measure, Plan, Rows, Total, Units, reach
+from ..tables.relation import Join, Relation, Scan
+from .axis import Axis, bin_axis, key_axis
+from .dialect import TEXT, Dialect, Typed, alias, call, case, cast, clamped, constant, missing, number, there
+from .expressions import Translator
+from .relations import Registered, Relations, column, rows_of, selected
+
+SURE = 1 << 40  # rows: a sum of so many values below 2^23 fits 64 bits
+
+
+@dataclass(frozen=True)
+class Statement:
+    """A tree of SQL and what its columns mean: keys k, then bins b with flags g, then measures m by their places."""
+
+    tree: exp.Expr
+    keys: tuple[Axis | None, ...]
+    bins: Mapping[int, Axis]  # by the place of the histogram in the plan
+    measures: tuple[int, ...]
+    wide: frozenset[int]  # measures that come as digits
+
+
+def statements(plan: Plan, dialect: Dialect, tables: Mapping[str, Registered]) -> list[Statement]:
+    """The statements of a plan; where keys are chosen, the number of units is a last measure."""
+    single = plan.relation.rows == 1
+    measures = [*plan.measures, Units()] if plan.chosen else list(plan.measures)
+    if single:  # a unit has one row: then rows are units, and are clamped one by one
+        measures = [Rows(m.expression) if isinstance(m, Units) else m for m in measures]
+    asked = dict(enumerate(measures))
+    of_units = {} if single else {i: m for i, m in asked.items() if _of_units(m)}
+    additive = {i: m for i, m in asked.items() if i not in of_units}
+    if of_units and not any(isinstance(m, Histogram) for m in additive.values()):
+        of_units, additive = asked, {}
+    return [_Builder(plan, part, dialect, tables).statement() for part in (additive, of_units) if part]
+
+
+def _of_units(measure: Measure) -> bool:
+    return isinstance(measure, Units) or (isinstance(measure, Total) and measure.per_unit is not None)
+
+
+@dataclass(frozen=True)
+class _Builder:
+    plan: Plan
+    measures: Mapping[int, Measure]
+    dialect: Dialect
+    tables: Mapping[str, Registered]
+
+    def statement(self) -> Statement:
+        plan, d = self.plan, self.dialect
+        rows = rows_of(plan.relation, Relations(d, self.tables))
+        t = Translator(d, rows.columns)
+        keys = tuple(None if k.values is None else key_axis(k, t.value(k.expression), d) for k in plan.keys)
+        codes = [
+            t.value(k.expression) if axis is None else Typed(axis.code, d.bits(k.domain.lower, k.domain.upper))
+            for k, axis in zip(plan.keys, keys, strict=True)
+        ]
+        bins = {i: bin_axis(m, t.value(m.expression), d) for i, m in self.measures.items() if isinstance(m, Histogram)}
+        inside = [there(code.sql.copy()) for code in codes]
+        at = [*(alias(code.sql, f"k{i}") for i, code in enumerate(codes))]
+        at += [alias(axis.code, f"b{i}") for i, axis in bins.items()]
+        names = [e.alias for e in at]
+        others = {i: m for i, m in self.measures.items() if i not in bins}
+        capped = plan.groups is not None and plan.groups < replace(plan, groups=None).touched
+        if plan.relation.rows == 1 or (not capped and not any(map(_of_units, others.values()))):
+            values = {i: self._value(m, t) for i, m in others.items()}
+            source = selected([*at, *(alias(v, f"v{i}") for i, v in values.items() if v)], rows, inside)
+            sums = {i: self._outer(m, column(f"v{i}") if values[i] else None, False) for i, m in others.items()}
+            counted: exp.Expr = exp.Count(this=exp.Star())
+        else:
+            owner = alias(rows.owner(), "u")
+            inner = {i: self._inner(m, t) for i, m in others.items()}
+            parts = [owner, *at, *([alias(exp.Count(this=exp.Star()), "n")] if bins else [])]
+            parts += [alias(v, f"v{i}") for i, v in inner.items()]
+            source = selected(parts, rows, inside).group_by(*_places(1 + len(at)), copy=False)
+            if capped:
+                source = self._capped(source, [code.bits for code in codes])
+            sums = {i: self._outer(m, column(f"v{i}"), True) for i, m in others.items()}
+            counted = exp.Sum(this=column("n"))
+        if bins:
+            sums = {-1: cast(counted, d.integers[64]), **sums}
+        wide = frozenset(i for i, m in others.items() if _wide(m))
+        return Statement(self._outermost(source, names, sums, list(bins)), keys, bins, tuple(others), wide)
+
+    def _outermost(
+        self, source: exp.Select, names: list[str], sums: Mapping[int, exp.Expr], bins: list[int]
+    ) -> exp.Select:
+        """One row for each cell, or for each cell and bin of each histogram."""
+        out: list[exp.Expr] = [column(name) for name in names]
+        if len(bins) > 1:
+            out += [alias(call("GROUPING", column(f"b{i}")), f"g{i}") for i in bins]
+        out += [alias(e, "n" if i < 0 else f"m{i}") for i, e in sums.items()]
+        tree = _from(out, source)
+        if len(bins) > 1:
+            shared = names[: len(names) - len(bins)]
+            sets = [exp.Tuple(expressions=[column(name) for name in (*shared, f"b{i}")]) for i in bins]
+            tree.set("group", exp.Group(grouping_sets=[exp.GroupingSets(expressions=sets)]))
+        elif names:
+            tree.group_by(*_places(len(names)), copy=False)
+        return tree
+
+    def _value(self, m: Measure, t: Translator) -> exp.Expr | None:
+        """What a row adds to a measure."""
+        if m.expression is None:
+            return None
+        e = t.value(m.expression)
+        if isinstance(m, Total) and m.per_unit is not None:  # a unit has one row here
+            return self._clamped(e, m.per_unit)
+        return e.sql
+
+    def _clamped(self, e: Typed, ends: tuple[int, int]) -> exp.Expr:
+        bits = max(e.bits, self.dialect.bits(*ends))
+        x = self.dialect.widened(e, bits)
+        low, high = (self.dialect.widened(Typed(number(end), 0), bits) for end in ends)
+        return case((there(x.copy()), clamped(x, low, high)))
+
+    def _inner(self, m: Measure, t: Translator) -> exp.Expr:
+        """What the rows of a unit in one cell add up to."""
+        if m.expression is None:
+            return exp.Count(this=exp.Star())
+        e = t.value(m.expression).sql
+        if not isinstance(m, Total):
+            return exp.Count(this=e)
+        return exp.Coalesce(this=exp.Sum(this=e), expressions=[number(0)])
+
+    def _outer(self, m: Measure, value: exp.Expr | None, gathered: bool) -> exp.Expr:
+        """A measure of a cell, from the values of its rows or of its units."""
+        d = self.dialect
+        if isinstance(m, Total):
+            assert value is not None
+            if gathered and m.per_unit is not None:
+                value = clamped(value, *(d.widened(Typed(number(end), 0), 128) for end in m.per_unit))
+            total = exp.Coalesce(this=exp.Sum(this=value), expressions=[number(0)])
+            return d.text(total) if _wide(m) else cast(total, d.integers[64])
+        if not gathered:
+            return exp.Count(this=value or exp.Star())
+        assert value is not None
+        if isinstance(m, Units):
+            return exp.Count(this=exp.Nullif(this=value, expression=number(0)))
+        return cast(exp.Coalesce(this=exp.Sum(this=value), expressions=[number(0)]), d.integers[64])
+
+    def _capped(self, source: exp.Select, widths: Sequence[int]) -> exp.Select:
+        """The rows of each unit in its cells of least hash."""
+        d = self.dialect
+        values = [self._choice_value(i, k) for i, k in enumerate(self.plan.keys)]
+        key = self.tables[first_table(self.plan.relation)].key
+        cell = canonical_text([Typed(v, w) for v, w in zip(values, widths, strict=True)], d)
+        digits = d.md5(d.joined([constant(f"{key}|"), d.text(column("u")), constant("|g|"), *cell]))
+        hashed = _from([exp.Star(), alias(digits, "h")], source)
+        order = exp.Order(expressions=[exp.Ordered(this=e) for e in d.by_hash(column("h"))])
+        rank = exp.Window(this=exp.DenseRank(), partition_by=[column("u")], order=order)
+        ranked = _from([exp.Star(), alias(rank, "place")], hashed)
+        least = exp.LTE(this=column("place"), expression=number(self.plan.groups or 0))
+        return _from([exp.Star()], ranked).where(least, copy=False)
+
+    def _choice_value(self, i: int, key: Key) -> exp.Expr:
+        """The step of a key, of which a code may be only the place."""
+        values = key.values
+        if values is None or max(values) - min(values) < len(values):
+            return column(f"k{i}")
+        return self.dialect.lookup(Typed(column(f"k{i}"), 64), range(len(values)), values)
+
+
+def _from(columns: Sequence[exp.Expr], source: exp.Select) -> exp.Select:
+    return exp.select(*columns, copy=False).from_(source.subquery("q", copy=False), copy=False)
+
+
+def _wide(m: Measure) -> bool:
+    return isinstance(m, Total) and reach(m.expression.domain.lower, m.expression.domain.upper) * SURE >= 1 << 63
+
+
+def _places(n: int) -> list[exp.Expr]:
+    return [number(i + 1) for i in range(n)]
+
+
+def first_table(relation: Relation) -> str:
+    """The name of the first table of a relation: its key chooses groups."""
+    while not isinstance(relation, Scan):
+        relation = relation.left if isinstance(relation, Join) else relation.source  # type: ignore[attr-defined]
+    return relation.table
+
+
+def canonical_text(values: Sequence[Typed], d: Dialect) -> list[exp.Expr]:
+    """The canonical text of a row or a cell, to be joined: `tables.canonical.row_text`."""
+    parts: list[exp.Expr] = []
+    for i, value in enumerate(values):
+        x, comma = value.sql, "," if i else ""
+        here = constant(f"{comma}i")
+        if value.bits == TEXT:
+            here = d.joined([constant(f"{comma}t"), d.text(d.octets(x.copy())), constant(":")])
+        parts.append(case((missing(x.copy()), constant(f"{comma}n")), otherwise=here))
+        parts.append(x.copy() if value.bits == TEXT else d.text(x.copy()))
+    return parts

@@ -1,0 +1,60 @@
+"""The domain of some columns of a table, for linear queries: their public values, and where their counts come from."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..core.distance import AddRemove, Distance
+from ..workloads.domain import Axes, Domain
+from . import build
+from .plan import Key, Plan, Rows
+from .relation import Relation, Where
+
+if TYPE_CHECKING:
+    from .door import Rows as Door
+
+
+@dataclass(frozen=True)
+class TableDomain(Domain):
+    """A domain that knows the rows it is of; rows in which one of its columns is missing are left out."""
+
+    relation: Relation = field(kw_only=True, compare=False, repr=False)
+    keys: tuple[Key, ...] = field(kw_only=True, compare=False, repr=False)
+
+    def plan(self, axes: Axes) -> Plan:
+        """The closed plan of a marginal."""
+        return Plan(self.relation, tuple(self.keys[axis] for axis in axes), (Rows(),))
+
+    @property
+    def distance(self) -> Distance[AddRemove]:
+        """How one unit moves the full histogram."""
+        return self.plan(self.all).distance(Rows())
+
+
+def domain(rows: Door, names: tuple[str, ...]) -> TableDomain:
+    """The domain of these columns, each of which has a public list of values."""
+    columns = [(name, build.column(rows.relation, name)) for name in names]
+    keys = tuple(Key(name, e, build.keys(e)) for name, e in columns)
+    there = Where(rows.relation, build.and_(*(build.not_(build.is_missing(e)) for _, e in columns)))
+    return TableDomain(tuple((key.name, tuple(key.labels())) for key in keys), relation=there, keys=keys)
+
+
+@dataclass(frozen=True)
+class Counted:
+    """A private table as methods see it: exact counts, from an engine."""
+
+    domain: TableDomain
+    cells: Callable[[Plan], NDArray[Any]] = field(repr=False)
+
+    @property
+    def distance(self) -> Distance[AddRemove]:
+        return self.domain.distance
+
+    def marginal(self, axes: Axes) -> NDArray[np.int64]:
+        shape = self.domain.laid_out(axes)
+        return np.asarray(self.cells(self.domain.plan(axes)), np.int64).reshape(shape)

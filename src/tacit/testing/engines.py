@@ -1,0 +1,161 @@
+"""Conformance of engines: give a way to make one, and every claim of `engines.base` is checked on random worlds.
+
+    conform(lambda: MyEngine())
+
+Each check is a function of a factory and a seed, and raises `Refuted` with the seed if a claim is false.  Answers must
+equal those of the reference engine to the last digit; removing a unit, whatever its rows hold, must move each measure
+by at most its distance, in every norm.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable, Sequence
+from fractions import Fraction
+from typing import Any
+
+from ..core.distance import Distance
+from ..engines.base import Answer, Engine
+from ..engines.reference import Reference
+from ..tables.plan import Plan
+from ..tables.schema import Schema
+from ..tables.table import Table
+from .mechanisms import Refuted
+from .typed import typed
+from .worlds import World
+
+Factory = Callable[[], Engine]
+Check = Callable[[Factory, int], int]
+UNITS: list[Any] = [0, 1, -7, 2**63 - 1, 12, -(2**63), 3, 4, 5, 66]
+NAMED: list[Any] = ["ann", "", "bob's", "名", "7", " 7", "Ann", "|", "a,i1", "n"]
+
+
+def engine(factory: Factory, tables: Sequence[Table], key: str) -> Engine:
+    """An engine that holds these tables."""
+    made = factory()
+    for table in tables:
+        made.register(table, key)
+    return made
+
+
+def key_of(world: World) -> str:
+    return f"{world.r.getrandbits(128):032x}"
+
+
+def mixed(world: World, schema: Schema) -> list[dict[str, Any]]:
+    """Rows whose cells are of any type."""
+    pools = {name: [world.cell() for _ in range(6)] for name, _ in schema.columns}
+    units = world.any([UNITS, NAMED, [1.0, 2.5, float("nan"), "1", None]])
+    return world.rows(schema, units[: world.r.randint(0, len(units))], pools.__getitem__)
+
+
+def same(expected: Answer, found: Answer, seed: int, plan: Plan) -> None:
+    """Whether two answers are one."""
+    alike = expected.keys == found.keys and (expected.units is None) == (found.units is None)
+    if alike and expected.units is not None and found.units is not None:
+        alike = expected.units.tolist() == found.units.tolist()
+    for measure, x, y in zip(plan.measures, expected.cells, found.cells, strict=True):
+        if not alike or x.shape != y.shape or x.tolist() != y.tolist():
+            raise Refuted(f"seed {seed}: the engine answers otherwise than the reference: {measure}")
+
+
+def equals_the_reference(factory: Factory, seed: int) -> int:
+    """Random tables in memory, of mixed and of typed cells, and random plans."""
+    world = World(random.Random(seed))
+    schema, key = world.schema(), key_of(world)
+    data = typed(world, schema) if seed % 2 else mixed(world, schema)
+    table = Table(data, schema)
+    with engine(Reference, [table], key) as reference, engine(factory, [table], key) as tested:
+        for _ in range(4):
+            plan = world.plan(schema.scan())
+            same(reference.answer(plan), tested.answer(plan), seed, plan)
+    return 4
+
+
+def joins_as_the_reference(factory: Factory, seed: int) -> int:
+    """Two tables, joined on the unit, which one of them writes as a number and the other perhaps as text."""
+    world = World(random.Random(seed))
+    first, second = world.schema("t", "who"), world.schema("s", "whose")
+    key, units = key_of(world), list(range(4))
+    tables = []
+    for schema in (first, second):
+        own = [str(unit) for unit in units] if world.likely(0.4) else units
+        pools = {name: [world.cell() for _ in range(4)] for name, _ in schema.columns}
+        tables.append(Table(world.rows(schema, own, pools.__getitem__), schema))
+    with engine(Reference, tables, key) as reference, engine(factory, tables, key) as tested:
+        for _ in range(3):
+            plan = world.plan(first.scan(), 2, second.scan())
+            same(reference.answer(plan), tested.answer(plan), seed, plan)
+    return 3
+
+
+def forgets_order(factory: Factory, seed: int) -> int:
+    """The same rows in another order are the same table."""
+    world = World(random.Random(seed))
+    schema, key = world.schema(), key_of(world)
+    rows = mixed(world, schema)
+    other = world.r.sample(rows, len(rows))
+    with engine(factory, [Table(rows, schema)], key) as one, engine(factory, [Table(other, schema)], key) as two:
+        for _ in range(3):
+            plan = world.plan(schema.scan())
+            same(one.answer(plan), two.answer(plan), seed, plan)
+    return 3
+
+
+def is_stable(factory: Factory, seed: int) -> int:
+    """One unit, with rows of any kind, comes or goes: no measure moves farther than its distance."""
+    world = World(random.Random(seed))
+    schema, key = world.schema(), key_of(world)
+    rows = mixed(world, schema)
+    pools = {name: [world.cell() for _ in range(3)] for name, _ in schema.columns}
+    more = [world.row(schema, "new", pools.__getitem__) for _ in range(1 if schema.unit is None else 12)]
+    with (
+        engine(factory, [Table(rows, schema)], key) as one,
+        engine(factory, [Table([*rows, *more], schema)], key) as two,
+    ):
+        for _ in range(3):
+            plan = world.plan(schema.scan())
+            stable(plan, one.answer(plan), two.answer(plan), seed)
+    return 3
+
+
+def stable(plan: Plan, one: Answer, two: Answer, seed: int) -> int:
+    """Check each measure, in each norm; how many there were."""
+    for i, measure in enumerate(plan.measures):
+        distance = plan.distance(measure)
+        moves = [abs(a - b) for a, b in _pairs(one, two, i) if a != b]
+        if not near(moves, distance):
+            raise Refuted(f"seed {seed}: one unit moves {measure} farther than {distance}")
+    return len(plan.measures)
+
+
+def _pairs(one: Answer, two: Answer, i: int) -> list[tuple[int, int]]:
+    """The numbers of a measure in both, cell by cell; a key that is not found is 0."""
+    if one.keys is None or two.keys is None:
+        return list(zip(one.cells[i].ravel().tolist(), two.cells[i].ravel().tolist(), strict=True))
+    first, second = (dict(zip(a.keys or (), a.cells[i].tolist(), strict=True)) for a in (one, two))
+    width = one.cells[i].shape[1:] or two.cells[i].shape[1:]
+    nothing: Any = [0] * width[0] if width else 0
+    out: list[tuple[int, int]] = []
+    for at in {**first, **second}:
+        a, b = first.get(at, nothing), second.get(at, nothing)
+        out += zip(a, b, strict=True) if width else [(a, b)]
+    return out
+
+
+def near(moves: Sequence[int], distance: Distance[Any]) -> bool:
+    """Whether what moved is within the distance, in l0, l1, l2 and linf."""
+    return (
+        (distance.l0 is None or len(moves) <= distance.l0)
+        and sum(moves) <= distance.l1
+        and Fraction(sum(move * move for move in moves)) <= distance.l2_squared
+        and max(moves, default=0) <= distance.linf
+    )
+
+
+CHECKS: list[Check] = [equals_the_reference, joins_as_the_reference, forgets_order, is_stable]
+
+
+def conform(factory: Factory, seeds: range = range(50)) -> int:
+    """Every check on every seed; how many answers were compared."""
+    return sum(check(factory, seed) for seed in seeds for check in CHECKS)

