@@ -1,6 +1,16 @@
 """Property tests take the same examples on every machine, and no machine is too slow for them."""
 
+import pytest
 from hypothesis import settings
+
+from tacit.testing.postgres import Server
 
 settings.register_profile("same everywhere", deadline=None, derandomize=True, database=None)
 settings.load_profile("same everywhere")
+
+
+@pytest.fixture(scope="session")
+def server():
+    """A PostgreSQL server of this process's own."""
+    with Server() as running:
+        yield running

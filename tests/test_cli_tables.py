@@ -39,12 +39,15 @@ def test_a_question_from_offer_to_verified_ledger(data):
     assert "any one person" in tacit("ask", data, QUESTION, "--epsilon", "0.25")
     shown = json.loads(tacit("ledger", "show", ledger, "--json"))
     assert shown["left"] == 0.75 and [charge["price"] for charge in shown["charges"]] == [0.25]
-    assert "0.75 is left" in tacit("ledger", "show", ledger)
+    assert "0.75 is left" in tacit("ledger", "show", ledger) and QUESTION[:12] in tacit("ledger", "show", ledger)
+    assert "Free: it was asked before; 0.75 of" in tacit("ask", data, QUESTION, "--epsilon", "0.25")
+    assert tacit("ask", data, QUESTION, "--epsilon", "0.25", "--csv").startswith("year,n,n_lower,n_upper")
     head = re.search(r"(\d+:[0-9a-f]{64})", tacit("ledger", "verify", ledger)).group(1)
     assert head in tacit("ledger", "verify", ledger, "--anchor", head)
     lines = tacit("ledger", "export", ledger).splitlines()
     assert all(json.loads(line)["hash"] for line in lines)
-    tacit("ledger", "allow", ledger, "ann", "epsilon=0.1")
+    assert "ann may spend Budget(epsilon=0.1)" in tacit("ledger", "allow", ledger, "ann", "epsilon=0.1")
+    assert "ann may spend" in tacit("ledger", "show", ledger)
     refused = tacit("ask", data, QUESTION, "--epsilon", "0.2", "--analyst", "ann", code=3)
     assert "is left" in refused
 
@@ -55,6 +58,42 @@ def test_a_budget_opens_a_ledger_and_json_prices_an_offer(data):
     assert not data.with_suffix(".ledger").exists()
     tacit("ask", data, QUESTION, "--rho", "0.01", "--budget", "rho=0.1")
     assert "0.09 is left" in tacit("ledger", "show", data.with_suffix(".ledger"))
+
+
+def test_a_pure_allowance_below_a_budget_with_delta_buys_laplace_noise(data):
+    ledger = data.with_suffix(".ledger")
+    tacit("ledger", "open", ledger, "epsilon=10 delta=1e-9", "--dataset", "visits", "--only-allowed")
+    tacit("ledger", "allow", ledger, "bob", "epsilon=0.1")
+    tacit("ledger", "allow", ledger, "ann", "epsilon=0.5 delta=1e-9")
+    assert "Laplace" in tacit("explain", data, QUESTION, "--epsilon", "0.1", "--analyst", "bob")
+    for who, price in (("bob", "0.1"), ("ann", "0.5")):
+        tacit("ask", data, QUESTION.replace("COUNT(*)", "SUM(age)"), "--epsilon", price, "--analyst", who)
+        tacit("ask", data, QUESTION, "--epsilon", "0.2", "--analyst", who, code=3)
+    assert "allow" in tacit("ask", data, QUESTION, "--epsilon", "0.2", code=3)
+
+
+def test_bounds_are_bought(data):
+    tacit("bounds", data, "age", "--epsilon", "1", "--budget", "epsilon=1")
+
+
+def test_a_schema_of_another_file_is_refused_before_a_ledger_is_made(data):
+    schema = data.with_suffix(".toml")
+    for wrong, says in (
+        (SCHEMA.replace('"person"', '"persons"'), "persons"),
+        (SCHEMA.replace("[columns.age]", "[columns.aged]"), "aged"),
+    ):
+        schema.write_text(wrong)
+        said = tacit("ask", data, QUESTION, "--epsilon", "1", "--budget", "epsilon=1", code=2)
+        assert says in said and "person, year, age" in " ".join(said.split())
+    schema.write_text(SCHEMA.replace('type = "integer"\nlower = 0\nupper = 99', 'type = "date"'))
+    assert "columns.age" in tacit("offer", data, QUESTION, "--epsilon", "1", "--budget", "epsilon=1", code=2)
+    assert not data.with_suffix(".ledger").exists()
+
+
+def test_where_to_draw_is_checked_before_buying(data, tmp_path):
+    for wrong in (tmp_path / "n.jpg", tmp_path / "nowhere" / "n.png"):
+        tacit("ask", data, QUESTION, "--epsilon", "1", "--budget", "epsilon=1", "--plot", wrong, code=2)
+    assert not data.with_suffix(".ledger").exists()
 
 
 def test_an_answer_is_drawn(data, tmp_path):

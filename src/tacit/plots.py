@@ -53,14 +53,23 @@ def _altair() -> Any:
     return altair
 
 
+FORMATS: dict[str, dict[str, Any]] = {".png": {"scale_factor": 2}, ".svg": {}, ".html": {"inline": True}}
+
+
+def target(path: str | Path) -> Path:
+    """A place where a chart can be written, checked before anything is drawn."""
+    place = Path(path)
+    if place.suffix not in FORMATS or not place.parent.is_dir():
+        raise BadParameter("path", str(path), "in a folder that is there, and end in .png, .svg or .html")
+    _altair()
+    return place
+
+
 def save(chart: TopLevelMixin, path: str | Path) -> Path:
     """Write a chart in the format that the suffix names; an HTML file holds all that it needs."""
-    target = Path(path)
-    options: dict[str, dict[str, Any]] = {".png": {"scale_factor": 2}, ".svg": {}, ".html": {"inline": True}}
-    if target.suffix not in options:
-        raise BadParameter("path", str(path), "a file name that ends in .png, .svg or .html")
-    chart.save(str(target), **options[target.suffix])
-    return target
+    place = target(path)
+    chart.save(str(place), **FORMATS[place.suffix])
+    return place
 
 
 def page(charts: Sequence[TopLevelMixin], columns: int = 2) -> TopLevelMixin:

@@ -3,6 +3,7 @@
 import itertools
 import os
 import tempfile
+import uuid
 from functools import partial
 from pathlib import Path
 
@@ -16,10 +17,13 @@ def path(tmp_path):
     return tmp_path / "people.ledger"
 
 
-@pytest.fixture(params=["sqlite"])
+@pytest.fixture(params=["sqlite", "postgres"])
 def places(request, tmp_path):
     """Makes places where there is no ledger yet."""
     fresh = itertools.count()
+    if request.param == "postgres":
+        server, name = request.getfixturevalue("server"), uuid.uuid4().hex
+        return lambda: partial(Ledger.open, server.url(schema=f'{name} "{next(fresh)}"'))
     return lambda: partial(Ledger.open, tmp_path / f"{next(fresh)}.ledger")
 
 

@@ -20,6 +20,7 @@ for command in (
     tables.offer,
     tables.explain,
     tables.ask,
+    tables.bounds,
     theory.tour,
     theory.theory,
     theory.compose,

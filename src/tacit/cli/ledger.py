@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import sys
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from rich.markup import escape
@@ -15,18 +15,30 @@ from ..core.errors import TacitError
 from ._say import console, refuse
 from .tables import budget_of
 
+if TYPE_CHECKING:
+    from ..core.budget import Budget
+    from ..ledger import Charge
+
+_SHORT = 120
+
 app = typer.Typer(no_args_is_help=True, help="What was paid for, what is left, and whether the account is sound.")
 Place = Annotated[Path, typer.Argument(help="The ledger's file.")]
 Money = Annotated[str, typer.Argument(help='As "epsilon=1 delta=1e-9", "rho=0.1" or "epsilon=1".')]
 
 
 @app.command("open")
-def open_(place: Place, budget: Money, dataset: Annotated[str, typer.Option(help="What the data are called.")]) -> None:
+def open_(
+    place: Place,
+    budget: Money,
+    *,
+    dataset: Annotated[str, typer.Option(help="The name of the table in its schema.")],
+    only_allowed: Annotated[bool, typer.Option("--only-allowed", help="Refuse who has no allowance.")] = False,
+) -> None:
     """Open a ledger with a budget, which never changes."""
     from ..ledger import Ledger
 
     try:
-        with Ledger.open(place, budget_of(budget), dataset) as ledger:
+        with Ledger.open(place, budget_of(budget), dataset, only_allowed) as ledger:
             console.print(escape(f"{ledger!r}"))
     except (TacitError, OSError) as error:
         refuse(error)
@@ -40,39 +52,54 @@ def allow(place: Place, analyst: str, budget: Money) -> None:
     try:
         with Ledger.open(place) as ledger:
             ledger.allow(analyst, budget_of(budget))
+            left = float(ledger.remaining(analyst))
+            console.print(escape(f"{analyst} may spend {ledger.allowance(analyst)}, of which {left:g} is left"))
     except (TacitError, OSError) as error:
         refuse(error)
 
 
 @app.command()
 def show(place: Place, as_json: Annotated[bool, typer.Option("--json", help="Write JSON.")] = False) -> None:
-    """Every charge, and what is left."""
+    """Every charge, who may spend what, and what is left."""
     from ..ledger import Ledger
 
     try:
         with Ledger.open(place) as ledger:
             budget, charges, left = ledger.budget, ledger.history(), float(ledger.remaining())
+            allowed = {who: (str(b), float(ledger.remaining(who))) for who, b in ledger.allowances().items()}
     except (TacitError, OSError) as error:
         refuse(error)
-    priced = [(charge, float(budget.price(charge.loss))) for charge in charges if charge.loss.terms]
+    rows = [_row(charge, budget) for charge in charges if charge.loss.terms]
     if as_json:
-        rows = [
-            {"entry": c.seq, "time": c.time, "analyst": c.analyst, "price": price, "key": c.key, "released": _done(c)}
-            for c, price in priced
-        ]
-        console.print_json(json.dumps({"budget": str(budget), "left": left, "charges": rows}))
+        allowances = [{"analyst": who, "budget": b, "left": rest} for who, (b, rest) in allowed.items()]
+        told = {"budget": str(budget), "left": left, "allowances": allowances, "charges": rows}
+        console.print_json(json.dumps(told))
         return
     table = Table("entry", "time", "analyst", "price", "question", "released", title=escape(str(budget)))
-    for c, price in priced:
-        table.add_row(str(c.seq), c.time[:19], escape(c.analyst), f"{price:g}", c.key[:12], _done(c))
+    for row in rows:
+        table.add_row(
+            *(f"{v:g}" if isinstance(v, float) else escape(str(v)) for name, v in row.items() if name != "key")
+        )
     console.print(table)
+    for who, (b, rest) in allowed.items():
+        console.print(escape(f"{who} may spend {b}, of which {rest:g} is left"))
     console.print(f"{left:g} is left")
 
 
-def _done(charge: object) -> str:
-    if getattr(charge, "session", False):
-        return "session"
-    return "yes" if getattr(charge, "release", None) is not None else "not yet"
+def _row(charge: Charge, budget: Budget) -> dict[str, Any]:
+    """A charge for a person: its question, if that was asked in words."""
+    said = json.loads(charge.release) if charge.release else {}
+    question = said.get("provenance", {}).get("question") if isinstance(said, dict) else ""
+    done = "session" if charge.session else "not yet" if charge.release is None else "yes"
+    return {
+        "entry": charge.seq,
+        "time": charge.time[:19],
+        "analyst": charge.analyst,
+        "price": float(budget.price(charge.loss)),
+        "question": question or (charge.plan if len(charge.plan) < _SHORT else f"{charge.key[:12]}, asked in Python"),
+        "released": done,
+        "key": charge.key,
+    }
 
 
 @app.command()
@@ -102,5 +129,7 @@ def export(place: Place, output: Annotated[Path | None, typer.Option("--output",
     try:
         with Ledger.open(place) as ledger:
             ledger.export(output or sys.stdout)
+    except BrokenPipeError:  # whoever reads has read enough
+        raise typer.Exit from None
     except (TacitError, OSError) as error:
         refuse(error)

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import inspect
 import json
+import sys
 from collections.abc import Callable
 from contextlib import nullcontext
 from dataclasses import dataclass
@@ -38,7 +39,7 @@ class Asking:
 
     data: Annotated[Path, typer.Argument(help="The table: a .parquet, .csv, .arrow or .feather file.")]
     question: Question
-    epsilon: Annotated[str | None, typer.Option(help="The price, in epsilon.")] = None
+    epsilon: Annotated[str | None, typer.Option(help="The price: at most this much of the budget.")] = None
     rho: Annotated[str | None, typer.Option(help="The price, in zCDP.")] = None
     delta: Annotated[str | None, typer.Option(help="The price in delta, where keys are chosen privately.")] = None
     error: Annotated[str | None, typer.Option(help="Instead of a price: the error of every count and sum.")] = None
@@ -48,6 +49,7 @@ class Asking:
     ledger: Annotated[Path | None, typer.Option(help="The ledger; beside the data unless told.")] = None
     budget: Annotated[str, typer.Option(help='Opens a ledger: "epsilon=1 delta=1e-9", "rho=0.1", "epsilon=1".')] = ""
     public: Annotated[list[Path] | None, typer.Option(help="A public table, called as its file; repeatable.")] = None
+    analyst: Annotated[str, typer.Option(help="Who asks.")] = "analyst"
 
     @property
     def terms(self) -> dict[str, Any]:
@@ -71,7 +73,7 @@ class Asking:
 
         table, public = self.tables()
         money = budget_of(self.budget) if self.budget else None
-        return Curator(table, ledger=self.book, budget=money, public=public.values())
+        return Curator(table, ledger=self.book, budget=money, public=public.values(), analyst=self.analyst)
 
     def offer(self) -> Offer:
         """The offer of the ledger, or of the budget where there is none yet."""
@@ -79,6 +81,7 @@ class Asking:
         from ..tables.price import offer
 
         table, public = self.tables()
+        table.check()
         if self.budget and not (self.ledger or self.data.with_suffix(".ledger")).exists():
             name = table.schema.name
             query, said = asked(self.question, {name: table}, public, self.terms)
@@ -97,6 +100,8 @@ def _asking(act: Callable[..., None]) -> Callable[..., None]:
             act(Asking(**{name: given.pop(name) for name in told}), **given)
         except (TacitError, OSError) as problem:
             refuse(problem)
+        except KeyboardInterrupt:
+            fail(Exception("interrupted; what was charged stays charged, and asking again completes it"), 130)
 
     hints = get_type_hints(Asking, include_extras=True) | get_type_hints(act, include_extras=True)
     parameters = [
@@ -161,18 +166,36 @@ def ask(
     asking: Asking,
     *,
     fresh: Annotated[bool, typer.Option("--fresh", help="Buy another draw of a question that was asked.")] = False,
-    analyst: Annotated[str, typer.Option(help="Who asks.")] = "analyst",
     as_json: Json = False,
+    as_csv: Annotated[bool, typer.Option("--csv", help="Write CSV.")] = False,
     plot: Annotated[Path | None, typer.Option(help="Draw the answer with its errors: a .png, .svg or .html.")] = None,
 ) -> None:
     """Buy an answer.  The same question again is free."""
-    with asking.curator() as curator, console.status("asking") if not as_json else nullcontext():
-        release = curator.ask(asking.question, fresh=fresh, analyst=analyst, **asking.terms)
-    console.print_json(release.to_json().decode()) if as_json else console.print(escape(str(release)), soft_wrap=True)
-    if plot is not None:
-        from .. import plots
+    from .. import plots
 
-        console.print(f"drawn: {escape(str(plots.save(release.plot(), plot)))}")
+    place = None if plot is None else plots.target(plot)
+    with asking.curator() as curator, nullcontext() if as_json or as_csv else console.status("asking"):
+        before = curator.remaining
+        release = curator.ask(asking.question, fresh=fresh, **asking.terms)
+        paid, left, budget = float(before - curator.remaining), float(curator.remaining), curator.budget
+    if as_json:
+        console.print_json(release.to_json().decode())
+    elif as_csv:
+        sys.stdout.write(release.to_csv())
+    else:
+        console.print(escape(str(release)), soft_wrap=True)
+        told = f"Paid {paid:.6g}" if paid else "Free: it was asked before"
+        console.print(escape(f"{told}; {left:.6g} of {budget} is left."), soft_wrap=True)
+    if place is not None:
+        console.print(f"drawn: {escape(str(plots.save(release.plot(), place)))}")
+
+
+@_asking
+def bounds(asking: Asking) -> None:
+    """Buy bounds of a column (in the place of the question) for its schema."""
+    with asking.curator() as curator:
+        price = {name: asking.terms[name] for name in ("epsilon", "rho") if asking.terms[name] is not None}
+        console.print(escape(str(curator.bounds(asking.question, **price))))
 
 
 def budget_of(text: str) -> Budget:

@@ -84,6 +84,8 @@ class Budget:
         known = {f.name: getattr(self, f.name) for f in fields(self)}
         if not self.epsilon or self.slack == self.delta / 2:
             del known["slack"]
+        if self.epsilon and self.slack and self.renyi_order == RenyiAt.best(self.epsilon, self.slack).order:
+            del known["renyi_order"]
         told = (f"{name}={_shown(x)}" for name, x in known.items() if x or name == "slack")
         return f"Budget({', '.join(told)})"
 

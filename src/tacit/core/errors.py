@@ -12,6 +12,7 @@ TacitError
 │  └─ MixedRelations    (first, second)          losses under different neighbouring relations do not add
 ├─ Exhausted            (name, allowed)          an interactive mechanism has given all it may
 ├─ EngineError                                   an engine failed; its own words are never shown
+│  └─ EngineUnavailable (place, reason)          where a table is cannot be reached or read; nothing was charged
 └─ Missing                                       an extra that the call needs is not installed
 """
 
@@ -89,6 +90,14 @@ class EngineError(TacitError):
 
     def __init__(self) -> None:
         super().__init__("the engine failed; the charge is kept; ask again to complete it")
+
+
+class EngineUnavailable(EngineError):
+    """The place of a table cannot be reached or read, as is seen before anything is charged."""
+
+    def __init__(self, place: object, reason: str) -> None:
+        TacitError.__init__(self, f"{place} cannot be read: {reason}; nothing was charged")
+        self.place, self.reason = place, reason
 
 
 class Missing(TacitError, ImportError):

@@ -9,6 +9,7 @@ from __future__ import annotations
 import base64
 import json
 from collections.abc import Iterator
+from dataclasses import fields, is_dataclass
 from functools import cached_property
 from importlib import import_module
 from pkgutil import iter_modules
@@ -71,6 +72,8 @@ def write(value: object) -> Any:
 def _state(value: object) -> dict[str, Any]:
     """The attributes that make a value."""
     kind = type(value)
+    if is_dataclass(value):
+        return {f.name: getattr(value, f.name) for f in fields(value)}
     return {k: v for k, v in vars(value).items() if not isinstance(getattr(kind, k, None), cached_property)}
 
 

@@ -46,7 +46,9 @@ from .bounds import Bounds, buy
 from .stream import Stream
 
 if TYPE_CHECKING:
+    from ..tables.linear import TableDomain
     from ..workloads import Plan, Released, Workload
+    from .online import Online
 
 Asked = str | Question | Query
 TERMS = tuple(Terms.__annotations__)
@@ -99,6 +101,8 @@ class Curator:
         self.public = {table.name: table for table in public}
         if len(self.tables) < len(tables) or self.tables.keys() & self.public.keys():
             raise BadParameter("tables", [table.schema.name for table in tables], "of different names")
+        for table in tables:
+            table.check()
         self.table, self.analyst = tables[0], analyst
         self.ledger = ledger if isinstance(ledger, Ledger) else Ledger.open(ledger, budget, self.table.schema.name)
         if self.ledger.dataset != self.table.schema.name:
@@ -125,9 +129,9 @@ class Curator:
         """The meaning of a question about these tables, and its price."""
         return asked(question, self.tables, self.public, given)
 
-    def offer(self, question: Asked, **terms: Unpack[Terms]) -> Offer:
+    def offer(self, question: Asked, *, analyst: str | None = None, **terms: Unpack[Terms]) -> Offer:
         """What a question costs and how accurate its answer will be; reads no data and charges nothing."""
-        return self._offer(*self.read(question, terms))
+        return self._offer(*self.read(question, terms), analyst or self.analyst)
 
     def ask(
         self, question: Asked, *, fresh: bool = False, analyst: str | None = None, **terms: Unpack[Terms]
@@ -138,7 +142,7 @@ class Curator:
         key = self._key(made, said)
         charge = None if fresh else self.ledger.find(key)
         if charge is None:
-            priced = self._offer(query, said)
+            priced = self._offer(query, said, analyst or self.analyst)
             charge = self.ledger.charge(
                 key=key,
                 loss=priced.loss,
@@ -183,6 +187,26 @@ class Curator:
 
         return linear.answer(self, workload, method, n, beta=beta, fresh=fresh, analyst=analyst, **price)
 
+    def online(
+        self,
+        domain: TableDomain,
+        *,
+        queries: int = 10_000,
+        updates: int | None = None,
+        n: int | None = None,
+        name: str = "online",
+        analyst: str | None = None,
+        **price: Any,
+    ) -> Online:
+        """Open private multiplicative weights: one price for any number of linear queries, asked one after the other.
+
+        With so many `updates` of the model, or as many as promise the smallest error for all `queries`.
+        """
+        from . import linear
+
+        terms = {"queries": queries, "updates": updates, "name": name, "analyst": analyst}
+        return linear.online(self, domain, n, terms, **price)
+
     def bounds(self, column: str, **terms: Any) -> Bounds:
         """Buy bounds of a column for its schema: say epsilon or rho, and which share may lie outside."""
         return buy(self, column, **terms)
@@ -223,10 +247,11 @@ class Curator:
         """Name, unit and digest of each schema."""
         return tuple((name, t.schema.unit or "row", t.schema.digest) for name, t in self.tables.items())
 
-    def _offer(self, query: Query, said: Mapping[str, Any]) -> Offer:
+    def _offer(self, query: Query, said: Mapping[str, Any], analyst: str) -> Offer:
         """The offer after what is spent where the question looks: in a budget of two sums it depends on that."""
-        spent = self.ledger.spents(self._parts(query))
-        return offer(query, self.budget, schemas=self._schemas, spent=spent, **said)
+        (_, spent), *allowed = self.ledger.accounts(analyst, self._parts(query))
+        allowance = allowed[0] if allowed else None
+        return offer(query, self.budget, schemas=self._schemas, spent=spent, allowance=allowance, **said)
 
     @property
     def _schemas(self) -> dict[str, Schema]:

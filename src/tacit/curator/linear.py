@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from ..core.errors import BadParameter
+from ..core.errors import BadParameter, BadQuestion
 from ..core.exact import Number
 from ..core.randomness import SYSTEM
 from ..tables.linear import Counted, TableDomain
@@ -16,6 +16,7 @@ from ..workloads import Plan, Price, Released, Workload
 from ..workloads import method as method_of
 from ..workloads import plan as planned
 from . import archive
+from .online import Online
 
 if TYPE_CHECKING:
     from .curator import Curator
@@ -27,16 +28,15 @@ def _domain(workload: Workload) -> TableDomain:
     return workload.domain
 
 
-def _price(curator: Curator, workload: Workload, terms: Mapping[str, Any]) -> Price:
-    """The price; in a budget with delta, epsilon is that share of it, spent as zCDP."""
-    given = {name: value for name, value in terms.items() if value is not None}
-    return Price.of(**given, unit=_domain(workload).distance)
+def _price(domain: TableDomain, terms: Mapping[str, Any]) -> Price:
+    """The price of a release about units that move the histogram as those of the table do."""
+    return Price.of(**{name: value for name, value in terms.items() if value is not None}, unit=domain.distance)
 
 
 def plan(curator: Curator, workload: Workload, n: int | None, beta: Number, **terms: Any) -> Plan:
     """Every method's predicted error and time; reads no data."""
     people = curator.table.schema.size if n is None else n
-    return planned(workload, people, _price(curator, workload, terms), beta=beta)
+    return planned(workload, people, _price(_domain(workload), terms), beta=beta)
 
 
 def answer(
@@ -54,6 +54,8 @@ def answer(
     ranked = plan(curator, workload, n, beta, **terms)
     chosen = ranked.best if method == "auto" else method_of(method)
     domain, price, people = _domain(workload), ranked.price, ranked.n
+    if (reason := chosen.refusal(workload, people, price)) is not None:
+        raise BadQuestion(f"{chosen.name}: {reason}")
     told = archive.dumps((workload, chosen, price, people, str(beta))).decode()
     charge = curator.ledger.charge(
         key=curator.key(told),
@@ -69,3 +71,11 @@ def answer(
         stored = curator.ledger.store(charge, archive.dumps(released), form="workload")
     again: Released = archive.loads(stored)
     return again
+
+
+def online(curator: Curator, domain: TableDomain, n: int | None, terms: dict[str, Any], **price: Any) -> Online:
+    """Open a life of private multiplicative weights, or go on with one."""
+    people = curator.table.schema.size if n is None else n
+    if people is None:
+        raise BadParameter("n", n, "a public number of records: given here, or as the size in the schema")
+    return Online(curator, domain, _price(domain, price), n=people, **terms)

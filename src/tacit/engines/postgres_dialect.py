@@ -14,7 +14,7 @@ from sqlglot import exp
 
 from ..tables.expression import Part
 from .canonical_sql import Raw
-from .dialect import TEXT, Dialect, Typed, alias, binary, call, case, cast, constant, double, number, within
+from .dialect import Dialect, Typed, binary, call, case, cast, constant, double, number, within
 
 _PARTS = {"year": "YEAR", "quarter": "QUARTER", "month": "MONTH", "day": "DAY", "weekday": "ISODOW"}
 _WIDTHS = {"int2": 16, "int4": 32, "int8": 64}
@@ -25,6 +25,7 @@ _SHORT = 8
 _SPARSE = 4  # an array is not longer than so many times its entries
 _LONGEST = 15_000  # characters: PostgreSQL reads no number of many more
 _LARGEST, _TINY = "1.7976931348623157e308", "1e-300"  # beyond these a double overflows, or may underflow
+_SURE = 300  # a decimal of so many digits, before and after its point, is within these
 _UNWRITTEN = 10**38  # whole numbers below it are written in digits
 _LEAP = "([0-9]{2}(0[48]|[2468][048]|[13579][26])|([02468][048]|[13579][26])00)"
 _DAY = (
@@ -38,6 +39,9 @@ class PostgresDialect(Dialect):
 
     name = "postgres"
     integers = {16: "SMALLINT", 32: "INT", 64: "BIGINT", 128: "DECIMAL"}  # noqa: RUF012
+
+    def text(self, e: exp.Expr) -> exp.Expr:
+        return exp.Collate(this=cast(e, "TEXT"), expression=exp.Identifier(this="C", quoted=True))
 
     def md5(self, e: exp.Expr) -> exp.Expr:
         return cast(call("MD5", e), "UUID")  # the same order, in a quarter of the room
@@ -69,17 +73,17 @@ class PostgresDialect(Dialect):
             return case((inside, exp.Nullif(this=found, expression=number(none))))
         # the fields of an object are found by halves
         table = json.dumps(dict(zip(map(str, keys), values, strict=True)), ensure_ascii=False)
-        field = exp.JSONBExtractScalar(this=cast(constant(table), "JSONB"), expression=self.text(a.sql))
-        return cast(exp.Paren(this=field), "BIGINT")
+        return cast(call("JSONB_OBJECT_FIELD_TEXT", cast(constant(table), "JSONB"), self.text(a.sql)), "BIGINT")
 
     def matches(self, e: exp.Expr, pattern: str) -> exp.Expr:
         return _like(e, f"^(?:{pattern.removeprefix('(?s)')})$")  # here a point is any character already
 
     def scaled(self, x: exp.Expr, grid: float) -> exp.Expr:
-        if grid <= 1:
-            return x if grid == 1 else binary(exp.Mul, x, double(1 / grid))
-        large = binary(exp.GT, exp.Abs(this=x), _double(_TINY))
-        return case((large, exp.Div(this=x.copy(), expression=double(grid), typed=True)), otherwise=x.copy())
+        if grid == 1:
+            return x
+        divided = exp.Paren(this=exp.Div(this=x, expression=double(grid), typed=True))
+        large = binary(exp.GT, exp.Abs(this=x.copy()), _double(_TINY))
+        return divided if grid < 1 else case((large, divided), otherwise=x.copy())
 
     def try_cast(self, e: exp.Expr, to: str) -> exp.Expr:
         if to == "DOUBLE":
@@ -101,28 +105,19 @@ def raw(name: exp.Expr, kind: str, enumerated: bool, modifier: int) -> Raw:
     if kind in ("float4", "float8"):
         return Raw("double", cast(name, "DOUBLE") if kind == "float4" else name)
     if kind == "numeric":
-        digits = (within_ := binary(exp.LT, exp.Abs(this=name), _decimal(_UNWRITTEN))) and case((within_, name.copy()))
-        fixed = modifier >= 0 and (modifier - 4) >> 16 <= 300
-        return Raw("decimal", digits, double=cast(name.copy(), "DOUBLE") if fixed else _nearest(name.copy()))
+        written = case((binary(exp.LT, exp.Abs(this=name), _decimal(_UNWRITTEN)), name.copy()))
+        fixed = modifier >= 4 and max(divmod(modifier - 4, 1 << 16)) <= _SURE
+        return Raw("decimal", written, double=cast(name.copy(), "DOUBLE") if fixed else _nearest(name.copy()))
     if kind == "bool":
         return Raw("boolean", name)
     if kind in _TEXTS or enumerated:
-        return Raw("text", _bytes(name))
+        return Raw("text", PostgresDialect().text(name))
     if kind == "date":
         return Raw("date", _finite(name, binary(exp.Sub, name.copy(), _EPOCH.copy()), "DATE"))
     if kind in ("timestamp", "timestamptz"):
         seconds = exp.Extract(this=exp.Var(this="EPOCH"), expression=name.copy())
-        return Raw("timestamp", _finite(name, cast(exp.Floor(this=seconds), "BIGINT"), kind))
+        return Raw("timestamp", _finite(name, exp.Floor(this=seconds), kind))
     return Raw("other", name)
-
-
-def described(name: exp.Expr, e: exp.Expr) -> exp.Expr:
-    """e under one of our own names."""
-    return alias(e, name.name)
-
-
-def _bytes(e: exp.Expr) -> exp.Expr:
-    return exp.Collate(this=cast(e, "TEXT"), expression=exp.Identifier(this="C", quoted=True))
 
 
 def _double(written: str) -> exp.Expr:

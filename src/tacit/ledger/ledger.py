@@ -157,6 +157,9 @@ class Ledger:
         alike = (budget.rho is None) == (cap.rho is None)
         if not alike or budget.limit > cap.limit or budget.delta > cap.delta:
             raise BadParameter("allowance", budget, f"in the same terms as {cap}, and within it")
+        if budget.epsilon and budget.slack and cap.slack:  # one order for both, so that a price means the same
+            terms = {"epsilon": budget.epsilon, "delta": budget.delta, "slack": budget.slack}
+            budget = Budget(**terms, renyi_order=cap.renyi_order)
 
         def give(book: Book) -> None:
             book.fetch(analyst, None)
@@ -173,10 +176,23 @@ class Ledger:
         with self._tallied() as tally:
             return tally.allowances.get(analyst)
 
-    def spents(self, parts: Iterable[str] | None = None) -> list[Loss]:
-        """What was charged to all, on each of these parts; with None, on each part there is."""
+    def accounts(self, analyst: str, parts: Iterable[str] | None = None) -> list[tuple[Budget, list[Loss]]]:
+        """The budgets that an analyst's charge is paid from, each with what was spent of it on each of these parts."""
         with self._tallied() as tally:
-            return [tally.spent(ALL, part) for part in (tally.parts(ALL) if parts is None else parts)]
+            budgets = {
+                ALL: self.budget,
+                **({analyst: tally.allowances[analyst]} if analyst in tally.allowances else {}),
+            }
+            wanted = None if parts is None else list(parts)
+            return [
+                (budget, [tally.spent(account, part) for part in (tally.parts(account) if wanted is None else wanted)])
+                for account, budget in budgets.items()
+            ]
+
+    def allowances(self) -> dict[str, Budget]:
+        """What each analyst may spend, of those who were told."""
+        with self._tallied() as tally:
+            return dict(tally.allowances)
 
     def spent(self, analyst: str | None = None, part: str | None = None) -> Loss:
         """What was charged to all, or to one analyst, on a part; without one, on the part where it is most."""

@@ -23,6 +23,7 @@ from sqlalchemy.engine import URL, make_url
 from sqlalchemy.exc import ArgumentError, DBAPIError, SQLAlchemyError
 
 from ..core.errors import BadParameter, LedgerError, LedgerUnavailable
+from .postgres import Postgres, shown
 from .sqlite import SQLite
 
 metadata = MetaData()
@@ -75,15 +76,15 @@ class Dialect(Protocol):
     def fatal(self, error: BaseException | None) -> bool: ...
 
 
-DIALECTS: dict[str, Dialect] = {"sqlite": SQLite()}
+DIALECTS: dict[str, Dialect] = {"sqlite": SQLite(), "postgresql": Postgres()}
 
 
 class Store:
     """The tables of one ledger."""
 
     def __init__(self, place: str | os.PathLike[str], create: bool) -> None:
-        self.place = os.fspath(place)
-        url = _url(self.place)
+        url = _url(os.fspath(place))
+        self.place = shown(url) if "://" in os.fspath(place) else os.fspath(place)
         if url.get_backend_name() not in DIALECTS:
             raise BadParameter("ledger", url.get_backend_name(), f"a path, or a URL of {', '.join(DIALECTS)}")
         self.dialect = DIALECTS[url.get_backend_name()]

@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, Any
 
 from ..core.errors import Missing
 from ..core.views import failures
-from ..tables.outputs import Estimate
+from ..tables.outputs import Estimate, Released
+from ..tables.relation import Join, Relation, Scan
 
 if TYPE_CHECKING:
     from pyarrow import Table
@@ -127,11 +128,30 @@ def sentence(release: Release) -> str:
     chosen, facts = release.ranks(), []
     if release.noisy_names - chosen.keys():
         facts.append(f"In brackets: each interval holds with {confidence} probability over the noise.")
-    facts += [f"{name} is within {ranks:.6g} ranks of its own, {confidence}." for name, ranks in chosen.items()]
-    facts.append(f"What the answer tells of any one {units} is bounded by {promise(release)}.")
+    facts += [_place(release, name, ranks, confidence) for name, ranks in chosen.items()]
+    if (rows := bounded(release.query.relation)) > 1:
+        facts.append(f"At most {rows} rows of each {units} are counted.")
+    facts.append(f"What this answer alone tells of any one {units} is bounded by {promise(release)}.")
     if release.provenance.seeded:
         facts.append("DRAWN UNDER A SEED: this protects no one.")
     return " ".join(facts)
+
+
+def _place(release: Release, name: str, ranks: float, confidence: str) -> str:
+    output = dict(release.query.outputs)[name]
+    if isinstance(output, Released) and dict(release.recipes)[output.name].kind == "top":
+        return f"{name} is at most {ranks:.6g} rows short of its place ({confidence})."
+    return f"{name} is at most {ranks:.6g} rows away from its rank ({confidence})."
+
+
+def bounded(relation: Relation) -> int:
+    """How many rows of a unit are read, at most, from the tables of a question."""
+    match relation:
+        case Scan():
+            return relation.rows
+        case Join():
+            return max(bounded(relation.left), bounded(relation.right))
+    return bounded(relation.source)  # type: ignore[attr-defined]
 
 
 def promise(release: Release) -> str:

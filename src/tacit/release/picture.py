@@ -32,7 +32,7 @@ def release_bars(release: Release, name: str | None = None) -> TopLevelMixin:
     c = columns[title]
     rows: list[dict[str, Any]] = [
         {
-            "cell": ", ".join(str(columns[key].tolist()[i]) for key in shown) or title,
+            "cell": ", ".join(_shown(columns[key].tolist()[i]) for key in shown) if shown else title,
             "value": value,
             "lower": float(c.lower[i]),
             "upper": float(c.upper[i]),
@@ -49,3 +49,9 @@ def release_bars(release: Release, name: str | None = None) -> TopLevelMixin:
         title=f"{title}, with {float(100 * (1 - release.beta)):g} % intervals"
     )
     return finished
+
+
+def _shown(label: Any) -> str:
+    """A key as it stands at the axis: blank text, and text with commas, in quotes."""
+    text = str(label)
+    return text if text.strip() and "," not in text else f'"{text}"'

@@ -16,6 +16,7 @@ from typing import Any
 from ..core.errors import BadSchema
 from .columns import Type, written
 from .files import TABLES, regular
+from .schema import Schema
 
 _HEADER = 1 << 20  # bytes: the longest first line
 
@@ -40,8 +41,25 @@ _ASKED: dict[Type, str] = {
     "timestamp": "# lower = ...         such as 2015-01-01T00:00:00Z\n# upper = ...\n",
     "text": '# or type = "category" and values = ["...", "..."], if they are public\n',
 }
+_TIMES, _NUMBERS = ("date", "timestamp"), ("integer", "real", "boolean")
+_STRANGERS = {(of, said) for a, b in ((_TIMES, _NUMBERS), (_NUMBERS, _TIMES)) for of in a for said in b}
 _FIRST_LINE = "# The names below are the first line of the file: if that is no header, do not use them.\n"
 _CSV = "# or integer, real, boolean, date, timestamp with lower = ... and upper = ...\n"
+
+
+def checked(data: Any, schema: Schema) -> None:
+    """Refuse a schema whose columns are not those of the data, by what the data say of themselves; no value is read."""
+    if isinstance(data, Path):
+        columns = dict(_header(data) if data.suffix.lower() == ".csv" else _metadata(data))
+    else:
+        names = getattr(data, "column_names", getattr(data, "columns", ()))
+        columns = {str(name): "text" for name in names}
+    wanted = [*([schema.unit] if schema.unit else []), *(name for name, _ in schema.columns)]
+    if missing := [name for name in wanted if columns and name not in columns]:
+        raise BadSchema("columns", ", ".join(missing), f"columns that the data have: {', '.join(columns)}")
+    for name, column in schema.columns:
+        if (columns.get(name), column.type) in _STRANGERS:
+            raise BadSchema(f"columns.{name}", column.type, f"of a type that {columns[name]} values have a meaning in")
 
 
 def describe(path: str | os.PathLike[str]) -> str:

@@ -85,12 +85,13 @@ def offer(
     *,
     schemas: Mapping[str, Schema] | None = None,
     spent: Sequence[Loss] = (zero,),
+    allowance: tuple[Budget, Sequence[Loss]] | None = None,
     **terms: Unpack[Terms],
 ) -> Offer:
     """What the question costs and how accurate it is.
 
     `schemas` are the public facts about its tables, by name; `spent` is what was spent of the budget, on each part of
-    the data that the question can touch.
+    the data that the question can touch; `allowance` is another budget that must be kept as well.
     """
     asked = {"epsilon": terms.get("epsilon"), "rho": terms.get("rho")}
     asked |= {"error": terms.get("error"), "relative": terms.get("relative")}
@@ -98,7 +99,7 @@ def offer(
     if len(given) != 1:
         raise BadParameter("price", " ".join(given) or "nothing", "one of epsilon, rho, error or relative")
     beta, delta = probability("beta", terms.get("beta", BETA)), terms.get("delta")
-    told = _Terms(compiled(query, schemas), budget, spent, beta, delta, schemas or {})
+    told = _Terms(compiled(query, schemas), budget, spent, allowance, beta, delta, schemas or {})
     match next(iter(given.items())):
         case ("epsilon" | "rho") as name, amount:
             best = told.steps(name, amount)
@@ -119,6 +120,19 @@ def _loss(found: list[Step]) -> Loss:
     return sum((step.mechanism.loss() for step in found), zero)
 
 
+def _room(c: Currency, budget: Budget, spent: Sequence[Loss], amount: Fraction) -> Amount:
+    """How much of a currency may be spent so that no more than the amount is spent of a budget."""
+    limits = [limit for known, limit in budget.sums if known == c or type(known) is type(c) is not RenyiAt]
+    if not limits:
+        return Fraction(0)
+    rooms: list[Amount] = []
+    for before in spent:
+        used, total = budget.spent(before), c.total(before)
+        lost = math.inf in (used, total)
+        rooms.append(Fraction(0) if lost else (used + amount) / budget.limit * limits[0] - total)
+    return min(rooms)
+
+
 def _size(found: list[Step]) -> float:
     """What is made small: the product of all errors."""
     return math.fsum(math.log1p(step.error) for step in found)
@@ -129,6 +143,7 @@ class _Terms:
     compiled: Compiled
     budget: Budget
     spent: Sequence[Loss]
+    allowance: tuple[Budget, Sequence[Loss]] | None
     beta: Fraction
     delta: Number | None
     schemas: Mapping[str, Schema]
@@ -149,12 +164,9 @@ class _Terms:
             return [*found]
         if b.rho:
             return [(Epsilon(), amount, Fraction(Rho().of(Pure(amount))) / b.rho)]
-        rooms = [(c, min(self._room(c, limit, before, amount) for before in self.spent)) for c, limit in b.sums]
+        accounts = [(b, self.spent), *([self.allowance] if self.allowance else [])]
+        rooms = [(c, min(_room(c, account, before, amount) for account, before in accounts)) for c, _ in b.sums]
         return [(c, Fraction(room), amount / b.limit) for c, room in rooms if room > 0]
-
-    def _room(self, c: Currency, limit: Fraction, before: Loss, amount: Fraction) -> Amount:
-        used, total = self.budget.spent(before), c.total(before)
-        return Fraction(0) if math.inf in (used, total) else (used + amount) / self.budget.limit * limit - total
 
     def steps(self, name: str, amount: Fraction) -> list[Step]:
         """The best mechanisms for this price."""

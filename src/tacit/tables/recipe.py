@@ -116,9 +116,10 @@ class Recipe:
 
     def _additive(self, part: Noisy) -> Estimate:
         low, high = _scaled(*part.interval(), self.own)
-        if self.kind != "sum":
-            low, high = np.maximum(low, 0), np.maximum(high, 0)
-        return numbers(times(part.values, self.own), low, high)
+        values = times(part.values, self.own)
+        if self.kind != "sum":  # no count is negative; what is shown, if it is, stays within its interval
+            low, high = np.minimum(np.maximum(low, 0), values), np.maximum(high, 0)
+        return numbers(values, low, high)
 
     def _mean(self, count: Noisy, total: Noisy) -> Estimate:
         grid, (least, most) = float(self.domain.grid), self.ends

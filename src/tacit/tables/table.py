@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from ..core.errors import BadParameter, BadSchema
+from .databases import Database
 from .door import Rows
 from .files import TABLES, regular
 from .relation import Scan
@@ -19,13 +20,15 @@ LIBRARIES = ("pyarrow", "pandas", "polars")
 
 
 def handle(data: Any) -> Any:
-    """What was given as data: the real path of a file, or a table in memory; its values are not looked at."""
+    """What was given as data: the real path of a file, the address of a table, or one in memory; nothing is read."""
+    if isinstance(data, str) and "://" in data:
+        return Database.read(data)
     if isinstance(data, str | os.PathLike):
         return regular("data", data, TABLES)
     library = type(data).__module__.partition(".")[0]
-    if isinstance(data, list) or library in LIBRARIES:
+    if isinstance(data, list | Database) or library in LIBRARIES:
         return data
-    allowed = "a path, a table of pyarrow, pandas or polars, or a list of dictionaries"
+    allowed = "a path, the address of a table, a table of pyarrow, pandas or polars, or a list of dictionaries"
     raise BadSchema("data", type(data), allowed)
 
 
@@ -59,6 +62,12 @@ class Table(Rows):
         object.__setattr__(self, "schema", known if name is None else replace(known, name=named(name)))
         object.__setattr__(self, "data", handle(data))
 
+    def check(self) -> None:
+        """Refuse a schema that is not of these data, by their names and types alone."""
+        from .init import checked
+
+        checked(self.data, self.schema)
+
     @property
     def unit(self) -> str | None:  # type: ignore[override]
         return self.schema.unit
@@ -72,7 +81,7 @@ class Table(Rows):
         return self.schema.scan()
 
     def __repr__(self) -> str:
-        place = str(self.data) if isinstance(self.data, Path) else type(self.data).__name__
+        place = str(self.data) if isinstance(self.data, Path | Database) else type(self.data).__name__
         return f"Table({self.schema.name!r}, {place})"
 
 
@@ -122,6 +131,8 @@ def _arrow(data: Any) -> Any:
     import pyarrow.feather
     import pyarrow.parquet
 
+    if isinstance(data, Database):
+        raise BadSchema("data", str(data), "a file or a table in memory, where a table is public")
     if isinstance(data, Path):
         match data.suffix.lower():
             case ".parquet":

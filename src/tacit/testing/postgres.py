@@ -12,6 +12,7 @@ import signal
 import subprocess
 import tempfile
 import time
+from contextlib import suppress
 from importlib.util import find_spec
 from pathlib import Path
 from types import TracebackType
@@ -30,7 +31,7 @@ class Server:
     def __init__(self, **settings: object) -> None:
         # a socket's path is short, and a folder in memory is fast; what a killed process wrote is there all the same
         self.folder = Path(tempfile.mkdtemp(dir="/dev/shm" if os.path.isdir("/dev/shm") else None))
-        self._process: subprocess.Popen[bytes] | None = None
+        self._process: subprocess.Popen[Any] | None = None
         self._as: dict[str, Any] = {}
         try:
             self._programs = _programs()
@@ -53,7 +54,7 @@ class Server:
 
     def start(self) -> None:
         """Start it, and wait until it answers; after a kill it recovers first."""
-        command = [self._programs / "postgres", "-D", self.folder / "data", "-k", self.folder]
+        command = [str(self._programs / "postgres"), "-D", str(self.folder / "data"), "-k", str(self.folder)]
         deadline = time.monotonic() + _PATIENCE
         while time.monotonic() < deadline:
             if self._process is None or self._process.poll() is not None:  # what was killed may not be gone yet
@@ -68,16 +69,14 @@ class Server:
 
     def kill(self) -> None:
         """SIGKILL to the server and to all that it started."""
-        import psutil
+        import psutil  # type: ignore[import-untyped]
 
         assert self._process is not None
         every = psutil.Process(self._process.pid).children(recursive=True)
         self._process.send_signal(signal.SIGKILL)
         for child in every:
-            try:
+            with suppress(psutil.NoSuchProcess):
                 child.kill()
-            except psutil.NoSuchProcess:
-                pass
         self._process.wait(_PATIENCE)
         psutil.wait_procs(every, _PATIENCE)
 

@@ -1,0 +1,89 @@
+"""Linear queries one after the other: private multiplicative weights, whose life the ledger keeps.
+
+The price is paid when it opens, for any number of questions.  When no update is left the public model answers alone,
+and says so.  Opened again with the same terms it goes on where it was; a question asked before is answered as then.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from ..core.errors import LedgerConflict
+from ..core.randomness import SYSTEM, Source
+from ..tables import codec
+from ..tables.linear import Counted, TableDomain
+from ..workloads import Price
+from ..workloads.data import Integers
+from ..workloads.multiplicative_weights import Question, Weights
+from ..workloads.pmw import Answer, PrivateMultiplicativeWeights
+from . import archive
+
+if TYPE_CHECKING:
+    from .curator import Curator
+
+
+class Online:
+    """One life of private multiplicative weights over a table."""
+
+    def __init__(
+        self,
+        curator: Curator,
+        domain: TableDomain,
+        price: Price,
+        *,
+        n: int,
+        queries: int,
+        updates: int | None,
+        name: str,
+        analyst: str | None,
+    ) -> None:
+        make = PrivateMultiplicativeWeights
+        if updates is None:
+            self.mechanism = make.proven(domain, n, price, questions=queries)
+        else:
+            self.mechanism = make.practical(domain, n, price, questions=queries, updates=updates)
+        self.data = Counted(domain, lambda plan: curator.engine.answer(plan).cells[0])
+        self._curator = curator
+        terms = archive.dumps((name, domain, price, n, queries, updates)).decode()
+        self._session = curator.ledger.start(
+            key=codec.digest(("online", terms, curator.table.schema.digest)),
+            loss=self.mechanism.loss(),
+            state=archive.dumps(self.mechanism.begin(SYSTEM)),
+            analyst=analyst or curator.analyst,
+            plan=f"{name}: multiplicative weights on {' x '.join(domain.names)}",
+        )
+
+    def ask(self, question: Question | Mapping[str, Any]) -> Answer:
+        """How many records satisfy a condition on each of some attributes, as {"region": "north", "age": range(18)}."""
+        asked = question if isinstance(question, Question) else Question.where(self.data.domain, question)
+        key = self._curator.key(archive.dumps(asked).decode())
+        while True:
+            if (known := self._session.find(key)) is not None:
+                return self._answer(known)
+            taken, kept = self._session.read()
+            state = archive.loads(kept)
+            truth = 0 if self.mechanism.over(state) else asked.exactly(self.data)
+            after, answer = self.mechanism.step(state, (asked, truth), SYSTEM)
+            try:
+                return self._answer(self._session.step(taken, key, archive.dumps(after), archive.dumps(answer)))
+            except LedgerConflict:  # another process took this step
+                continue
+
+    @property
+    def model(self) -> Weights:
+        """The public model, from which any linear query can be computed, free."""
+        return self.mechanism.model(archive.loads(self._session.read()[1]))
+
+    @property
+    def left(self) -> int:
+        """How many more times the model may be moved."""
+        return self.mechanism.updates - len(archive.loads(self._session.read()[1]).moves)
+
+    def synthetic(self, n: int, source: Source = SYSTEM) -> Integers:
+        """n rows of codes that follow the model."""
+        return self.model.synthetic(n, source)
+
+    def _answer(self, kept: bytes) -> Answer:
+        answer: Answer = archive.loads(kept)
+        return answer

@@ -1,0 +1,121 @@
+"""Linear queries through the curator: planned from public facts, bought once, kept, and asked for more for free."""
+
+import numpy as np
+import pytest
+from test_curator import ROWS, SCHEMA
+
+import tacit
+from tacit.core.errors import BadParameter, BudgetExceeded, TacitError
+from tacit.curator import Curator, archive
+from tacit.workloads import METHODS, marginals, ranges
+
+
+@pytest.fixture
+def place(tmp_path):
+    return tmp_path / "visits.ledger"
+
+
+def opened(place, budget=None):
+    c = Curator(tacit.Table(ROWS, SCHEMA), ledger=place, budget=budget or tacit.Budget(rho=10))
+    return c, c.table.derive(band=lambda rows: rows.age // 10 * 10).domain("year", "band")
+
+
+def truth(year, bands):
+    return sum(row["year"] == year and row["age"] // 10 * 10 in bands for row in ROWS)
+
+
+def test_the_domain_of_a_table_counts_what_the_table_holds(place):
+    c, domain = opened(place)
+    with c:
+        assert domain.names == ("year", "band") and domain.shape == (3, 10)
+        assert (domain.distance.l1, domain.distance.l2_squared, domain.distance.linf) == (3, 9, 3)  # rows = 3
+        plan = domain.plan((0, 1))
+        counts = c.engine.answer(plan).cells[0].reshape(domain.shape)
+        assert counts[1, 4] == truth("2024", [40]) and counts.sum() == len(ROWS)
+
+
+def test_a_workload_is_bought_once_and_its_model_answers_on(place):
+    c, domain = opened(place)
+    w = marginals(domain, k=2)
+    with c:
+        planned = c.plan(w, rho=5)
+        assert planned.best.name in str(planned) and c.remaining == 10
+        first = c.answer(w, rho=5)
+        left = c.remaining
+        again = c.answer(marginals(domain, k=2), rho=5)
+        assert np.array_equal(first.answers, again.answers) and c.remaining == left <= 6
+        assert np.abs(first.answers - w.answer(_data(c, domain))).max() < 60
+        with pytest.raises(BudgetExceeded):
+            c.answer(w, rho=50)
+    c, domain = opened(place)
+    with c:  # the budget may be gone, and the model is there
+        kept = c.answer(marginals(domain, k=2), rho=5)
+        assert np.array_equal(first.answers, kept.answers)
+        more = kept.query(marginals(domain, k=1))
+        assert more.answers.shape == (13,) and more.statement
+        assert kept.synthetic(50).shape == (50, 2) and c.remaining == left
+
+
+def _data(c, domain):
+    from tacit.tables.linear import Counted
+
+    return Counted(domain, lambda plan: c.engine.answer(plan).cells[0])
+
+
+@pytest.mark.parametrize("method", [m.name for m in METHODS])
+def test_every_method_survives_the_ledger(place, method):
+    """What applies is bought, stored and read back as it was; what does not is refused before any charge."""
+    for price in ({"rho": 1}, {"epsilon": 1}):
+        budget = tacit.Budget(rho=10) if "rho" in price else tacit.Budget(epsilon=10)
+        c, domain = opened(place.with_name(f"{next(iter(price))}.ledger"), budget)
+        with c:
+            for w in (marginals(domain, k=1), ranges(domain, "band")):
+                before = c.remaining
+                try:
+                    r = c.answer(w, method=method, **price)
+                except tacit.Refused:
+                    assert c.remaining == before
+                    continue
+                assert before - c.remaining <= 1 + 1e-9
+                assert archive.dumps(archive.loads(archive.dumps(r))) == archive.dumps(r)
+
+
+def test_weights_live_in_the_ledger(place):
+    c, domain = opened(place)
+    with c:
+        o = c.online(domain, rho=8, updates=10)
+        left = c.remaining
+        told = [o.ask({"year": year, "band": [0, 10, 20]}) for year in ("2023", "2024", "2025")]
+        assert all(answer.by in ("model", "data") for answer in told)
+        moves = o.left
+    c, domain = opened(place)
+    with c:
+        o = c.online(domain, rho=8, updates=10)
+        assert c.remaining == left and o.left == moves
+        assert o.ask({"year": "2023", "band": [0, 10, 20]}) == told[0]
+        while o.left:  # narrow questions, until no update is left
+            before = o.left
+            for year in ("2023", "2024", "2025"):
+                for band in range(0, 100, 10):
+                    o.ask({"year": year, "band": [band, (band + before) % 100 // 10 * 10]})
+            if o.left == before:
+                break
+        assert c.remaining == left
+        assert o.synthetic(20).shape == (20, 2)
+
+
+def test_what_cannot_be_asked_is_refused_before_any_charge(place):
+    c, domain = opened(place)
+    with c:
+        for wrong in ({"epsilon": 1, "rho": 1}, {}, {"rho": -1}):
+            with pytest.raises(TacitError):
+                c.answer(marginals(domain, k=1), **wrong)
+        with pytest.raises(BadParameter):
+            c.answer(marginals(tacit.workloads.Domain.of({"a": 3}), k=1), rho=1)
+        with pytest.raises(TacitError):
+            c.table.domain("note")
+        with pytest.raises(TacitError):
+            c.answer(marginals(domain, k=1), rho=1, method="nonsense")
+        with pytest.raises(TacitError):
+            c.online(domain, rho=1).ask({"year": "1999"})
+        assert c.remaining >= 9 - 1e-9
