@@ -129,3 +129,16 @@ def test_init_writes_a_schema_to_complete(data):
 def test_what_goes_wrong_is_one_clear_paragraph(data, words, code, says):
     said = tacit(*(word.replace("{data}", str(data)) for word in words), code=code)
     assert says in " ".join(said.split()) and "Traceback" not in said
+
+
+def test_methods_are_compared_and_a_table_is_planned(data, tmp_path):
+    said = tacit("compare", "2x2x2", "--n", "100,1000", "--plot", tmp_path / "c.svg")
+    assert "histog" in said and "noise on the" in said and (tmp_path / "c.svg").exists()
+    for wrong in (("compare", "2xx"), ("compare", "2x2", "--workload", "nothing"), ("compare", "2x2", "--n", "many")):
+        assert "Traceback" not in tacit(*wrong, code=2)
+    planned = tacit("plan", data, "year", "--workload", "marginals 1", "--rho", "0.1", "--budget", "rho=1")
+    assert "queries" in planned
+    bought = tacit("plan", data, "year", "--workload", "marginals 1", "--rho", "0.1", "--buy")
+    assert "2024" in bought
+    rows = tacit("plan", data, "year", "--workload", "marginals 1", "--rho", "0.1", "--buy", "--synthetic", "7")
+    assert len(rows.splitlines()) == 8 and "0.9 is left" in tacit("ledger", "show", data.with_suffix(".ledger"))

@@ -181,3 +181,17 @@ def _styled(chart: Any) -> Any:
         .configure_legend(labelFontSize=12, titleFontSize=12)
         .configure_title(fontSize=13, anchor="start", fontWeight="normal")
     )
+
+
+def methods(rows: Sequence[dict[str, Any]]) -> TopLevelMixin:
+    """Errors of every method against the number of records: measured as points, predicted as lines."""
+    alt = _altair()
+    base = alt.Chart(alt.Data(values=list(rows)), width=460, height=320).encode(
+        x=alt.X("n:Q", scale=alt.Scale(type="log"), title="records"),
+        color=alt.Color("method:N", title="method"),
+    )
+    y = alt.Scale(type="log")
+    lines = base.mark_line().encode(y=alt.Y("predicted mean:Q", scale=y, title="mean error / n"), strokeDash="kind:N")
+    points = base.mark_point(filled=True, size=70).encode(y=alt.Y("measured mean:Q", scale=y))
+    drawn: TopLevelMixin = alt.layer(lines, points).properties(title="Lines are predicted, points measured")
+    return drawn

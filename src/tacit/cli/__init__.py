@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from . import experiments, ledger, tables, theory
+from . import experiments, ledger, linear, tables, theory
 from ._say import console
 
 app = typer.Typer(no_args_is_help=True, pretty_exceptions_enable=False)
@@ -21,6 +21,8 @@ for command in (
     tables.explain,
     tables.ask,
     tables.bounds,
+    linear.plan,
+    linear.compare,
     theory.tour,
     theory.theory,
     theory.compose,

@@ -16,7 +16,8 @@ from ..tables.linear import Counted, TableDomain
 from ..workloads import Price
 from ..workloads.data import Integers
 from ..workloads.multiplicative_weights import Question, Weights
-from ..workloads.pmw import Answer, PrivateMultiplicativeWeights
+from ..workloads.pmw import Answer
+from ..workloads.pmw_plans import practical, proven
 from . import archive
 
 if TYPE_CHECKING:
@@ -38,11 +39,10 @@ class Online:
         name: str,
         analyst: str | None,
     ) -> None:
-        make = PrivateMultiplicativeWeights
         if updates is None:
-            self.mechanism = make.proven(domain, n, price, questions=queries)
+            self.mechanism = proven(domain, n, price, questions=queries)
         else:
-            self.mechanism = make.practical(domain, n, price, questions=queries, updates=updates)
+            self.mechanism = practical(domain, n, price, questions=queries, updates=updates)
         self.data = Counted(domain, lambda plan: curator.engine.answer(plan).cells[0])
         self._curator = curator
         terms = archive.dumps((name, domain, price, n, queries, updates)).decode()

@@ -22,6 +22,7 @@ from urllib.parse import quote
 from ..core.errors import Missing
 
 SETTINGS = {"max_connections": 300, "listen_addresses": "''", "max_wal_size": "4GB", "log_min_messages": "fatal"}
+SETTINGS |= {"autovacuum": "off"}  # nothing happens there but what is asked for
 _PATIENCE = 60.0  # seconds to come up, or to go down
 
 
