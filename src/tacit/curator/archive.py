@@ -31,7 +31,12 @@ def _kinds() -> Iterator[type]:
                 yield kind
 
 
-KINDS = {kind.__name__: kind for kind in _kinds()}
+def _name(kind: type) -> str:
+    """Module and name: two modules may call different things alike."""
+    return f"{kind.__module__.rpartition('.')[2]}.{kind.__name__}"
+
+
+KINDS = {_name(kind): kind for kind in _kinds()}
 
 
 def dumps(value: object) -> bytes:
@@ -50,7 +55,7 @@ def write(value: object) -> Any:
             flat = np.ascontiguousarray(value)
             return {"array": base64.b64encode(flat.tobytes()).decode(), "dtype": flat.dtype.str, "shape": value.shape}
         case np.generic():
-            return write(value.item())
+            return {"scalar": write(np.asarray(value))}
         case sparse.sparray():
             rows: Any = sparse.csr_array(value)  # type: ignore[call-overload]
             return {"sparse": [write(part) for part in (rows.data, rows.indices, rows.indptr)], "shape": rows.shape}
@@ -63,9 +68,9 @@ def write(value: object) -> Any:
         case dict():
             return {"items": [[write(k), write(v)] for k, v in value.items()]}
     kind = type(value)
-    if KINDS.get(kind.__name__) is kind:
+    if KINDS.get(_name(kind)) is kind:
         kept = {name: write(v) for name, v in _state(value).items()}
-        return {"of": kind.__name__, "with": kept}
+        return {"of": _name(kind), "with": kept}
     return {"value": codec.write(value)}
 
 
@@ -85,6 +90,8 @@ def read(written: Any) -> Any:
             if np.dtype(dtype).hasobject:
                 raise BadParameter("dtype", dtype, "one of numbers")
             return np.frombuffer(base64.b64decode(text), dtype).reshape(shape).copy()
+        case {"scalar": array}:
+            return read(array)[()]
         case {"sparse": parts, "shape": shape}:
             return sparse.csr_array(tuple(map(read, parts)), shape=tuple(shape))
         case {"range": ends}:
