@@ -61,6 +61,8 @@ def write(value: object) -> Any:
             return {"sparse": [write(part) for part in (rows.data, rows.indices, rows.indptr)], "shape": rows.shape}
         case range():
             return {"range": [value.start, value.stop, value.step]}
+        case tuple() if KINDS.get(_name(type(value))) is type(value):
+            return {"of": _name(type(value)), "named": [write(item) for item in value]}
         case tuple():
             return {"tuple": [write(item) for item in value]}
         case list():
@@ -100,6 +102,8 @@ def read(written: Any) -> Any:
             return tuple(map(read, items))
         case {"items": items}:
             return {read(k): read(v) for k, v in items}
+        case {"of": str(name), "named": items} if name in KINDS:
+            return KINDS[name](*map(read, items))
         case {"of": str(name), "with": dict(kept)} if name in KINDS:
             made: Any = object.__new__(KINDS[name])
             for key, v in kept.items():
