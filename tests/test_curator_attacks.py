@@ -89,6 +89,26 @@ def test_different_ranks_are_different_questions(place):
             assert c.remaining == 1 - Fraction(i + 1, 10)
 
 
+def test_rows_of_another_schema_are_not_sold_at_its_price(place):
+    """A domain or question made of the same data under other bounds would be priced by those."""
+    narrow = tacit.Table(ROWS, SCHEMA.replace("rows = 3", "rows = 1"))
+    other = tacit.Table(ROWS, SCHEMA.replace('name = "visits"', 'name = "others"'))
+    with curator(place, tacit.Budget(rho=10)) as c:
+        stream, left = c.above_threshold(100, epsilon=1), c.remaining
+        for table in (narrow, other):
+            workload = tacit.workloads.marginals(table.domain("year"), k=1)
+            for ask in (
+                lambda table=table: c.ask(table.count(), rho=1),
+                lambda table=table: c.ask(table.count().query, rho=1),
+                lambda workload=workload: c.answer(workload, rho=1),
+                lambda table=table: c.online(table.domain("year"), rho=1),
+                lambda table=table: stream.ask(table.count()),
+            ):
+                with pytest.raises(tacit.BadQuestion):
+                    ask()
+        assert c.remaining == left
+
+
 def test_a_stream_is_of_one_schema(place):
     with curator(place, tacit.Budget(epsilon=2)) as c:
         c.above_threshold(100, epsilon=1)

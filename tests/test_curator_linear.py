@@ -119,3 +119,18 @@ def test_what_cannot_be_asked_is_refused_before_any_charge(place):
         with pytest.raises(TacitError):
             c.online(domain, rho=1).ask({"year": "1999"})
         assert c.remaining >= 9 - 1e-9
+
+
+def test_weights_and_rows_are_part_of_the_question(place):
+    c, domain = opened(place)
+    with c:
+        plain, heavy = (ranges(domain, "band", weights=w) for w in (None, np.linspace(1, 1e6, 55)))
+        assert archive.dumps(plain) != archive.dumps(heavy)
+        assert np.array_equal(archive.loads(archive.dumps(heavy)).weights, heavy.weights)
+        some = c.table.derive(band=lambda rows: rows.age // 10 * 10).where(c.table.age < 50).domain("year", "band")
+        assert some != domain
+        with pytest.raises(TacitError):
+            c.answer(marginals(domain, k=1), rho=1).query(marginals(some, k=1))
+        left = c.remaining
+        c.answer(marginals(domain, k=1), rho=1, beta="1/20")
+        assert c.remaining == left  # 0.05 and 1/20 are one

@@ -102,7 +102,7 @@ def read(written: Any) -> Any:
             return tuple(map(read, items))
         case {"items": items}:
             return {read(k): read(v) for k, v in items}
-        case {"of": str(name), "named": items} if name in KINDS:
+        case {"of": str(name), "named": items} if issubclass(KINDS.get(name, object), tuple):
             return KINDS[name](*map(read, items))
         case {"of": str(name), "with": dict(kept)} if name in KINDS:
             made: Any = object.__new__(KINDS[name])

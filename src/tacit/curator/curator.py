@@ -40,6 +40,7 @@ from ..tables.draw import draw
 from ..tables.measures import Compiled, compiled
 from ..tables.price import BETA, Offer, Terms, offer
 from ..tables.query import Query
+from ..tables.relation import Relation, scans
 from ..tables.schema import Schema
 from ..tables.table import PublicTable, Table
 from .bounds import Bounds, buy
@@ -52,6 +53,14 @@ if TYPE_CHECKING:
 
 Asked = str | Question | Query
 TERMS = tuple(Terms.__annotations__)
+
+
+def owned(relation: Relation, tables: Mapping[str, Table]) -> None:
+    """Refuse rows of other tables, or of a table as another schema bounds it: prices are read off the relation."""
+    for scan in scans(relation):
+        if scan.table not in tables or tables[scan.table].schema.scan() != scan:
+            known = ", ".join(tables)
+            raise BadQuestion(f"these are not rows of {known} as the curator has them; make the question of its tables")
 
 
 def asked(
@@ -74,8 +83,10 @@ def asked(
                     said[name] = told
             return parsed.query, said
         case Question():
+            owned(question.query.relation, tables)
             return question.query, said
         case Query():
+            owned(question.relation, tables)
             return question, said
     raise BadParameter("question", type(question).__name__, "SQL, or a question made of a table, as table.count()")
 
@@ -124,6 +135,10 @@ class Curator:
     def history(self) -> list[Charge]:
         """Every charge of the ledger, with its release."""
         return self.ledger.history()
+
+    def check(self, relation: Relation) -> None:
+        """Refuse what is not of these tables as they are bounded here."""
+        owned(relation, self.tables)
 
     def read(self, question: Asked, given: Mapping[str, Any]) -> tuple[Query, dict[str, Any]]:
         """The meaning of a question about these tables, and its price."""

@@ -6,10 +6,11 @@ Whatever is asked later of a model that was released is free, with what is known
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from ..core.errors import BadParameter, BadQuestion
-from ..core.exact import Number
+from ..core.exact import Number, rational
 from ..core.randomness import SYSTEM
 from ..tables.linear import Counted, TableDomain
 from ..workloads import Plan, Price, Released, Workload
@@ -22,10 +23,12 @@ if TYPE_CHECKING:
     from .curator import Curator
 
 
-def _domain(workload: Workload) -> TableDomain:
-    if not isinstance(workload.domain, TableDomain):
-        raise BadParameter("workload", repr(workload), "on a domain of the table, as table.domain('region', 'sex')")
-    return workload.domain
+def _domain(curator: Curator, domain: object) -> TableDomain:
+    """A domain of the curator's own tables."""
+    if not isinstance(domain, TableDomain):
+        raise BadParameter("domain", type(domain).__name__, "of the table, as table.domain('region', 'sex')")
+    curator.check(domain.relation)
+    return domain
 
 
 def _price(domain: TableDomain, terms: Mapping[str, Any]) -> Price:
@@ -36,7 +39,7 @@ def _price(domain: TableDomain, terms: Mapping[str, Any]) -> Price:
 def plan(curator: Curator, workload: Workload, n: int | None, beta: Number, **terms: Any) -> Plan:
     """Every method's predicted error and time; reads no data."""
     people = curator.table.schema.size if n is None else n
-    return planned(workload, people, _price(_domain(workload), terms), beta=beta)
+    return planned(workload, people, _price(_domain(curator, workload.domain), terms), beta=beta)
 
 
 def answer(
@@ -53,10 +56,10 @@ def answer(
     """Buy the answers of a workload, once."""
     ranked = plan(curator, workload, n, beta, **terms)
     chosen = ranked.best if method == "auto" else method_of(method)
-    domain, price, people = _domain(workload), ranked.price, ranked.n
+    domain, price, people = _domain(curator, workload.domain), ranked.price, ranked.n
     if (reason := chosen.refusal(workload, people, price)) is not None:
         raise BadQuestion(f"{chosen.name}: {reason}")
-    told = archive.dumps((workload, chosen, price, people, str(beta))).decode()
+    told = archive.dumps((workload, chosen, price, people, rational("beta", beta))).decode()
     charge = curator.ledger.charge(
         key=curator.key(told),
         loss=chosen.loss(workload, people, price),
@@ -69,7 +72,8 @@ def answer(
         data = Counted(domain, lambda asked: curator.engine.answer(asked).cells[0])
         released = chosen.release(workload, data, price, SYSTEM, n=people, beta=beta)
         stored = curator.ledger.store(charge, archive.dumps(released), form="workload")
-    again: Released = archive.loads(stored)
+    released = archive.loads(stored)
+    again: Released = replace(released, workload=workload)  # the asker's own, so that it is known again
     return again
 
 
@@ -78,4 +82,4 @@ def online(curator: Curator, domain: TableDomain, n: int | None, terms: dict[str
     people = curator.table.schema.size if n is None else n
     if people is None:
         raise BadParameter("n", n, "a public number of records: given here, or as the size in the schema")
-    return Online(curator, domain, _price(domain, price), n=people, **terms)
+    return Online(curator, _domain(curator, domain), _price(domain, price), n=people, **terms)

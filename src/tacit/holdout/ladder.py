@@ -102,7 +102,7 @@ class ParameterFreeLadder(Rule):
 
     def _width(self, state: State) -> float:
         f = state.told
-        count = math.comb(state.asked, f) * math.comb(self.n, f)
+        count = math.comb(state.asked, f) * math.comb(self.n, min(f, self.n // 2))  # of the largest there ever was
         t = histories.deviation(self.n, histories.weighted(state.asked - f, f, count) / self.beta)
         return (1 / math.sqrt(self.n - 1) + t + self.rounding) * histories.OUTWARD
 

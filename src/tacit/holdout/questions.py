@@ -2,7 +2,8 @@
 
 A question gives each record a value in [0, 1].  Values are clamped and put on a public grid, a power of two, so their
 sum is an integer, exact in any order, and one record that is substituted moves it by at most 1 / grid steps.  What is
-no number counts as 0.  Nothing that the values are can raise an error: only their shape and kind, which are public.
+no number counts as 0.  Nothing that the values are can raise an error: only their shape and kind, which are public
+where the asker gives values, and are not told where a function of the records does.
 """
 
 from __future__ import annotations
@@ -50,6 +51,14 @@ def values_in_steps(values: object, n: int, grid: Fraction) -> Steps:
         raise BadData("values", "floats", "booleans or whole numbers, as the grid is 1: yes or no")
     at = np.clip(np.nan_to_num(given.astype(np.float64), nan=0.0), 0.0, 1.0)
     return np.floor(at * unit + 0.5).astype(np.int64)
+
+
+def shaped(values: object, n: int) -> object:
+    """What a function of the records gave; of another shape it is refused without saying which: that may be private."""
+    given = np.asarray(values)
+    if isinstance(values, np.ma.MaskedArray) or given.shape != (n,) or given.dtype.kind not in "biuf":
+        raise BadData("the statistic", "something else", f"a function that gives one number for each of {n} records")
+    return values
 
 
 def arrays(name: str, data: object) -> tuple[NDArray[Any], ...]:

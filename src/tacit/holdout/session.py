@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import hashlib
+import hmac
 import json
 from collections.abc import Callable
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from threading import Lock
 from typing import Any, NoReturn
 
@@ -15,7 +16,7 @@ from ..core.errors import BadData, BadParameter, LedgerConflict, Refused
 from ..core.loss import Loss
 from ..core.randomness import SYSTEM, Source
 from .keeper import Keeper, Memory
-from .questions import Question, arrays, fingerprint, values_in_steps
+from .questions import Question, arrays, fingerprint, shaped, values_in_steps
 from .rule import Rule, State, Statement
 
 _OTHERS = "these are not the records that the holdout was opened with; their fingerprints differ"
@@ -24,6 +25,14 @@ _OTHERS = "these are not the records that the holdout was opened with; their fin
 def _parts(data: Any) -> tuple[Any, ...]:
     """What a statistic is given: data frames stay data frames."""
     return data if isinstance(data, tuple) else (data,)
+
+
+def _key(keeper: Keeper, content: str) -> str:
+    """The name of a life, under a secret: else whoever knows all records but one could try that one."""
+    drawn = SYSTEM.words(4).tobytes()
+    name = hashlib.sha256(b"the secret of holdouts").hexdigest()
+    secret = keeper.start(key=name, loss=Loss(), state=drawn, analyst="holdout").read()[1]
+    return hmac.new(secret, content.encode(), "sha256").hexdigest()
 
 
 class Holdout:
@@ -60,10 +69,9 @@ class Holdout:
             raise Refused("the training set is the holdout set; hold out records that nothing was fitted to")
         self._source, self._lock = source, Lock()
         price = Loss() if unprotected else rule.loss()
-        key = hashlib.sha256(f"holdout {self.fingerprint}".encode()).hexdigest()
-        first = self._write(rule.begin(source))
+        kept, first = keeper or Memory(), self._write(rule.begin(source))
         try:
-            self._life = (keeper or Memory()).start(key=key, loss=price, state=first, analyst=analyst)
+            self._life = kept.start(key=_key(kept, self.fingerprint), loss=price, state=first, analyst=analyst)
         except LedgerConflict:  # it was paid for at another price
             raise Refused("this holdout set has already begun to answer by another rule; go on with that one") from None
         self._read()
@@ -97,7 +105,7 @@ class Holdout:
     def _question(self, question: Any) -> Question:
         rule, guess = self.rule, None
         if callable(question):
-            values = question(*self._data)
+            values = shaped(question(*self._data), rule.n)
             if self._train is not None:
                 guess = float(np.mean(np.clip(np.nan_to_num(np.asarray(question(*self._train), float)), 0, 1)))
         elif isinstance(question, tuple) and len(question) == 2:
@@ -117,8 +125,8 @@ class Holdout:
 
     @property
     def state(self) -> State:
-        """How often it was asked, and how often the holdout set itself spoke; private in part."""
-        return self._read()[1]
+        """How often it was asked, and how often the holdout set itself spoke; what nobody may see is left out."""
+        return replace(self._read()[1], mark=0, values="")
 
     @property
     def spent(self) -> Loss:
@@ -128,15 +136,15 @@ class Holdout:
     @property
     def left(self) -> str:
         """How much may still be asked."""
-        return self.rule.left(self.state)
+        return self.rule.left(self._read()[1])
 
     @property
     def statement(self) -> Statement:
         """What is true of all answers so far, also when there will be no more."""
-        return self.rule.statement(self.state)
+        return self.rule.statement(self._read()[1])
 
     def __repr__(self) -> str:
-        return f"Holdout of {self.rule!r}, {self.fingerprint[:12]}.  {self.statement}  {self.left}"
+        return f"Holdout of {self.rule!r}.  {self.statement}  {self.left}"
 
     def __reduce_ex__(self, protocol: object) -> NoReturn:
         raise TypeError("a holdout cannot be copied or pickled: two lives would tell twice as much; use a ledger")

@@ -23,8 +23,8 @@ if TYPE_CHECKING:
 class TableDomain(Domain):
     """A domain that knows the rows it is of; rows in which one of its columns is missing are left out."""
 
-    relation: Relation = field(kw_only=True, compare=False, repr=False)
-    keys: tuple[Key, ...] = field(kw_only=True, compare=False, repr=False)
+    relation: Relation = field(kw_only=True, repr=False)
+    keys: tuple[Key, ...] = field(kw_only=True, repr=False)
 
     def plan(self, axes: Axes) -> Plan:
         """The closed plan of a marginal."""

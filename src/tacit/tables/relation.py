@@ -13,7 +13,7 @@ since no operation looks across units.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Literal
@@ -31,6 +31,18 @@ class Relation:
     def columns(self) -> Mapping[str, Domain]:
         """What is publicly known of each column; the unit is not one of them."""
         raise NotImplementedError
+
+
+def scans(relation: Relation) -> Iterator[Scan]:
+    """The tables that a relation reads."""
+    match relation:
+        case Scan():
+            yield relation
+        case Join(left=left, right=right):
+            yield from scans(left)
+            yield from scans(right)
+        case Where(source=source) | Derive(source=source) | PerUnit(source=source):
+            yield from scans(source)
 
 
 @dataclass(frozen=True)

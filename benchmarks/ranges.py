@@ -1,0 +1,81 @@
+"""Ranges of one attribute: mean error over ranges, divided by n, and seconds of one release, at epsilon = 1.
+
+The baselines run here too: noise on the cells, and trees of branching 2 and 16 with equal shares and least squares.
+Public histograms are read from ../shared/data where they are present; else lumps and empty cells stand in for them.
+"""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+
+import numpy as np
+from rich.box import SIMPLE
+from rich.console import Console
+from rich.table import Table
+
+from tacit.core.randomness import SYSTEM
+from tacit.workloads import Domain, Histogram, Price, method, ranges
+from tacit.workloads.design import Design
+from tacit.workloads.tree import heights
+
+DATA = Path(__file__).parents[2] / "shared" / "data"
+RELEASES = 20
+PRICE = Price.of(epsilon=1)
+WAYS = ("histogram", "binary tree", "16-ary tree", "hierarchy", "isotonic", "partition", "from the root down")
+
+
+def histograms() -> dict[str, np.ndarray]:
+    """1024 bins of each public table, and 2^20 of one."""
+    found = {}
+    raw = DATA / "adult_numeric_raw.csv"
+    if raw.exists():
+        table = np.genfromtxt(raw, delimiter=",", names=True)
+        found["capital gain"] = np.histogram(table["capitalgain"], 1024, (0, 100_000))[0]
+        found["weights, 2^20"] = np.histogram(table["fnlwgt"], 1 << 20, (0, 1.5e6))[0]
+    for path in sorted((DATA / "ranges").glob("*.npy")):
+        found[path.name.partition(".")[0]] = np.load(path).astype(int).reshape(1024, -1).sum(axis=1)
+    if not found:
+        lumps = np.zeros(1024, int)
+        lumps[:: 1024 // 60] = np.arange(lumps[:: 1024 // 60].size) ** 2
+        found["lumps"] = lumps
+    return found
+
+
+def main() -> None:
+    table = Table("table", "n", "method", "mean error / n", "seconds", box=SIMPLE, title=f"ranges at {PRICE}")
+    random = np.random.default_rng(0)
+    for name, counts in histograms().items():
+        domain, n = Domain.of({"x": counts.size}), int(counts.sum())
+        ends = np.sort(random.integers(0, counts.size, (10_000, 2)), axis=1)
+        w, data = ranges(domain, low=ends[:, 0], high=ends[:, 1]), Histogram(domain, counts)
+        truth = w.answer(data)
+        for way in WAYS:
+            errors, spent = [], 0.0
+            for _ in range(RELEASES):
+                start = time.perf_counter()
+                errors.append(np.abs(answers(way, w, data, counts) - truth).mean() / n)
+                spent += time.perf_counter() - start
+            table.add_row(name, str(n), way, f"{np.mean(errors):.3g}", f"{spent / RELEASES:.3f}")
+    Console().print(table)
+
+
+def answers(way: str, w, data: Histogram, counts: np.ndarray) -> np.ndarray:
+    """One release."""
+    if way.endswith("tree"):
+        branching = 2 if way.startswith("binary") else 16
+        plan = Design(counts.size, branching, (1,) * len(heights(counts.size, branching)))
+        noises = plan.noises(w, PRICE)
+        tree = plan.tree(noises)
+        cells = tree.estimate(
+            [n.sample(y, SYSTEM).astype(float) for n, y in zip(noises, tree.counts(counts), strict=True)]
+        )
+        sums = np.concatenate([[0.0], np.cumsum(cells)])
+        return sums[w.high[:, 0] + 1] - sums[w.low[:, 0]]
+    if way == "from the root down":
+        return method("hierarchy").release(w, data, PRICE).nonnegative().answers
+    return method(way).release(w, data, PRICE).answers
+
+
+if __name__ == "__main__":
+    main()

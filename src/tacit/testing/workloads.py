@@ -1,0 +1,171 @@
+"""The conformance suite for ways of answering linear queries: what a method states, held against what it does.
+
+Nothing here is per-method.  `CHECKS` is run on every method in `workloads.METHODS` with every case of `cases()`, and
+may be run on yours: `conform(Mine(), case)`.  Each check raises `Refuted`.  Errors are averaged over seeded releases;
+the factors allowed are far outside what chance does to them (the mean of hundreds of errors, ten times over).
+"""
+
+from __future__ import annotations
+
+import inspect
+import sys
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+
+from ..core.budget import Budget
+from ..core.distance import SUBSTITUTE
+from ..core.loss import zero
+from ..workloads import Domain, Method, Price, Released, Rows, Workload, marginals, predicates, prefixes, ranges
+from .mechanisms import Refuted
+from .sources import Seeded
+
+_RELEASES = 12
+
+
+@dataclass(frozen=True)
+class WorkloadCase:
+    """A table, a workload on it and a price; n is public."""
+
+    name: str
+    workload: Workload
+    data: Rows
+    price: Price
+    n: int
+
+
+@lru_cache(maxsize=1)
+def cases() -> tuple[WorkloadCase, ...]:
+    """Small tables with skew and empty cells; marginals, ranges, prefixes and predicates; pure and zCDP."""
+    random = np.random.default_rng(7)
+    n = 3000
+    wide, line = Domain.of({"a": 2, "b": 3, "c": ["x", "y", "z", "w"], "d": 2}), Domain.of({"v": 64})
+    skewed = np.stack([np.minimum(random.geometric(0.5, n) - 1, size - 1) for size in wide.shape], axis=1)
+    skewed[:, 3] = skewed[:, 0] ^ (random.random(n) < 0.1)
+    lumps = np.where(random.random(n) < 0.7, 3, random.integers(20, 40, n))[:, None]
+    some = predicates(wide, [{"a": 0, "c": ["x", "z"]}, {"b": {0, 2}}, {"d": 1, "b": 1, "a": 1}, {}])
+    workloads = (
+        ("marginals", marginals(wide, k=2), skewed),
+        ("weighted", marginals(wide, subsets=[["a"], ["b", "c"]], weights=[3, 1]), skewed),
+        ("ranges", ranges(line), lumps),
+        ("prefixes", prefixes(line), lumps),
+        ("predicates", some, skewed),
+    )
+    units = {
+        "epsilon": {"epsilon": 1},
+        "rho": {"rho": "0.1"},
+        "substitute": {"epsilon": 1, "unit": SUBSTITUTE.histogram()},
+    }
+    return tuple(
+        WorkloadCase(f"{name}-{money}", workload, Rows(workload.domain, rows, price.unit), price, n)
+        for name, workload, rows in workloads
+        for money, price in ((money, Price.of(**given)) for money, given in units.items())  # type: ignore[arg-type]
+    )
+
+
+def applicable(methods: Iterable[Method]) -> list[tuple[Method, WorkloadCase]]:
+    """Each method with each case that it does not refuse."""
+    return [(m, case) for m in methods for case in cases() if m.refusal(case.workload, case.n, case.price) is None]
+
+
+@lru_cache(maxsize=512)
+def released(method: Method, case: WorkloadCase, seed: int) -> Released:
+    return method.release(case.workload, case.data, case.price, Seeded(seed), n=case.n)
+
+
+def _misses(method: Method, case: WorkloadCase) -> Any:
+    truth = case.workload.answer(case.data)
+    return np.stack([np.abs(released(method, case, seed).answers - truth) for seed in range(_RELEASES)])
+
+
+def price_is_kept(method: Method, case: WorkloadCase) -> None:
+    """The loss is within the price, in its own currency, and the release pays what the method said."""
+    loss = method.loss(case.workload, case.n, case.price)
+    budget = Budget(epsilon=case.price.epsilon) if case.price.epsilon is not None else Budget(rho=case.price.rho)
+    if not budget.admits(zero, loss):
+        raise Refuted(f"a loss of {loss} is above {case.price}")
+    if released(method, case, 0).loss != loss:
+        raise Refuted("a release pays another loss than was stated")
+
+
+def prediction_holds(method: Method, case: WorkloadCase) -> None:
+    """An exact prediction is within a factor 1.5; a bound is not exceeded."""
+    p, misses = method.predict(case.workload, case.n, case.price), _misses(method, case)
+    mean = float(np.mean([case.workload.mean(row) for row in misses]))
+    rms = float(np.mean([case.workload.mean(row**2) for row in misses])) ** 0.5
+    for name, found, stated in (("mean", mean, p.mean), ("root mean square", rms, p.rms)):
+        if found > 1.5 * stated or (p.kind == "exact" and found < stated / 1.5):
+            raise Refuted(f"the {name} error is {found:.4g}, predicted {stated:.4g} ({p.kind})")
+    if (
+        over := int((misses.max(axis=1) > p.worst).sum())
+    ) > 6:  # 7 of 12 at 0.05 each: below 1e-6, and bounds are loose
+        raise Refuted(f"the largest error is above {p.worst:.4g} in {over} of {_RELEASES} releases")
+
+
+def stated_errors_hold(method: Method, case: WorkloadCase) -> None:
+    """No more answers are off by more than is stated than beta allows."""
+    for seed in range(_RELEASES):
+        if released(method, case, seed).errors is None:
+            return
+    truth = case.workload.answer(case.data)
+    over = [np.abs(r.answers - truth) > r.errors for r in (released(method, case, seed) for seed in range(_RELEASES))]
+    if np.mean(over) > 0.05 * 2.5:  # errors within one release are dependent
+        raise Refuted(f"{np.mean(over):.3g} of the answers are off by more than stated, at beta = 0.05")
+
+
+def further_queries_are_answered(method: Method, case: WorkloadCase) -> None:
+    """The workload asked again gives the same answers; the total is answered, with a statement."""
+    r = released(method, case, 0)
+    again = r.query(case.workload)
+    if not np.array_equal(again.answers, r.answers):
+        raise Refuted("the same workload has other answers when asked again")
+    if r.model is None:
+        return
+    total = r.query(predicates(case.workload.domain, [{}]))
+    if not total.statement or not np.isfinite(total.answers).all():
+        raise Refuted("the total is not answered")
+    if not np.allclose(case.workload.answer(r.model), r.answers, rtol=1e-6, atol=1e-6 * case.n):
+        raise Refuted("the model does not give the answers of its release")
+
+
+def post_processing_is_sound(method: Method, case: WorkloadCase) -> None:
+    """Non-negative answers are so; synthetic rows lie in the domain and are as many as asked for."""
+    r = released(method, case, 0)
+    if (r.nonnegative().answers < -1e-6).any():
+        raise Refuted("a non-negative release has a negative answer")
+    if r.model is None:
+        return
+    rows = r.synthetic(500, Seeded(1))
+    if (
+        rows.shape != (500, len(case.workload.domain.shape))
+        or (rows < 0).any()
+        or (rows >= case.workload.domain.shape).any()
+    ):
+        raise Refuted("synthetic rows are not rows of the domain")
+
+
+def file_states_its_theorems(method: Method, case: WorkloadCase) -> None:
+    """The module says Definition, Privacy, Utility, References; the method has a line for the table."""
+    text = inspect.getdoc(sys.modules[type(method).__module__]) or ""
+    missing = [h for h in ("Definition.", "Privacy.", "Utility.", "References.") if h not in text]
+    if missing or not method.theorem:
+        raise Refuted(f"the file does not state {', '.join(missing) or 'its line of the table'}")
+
+
+CHECKS: tuple[Callable[[Method, WorkloadCase], None], ...] = (
+    price_is_kept,
+    prediction_holds,
+    stated_errors_hold,
+    further_queries_are_answered,
+    post_processing_is_sound,
+    file_states_its_theorems,
+)
+
+
+def conform(method: Method, case: WorkloadCase) -> None:
+    """Run every check."""
+    for check in CHECKS:
+        check(method, case)

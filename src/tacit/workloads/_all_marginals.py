@@ -1,0 +1,70 @@
+"""Many marginals of one table at once.
+
+The axes are gone through in order, each either kept or summed over, and what marginals have in common is summed once:
+all 560 three-way marginals of sixteen bits take about as many additions as thirty passes over the table.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from .data import Floats
+from .domain import Axes, Domain
+
+
+@dataclass(frozen=True)
+class _Node:
+    """A table on the `kept` axes and then those to come: sum over the first `skip` of these, then split on the next."""
+
+    kept: Axes
+    skip: int = 0
+    summed: _Node | None = None
+    split: _Node | None = None
+
+
+def _plan(wanted: list[Axes], kept: Axes, axis: int) -> _Node:
+    if wanted == [kept]:
+        return _Node(kept)
+    first = min(place for axes in wanted for place in axes if place >= axis)
+    without, among = [axes for axes in wanted if first not in axes], [axes for axes in wanted if first in axes]
+    return _Node(
+        kept,
+        first - axis,
+        _plan(without, kept, first + 1) if without else None,
+        _plan(among, (*kept, first), first + 1),
+    )
+
+
+class AllMarginals:
+    """The wanted marginals of any table on a domain."""
+
+    def __init__(self, domain: Domain, wanted: tuple[Axes, ...]) -> None:
+        self.domain = domain
+        self._root = _plan(list(dict.fromkeys(wanted)), (), 0)
+
+    def of(self, values: Floats) -> Marginalised:
+        found: dict[Axes, Floats] = {}
+        todo = [(self._root, values)]
+        while todo:
+            node, table = todo.pop()
+            at = len(node.kept)
+            if node.split is None:
+                found[node.kept] = table.sum(axis=tuple(range(at, table.ndim))) if table.ndim > at else table
+                continue
+            if node.skip:
+                table = table.sum(axis=tuple(range(at, at + node.skip)))
+            if node.summed is not None:
+                todo.append((node.summed, table.sum(axis=at)))
+            todo.append((node.split, table))
+        return Marginalised(self.domain, found)
+
+
+@dataclass(frozen=True)
+class Marginalised:
+    """Counts on those axes that were asked for."""
+
+    domain: Domain
+    tables: dict[Axes, Floats]
+
+    def marginal(self, axes: Axes) -> Floats:
+        return self.tables[axes]

@@ -1,0 +1,78 @@
+"""Sums and products over some axes of a table of many, each in about one pass over memory.
+
+The trailing axes are taken together into blocks of a few thousand cells.  The leading axes are then few and their
+strides long, so every inner loop runs over a contiguous block, however many axes of two values there are.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from itertools import product
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .domain import Axes
+
+_BLOCK = 1 << 13  # cells; what NumPy does not buffer, and still stays in a core's cache
+_LEAST, _LARGEST = 1 << 9, 1 << 16  # of a block where axes are long
+_PLACES = 1 << 8  # on the leading axes that are gone through one by one
+
+
+def blocks(shape: tuple[int, ...]) -> int:
+    """How many axes lead; the others make up a block."""
+    lead, cells = len(shape), 1
+    while lead and cells < _BLOCK and (cells < _LEAST or cells * shape[lead - 1] <= _LARGEST):
+        lead -= 1
+        cells *= shape[lead]
+    return lead
+
+
+def summed(values: NDArray[Any], axes: Axes) -> NDArray[Any]:
+    """The sums over all axes but these."""
+    lead = blocks(values.shape)
+    outer = tuple(axis for axis in range(lead) if axis not in axes)
+    kept = lead - len(outer)
+    left = values.reshape(*values.shape[:lead], -1).sum(axis=outer) if outer else values
+    left = left.reshape(*left.shape[:kept], *values.shape[lead:])
+    inner = tuple(kept + axis - lead for axis in range(lead, values.ndim) if axis not in axes)
+    return np.asarray(left.sum(axis=inner)) if inner else np.array(left)
+
+
+def scale(values: NDArray[np.float64], axes: Axes, factors: NDArray[np.float64]) -> None:
+    """Multiply each cell, in place, by the factor of its place on these axes; blocks whose factors are 1 are left."""
+    lead = blocks(values.shape)
+    across = [axis for axis in axes if axis < lead]
+    if math.prod(values.shape[axis] for axis in across) > _PLACES or len(axes) == values.ndim:
+        values *= factors.reshape([size if axis in axes else 1 for axis, size in enumerate(values.shape)])
+        return
+    block = values.shape[lead:]
+    within = [size if lead + i in axes else 1 for i, size in enumerate(block)]
+    rows = values.reshape(*values.shape[:lead], math.prod(block))
+    for place in product(*(range(values.shape[axis]) for axis in across)):
+        pattern = factors[place]
+        if (pattern == 1).all():
+            continue
+        at = dict(zip(across, place, strict=True))
+        whole = np.broadcast_to(pattern.reshape(within), block).ravel() if pattern.ndim else pattern
+        rows[tuple(at.get(axis, slice(None)) for axis in range(lead))] *= whole
+
+
+def scale_where(values: NDArray[np.float64], masks: Mapping[int, NDArray[np.int64]], factor: float) -> None:
+    """Multiply, in place, the cells that the 0/1 masks of these axes all hold; only the blocks they touch are read."""
+    lead = blocks(values.shape)
+    pattern: NDArray[np.float64] | float = factor
+    if any(axis >= lead for axis in masks):
+        held = np.ones(1)
+        for axis in reversed(range(lead, values.ndim)):  # so that inner loops are long
+            held = np.multiply.outer(masks.get(axis, np.ones(values.shape[axis])), held).ravel()
+        held *= factor - 1
+        held += 1
+        pattern = held
+    rows = values.reshape(*values.shape[:lead], -1)
+    across = [axis for axis in masks if axis < lead]
+    for place in product(*(np.flatnonzero(masks[axis]).tolist() for axis in across)):
+        at = dict(zip(across, place, strict=True))
+        rows[tuple(at.get(axis, slice(None)) for axis in range(lead))] *= pattern

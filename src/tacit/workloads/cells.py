@@ -1,0 +1,37 @@
+"""A model that is one estimated count for each cell of the domain."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ..mechanisms import project_to_simplex
+from ._layout import summed
+from .data import Floats
+from .domain import Axes, Domain
+from .model import Model
+from .price import Noise
+from .spread import Spread
+from .workload import Workload
+
+
+class Cells(Model):
+    """A histogram; where each cell holds an independent `noise`, the error of every query is known."""
+
+    def __init__(self, domain: Domain, values: Floats, noise: Noise | None = None) -> None:
+        self.domain, self.noise = domain, noise
+        self.values = values.reshape(domain.shape)
+
+    def marginal(self, axes: Axes) -> Floats:
+        return summed(self.values, axes)
+
+    def reach(self, workload: Workload, beta: float) -> Floats | None:
+        if self.noise is None:
+            return None
+        return Spread.of(self.noise, workload.squares(), None if workload.grid == 1 else 1.0).reach(beta)
+
+    def nonnegative(self) -> Cells:
+        """The nearest histogram that is not negative and has the same total, if that is positive."""
+        total = float(self.values.sum())
+        if total <= 0:
+            return Cells(self.domain, np.zeros_like(self.values))
+        return Cells(self.domain, project_to_simplex(self.values.ravel() / total) * total)

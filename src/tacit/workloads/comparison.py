@@ -1,0 +1,75 @@
+"""All methods side by side, predicted and measured, as the number of records or the price varies.
+
+What is measured is measured on generated data: records fall into cells whose weights decay from attribute to attribute,
+so that some cells are crowded and most are empty, as in real tables.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import numpy as np
+
+from ..core.errors import BadQuestion
+from ..core.exact import Number, whole
+from ..core.randomness import SYSTEM, Source
+from ..core.sample import integers
+from .data import Rows
+from .domain import Domain
+from .method import Method
+from .methods import METHODS
+from .planner import plan
+from .price import Price
+from .workload import Workload
+
+_DECAY = 0.7
+
+
+def generated(domain: Domain, n: int, source: Source = SYSTEM) -> Rows:
+    """n records, each attribute decaying and tied to the one before it."""
+    codes = np.empty((whole("n", n), len(domain.shape)), np.int64)
+    for axis, size in enumerate(domain.shape):
+        weights = np.cumsum(_DECAY ** np.arange(size))
+        drawn = np.searchsorted(weights / weights[-1], (integers(1 << 40, source, n) + 0.5) / 2.0**40)
+        shift = codes[:, axis - 1] if axis else 0
+        codes[:, axis] = (drawn + shift) % size
+    return Rows(domain, codes)
+
+
+def compare(
+    workload: Workload,
+    ns: Iterable[int],
+    prices: Sequence[Price],
+    *,
+    methods: Sequence[Method] = METHODS,
+    measured: bool = True,
+    beta: Number = 0.05,
+    source: Source = SYSTEM,
+) -> list[dict[str, Any]]:
+    """A row for each n, price and method that applies: normalised errors, as predicted and as measured once."""
+    rows = []
+    for n in ns:
+        data = generated(workload.domain, n, source) if measured else None
+        truth = None if data is None else workload.answer(data)
+        for price in prices:
+            for row in plan(workload, n, price, methods, beta).rows:
+                if (p := row.prediction) is None:
+                    continue
+                found = {"n": n, "price": str(price), "method": row.method.name, "kind": p.kind}
+                found |= {"predicted mean": p.mean / n, "predicted max": p.worst / n}
+                if data is not None and truth is not None:
+                    found |= _measured(row.method, workload, data, truth, price=price, n=n, source=source)
+                rows.append(found)
+    return rows
+
+
+def _measured(
+    method: Method, workload: Workload, data: Rows, truth: Any, *, price: Price, n: int, source: Source
+) -> dict[str, Any]:
+    try:
+        released = method.release(workload, data, price, source, n=n)
+    except BadQuestion:
+        return {"measured mean": None, "measured max": None}
+    off = np.abs(released.answers - truth) / n
+    return {"measured mean": float(off.mean()), "measured max": float(off.max())}

@@ -1,0 +1,108 @@
+"""Which tree of noises answers a set of ranges best: chosen from public facts, before any data are seen."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from functools import lru_cache
+
+import numpy as np
+
+from ..mechanisms import Laplace
+from .data import Floats, Integers
+from .marginals import Marginal
+from .price import Noise, Price
+from .ranges import Ranges
+from .spread import Spread
+from .tree import Tree, heights
+from .workload import Workload
+
+_SOME = 256  # ranges that a design is fitted to
+_FINEST = 64  # shares of the largest level
+_BRANCHINGS = (2, 3, 4, 5, 6, 8, 10, 12, 16, 20, 24, 32, 48, 64)
+_FACTORS = (0.0, 0.6, 0.8, 1.25, 1.6)
+
+
+@dataclass(frozen=True)
+class Design:
+    """`shares` of the price for each level of a tree, from the cells up; 0 for a level that is not measured."""
+
+    size: int
+    branching: int
+    shares: tuple[int, ...]
+
+    def noises(self, workload: Ranges, price: Price) -> list[Noise | None]:
+        """The noise of each level: a record lies in one node of it."""
+        moved = Marginal(workload.domain, workload.axes).distance(price.unit)
+        paid = iter(price.split([share for share in self.shares if share]))
+        return [next(paid).noise(moved) if share else None for share in self.shares]
+
+    def tree(self, noises: list[Noise | None]) -> Tree:
+        variances = tuple(math.inf if noise is None else noise.noise().variance() for noise in noises)
+        return Tree(self.size, self.branching, variances)
+
+
+def spread(tree: Tree, noises: list[Noise | None], variances: Floats) -> Spread:
+    """The errors of queries in [0, 1] that have these variances."""
+    measured = [noise for noise in noises if noise is not None]
+    laplace = isinstance(measured[0], Laplace)
+    squares = [float(n.scale) ** 2 if isinstance(n, Laplace) else float(n.sigma2) for n in measured]
+    # V = sum (a b)^2 from sum a^2 Var Z, where b^2 / Var Z is largest on the level with the least noise
+    energies = variances * max(b / n.noise().variance() for b, n in zip(squares, measured, strict=True))
+    scales = iter(np.sqrt(squares))
+    most = tree.largest([0.0 if noise is None else float(next(scales)) for noise in noises])
+    return Spread(laplace, np.sqrt(variances), energies, np.minimum(np.sqrt(energies), most), np.zeros(len(variances)))
+
+
+def line(workload: Workload) -> Ranges | None:
+    """A workload of one attribute as ranges, if that is what it is."""
+    if isinstance(workload, Ranges) and len(workload.axes) == 1:
+        return workload
+    if isinstance(workload, Marginal) and len(workload.axes) == 1:
+        cells = np.arange(workload.queries)[:, None]
+        return Ranges(workload.domain, workload.axes, cells, cells)
+    return line(workload.parts[0]) if len(workload.parts) == 1 and workload.parts[0] is not workload else None
+
+
+def design(ranges: Ranges, price: Price) -> Design:
+    """The branching and the shares that make the mean deviation of the ranges least."""
+    at = (np.arange(1, _SOME + 1) * 0.6180339887498949 % 1 * ranges.queries).astype(int)  # evenly, in no order
+    at = np.unique(at) if ranges.queries > _SOME else np.arange(ranges.queries)
+    low, high, weights = ranges.low[at, 0], ranges.high[at, 0], ranges.weights[at]
+    size = ranges.domain.shape[ranges.axes[0]]
+    return _fitted(size, price.epsilon is not None, low.tobytes(), high.tobytes(), weights.tobytes())
+
+
+@lru_cache(maxsize=64)
+def _fitted(size: int, pure: bool, lows: bytes, highs: bytes, weighing: bytes) -> Design:
+    low, high = np.frombuffer(lows, np.int64), np.frombuffer(highs, np.int64)
+    weights = np.frombuffer(weighing, np.float64)
+
+    def cost(branching: int, shares: list[float]) -> float:
+        """The mean deviation at a price of 1, shares being parts of the price."""
+        whole = sum(shares)
+        variances = [(whole / s) ** 2 if pure else whole / s for s in shares if s]
+        found = iter(variances)
+        tree = Tree(size, branching, tuple(next(found) if s else math.inf for s in shares))
+        return float(np.average(np.sqrt(tree.range_variances(low, high)), weights=weights))
+
+    branchings = sorted({b for b in _BRANCHINGS if b < size} | {max(size, 2)})
+    even = {b: [1.0] * len(heights(size, b)) for b in branchings}
+    best = []
+    for b in sorted(branchings, key=lambda b: cost(b, even[b]))[:2]:
+        shares, least = even[b], cost(b, even[b])
+        for _ in range(3):
+            for level in range(len(shares)):
+                for factor in _FACTORS if level else _FACTORS[1:]:  # the cells are always measured
+                    tried = [*shares[:level], shares[level] * factor, *shares[level + 1 :]]
+                    if (found := cost(b, tried)) < least:
+                        shares, least = tried, found
+        best.append((least, b, shares))
+    _, b, shares = min(best)
+    parts = [round(share / max(shares) * _FINEST) for share in shares]
+    return Design(size, b, (max(1, parts[0]), *parts[1:]))
+
+
+def places(ranges: Ranges) -> tuple[Integers, Integers]:
+    """The first and last cell of each range."""
+    return ranges.low[:, 0], ranges.high[:, 0]

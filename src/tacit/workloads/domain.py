@@ -1,0 +1,95 @@
+"""Who could be in the table: named attributes, each with a public list of values.
+
+The domain is their product, and its cells are counted in row-major order.  Nothing here is as large as the product:
+a domain of a hundred attributes costs a hundred lists.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Hashable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+from ..core.errors import BadParameter
+
+Label = Hashable
+Axes = tuple[int, ...]
+CELLS = 1 << 26  # the most cells that are ever laid out side by side
+
+
+@dataclass(frozen=True)
+class Domain:
+    """Attributes and their values; `Domain.of({"age": range(100), "sex": ["f", "m"]})` is one."""
+
+    attributes: tuple[tuple[str, Sequence[Label]], ...]
+
+    def __post_init__(self) -> None:
+        read = tuple((name, _labels(name, values)) for name, values in self.attributes)
+        if not read or len({name for name, _ in read}) < len(read):
+            raise BadParameter("attributes", [name for name, _ in read], "one or more, with different names")
+        object.__setattr__(self, "attributes", read)
+
+    @classmethod
+    def of(cls, attributes: Mapping[str, Iterable[Label] | int]) -> Domain:
+        """From a name and its values each; a number stands for the values 0, 1, ... below it."""
+        listed = {name: range(v) if isinstance(v, int) else v for name, v in attributes.items()}
+        return cls(tuple((name, v if isinstance(v, range) else tuple(v)) for name, v in listed.items()))
+
+    @cached_property
+    def names(self) -> tuple[str, ...]:
+        return tuple(name for name, _ in self.attributes)
+
+    @cached_property
+    def shape(self) -> tuple[int, ...]:
+        """How many values each attribute has."""
+        return tuple(len(values) for _, values in self.attributes)
+
+    @cached_property
+    def size(self) -> int:
+        """How many cells the product has: as large an integer as it takes."""
+        return math.prod(self.shape)
+
+    @property
+    def all(self) -> Axes:
+        """Every axis."""
+        return tuple(range(len(self.names)))
+
+    def axes(self, names: Iterable[str]) -> Axes:
+        """The places of these attributes, in the order of the domain."""
+        listed = [names] if isinstance(names, str) else list(names)
+        unknown = [name for name in listed if name not in self.names]
+        if unknown or len(set(listed)) < len(listed):
+            raise BadParameter("attributes", unknown or listed, f"different ones among {', '.join(self.names)}")
+        return tuple(sorted(self.names.index(name) for name in listed))
+
+    def cells(self, axes: Axes) -> int:
+        """How many cells the marginal on these axes has."""
+        return math.prod(self.shape[axis] for axis in axes)
+
+    def laid_out(self, axes: Axes) -> tuple[int, ...]:
+        """The shape of the marginal on these axes, if it can be laid out in memory."""
+        if self.cells(axes) > CELLS:
+            named = ", ".join(self.names[axis] for axis in axes)
+            raise BadParameter(f"the marginal on {named}", self.cells(axes), f"of at most {CELLS} cells")
+        return tuple(self.shape[axis] for axis in axes)
+
+    def project(self, names: Iterable[str]) -> Domain:
+        """The domain of these attributes alone."""
+        return Domain(tuple(self.attributes[axis] for axis in self.axes(names)))
+
+    def code(self, name: str, label: Label) -> int:
+        """The place of a value among those of an attribute."""
+        values = self.attributes[self.axes([name])[0]][1]
+        if label not in values:
+            raise BadParameter(f"a value of {name}", label, f"one of its {len(values)} public values")
+        return values.index(label)
+
+
+def _labels(name: str, values: Sequence[Label]) -> Sequence[Label]:
+    if isinstance(values, str):
+        raise BadParameter("attribute", name, "a name with a list of values")
+    labels = values if isinstance(values, range) else tuple(values)
+    if not labels or (not isinstance(labels, range) and len(set(labels)) < len(labels)):
+        raise BadParameter(f"the values of {name}", f"{len(labels)} values", "one or more, all different")
+    return labels

@@ -1,0 +1,121 @@
+r"""Randomized response: every person randomizes their own cell, and no curator is trusted.
+
+Definition.  X is the product of the attributes that the workload looks at.  Each person reports their own cell of it
+with probability p = e^epsilon / (e^epsilon + |X| - 1), and else another one, each with probability q.  A query with
+coefficients a is answered by (sum over the reports of a - n q |a|_1) / (p - q), unbiased.
+
+Privacy.  epsilon for each report that changes, in the local model.  The reports tell how many people there are, so this
+is a statement about substitution; the reports are paid for once, however many queries are asked.
+
+Utility.  A report counts for a 0/1 query of m cells with probability q m + (p - q) f, where a share f of the people
+count, so the answer has variance at most n max_f P (1 - P) / (p - q)^2; by Hoeffding's inequality all k queries are
+within n sqrt(ln(2 k / beta) / (2 n)) / (p - q): sqrt(log(k/beta)) / (epsilon sqrt(n)) after division by n, for |X| = 2.
+
+References.  Warner, JASA 60 (1965); Kairouz, Bonawitz, Ramage, ICML 2016; Duchi, Jordan, Wainwright, FOCS 2013.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from ..core.distance import Substitute
+from ..core.exact import Number, probability
+from ..core.loss import Loss
+from ..core.randomness import Source
+from ..mechanisms import RandomizedResponse
+from .data import Data, Floats, Integers
+from .method import Method, Prediction, Released
+from .noisy_marginals import NoisyMarginals
+from .price import Price
+from .workload import Workload
+
+_CELLS, _PEOPLE = 1 << 20, 10**8
+
+
+@dataclass(frozen=True)
+class Local(Method):
+    """Randomized response on the cells of the domain."""
+
+    name = "local"
+    theorem = "sqrt(log(k/beta)) / (epsilon sqrt(n)) on bits, no curator; n a query"
+    needs_n = True
+
+    def applies(self, workload: Workload, n: int | None, price: Price) -> str | None:
+        if price.epsilon is None:
+            return "randomized response is priced in pure epsilon, not in rho; give epsilon, or use queries"
+        if not isinstance(price.unit.relation, Substitute):
+            return (
+                "the number of reports is seen by all, so units must be substituted (SUBSTITUTE), not added or removed"
+            )
+        if not 2 <= workload.domain.size <= _CELLS:
+            return (
+                f"the domain must have 2 to {_CELLS} cells, and has {workload.domain.size:.3g}; use queries or residual"
+            )
+        if n is None or not 1 <= n <= _PEOPLE:
+            return f"the number of people must be public, from 1 to {_PEOPLE}"
+        return None
+
+    def response(self, workload: Workload, price: Price) -> RandomizedResponse:
+        """Each unit may change as many reports as it has records."""
+        return RandomizedResponse(
+            epsilon=price.amount * 2 / price.unit.l1, categories=workload.domain.cells(workload.span)
+        )
+
+    def predict(self, workload: Workload, n: int | None, price: Price, beta: Number = 0.05) -> Prediction:
+        people, b = n or 1, float(probability("beta", beta))
+        deviations = _deviations(self.response(workload, price), workload, people)
+        rms = workload.mean(deviations**2) ** 0.5
+        worst = float(_reach(self.response(workload, price), workload.queries, people, b / workload.queries)[0])
+        cells = workload.domain.cells(workload.span)
+        seconds = 2e-3 + 3e-8 * people + (3e-8 + 3e-9 * len(workload.tables)) * cells + 1e-8 * workload.queries
+        why = "every person adds their own noise, so errors grow with the root of n"
+        return Prediction(
+            workload.mean(deviations) * math.sqrt(2 / math.pi) * 1.01, rms, worst, seconds, "bound", b, why
+        )
+
+    def loss(self, workload: Workload, n: int | None, price: Price) -> Loss:
+        """One report for each record, of which a unit has half of what it moves under substitution."""
+        each = self.response(workload, price).loss(math.ceil(price.unit.l1 / 2))
+        return Loss(each.terms, price.unit.relation)
+
+    def run(
+        self, workload: Workload, data: Data, price: Price, source: Source, *, n: int | None, beta: float
+    ) -> Released:
+        response = self.response(workload, price)
+        counts = data.marginal(workload.span)
+        reports = response.sample(np.repeat(np.arange(counts.size), counts.ravel()), source)
+        model = Reported(workload, np.bincount(reports, minlength=counts.size), response)
+        errors, loss = model.reach(workload, beta), self.loss(workload, n, price)
+        return Released(self.name, workload, workload.answer(model), errors, model, loss, beta)
+
+
+class Reported(NoisyMarginals):
+    """Cells of some attributes estimated from reports."""
+
+    def __init__(self, workload: Workload, seen: Integers, response: RandomizedResponse) -> None:
+        self.people, self.response, axes = int(seen.sum()), response, workload.span
+        values = (seen.astype(float) - self.people * response.chances.other) / response.chances.gain
+        super().__init__(workload.domain, {axes: values.reshape(workload.domain.laid_out(axes))}, {})
+
+    def _part(self, part: Workload, beta: float) -> Floats:
+        covered = self._best(part.span) is not None
+        return _reach(self.response, part.queries, self.people, beta) if covered else np.full(part.queries, np.inf)
+
+
+def _reach(response: RandomizedResponse, queries: int, people: int, beta: float) -> Floats:
+    """Hoeffding: the mean of n reports, each in [0, 1], is within sqrt(ln(2/beta) / (2 n)) of what is expected."""
+    return np.full(queries, math.sqrt(people * math.log(2 / beta) / 2) / response.chances.gain)
+
+
+def _deviations(response: RandomizedResponse, workload: Workload, people: int) -> Floats:
+    """The largest standard deviation whatever the data: P (1 - P), where P of 0/1 queries is nearest to 1/2."""
+    c, chance = response.chances, np.full(workload.queries, 0.5)
+    if workload.grid == 1:
+        cells = workload.squares() * (workload.domain.cells(workload.span) / workload.domain.size)
+        low = np.minimum(c.other * cells, 1.0)
+        chance = np.clip(chance, low, np.minimum(low + c.gain, 1.0))
+    deviations: Floats = np.sqrt(people * chance * (1 - chance)) / c.gain
+    return deviations

@@ -1,0 +1,73 @@
+"""Arbitrary linear queries: a row of coefficients in [0, 1] on all cells for each."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy import sparse
+
+from ..core.distance import Distance
+from ..core.errors import BadParameter
+from .data import Counts, Floats
+from .domain import CELLS, Axes, Domain
+from .workload import Workload, coefficients, importance
+
+
+class Matrix(Workload):
+    """One query for each row of a sparse matrix."""
+
+    def __init__(self, domain: Domain, rows: Any, grid: Fraction, weights: ArrayLike | None = None) -> None:
+        self.domain, self._rows, self.grid = domain, rows, grid
+        self.queries = int(rows.shape[0])
+        if weights is not None:
+            self.given_weights = importance(weights, self.queries)
+
+    def answer(self, counts: Counts) -> Floats:
+        return np.asarray(self._rows @ np.asarray(counts.marginal(self.domain.all), float).ravel())
+
+    @cached_property
+    def row(self) -> Distance[Any]:
+        """The largest column in each norm, exactly, as coefficients are whole steps of the grid."""
+        steps = np.round(self._rows.data / float(self.grid)).astype(np.int64)
+        l0, l1, l2 = np.zeros((3, self.domain.size), np.int64)
+        for sums, entries in ((l0, steps != 0), (l1, steps), (l2, steps * steps)):
+            np.add.at(sums, self._rows.indices, entries)
+        top = int(steps.max(initial=0))
+        return Distance(int(l1.max()) * self.grid, int(l2.max()) * self.grid**2, top * self.grid, int(l0.max()))
+
+    def squares(self) -> Floats:
+        return np.asarray(self._rows.power(2).sum(axis=1), float).ravel()
+
+    def vector(self, query: int) -> Floats:
+        return np.asarray(self._rows[[query]].toarray(), float).ravel()
+
+    def matrix(self) -> Any:
+        return self._rows
+
+    @property
+    def tables(self) -> tuple[Axes, ...]:
+        return (self.domain.all,)
+
+    def label(self, query: int) -> str:
+        return f"row {query} of the matrix"
+
+
+def from_matrix(domain: Domain, matrix: Any, weights: ArrayLike | None = None) -> Matrix:
+    """One query for each row of a dense or sparse matrix that has a column for each cell and entries in [0, 1]."""
+    if domain.size > CELLS:
+        raise BadParameter("the domain", domain.size, f"of at most {CELLS} cells for a matrix; use predicates")
+    if hasattr(matrix, "tocsr"):
+        rows: Any = sparse.csr_array(matrix.tocsr()).astype(float)
+        rows.sum_duplicates()
+        entries, grid = coefficients("matrix", rows.data, rows.data.shape)
+        rows = sparse.csr_array((entries, rows.indices, rows.indptr), rows.shape)
+    else:
+        entries, grid = coefficients("matrix", np.atleast_2d(matrix), np.atleast_2d(matrix).shape)
+        rows = sparse.csr_array(entries)
+    if rows.ndim != 2 or rows.shape[1] != domain.size or not rows.shape[0]:
+        raise BadParameter("matrix", f"shape {rows.shape}", f"of one or more rows and {domain.size} columns")
+    return Matrix(domain, rows, grid, weights)

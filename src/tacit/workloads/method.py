@@ -1,0 +1,180 @@
+"""What every way of answering a workload must say of itself.
+
+A method is a frozen value.  Its file states Definition, Privacy, Utility and References; its code has
+
+    applies    None, or why not: with the number that would be needed, and a method that would do
+    predict    its error and time, from public facts only
+    loss       what it costs, never above the price
+    run        the answers, with what is known of their errors, and a model that answers any further query
+
+and `release` runs it once all that can be refused has been.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass, field, replace
+from typing import Any, ClassVar, Literal
+
+import numpy as np
+
+from ..core.distance import Distance
+from ..core.errors import BadParameter, BadQuestion
+from ..core.exact import Number, probability
+from ..core.loss import Loss
+from ..core.randomness import SYSTEM, Source
+from .data import Data, Floats, Integers
+from .model import Model
+from .price import Price
+from .spread import Spread
+from .workload import Workload
+
+Kind = Literal["exact", "bound"]
+
+
+@dataclass(frozen=True)
+class Prediction:
+    """Errors in counts: expected mean absolute, root mean square, and the largest of all with probability 1 - beta.
+
+    An "exact" one does not depend on the data; a "bound" holds whatever they are.
+    """
+
+    mean: float
+    rms: float
+    worst: float
+    seconds: float
+    kind: Kind
+    beta: float = 0.05
+    why: str = ""
+
+
+def predicted(workload: Workload, spread: Spread, seconds: float, beta: Number, why: str) -> Prediction:
+    """The prediction for a workload whose errors are spread so."""
+    b = float(probability("beta", beta))
+    rms = workload.mean(spread.deviations**2) ** 0.5
+    return Prediction(workload.mean(spread.means), rms, spread.worst(b), seconds, "exact", b, why)
+
+
+@dataclass(frozen=True)
+class Answered:
+    """Answers of some workload, and what is known of their errors."""
+
+    workload: Workload
+    answers: Floats
+    errors: Floats | None
+    statement: str
+
+
+@dataclass(frozen=True)
+class Released:
+    """What a method gives out: nothing in it depends on the data but through the law that was paid for.
+
+    `errors[i]` is what query i misses by at most, with probability 1 - beta; None where nothing is known.
+    """
+
+    method: str
+    workload: Workload
+    answers: Floats
+    errors: Floats | None
+    model: Model | None
+    loss: Loss
+    beta: float = 0.05
+    notes: tuple[str, ...] = field(default=())
+
+    def query(self, workload: Workload) -> Answered:
+        """Answers to any further linear queries on the same domain, free, with what is known of their errors."""
+        if workload.domain != self.workload.domain:
+            raise BadParameter("workload", repr(workload), "one on the domain of the release")
+        if workload is self.workload:
+            return Answered(workload, self.answers, self.errors, self._statement(self.errors))
+        if self.model is None:
+            raise BadQuestion(f"a release by {self.method} holds the answers of its own workload and no model")
+        errors = self.model.reach(workload, self.beta)
+        return Answered(workload, workload.answer(self.model), errors, self._statement(errors))
+
+    def _statement(self, errors: Floats | None) -> str:
+        if errors is None:
+            return "nothing is known of the errors of these answers: they come from the model alone"
+        unknown = int(np.isinf(errors).sum())
+        told = f"each error is within what is stated, with probability {1 - self.beta:g} each"
+        return told + (f"; nothing is known of {unknown}, which come from the model alone" if unknown else "")
+
+    def nonnegative(self) -> Released:
+        """The same without negative counts: post-processing, so free; errors are no longer stated one by one."""
+        if self.model is None:
+            return replace(self, answers=np.maximum(self.answers, 0))  # which moves no answer away from the truth
+        model = self.model.nonnegative()
+        note = "projected on counts that are not negative"
+        return replace(self, answers=self.workload.answer(model), errors=None, model=model, notes=(*self.notes, note))
+
+    def whole(self) -> Released:
+        """The same with answers rounded to whole numbers, which moves each by half at most; free."""
+        errors = None if self.errors is None else self.errors + 0.5
+        return replace(self, answers=np.rint(self.answers), errors=errors, notes=(*self.notes, "rounded"))
+
+    def synthetic(self, n: int, source: Source = SYSTEM) -> Integers:
+        """n rows of codes whose counts follow the model."""
+        if self.model is None:
+            raise BadQuestion(f"a release by {self.method} has no model to draw rows from")
+        return self.model.synthetic(n, source)
+
+
+class Method(ABC):
+    """One way to answer a workload; a frozen value."""
+
+    name: ClassVar[str]
+    theorem: ClassVar[str]  # one line: error and reference, as in a table of methods
+    needs_n: ClassVar[bool] = False  # whether the number of records must be public
+    improves: ClassVar[str | None] = None  # a method than which it is no worse, whatever the bounds say
+
+    @abstractmethod
+    def applies(self, workload: Workload, n: int | None, price: Price) -> str | None:
+        """None, or the reason why not, from public facts."""
+
+    @abstractmethod
+    def predict(self, workload: Workload, n: int | None, price: Price, beta: Number = 0.05) -> Prediction:
+        """Its error and time; only where it applies."""
+
+    @abstractmethod
+    def run(
+        self, workload: Workload, data: Data, price: Price, source: Source, *, n: int | None, beta: float
+    ) -> Released:
+        """The release itself, where it applies; n is what is publicly known, not what the data hold."""
+
+    def loss(self, workload: Workload, n: int | None, price: Price) -> Loss:
+        """What the release costs: by default the whole price."""
+        return price.loss()
+
+    def release(
+        self,
+        workload: Workload,
+        data: Data,
+        price: Price,
+        source: Source = SYSTEM,
+        *,
+        n: int | None = None,
+        beta: Number = 0.05,
+    ) -> Released:
+        """Answer the workload; whatever can be refused is refused before the data are looked at."""
+        if workload.domain != data.domain:
+            raise BadParameter("workload", repr(workload), "one on the domain of the data")
+        if not within(data.distance, price.unit):
+            raise BadParameter("price", price.unit, f"one for units that move the data by {data.distance}")
+        b = float(probability("beta", beta))
+        if (reason := self.refusal(workload, n, price)) is not None:
+            raise BadQuestion(f"{self.name}: {reason}")
+        return self.run(workload, data, price, source, n=n, beta=b)
+
+    def refusal(self, workload: Workload, n: int | None, price: Price) -> str | None:
+        """None, or why this method cannot be used."""
+        if self.needs_n and n is None:
+            return "the number of records n must be public; give one (a guess under add/remove)"
+        return self.applies(workload, n, price)
+
+
+def within(d: Distance[Any], bound: Distance[Any]) -> bool:
+    """Whether a price for units that move data by `bound` covers units that move them by `d`."""
+    known = d.l0 is not None and d.l0 <= bound.l0 if bound.l0 is not None else True
+    norms = d.l1 <= bound.l1 and d.l2_squared <= bound.l2_squared and d.linf <= bound.linf
+    same = d.relation is None or bound.relation is None or type(d.relation) is type(bound.relation)
+    return known and norms and same

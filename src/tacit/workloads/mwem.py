@@ -1,0 +1,215 @@
+r"""MWEM: multiplicative weights that ask the exponential mechanism which queries the model answers worst.
+
+Definition.  A group is a marginal, all cells of which are measured together, or else a single query.  In each of R
+rounds every group is scored by its distance from the public model (`multiplicative_weights.py`), the sum over its
+queries of |x - g| with g the model's answer rounded to a step, less what noise alone would give.  `TopK` picks b of
+them; each is measured with noise; and the model is moved towards all measurements so far, the last first:
+    weights times ((y + s) / (g + s))^(1/2) for each cell of a group, y >= 0 its mean measurement and s the noise on it
+    pure    picks by the exponential mechanism, discrete Laplace noise
+    zCDP    the same with bounded range, which costs epsilon^2 / 8 a pick, and discrete Gaussian noise
+If n is not public, the total is measured first.
+
+Privacy.  One unit moves the score of a group by no more than it moves its answers in l1, and the measurements by what
+the noise is for.  The picks cost a tenth of the price and the measurements the rest; by adaptive composition they add
+up to the price.  The model and the replay are post-processing.
+
+Utility.  For one query a round, no replay and the average of all models: 2 n sqrt(ln|X| / R) + 10 R ln k / epsilon with
+probability 1 - 2 R / k (`classical_bound`).  Replay is better in practice and not in proof, so no more is promised than
+that an answer of n records is between 0 and n.
+
+References.  Hardt, Ligett, McSherry, NeurIPS 2012, theorem 2.2; McKenna, Mullins, Sheldon, Miklau, VLDB 2022, for
+scoring and measuring marginals; Cesar and Rogers, ALT 2021, for the price of a pick.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..core.distance import Distance, scalar
+from ..core.exact import Number, positive, probability, whole
+from ..core.loss import Loss, zero
+from ..core.randomness import Source
+from ..mechanisms import TopK
+from ._all_marginals import AllMarginals
+from .data import Data, Floats, Integers
+from .domain import Axes
+from .marginals import Marginal
+from .method import Method, Prediction, Released
+from .multiplicative_weights import Weights
+from .price import Noise, Price
+from .workload import Workload
+
+CELLS = 1 << 24  # of the model
+PICKS = Fraction(1, 10)  # the share of the price that picks get
+TOTAL = Fraction(1, 50)  # and that the total gets, if n is not public
+_ROUNDS = 16
+_MOST = 256  # measurements
+_WORTH = 0.01  # noise of a measurement that is worth its while, as a share of n
+_GUESS = 10_000  # records, where n is not public
+_LAST = 2  # further replays at the end
+
+
+def classical_bound(cells: int, queries: int, *, n: int, rounds: int, epsilon: Number) -> float:
+    """2 n sqrt(ln|X| / R) + 10 R ln k / epsilon, in counts."""
+    learnt = 2 * whole("n", n) * math.sqrt(math.log(whole("cells", cells)) / whole("rounds", rounds))
+    return learnt + 10 * rounds * math.log(whole("queries", queries)) / float(positive("epsilon", epsilon))
+
+
+@dataclass(frozen=True)
+class Group:
+    """Queries measured together: the cells of the marginal on these axes, or one query; `moves` is in steps."""
+
+    first: int
+    queries: int
+    axes: Axes | None
+    moves: Distance[Any]
+
+    @property
+    def all(self) -> slice:
+        return slice(self.first, self.first + self.queries)
+
+
+def groups(workload: Workload, unit: Distance[Any]) -> tuple[Group, ...]:
+    """Marginals whole, all other queries one by one."""
+    found: list[Group] = []
+    first = 0
+    for part in workload.parts:
+        far, g = part.distance(unit), workload.grid
+        if isinstance(part, Marginal):
+            moves = Distance(far.l1 / g, far.l2_squared / g**2, far.linf / g, far.l0, far.relation)
+            found.append(Group(first, part.queries, part.axes, moves))
+        else:
+            alone = scalar(Fraction(max(1, math.ceil(far.linf / g))), far.relation)  # 0 if all count nothing
+            found += [Group(first + i, 1, None, alone) for i in range(part.queries)]
+        first += part.queries
+    return tuple(found)
+
+
+class Learner:
+    """The public model, and what was measured so far: for each group how often, its mean, and its noise, in counts."""
+
+    def __init__(self, workload: Workload, records: float) -> None:
+        self.workload, self.weights = workload, Weights(workload.domain, records)
+        self.measured: dict[Group, tuple[int, Floats, float]] = {}
+        self._marginals = AllMarginals(workload.domain, workload.tables)
+
+    def guess(self) -> Integers:
+        """The model's answers, in steps of the workload's grid."""
+        whole = self._marginals.of(self.weights.values)
+        unit = self.weights.records / float(self.weights.values.sum()) / float(self.workload.grid)
+        return np.round(self.workload.answer(whole) * unit).astype(np.int64)
+
+    def note(self, group: Group, numbers: NDArray[Any], deviation: float) -> None:
+        """Keep a measurement, in steps; the latest is the first to be replayed."""
+        unit = float(self.workload.grid)
+        times, mean, _ = self.measured.pop(group, (0, np.zeros(group.queries), 0.0))
+        mean = (mean * times + numbers * unit) / (times + 1)
+        self.measured[group] = times + 1, mean, deviation * unit / math.sqrt(times + 1)
+
+    def replay(self) -> None:
+        """Move the model half of the way to each measurement, as a ratio, where noise is not larger than both."""
+        for group, (_, mean, noise) in reversed(self.measured.items()):
+            records = self.weights.records
+            if group.axes is not None:
+                now = self.weights.marginal(group.axes)
+                then = np.maximum(mean, 0).reshape(now.shape)
+                self.weights.tilt(group.axes, np.log((then + noise) / (now + noise)) / 2)
+                continue
+            vector = self.workload.vector(group.first).reshape(self.workload.domain.shape)
+            is_ = records * float(np.vdot(vector, self.weights.values)) / float(self.weights.values.sum())
+            to = min(max(float(mean[0]), 0.0), records)
+            odds = (to + noise) / (is_ + noise) * (records - is_ + noise) / (records - to + noise)
+            self.weights.tilt(self.workload.domain.all, vector * (math.log(odds) / 2))
+
+
+@dataclass(frozen=True)
+class MWEM(Method):
+    """Measure `picks` groups in each of `rounds`; by default as many as noise leaves worth their while."""
+
+    name = "mwem"
+    theorem = "(sqrt(ln|X|) ln k / (n epsilon))^(2/3) on average over rounds; |X| a measurement"
+
+    rounds: int | None = None
+    picks: int | None = None
+
+    def applies(self, workload: Workload, n: int | None, price: Price) -> str | None:
+        if workload.domain.size > CELLS:
+            return f"a model of {workload.domain.size:.3g} cells, of at most {CELLS}: use residual or tree"
+        return None
+
+    def counts(self, workload: Workload, n: int | None, price: Price) -> tuple[int, int]:
+        """Rounds and picks: so many that the noise of a measurement is in all about a hundredth of n.
+
+        But no more than a third of the groups, and no fewer than two for each attribute.
+        """
+        among = groups(workload, price.unit)
+        cells = float(np.median([group.queries for group in among]))
+        most = _WORTH * (n or _GUESS) / cells  # deviation of each number, about
+        paid = float(price.amount * (1 - PICKS))
+        worth = most * paid if price.epsilon is not None else 2 * most**2 * paid
+        least = min(len(among), 2 * len(workload.domain.shape))
+        measurements = max(least, min(worth, len(among) / 3, _MOST))
+        rounds = min(_ROUNDS, math.ceil(measurements)) if self.rounds is None else whole("rounds", self.rounds)
+        picks = max(1, round(measurements / rounds)) if self.picks is None else whole("picks", self.picks)
+        return rounds, min(picks, len(among))
+
+    def _parts(self, workload: Workload, n: int | None, price: Price) -> tuple[TopK, Price]:
+        """How the groups of a round are picked, and what each measurement costs."""
+        rounds, picks = self.counts(workload, n, price)
+        left = price.part(1 - TOTAL) if n is None else price
+        pick, each = left.part(PICKS / rounds), left.part((1 - PICKS) / (rounds * picks))
+        l1 = max(group.moves.l1 for group in groups(workload, price.unit))
+        moves = scalar(Fraction(math.ceil(l1)), price.unit.relation)
+        return TopK(k=picks, epsilon=pick.epsilon, rho=pick.rho, sensitivity=moves), each
+
+    def loss(self, workload: Workload, n: int | None, price: Price) -> Loss:
+        rounds, picks = self.counts(workload, n, price)
+        choice, each = self._parts(workload, n, price)
+        total = price.part(TOTAL).loss() if n is None else zero
+        return total + rounds * choice.loss() + (rounds * picks) * each.loss()
+
+    def predict(self, workload: Workload, n: int | None, price: Price, beta: Number = 0.05) -> Prediction:
+        rounds, picks = self.counts(workload, n, price)
+        most = float(n) if n is not None else math.inf
+        seconds = rounds * (1e-5 * len(workload.parts) + 3e-8 * workload.domain.size * (1 + rounds * picks / 4))
+        why = f"{rounds * picks} measurements; no bound better than n is proved for a model that replays them"
+        return Prediction(most, most, most, seconds, "bound", float(probability("beta", beta)), why)
+
+    def scores(self, among: tuple[Group, ...], gaps: Integers, each: Price) -> Integers:
+        """The sum of |x - g| over each group, less what noise alone gives on average, in steps."""
+        sums = np.add.reduceat(np.abs(gaps), [group.first for group in among])
+        noise = {d: _deviation(each.noise(d)) for d in dict.fromkeys(group.moves for group in among)}
+        return np.asarray(sums - np.array([round(0.8 * group.queries * noise[group.moves]) for group in among]))
+
+    def run(
+        self, workload: Workload, data: Data, price: Price, source: Source, *, n: int | None, beta: float
+    ) -> Released:
+        among, (choice, each) = groups(workload, price.unit), self._parts(workload, n, price)
+        rounds, picks = self.counts(workload, n, price)
+        truth = np.round(workload.answer(data) / float(workload.grid)).astype(np.int64)
+        if n is None:
+            noise = price.part(TOTAL).noise(Marginal(workload.domain, ()).distance(price.unit))
+            records = max(1.0, float(noise.sample(int(data.marginal(())), source)))
+        else:
+            records = float(n)
+        learner = Learner(workload, records)
+        for _ in range(rounds):
+            for pick in choice.sample(self.scores(among, truth - learner.guess(), each), source):
+                group, noise = among[pick], each.noise(among[pick].moves)
+                learner.note(group, np.asarray(noise.sample(truth[group.all], source)), _deviation(noise))
+            learner.replay()
+        for _ in range(_LAST):
+            learner.replay()
+        note = f"{rounds * picks} measurements in {rounds} rounds; {records:.0f} records"
+        answers, loss = workload.answer(learner.weights), self.loss(workload, n, price)
+        return Released(self.name, workload, answers, None, learner.weights, loss, beta, (note,))
+
+
+def _deviation(noise: Noise) -> float:
+    return math.sqrt(noise.noise().variance())

@@ -1,0 +1,118 @@
+"""Which method for this workload: every one's predicted error and time, from public facts only.
+
+The textbooks' table of methods (noise on the queries, noise on the histogram, multiplicative weights: error and cost)
+for one's own domain, workload, number of records and price.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from ..core.errors import BadParameter, BadQuestion
+from ..core.exact import Number, probability, whole
+from .method import Method, Prediction
+from .methods import METHODS
+from .price import Price
+from .workload import Workload
+
+
+@dataclass(frozen=True)
+class Row:
+    """A method with what it predicts, or why it cannot be used."""
+
+    method: Method
+    prediction: Prediction | None
+    reason: str = ""
+
+
+@dataclass(frozen=True)
+class Plan:
+    """Every method, the best first; those that cannot be used last."""
+
+    workload: Workload
+    n: int | None
+    price: Price
+    rows: tuple[Row, ...] = field(repr=False)
+
+    @property
+    def best(self) -> Method:
+        """The method of least predicted mean error."""
+        if self.rows[0].prediction is None:
+            raise BadQuestion("no method can be used: " + "; ".join(f"{r.method.name}: {r.reason}" for r in self.rows))
+        return self.rows[0].method
+
+    @property
+    def why(self) -> str:
+        """Why the first comes before the second."""
+        usable = [(row.method.name, row.prediction) for row in self.rows if row.prediction is not None]
+        if not usable:
+            return "no method can be used"
+        name, first = usable[0]
+        text = f"{name}: {first.why}"
+        if len(usable) > 1:
+            name, second = usable[1]
+            less = "which this one lowers" if self.rows[0].method.improves == name else f"not {first.mean:.3g}"
+            text += f"; {name}, the next, has a mean error of {second.mean:.3g}, {less}: {second.why}"
+        return text
+
+    def records(self) -> list[dict[str, Any]]:
+        """One row of plain values for each method, for a table or a picture."""
+        found = []
+        for rank, row in enumerate(self.rows, 1):
+            p = row.prediction
+            entry: dict[str, Any] = {"rank": rank, "method": row.method.name, "theorem": row.method.theorem}
+            entry |= {"mean": p and p.mean, "rms": p and p.rms, "worst": p and p.worst, "kind": p and p.kind}
+            entry |= {"seconds": p and p.seconds, "seconds_per_query": p and p.seconds / self.workload.queries}
+            entry |= {"n": self.n, "normalised": p and (p.worst / self.n if self.n else None)}
+            found.append(entry | {"why": p.why if p else row.reason})
+        return found
+
+    def __str__(self) -> str:
+        n = f"n = {self.n}" if self.n is not None else "n not public"
+        head = f"{self.workload!r}, {n}, {self.price}"
+        shown = [("method", "mean", "rms", "max", "max / n", "seconds", "kind", "in the textbooks (max / n; time)")]
+        for r in self.records():
+            if r["mean"] is None:
+                continue
+            share = "-" if r["normalised"] is None else f"{r['normalised']:.2g}"
+            figures = (f"{r[name]:.3g}" for name in ("mean", "rms", "worst"))
+            shown.append((r["method"], *figures, share, f"{r['seconds']:.1g}", r["kind"], r["theorem"]))
+        widths = [max(map(len, column)) for column in zip(*shown, strict=True)]
+        table = ["  ".join(f"{v:<{w}}" for v, w in zip(line, widths, strict=True)).rstrip() for line in shown]
+        refused = [f"not {row.method.name}: {row.reason}" for row in self.rows if row.prediction is None]
+        return "\n".join([head, *table, f"why {self.why}", *refused])
+
+
+def plan(
+    workload: Workload, n: int | None, price: Price, methods: Iterable[Method] | None = None, beta: Number = 0.05
+) -> Plan:
+    """Every method's prediction, ranked by mean error; n is the public number of records, or None."""
+    probability("beta", beta)
+    people = None if n is None else whole("n", n)
+    chosen = tuple(METHODS if methods is None else methods)
+    rows = [_row(method, workload, people, price, beta) for method in chosen]
+    means = {row.method.name: row.prediction.mean for row in rows if row.prediction is not None}
+    return Plan(workload, people, price, tuple(sorted(rows, key=lambda row: _rank(row, means))))
+
+
+def _row(method: Method, workload: Workload, n: int | None, price: Price, beta: Number) -> Row:
+    reason = method.refusal(workload, n, price)
+    return Row(method, None, reason) if reason else Row(method, method.predict(workload, n, price, beta))
+
+
+def _rank(row: Row, means: dict[str, float]) -> tuple[float, float]:
+    """Mean error, then time; one that improves another stands before it."""
+    if row.prediction is None:
+        return float("inf"), 0.0
+    improved = means.get(row.method.improves or "", float("inf"))
+    return min(row.prediction.mean, improved), -1.0 if improved < row.prediction.mean else row.prediction.seconds
+
+
+def method(name: str, methods: Sequence[Method] | None = None) -> Method:
+    """The method of this name."""
+    known = {m.name: m for m in (METHODS if methods is None else methods)}
+    if name not in known:
+        raise BadParameter("method", name, f"auto, or one of {', '.join(known)}")
+    return known[name]

@@ -1,0 +1,92 @@
+r"""How many records, or what price, a wanted accuracy takes; and the textbooks' closed forms.
+
+A normalised query is a count divided by the public n.  `sample_size` is the least n at which a method's own bound on
+the largest error of all queries, divided by n, is at most alpha; `price_for` the least epsilon or rho at one n.  Both
+search, since no bound grows with n faster than n does, and none grows with the price.
+
+The closed forms are those of the table, with their constants, for k queries on |X| cells:
+
+    noise on the queries       k ln(k / beta) / (n epsilon)
+    Gaussian on the queries    sqrt(k / rho) sqrt(ln(2 k / beta)) / n
+    noise on the histogram     sqrt(8 |X| ln(2 k / beta)) / (n epsilon), if |X| >= 2 ln(2 k / beta)
+    randomized response        coth(epsilon / 2) sqrt(ln(2 k / beta) / (2 n)), on bits
+    multiplicative weights     3 alpha, alpha^3 = 36 ln|X| (ln(2 k) + ln(16 ln|X| / (beta alpha^2))) / (n epsilon)
+
+References.  Dwork and Roth (2014), theorems 3.8 and 4.14 (with 36 for 32); Warner, JASA 60 (1965).
+"""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+
+from ..core.errors import BadParameter, BadQuestion
+from ..core.exact import Number, positive, probability, whole
+from ..core.search import least_positive, least_whole
+from ._pmw_constants import consistent_alpha
+from .method import Method
+from .price import Price
+from .workload import Workload
+
+_MOST = 10**15  # records
+
+
+def sample_size(method: Method, workload: Workload, price: Price, alpha: Number, beta: Number = 0.05) -> int:
+    """The least n with which every normalised query is within alpha, with probability 1 - beta."""
+    share = float(positive("alpha", alpha))
+
+    def good(n: int) -> bool:
+        reason = method.refusal(workload, n, price)
+        if n > _MOST:
+            raise BadQuestion(f"{method.name}: {reason or f'no n up to {_MOST:g} is enough'}")
+        return reason is None and method.predict(workload, n, price, beta).worst <= share * n
+
+    return least_whole(good, 1)
+
+
+def price_for(method: Method, workload: Workload, n: int, price: Price, *, alpha: Number, beta: Number = 0.05) -> Price:
+    """The least price, in the currency of `price`, at which every normalised query is within alpha."""
+    share = float(positive("alpha", alpha)) * whole("n", n)
+    if reason := method.refusal(workload, n, price):
+        raise BadQuestion(f"{method.name}: {reason}")
+
+    def good(times: float) -> bool:
+        return method.predict(workload, n, price.part(Fraction(times)), beta).worst <= share
+
+    times = least_positive(good, 1.0, floor=2.0**-20, ceiling=2.0**20, precision=2.0**-10)
+    if math.isinf(times):
+        raise BadParameter("alpha", alpha, "large enough to be reached at a million times the price")
+    return price.part(Fraction(times))
+
+
+def laplace_on_queries(k: int, n: int, epsilon: Number, beta: Number = 0.05) -> float:
+    """k ln(k / beta) / (n epsilon)."""
+    return (
+        whole("k", k) * math.log(k / probability("beta", beta)) / (whole("n", n) * float(positive("epsilon", epsilon)))
+    )
+
+
+def gaussian_on_queries(k: int, n: int, rho: Number, beta: Number = 0.05) -> float:
+    """sqrt(k / rho) sqrt(ln(2 k / beta)) / n: sigma^2 = k / (2 rho)."""
+    log = math.log(2 * whole("k", k) / probability("beta", beta))
+    return math.sqrt(k / float(positive("rho", rho)) * log) / whole("n", n)
+
+
+def laplace_on_histogram(cells: int, k: int, n: int, epsilon: Number, beta: Number = 0.05) -> float:
+    """sqrt(8 |X| ln(2 k / beta)) / (n epsilon); for |X| below 2 ln(2 k / beta), 4 ln(2 k / beta) / (n epsilon)."""
+    log = math.log(2 * whole("k", k) / probability("beta", beta))
+    root = math.sqrt(8 * max(whole("cells", cells), 2 * log) * log)
+    return root / (whole("n", n) * float(positive("epsilon", epsilon)))
+
+
+def randomized_response(k: int, n: int, epsilon: Number, beta: Number = 0.05) -> float:
+    """coth(epsilon / 2) sqrt(ln(2 k / beta) / (2 n)), on bits."""
+    log = math.log(2 * whole("k", k) / probability("beta", beta))
+    return math.sqrt(log / (2 * whole("n", n))) / math.tanh(float(positive("epsilon", epsilon)) / 2)
+
+
+def multiplicative_weights(cells: int, k: int, n: int, epsilon: Number, beta: Number = 0.05) -> float:
+    """3 alpha, for the alpha that solves alpha^3 = 36 ln|X| (ln(2 k) + ln(4 c / beta)) / (n epsilon)."""
+    e, b = float(positive("epsilon", epsilon)), float(probability("beta", beta))
+    size = whole("cells", cells, at_least=2)
+    return 3 * consistent_alpha(size, whole("k", k), epsilon=e, n=whole("n", n), beta=b)

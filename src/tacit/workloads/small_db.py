@@ -1,0 +1,257 @@
+r"""SmallDB: among all small tables, choose one that answers the queries as the data do.
+
+Definition.  Cells that no query tells apart are one type; let there be t of them.  The candidates are the multisets y
+of m types, and the choice among them is by the score -max_q |m q(x) - n q(y)|: whole numbers, q(x) clamped to [0, n].
+It is made by permute-and-flip for pure epsilon and by the exponential mechanism for zCDP.  The table that comes out
+has n / m records for each member of y, spread evenly over the cells of its type.
+
+Privacy.  One unit moves q(x), and so every score / m, by at most D; n is public and stays as it is.  The choice is
+priced by its own theorem at sensitivity m D.
+
+Utility.  Let the data hold n records.  For m members drawn from them at random Hoeffding's inequality and the union
+bound over k queries leave a positive chance that all answers are within n alpha, alpha^2 = ln(2 k) / (2 m); so some
+candidate is as good, and that chosen falls short by no more than the selection's `error` at C(t + m - 1, m) candidates.
+By default m is where the sum of both is least, among the m whose candidates can be laid out.
+
+Exactness.  Candidates of four million records in all are laid out and one of them is drawn.  Beyond, a uniform
+candidate is drawn until a coin of probability exp(-gap / scale) lands heads: the exponential mechanism at the same
+price.  That takes at most exp(epsilon n / (2 D)) attempts on average, whatever the data; too many are refused.
+
+References.  Blum, Ligett, Roth, J. ACM 60 (2013); Dwork and Roth (2014), section 4.1, whose size ln k / alpha^2 is too
+small for the proof if k <= 2, and which counts |X|^m candidates.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import lru_cache
+from itertools import takewhile
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..core import law, sample
+from ..core.distance import scalar
+from ..core.errors import BadQuestion
+from ..core.exact import Number, exp_minus, positive, probability, whole
+from ..core.loss import Loss
+from ..core.randomness import Source
+from ..mechanisms import Exponential, PermuteAndFlip
+from .cells import Cells
+from .data import Data, Integers
+from .method import Method, Prediction, Released
+from .price import Price
+from .workload import Workload
+
+RECORDS = 4 * 10**6  # in all the tables that are laid out
+_ATTEMPTS = 10**6  # at rejection, on average
+_LOOKED_AT = 1 << 24  # cells times queries, to find the types
+_TYPES = 1 << 12
+_ROWS = 1 << 12  # candidates scored at a time
+_EXACT = 1 << 53  # below which floats are whole
+_LARGEST = 1 << 10  # records of a small table
+
+
+def size_for(queries: int, alpha: Number) -> int:
+    """m = floor(ln(2 k) / (2 alpha^2)) + 1: the least for which the existence proof holds."""
+    return math.floor(math.log(2 * whole("queries", queries)) / (2 * float(positive("alpha", alpha)) ** 2)) + 1
+
+
+def classical_size(queries: int, alpha: Number) -> int:
+    """Dwork and Roth's ceil(ln k / alpha^2)."""
+    return math.ceil(math.log(whole("queries", queries)) / float(positive("alpha", alpha)) ** 2)
+
+
+def candidates(types: int, size: int) -> int:
+    """C(t + m - 1, m) multisets."""
+    return math.comb(whole("types", types) + whole("size", size) - 1, size)
+
+
+def fits(types: int, size: int) -> bool:
+    """Whether all the candidates can be laid out."""
+    return candidates(types, size) * size <= RECORDS
+
+
+def classical_error(cells: int, queries: int, alpha: Number, *, n: int, epsilon: Number, beta: Number) -> float:
+    """alpha + 2 (ln|X| ln k / alpha^2 + ln(1 / beta)) / (epsilon n), as a share of n (proposition 4.4)."""
+    a = float(positive("alpha", alpha))
+    log_candidates = math.log(cells) * math.log(queries) / a**2
+    return a + 2 * (log_candidates - math.log(probability("beta", beta))) / float(positive("epsilon", epsilon) * n)
+
+
+@dataclass(frozen=True)
+class _Types:
+    """The type of each cell, and the coefficients of each query on each type, in steps of the workload's grid."""
+
+    of_cell: Integers
+    coefficients: Integers
+
+    @property
+    def count(self) -> int:
+        return int(self.coefficients.shape[1])
+
+
+@lru_cache(maxsize=8)
+def _types(workload: Workload) -> _Types | None:
+    """None if there are too many."""
+    if workload.domain.size * workload.queries > _LOOKED_AT:
+        return None
+    labels = np.zeros(workload.domain.size, np.int64)
+    rows = []
+    for query in range(workload.queries):
+        rows.append(np.round(workload.vector(query) / float(workload.grid)).astype(np.int64))
+        labels = np.unique(labels * (int(rows[-1].max()) + 1) + rows[-1], return_inverse=True)[1]
+        if labels.max() >= _TYPES:
+            return None
+    first = np.unique(labels, return_index=True)[1]
+    return _Types(labels, np.stack([row[first] for row in rows]))
+
+
+def multisets(types: int, size: int) -> NDArray[np.int16]:
+    """Every multiset of so many members, each a row of ascending types."""
+    rows = np.arange(types, dtype=np.int16)[:, None]
+    for _ in range(size - 1):
+        more = types - rows[:, -1].astype(np.int64)  # the next member is no less than the last
+        ends = np.cumsum(more)
+        following = np.arange(ends[-1]) + np.repeat(types - ends, more)
+        rows = np.concatenate([np.repeat(rows, more, axis=0), following[:, None].astype(np.int16)], axis=1)
+    return rows
+
+
+@dataclass(frozen=True)
+class SmallDB(Method):
+    """Choose a table of `size` records; by default as many as make the bound on its error the least."""
+
+    name = "small_db"
+    theorem = "(ln|X| ln k / (n epsilon))^(1/3), with C(|X| + m - 1, m) tables to choose from"
+    needs_n = True
+
+    size: int | None = None
+
+    def applies(self, workload: Workload, n: int | None, price: Price) -> str | None:
+        records, types = whole("n", n or 0), _types(workload)
+        if types is None:
+            return (
+                f"{workload.queries} queries tell too many of the {workload.domain.size} cells apart; tables can be"
+                f" chosen from at most {_TYPES} kinds: use mwem"
+            )
+        m = self.members(workload, records, price)
+        if records * m / workload.grid >= _EXACT:
+            return f"n times {m} must be below 2^53 steps, so that scores are exact: use mwem"
+        many = candidates(types.count, m)
+        if not fits(types.count, m) and self._attempts(workload, records, price) > _ATTEMPTS:
+            return f"{many:.3g} tables of {m} records would have to be laid out, {RECORDS // m} can be: use mwem"
+        if self.size is None and self._bound(workload, records, price, m=m, beta=0.5) >= records:
+            best = self._best(workload, records, price, range(1, _LARGEST))
+            return (
+                f"tables of {m} records promise nothing, and {candidates(types.count, best):.3g} of the best size,"
+                f" {best}, would have to be laid out: use mwem"
+            )
+        return None
+
+    def members(self, workload: Workload, n: int, price: Price) -> int:
+        """m: if it was not given, the best of those whose tables can be laid out."""
+        if self.size is not None:
+            return whole("size", self.size)
+        t = _known(workload).count
+        return self._best(workload, n, price, takewhile(lambda m: fits(t, m), range(1, _LARGEST)))
+
+    def _best(self, workload: Workload, n: int, price: Price, sizes: Iterable[int]) -> int:
+        """Where n sqrt(ln(2 k) / (2 m)) + scale ln C(t + m - 1, m) is least."""
+        t, scale = _known(workload).count, float(self._choice(workload, price, 1).scale * workload.grid)
+        return min(sizes, key=lambda m: _nearest(workload, n, m) + scale * math.log(candidates(t, m)))
+
+    def _choice(self, workload: Workload, price: Price, m: int) -> Exponential | PermuteAndFlip:
+        each = max(1, math.ceil(workload.distance(price.unit).linf / workload.grid))  # queries of nothing move by 0
+        moves = scalar(Fraction(m * each), price.unit.relation)
+        if price.epsilon is not None:
+            return PermuteAndFlip(epsilon=price.epsilon, sensitivity=moves)
+        return Exponential(rho=price.amount, sensitivity=moves)
+
+    def _attempts(self, workload: Workload, n: int, price: Price) -> float:
+        """How many candidates are drawn until one is kept, on average and at worst: exp(n / scale)."""
+        worst = n / workload.grid / self._choice(workload, price, 1).scale
+        return math.exp(min(float(worst), 700.0))
+
+    def loss(self, workload: Workload, n: int | None, price: Price) -> Loss:
+        return self._choice(workload, price, self.members(workload, whole("n", n or 0), price)).loss()
+
+    def predict(self, workload: Workload, n: int | None, price: Price, beta: Number = 0.05) -> Prediction:
+        records = whole("n", n or 0)
+        m, t = self.members(workload, records, price), _known(workload).count
+        many = candidates(t, m)
+        worst = self._bound(workload, records, price, m=m, beta=float(probability("beta", beta)))
+        seconds = 1e-9 * min(many * m, RECORDS) * workload.queries
+        why = f"one of {many:.3g} tables of {m} records"
+        return Prediction(worst, worst, worst, seconds, "bound", float(probability("beta", beta)), why)
+
+    def _bound(self, workload: Workload, n: int, price: Price, *, m: int, beta: float) -> float:
+        """In counts; no answer of n records misses by more than n."""
+        types = _known(workload).count
+        many, choice = candidates(types, m), self._choice(workload, price, m)
+        if many >= 1 << 62 or not fits(types, m):  # drawn by rejection, whose law is the exponential mechanism's
+            falls_short = float(choice.scale) * math.log(many / beta)
+        else:
+            falls_short = choice.error(beta=beta, candidates=many)
+        return min(_nearest(workload, n, m) + falls_short * float(workload.grid) / m, float(n))
+
+    def scores(self, workload: Workload, data: Data, n: int, tables: NDArray[np.int16]) -> Integers:
+        """-max_q |m q(x) - n q(y)| for each table y, in steps: floats that are whole and below 2^53 are exact."""
+        most, m = float(n / workload.grid), tables.shape[1]
+        truth = np.clip(np.round(workload.answer(data) / float(workload.grid)), 0, most) * m
+        of_type = np.ascontiguousarray(_known(workload).coefficients.T * float(n))
+        found = np.empty(len(tables), np.int64)
+        for start in range(0, len(tables), _ROWS):
+            gaps = np.tile(-truth, (min(_ROWS, len(tables) - start), 1))
+            for members in tables[start : start + _ROWS].T:
+                gaps += of_type[members]
+            found[start : start + _ROWS] = -np.abs(gaps).max(axis=1)
+        return found
+
+    def law(self, workload: Workload, data: Data, price: Price, n: int) -> law.Finite:
+        """The law of the table that is chosen, given by its members."""
+        m = self.members(workload, n, price)
+        tables = multisets(_known(workload).count, m)
+        masses = self._choice(workload, price, m).law(self.scores(workload, data, n, tables)).masses
+        return law.Finite({tuple(table): masses[i] for i, table in enumerate(tables.tolist())})
+
+    def choose(self, workload: Workload, data: Data, price: Price, source: Source, n: int) -> NDArray[np.int16]:
+        """Draw a table, given by its members."""
+        t, m = _known(workload).count, self.members(workload, n, price)
+        choice = self._choice(workload, price, m)
+        if fits(t, m):
+            tables = multisets(t, m)
+            return np.asarray(tables[choice.sample(self.scores(workload, data, n, tables), source)])
+        while True:  # m of t + m - 1 places are members and the others go to the next type: uniform among multisets
+            table = (np.sort(sample.permutation(t + m - 1, source)[:m]) - np.arange(m)).astype(np.int16)
+            gap = -int(self.scores(workload, data, n, table[None])[0])
+            if source.below(exp_minus(gap * choice.unit)):
+                return table
+
+    def run(
+        self, workload: Workload, data: Data, price: Price, source: Source, *, n: int | None, beta: float
+    ) -> Released:
+        records, types = whole("n", n or 0), _known(workload)
+        table = self.choose(workload, data, price, source, records)
+        m = table.size
+        each = np.bincount(table, minlength=types.count) * (records / m) / np.bincount(types.of_cell)
+        model = Cells(workload.domain, each[types.of_cell])
+        errors = np.full(workload.queries, self._bound(workload, records, price, m=m, beta=beta))
+        note = f"one of the tables of {m} records, scaled to {records}; errors are stated for that many records"
+        loss = self.loss(workload, records, price)
+        return Released(self.name, workload, workload.answer(model), errors, model, loss, beta, (note,))
+
+
+def _known(workload: Workload) -> _Types:
+    types = _types(workload)
+    if types is None:
+        raise BadQuestion(f"{workload.queries} queries tell too many cells apart: use mwem")
+    return types
+
+
+def _nearest(workload: Workload, n: int, m: int) -> float:
+    """n sqrt(ln(2 k) / (2 m)): some table of m records is this near to n records, in counts."""
+    return n * math.sqrt(math.log(2 * workload.queries) / (2 * m))

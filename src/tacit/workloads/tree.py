@@ -1,0 +1,173 @@
+r"""Least squares on a tree of counts.
+
+A tree of branching b over m cells has levels of m, ceil(m/b), ceil(m/b^2), ..., 1 nodes.  Level l is measured with
+independent noise of variance s_l (infinite if it is not).  Two passes give the least-squares estimate:
+
+    up      z_v, of variance V_v: the measurement of v and the sum of its children's z, weighted by inverse variances;
+            k_v is the weight of the measurement
+    down    h_v = z_v + (V_v / V) (h_p - sum of z), over the children of p with V the sum of their variances.
+
+All nodes of a level have one V and one k, but for the last, which may have fewer cells.
+
+Errors.  Given that of p, the errors of its children are (V_v / V) e_p + noise of covariance diag(V_v) - V_v V_w / V,
+independent for different p.  So a linear query with coefficients alpha_v on the cells has, going up,
+    alpha_p = sum (V_v / V) alpha_v,    variance += sum alpha_v^2 V_v - (sum alpha_v V_v)^2 / V,
+and at the root += alpha^2 V_root.  For a range only the two nodes at its ends have an alpha other than 0 and 1.
+
+Coefficients.  In the error of a query the noise of node u has k_u times alpha_u - sum_j alpha_j (g_(j-1) - g_j), where
+j runs over the ancestors of u and 1 = g_0 >= g_1 >= ... are products of the 1 - k.  If all coefficients of the query
+are in [0, 1], so are the alpha, and the noise has a coefficient of at most k_u.
+
+References.  Hay, Rastogi, Miklau, Suciu, VLDB 2010; Qardaji, Yang, Li, VLDB 2013, for the branching.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .data import Floats, Integers
+
+_BLOCK = 1 << 13  # ranges that are gone through together, so that they stay in a core's cache
+
+
+class Level(NamedTuple):
+    """A level of `nodes`: V and k of each, and of the last one."""
+
+    nodes: int
+    v: float
+    k: float
+    last_v: float
+    last_k: float
+
+    def mass(self, before: Integers) -> Floats:
+        """The sum of V over the nodes before each of these places."""
+        sums: Floats = np.where(before < self.nodes, before * self.v, (self.nodes - 1) * self.v + self.last_v)
+        return sums
+
+    def each(self, all_but_last: float, last: float) -> Floats:
+        values = np.full(self.nodes, all_but_last)
+        values[-1] = last
+        return values
+
+
+def heights(size: int, branching: int) -> list[int]:
+    """How many nodes each level has, from the cells to the root."""
+    nodes = [size]
+    while nodes[-1] > 1:
+        nodes.append(-(-nodes[-1] // branching))
+    return nodes
+
+
+@dataclass(frozen=True)
+class Tree:
+    """A tree over `size` cells, its levels from the cells up measured with noise of these variances."""
+
+    size: int
+    branching: int
+    variances: tuple[float, ...]
+
+    @cached_property
+    def levels(self) -> list[Level]:
+        nodes = heights(self.size, self.branching)
+        found = [Level(nodes[0], self.variances[0], 1.0, self.variances[0], 1.0)]
+        for count, own in zip(nodes[1:], self.variances[1:], strict=True):
+            below, b = found[-1], self.branching
+            full, last = b * below.v, (below.nodes - 1 - (count - 1) * b) * below.v + below.last_v
+            k, last_k = (0.0, 0.0) if math.isinf(own) else (full / (full + own), last / (last + own))
+            found.append(Level(count, full * (1 - k), k, last * (1 - last_k), last_k))
+        return found
+
+    def counts(self, cells: NDArray[Any]) -> list[NDArray[Any]]:
+        """The sum of each node, by level."""
+        found = [cells]
+        for _ in self.variances[1:]:
+            found.append(self.families(found[-1]).sum(axis=-1))
+        return found
+
+    def families(self, level: NDArray[Any]) -> NDArray[Any]:
+        """The last axis split into one row for each parent; missing children are 0."""
+        missing = -level.shape[-1] % self.branching
+        if missing:
+            level = np.concatenate([level, np.zeros((*level.shape[:-1], missing), level.dtype)], axis=-1)
+        return level.reshape(*level.shape[:-1], -1, self.branching)
+
+    def upward(self, noisy: Sequence[Floats]) -> list[Floats]:
+        """The z of each level."""
+        z = [noisy[0]]
+        for y, level in zip(noisy[1:], self.levels[1:], strict=True):
+            k = level.each(level.k, level.last_k)
+            z.append(k * y + (1 - k) * self.families(z[-1]).sum(axis=-1))
+        return z
+
+    def estimate(self, noisy: Sequence[Floats]) -> Floats:
+        """The cells by least squares, from the noisy counts of each level; those not measured are not looked at."""
+        z = self.upward(noisy)
+        h = z[-1]
+        for own, level in zip(z[-2::-1], self.levels[-2::-1], strict=True):
+            V, families = self.families(level.each(level.v, level.last_v)), self.families(own)
+            missing = (h - families.sum(axis=-1)) / V.sum(axis=-1)
+            h = (families + V * missing[:, None]).ravel()[: level.nodes]
+        return h
+
+    def largest(self, scales: Sequence[float]) -> float:
+        """The most that a noise of its level's scale can count for, in the error of a query."""
+        weights = (max(level.k, level.last_k) for level in self.levels)
+        return max(k * scale for k, scale in zip(weights, scales, strict=True))
+
+    def range_variances(self, low: Integers, high: Integers) -> Floats:
+        """The variance of each range from cell `low` to cell `high`."""
+        parts = range(0, low.size, _BLOCK)
+        return np.concatenate([self._range_variances(low[i : i + _BLOCK], high[i : i + _BLOCK]) for i in parts])
+
+    def _range_variances(self, low: Integers, high: Integers) -> Floats:
+        left, right, at_left, at_right = low, high, np.ones(low.size), np.ones(low.size)
+        variance = np.zeros(low.size)
+        for level in self.levels[:-1]:
+            parents = left // self.branching, right // self.branching
+            joint = parents[0] == parents[1]
+            own_left = level.mass(left + 1) - level.mass(left)
+            own_right = np.where(left == right, 0.0, level.mass(right + 1) - level.mass(right))
+            # whole children beside the ends: of the left parent up to the right end, or to its last child
+            stop = np.where(joint, np.maximum(right, left + 1), (parents[0] + 1) * self.branching)
+            inside = level.mass(stop) - level.mass(left + 1)
+            first, total = self._family(level, parents[0])
+            also = np.where(joint, own_right, 0.0)
+            mean = (at_left * own_left + inside + at_right * also) / total
+            variance += at_left**2 * own_left + inside + at_right**2 * also - mean**2 * total
+            first, total = self._family(level, parents[1])
+            inside = level.mass(right) - first
+            other = (at_right * own_right + inside) / total
+            variance += np.where(joint, 0.0, at_right**2 * own_right + inside - other**2 * total)
+            left, right, at_left, at_right = *parents, mean, np.where(joint, mean, other)
+        return variance + at_left**2 * self.levels[-1].last_v
+
+    def prefix_variance(self) -> float:
+        """At least the variance of every range that begins at the first cell.
+
+        A family adds sum a^2 V - (sum a V)^2 / T, convex in the one a that is not 0 or 1, so at most A (T - A) / T with
+        A the V of some children and T of all: T / 4 at most.
+        """
+        return sum(self.branching * level.v / 4 for level in self.levels[:-1]) + self.levels[-1].last_v
+
+    def _family(self, level: Level, parent: Integers) -> tuple[Floats, Floats]:
+        """The mass before the children of a parent, and theirs."""
+        first = level.mass(parent * self.branching)
+        return first, level.mass((parent + 1) * self.branching) - first
+
+    def variance(self, rows: Floats) -> Floats:
+        """The variance of arbitrary queries, one in each row."""
+        alpha, found = rows, np.zeros(len(rows))
+        for level in self.levels[:-1]:
+            V = self.families(level.each(level.v, level.last_v))
+            families = self.families(alpha)
+            total = V.sum(axis=-1)
+            alpha = (families * V).sum(axis=-1) / total
+            found += (families**2 * V).sum(axis=(1, 2)) - (alpha**2 * total).sum(axis=1)
+        return found + alpha[:, 0] ** 2 * self.levels[-1].last_v

@@ -1,0 +1,190 @@
+"""A workload: many linear queries, kept as what they are and not as a matrix.
+
+A linear query gives each cell of the domain a coefficient in [0, 1] and asks for the sum over the records.  Answers
+are counts; divided by a public n they are the normalised queries of the textbooks.  Coefficients that are not 0 or 1
+are multiples of 2^-20 (others are rounded to them, publicly), so every answer is a whole number of steps.
+"""
+
+from __future__ import annotations
+
+import math
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from dataclasses import replace
+from fractions import Fraction
+from functools import cached_property, lru_cache
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy import sparse
+
+from ..core.distance import Distance, Substitute
+from ..core.errors import BadParameter
+from ..core.exact import reals
+from .data import Counts, Floats
+from .domain import CELLS, Axes, Domain
+
+STEP = Fraction(1, 1 << 20)  # of coefficients that are not 0 or 1
+
+
+class Workload(ABC):
+    """Linear queries on one domain."""
+
+    domain: Domain
+    queries: int
+    grid: Fraction = Fraction(1)
+    given_weights: Floats | None = None
+
+    @abstractmethod
+    def answer(self, counts: Counts) -> Floats:
+        """The answer of each query, in counts; exact whole steps of `grid` on a private table."""
+
+    @property
+    @abstractmethod
+    def row(self) -> Distance[Any]:
+        """How one record can move the vector of all answers."""
+
+    @abstractmethod
+    def squares(self) -> Floats:
+        """The sum of the squared coefficients of each query, over the whole domain."""
+
+    @abstractmethod
+    def vector(self, query: int) -> Floats:
+        """The coefficients of one query on all cells, in row-major order."""
+
+    @property
+    @abstractmethod
+    def tables(self) -> tuple[Axes, ...]:
+        """The marginals that suffice to answer every query."""
+
+    @property
+    def span(self) -> Axes:
+        """The axes that some query looks at."""
+        return tuple(sorted({axis for axes in self.tables for axis in axes}))
+
+    @abstractmethod
+    def label(self, query: int) -> str:
+        """What a query counts, in words."""
+
+    @property
+    def parts(self) -> tuple[Workload, ...]:
+        """The workloads of which this is the union, in order."""
+        return (self,)
+
+    @cached_property
+    def weights(self) -> Floats:
+        """How much each query matters."""
+        return np.ones(self.queries) if self.given_weights is None else self.given_weights
+
+    def distance(self, unit: Distance[Any]) -> Distance[Any]:
+        """How one unit that moves the histogram by `unit` moves the vector of all answers.
+
+        Records that come add up, as do those that go; coefficients are not negative, so what comes and what goes
+        never stretch one another: |Ap - Aq|^2 <= |Ap|^2 + |Aq|^2.  Under substitution half of l1 does each.
+        """
+        return _moved(self.row, unit, self.queries)
+
+    def matrix(self) -> Any:
+        """The coefficients as a matrix, for methods that need one; only where it is small."""
+        if self.domain.size * self.queries > CELLS:
+            raise BadParameter("queries x cells", self.domain.size * self.queries, f"at most {CELLS} for a matrix")
+        return sparse.csr_array(np.stack([self.vector(i) for i in range(self.queries)]))
+
+    def mean(self, values: Floats) -> float:
+        """The mean over the queries, by weight."""
+        return float(np.average(values, weights=self.weights))
+
+    def __add__(self, other: Workload) -> Stack:
+        return Stack((*self.parts, *other.parts))
+
+    def __len__(self) -> int:
+        return self.queries
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({self.queries} queries on {' x '.join(map(str, self.domain.shape))} cells)"
+
+
+class Stack(Workload):
+    """Several workloads on one domain, one after the other; `weights` gives one number to each of them."""
+
+    def __init__(self, parts: Sequence[Workload], weights: ArrayLike | None = None) -> None:
+        if not parts or any(part.domain != parts[0].domain for part in parts):
+            raise BadParameter("workloads", f"{len(parts)} of them", "one or more, all on the same domain")
+        self._parts, self.domain = tuple(parts), parts[0].domain
+        self.queries = sum(part.queries for part in parts)
+        self.grid = min(part.grid for part in parts)
+        self.part_weights = importance(weights, len(parts))
+
+    @property
+    def parts(self) -> tuple[Workload, ...]:
+        return self._parts
+
+    @cached_property
+    def weights(self) -> Floats:
+        return np.concatenate([w * part.weights for w, part in zip(self.part_weights, self.parts, strict=True)])
+
+    @cached_property
+    def starts(self) -> list[int]:
+        """Where the queries of each part begin, and where the last ones end."""
+        return [0, *np.cumsum([part.queries for part in self.parts]).tolist()]
+
+    def answer(self, counts: Counts) -> Floats:
+        return np.concatenate([part.answer(counts) for part in self.parts])
+
+    @cached_property
+    def row(self) -> Distance[Any]:
+        rows = [part.row for part in self.parts]
+        total = rows[0]
+        for row in rows[1:]:
+            total = total + row
+        return replace(total, l0=None if total.l0 is None else min(total.l0, self.queries))
+
+    def squares(self) -> Floats:
+        return np.concatenate([part.squares() for part in self.parts])
+
+    def vector(self, query: int) -> Floats:
+        part = int(np.searchsorted(self.starts, query, side="right")) - 1
+        return self.parts[part].vector(query - self.starts[part])
+
+    @property
+    def tables(self) -> tuple[Axes, ...]:
+        return tuple(dict.fromkeys(axes for part in self.parts for axes in part.tables))
+
+    def label(self, query: int) -> str:
+        part = int(np.searchsorted(self.starts, query, side="right")) - 1
+        return self.parts[part].label(query - self.starts[part])
+
+
+@lru_cache(maxsize=256)
+def _moved(row: Distance[Any], unit: Distance[Any], queries: int) -> Distance[Any]:
+    both = isinstance(unit.relation, Substitute)
+    side = unit.l1 / 2 if both else unit.l1
+    l1, linf = unit.l1 * row.l1, min(side * row.linf, unit.l1 * row.l1)
+    l0 = None if row.l0 is None else min(queries, math.ceil(unit.l1) * row.l0)
+    l2_squared = min((2 if both else 1) * side**2 * row.l2_squared, l1 * linf)
+    if l0 is not None:
+        l1 = min(l1, l0 * linf)
+    return Distance(l1, min(l2_squared, l1 * linf), linf, l0, unit.relation)
+
+
+def importance(weights: ArrayLike | None, count: int) -> Floats:
+    """Weights that are positive, or equal ones."""
+    if weights is None:
+        return np.ones(count)
+    array = reals("weights", weights)
+    if array.shape != (count,) or not (array > 0).all():
+        raise BadParameter("weights", f"shape {array.shape}", f"{count} positive numbers")
+    return array
+
+
+def coefficients(name: str, values: ArrayLike, shape: tuple[int, ...]) -> tuple[Floats, Fraction]:
+    """Coefficients in [0, 1] in steps of 2^-20, and the grid they lie on."""
+    array = reals(name, values)
+    if array.shape != shape:
+        raise BadParameter(name, f"shape {array.shape}", f"of shape {shape}, as the domain is")
+    if array.size and not (array.min() >= 0 and array.max() <= 1):
+        raise BadParameter(name, f"{array.min():g} to {array.max():g}", "between 0 and 1")
+    if ((array == 0) | (array == 1)).all():
+        return array, Fraction(1)
+    return np.round(array / float(STEP)) * float(STEP), STEP

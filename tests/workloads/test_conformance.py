@@ -1,0 +1,76 @@
+"""Every method, every case, every check.  A method is covered by being listed in `workloads.METHODS`."""
+
+from dataclasses import dataclass, replace
+
+import pytest
+
+from tacit.testing.mechanisms import Refuted
+from tacit.testing.workloads import (
+    CHECKS,
+    applicable,
+    cases,
+    conform,
+    prediction_holds,
+    price_is_kept,
+    stated_errors_hold,
+)
+from tacit.workloads import METHODS, Price
+from tacit.workloads.per_query import PerQuery
+
+PAIRS = [pytest.param(m, c, id=f"{m.name}-{c.name}") for m, c in applicable(METHODS)]
+
+
+@pytest.mark.parametrize("check", CHECKS, ids=lambda c: c.__name__)
+@pytest.mark.parametrize(("method", "case"), PAIRS)
+def test_method(method, case, check):
+    check(method, case)
+
+
+def test_every_method_is_tried():
+    assert {m.name for m, _ in applicable(METHODS)} == {m.name for m in METHODS}
+    assert len({m.name for m in METHODS}) == len(METHODS)
+
+
+@dataclass(frozen=True)
+class Overspends(PerQuery):
+    """Wrong: twice the price."""
+
+    def noises(self, workload, price):
+        return super().noises(workload, price.part(2))
+
+
+@dataclass(frozen=True)
+class Boasts(PerQuery):
+    """Wrong: predicts a third of its error."""
+
+    def predict(self, workload, n, price, beta=0.05):
+        p = super().predict(workload, n, price, beta)
+        return replace(p, mean=p.mean / 3, rms=p.rms / 3, worst=p.worst / 3)
+
+
+@dataclass(frozen=True)
+class Understates(PerQuery):
+    """Wrong: states a fifth of the errors."""
+
+    def run(self, workload, data, price, source, *, n, beta):
+        r = super().run(workload, data, price, source, n=n, beta=beta)
+        return replace(r, errors=r.errors / 5)
+
+
+@pytest.mark.parametrize(
+    ("wrong", "check"), [(Overspends, price_is_kept), (Boasts, prediction_holds), (Understates, stated_errors_hold)]
+)
+def test_the_suite_refutes_wrong_methods(wrong, check):
+    case = cases()[0]
+    with pytest.raises(Refuted):
+        check(wrong(), case)
+    with pytest.raises(Refuted):
+        conform(wrong(), case)
+
+
+def test_conform_runs_every_check():
+    conform(PerQuery(), cases()[0])
+
+
+def test_prices():
+    assert Price.of(epsilon=2).part(2).epsilon == 4

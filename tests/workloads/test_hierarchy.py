@@ -1,0 +1,155 @@
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy.optimize import minimize
+
+from tacit import ADD_REMOVE, SUBSTITUTE
+from tacit.testing.sources import Seeded
+from tacit.workloads import Domain, Histogram, Price, Rows, marginals, method, predicates, prefixes, ranges
+from tacit.workloads.design import Design, design
+from tacit.workloads.partition import _buckets
+from tacit.workloads.top_down import top_down
+from tacit.workloads.tree import Tree
+
+LINE = Domain.of({"x": 300})
+COUNTS = np.where(np.arange(300) % 37 == 0, 40, 0)
+HIERARCHY, ISOTONIC = method("hierarchy"), method("isotonic")
+
+
+@pytest.mark.parametrize("price", [Price.of(epsilon=1), Price.of(rho="0.05")], ids=str)
+def test_a_fitted_tree_is_better_than_the_usual_ones(price):
+    w = ranges(LINE)
+    best = HIERARCHY.predict(w, None, price).mean
+    for branching, levels in ((2, 10), (16, 4)):
+        plan = Design(300, branching, (1,) * levels)
+        noises = plan.noises(w, price)
+        tree = plan.tree(noises)
+        usual = np.sqrt(tree.range_variances(w.low[:, 0], w.high[:, 0])).mean() * 0.8
+        assert best < usual
+    assert design(w, price) is design(ranges(LINE), price)  # fitted once
+
+
+@pytest.mark.parametrize("unit", [ADD_REMOVE.histogram(), SUBSTITUTE.histogram()])
+@pytest.mark.parametrize("currency", ["epsilon", "rho"])
+def test_levels_share_the_price_exactly(unit, currency):
+    price = Price.of(**{currency: "0.7"}, unit=unit)
+    w = ranges(LINE)
+    noises = [n for n in design(w, price).noises(w, price) if n is not None]
+    if currency == "epsilon":
+        assert sum(unit.l1 / n.scale for n in noises) == price.amount
+    else:
+        assert sum(unit.l2_squared / (2 * n.sigma2) for n in noises) == price.amount
+
+
+@given(st.lists(st.integers(0, 299), min_size=1, max_size=1), st.lists(st.integers(0, 299), min_size=1, max_size=1))
+def test_a_record_moves_one_node_of_each_level(came, went):
+    w = ranges(LINE)
+    plan = design(w, Price.of(epsilon=1))
+    tree = plan.tree(plan.noises(w, Price.of(epsilon=1)))
+    change = np.bincount(came, minlength=300)
+    assert all(np.abs(level).sum() == 1 for level in tree.counts(change))
+    swapped = change - np.bincount(went, minlength=300)
+    assert all(np.abs(level).sum() <= 2 and (level**2).sum() <= 2 for level in tree.counts(swapped))
+
+
+def test_rising_counts_are_a_contraction():
+    """In every release: no larger mean square of the cumulative errors, no larger maximum, and no negative count."""
+    w, data, truth = prefixes(LINE), Histogram(LINE, COUNTS), np.cumsum(COUNTS)
+    for seed in range(20):
+        before = HIERARCHY.release(w, data, Price.of(epsilon="0.5"), Seeded(seed)).answers - truth
+        after = ISOTONIC.release(w, data, Price.of(epsilon="0.5"), Seeded(seed))
+        errors = after.answers - truth
+        assert (errors**2).sum() <= (before**2).sum() * (1 + 1e-9)
+        assert np.abs(errors).max() <= max(np.abs(before).max(), 1e-9) * (1 + 1e-9)
+        assert (after.model.values >= -1e-9).all() and (np.abs(errors) <= after.errors).all()
+
+
+def test_counts_from_the_root_down_are_the_nearest_that_are_not_negative():
+    """A family of one level, against a general solver; and in a tree the error is lower than that of least squares."""
+    tree, total = Tree(6, 6, (2.0, 1e-9)), 7.0
+    adds_up = {"type": "eq", "fun": lambda c: c.sum() - total}
+    for seed in range(5):
+        z = np.random.default_rng(seed).normal(0, 5, 6)
+        found = top_down(tree, [z, np.array([total])])
+        far = lambda c, z=z: ((c - z) ** 2).sum()  # noqa: E731
+        nearest = minimize(far, np.full(6, total / 6), bounds=[(0, None)] * 6, constraints=adds_up).x
+        assert found.sum() == pytest.approx(total) and np.allclose(found, nearest, atol=1e-3)
+    w, data = ranges(LINE), Histogram(LINE, COUNTS)
+    truth = w.answer(data)
+    releases = [HIERARCHY.release(w, data, Price.of(epsilon=1), Seeded(seed)) for seed in range(8)]
+    plain, moved = (
+        [np.abs(x.answers - truth).mean() for x in xs] for xs in (releases, [r.nonnegative() for r in releases])
+    )
+    assert np.mean(moved) < 0.9 * np.mean(plain)
+    assert all((r.nonnegative().model.values >= 0).all() and r.nonnegative().errors is None for r in releases)
+
+
+def test_whole_answers_on_request():
+    r = HIERARCHY.release(ranges(LINE), Histogram(LINE, COUNTS), Price.of(epsilon=1), Seeded(0))
+    rounded = r.whole()
+    assert (rounded.answers == np.round(rounded.answers)).all() and np.abs(rounded.answers - r.answers).max() <= 0.5
+    assert np.array_equal(rounded.errors, r.errors + 0.5)
+
+
+def test_empty_cells_are_seen_to_be_empty():
+    w, data = ranges(LINE), Histogram(LINE, np.where(np.arange(300) == 20, 5000, 0))
+    truth = w.answer(data)
+    mean = {}
+    for m in (HIERARCHY, ISOTONIC):
+        releases = [m.release(w, data, Price.of(epsilon=1), Seeded(seed)) for seed in range(8)]
+        mean[m.name] = np.mean([np.abs(r.answers - truth) for r in releases])
+    assert mean["isotonic"] < 0.6 * mean["hierarchy"]
+
+
+def test_one_attribute_of_a_wide_table():
+    wide = Domain.of({"x": 50, "y": 3, "z": 10**6})
+    rows = np.stack([np.random.default_rng(0).integers(0, s, 1000) for s in wide.shape], axis=1)
+    w = ranges(wide, "x")
+    for m in (HIERARCHY, ISOTONIC):
+        r = m.release(w, Rows(wide, rows), Price.of(epsilon=1), Seeded(0))
+        assert np.abs(r.answers - w.answer(Rows(wide, rows))).mean() < 100
+        again = r.query(marginals(wide, subsets=[["x"], ["y"]]) + prefixes(wide, "x"))
+        assert np.isfinite(again.errors[:50]).all() and np.isinf(again.errors[50:53]).all()
+        assert np.isfinite(again.errors[53:]).all()
+
+
+def test_any_query_on_the_attribute_has_a_known_error():
+    d = Domain.of({"x": 40})
+    r = HIERARCHY.release(ranges(d), Histogram(d, np.arange(40)), Price.of(epsilon=1), Seeded(0))
+    odd = predicates(d, [{"x": list(range(1, 40, 2))}, {}])
+    found = r.query(odd)
+    assert np.isfinite(found.errors).all()
+    assert np.abs(found.answers - odd.answer(Histogram(d, np.arange(40)))).max() <= found.errors.max()
+
+
+def test_what_is_not_ranges_of_one_attribute_is_refused():
+    wide = Domain.of({"x": 5, "y": 3})
+    for w in (marginals(wide, k=2), ranges(wide, "x", "y"), predicates(wide, [{"x": 1}])):
+        assert "not ranges" in HIERARCHY.refusal(w, None, Price.of(epsilon=1))
+    assert HIERARCHY.refusal(marginals(wide, subsets=[["x"]]).parts[0], None, Price.of(epsilon=1)) is None
+
+
+def test_few_lumps_are_counted_by_bucket():
+    """A third of the error of one tree where the table is a few lumps, and within the bounds on any."""
+    partition, w = method("partition"), ranges(LINE)
+    errors = {}
+    for m in (ISOTONIC, partition):
+        data = Histogram(LINE, np.where(np.arange(300) % 101 == 5, 900, 0))
+        releases = [m.release(w, data, Price.of(epsilon=1), Seeded(seed)) for seed in range(10)]
+        errors[m.name] = np.mean([np.abs(r.answers - w.answer(data)) for r in releases])
+        assert all((np.abs(r.answers - w.answer(data)) <= r.errors).all() for r in releases)
+    assert errors["partition"] < 0.8 * errors["isotonic"]
+    dense = Histogram(LINE, np.random.default_rng(0).poisson(50, 300))
+    r = partition.release(w, dense, Price.of(epsilon=1), Seeded(0))
+    assert np.abs(r.answers - w.answer(dense)).mean() < 3 * HIERARCHY.predict(w, None, Price.of(epsilon=1)).mean
+    assert r.loss == Price.of(epsilon=1).loss() and "buckets" in r.notes[1]
+
+
+@given(st.integers(1, 60), st.integers(0, 10**6))
+def test_buckets_are_runs(size, seed):
+    rough = np.maximum(np.random.default_rng(seed).normal(0, 4, size), 0)
+    bucket = _buckets(rough, 3.0)
+    assert bucket[0] == 0 and (np.diff(bucket) >= 0).all() and (np.diff(bucket) <= 1).all()
+    sums, sizes = np.bincount(bucket, rough), np.bincount(bucket)
+    assert (sums[sizes > 1] <= 2 * 3.0).all() and all(sizes[bucket[i]] == 1 for i in np.flatnonzero(rough > 3.0))

@@ -1,0 +1,190 @@
+"""Multiplicative weights against plain NumPy, and their progress against the theorem."""
+
+import json
+import math
+from fractions import Fraction
+from itertools import combinations
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from tacit.core.errors import BadParameter
+from tacit.workloads import Domain, Histogram, Rows
+from tacit.workloads._all_marginals import AllMarginals
+from tacit.workloads._layout import scale, scale_where, summed
+from tacit.workloads.multiplicative_weights import Question, Weights, least_gap, most_updates
+
+GOLDEN = {
+    entry["id"]: entry
+    for entry in json.loads((Path(__file__).parents[1] / "golden" / "golden.json").read_text())["entries"]
+}
+SHAPES = ((2,) * 15, (3, 5, 2, 4, 7, 3, 2, 6), (20_000,), (3, 9_000), (40, 50, 6), (5, 1, 3), (300, 7, 9))
+
+
+@st.composite
+def places(draw):
+    """A shape and some of its axes."""
+    shape = draw(st.sampled_from(SHAPES))
+    axes = draw(st.sets(st.integers(0, len(shape) - 1)))
+    return shape, tuple(sorted(axes))
+
+
+@given(places(), st.integers(0, 10**6))
+@settings(max_examples=60)
+def test_sums_and_products_over_axes_are_those_of_numpy(place, seed):
+    shape, axes = place
+    random = np.random.default_rng(seed)
+    values = random.integers(0, 1000, shape).astype(float)
+    others = tuple(axis for axis in range(len(shape)) if axis not in axes)
+    table = summed(values, axes)
+    assert np.array_equal(table, values.sum(axis=others))
+    factors = random.choice([1.0, 0.5, 3.0], table.shape)
+    wanted = values * factors.reshape([size if axis in axes else 1 for axis, size in enumerate(shape)])
+    scale(values, axes, factors)
+    assert np.array_equal(values, wanted)
+    masks = {axis: random.integers(0, 2, shape[axis]) for axis in axes}
+    held = np.ones(shape)
+    for axis, mask in masks.items():
+        held *= mask.reshape([-1 if a == axis else 1 for a in range(len(shape))])
+    scale_where(values, masks, 3.0)
+    assert np.array_equal(values, wanted * (1 + 2 * held))
+
+
+@given(st.sets(st.sampled_from([axes for k in range(6) for axes in combinations(range(5), k)]), min_size=1))
+def test_many_marginals_at_once(wanted):
+    domain = Domain.of({"a": 2, "b": 3, "c": 1, "d": 4, "e": 2})
+    values = np.arange(48.0).reshape(domain.shape)
+    found = AllMarginals(domain, tuple(wanted)).of(values)
+    assert found.tables.keys() == wanted
+    for axes in wanted:
+        rest = tuple(axis for axis in range(5) if axis not in axes)
+        assert np.array_equal(found.marginal(axes), values.sum(axis=rest))
+
+
+def test_golden_update():
+    weights = Weights(Domain.of({"x": 4}), 1.0)
+    weights.tilt((0,), -GOLDEN["mw.update.i2"]["inputs"]["eta"] * np.array([0.0, 0.0, 1.0, 1.0]))
+    assert weights.marginal((0,))[2] == pytest.approx(GOLDEN["mw.update.i2"]["value"], rel=1e-12)
+
+
+def test_updates_and_gaps_are_inverse():
+    for entry in (GOLDEN["pmw.c.X1024.a0.1"], GOLDEN["pmw.c.X64.a0.2"]):
+        i = entry["inputs"]
+        assert most_updates(i["X"], i["alpha"]) == math.floor(entry["value"] / 8)
+        assert most_updates(i["X"], least_gap(i["X"], 100) * (1 + 1e-12)) == 99
+
+
+def divergence(p, q):
+    return float(np.sum(p[p > 0] * np.log(p[p > 0] / q[p > 0])))
+
+
+@st.composite
+def scenes(draw):
+    """Data and a model on a few cells, a query, and a share of the true gap."""
+    cells = draw(st.integers(2, 8))
+    counts = draw(st.lists(st.integers(0, 30), min_size=cells, max_size=cells).filter(any))
+    weights = draw(st.lists(st.floats(0.05, 1), min_size=cells, max_size=cells))
+    fine = draw(st.booleans())
+    steps = draw(st.lists(st.integers(0, 4 if fine else 1), min_size=cells, max_size=cells))
+    return np.array(counts), np.array(weights), tuple(steps), Fraction(1, 4 if fine else 1), draw(st.floats(0.01, 1))
+
+
+@given(scenes())
+@settings(max_examples=300)
+def test_every_move_brings_the_model_nearer_by_twice_the_square(scene):
+    counts, start, steps, grid, part = scene
+    domain, n = Domain.of({"x": len(counts)}), float(counts.sum())
+    weights, question = Weights(domain, n, start.copy()), Question((((0,), steps),), grid)
+    p, q = counts / n, start / start.sum()
+    gap = (question.exactly(Histogram(domain, counts)) * float(grid) - question.answer(weights)) / n
+    by = part * gap
+    weights.move(question, by)
+    after = weights.marginal((0,)) / n
+    assert divergence(p, q) - divergence(p, after) >= 2 * by**2 - 1e-9
+    if grid == 1 and 0 < float(q @ np.array(steps)) < 1:
+        assert question.answer(weights) / n == pytest.approx(float(q @ np.array(steps)) + by, abs=1e-9)
+
+
+@given(scenes(), st.floats(-2, 2))
+def test_golden_potential_bounds_every_step(scene, height):
+    counts, start, steps, grid, _ = scene
+    bound = GOLDEN["mw.potential.bound"]
+    eta, gap = bound["inputs"]["eta"], bound["inputs"]["gap"]
+    assert bound["value"] == pytest.approx(eta * gap - eta**2 / 8, rel=1e-12)
+    f, p, q = np.array(steps) * float(grid), counts / counts.sum(), start / start.sum()
+    after = q * np.exp(height * f)
+    fall = divergence(p, q) - divergence(p, after / after.sum())
+    assert fall >= height * float(p @ f - q @ f) - height**2 / 8 - 1e-9
+
+
+def test_moves_end_when_the_theorem_says():
+    domain, random = Domain.of({f"x{i}": 2 for i in range(6)}), np.random.default_rng(2)
+    data = Histogram(domain, random.multinomial(1000, random.dirichlet(np.full(64, 0.05))))
+    weights = Weights(domain, 1000.0)
+    asked = [
+        Question.where(domain, {f"x{i}": a, f"x{j}": b})
+        for i, j in combinations(range(6), 2)
+        for a in (0, 1)
+        for b in (0, 1)
+    ]
+    moves, gap = 0, 0.04
+    while True:
+        gaps = [(q.exactly(data) - q.answer(weights)) / 1000 for q in asked]
+        worst = int(np.argmax(np.abs(gaps)))
+        if abs(gaps[worst]) < gap:
+            break
+        weights.move(asked[worst], math.copysign(gap, gaps[worst]))
+        moves += 1
+    assert 10 < moves <= most_updates(64, gap)
+
+
+def test_weights_stay_finite():
+    weights = Weights(Domain.of({"x": 3, "y": 2}), 10.0)
+    for _ in range(400):
+        weights.tilt((0,), np.array([40.0, 39.99, 0.0]))
+        assert weights.marginal(()) == pytest.approx(10)
+    assert np.isfinite(weights.values).all()
+
+
+def test_questions():
+    domain = Domain.of({"a": 3, "b": ["u", "v"], "c": 2})
+    random = np.random.default_rng(0)
+    data = Rows(domain, np.stack([random.integers(0, size, 500) for size in domain.shape], axis=1))
+    full = data.marginal(domain.all)
+    asked = Question.where(domain, {"c": 1, "a": [0, 2]})
+    assert asked.axes == (0, 2)
+    assert asked.exactly(data) == full[[0, 2], :, 1].sum()
+    assert asked.answer(Weights(domain, 500.0)) == pytest.approx(500 / 3)
+    every = Question.where(domain, {})
+    assert every.exactly(data) == 500
+    fine = Question.on_cells(domain, np.linspace(0, 1, 12))
+    assert fine.exactly(data) == int((np.round(np.linspace(0, 1, 12) * 2**20) * full.ravel()).sum())
+    assert fine.grid == Fraction(1, 2**20)
+    assert not fine.counts
+    with pytest.raises(BadParameter, match="comes alone"):
+        Question((((0,), (1, 2, 3)), ((1,), (1, 1))), Fraction(1, 4))
+    joint = Question.on_cells(domain, np.arange(12) % 2)
+    assert joint.exactly(data) == full[..., 1].sum()
+    one, other = Weights(domain, 1.0), Weights(domain, 1.0)
+    one.move(joint, 0.1)
+    other.move(Question.where(domain, {"c": 1}), 0.1)
+    assert np.allclose(one.values, other.values, rtol=1e-15)
+    for steps, grid in (((2, 0, 1), 1), ((-1, 0, 1), 1), ((5, 0, 1), Fraction(1, 4))):
+        with pytest.raises(BadParameter, match="between 0 and 1"):  # else one record would count for more than one
+            Question((((0,), steps),), Fraction(grid))
+    with pytest.raises(BadParameter, match="on the domain"):
+        Question((((0,), (1, 0)),)).exactly(data)
+    with pytest.raises(BadParameter, match="in the order"):
+        Question((((1,), (1, 0)), ((0,), (1, 1, 0))))
+    with pytest.raises(BadParameter, match="two or more"):
+        least_gap(1, 5)
+
+
+def test_a_copy_is_its_own():
+    weights = Weights(Domain.of({"x": 2}), 1.0)
+    other = weights.copy()
+    other.tilt((0,), np.array([1.0, 0.0]))
+    assert weights.values.tolist() == [1.0, 1.0]

@@ -1,0 +1,181 @@
+"""MWEM: the exact law of its transcript on toy universes, its sampler, its price, and that it learns."""
+
+import json
+import math
+from collections import Counter
+from itertools import product
+from pathlib import Path
+
+import numpy as np
+import pytest
+from scipy.stats import chi2
+
+from tacit.core.budget import Budget
+from tacit.core.distance import SUBSTITUTE
+from tacit.core.errors import BadQuestion
+from tacit.core.law import Finite, Product, hockey_stick, max_divergence, renyi_divergence
+from tacit.core.loss import zero
+from tacit.testing.sources import Seeded
+from tacit.workloads import Domain, Histogram, Price, Rows, from_matrix, marginals, prefixes
+from tacit.workloads.multiplicative_weights import Weights
+from tacit.workloads.mwem import MWEM, Learner, classical_bound, groups
+
+GOLDEN = Path(__file__).parents[1] / "golden" / "golden.json"
+TAIL = 1e-13
+
+
+def learnt(workload, n, among, rounds, deviations):
+    """The model after these rounds of measurements, as `run` makes it."""
+    learner = Learner(workload, float(n))
+    for told in rounds:
+        for pick, numbers in told:
+            learner.note(among[pick], np.array(numbers), deviations[pick])
+        learner.replay()
+    return learner
+
+
+def transcript_law(method, workload, data, price, n):
+    """Every transcript of picks and numbers with its mass, but for what lies in the tails of the noise."""
+    among = groups(workload, price.unit)
+    choice, each = method._parts(workload, n, price)
+    noises = [each.noise(group.moves) for group in among]
+    deviations = [math.sqrt(noise.noise().variance()) for noise in noises]
+    truth = np.round(workload.answer(data) / float(workload.grid)).astype(int)
+    measured = [
+        Product(tuple(noise.noise(int(v)) for v in truth[g.all])) for g, noise in zip(among, noises, strict=True)
+    ]
+    rounds, _ = method.counts(workload, n, price)
+    live = {(): 1.0}
+    for _ in range(rounds):
+        going, live = live, {}
+        for past, mass in going.items():
+            gaps = truth - learnt(workload, n, among, past, deviations).guess()
+            for picks, chance in choice.law(method.scores(among, gaps, each)).masses.items():
+                for numbers in product(*(measured[pick].support(TAIL) for pick in picks)):
+                    told = tuple(zip(picks, numbers, strict=True))
+                    weight = math.prod(measured[pick].mass(y) for pick, y in told)
+                    if mass * chance * weight > 1e-16:
+                        live[*past, told] = mass * chance * weight
+    return Finite(live), deviations
+
+
+TWO, FOUR, THREE = Domain.of({"x": 2}), Domain.of({"x": 2, "y": 2}), Domain.of({"z": 3})
+TOYS = {
+    "two rounds of two queries": (from_matrix(TWO, [[1, 0], [0, 1]]), 2, 1, [3, 1], [2, 1], None),
+    "substitution": (from_matrix(TWO, [[1, 0], [0, 1]]), 2, 1, [3, 1], [2, 2], SUBSTITUTE.histogram()),
+    "marginals of four cells": (marginals(FOUR, k=1), 1, 1, [4, 0, 1, 2], [4, 1, 1, 2], None),
+    "two picks at once": (prefixes(THREE, "z"), 1, 2, [2, 0, 3], [2, 0, 2], None),
+}
+
+
+@pytest.mark.parametrize("money", [{"epsilon": 6}, {"rho": 3}], ids=["pure", "zCDP"])
+@pytest.mark.parametrize("toy", TOYS)
+def test_the_exact_law_is_within_the_price(toy, money):
+    workload, rounds, picks, x, y, unit = TOYS[toy]
+    price, method = Price.of(**money, unit=unit), MWEM(rounds=rounds, picks=picks)
+    laws = [
+        transcript_law(method, workload, Histogram(workload.domain, table, price.unit), price, 5)[0] for table in (x, y)
+    ]
+    loss = method.loss(workload, 5, price)
+    for p, q in (laws, laws[::-1]):
+        assert math.fsum(p.masses.values()) == pytest.approx(1, abs=1e-9)
+        common = Finite({t: m for t, m in p.masses.items() if q.mass(t)})
+        if price.epsilon is not None:
+            assert max_divergence(common, q) <= float(price.epsilon) * (1 + 1e-9)
+        for epsilon in (0.5, 1.5, 4.0, float(price.epsilon or 6)):
+            assert hockey_stick(p, q, epsilon) <= loss.delta(epsilon) + 1e-9
+        for order in (1.5, 3.0):
+            line = order * sum(k * atom.concentrated() for atom, k in loss.terms.items())
+            assert renyi_divergence(common, q, order) <= line + 1e-6
+
+
+def test_one_price_for_two_rounds_is_refuted():
+    """The check above can fail: two rounds, each at the whole price, are not within it."""
+    workload, _, _, x, y, _ = TOYS["two rounds of two queries"]
+    price = Price.of(epsilon=3)
+    laws = [
+        transcript_law(MWEM(rounds=2, picks=1), workload, Histogram(TWO, table), price.part(2), 5)[0]
+        for table in (x, y)
+    ]
+    assert max(hockey_stick(p, q, 3.0) for p, q in (laws, laws[::-1])) > 1e-3
+
+
+@pytest.mark.parametrize("money", [{"epsilon": 14}, {"rho": 10}], ids=["pure", "zCDP"])
+def test_the_sampler_follows_the_law(money):
+    workload, price, method, n = TOYS["two rounds of two queries"][0], Price.of(**money), MWEM(rounds=2, picks=1), 5
+    data, among = Histogram(TWO, [3, 1]), groups(workload, price.unit)
+    law, deviations = transcript_law(method, workload, data, price, n)
+    masses: Counter = Counter()
+    for told, mass in law.masses.items():
+        learner = learnt(workload, n, among, told, deviations)
+        for _ in range(2):
+            learner.replay()
+        masses[tuple(np.round(workload.answer(learner.weights), 6))] += mass
+    source, draws = Seeded(4), 1000
+    seen = Counter(tuple(np.round(method.release(workload, data, price, source, n=n).answers, 6)) for _ in range(draws))
+    assert sum(count for answers, count in seen.items() if answers not in masses) <= 2
+    cells = [(seen[a], draws * p) for a, p in masses.items() if draws * p >= 8]
+    cells.append((draws - sum(o for o, _ in cells), draws - sum(e for _, e in cells)))
+    statistic = sum((o - e) ** 2 / e for o, e in cells if e > 0)
+    assert chi2.sf(statistic, len(cells) - 1) > 1e-10
+
+
+def test_golden_bound():
+    entry = next(e for e in json.loads(GOLDEN.read_text())["entries"] if e["id"] == "mwem.bound")
+    i = entry["inputs"]
+    found = classical_bound(i["X"], i["Q"], n=i["n"], rounds=i["T"], epsilon=i["eps"])
+    assert found == pytest.approx(entry["value"], rel=1e-12)
+
+
+@pytest.mark.parametrize("n", [800, None])
+@pytest.mark.parametrize("unit", [None, SUBSTITUTE.histogram()])
+@pytest.mark.parametrize("money", [{"epsilon": "0.9"}, {"rho": "0.02"}], ids=["pure", "zCDP"])
+def test_the_price_is_spent_and_no_more(money, unit, n):
+    workload, price = marginals(Domain.of({"a": 3, "b": 2, "c": 2}), k=2), Price.of(**money, unit=unit)
+    loss = MWEM(rounds=3, picks=2).loss(workload, n, price)
+    name = next(iter(money))
+    assert Budget(**money).admits(zero, loss)
+    assert not Budget(**{name: price.amount * (1 - price.amount / 10**6)}).admits(zero, loss)
+    data = Histogram(workload.domain, np.arange(12) * 12, price.unit)
+    release = MWEM(rounds=3, picks=2).release(workload, data, price, Seeded(1), n=n)
+    assert release.loss == loss
+    assert release.model.total == pytest.approx(n or 792, abs=1e-6 if n else 792)
+
+
+def people(n, d, seed):
+    """Bits of which each leans on an earlier one."""
+    random = np.random.default_rng(seed)
+    codes = np.zeros((n, d), int)
+    for j in range(d):
+        parent = codes[:, random.integers(j)] if j else np.zeros(n, int)
+        low, high = random.uniform(0.1, 0.9, 2)
+        codes[:, j] = random.random(n) < np.where(parent, low, high)
+    return codes
+
+
+def test_it_learns_three_way_marginals():
+    domain, n = Domain.of({f"x{i}": 2 for i in range(10)}), 50_000
+    data, workload = Rows(domain, people(n, 10, 0)), marginals(domain, k=3)
+    truth = workload.answer(data)
+    release = MWEM().release(workload, data, Price.of(epsilon=1, delta="1e-9"), Seeded(7), n=n)
+
+    def error(answers):
+        return float(np.add.reduceat(np.abs(answers - truth), workload.starts[:-1]).mean()) / n
+
+    assert error(release.answers) < 0.012  # 0.006 is usual; noise on every marginal gives 0.017
+    assert error(release.answers) < error(workload.answer(Weights(domain, float(n)))) / 20
+    assert (release.answers >= 0).all()
+    assert MWEM().predict(workload, n, Price.of(epsilon=1)).worst == n
+
+
+def test_fractions_and_counts_of_nothing():
+    workload = from_matrix(THREE, [[0, 0.5, 1], [0, 0, 0], [1, 1, 0.25]])
+    data = Histogram(THREE, [500, 100, 400])
+    release = MWEM().release(workload, data, Price.of(epsilon=5), Seeded(2), n=1000)
+    assert np.abs(release.answers - workload.answer(data)).max() < 60
+
+
+def test_large_domains_are_refused():
+    wide = Domain.of({f"x{i}": 10 for i in range(9)})
+    with pytest.raises(BadQuestion, match="use residual or tree"):
+        MWEM().release(marginals(wide, k=1), Rows(wide, np.zeros((2, 9), int)), Price.of(epsilon=1), n=2)

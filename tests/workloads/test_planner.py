@@ -1,0 +1,102 @@
+import numpy as np
+import pytest
+
+from tacit import SUBSTITUTE, BadParameter
+from tacit.core.errors import BadQuestion
+from tacit.workloads import METHODS, Domain, Price, marginals, method, plan, predicates, prefixes, ranges
+from tacit.workloads.textbook import curves, table, textbook
+
+BITS = Domain.of({f"q{i}": 2 for i in range(10)})
+PURE = Price.of(epsilon=1)
+
+
+def test_the_table_of_the_textbooks():
+    """Few queries: noise on them.  Many on a small domain: noise on the histogram.  In between it depends on both."""
+    few = predicates(BITS, [{"q0": 1, "q1": [0, 1], "q5": [0, 1], "q7": [0, 1]}])
+    many = marginals(BITS, k=5)
+    assert plan(few, 10_000, PURE).best.name == "queries"
+    chosen = [method("queries"), method("histogram")]
+    assert plan(many, 10_000, PURE, chosen).best.name == "histogram"
+    text = str(plan(many, 10_000, PURE, chosen))
+    for word in ("queries", "histogram", "max / n", "k log(k/beta)", "sqrt(|X|", "why histogram", "epsilon = 1"):
+        assert word in text
+
+
+def test_rows_are_ranked_and_refusals_say_why():
+    p = plan(ranges(Domain.of({"x": 256})), 5000, PURE)
+    usable = [row for row in p.rows if row.prediction is not None]
+    assert [r.method.name for r in p.rows][:2] == ["isotonic", "hierarchy"] and p.best.name == "isotonic"
+    assert "hierarchy" in p.why
+    plain = [r.prediction.mean for r in usable if r.method.improves is None]
+    assert plain == sorted(plain)
+    assert all(row.reason for row in p.rows if row.prediction is None)
+    assert {row.method.name for row in p.rows} == {m.name for m in METHODS}
+
+
+def test_records_are_plain_values():
+    p = plan(marginals(BITS, k=2), 1000, PURE)
+    records = p.records()
+    assert len(records) == len(METHODS) and [r["rank"] for r in records] == list(range(1, len(METHODS) + 1))
+    first = records[0]
+    assert first["normalised"] == first["worst"] / 1000 and first["seconds_per_query"] < 1 and first["kind"] == "exact"
+    assert all(r["why"] for r in records)
+
+
+def test_n_may_be_unknown():
+    p = plan(marginals(BITS, k=1), None, Price.of(epsilon=1, unit=SUBSTITUTE.histogram()))
+    assert "n not public" in str(p) and p.records()[0]["normalised"] is None
+    refused = {row.method.name: row.reason for row in p.rows if row.prediction is None}
+    assert "n must be public" in refused["local"]
+
+
+def test_bad_plans():
+    w = marginals(BITS, k=1)
+    for n in (0, -5, 1.5):
+        with pytest.raises(BadParameter):
+            plan(w, n, PURE)
+    with pytest.raises(BadParameter):
+        plan(w, 10, PURE, beta=1)
+    with pytest.raises(BadParameter, match="queries"):
+        method("magic")
+    none = plan(w, 10, PURE, [method("hierarchy")])
+    assert none.why == "no method can be used"
+    with pytest.raises(BadQuestion, match="not ranges"):
+        _ = none.best
+
+
+def test_predictions_need_no_data_and_are_quick():
+    """A hundred attributes and 10^5 cells."""
+    wide = Domain.of({f"a{i}": 5 for i in range(100)})
+    p = plan(marginals(wide, k=2), 10_000, PURE, [method(n) for n in ("queries", "histogram", "local", "hierarchy")])
+    assert p.best.name == "queries"
+    assert [row.prediction for row in p.rows[1:]] == [None] * 3
+
+
+@pytest.mark.parametrize("make", [ranges, prefixes])
+def test_a_tree_beats_noise_on_cells_for_long_ranges(make):
+    w = make(Domain.of({"x": 256}))
+    mean = {r["method"]: r["mean"] for r in plan(w, 100, PURE).records()}
+    assert mean["hierarchy"] < 0.9 * mean["histogram"]
+    cells = marginals(Domain.of({"x": 256}), k=1)
+    mean = {r["method"]: r["mean"] for r in plan(cells, 100, PURE).records()}
+    assert mean["histogram"] <= mean["hierarchy"] * 1.001 and np.isfinite(mean["isotonic"])
+
+
+def test_the_textbooks_own_bounds():
+    """Where each of the three is best: few queries, few cells, and many of both with many people."""
+
+    def best(queries, cells, n):
+        return min(textbook(queries, cells, n, 1), key=lambda line: line.error).method
+
+    assert best(10, 2**20, 10**5) == "noise on the queries"
+    assert best(10**6, 2**8, 10**5) == "noise on the histogram"
+    assert best(10**9, 2**60, 10**9) == "multiplicative weights"
+    assert [line.operations for line in textbook(5, 100, 7, 1)] == [7, 100, 100]
+    assert textbook(5, 2, 100, 1)[-1].method == "randomized response"
+    text = table(textbook(100, 1024, 10_000, "0.5"))
+    assert "0.152" in text and "multiplicative" in text and len(text.splitlines()) == 4
+    picture = curves(100, 1024, [10**3, 10**4, 10**5], 1)
+    assert len(picture) == 9 and [line.n for line in picture[::3]] == [10**3, 10**4, 10**5]
+    for way in range(3):
+        errors = [line.error for line in picture[way::3]]
+        assert errors == sorted(errors, reverse=True)

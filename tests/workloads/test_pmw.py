@@ -1,0 +1,222 @@
+"""Private multiplicative weights: the exact law of a life, its promise, its state, and the constants."""
+
+import json
+import math
+import pickle
+from dataclasses import FrozenInstanceError, replace
+from fractions import Fraction
+from itertools import combinations
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from tacit.core.budget import Budget
+from tacit.core.distance import SUBSTITUTE
+from tacit.core.errors import BadData, BadParameter, BadQuestion
+from tacit.core.loss import Loss, Pure, zero
+from tacit.testing.mechanisms import CHECKS, Refuted, loss_covers_law
+from tacit.testing.sources import Seeded
+from tacit.workloads import Domain, Histogram, Price
+from tacit.workloads._pmw_constants import classical_threshold, classical_updates, consistent_alpha
+from tacit.workloads.multiplicative_weights import Question, Weights
+from tacit.workloads.pmw import PrivateMultiplicativeWeights, State
+from tacit.workloads.pmw_plans import classical, practical, proven
+
+GOLDEN = {
+    entry["id"]: entry
+    for entry in json.loads((Path(__file__).parents[1] / "golden" / "golden.json").read_text())["entries"]
+    if entry["id"].startswith("pmw.")
+}
+EXAMPLES = list(PrivateMultiplicativeWeights.examples())
+BITS = Domain.of({f"x{i}": 2 for i in range(6)})
+
+
+@pytest.mark.parametrize("check", CHECKS, ids=lambda check: check.__name__)
+@pytest.mark.parametrize("example", EXAMPLES, ids=range(len(EXAMPLES)))
+def test_claims_hold_against_the_exact_law(example, check):
+    check(example)
+
+
+@pytest.mark.parametrize("example", EXAMPLES, ids=range(len(EXAMPLES)))
+def test_the_law_is_one(example):
+    law = example.mechanism.law(example.x)
+    assert math.fsum(law.mass(y) for y in law.support(1e-15)) == pytest.approx(1, abs=1e-12)
+    assert law.mass(()) == 0
+
+
+def test_a_life_sold_at_half_its_price_is_refuted():
+    class Cheap(PrivateMultiplicativeWeights):
+        def loss(self, distance=None):
+            return Loss({Pure(Fraction(self.price.epsilon, 2)): 1}) if distance else super().loss()
+
+    example = EXAMPLES[0]
+    known = {name: getattr(example.mechanism, name) for name in ("domain", "n", "price", "updates", "threshold")}
+    with pytest.raises(Refuted, match="claimed"):
+        loss_covers_law(replace(example, mechanism=Cheap(**known, questions=3)))
+
+
+def table(seed, n=20_000):
+    random = np.random.default_rng(seed)
+    return Histogram(BITS, random.multinomial(n, random.dirichlet(np.full(64, 0.1))))
+
+
+def stream(k, seed=0):
+    random = np.random.default_rng(seed)
+    pairs = list(combinations(BITS.names, 2))
+    chosen = random.integers(0, len(pairs), k).tolist()
+    return [Question.where(BITS, dict(zip(pairs[i], random.integers(0, 2, 2).tolist(), strict=True))) for i in chosen]
+
+
+def lived(mechanism, data, questions, seed):
+    source = Seeded(seed)
+    state, answers = mechanism.begin(source), []
+    for question in questions:
+        state, answer = mechanism.step(state, (question, question.exactly(data)), source)
+        answers.append(answer)
+    return state, answers
+
+
+@pytest.mark.parametrize("price", [Price.of(epsilon=4), Price.of(rho=2)], ids=str)
+def test_the_promise_for_all_questions_is_kept(price):
+    """At beta = 1e-10; updates never run out, as the theorem says."""
+    data, asked = table(1), stream(150)
+    mechanism = proven(BITS, 20_000, price, questions=150, beta="1e-10")
+    state, answers = lived(mechanism, data, asked, 5)
+    assert {answer.by for answer in answers} == {"model", "data"}
+    assert all(answer.error == mechanism.error() < 20_000 for answer in answers)
+    for question, answer in zip(asked, answers, strict=True):
+        assert abs(answer.value - question.exactly(data)) <= answer.error
+    assert len(state.moves) < mechanism.updates
+
+
+def test_proven_is_narrower_than_classical():
+    price = Price.of(epsilon=1)
+    sharp = proven(BITS, 10**7, price, questions=1000)
+    old = classical(BITS, 10**7, price, questions=1000)
+    assert sharp.error() < old.error() / 2
+    assert old.error() <= 3 * consistent_alpha(64, 1000, epsilon=1, n=10**7, beta=0.05) * 10**7
+    with pytest.raises(BadQuestion, match=r"they need about \d+ records"):
+        classical(BITS, 1000, price)
+    with pytest.raises(BadParameter, match="pure"):
+        classical(BITS, 1000, Price.of(rho=1))
+
+
+def test_golden_constants():
+    for name in ("pmw.T.pure.X1024.a0.1", "pmw.T.approx.X64.a0.2"):
+        i = GOLDEN[name]["inputs"]
+        found = classical_threshold(
+            i["X"], i["Q"], i["alpha"], epsilon=i["eps"], n=i["n"], beta=i["beta"], delta=i.get("delta", 0.0)
+        )
+        assert found == pytest.approx(GOLDEN[name]["value"], rel=1e-12)
+    for name in ("pmw.c.X1024.a0.1", "pmw.c.X64.a0.2"):
+        i = GOLDEN[name]["inputs"]
+        assert classical_updates(i["X"], i["alpha"]) == pytest.approx(GOLDEN[name]["value"], rel=1e-12)
+        seed = GOLDEN[name.replace(".c.", ".updates.seed.")]
+        assert classical_updates(i["X"], i["alpha"] / 2) == pytest.approx(seed["value"], rel=1e-12)
+    entry = GOLDEN["pmw.alpha_star.pure.X64.Q100"]
+    i = entry["inputs"]
+    found = consistent_alpha(i["X"], i["Q"], epsilon=i["eps"], n=i["n"], beta=i["beta"])
+    assert found == pytest.approx(entry["value"], rel=1e-10)
+
+
+@pytest.mark.parametrize("unit", [None, SUBSTITUTE.histogram()])
+def test_a_life_costs_its_price(unit):
+    pure = practical(BITS, 1000, Price.of(epsilon="0.7", unit=unit), updates=30)
+    assert pure.loss().epsilon() == pytest.approx(0.7, rel=1e-12)
+    assert Budget(epsilon="0.7").admits(zero, pure.loss())
+    concentrated = practical(BITS, 1000, Price.of(rho="0.1", unit=unit), updates=30)
+    assert Budget(rho="0.1").admits(zero, concentrated.loss())
+    assert not Budget(rho="0.0999").admits(zero, concentrated.loss())
+
+
+@pytest.mark.parametrize("price", [Price.of(epsilon=1), Price.of(rho="0.05")], ids=str)
+def test_a_life_goes_on_after_a_restart(price):
+    data, asked = table(2), stream(80)
+    mechanism = practical(BITS, 20_000, price, updates=40)
+    state, _ = lived(mechanism, data, asked, 3)
+    assert state.moves
+    kept = pickle.dumps(state)
+    again = pickle.loads(kept)
+    assert again == state
+    assert len(kept) < 400 * (len(state.moves) + 1)
+    assert np.array_equal(mechanism.model(again).values, mechanism.model(state).values)
+    rest = [(question, question.exactly(data)) for question in stream(20, 9)]
+    one, two = Seeded(8), Seeded(8)
+    first, second = state, again
+    for value in rest:
+        first, told = mechanism.step(first, value, one)
+        second, same = mechanism.step(second, value, two)
+        assert told == same
+    assert str(state.bar) not in repr(state).split("asked")[0]
+    with pytest.raises(FrozenInstanceError):
+        state.asked = 0
+
+
+def test_a_step_leaves_the_state_it_came_from_as_it_was():
+    mechanism = PrivateMultiplicativeWeights(BITS, 20_000, Price.of(epsilon=50), updates=5, threshold="0.001")
+    state, source, data = mechanism.begin(Seeded(1)), Seeded(2), table(3)
+    before = mechanism.model(state).values.copy()
+    question = Question.where(BITS, {"x0": 1})
+    later, answer = mechanism.step(state, (question, question.exactly(data)), source)
+    assert answer.by == "data"
+    assert np.array_equal(mechanism.model(state).values, before)
+    assert not np.array_equal(mechanism.model(later).values, before)
+
+
+def test_when_updates_are_used_up_the_model_answers_and_says_so():
+    mechanism = PrivateMultiplicativeWeights(BITS, 20_000, Price.of(epsilon=50), updates=3, threshold=0, questions=4)
+    data = table(4)
+    state, answers = lived(mechanism, data, stream(40), 1)
+    assert [answer.by for answer in answers].count("data") == 3
+    assert mechanism.over(state)
+    later, answer = mechanism.step(state, (stream(1)[0], None), Seeded(0))  # the data are not looked at
+    assert (answer.by, answer.error) == ("unchecked model", None)
+    assert answer.value == round(stream(1)[0].answer(mechanism.model(state)))
+    assert later.asked == 41
+    assert mechanism.model(later).synthetic(10, Seeded(1)).shape == (10, 6)
+
+
+def test_no_promise_is_made_beyond_the_questions_it_was_for():
+    mechanism = PrivateMultiplicativeWeights(
+        BITS, 20_000, Price.of(epsilon=1), updates=90, threshold="0.9", questions=2
+    )
+    _, answers = lived(mechanism, table(5), stream(3), 1)
+    assert [answer.error is None for answer in answers] == [False, False, True]
+
+
+def test_learning_beats_a_uniform_guess():
+    data, asked = table(6), stream(400)
+    mechanism = practical(BITS, 20_000, Price.of(epsilon=1, delta="1e-9"), updates=60)
+    _, answers = lived(mechanism, data, asked, 2)
+    truth = np.array([question.exactly(data) for question in asked])
+    uniform = np.array([question.answer(Weights(BITS, 20_000.0)) for question in asked])
+    told = np.array([answer.value for answer in answers])
+    assert np.abs(told - truth).mean() < np.abs(uniform - truth).mean() / 3
+
+
+def test_what_cannot_be_asked_is_refused():
+    mechanism = PrivateMultiplicativeWeights(BITS, 100, Price.of(epsilon=1), updates=1, threshold=0)
+    state, source = mechanism.begin(Seeded(0)), Seeded(0)
+    with pytest.raises(BadParameter, match="grid"):
+        mechanism.step(state, (Question.on_cells(BITS, np.full(64, 0.3)), 3), source)
+    for wrong in (0.5, True, "3"):
+        with pytest.raises(BadData):
+            mechanism.step(state, (Question.where(BITS, {"x0": 1}), wrong), source)
+    with pytest.raises(BadQuestion, match="cells"):
+        PrivateMultiplicativeWeights(Domain.of({"x": 1}), 100, Price.of(epsilon=1), updates=1, threshold=0)
+
+
+def test_fractions_are_asked_in_steps():
+    fine = PrivateMultiplicativeWeights(
+        BITS, 20_000, Price.of(epsilon=100), updates=8, threshold="0.01", grid=Fraction(1, 1 << 20)
+    )
+    data, question = table(7), Question.on_cells(BITS, np.linspace(0, 1, 64))
+    truth = question.exactly(data) / 2**20
+    state, source = State(fine.begin(Seeded(1)).bar), Seeded(2)
+    for _ in range(8):
+        state, answer = fine.step(state, (question, question.exactly(data)), source)
+    assert answer.value == pytest.approx(truth, abs=fine.error())
+    count = Question.where(BITS, {"x0": 0})
+    state, answer = fine.step(state, (count, count.exactly(data)), source)
+    assert answer.value == pytest.approx(count.exactly(data), abs=20_000)

@@ -1,0 +1,185 @@
+"""Residual planning: its optimum against a spectrum, its variances against a matrix, its privacy against exact laws."""
+
+import itertools
+import math
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from tacit.core.distance import ADD_REMOVE, SUBSTITUTE
+from tacit.core.errors import BadQuestion
+from tacit.mechanisms import Gaussian
+from tacit.testing.sources import Seeded
+from tacit.workloads.data import Histogram, Rows
+from tacit.workloads.domain import Domain
+from tacit.workloads.marginals import marginals
+from tacit.workloads.per_query import PerQuery
+from tacit.workloads.predicates import predicates
+from tacit.workloads.price import Price
+from tacit.workloads.residual import Residual, moves, plan, residual
+from tacit.workloads.residuals import Energy, Residuals, centred, subsets
+
+shapes = st.lists(st.integers(1, 4), min_size=1, max_size=3)
+
+
+def domain_of(shape) -> Domain:
+    return Domain.of({f"a{i}": n for i, n in enumerate(shape)})
+
+
+def some_rows(domain: Domain, n: int, seed: int = 0) -> Rows:
+    rng = np.random.default_rng(seed)
+    return Rows(domain, np.stack([rng.integers(0, m, n) for m in domain.shape], axis=1))
+
+
+def workload_of(domain: Domain):
+    """Some marginals of every size, weighted unevenly."""
+    sets = [s for s in subsets(domain.all) if s][::-2]
+    return marginals(domain, subsets=[[domain.names[a] for a in s] for s in sets], weights=np.arange(1, len(sets) + 1))
+
+
+@given(shapes, st.integers(0, 10**6))
+def test_a_table_is_the_sum_of_its_residuals(shape, seed):
+    domain = domain_of(shape)
+    data = some_rows(domain, 50, seed)
+    exact = {axes: centred(data.marginal(axes).astype(float)) for axes in subsets(domain.all)}
+    model = Residuals(domain, exact, {}, laplace=False)
+    for axes in subsets(domain.all):
+        np.testing.assert_allclose(model.marginal(axes), data.marginal(axes), atol=1e-9)
+
+
+@settings(max_examples=30)
+@given(shapes)
+def test_the_total_variance_is_the_least_of_all_strategies(shape):
+    """(sum of the singular values of W)^2 / cells is a lower bound for every matrix mechanism (Li and Miklau 2013)."""
+    domain = domain_of(shape)
+    workload = workload_of(domain)
+    W = workload.matrix().toarray() * np.sqrt(workload.weights)[:, None]
+    bound = np.linalg.svd(W, compute_uv=False).sum() ** 2 / domain.size
+    price = Price.of(rho=Fraction(1, 2**20))  # much noise, so that rounding of sigma^2 is not seen
+    mean_square = Residual().predict(workload, None, price).rms ** 2
+    assert mean_square * workload.weights.sum() * 2 * float(price.amount) == pytest.approx(bound, rel=1e-6)
+
+
+@settings(max_examples=30)
+@given(shapes)
+def test_variances_are_those_of_the_linear_map(shape):
+    """The error of each answer as a matrix times independent noises."""
+    domain = domain_of(shape)
+    workload = workload_of(domain)
+    noises = plan(workload, Price.of(rho=1))
+    energies = {axes: Energy.of(noise, domain.cells(axes)) for axes, noise in noises.items()}
+    square = np.zeros(workload.queries)
+    for axes, energy in energies.items():
+        for cell in range(domain.cells(axes)):
+            one = np.zeros(domain.cells(axes))
+            one[cell] = 1.0
+            unit = Residuals(domain, {axes: centred(one.reshape([domain.shape[a] for a in axes]))}, {}, laplace=False)
+            square += workload.answer(unit) ** 2 * energy.variance
+    got = Residuals(domain, {}, energies, laplace=False).spread([part.axes for part in workload.parts])
+    np.testing.assert_allclose(np.repeat(got.deviations**2, [p.queries for p in workload.parts]), square, atol=1e-12)
+
+
+@pytest.mark.parametrize("unit", [ADD_REMOVE.histogram(), SUBSTITUTE.histogram()])
+def test_the_price_is_spent_exactly_and_never_exceeded(unit):
+    domain = domain_of([2, 3, 5, 1])
+    price = Price.of(rho="0.1", unit=unit)
+    workload = marginals(domain, k=2)
+    noises = plan(workload, price)
+    spent = sum(
+        moves(domain, axes, unit).l2_squared / (2 * noise.sigma2)
+        for axes, noise in noises.items()
+        if isinstance(noise, Gaussian)
+    )
+    assert spent == price.amount
+    assert not any(3 in axes for axes in noises)  # of one value, so it has no residual
+
+
+@pytest.mark.parametrize(("n", "claim_of_the_table"), [(2, 2), (3, Fraction(3, 2))])
+def test_a_residual_costs_less_than_its_table(n, claim_of_the_table):
+    """The exact law of what is released of n counts: Renyi divergences of every order stay within rho, and touch it."""
+    domain = domain_of([n])
+    far, rho = moves(domain, (0,), ADD_REMOVE.histogram()), 0.5
+    assert far.l2_squared == n * (n - 1)
+    sigma2 = float(far.l2_squared) / (2 * rho)
+    reach = math.ceil(9 * math.sqrt(sigma2))
+    one = np.arange(-reach, reach + 1)
+    mass = np.exp(-(one**2) / (2 * sigma2))
+    law: dict[tuple[int, ...], float] = {}
+    for z in itertools.product(range(one.size), repeat=n):
+        key = tuple(one[i] - one[z[0]] for i in z[1:])
+        law[key] = law.get(key, 0.0) + math.prod(mass[i] for i in z) / mass.sum() ** n
+    for moved in range(n):
+        step = [n * (i == moved) for i in range(n)]
+        shift = [s - step[0] for s in step[1:]]
+        there = {key: law.get(tuple(k - s for k, s in zip(key, shift, strict=True)), 0.0) for key in law}
+        for order in (1.5, 2.0, 4.0):
+            terms = (p**order * there[k] ** (1 - order) for k, p in law.items() if there[k] > 1e-25 and p > 1e-25)
+            divergence = math.log(sum(terms)) / (order - 1)
+            assert divergence <= rho * order * (1 + 1e-6)
+            assert divergence >= rho * order * 0.97
+    assert n**2 / (2 * sigma2) == pytest.approx(rho * claim_of_the_table)  # what the whole table would have cost
+
+
+def test_only_the_residual_leaves():
+    """Tables that differ by what a residual does not see give the same release under the same noise."""
+    noise = Gaussian(sigma=10)
+    table = np.arange(12).reshape(3, 4) ** 2
+    other = table + np.arange(4)[None, :] * 7 + np.arange(3)[:, None] * 5
+    first, second = (residual(t, noise, Seeded(3)) for t in (table, other))
+    assert (first == second).all()
+
+
+@pytest.mark.parametrize("price", [Price.of(rho="0.5"), Price.of(epsilon=1)])
+def test_errors_are_as_stated(price):
+    """800 releases: the mean variance within six standard errors, and no more misses than beta allows."""
+    domain = domain_of([2, 3, 2])
+    workload = marginals(domain, k=2)
+    data = Histogram(domain, np.arange(12).reshape(domain.shape))
+    truth, source, runs = workload.answer(data), Seeded(1), 800
+    gaps, misses = np.zeros(workload.queries), np.zeros(workload.queries)
+    for _ in range(runs):
+        released = Residual().release(workload, data, price, source, beta="0.1")
+        gaps += (released.answers - truth) ** 2
+        misses += np.abs(released.answers - truth) > released.errors
+    predicted = Residual().predict(workload, None, price)
+    assert gaps.sum() / runs / workload.queries == pytest.approx(predicted.rms**2, rel=0.12)
+    assert (misses <= 0.1 * runs + 6.5 * math.sqrt(0.09 * runs)).all()
+    assert released.loss.epsilon(1e-6) <= price.loss().epsilon(1e-6)
+
+
+def test_it_is_better_than_noise_on_each_marginal():
+    workload = marginals(domain_of([2] * 8), k=3)
+    price = Price.of(rho="0.1")
+    ours, theirs = (m.predict(workload, None, price).rms for m in (Residual(), PerQuery()))
+    assert ours < 0.75 * theirs
+
+
+def test_counts_that_are_not_negative_are_nearer_and_answer_smaller_tables():
+    domain = domain_of([9, 9, 9])
+    workload, data = marginals(domain, k=2), some_rows(domain, 200)
+    released = Residual().release(workload, data, Price.of(rho="0.01"), Seeded(2))
+    truth, near = workload.answer(data), released.nonnegative()
+    assert near.answers.min() >= 0
+    assert np.abs(near.answers - truth).sum() < np.abs(released.answers - truth).sum()
+    assert near.query(marginals(domain, k=1)).answers.min() >= 0
+
+
+def test_a_hundred_attributes():
+    workload = marginals(domain_of([10] * 100), k=2)
+    noises = plan(workload, Price.of(rho="0.1"))
+    assert len(noises) == 1 + 100 + 4950
+    assert Residual().predict(workload, None, Price.of(rho="0.1")).kind == "exact"
+
+
+def test_what_is_not_a_marginal_is_refused():
+    domain = domain_of([3, 3])
+    asked = predicates(domain, [{"a0": 1}])
+    with pytest.raises(BadQuestion, match="histogram"):
+        Residual().release(asked, some_rows(domain, 5), Price.of(rho=1))
+    released = Residual().release(marginals(domain, k=1), some_rows(domain, 5), Price.of(rho=1), Seeded(1))
+    pair = released.query(marginals(domain, k=2))
+    assert np.isinf(pair.errors).all()  # it was not measured, and this is said
+    assert np.isinf(released.query(asked).errors).all()

@@ -1,0 +1,76 @@
+import math
+
+import pytest
+
+from tacit import SUBSTITUTE, BadParameter
+from tacit.core.errors import BadQuestion
+from tacit.testing.workloads import applicable
+from tacit.workloads import METHODS, Domain, Price, marginals, method, predicates
+from tacit.workloads import sample_complexity as closed
+
+WIDE = Domain.of({"a": 2, "b": 3, "c": 4})
+EASY = [(m, c) for m, c in applicable(METHODS) if c.name in ("marginals-substitute", "ranges-substitute")]
+
+
+@pytest.mark.parametrize(("m", "case"), EASY, ids=lambda x: getattr(x, "name", None))
+def test_the_least_n_is_enough_and_one_less_is_not(m, case):
+    def good(n):
+        return m.refusal(case.workload, n, case.price) is None and (
+            m.predict(case.workload, n, case.price).worst <= 0.3 * n
+        )
+
+    if not good(10**7):  # a method whose own size is bounded may never be as good
+        with pytest.raises(BadQuestion, match="is enough"):
+            closed.sample_size(m, case.workload, case.price, "0.3")
+        return
+    n = closed.sample_size(m, case.workload, case.price, "0.3")
+    assert good(n) and (n == 1 or not good(n - 1))
+
+
+def test_the_least_price_is_enough_and_less_is_not():
+    w, price = marginals(WIDE, k=2), Price.of(rho="0.01")
+    for name in ("queries", "histogram"):
+        m = method(name)
+        found = closed.price_for(m, w, 10_000, price, alpha="0.002")
+        assert m.predict(w, 10_000, found).worst <= 20
+        assert m.predict(w, 10_000, found.part(found.amount.__class__(99, 100))).worst > 20
+
+
+def test_what_cannot_be_reached_is_refused():
+    w = marginals(WIDE, k=2)
+    with pytest.raises(BadQuestion, match="SUBSTITUTE"):
+        closed.sample_size(method("local"), w, Price.of(epsilon=1), "0.1")
+    with pytest.raises(BadQuestion, match="SUBSTITUTE"):
+        closed.price_for(method("local"), w, 100, Price.of(epsilon=1), alpha="0.1")
+    with pytest.raises(BadParameter):
+        closed.sample_size(method("queries"), w, Price.of(epsilon=1), 0)
+    with pytest.raises(BadParameter, match="alpha"):
+        closed.price_for(method("queries"), w, 10, Price.of(epsilon=1), alpha="1e-12")
+
+
+def test_closed_forms():
+    """The worked example: 100 queries at epsilon 0.5 among 10^4 people, and the figures of randomized response."""
+    assert closed.laplace_on_queries(100, 10_000, "0.5") == pytest.approx(0.15201804919084164, rel=1e-12)
+    assert closed.randomized_response(100, 10_000, 1) == pytest.approx(0.04406727788896447, rel=1e-12)
+    assert closed.randomized_response(1, 10_000, "0.1") == pytest.approx(0.27184661568468516, rel=1e-12)
+    assert closed.gaussian_on_queries(8, 1000, 2) == pytest.approx(2 * math.sqrt(math.log(320)) / 1000)
+    assert closed.laplace_on_histogram(1024, 10, 1000, 1) == pytest.approx(math.sqrt(8192 * math.log(400)) / 1000)
+    assert closed.laplace_on_histogram(1, 10, 1000, 1) == pytest.approx(4 * math.log(400) / 1000)
+    assert closed.multiplicative_weights(64, 100, 10**6, 1) == pytest.approx(3 * 0.13516730001324956, rel=1e-9)
+
+
+def test_own_bounds_are_no_worse_than_the_closed_forms():
+    """But for half a step of rounding, and within the constants of the histogram's."""
+    n = 1000
+    for k in (2, 20, 200):
+        w = predicates(WIDE, [{"a": 0, "b": 1}] * k)
+        both = w + w
+        exact = method("queries").predict(both, n, Price.of(epsilon=1)).worst / n
+        assert exact <= closed.laplace_on_queries(2 * k, n, 1) + 0.6 / n
+        gaussian = method("queries").predict(both, n, Price.of(rho=1)).worst / n
+        assert gaussian <= closed.gaussian_on_queries(2 * k, n, 1) * 1.001
+    w = marginals(WIDE, k=1)
+    assert method("histogram").predict(w, n, Price.of(epsilon=1)).worst / n <= closed.laplace_on_histogram(24, 9, n, 1)
+    bits = marginals(Domain.of({"bit": 2}), k=1)
+    local = method("local").predict(bits, n, Price.of(epsilon=1, unit=SUBSTITUTE.histogram())).worst / n
+    assert local <= closed.randomized_response(2, n, 1) * (1 + 1e-9)

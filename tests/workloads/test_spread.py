@@ -1,0 +1,50 @@
+"""Means and tails of sums of noises, against their exact laws by convolution."""
+
+import numpy as np
+import pytest
+
+from tacit import Gaussian, Laplace
+from tacit.workloads.spread import Spread, joined
+
+
+def law(noise, terms):
+    """Masses of a sum of independent noises on -R .. R."""
+    reach = noise.noise().reach(1e-13)
+    one = np.array([noise.noise().mass(k) for k in range(-reach, reach + 1)])
+    masses = np.ones(1)
+    for _ in range(terms):
+        masses = np.convolve(masses, one)
+    return np.arange(masses.size) - masses.size // 2, masses
+
+
+@pytest.mark.parametrize("terms", [1, 2, 3, 10, 40])
+@pytest.mark.parametrize("noise", [Laplace(epsilon=1), Laplace(epsilon="0.2"), Gaussian(rho="0.1")], ids=repr)
+def test_sums_of_noises(noise, terms):
+    values, masses = law(noise, terms)
+    spread = Spread.of(noise, np.array([float(terms)]))
+    assert spread.deviations[0] == pytest.approx(np.sqrt(values**2 @ masses), rel=1e-6)
+    assert spread.means[0] == pytest.approx(np.abs(values) @ masses, rel=0.1)
+    for beta in (0.3, 0.05, 1e-3, 1e-6):
+        bound = spread.reach(beta)[0]
+        assert masses[np.abs(values) > bound].sum() <= beta
+        exact = values[np.searchsorted(np.cumsum(masses), 1 - beta / 2)]
+        assert bound <= 2.2 * exact + 1  # and not far above the truth
+
+
+def test_the_largest_of_many_is_a_union_bound():
+    noise = Laplace(epsilon=1)
+    spread = joined([Spread.of(noise, np.ones(1)), Spread.of(noise, np.full(1, 4.0))], [50, 50])
+    assert len(spread) == 100 and spread.worst(0.05) == spread.reach(0.05 / 100).max()
+
+
+def test_a_square_of_one_need_not_be_one_noise():
+    """Four noises with coefficients of one half have lighter tails, but only what is proved of them is stated."""
+    noise = Laplace(epsilon="0.5")
+    values, masses = law(noise, 4)
+    bound = Spread.of(noise, np.array([1.0]), 0.5).reach(0.05)[0]
+    assert masses[np.abs(values) / 2 > bound].sum() <= 0.05
+    assert bound < Spread.of(noise, np.array([1.0]), 1.0).reach(0.05)[0]
+
+
+def test_nothing_is_stated_of_infinite_variance():
+    assert np.isinf(Spread.of(Laplace(epsilon=1), np.array([np.inf]), np.array([np.inf])).reach(0.05)).all()

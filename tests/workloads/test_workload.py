@@ -1,0 +1,165 @@
+"""Every workload against its matrix: answers, norms, and how one unit moves it."""
+
+import time
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy import sparse
+
+from tacit import ADD_REMOVE, SUBSTITUTE, BadParameter
+from tacit.workloads import Domain, Histogram, Rows, from_matrix, marginals, predicates, prefixes, ranges
+from tacit.workloads.workload import STEP
+
+DOMAIN = Domain.of({"a": 3, "b": ["x", "y"], "c": 4})
+RNG = np.random.default_rng(5)
+DENSE = RNG.integers(0, 2, (7, 24)).astype(float)
+WORKLOADS = {
+    "all 2-way": marginals(DOMAIN, k=2),
+    "chosen": marginals(DOMAIN, subsets=[["a"], ["c", "a"], []], weights=[1, 2, 5]),
+    "ranges": ranges(DOMAIN, "c"),
+    "boxes": ranges(DOMAIN, "a", "c"),
+    "listed": ranges(DOMAIN, "c", low=[0, 1, 1], high=[3, 1, 2], weights=[1, 1, 4]),
+    "prefixes": prefixes(DOMAIN, "c"),
+    "corners": prefixes(DOMAIN, "a", "c"),
+    "predicates": predicates(DOMAIN, [{"a": 1, "c": [0, 3]}, {"b": "y"}, {}, {"c": {1, 2}}]),
+    "fractions": predicates(DOMAIN, [{"c": np.array([0, 0.25, 0.3, 1])}, {"a": 2}]),
+    "dense": from_matrix(DOMAIN, DENSE),
+    "sparse": from_matrix(DOMAIN, sparse.csr_array(DENSE * 0.3)),
+    "union": marginals(DOMAIN, k=1) + ranges(DOMAIN, "c"),
+}
+workloads = pytest.mark.parametrize("workload", WORKLOADS.values(), ids=WORKLOADS.keys())
+
+
+@workloads
+def test_answers_are_those_of_the_matrix(workload):
+    counts = RNG.integers(0, 50, 24)
+    matrix = workload.matrix().toarray()
+    assert matrix.shape == (workload.queries, 24) and len(workload) == workload.queries
+    data = Histogram(DOMAIN, counts)
+    assert np.array_equal(workload.answer(data), matrix @ counts)  # exactly: whole steps of the grid
+    steps = workload.answer(data) / float(workload.grid)
+    assert np.array_equal(steps, np.round(steps))
+    assert np.allclose(workload.squares(), (matrix**2).sum(axis=1))
+    assert workload.weights.shape == (workload.queries,)
+    assert all(workload.label(i) for i in range(workload.queries))
+
+
+@workloads
+def test_a_row_moves_what_is_said(workload):
+    columns = workload.matrix().toarray()
+    row = workload.row
+    assert row.l1 >= Fraction(columns.sum(axis=0).max()) and row.linf >= Fraction(columns.max())
+    assert row.l2_squared >= Fraction((columns**2).sum(axis=0).max())
+    assert row.l0 >= (columns != 0).sum(axis=0).max()
+    if "union" not in WORKLOADS or workload is not WORKLOADS["union"]:
+        assert float(row.l1) == columns.sum(axis=0).max()
+
+
+@workloads
+@given(data=st.data())
+def test_units_move_answers_no_farther_than_the_distance(workload, data):
+    """Units of up to three records: added or removed, or put in the place of one another."""
+    most = data.draw(st.integers(1, 3))
+    cells = st.lists(st.integers(0, 23), max_size=most)
+    came, went = (np.bincount(data.draw(cells), minlength=24) for _ in range(2))
+    matrix = workload.matrix().toarray()
+    removed = ADD_REMOVE.histogram().group(most)
+    for moved, unit in ((came, removed), (came - went, SUBSTITUTE.histogram().group(most))):
+        change, d = matrix @ moved, workload.distance(unit)
+        assert np.abs(change).sum() <= float(d.l1) * (1 + 1e-12)
+        assert (change**2).sum() <= float(d.l2_squared) * (1 + 1e-12)
+        assert np.abs(change).max() <= float(d.linf) * (1 + 1e-12)
+        assert d.l0 is None or (change != 0).sum() <= d.l0
+        assert d.relation is unit.relation
+
+
+def test_marginals_cost_one_each():
+    w = marginals(DOMAIN, k=2)
+    d = w.distance(ADD_REMOVE.histogram())
+    assert (d.l1, d.l2_squared, d.linf, d.l0) == (3, 3, 1, 3)
+    d = w.distance(SUBSTITUTE.histogram())
+    assert (d.l1, d.l2_squared, d.linf) == (6, 6, 1)
+
+
+def test_weights_belong_to_marginals():
+    w = WORKLOADS["chosen"]
+    assert w.weights.tolist() == [1] * 3 + [2] * 12 + [5]
+    assert w.mean(np.r_[np.ones(15), 0]) == pytest.approx(27 / 32)
+
+
+def test_fractions_are_rounded_to_steps():
+    w = from_matrix(Domain.of({"a": 2}), [[0.1, 1]])
+    assert w.grid == STEP and w.vector(0)[0] == round(0.1 * 2**20) / 2**20
+    assert from_matrix(Domain.of({"a": 2}), [[0, 1]]).grid == 1
+
+
+def test_labels():
+    assert marginals(DOMAIN, subsets=[["a", "b"]]).label(3) == "a = 1 and b = y"
+    assert ranges(DOMAIN, "c").label(1) == "0 <= c <= 1"
+    assert WORKLOADS["predicates"].label(0) == "a = 1 and c in {0, 3}"
+    assert WORKLOADS["predicates"].label(2) == "all"
+    assert "coefficients" in WORKLOADS["fractions"].label(0) and WORKLOADS["dense"].label(2) == "row 2 of the matrix"
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda: marginals(DOMAIN),
+        lambda: marginals(DOMAIN, k=1, subsets=[["a"]]),
+        lambda: marginals(DOMAIN, k=4),
+        lambda: marginals(DOMAIN, subsets=[["a"], ["a"]]),
+        lambda: marginals(DOMAIN, subsets=[]),
+        lambda: marginals(DOMAIN, subsets=[["z"]]),
+        lambda: marginals(DOMAIN, k=1, weights=[1, 2]),
+        lambda: marginals(DOMAIN, k=1, weights=[1, 2, 0]),
+        lambda: marginals(Domain.of({f"a{i}": 2 for i in range(200)}), k=5),
+        lambda: ranges(DOMAIN),
+        lambda: ranges(DOMAIN, "c", low=[0]),
+        lambda: ranges(DOMAIN, "c", low=[2], high=[1]),
+        lambda: ranges(DOMAIN, "c", low=[0], high=[4]),
+        lambda: ranges(DOMAIN, "c", low=[-1], high=[1]),
+        lambda: ranges(DOMAIN, "c", low=[0.5], high=[1.0]),
+        lambda: ranges(DOMAIN, "c", low=[], high=[]),
+        lambda: ranges(Domain.of({"x": 10**5})),
+        lambda: prefixes(Domain.of({"x": 10**8})),
+        lambda: predicates(DOMAIN, []),
+        lambda: predicates(DOMAIN, [{"z": 1}]),
+        lambda: predicates(DOMAIN, [{"b": "w"}]),
+        lambda: predicates(DOMAIN, ["a"]),
+        lambda: predicates(DOMAIN, [{"c": np.array([0, 1, 2, 0])}]),
+        lambda: predicates(DOMAIN, [{"c": np.array([0, 1])}]),
+        lambda: predicates(DOMAIN, [{"c": np.full(4, 0.5), "a": np.full(3, 0.5)}]),
+        lambda: from_matrix(DOMAIN, np.full((1, 24), 1.5)),
+        lambda: from_matrix(DOMAIN, np.full((1, 24), np.nan)),
+        lambda: from_matrix(DOMAIN, np.zeros((0, 24))),
+        lambda: from_matrix(DOMAIN, np.zeros((2, 23))),
+        lambda: from_matrix(Domain.of({"x": 10**9}), np.zeros((1, 2))),
+        lambda: marginals(DOMAIN, k=1) + marginals(Domain.of({"a": 2}), k=1),
+    ],
+)
+def test_bad_queries_are_refused(make):
+    with pytest.raises(BadParameter):
+        make()
+
+
+def test_a_matrix_is_not_made_of_large_workloads():
+    with pytest.raises(BadParameter, match="matrix"):
+        marginals(Domain.of({f"a{i}": 2 for i in range(30)}), k=2).matrix()
+
+
+def test_many_queries_need_no_matrix():
+    """10^5 marginal cells of 100 attributes and 10^6 ranges, in seconds."""
+    begun = time.perf_counter()
+    wide = Domain.of({f"a{i}": 5 for i in range(100)})
+    w = marginals(wide, k=2)
+    rows = Rows(wide, RNG.integers(0, 5, (1000, 100)))
+    assert w.queries == 123_750 and w.answer(rows).sum() == 4950 * 1000 and w.row.l1 == 4950
+    line = Domain.of({"x": 1 << 16})
+    ends = np.sort(RNG.integers(0, 1 << 16, (10**6, 2)), axis=1)
+    counts = RNG.integers(0, 3, 1 << 16)
+    found = ranges(line, low=ends[:, 0], high=ends[:, 1]).answer(Histogram(line, counts))
+    assert found[7] == counts[ends[7, 0] : ends[7, 1] + 1].sum()
+    assert time.perf_counter() - begun < 60
