@@ -10,8 +10,6 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 
-from scipy.special import log_ndtr, ndtr
-
 from . import law
 from .exact import up
 from .lattice import sampled_gaussian, sampled_laplace
@@ -161,6 +159,8 @@ class GaussianNoise(Atom):
 
     def profile(self, epsilon: float) -> float:
         """Phi(mu/2 - e/mu) - e^e Phi(-mu/2 - e/mu) (Balle and Wang 2018); at most mu / sqrt(2 pi), the slope at 0."""
+        from scipy.special import log_ndtr, ndtr  # here, since it takes long to load
+
         if not self.mu_squared:
             return 0.0
         a = self.mu / 2 - epsilon / self.mu

@@ -22,7 +22,6 @@ from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import gammaln, ndtr
 
 from .pairs import Complex, Pair
 
@@ -173,6 +172,8 @@ class Composed:
         Logarithms of factorials are good to a relative 2^-50, which masses raised by n 2^-40 and more make up for.
         Fewer than its mean less t with probability e^(-t^2 / (2 mean)) at most.
         """
+        from scipy.special import gammaln  # here, since it takes long to load
+
         lie = math.exp(-epsilon) / (1 + math.exp(-epsilon))
         spread = 40 * math.sqrt(n * lie) + 40
         k = np.arange(max(0, math.floor(n * lie - spread)), min(n, math.ceil(n * lie + spread)) + 1)[::-1]
@@ -229,6 +230,8 @@ def _cells(below: Floats, spacing: float, p: Floats, q: Floats) -> Cells:
 
 def _between(a: Floats) -> Floats:
     """P[a_j < N < a_{j+1}] for a standard normal N, without cancellation in either tail."""
+    from scipy.special import ndtr  # here, since it takes long to load
+
     lower, upper = ndtr(a), ndtr(-a)
     return np.asarray(np.where(a[1:] < 0, lower[1:] - lower[:-1], upper[:-1] - upper[1:]))
 

@@ -13,7 +13,6 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import ndtri
 
 from .lattice import Lattice
 from .line import Line
@@ -72,6 +71,8 @@ def above(total: Sum, at: float) -> Bounds:
 
 def crossing(total: Sum, low: float, high: float) -> Bounds:
     """x < y with P[L > x] > high and P[L > y] < low, for nearby levels low <= high of at most 1/2."""
+    from scipy.special import ndtri  # here, since it takes long to load
+
     deviation = math.sqrt(total.variance)
     bottom, top = total.mean - 2 * deviation, min(_chernoff(total, low), total.largest)
     at = total.mean - deviation * float(ndtri(low))

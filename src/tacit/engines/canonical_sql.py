@@ -18,6 +18,7 @@ from .dialect import Dialect, binary, case, cast, constant, double, number
 
 NUMBER = r"[ \t]*[+-]?([0-9]+(\.[0-9]*)?|\.[0-9]+)([eE][+-]?[0-9]{1,3})?[ \t]*"
 DATE = r"(?s)[0-9]{4}-[0-9]{2}-[0-9]{2}([T ].*)?"
+_EXACT = 1 << 51  # halves of whole numbers below it are doubles
 MOMENT = r"[0-9]{4}-[0-9]{2}-[0-9]{2}([T ]([01][0-9]|2[0-3]):[0-5][0-9](:[0-5][0-9](\.[0-9]{1,9})?)?Z?)?"
 
 
@@ -25,10 +26,10 @@ MOMENT = r"[0-9]{4}-[0-9]{2}-[0-9]{2}([T ]([01][0-9]|2[0-3]):[0-5][0-9](:[0-5][0
 class Raw:
     """A column as the database has it: whole numbers of `bits`, doubles, decimals as they are, and so on.
 
-    A date is in days, a timestamp in whole seconds, both as integers.
+    A date is in days, a timestamp in whole seconds, both as integers; what is canonical already is left as it is.
     """
 
-    kind: Literal["integer", "double", "decimal", "boolean", "text", "date", "timestamp", "other"]
+    kind: Literal["integer", "double", "decimal", "boolean", "text", "date", "timestamp", "canonical", "other"]
     sql: exp.Expr
     bits: int = 64
     double: exp.Expr | None = None  # a decimal as the nearest double
@@ -37,6 +38,8 @@ class Raw:
 def canonical(raw: Raw, column: ColumnType, d: Dialect) -> exp.Expr:
     """The steps, the text, or missing, in the least type that holds the column's domain."""
     domain = column.domain
+    if raw.kind == "canonical":
+        return raw.sql
     if domain.kind == "text":
         return cast(_text(raw, d), "TEXT")
     match domain.kind:
@@ -47,7 +50,7 @@ def canonical(raw: Raw, column: ColumnType, d: Dialect) -> exp.Expr:
         case "category":
             steps = _category(raw, column, d)
         case "date":
-            steps = _clamped(_floored(raw.sql, DAY, d) if raw.kind == "timestamp" else _days(raw, d), domain)
+            steps = _clamped(floored(raw.sql, DAY, d) if raw.kind == "timestamp" else _days(raw, d), domain)
         case _:
             steps = _clamped(_seconds(raw, d), domain)
     return cast(steps, d.integers[d.bits(domain.lower, domain.upper)])
@@ -104,7 +107,9 @@ def _number(raw: Raw, domain: Domain, d: Dialect) -> exp.Expr:
     below, above = binary(exp.LT, x.copy(), low), binary(exp.GT, x.copy(), high)
     y = case((d.is_nan(x), exp.Null()), (below, low.copy()), (above, high.copy()), otherwise=x.copy())
     steps = exp.Floor(this=binary(exp.Add, d.scaled(y, grid), double(0.5)))
-    return _clamped(cast(steps, d.integers[64]), domain)
+    whole = cast(steps, d.integers[64])
+    exact = max(abs(domain.lower), abs(domain.upper)) < _EXACT  # the bounds were exact, as doubles
+    return whole if exact else _clamped(whole, domain)
 
 
 def _whole(raw: Raw, domain: Domain, d: Dialect) -> exp.Expr:
@@ -125,11 +130,11 @@ def _whole(raw: Raw, domain: Domain, d: Dialect) -> exp.Expr:
         below, above = binary(exp.LT, x, number(0)), binary(exp.GTE, x.copy(), number(0))
         halves = cast(case((below, number(-1)), (above, number(0))), wide)
     else:
-        halves = _floored(cast(x, wide), half, d)
-    return _clamped(_floored(binary(exp.Add, halves, cast(number(1), wide)), 2, d), domain)
+        halves = floored(cast(x, wide), half, d)
+    return _clamped(floored(binary(exp.Add, halves, cast(number(1), wide)), 2, d), domain)
 
 
-def _floored(x: exp.Expr, by: int, d: Dialect) -> exp.Expr:
+def floored(x: exp.Expr, by: int, d: Dialect) -> exp.Expr:
     """floor(x / by), for a positive constant."""
     wide = d.integers[128]
     above = d.quotient(cast(x, wide), cast(number(by), wide), 128)

@@ -68,6 +68,10 @@ class Dialect:
         """A condition as 1, 0 or missing."""
         return case((condition, number(1)), (exp.Not(this=condition.copy()), number(0)))
 
+    def total(self, e: exp.Expr, bits: int) -> exp.Expr:
+        """The sum of e over rows, which fits so many bits."""
+        return exp.Sum(this=e)
+
     def quotient(self, a: exp.Expr, b: exp.Expr, bits: int) -> exp.Expr:
         """a / b rounded toward zero, of integers that both have so many bits, b not 0."""
         return binary(exp.Div, a, b)
@@ -79,6 +83,10 @@ class Dialect:
     def lookup(self, a: Typed, keys: Sequence[int | str], values: Sequence[int]) -> exp.Expr:
         """values[i] where a = keys[i], else missing."""
         return case(*((constant(key), number(v)) for key, v in zip(keys, values, strict=True)), of=a.sql)
+
+    def once(self, query: str) -> str:
+        """A query whose columns are computed once for each row, however often they are used."""
+        return query
 
     # What follows is needed only to read raw cells.
 

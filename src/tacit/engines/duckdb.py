@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from ..tables.table import Table
 
 _KEY = frozenset("0123456789abcdef")
+_KNOWN = 256  # plans whose SQL is kept
 
 
 class DuckDB(Engine):
@@ -48,6 +49,7 @@ class DuckDB(Engine):
         self._tables: dict[str, Registered] = {}
         self._prints: dict[str, str] = {}
         self._dialect = DuckDBDialect()
+        self._statements: dict[Plan, list[tuple[Statement, str]]] = {}
 
     def register(self, table: Table, key: str) -> None:
         if len(key) != 32 or not _KEY.issuperset(key):
@@ -55,6 +57,7 @@ class DuckDB(Engine):
         schema, d = table.schema, self._dialect
         if schema.name in self._tables:  # registered again: what was read before is let go of
             self._release(self._tables.pop(schema.name).source)
+        self._statements = {}  # a new one: what another thread is translating goes into the old
         source, name, known = Source(table.data, schema), self._free(), None
         try:
             place = self._place(name, source, schema, key)
@@ -63,9 +66,6 @@ class DuckDB(Engine):
             pass
         if known is None:
             raise BadData("the table", "data that DuckDB cannot read", "a whole, readable file or table")
-        if not source.unchanged():
-            self._release(place)
-            raise BadData("the table", "a file that changed while it was read", "left alone until it is registered")
         unit = {"BIGINT": 64, "VARCHAR": TEXT}.get(known[0][1]) if known[0][0] == "u" else None
         columns = {
             c: Typed(column(f"c{i}"), TEXT if t.domain.kind == "text" else d.bits(t.domain.lower, t.domain.upper))
@@ -77,6 +77,7 @@ class DuckDB(Engine):
     def forget(self, name: str) -> None:
         if name not in self._tables:
             raise BadParameter("table", name, "one that is registered")
+        self._statements = {}
         copy = self._release(self._tables.pop(name).source)
         del self._prints[name]
         if copy is not None:
@@ -97,8 +98,13 @@ class DuckDB(Engine):
         self._tables.clear()
 
     def _translated(self, plan: Plan) -> list[tuple[Statement, str]]:
-        parts = statements(plan, self._dialect, self._tables)
-        return [(part, self._dialect.render(part.tree)) for part in parts]
+        known = self._statements
+        if (parts := known.get(plan)) is None:
+            parts = [(p, self._dialect.render(p.tree)) for p in statements(plan, self._dialect, self._tables)]
+            if len(known) >= _KNOWN:
+                known.clear()
+            known[plan] = parts
+        return parts
 
     def _run(self, statement: str) -> Columns | None:
         if os.getpid() != self._process:  # the threads of a database do not survive a fork
@@ -119,21 +125,19 @@ class DuckDB(Engine):
     def _place(self, name: str, source: Source, schema: Schema, key: str) -> exp.Expr:
         """Where the bounded table is, once it is there."""
         if self._copies is None or source.path is None:
-            with closing(loader(None)) as database:
-                load(database, source, schema, key, "bounded")
-                self._database.register("incoming", database.sql("FROM bounded").to_arrow_reader())
-                self._database.execute(f"CREATE TABLE {name} AS FROM incoming")
-                self._database.unregister("incoming")
+            load(source, schema, key, self._database, name)
+            _check(source)
             return exp.to_table(name)
 
         def make(path: Path) -> None:
-            with closing(loader(path.parent)) as database:
+            with closing(loader()) as database:
                 database.execute(f"ATTACH {quoted(path.as_posix())} AS copy")
-                load(database, source, schema, key, "copy.bounded")
+                load(source, schema, key, database, "copy.bounded")
                 database.execute("DETACH copy")
+            _check(source)
 
-        copy = self._copies.copy(source.fingerprint, schema, key, make)
-        self._database.execute(f"ATTACH {quoted(copy.as_posix())} AS {name} (READ_ONLY)")
+        with self._copies.copy(source.fingerprint, schema, key, make) as copy:
+            self._database.execute(f"ATTACH {quoted(copy.as_posix())} AS {name} (READ_ONLY)")
         return exp.to_table(f"{name}.bounded")
 
     def _free(self) -> str:
@@ -151,6 +155,12 @@ class DuckDB(Engine):
         found = self._database.execute(path, [place.db]).fetchone()
         self._database.execute(f"DETACH {place.db}")
         return None if found is None else Path(found[0])
+
+
+def _check(source: Source) -> None:
+    """What was read is what was hashed."""
+    if not source.unchanged():
+        raise BadData("the table", "a file that changed while it was read", "left alone until it is registered")
 
 
 def locked(folder: Path | None) -> duckdb.DuckDBPyConnection:

@@ -41,13 +41,23 @@ class PostgresDialect(Dialect):
     integers = {16: "SMALLINT", 32: "INT", 64: "BIGINT", 128: "DECIMAL"}  # noqa: RUF012
 
     def text(self, e: exp.Expr) -> exp.Expr:
-        return exp.Collate(this=cast(e, "TEXT"), expression=exp.Identifier(this="C", quoted=True))
+        return _bytes(cast(e, "TEXT"))
+
+    def joined(self, parts: Sequence[exp.Expr]) -> exp.Expr:
+        bare = (e.this.this if isinstance(e, exp.Collate) and isinstance(e.this, exp.Cast) else e for e in parts)
+        return call("CONCAT", *bare)  # which writes digits itself
+
+    def once(self, query: str) -> str:
+        return f"{query} OFFSET 0"  # else it is merged into what is around it, where its columns are computed anew
 
     def md5(self, e: exp.Expr) -> exp.Expr:
-        return cast(call("MD5", e), "UUID")  # the same order, in a quarter of the room
+        return _bytes(call("MD5", e))
 
     def flag(self, condition: exp.Expr) -> exp.Expr:
         return cast(condition, "INT")
+
+    def total(self, e: exp.Expr, bits: int) -> exp.Expr:
+        return exp.Sum(this=cast(e, self.integers[128]) if bits > 64 else e)  # of 32 bits it is summed in 64
 
     def quotient(self, a: exp.Expr, b: exp.Expr, bits: int) -> exp.Expr:
         if bits > 64:
@@ -59,6 +69,8 @@ class PostgresDialect(Dialect):
         return exp.Extract(this=exp.Var(this=_PARTS[part]), expression=day)
 
     def lookup(self, a: Typed, keys: Sequence[int | str], values: Sequence[int]) -> exp.Expr:
+        known = {key: value for key, value in zip(keys, values, strict=True) if "\0" not in str(key)}  # as no text is
+        keys, values = list(known), list(known.values())
         if len(keys) <= _SHORT:
             return super().lookup(a, keys, values) if keys else cast(exp.Null(), "INT")
         whole = [key for key in keys if isinstance(key, int)]
@@ -68,12 +80,13 @@ class PostgresDialect(Dialect):
             for key, value in zip(whole, values, strict=True):
                 entries[key - first] = value
             place = cast(binary(exp.Sub, a.sql, number(first - 1)), "INT")
-            found = exp.Var(this=f"('{{{', '.join(map(str, entries))}}}'::BIGINT[])[{self.render(place)}]")
+            entry = exp.Var(this=f"('{{{', '.join(map(str, entries))}}}'::BIGINT[])[{self.render(place)}]")
             inside = within(a.sql.copy(), first, first + span - 1)
-            return case((inside, exp.Nullif(this=found, expression=number(none))))
-        # the fields of an object are found by halves
-        table = json.dumps(dict(zip(map(str, keys), values, strict=True)), ensure_ascii=False)
-        return cast(call("JSONB_OBJECT_FIELD_TEXT", cast(constant(table), "JSONB"), self.text(a.sql)), "BIGINT")
+            return case((inside, exp.Nullif(this=entry, expression=number(none))))
+        # the fields of an object are found by halves, and those that are text are the fastest to read
+        table = json.dumps({str(key): str(value) for key, value in known.items()}, ensure_ascii=False)
+        found = call("JSONB_OBJECT_FIELD_TEXT", cast(constant(table), "JSONB"), cast(a.sql, "TEXT"))
+        return cast(found, self.integers[self.bits(min(values), max(values))])
 
     def matches(self, e: exp.Expr, pattern: str) -> exp.Expr:
         return _like(e, f"^(?:{pattern.removeprefix('(?s)')})$")  # here a point is any character already
@@ -118,6 +131,11 @@ def raw(name: exp.Expr, kind: str, enumerated: bool, modifier: int) -> Raw:
         seconds = exp.Extract(this=exp.Var(this="EPOCH"), expression=name.copy())
         return Raw("timestamp", _finite(name, exp.Floor(this=seconds), kind))
     return Raw("other", name)
+
+
+def _bytes(e: exp.Expr) -> exp.Expr:
+    """Text that is compared as bytes."""
+    return exp.Collate(this=e, expression=exp.Identifier(this="C", quoted=True))
 
 
 def _double(written: str) -> exp.Expr:

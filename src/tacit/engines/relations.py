@@ -103,7 +103,7 @@ def _folded(fold: Fold, t: Translator, alone: bool) -> Typed:
         case "count":
             return Typed(cast(exp.Count(this=a.sql), d.integers[bits]), bits)
         case "sum":
-            total = a.sql if alone else exp.Sum(this=a.sql)
+            total = a.sql if alone else d.total(a.sql, bits)
             return Typed(cast(exp.Coalesce(this=total, expressions=[zero]), d.integers[bits]), bits)
         case "min" | "max" if not alone:
             return Typed(exp.Min(this=a.sql) if fold.how == "min" else exp.Max(this=a.sql), a.bits)

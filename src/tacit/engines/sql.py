@@ -137,7 +137,7 @@ class _Builder:
         e = t.value(m.expression).sql
         if not isinstance(m, Total):
             return exp.Count(this=e)
-        return exp.Coalesce(this=exp.Sum(this=e), expressions=[number(0)])
+        return exp.Coalesce(this=self.dialect.total(e, _bits(m)), expressions=[number(0)])
 
     def _outer(self, m: Measure, value: exp.Expr | None, gathered: bool) -> exp.Expr:
         """A measure of a cell, from the values of its rows or of its units."""
@@ -145,8 +145,9 @@ class _Builder:
         if isinstance(m, Total):
             assert value is not None
             if gathered and m.per_unit is not None:
-                value = clamped(value, *(d.widened(Typed(number(end), 0), 128) for end in m.per_unit))
-            total = exp.Coalesce(this=exp.Sum(this=value), expressions=[number(0)])
+                bits = max(_bits(m), d.bits(*m.per_unit))
+                value = clamped(value, *(d.widened(Typed(number(end), 0), bits) for end in m.per_unit))
+            total = exp.Coalesce(this=d.total(value, _bits(m)), expressions=[number(0)])
             return d.text(total) if _wide(m) else cast(total, d.integers[64])
         if not gathered:
             return exp.Count(this=value or exp.Star())
@@ -182,7 +183,12 @@ def _from(columns: Sequence[exp.Expr], source: exp.Select) -> exp.Select:
 
 
 def _wide(m: Measure) -> bool:
-    return isinstance(m, Total) and reach(m.expression.domain.lower, m.expression.domain.upper) * SURE >= 1 << 63
+    return isinstance(m, Total) and _bits(m) > 64
+
+
+def _bits(m: Total) -> int:
+    """How many bits a sum may need."""
+    return 64 if reach(m.expression.domain.lower, m.expression.domain.upper) * SURE < 1 << 63 else 128
 
 
 def _places(n: int) -> list[exp.Expr]:

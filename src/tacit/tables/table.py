@@ -16,7 +16,7 @@ from .files import TABLES, regular
 from .relation import Scan
 from .schema import NAME, Schema
 
-LIBRARIES = ("pyarrow", "pandas", "polars")
+LIBRARIES = ("pyarrow", "pandas", "polars", "pyspark")
 
 
 def handle(data: Any) -> Any:
@@ -28,7 +28,7 @@ def handle(data: Any) -> Any:
     library = type(data).__module__.partition(".")[0]
     if isinstance(data, list | Database) or library in LIBRARIES:
         return data
-    allowed = "a path, the address of a table, a table of pyarrow, pandas or polars, or a list of dictionaries"
+    allowed = "a path, the address of a table, a table of pyarrow, pandas, polars or Spark, or a list of dictionaries"
     raise BadSchema("data", type(data), allowed)
 
 
@@ -144,4 +144,6 @@ def _arrow(data: Any) -> Any:
         return pa.Table.from_pylist(data)
     if type(data).__module__.startswith("pandas"):
         return pa.Table.from_pandas(data, preserve_index=False)
+    if type(data).__module__.startswith("pyspark."):
+        return data.toArrow()
     return data.to_arrow() if type(data).__module__.startswith("polars") else data

@@ -53,6 +53,12 @@ class Server:
         more = "".join(f"&{name}={quote(value)}" for name, value in query.items())
         return f"postgresql://{user}@/{database}?host={quote(str(self.folder))}{more}"
 
+    @property
+    def pid(self) -> int:
+        """The process of the server, of which all its others are children."""
+        assert self._process is not None
+        return self._process.pid
+
     def start(self) -> None:
         """Start it, and wait until it answers; after a kill it recovers first."""
         command = [str(self._programs / "postgres"), "-D", str(self.folder / "data"), "-k", str(self.folder)]
@@ -73,7 +79,7 @@ class Server:
         import psutil  # type: ignore[import-untyped]
 
         assert self._process is not None
-        every = psutil.Process(self._process.pid).children(recursive=True)
+        every = psutil.Process(self.pid).children(recursive=True)
         self._process.send_signal(signal.SIGKILL)
         for child in every:
             with suppress(psutil.NoSuchProcess):

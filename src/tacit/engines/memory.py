@@ -1,0 +1,82 @@
+"""Tables in memory, made ready for a database that does not know all of Arrow's types, or mixed cells.
+
+What a database cannot take is made canonical by the reference (`tables.canonical`), in Python.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ..tables.canonical import steps, unit_text
+from ..tables.columns import ColumnType
+from ..tables.domain import TEXT
+from ..tables.schema import Schema
+from .dialect import Dialect
+from .sources import Source, cells
+
+SAFE = ("bool", "int", "uint", "float", "double", "decimal128", "string", "large_string", "date32", "null")
+_TICKS = {"s": 1, "ms": 10**3, "us": 10**6, "ns": 10**9}
+
+
+def from_rows(source: Source, schema: Schema, d: Dialect) -> Any:
+    """Rows whose cells are of mixed types as a table of Arrow, canonical already."""
+    import pyarrow as pa
+
+    rows = list(source.rows())
+    columns = {name: pa.array([steps(r.get(name), c) for r in rows], _arrow_type(c, d)) for name, c in schema.columns}
+    if schema.unit is not None:
+        columns[schema.unit] = pa.array([unit_text(r.get(schema.unit)) for r in rows], pa.string())
+    return pa.table(columns or {"none": pa.nulls(len(rows), pa.int8())})
+
+
+def supported(source: Source, schema: Schema) -> Any:
+    """The table of Arrow, with columns of `SAFE` types, and of moments as ticks."""
+    import pyarrow as pa
+
+    table = source.arrow
+    for i, field in enumerate(table.schema):
+        if pa.types.is_timestamp(field.type):  # as ticks: a database's own moments end sooner
+            table = table.set_column(i, field.name, table[i].cast(pa.int64()))
+            continue
+        kind = field.type.value_type if pa.types.is_dictionary(field.type) else field.type
+        if any(str(kind).startswith(safe) for safe in SAFE) and str(kind) != "float16":
+            continue
+        if field.name == schema.unit:
+            text = pa.array([unit_text(cell) for cell in cells(table[i])], pa.string())
+            table = table.set_column(i, field.name, text)
+        else:
+            table = table.set_column(i, field.name, _labelled(table[i], schema[field.name]))
+    return table
+
+
+def moments(source: Source) -> dict[str, int]:
+    """The columns of moments, and how many of their ticks make a second."""
+    return {f.name: _TICKS[f.type.unit] for f in source.arrow.schema if str(f.type).startswith("timestamp")}
+
+
+def _arrow_type(column: ColumnType, d: Dialect) -> Any:
+    import pyarrow as pa
+
+    domain = column.domain
+    if domain.kind == "text":
+        return pa.string()
+    return {8: pa.int8(), 16: pa.int16(), 32: pa.int32(), 64: pa.int64()}[d.bits(domain.lower, domain.upper)]
+
+
+def _labelled(column: Any, kind: ColumnType) -> Any:
+    """Canonical cells as such raw cells that mean the same."""
+    import pyarrow as pa
+
+    values = [steps(cell, kind) for cell in cells(column)]
+    d = kind.domain
+    if d == TEXT:
+        return pa.array(values, pa.string())
+    if d.kind == "number" and d.grid == 1:
+        return pa.array(values, pa.int64())
+    if d.kind == "number":
+        return pa.array([None if v is None else float(v * d.grid) for v in map(_int, values)], pa.float64())
+    return pa.array([None if v is None else str(d.label(v)) for v in map(_int, values)], pa.string())
+
+
+def _int(value: Any) -> int | None:
+    return None if value is None else int(value)
