@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 _SHORT = 120
 
 app = typer.Typer(no_args_is_help=True, help="What was paid for, what is left, and whether the account is sound.")
-Place = Annotated[Path, typer.Argument(help="The ledger's file.")]
+Place = Annotated[str, typer.Argument(help="The ledger: a file, or a URL.")]
 Money = Annotated[str, typer.Argument(help='As "epsilon=1 delta=1e-9", "rho=0.1" or "epsilon=1".')]
 
 

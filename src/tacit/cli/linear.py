@@ -53,7 +53,7 @@ def compare(
 
 
 def plan(
-    data: Annotated[Path, typer.Argument(help="The table.")],
+    data: Annotated[str, typer.Argument(help="The table.")],
     attributes: Annotated[list[str], typer.Argument(help="Columns with public values.")],
     *,
     workload: Words = "marginals 2",

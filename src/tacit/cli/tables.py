@@ -37,7 +37,9 @@ Question = Annotated[
 class Asking:
     """What `offer`, `explain` and `ask` are told: each field is an argument or an option of theirs."""
 
-    data: Annotated[Path, typer.Argument(help="The table: a .parquet, .csv, .arrow or .feather file.")]
+    data: Annotated[
+        str, typer.Argument(help="The table: a .parquet, .csv, .arrow or .feather file, or a database's URL.")
+    ]
     question: Question
     epsilon: Annotated[str | None, typer.Option(help="The price: at most this much of the budget.")] = None
     rho: Annotated[str | None, typer.Option(help="The price, in zCDP.")] = None
@@ -46,7 +48,7 @@ class Asking:
     relative: Annotated[str | None, typer.Option(help="The same as a share of the table's public size.")] = None
     beta: Annotated[str, typer.Option(help="The probability with which an error bound may fail.")] = "0.05"
     schema: Annotated[Path | None, typer.Option(help="The schema; beside the data unless told.")] = None
-    ledger: Annotated[Path | None, typer.Option(help="The ledger; beside the data unless told.")] = None
+    ledger: Annotated[str | None, typer.Option(help="The ledger, a file or a URL; beside the data unless told.")] = None
     budget: Annotated[str, typer.Option(help='Opens a ledger: "epsilon=1 delta=1e-9", "rho=0.1", "epsilon=1".')] = ""
     public: Annotated[list[Path] | None, typer.Option(help="A public table, called as its file; repeatable.")] = None
     analyst: Annotated[str, typer.Option(help="Who asks.")] = "analyst"
@@ -58,13 +60,24 @@ class Asking:
     def tables(self) -> tuple[Table, dict[str, PublicTable]]:
         from ..tables.table import PublicTable, Table
 
-        table = Table(self.data, self.schema or self.data.with_suffix(".toml"))
+        table = Table(self.data, self.schema or self._beside(".toml", "schema"))
         return table, {path.stem: PublicTable(path, path.stem) for path in self.public or ()}
 
+    def _beside(self, suffix: str, name: str) -> Path:
+        """The file beside the data."""
+        if "://" in self.data:
+            raise BadParameter(name, "nothing", f"given as --{name} where the data are in a database")
+        return Path(self.data).with_suffix(suffix)
+
     @property
-    def book(self) -> Path:
-        place = self.ledger or self.data.with_suffix(".ledger")
-        if not self.budget and not place.exists():
+    def _new(self) -> bool:
+        """Whether there is no ledger yet; one in a database says so itself."""
+        return "://" not in (self.ledger or "") and not Path(self.ledger or self._beside(".ledger", "ledger")).exists()
+
+    @property
+    def book(self) -> str:
+        place = self.ledger or str(self._beside(".ledger", "ledger"))
+        if not self.budget and self._new:
             raise LedgerUnavailable(place, 'there is none; say what may be spent, as --budget "epsilon=1 delta=1e-9"')
         return place
 
@@ -82,7 +95,7 @@ class Asking:
 
         table, public = self.tables()
         table.check()
-        if self.budget and not (self.ledger or self.data.with_suffix(".ledger")).exists():
+        if self.budget and self._new:
             name = table.schema.name
             query, said = asked(self.question, {name: table}, public, self.terms)
             return offer(query, budget_of(self.budget), schemas={name: table.schema}, **said)

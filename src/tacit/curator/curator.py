@@ -301,11 +301,11 @@ class Curator:
         return self._engine
 
     def _own(self) -> Engine:
-        """DuckDB, which keeps bounded copies of the tables beside a ledger that is a file."""
-        from ..engines.duckdb import DuckDB
+        """The engine of where the tables are; one that keeps bounded copies does so beside a ledger that is a file."""
+        from ..engines.choice import engine_for
 
         place = self.ledger.tables.place
-        return DuckDB(None if "://" in place else f"{place}.tables")
+        return engine_for(list(self.tables.values()), None if "://" in place else f"{place}.tables")
 
     @cached_property
     def _secret(self) -> bytes:

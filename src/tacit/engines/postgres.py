@@ -1,0 +1,182 @@
+"""PostgreSQL: a table stays where it is, and each question about it is one that bounds its rows first.
+
+Nothing is written there, and nothing but public cells comes from there.  Each question has a connection and a
+transaction of its own, read-only and repeatable-read, so it sees one moment, and threads and forks share nothing.  What
+is in the catalogue (the types of columns, whether the unit is unique) is read in that same moment.
+
+The fingerprint is a sum of hashes over the rows, computed there, and computed again once any transaction has ended
+since; so a question that is asked after the table has changed is another question.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache, partial
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import numpy as np
+import psycopg
+from sqlglot import exp
+
+from ..core.errors import BadData, BadParameter, EngineError, EngineUnavailable
+from ..core.exact import positive
+from ..tables.databases import Database
+from ..tables.plan import Plan
+from ..tables.schema import Schema
+from .base import Answer, Engine
+from .bounded_sql import bounded, registered
+from .canonical_sql import Raw
+from .dialect import constant
+from .gathering import Columns, gathered
+from .postgres_catalogue import Description, connected, describe, words
+from .postgres_dialect import PostgresDialect
+from .sql import statements
+
+if TYPE_CHECKING:
+    from ..tables.table import Table
+
+_HEX = frozenset("0123456789abcdef")
+_PART = "SUM(CAST(CAST(CONCAT('x', SUBSTR(h, {}, 16)) AS BIT(64)) AS BIGINT))"
+_MANY = 3  # labels: so many are compared one by one
+_D = PostgresDialect()
+T = TypeVar("T")
+Seen = tuple[str, str]  # a moment, and the fingerprint at that moment
+
+
+@dataclass(frozen=True)
+class _Known:
+    """A table that was registered, by its full name."""
+
+    place: Database
+    schema: Schema
+    key: str
+    name: str
+
+    def describe(self, connection: psycopg.Connection[Any]) -> Description:
+        return describe(connection, self.place, self.name, self.schema)
+
+
+class Postgres(Engine):
+    """Tables in one PostgreSQL database; no statement takes longer than `timeout` seconds."""
+
+    def __init__(self, timeout: float = 600) -> None:
+        self._milliseconds = int(1000 * positive("timeout", timeout))
+        self._tables: dict[str, _Known] = {}
+        self._prints: dict[str, Seen] = {}
+
+    def register(self, table: Table, key: str) -> None:
+        if len(key) != 32 or not _HEX.issuperset(key):
+            raise BadParameter("key", "text of another form", "32 small hexadecimal digits")
+        place, schema = table.data, table.schema
+        if not isinstance(place, Database):
+            raise BadParameter("data", repr(table), "the address of a table in PostgreSQL")
+        if any(known.place.url != place.url for known in self._tables.values()):
+            raise BadParameter("tables", str(place), "all of one database")
+        name = self._before(place, lambda connection: describe(connection, place, place.table, schema).name)
+        self._tables[schema.name] = _Known(place, schema, key, name)
+        self._prints.pop(schema.name, None)
+
+    def forget(self, name: str) -> None:
+        if name not in self._tables:
+            raise BadParameter("table", name, "one that is registered")
+        del self._tables[name]
+        self._prints.pop(name, None)
+
+    def fingerprint(self) -> str:
+        """SHA-256 of what the tables hold now."""
+        for name, known in self._tables.items():
+            look = partial(_look, known=known, seen=self._prints.get(name, ("", "")))
+            self._prints[name] = self._before(known.place, look)
+        return hashlib.sha256("\n".join(f"{n} {p}" for n, (_, p) in sorted(self._prints.items())).encode()).hexdigest()
+
+    def answer(self, plan: Plan) -> Answer:
+        try:
+            return self._answer(plan)
+        except (psycopg.Error, BadData, EngineUnavailable):
+            pass
+        raise EngineError  # raised here, so that what PostgreSQL said is not even its context
+
+    def close(self) -> None:
+        self._tables.clear()
+        self._prints.clear()
+
+    def _answer(self, plan: Plan) -> Answer:
+        if not self._tables:
+            raise EngineError
+        place = next(iter(self._tables.values())).place
+        with connected(place.url, self._milliseconds) as connection:
+            found = {name: known.describe(connection) for name, known in self._tables.items()}
+            bodies, tables = {}, {}
+            for i, (name, known) in enumerate(self._tables.items()):
+                bodies[f"t{i}"] = _bounded(known.schema, known.key, found[name])
+                tables[name] = registered(known.schema, known.key, found[name].raw(), f"t{i}", _D)
+            parts = statements(plan, _D, tables)
+            return gathered(plan, [(part, _columns(connection, _with(bodies, part.tree))) for part in parts])
+
+    def _before(self, place: Database, do: Callable[[psycopg.Connection[Any]], T]) -> T:
+        """Do it where nothing is charged yet, so that its errors can be told, in our own words."""
+        try:
+            with connected(place.url, self._milliseconds) as connection:
+                return do(connection)
+        except psycopg.Error as error:
+            reason = words(error, self._milliseconds / 1000)
+        raise EngineUnavailable(place, reason)
+
+
+@lru_cache(maxsize=32)
+def _bounded(schema: Schema, key: str, found: Description) -> str:
+    raw, place = found.raw(), exp.alias_(found.table(), "raw", table=True)
+    place.set("joins", list(_labelled(schema, raw)))
+    return bounded(schema, key, raw, place, _D, unique=found.unique(schema.unit))
+
+
+def _labelled(schema: Schema, raw: dict[str, Raw]) -> Iterator[exp.Join]:
+    """Joins with lists of labels, which find a label by its hash: where there are many, nothing is faster.
+
+    A list is grouped, so that PostgreSQL sees that no row is found twice, and leaves out a join that is not needed.
+    """
+    for i, (name, column) in enumerate(schema.columns):
+        labels = column.domain.labels
+        if column.domain.kind == "category" and raw[name].kind in ("integer", "text") and len(labels) > _MANY:
+            rows = ", ".join(f"({_D.render(constant(label))}, {place})" for place, label in enumerate(labels))
+            kind = _D.integers[_D.bits(0, len(labels))]
+            found = f"(SELECT t, CAST(MIN(p) AS {kind}) AS p FROM (VALUES {rows}) AS v(t, p) GROUP BY t) AS l{i}"
+            same = exp.EQ(this=_D.text(raw[name].sql), expression=exp.column("t", f"l{i}"))
+            yield exp.Join(this=exp.Var(this=found), side="LEFT", on=same)
+            raw[name] = Raw("canonical", exp.column("p", f"l{i}"))
+
+
+def _with(bodies: Mapping[str, str], tree: exp.Expr) -> str:
+    """A statement after the bounded tables that it is about."""
+    named = {table.name for table in tree.find_all(exp.Table)}
+    return f"WITH {', '.join(f'{n} AS ({body})' for n, body in bodies.items() if n in named)} {_D.render(tree)}"
+
+
+def _columns(connection: psycopg.Connection[Any], statement: str) -> Columns:
+    cursor = connection.execute(statement, binary=True)
+    rows = cursor.fetchall()
+    names = [column.name for column in cursor.description or ()]
+    return dict(zip(names, map(_column, zip(*rows, strict=True) if rows else [()] * len(names)), strict=True))
+
+
+def _column(values: Sequence[Any]) -> Any:
+    """An array of whole numbers or texts, masked where they are missing."""
+    mask = [value is None for value in values]
+    if any(isinstance(value, str) for value in values):
+        return np.ma.MaskedArray(np.array(values, dtype=object), mask)
+    return np.ma.MaskedArray(np.array([int(value or 0) for value in values], dtype=np.int64), mask)
+
+
+def _look(connection: psycopg.Connection[Any], known: _Known, seen: Seen) -> Seen:
+    """The moment, and a hash of how many rows there are and of sums of their hashes' halves, which have no order."""
+    found = known.describe(connection)
+    if found.moment is not None and found.moment == seen[0]:
+        return seen
+    names = ", ".join(_D.render(exp.column(name, quoted=True)) for name, _ in found.columns)
+    rows = f"SELECT MD5(CAST(ROW({names}) AS TEXT)) AS h FROM {_D.render(found.table())}"
+    sums = connection.execute(f"SELECT COUNT(*), {_PART.format(1)}, {_PART.format(17)} FROM ({rows}) AS q").fetchone()
+    kinds = [[name, *column.kind] for name, column in found.columns]
+    return found.moment or "", hashlib.sha256(json.dumps([kinds, *map(str, sums or ())]).encode()).hexdigest()

@@ -1,0 +1,169 @@
+"""The seam for other databases: a dialect is one small class, and plans, bounded tables and cells are written in it.
+
+Nothing is run here.  What is checked is that a text is one that the database would parse, of the constructs it has.
+"""
+
+import pytest
+import sqlglot
+from sqlglot import exp
+
+from tacit.engines.bounded_sql import bounded, registered
+from tacit.engines.canonical_sql import Raw
+from tacit.engines.dialect import Dialect, binary, call, case, constant, missing, there
+from tacit.engines.duckdb_dialect import DuckDBDialect
+from tacit.engines.postgres_dialect import PostgresDialect
+from tacit.engines.sql import statements
+from tacit.tables import build
+from tacit.tables.plan import Histogram, Key, Plan, Rows, Total, Units
+from tacit.tables.relation import Join, PerUnit, Where
+from tacit.tables.schema import Schema
+
+KEY = "0123456789abcdef" * 2
+
+
+class Warehouse(Dialect):
+    """What BigQuery, Snowflake and Trino share: text that is missing makes all of a concatenation missing."""
+
+    def joined(self, parts):
+        return call("CONCAT", *(exp.Coalesce(this=part, expressions=[constant("")]) for part in parts))
+
+    def matches(self, e, pattern):
+        return exp.RegexpLike(this=e, expression=constant(f"^(?:{pattern})$"))
+
+    def trimmed(self, e, characters):
+        return exp.Trim(this=e, expression=constant(characters))
+
+    def date_part(self, part, days):
+        day = exp.TsOrDsAdd(this=constant("1970-01-01"), expression=days, unit=exp.Var(this="DAY"))
+        return exp.Extract(this=exp.Var(this=part.upper()), expression=day)
+
+
+class BigQuery(Warehouse):
+    name = "bigquery"
+    integers = {64: "BIGINT", 128: "BIGDECIMAL"}  # noqa: RUF012
+
+    def md5(self, e):
+        return call("TO_HEX", call("MD5", e))
+
+    def quotient(self, a, b, bits):
+        return call("DIV", a, b)
+
+
+class Snowflake(Warehouse):
+    name = "snowflake"
+    integers = {64: "BIGINT", 128: "DECIMAL(38, 0)"}  # noqa: RUF012
+
+    def quotient(self, a, b, bits):
+        return call("TRUNC", binary(exp.Div, a, b))
+
+
+class Trino(Warehouse):
+    name = "trino"
+
+    def octets(self, e):
+        return call("LENGTH", call("TO_UTF8", e))
+
+    def md5(self, e):
+        return call("LOWER", call("TO_HEX", call("MD5", call("TO_UTF8", e))))
+
+
+SCHEMA = Schema.load(
+    {
+        "table": {"name": "t", "unit": "who", "rows": 3, "partition": "region"},
+        "columns": {
+            "age": {"type": "integer", "lower": 0, "upper": 120},
+            "spend": {"type": "real", "lower": 0, "upper": 500},
+            "region": {"type": "category", "values": ["it's", "south"]},
+            "note": {"type": "text"},
+        },
+    }
+)
+RAW = {
+    "who": Raw("integer", exp.column("who", quoted=True)),
+    "age": Raw("integer", exp.column("age", quoted=True), 64),
+    "spend": Raw("text", exp.column("spend", quoted=True)),
+    "region": Raw("text", exp.column("region", quoted=True)),
+    "note": Raw("text", exp.column("note", quoted=True)),
+}
+DIALECTS = [BigQuery(), Snowflake(), Trino(), PostgresDialect(), DuckDBDialect()]
+HASHES = {
+    "bigquery": "TO_HEX(MD5(CONCAT(",
+    "snowflake": "MD5(CONCAT(",
+    "trino": "LOWER(TO_HEX(MD5(TO_UTF8(CONCAT(",
+    "postgres": "MD5(CONCAT(",
+    "duckdb": "MD5(CONCAT(",
+}
+
+
+def plans():
+    scan = SCHEMA.scan()
+    age, spend, region, note = (build.column(scan, name) for name in ("age", "spend", "region", "note"))
+    by_region = Key("r", region, (0, 1))
+    old = Where(scan, build.compare(">=", age, build.constant(18)))
+    each = PerUnit(scan, (("region", region),), (("total", build.fold("sum", scan, spend)),))
+    return {
+        "sums": Plan(old, (by_region,), (Rows(), Total(spend, (0, 2000)), Units())),
+        "groups": Plan(scan, (by_region, Key("d", build.bin_to(age, 10), tuple(range(13)))), (Rows(),), 1),
+        "chosen": Plan(scan, (Key("n", note, None),), (Rows(),)),
+        "bins": Plan(scan, (by_region,), (Histogram(age, (0, 18, 65, 120)), Histogram(spend, (0, 1000, 32000)))),
+        "units": Plan(each, (), (Total(build.column(each, "total")),)),
+        "like": Plan(Where(scan, build.like(note, "%a!b'%")), (), (Rows(),)),
+    }
+
+
+@pytest.mark.parametrize("dialect", DIALECTS, ids=lambda d: d.name)
+@pytest.mark.parametrize("name", plans())
+def test_a_plan_is_written_in_it(dialect, name):
+    parts = statements(plans()[name], dialect, {"t": registered(SCHEMA, KEY, RAW, "t0", dialect)})
+    texts = [dialect.render(part.tree) for part in parts]
+    for text in texts:
+        (tree,) = sqlglot.parse(text, dialect=dialect.name)
+        assert isinstance(tree, exp.Select) and {table.name for table in tree.find_all(exp.Table)} == {"t0"}
+        assert not any(isinstance(node, exp.Command) for node in tree.walk())
+    whole = " ".join(texts)
+    for construct in {
+        "sums": ["COUNT(", "SUM(", "GROUP BY", "GREATEST("],
+        "groups": ["DENSE_RANK() OVER (PARTITION BY u ORDER BY", HASHES[dialect.name], f"{KEY}|"],
+        "chosen": ["COUNT(", "IS NULL"],
+        "bins": ["GROUPING SETS", "GROUPING("],
+        "units": ["GROUP BY 1, 2", "SUM("],
+        "like": ["LIKE", "ESCAPE"] if dialect.name != "bigquery" else ["LIKE"],
+    }[name]:
+        assert construct in whole, whole
+
+
+@pytest.mark.parametrize("dialect", DIALECTS, ids=lambda d: d.name)
+def test_a_bounded_table_is_written_in_it(dialect):
+    text = bounded(SCHEMA, KEY, RAW, exp.to_table("raw"), dialect)
+    (tree,) = sqlglot.parse(text, dialect=dialect.name)
+    assert {table.name for table in tree.find_all(exp.Table)} == {"raw"}
+    for construct in ("RANK() OVER (PARTITION BY u", "ROW_NUMBER() OVER (PARTITION BY u", "place <= 3", "|p|"):
+        assert construct in text
+    assert text.count(HASHES[dialect.name]) >= 2
+    labels = {literal.this for literal in tree.find_all(exp.Literal) if literal.is_string}
+    assert "it's" in labels or "ENUM(" in text
+    alone = bounded(SCHEMA, KEY, RAW, exp.to_table("raw"), dialect, unique=True)
+    assert "OVER" not in alone and "MD5" not in alone
+
+
+def test_a_join_is_on_the_unit():
+    other = Schema.load({"table": {"name": "s", "unit": "whose", "rows": 1}, "columns": {"x": {"type": "boolean"}}})
+    tables = {
+        "t": registered(SCHEMA, KEY, RAW, "t0", Trino()),
+        "s": registered(other, KEY, {"whose": Raw("text", exp.column("whose"))}, "t1", Trino()),
+    }
+    (part,) = statements(Plan(Join(SCHEMA.scan(), other.scan()), (), (Rows(),)), Trino(), tables)
+    text = Trino().render(part.tree)
+    assert "JOIN" in text and "CAST(r0.u AS VARCHAR) = CAST(r1.u AS VARCHAR)" in text  # one is a number, one is text
+
+
+def test_what_a_dialect_must_say_itself_is_asked_for():
+    class Bare(Dialect):
+        name = "trino"
+
+    with pytest.raises(NotImplementedError):
+        Bare().date_part("year", exp.column("x"))
+    assert Bare().render(case((missing(exp.column("a")), constant(1)), otherwise=constant("it's"))) == (
+        "(CASE WHEN (a IS NULL) THEN 1 ELSE 'it''s' END)"
+    )
+    assert Bare().render(there(exp.column("a"))) == "(NOT (a IS NULL))"
