@@ -3,7 +3,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 BENCHMARKS = $(filter-out benchmarks/_%,$(wildcard benchmarks/*.py))
 
-.PHONY: demo test check slow bench clean
+.PHONY: demo test check slow spark bench clean
 
 demo: .venv/demo
 	$(BIN)/tacit demo
@@ -20,6 +20,10 @@ check: .venv/test
 slow: .venv/test
 	$(BIN)/pytest -m slow
 
+# Installing Spark takes longer than all other tests together, so those of its engine have a command of their own.
+spark: .venv/spark
+	$(BIN)/pytest -o addopts= tests/engines/test_spark.py
+
 bench: .venv/bench
 	set -e; for file in $(BENCHMARKS); do $(BIN)/python $$file; done
 
@@ -30,7 +34,8 @@ clean:
 .venv/demo: EXTRA := [plots]
 .venv/test: EXTRA := [test]
 .venv/bench: EXTRA := [bench]
-.venv/demo .venv/test .venv/bench: pyproject.toml constraints.txt | $(BIN)/python
+.venv/spark: EXTRA := [test,spark]
+.venv/demo .venv/test .venv/spark .venv/bench: pyproject.toml constraints.txt | $(BIN)/python
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.$(EXTRA)'
 	touch $@
 

@@ -70,7 +70,10 @@ def arrays(name: str, data: object) -> tuple[NDArray[Any], ...]:
 
 
 def fingerprint(data: object) -> str:
-    """The SHA-256 digest of the records: their kinds, shapes and bytes, in their order."""
+    """The SHA-256 digest of the records: their kinds, shapes and bytes, in their order.
+
+    Whoever keeps a holdout set keeps it in one form: the same records in another order or type are another set here.
+    """
     digest = hashlib.sha256()
     for part in arrays("data", data):
         digest.update(f"{part.dtype.str}{part.shape};".encode())

@@ -54,6 +54,8 @@ class Local(Method):
             return (
                 f"the domain must have 2 to {_CELLS} cells, and has {workload.domain.size:.3g}; use queries or residual"
             )
+        if price.unit.l1 > 2:
+            return "each person sends one report, and here a unit may have several records; use queries or histogram"
         if n is None or not 1 <= n <= _PEOPLE:
             return f"the number of people must be public, from 1 to {_PEOPLE}"
         return None

@@ -1,0 +1,200 @@
+"""Spark: rows are bounded once, where they are, and kept there in a cached view, which is asked from then on.
+
+Each question is one job (`sql.statements`), and only its public cells come here, as Arrow.  The engine works in a
+session of its own (`spark_session`), beside the one that holds the data.  If that is gone, with the machine it was on,
+the question that was being asked fails; the next one opens it anew, and reads the tables again if they are as before.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import itertools
+import os
+import threading
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from sqlglot import exp
+
+from ..core.errors import BadData, BadParameter, EngineError, EngineUnavailable, TacitError
+from ..tables.databases import Database, in_spark
+from ..tables.plan import Plan
+from .base import Answer, Engine
+from .bounded_sql import bounded, registered
+from .gathering import Columns, gathered
+from .relations import Registered
+from .sources import Source
+from .spark_dialect import SparkDialect
+from .spark_loading import fingerprint, frame, kinds, shared
+from .spark_session import Session, alive, beside, buried, ended, opened
+from .sql import statements
+
+if TYPE_CHECKING:
+    from ..tables.table import Table
+
+_HEX = frozenset("0123456789abcdef")
+_D = SparkDialect()
+
+
+@dataclass(frozen=True)
+class _Known:
+    """A table as it was registered, and where it is now."""
+
+    table: Table
+    key: str
+    number: int
+    place: Registered
+    print: str
+
+
+class Spark(Engine):
+    """Tables in one application of Spark.
+
+    `session` is a SparkSession, the address of Spark Connect (sc://...) or a master (local[2], spark://...).  If it is
+    not given, it is that of the first table, if that has one, or the active one, or else one that is started here.
+    """
+
+    def __init__(self, session: Session | str | None = None) -> None:
+        self._given = session
+        self._session: Session = None
+        self._own: Session = None
+        self._tables: dict[str, _Known] = {}
+        self._lock = threading.RLock()
+        self._process = os.getpid()
+        self._numbers = itertools.count()
+
+    def register(self, table: Table, key: str) -> None:
+        if len(key) != 32 or not _HEX.issuperset(key):
+            raise BadParameter("key", "text of another form", "32 small hexadecimal digits")
+        if isinstance(table.data, Database) and not in_spark(table.data):
+            raise BadParameter("data", str(table.data), "a table that Spark knows, a file, or a table in memory")
+        with self._lock:
+            if self._own is None:
+                self._given = self._given or _home(table.data)
+                self._open()
+            elif isinstance(table.data, Database) and _home(table.data) not in (None, self._given):
+                raise BadParameter("tables", str(table.data), "all in one session of Spark")
+            known = self._read(table, key)
+            self._release(table.schema.name)  # registered again: what was read before is let go of
+            self._tables[table.schema.name] = known
+
+    def forget(self, name: str) -> None:
+        if name not in self._tables:
+            raise BadParameter("table", name, "one that is registered")
+        self._release(name)
+
+    def fingerprint(self) -> str:
+        prints = sorted((name, known.print) for name, known in self._tables.items())
+        return hashlib.sha256("\n".join(f"{name} {print_}" for name, print_ in prints).encode()).hexdigest()
+
+    def answer(self, plan: Plan) -> Answer:
+        if os.getpid() != self._process:  # the connection to Spark is not shared with a fork
+            raise EngineError
+        self._ready()
+        parts = statements(plan, _D, {name: known.place for name, known in self._tables.items()})
+        own, results = self._own, []
+        try:
+            results = [(part, _columns(own.sql(_D.render(part.tree)).toArrow())) for part in parts]
+        except KeyboardInterrupt:
+            own.interruptAll()
+            raise
+        except Exception:  # of Spark, of Java, of a connection
+            pass
+        if len(results) < len(parts):  # raised here, so that what Spark said is not even its context
+            raise EngineError
+        return gathered(plan, results)
+
+    def close(self) -> None:
+        for name in list(self._tables):
+            self._release(name)
+        try:
+            ended(self._own)
+            if isinstance(self._given, str):
+                ended(self._session)
+        except Exception:  # then it is gone already
+            pass
+        self._own = self._session = None
+
+    def _open(self) -> None:
+        try:
+            self._session = opened(self._given)
+            self._own = beside(self._session)
+            return
+        except TacitError:
+            raise
+        except Exception:  # Java did not start, or nobody listens at an address
+            pass
+        raise EngineUnavailable("Spark", "no session could be opened; is its address right, and does Java run?")
+
+    def _read(self, table: Table, key: str) -> _Known:
+        """Bound the rows of a table, and keep them."""
+        schema, number = table.schema, next(self._numbers)
+        source = None if in_spark(table.data) else Source(table.data, schema)
+        view, name, found = f"r{number}", f"t{number}", None
+        try:
+            rows = frame(self._session, table.data, source, schema)
+            columns = kinds(rows, source, schema)
+            shared(rows, self._own, view)
+            found = fingerprint(self._own, schema, columns, view) if source is None else source.fingerprint
+            query = bounded(schema, key, columns, exp.to_table(view), _D)
+            self._own.sql(f"CACHE TABLE {name} AS {query}")
+        except TacitError:
+            raise
+        except Exception:
+            found = None
+        changed = found is not None and source is not None and not source.unchanged()
+        if found is None or changed:
+            self._drop(number)
+        if changed:
+            raise BadData("the table", "a file that changed while it was read", "left alone until it is registered")
+        if found is None:
+            raise BadData("the table", "data that Spark cannot read", "a whole, readable file or table")
+        return _Known(table, key, number, registered(schema, key, columns, name, _D), found)
+
+    def _ready(self) -> None:
+        """A session that holds the tables: the one there is, or one that is opened in its place."""
+        with self._lock:
+            if self._own is None or alive(self._own):
+                return
+            lost = False
+            try:
+                buried()
+                self._open()
+                again = {name: self._read(known.table, known.key) for name, known in self._tables.items()}
+            except TacitError:
+                lost = True
+            if lost:
+                raise EngineError
+            for name, known in self._tables.items():
+                if again[name].print != known.print:
+                    raise BadData(f"the table {name}", "content that is not as it was", "registered by a new engine")
+            self._tables = again
+
+    def _release(self, name: str) -> None:
+        if name in self._tables:
+            self._drop(self._tables.pop(name).number)
+
+    def _drop(self, number: int) -> None:
+        try:
+            for view in (f"t{number}", f"r{number}"):
+                self._own.catalog.dropTempView(view)  # and what is cached of it
+        except Exception:  # then it is gone with the session
+            pass
+
+
+def _home(data: Any) -> Session | str | None:
+    """The session where data is, if it says so."""
+    if isinstance(data, Database):
+        return data.url if data.url.startswith(("sc://", "spark://")) else None
+    return data.sparkSession if in_spark(data) else None
+
+
+def _columns(table: Any) -> Columns:
+    """Arrays of whole numbers or texts, masked where they are missing."""
+    out = {}
+    for name, cells in zip(table.column_names, table.columns, strict=True):
+        text = str(cells.type) == "string"
+        values = np.array(cells.to_pylist(), dtype=object) if text else cells.fill_null(0).to_numpy()
+        out[name] = np.ma.MaskedArray(values, cells.is_null().to_numpy())
+    return out

@@ -1,0 +1,114 @@
+"""Raw data as a view of Spark, and what its columns are; only tables in memory are sent there, all else is there."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping
+from typing import Any
+
+from sqlglot import exp
+
+from ..core.errors import BadData
+from ..core.randomness import SYSTEM
+from ..tables.databases import Database
+from ..tables.schema import Schema
+from .bounded_sql import bounded
+from .canonical_sql import Raw, floored
+from .dialect import TEXT, Typed, constant
+from .memory import from_rows, moments, supported
+from .relations import column
+from .sources import Source
+from .spark_dialect import SparkDialect, raw
+from .spark_session import Session
+from .sql import canonical_text
+
+Frame = Any  # of Spark in this process or of Spark Connect
+_D = SparkDialect()
+_REBASE = {"datetimeRebaseMode": "CORRECTED", "int96RebaseMode": "CORRECTED"}
+_CSV = {"header": True, "multiLine": True, "quote": '"', "escape": '"', "mode": "PERMISSIVE", "encoding": "UTF-8"}
+
+
+def frame(session: Session, data: Any, source: Source | None, schema: Schema) -> Frame:
+    """The raw rows, of which nothing is read yet."""
+    if isinstance(data, Database):
+        return session.table(data.table)
+    if source is None:
+        return data
+    match source.kind:
+        case "parquet":
+            return session.read.options(**_REBASE).parquet(_literal(source))
+        case "csv":
+            names = ", ".join(f"{_quoted(name)} STRING" for name in source.header)
+            return session.read.options(**_CSV).schema(names).csv(_literal(source))
+        case "rows":
+            return session.createDataFrame(from_rows(source, schema, _D))
+    return session.createDataFrame(_sent(supported(source, schema)))
+
+
+def shared(rows: Frame, own: Session, name: str) -> None:
+    """A view of our own session on a frame of another; between the two it has a name that nobody can guess."""
+    passing = f"tacit_{SYSTEM.words(2).tobytes().hex()}"
+    # Spark caches by what is asked, and frees it for all: so that ours is ours alone, it is asked in words of its own
+    rows.where(f"'{passing}' IS NOT NULL").createGlobalTempView(passing)
+    try:
+        own.table(f"global_temp.{passing}").createTempView(name)
+    finally:
+        rows.sparkSession.catalog.dropGlobalTempView(passing)
+
+
+def kinds(rows: Frame, source: Source | None, schema: Schema) -> Mapping[str, Raw]:
+    """What each column of the schema is."""
+    found = {field.name: field.dataType.simpleString() for field in rows.schema.fields}
+    names = [name for name in (schema.unit, *(name for name, _ in schema.columns)) if name is not None]
+    for name in names:
+        if sum(name.casefold() == other.casefold() for other in rows.columns) != 1 or name not in found:
+            raise BadData("the table", f"none, or several, columns named {name!r}", "a table with the schema's columns")
+    columns = {name: exp.column(name, quoted=True) for name in names}
+    out = {name: raw(columns[name], found[name]) for name in names}
+    match source.kind if source is not None else None:
+        case "csv":
+            return {n: Raw("text", exp.Nullif(this=r.sql, expression=constant(""))) for n, r in out.items()}
+        case "rows":
+            return {n: r if n == schema.unit else Raw("canonical", columns[n]) for n, r in out.items()}
+        case "arrow":
+            assert source is not None
+            for field in source.arrow.schema:
+                if str(field.type) == "uint64":
+                    out[field.name] = Raw("integer", columns[field.name], 128)
+            return out | {n: Raw("timestamp", floored(columns[n], per, _D)) for n, per in moments(source).items()}
+    return out
+
+
+def fingerprint(own: Session, schema: Schema, columns: Mapping[str, Raw], view: str) -> str:
+    """How many rows there are, and sums of the halves of their hashes, which forget the order of rows."""
+    rows = bounded(schema, "", columns, exp.to_table(view), _D, unique=True)
+    values = [
+        Typed(column(f"c{i}"), TEXT if c.domain.kind == "text" else 64) for i, (_, c) in enumerate(schema.columns)
+    ]
+    unit = [] if schema.unit is None else [Typed(_D.text(column("u")), TEXT)]
+    hashed = _D.render(_D.md5(_D.joined(canonical_text([*unit, *values], _D))))
+    parts = ", ".join(f"SUM(CAST(CONV(SUBSTR(h, {at}, 16), 16, -10) AS BIGINT)) AS s{at}" for at in (1, 17))
+    sums = own.sql(f"SELECT COUNT(*) AS n, {parts} FROM (SELECT {hashed} AS h FROM ({rows}) AS q) AS q").toArrow()
+    return hashlib.sha256(str([schema.digest, *sums.to_pylist()[0].values()]).encode()).hexdigest()
+
+
+def _literal(source: Source) -> str:
+    """A path in which nothing is a pattern."""
+    return "file://" + "".join(f"\\{c}" if c in "*?[]{}\\" else c for c in str(source.path))
+
+
+def _quoted(name: str) -> str:
+    return _D.render(exp.to_identifier(name, quoted=True))
+
+
+def _sent(table: Any) -> Any:
+    """A table of Arrow in types that Spark has too."""
+    import pyarrow as pa
+
+    wider = {"uint8": pa.int16(), "uint16": pa.int32(), "uint32": pa.int64(), "uint64": pa.decimal128(20, 0)}
+    for i, field in enumerate(table.schema):
+        kind = field.type.value_type if pa.types.is_dictionary(field.type) else field.type
+        kind = wider.get(str(kind), kind)
+        if kind != field.type:
+            table = table.set_column(i, field.name, table[i].cast(kind))
+    return table
