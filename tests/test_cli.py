@@ -56,7 +56,7 @@ def test_help_names_every_mechanism():
         (["compose", "coin eps=1", "--delta", "x"], "delta must be"),
         (["compose", "coin eps=1", "--delta", "0", "--plot", "x.png"], "delta must be"),
         (["compose", "coin eps=1", "--plot", "x.jpg"], "path must be"),
-        (["compose", "coin eps=1", "--plot", "/nowhere/at/all/x.png"], "No such file"),
+        (["compose", "coin eps=1", "--plot", "/nowhere/at/all/x.png"], "path must be"),
         (["compose"], "MIX"),
         (["theory", "nonesuch"], "mechanism must be"),
         (["theory", "laplace", "epsilon=-1"], "epsilon must be"),

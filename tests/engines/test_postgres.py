@@ -10,7 +10,6 @@ import numpy as np
 import psycopg
 import pytest
 from psycopg import sql
-from tests.engines._postgres import Loaded, put
 
 from tacit import Budget, Curator
 from tacit.core.errors import BadData, BadParameter, BadSchema, EngineError, EngineUnavailable
@@ -25,6 +24,8 @@ from tacit.tables import build
 from tacit.tables.plan import Histogram, Key, Plan, Rows, Total, Units
 from tacit.tables.table import PublicTable, Table
 from tacit.testing.engines import CHECKS, engine, same
+
+from ._postgres import Loaded, put
 
 KEY = "0123456789abcdef" * 2
 SCHEMA = {

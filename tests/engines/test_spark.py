@@ -79,7 +79,7 @@ def equal(table, tested):
 
 @pytest.mark.parametrize("check", CHECKS, ids=lambda check: check.__name__)
 def test_spark_conforms(session, check):
-    for seed in range(4):
+    for seed in range(3):
         assert check(lambda: Spark(session), seed) > 0
 
 
@@ -87,7 +87,7 @@ def test_spark_conforms(session, check):
 @pytest.mark.parametrize("part", range(4))
 @pytest.mark.parametrize("check", CHECKS, ids=lambda check: check.__name__)
 def test_spark_conforms_at_length(session, check, part):
-    for seed in range(1000 * part + 4, 1000 * part + 40):
+    for seed in range(1000 * part + 3, 1000 * part + 40):
         assert check(lambda: Spark(session), seed) > 0
 
 
