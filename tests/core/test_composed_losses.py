@@ -268,6 +268,21 @@ def test_ten_thousand_profiles_are_never_below_the_truth():
             assert Pure(e0).profile(e) >= max(mpmath.mpf(0), (top - mpmath.exp(e)) / (1 + top))
 
 
+def test_the_epsilon_of_gaussian_noise_is_the_least_and_never_below_it():
+    """Over seven decades of mu and forty of delta, against 60-digit arithmetic."""
+    source = np.random.Generator(np.random.PCG64(6))
+    with mpmath.workdps(60):
+        for _ in range(500):
+            size, delta = 10 ** float(source.uniform(-5, 2)), 10 ** float(source.uniform(-40, -0.3))
+            epsilon, mu = GaussianNoise(Fraction(size) ** 2).alone(delta), mpmath.mpf(size)
+
+            def exact(e, mu=mu):
+                return mpmath.ncdf(mu / 2 - e / mu) - mpmath.exp(e) * mpmath.ncdf(-mu / 2 - e / mu)
+
+            assert exact(mpmath.mpf(epsilon)) <= delta
+            assert epsilon < 1e-9 * size or exact(epsilon * (1 - mpmath.mpf("1e-6"))) > delta
+
+
 @pytest.mark.parametrize("k", [1, 7, 1000, 10**6])
 @pytest.mark.parametrize("delta", [1e-15, 1e-9, 0.1])
 def test_any_number_of_mechanisms_at_any_delta(k, delta):

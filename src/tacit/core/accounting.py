@@ -29,7 +29,8 @@ from .views import (
 VIEWS: tuple[View[Any], ...] = (
     Basic(), Classical(), Exponent(), Advanced(), Optimal(), Zcdp(), Renyi(), Gaussians(), Alone(), Pairs(),
 )  # fmt: skip
-_CHEAP = (Basic, Advanced, Zcdp)
+_CHEAP = (Basic(), Advanced(), Zcdp())
+_NORMAL, _ALONE, _COMPOSED = (Zcdp(), Gaussians()), (*_CHEAP, Alone()), (*_CHEAP, Pairs())
 
 
 @dataclass(frozen=True)
@@ -54,9 +55,9 @@ def _contenders(loss: Loss) -> tuple[View[Any], ...]:
     """
     if not all(atom.settled for atom in loss.terms):
         return VIEWS
-    alone = sum(loss.terms.values()) == 1 or all(isinstance(atom, GaussianNoise) for atom in loss.terms)
-    able = (*_CHEAP, Gaussians, Alone) if alone else (*_CHEAP, Pairs)
-    return tuple(view for view in VIEWS if type(view) in able)
+    if all(isinstance(atom, GaussianNoise) for atom in loss.terms):
+        return _NORMAL
+    return _ALONE if sum(loss.terms.values()) == 1 else _COMPOSED
 
 
 def best(loss: Loss, delta: Number) -> Answer:

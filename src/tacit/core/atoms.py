@@ -23,6 +23,8 @@ from .pairs import (
     Response,
 )
 
+_ROOT = math.sqrt(0.5)
+
 
 @dataclass(frozen=True)
 class Approximate(Pure):
@@ -157,16 +159,41 @@ class GaussianNoise(Atom):
     def concentrated(self) -> float:
         return up(self.mu_squared) / 2 * ULPS
 
-    def profile(self, epsilon: float) -> float:
-        """Phi(mu/2 - e/mu) - e^e Phi(-mu/2 - e/mu) (Balle and Wang 2018); at most mu / sqrt(2 pi), the slope at 0."""
+    def _sides(self, epsilon: float) -> tuple[float, float]:
+        """Phi(mu/2 - e/mu) and e^e Phi(-mu/2 - e/mu), which floats tell to a relative (2 + (e/mu + mu)^2) 2^-50."""
+        a, b = self.mu / 2 - epsilon / self.mu, -self.mu / 2 - epsilon / self.mu
+        if b > -16:
+            return math.erfc(-a * _ROOT) / 2, math.exp(epsilon) * math.erfc(-b * _ROOT) / 2
         from scipy.special import log_ndtr, ndtr  # here, since it takes long to load
 
+        return float(ndtr(a)), math.exp(min(epsilon + float(log_ndtr(b)), 700.0))
+
+    def profile(self, epsilon: float) -> float:
+        """Phi(mu/2 - e/mu) - e^e Phi(-mu/2 - e/mu) (Balle and Wang 2018); at most mu / sqrt(2 pi), the slope at 0."""
         if not self.mu_squared:
             return 0.0
-        a = self.mu / 2 - epsilon / self.mu
-        far = epsilon + float(log_ndtr(a - self.mu))
-        near = float(ndtr(a)) * (1 + 2.0**-46)
-        return max(TINY, min(near - math.exp(min(far, 700.0)) * (1 - 2.0**-42), 0.39894228040143268 * self.mu * ULPS))
+        near, far = self._sides(epsilon)
+        error = (2 + (epsilon / self.mu + self.mu) ** 2) * 2.0**-50
+        return max(TINY, min(near * (1 + error) - far * (1 - error), 0.39894228040143268 * self.mu * ULPS))
+
+    def alone(self, delta: float) -> float:
+        """By Newton's rule on ln delta(e), from above: it is concave, as P[L > t] is log-concave, and delta' = -far."""
+        if self.profile(0.0) <= delta:
+            return 0.0
+        rho = self.concentrated()
+        at, move = rho + 2 * math.sqrt(rho * -math.log(delta)), math.inf
+        if not at < 2.0**16:
+            return super().alone(delta)
+        while move > at * 2.0**-40:
+            near, far = self._sides(at)
+            if not near > far > 0:  # floats do not tell them apart
+                return super().alone(delta)
+            move = math.log(delta / (near - far)) * (near - far) / far
+            at -= move
+        step = at * 2.0**-41
+        while not self.profile(at) <= delta:
+            at, step = at + step, 2 * step
+        return at
 
     def pairs(self, spacing: float) -> tuple[Pair, ...]:
         return (GaussianShift(self.mu),)

@@ -86,8 +86,8 @@ class Line:
         count = min(math.ceil(reach / step), 2 * total.terms * order) + 2
         z = np.asarray(c + 1j * step * np.arange(count), np.complex128)
         v = np.sqrt(_BETA**2 + (z * (width / 2)) ** 2)
-        log_window = z * middle + v + np.log(-np.expm1(-2 * v) / (2 * v * _PEAK))
-        log_terms = log_window - np.log(z) - further * np.log1p(z)
+        kernel = z * (z + 1) if order == 2 else z
+        log_terms = z * middle + v + np.log(-np.expm1(-2 * v) / (2 * _PEAK * v * kernel))
         for pair, n in total.pairs.items():
             log_terms += n * pair.on_line(c, step, count)
         far = (count - 1) * step

@@ -157,8 +157,14 @@ class Loss:
     relation: Relation | None = None
 
     def __post_init__(self) -> None:
-        counts = {a: whole("count", n, at_least=0) for a, n in self.terms.items()}
-        object.__setattr__(self, "terms", MappingProxyType({a: n for a, n in counts.items() if n}))
+        kept = dict(self.terms)  # which costs less than to hash the atoms again
+        for atom, n in self.terms.items():
+            count = whole("count", n, at_least=0)
+            if not count:
+                del kept[atom]
+            elif count is not n:
+                kept[atom] = count
+        object.__setattr__(self, "terms", MappingProxyType(kept))
 
     def __add__(self, other: Loss) -> Loss:
         if not isinstance(other, Loss):

@@ -136,8 +136,8 @@ class LaplaceShift(Pair):
     def log_transform(self, z: Complex) -> Complex:
         """e^(-e/2) (cosh(w e) + sinh(w e) / (2 w)), w = z + 1/2."""
         e, w = self.epsilon, z + 0.5
-        back = np.exp(-2 * w * e)
-        return w * e - e / 2 + np.log((1 + back - np.expm1(-2 * w * e) / (2 * w)) / 2)
+        less = np.expm1(-2 * w * e)
+        return w * e - e / 2 + np.log(1 + less * (0.5 - 0.25 / w))
 
     @property
     def largest(self) -> float:

@@ -14,7 +14,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from .lattice import Cells, Composed, Lattice
+from .lattice import Cells, Composed, Discrete, Lattice
 from .line import ALIAS, Line, size, upper_period
 from .pairs import Coin, Pair
 
@@ -25,6 +25,7 @@ _TERMS = 2**17  # about so many are summed for a tail at most, and twice as many
 _REST = 1e-4  # an epsilon rests when a narrower window moves it by this share; a delta, by a fifth of it
 _BEYOND = 1e8  # losses this large are left to other views
 _ROUND = 1 + 2.0**-50
+_COARSE, _FINE = np.linspace(-1, 1, 9), np.linspace(-1, 1, 33)  # where a transform costs much, and where little
 
 Floats = NDArray[np.float64]
 Height = Callable[[Floats, Floats], Floats]
@@ -89,16 +90,17 @@ class Sum:
         return np.asarray(sum(n * pair.cumulant(c) for pair, n in self.pairs.items()))
 
     def least(self, height: Height, near: float | None = None) -> float:
-        """The c > 0 at which a convex height(c, ln M(c)) is least, to a few per cent: grids of nine, ever finer."""
+        """The c > 0 at which a convex height(c, ln M(c)) is least, to a few per cent: on grids, ever finer."""
         scale = max(self.variance, 1e-12 * self.mean**2, 1e-300)  # where L hardly varies, a millionth of its mean
         centre, reach = (-0.5 * math.log(scale), 8.0) if near is None else (math.log(near), 0.5)
+        grid = _COARSE if any(isinstance(pair, Discrete) for pair in self.pairs) else _FINE
         while 0.1 < reach < 100:
-            c = np.exp(np.clip(centre + np.linspace(-reach, reach, 9), -200, 200))
+            c = np.exp(np.clip(centre + reach * grid, -200, 200))
             with np.errstate(over="ignore", invalid="ignore"):
-                heights = np.nan_to_num(height(c, self.cumulants(c)), nan=math.inf)
-            best = int(np.argmin(heights))
+                heights = height(c, self.cumulants(c))
+            best = int(np.argmin(np.where(np.isnan(heights), math.inf, heights)))
             centre = math.log(c[best])
-            reach = reach / 4 if 0 < best < 8 else 2 * reach
+            reach = 2 * reach / (grid.size // 2) if 0 < best < grid.size - 1 else 2 * reach
         return math.exp(centre)
 
     def _saddle(self, epsilon: float, near: float | None = None) -> float:

@@ -57,7 +57,7 @@ class View(ABC, Generic[T]):
         failure = failures(loss)
         if not loss.terms:
             return 0.0
-        left = down((Fraction(delta) - failure) / (1 - failure)) if failure < 1 else -1.0
+        left = delta if not failure else down((Fraction(delta) - failure) / (1 - failure)) if failure < 1 else -1.0
         return self.proves(self.total(loss), left) if left >= 0 else math.inf
 
     def delta(self, total: T, epsilon: float) -> float:
@@ -227,23 +227,19 @@ class Alone(Formal):
         return next(iter(total.terms)).profile(epsilon) if sum(total.terms.values()) == 1 else 1.0
 
 
-class Gaussians(Formal):
+class Gaussians(Basic):
     """Gaussian noise only: mu^2 adds, exactly."""
 
     name, theorem = "Gaussian", "mu^2 adds (Dong, Roth, Su 2022); profile of Balle and Wang 2018"
 
-    def _one(self, total: Loss) -> GaussianNoise | None:
-        squares = [(n, a.mu_squared) for a, n in total.terms.items() if isinstance(a, GaussianNoise)]
-        whole = len(squares) == len(total.terms)
-        return GaussianNoise(sum((n * m for n, m in squares), Fraction(0))) if whole else None
+    def of(self, atom: Atom) -> Fraction | float:
+        return atom.mu_squared if isinstance(atom, GaussianNoise) else math.inf
 
-    def proves(self, total: Loss, delta: float) -> float:
-        one = self._one(total)
-        return least(lambda e: one.profile(e) <= delta, 2.0**-30, 2.0**20) if one and delta else math.inf
+    def proves(self, total: Fraction | float, delta: float) -> float:
+        return GaussianNoise(total).alone(delta) if isinstance(total, Fraction) and delta else math.inf
 
-    def delta(self, total: Loss, epsilon: float) -> float:
-        one = self._one(total)
-        return one.profile(epsilon) if one else 1.0
+    def delta(self, total: Fraction | float, epsilon: float) -> float:
+        return GaussianNoise(total).profile(epsilon) if isinstance(total, Fraction) else 1.0
 
 
 class Pairs(Formal):
