@@ -16,6 +16,7 @@ from tacit.composition.parts import covers
 from tacit.core.atoms import (
     Approximate,
     ApproximateConcentrated,
+    DiscreteGaussianVector,
     GaussianNoise,
     KaryResponse,
     LaplaceNoise,
@@ -144,6 +145,7 @@ ATOMS = st.one_of(
     st.builds(KaryResponse, SIZES, st.integers(2, 4)),
     st.builds(lambda r: RenyiCurve(((2.0, float(r)), (8.0, 2 * float(r)))), SIZES),
     st.builds(Approximate, SIZES, st.just(Fraction(1, 100))),
+    st.builds(DiscreteGaussianVector, SIZES, st.integers(1, 40).map(Fraction), st.integers(1, 4)),
 )
 LOSSES = st.dictionaries(ATOMS, st.integers(1, 2), max_size=2).map(Loss)
 

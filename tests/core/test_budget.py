@@ -92,6 +92,7 @@ def test_admission_is_monotone(budget, a, b, c):
         assert budget.admits(a, b) and budget.admits(a, c) and budget.admits(zero, a)
         assert budget.remaining(a + b) <= budget.remaining(a)
         assert budget.spent(a) + budget.price(b + c, a) == budget.spent(a + b + c) <= budget.limit
+        assert budget.price(b, budget.amounts(a)) == budget.price(b, a)
     assert budget.price(zero, a) == 0 or budget.spent(a) == math.inf
 
 

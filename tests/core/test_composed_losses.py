@@ -16,6 +16,7 @@ from tacit import Gaussian, Laplace
 from tacit.core.atoms import (
     Approximate,
     DiscreteGaussianNoise,
+    DiscreteGaussianVector,
     DiscreteLaplaceNoise,
     GaussianNoise,
     KaryResponse,
@@ -236,6 +237,7 @@ atoms = st.one_of(
     noises,
     st.integers(1, 20).map(lambda m: GaussianNoise(Fraction(m, 20))),
     st.integers(1, 20).map(lambda r: Concentrated(Fraction(r, 20))),
+    st.integers(1, 20).map(lambda r: DiscreteGaussianVector(Fraction(r, 20), Fraction(1 + r), r)),
     st.integers(1, 20).map(lambda e: Approximate(Fraction(e, 10), Fraction(1, 10**8))),
 )
 sums = st.dictionaries(atoms, st.integers(1, 20), min_size=1, max_size=3).map(Loss)

@@ -83,6 +83,13 @@ def test_groups_and_vectors():
         ADD_REMOVE.histogram() + d
 
 
+def test_how_many_coordinates_move():
+    """Where moves are whole each adds 1 to l2^2; where none can move it is said to be 1."""
+    assert ADD_REMOVE.counts(7).coordinates == 7 and SUBSTITUTE.histogram().group(3).coordinates == 6
+    assert norms(l2=3).coordinates == 9 and norms(l0=4, l2=3).coordinates == 4
+    assert scalar(Fraction(1, 2)).coordinates == scalar(Fraction(0)).coordinates == 1
+
+
 def test_norms_follow_from_those_given():
     assert norms(l0=4, linf=2) == Distance(Fraction(8), Fraction(16), Fraction(2), 4)
     assert norms(l1=3).l0 is None and norms(l1=3).l2_squared == 9

@@ -163,3 +163,75 @@ def test_the_command_line_composes_anything(text):
     assert result.exit_code == 0, result.output
     assert not re.search(r"\bnan\b", result.output)
     assert mix(text).epsilon("1e-6") <= mix(text).epsilon("1e-12") <= mix(text).epsilon(0)
+
+
+def test_more_mechanisms_than_rounding_allows_are_left_to_other_views():
+    """Errors of 2^-53 in the exponent, for each of 10^18 coins, would be anything."""
+    loss = times(10**18, Pure(Fraction(1, 10**9)))  # normal, of mean 1/2 and variance 1
+    assert loss.delta(0) >= 0.38
+    quantile = loss.distribution().quantile("0.9")
+    assert quantile.lower <= 1.7 and quantile.upper >= 1.8
+    assert loss.distribution().tail(1).upper >= 0.3
+
+
+@pytest.mark.parametrize(
+    "noise", [GaussianNoise(Fraction(1)), GaussianNoise(Fraction(1, 10**8)), LaplaceNoise(Fraction(1, 5000))]
+)
+@pytest.mark.parametrize("rate", [Fraction(1, 10**17), Fraction(1, 10**13), Fraction(1, 10**8)])
+@pytest.mark.parametrize("count", [2, 10**6])
+def test_rare_samples_cost_more_than_one_and_less_than_all(noise, rate, count):
+    """What sampling leaves of the loss may be far below one ulp of the masses it is a difference of."""
+    one, all_of_them = Sampled(rate, noise), times(count, Sampled(rate, noise))
+    assert one.profile(0.0) <= all_of_them.delta(0) <= count * one.profile(0.0) * (1 + 1e-6)
+
+
+def test_noise_next_to_none_is_infinitely_costly():
+    loss = times(1, GaussianNoise(Fraction(10) ** 320))
+    assert loss.epsilon(1e-6) == math.inf and loss.delta(1) == 1
+
+
+def test_profiles_are_rounded_outward_where_exponents_are_large():
+    with mpmath.workdps(60):
+        epsilon, shift, at = Fraction("27.141112155852223"), 329, 27.14111215585185
+        rate = mpmath.mpf(epsilon.numerator) / epsilon.denominator / shift
+        turn = math.floor((shift + at / float(rate)) / 2) + 1  # the best event: this and all above
+        near = 1 - mpmath.exp(-(shift - turn + 1) * rate) / (1 + mpmath.exp(-rate))
+        truth = near - mpmath.exp(at) * mpmath.exp(-turn * rate) / (1 + mpmath.exp(-rate))
+        assert truth > 0 and DiscreteLaplaceNoise(epsilon, shift).profile(at) >= truth
+    assert times(5, Pure(1 + Fraction(1, 2**52))).delta(Fraction(5.0 + 2.0**-50)) >= 4e-17
+    sigma2 = Fraction("720.4530879580277")
+    assert DiscreteGaussianNoise(72**2 / (2 * sigma2), 72, sigma2).profile(99.54677730457504) >= 1.0e-281
+
+
+def test_what_is_lost_never_rounds_to_nothing():
+    least = times(1, Sampled(Fraction("5e-324"), LaplaceNoise(Fraction(1, 100))))
+    assert least.epsilon(0) > 0 and least.delta(0) > 0
+    tiny = times(1, Pure(Fraction(1, 10**200))).distribution()
+    assert tiny.tail(0).upper >= 0.5 and tiny.delta(0).upper >= 4e-201
+
+
+@pytest.mark.parametrize("below", [1e-16, 1e-12, 1e-7, 1e-3])
+@pytest.mark.parametrize("mu2", ["0.000001", "0.04463", "8.169", "60"])
+def test_a_delta_just_below_that_of_epsilon_zero(mu2, below):
+    noise = GaussianNoise(Fraction(mu2))
+    delta = noise.profile(0.0) * (1 - below)
+    assert 0 <= noise.alone(delta) < 200 and noise.profile(noise.alone(delta)) <= delta
+    assert 0 < tacit.composition.mu_for("1e-100", "1e-5") < 3e-5
+
+
+def test_long_shifts_of_discrete_noise_are_composed_in_no_time():
+    """On a fine grid a sensitivity is many steps; the answer is that of continuous noise."""
+    loss = 2 * tacit.Laplace(epsilon=1, sensitivity=100, grid=Fraction(1, 2**30)).loss()
+    assert loss.epsilon(1e-6) == pytest.approx(times(2, LaplaceNoise(Fraction(1))).epsilon(1e-6), rel=1e-6)
+
+
+@pytest.mark.parametrize("text", ["gaussian rho=1", "discrete-gaussian rho=1", "sampled 0.1 gaussian rho=1"])
+def test_epsilons_beyond_all_reason(text):
+    assert 0 < mix(text).delta(1e160) < 1e-300
+
+
+def test_weak_noise_under_sampling_is_quick():
+    assert times(10**6, Sampled(Fraction(1, 1000), GaussianNoise(Fraction(1, 10**300)))).delta(0) <= 1
+    answer = times(10**6, Sampled(Fraction(1, 100), GaussianNoise(Fraction(1, 10**12)))).epsilon(1e-6)
+    assert 1e-6 < answer < 2e-5  # about normal, of mu = 10^-5
+    assert times(1, GaussianNoise(Fraction(0))).epsilon(1e-310) == 0

@@ -15,6 +15,7 @@ from mpmath import mpf
 from tacit.core.accounting import VIEWS
 from tacit.core.atoms import (
     DiscreteGaussianNoise,
+    DiscreteGaussianVector,
     DiscreteLaplaceNoise,
     GaussianNoise,
     KaryResponse,
@@ -180,7 +181,7 @@ def test_pairs_of_fractions_on_a_grid_dominate_and_their_cells_do_not(weights, n
     for a, b, x in zip(p, q, ratios, strict=True):
         in_p[math.floor(x / spacing) - first] += float(a)
         in_q[math.floor(x / spacing) - first] += float(b)
-    lattice = on_grid(spacing, first, in_p, in_q, 0.0)
+    lattice = on_grid(spacing, first, in_p, in_q, in_p - in_q * np.exp(spacing * (first + np.arange(size))))
     joint = [(Fraction(1), Fraction(1))]
     for _ in range(n):
         joint = [(a * c, b * d) for a, b in joint for c, d in zip(p, q, strict=True)] if len(joint) < 2000 else joint
@@ -310,6 +311,7 @@ noises = st.one_of(
     amounts.map(Pure), amounts.map(LaplaceNoise), amounts.map(GaussianNoise), amounts.map(Concentrated),
     st.builds(KaryResponse, amounts, st.integers(2, 9)), st.builds(DiscreteLaplaceNoise, amounts, st.integers(1, 5)),
     st.integers(1, 9).map(lambda s: DiscreteGaussianNoise(Fraction(1, 2 * s), 1, Fraction(s))),
+    st.builds(DiscreteGaussianVector, amounts, st.integers(200, 900).map(Fraction), st.integers(1, 9)),
 )  # fmt: skip
 losses = st.dictionaries(noises, st.integers(1, 9), min_size=1, max_size=3).map(Loss)
 

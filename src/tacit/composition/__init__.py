@@ -7,6 +7,7 @@ outward: no epsilon or delta is below the exact value of its formula, no permitt
 from .basic_and_advanced import advanced, advanced_heterogeneous, basic, crossover, per_query_epsilon_classical
 from .concentration import azuma, azuma_inverse, hoeffding, hoeffding_inverse, pinsker
 from .conversions import (
+    mu_for,
     pure_to_renyi,
     pure_to_zcdp,
     renyi_to_epsilon,
@@ -41,6 +42,7 @@ __all__ = [
     "group_zcdp",
     "hoeffding",
     "hoeffding_inverse",
+    "mu_for",
     "optimal",
     "optimal_delta",
     "optimal_heterogeneous",

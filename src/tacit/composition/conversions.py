@@ -28,7 +28,8 @@ from collections.abc import Callable
 from decimal import Decimal
 from fractions import Fraction
 
-from ..core.exact import Number, probability, up
+from ..core.atoms import GaussianNoise
+from ..core.exact import Number, down, probability, up
 from ..core.search import least_positive
 from ._enclosure import Formula, Reader, Span, lower, rough, upper
 from ._parameters import above_one, nonnegative, positive
@@ -138,6 +139,16 @@ def rho_for_classical(epsilon: Number, delta: Number) -> float:
         return root * root
 
     return lower(rho)
+
+
+def mu_for(epsilon: Number, delta: Number) -> float:
+    """The largest mu, to a relative 2^-40 and never above, of which Gaussian noise is (epsilon, delta)-private."""
+    e, d = down(positive("epsilon", epsilon)), down(probability("delta", delta))
+
+    def private(sigma: float) -> bool:
+        return GaussianNoise(1 / Fraction(sigma) ** 2).alone(d) <= e
+
+    return down(1 / Fraction(least_positive(private, floor=0.0, precision=2.0**-40)))
 
 
 def _canonne(a: Fraction, r: Fraction, d: Fraction, at: Reader) -> Span:

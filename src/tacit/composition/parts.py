@@ -15,7 +15,14 @@ from collections import Counter
 from fractions import Fraction
 from itertools import combinations
 
-from ..core.atoms import Approximate, ApproximateConcentrated, GaussianNoise, LaplaceNoise, RenyiCurve
+from ..core.atoms import (
+    Approximate,
+    ApproximateConcentrated,
+    DiscreteGaussianVector,
+    GaussianNoise,
+    LaplaceNoise,
+    RenyiCurve,
+)
 from ..core.distance import ADD_REMOVE, AddRemove, Relation, Substitute
 from ..core.errors import BadParameter
 from ..core.loss import Atom, BoundedRange, Concentrated, Loss, Pure
@@ -23,7 +30,10 @@ from ..core.views import Basic, failures
 from ..core.worst import Worst
 
 # What k units pay for these covers any way in which they may be spread over parts: promises are kept by the whole.
-_SPREAD = (Pure, BoundedRange, Concentrated, Approximate, ApproximateConcentrated, RenyiCurve, GaussianNoise)
+_SPREAD = (
+    Pure, BoundedRange, Concentrated, Approximate, ApproximateConcentrated, RenyiCurve, GaussianNoise,
+    DiscreteGaussianVector,
+)  # fmt: skip
 
 
 def parallel(*losses: Loss, relation: Relation = ADD_REMOVE) -> Loss:
@@ -72,4 +82,7 @@ def _as_bad(a: Atom, b: Atom) -> bool:
         return not b.failure() and b.pure() <= a.epsilon
     if isinstance(a, LaplaceNoise | BoundedRange) and isinstance(b, LaplaceNoise | BoundedRange):
         return type(a) is type(b) and b.epsilon <= a.epsilon  # a shorter shift of the same noise, a narrower range
+    if isinstance(a, DiscreteGaussianVector) and isinstance(b, DiscreteGaussianVector):
+        wide = b.sigma2 / a.sigma2  # what smoothing takes of wider noise is a smaller share of it
+        return wide >= 1 and b.rho <= a.rho and b.moved <= wide * a.moved
     return a == b

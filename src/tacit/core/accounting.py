@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
-from .atoms import GaussianNoise
+from .atoms import DiscreteGaussianVector, GaussianNoise
 from .errors import BadParameter
 from .exact import Number, down, rational, up
 from .loss import Loss
@@ -31,6 +31,7 @@ VIEWS: tuple[View[Any], ...] = (
 )  # fmt: skip
 _CHEAP = (Basic(), Advanced(), Zcdp())
 _NORMAL, _ALONE, _COMPOSED = (Zcdp(), Gaussians()), (*_CHEAP, Alone()), (*_CHEAP, Pairs())
+_NEARLY_NORMAL = (*_NORMAL, Renyi())  # of which rho says more where sigma is small
 
 
 @dataclass(frozen=True)
@@ -54,7 +55,8 @@ def _contenders(loss: Loss) -> tuple[View[Any], ...]:
     Cheap views stay, for losses so large that floats cannot tell pairs apart.
     """
     if not all(atom.settled for atom in loss.terms):
-        return VIEWS
+        normal = all(isinstance(atom, GaussianNoise | DiscreteGaussianVector) for atom in loss.terms)
+        return _NEARLY_NORMAL if normal else VIEWS
     if all(isinstance(atom, GaussianNoise) for atom in loss.terms):
         return _NORMAL
     return _ALONE if sum(loss.terms.values()) == 1 else _COMPOSED

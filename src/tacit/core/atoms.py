@@ -11,6 +11,7 @@ from fractions import Fraction
 from functools import cached_property
 
 from . import law
+from .convolution import mu_squared
 from .exact import up
 from .lattice import sampled_gaussian, sampled_laplace
 from .loss import TINY, ULPS, Atom, Concentrated, Pure
@@ -42,7 +43,8 @@ class Approximate(Pure):
         e = float(self.epsilon)
         if k * e > 700:
             return Approximate(k * self.epsilon, Fraction(1))
-        grown = self.delta * Fraction(math.expm1(k * e) / math.expm1(e) * ULPS) if e else k * self.delta
+        rounded = 1 + (8 + k * e) * 2.0**-50
+        grown = self.delta * Fraction(math.expm1(k * e) / math.expm1(e) * rounded) if e else k * self.delta
         return Approximate(k * self.epsilon, min(grown, Fraction(1)))
 
 
@@ -132,7 +134,11 @@ class DiscreteLaplaceNoise(Pure):
             law.Laplace(self.scale),
             math.exp(min(epsilon, float(self.epsilon), 700.0)),
         )
-        bounds = (noise.at_least(t - self.shift) * ULPS - factor * noise.at_least(t) / ULPS for t in range(at, at + 3))
+        slack = (8 + 4 * float(self.epsilon)) * 2.0**-52  # of e^(-t / scale), and of the factor
+        bounds = (
+            noise.at_least(t - self.shift) * (1 + slack) - factor * noise.at_least(t) * (1 - slack)
+            for t in range(at, at + 3)
+        )
         return min(max(0.0, *bounds), super().profile(epsilon)) if epsilon < self.epsilon else 0.0
 
     def _turn(self, epsilon: float) -> int:
@@ -156,6 +162,9 @@ class GaussianNoise(Atom):
     def mu(self) -> float:
         return math.sqrt(up(self.mu_squared)) * ULPS
 
+    def gaussian(self) -> Fraction | float:
+        return self.mu_squared
+
     def concentrated(self) -> float:
         return up(self.mu_squared) / 2 * ULPS
 
@@ -172,8 +181,11 @@ class GaussianNoise(Atom):
         """Phi(mu/2 - e/mu) - e^e Phi(-mu/2 - e/mu) (Balle and Wang 2018); at most mu / sqrt(2 pi), the slope at 0."""
         if not self.mu_squared:
             return 0.0
+        if self.mu > 2.0**20:
+            return 1.0
         near, far = self._sides(epsilon)
-        error = (2 + (epsilon / self.mu + self.mu) ** 2) * 2.0**-50
+        size = epsilon / self.mu + self.mu
+        error = min((2 + size * size) * 2.0**-50, 1.0)
         return max(TINY, min(near * (1 + error) - far * (1 - error), 0.39894228040143268 * self.mu * ULPS))
 
     def alone(self, delta: float) -> float:
@@ -184,12 +196,13 @@ class GaussianNoise(Atom):
         at, move = rho + 2 * math.sqrt(rho * -math.log(delta)), math.inf
         if not at < 2.0**16:
             return super().alone(delta)
-        while move > at * 2.0**-40:
+        while move > at * 2.0**-40 and at > 0:
             near, far = self._sides(at)
             if not near > far > 0:  # floats do not tell them apart
                 return super().alone(delta)
             move = math.log(delta / (near - far)) * (near - far) / far
             at -= move
+        at = max(at, self.mu * 2.0**-60)  # also where it is so near to 0 that rounding led past it
         step = at * 2.0**-41
         while not self.profile(at) <= delta:
             at, step = at + step, 2 * step
@@ -213,6 +226,9 @@ class DiscreteGaussianNoise(Concentrated):
     shift: int
     sigma2: Fraction
 
+    def gaussian(self) -> Fraction | float:
+        return mu_squared(self.sigma2, Fraction(self.shift**2), 1)
+
     @cached_property
     def _law(self) -> law.Gaussian:
         return law.Gaussian(self.sigma2)
@@ -221,8 +237,10 @@ class DiscreteGaussianNoise(Concentrated):
         """P[Z > e s/d - d/2] - e^e P[Z > e s/d + d/2], s = sigma^2, with both tails rounded outward."""
         centre, half = Fraction(epsilon) * self.sigma2 / self.shift, Fraction(self.shift, 2)
         low, high = math.floor(centre - half) + 1, math.floor(centre + half) + 1
+        if low > 0 and low**2 > 1500 * self.sigma2:
+            return TINY  # P[Z >= t] is at most e^(-t^2 / (2 sigma^2))
         near = self._law.at_least(low) * (1 + self._law.tail_accuracy(low))
-        far = self._law.at_least(high) * (1 - self._law.tail_accuracy(high))
+        far = max(0.0, self._law.at_least(high) * (1 - self._law.tail_accuracy(high)) - 1e-318)  # if it lost its bits
         return min(1.0, max(TINY, (near - math.exp(min(epsilon, 700.0)) * far) * (1 + 1e-14)))
 
     def pairs(self, spacing: float) -> tuple[Pair, ...]:
@@ -234,6 +252,38 @@ class DiscreteGaussianNoise(Concentrated):
 
     def group(self, k: int) -> DiscreteGaussianNoise:
         return DiscreteGaussianNoise(k * k * self.rho, k * self.shift, self.sigma2)
+
+
+@dataclass(frozen=True)
+class DiscreteGaussianVector(Concentrated):
+    """Discrete Gaussian noise on integers of which at most `moved` move; rho is l2^2 / (2 sigma^2).
+
+    It hides as much as continuous noise of a little less variance (`convolution.py`), where sigma is not very small.
+    """
+
+    sigma2: Fraction
+    moved: int
+
+    def gaussian(self) -> Fraction | float:
+        return mu_squared(self.sigma2, 2 * self.rho * self.sigma2, self.moved)
+
+    @cached_property
+    def _smooth(self) -> Atom:
+        square = self.gaussian()
+        return GaussianNoise(square) if isinstance(square, Fraction) else Concentrated(self.rho)
+
+    def profile(self, epsilon: float) -> float:
+        return self._smooth.profile(epsilon)
+
+    def alone(self, delta: float) -> float:
+        return self._smooth.alone(delta)
+
+    def pairs(self, spacing: float) -> tuple[Pair, ...]:
+        return self._smooth.pairs(spacing)
+
+    def group(self, k: int) -> DiscreteGaussianVector:
+        """k units move k times as many coordinates; k^2 if only the length of a move bounds them."""
+        return DiscreteGaussianVector(k * k * self.rho, self.sigma2, k * k * self.moved)
 
 
 @dataclass(frozen=True)
@@ -250,7 +300,7 @@ class Sampled(Atom):
             return exact
         e, q = up(exact), up(self.rate)
         over = max(0.0, e - 600)  # by so much the logarithm is at most less
-        return min(exact, Fraction((over + math.log1p(q * math.expm1(e - over) * ULPS)) * ULPS))
+        return min(exact, Fraction(max(TINY, (over + math.log1p(q * math.expm1(e - over) * ULPS)) * ULPS)))
 
     def concentrated(self) -> float:
         return self.noise.concentrated()  # sampling never hurts
@@ -258,21 +308,28 @@ class Sampled(Atom):
     def profile(self, epsilon: float) -> float:
         """At ln(1 + q (e^e - 1)) it is q times that of the noise, when removing; adding costs no more than that."""
         inner = math.expm1(min(epsilon, 700.0)) / float(self.rate)
-        return min(1.0, float(self.rate) * self.noise.profile(math.log1p(inner)) * (1 + 1e-12))
+        own = self.noise.profile(math.log1p(inner))
+        return min(1.0, max(TINY, up(self.rate) * own * (1 + 1e-12))) if own else 0.0
 
     @property
     def reach(self) -> float:
         """Beyond it lies less than 1e-22 of either law."""
-        if isinstance(self.noise, GaussianNoise):
-            return self.noise.mu * (9.8 + 1.5 * self.noise.mu)
-        return up(self.noise.epsilon)
+        own = (
+            self.noise.mu * (9.8 + 1.5 * self.noise.mu)
+            if isinstance(self.noise, GaussianNoise)
+            else up(self.noise.epsilon)
+        )
+        return math.log1p(up(self.rate) * math.expm1(own)) if own < 700 else own
 
     def pairs(self, spacing: float) -> tuple[Pair, ...]:
-        if self.reach > 2.0**16:
+        if not 1e-60 < self.reach < 2.0**16:
             return ()  # no grid is both so long and fine enough
+        rate = up(self.rate)
+        if rate == 1:
+            return self.noise.pairs(spacing)
         if isinstance(self.noise, GaussianNoise):
-            return sampled_gaussian(float(self.rate), self.noise.mu, spacing)
-        return sampled_laplace(float(self.rate), float(self.noise.epsilon), spacing)
+            return sampled_gaussian(rate, self.noise.mu, spacing)
+        return sampled_laplace(rate, up(self.noise.epsilon), spacing)
 
     @property
     def settled(self) -> bool:

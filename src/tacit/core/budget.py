@@ -17,6 +17,8 @@ from .exact import Number, down, positive, rational
 from .loss import Loss, zero
 from .views import failures
 
+Amounts = tuple[Amount, ...]  # failures, and a total in each currency of a budget
+Spent = Loss | Amounts
 _WIDEST = Fraction(10**30)
 _KINDS = "epsilon, with delta (and then slack, renyi_order) or with renyi_order alone; or rho, with or without delta"
 
@@ -112,29 +114,32 @@ class Budget:
         room = self.limit + renyi.room(self.slack)
         return (Epsilon(), self.limit), *([(renyi, room)] if room > 0 else [])
 
-    def amounts(self, loss: Loss) -> tuple[Amount, ...]:
+    def amounts(self, loss: Spent) -> Amounts:
         """What is to be summed, which is all that admission looks at: the failures, and the total in each currency."""
+        if isinstance(loss, tuple):
+            return loss
         return failures(loss), *(currency.total(loss) for currency, _ in self.sums)
 
-    def used(self, amounts: tuple[Amount, ...]) -> Amount:
+    def used(self, amounts: Amounts) -> Amount:
         """What sums of `amounts` use of the limit: with two currencies, the lesser share.  Failures may cost all."""
         failing, *totals = amounts
         if failing > self.failures:
             return math.inf
         return min(self.limit * total / limit for total, (_, limit) in zip(totals, self.sums, strict=True))
 
-    def spent(self, loss: Loss) -> Amount:
+    def spent(self, loss: Spent) -> Amount:
         """What `loss` uses of the limit."""
         return self.used(self.amounts(loss))
 
-    def remaining(self, spent: Loss) -> Amount:
+    def remaining(self, spent: Spent) -> Amount:
         """What is left of the limit."""
         return max(Fraction(0), self.limit - self.spent(spent))
 
-    def price(self, cost: Loss, spent: Loss = zero) -> Amount:
+    def price(self, cost: Loss, spent: Spent = zero) -> Amount:
         """What `cost` adds to `spent`."""
-        after = self.spent(spent + cost)
-        return after - self.spent(spent) if after < math.inf else math.inf
+        before = self.amounts(spent)
+        after = self.used(tuple(a + b for a, b in zip(before, self.amounts(cost), strict=True)))
+        return after - self.used(before) if after < math.inf else math.inf
 
     def admits(self, spent: Loss, cost: Loss) -> bool:
         """Whether `cost` may follow `spent`."""
@@ -157,13 +162,13 @@ class Budget:
         tail = down(at - self.failures)
         return (currency.proves(limit, tail) if tail > 0 else math.inf), at
 
-    def refusal(self, spent: Loss, cost: Loss) -> str:
+    def refusal(self, spent: Spent, cost: Loss) -> str:
         """Why `cost` may not follow `spent`, and what to do; of public facts only."""
         names = " or ".join(currency.name for currency, _ in self.sums)
         for atom in cost.terms:
             if all(currency.of(atom) == math.inf for currency, _ in self.sums):
                 return f"{self} is in {names}, of which {atom} has no finite amount; use another mechanism or budget"
-        failing, room = failures(cost), self.failures - failures(spent)
+        failing, room = failures(cost), self.failures - self.amounts(spent)[0]
         if failing > room:
             return f"{self} has {_near(room)} left for failures, and this costs {_near(failing)}; use another mechanism"
         used, left, price = self.spent(spent), self.remaining(spent), self.price(cost, spent)

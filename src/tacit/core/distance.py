@@ -64,6 +64,12 @@ class Distance(Generic[R]):
             raise BadParameter("relation", self.relation, "ADD_REMOVE or SUBSTITUTE")
 
     @property
+    def coordinates(self) -> int:
+        """How many move, at most and at least 1, where moves are whole: then each adds 1 or more to l2^2."""
+        most = math.floor(self.l2_squared)
+        return max(1, most if self.l0 is None else min(most, self.l0))
+
+    @property
     def records(self) -> Fraction:
         """How many records come and go, where l1 counts records: one that is substituted does both."""
         return max(self.l1, 2 * self.linf) if isinstance(self.relation, Substitute) else self.l1

@@ -94,8 +94,6 @@ class Distribution:
         e = rational("epsilon", epsilon)
         if e < 0:
             raise BadParameter("epsilon", epsilon, "at least 0")
-        if not self.variance:
-            return self._with_failure(0.0, 0.0)
         at = down(e)
         found = self._sum.delta(at)
         return self._with_failure(found.lower - math.ulp(at), found.upper)  # delta falls by less than epsilon rises
@@ -122,8 +120,8 @@ class Distribution:
         below = probability("p", p) / (1 - self._failure) if self._failure < 1 else Fraction(2)
         if below >= 1:
             return Bounds(math.inf if below > 1 else self.mean, math.inf)
-        if not self.variance:
-            return Bounds(self.mean, self.mean)
+        if not self._sum.largest:  # nothing is ever lost
+            return Bounds(0.0, 0.0)
         if below < Fraction(1, 2):
             found = crossing(self._mirrored, down(below), up(below))
             return Bounds(-found.upper, -found.lower)

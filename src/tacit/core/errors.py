@@ -21,7 +21,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from .budget import Budget
+    from .budget import Budget, Spent
     from .loss import Loss
 
 
@@ -119,7 +119,7 @@ class BadQuestion(Refused, ValueError):
 class BudgetExceeded(Refused):
     """The budget does not admit the cost after what is spent."""
 
-    def __init__(self, budget: Budget, spent: Loss, cost: Loss) -> None:
+    def __init__(self, budget: Budget, spent: Spent, cost: Loss) -> None:
         super().__init__(budget.refusal(spent, cost))
         self.budget, self.spent, self.cost = budget, spent, cost
 

@@ -111,7 +111,7 @@ def up(x: Fraction) -> float:
 
 def down(x: Fraction) -> float:
     """The greatest float not above x."""
-    return -up(-x)
+    return 0.0 - up(-x)  # not -0.0
 
 
 def constant(x: Fraction) -> Real:

@@ -27,6 +27,7 @@ from .pairs import Complex, Pair
 
 Floats = NDArray[np.float64]
 _RAISE = 1 + 2.0**-32
+_LONGEST = 2**16  # cells for losses below those that matter
 
 
 class Discrete(Pair):
@@ -146,7 +147,8 @@ class Composed:
         return cls(points, deltas, decayed)
 
     @classmethod
-    def of(cls, lattices: Mapping[Lattice, int], c: float, lowest: float, size: int) -> Composed:
+    def of(cls, lattices: Mapping[Lattice, int], c: float, lowest: float, size: int, orders: Floats) -> Composed:
+        """From `lowest` on; `orders` are those among which the best bound on what lies beyond is sought."""
         step = next(iter(lattices)).step
         log_wave, start, shift = np.zeros(size // 2 + 1, complex), 0, 0.0
         for lattice, n in lattices.items():
@@ -161,8 +163,10 @@ class Composed:
         count = sum(lattices.values())
         error = 2.0**-46 * (1 + count) * math.sqrt(size) / size
         tilted = np.maximum(tilted[(first - start + np.arange(size)) % size], 0) + error
-        masses = np.exp(np.minimum(np.log(tilted) + (peak + shift - c * points), 0.0))  # none is above 1
-        beyond = math.exp(min(peak + shift - c * float(points[-1]), 0.0))  # Chernoff
+        lost = 2.0**-50 * (abs(shift) + c * float(np.abs(points[[0, -1]]).max()))  # at most, of the exponent's digits
+        masses = np.exp(np.minimum(np.log(tilted) + (peak + shift - c * points + lost), 0.0))  # none is above 1
+        logs = sum(n * lattice.cumulant(orders) for lattice, n in lattices.items()) - orders * points[-1]  # Chernoff
+        beyond = math.exp(min(float(np.min(logs)) + 2.0**-46 * (1 + count), 0.0))
         return cls.at(points, np.asarray(masses, float), step, beyond)
 
     @classmethod
@@ -179,7 +183,8 @@ class Composed:
         k = np.arange(max(0, math.floor(n * lie - spread)), min(n, math.ceil(n * lie + spread)) + 1)[::-1]
         choose = gammaln(n + 1) - gammaln(k + 1) - gammaln(n - k + 1)
         masses = np.exp(choose - n * math.log1p(math.exp(-epsilon)) - k * epsilon) * (1 + (n + 64) * 2.0**-40)
-        return cls.at(np.asarray((n - 2 * k) * epsilon, float), masses, 2 * epsilon, math.exp(-700) if k[-1] else 0.0)
+        points = np.asarray((n - 2 * k) * epsilon, float)
+        return cls.at(points + np.abs(points) * 2.0**-51, masses, 2 * epsilon, math.exp(-700) if k[-1] else 0.0)
 
     def delta(self, epsilon: float) -> float:
         i = int(np.searchsorted(self.points, epsilon))
@@ -201,16 +206,21 @@ def _fold(masses: Floats, size: int) -> Floats:
     return np.asarray(np.pad(masses, (0, -masses.size % size)).reshape(-1, size).sum(axis=0))
 
 
-def on_grid(spacing: float, first: int, p: Floats, q: Floats, infinite: float) -> Lattice:
-    """From the masses that P and Q give to each cell [first + j, first + j + 1] of the grid."""
-    below = np.asarray(spacing * (first + np.arange(p.size)), float)
-    told = np.where(q > 1e-290, q, 0)  # what is not known to some digits counts as nothing
-    up = np.clip((p - told * np.exp(np.minimum(below, 700))) / -math.expm1(-spacing), 0, p)
+def on_grid(
+    spacing: float, first: int, p: Floats, q: Floats, more: Floats, *, lowest: float = 0.0, infinite: float = 0.0
+) -> Lattice:
+    """From the masses that P and Q give to each cell [first + j, first + j + 1] of the grid.
+
+    `more` is p - q e^(the cell's lower end), or more; `lowest` is what P gives to all below the first cell.
+    """
+    told = np.where(q > 1e-290, more, p)  # a q that is not known to some digits counts as nothing
+    up = np.clip(told / -math.expm1(-spacing), 0, p)
     masses = np.zeros(p.size + 1)
     masses[1:] += up
     masses[:-1] += p - up
+    masses[0] += lowest
     used = np.flatnonzero(masses)[[0, -1]]
-    inside = _cells(below, spacing, p, q)
+    inside = _cells(np.asarray(spacing * (first + np.arange(p.size)), float), spacing, p, q)
     return Lattice(spacing, first + int(used[0]), masses[used[0] : used[1] + 1] * _RAISE, infinite * _RAISE, inside)
 
 
@@ -239,17 +249,28 @@ def _between(a: Floats) -> Floats:
 def _sampled(
     rate: float, reach: float, spacing: float, cells: Callable[[Floats], tuple[Floats, Floats]]
 ) -> tuple[Lattice, Lattice]:
-    """Both directions, from the masses that P and Q give to cells between losses of the mechanism without sampling."""
+    """Both directions, from the masses that P and Q give to cells between losses of the mechanism without sampling.
+
+    Below -`reach` and above `reach` lies next to nothing.  What is lost by sampling may be far smaller than rounding:
+    with masses p and q and m = (1 - rate) q + rate p, it is m - q e^x = rate (p - q) - q (e^x - 1) that is kept.
+    """
     top = math.log1p(rate * math.expm1(reach)) if reach < 700 else reach + math.log(rate)
-    first, last = math.floor(math.log1p(-rate) / spacing) - 1, math.ceil(top / spacing)
+    low = max(math.log1p(-rate), math.log1p(rate * math.expm1(-reach)) - _LONGEST * spacing)
+    first, last = math.floor(low / spacing) - 1, math.ceil(top / spacing)
     edges = spacing * np.arange(first, last + 1)
     with np.errstate(divide="ignore"):  # where ln(1 - q + q e^x) is the edge
         inner = np.log1p(np.maximum(np.expm1(np.minimum(edges, 40)) / rate, -1)) + np.maximum(edges - 40, 0)
-    p, q = cells(np.append(inner, math.inf))
-    mixed = (1 - rate) * q + rate * p
-    remove = on_grid(spacing, first, mixed[:-1], q[:-1], float(mixed[-1]))
-    # the other way round losses are mirrored, and what lay above the grid is its lowest cell
-    return remove, on_grid(spacing, -last - 1, q[::-1], mixed[::-1], 0.0)
+    p, q = cells(np.concatenate([[-math.inf], inner, [math.inf]]))
+    (under, *_, over), beyond = (1 - rate) * q + rate * p, (float(q[0]), float(q[-1]))
+    p, q = p[1:-1], q[1:-1]
+    mixed, gain, error = (1 - rate) * q + rate * p, rate * (p - q), rate * (p + q) * 2.0**-48
+    lower, upper = np.expm1(np.minimum(edges[:-1], 700)), np.expm1(-edges[1:])  # of e^x, and of e^-x
+    removed = gain + error - q * (lower - np.abs(lower) * 2.0**-48)
+    added = (error - gain) * (1 + upper) - q * (upper - np.abs(upper) * 2.0**-48)
+    return (
+        on_grid(spacing, first, mixed, q, removed, lowest=float(under), infinite=float(over)),
+        on_grid(spacing, -last, q[::-1], mixed[::-1], added[::-1], lowest=beyond[1], infinite=beyond[0]),
+    )
 
 
 def sampled_gaussian(rate: float, mu: float, spacing: float) -> tuple[Lattice, Lattice]:

@@ -50,6 +50,10 @@ class Atom(ABC):
         """At least the Renyi divergence of this order, in both directions."""
         return order * self.concentrated()
 
+    def gaussian(self) -> Fraction | float:
+        """A mu^2 such that no hockey-stick divergence exceeds that of normal laws mu deviations apart."""
+        return math.inf
+
     def profile(self, epsilon: float) -> float:
         """At least the hockey-stick divergence at epsilon, in both directions: a delta for this mechanism alone."""
         return 1.0

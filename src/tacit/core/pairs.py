@@ -173,6 +173,17 @@ class DiscreteLaplaceShift(Pair):
         return float(self.shift / self.scale)
 
     @cached_property
+    def _moments(self) -> tuple[float, float]:
+        """Mean and variance; of long shifts those of continuous noise, which windows are chosen by, will do."""
+        if self.shift > 2**16:
+            smooth = LaplaceShift(self.largest)
+            return smooth.mean, smooth.variance
+        losses, masses = self._losses
+        with np.errstate(over="ignore", invalid="ignore"):
+            mean = float(losses @ masses)
+            return mean, float((losses - mean) ** 2 @ masses)
+
+    @property
     def _losses(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         rate, k = float(1 / self.scale), np.arange(1, self.shift, dtype=float)
         q, d = math.exp(-rate), self.shift
@@ -182,14 +193,11 @@ class DiscreteLaplaceShift(Pair):
 
     @property
     def mean(self) -> float:
-        losses, masses = self._losses
-        return float(losses @ masses)
+        return self._moments[0]
 
     @property
     def variance(self) -> float:
-        losses, masses = self._losses
-        with np.errstate(over="ignore"):
-            return float((losses - self.mean) ** 2 @ masses)
+        return self._moments[1]
 
 
 @dataclass(frozen=True)
@@ -208,7 +216,7 @@ class GaussianShift(Pair):
 
     @property
     def largest(self) -> float:
-        return math.inf
+        return math.inf if self.mu else 0.0
 
     @property
     def mean(self) -> float:

@@ -24,6 +24,7 @@ _WIDTH = 2e-4  # for lower bounds
 _TERMS = 2**17  # about so many are summed for a tail at most, and twice as many for delta
 _REST = 1e-4  # an epsilon rests when a narrower window moves it by this share; a delta, by a fifth of it
 _BEYOND = 1e8  # losses this large are left to other views
+_MOST = 2**42  # and so are so many: rounding errs by 2^-52 of each in the exponent
 _ROUND = 1 + 2.0**-50
 _COARSE, _FINE = np.linspace(-1, 1, 9), np.linspace(-1, 1, 33)  # where a transform costs much, and where little
 
@@ -69,7 +70,7 @@ class Sum:
     @cached_property
     def tractable(self) -> bool:
         """Whether floats tell its losses apart."""
-        return self.mean < _BEYOND and self.variance > 0
+        return self.count <= _MOST and abs(self.mean) < _BEYOND and self.variance > 0
 
     @cached_property
     def smoothness(self) -> float:
@@ -83,7 +84,13 @@ class Sum:
     @cached_property
     def spacing(self) -> float:
         """The common spacing of those losses that live on a grid of ours, or 0."""
-        return max(pair.spacing for pair in self.pairs)
+        return max((pair.spacing for pair in self.pairs), default=0.0)
+
+    @cached_property
+    def _highest(self) -> float:
+        """ln of a c beyond which c L has lost its digits; any smaller c is as true."""
+        size = self.largest if self.largest < math.inf else abs(self.mean) + math.sqrt(self.variance)
+        return min(200.0, math.log(2.0**50 / max(size, 1e-60)))
 
     def cumulants(self, c: Floats) -> Floats:
         """ln M at real points."""
@@ -95,12 +102,12 @@ class Sum:
         centre, reach = (-0.5 * math.log(scale), 8.0) if near is None else (math.log(near), 0.5)
         grid = _COARSE if any(isinstance(pair, Discrete) for pair in self.pairs) else _FINE
         while 0.1 < reach < 100:
-            c = np.exp(np.clip(centre + reach * grid, -200, 200))
+            c = np.exp(np.clip(centre + reach * grid, -200, self._highest))
             with np.errstate(over="ignore", invalid="ignore"):
                 heights = height(c, self.cumulants(c))
             best = int(np.argmin(np.where(np.isnan(heights), math.inf, heights)))
             centre = math.log(c[best])
-            reach = 2 * reach / (grid.size // 2) if 0 < best < grid.size - 1 else 2 * reach
+            reach = reach / (grid.size // 2) if 0 < best < grid.size - 1 else 2 * reach
         return math.exp(centre)
 
     def _saddle(self, epsilon: float, near: float | None = None) -> float:
@@ -151,7 +158,9 @@ class Sum:
         nats = ALIAS + c * epsilon - float(self.cumulants(np.array([c]))[0]) + math.log1p(c) + 3
         period = max(nats / c, upper_period(self, c, epsilon, nats), 8 * math.sqrt(self.variance))
         back = 2 * math.sqrt(self.variance) + ALIAS / c
-        return Composed.of(lattices, c, epsilon - back, size((period + back) / self.spacing))
+        cells = (period + back) / self.spacing
+        orders = np.array([c] if cells <= size(cells) else [c, 2 * c, 5 * c, 10 * c])
+        return Composed.of(lattices, c, epsilon - back, size(cells), orders)
 
     def upper_epsilon(self, delta: float) -> float:
         """At this epsilon delta(E) is at most delta."""

@@ -80,9 +80,13 @@ class Table:
         self.total = 1 << width
         spare = 3 * len(starts) + int(self.total * 4 * _MARGIN) + 2
         self.due = int((self.total - spare) / (float(weights.sum()) * (1 + _MARGIN)) * (1 - _MARGIN))  # S
-        self.units = [int(w) for w in weights * (self.due * (1 - _MARGIN))]
-        self.extra = [2 + int(2 * u * 2 * _MARGIN) for u in self.units]  # covers what each block is still due
+        self.units = [int(w) for w in (weights * (self.due * (1 - _MARGIN))).tolist()]
         self._alias()
+
+    @cached_property
+    def extra(self) -> list[int]:
+        """Undecided units for each block, which cover what it is still due."""
+        return [2 + int(2 * u * 2 * _MARGIN) for u in self.units]
 
     def _beyond(self, nats: float) -> int:
         """The first block whose weight is below e^-nats, and past the spread."""
@@ -117,10 +121,10 @@ class Table:
             if owned[j] < room:
                 small.append(large.pop())
         owners = [name for i in range(columns) for name in (names[i], names[alias[i]])]
-        limits = [(i << self.width - self.column_bits) + keep[i] for i in range(columns)]  # the first alias unit
-        # Packed, so that the time to fetch an owner does not tell a common one from a rare one.  A limit of 2^64
-        # becomes the last unit: such a column has one owner, named twice.
-        self.limits = array("Q", [min(limit, (1 << 64) - 1) for limit in limits])
+        limits = [i * room + keep[i] for i in range(columns)]  # the first alias unit
+        limits[-1] = min(limits[-1], (1 << 64) - 1)  # a column whose limit is 2^64 has one owner, named twice
+        # Packed, so that the time to fetch an owner does not tell a common one from a rare one.
+        self.limits = array("Q", limits)
         self.owners = array("q", owners) if max(owners) < 1 << 59 else owners
         self._limits = np.array(self.limits, np.uint64)
         self._owners = np.array(self.owners, np.int64 if isinstance(self.owners, array) else object)

@@ -63,14 +63,18 @@ def _mirror(pair: Pair) -> Pair:
 
 def above(total: Sum, at: float) -> Bounds:
     """P[L > e], and P[L >= e] too, for every e from `at` up to the next float; best where it is below 1/2."""
-    if not total.variance or at >= total.largest:
+    if at >= total.largest:
         return Bounds(0.0, 0.0)
+    if not total.tractable:
+        return Bounds(0.0, 1.0)
     line = Line.at(total, at, None, _NARROW, order=1)
     return Bounds(max(0.0, _lower(line, math.nextafter(at, math.inf))), min(1.0, line.upper(at)))
 
 
 def crossing(total: Sum, low: float, high: float) -> Bounds:
     """x < y with P[L > x] > high and P[L > y] < low, for nearby levels low <= high of at most 1/2."""
+    if not total.tractable:
+        return Bounds(-total.largest, total.largest)
     from scipy.special import ndtri  # here, since it takes long to load
 
     deviation = math.sqrt(total.variance)

@@ -118,7 +118,7 @@ class Advanced(Curves):
 
     def proves(self, total: Curve, delta: float) -> float:
         drift, square = map(float, total)
-        return (drift + math.sqrt(2 * square * math.log(1 / delta))) * ULPS if delta else math.inf
+        return (drift + math.sqrt(2 * square * -math.log(delta))) * ULPS if delta else math.inf
 
     def delta(self, total: Curve, epsilon: float) -> float:
         drift, square = map(float, total)
@@ -159,7 +159,7 @@ class Zcdp(Curves):
 
     def proves(self, total: Curve, delta: float) -> float:
         rho = float(total[0])
-        return (rho + 2 * math.sqrt(rho * math.log(1 / delta))) * ULPS if delta else math.inf
+        return (rho + 2 * math.sqrt(rho * -math.log(delta))) * ULPS if delta else math.inf
 
     def delta(self, total: Curve, epsilon: float) -> float:
         rho = float(total[0])
@@ -233,7 +233,7 @@ class Gaussians(Basic):
     name, theorem = "Gaussian", "mu^2 adds (Dong, Roth, Su 2022); profile of Balle and Wang 2018"
 
     def of(self, atom: Atom) -> Fraction | float:
-        return atom.mu_squared if isinstance(atom, GaussianNoise) else math.inf
+        return atom.gaussian()
 
     def proves(self, total: Fraction | float, delta: float) -> float:
         return GaussianNoise(total).alone(delta) if isinstance(total, Fraction) and delta else math.inf
@@ -261,7 +261,7 @@ class Pairs(Formal):
     def _spacing(total: Loss) -> float:
         """A grid so fine that splitting losses adds a hundredth of a per cent to the variance of their sum."""
         reach, count = max((atom.reach for atom in total.terms), default=0.0), sum(total.terms.values())
-        first = max(2.0**-8, _power(reach) / 2**14)
+        first = max(min(2.0**-8, _power(reach) / 2**10), _power(reach) / 2**14)
         if not reach:
             return first  # which nothing needs
         wide = math.fsum(n * p.variance for a, n in total.terms.items() for p in a.pairs(first)[:1])

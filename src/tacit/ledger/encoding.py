@@ -15,8 +15,7 @@ from fractions import Fraction
 from typing import Any
 
 from ..core import atoms, loss
-from ..core.budget import Budget
-from ..core.currency import Amount
+from ..core.budget import Amounts, Budget
 from ..core.distance import ADD_REMOVE, SUBSTITUTE, Relation
 from ..core.errors import BadParameter
 from ..core.loss import Atom, Loss
@@ -24,7 +23,6 @@ from ..core.worst import Worst
 from ..mechanisms.gaussian_sparse import Transcripts
 
 Json = Any
-Amounts = tuple[Amount, ...]
 
 # What a ledger can hold.  A new atom whose fields are numbers, atoms, losses, tuples or sets is one more line.
 KINDS: Mapping[str, type[Atom]] = {
@@ -41,6 +39,7 @@ KINDS: Mapping[str, type[Atom]] = {
         atoms.DiscreteLaplaceNoise,
         atoms.GaussianNoise,
         atoms.DiscreteGaussianNoise,
+        atoms.DiscreteGaussianVector,
         atoms.Sampled,
         Worst,
         Transcripts,

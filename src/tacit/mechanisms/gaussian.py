@@ -6,7 +6,8 @@ grid first, and sigma is then counted in its steps.
 Privacy.  If |x - x'|_2 <= d then M is (d^2 / (2 sigma^2))-zCDP, as for continuous noise.  If only one coordinate
 moves, by at most the integer d, the privacy profile is exactly
     delta(e) = P[Z > e sigma^2/d - d/2] - exp(e) P[Z > e sigma^2/d + d/2]:
-the ratio is monotone, so the best event is a half-line, and sup_t F(t - d) - exp(e) F(t) grows with d.
+the ratio is monotone, so the best event is a half-line, and sup_t F(t - d) - exp(e) F(t) grows with d.  If several
+move, it is at most the profile of continuous noise of variance sigma^2 - t, t about 0.4 (`core/convolution.py`).
 
 Utility.  `error` is the exact quantile of the largest of k noises; `classical_error` is
 sigma sqrt(2 ln(2 k / beta)), by sub-Gaussian tails and a union bound.
@@ -28,11 +29,11 @@ import numpy as np
 
 from ..core import law as laws
 from ..core import sample
-from ..core.atoms import DiscreteGaussianNoise
+from ..core.atoms import DiscreteGaussianNoise, DiscreteGaussianVector
 from ..core.distance import Distance
 from ..core.errors import BadParameter
 from ..core.exact import Number, positive, probability, whole
-from ..core.loss import Concentrated, Loss
+from ..core.loss import Loss
 from ..core.mechanism import Example
 from ..core.randomness import Source
 from ..core.search import least_positive
@@ -102,8 +103,11 @@ class Gaussian(Additive):
     def loss(self, distance: Number | Distance[Any] | None = None) -> Loss:
         d = self.moves(distance)
         rho = d.l2_squared / (2 * self._step_variance)
-        atom = DiscreteGaussianNoise(rho, math.ceil(d.linf), self._step_variance) if d.l0 == 1 else Concentrated(rho)
-        return Loss({atom: 1} if rho else {}, d.relation)
+        if not rho:
+            return Loss({}, d.relation)
+        if d.l0 == 1:
+            return Loss({DiscreteGaussianNoise(rho, math.ceil(d.linf), self._step_variance): 1}, d.relation)
+        return Loss({DiscreteGaussianVector(rho, self._step_variance, d.coordinates): 1}, d.relation)
 
     def classical_error(self, beta: Number = 0.05, size: int = 1) -> float:
         """sigma sqrt(2 ln(2 k / beta))."""
