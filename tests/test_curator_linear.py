@@ -1,13 +1,17 @@
 """Linear queries through the curator: planned from public facts, bought once, kept, and asked for more for free."""
 
+from fractions import Fraction
+
 import numpy as np
 import pytest
 from test_curator import ROWS, SCHEMA
 
 import tacit
+from tacit.composition import rho_for
+from tacit.core.currency import Rho
 from tacit.core.errors import BadParameter, BudgetExceeded, TacitError
 from tacit.curator import Curator, archive
-from tacit.workloads import METHODS, marginals, ranges
+from tacit.workloads import METHODS, Price, marginals, ranges
 
 
 @pytest.fixture
@@ -134,3 +138,15 @@ def test_weights_and_rows_are_part_of_the_question(place):
         left = c.remaining
         c.answer(marginals(domain, k=1), rho=1, beta="1/20")
         assert c.remaining == left  # 0.05 and 1/20 are one
+
+
+@pytest.mark.parametrize("name", ["queries", "histogram", "residual"])
+def test_under_a_ledger_epsilon_and_delta_cost_their_rho(place, name):
+    """What is noise alone would buy more on its own; here the rho of zCDP is paid, to the last of it."""
+    rho = Fraction(rho_for(1, "1e-9"))
+    c, domain = opened(place, tacit.Budget(rho=rho))
+    with c:
+        w = marginals(domain, k=2)
+        assert type(c.plan(w, epsilon=1, delta="1e-9").price) is Price
+        told = c.answer(w, epsilon=1, delta="1e-9", method=name)
+        assert c.remaining == 0 and Rho().total(told.loss) == rho

@@ -8,7 +8,7 @@ from tacit import ADD_REMOVE, SUBSTITUTE
 from tacit.testing.sources import Seeded
 from tacit.workloads import Domain, Histogram, Price, Rows, marginals, method, predicates, prefixes, ranges
 from tacit.workloads.design import Design, design
-from tacit.workloads.partition import _buckets
+from tacit.workloads.partition import buckets
 from tacit.workloads.top_down import top_down
 from tacit.workloads.tree import Tree
 
@@ -146,10 +146,25 @@ def test_few_lumps_are_counted_by_bucket():
     assert r.loss == Price.of(epsilon=1).loss() and "buckets" in r.notes[1]
 
 
-@given(st.integers(1, 60), st.integers(0, 10**6))
-def test_buckets_are_runs(size, seed):
-    rough = np.maximum(np.random.default_rng(seed).normal(0, 4, size), 0)
-    bucket = _buckets(rough, 3.0)
+@given(st.integers(1, 60), st.integers(0, 10**6), st.floats(0.01, 2))
+def test_a_bucket_ends_where_it_would_cost_too_much(size, seed, limit):
+    random = np.random.default_rng(seed)
+    rough, cuts = np.maximum(random.normal(0, 4, size), 0), random.random(size)
+
+    def cost(low, high):
+        """Of the bucket of these values, both counted in."""
+        own = rough[low : high + 1]
+        return cuts[low + 1 : high + 1].sum() * min(own.sum() - own.max(), 3.0 * max((own > 0).sum() - 1, 0) ** 0.5)
+
+    bucket = buckets(rough, cuts, 3.0, limit)
     assert bucket[0] == 0 and (np.diff(bucket) >= 0).all() and (np.diff(bucket) <= 1).all()
-    sums, sizes = np.bincount(bucket, rough), np.bincount(bucket)
-    assert (sums[sizes > 1] <= 2 * 3.0).all() and all(sizes[bucket[i]] == 1 for i in np.flatnonzero(rough > 3.0))
+    for one in range(bucket[-1] + 1):
+        places = np.flatnonzero(bucket == one)
+        assert cost(places[0], places[-1]) <= limit * (1 + 1e-9)
+        assert one == bucket[-1] or cost(places[0], places[-1] + 1) >= limit * (1 - 1e-9)
+
+
+def test_one_lump_needs_one_bucket():
+    alone = np.where(np.arange(50) == 20, 900.0, 0.0)
+    assert buckets(alone, np.full(50, 0.04), 5.0, 0.01).max() == 0
+    assert buckets(alone + np.where(np.arange(50) == 40, 300, 0), np.full(50, 0.04), 5.0, 0.01).max() == 1

@@ -14,14 +14,18 @@ from hypothesis import strategies as st
 from tacit.core.errors import BadParameter
 from tacit.workloads import Domain, Histogram, Rows
 from tacit.workloads._all_marginals import AllMarginals
-from tacit.workloads._layout import scale, scale_where, summed
+from tacit.workloads._folded import Folded
+from tacit.workloads._layout import in_memory, longest_last, scale, summed
 from tacit.workloads.multiplicative_weights import Question, Weights, least_gap, most_updates
 
 GOLDEN = {
     entry["id"]: entry
     for entry in json.loads((Path(__file__).parents[1] / "golden" / "golden.json").read_text())["entries"]
 }
-SHAPES = ((2,) * 15, (3, 5, 2, 4, 7, 3, 2, 6), (20_000,), (3, 9_000), (40, 50, 6), (5, 1, 3), (300, 7, 9))
+SHAPES = (
+    *((2,) * 15, (3, 5, 2, 4, 7, 3, 2, 6), (20_000,), (3, 9_000), (40, 50, 6), (5, 1, 3), (300, 7, 9)),
+    *((400, 300), (2, 150_000), (150_000, 2), (140_000,)),
+)
 
 
 @st.composite
@@ -45,12 +49,80 @@ def test_sums_and_products_over_axes_are_those_of_numpy(place, seed):
     wanted = values * factors.reshape([size if axis in axes else 1 for axis, size in enumerate(shape)])
     scale(values, axes, factors)
     assert np.array_equal(values, wanted)
-    masks = {axis: random.integers(0, 2, shape[axis]) for axis in axes}
+
+
+@given(places(), st.sampled_from([1, 10, 500]), st.integers(0, 10**6))
+@settings(max_examples=80)
+def test_what_a_query_holds_is_summed_and_multiplied_as_by_numpy(place, run, seed):
+    """Masks with runs of any length, so that each of the ways is taken."""
+    shape, axes = place
+    random = np.random.default_rng(seed)
+    values = random.integers(0, 1000, shape).astype(float)
+    masks = {axis: random.integers(0, 2, -(-shape[axis] // run)).repeat(run)[: shape[axis]] for axis in axes}
     held = np.ones(shape)
     for axis, mask in masks.items():
         held *= mask.reshape([-1 if a == axis else 1 for a in range(len(shape))])
-    scale_where(values, masks, 3.0)
-    assert np.array_equal(values, wanted * (1 + 2 * held))
+    folded = Folded.of(shape, masks)
+    assert folded.sum(values) == pytest.approx((held * values).sum(), rel=1e-12)
+    wanted = values * (1 + 2 * held)
+    folded.scale(values, 3.0)
+    assert np.array_equal(values, wanted)
+
+
+@given(st.sampled_from([(2, 3, 4), (5, 2, 3), (3, 1, 2, 2), (4,), (7, 3)]), st.integers(0, 10**6))
+def test_weights_do_not_depend_on_how_they_lie_in_memory(shape, seed):
+    domain, random = Domain.of({f"x{i}": size for i, size in enumerate(shape)}), np.random.default_rng(seed)
+    assert longest_last(shape).shape == shape
+    start = random.random(shape)
+    asked = [
+        Question(tuple(((a,), tuple(random.integers(0, 2, shape[a]).tolist())) for a in domain.all)),
+        Question.on_cells(domain, random.integers(0, 2, domain.size)),
+        Question.on_cells(domain, random.random(domain.size)),
+        Question((((0,), tuple(random.integers(0, 5, shape[0]).tolist())),), Fraction(1, 4)),
+    ]
+    if len(shape) > 2:
+        asked.append(Question((((0, 2), tuple(random.integers(0, 2, shape[0] * shape[2]).tolist())),)))
+    order = random.permutation(len(shape))
+    other = np.ascontiguousarray(start.transpose(order)).transpose(np.argsort(order))
+    assert other.transpose(in_memory(other)).flags.c_contiguous
+    one, two = Weights(domain, 10.0, start), Weights(domain, 10.0, other)
+    plain = start.copy()
+    for i in random.integers(0, len(asked), 12):
+        question = asked[i]
+        full = np.ones(shape)
+        for axes, steps in question.factors:
+            full = full * np.array(steps).reshape([shape[a] if a in axes else 1 for a in domain.all])
+        share = float((full * plain).sum() / plain.sum()) * float(question.grid)
+        assert question.answer(one) == pytest.approx(10 * share, rel=1e-9, abs=1e-12)
+        by = random.uniform(-0.9, 0.9) * max(0.0, min(share, 1 - share))
+        h = 4 * by
+        if question.grid == 1:
+            new, old = (min(max(x, 2.0**-40), 1 - 2.0**-40) for x in (share + by, share))
+            h = math.log(new / (1 - new)) - math.log(old / (1 - old))
+        plain *= np.exp(h * full * float(question.grid))
+        one.move(question, by)
+        two.move(question, by, question.answer(two))
+        plain /= plain.sum()
+    for weights in (one, two):
+        assert np.allclose(weights.marginal(domain.all) / 10, plain, rtol=1e-9, atol=1e-300)
+        for axis in domain.all:
+            rest = tuple(a for a in domain.all if a != axis)
+            assert np.allclose(weights.marginal((axis,)) / 10, plain.sum(axis=rest), rtol=1e-9)
+
+
+def test_the_sum_that_is_kept_does_not_drift():
+    """2000 moves, up and down by factors of up to a million; the bound allows 1e-9 at this size."""
+    domain, random = Domain.of({"x": 1000, "y": 3}), np.random.default_rng(1)
+    weights = Weights(domain, 1.0)
+    worst = 0.0
+    for i in range(2000):
+        low, high = sorted(random.integers(0, 1000, 2).tolist())
+        question = Question((((0,), tuple(int(low <= j <= high) for j in range(1000))),))
+        by = (0.0005, 0.9, -0.9)[0 if i % 40 else random.integers(1, 3)]
+        weights.move(question, by if random.random() < 0.5 else -by)
+        if i % 10 == 0:
+            worst = max(worst, abs(weights._sum.total / math.fsum(weights.values.ravel().tolist()) - 1))
+    assert worst < 1e-9
 
 
 @given(st.sets(st.sampled_from([axes for k in range(6) for axes in combinations(range(5), k)]), min_size=1))
@@ -146,6 +218,14 @@ def test_weights_stay_finite():
     for _ in range(400):
         weights.tilt((0,), np.array([40.0, 39.99, 0.0]))
         assert weights.marginal(()) == pytest.approx(10)
+    first = Question.where(weights.domain, {"y": 0})
+    for _ in range(400):
+        weights.move(first, 0.9)
+        weights.move(first, -0.9)
+    for _ in range(40):
+        weights.move(first, 0.0)
+        weights.tilt((1,), np.array([30.0, 30.0]))
+    assert first.answer(weights) + Question.where(weights.domain, {"y": 1}).answer(weights) == pytest.approx(10)
     assert np.isfinite(weights.values).all()
 
 

@@ -17,10 +17,11 @@ from tacit.core.errors import BadData, BadParameter, BadQuestion
 from tacit.core.loss import Loss, Pure, zero
 from tacit.testing.mechanisms import CHECKS, Refuted, loss_covers_law
 from tacit.testing.sources import Seeded
-from tacit.workloads import Domain, Histogram, Price
+from tacit.workloads import Domain, Histogram, Price, Rows, from_matrix, marginals, method, plan, predicates, ranges
 from tacit.workloads._pmw_constants import classical_threshold, classical_updates, consistent_alpha
 from tacit.workloads.multiplicative_weights import Question, Weights
 from tacit.workloads.pmw import PrivateMultiplicativeWeights, State
+from tacit.workloads.pmw_offline import questions
 from tacit.workloads.pmw_plans import classical, practical, proven
 
 GOLDEN = {
@@ -220,3 +221,66 @@ def test_fractions_are_asked_in_steps():
     count = Question.where(BITS, {"x0": 0})
     state, answer = fine.step(state, (count, count.exactly(data)), source)
     assert answer.value == pytest.approx(count.exactly(data), abs=20_000)
+
+
+def test_an_older_state_makes_its_own_model_again():
+    """Models are moved in place; two futures of one state do not disturb each other, nor what was handed out."""
+    mechanism = PrivateMultiplicativeWeights(BITS, 20_000, Price.of(epsilon=80), updates=6, threshold="0.001")
+    data, asked = table(8), stream(6, 4)
+    state, source = mechanism.begin(Seeded(1)), Seeded(2)
+    out = mechanism.model(state)
+    values = [(question, question.exactly(data)) for question in asked]
+    one, _ = mechanism.step(state, values[0], source)
+    two, _ = mechanism.step(state, values[1], source)
+    later, _ = mechanism.step(one, values[2], source)
+    for of in (state, one, two, later):
+        fresh = Weights(BITS, 20_000.0)
+        for move in of.moves:
+            fresh.move(move.question, move.by)
+        assert np.array_equal(mechanism.model(of).values, fresh.values)
+    assert (out.values == 1).all() and len(later.moves) == 2
+
+
+@pytest.mark.parametrize("price", [Price.of(epsilon=8), Price.of(rho=4)], ids=str)
+def test_a_known_workload_is_asked_until_every_answer_is_checked(price):
+    """At beta = 1e-9: all answers of the last model are within what was stated, beforehand and afterwards."""
+    workload, data = marginals(BITS, k=2), table(9)
+    predicted = method("pmw").predict(workload, 20_000, price, beta="1e-9")
+    released = method("pmw").release(workload, data, price, Seeded(3), n=20_000, beta="1e-9")
+    misses = np.abs(released.answers - workload.answer(data))
+    assert "checked" in released.notes[0] and "0 updates" not in released.notes[0]
+    assert misses.max() <= released.errors[0] == predicted.worst < 20_000
+    uniform = np.abs(workload.answer(Weights(BITS, 20_000.0)) - workload.answer(data))
+    assert misses.mean() < uniform.mean() and misses.max() < uniform.max()
+
+
+def test_the_queries_of_any_workload_are_questions():
+    domain = Domain.of({"a": 3, "b": 2, "c": 4})
+    data = Rows(domain, np.stack([np.random.default_rng(0).integers(0, s, 200) for s in domain.shape], axis=1))
+    some = [
+        marginals(domain, subsets=[["a", "c"], ["b"], []]),
+        ranges(domain, "a", "c"),
+        predicates(domain, [{"a": [0, 2], "b": 1}, {}]),
+        predicates(domain, [{"c": np.array([0, 0.5, 0.25, 1])}]),
+        from_matrix(domain, np.random.default_rng(1).integers(0, 3, (4, 24)) / 2),
+    ]
+    for workload in (*some, some[0] + some[3]):
+        asked = list(questions(workload))
+        found = [question.exactly(data) * float(question.grid) for question in asked]
+        assert np.allclose(found, workload.answer(data), rtol=1e-12)
+
+
+def test_it_is_a_row_of_the_plan():
+    """With many people, on many cells and queries, the bound falls as the cube root says, or a square root."""
+    workload = marginals(BITS, k=2)
+    for price, power in ((Price.of(epsilon=1), 1 / 3), (Price.of(rho="0.1"), 1 / 2)):
+        shares = []
+        for n in (10**6, 10**9):
+            row = next(r for r in plan(workload, n, price).records() if r["method"] == "pmw")
+            assert row["kind"] == "bound" and row["seconds"] > 0
+            shares.append(row["normalised"])
+        fell = math.log(shares[0] / shares[1]) / math.log(1000)
+        assert power - 0.05 < fell < power + 0.02  # and a little for the logarithm of the updates
+    assert "n must be public" in method("pmw").refusal(workload, None, Price.of(epsilon=1))
+    wide = marginals(Domain.of({f"x{i}": 2 for i in range(23)}), k=3)
+    assert "use mwem" in method("pmw").refusal(wide, 1000, Price.of(epsilon=1))

@@ -5,8 +5,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tacit import ADD_REMOVE, SUBSTITUTE, BadParameter, Gaussian, Laplace
-from tacit.composition import zcdp_to_epsilon
-from tacit.workloads import Domain, Price, marginals
+from tacit.composition import mu_for, zcdp_to_epsilon
+from tacit.core.atoms import GaussianNoise
+from tacit.core.currency import Rho
+from tacit.core.loss import zero
+from tacit.testing.sources import Seeded
+from tacit.workloads import Domain, Histogram, Price, marginals, method, ranges
+from tacit.workloads.methods import METHODS
+from tacit.workloads.residual import plan
 
 
 @given(st.lists(st.integers(1, 1000), min_size=1, max_size=20), st.sampled_from(["epsilon", "rho"]))
@@ -24,13 +30,15 @@ def test_noise_costs_the_price(unit):
     pure, concentrated = Price.of(epsilon="0.3", unit=unit), Price.of(rho="0.02", unit=unit)
     assert isinstance(pure.noise(moved), Laplace) and isinstance(concentrated.noise(moved), Gaussian)
     assert pure.noise(moved).loss() == pure.loss()
-    assert concentrated.noise(moved).loss() == concentrated.loss()
+    assert Rho().total(concentrated.noise(moved).loss()) == Rho().total(concentrated.loss()) == concentrated.rho
 
 
 def test_epsilon_and_delta_become_the_largest_rho():
     price = Price.of(epsilon=1, delta="1e-9")
     assert price.epsilon is None and zcdp_to_epsilon(price.rho, "1e-9") == pytest.approx(1, rel=1e-9)
     assert "1e-09" in str(price) and "epsilon 1" in str(price)
+    assert price.shared == Price(rho=price.rho, stated="epsilon 1 at delta 1e-09, by zCDP")
+    assert price.part(Fraction(1, 3)) == price.shared.part(Fraction(1, 3)) and price.shared.alone == price.shared
     assert str(Price.of(epsilon=2)) == "epsilon = 2"
 
 
@@ -40,3 +48,63 @@ def test_epsilon_and_delta_become_the_largest_rho():
 def test_bad_prices(given_):
     with pytest.raises(BadParameter):
         Price.of(**given_)
+
+
+TERMS = [("0.1", "1e-6"), (1, "1e-9"), (2, "1e-5"), (9, "1e-9"), ("1e30", "0.5"), ("1e-30", "1e-30")]
+
+
+@pytest.mark.parametrize(("epsilon", "delta"), TERMS)
+def test_alone_it_buys_no_more_noise(epsilon, delta):
+    """Whatever moves, and whatever the share; for small epsilon some per cent less, as the exact profile says."""
+    price = Price.of(epsilon=epsilon, delta=delta)
+    if price.alone == price.shared:
+        assert not 1e-6 < float(epsilon) < 3
+        return
+    assert price.alone.loss().epsilon(delta) <= float(epsilon)
+    for moved in (ADD_REMOVE.counts(1), ADD_REMOVE.counts(9), ADD_REMOVE.histogram().group(50)):
+        for share in (Fraction(1), Fraction(1, 7), Fraction(1, 10**6)):
+            own, other = (p.part(share).noise(moved) for p in (price.alone, price.shared))
+            assert own.sigma2 < other.sigma2
+            assert sum(atom.gaussian() for atom in own.loss().terms) <= 2 * share * price.alone.amount
+
+
+def test_at_epsilon_1_and_delta_1e_9_noise_is_five_per_cent_less():
+    price, moved = Price.of(epsilon=1, delta="1e-9"), ADD_REMOVE.counts(100)
+    assert 0.945 < price.alone.noise(moved).sigma / price.noise(moved).sigma < 0.952
+    exact = Fraction(mu_for(1, "1e-9")) ** 2
+    assert GaussianNoise(exact).profile(1.0) <= 1e-9 < GaussianNoise(exact * Fraction("1.000001")).profile(1.0)
+
+
+WIDE, LINE = Domain.of({"a": 2, "b": 3, "c": 4}), Domain.of({"v": 40})
+ALONE = [
+    ("queries", marginals(WIDE, k=2)), ("queries", marginals(WIDE, k=1) + ranges(WIDE, "c")),
+    ("histogram", marginals(WIDE, k=2)), ("residual", marginals(WIDE, k=2)), ("hierarchy", ranges(LINE)),
+    ("isotonic", ranges(LINE)), ("partition", ranges(LINE)),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("unit", [ADD_REMOVE.histogram(), SUBSTITUTE.histogram()])
+@pytest.mark.parametrize(("name", "w"), ALONE, ids=lambda v: v if isinstance(v, str) else "")
+def test_methods_that_are_noise_alone_use_the_whole_of_it(name, w, unit):
+    """The loss of the noises really drawn is within epsilon at delta; rho, which a ledger counts, is as before."""
+    price, m = Price.of(epsilon=1, delta="1e-9", unit=unit), method(name)
+    data = Histogram(w.domain, [5] * w.domain.size, unit)
+    told = m.release(w, data, price, Seeded(0), n=5 * w.domain.size)
+    assert told.loss == m.loss(w, None, price)
+    assert 0.97 < told.loss.epsilon("1e-9") <= 1
+    assert Rho().total(told.loss) > price.rho  # beside other things it would be too much
+    if name == "residual":
+        drawn = sum((noise.loss() for noise in plan(w, price).values()), zero)
+        assert 0.97 < drawn.epsilon("1e-9") <= 1
+    assert m.predict(w, None, price).rms < 0.97 * m.predict(w, None, price.shared).rms
+    assert Rho().total(m.loss(w, None, price.shared)) == price.rho
+
+
+def test_other_methods_have_their_rho_and_no_more():
+    price, w = Price.of(epsilon=1, delta="1e-9"), marginals(WIDE, k=2)
+    others = [m for m in METHODS if m.name not in dict(ALONE) and m.refusal(w, 1000, price) is None]
+    assert len(others) >= 3
+    for m in others:
+        assert m.loss(w, 1000, price) == m.loss(w, 1000, price.shared)
+        assert m.predict(w, 1000, price) == m.predict(w, 1000, price.shared)
+        assert Rho().total(m.loss(w, 1000, price)) <= price.rho

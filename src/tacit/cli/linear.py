@@ -26,7 +26,7 @@ def compare(
     workload: Words = "marginals 2",
     n: Annotated[str, typer.Option(help="Numbers of records, with commas between.")] = "1000,10000,100000",
     epsilon: Annotated[str, typer.Option(help="Prices, with commas between.")] = "1",
-    delta: Annotated[str | None, typer.Option(help="Spend them as zCDP at this delta.")] = None,
+    delta: Annotated[str | None, typer.Option(help="Spend them at this delta.")] = None,
     plot: Plot = None,
 ) -> None:
     """Every way to answer linear queries, predicted and measured on generated data, as n and the price vary."""

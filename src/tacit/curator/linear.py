@@ -33,7 +33,8 @@ def _domain(curator: Curator, domain: object) -> TableDomain:
 
 def _price(domain: TableDomain, terms: Mapping[str, Any]) -> Price:
     """The price of a release about units that move the histogram as those of the table do."""
-    return Price.of(**{name: value for name, value in terms.items() if value is not None}, unit=domain.distance)
+    given = {name: value for name, value in terms.items() if value is not None}
+    return Price.of(**given, unit=domain.distance).shared  # a ledger counts what came before
 
 
 def plan(curator: Curator, workload: Workload, n: int | None, beta: Number, **terms: Any) -> Plan:

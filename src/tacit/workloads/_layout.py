@@ -7,7 +7,6 @@ strides long, so every inner loop runs over a contiguous block, however many axe
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
 from itertools import product
 from typing import Any
 
@@ -17,17 +16,28 @@ from numpy.typing import NDArray
 from .domain import Axes
 
 _BLOCK = 1 << 13  # cells; what NumPy does not buffer, and still stays in a core's cache
-_LEAST, _LARGEST = 1 << 9, 1 << 16  # of a block where axes are long
+_LEAST, LARGEST = 1 << 9, 1 << 17  # of a block where axes are long
 _PLACES = 1 << 8  # on the leading axes that are gone through one by one
 
 
 def blocks(shape: tuple[int, ...]) -> int:
     """How many axes lead; the others make up a block."""
     lead, cells = len(shape), 1
-    while lead and cells < _BLOCK and (cells < _LEAST or cells * shape[lead - 1] <= _LARGEST):
+    while lead and cells < _BLOCK and (cells < _LEAST or cells * shape[lead - 1] <= LARGEST):
         lead -= 1
         cells *= shape[lead]
     return lead
+
+
+def in_memory(values: NDArray[Any]) -> Axes:
+    """The axes from the longest stride to the shortest, which is the order that a contiguous table has in memory."""
+    return tuple(sorted(range(values.ndim), key=lambda axis: -values.strides[axis]))
+
+
+def longest_last(shape: tuple[int, ...]) -> NDArray[np.float64]:
+    """A table of ones whose long axes are contiguous: then inner loops are long, whatever the order of the axes."""
+    order = sorted(range(len(shape)), key=shape.__getitem__)
+    return np.ones([shape[axis] for axis in order]).transpose(np.argsort(order))
 
 
 def summed(values: NDArray[Any], axes: Axes) -> NDArray[Any]:
@@ -58,21 +68,3 @@ def scale(values: NDArray[np.float64], axes: Axes, factors: NDArray[np.float64])
         at = dict(zip(across, place, strict=True))
         whole = np.broadcast_to(pattern.reshape(within), block).ravel() if pattern.ndim else pattern
         rows[tuple(at.get(axis, slice(None)) for axis in range(lead))] *= whole
-
-
-def scale_where(values: NDArray[np.float64], masks: Mapping[int, NDArray[np.int64]], factor: float) -> None:
-    """Multiply, in place, the cells that the 0/1 masks of these axes all hold; only the blocks they touch are read."""
-    lead = blocks(values.shape)
-    pattern: NDArray[np.float64] | float = factor
-    if any(axis >= lead for axis in masks):
-        held = np.ones(1)
-        for axis in reversed(range(lead, values.ndim)):  # so that inner loops are long
-            held = np.multiply.outer(masks.get(axis, np.ones(values.shape[axis])), held).ravel()
-        held *= factor - 1
-        held += 1
-        pattern = held
-    rows = values.reshape(*values.shape[:lead], -1)
-    across = [axis for axis in masks if axis < lead]
-    for place in product(*(np.flatnonzero(masks[axis]).tolist() for axis in across)):
-        at = dict(zip(across, place, strict=True))
-        rows[tuple(at.get(axis, slice(None)) for axis in range(lead))] *= pattern

@@ -34,7 +34,7 @@ class Design:
     def noises(self, workload: Ranges, price: Price) -> list[Noise | None]:
         """The noise of each level: a record lies in one node of it."""
         moved = Marginal(workload.domain, workload.axes).distance(price.unit)
-        paid = iter(price.split([share for share in self.shares if share]))
+        paid = iter(price.alone.split([share for share in self.shares if share]))
         return [next(paid).noise(moved) if share else None for share in self.shares]
 
     def tree(self, noises: list[Noise | None]) -> Tree:

@@ -47,7 +47,7 @@ class HistogramNoise(Method):
 
     def noise(self, workload: Workload, price: Price) -> Noise:
         """The noise of one cell: a record lies in one."""
-        return price.noise(Marginal(workload.domain, workload.span).distance(price.unit))
+        return price.alone.noise(Marginal(workload.domain, workload.span).distance(price.unit))
 
     def predict(self, workload: Workload, n: int | None, price: Price, beta: Number = 0.05) -> Prediction:
         cells = workload.domain.cells(workload.span)

@@ -12,6 +12,7 @@ from .method import Method
 from .mwem import MWEM
 from .partition import Partition
 from .per_query import PerQuery
+from .pmw_offline import OfflinePMW
 from .residual import Residual
 from .small_db import SmallDB
 
@@ -24,6 +25,7 @@ METHODS: tuple[Method, ...] = (
     Partition(),
     SmallDB(),
     MWEM(),
+    OfflinePMW(),
     Residual(),
     ChowLiu(),
     Adaptive(),

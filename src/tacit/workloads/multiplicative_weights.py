@@ -33,7 +33,8 @@ from numpy.typing import NDArray
 
 from ..core.errors import BadParameter
 from ..core.exact import Number, positive, whole
-from ._layout import scale, scale_where, summed
+from ._folded import Folded
+from ._layout import in_memory, longest_last, scale, summed
 from .data import Data, Floats, Integers
 from .domain import Axes, Domain
 from .model import Model
@@ -41,6 +42,7 @@ from .predicates import Condition, predicates
 from .workload import coefficients
 
 _FAR = 2.0**300  # weights whose sum is beyond this are brought back to 1 each
+_MOVES = 1 << 10  # after which their sum is taken anew
 _EDGE = 2.0**-40  # a share is never moved nearer to 0 or 1
 Factor = tuple[Axes, tuple[int, ...]]
 
@@ -64,8 +66,12 @@ class Question:
     def where(cls, domain: Domain, conditions: Mapping[str, Condition]) -> Question:
         """How many records satisfy a condition on each of some attributes."""
         asked = predicates(domain, [conditions])
-        factors = asked.factors[0].items()
-        return cls(tuple(((axis,), _in_steps(vector, asked.grid)) for axis, vector in factors), asked.grid)
+        return cls.of_vectors(asked.factors[0], asked.grid)
+
+    @classmethod
+    def of_vectors(cls, factors: Mapping[int, Floats], grid: Fraction) -> Question:
+        """The product of a vector of coefficients, in steps of the grid, on each of some axes."""
+        return cls(tuple(((axis,), _in_steps(vector, grid)) for axis, vector in factors.items()), grid)
 
     @classmethod
     def on_cells(cls, domain: Domain, values: Floats) -> Question:
@@ -92,6 +98,12 @@ class Question:
         """The tables of coefficients, in steps of the grid."""
         return tuple(np.array(steps, np.int64) for _, steps in self.factors)
 
+    def check(self, domain: Domain) -> None:
+        """Whether it is one on this domain."""
+        known = set(self.axes) <= set(domain.all)
+        if not known or any(len(steps) != domain.cells(axes) for axes, steps in self.factors):
+            raise BadParameter("question", f"for {self.axes}", "one on the domain, a coefficient for each value")
+
     def __reduce__(self) -> tuple[Any, ...]:
         return Question, (self.factors, self.grid)  # without the arrays
 
@@ -113,6 +125,8 @@ class Question:
 
     def answer(self, model: Model) -> float:
         """Its answer on a model, in counts."""
+        if isinstance(model, Weights):
+            return model.answer(self)
         return float(self.of(model.marginal(self.axes))) * float(self.grid)
 
 
@@ -123,41 +137,125 @@ def _in_steps(vector: Floats, grid: Fraction) -> tuple[int, ...]:
 class Weights(Model):
     """A positive weight for each cell of the domain: the shares of so many records.
 
-    Weights are not brought to any sum: each answer divides by the sum of the marginal it reads.
+    Weights are not brought to any sum.  What they add up to is kept: a move that multiplies a sum S by f adds (f - 1) S
+    to it, without another pass.  Drift: a move adds an error of at most e times the larger of the sums before and after
+    it, e the relative error of a dot product, at most 2^-53 times its terms.  The sum is taken anew after 1024 moves,
+    and when it falls below half of its largest, so it is within 2048 e of the truth: 2^-22 for 2^20 cells, mostly far
+    less as errors cancel.
     """
 
     def __init__(self, domain: Domain, records: float, values: Floats | None = None) -> None:
         self.domain, self.records = domain, records
-        self.values = np.ones(domain.laid_out(domain.all)) if values is None else values
+        self.values = (
+            longest_last(domain.laid_out(domain.all)) if values is None else np.array(values, float, order="K")
+        )
+
+    @cached_property
+    def _order(self) -> Axes:
+        return in_memory(self.values)
+
+    @cached_property
+    def _cells(self) -> Floats:
+        """The weights as they lie in memory: the same numbers, the axes in their order there."""
+        return self.values.transpose(self._order)
+
+    @cached_property
+    def _sum(self) -> _Sum:
+        return self._summed(float(self._cells.sum()))
+
+    def _summed(self, total: float) -> _Sum:
+        """What the weights add up to; if that is far from 1 each, they are brought back."""
+        if not 1 / _FAR < total < _FAR:
+            self._cells *= self.values.size / total
+            total = float(self.values.size)
+        self.__dict__["_sum"] = found = _Sum(total, total)
+        return found
+
+    @cached_property
+    def _last(self) -> list[tuple[Question, Folded]]:
+        """The question that was answered last, which a move is mostly about."""
+        return []
+
+    def _folded(self, question: Question) -> Folded | None:
+        """The question in rows and columns of the cells; None for a joint table on some of the axes."""
+        if question.joint and len(question.axes) < len(self._order):
+            return None
+        if not self._last or self._last[0][0] is not question:
+            question.check(self.domain)
+            if question.joint:
+                table = question.vectors[0].reshape(self.domain.shape).transpose(self._order)
+                folded = Folded(np.ones(1), table.ravel().astype(float))
+            else:
+                vectors = dict(zip(question.axes, question.vectors, strict=True))
+                factors = {i: vectors[axis] for i, axis in enumerate(self._order) if axis in vectors}
+                folded = Folded.of(self._cells.shape, factors)
+            self._last[:] = [(question, folded)]
+        return self._last[0][1]
 
     def marginal(self, axes: Axes) -> Floats:
-        table = summed(self.values, axes)
+        found = [axis for axis in self._order if axis in axes]
+        table = summed(self._cells, tuple(self._order.index(axis) for axis in found)).transpose(np.argsort(found))
         total = float(table.sum())
-        if not 1 / _FAR < total < _FAR:
-            self.values *= self.values.size / total
+        self._summed(total)
         table *= self.records / total
         return table
 
+    def answer(self, question: Question) -> float:
+        """The answer to a question, in counts."""
+        if (folded := self._folded(question)) is None:
+            return float(question.of(self.marginal(question.axes))) * float(question.grid)
+        return folded.sum(self._cells) * float(question.grid) * (self.records / self._sum.total)
+
     def copy(self) -> Weights:
-        return Weights(self.domain, self.records, self.values.copy())
+        return Weights(self.domain, self.records, self.values)
 
     def tilt(self, axes: Axes, exponents: Floats) -> None:
         """Multiply each weight by e to the exponent of its place on these axes."""
-        scale(self.values, axes, np.exp(exponents))
+        self._scale(axes, np.exp(exponents))
+
+    def _scale(self, axes: Axes, factors: Floats) -> None:
+        found = [axis for axis in self._order if axis in axes]
+        order = [axes.index(axis) for axis in found]
+        scale(self._cells, tuple(self._order.index(axis) for axis in found), factors.transpose(order))
+        self.__dict__.pop("_sum", None)
 
     def move(self, question: Question, by: float, answer: float | None = None) -> None:
         """Move an answer by a share `by` of the records: exactly, if it counts; `answer` is what it is, where known."""
-        axes = question.axes
+        axes, folded = question.axes, self._folded(question)
         if not question.counts:
-            heights = question.vectors[0].astype(float) * (4 * by * float(question.grid))
-            self.tilt(axes, heights.reshape(self.domain.laid_out(axes)))
+            height = 4 * by * float(question.grid)
+            if folded is not None and folded.rows.size == 1:
+                folded.tilt(self._cells, height)
+                self.__dict__.pop("_sum", None)
+            else:
+                self.tilt(axes, height * question.vectors[0].astype(float).reshape(self.domain.laid_out(axes)))
             return
-        share = (question.answer(self) if answer is None else answer) / self.records
+        share = (self.answer(question) if answer is None else answer) / self.records
         factor = math.exp(_logit(share + by) - _logit(share))
-        if question.joint:
-            scale(self.values, axes, np.where(question.vectors[0], factor, 1.0).reshape(self.domain.laid_out(axes)))
-        else:
-            scale_where(self.values, dict(zip(axes, question.vectors, strict=True)), factor)
+        if folded is None:
+            self._scale(axes, np.where(question.vectors[0], factor, 1.0).reshape(self.domain.laid_out(axes)))
+            return
+        self._sum.moved(1 + (factor - 1) * share)
+        folded.scale(self._cells, factor)
+        if self._sum.stale:
+            del self._sum
+
+
+@dataclass
+class _Sum:
+    """What weights add up to, the most that it was since it was taken, and how often it changed since."""
+
+    total: float
+    largest: float
+    moves: int = 0
+
+    def moved(self, by: float) -> None:
+        self.total *= by
+        self.largest, self.moves = max(self.largest, self.total), self.moves + 1
+
+    @property
+    def stale(self) -> bool:
+        return self.moves >= _MOVES or 2 * self.total < self.largest or not 1 / _FAR < self.total < _FAR
 
 
 def _logit(share: float) -> float:

@@ -55,6 +55,7 @@ class PerQuery(Method):
 
     def noises(self, workload: Workload, price: Price) -> list[Noise]:
         """The noise of each part."""
+        price = price.alone
         moves = [part.distance(price.unit) for part in workload.parts]
         if len(moves) == 1:
             return [price.noise(moves[0], workload.grid)]

@@ -70,6 +70,20 @@ class State:
         return State, (self.bar, self.asked, self.moves)  # without the model, which is made again
 
 
+@dataclass
+class _Live:
+    """Weights that are moved in place, and the moves that made them: a state whose moves are others cannot use them."""
+
+    weights: Weights
+    moves: tuple[Move, ...]
+
+    def next(self, bar: int, asked: int) -> State:
+        """The state that these weights are of."""
+        state = State(bar, asked, self.moves)
+        object.__setattr__(state, "_live", self)
+        return state
+
+
 @dataclass(frozen=True)
 class Answer:
     """An answer in counts: of the model, of the data, or of the model when no comparison is left to check it.
@@ -187,13 +201,17 @@ class PrivateMultiplicativeWeights(Interactive[Sequence[Asked], Told, State, Ask
 
     def model(self, state: State) -> Weights:
         """The public model: from it any linear query can be answered, and synthetic records drawn, free of charge."""
-        kept: Weights | None = state.__dict__.get("_model")
-        if kept is None:
-            kept = Weights(self.domain, float(self.n))
+        return self._live(state).weights.copy()
+
+    def _live(self, state: State) -> _Live:
+        """The model at hand, which the next state takes over and moves; an older state then makes its own again."""
+        live: _Live | None = state.__dict__.get("_live")
+        if live is None or live.moves is not state.moves:
+            live = _Live(Weights(self.domain, float(self.n)), state.moves)
             for move in state.moves:
-                kept.move(move.question, move.by)
-            _kept(state, kept)
-        return kept
+                live.weights.move(move.question, move.by)
+            object.__setattr__(state, "_live", live)
+        return live
 
     def move(self, question: Question, guess: float, number: int) -> Move:
         """Where the model goes when the data answered with this number of steps."""
@@ -216,23 +234,21 @@ class PrivateMultiplicativeWeights(Interactive[Sequence[Asked], Told, State, Ask
 
     def step(self, state: State, value: Asked, source: Source) -> tuple[State, Answer]:
         """The next state and an answer, for ever: `over` says when the data have no more part in it."""
-        question, model = value[0], self.model(state)
-        guess = question.answer(model)
+        question, live = value[0], self._live(state)
+        guess = question.answer(live.weights)
         told, asked = round(guess / float(self.grid)), state.asked + 1
         if self.over(state):
-            later = _kept(State(state.bar, asked, state.moves), model)
-            return later, Answer(told * float(self.grid), "unchecked model", None)
+            return live.next(state.bar, asked), Answer(told * float(self.grid), "unchecked model", None)
         truth = self.truth(value)
         promise = self.error() if asked <= self.questions else None
         if abs(truth - told) + self.comparisons.query_noise.draw(source) < state.bar:
-            return _kept(State(state.bar, asked, state.moves), model), Answer(told * float(self.grid), "model", promise)
+            return live.next(state.bar, asked), Answer(told * float(self.grid), "model", promise)
         number = truth + int(self.number.draw(source, None))
         move = self.move(question, guess, number)
-        moved = model.copy()
-        moved.move(question, move.by, guess)
         bar = self.comparisons.begin(source).bar if self.renewed else state.bar
-        later = _kept(State(bar, asked, (*state.moves, move)), moved)
-        return later, Answer(number * float(self.grid), "data", promise)
+        live.weights.move(question, move.by, guess)
+        live.moves = (*state.moves, move)
+        return live.next(bar, asked), Answer(number * float(self.grid), "data", promise)
 
     def law(self, x: Sequence[Asked]) -> Transcripts:
         return Transcripts(self, tuple(x))
@@ -280,9 +296,3 @@ class PrivateMultiplicativeWeights(Interactive[Sequence[Asked], Told, State, Ask
 def moves(price: Price) -> Fraction:
     """How far one unit moves a linear query: all its records come, or go, or half do each."""
     return price.unit.l1 / 2 if isinstance(price.unit.relation, Substitute) else price.unit.l1
-
-
-def _kept(state: State, model: Weights) -> State:
-    """The state with its model at hand."""
-    object.__setattr__(state, "_model", model)
-    return state

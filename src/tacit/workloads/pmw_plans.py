@@ -21,13 +21,24 @@ from .price import Price
 
 
 def proven(
-    domain: Domain, n: int, price: Price, *, questions: int = 10_000, beta: Number = "0.05", grid: Number = 1
+    domain: Domain,
+    n: int,
+    price: Price,
+    *,
+    questions: int = 10_000,
+    beta: Number = "0.05",
+    grid: Number = 1,
+    rounds: bool = False,
 ) -> PrivateMultiplicativeWeights:
-    """With the number of updates for which the promise for all questions is the narrowest."""
+    """With the number of updates for which the promise for all questions is the narrowest.
+
+    `rounds` means that they are asked again after each update, (c + 1) times in all.
+    """
 
     def with_updates(c: int) -> PrivateMultiplicativeWeights:
+        asked = whole("questions", questions) * (c + 1 if rounds else 1)
         draft = PrivateMultiplicativeWeights(
-            domain, n, price, updates=c, threshold=0, questions=questions, beta=beta, grid=grid
+            domain, n, price, updates=c, threshold=0, questions=asked, beta=beta, grid=grid
         )
         (a, w), unit = draft.reach, draft.grid / draft.n
         gap = max(math.ceil(n * least_gap(domain.size, c) / float(draft.grid)), w)

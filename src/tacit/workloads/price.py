@@ -2,6 +2,10 @@
 
 A price is in one currency, pure epsilon or zCDP's rho, and names how one unit moves the full histogram.  Parts of a
 price are exact rationals, so a price that is split is spent exactly.
+
+Epsilon at a delta buys a rho, which adds to whatever else is bought.  Where a method is nothing but noises that share a
+fixed price, and stands alone, it buys more: mu^2 adds too, and the profile of Gaussian noise is exact.  That is what
+`alone` is for.
 """
 
 from __future__ import annotations
@@ -9,9 +13,12 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
+from functools import cached_property
 from typing import Any
 
-from ..composition import rho_for
+from ..composition import mu_for, rho_for
+from ..core.atoms import GaussianNoise
+from ..core.convolution import variance_for
 from ..core.distance import ADD_REMOVE, Distance
 from ..core.errors import BadParameter
 from ..core.exact import Number, positive, probability, several
@@ -57,8 +64,18 @@ class Price:
         if epsilon is None or rho is not None:
             raise BadParameter("delta", delta, "given with epsilon alone")
         e, d = positive("epsilon", epsilon), probability("delta", delta)
-        text = f"epsilon {float(e):g} at delta {float(d):g}, by zCDP"
-        return cls(None, Fraction(rho_for(e, d)), unit, text)
+        text = f"epsilon {float(e):g} at delta {float(d):g}"
+        return EpsilonDelta(None, Fraction(rho_for(e, d)), unit, text, (e, d))
+
+    @property
+    def alone(self) -> Price:
+        """What it is worth to noises that nothing else is bought with."""
+        return self
+
+    @property
+    def shared(self) -> Price:
+        """What it is worth beside other things, as under a ledger."""
+        return self
 
     @property
     def amount(self) -> Fraction:
@@ -93,3 +110,46 @@ class Price:
         if self.epsilon is not None:
             return f"epsilon = {float(self.epsilon):g}"
         return f"rho = {float(self.amount):.4g}" + (f" ({self.stated})" if self.stated else "")
+
+
+@dataclass(frozen=True)
+class EpsilonDelta(Price):
+    """A rho by zCDP, as are all its parts; but `alone` by the profile of Gaussian noise."""
+
+    terms: tuple[Fraction, Fraction] = (Fraction(0), Fraction(0))
+
+    @cached_property
+    def alone(self) -> Price:
+        """The lesser noise: that of one whole step tells, for its smoothing is the largest share of its variance."""
+        square = Fraction(mu_for(*self.terms)) ** 2
+        if variance_for(square, Fraction(1), 1) >= 1 / (2 * self.amount):
+            return self.shared
+        return GaussianPrice(None, square / 2, self.unit, f"{self.stated}, by its profile")
+
+    @property
+    def shared(self) -> Price:
+        return Price(None, self.rho, self.unit, f"{self.stated}, by zCDP")
+
+    def part(self, share: Fraction) -> Price:
+        return self.shared.part(share)
+
+    def __str__(self) -> str:
+        return f"{self.stated} (rho = {float(self.amount):.4g})"
+
+
+@dataclass(frozen=True)
+class GaussianPrice(Price):
+    """Gaussian privacy of mu^2 = 2 rho, which implies rho; its parts add up in both."""
+
+    def noise(self, distance: Distance[Any], grid: Fraction = Fraction(1)) -> Gaussian:
+        """With as much variance more as smoothing takes."""
+        moved = super().noise(distance, grid).moves(None)
+        variance = variance_for(2 * self.amount, moved.l2_squared, moved.coordinates)
+        rho = moved.l2_squared / (2 * variance)
+        return Gaussian(rho=rho, sensitivity=distance, grid=None if grid == 1 else grid)
+
+    def loss(self) -> Loss:
+        return Loss({GaussianNoise(2 * self.amount): 1}, self.unit.relation)
+
+    def __str__(self) -> str:
+        return f"mu = {float(2 * self.amount) ** 0.5:.4g} ({self.stated})"

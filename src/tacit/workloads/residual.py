@@ -30,6 +30,7 @@ import numpy as np
 
 from ..core.distance import Distance
 from ..core.exact import Number, probability
+from ..core.loss import Loss
 from ..core.randomness import Source
 from .data import Data, Floats, Integers
 from .domain import CELLS, Axes, Domain
@@ -75,6 +76,9 @@ class Residual(Method):
         seconds = 2e-4 * len(noises) + 2e-7 * float(sizes.sum())
         return Prediction(mean, rms, worst, seconds, "exact", b, f"{len(noises)} residuals share the price")
 
+    def loss(self, workload: Workload, n: int | None, price: Price) -> Loss:
+        return price.alone.loss()
+
     def run(
         self, workload: Workload, data: Data, price: Price, source: Source, *, n: int | None, beta: float
     ) -> Released:
@@ -86,7 +90,7 @@ class Residual(Method):
             price.epsilon is not None,
         )
         answers, errors = workload.answer(model), model.reach(workload, beta)
-        return Released(self.name, workload, answers, errors, model, price.loss(), beta)
+        return Released(self.name, workload, answers, errors, model, price.alone.loss(), beta)
 
 
 def residual(table: Integers, noise: Noise, source: Source) -> Floats:
@@ -109,7 +113,7 @@ def plan(workload: Workload, price: Price) -> dict[Axes, Noise]:
     """The noise of each set of attributes that is measured; those with an attribute of one value have no residual."""
     tables = weighted(workload)
     assert tables is not None
-    return _plan(workload.domain, tuple(tables.items()), price)
+    return _plan(workload.domain, tuple(tables.items()), price.alone)
 
 
 @lru_cache(maxsize=4)

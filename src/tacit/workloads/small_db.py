@@ -143,11 +143,11 @@ class SmallDB(Method):
             return f"n times {m} must be below 2^53 steps, so that scores are exact: use mwem"
         many = candidates(types.count, m)
         if not fits(types.count, m) and self._attempts(workload, records, price) > _ATTEMPTS:
-            return f"{many:.3g} tables of {m} records would have to be laid out, {RECORDS // m} can be: use mwem"
+            return f"{_shown(many)} tables of {m} records would have to be laid out, {RECORDS // m} can be: use mwem"
         if self.size is None and self._bound(workload, records, price, m=m, beta=0.5) >= records:
             best = self._best(workload, records, price, range(1, _LARGEST))
             return (
-                f"tables of {m} records promise nothing, and {candidates(types.count, best):.3g} of the best size,"
+                f"tables of {m} records promise nothing, and {_shown(candidates(types.count, best))} of the best size,"
                 f" {best}, would have to be laid out: use mwem"
             )
         return None
@@ -255,3 +255,8 @@ def _known(workload: Workload) -> _Types:
 def _nearest(workload: Workload, n: int, m: int) -> float:
     """n sqrt(ln(2 k) / (2 m)): some table of m records is this near to n records, in counts."""
     return n * math.sqrt(math.log(2 * workload.queries) / (2 * m))
+
+
+def _shown(count: int) -> str:
+    """A number that may be too large for a float."""
+    return f"{count:.3g}" if count < 10**300 else f"10^{math.log10(count):.0f}"

@@ -1,0 +1,131 @@
+r"""Private multiplicative weights for a workload that is known: its queries are asked until all are answered.
+
+Definition.  The queries are put to private multiplicative weights (`pmw.py`, with the constants that `pmw_plans.py`
+proves the most with) one after the other, and again from the first, until the model has answered a whole round alone or
+no update is left.  The answers are those of the last model.
+
+Privacy.  That of one life of private multiplicative weights, which is for any questions in any order: the price.
+
+Utility.  A round without an update checks every answer of the last model.  Each other round has an update, so with c
+updates no more than (c + 1) k questions are asked; for so many, with probability 1 - beta, all comparisons are right to
+a, updates last, and every answer is within T + a: about n (ln|X| ln(k / beta) / (n epsilon))^(1/3), or under zCDP
+n (ln|X| / rho)^(1/4) (ln(k / beta) / n)^(1/2).  No answer of a model of n records misses by more than n.
+
+References.  Hardt and Rothblum, FOCS 2010; Dwork and Roth (2014), section 4.2, for the online form and its bound;
+Gupta, Roth, Ullman, TCC 2012, for going over the queries again.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import lru_cache
+
+import numpy as np
+
+from ..core.exact import Number, probability
+from ..core.loss import Loss
+from ..core.randomness import Source
+from .data import Data
+from .domain import Domain
+from .marginals import Marginal
+from .method import Method, Prediction, Released
+from .multiplicative_weights import Question
+from .pmw import PrivateMultiplicativeWeights
+from .pmw_plans import proven
+from .predicates import Predicates
+from .price import Price
+from .ranges import Ranges
+from .workload import Workload
+
+CELLS = 1 << 24  # of the model
+_WORK = 10**10  # cells times queries, of one round
+_ROUNDS = 4  # that are usual
+
+
+@dataclass(frozen=True)
+class OfflinePMW(Method):
+    """The queries of a workload put to private multiplicative weights."""
+
+    name = "pmw"
+    theorem = "(ln|X| ln(k/beta) / (n epsilon))^(1/3); |X| a query and round"
+    needs_n = True
+
+    def applies(self, workload: Workload, n: int | None, price: Price) -> str | None:
+        cells, k = workload.domain.size, workload.queries
+        if not 2 <= cells <= CELLS:
+            return f"a model of {cells:.3g} cells, of 2 to {CELLS}: use residual or tree"
+        if cells * k > _WORK:
+            return f"{k} queries of {cells} cells make {cells * k:.2g} steps a round, of at most {_WORK:.0g}: use mwem"
+        return None
+
+    def life(self, workload: Workload, n: int | None, price: Price, beta: Number) -> PrivateMultiplicativeWeights:
+        assert n is not None
+        return _life(workload.domain, n, price, workload.queries, beta=probability("beta", beta), grid=workload.grid)
+
+    def loss(self, workload: Workload, n: int | None, price: Price) -> Loss:
+        return self.life(workload, n, price, 0.05).loss()  # which does not depend on beta
+
+    def predict(self, workload: Workload, n: int | None, price: Price, beta: Number = 0.05) -> Prediction:
+        life, b = self.life(workload, n, price, beta), float(probability("beta", beta))
+        worst, most = min(_within(life), float(life.n)), float(life.n)
+        mean, rms = (1 - b) * worst + b * most, math.sqrt((1 - b) * worst**2 + b * most**2)
+        seconds = _ROUNDS * workload.queries * (1e-4 + 2e-9 * workload.domain.size)
+        why = f"up to {life.updates} of the answers teach a model, that is told where it misses by {worst:.3g} or more"
+        return Prediction(mean, rms, worst, seconds, "bound", b, why)
+
+    def run(
+        self, workload: Workload, data: Data, price: Price, source: Source, *, n: int | None, beta: float
+    ) -> Released:
+        life, asked = self.life(workload, n, price, beta), list(questions(workload))
+        grids = np.array([float(question.grid) for question in asked])
+        truth = np.round(workload.answer(data) / grids).astype(np.int64).tolist()
+        state, moved, rounds = life.begin(source), -1, 0
+        while len(state.moves) > moved and not life.over(state):
+            moved, rounds = len(state.moves), rounds + 1
+            for value in zip(asked, truth, strict=True):
+                state, _ = life.step(state, value, source)
+        checked, model = len(state.moves) == moved, life.model(state)
+        errors = np.full(workload.queries, min(_within(life), float(life.n))) if checked else None
+        said = "every answer was then checked" if checked else "then no update was left, and nothing more is known"
+        note = f"{len(state.moves)} updates in {rounds} rounds; {said}"
+        return Released(self.name, workload, workload.answer(model), errors, model, life.loss(), beta, (note,))
+
+
+@lru_cache(maxsize=64)
+def _life(
+    domain: Domain, n: int, price: Price, queries: int, *, beta: Fraction, grid: Fraction
+) -> PrivateMultiplicativeWeights:
+    return proven(domain, n, price, questions=queries, beta=beta, grid=grid, rounds=True)
+
+
+def _within(life: PrivateMultiplicativeWeights) -> float:
+    """What a checked answer misses by at most: what is told of it was rounded to a step."""
+    return life.error() + float(life.grid) / 2
+
+
+def questions(workload: Workload) -> Iterator[Question]:
+    """The queries of a workload, one by one."""
+    shape = workload.domain.shape
+    for part in workload.parts:
+        for i in range(part.queries):
+            if isinstance(part, Marginal):
+                cell = np.unravel_index(i, [shape[axis] for axis in part.axes]) if part.axes else ()
+                yield _box((axis, int(v), int(v), shape[axis]) for axis, v in zip(part.axes, cell, strict=True))
+            elif isinstance(part, Ranges):
+                sides = zip(part.axes, part.low[i].tolist(), part.high[i].tolist(), strict=True)
+                yield _box((axis, low, high, shape[axis]) for axis, low, high in sides)
+            elif isinstance(part, Predicates):
+                yield Question.of_vectors(part.factors[i], part.grid)
+            else:
+                yield Question.on_cells(workload.domain, part.vector(i))
+
+
+def _box(sides: Iterator[tuple[int, int, int, int]]) -> Question:
+    """From an axis, the first and the last of the values that are held, and how many there are."""
+    masks = (
+        ((axis,), (0,) * low + (1,) * (high - low + 1) + (0,) * (size - high - 1)) for axis, low, high, size in sides
+    )
+    return Question(tuple(masks))
