@@ -1,24 +1,120 @@
-"""Rows of least hash, where hashes agree in their first bits, and units that are no small numbers."""
+"""Rows of least hash in memory: those of the reference, whatever units are, and whatever columns hold."""
+
+import random
 
 import numpy as np
 import pyarrow as pa
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tacit.engines.bounding import _codes, _least
+from tacit.engines import bounding, keyed_hash
+from tacit.engines import least as least_module
+from tacit.engines.bounding import bounded
+from tacit.engines.keyed_hash import Coefficients, digit, unit_digit
+from tacit.engines.least import BITS, least
+from tacit.engines.reference import bounded as reference
+from tacit.engines.units import coded
+from tacit.tables.domain import TEXT
+from tacit.tables.schema import Schema
 
-WORDS = st.sampled_from([0, 1, 2, 3, 1 << 62, (1 << 62) + 1, (1 << 64) - 2, (1 << 64) - 1])
-ROWS = st.lists(st.tuples(st.integers(0, 4), WORDS, WORDS), max_size=40)
+KEY = "0123456789abcdef" * 2
+COLUMNS = {
+    "n": {"type": "integer", "lower": -3, "upper": 3},
+    "w": {"type": "integer", "lower": -(2**40), "upper": 2**40},
+    "p": {"type": "category", "values": ["a", "b", "c"]},
+    "t": {"type": "text"},
+}
+UNITS = [st.integers(0, 3), st.sampled_from([-(2**63), 2**63 - 1, 0, 7]), st.sampled_from(["", "7", "007", "ß"])]
+CELLS = (
+    st.sampled_from([None, -3, 0, 3]),
+    st.sampled_from([None, -(2**40), -1, 0, 2**40, 2**29 - 3]),
+    st.sampled_from([None, 0, 1, 2]),
+    st.sampled_from([None, "", "x", "é", "\U0001f600", "\uffff"]),
+)
+ROWS = st.sampled_from(UNITS).flatmap(lambda unit: st.lists(st.tuples(unit, *CELLS), max_size=30))
 
 
-@given(ROWS, st.integers(1, 5))
-def test_the_whole_hash_decides(rows, most):
-    units = np.array([unit for unit, _, _ in rows], np.int64)
-    high, low = (np.array([row[i] for row in rows], np.uint64) for i in (1, 2))
-    kept = _least(units, most, lambda heavy: (high[heavy], low[heavy]))
-    for unit in range(5):
+def schema(rows, *, parts):
+    table = {"name": "t", "unit": "who", "rows": rows} | ({"partition": "p"} if parts else {})
+    return Schema.load({"table": table, "columns": COLUMNS})
+
+
+def kept(rows, known, key=KEY, chunk=7):
+    """The rows that are kept, sorted, of a table in chunks."""
+    kinds = [pa.string() if rows and isinstance(rows[0][0], str) else pa.int64()]
+    kinds += [pa.int8(), pa.int64(), pa.int8(), pa.string()]
+    names = ["u", *(f"c{i}" for i in range(len(COLUMNS)))]
+    columns = {
+        name: pa.chunked_array([[row[i] for row in rows[at : at + chunk]] for at in range(0, len(rows), chunk)], kind)
+        for i, (name, kind) in enumerate(zip(names, kinds, strict=True))
+    }
+    of_units, of_texts = (
+        lambda column, one=one: np.array([one(x) for x in column.to_pylist()], np.int64)
+        for one in (lambda x: unit_digit(key, x), lambda x: digit(key, x, TEXT))
+    )
+    mask = bounded(pa.table(columns), known, key, of_units, of_texts)
+    return sorted((row for row, k in zip(rows, mask.tolist(), strict=True) if k), key=repr)
+
+
+def expected(rows, known, key=KEY):
+    names = list(COLUMNS)
+    own = [(str(unit), dict(zip(names, cells, strict=True))) for unit, *cells in rows]
+    back = {str(unit): unit for unit, *_ in rows}
+    return sorted(((back[unit], *row.values()) for unit, row in reference(own, known, key)), key=repr)
+
+
+@given(ROWS, st.integers(1, 4), st.booleans())
+def test_they_are_those_of_the_reference(rows, most, parts):
+    known = schema(most, parts=parts)
+    assert kept(rows, known) == expected(rows, known)
+
+
+@given(ROWS, st.integers(1, 4), st.booleans(), st.sampled_from([0, 1, 5]))
+def test_content_decides_where_hashes_are_equal(rows, most, parts, slope):
+    """All rows have one hash, or those of one column do."""
+
+    def few(key, choice, columns):
+        return Coefficients((0, slope, *[0] * (columns - 1)), (5, 1, 0, 0))
+
+    known = schema(most, parts=parts)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(keyed_hash, "coefficients", few)
+        patch.setattr(bounding, "coefficients", few)
+        assert kept(rows, known) == expected(rows, known)
+
+
+@given(ROWS, ROWS, st.integers(1, 3))
+def test_a_choice_does_not_depend_on_other_units_or_on_order(rows, others, most):
+    """Other units may make all of them text, or be too far away for all to be their own codes."""
+    known, own = schema(most, parts=False), {str(row[0]) for row in rows}
+    everyone = rows + [row for row in others if str(row[0]) not in own]
+    if any(isinstance(row[0], str) for row in everyone):
+        everyone = [(str(unit), *cells) for unit, *cells in everyone]
+    together = kept(random.Random(7).sample(everyone, len(everyone)), known)
+    for name in own:
+        alone = kept([row for row in rows if str(row[0]) == name], known)
+        assert [row[1:] for row in together if str(row[0]) == name] == [row[1:] for row in alone]
+
+
+@given(
+    st.lists(st.tuples(st.integers(0, 4), st.sampled_from([0, 1, 2, 3, 9, 2**31 - 2]), st.integers(0, 2)), max_size=40),
+    st.sampled_from([0, 22]),
+)
+def test_the_least_words_are_chosen(rows, dropped):
+    """Of a hash some bits may be dropped, by which it differs from others."""
+    most = 3
+    counts = np.bincount([unit for unit, _, _ in rows], minlength=5)
+    rows = [row for row in rows if counts[row[0]] > most]
+    units = sorted({unit for unit, _, _ in rows})
+    words = np.array([units.index(unit) << BITS | h for unit, h, _ in rows], np.uint64)
+    cells = pa.table({"x": pa.array([x for _, _, x in rows], pa.int64())})
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(least_module, "_DROPPED", dropped)
+        mask = least(words, counts[counts > most], most, lambda at: cells.take(pa.array(at)))
+    for unit in units:
         own = sorted(row for row in rows if row[0] == unit)
-        assert sorted(row for row, k in zip(rows, kept, strict=True) if k and row[0] == unit) == own[:most]
+        assert sorted(row for row, k in zip(rows, mask, strict=True) if k and row[0] == unit) == own[:most]
 
 
 @given(
@@ -27,8 +123,10 @@ def test_the_whole_hash_decides(rows, most):
 def test_codes_are_equal_where_units_are(chunks):
     values = [value for chunk in chunks for value in chunk]
     for kind, cells in ((pa.int64(), chunks), (pa.string(), [[str(value) for value in chunk] for chunk in chunks])):
-        codes = _codes(pa.chunked_array(cells, kind)).tolist()
+        units = coded(pa.chunked_array(cells, kind), None)
+        codes = units.codes.tolist()
         assert len(codes) == len(values) and len(set(codes)) == len(set(values)) == len(
             set(zip(codes, values, strict=True))
         )
-        assert all(0 <= code <= 4 * len(values) for code in codes)
+        assert all(0 <= code < units.size <= 4 * max(len(values), 1) for code in codes)
+        assert units.counts().tolist() == np.bincount(codes, minlength=units.size).tolist() if codes else True

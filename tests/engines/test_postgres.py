@@ -25,6 +25,7 @@ from tacit.tables.plan import Histogram, Key, Plan, Rows, Total, Units
 from tacit.tables.table import PublicTable, Table
 from tacit.testing.engines import CHECKS, engine, same
 
+from ._hash import content_decides_where_hashes_are_equal, units_are_named_alike
 from ._postgres import Loaded, put
 
 KEY = "0123456789abcdef" * 2
@@ -71,6 +72,11 @@ def rows(table, key=KEY):
 def test_postgres_conforms(server, check):
     for seed in range(10 if check.__name__ in ("forgets_order", "is_stable") else 14):
         assert check(lambda: Loaded(server), seed) > 0
+
+
+def test_the_keyed_hash(server):
+    units_are_named_alike(lambda: Loaded(server))
+    content_decides_where_hashes_are_equal(lambda: Loaded(server), range(10))
 
 
 # Cells that PostgreSQL would stumble over: each type out to its ends, against what Python makes of the same cells.

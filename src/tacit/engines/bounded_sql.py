@@ -15,8 +15,8 @@ from sqlglot import exp
 from ..tables.schema import Schema
 from .canonical_sql import Raw, canonical, unit
 from .dialect import TEXT, Dialect, Typed, alias, constant, there
+from .hash_sql import HashSQL
 from .relations import Registered, column
-from .sql import canonical_text
 
 
 def bounded(
@@ -31,19 +31,18 @@ def bounded(
     if unique:
         return rows
     names = ", ".join(["u", *(f"c{i}" for i in range(len(columns)))])
-    widths = [TEXT if c.domain.kind == "text" else 64 for _, c in schema.columns]
-    if schema.partition is not None:  # the rows of one part have one hash, and so one rank
+    of = Typed(column("u"), _width(raw[schema.unit]))
+    domains = [c.domain for _, c in schema.columns]
+    values = [(Typed(column(f"c{i}"), TEXT if x.kind == "text" else 32), x) for i, x in enumerate(domains)]
+    if schema.partition is not None:  # the rows of one part are all first
         at = next(i for i, (name, _) in enumerate(schema.columns) if name == schema.partition)
-        rows = _least("RANK", 1, _hash(key, "|p|", [at], widths, d), names, rows)
-    return _least("ROW_NUMBER", schema.rows, _hash(key, "|", range(len(widths)), widths, d), names, rows)
+        rows = _least(rows, names, HashSQL(key, "part", of, [values[at]], d), "RANK", 1)
+    return _least(rows, names, HashSQL(key, "rows", of, values, d), "ROW_NUMBER", schema.rows)
 
 
 def registered(schema: Schema, key: str, raw: Mapping[str, Raw], name: str, d: Dialect) -> Registered:
     """The bounded table as relations know it, under one of our own names."""
-    owner = None
-    if schema.unit is not None:
-        of = raw[schema.unit]
-        owner = 64 if of.kind == "double" or (of.kind == "integer" and of.bits <= 64) else TEXT
+    owner = None if schema.unit is None else _width(raw[schema.unit])
     columns = {
         c: Typed(column(f"c{i}"), TEXT if t.domain.kind == "text" else d.bits(t.domain.lower, t.domain.upper))
         for i, (c, t) in enumerate(schema.columns)
@@ -51,16 +50,19 @@ def registered(schema: Schema, key: str, raw: Mapping[str, Raw], name: str, d: D
     return Registered(exp.to_table(name), columns, key, owner)
 
 
+def _width(raw: Raw) -> int:
+    """How many bits a unit has, which is a number or text (`canonical_sql.unit`)."""
+    return 64 if raw.kind == "double" or (raw.kind == "integer" and raw.bits <= 64) else TEXT
+
+
 def _selected(columns: Sequence[exp.Expr], place: exp.Expr) -> exp.Select:
     return exp.select(*columns, copy=False).from_(place.copy(), copy=False)
 
 
-def _least(rank: str, most: int, order: str, names: str, rows: str) -> str:
-    ranked = f"SELECT {names}, {rank}() OVER (PARTITION BY u ORDER BY {order}) AS place FROM ({rows}) AS q"
+def _least(rows: str, names: str, by: HashSQL, rank: str, most: int) -> str:
+    """The rows of least hash of each unit."""
+    d = by.dialect
+    summed = d.once(f"SELECT {names}, {d.render(by.linear())} AS y FROM ({rows}) AS q")
+    order = ", ".join([d.render(by.cubic(column("y"))), *(f"{d.render(v.sql)} NULLS FIRST" for v, _ in by.values)])
+    ranked = f"SELECT {names}, {rank}() OVER (PARTITION BY u ORDER BY {order}) AS place FROM ({summed}) AS q"
     return f"SELECT {names} FROM ({ranked}) AS q WHERE place <= {most}"
-
-
-def _hash(key: str, middle: str, columns: Sequence[int], widths: Sequence[int], d: Dialect) -> str:
-    row = canonical_text([Typed(column(f"c{i}"), widths[i]) for i in columns], d)
-    hashed = d.md5(d.joined([constant(f"{key}|"), d.text(column("u")), constant(middle), *row]))
-    return ", ".join(map(d.render, d.by_hash(hashed)))

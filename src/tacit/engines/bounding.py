@@ -1,83 +1,89 @@
-"""At most so many rows of each unit, those of least hash: `engines.reference.bounded`, for columns in memory.
+"""At most so many rows of each unit, those of least hash (`engines.keyed_hash`), where all rows are in memory.
 
-Only the rows of units that have too many are hashed.  From a table of Arrow, of a unit u and columns c0, c1, ..., come
-those of its rows that are kept.
+Rows are a table of Arrow, of a unit u and columns c0, c1, ...; only those of units that have too many are hashed.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ..tables.domain import Domain
 from ..tables.schema import Schema
-
-Codes = NDArray[np.int64]
-Mask = NDArray[np.bool_]
-Words = NDArray[np.uint64]
-Hashes = Callable[[Any, str, Sequence[int]], tuple[Words, Words]]  # of rows, by these columns: the two halves of each
-
-_SPARSE = 4  # integers are their own codes if they span at most so many times their number
+from .hash_arrays import Integers, Texts, Words, digits, hashed
+from .keyed_hash import Choice, P, coefficients
+from .least import BITS, Mask, least
+from .units import Units, coded, where
 
 
-def bounded(rows: Any, schema: Schema, hashes: Hashes) -> Any:
-    """Of each unit the part of least hash, if there are parts, and then its `rows` rows of least hash."""
-    units = _codes(rows["u"])
-    if schema.partition is not None:
-        at = next(i for i, (name, _) in enumerate(schema.columns) if name == schema.partition)
-        parts = rows[f"c{at}"].fill_null(-1).to_numpy().astype(np.int64)
-        width = len(schema.domain(schema.partition).labels) + 1
-        cells, first, place = np.unique(units * width + parts + 1, return_index=True, return_inverse=True)
-        chosen = _least(cells // width, 1, lambda several: hashes(rows.take(first[several]), "|p|", [at]))[place]
-        rows, units = _where(rows, chosen), units[chosen]
-    every = range(len(schema.columns))
-    return _where(rows, _least(units, schema.rows, lambda heavy: hashes(_where(rows, heavy), "|", every)))
+def bounded(rows: Any, schema: Schema, key: str, names: Texts, texts: Texts) -> Mask:
+    """Which rows are in the part of least hash of their unit, if there are parts, and there among the `rows` least.
 
-
-def _codes(units: Any) -> Codes:
-    """Small whole numbers in place of units."""
-    import pyarrow as pa
-
-    if units.type == pa.int64() and len(units):
-        values: Codes = np.concatenate([np.from_dlpack(chunk) for chunk in units.chunks])
-        lowest = int(values.min())
-        if int(values.max()) - lowest <= _SPARSE * len(values):
-            return values - lowest
-    chunks = units.dictionary_encode().unify_dictionaries().chunks
-    return np.concatenate([np.empty(0, np.int64), *(np.from_dlpack(chunk.indices) for chunk in chunks)])
-
-
-def _least(units: Codes, most: int, hashed: Callable[[Mask], tuple[Words, Words]]) -> Mask:
-    """Which rows are among the `most` of least hash of their unit; rows of one unit and one hash are equal.
-
-    A unit and as many bits of the hash as there is room for make one word, and words are sorted fast.  Where a unit's
-    last row is cut off, rows may look alike in these bits: there, and only there, the whole hash decides.
+    What the digits are of units that are text is known to `names`, and of columns to `texts`.
     """
-    counts = np.bincount(units)
-    many = counts > most
-    heavy = many[units]
-    if not heavy.any():
-        return ~heavy
-    high, low = hashed(heavy)
-    own, sizes = (np.cumsum(many) - 1)[units[heavy]], counts[many]
-    bits = len(sizes).bit_length()
-    words = own.astype(np.uint64) << np.uint64(64 - bits) | high >> np.uint64(bits)
-    last = np.sort(words)[np.cumsum(sizes) - sizes + most - 1][own]
-    kept = words < last
-    room = most - np.bincount(own[kept], minlength=len(sizes))
-    edge = np.flatnonzero(words == last)
-    edge = edge[np.lexsort((low[edge], high[edge], own[edge]))]
-    whose = own[edge]
-    kept[edge[np.arange(len(edge)) - np.searchsorted(whose, whose) < room[whose]]] = True
-    out = ~heavy
-    out[heavy] = kept
-    return out
+    units, chosen = coded(rows["u"], names), np.ones(len(rows), bool)
+    domains = {f"c{i}": column.domain for i, (_, column) in enumerate(schema.columns)}
+    if schema.partition is not None:
+        part = next(f"c{i}" for i, (name, _) in enumerate(schema.columns) if name == schema.partition)
+        chosen = _Hashing(rows, units, key, texts).least_part(part, domains[part])
+        rows, units = where(rows, chosen), units.of(chosen)
+    chosen[chosen] = _Hashing(rows, units, key, texts).least_rows(domains, schema.rows)
+    return chosen
 
 
-def _where(rows: Any, mask: Mask) -> Any:
-    import pyarrow as pa
+@dataclass(frozen=True)
+class _Hashing:
+    rows: Any
+    units: Units
+    key: str
+    texts: Texts
 
-    bits = pa.py_buffer(np.packbits(mask, bitorder="little"))  # an array of NumPy's would load pandas
-    return rows.filter(pa.Array.from_buffers(pa.bool_(), len(mask), [None, bits]))
+    def words(self, many: Mask, heavy: Mask, columns: Mapping[str, Domain], choice: Choice) -> Words:
+        """Of each row of these units a word: its unit's number among them, and below it its hash by these columns."""
+        c = coefficients(self.key, choice, len(columns))
+        of_unit, numbers = self.units.digits(many), np.cumsum(many, dtype=self.units.codes.dtype) - 1
+        words = np.empty(np.count_nonzero(heavy), np.uint64)
+        start = end = 0
+        for batch in self.rows.to_batches():
+            if len(at := np.flatnonzero(heavy[start : start + len(batch)])):
+                own = self.units.codes[start : start + len(batch)][at]
+                held = [digits(batch.column(name), domain, at, self.texts) for name, domain in columns.items()]
+                h = hashed([lambda some, own=own: of_unit(own[some]), *held], len(at), c)  # type: ignore[misc]
+                words[end : end + len(at)] = (numbers[own].astype(np.int64) << BITS).view(np.uint64) | h
+            start, end = start + len(batch), end + len(at)
+        return words
+
+    def least_part(self, name: str, domain: Domain) -> Mask:
+        """Which rows are in the part of their unit that has the least hash, and of parts of one hash the least."""
+        many = self.units.counts() > 1
+        heavy = many[self.units.codes]
+        chosen = ~heavy
+        if not many.any():
+            return chosen
+        words = self.words(many, heavy, {name: domain}, "part")
+        parts = where(self.rows, heavy)[name].combine_chunks()
+        places = digits(parts, domain, np.arange(len(parts)), self.texts)(slice(None))
+        own, both = words >> BITS, (words & P) << BITS | places.view(np.uint64)
+        first = np.full(np.count_nonzero(many), np.iinfo(np.uint64).max, np.uint64)
+        np.minimum.at(first, own, both)
+        chosen[heavy] = both == first[own]
+        return chosen
+
+    def least_rows(self, columns: Mapping[str, Domain], most: int) -> Mask:
+        """Which rows are among the `most` of their unit that have the least hash, and of rows of one hash the least."""
+        counts = self.units.counts()
+        many = counts > most
+        heavy = many[self.units.codes]
+        chosen = ~heavy
+        if many.any():
+
+            def rows(some: Integers) -> Any:
+                mask = np.zeros(len(heavy), bool)
+                mask[np.flatnonzero(heavy)[some]] = True
+                return where(self.rows.select(list(columns)), mask)  # Arrow would copy all of it, to take some
+
+            chosen[heavy] = least(self.words(many, heavy, columns, "rows"), counts[many], most, rows)
+        return chosen

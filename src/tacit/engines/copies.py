@@ -19,7 +19,7 @@ from pathlib import Path
 from ..core.errors import BadParameter
 from ..tables.schema import Schema
 
-FORMAT = "1"  # of bounded tables: what it is made from has one copy for each
+FORMAT = "2"  # of bounded tables: what it is made from has one copy for each
 _ENDING = ".duckdb"
 _DRAFT = "draft-"
 
@@ -38,7 +38,7 @@ class Copies:
         """The copy of a table that was made before and is whole, or a new one; nobody deletes it in this context."""
         folder = self.folder / schema.name
         folder.mkdir(mode=0o700, exist_ok=True)
-        of_key = _hash(FORMAT, key)[:16]
+        of_key = _hash(key)[:16]
         made_from = f"{of_key}-{_hash(FORMAT, fingerprint, schema.digest, key)}"
         with _alone(folder):
             for draft in folder.glob(f"{_DRAFT}*"):  # nobody else is at work: its maker is dead

@@ -60,9 +60,14 @@ class Dialect:
         """MD5 in small hexadecimal digits."""
         return call("MD5", e)
 
-    def by_hash(self, digits: exp.Expr) -> list[exp.Expr]:
-        """What to sort by, to sort by hexadecimal digits."""
-        return [digits]
+    def hexadecimal(self, e: exp.Expr, digits: int) -> exp.Expr:
+        """So many hexadecimal digits, at the start of a text, as a number of 64 bits."""
+        return cast(call("CONCAT", constant("0x"), call("LEFT", e, number(digits))), self.integers[64])
+
+    def whole(self, e: exp.Expr) -> exp.Expr:
+        """Text as the number of 64 bits that is written so, missing where there is none."""
+        n = self.try_cast(e, self.integers[64])
+        return case((binary(exp.EQ, self.text(n), e.copy()), n.copy()))
 
     def flag(self, condition: exp.Expr) -> exp.Expr:
         """A condition as 1, 0 or missing."""

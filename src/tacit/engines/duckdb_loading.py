@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from contextlib import closing
 from typing import Any
 
@@ -10,16 +9,19 @@ import duckdb
 import numpy as np
 from sqlglot import exp
 
+from ..tables.domain import Domain
 from ..tables.schema import Schema
-from .bounding import Hashes, Words, bounded
+from .bounding import bounded
 from .canonical_sql import canonical, unit
-from .dialect import TEXT, Typed, alias, constant, there
+from .dialect import TEXT, Typed, alias, there
 from .duckdb_dialect import DuckDBDialect, moments, raw
+from .hash_arrays import Integers, Texts
+from .hash_sql import digit, unit_digit
 from .memory import from_rows, supported
 from .memory import moments as ticks
 from .relations import column
 from .sources import Source
-from .sql import canonical_text
+from .units import marks
 
 _CSV = (
     "READ_CSV(?, auto_detect = false, header = true, delim = ',', quote = '\"', escape = '\"', nullstr = '',"
@@ -35,7 +37,7 @@ def loader() -> duckdb.DuckDBPyConnection:
         "autoload_known_extensions = false",
         "autoinstall_known_extensions = false",
         "python_enable_replacements = false",
-        "preserve_insertion_order = true",  # hashes come in the order of their rows
+        "preserve_insertion_order = false",
         "temp_directory = ''",
     ):
         database.execute(f"SET {setting}")
@@ -62,29 +64,28 @@ def load(source: Source, schema: Schema, key: str, into: duckdb.DuckDBPyConnecti
             names = ", ".join(map(d.render, [alias(owner, "u"), *columns]))
             present = f"SELECT {names} FROM {place} WHERE {d.render(there(owner.copy()))}"
             rows = database.sql(present, params=given).to_arrow_table()
-            rows = bounded(rows, schema, _hashing(database, schema, key))
+            x = Typed(column("x"), TEXT)
+            of_units, of_texts = _texts(unit_digit(key, x, d)), _texts(digit(key, x, Domain("text"), d))
+            rows = rows.append_column("kept", marks(bounded(rows, schema, key, of_units, of_texts)))
         into.register("incoming", rows)
-        into.execute(f"CREATE OR REPLACE TABLE {target} AS FROM incoming")
+        of_all = "FROM incoming" if schema.unit is None else "SELECT * EXCLUDE (kept) FROM incoming WHERE kept"
+        into.execute(f"CREATE OR REPLACE TABLE {target} AS {of_all}")
         into.unregister("incoming")
 
 
-def _hashing(database: duckdb.DuckDBPyConnection, schema: Schema, key: str) -> Hashes:
-    """The keyed hashes of rows, in their order: `tables.canonical.digest`."""
-    d = DuckDBDialect()
+def _texts(digit: exp.Expr) -> Texts:
+    """The digits of texts x, by a database."""
+    query = f"SELECT {DuckDBDialect().render(digit)} AS digit FROM few"
 
-    def hashes(rows: Any, middle: str, columns: Sequence[int]) -> tuple[Words, Words]:
-        cells = [Typed(column(f"c{i}"), TEXT if schema.columns[i][1].domain.kind == "text" else 64) for i in columns]
-        text = d.joined([constant(f"{key}|"), d.text(column("u")), constant(middle), *canonical_text(cells, d)])
-        database.register("few", rows)
-        words = database.execute(
-            "SELECT CAST(h & 18446744073709551615 AS UBIGINT) AS high, CAST(h >> 64 AS UBIGINT) AS low"
-            f" FROM (SELECT MD5_NUMBER({d.render(text)}) AS h FROM few)"
-        ).fetchnumpy()
-        database.unregister("few")
-        high, low = (np.ma.getdata(words[name]).byteswap() for name in ("high", "low"))  # DuckDB's lowest byte is first
-        return high, low
+    def texts(column: Any) -> Integers:
+        import pyarrow as pa
 
-    return hashes
+        with closing(loader()) as database:
+            database.execute("SET preserve_insertion_order = true")
+            database.register("few", pa.table({"x": column}))
+            return np.ma.getdata(database.execute(query).fetchnumpy()["digit"])
+
+    return texts
 
 
 def _place(database: duckdb.DuckDBPyConnection, source: Source, schema: Schema) -> tuple[str, list[Any]]:

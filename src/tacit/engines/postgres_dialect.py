@@ -53,6 +53,14 @@ class PostgresDialect(Dialect):
     def md5(self, e: exp.Expr) -> exp.Expr:
         return _bytes(call("MD5", e))
 
+    def hexadecimal(self, e: exp.Expr, digits: int) -> exp.Expr:
+        bits = f"CAST(CONCAT('x', LEFT({self.render(e)}, {digits})) AS BIT({4 * digits}))"
+        return exp.Var(this=f"CAST({bits} AS BIGINT)")
+
+    def whole(self, e: exp.Expr) -> exp.Expr:
+        n = case((_like(e, "^(0|-?[1-9][0-9]{0,18})$"), cast(e.copy(), self.integers[128])))
+        return case((within(n, -(1 << 63), (1 << 63) - 1), cast(e.copy(), self.integers[64])))
+
     def flag(self, condition: exp.Expr) -> exp.Expr:
         return cast(condition, "INT")
 

@@ -12,12 +12,13 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, TypeVar
 
-from ..tables.canonical import digest, row_text, steps, unit_text
+from ..tables.canonical import steps, unit_text
 from ..tables.expression import Expression, Value, meaning
 from ..tables.plan import Histogram, Measure, Plan, Rows, Total, Units
 from ..tables.relation import Derive, Fold, Join, PerUnit, Relation, Scan, Where
 from ..tables.schema import Schema
 from .base import Answer, Engine, Integers, integers
+from .keyed_hash import order
 from .sources import Source
 
 if TYPE_CHECKING:
@@ -95,11 +96,13 @@ def canonical(raw: Iterable[Mapping[str, object]], schema: Schema) -> Iterator[O
 def bounded(rows: Iterable[Owned], schema: Schema, key: str) -> list[Owned]:
     """Of each unit the part of least hash, if there are parts, and then its `rows` rows of least hash."""
     kept: list[Owned] = []
+    domains = [column.domain for _, column in schema.columns]
     for unit, own in gather(rows, lambda row: row[0]).items():
         if schema.partition is not None:
-            parts = gather(own, lambda row: row[1][schema.partition or ""])
-            own = parts[min(parts, key=lambda part: digest(key, unit, row_text([part]), "p"))]  # noqa: PLW2901
-        kept += sorted(own, key=lambda row: digest(key, unit, row_text(row[1].values())))[: schema.rows]
+            whole = [schema.domain(schema.partition)]
+            parts = gather(own, lambda row: (row[1][schema.partition or ""],))
+            own = parts[min(parts, key=lambda part: order(key, "part", unit, part, whole))]  # noqa: PLW2901
+        kept += sorted(own, key=lambda row: order(key, "rows", unit, [*row[1].values()], domains))[: schema.rows]
     return kept
 
 
@@ -119,8 +122,9 @@ def cells(rows: Iterable[Owned], plan: Plan, key: str) -> dict[Cell, list[Owned]
         for at, own in found.items():
             for unit, _ in own:
                 of_unit[unit].add(at)  # type: ignore[arg-type]
+        domains = [k.domain for k in plan.keys]
         of_unit = {
-            unit: set(sorted(its, key=lambda at: digest(key, unit, row_text(at), "g"))[: plan.groups])
+            unit: set(sorted(its, key=lambda at: order(key, "groups", unit, at, domains))[: plan.groups])
             for unit, its in of_unit.items()
         }
         found = {at: [row for row in own if at in of_unit[row[0]]] for at, own in found.items()}

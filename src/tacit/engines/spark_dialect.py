@@ -28,6 +28,9 @@ class SparkDialect(Dialect):
     def joined(self, parts: Sequence[exp.Expr]) -> exp.Expr:
         return call("CONCAT_WS", constant(""), *parts)
 
+    def hexadecimal(self, e: exp.Expr, digits: int) -> exp.Expr:
+        return cast(call("CONV", call("LEFT", e, number(digits)), number(16), number(10)), self.integers[64])
+
     def flag(self, condition: exp.Expr) -> exp.Expr:
         return cast(condition, "TINYINT")
 

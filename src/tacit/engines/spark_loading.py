@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from sqlglot import exp
@@ -14,13 +14,12 @@ from ..tables.databases import Database
 from ..tables.schema import Schema
 from .bounded_sql import bounded
 from .canonical_sql import Raw, floored
-from .dialect import TEXT, Typed, constant
+from .dialect import TEXT, Typed, case, constant, missing
 from .memory import from_rows, moments, supported
 from .relations import column
 from .sources import Source
 from .spark_dialect import SparkDialect, raw
 from .spark_session import Session
-from .sql import canonical_text
 
 Frame = Any  # of Spark in this process or of Spark Connect
 _D = SparkDialect()
@@ -86,10 +85,23 @@ def fingerprint(own: Session, schema: Schema, columns: Mapping[str, Raw], view: 
         Typed(column(f"c{i}"), TEXT if c.domain.kind == "text" else 64) for i, (_, c) in enumerate(schema.columns)
     ]
     unit = [] if schema.unit is None else [Typed(_D.text(column("u")), TEXT)]
-    hashed = _D.render(_D.md5(_D.joined(canonical_text([*unit, *values], _D))))
+    hashed = _D.render(_D.md5(_D.joined(_row_text([*unit, *values]))))
     parts = ", ".join(f"SUM(CAST(CONV(SUBSTR(h, {at}, 16), 16, -10) AS BIGINT)) AS s{at}" for at in (1, 17))
     sums = own.sql(f"SELECT COUNT(*) AS n, {parts} FROM (SELECT {hashed} AS h FROM ({rows}) AS q) AS q").toArrow()
     return hashlib.sha256(str([schema.digest, *sums.to_pylist()[0].values()]).encode()).hexdigest()
+
+
+def _row_text(values: Sequence[Typed]) -> list[exp.Expr]:
+    """The text of a row, to be joined: `tables.canonical.row_text`."""
+    parts: list[exp.Expr] = []
+    for i, value in enumerate(values):
+        x, comma = value.sql, "," if i else ""
+        here = constant(f"{comma}i")
+        if value.bits == TEXT:
+            here = _D.joined([constant(f"{comma}t"), _D.text(_D.octets(x.copy())), constant(":")])
+        parts.append(case((missing(x.copy()), constant(f"{comma}n")), otherwise=here))
+        parts.append(x.copy() if value.bits == TEXT else _D.text(x.copy()))
+    return parts
 
 
 def _literal(source: Source) -> str:

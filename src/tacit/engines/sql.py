@@ -1,10 +1,10 @@
 """Plans as SQL: one statement, one scan.
 
-    rows of the relation  ->  [inner: one row for each unit and cell, capped]  ->  one row for each cell (and bin)
+    rows of the relation, capped  ->  [inner: one row for each unit and cell]  ->  one row for each cell (and bin)
 
 What adds up over rows is counted and summed in one aggregation; histograms are grouping sets of it.  The inner one is
-there only if it must be: for a cap on groups, for units, and for sums that are clamped for each unit; and not if a
-unit has one row at most.  Only a plan that has both histograms and measures of units takes two statements.
+there only if it must be: for units, and for sums that are clamped for each unit; and not if a unit has one row at most.
+Only a plan that has both histograms and measures of units takes two statements.
 
 All names are our own: c0, c1, ... for columns, u for the unit, k for keys, b for bins, m for measures.
 """
@@ -16,10 +16,11 @@ from dataclasses import dataclass, replace
 
 from sqlglot import exp
 
-from ..tables.plan import Histogram, Key, Measure, Plan, Rows, Total, Units, reach
+from ..tables.plan import Histogram, Measure, Plan, Rows, Total, Units, reach
 from ..tables.relation import Join, Relation, Scan
 from .axis import Axis, bin_axis, key_axis
-from .dialect import TEXT, Dialect, Typed, alias, call, case, cast, clamped, constant, missing, number, there
+from .capping import capped
+from .dialect import Dialect, Typed, alias, call, case, cast, clamped, number, there
 from .expressions import Translator
 from .relations import Registered, Relations, column, rows_of, selected
 
@@ -65,6 +66,8 @@ class _Builder:
     def statement(self) -> Statement:
         plan, d = self.plan, self.dialect
         rows = rows_of(plan.relation, Relations(d, self.tables))
+        if plan.groups is not None and plan.groups < replace(plan, groups=None).touched and plan.relation.rows > 1:
+            rows = capped(rows, plan.keys, plan.groups, self.tables[first_table(plan.relation)].key, d)
         t = Translator(d, rows.columns)
         keys = tuple(None if k.values is None else key_axis(k, t.value(k.expression), d) for k in plan.keys)
         codes = [
@@ -77,8 +80,7 @@ class _Builder:
         at += [alias(axis.code, f"b{i}") for i, axis in bins.items()]
         names = [e.alias for e in at]
         others = {i: m for i, m in self.measures.items() if i not in bins}
-        capped = plan.groups is not None and plan.groups < replace(plan, groups=None).touched
-        if plan.relation.rows == 1 or (not capped and not any(map(_of_units, others.values()))):
+        if plan.relation.rows == 1 or not any(map(_of_units, others.values())):
             values = {i: self._value(m, t) for i, m in others.items()}
             source = selected([*at, *(alias(v, f"v{i}") for i, v in values.items() if v)], rows, inside)
             sums = {i: self._outer(m, column(f"v{i}") if values[i] else None, False) for i, m in others.items()}
@@ -87,11 +89,9 @@ class _Builder:
             owner = alias(rows.owner(), "u")
             inner = {i: self._inner(m, t) for i, m in others.items()}
             parts = [owner, *at, *([alias(exp.Count(this=exp.Star()), "n")] if bins else [])]
-            parts += [alias(v, f"v{i}") for i, v in inner.items()]
+            parts += [alias(v, f"v{i}") for i, v in inner.items() if v]
             source = selected(parts, rows, inside).group_by(*_places(1 + len(at)), copy=False)
-            if capped:
-                source = self._capped(source, [code.bits for code in codes])
-            sums = {i: self._outer(m, column(f"v{i}"), True) for i, m in others.items()}
+            sums = {i: self._outer(m, column(f"v{i}") if inner[i] else None, True) for i, m in others.items()}
             counted = exp.Sum(this=column("n"))
         if bins:
             sums = {-1: cast(counted, d.integers[64]), **sums}
@@ -130,10 +130,10 @@ class _Builder:
         low, high = (self.dialect.widened(Typed(number(end), 0), bits) for end in ends)
         return case((there(x.copy()), clamped(x, low, high)))
 
-    def _inner(self, m: Measure, t: Translator) -> exp.Expr:
-        """What the rows of a unit in one cell add up to."""
+    def _inner(self, m: Measure, t: Translator) -> exp.Expr | None:
+        """What the rows of a unit in one cell add up to; that it has some needs no saying."""
         if m.expression is None:
-            return exp.Count(this=exp.Star())
+            return None if isinstance(m, Units) else exp.Count(this=exp.Star())
         e = t.value(m.expression).sql
         if not isinstance(m, Total):
             return exp.Count(this=e)
@@ -149,33 +149,11 @@ class _Builder:
                 value = clamped(value, *(d.widened(Typed(number(end), 0), bits) for end in m.per_unit))
             total = exp.Coalesce(this=d.total(value, _bits(m)), expressions=[number(0)])
             return d.text(total) if _wide(m) else cast(total, d.integers[64])
-        if not gathered:
+        if value is None or not gathered:
             return exp.Count(this=value or exp.Star())
-        assert value is not None
         if isinstance(m, Units):
             return exp.Count(this=exp.Nullif(this=value, expression=number(0)))
         return cast(exp.Coalesce(this=exp.Sum(this=value), expressions=[number(0)]), d.integers[64])
-
-    def _capped(self, source: exp.Select, widths: Sequence[int]) -> exp.Select:
-        """The rows of each unit in its cells of least hash."""
-        d = self.dialect
-        values = [self._choice_value(i, k) for i, k in enumerate(self.plan.keys)]
-        key = self.tables[first_table(self.plan.relation)].key
-        cell = canonical_text([Typed(v, w) for v, w in zip(values, widths, strict=True)], d)
-        digits = d.md5(d.joined([constant(f"{key}|"), d.text(column("u")), constant("|g|"), *cell]))
-        hashed = _from([exp.Star(), alias(digits, "h")], source)
-        order = exp.Order(expressions=[exp.Ordered(this=e) for e in d.by_hash(column("h"))])
-        rank = exp.Window(this=exp.DenseRank(), partition_by=[column("u")], order=order)
-        ranked = _from([exp.Star(), alias(rank, "place")], hashed)
-        least = exp.LTE(this=column("place"), expression=number(self.plan.groups or 0))
-        return _from([exp.Star()], ranked).where(least, copy=False)
-
-    def _choice_value(self, i: int, key: Key) -> exp.Expr:
-        """The step of a key, of which a code may be only the place."""
-        values = key.values
-        if values is None or max(values) - min(values) < len(values):
-            return column(f"k{i}")
-        return self.dialect.lookup(Typed(column(f"k{i}"), 64), range(len(values)), values)
 
 
 def _from(columns: Sequence[exp.Expr], source: exp.Select) -> exp.Select:
@@ -200,16 +178,3 @@ def first_table(relation: Relation) -> str:
     while not isinstance(relation, Scan):
         relation = relation.left if isinstance(relation, Join) else relation.source  # type: ignore[attr-defined]
     return relation.table
-
-
-def canonical_text(values: Sequence[Typed], d: Dialect) -> list[exp.Expr]:
-    """The canonical text of a row or a cell, to be joined: `tables.canonical.row_text`."""
-    parts: list[exp.Expr] = []
-    for i, value in enumerate(values):
-        x, comma = value.sql, "," if i else ""
-        here = constant(f"{comma}i")
-        if value.bits == TEXT:
-            here = d.joined([constant(f"{comma}t"), d.text(d.octets(x.copy())), constant(":")])
-        parts.append(case((missing(x.copy()), constant(f"{comma}n")), otherwise=here))
-        parts.append(x.copy() if value.bits == TEXT else d.text(x.copy()))
-    return parts

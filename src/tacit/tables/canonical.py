@@ -15,14 +15,11 @@ missing, and so is all that a column's type does not list below (bytes, lists, t
 
 Whole numbers in digits are those of at most 38 of them, and whole doubles those within 64 bits; a UUID is its text.
 Timestamps without a time zone are in UTC, whatever the zone of the machine; text that is not Unicode is missing.
-
-Of rows that are too many, those are kept whose `digest` is least; it is the same on every engine.
 """
 
 from __future__ import annotations
 
 import datetime
-import hashlib
 import math
 import re
 import uuid
@@ -84,12 +81,6 @@ def unit_text(raw: object) -> str | None:
 def row_text(row: Iterable[Value]) -> str:
     """The canonical text of a row: of each column in the order of the schema, or of the keys of a cell."""
     return ",".join(map(_cell_text, row))
-
-
-def digest(key: str, unit: str, text: str, choice: str = "") -> str:
-    """The keyed hash by which rows are chosen, and with "g" groups, with "p" parts."""
-    middle = f"|{choice}|" if choice else "|"
-    return hashlib.md5(f"{key}|{unit}{middle}{text}".encode(), usedforsecurity=False).hexdigest()
 
 
 def _cell_text(value: Value) -> str:

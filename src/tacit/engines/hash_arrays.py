@@ -1,0 +1,82 @@
+"""`engines.keyed_hash` of columns of Arrow, in NumPy, a block at a time: what is computed of it stays in the cache."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..tables.domain import Domain
+from .keyed_hash import TOGETHER, Coefficients, P, Q, narrow
+
+Integers = NDArray[Any]  # of any width
+Words = NDArray[np.uint64]
+Texts = Callable[[Any], Integers]  # the digits of a column of text
+Column = Callable[[slice], Integers]  # the digits of some rows
+
+_BLOCK = 1 << 14
+
+
+def hashed(columns: Sequence[Column], rows: int, c: Coefficients) -> Words:
+    """The hashes of rows, from the digits of their unit and of their columns."""
+    out = np.empty(rows, np.uint64)
+    for some in blocks(rows, _BLOCK):
+        y = np.zeros(some.stop - some.start, np.uint64)
+        for i, (a, column) in enumerate(zip(c.linear, columns, strict=True), 1):
+            y += (a * column(some)).view(np.uint64)
+            if i % TOGETHER == 0:
+                y %= P
+        out[some] = _cubic(y % P, c)
+    return out
+
+
+def _cubic(y: Words, c: Coefficients) -> Words:
+    h = np.full_like(y, c.cubic[-1])
+    for k in c.cubic[-2::-1]:
+        h = (h * y + k) % P
+    return h
+
+
+def digits(column: Any, domain: Domain, at: Integers, texts: Texts) -> Column:
+    """The digits of a column in the rows at these places."""
+    if domain.kind == "text":
+        known = texts(column.take(positions(at)))
+        return lambda some: known[some]
+    values, there = held(column)
+
+    def digit(some: slice) -> Integers:
+        x = values[at[some]].astype(np.int64)
+        x = x - (domain.lower - 1) if narrow(domain) else wide(x)
+        return x if there is None else x * there[at[some]]
+
+    return digit
+
+
+def held(column: Any) -> tuple[Integers, Integers | None]:
+    """What an array of whole numbers holds, and where it is not missing, as 1 and 0, if it is so anywhere."""
+    missing, values = column.buffers()  # Arrow's own way would load pandas
+    own = slice(column.offset, column.offset + len(column))
+    there = None
+    if column.null_count:
+        there = np.unpackbits(np.frombuffer(missing, np.uint8), count=own.stop, bitorder="little")[own]
+    return np.frombuffer(values, column.type.to_pandas_dtype())[own], there
+
+
+def wide(values: Integers) -> Integers:
+    """The digits of whole numbers of 64 bits."""
+    return np.fmod(values, Q) + Q
+
+
+def positions(at: Integers) -> Any:
+    """Places of rows, as Arrow has them."""
+    import pyarrow as pa
+
+    buffer = pa.py_buffer(np.ascontiguousarray(at, np.int64))  # an array of NumPy's would load pandas
+    return pa.Array.from_buffers(pa.int64(), len(at), [None, buffer])
+
+
+def blocks(size: int, block: int) -> Iterator[slice]:
+    """All places, so many at a time."""
+    return (slice(start, min(start + block, size)) for start in range(0, size, block))
