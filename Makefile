@@ -20,9 +20,9 @@ check: .venv/test
 slow: .venv/test
 	$(BIN)/pytest -m slow
 
-# Installing Spark takes longer than all other tests together, so those of its engine have a command of their own.
-spark: .venv/spark
-	$(BIN)/pytest -o addopts= tests/engines/test_spark.py
+# The long tests of the Spark engine; the short ones are among all the others.
+spark: .venv/test
+	$(BIN)/pytest -o addopts= tests/engines/test_spark.py tests/engines/test_spark_at_length.py
 
 bench: .venv/bench
 	set -e; for file in $(BENCHMARKS); do $(BIN)/python $$file; done
@@ -34,8 +34,7 @@ clean:
 .venv/demo: EXTRA := [plots]
 .venv/test: EXTRA := [test]
 .venv/bench: EXTRA := [bench]
-.venv/spark: EXTRA := [test,spark]
-.venv/demo .venv/test .venv/spark .venv/bench: pyproject.toml constraints.txt | $(BIN)/python
+.venv/demo .venv/test .venv/bench: pyproject.toml constraints.txt | $(BIN)/python
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.$(EXTRA)'
 	touch $@
 

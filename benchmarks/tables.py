@@ -1,16 +1,20 @@
 """What questions about a table cost: tacit's engine against bare DuckDB, on the raw file and on the bounded table.
 
-    python benchmarks/tables.py [--large] [--opendp PYTHON]
+    python benchmarks/tables.py [--large] [--opendp PYTHON] [--tumult PYTHON] [--pipelinedp PYTHON]
 
 A table of purchases by skewed users is made at 10^6 and 10^7 rows, and with --large at 10^8; at most 10 rows of a user
 are used.  CPU seconds are the least of several runs; "first" is registration: reading, canonical values, bounding.
 Each engine runs in a process of its own, whose largest resident memory is told.  `raw` reads the Parquet file and
-bounds nothing, `bare` is the least SQL for the same numbers on the bounded table that tacit made.  With an interpreter
-that has OpenDP and Polars (see tables_opendp.py), OpenDP is asked the same at 10^6 rows, where the unit is a user.
+bounds nothing, `bare` is the least SQL for the same numbers on the bounded table that tacit made, `engine` is what
+tacit's engine takes for them, and `ask` is all of a question that was never asked before, from its text to the release
+that is stored, with a ledger in SQLite; that the disk takes time to sync is told by ledger.py.  With interpreters that
+have them (see tables_opendp.py and the like), others are asked the same at 10^6 rows, where the unit is a user; what
+they take to start is not counted.
 """
 
 from __future__ import annotations
 
+import itertools
 import json
 import resource
 import subprocess
@@ -29,6 +33,7 @@ from rich.box import SIMPLE
 from rich.console import Console
 from rich.table import Table as Shown
 
+from tacit import Budget, Curator
 from tacit.engines.duckdb import DuckDB
 from tacit.tables import build
 from tacit.tables.plan import Histogram, Key, Plan, Rows, Total, Units
@@ -47,6 +52,20 @@ SMALL = 10**6
 MOST_OVER_BARE = 1.25
 MOST_OVER_RAW = 1.1  # where the unit is a row
 BLOCK = 10**7
+PEERS = ("OpenDP", "Tumult", "PipelineDP")
+OVER_PEERS = 20
+QUARTILES = ", ".join(f"QUANTILE(age, {q})" for q in (0.25, 0.5, 0.75))
+QUESTIONS = {
+    "count": "SELECT COUNT(*) FROM t",
+    "count by region": "SELECT region, COUNT(*) FROM t GROUP BY region",
+    "count by product": "SELECT product, COUNT(*) FROM t GROUP BY product",
+    "sum, mean of spend by region": "SELECT region, SUM(spend), AVG(spend) FROM t GROUP BY region",
+    "quartiles of age": f"SELECT {QUARTILES} FROM t",
+    "quartiles of age by region": f"SELECT region, {QUARTILES} FROM t GROUP BY region",
+    "users by region": 'SELECT region, COUNT(DISTINCT "user") FROM t GROUP BY region',
+    "at most 3 regions a user": "SELECT WITH DIFFERENTIAL_PRIVACY OPTIONS (max_groups_contributed = 3)"
+    " region, COUNT(*) FROM t GROUP BY region",
+}
 
 SQL = {
     "count": ("SELECT COUNT(*) FROM {}", "COUNT(*)", ""),
@@ -139,12 +158,19 @@ def measure(path: str, unit: str, who: str) -> dict[str, Any]:
             text = f"SELECT {select} FROM '{path}'{group}"
             found[name] = least(lambda text=text: database.execute(text).fetchall())  # type: ignore[misc]
     else:
-        with DuckDB() as engine:
+        prices = (f"1.{i:06}" for i in itertools.count())  # so that no question was asked before
+        with (
+            tempfile.TemporaryDirectory() as folder,
+            DuckDB() as engine,
+            Curator(table, ledger=f"{folder}/t.ledger", budget=Budget(epsilon=10**6), engine=engine) as curator,
+        ):
             start = time.process_time()
-            engine.register(table, KEY)
+            curator.engine  # noqa: B018 - reads the table
             found["first"] = time.process_time() - start
             for name, plan in asked.items():
                 found[name] = least(lambda plan=plan: engine.answer(plan))  # type: ignore[misc]
+                question = QUESTIONS[name]
+                found[f"ask {name}"] = least(lambda q=question: curator.ask(q, epsilon=next(prices)))  # type: ignore[misc]
                 if text := SQL[name][0]:
                     bare = text.format("t0")
                     found[f"bare {name}"] = least(lambda bare=bare: engine._database.execute(bare).fetchnumpy())  # type: ignore[misc]
@@ -166,44 +192,46 @@ def apart(path: Path, unit: str, who: str) -> dict[str, Any]:
     return dict(json.loads(subprocess.run(command, check=True, capture_output=True, text=True).stdout))
 
 
-def peer(python: str | None, path: Path) -> dict[str, Any]:
-    """What OpenDP takes, or nothing."""
-    if python is None:
+def peer(who: str, path: Path, *questions: str) -> dict[str, Any]:
+    """What another takes, if its interpreter was told; for all questions, unless some are named."""
+    option = f"--{who.lower()}"
+    if option not in sys.argv:
         return {}
-    command = [python, str(Path(__file__).with_name("tables_opendp.py")), str(path)]
-    return dict(json.loads(subprocess.run(command, check=True, capture_output=True, text=True).stdout))
+    script = Path(__file__).with_name(f"tables_{who.lower()}.py")
+    command = [sys.argv[sys.argv.index(option) + 1], str(script), str(path), *questions]
+    done = subprocess.run(command, check=True, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
+    return dict(json.loads(done.stdout.splitlines()[-1]))
 
 
-def show(console: Console, rows: int, unit: str, path: Path, python: str | None) -> None:
+def show(console: Console, rows: int, unit: str, path: Path) -> None:
     """One table of results."""
-    tacit, raw, opendp = apart(path, unit, "tacit"), apart(path, unit, "raw"), peer(python, path)
+    tacit, raw = apart(path, unit, "tacit"), apart(path, unit, "raw")
+    others = {who: peer(who, path) for who in PEERS if unit == "user" and rows == SMALL}
+    others = {who: found for who, found in others.items() if found}
     shown = Shown(title=f"{rows:,} rows, the unit is a {unit}: CPU milliseconds", box=SIMPLE)
-    for heading in (
-        "question",
-        "tacit",
-        "bare",
-        "raw",
-        "tacit/bare",
-        "tacit/raw",
-        "reached",
-        *(["OpenDP"] * bool(opendp)),
-    ):
+    headings = ["question", "ask", "engine", "bare", "raw", "engine/bare", "ask/bare", "ask/raw", "reached"]
+    for heading in (*headings, *(f"{who} (times tacit)" for who in others)):
         shown.add_column(heading, justify="left" if heading == "question" else "right")
     for name in raw:
         if name == "memory":
             continue
-        own, bare = tacit[name], tacit.get(f"bare {name}")
+        own, engine, bare = tacit[f"ask {name}"], tacit[name], tacit.get(f"bare {name}")
         over, over_raw = None if bare is None else own / bare, own / raw[name]
         reached = (over is None or over <= MOST_OVER_BARE) and (unit != "row" or over_raw <= MOST_OVER_RAW)
-        cells = [f"{1e3 * own:.2f}", "-" if bare is None else f"{1e3 * bare:.2f}", f"{1e3 * raw[name]:.2f}"]
-        cells += ["-" if over is None else f"{over:.2f}", f"{over_raw:.2f}"]
+        cells = ["-" if t is None else f"{1e3 * t:.2f}" for t in (own, engine, bare, raw[name])]
+        cells += ["-" if bare is None else f"{t / bare:.2f}" for t in (engine, own)] + [f"{over_raw:.2f}"]
         cells.append("-" if over is None else "yes" if reached else "NO")
-        if opendp:
-            cells.append(f"{1e3 * opendp[name]:,.0f}" if name in opendp else "-")
+        for found in others.values():
+            cells.append(f"{1e3 * found[name]:,.0f} ({found[name] / own:,.0f})" if name in found else "-")
         shown.add_row(name, *cells)
     console.print(shown)
     console.print(f"first question (registration): {tacit['first']:.2f} CPU seconds")
-    told = "".join(f", {who} {m['memory']:,.0f} MB" for who, m in (("raw", raw), ("OpenDP", opendp)) if m)
+    for who, found in others.items():
+        first = min(
+            found[name] / (tacit["first"] + tacit[f"ask {name}"]) for name in found if name in raw and name != "memory"
+        )
+        console.print(f"{who}: at least {first:.1f} times what tacit takes with registration (aim: {OVER_PEERS})")
+    told = "".join(f", {who} {m['memory']:,.0f} MB" for who, m in {"raw": raw, **others}.items())
     console.print(f"memory: tacit {tacit['memory']:,.0f} MB{told}\n")
 
 
@@ -212,15 +240,14 @@ def main() -> None:
         print(json.dumps(measure(*sys.argv[2:5])))
         return
     console = Console()
-    console.width = max(console.width, 120)
+    console.width = max(console.width, 160)
     console.print("Targets: 1.25 times bare; 1.1 times raw where the unit is a row.\n")
-    python = sys.argv[sys.argv.index("--opendp") + 1] if "--opendp" in sys.argv else None
     with tempfile.TemporaryDirectory() as folder:
         for rows in (SMALL, 10**7, *([10**8] if "--large" in sys.argv else [])):
             path = Path(folder) / f"{rows}.parquet"
             make(rows, path)
             for unit in ("user", "row"):
-                show(console, rows, unit, path, python if unit == "user" and rows == SMALL else None)
+                show(console, rows, unit, path)
             path.unlink()
 
 

@@ -136,6 +136,20 @@ def test_an_engine_that_fails_keeps_the_charge_and_the_question_is_completed_und
         assert c.ask(COUNT, epsilon="0.5") == release
 
 
+@pytest.mark.parametrize(
+    "asked",
+    [
+        "SELECT year, COUNT(*) AS n, SUM(cost) AS s, AVG(cost) AS m FROM visits GROUP BY year",
+        "SELECT MEDIAN(age) AS m, TOP_K(year, 2) FROM visits",
+        "SELECT note, COUNT(*) AS n FROM visits GROUP BY note",
+    ],
+)
+def test_what_is_handed_out_is_what_was_stored(place, asked):
+    with curator(place, tacit.Budget(epsilon=9, delta="1e-6")) as c:
+        release = c.ask(asked, epsilon=9)
+        assert tacit.Release.from_json(c.history()[-1].release) == release
+
+
 def test_disjoint_parts_cost_the_largest_and_not_the_sum(place):
     with curator(place) as c:
         for year, price in (("2023", "0.5"), ("2024", "0.4"), ("2025", "0.3")):

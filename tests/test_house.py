@@ -15,6 +15,10 @@ RANDOM = ("numpy.random", "random", "secrets")
 OUTSIDE = ("socket", "time", "builtins.open", "builtins.input", "builtins.print", "builtins.__import__")
 HEADINGS = ("Definition.", "Privacy.", "Utility.", "References.")
 HEAVY = {"pyspark", "fastapi", "altair", "duckdb", "sqlalchemy", "pandas", "matplotlib", "typer"}
+UNASKED = {"altair", "fastapi", "matplotlib", "pandas", "polars", "psycopg", "pyspark", "scipy"} | {
+    "sqlglot.dialects.duckdb",
+    *(f"tacit.{part}" for part in ("audit", "composition", "demo", "holdout", "theory", "workloads")),
+}
 LONGEST = 350
 
 
@@ -120,6 +124,19 @@ def test_each_mechanism_states_its_theorems() -> None:
 def test_no_file_is_long() -> None:
     lengths = {str(path.relative_to(PACKAGE)): len(path.read_text("utf-8").splitlines()) for path in parts(".")}
     assert {name: lines for name, lines in lengths.items() if lines > LONGEST} == {}
+
+
+def test_a_question_on_the_command_line_loads_only_what_it_needs(tmp_path: Path) -> None:
+    (tmp_path / "t.csv").write_text("age\n30\n40\n")
+    (tmp_path / "t.toml").write_text(
+        '[table]\nname = "t"\nunit = "row"\n[columns.age]\ntype = "integer"\nlower = 0\nupper = 99\n'
+    )
+    asked = ["ask", "t.csv", "SELECT AVG(age) AS m FROM t", "--epsilon", "1", "--budget", "epsilon=1 delta=1e-9"]
+    code = f"import sys; from tacit.cli import app; app({asked}, standalone_mode=False); print(*sys.modules)"
+    done = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True, cwd=tmp_path)
+    loaded = set(done.stdout.splitlines()[-1].split())
+    assert {"duckdb", "sqlalchemy", "tacit.curator"} <= loaded
+    assert loaded & UNASKED == set()
 
 
 def test_importing_tacit_loads_nothing_heavy() -> None:

@@ -6,7 +6,6 @@ A release is a draw from a law; its distance from the neighbouring law is a loss
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from . import composition
 from .calibrate import Calibrated, Target, calibrate
 from .core.budget import Budget
 from .core.distance import ADD_REMOVE, SUBSTITUTE, Distance, norms
@@ -57,13 +56,14 @@ from .tables.table import PublicTable, Table
 from .tables.terms import case, greatest, least
 
 if TYPE_CHECKING:
+    from . import composition
     from .curator import Curator
     from .ledger import Ledger
     from .release import Release
 
 # What takes long to import, or what a user of mechanisms never needs, is imported when it is first named.
 _LATER = {"Curator": ".curator", "Ledger": ".ledger", "Release": ".release"}
-_PARTS = ("audit", "holdout", "workloads")
+_PARTS = ("audit", "composition", "holdout", "workloads")
 
 
 def __getattr__(name: str) -> Any:

@@ -1,4 +1,4 @@
-"""Spark as an engine: it conforms; sessions, frames, names, files and addresses are tables; and it may be killed."""
+"""Spark as an engine: it conforms, whatever a table holds; its errors say nothing; and it may be killed."""
 
 import os
 import random
@@ -10,130 +10,40 @@ import pyarrow as pa
 import pytest
 from pyarrow import parquet
 from pyspark.sql import SparkSession
+from test_cli_tables import QUESTION, tacit
+from test_curator import ROWS as VISITS
+from test_curator import SCHEMA as VISITED
 
 from tacit.core.errors import BadData, BadParameter, BadSchema, EngineError, EngineUnavailable
+from tacit.demo.people import SCHEMA as SHOP
+from tacit.demo.people import write
 from tacit.engines import spark as module
 from tacit.engines import spark_session
-from tacit.engines.choice import engine_for
 from tacit.engines.reference import Reference
 from tacit.engines.spark import Spark
 from tacit.tables import build
-from tacit.tables.plan import Histogram, Key, Plan, Rows, Total, Units
-from tacit.tables.table import PublicTable, Table
+from tacit.tables.plan import Key, Plan, Rows, Total
+from tacit.tables.table import Table
 from tacit.testing.engines import CHECKS, engine, key_of, same
 from tacit.testing.typed import typed
-from tacit.testing.worlds import TEXTS, World
+from tacit.testing.worlds import World
 
-pytestmark = [
-    pytest.mark.filterwarnings("ignore:PySpark does not yet fully support pandas:FutureWarning"),
-    pytest.mark.filterwarnings("ignore::ResourceWarning"),  # sockets of py4j, closed by its own threads
-]
+from ._demo import PEOPLE, the_same
+from ._demo import ROWS as ROWS_OF_A_SHOP
+from ._spark import FAST, KEY, MARKS, ROWS, SCHEMA, SEEDS, arguments, equal, plan
 
-KEY = "0123456789abcdef" * 2
-PORT = 15002 + os.getpid() % 1000
-SCHEMA = {
-    "table": {"name": "t", "unit": "who", "rows": 2},
-    "columns": {"age": {"type": "integer", "lower": 0, "upper": 120}, "note": {"type": "text"}},
-}
-ROWS = [{"who": i % 7, "age": 3 * i % 130, "note": TEXTS[i % len(TEXTS)]} for i in range(60)]
-FAST = {
-    "spark.sql.shuffle.partitions": 1,
-    "spark.sql.adaptive.enabled": "false",
-    "spark.sql.codegen.wholeStage": "false",  # tables are small: to compile takes longer than to run
-    "spark.sql.ansi.enabled": "true",  # which an engine must not mind
-    "spark.sql.session.timeZone": "Asia/Tokyo",
-    "spark.plugins": "org.apache.spark.sql.connect.SparkConnectPlugin",
-    "spark.connect.grpc.binding.port": PORT,
-}
-JAVA = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
-
-
-def arguments(settings):
-    told = " ".join(f"--conf {name}={value}" for name, value in settings.items())
-    return f"{told} --driver-java-options '{JAVA}' pyspark-shell"
-
-
-@pytest.fixture(scope="module")
-def session():
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("PYSPARK_SUBMIT_ARGS", arguments(FAST))
-        return spark_session.opened("local[2]")
-
-
-def plan(schema, *, groups=None):
-    scan = schema.scan()
-    age = build.column(scan, "age")
-    key = Key("decade", build.bin_to(age, 10), tuple(range(13)))
-    return Plan(scan, (key,), (Rows(), Units(), Total(age), Histogram(age, (0, 18, 65, 120))), groups)
-
-
-def equal(table, tested):
-    """Whether an engine answers as the reference does for the rows above."""
-    with engine(Reference, [Table(ROWS, SCHEMA)], KEY) as reference, tested:
-        tested.register(table, KEY)
-        for groups in (None, 1):
-            asked = plan(table.schema, groups=groups)
-            same(reference.answer(asked), tested.answer(asked), 0, asked)
-        return tested.fingerprint()
+pytestmark = MARKS
 
 
 @pytest.mark.parametrize("check", CHECKS, ids=lambda check: check.__name__)
 def test_spark_conforms(session, check):
-    for seed in range(3):
+    for seed in SEEDS:  # cells of mixed types, and of one
         assert check(lambda: Spark(session), seed) > 0
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("part", range(4))
-@pytest.mark.parametrize("check", CHECKS, ids=lambda check: check.__name__)
-def test_spark_conforms_at_length(session, check, part):
-    for seed in range(1000 * part + 3, 1000 * part + 40):
-        assert check(lambda: Spark(session), seed) > 0
-
-
-@pytest.mark.parametrize("check", CHECKS[:2], ids=lambda check: check.__name__)
-def test_compiled_code_conforms(session, check, monkeypatch):
-    compiled = {**spark_session.SETTINGS, "spark.sql.codegen.wholeStage": "true", "spark.sql.adaptive.enabled": "true"}
-    monkeypatch.setattr(spark_session, "SETTINGS", compiled)
-    assert check(lambda: Spark(session), 1) > 0
-
-
-def test_every_handle_is_one_table(session, tmp_path):
-    data = pa.Table.from_pylist(ROWS)
-    frame = session.createDataFrame(data)
-    frame.createOrReplaceGlobalTempView("people")
-    parquet.write_table(data, tmp_path / "t.parquet")
-    folder = tmp_path / "many files"
-    frame.repartition(3).write.parquet(str(folder))
-    sorted_ = frame.orderBy("age")
-    connected = f"sc://127.0.0.1:{PORT}"
-    remote = spark_session.opened(connected).table("global_temp.people")
-    equal(Table(data, SCHEMA), Spark())
-    equal(Table(tmp_path / "t.parquet", SCHEMA), Spark(connected))
-    prints = set()
-    for handle in (
-        frame,
-        sorted_,
-        remote,
-        "spark://?table=global_temp.people",
-        f"spark://?table=parquet.`{folder}`",
-        f"{connected}/?table=global_temp.people",
-    ):
-        table = Table(handle, SCHEMA)
-        prints.add(equal(table, engine_for([table])))
-    assert len(prints) == 1
-    assert set(PublicTable(frame, "public").mapping("age", "who")) == {3 * i % 130 for i in range(60)}
-    assert not [t for t in session.catalog.listTables("global_temp") if t.name.startswith("tacit")]
-
-
-def test_a_table_that_holds_something_else_has_another_fingerprint(session):
-    def printed(rows):
-        with Spark() as tested:
-            tested.register(Table(session.createDataFrame(pa.Table.from_pylist(rows)), SCHEMA), KEY)
-            return tested.fingerprint()
-
-    changes = [ROWS[:-1], [*ROWS, ROWS[0]], [{**ROWS[0], "note": None}, *ROWS[1:]], [{**ROWS[0], "who": 8}, *ROWS[1:]]]
-    assert len({printed(rows) for rows in [ROWS, *changes]}) == 5
+def test_every_question_of_the_demonstration_has_the_integers_of_the_reference(session, tmp_path):
+    file = write(tmp_path / "purchases.parquet", ROWS_OF_A_SHOP, PEOPLE)
+    the_same(file, (lambda: Spark(session), Table(file, SHOP, engine="spark")))
 
 
 def test_the_session_of_others_is_left_as_it_is(session):
@@ -150,7 +60,7 @@ def test_the_session_of_others_is_left_as_it_is(session):
     frame.unpersist()
 
 
-@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("seed", SEEDS)
 def test_a_file_means_what_the_reference_says(session, tmp_path, seed):
     world = World(random.Random(seed))
     schema, key = world.schema(), key_of(world)
@@ -204,18 +114,16 @@ def test_a_constant_is_a_constant(session):
         assert cells.take(1, axis=i).sum() == 1
 
 
-def test_many_labels_and_many_keys(session):
-    labels = [f"l{i}" for i in range(3000)]
-    schema = {"table": {"name": "t", "unit": "row"}, "columns": {"c": {"type": "category", "values": labels}}}
-    table = Table([{"c": f"l{i * i % 3001}"} for i in range(500)], schema)
-    raw = Table(pa.table({"c": [f"l{i * i % 3001}" for i in range(500)]}), schema)
-    scan = table.schema.scan()
-    column = build.column(scan, "c")
-    spread = tuple(range(0, 3000, 7))
-    plans = [Plan(scan, (Key("c", column, values),), (Rows(),)) for values in (tuple(range(3000)), spread)]
-    with engine(Reference, [table], KEY) as reference, engine(lambda: Spark(session), [raw], KEY) as tested:
-        for asked in plans:
-            same(reference.answer(asked), tested.answer(asked), 0, asked)
+def test_a_file_and_a_name_on_the_command_line(session, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    parquet.write_table(pa.Table.from_pylist(VISITS), "visits.parquet")
+    for name in ("visits", "nowhere"):
+        (tmp_path / f"{name}.toml").write_text(VISITED)
+    asked = (QUESTION, "--epsilon", "0.25", "--budget", "epsilon=1", "--engine", "spark")
+    assert "Paid 0.25" in tacit("ask", "visits.parquet", *asked)
+    assert "Free: it was asked before" in tacit("ask", "visits.parquet", *asked)
+    assert "there is no such table" in " ".join(tacit("ask", "nowhere", *asked, code=2).split())
+    assert "1 is left" in tacit("ledger", "show", "nowhere.ledger")
 
 
 def test_an_error_of_the_engine_says_nothing(session, monkeypatch):
@@ -243,7 +151,7 @@ def test_what_cannot_be_read_is_refused(session):
     with Spark(session) as tested:
         with pytest.raises(BadData, match="note"):
             tested.register(Table(frame, SCHEMA), KEY)
-        with pytest.raises(BadData, match="Spark"):
+        with pytest.raises(EngineUnavailable, match="no such table"):
             tested.register(Table("spark://?table=nowhere", SCHEMA), KEY)
         with pytest.raises(BadParameter, match="Spark knows"):
             tested.register(Table("postgresql://host/database?table=t", SCHEMA), KEY)
@@ -257,26 +165,9 @@ def test_what_cannot_be_read_is_refused(session):
 
 
 def test_an_address_where_nobody_listens_is_told(monkeypatch):
-    monkeypatch.setattr(spark_session, "opened", lambda _: 1 / 0)
-    monkeypatch.setattr(module, "opened", spark_session.opened)
+    monkeypatch.setattr(spark_session, "_CONNECT", 0.5)
     with pytest.raises(EngineUnavailable, match="nothing was charged"):
         Spark("sc://127.0.0.1:1").register(Table(ROWS, SCHEMA), KEY)
-
-
-def test_a_session_that_is_gone_is_opened_again_unless_the_table_has_changed(session):
-    frame = session.createDataFrame(pa.Table.from_pylist(ROWS))
-    frame.createOrReplaceGlobalTempView("moving")
-    table = Table(f"sc://127.0.0.1:{PORT}/?table=global_temp.moving", SCHEMA)
-    asked = plan(table.schema)
-    with engine(Spark, [table], KEY) as tested:
-        expected = tested.answer(asked)
-        tested._own.stop()
-        same(expected, tested.answer(asked), 0, asked)
-        frame.where("age > 3").createOrReplaceGlobalTempView("moving")
-        same(expected, tested.answer(asked), 0, asked)  # it is kept as it was
-        tested._own.stop()
-        with pytest.raises(BadData, match="not as it was"):
-            tested.answer(asked)
 
 
 KILLED = """

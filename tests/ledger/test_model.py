@@ -119,6 +119,9 @@ class Model(RuleBasedStateMachine):
         epsilon = self.ledger.budget.spent(self.ledger.spent(analyst, part))
         assert epsilon == self.spent(part, analyst)
         assert self.ledger.remaining() == self.limit - max(self.spent(p) for p in PARTS)
+        accounts = self.ledger.accounts(analyst or "nobody", [part])
+        for (budget, (amounts,)), account in zip(accounts, (None, analyst), strict=False):
+            assert budget.spent(amounts) == self.spent(part, account)
         for paid in self.paid[-1:]:
             found, last = self.ledger.find(paid.request.key), self.last(paid.request.key)
             assert (found.draw, found.release, found.analyst) == (last.draw, last.release, last.request.analyst)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 from importlib import metadata
 from typing import Annotated
 
@@ -9,6 +10,8 @@ import typer
 
 from . import experiments, ledger, linear, tables, theory
 from ._say import console
+
+gc.set_threshold(250_000)  # a command is soon over, and nearly all that it makes are modules, which are no garbage
 
 app = typer.Typer(no_args_is_help=True, pretty_exceptions_enable=False)
 app.add_typer(ledger.app, name="ledger")

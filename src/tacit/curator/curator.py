@@ -29,6 +29,7 @@ from ..core.exact import Number, rational
 from ..core.loss import zero
 from ..core.randomness import SYSTEM
 from ..engines.base import Engine
+from ..engines.choice import chosen, engine_for
 from ..ledger import Ledger
 from ..ledger.entries import Charge
 from ..mechanisms import NumericSparse, Sparse
@@ -91,10 +92,16 @@ def asked(
     raise BadParameter("question", type(question).__name__, "SQL, or a question made of a table, as table.count()")
 
 
+def _read(stored: bytes, query: Query, made: Compiled) -> Release:
+    """What was stored, shown as this question wants it."""
+    return replace(Release.from_json(stored), query=query, recipes=made.recipes)
+
+
 class Curator:
     """Answers questions about one or several tables of the same units, within the budget of a ledger.
 
-    A new ledger is opened with a budget; one that is there knows its own.  `analyst` is who asks, unless told.
+    A new ledger is opened with a budget; one that is there knows its own.  `analyst` is who asks, unless told.  An
+    engine may be given by its name too; unless it is given, it is that of the tables.
     """
 
     def __init__(
@@ -104,7 +111,7 @@ class Curator:
         budget: Budget | None = None,
         public: Iterable[PublicTable] = (),
         analyst: str = "analyst",
-        engine: Engine | None = None,
+        engine: Engine | str | None = None,
     ) -> None:
         if not tables or not all(isinstance(table, Table) for table in tables):
             raise BadParameter("tables", tables, "one or more of tacit.Table")
@@ -114,13 +121,15 @@ class Curator:
             raise BadParameter("tables", [table.schema.name for table in tables], "of different names")
         for table in tables:
             table.check()
+        if not isinstance(engine, Engine):
+            self._told = chosen(tables, engine)
         self.table, self.analyst = tables[0], analyst
         self.ledger = ledger if isinstance(ledger, Ledger) else Ledger.open(ledger, budget, self.table.schema.name)
         if self.ledger.dataset != self.table.schema.name:
             raise BadParameter("table", self.table.schema.name, f"{self.ledger.dataset!r}, of which this ledger is")
         if budget not in (None, self.ledger.budget):
             raise BadParameter("budget", budget, f"{self.ledger.budget}, with which this ledger was opened")
-        self._engine, self._reading = engine, Lock()
+        self._engine, self._reading = engine if isinstance(engine, Engine) else None, Lock()
         self._registered = False
 
     @property
@@ -166,8 +175,9 @@ class Curator:
                 plan=codec.canonical((made.plan, [step.mechanism for step in priced.steps], priced.beta)),
                 fresh=fresh,
             )
-        stored = charge.release or self._complete(charge, query, made, question if isinstance(question, str) else "")
-        return replace(Release.from_json(stored), query=query, recipes=made.recipes)
+        if charge.release is None:
+            return self._complete(charge, query, made, question if isinstance(question, str) else "")
+        return _read(charge.release, query, made)
 
     def above_threshold(self, threshold: int, **terms: Any) -> Stream:
         """Open a stream that says of each count whether it reaches the threshold: say epsilon, count, queries."""
@@ -226,20 +236,22 @@ class Curator:
         """Buy bounds of a column for its schema: say epsilon or rho, and which share may lie outside."""
         return buy(self, column, **terms)
 
-    def _complete(self, charge: Charge, query: Query, made: Compiled, text: str) -> bytes:
+    def _complete(self, charge: Charge, query: Query, made: Compiled, text: str) -> Release:
         """The release of a charge, by the mechanisms that it paid for, which an offer of today might not name.
 
         The truth lives in the line of `draw` and nowhere else.  Between the draw and its storage nothing runs that the
         question could make fail: a draw that is lost would be drawn again, and one charge would pay for two.
         """
-        _, mechanisms, beta = codec.read(json.loads(charge.plan))
+        mechanisms, beta = codec.read(json.loads(charge.plan)[1:])
         measured = (*made.plan.measures, *([None] if made.plan.chosen else []))
         steps = tuple(Step(measure, m, ()) for measure, m in zip(measured, mechanisms, strict=True))
         price = self.budget.price(charge.loss)
         paid = Offer(query, made.plan, made.recipes, steps, charge.loss, price, self.budget, beta, ())
         told = Provenance(text, self._public_facts(), str(self.budget), charge.time, versions(), charge.seq)
-        drawn = draw(paid, self.engine.answer(made.plan))
-        return self.ledger.store(charge, Release.of(paid, drawn, told).facts())
+        release = Release.of(paid, draw(paid, self.engine.answer(made.plan)), told)
+        facts = release.facts()
+        stored = self.ledger.store(charge, facts)
+        return release if stored == facts else _read(stored, query, made)  # another asker's draw, stored before
 
     def _key(self, made: Compiled, said: Mapping[str, Any]) -> str:
         """What makes a question the same question: names of columns, and what is shown, do not."""
@@ -302,10 +314,8 @@ class Curator:
 
     def _own(self) -> Engine:
         """The engine of where the tables are; one that keeps bounded copies does so beside a ledger that is a file."""
-        from ..engines.choice import engine_for
-
         place = self.ledger.tables.place
-        return engine_for(list(self.tables.values()), None if "://" in place else f"{place}.tables")
+        return engine_for(list(self.tables.values()), None if "://" in place else f"{place}.tables", self._told)
 
     @cached_property
     def _secret(self) -> bytes:

@@ -91,3 +91,20 @@ def write(path: Path, rows: int = 400_000, people: int = 60_000) -> Path:
     )
     pq.write_table(table, path)
     return path
+
+
+def put(path: Path, server: str) -> str:
+    """The purchases of a file, in a table of a PostgreSQL server; and the address of that table."""
+    import psycopg
+    import pyarrow as pa
+    import pyarrow.csv
+    import pyarrow.parquet as pq
+
+    rows = pa.BufferOutputStream()
+    pa.csv.write_csv(pq.read_table(path), rows)
+    columns = "person int8, region text, age int2, product text, spend float8, day date, card bool, note text"
+    with psycopg.connect(server) as connection:
+        connection.execute(f"CREATE TABLE purchases ({columns})")
+        with connection.cursor().copy("COPY purchases FROM STDIN (FORMAT csv, HEADER)") as copy:
+            copy.write(rows.getvalue())
+    return f"{server}{'&' if '?' in server else '?'}table=purchases"

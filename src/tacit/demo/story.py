@@ -14,9 +14,8 @@ from rich.text import Text
 from ..core.budget import Budget
 from ..core.errors import Missing, TacitError
 from ..curator import Curator
-from ..engines.base import Engine
 from ..tables.table import Table
-from .people import SCHEMA, write
+from .people import SCHEMA, put, write
 
 if TYPE_CHECKING:
     from ..release import Release
@@ -69,14 +68,18 @@ QUESTIONS: tuple[tuple[str, str, dict[str, Any]], ...] = (
 )
 
 
-def run(picture: Path, engine: Engine | None = None) -> Iterator[RenderableType]:
-    """The demonstration, part by part; the pictures are saved at the end."""
+def run(picture: Path, engine: str = "duckdb", server: str | None = None) -> Iterator[RenderableType]:
+    """The demonstration, part by part; the pictures are saved at the end.
+
+    PostgreSQL is asked on a server, by its address, in which there is no table of purchases yet.
+    """
     with tempfile.TemporaryDirectory() as folder:
-        data = write(Path(folder) / "purchases.parquet")
-        yield Text("A shop has 400,000 purchases of 60,000 people.  This is public about the table:\n")
-        yield Text(SCHEMA, style="dim")
-        table, budget = Table(data, SCHEMA), Budget(epsilon=1, delta="1e-9")
-        with Curator(table, ledger=Path(folder) / "shop.ledger", budget=budget, engine=engine) as curator:
+        file = write(Path(folder) / "purchases.parquet")
+        data = file if server is None else put(file, server)
+        table, budget = Table(data, SCHEMA, engine=engine), Budget(epsilon=1, delta="1e-9")
+        with Curator(table, ledger=Path(folder) / "shop.ledger", budget=budget) as curator:
+            yield Text("A shop has 400,000 purchases of 60,000 people.  This is public about the table:\n")
+            yield Text(SCHEMA, style="dim")
             releases: list[Release] = []
             for title, text, price in QUESTIONS:
                 yield Text(f"\n{title}", style="bold")

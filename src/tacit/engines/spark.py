@@ -148,6 +148,9 @@ class Spark(Engine):
             self._drop(number)
         if changed:
             raise BadData("the table", "a file that changed while it was read", "left alone until it is registered")
+        if found is None and isinstance(table.data, Database):
+            reason = "there is no such table, or Spark cannot read it (a folder of files is parquet.`/path` to it)"
+            raise EngineUnavailable(table.data, reason)
         if found is None:
             raise BadData("the table", "data that Spark cannot read", "a whole, readable file or table")
         return _Known(table, key, number, registered(schema, key, columns, name, _D), found)
@@ -186,7 +189,7 @@ class Spark(Engine):
 def _home(data: Any) -> Session | str | None:
     """The session where data is, if it says so."""
     if isinstance(data, Database):
-        return data.url if data.url.startswith(("sc://", "spark://")) else None
+        return None if data.url == "spark://" else data.url
     return data.sparkSession if in_spark(data) else None
 
 

@@ -38,6 +38,7 @@ SETTINGS = {
     "spark.sql.optimizer.mapLookupHashThreshold": "16",  # long maps of labels are not searched from end to end
     "spark.sql.optimizer.canChangeCachedPlanOutputPartitioning": "true",  # small tables in few partitions
 }
+_CONNECT = 10  # seconds to wait for a connection
 _MODULE = "--add-modules=jdk.incubator.vector"  # Spark asks for it, and does without
 _JAVA = """#!/bin/sh
 for argument do
@@ -53,9 +54,25 @@ def opened(place: Session | str | None) -> Session:
     if place is not None and not isinstance(place, str):
         return place
     if place is not None and place.startswith("sc://"):
+        _answers(place)
         return SparkSession.builder.remote(place).create()
     active = SparkSession.getActiveSession()
     return active if active is not None and place is None else _started(place or "local[*]")
+
+
+def _answers(place: str) -> None:
+    """Raise if nobody listens at an address of Spark Connect, whose client would try again for minutes."""
+    try:
+        import grpc  # type: ignore[import-untyped]
+        from pyspark.sql.connect.client import DefaultChannelBuilder
+
+        channel = DefaultChannelBuilder(place).toChannel()
+    except ImportError:
+        raise Missing("Spark Connect needs more of pyspark; pip install 'tacit[spark]'") from None
+    try:
+        grpc.channel_ready_future(channel).result(timeout=_CONNECT)
+    finally:
+        channel.close()
 
 
 def beside(session: Session) -> Session:

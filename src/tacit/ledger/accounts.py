@@ -19,11 +19,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
-from ..core.budget import Budget
+from ..core.budget import Amounts, Budget
 from ..core.distance import SUBSTITUTE
 from ..core.errors import BadParameter, LedgerCorrupt, MixedRelations, NoAllowance
 from ..core.loss import Loss, zero
-from .encoding import Amounts
 
 ALL = ""  # of the parts; among the accounts, the one of the data set itself
 
@@ -78,6 +77,16 @@ class Accounts:
         self.sums.setdefault(ALL, {}).setdefault(ALL, self.budget.amounts(zero))  # where the relation is kept
         for account, amounts in price.items():
             add(self.sums.setdefault(account, {}), parts, amounts)
+
+    def spent(self, analyst: str, parts: Iterable[str] | None) -> list[tuple[Budget, list[Amounts]]]:
+        """The budgets that a charge is paid from, each with what is spent of it on each part that it touches."""
+        found = []
+        for account, budget in self.budgets(analyst, zero).items():
+            sums = self.sums.get(account, {})
+            base = sums.get(ALL, budget.amounts(zero))
+            touched = {ALL: None, **sums} if parts is None else parts
+            found.append((budget, [plus(base, sums[p]) if p in sums and p != ALL else base for p in touched]))
+        return found
 
     def _under(self, parts: Iterable[str] | None, loss: Loss) -> str | None:
         """The relation of all losses so far and of this one."""

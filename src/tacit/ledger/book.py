@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping
+from functools import cached_property
 from typing import Any
 
 from sqlalchemy import Connection, Select, bindparam, insert, select, update
@@ -59,12 +60,17 @@ class Book:
     """Entries to be appended after those in the tables."""
 
     def __init__(self, connection: Connection, accounts: Accounts) -> None:
-        self.connection, self.head, self.accounts = connection, last(connection), accounts
+        self.connection, self.accounts = connection, accounts
         self._stored: dict[str, dict[str, str]] = {}  # as read: account, part, amounts
         self._fetched: dict[str, set[str | None]] = {}  # the parts that were looked for; None is all
         self._pending: list[Entry] = []
         self._new: dict[str, Charge] = {}
         self.posted: list[tuple[str, frozenset[str] | None, Loss]] = []
+
+    @cached_property
+    def head(self) -> Head:
+        """The last entry so far."""
+        return last(self.connection)
 
     def append(self, kind: str, facts: Mapping[str, Json], data: bytes | None = None) -> Entry:
         entry = Entry.after(self.head, kind, facts, data)
@@ -78,13 +84,17 @@ class Book:
         if found is not None:
             self.accounts.allowances[analyst] = read_budget(found.body["budget"])
 
-    def pay(self, analyst: str, parts: frozenset[str] | None, loss: Loss) -> Json:
-        """Check and charge; what each account paid."""
+    def look_up(self, analyst: str, parts: frozenset[str] | None, loss: Loss = zero) -> None:
+        """Read the accounts that a charge of the loss is paid from."""
         if analyst not in self._fetched:
             self._fetched[analyst] = set()
             self.allowance(analyst)
         for account in self.accounts.budgets(analyst, loss):
             self.fetch(account, parts)
+
+    def pay(self, analyst: str, parts: frozenset[str] | None, loss: Loss) -> Json:
+        """Check and charge; what each account paid."""
+        self.look_up(analyst, parts, loss)
         price = self.accounts.price(analyst, loss)
         self.posted.append((analyst, parts, loss))
         self.accounts.post(analyst, parts, loss, price)

@@ -11,11 +11,11 @@ import os
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
-from typing import IO, NoReturn, TypeVar
+from typing import IO, Any, NoReturn, TypeVar
 
-from sqlalchemy import Connection, insert, inspect, select
+from sqlalchemy import Connection, Select, bindparam, insert, inspect, select
 
-from ..core.budget import Budget
+from ..core.budget import Amounts, Budget
 from ..core.currency import Amount
 from ..core.errors import BadParameter, BudgetExceeded, LedgerConflict, LedgerUnavailable
 from ..core.exact import flag
@@ -33,6 +33,9 @@ from .tally import Tally
 
 T = TypeVar("T")
 _PAGE = 1000
+_AFTER = select(entries).where(entries.c.seq > bindparam("seq")).order_by(entries.c.seq)
+_PAGED = _AFTER.limit(_PAGE)
+_CHARGED = _AFTER.where(entries.c.kind != "release")  # which costs nothing more, and may be large
 
 
 class Ledger:
@@ -163,7 +166,7 @@ class Ledger:
 
         def give(book: Book) -> None:
             book.fetch(analyst, None)
-            self._tally.read(_after(book.connection, self._tally.seen))
+            self._tally.read(_found(book.connection, _CHARGED, self._tally.seen))
             sums = book.accounts.sums[analyst] = self._tally.amounts(budget, analyst)
             written = {part: write_amounts(amounts) for part, amounts in sums.items()}
             book.append("allowance", {"key": analyst, "budget": write_budget(budget), "spent": written})
@@ -176,18 +179,13 @@ class Ledger:
         with self._tallied() as tally:
             return tally.allowances.get(analyst)
 
-    def accounts(self, analyst: str, parts: Iterable[str] | None = None) -> list[tuple[Budget, list[Loss]]]:
+    def accounts(self, analyst: str, parts: Iterable[str] | None = None) -> list[tuple[Budget, list[Amounts]]]:
         """The budgets that an analyst's charge is paid from, each with what was spent of it on each of these parts."""
-        with self._tallied() as tally:
-            budgets = {
-                ALL: self.budget,
-                **({analyst: tally.allowances[analyst]} if analyst in tally.allowances else {}),
-            }
-            wanted = None if parts is None else list(parts)
-            return [
-                (budget, [tally.spent(account, part) for part in (tally.parts(account) if wanted is None else wanted)])
-                for account, budget in budgets.items()
-            ]
+        wanted = some(parts)
+        with self.tables.reading() as connection:
+            book = Book(connection, Accounts(self.budget, self.only_allowed))
+            book.look_up(analyst, wanted)
+        return book.accounts.spent(analyst, wanted)
 
     def allowances(self) -> dict[str, Budget]:
         """What each analyst may spend, of those who were told."""
@@ -204,15 +202,14 @@ class Ledger:
 
     def remaining(self, analyst: str | None = None, part: str | None = None) -> Amount:
         """What is left of the budget, or of an analyst's allowance if that is less."""
-        left = self.budget.remaining(self.spent(None, part))
-        allowance = None if analyst is None else self.allowance(analyst)
-        return left if allowance is None else min(left, allowance.remaining(self.spent(analyst, part)))
+        accounts = self.accounts(analyst or ALL, None if part is None else [part])
+        return min(budget.remaining(amounts) for budget, spent in accounts for amounts in spent)
 
     def entries(self, after: int = 0) -> Iterator[Entry]:
         """All entries after one, in their order, each checked by itself."""
         while True:
             with self.tables.reading() as connection:
-                page = list(_after(connection, after, _PAGE))
+                page = list(_found(connection, _PAGED, after))
             yield from page
             if len(page) < _PAGE:
                 return
@@ -267,13 +264,12 @@ class Ledger:
     @contextmanager
     def _tallied(self) -> Iterator[Tally]:
         with self.tables.reading() as connection:
-            self._tally.read(_after(connection, self._tally.seen))
+            self._tally.read(_found(connection, _CHARGED, self._tally.seen))
             yield self._tally
 
 
-def _after(connection: Connection, seq: int, limit: int | None = None) -> Iterator[Entry]:
-    query = select(entries).where(entries.c.seq > seq).order_by(entries.c.seq).limit(limit)
-    return (Entry.read(dict(row)) for row in connection.execute(query).mappings())
+def _found(connection: Connection, query: Select[Any], after: int) -> Iterator[Entry]:
+    return (Entry.read(dict(row)) for row in connection.execute(query, {"seq": after}).mappings())
 
 
 def _opening(connection: Connection, place: str) -> Entry | None:

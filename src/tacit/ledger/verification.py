@@ -13,10 +13,10 @@ from typing import Any
 from sqlalchemy import Connection, select
 from sqlalchemy.exc import DBAPIError
 
-from ..core.budget import Budget
+from ..core.budget import Amounts, Budget
 from ..core.errors import LedgerCorrupt, TacitError
 from .accounts import ALL, Accounts, Overdrawn
-from .encoding import Amounts, canonical, read_amounts, read_budget, read_loss, write_amounts
+from .encoding import canonical, read_amounts, read_budget, read_loss, write_amounts
 from .entries import FORMAT, START, Entry, Head, digest
 from .store import entries, sessions, totals
 from .tally import Tally

@@ -15,7 +15,7 @@ import platform
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from fractions import Fraction
-from functools import cached_property
+from functools import cache, cached_property
 from importlib import metadata
 from typing import TYPE_CHECKING, Any
 
@@ -44,9 +44,11 @@ if TYPE_CHECKING:
 FORMAT = 1
 
 
+@cache
 def versions() -> tuple[tuple[str, str], ...]:
     """What a release is made with."""
-    return (("python", platform.python_version()), *((name, metadata.version(name)) for name in ("tacit", "numpy")))
+    told = {"python": platform.python_version(), "tacit": metadata.version("tacit"), "numpy": np.__version__}
+    return tuple(told.items())
 
 
 @dataclass(frozen=True)

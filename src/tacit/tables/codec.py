@@ -13,6 +13,7 @@ import json
 from collections.abc import Iterator, Mapping
 from dataclasses import Field, fields, is_dataclass
 from fractions import Fraction
+from functools import cache
 from types import ModuleType
 from typing import Any
 
@@ -24,6 +25,7 @@ from ..core.errors import BadParameter
 from ..core.loss import Loss
 from . import domain, expression, outputs, plan, query, recipe, relation
 
+_PLAIN = frozenset((int, str))  # of which lists may be long: they stay as they are
 _RELATIONS: Mapping[str, Neighbours] = {repr(r): r for r in (ADD_REMOVE, SUBSTITUTE)}
 
 
@@ -67,7 +69,7 @@ def write(value: object) -> Any:
         case Fraction():
             return {"/": f"{value.numerator}/{value.denominator}"}
         case tuple() | list():
-            return [item if type(item) is int else write(item) for item in value]
+            return [item if type(item) in _PLAIN else write(item) for item in value]
         case dict():
             return {"is": "dict", "items": [[write(k), write(v)] for k, v in value.items()]}
         case Neighbours():
@@ -75,7 +77,7 @@ def write(value: object) -> Any:
         case Loss():
             terms = sorted(([write(atom), n] for atom, n in value.terms.items()), key=json.dumps)
             return {"is": "Loss", "terms": terms, "relation": write(value.relation)}
-    kind = type(value)
+    kind: type = type(value)
     if KINDS.get(kind.__name__) is not kind:
         raise BadParameter("value", kind.__name__, f"one of {', '.join(sorted(KINDS))}")
     return {"is": kind.__name__, **{f.name: write(getattr(value, f.name)) for f in _told(kind)}}
@@ -85,7 +87,7 @@ def read(written: Any) -> Any:
     """What `write` wrote."""
     match written:
         case list():
-            return tuple(item if type(item) is int else read(item) for item in written)
+            return tuple([item if type(item) in _PLAIN else read(item) for item in written])
         case {"/": str(text)}:
             return Fraction(text)
         case {"is": "dict", "items": items}:
@@ -101,6 +103,7 @@ def read(written: Any) -> Any:
     return written
 
 
+@cache
 def _told(kind: type) -> list[Field[Any]]:
     """The fields that make a value: those with a fixed value are not among them."""
     own_init = not kind.__dataclass_params__.init  # type: ignore[attr-defined]

@@ -20,7 +20,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import TypedDict, Unpack
 
-from ..core.budget import Budget
+from ..core.budget import Budget, Spent
 from ..core.currency import Amount, Currency, Epsilon, RenyiAt, Rho
 from ..core.errors import BadParameter, BadQuestion, BudgetExceeded, Refused
 from ..core.exact import Number, positive, probability
@@ -84,8 +84,8 @@ def offer(
     budget: Budget,
     *,
     schemas: Mapping[str, Schema] | None = None,
-    spent: Sequence[Loss] = (zero,),
-    allowance: tuple[Budget, Sequence[Loss]] | None = None,
+    spent: Sequence[Spent] = (zero,),
+    allowance: tuple[Budget, Sequence[Spent]] | None = None,
     **terms: Unpack[Terms],
 ) -> Offer:
     """What the question costs and how accurate it is.
@@ -120,16 +120,16 @@ def _loss(found: list[Step]) -> Loss:
     return sum((step.mechanism.loss() for step in found), zero)
 
 
-def _room(c: Currency, budget: Budget, spent: Sequence[Loss], amount: Fraction) -> Amount:
+def _room(c: Currency, budget: Budget, spent: Sequence[Spent], amount: Fraction) -> Amount:
     """How much of a currency may be spent so that no more than the amount is spent of a budget."""
-    limits = [limit for known, limit in budget.sums if known == c or type(known) is type(c) is not RenyiAt]
-    if not limits:
+    places = [i for i, (known, _) in enumerate(budget.sums) if known == c or type(known) is type(c) is not RenyiAt]
+    if not places:
         return Fraction(0)
-    rooms: list[Amount] = []
-    for before in spent:
-        used, total = budget.spent(before), c.total(before)
+    limit, rooms = budget.sums[places[0]][1], list[Amount]()
+    for amounts in map(budget.amounts, spent):
+        used, total = budget.used(amounts), amounts[1 + places[0]]
         lost = math.inf in (used, total)
-        rooms.append(Fraction(0) if lost else (used + amount) / budget.limit * limits[0] - total)
+        rooms.append(Fraction(0) if lost else (used + amount) / budget.limit * limit - total)
     return min(rooms)
 
 
@@ -142,8 +142,8 @@ def _size(found: list[Step]) -> float:
 class _Terms:
     compiled: Compiled
     budget: Budget
-    spent: Sequence[Loss]
-    allowance: tuple[Budget, Sequence[Loss]] | None
+    spent: Sequence[Spent]
+    allowance: tuple[Budget, Sequence[Spent]] | None
     beta: Fraction
     delta: Number | None
     schemas: Mapping[str, Schema]

@@ -1,9 +1,10 @@
 """The schema of a table: public facts only, declared in TOML and never read from the data.
 
-    [table]              name, unit (a column, or "row"), rows, and optionally groups, size, partition
+    [table]              name, unit (a column, or "row"), rows, and optionally groups, size, partition, engine, source
     [columns.age]        type, and optionally lower and upper; grid and total of numbers; values of a category
 
-What is written by `dumps` is the canonical text: schemas with one meaning have one text and one digest.
+What is written by `dumps` is the canonical text: schemas with one meaning have one text and one digest.  Where a table
+is (`source`) and who reads it (`engine`) is no part of its meaning.
 """
 
 from __future__ import annotations
@@ -15,16 +16,18 @@ import os
 import re
 import tomllib
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from decimal import Decimal
 from fractions import Fraction
 from functools import cached_property
+from pathlib import Path
 from typing import Any
 
 from ..core.errors import BadParameter, BadSchema
 from .columns import ColumnType, Facts, facts_of, read_column, written
+from .databases import ENGINES, Database
 from .domain import WIDEST, Domain
-from .files import regular
+from .files import TABLES, regular
 from .relation import Scan
 
 __all__ = ["ColumnType", "Schema"]
@@ -44,6 +47,8 @@ class Schema:
     groups: int | None = None
     size: int | None = None
     partition: str | None = None
+    engine: str | None = field(default=None, compare=False)
+    source: str | None = field(default=None, compare=False)  # a path, an address, or a name that the engine knows
 
     @staticmethod
     def load(source: Schema | str | os.PathLike[str] | Mapping[str, Any]) -> Schema:
@@ -52,16 +57,16 @@ class Schema:
             return source
         if isinstance(source, Mapping):
             return _schema("schema", source)
-        where, text = "schema", str(source)
+        where, text, beside = "schema", str(source), Path()
         if "\n" not in text:
             path = regular("schema", source, (".toml",))
-            where = path.name
+            where, beside = path.name, path.parent
             try:
                 text = path.read_text("utf-8")
             except (OSError, UnicodeDecodeError):
                 raise BadSchema(where, "a file that cannot be read as UTF-8", "TOML") from None
         try:
-            return _schema(where, tomllib.loads(text, parse_float=Decimal))
+            return _schema(where, tomllib.loads(text, parse_float=Decimal), beside)
         except tomllib.TOMLDecodeError as error:
             raise BadSchema(where, str(error), "TOML") from None
         except (ValueError, RecursionError) as error:  # an integer of thousands of digits, a list thousands deep
@@ -97,7 +102,7 @@ class Schema:
         return "\n".join(parts)
 
 
-def _schema(where: str, given: Mapping[str, Any]) -> Schema:
+def _schema(where: str, given: Mapping[str, Any], beside: Path = Path()) -> Schema:
     top = Facts(where, given)
     table = Facts(f"{where}: table", top.get("table"))
     columns = Facts(f"{where}: columns", {} if top.get("columns") is None else top.get("columns"))
@@ -127,8 +132,25 @@ def _schema(where: str, given: Mapping[str, Any]) -> Schema:
     partition = table.get("partition")
     if partition is not None and (partition, "category") not in [(key, column.type) for key, column in known]:
         raise table.bad("partition", "a column of type category")
+    engine, source = table.get("engine"), _source(table, beside)
+    if engine not in (None, *ENGINES):
+        raise table.bad("engine", f"one of {', '.join(ENGINES)}")
     table.close()
-    return Schema(name, None if unit == "row" else unit, rows or 1, known, groups, size, partition)
+    return Schema(name, None if unit == "row" else unit, rows or 1, known, groups, size, partition, engine, source)
+
+
+def _source(table: Facts, beside: Path) -> str | None:
+    """Where the data are: a file, from the folder of the schema; else an address, or a name, without any secret."""
+    source = table.get("source")
+    if source is None:
+        return None
+    if not written(source, 4096):
+        raise table.bad("source", "a path, an address or the name of a table")
+    if "://" in source and Database.read(source).secret:
+        raise BadSchema(
+            f"{table.where}.source", "one with a password", "an address without a password; it may be in PGPASSWORD"
+        )
+    return str(beside / source) if source.lower().endswith(TABLES) else source
 
 
 def _text(heading: str, facts: Mapping[str, object]) -> str:

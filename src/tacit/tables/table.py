@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from ..core.errors import BadParameter, BadSchema
-from .databases import Database
+from .databases import Database, engine_of
 from .door import Rows
 from .files import TABLES, regular
 from .relation import Scan
@@ -19,10 +19,15 @@ from .schema import NAME, Schema
 LIBRARIES = ("pyarrow", "pandas", "polars", "pyspark")
 
 
-def handle(data: Any) -> Any:
-    """What was given as data: the real path of a file, the address of a table, or one in memory; nothing is read."""
+def handle(data: Any, engine: str | None = None) -> Any:
+    """What was given as data: the real path of a file, the address of a table, or one in memory; nothing is read.
+
+    To an engine that is a database, text that ends like no file is the name of a table there.
+    """
     if isinstance(data, str) and "://" in data:
         return Database.read(data)
+    if isinstance(data, str) and engine in ("postgres", "spark") and not data.lower().endswith(TABLES):
+        return Database.named(data, engine)
     if isinstance(data, str | os.PathLike):
         return regular("data", data, TABLES)
     library = type(data).__module__.partition(".")[0]
@@ -43,11 +48,13 @@ def named(name: str) -> str:
 class Table(Rows):
     """A sensitive table: data that is read only by an engine, for the curator, and a schema of public facts.
 
-    A name given here is used instead of the schema's; a unit given here must be the schema's.
+    Data, a name or an engine given here are used instead of the schema's; a unit given here must be the schema's.  The
+    engine is "duckdb", "postgres" or "spark"; unless it is told it is that of the place where the data are.
     """
 
     data: Any
     schema: Schema
+    engine: str
 
     def __init__(
         self,
@@ -55,12 +62,17 @@ class Table(Rows):
         schema: Schema | str | os.PathLike[str] | Mapping[str, Any],
         unit: str | None = None,
         name: str | None = None,
+        engine: str | None = None,
     ) -> None:
         known = Schema.load(schema)
         if unit is not None and unit != (known.unit or "row"):
             raise BadSchema("unit", unit, f"{known.unit or 'row'!r}, as the schema says")
         object.__setattr__(self, "schema", known if name is None else replace(known, name=named(name)))
-        object.__setattr__(self, "data", handle(data))
+        if data is None and known.source is None:
+            raise BadSchema("data", None, "given, or named in the schema as source")
+        told = engine or known.engine
+        object.__setattr__(self, "data", handle(known.source if data is None else data, told))
+        object.__setattr__(self, "engine", engine_of(self.data, told))
 
     def check(self) -> None:
         """Refuse a schema that is not of these data, by their names and types alone."""
