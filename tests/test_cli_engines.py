@@ -163,6 +163,14 @@ def test_what_is_wrong_with_a_database_is_one_clear_paragraph_and_charges_nothin
         tested.register(Table("nobody", SCHEMA, engine="postgres"), "0" * 32)
 
 
+def test_a_column_that_is_no_longer_of_its_type_is_told_before_any_charge(place, stored):
+    drifted = SCHEMA.replace('type = "integer"\nlower = 0\nupper = 99', 'type = "date"')
+    (place / "shop.visits.toml").write_text(drifted)
+    said = " ".join(tacit("ask", "shop.visits", QUESTION, *TERMS, "--engine", "postgres", code=2).split())
+    assert "columns.age must be of a type that integer values have a meaning in; got 'date'" in said
+    assert "1 is left" in tacit("ledger", "show", "shop.visits.ledger")
+
+
 def test_the_demonstration_names_the_engines_it_knows(place):
     said = tacit("demo", "--engine", "oracle", code=2)
     assert "one of duckdb, postgres, spark" in " ".join(said.split()) and "A shop has" not in said

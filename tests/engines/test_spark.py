@@ -1,5 +1,6 @@
 """Spark as an engine: it conforms, whatever a table holds; its errors say nothing; and it may be killed."""
 
+import datetime
 import os
 import random
 import subprocess
@@ -14,6 +15,7 @@ from test_cli_tables import QUESTION, tacit
 from test_curator import ROWS as VISITS
 from test_curator import SCHEMA as VISITED
 
+from tacit import Budget, Curator, Ledger
 from tacit.core.errors import BadData, BadParameter, BadSchema, EngineError, EngineUnavailable
 from tacit.demo.people import SCHEMA as SHOP
 from tacit.demo.people import write
@@ -72,6 +74,17 @@ def test_a_file_means_what_the_reference_says(session, tmp_path, seed):
             asked = world.plan(schema.scan())
             same(reference.answer(asked), tested.answer(asked), seed, asked)
         assert reference.fingerprint() == tested.fingerprint()
+
+
+def test_columns_that_are_no_longer_of_their_types_are_told_before_any_charge(session, tmp_path):
+    frame = session.createDataFrame(pa.table({"who": [1], "age": [datetime.date(2024, 1, 1)], "note": ["x"]}))
+    with (
+        Curator(Table(frame, SCHEMA), ledger=tmp_path / "t.ledger", budget=Budget(epsilon=1)) as curator,
+        pytest.raises(BadSchema, match=r"columns\.age must be of a type that date values have a meaning in"),
+    ):
+        curator.ask("SELECT COUNT(*) FROM t", epsilon=1)
+    with Ledger.open(tmp_path / "t.ledger") as ledger:
+        assert ledger.remaining() == 1
 
 
 def test_a_csv_is_read_as_text(session, tmp_path):

@@ -38,6 +38,7 @@ from ..tables import codec, partition, sql
 from ..tables.calibration import Step
 from ..tables.door import Question
 from ..tables.draw import draw
+from ..tables.init import suited
 from ..tables.measures import Compiled, compiled
 from ..tables.price import BETA, Offer, Terms, offer
 from ..tables.query import Query
@@ -309,6 +310,7 @@ class Curator:
                 self._pin()
                 for name, table in self.tables.items():
                     self._engine.register(table, self._keyed("rows", name)[:32])
+                    suited(self._engine.kinds(name), table.schema)
                 self._registered = True
         return self._engine
 

@@ -10,7 +10,7 @@ It must hold, and `testing.engines` checks, that
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -51,6 +51,10 @@ class Engine(ABC):
     @abstractmethod
     def fingerprint(self) -> str:
         """SHA-256 of what all registered tables hold, as it was when they were read."""
+
+    def kinds(self, name: str) -> Mapping[str, str]:
+        """What the columns of a registered table hold, in a schema's words, where only the engine can tell."""
+        return {}
 
     @abstractmethod
     def answer(self, plan: Plan) -> Answer:

@@ -6,6 +6,7 @@ Databases compute what a CASE does not choose, so nothing here can raise: casts 
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal
 
@@ -33,6 +34,12 @@ class Raw:
     sql: exp.Expr
     bits: int = 64
     double: exp.Expr | None = None  # a decimal as the nearest double
+
+
+def kinds(raw: Mapping[str, Raw]) -> dict[str, str]:
+    """What columns hold, in a schema's words."""
+    words = {"double": "real", "decimal": "real"}
+    return {name: words.get(column.kind, column.kind) for name, column in raw.items()}
 
 
 def canonical(raw: Raw, column: ColumnType, d: Dialect) -> exp.Expr:

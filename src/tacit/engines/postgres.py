@@ -28,7 +28,7 @@ from ..tables.plan import Plan
 from ..tables.schema import Schema
 from .base import Answer, Engine
 from .bounded_sql import bounded, registered
-from .canonical_sql import Raw
+from .canonical_sql import Raw, kinds
 from .dialect import constant
 from .gathering import Columns, gathered
 from .postgres_catalogue import Description, connected, describe, words
@@ -54,6 +54,7 @@ class _Known:
     schema: Schema
     key: str
     name: str
+    kinds: Mapping[str, str]
 
     def describe(self, connection: psycopg.Connection[Any]) -> Description:
         return describe(connection, self.place, self.name, self.schema)
@@ -75,8 +76,8 @@ class Postgres(Engine):
             raise BadParameter("data", repr(table), "the address of a table in PostgreSQL")
         if any(known.place.url != place.url for known in self._tables.values()):
             raise BadParameter("tables", str(place), "all of one database")
-        name = self._before(place, lambda connection: describe(connection, place, place.table, schema).name)
-        self._tables[schema.name] = _Known(place, schema, key, name)
+        found = self._before(place, lambda connection: describe(connection, place, place.table, schema))
+        self._tables[schema.name] = _Known(place, schema, key, found.name, kinds(found.raw()))
         self._prints.pop(schema.name, None)
 
     def forget(self, name: str) -> None:
@@ -84,6 +85,9 @@ class Postgres(Engine):
             raise BadParameter("table", name, "one that is registered")
         del self._tables[name]
         self._prints.pop(name, None)
+
+    def kinds(self, name: str) -> Mapping[str, str]:
+        return self._tables[name].kinds
 
     def fingerprint(self) -> str:
         """SHA-256 of what the tables hold now."""

@@ -11,6 +11,7 @@ import hashlib
 import itertools
 import os
 import threading
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -20,6 +21,7 @@ from sqlglot import exp
 from ..core.errors import BadData, BadParameter, EngineError, EngineUnavailable, TacitError
 from ..tables.databases import Database, in_spark
 from ..tables.plan import Plan
+from . import canonical_sql
 from .base import Answer, Engine
 from .bounded_sql import bounded, registered
 from .gathering import Columns, gathered
@@ -46,6 +48,7 @@ class _Known:
     number: int
     place: Registered
     print: str
+    kinds: Mapping[str, str]
 
 
 class Spark(Engine):
@@ -83,6 +86,9 @@ class Spark(Engine):
         if name not in self._tables:
             raise BadParameter("table", name, "one that is registered")
         self._release(name)
+
+    def kinds(self, name: str) -> Mapping[str, str]:
+        return self._tables[name].kinds
 
     def fingerprint(self) -> str:
         prints = sorted((name, known.print) for name, known in self._tables.items())
@@ -153,7 +159,8 @@ class Spark(Engine):
             raise EngineUnavailable(table.data, reason)
         if found is None:
             raise BadData("the table", "data that Spark cannot read", "a whole, readable file or table")
-        return _Known(table, key, number, registered(schema, key, columns, name, _D), found)
+        place = registered(schema, key, columns, name, _D)
+        return _Known(table, key, number, place, found, canonical_sql.kinds(columns))
 
     def _ready(self) -> None:
         """A session that holds the tables: the one there is, or one that is opened in its place."""

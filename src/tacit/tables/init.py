@@ -10,6 +10,7 @@ import csv
 import json
 import os
 import re
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -54,6 +55,11 @@ def checked(data: Any, schema: Schema) -> None:
     else:
         names = getattr(data, "column_names", getattr(data, "columns", ()))
         columns = {str(name): "text" for name in names}
+    suited(columns, schema)
+
+
+def suited(columns: Mapping[str, str | None], schema: Schema) -> None:
+    """The same, where it is known what the columns of the data are."""
     wanted = [*([schema.unit] if schema.unit else []), *(name for name, _ in schema.columns)]
     if missing := [name for name in wanted if columns and name not in columns]:
         raise BadSchema("columns", ", ".join(missing), f"columns that the data have: {', '.join(columns)}")
