@@ -21,7 +21,7 @@ from tacit.core.atoms import (
 )
 from tacit.core.exact import up
 from tacit.core.loss import Loss, Pure
-from tacit.core.pairs import LaplaceShift
+from tacit.core.pairs import DiscreteLaplaceShift, LaplaceShift
 from tacit.core.pld import Sum
 from tacit.mix import mix
 
@@ -235,3 +235,11 @@ def test_weak_noise_under_sampling_is_quick():
     answer = times(10**6, Sampled(Fraction(1, 100), GaussianNoise(Fraction(1, 10**12)))).epsilon(1e-6)
     assert 1e-6 < answer < 2e-5  # about normal, of mu = 10^-5
     assert times(1, GaussianNoise(Fraction(0))).epsilon(1e-310) == 0
+
+
+@pytest.mark.parametrize("epsilon", [Fraction(1, 10), Fraction(1), Fraction(40), Fraction(400)])
+def test_the_mean_of_a_long_shift_is_no_less_than_its_sum(epsilon):
+    shift = 2**16 + 1
+    pair = DiscreteLaplaceShift(shift / epsilon, shift)
+    losses, masses = pair._losses
+    assert 0 <= pair.mean / math.fsum(losses * masses) - 1 <= 1e-6

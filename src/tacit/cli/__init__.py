@@ -11,8 +11,6 @@ import typer
 from . import experiments, ledger, linear, tables, theory
 from ._say import console
 
-gc.set_threshold(250_000)  # a command is soon over, and nearly all that it makes are modules, which are no garbage
-
 app = typer.Typer(no_args_is_help=True, pretty_exceptions_enable=False)
 app.add_typer(ledger.app, name="ledger")
 app.add_typer(experiments.holdout, name="holdout")
@@ -47,3 +45,4 @@ def about(
     ] = False,
 ) -> None:
     """Differential privacy, exactly: what a question costs, how accurate its answer is, and the answer."""
+    gc.set_threshold(250_000)  # a command is soon over, and nearly all that it makes are modules, which are no garbage

@@ -174,10 +174,10 @@ class DiscreteLaplaceShift(Pair):
 
     @cached_property
     def _moments(self) -> tuple[float, float]:
-        """Mean and variance; of long shifts those of continuous noise, which windows are chosen by, will do."""
+        """Mean and variance; of long shifts about those of continuous noise, whose mean is less by rate / (3 shift)."""
         if self.shift > 2**16:
-            smooth = LaplaceShift(self.largest)
-            return smooth.mean, smooth.variance
+            smooth, e = LaplaceShift(self.largest), self.largest
+            return min(e, smooth.mean * (1 + e / self.shift**2)), smooth.variance
         losses, masses = self._losses
         with np.errstate(over="ignore", invalid="ignore"):
             mean = float(losses @ masses)
