@@ -14,7 +14,7 @@ PURE = ("composition", "core", "mechanisms", "theory", "workloads")
 RANDOM = ("numpy.random", "random", "secrets")
 OUTSIDE = ("socket", "time", "builtins.open", "builtins.input", "builtins.print", "builtins.__import__")
 HEADINGS = ("Definition.", "Privacy.", "Utility.", "References.")
-HEAVY = {"pyspark", "fastapi", "altair", "duckdb", "sqlalchemy", "pandas", "matplotlib", "typer"}
+HEAVY = {"pyspark", "fastapi", "altair", "duckdb", "sqlite3", "pandas", "matplotlib", "typer"}
 UNASKED = {"altair", "fastapi", "matplotlib", "pandas", "polars", "psycopg", "pyspark", "scipy"} | {
     "sqlglot.dialects.duckdb",
     *(f"tacit.{part}" for part in ("audit", "composition", "demo", "holdout", "theory", "workloads")),
@@ -135,7 +135,7 @@ def test_a_question_on_the_command_line_loads_only_what_it_needs(tmp_path: Path)
     code = f"import sys; from tacit.cli import app; app({asked}, standalone_mode=False); print(*sys.modules)"
     done = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True, cwd=tmp_path)
     loaded = set(done.stdout.splitlines()[-1].split())
-    assert {"duckdb", "sqlalchemy", "tacit.curator"} <= loaded
+    assert {"duckdb", "sqlite3", "tacit.curator"} <= loaded
     assert loaded & UNASKED == set()
 
 

@@ -16,29 +16,50 @@ import sys
 import time
 from fractions import Fraction
 
-from sqlalchemy import event
-
 from tacit import Budget
 from tacit.core.errors import BudgetExceeded
 from tacit.ledger import Ledger
 from tacit.testing._ledger import key, pure
 
-POINTS = ("before_cursor_execute", "after_cursor_execute", "commit", "begin")
 PRICE = pure(Fraction(1, 1000))
+
+
+class Ticking:
+    """A connection with a tick before and after each statement, also those that begin and commit."""
+
+    def __init__(self, connection, tick):
+        self._connection, self._tick = connection, tick
+
+    def _ticking(self, do, given):
+        self._tick()
+        done = do(*given)
+        self._tick()
+        return done
+
+    def execute(self, *given):
+        return self._ticking(self._connection.execute, given)
+
+    def executemany(self, *given):
+        return self._ticking(self._connection.executemany, given)
+
+    def __getattr__(self, name):
+        return getattr(self._connection, name)
 
 
 def work(path, first, rng, pipe, statements):
     """Ask until killed; by itself at the given number of statements, if any."""
     ledger = Ledger.open(path)
 
-    def tick(*_):
+    def tick():
         nonlocal statements
         statements -= 1
         if statements == 0:
             os.kill(os.getpid(), signal.SIGKILL)
 
-    for point in POINTS:
-        event.listen(ledger.tables._engine, point, tick)
+    connect = ledger.tables.dialect.connect
+    ledger.tables.dialect.connect = lambda: Ticking(connect(), tick)
+    ledger.tables.pause()  # the next connection ticks
+    ledger.tables.resume()
     while True:
         question = key(rng.randrange(first, first + 5))
         try:

@@ -102,11 +102,11 @@ def test_a_commit_is_durable_or_is_not_made(server, place, run):
         run("ALTER ROLE postgres SET synchronous_commit = off")
         try:
             with ledger.tables.writing() as connection:
-                assert connection.exec_driver_sql("SHOW synchronous_commit").scalar() == "on"
+                assert connection.execute("SHOW synchronous_commit").fetchone()[0] == "on"
             ledger.tables.pause()  # the next connection is one that the role's setting holds for
             ledger.tables.resume()
             with ledger.tables.writing() as connection:
-                assert connection.exec_driver_sql("SHOW synchronous_commit").scalar() == "on"
+                assert connection.execute("SHOW synchronous_commit").fetchone()[0] == "on"
         finally:
             run("ALTER ROLE postgres RESET synchronous_commit")
         for setting in ("fsync", "full_page_writes"):
@@ -185,7 +185,7 @@ def test_a_writer_sees_what_was_written_while_it_waited(place):
         with one.tables.writing() as connection:
             waiting.start()
             time.sleep(0.1)
-            connection.exec_driver_sql("UPDATE totals SET amounts = amounts")
+            connection.execute("UPDATE totals SET amounts = amounts")
         one.charge(key=key(1), loss=TENTH, analyst="ann")
         waiting.join()
         assert one.verify().seq == 3

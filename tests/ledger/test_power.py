@@ -88,7 +88,7 @@ def work(path, tell):
     for life in range(2):
         with Ledger.open(path, BUDGET) as ledger:
             with ledger.tables.reading() as connection:
-                connection.exec_driver_sql("PRAGMA wal_autocheckpoint=12")
+                connection.execute("PRAGMA wal_autocheckpoint=12")
             session = ledger.start(key=key("session"), loss=TENTH, state=b"0", analyst="ann")
             step, _ = session.read()
             for i in range(4):
@@ -194,7 +194,7 @@ def test_a_write_or_sync_that_fails_releases_nothing(memory, failure):
             try:
                 with Ledger.open(here, BUDGET) as ledger:
                     with ledger.tables.reading() as connection:
-                        connection.exec_driver_sql("PRAGMA wal_autocheckpoint=6")
+                        connection.execute("PRAGMA wal_autocheckpoint=6")
                     for i in range(3):
                         charge = ledger.charge(key=key(i), loss=TENTH, analyst="ann")
                         told[key(i)] = ledger.store(charge, b"%d" % i)

@@ -6,15 +6,14 @@ import sqlite3
 from fractions import Fraction
 
 import pytest
-from sqlalchemy import insert, text, update
 
 from tacit import Budget
 from tacit.core.errors import LedgerCorrupt, LedgerUnavailable
 from tacit.ledger import Ledger, verification
 from tacit.ledger.encoding import write_amounts, write_budget, write_loss
-from tacit.ledger.entries import START, Entry
+from tacit.ledger.entries import COLUMNS, START, Entry
 from tacit.ledger.sqlite import TRIGGERS
-from tacit.ledger.store import entries
+from tacit.ledger.statements import APPEND
 from tacit.testing._ledger import TENTH, key, pure
 
 FLIPS, EDITS, PAGES = 2500, 500, 150
@@ -43,10 +42,10 @@ def found(ledger, edit, anchor=START):
     try:
         with ledger.tables.writing() as connection:
             for name in TRIGGERS:
-                connection.exec_driver_sql(f"DROP TRIGGER {name}")
+                connection.execute(f"DROP TRIGGER {name}")
             edit(connection)
             for sql in TRIGGERS.values():
-                connection.exec_driver_sql(sql)
+                connection.execute(sql)
             try:
                 verification.verify(connection, anchor)
             except LedgerCorrupt as corrupt:
@@ -73,7 +72,7 @@ def flipped(cell, rng):
 def test_a_flipped_bit_in_any_cell_is_found(ledger):
     rng = random.Random(1)
     with ledger.tables.reading() as connection:
-        rows = [dict(row) for row in connection.exec_driver_sql("SELECT * FROM entries").mappings()]
+        rows = [dict(zip(COLUMNS, row, strict=True)) for row in connection.execute("SELECT * FROM entries")]
     for _ in range(FLIPS):
         row = rng.choice(rows)
         column = rng.choices([c for c in row if row[c] is not None], k=1)[0]
@@ -83,10 +82,10 @@ def test_a_flipped_bit_in_any_cell_is_found(ledger):
         taken = column in ("seq", "key", "charge", "step", "draw")  # an index may forbid this very flip
 
         def edit(connection, sql=sql, value=value, taken=taken):
-            done = connection.exec_driver_sql(sql, (value,)).rowcount
+            done = connection.execute(sql, (value,)).rowcount
             assert done == 1 or taken
             if not done:
-                connection.exec_driver_sql("UPDATE entries SET hash = '' WHERE seq = 1")
+                connection.execute("UPDATE entries SET hash = '' WHERE seq = 1")
 
         seq = found(ledger, edit)
         assert seq is not None, (column, row["seq"])
@@ -127,14 +126,14 @@ def edits(rng, count):
 def test_every_edit_is_found_by_an_anchor(ledger):
     anchor = ledger.head()
     for sql in edits(random.Random(2), anchor.seq):
-        assert found(ledger, lambda connection, sql=sql: connection.execute(text(sql)), anchor) is not None, sql
+        assert found(ledger, lambda connection, sql=sql: connection.execute(sql), anchor) is not None, sql
 
 
 def test_a_tail_that_was_cut_off_is_found_only_by_an_anchor(ledger):
     head = ledger.head()
 
     def cut(connection):
-        connection.exec_driver_sql(f"DELETE FROM entries WHERE seq = {head.seq}")
+        connection.execute(f"DELETE FROM entries WHERE seq = {head.seq}")
 
     assert found(ledger, cut) is None  # the release of a charge that is open again
     assert found(ledger, cut, head) == head.seq
@@ -146,7 +145,7 @@ def forged(ledger, kind, facts, data=None):
     head = ledger.head()
 
     def edit(connection):
-        connection.execute(insert(entries), [Entry.after(head, kind, facts, data).row()])
+        connection.execute(APPEND, Entry.after(head, kind, facts, data).row())
 
     return found(ledger, edit) == head.seq + 1
 
@@ -156,7 +155,8 @@ def test_an_entry_that_was_sealed_anew_is_found_by_the_next(ledger):
         row = Entry({**entry.body, "time": "1970-01-01T00:00:00.000000+00:00"}, entry.data).row()
 
         def edit(connection, row=row):
-            connection.execute(update(entries).where(entries.c.seq == row["seq"]).values(row))
+            changes = ", ".join(f"{column} = :{column}" for column in COLUMNS)
+            assert connection.execute(f"UPDATE entries SET {changes} WHERE seq = :seq", row).rowcount == 1
 
         assert found(ledger, edit) == entry.seq + 1
 

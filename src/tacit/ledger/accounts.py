@@ -74,7 +74,9 @@ class Accounts:
                 if budget.used(after) > budget.limit:
                     raise Overdrawn(account, budget, part)
         self.relation = relation
-        self.sums.setdefault(ALL, {}).setdefault(ALL, self.budget.amounts(zero))  # where the relation is kept
+        whole = self.sums.setdefault(ALL, {})
+        if ALL not in whole:  # where the relation is kept
+            whole[ALL] = self.budget.amounts(zero)
         for account, amounts in price.items():
             add(self.sums.setdefault(account, {}), parts, amounts)
 
@@ -83,7 +85,7 @@ class Accounts:
         found = []
         for account, budget in self.budgets(analyst, zero).items():
             sums = self.sums.get(account, {})
-            base = sums.get(ALL, budget.amounts(zero))
+            base = sums[ALL] if ALL in sums else budget.amounts(zero)
             touched = {ALL: None, **sums} if parts is None else parts
             found.append((budget, [plus(base, sums[p]) if p in sums and p != ALL else base for p in touched]))
         return found

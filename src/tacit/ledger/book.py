@@ -5,46 +5,31 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Mapping
 from functools import cached_property
-from typing import Any
-
-from sqlalchemy import Connection, Select, bindparam, insert, select, update
 
 from ..core.errors import LedgerConflict, LedgerCorrupt
 from ..core.loss import Loss, zero
 from ..core.randomness import SYSTEM
+from . import statements
 from .accounts import ALL, Accounts, Overdrawn
+from .dialect import Connection
 from .encoding import Json, canonical, read_amounts, read_budget, write_amounts, write_loss
 from .entries import START, Charge, Entry, Head, Request, digest
-from .store import entries, sessions, totals
-
-_ENTRY = select(entries).limit(1)
-AT = _ENTRY.where(entries.c.seq == bindparam("seq"))
-_HEAD = select(entries.c.seq, entries.c.hash).order_by(entries.c.seq.desc()).limit(1)
-_LAST = _ENTRY.order_by(entries.c.seq.desc())
-_DRAW = _ENTRY.where(entries.c.kind == "charge", entries.c.key == bindparam("key")).order_by(entries.c.draw.desc())
-_FOLLOWING = _ENTRY.where(entries.c.charge == bindparam("charge"), entries.c.step == bindparam("step"))
-_ALLOWANCE = _LAST.where(entries.c.kind == "allowance", entries.c.key == bindparam("analyst"))
-ASKED = _LAST.where(
-    entries.c.kind == "step", entries.c.key == bindparam("key"), entries.c.charge == bindparam("charge")
-)
-_TOTALS = select(totals).where(totals.c.account == bindparam("account"))
-_CHANGE = update(totals).where(totals.c.account == bindparam("at_account"), totals.c.part == bindparam("at_part"))
 
 
-def read(connection: Connection, query: Select[Any], **given: str | int) -> Entry | None:
+def read(connection: Connection, query: str, **given: str | int) -> Entry | None:
     """The one entry that a query finds, if any."""
-    row = connection.execute(query, given).mappings().first()
-    return None if row is None else Entry.read(dict(row))
+    row = connection.execute(query, given).fetchone()
+    return None if row is None else Entry.read(row)
 
 
 def last(connection: Connection) -> Head:
-    row = connection.execute(_HEAD).first()
+    row = connection.execute(statements.HEAD).fetchone()
     return START if row is None else Head(*row)
 
 
 def find(connection: Connection, key: str) -> Charge | None:
     """The last draw of a question, with its release if it has one."""
-    entry = read(connection, _DRAW, key=key)
+    entry = read(connection, statements.DRAW, key=key)
     if entry is None:
         return None
     release = None if entry.body["session"] else following(connection, entry.seq, 0)
@@ -53,7 +38,7 @@ def find(connection: Connection, key: str) -> Charge | None:
 
 def following(connection: Connection, charge: int, step: int) -> Entry | None:
     """What was appended to a charge under this number: its release is 0, the steps of a session are 0, 1, 2, ..."""
-    return read(connection, _FOLLOWING, charge=charge, step=step)
+    return read(connection, statements.FOLLOWING, charge=charge, step=step)
 
 
 class Book:
@@ -80,7 +65,7 @@ class Book:
 
     def allowance(self, analyst: str) -> None:
         """Look up what the analyst may spend."""
-        found = read(self.connection, _ALLOWANCE, analyst=analyst)
+        found = read(self.connection, statements.ALLOWANCE, analyst=analyst)
         if found is not None:
             self.accounts.allowances[analyst] = read_budget(found.body["budget"])
 
@@ -102,22 +87,24 @@ class Book:
 
     def fetch(self, account: str, parts: Iterable[str] | None) -> None:
         """Read the sums that a charge on these parts must be checked against: with None, all."""
-        wanted = {ALL} if parts is None else {ALL, *parts}
         stored, fetched = self._stored.setdefault(account, {}), self._fetched.setdefault(account, set())
-        if None in fetched or (parts is not None and wanted <= fetched):
+        if None in fetched:
             return
-        query = _TOTALS if parts is None else _TOTALS.where(totals.c.part.in_(sorted(wanted)))
-        fetched.update({None} if parts is None else wanted)
-        for row in self.connection.execute(query, {"account": account}):
-            if row.part in stored:  # and added to since
+        query = statements.OF_ACCOUNT if parts is None else statements.OF_PART
+        wanted: set[str | None] = {None} if parts is None else {ALL, *parts}
+        at = ({"account": account, "part": part} for part in wanted - fetched)
+        rows = [row for each in at for row in self.connection.execute(query, each)]
+        fetched |= wanted
+        for part, amounts, relation in rows:
+            if part in stored:  # and added to since
                 continue
-            stored[row.part] = row.amounts
+            stored[part] = amounts
             try:
-                self.accounts.sums.setdefault(account, {})[row.part] = read_amounts(json.loads(row.amounts))
+                self.accounts.sums.setdefault(account, {})[part] = read_amounts(json.loads(amounts))
             except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError):
                 raise LedgerCorrupt(0, "a total cannot be read") from None
-            if (account, row.part) == (ALL, ALL):
-                self.accounts.relation = row.relation
+            if (account, part) == (ALL, ALL):
+                self.accounts.relation = relation
 
     def charge(self, request: Request, session: bool = False) -> Charge:
         """The charge of a question that was asked before, free; or a new one."""
@@ -143,11 +130,8 @@ class Book:
         entry = self.append(
             "step", {**facts, "charge": charge.seq, "step": number, "state": digest(salt + state)}, data
         )
-        row = {"step": number, "salt": salt, "state": state}
-        if number:
-            self.connection.execute(update(sessions).where(sessions.c.charge == charge.seq).values(row))
-        else:
-            self.connection.execute(insert(sessions).values(charge=charge.seq, **row))
+        row = {"charge": charge.seq, "step": number, "salt": salt, "state": state}
+        self.connection.execute(statements.CHANGE_STATE if number else statements.NEW_STATE, row)
         return entry
 
     def due(self, over: Overdrawn) -> Loss:
@@ -166,21 +150,19 @@ class Book:
             stored = self._stored.get(account, {})
             for part, amounts in sums.items():
                 whole = (account, part) == (ALL, ALL)
-                row = {
-                    "amounts": canonical(write_amounts(amounts)),
-                    "relation": self.accounts.relation if whole else None,
-                }
+                written, relation = canonical(write_amounts(amounts)), self.accounts.relation if whole else None
+                row = {"account": account, "part": part, "amounts": written, "relation": relation}
                 if part not in stored:
-                    new.append({"account": account, "part": part, **row})
-                elif whole or stored[part] != row["amounts"]:
-                    changed.append({"at_account": account, "at_part": part, **row})
+                    new.append(row)
+                elif whole or stored[part] != written:
+                    changed.append(row)
         for statement, rows in (
-            (insert(entries), [entry.row() for entry in self._pending]),
-            (insert(totals), new),
-            (_CHANGE, changed),
+            (statements.APPEND, [entry.row() for entry in self._pending]),
+            (statements.NEW_TOTAL, new),
+            (statements.CHANGE_TOTAL, changed),
         ):
             if rows:
-                self.connection.execute(statement, rows)
+                self.connection.executemany(statement, rows)
 
 
 def _same(known: Charge, request: Request, session: bool) -> Charge:

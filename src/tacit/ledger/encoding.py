@@ -12,6 +12,7 @@ import math
 from collections.abc import Mapping
 from dataclasses import fields
 from fractions import Fraction
+from functools import lru_cache
 from typing import Any
 
 from ..core import atoms, loss
@@ -46,12 +47,13 @@ KINDS: Mapping[str, type[Atom]] = {
     )
 }
 RELATIONS: Mapping[str, Relation] = {repr(relation): relation for relation in (ADD_REMOVE, SUBSTITUTE)}
+_CANONICAL = json.JSONEncoder(sort_keys=True, separators=(",", ":"), allow_nan=False)  # made once
 _LONG = 1 << 13  # bits; the decimal text of an integer beyond is slow, and Python refuses it
 
 
 def canonical(value: Json) -> str:
     """One text for one value."""
-    return json.dumps(value, sort_keys=True, separators=(",", ":"), allow_nan=False)
+    return _CANONICAL.encode(value)
 
 
 def _digits(n: int) -> str:
@@ -130,6 +132,12 @@ def write_budget(budget: Budget) -> Json:
 
 
 def read_budget(written: Json) -> Budget:
+    return _opened(canonical(written))
+
+
+@lru_cache(maxsize=256)  # a budget is a value, and to find what it means in its currencies takes a while
+def _opened(text: str) -> Budget:
+    written = json.loads(text)
     known = {name: read(value) for name, value in written.items() if value is not None}
     if not known["delta"]:
         del known["delta"]

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import cached_property
@@ -25,7 +25,8 @@ from ..core.loss import Loss
 from .encoding import Json, canonical, read_loss
 
 FORMAT = 1
-COLUMNS = ("kind", "key", "draw", "charge", "step")  # of the body, also kept apart to be looked up
+_APART = ("kind", "key", "draw", "charge", "step")  # of the body, also kept apart to be looked up
+COLUMNS = ("seq", *_APART, "body", "data", "hash")
 
 
 class Head(NamedTuple):
@@ -78,16 +79,16 @@ class Entry:
 
     def row(self) -> dict[str, Any]:
         """As it stands in the table."""
-        known = {name: self.body.get(name) for name in COLUMNS}
+        known = {name: self.body.get(name) for name in _APART}
         return {**known, "seq": self.seq, "body": self.text, "data": self.data, "hash": self.head.hash}
 
     @classmethod
-    def read(cls, row: Mapping[str, Any]) -> Entry:
-        """The entry of a row that is all it should be."""
-        seq = row["seq"]
+    def read(cls, row: Sequence[Any]) -> Entry:
+        """The entry of a row, by `COLUMNS`, that is all it should be."""
+        seq, *_, body, data, _ = row
         try:
-            entry = cls(json.loads(row["body"]), row["data"])
-            same = entry.row() == dict(row) and entry.body["data"] == _seal(entry.data)
+            entry = cls(json.loads(body), data)
+            same = entry.row() == dict(zip(COLUMNS, row, strict=True)) and entry.body["data"] == _seal(data)
         except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
             raise LedgerCorrupt(seq, "it cannot be read") from None
         if not same:

@@ -9,11 +9,9 @@ from __future__ import annotations
 import base64
 import os
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import closing
 from dataclasses import replace
-from typing import IO, Any, NoReturn, TypeVar
-
-from sqlalchemy import Connection, Select, bindparam, insert, inspect, select
+from typing import IO, NoReturn, TypeVar
 
 from ..core.budget import Amounts, Budget
 from ..core.currency import Amount
@@ -21,21 +19,19 @@ from ..core.errors import BadParameter, BudgetExceeded, LedgerConflict, LedgerUn
 from ..core.exact import flag
 from ..core.loss import Loss
 from . import book as pages
-from . import verification
+from . import statements, verification
 from .accounts import ALL, Accounts, Overdrawn
 from .book import Book
+from .dialect import Connection
 from .encoding import canonical, read_budget, write_amounts, write_budget
 from .entries import FORMAT, START, Charge, Entry, Head, Request
 from .parameters import name, octets, question, request, some, text
 from .session import Session
-from .store import Store, entries, metadata
+from .store import Store
 from .tally import Tally
 
 T = TypeVar("T")
 _PAGE = 1000
-_AFTER = select(entries).where(entries.c.seq > bindparam("seq")).order_by(entries.c.seq)
-_PAGED = _AFTER.limit(_PAGE)
-_CHARGED = _AFTER.where(entries.c.kind != "release")  # which costs nothing more, and may be large
 
 
 class Ledger:
@@ -62,7 +58,7 @@ class Ledger:
         store = Store(place, create=budget is not None)
         try:
             with store.reading() as connection:
-                opening = _opening(connection, store.place)
+                opening = _opening(store, connection)
             opening = opening or _make(store, budget, dataset or "data", flag("only_allowed", only_allowed or False))
             ledger = cls(store, opening)
             stored = {"budget": ledger.budget, "dataset": ledger.dataset, "only_allowed": ledger.only_allowed}
@@ -120,7 +116,7 @@ class Ledger:
         data, form = octets("data", data), text("form", form)
 
         def keep(book: Book) -> bytes:
-            known = pages.read(book.connection, pages.AT, seq=charge.seq)
+            known = pages.read(book.connection, statements.AT, seq=charge.seq)
             if known is None or known.kind != "charge" or Charge.read(known) != replace(charge, release=None):
                 raise LedgerConflict("this charge is not one of this ledger")
             if charge.session:
@@ -166,7 +162,7 @@ class Ledger:
 
         def give(book: Book) -> None:
             book.fetch(analyst, None)
-            self._tally.read(_found(book.connection, _CHARGED, self._tally.seen))
+            self._tallied(book.connection)
             sums = book.accounts.sums[analyst] = self._tally.amounts(budget, analyst)
             written = {part: write_amounts(amounts) for part, amounts in sums.items()}
             book.append("allowance", {"key": analyst, "budget": write_budget(budget), "spent": written})
@@ -176,8 +172,8 @@ class Ledger:
 
     def allowance(self, analyst: str) -> Budget | None:
         """What an analyst may spend, if that was said."""
-        with self._tallied() as tally:
-            return tally.allowances.get(analyst)
+        with self.tables.reading() as connection:
+            return self._tallied(connection).allowances.get(analyst)
 
     def accounts(self, analyst: str, parts: Iterable[str] | None = None) -> list[tuple[Budget, list[Amounts]]]:
         """The budgets that an analyst's charge is paid from, each with what was spent of it on each of these parts."""
@@ -189,13 +185,14 @@ class Ledger:
 
     def allowances(self) -> dict[str, Budget]:
         """What each analyst may spend, of those who were told."""
-        with self._tallied() as tally:
-            return dict(tally.allowances)
+        with self.tables.reading() as connection:
+            return dict(self._tallied(connection).allowances)
 
     def spent(self, analyst: str | None = None, part: str | None = None) -> Loss:
         """What was charged to all, or to one analyst, on a part; without one, on the part where it is most."""
         account = analyst or ALL
-        with self._tallied() as tally:
+        with self.tables.reading() as connection:
+            tally = self._tallied(connection)
             parts = tally.parts(account) if part is None else [part]
             budget = tally.allowances.get(account, self.budget)
             return max((tally.spent(account, part) for part in parts), key=budget.spent)
@@ -209,11 +206,11 @@ class Ledger:
         """All entries after one, in their order, each checked by itself."""
         while True:
             with self.tables.reading() as connection:
-                page = list(_found(connection, _PAGED, after))
-            yield from page
-            if len(page) < _PAGE:
+                found = connection.execute(statements.PAGE, {"seq": after, "count": _PAGE}).fetchall()
+            yield from map(Entry.read, found)
+            if len(found) < _PAGE:
                 return
-            after = page[-1].seq
+            after = found[-1][0]
 
     def history(self) -> list[Charge]:
         """Every charge, with its release."""
@@ -261,27 +258,23 @@ class Ledger:
     def __reduce_ex__(self, protocol: object) -> NoReturn:
         raise TypeError("a ledger cannot be copied or pickled; open it by its path, which any process may do")
 
-    @contextmanager
-    def _tallied(self) -> Iterator[Tally]:
-        with self.tables.reading() as connection:
-            self._tally.read(_found(connection, _CHARGED, self._tally.seen))
-            yield self._tally
+    def _tallied(self, connection: Connection) -> Tally:
+        """What was charged so far."""
+        with closing(connection.execute(statements.CHARGED, {"seq": self._tally.seen})) as rows:
+            self._tally.read(map(Entry.read, rows))
+        return self._tally
 
 
-def _found(connection: Connection, query: Select[Any], after: int) -> Iterator[Entry]:
-    return (Entry.read(dict(row)) for row in connection.execute(query, {"seq": after}).mappings())
-
-
-def _opening(connection: Connection, place: str) -> Entry | None:
+def _opening(store: Store, connection: Connection) -> Entry | None:
     """The first entry, or None if there are no tables yet."""
-    known = set(inspect(connection).get_table_names())
+    known = store.dialect.tables(connection)
     if not known:
         return None
-    first = pages.read(connection, pages.AT, seq=1) if metadata.tables.keys() <= known else None
+    first = pages.read(connection, statements.AT, seq=1) if known >= statements.TABLES else None
     if first is None or first.kind != "opening":
-        raise LedgerUnavailable(place, "it is a database, but not a ledger")
+        raise LedgerUnavailable(store.place, "it is a database, but not a ledger")
     if first.body["format"] != FORMAT:
-        raise LedgerUnavailable(place, f"it is of format {first.body['format']}, and this version reads {FORMAT}")
+        raise LedgerUnavailable(store.place, f"it is of format {first.body['format']}, and this version reads {FORMAT}")
     return first
 
 
@@ -291,9 +284,8 @@ def _make(store: Store, budget: Budget | None, dataset: str, only_allowed: bool)
     facts = {"format": FORMAT, "dataset": name("dataset", dataset), "budget": write_budget(budget)}
     opening = Entry.after(START, "opening", {**facts, "only_allowed": only_allowed})
     with store.writing() as connection:
-        if known := _opening(connection, store.place):  # made by another process, just now
+        if known := _opening(store, connection):  # made by another process, just now
             return known
-        metadata.create_all(connection, checkfirst=False)
         store.dialect.install(connection)
-        connection.execute(insert(entries), [opening.row()])
+        connection.execute(statements.APPEND, opening.row())
     return opening

@@ -11,15 +11,28 @@ with its holder, however that ends.  A writer is read-committed, since its view 
 from __future__ import annotations
 
 import hashlib
-
-from sqlalchemy import Connection, Engine, create_engine, event
-from sqlalchemy.engine import URL
-from sqlalchemy.exc import DBAPIError
+import re
+from collections.abc import Iterable, Mapping
+from functools import cache
+from typing import TYPE_CHECKING, Any
+from urllib.parse import unquote
 
 from ..core.errors import LedgerCorrupt, LedgerError, LedgerUnavailable, Missing
+from .address import Address
+from .dialect import Connection, Cursor
+from .statements import CREATE
+
+if TYPE_CHECKING:
+    import psycopg
 
 PATIENCE = "60s"  # to wait for other writers
 DURABLE = {"synchronous_commit": "on", "fsync": "on", "full_page_writes": "on", "server_encoding": "UTF8"}
+_LOCAL = """
+SELECT set_config('search_path', :path, true), set_config('lock_timeout', :patience, true),
+    set_config('synchronous_commit', 'on', true)
+"""
+_SETTINGS = ", ".join(f"current_setting('{name}')" for name in DURABLE)
+_ALONE = f"SELECT {_SETTINGS}, pg_advisory_xact_lock(:lock)"
 _RAISE = "RAISE EXCEPTION 'entries are only ever appended'"
 FUNCTIONS = {
     "forbid": f"BEGIN {_RAISE}; END",
@@ -49,94 +62,114 @@ _REASONS = {
 class Postgres:
     """How PostgreSQL is opened, how it begins to write, and what it can check of itself."""
 
-    def engine(self, url: URL, create: bool) -> Engine:
-        schema = url.query.get("schema", "tacit")
-        if not isinstance(schema, str) or not 0 < len(schema.encode()) < 64 or not schema.isprintable():
-            raise LedgerUnavailable(shown(url), "it must name one schema, of at most 63 bytes")
-        address = url.set(drivername="postgresql+psycopg").difference_update_query(["schema"])
+    def __init__(self, address: Address, place: str, create: bool) -> None:
         try:
-            engine = create_engine(address, hide_parameters=True, pool_size=1, max_overflow=0, pool_pre_ping=True)
+            import psycopg
         except ModuleNotFoundError:
             raise Missing("a ledger in PostgreSQL needs its driver; pip install 'tacit[postgres]'") from None
-        event.listen(engine, "begin", lambda connection: _begin(connection, shown(url), schema))
-        if create:
-            self._place(engine, url, schema)
-        return engine
+        schema, *more = [value for name, value in address.query if name == "schema"] or ["tacit"]
+        if more or not 0 < len(schema.encode()) < 64 or not schema.isprintable():
+            raise LedgerUnavailable(place, "it must name one schema, of at most 63 bytes")
+        self._driver, self._place, self._schema = psycopg, place, schema
+        named = {"host": address.host.strip("[]"), "port": address.port, "dbname": unquote(address.database)}
+        named |= {"user": address.user, "password": address.password, **dict(address.query)}
+        self._given = {name: value for name, value in named.items() if value and name != "schema"}
+
+    def connect(self) -> Connection:
+        from psycopg.conninfo import make_conninfo
+
+        return Named(self._driver.connect(make_conninfo(**self._given), autocommit=True))
+
+    def alive(self, connection: Connection) -> bool:
+        """The server may have ended, or ended this connection, since it was last spoken to."""
+        try:
+            connection.execute("SELECT 1")
+        except connection.Error:
+            return False
+        return True
+
+    def begin(self, connection: Connection, writes: bool) -> None:
+        """One writer at a time, from its first look on, so that nothing comes between check and charge."""
+        level = "READ COMMITTED READ WRITE" if writes else "REPEATABLE READ READ ONLY"
+        connection.execute(f"BEGIN ISOLATION LEVEL {level}")
+        connection.execute(_LOCAL, {"path": f"{quoted(self._schema)}, pg_temp", "patience": PATIENCE})
+        if not writes:
+            return
+        lock = int.from_bytes(hashlib.sha256(f"tacit ledger {self._schema}".encode()).digest()[:8], signed=True)
+        *found, _ = connection.execute(_ALONE, {"lock": lock}).fetchone()
+        if found != list(DURABLE.values()):
+            told = ", ".join(f"{name}={value}" for name, value in zip(DURABLE, found, strict=True))
+            raise LedgerUnavailable(self._place, f"it is not durable: {told}")
+
+    def tables(self, connection: Connection) -> set[str]:
+        known = connection.execute(
+            "SELECT tablename FROM pg_tables WHERE schemaname = :schema", {"schema": self._schema}
+        )
+        return {name for (name,) in known}
 
     def install(self, connection: Connection) -> None:
-        """Forbid what is never done, to replicas and superusers too."""
+        """Make the tables, and forbid what is never done, to replicas and superusers too."""
+        there = "SELECT count(*) FROM pg_namespace WHERE nspname = :schema"
+        if connection.execute(there, {"schema": self._schema}).fetchone() == (0,):
+            connection.execute(f"CREATE SCHEMA {quoted(self._schema)}")
+        connection.execute(CREATE.format(octets="BYTEA"))
         for name, body in FUNCTIONS.items():
-            connection.exec_driver_sql(f"CREATE FUNCTION {name}() RETURNS trigger LANGUAGE plpgsql AS $${body}$$")
+            connection.execute(f"CREATE FUNCTION {name}() RETURNS trigger LANGUAGE plpgsql AS $${body}$$")
         for name, rule in TRIGGERS.items():
-            connection.exec_driver_sql(f"CREATE TRIGGER {name} {rule.format('entries')}")
-            connection.exec_driver_sql(f"ALTER TABLE entries ENABLE ALWAYS TRIGGER {name}")
+            connection.execute(f"CREATE TRIGGER {name} {rule.format('entries')}")
+            connection.execute(f"ALTER TABLE entries ENABLE ALWAYS TRIGGER {name}")
 
     def check(self, connection: Connection) -> None:
         """The triggers are there, and the table is one that is logged."""
-        found = connection.exec_driver_sql(_KNOWN).all()
+        found = connection.execute(_KNOWN).fetchall()
         known = {name: (rule.replace(_qualified(rule), "{}"), body, *rest) for name, rule, body, *rest in found}
         bodies = zip(TRIGGERS.items(), FUNCTIONS.values(), strict=True)
         made = {name: (f"CREATE TRIGGER {name} {rule}", body, "A", "p") for (name, rule), body in bodies}
         if known != made:
             raise LedgerCorrupt(0, "the triggers that forbid changes are not those it was made with")
 
-    def error(self, place: object, error: BaseException | None) -> LedgerError:
-        """The same in our words; of PostgreSQL's only the class of the error."""
-        state = getattr(error, "sqlstate", None)
-        if state is None and type(error).__name__ != "OperationalError":
-            return LedgerUnavailable(place, type(error).__name__)
+    def error(self, error: BaseException) -> LedgerError | None:
+        """Of PostgreSQL's own words only the class of the error."""
+        if not isinstance(error, self._driver.Error):
+            return None
+        state, kind = error.sqlstate, type(error).__name__
+        if state is None and not isinstance(error, self._driver.OperationalError):
+            return LedgerUnavailable(self._place, kind)
         if state is None:
-            return LedgerUnavailable(place, "there is no connection; is the server up, are address and user right?")
+            return LedgerUnavailable(
+                self._place, "there is no connection; is the server up, are address and user right?"
+            )
         if state.startswith("XX"):
             return LedgerCorrupt(0, f"PostgreSQL reports {state}")
-        return LedgerUnavailable(place, _REASONS.get(state, f"PostgreSQL reports {state} ({type(error).__name__})"))
+        return LedgerUnavailable(self._place, _REASONS.get(state, f"PostgreSQL reports {state} ({kind})"))
 
-    def fatal(self, error: BaseException | None) -> bool:
+    def fatal(self, error: BaseException) -> bool:
         """Never: a server whose disk fails ends, and recovers from its log before it is asked again."""
         return False
 
-    def _place(self, engine: Engine, url: URL, schema: str) -> None:
-        """The schema, made if there is none."""
-        try:
-            with engine.connect() as connection, connection.execution_options(writes=True).begin():
-                there = "SELECT count(*) FROM pg_namespace WHERE nspname = %s"
-                if not connection.exec_driver_sql(there, (schema,)).scalar():
-                    connection.exec_driver_sql(f"CREATE SCHEMA {quoted(schema)}".replace("%", "%%"))
-                return
-        except DBAPIError as error:
-            failed: LedgerError = self.error(shown(url), error.orig)
-        except LedgerUnavailable as error:
-            failed = error
-        engine.dispose()
-        raise failed
+
+class Named:
+    """A connection of psycopg, to which a parameter is %(name)s."""
+
+    def __init__(self, driver: psycopg.Connection[Any]) -> None:
+        self._driver = driver
+        self.Error, self.rollback, self.close = driver.Error, driver.rollback, driver.close
+
+    def execute(self, statement: str, given: Mapping[str, Any] | None = None, /) -> Cursor:
+        return self._driver.execute(_named(statement) if given else statement, given)
+
+    def executemany(self, statement: str, given: Iterable[Mapping[str, Any]], /) -> None:
+        self._driver.cursor().executemany(_named(statement), given)
 
 
-def _begin(connection: Connection, place: str, schema: str) -> None:
-    """One writer at a time, from its first look on, so that nothing comes between check and charge."""
-    writes = connection.get_execution_options().get("writes", False)
-    level = "READ COMMITTED READ WRITE" if writes else "REPEATABLE READ READ ONLY"
-    connection.exec_driver_sql(f"SET TRANSACTION ISOLATION LEVEL {level}")
-    local = {"search_path": f"{quoted(schema)}, pg_temp", "lock_timeout": PATIENCE, "synchronous_commit": "on"}
-    given = tuple(part for setting in local.items() for part in setting)
-    connection.exec_driver_sql(f"SELECT {', '.join(['set_config(%s, %s, true)'] * len(local))}", given)
-    if not writes:
-        return
-    settings = ", ".join(f"current_setting('{name}')" for name in DURABLE)
-    lock = int.from_bytes(hashlib.sha256(f"tacit ledger {schema}".encode()).digest()[:8], signed=True)
-    *found, _ = connection.exec_driver_sql(f"SELECT {settings}, pg_advisory_xact_lock(%s)", (lock,)).one()
-    if found != list(DURABLE.values()):
-        told = ", ".join(f"{name}={value}" for name, value in zip(DURABLE, found, strict=True))
-        raise LedgerUnavailable(place, f"it is not durable: {told}")
+@cache
+def _named(statement: str) -> str:
+    return re.sub(r":(\w+)", r"%(\1)s", statement)
 
 
 def quoted(name: str) -> str:
     """A name in SQL."""
     return '"' + name.replace('"', '""') + '"'
-
-
-def shown(url: URL) -> str:
-    """An address without its password."""
-    return url.render_as_string(hide_password=True)
 
 
 def _qualified(rule: str) -> str:

@@ -9,15 +9,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NoReturn
 
-from sqlalchemy import select
-
 from ..core.errors import LedgerConflict, LedgerCorrupt
 from ..core.loss import Loss
-from .book import ASKED, Book, following, read
+from .book import Book, following, read
 from .encoding import write_loss
 from .entries import Charge, digest
 from .parameters import octets, question
-from .store import sessions
+from .statements import ASKED, STATE
 
 if TYPE_CHECKING:
     from .ledger import Ledger
@@ -32,11 +30,12 @@ class Session:
     def read(self) -> tuple[int, bytes]:
         """How many steps were taken, and the state after them."""
         with self._ledger.tables.reading() as connection:
-            row = connection.execute(select(sessions).where(sessions.c.charge == self.charge.seq)).one_or_none()
-            entry = row and following(connection, self.charge.seq, row.step)
+            row = connection.execute(STATE, {"charge": self.charge.seq}).fetchone()
+            step, salt, state = row or (-1, b"", b"")
+            entry = following(connection, self.charge.seq, step)
         try:
-            if row is not None and entry is not None and entry.body["state"] == digest(row.salt + row.state):
-                return row.step, row.state
+            if entry is not None and entry.body["state"] == digest(salt + state):
+                return step, state
         except TypeError:  # no bytes at all
             pass
         raise LedgerCorrupt(self.charge.seq, "the state of this session is not the one it was left in")

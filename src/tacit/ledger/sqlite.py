@@ -14,13 +14,12 @@ import stat
 import threading
 import time
 from pathlib import Path
-from typing import Any
 from urllib.parse import quote
 
-from sqlalchemy import Connection, Engine, create_engine, event
-from sqlalchemy.engine import URL
-
 from ..core.errors import LedgerCorrupt, LedgerError, LedgerUnavailable
+from .address import Address
+from .dialect import Connection
+from .statements import CREATE
 
 Home = tuple[int, int]  # device and number of a file
 JOURNAL, SYNCHRONOUS = "wal", 2  # FULL
@@ -38,57 +37,68 @@ _creating = threading.Lock()
 class SQLite:
     """How SQLite is opened, how it begins to write, and what it can check of itself."""
 
-    def engine(self, url: URL, create: bool) -> Engine:
-        if url.database in (None, "", ":memory:") or url.query:
-            raise LedgerUnavailable(url, "it must be a file, given by its path alone")
-        path = Path(str(url.database)).absolute()
-        home = _place(path, create)
-        only_this = url.set(database=f"file:{quote(str(path))}", query={"mode": "rw", "uri": "true"})  # never a new one
-        arguments = {"timeout": PATIENCE, "isolation_level": None, "check_same_thread": False}
-        engine = create_engine(only_this, connect_args=arguments, hide_parameters=True, pool_size=1, max_overflow=0)
-        event.listen(engine, "connect", lambda connection, _: _durable(connection, path))
-        event.listen(engine, "begin", lambda connection: _begin(connection, path, home))
-        return engine
+    def __init__(self, address: Address, place: str, create: bool) -> None:
+        if address.database in ("", ":memory:") or address != Address("sqlite", address.database):
+            raise LedgerUnavailable(place, "it must be a file, given by its path alone")
+        self._place, self._path = place, Path(address.database).absolute()
+        self._home = _place(self._path, create)
+
+    def connect(self) -> Connection:
+        only_this = f"file:{quote(str(self._path))}?mode=rw"  # never a new one
+        connection = sqlite3.connect(
+            only_this, uri=True, timeout=PATIENCE, isolation_level=None, check_same_thread=False
+        )
+        try:
+            _durable(connection, self._path)
+        except BaseException:
+            connection.close()
+            raise
+        return connection
+
+    def alive(self, connection: Connection) -> bool:
+        return True
+
+    def begin(self, connection: Connection, writes: bool) -> None:
+        """One writer at a time, from its first look on, so that nothing comes between check and charge.
+
+        What is written to a file that was moved away or replaced would be gone, so that is looked at too.
+        """
+        if _home(self._path) != self._home:
+            raise LedgerUnavailable(self._path, "its file was moved or replaced while it was open; open it again")
+        connection.execute("BEGIN IMMEDIATE" if writes else "BEGIN")
+
+    def tables(self, connection: Connection) -> set[str]:
+        found = connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'")
+        return {name for (name,) in found if not name.startswith("sqlite_")}
 
     def install(self, connection: Connection) -> None:
-        """Forbid what is never done."""
-        for trigger in TRIGGERS.values():
-            connection.exec_driver_sql(trigger)
+        """Make the tables, and forbid what is never done."""
+        for statement in (*CREATE.format(octets="BLOB").split(";"), *TRIGGERS.values()):
+            connection.execute(statement)
 
     def check(self, connection: Connection) -> None:
         """The pages are sound and the triggers are there."""
-        found = connection.exec_driver_sql("PRAGMA integrity_check(1)").scalar()
+        (found,) = connection.execute("PRAGMA integrity_check(1)").fetchone()
         if found != "ok":
             raise LedgerCorrupt(0, f"SQLite reports {found}")
-        known = connection.exec_driver_sql("SELECT name, sql FROM sqlite_master WHERE type = 'trigger'")
-        if {row.name: row.sql for row in known} != TRIGGERS:
+        known = connection.execute("SELECT name, sql FROM sqlite_master WHERE type = 'trigger'")
+        if dict(known.fetchall()) != TRIGGERS:
             raise LedgerCorrupt(0, "the triggers that forbid changes are not those it was made with")
 
-    def error(self, place: object, error: BaseException | None) -> LedgerError:
-        """The same in our words.  SQLite's hold no data."""
+    def error(self, error: BaseException) -> LedgerError | None:
+        """SQLite's own words hold no data."""
         if not isinstance(error, sqlite3.Error):
-            return LedgerUnavailable(place, type(error).__name__)
+            return None
         if getattr(error, "sqlite_errorcode", 0) & 0xFF in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB):
             return LedgerCorrupt(0, f"SQLite reports {error}")
-        return LedgerUnavailable(place, str(error))
+        return LedgerUnavailable(self._place, str(error))
 
-    def fatal(self, error: BaseException | None) -> bool:
+    def fatal(self, error: BaseException) -> bool:
         """Whether a write or sync failed: what the disk holds is then unknown, and a second sync would hide it."""
         return getattr(error, "sqlite_errorcode", 0) & 0xFF == sqlite3.SQLITE_IOERR
 
 
-def _begin(connection: Connection, path: Path, home: Home) -> None:
-    """One writer at a time, from its first look on, so that nothing comes between check and charge.
-
-    What is written to a file that was moved away or replaced would be gone, so that is looked at too.
-    """
-    if _home(path) != home:
-        raise LedgerUnavailable(path, "its file was moved or replaced while it was open; open it again")
-    writes = connection.get_execution_options().get("writes", False)
-    connection.exec_driver_sql("BEGIN IMMEDIATE" if writes else "BEGIN")
-
-
-def _durable(connection: Any, path: Path) -> None:
+def _durable(connection: sqlite3.Connection, path: Path) -> None:
     deadline = time.monotonic() + PATIENCE
     while True:
         try:

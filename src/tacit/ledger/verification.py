@@ -7,18 +7,16 @@ states of sessions are those that the entries imply.
 
 from __future__ import annotations
 
+from contextlib import closing
 from fractions import Fraction
-from typing import Any
-
-from sqlalchemy import Connection, select
-from sqlalchemy.exc import DBAPIError
 
 from ..core.budget import Amounts, Budget
 from ..core.errors import LedgerCorrupt, TacitError
 from .accounts import ALL, Accounts, Overdrawn
+from .dialect import Connection
 from .encoding import canonical, read_amounts, read_budget, read_loss, write_amounts
 from .entries import FORMAT, START, Entry, Head, digest
-from .store import entries, sessions, totals
+from .statements import ENTRIES, STATES, TOTALS
 from .tally import Tally
 
 # The prices of some atoms are floats rounded outward, and another machine's may differ in their last bits.
@@ -109,12 +107,13 @@ def verify(connection: Connection, anchor: Head) -> Head:
     replay = Replay()
     anchored = anchor.seq == 0
     try:
-        for row in connection.execute(select(entries).order_by(entries.c.seq)).mappings():
-            if row["seq"] != replay.head.seq + 1:
-                raise LedgerCorrupt(replay.head.seq + 1, "it is missing")
-            replay.take(Entry.read(dict(row)))
-            if replay.head.seq == anchor.seq:
-                anchored = replay.head == anchor
+        with closing(connection.execute(ENTRIES)) as rows:
+            for row in rows:
+                if row[0] != replay.head.seq + 1:
+                    raise LedgerCorrupt(replay.head.seq + 1, "it is missing")
+                replay.take(Entry.read(row))
+                if replay.head.seq == anchor.seq:
+                    anchored = replay.head == anchor
         if not anchored:
             raise LedgerCorrupt(
                 min(anchor.seq, replay.head.seq + 1), "the anchor is of another history, or a longer one"
@@ -126,16 +125,16 @@ def verify(connection: Connection, anchor: Head) -> Head:
         raise
     except Overdrawn as over:
         raise LedgerCorrupt(replay.head.seq + 1, f"{over.budget} does not admit it") from None
-    except (TacitError, DBAPIError, ArithmeticError, AttributeError, LookupError, TypeError, ValueError) as error:
+    except (TacitError, connection.Error, ArithmeticError, AttributeError, LookupError, TypeError, ValueError) as error:
         raise LedgerCorrupt(replay.head.seq + 1, f"it cannot be read ({type(error).__name__})") from None
     return replay.head
 
 
 def _beside(connection: Connection, replay: Replay) -> None:
     """What is kept beside the entries is what they imply."""
-    kept: Any = {(row.account, row.part): (row.amounts, row.relation) for row in connection.execute(select(totals))}
+    kept = {(account, part): tuple(rest) for account, part, *rest in connection.execute(TOTALS)}
     if kept != replay.implied_totals():
         raise LedgerCorrupt(0, "the totals are not the sums of its entries")
-    states = {row.charge: (row.step, digest(row.salt + row.state)) for row in connection.execute(select(sessions))}
+    states = {charge: (step, digest(salt + state)) for charge, step, salt, state in connection.execute(STATES)}
     if states != {charge: (step, state) for charge, (_, step, state) in replay.sessions.items()}:
         raise LedgerCorrupt(0, "the states of sessions are not those that its entries vouch for")
