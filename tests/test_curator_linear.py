@@ -12,6 +12,7 @@ from tacit.core.currency import Rho
 from tacit.core.errors import BadParameter, BudgetExceeded, TacitError
 from tacit.curator import Curator, archive
 from tacit.workloads import METHODS, Price, marginals, ranges
+from tacit.workloads.multiplicative_weights import Question
 
 
 @pytest.fixture
@@ -106,6 +107,18 @@ def test_weights_live_in_the_ledger(place):
                 break
         assert c.remaining == left
         assert o.synthetic(20).shape == (20, 2)
+
+
+def test_a_model_at_hand_is_the_one_the_ledger_makes_again(place):
+    """Two doors to one life, in turns and twice through each, so that what one keeps is at times no longer so."""
+    c, domain = opened(place)
+    with c:
+        doors = [c.online(domain, rho=8, updates=10) for _ in range(2)]
+        for i in range(24):
+            question = Question.where(domain, {"year": ("2023", "2024", "2025")[i % 3], "band": [i // 3 * 10, 90]})
+            guess = doors[0].model.answer(question)
+            answer = doors[i // 2 % 2].ask(question)
+            assert answer.by == "data" or answer.value == round(guess)
 
 
 def test_what_cannot_be_asked_is_refused_before_any_charge(place):

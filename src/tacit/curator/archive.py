@@ -21,6 +21,7 @@ from scipy import sparse
 from .. import workloads
 from ..core.errors import BadParameter
 from ..tables import codec, linear
+from ..workloads.pmw import Move
 
 
 def _kinds() -> Iterator[type]:
@@ -37,6 +38,10 @@ def _name(kind: type) -> str:
 
 
 KINDS = {_name(kind): kind for kind in _kinds()}
+_NAMES = {kind: name for name, kind in KINDS.items()}
+_LONG = 1 << 10  # integers that are written as an array: one by one they take a second for a million
+_INTEGER = frozenset((int,))
+_WRITTEN = "_written"  # of a move, which is written again with every state after it
 
 
 def dumps(value: object) -> bytes:
@@ -50,6 +55,18 @@ def loads(text: bytes) -> Any:
 
 
 def write(value: object) -> Any:
+    kind = type(value)
+    if kind is int:
+        return {"value": value}
+    if name := _NAMES.get(kind):
+        if isinstance(value, tuple):
+            return {"of": name, "named": [write(item) for item in value]}
+        known = vars(value).get(_WRITTEN)
+        if known is None:
+            known = {"of": name, "with": {key: write(v) for key, v in _state(value).items()}}
+            if kind is Move:
+                vars(value)[_WRITTEN] = known
+        return known
     match value:
         case np.ndarray():
             flat = np.ascontiguousarray(value)
@@ -61,19 +78,22 @@ def write(value: object) -> Any:
             return {"sparse": [write(part) for part in (rows.data, rows.indices, rows.indptr)], "shape": rows.shape}
         case range():
             return {"range": [value.start, value.stop, value.step]}
-        case tuple() if KINDS.get(_name(type(value))) is type(value):
-            return {"of": _name(type(value)), "named": [write(item) for item in value]}
         case tuple():
-            return {"tuple": [write(item) for item in value]}
+            many = _integers(value)
+            return {"tuple": [write(item) for item in value] if many is None else write(many)}
         case list():
             return [write(item) for item in value]
         case dict():
             return {"items": [[write(k), write(v)] for k, v in value.items()]}
-    kind = type(value)
-    if KINDS.get(_name(kind)) is kind:
-        kept = {name: write(v) for name, v in _state(value).items()}
-        return {"of": _name(kind), "with": kept}
     return {"value": codec.write(value)}
+
+
+def _integers(values: tuple[Any, ...]) -> np.ndarray[Any, Any] | None:
+    """Many whole numbers, in as few bytes each as hold them all; None if they are few, or not all that."""
+    if len(values) < _LONG or not _INTEGER.issuperset(map(type, values)):
+        return None
+    kind = np.result_type(*(np.min_scalar_type(end(values)) for end in (min, max)))
+    return np.array(values, kind) if kind.kind in "iu" else None
 
 
 def _state(value: object) -> dict[str, Any]:
@@ -99,7 +119,7 @@ def read(written: Any) -> Any:
         case {"range": ends}:
             return range(*ends)
         case {"tuple": items}:
-            return tuple(map(read, items))
+            return tuple(map(read, items) if isinstance(items, list) else read(items).tolist())
         case {"items": items}:
             return {read(k): read(v) for k, v in items}
         case {"of": str(name), "named": items} if issubclass(KINDS.get(name, object), tuple):

@@ -16,7 +16,7 @@ from ..tables.linear import Counted, TableDomain
 from ..workloads import Price
 from ..workloads.data import Integers
 from ..workloads.multiplicative_weights import Question, Weights
-from ..workloads.pmw import Answer
+from ..workloads.pmw import Answer, State
 from ..workloads.pmw_plans import practical, proven
 from . import archive
 
@@ -45,6 +45,7 @@ class Online:
             self.mechanism = practical(domain, n, price, questions=queries, updates=updates)
         self.data = Counted(domain, lambda plan: curator.engine.answer(plan).cells[0])
         self._curator = curator
+        self._warm: dict[bytes, State] = {}  # the state that was written last, with its model; whoever takes it owns it
         terms = archive.dumps((name, domain, price, n, queries, updates)).decode()
         self._session = curator.ledger.start(
             key=codec.digest(("online", terms, curator.table.schema.digest)),
@@ -62,11 +63,13 @@ class Online:
             if (known := self._session.find(key)) is not None:
                 return self._answer(known)
             taken, kept = self._session.read()
-            state = archive.loads(kept)
+            state = self._warm.pop(kept, None) or archive.loads(kept)
             truth = 0 if self.mechanism.over(state) else asked.exactly(self.data)
             after, answer = self.mechanism.step(state, (asked, truth), SYSTEM)
+            then = archive.dumps(after)
+            self._warm = {then: after}
             try:
-                return self._answer(self._session.step(taken, key, archive.dumps(after), archive.dumps(answer)))
+                return self._answer(self._session.step(taken, key, then, archive.dumps(answer)))
             except LedgerConflict:  # another process took this step
                 continue
 

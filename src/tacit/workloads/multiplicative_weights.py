@@ -57,7 +57,8 @@ class Question:
     def __post_init__(self) -> None:
         if list(self.axes) != sorted(set(self.axes)):
             raise BadParameter("axes", self.axes, "all different, in the order of the domain")
-        if any(not 0 <= step * self.grid <= 1 for _, steps in self.factors for step in set(steps)):
+        ends = {end(steps) for _, steps in self.factors if steps for end in (min, max)}
+        if any(not 0 <= step * self.grid <= 1 for step in ends):
             raise BadParameter("coefficients", "one that is not", "between 0 and 1, in whole steps of the grid")
         if len(self.factors) > 1 and (self.joint or self.grid != 1):
             raise BadParameter("question", "a product", "of 0 and 1 on one axis each; any other table comes alone")
@@ -161,15 +162,17 @@ class Weights(Model):
 
     @cached_property
     def _sum(self) -> _Sum:
-        return self._summed(float(self._cells.sum()))
+        total = self._near(float(self._cells.sum()))
+        return _Sum(total, total)
 
-    def _summed(self, total: float) -> _Sum:
-        """What the weights add up to; if that is far from 1 each, they are brought back."""
-        if not 1 / _FAR < total < _FAR:
-            self._cells *= self.values.size / total
-            total = float(self.values.size)
-        self.__dict__["_sum"] = found = _Sum(total, total)
-        return found
+    def _near(self, total: float) -> float:
+        """What the weights add up to; if that is far from 1 each, they are brought back by a power of two: exactly."""
+        if 1 / _FAR < total < _FAR:
+            return total
+        _, power = math.frexp(total / self.values.size)
+        np.ldexp(self._cells, -power, out=self._cells)
+        self.__dict__.pop("_sum", None)
+        return math.ldexp(total, -power)
 
     @cached_property
     def _last(self) -> list[tuple[Question, Folded]]:
@@ -196,15 +199,16 @@ class Weights(Model):
         found = [axis for axis in self._order if axis in axes]
         table = summed(self._cells, tuple(self._order.index(axis) for axis in found)).transpose(np.argsort(found))
         total = float(table.sum())
-        self._summed(total)
         table *= self.records / total
+        self._near(total)
         return table
 
     def answer(self, question: Question) -> float:
         """The answer to a question, in counts."""
         if (folded := self._folded(question)) is None:
             return float(question.of(self.marginal(question.axes))) * float(question.grid)
-        return folded.sum(self._cells) * float(question.grid) * (self.records / self._sum.total)
+        each = self.records / self._sum.total  # first, as it may bring the weights back
+        return folded.sum(self._cells) * float(question.grid) * each
 
     def copy(self) -> Weights:
         return Weights(self.domain, self.records, self.values)
@@ -224,11 +228,11 @@ class Weights(Model):
         axes, folded = question.axes, self._folded(question)
         if not question.counts:
             height = 4 * by * float(question.grid)
-            if folded is not None and folded.rows.size == 1:
+            if folded is None:
+                self.tilt(axes, height * question.vectors[0].astype(float).reshape(self.domain.laid_out(axes)))
+            else:
                 folded.tilt(self._cells, height)
                 self.__dict__.pop("_sum", None)
-            else:
-                self.tilt(axes, height * question.vectors[0].astype(float).reshape(self.domain.laid_out(axes)))
             return
         share = (self.answer(question) if answer is None else answer) / self.records
         factor = math.exp(_logit(share + by) - _logit(share))
