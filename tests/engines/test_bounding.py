@@ -11,8 +11,9 @@ from hypothesis import strategies as st
 from tacit.engines import bounding, keyed_hash
 from tacit.engines import least as least_module
 from tacit.engines.bounding import bounded
+from tacit.engines.hash_arrays import BITS
 from tacit.engines.keyed_hash import Coefficients, digit, unit_digit
-from tacit.engines.least import BITS, least
+from tacit.engines.least import least
 from tacit.engines.reference import bounded as reference
 from tacit.engines.units import coded
 from tacit.tables.domain import TEXT

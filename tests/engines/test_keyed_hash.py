@@ -16,7 +16,7 @@ from tacit.engines.bounding import bounded
 from tacit.engines.dialect import TEXT as WORDS
 from tacit.engines.dialect import Typed
 from tacit.engines.duckdb_dialect import DuckDBDialect
-from tacit.engines.hash_arrays import digits, hashed
+from tacit.engines.hash_arrays import BITS, digits, hashed
 from tacit.engines.hash_sql import HashSQL, unit_digit
 from tacit.engines.keyed_hash import P, Q, coefficients, keyed_hash, order
 from tacit.engines.keyed_hash import digit as reference_digit
@@ -112,7 +112,9 @@ def test_it_is_the_same_in_sql_and_in_arrays(row):
 
     held = [digits(c, domain, np.array([1]), texts) for c, domain in zip(columns, domains, strict=True)]
     of_unit = np.array([reference_unit(KEY, unit)])
-    assert hashed([of_unit.__getitem__, *held], 1, coefficients(KEY, "groups", len(domains))).tolist() == [expected]
+    words, above = np.zeros(1, np.uint64), np.array([5], np.uint64)
+    hashed([of_unit.__getitem__, *held], above.__getitem__, coefficients(KEY, "groups", len(domains)), words)
+    assert words.tolist() == [5 << BITS | expected]
     d = DuckDBDialect()
     widths = [WORDS if domain == TEXT else 64 for domain in domains]
     typed = [Typed(exp.column(name), width) for name, width in zip(names, widths, strict=True)]

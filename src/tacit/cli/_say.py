@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from typing import NoReturn
+import json
+import sys
+from typing import Any, NoReturn
 
 import typer
 from rich.console import Console
@@ -11,6 +13,12 @@ from rich.markup import escape
 from ..core.errors import Refused
 
 console = Console(highlight=False)
+
+
+def say_json(facts: Any) -> None:
+    """Facts as JSON, in colours where somebody looks: to find them in a large release takes a tenth of a second."""
+    text = json.dumps(facts, indent=2, ensure_ascii=False)
+    console.print_json(text) if console.is_terminal else sys.stdout.write(f"{text}\n")
 
 
 def fail(error: Exception, code: int = 2) -> NoReturn:

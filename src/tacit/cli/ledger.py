@@ -12,7 +12,7 @@ from rich.markup import escape
 from rich.table import Table
 
 from ..core.errors import TacitError
-from ._say import console, refuse
+from ._say import console, refuse, say_json
 from .tables import budget_of
 
 if TYPE_CHECKING:
@@ -73,7 +73,7 @@ def show(place: Place, as_json: Annotated[bool, typer.Option("--json", help="Wri
     if as_json:
         allowances = [{"analyst": who, "budget": b, "left": rest} for who, (b, rest) in allowed.items()]
         told = {"budget": str(budget), "left": left, "allowances": allowances, "charges": rows}
-        console.print_json(json.dumps(told))
+        say_json(told)
         return
     table = Table("entry", "time", "analyst", "price", "question", "released", title=escape(str(budget)))
     for row in rows:

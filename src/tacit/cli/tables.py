@@ -22,7 +22,7 @@ from rich.table import Table as Grid
 from ..core.budget import Budget
 from ..core.errors import BadParameter, LedgerUnavailable, TacitError
 from ..tables.files import TABLES
-from ._say import console, fail, refuse
+from ._say import console, fail, refuse, say_json
 
 if TYPE_CHECKING:
     from ..curator import Curator
@@ -187,7 +187,7 @@ def init(
 def offer(asking: Asking, *, as_json: Json = False) -> None:
     """What a question costs and how accurate its answer would be; reads no data and charges nothing."""
     made = asking.offer()
-    console.print_json(json.dumps(_facts(made))) if as_json else console.print(_shown(made))
+    say_json(_facts(made)) if as_json else console.print(_shown(made))
 
 
 @_asking
@@ -206,15 +206,17 @@ def ask(
     plot: Annotated[Path | None, typer.Option(help="Draw the answer with its errors: a .png, .svg or .html.")] = None,
 ) -> None:
     """Buy an answer.  The same question again is free."""
-    from .. import plots
+    place = None
+    if plot is not None:
+        from .. import plots
 
-    place = None if plot is None else plots.target(plot)
+        place = plots.target(plot)  # before anything is charged
     with asking.curator() as curator, nullcontext() if as_json or as_csv else console.status("asking"):
         before = curator.remaining
         release = curator.ask(asking.question, fresh=fresh, **asking.terms)
         paid, left, budget = float(before - curator.remaining), float(curator.remaining), curator.budget
     if as_json:
-        console.print_json(release.to_json().decode())
+        say_json(json.loads(release.to_json()))
     elif as_csv:
         sys.stdout.write(release.to_csv())
     else:

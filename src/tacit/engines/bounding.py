@@ -5,7 +5,7 @@ Rows are a table of Arrow, of a unit u and columns c0, c1, ...; only those of un
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,9 +13,9 @@ import numpy as np
 
 from ..tables.domain import Domain
 from ..tables.schema import Schema
-from .hash_arrays import Integers, Texts, Words, digits, hashed
+from .hash_arrays import BITS, Column, Integers, Texts, Words, digits, hashed
 from .keyed_hash import Choice, P, coefficients
-from .least import BITS, Mask, least
+from .least import Mask, least
 from .units import Units, coded, where
 
 
@@ -24,13 +24,14 @@ def bounded(rows: Any, schema: Schema, key: str, names: Texts, texts: Texts) -> 
 
     What the digits are of units that are text is known to `names`, and of columns to `texts`.
     """
-    units, chosen = coded(rows["u"], names), np.ones(len(rows), bool)
+    units = coded(rows["u"], names)
     domains = {f"c{i}": column.domain for i, (_, column) in enumerate(schema.columns)}
-    if schema.partition is not None:
-        part = next(f"c{i}" for i, (name, _) in enumerate(schema.columns) if name == schema.partition)
-        chosen = _Hashing(rows, units, key, texts).least_part(part, domains[part])
-        rows, units = where(rows, chosen), units.of(chosen)
-    chosen[chosen] = _Hashing(rows, units, key, texts).least_rows(domains, schema.rows)
+    if schema.partition is None:
+        return _Hashing(rows, units, key, texts).least_rows(domains, schema.rows)
+    part = next(f"c{i}" for i, (name, _) in enumerate(schema.columns) if name == schema.partition)
+    chosen = _Hashing(rows, units, key, texts).least_part(part, domains[part])
+    some = _Hashing(where(rows, chosen), units.of(chosen), key, texts)
+    chosen[chosen] = some.least_rows(domains, schema.rows)
     return chosen
 
 
@@ -44,15 +45,15 @@ class _Hashing:
     def words(self, many: Mask, heavy: Mask, columns: Mapping[str, Domain], choice: Choice) -> Words:
         """Of each row of these units a word: its unit's number among them, and below it its hash by these columns."""
         c = coefficients(self.key, choice, len(columns))
-        of_unit, numbers = self.units.digits(many), np.cumsum(many, dtype=self.units.codes.dtype) - 1
+        of_unit, numbers = self.units.digits(many), np.cumsum(many, dtype=np.uint64) - np.uint64(1)
         words = np.empty(np.count_nonzero(heavy), np.uint64)
         start = end = 0
         for batch in self.rows.to_batches():
             if len(at := np.flatnonzero(heavy[start : start + len(batch)])):
                 own = self.units.codes[start : start + len(batch)][at]
                 held = [digits(batch.column(name), domain, at, self.texts) for name, domain in columns.items()]
-                h = hashed([lambda some, own=own: of_unit(own[some]), *held], len(at), c)  # type: ignore[misc]
-                words[end : end + len(at)] = (numbers[own].astype(np.int64) << BITS).view(np.uint64) | h
+                unit, number = _of(of_unit, own), _of(numbers.__getitem__, own)
+                hashed([unit, *held], number, c, words[end : end + len(at)])
             start, end = start + len(batch), end + len(at)
         return words
 
@@ -87,3 +88,8 @@ class _Hashing:
 
             chosen[heavy] = least(self.words(many, heavy, columns, "rows"), counts[many], most, rows)
         return chosen
+
+
+def _of(known: Callable[[Integers], Integers], own: Integers) -> Column:
+    """What is known of the units of some rows."""
+    return lambda some: known(own[some])

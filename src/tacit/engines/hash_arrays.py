@@ -16,27 +16,26 @@ Words = NDArray[np.uint64]
 Texts = Callable[[Any], Integers]  # the digits of a column of text
 Column = Callable[[slice], Integers]  # the digits of some rows
 
+BITS = P.bit_length()
 _BLOCK = 1 << 14
 
 
-def hashed(columns: Sequence[Column], rows: int, c: Coefficients) -> Words:
-    """The hashes of rows, from the digits of their unit and of their columns."""
-    out = np.empty(rows, np.uint64)
-    for some in blocks(rows, _BLOCK):
+def hashed(columns: Sequence[Column], above: Column, c: Coefficients, out: Words) -> None:
+    """Into `out` words of rows: their hashes, by the digits of their unit and of their columns, below other numbers."""
+    for some in blocks(len(out), _BLOCK):
         y = np.zeros(some.stop - some.start, np.uint64)
         for i, (a, column) in enumerate(zip(c.linear, columns, strict=True), 1):
             y += (a * column(some)).view(np.uint64)
             if i % TOGETHER == 0:
                 y %= P
-        out[some] = _cubic(y % P, c)
-    return out
-
-
-def _cubic(y: Words, c: Coefficients) -> Words:
-    h = np.full_like(y, c.cubic[-1])
-    for k in c.cubic[-2::-1]:
-        h = (h * y + k) % P
-    return h
+        y %= P
+        h = np.full_like(y, c.cubic[-1])
+        for k in c.cubic[-2::-1]:
+            h *= y
+            h += k
+            h %= P
+        h |= above(some) << BITS
+        out[some] = h
 
 
 def digits(column: Any, domain: Domain, at: Integers, texts: Texts) -> Column:

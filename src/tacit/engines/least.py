@@ -8,12 +8,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .hash_arrays import Integers, Words, blocks, held
-from .keyed_hash import P
+from .hash_arrays import BITS, Integers, Words, blocks, held
 
 Mask = NDArray[np.bool_]
 
-BITS = P.bit_length()
 _BLOCK = 1 << 16
 _DROPPED = 22  # bits of a hash: the others still tell all but a few rows apart
 
@@ -33,8 +31,9 @@ def least(words: Words, sizes: Integers, most: int, rows: Callable[[Integers], A
     kept, edges = np.empty(len(words), bool), [np.empty(0, np.int64)]
     for some in blocks(len(words), _BLOCK):
         own, x = words[some] >> BITS, short[some]
-        kept[some] = x <= last[own]
-        edges.append(some.start + np.flatnonzero(torn[own] & (x == last[own])))
+        edge = last[own]
+        kept[some] = x <= edge
+        edges.append(some.start + np.flatnonzero((x == edge) & torn[own]))
     at = np.concatenate(edges)
     if len(at):
         at = at[_in_order(words[at], rows(at))]

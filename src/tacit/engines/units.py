@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .hash_arrays import Integers, Texts, blocks, wide
+from .keyed_hash import Q
 
 Mask = NDArray[np.bool_]
 
@@ -45,6 +46,8 @@ def coded(units: Any, texts: Texts) -> Units:
         first, last = min(int(chunk.min()) for chunk in chunks), max(int(chunk.max()) for chunk in chunks)
         if last - first < _SPARSE * len(units):
             size = last - first + 1
+            if first > -Q and last < Q:  # what `wide` says of them
+                return Units(_joined(chunks, first, size), size, lambda _: lambda codes: codes + np.int64(first + Q))
             return Units(_joined(chunks, first, size), size, lambda _: lambda codes: wide(codes + np.int64(first)))
     numbered = units.dictionary_encode()  # all chunks by one dictionary
     names = numbered.chunk(0).dictionary if numbered.num_chunks else pa.array([], units.type)
