@@ -8,7 +8,7 @@ among its processes; to look first for the units that have too many rows costs m
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Container, Mapping, Sequence
 
 from sqlglot import exp
 
@@ -20,24 +20,40 @@ from .relations import Registered, column
 
 
 def bounded(
-    schema: Schema, key: str, raw: Mapping[str, Raw], place: exp.Expr, d: Dialect, *, unique: bool = False
+    schema: Schema,
+    key: str,
+    raw: Mapping[str, Raw],
+    place: exp.Expr,
+    d: Dialect,
+    *,
+    unique: bool = False,
+    used: Container[str] | None = None,
 ) -> str:
-    """The query, from what each raw column is; where the unit is `unique`, it has one row at most."""
-    columns = [alias(canonical(raw[name], c, d), f"c{i}") for i, (name, c) in enumerate(schema.columns)]
+    """The query, from what each raw column is; where the unit is `unique`, it has one row at most.
+
+    Of columns that are not `used` there is nothing, if they are not needed to choose rows; and if none is, it is all
+    the same which rows of a unit there are.
+    """
+    domains = {f"c{i}": c.domain for i, (_, c) in enumerate(schema.columns)}
+    counted = used is not None and schema.partition is None and not any(c in used for c in domains)
+    chosen = schema.unit is not None and not unique and not counted
+    names = [c for c in domains if chosen or used is None or c in used]
+    columns = [alias(canonical(raw[n], c, d), f"c{i}") for i, (n, c) in enumerate(schema.columns) if f"c{i}" in names]
     if schema.unit is None:
         return d.once(d.render(_selected(columns or [alias(constant(1), "c")], place)))
     owner = unit(raw[schema.unit], d)
     rows = d.once(d.render(_selected([alias(owner, "u"), *columns], place).where(there(owner.copy()), copy=False)))
     if unique:
         return rows
-    names = ", ".join(["u", *(f"c{i}" for i in range(len(columns)))])
+    if counted:
+        return _first(rows, "u", "ROW_NUMBER() OVER (PARTITION BY u)", schema.rows)
     of = Typed(column("u"), _width(raw[schema.unit]))
-    domains = [c.domain for _, c in schema.columns]
-    values = [(Typed(column(f"c{i}"), TEXT if x.kind == "text" else 32), x) for i, x in enumerate(domains)]
+    values = [(Typed(column(c), TEXT if x.kind == "text" else 32), x) for c, x in domains.items()]
+    every = ", ".join(["u", *names])
     if schema.partition is not None:  # the rows of one part are all first
         at = next(i for i, (name, _) in enumerate(schema.columns) if name == schema.partition)
-        rows = _least(rows, names, HashSQL(key, "part", of, [values[at]], d), "RANK", 1)
-    return _least(rows, names, HashSQL(key, "rows", of, values, d), "ROW_NUMBER", schema.rows)
+        rows = _least(rows, every, HashSQL(key, "part", of, [values[at]], d), "RANK", 1)
+    return _least(rows, every, HashSQL(key, "rows", of, values, d), "ROW_NUMBER", schema.rows)
 
 
 def registered(schema: Schema, key: str, raw: Mapping[str, Raw], name: str, d: Dialect) -> Registered:
@@ -64,5 +80,8 @@ def _least(rows: str, names: str, by: HashSQL, rank: str, most: int) -> str:
     d = by.dialect
     summed = d.once(f"SELECT {names}, {d.render(by.linear())} AS y FROM ({rows}) AS q")
     order = ", ".join([d.render(by.cubic(column("y"))), *(f"{d.render(v.sql)} NULLS FIRST" for v, _ in by.values)])
-    ranked = f"SELECT {names}, {rank}() OVER (PARTITION BY u ORDER BY {order}) AS place FROM ({summed}) AS q"
-    return f"SELECT {names} FROM ({ranked}) AS q WHERE place <= {most}"
+    return _first(summed, names, f"{rank}() OVER (PARTITION BY u ORDER BY {order})", most)
+
+
+def _first(rows: str, names: str, place: str, most: int) -> str:
+    return f"SELECT {names} FROM (SELECT {names}, {place} AS place FROM ({rows}) AS q) AS q WHERE place <= {most}"

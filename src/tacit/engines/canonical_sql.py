@@ -110,10 +110,7 @@ def _number(raw: Raw, domain: Domain, d: Dialect) -> exp.Expr:
         case _:
             return exp.Null()
     grid = float(domain.grid)
-    low, high = double(domain.lower * grid), double(domain.upper * grid)
-    below, above = binary(exp.LT, x.copy(), low), binary(exp.GT, x.copy(), high)
-    inside = exp.Paren(this=exp.Between(this=x, low=low.copy(), high=high.copy()))  # as nearly all are: so it is first
-    y = case((inside, x.copy()), (below, low.copy()), (d.is_nan(x.copy()), exp.Null()), (above, high.copy()))
+    y = d.bounded(x, domain.lower * grid, domain.upper * grid)
     steps = exp.Floor(this=binary(exp.Add, d.scaled(y, grid), double(0.5)))
     exact = max(abs(domain.lower), abs(domain.upper)) < _EXACT  # the bounds were exact, as doubles
     return steps if exact else _clamped(cast(steps, d.integers[64]), domain)

@@ -99,6 +99,15 @@ class Dialect:
         """Whether all of a text matches a regular expression."""
         raise NotImplementedError
 
+    def bounded(self, x: exp.Expr, low: float, high: float) -> exp.Expr:
+        """A double, or the nearer end; missing where it is no number."""
+        below, above = binary(exp.LT, x.copy(), double(low)), binary(exp.GT, x.copy(), double(high))
+        inside = exp.Paren(
+            this=exp.Between(this=x, low=double(low), high=double(high))
+        )  # as nearly all: so it is first
+        ends = (below, double(low)), (self.is_nan(x.copy()), exp.Null()), (above, double(high))
+        return case((inside, x.copy()), *ends)
+
     def scaled(self, x: exp.Expr, grid: float) -> exp.Expr:
         """x / grid, of a double within bounds and a power of two."""
         return binary(exp.Div, x, double(grid))

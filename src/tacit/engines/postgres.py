@@ -12,8 +12,8 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import lru_cache, partial
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -28,11 +28,13 @@ from ..tables.plan import Plan
 from ..tables.schema import Schema
 from .base import Answer, Engine
 from .bounded_sql import bounded, registered
-from .canonical_sql import Raw, kinds
-from .dialect import constant
+from .canonical_sql import kinds
 from .gathering import Columns, gathered
 from .postgres_catalogue import Description, connected, describe, words
 from .postgres_dialect import PostgresDialect
+from .postgres_early import early
+from .postgres_labels import joins
+from .relations import Registered
 from .sql import statements
 
 if TYPE_CHECKING:
@@ -40,7 +42,6 @@ if TYPE_CHECKING:
 
 _HEX = frozenset("0123456789abcdef")
 _PART = "SUM(CAST(CAST(CONCAT('x', SUBSTR(h, {}, 16)) AS BIT(64)) AS BIGINT))"
-_MANY = 3  # labels: so many are compared one by one
 _D = PostgresDialect()
 T = TypeVar("T")
 Seen = tuple[str, str]  # a moment, and the fingerprint at that moment
@@ -113,12 +114,15 @@ class Postgres(Engine):
         place = next(iter(self._tables.values())).place
         with connected(place.url, self._milliseconds) as connection:
             found = {name: known.describe(connection) for name, known in self._tables.items()}
-            bodies, tables = {}, {}
-            for i, (name, known) in enumerate(self._tables.items()):
-                bodies[f"t{i}"] = _bounded(known.schema, known.key, found[name])
-                tables[name] = registered(known.schema, known.key, found[name].raw(), f"t{i}", _D)
+            names = {f"t{i}": name for i, name in enumerate(self._tables)}
+            tables = {name: _registered(self._tables[name], found[name], t) for t, name in names.items()}
+
+            def body(t: str, used: frozenset[str]) -> str:
+                known = self._tables[names[t]]
+                return _bounded(known.schema, known.key, found[names[t]], used)
+
             parts = statements(plan, _D, tables)
-            return gathered(plan, [(part, _columns(connection, _with(bodies, part.tree))) for part in parts])
+            return gathered(plan, [(part, _columns(connection, _with(body, part.tree))) for part in parts])
 
     def _before(self, place: Database, do: Callable[[psycopg.Connection[Any]], T]) -> T:
         """Do it where nothing is charged yet, so that its errors can be told, in our own words."""
@@ -130,33 +134,28 @@ class Postgres(Engine):
         raise EngineUnavailable(place, reason)
 
 
-@lru_cache(maxsize=32)
-def _bounded(schema: Schema, key: str, found: Description) -> str:
+def _registered(known: _Known, found: Description, name: str) -> Registered:
+    table = registered(known.schema, known.key, found.raw(), name, _D)
+    return replace(table, early=partial(early, known.schema, found)) if known.schema.unit is None else table
+
+
+@lru_cache(maxsize=64)
+def _bounded(schema: Schema, key: str, found: Description, used: frozenset[str]) -> str:
+    """The bounded table, as far as it is used; the lists of labels that are not needed are not even sent."""
+    unique = found.unique(schema.unit)
+    hashed = schema.unit is not None and not unique and (used or schema.partition)
     raw, place = found.raw(), exp.alias_(found.table(), "raw", table=True)
-    place.set("joins", list(_labelled(schema, raw)))
-    return bounded(schema, key, raw, place, _D, unique=found.unique(schema.unit))
+    read = {n: raw[n] for i, (n, _) in enumerate(schema.columns) if hashed or f"c{i}" in used}
+    place.set("joins", list(joins(schema, read)))
+    return bounded(schema, key, raw | read, place, _D, unique=unique, used=used)
 
 
-def _labelled(schema: Schema, raw: dict[str, Raw]) -> Iterator[exp.Join]:
-    """Joins with lists of labels, which find a label by its hash: where there are many, nothing is faster.
-
-    A list is grouped, so that PostgreSQL sees that no row is found twice, and leaves out a join that is not needed.
-    """
-    for i, (name, column) in enumerate(schema.columns):
-        labels = column.domain.labels
-        if column.domain.kind == "category" and raw[name].kind in ("integer", "text") and len(labels) > _MANY:
-            rows = ", ".join(f"({_D.render(constant(label))}, {place})" for place, label in enumerate(labels))
-            kind = _D.integers[_D.bits(0, len(labels))]
-            found = f"(SELECT t, CAST(MIN(p) AS {kind}) AS p FROM (VALUES {rows}) AS v(t, p) GROUP BY t) AS l{i}"
-            same = exp.EQ(this=_D.text(raw[name].sql), expression=exp.column("t", f"l{i}"))
-            yield exp.Join(this=exp.Var(this=found), side="LEFT", on=same)
-            raw[name] = Raw("canonical", exp.column("p", f"l{i}"))
-
-
-def _with(bodies: Mapping[str, str], tree: exp.Expr) -> str:
+def _with(body: Callable[[str, frozenset[str]], str], tree: exp.Expr) -> str:
     """A statement after the bounded tables that it is about."""
-    named = {table.name for table in tree.find_all(exp.Table)}
-    return f"WITH {', '.join(f'{n} AS ({body})' for n, body in bodies.items() if n in named)} {_D.render(tree)}"
+    named = sorted({table.name for table in tree.find_all(exp.Table) if not table.db})
+    used = frozenset(c.name for c in tree.find_all(exp.Column) if c.name.startswith("c"))
+    bodies = ", ".join(f"{name} AS ({body(name, used)})" for name in named)
+    return f"WITH {bodies} {_D.render(tree)}" if bodies else _D.render(tree)
 
 
 def _columns(connection: psycopg.Connection[Any], statement: str) -> Columns:

@@ -40,8 +40,10 @@ WITH RECURSIVE base (attnum, type, modifier) AS (
 SELECT attname, CASE WHEN typnamespace = 'pg_catalog'::regnamespace OR typname = 'citext' THEN typname ELSE '' END,
     typtype = 'e', modifier, has_column_privilege(attrelid, attnum, 'SELECT'),
     EXISTS (SELECT FROM pg_catalog.pg_index WHERE indrelid = attrelid AND indkey[0] = attnum AND indnkeyatts = 1
-        AND indisunique AND indisvalid AND indpred IS NULL)
+        AND indisunique AND indisvalid AND indpred IS NULL),
+    typname <> 'citext' AND COALESCE(collisdeterministic, TRUE)
 FROM base JOIN pg_catalog.pg_type t ON t.oid = type JOIN pg_catalog.pg_attribute USING (attnum)
+    LEFT JOIN pg_catalog.pg_collation c ON c.oid = attcollation
 WHERE attrelid = %(table)s AND typtype <> 'd' ORDER BY attnum
 """
 _REASONS = {
@@ -63,10 +65,14 @@ _CONNECTING = {
 
 @dataclass(frozen=True)
 class Column:
-    """The name of a type, whether it is an enumeration, its modifier; and whether each value is there once only."""
+    """The name of a type, whether it is an enumeration, its modifier; and whether each value is there once only.
+
+    `equal` says that what PostgreSQL takes for equal is read alike, which it is not in all collations.
+    """
 
     kind: tuple[str, bool, int]
     unique: bool
+    equal: bool
 
     def raw(self, name: str) -> Raw:
         return raw(exp.column(name, "raw", quoted=True), *self.kind)
@@ -134,8 +140,8 @@ def describe(connection: psycopg.Connection[Any], place: Database, name: str, sc
     oid, *path, kind, inherited, moment = row
     known = connection.execute(_COLUMNS, {"table": oid}).fetchall()
     alone = kind == "p" or not inherited  # an index says nothing of tables that inherit
-    found = {c: Column((type_, enum, mod), unique and alone) for c, type_, enum, mod, _, unique in known}
-    readable = {c for c, *_, may, _ in known if may}
+    found = {c: Column((type_, enum, mod), unique and alone, equal) for c, type_, enum, mod, _, unique, equal in known}
+    readable = {c for c, *_, may, _, _ in known if may}
     wanted = [c for c in (schema.unit, *(c for c, _ in schema.columns)) if c is not None]
     for column in wanted:
         if column not in found:

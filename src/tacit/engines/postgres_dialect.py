@@ -65,7 +65,8 @@ class PostgresDialect(Dialect):
         return cast(condition, "INT")
 
     def total(self, e: exp.Expr, bits: int) -> exp.Expr:
-        return exp.Sum(this=cast(e, self.integers[128]) if bits > 64 else e)  # of 32 bits it is summed in 64
+        # of 32 bits it is summed in 64, and of 64 in as many as it takes
+        return exp.Sum(this=binary(exp.Add, e, cast(number(0), self.integers[64])) if bits > 64 else e)
 
     def quotient(self, a: exp.Expr, b: exp.Expr, bits: int) -> exp.Expr:
         if bits > 64:
@@ -99,12 +100,19 @@ class PostgresDialect(Dialect):
     def matches(self, e: exp.Expr, pattern: str) -> exp.Expr:
         return _like(e, f"^(?:{pattern.removeprefix('(?s)')})$")  # here a point is any character already
 
+    def bounded(self, x: exp.Expr, low: float, high: float) -> exp.Expr:
+        above, below = binary(exp.GT, x.copy(), double(high)), binary(exp.LT, x.copy(), double(low))
+        last = case((self.is_nan(x.copy()), exp.Null()), otherwise=double(high))  # here it is above all numbers
+        return case((above, last), (below, double(low)), otherwise=x)  # two comparisons cost less than a BETWEEN
+
     def scaled(self, x: exp.Expr, grid: float) -> exp.Expr:
         if grid == 1:
             return x
+        if grid < 1:  # a power of two, so the product is exact too, and faster
+            return binary(exp.Mul, x, double(1 / grid))
         divided = exp.Paren(this=exp.Div(this=x, expression=double(grid), typed=True))
         large = binary(exp.GT, exp.Abs(this=x.copy()), _double(_TINY))
-        return divided if grid < 1 else case((large, divided), otherwise=x.copy())
+        return case((large, divided), otherwise=x.copy())
 
     def try_cast(self, e: exp.Expr, to: str) -> exp.Expr:
         if to == "DOUBLE":

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from itertools import count
 
 from sqlglot import exp
@@ -13,15 +13,21 @@ from ..tables.relation import Derive, Fold, Join, PerUnit, Relation, Scan, Where
 from .dialect import TEXT, Dialect, Typed, alias, case, cast, missing, number
 from .expressions import Translator
 
+Early = Callable[["Source", Sequence[exp.Expr], Mapping[str, exp.Expr]], "Source | None"]
+
 
 @dataclass(frozen=True)
 class Registered:
-    """A bounded table: what it is called in SQL, its columns there, its key, and the width of its unit, if any."""
+    """A bounded table: what it is called in SQL, its columns there, its key, and the width of its unit, if any.
+
+    Where units are rows, `early` may give, in place of rows, sums over such as are alike in what decides their cell.
+    """
 
     source: exp.Expr
     columns: Mapping[str, Typed]
     key: str
     unit: int | None
+    early: Early | None = None
 
 
 @dataclass(frozen=True)
@@ -41,6 +47,7 @@ class Source:
     columns: Mapping[str, Typed]
     unit: int | None
     conditions: tuple[exp.Expr, ...] = ()
+    early: Early | None = None
 
     def owner(self) -> exp.Expr:
         """The unit of a row."""
@@ -54,11 +61,11 @@ def rows_of(relation: Relation, r: Relations) -> Source:
     match relation:
         case Scan():
             table = r.tables[relation.table]
-            return Source(table.source.copy(), table.columns, table.unit)
+            return Source(table.source.copy(), table.columns, table.unit, early=table.early)
         case Where():
             s = rows_of(relation.source, r)
             condition = Translator(r.dialect, s.columns).condition(relation.condition)
-            return Source(s.source, s.columns, s.unit, (*s.conditions, condition))
+            return replace(s, conditions=(*s.conditions, condition))
         case Derive():
             s = rows_of(relation.source, r)
             t = Translator(r.dialect, s.columns)

@@ -82,12 +82,20 @@ class _Builder:
         others = {i: m for i, m in self.measures.items() if i not in bins}
         if plan.relation.rows == 1 or not any(map(_of_units, others.values())):
             values = {i: self._value(m, t) for i, m in others.items()}
-            source = selected([*at, *(alias(v, f"v{i}") for i, v in values.items() if v)], rows, inside)
-            sums = {i: self._outer(m, column(f"v{i}") if values[i] else None, False) for i, m in others.items()}
-            counted: exp.Expr = exp.Count(this=exp.Star())
+            added = {f"v{i}": self._inner(m, values[i]) or exp.Count(this=exp.Star()) for i, m in others.items()}
+            added |= {"n": exp.Count(this=exp.Star())} if bins else {}
+            if rows.early is not None and (summed := rows.early(rows, at, added)) is not None:
+                source = selected([*at, *map(column, added)], summed, inside)
+                unclamped = {i: replace(m, per_unit=None) if isinstance(m, Total) else m for i, m in others.items()}
+                sums = {i: self._outer(m, column(f"v{i}"), True) for i, m in unclamped.items()}
+                counted: exp.Expr = exp.Sum(this=column("n"))
+            else:
+                source = selected([*at, *(alias(v, f"v{i}") for i, v in values.items() if v)], rows, inside)
+                sums = {i: self._outer(m, column(f"v{i}") if values[i] else None, False) for i, m in others.items()}
+                counted = exp.Count(this=exp.Star())
         else:
             owner = alias(rows.owner(), "u")
-            inner = {i: self._inner(m, t) for i, m in others.items()}
+            inner = {i: self._inner(m, t.value(m.expression).sql if m.expression else None) for i, m in others.items()}
             parts = [owner, *at, *([alias(exp.Count(this=exp.Star()), "n")] if bins else [])]
             parts += [alias(v, f"v{i}") for i, v in inner.items() if v]
             source = selected(parts, rows, inside).group_by(*_places(1 + len(at)), copy=False)
@@ -130,14 +138,13 @@ class _Builder:
         low, high = (self.dialect.widened(Typed(number(end), 0), bits) for end in ends)
         return case((there(x.copy()), clamped(x, low, high)))
 
-    def _inner(self, m: Measure, t: Translator) -> exp.Expr | None:
-        """What the rows of a unit in one cell add up to; that it has some needs no saying."""
-        if m.expression is None:
+    def _inner(self, m: Measure, value: exp.Expr | None) -> exp.Expr | None:
+        """What the rows of a unit in one cell add up to, of their values; that it has some needs no saying."""
+        if value is None:
             return None if isinstance(m, Units) else exp.Count(this=exp.Star())
-        e = t.value(m.expression).sql
         if not isinstance(m, Total):
-            return exp.Count(this=e)
-        return exp.Coalesce(this=self.dialect.total(e, _bits(m)), expressions=[number(0)])
+            return exp.Count(this=value.copy())
+        return exp.Coalesce(this=self.dialect.total(value.copy(), _bits(m)), expressions=[number(0)])
 
     def _outer(self, m: Measure, value: exp.Expr | None, gathered: bool) -> exp.Expr:
         """A measure of a cell, from the values of its rows or of its units."""
