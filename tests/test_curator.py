@@ -1,5 +1,6 @@
 """The line from a question to a release: one draw for one charge, whatever fails in between."""
 
+import hashlib
 import json
 import os
 import subprocess
@@ -15,6 +16,7 @@ from tacit.core.errors import BadParameter, BadQuestion, BudgetExceeded, EngineE
 from tacit.curator import Curator
 from tacit.engines.duckdb import DuckDB
 from tacit.ledger import Ledger
+from tacit.tables import sql
 
 SCHEMA = """
 [table]
@@ -81,6 +83,36 @@ def test_a_question_again_is_free_and_the_same_however_it_is_put(place):
         fresh = c.ask("SELECT age < 30 AS young, COUNT(*) AS n FROM visits GROUP BY young", epsilon="0.25", fresh=True)
         assert c.remaining == Fraction(1, 2)
         assert fresh.provenance.entry != first.provenance.entry
+
+
+def test_the_key_of_a_question_and_its_plan_never_change(place, monkeypatch):
+    """Else what was bought under an earlier version would be bought again."""
+    monkeypatch.setattr(DuckDB, "fingerprint", lambda self: "ab" * 32)
+    monkeypatch.setattr(Curator, "_secret", b"secret")
+    with curator(place) as c:
+        c.ask("SELECT year, COUNT(*) AS n, AVG(cost) FROM visits WHERE age < 30 GROUP BY year", epsilon="0.25")
+        (charge,) = (charge for charge in c.history() if charge.plan)
+    assert charge.key == "d05c19936de8623d909e9178268d0030cb1821b16ebcaaec1a3934af8f9a070e"
+    plan = hashlib.sha256(charge.plan.encode()).hexdigest()
+    assert plan == "cb901d7445836b0d182fa27397a243f024c9f7a9b796dca76edef152d8dd3bf5"
+
+
+def test_a_text_is_read_once_for_all_its_prices(place, monkeypatch):
+    read = []
+    monkeypatch.setattr(sql, "parse", lambda text, *about, parse=sql.parse: read.append(text) or parse(text, *about))
+    with curator(place) as c:
+        releases = [c.ask(COUNT, epsilon=price) for price in ("0.1", "0.2", "0.1")]
+        assert read == [COUNT]
+        assert releases[0] == releases[2] and c.remaining == Fraction(7, 10)
+        for _ in range(2):
+            with pytest.raises(BadQuestion):
+                c.ask("SELECT nothing FROM visits", epsilon="0.1")
+        for i in range(100):
+            c.offer(f"{COUNT} WHERE age < {i}", epsilon="0.1")
+        assert len(read) == 103 and c._parse.cache_info().currsize < 100
+    with curator(place) as c:  # tables, and what is known of them, are a curator's own
+        c.ask(COUNT, epsilon="0.1")
+        assert len(read) == 104
 
 
 def test_a_tenth_ten_times_spends_all_and_then_nothing_is_sold(place):

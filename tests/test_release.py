@@ -8,6 +8,7 @@ import io
 import json
 import math
 from dataclasses import replace
+from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
@@ -25,7 +26,7 @@ from tacit.release import Provenance, Release, consistent, versions
 from tacit.release.export import guarded
 from tacit.release.picture import release_bars
 from tacit.tables.aggregates import count, mean, median, mode, quantile, stddev, sum_, units
-from tacit.tables.draw import draw
+from tacit.tables.draw import Drawn, draw
 from tacit.tables.outputs import Arithmetic, Released
 from tacit.tables.price import offer
 from tacit.tables.table import Table
@@ -98,6 +99,22 @@ def test_a_release_survives_the_round_trip(question: Any, budget: Budget) -> Non
     assert str(again) == str(release)
     assert json.loads(text)["answer"].keys() == set(release.names)
     json.dumps(release.card(), allow_nan=False)
+
+
+def test_what_is_stored_is_the_same_to_the_byte_and_can_be_read() -> None:
+    """A ledger keeps releases for years: this is one of them."""
+    stored = (Path(__file__).parent / "golden" / "release.json").read_bytes()
+    question = PEOPLE.where(PEOPLE.age >= 18).group_by("region")
+    question = question.aggregate(n=count(), m=mean("spend"), q=quantile("age", "0.9"))
+    drawn = Drawn((), ((41, -3, 17), (40, 1, 18), (12, 0, -9), ((5,), (77,), (404,))), False)
+    told = ("a question", (("people", "id", "ab" * 32),), "Budget(epsilon=2)", "2026-01-01T00:00:00Z")
+    provenance = Provenance(*told, (("python", "3.11"),), 7)
+    made = offer(question.query, Budget(epsilon=2), schemas=SCHEMAS, epsilon="0.3")
+    release = Release.of(made, drawn, provenance)
+    assert release.facts() == stored
+    again = Release.from_json(stored)
+    assert again == release and again.facts() == stored
+    assert again.columns["n"].tolist() == [41, -3, 17]
 
 
 @pytest.mark.parametrize("text", ["", "[]", "{}", '{"format":1}', '{"format":9,"facts":{},"provenance":{}}'])

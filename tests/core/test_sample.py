@@ -117,6 +117,23 @@ def test_every_owner_owns_exactly_its_units():
     assert owned == {table.value(s): n for s, n in enumerate(table.units)}
 
 
+@pytest.mark.parametrize("width", [20, 63, 64])
+@pytest.mark.parametrize("scale", [Fraction(1, 1000), Fraction(2), Fraction(10**9, 7), Fraction(1 << 60)])
+def test_every_owner_owns_exactly_its_units_in_every_table(scale, width):
+    """The same by ranges of words, for laws on one side and on two, wide and narrow."""
+    for table in (laplace(scale, width=width), laplace(scale, False, width), gaussian(scale**2, width)):
+        room, owned = table.total >> table.column_bits, {}
+        assert len(table.limits) == 1 << table.column_bits and len(table.owners) == 2 * len(table.limits)
+        for column, limit in enumerate(table.limits):
+            first, alias = table.owners[2 * column : 2 * column + 2]
+            keep = room if first == alias else limit - column * room
+            assert 0 <= keep <= room
+            owned[first] = owned.get(first, 0) + keep
+            owned[alias] = owned.get(alias, 0) + room - keep
+        assert owned.pop(_UNDECIDED) == table.total - sum(table.units)
+        assert {v: n for v, n in owned.items() if n} == {table.value(s): n for s, n in enumerate(table.units) if n}
+
+
 class Words(Seeded):
     """Gives prepared words one by one, then goes on with a seed."""
 

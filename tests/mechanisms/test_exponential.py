@@ -110,3 +110,16 @@ def test_a_seeded_source_repeats_itself_and_draws_follow_the_law() -> None:
         expected = n * Exponential.rule.masses(max(x) - np.array(x), m.unit * Fraction(scale))
         statistic = float(((counts - expected) ** 2 / expected).sum())
         assert (statistic < 40.0) == (chi2 == 40.0)
+
+
+@given(
+    beta=st.sampled_from([1e-300, 1e-9, 0.05, 0.5, 0.999999]),
+    unit=st.fractions(Fraction(1, 10**9), 10**9),
+    candidates=st.integers(1, 10**6),
+    data=st.data(),
+)
+def test_the_shortfall_is_the_least(beta: float, unit: Fraction, candidates: int, data: Any) -> None:
+    rule, optimal = Exponential.rule, data.draw(st.integers(1, candidates))
+    found = rule.shortfall(beta, unit, candidates, optimal)
+    assert rule.tail(found + 1, unit, candidates, optimal) <= beta
+    assert found == 0 or rule.tail(found, unit, candidates, optimal) * (1 + 1e-11) > beta

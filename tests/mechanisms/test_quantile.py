@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from tacit.core.distance import SUBSTITUTE
 from tacit.core.errors import BadData, BadParameter
 from tacit.core.loss import BoundedRange
+from tacit.mechanisms import quantile
 from tacit.mechanisms._bisection import Node, bisect
 from tacit.mechanisms.exponential import Exponential
 from tacit.mechanisms.quantile import Quantiles
@@ -154,6 +155,27 @@ def test_draws_follow_the_law() -> None:
     common = {y: n * p for y, p in masses.items() if n * p > 5}
     statistic = sum((draws.count(y) - e) ** 2 / e for y, e in common.items())  # type: ignore[arg-type]
     assert statistic < 75
+
+
+@pytest.mark.parametrize("together", [1, 1 << 20])
+def test_rows_are_drawn_each_by_its_own_law(together: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(quantile, "_TOGETHER", together)
+    m, rows, n, source = (
+        Quantiles(epsilon=4, quantiles=["0.2", "0.7"]),
+        np.array([[2, 1, 3], [0, 0, 9]]),
+        5000,
+        Seeded(3),
+    )
+    draws = [m.sample_rows(rows, source) for _ in range(n)]
+    for i, row in enumerate(rows):
+        masses, drawn = m.law(row).masses, [each[i] for each in draws]
+        assert set(drawn) <= set(masses)
+        common = {y: n * p for y, p in masses.items() if n * p > 5}
+        assert sum((drawn.count(y) - e) ** 2 / e for y, e in common.items()) < 75  # type: ignore[arg-type]
+    assert m.sample_rows(rows[:0], source) == []
+    for bad in (rows[0], rows - 1, rows[:, :0], rows / 2):
+        with pytest.raises(BadData):
+            m.sample_rows(bad, source)
 
 
 def test_no_records_at_all() -> None:

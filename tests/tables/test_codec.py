@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import math
+from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
@@ -36,7 +38,7 @@ VALUES: list[Any] = [
     TopK(k=2, epsilon=1, candidates=9),
     KeySelection(rho="0.1", delta="1e-6"),
     3 * Laplace(epsilon=1).loss() + KeySelection(epsilon=1, delta="1e-3").loss(),
-    (None, True, 3, -(1 << 70), 0.1, "text", Fraction(1, 3), ()),
+    (None, True, 3, -(1 << 70), 0.1, 'text "\u2603\U0001f600\n', Fraction(1, 3), (), (1, True), Fraction(-2)),
     {("a", 1): Fraction(1, 2)},
 ]
 
@@ -48,6 +50,25 @@ def test_what_is_read_is_what_was_written(value: Any) -> None:
     assert again == value
     assert codec.canonical(again) == text
     assert codec.digest(again) == codec.digest(value)
+
+
+@pytest.mark.parametrize("value", [*VALUES, PEOPLE.schema.scan()], ids=lambda v: type(v).__name__)
+def test_the_canonical_text_is_what_is_written(value: Any) -> None:
+    for _ in range(2):  # some of it was kept
+        assert codec.canonical(value) == json.dumps(codec.write(value), sort_keys=True, separators=(",", ":"))
+
+
+def test_a_kept_text_is_of_its_value_alone() -> None:
+    key = compiled(QUESTION.query).plan.keys[0]
+    text, other = codec.canonical(key), replace(key, name="other")
+    assert codec.canonical(other) == text.replace('"name":"band"', '"name":"other"') != text
+    assert key == replace(key) and hash(key) == hash(replace(key)) and "_canonical" not in repr(key)
+
+
+def test_a_number_that_is_none_is_not_written() -> None:
+    for value in (math.nan, (1.0, math.inf)):
+        with pytest.raises(ValueError, match="JSON"):
+            codec.canonical(value)
 
 
 def test_a_mechanism_that_was_read_still_works() -> None:

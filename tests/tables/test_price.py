@@ -262,7 +262,15 @@ def test_prices_in_other_currencies() -> None:
 
 
 @pytest.mark.parametrize(
-    "asked", [{}, {"epsilon": 1, "rho": 1}, {"epsilon": 0}, {"error": -1}, {"epsilon": 1, "beta": 2}]
+    "asked",
+    [
+        {},
+        {"epsilon": 1, "rho": 1},
+        {"epsilon": 0},
+        {"error": -1},
+        {"epsilon": 1, "beta": 2},
+        {"epsilon": 1, "beta": "1e-301"},
+    ],
 )
 def test_bad_prices_are_refused(asked: Any) -> None:
     with pytest.raises(BadParameter):

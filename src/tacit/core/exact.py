@@ -28,6 +28,8 @@ _DIGITS = 400  # of a number's text, its exponent, and 3.3 bits each of an integ
 
 def rational(name: str, value: Number) -> Fraction:
     """Read a number exactly as it is written: the float 0.1 is one tenth, as its shortest decimal text says."""
+    if type(value) is Fraction and _moderate(value):
+        return value
     given: object = value
     try:
         match given:
@@ -35,7 +37,7 @@ def rational(name: str, value: Number) -> Fraction:
                 pass
             case numbers.Rational():
                 x = Fraction(int(given.numerator), int(given.denominator))
-                if max(abs(x.numerator), x.denominator).bit_length() < 10 * _DIGITS:
+                if _moderate(x):
                     return x
             case Decimal() | str():
                 text = str(given).strip()
@@ -47,6 +49,10 @@ def rational(name: str, value: Number) -> Fraction:
     except (ValueError, OverflowError, ZeroDivisionError):
         raise BadParameter(name, value, "a finite number") from None
     raise BadParameter(name, value, "a number of moderate size: int, float, Fraction, Decimal or decimal text")
+
+
+def _moderate(x: Fraction) -> bool:
+    return max(abs(x.numerator), x.denominator).bit_length() < 10 * _DIGITS
 
 
 def positive(name: str, value: Number, within: Fraction | None = None) -> Fraction:

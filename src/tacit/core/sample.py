@@ -145,21 +145,30 @@ def bernoulli_exp(counts: Integers, unit: Fraction, source: Source) -> Bits:
 
 
 def choice(counts: Integers, unit: Fraction, source: Source) -> int:
-    """An index drawn with probability proportional to exp(-counts unit); the least count must be 0.
+    """An index drawn with probability proportional to exp(-counts unit); the least count must be 0."""
+    return choices(counts[np.newaxis], unit, source)[0]
+
+
+def choices(counts: Integers, unit: Fraction, source: Source) -> list[int]:
+    """The same for each row of counts; where a count is negative there is nothing to be chosen.
 
     Each index owns floor(S w (1 - margin)) of S units a weight of 1 would own, and as many more, drawn with
     exactly the probability that is missing, as make up the difference (compare `table.py`).
     """
-    bits = min(40, source.width - counts.size.bit_length() - 2)
-    owned = (np.exp(-counts * float(unit)) * ((1 - _MARGIN) * 2.0**bits)).astype(np.int64)
-    ends = np.cumsum(owned)
-    while True:
-        at = source.integer(int(ends[-1]) + 3 * counts.size)
-        if at < ends[-1]:
-            return int(np.searchsorted(ends, at, side="right"))
-        i = (at - int(ends[-1])) // 3
-        if source.below(_missing(exp_minus(int(counts[i]) * unit), bits, int(owned[i]))):
-            return i
+    bits, there = min(40, source.width - counts.shape[1].bit_length() - 2), counts >= 0
+    weights = np.exp(np.maximum(counts, 0) * -float(unit)) * there
+    owned = (weights * ((1 - _MARGIN) * 2.0**bits)).astype(np.int64)
+    ends, sizes = np.cumsum(owned, axis=1), there.sum(axis=1)
+    found = []
+    for row, (end, size) in enumerate(zip(ends[:, -1].tolist(), sizes.tolist(), strict=True)):
+        while (at := source.integer(end + 3 * size)) >= end:
+            i = int(np.flatnonzero(there[row])[(at - end) // 3])
+            if source.below(_missing(exp_minus(int(counts[row, i]) * unit), bits, int(owned[row, i]))):
+                break
+        else:
+            i = int(ends[row].searchsorted(at, side="right"))
+        found.append(i)
+    return found
 
 
 def _missing(weight: Real, scale_bits: int, owned: int) -> Real:

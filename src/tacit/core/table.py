@@ -75,13 +75,20 @@ class Table:
         self.shift = max(0, exponent.spread.bit_length() - 5)  # log2 m: spread / m is in [16, 32), or m = 1
         self.halving = -(-exponent.spread >> self.shift)  # blocks over which the weight falls by e at least
         self.blocks = self._beyond(width * math.log(2) + math.log(2 * self.signs * self.halving) + 2)
-        starts = [(j << self.shift) + negative for j in range(self.blocks) for negative in range(self.signs)]
-        weights = np.exp(-exponent.gain(np.zeros(1), np.array(starts, float)))
+        symbols = np.arange(self.blocks * self.signs)
+        block, negative = symbols >> self.signs - 1, symbols & self.signs - 1
+        weights = np.exp(-exponent.gain(np.zeros(1), np.ldexp(block.astype(float), self.shift) + negative))
         self.total = 1 << width
-        spare = 3 * len(starts) + int(self.total * 4 * _MARGIN) + 2
+        spare = 3 * weights.size + int(self.total * 4 * _MARGIN) + 2
         self.due = int((self.total - spare) / (float(weights.sum()) * (1 + _MARGIN)) * (1 - _MARGIN))  # S
-        self.units = [int(w) for w in (weights * (self.due * (1 - _MARGIN))).tolist()]
-        self._alias()
+        self._units = (weights * (self.due * (1 - _MARGIN))).astype(np.uint64)
+        exact = block if self.blocks - 1 << self.shift < 1 << 59 else block.astype(object)
+        self._alias((exact << self.shift) ^ -negative)
+
+    @cached_property
+    def units(self) -> list[int]:
+        """How many units each block owns."""
+        return list(self._units.tolist())
 
     @cached_property
     def extra(self) -> list[int]:
@@ -103,31 +110,36 @@ class Table:
         k = symbol // self.signs << self.shift
         return ~k if symbol % self.signs else k
 
-    def _alias(self) -> None:
-        """Walker's table: each column holds total / columns units and at most two owners."""
-        owned = [*self.units, self.total - sum(self.units)]  # the last owner is "undecided"
-        names = [*map(self.value, range(len(self.units))), _UNDECIDED]
-        self.column_bits = (len(owned) - 1).bit_length()
-        columns, room = 1 << self.column_bits, self.total >> self.column_bits
-        owned += [0] * (columns - len(owned))
-        names += [_UNDECIDED] * (columns - len(names))
-        small = [i for i in range(columns) if owned[i] < room]
-        large = [i for i in range(columns) if owned[i] >= room]
-        keep, alias = [room] * columns, list(range(columns))
-        while small and large:
-            i, j = small.pop(), large[-1]
-            keep[i], alias[i] = owned[i], j
-            owned[j] -= room - owned[i]
-            if owned[j] < room:
-                small.append(large.pop())
-        owners = [name for i in range(columns) for name in (names[i], names[alias[i]])]
-        limits = [i * room + keep[i] for i in range(columns)]  # the first alias unit
-        limits[-1] = min(limits[-1], (1 << 64) - 1)  # a column whose limit is 2^64 has one owner, named twice
+    def _alias(self, values: Draws) -> None:
+        """Walker's table: each column holds total / columns units and at most two owners.
+
+        Small columns are filled up by large ones, one after the other, the last first.  Up to the i-th they take
+        `taken[i]`, and up to the j-th the large ones can spare `spared[j]`; so the j-th goes on filling up to
+        `until[j]`, and if it then lacks something itself, it is filled up by the next.
+        """
+        self.column_bits = self._units.size.bit_length()  # the last owner is "undecided"
+        columns, room = 1 << self.column_bits, np.uint64(self.total >> self.column_bits)
+        owned, names = np.zeros(columns, np.uint64), np.full(columns, _UNDECIDED, values.dtype)
+        owned[: values.size], names[: values.size] = self._units, values
+        owned[values.size] = self.total - int(self._units.sum())
+        small, large = np.flatnonzero(owned < room)[::-1], np.flatnonzero(owned >= room)[::-1]
+        taken, spared = np.cumsum(room - owned[small]), np.cumsum(owned[large] - room)
+        until = np.searchsorted(taken, spared, side="right") + 1
+        lacking = np.flatnonzero(until <= small.size)  # never the last: all is spared that is taken
+        fills = np.minimum(until, small.size)
+        fills[1:] -= fills[:-1]
+        keep, alias = np.minimum(owned, room), np.arange(columns)
+        alias[small] = np.repeat(large, fills)
+        keep[large[lacking]] -= taken[until[lacking] - 1] - spared[lacking]
+        alias[large[lacking]] = large[lacking + 1]
+        limits = np.arange(columns, dtype=np.uint64) * room + keep  # the first alias unit
+        if keep[-1] == room:
+            limits[-1] = min(self.total, (1 << 64) - 1)  # a column whose limit is 2^64 has one owner, named twice
         # Packed, so that the time to fetch an owner does not tell a common one from a rare one.
-        self.limits = array("Q", limits)
-        self.owners = array("q", owners) if max(owners) < 1 << 59 else owners
-        self._limits = np.array(self.limits, np.uint64)
-        self._owners = np.array(self.owners, np.int64 if isinstance(self.owners, array) else object)
+        self._limits, self._owners = limits, np.empty(2 * columns, values.dtype)
+        self._owners[::2], self._owners[1::2] = names, names[alias]
+        self.limits = array("Q", limits.tobytes())
+        self.owners = self._owners.tolist() if values.dtype == object else array("q", self._owners.tobytes())
 
     def lookup(self, words: Words, out: Draws) -> None:
         """The first value of the block that owns each unit; `_UNDECIDED` where the table does not say."""

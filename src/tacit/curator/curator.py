@@ -16,15 +16,15 @@ from __future__ import annotations
 import hmac
 import json
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
-from functools import cached_property
+from functools import cached_property, lru_cache
 from threading import Lock
 from typing import TYPE_CHECKING, Any, Unpack
 
 from ..core.budget import Budget
 from ..core.currency import Amount
-from ..core.errors import BadParameter, BadQuestion
+from ..core.errors import BadParameter
 from ..core.exact import Number, rational
 from ..core.loss import zero
 from ..core.randomness import SYSTEM
@@ -36,16 +36,16 @@ from ..mechanisms import NumericSparse, Sparse
 from ..release import Provenance, Release, versions
 from ..tables import codec, partition, sql
 from ..tables.calibration import Step
-from ..tables.door import Question
 from ..tables.draw import draw
 from ..tables.init import suited
 from ..tables.measures import Compiled, compiled
 from ..tables.price import BETA, Offer, Terms, offer
 from ..tables.query import Query
-from ..tables.relation import Relation, scans
+from ..tables.relation import Relation
 from ..tables.schema import Schema
 from ..tables.table import PublicTable, Table
 from .bounds import Bounds, buy
+from .reading import Asked, asked, owned
 from .stream import Stream
 
 if TYPE_CHECKING:
@@ -53,44 +53,7 @@ if TYPE_CHECKING:
     from ..workloads import Plan, Released, Workload
     from .online import Online
 
-Asked = str | Question | Query
-TERMS = tuple(Terms.__annotations__)
-
-
-def owned(relation: Relation, tables: Mapping[str, Table]) -> None:
-    """Refuse rows of other tables, or of a table as another schema bounds it: prices are read off the relation."""
-    for scan in scans(relation):
-        if scan.table not in tables or tables[scan.table].schema.scan() != scan:
-            known = ", ".join(tables)
-            raise BadQuestion(f"these are not rows of {known} as the curator has them; make the question of its tables")
-
-
-def asked(
-    question: Asked,
-    tables: Mapping[str, Table],
-    public: Mapping[str, PublicTable],
-    given: Mapping[str, Any],
-) -> tuple[Query, dict[str, Any]]:
-    """The meaning of a question, and its terms, of which the price may be said in its text or beside it."""
-    said = {"beta": BETA, **{name: value for name, value in given.items() if value is not None}}
-    if unknown := said.keys() - TERMS:
-        raise BadParameter("terms", sorted(unknown), f"among {', '.join(TERMS)}")
-    match question:
-        case str():
-            parsed = sql.parse(question, tables, public)
-            for name in TERMS:
-                if (told := getattr(parsed.options, name, None)) is not None:
-                    if name in said and rational(name, said[name]) != told:
-                        raise BadQuestion(f"{name} is {told} in the text and {said[name]} beside it")
-                    said[name] = told
-            return parsed.query, said
-        case Question():
-            owned(question.query.relation, tables)
-            return question.query, said
-        case Query():
-            owned(question.relation, tables)
-            return question, said
-    raise BadParameter("question", type(question).__name__, "SQL, or a question made of a table, as table.count()")
+_TEXTS = 32  # questions whose meaning is kept
 
 
 def _read(stored: bytes, query: Query, made: Compiled) -> Release:
@@ -152,7 +115,17 @@ class Curator:
 
     def read(self, question: Asked, given: Mapping[str, Any]) -> tuple[Query, dict[str, Any]]:
         """The meaning of a question about these tables, and its price."""
-        return asked(question, self.tables, self.public, given)
+        return asked(question, self.tables, self.public, given, self._parse)
+
+    @cached_property
+    def _parse(self) -> Callable[[str], sql.Parsed]:
+        """The last texts are not read again: one question is often asked at several prices."""
+        return lru_cache(_TEXTS)(lambda text: sql.parse(text, self.tables, self.public))
+
+    @cached_property
+    def _compiled(self) -> Callable[[Query], Compiled]:
+        """The same for their plans."""
+        return lru_cache(_TEXTS)(lambda query: compiled(query, self._schemas))
 
     def offer(self, question: Asked, *, analyst: str | None = None, **terms: Unpack[Terms]) -> Offer:
         """What a question costs and how accurate its answer will be; reads no data and charges nothing."""
@@ -163,21 +136,23 @@ class Curator:
     ) -> Release:
         """Buy an answer, once: asked again, the question is free; `fresh` buys another draw."""
         query, said = self.read(question, terms)
-        made = compiled(query, self._schemas)
+        made = self._compiled(query)
         key = self._key(made, said)
-        charge = None if fresh else self.ledger.find(key)
+        charge, priced = None if fresh else self.ledger.find(key), None
         if charge is None:
-            priced = self._offer(query, said, analyst or self.analyst)
+            priced = self._offer(query, said, analyst or self.analyst, made)
+            plan = codec.canonical((made.plan, [step.mechanism for step in priced.steps], priced.beta))
             charge = self.ledger.charge(
                 key=key,
                 loss=priced.loss,
                 analyst=analyst or self.analyst,
                 parts=self._parts(query),
-                plan=codec.canonical((made.plan, [step.mechanism for step in priced.steps], priced.beta)),
+                plan=plan,
                 fresh=fresh,
             )
+            priced = priced if charge.plan == plan else None  # another asker's, that was bought before
         if charge.release is None:
-            return self._complete(charge, query, made, question if isinstance(question, str) else "")
+            return self._complete(charge, query, made, question if isinstance(question, str) else "", priced)
         return _read(charge.release, query, made)
 
     def above_threshold(self, threshold: int, **terms: Any) -> Stream:
@@ -237,29 +212,29 @@ class Curator:
         """Buy bounds of a column for its schema: say epsilon or rho, and which share may lie outside."""
         return buy(self, column, **terms)
 
-    def _complete(self, charge: Charge, query: Query, made: Compiled, text: str) -> Release:
+    def _complete(self, charge: Charge, query: Query, made: Compiled, text: str, priced: Offer | None) -> Release:
         """The release of a charge, by the mechanisms that it paid for, which an offer of today might not name.
 
         The truth lives in the line of `draw` and nowhere else.  Between the draw and its storage nothing runs that the
         question could make fail: a draw that is lost would be drawn again, and one charge would pay for two.
         """
-        mechanisms, beta = codec.read(json.loads(charge.plan)[1:])
-        measured = (*made.plan.measures, *([None] if made.plan.chosen else []))
-        steps = tuple(Step(measure, m, ()) for measure, m in zip(measured, mechanisms, strict=True))
+        if priced is None:
+            mechanisms, beta = codec.read(json.loads(charge.plan)[1:])
+            measured = (*made.plan.measures, *([None] if made.plan.chosen else []))
+            steps = tuple(Step(measure, (m,), beta) for measure, m in zip(measured, mechanisms, strict=True))
+        else:
+            steps, beta = priced.steps, priced.beta
         price = self.budget.price(charge.loss)
-        paid = Offer(query, made.plan, made.recipes, steps, charge.loss, price, self.budget, beta, ())
-        told = Provenance(text, self._public_facts(), str(self.budget), charge.time, versions(), charge.seq)
+        paid = Offer(query, made.plan, made.recipes, steps, charge.loss, price, self.budget, beta)
+        told = Provenance(text, *self._public_facts, charge.time, versions(), charge.seq)
         release = Release.of(paid, draw(paid, self.engine.answer(made.plan)), told)
         facts = release.facts()
         stored = self.ledger.store(charge, facts)
         return release if stored == facts else _read(stored, query, made)  # another asker's draw, stored before
 
     def _key(self, made: Compiled, said: Mapping[str, Any]) -> str:
-        """What makes a question the same question: names of columns, and what is shown, do not."""
-        terms = sorted((name, rational(name, value)) for name, value in said.items())
-        keys = tuple(replace(key, name="") for key in made.plan.keys)
-        recipes = tuple(recipe for _, recipe in made.recipes)
-        return self.key((replace(made.plan, keys=keys), recipes, made.choices, terms))
+        """What makes a question the same question."""
+        return self.key((*made.question, sorted((name, rational(name, value)) for name, value in said.items())))
 
     def key(self, question: object) -> str:
         """The name of a question about the tables as they are now.
@@ -271,15 +246,17 @@ class Curator:
     def _keyed(self, purpose: str, text: str) -> str:
         return hmac.new(self._secret, f"{purpose} {text}".encode(), "sha256").hexdigest()
 
-    def _public_facts(self) -> tuple[tuple[str, str, str], ...]:
-        """Name, unit and digest of each schema."""
-        return tuple((name, t.schema.unit or "row", t.schema.digest) for name, t in self.tables.items())
+    @cached_property
+    def _public_facts(self) -> tuple[tuple[tuple[str, str, str], ...], str]:
+        """Name, unit and digest of each schema, and the budget."""
+        tables = ((name, t.schema.unit or "row", t.schema.digest) for name, t in self.tables.items())
+        return tuple(tables), str(self.budget)
 
-    def _offer(self, query: Query, said: Mapping[str, Any], analyst: str) -> Offer:
+    def _offer(self, query: Query, said: Mapping[str, Any], analyst: str, made: Compiled | None = None) -> Offer:
         """The offer after what is spent where the question looks: in a budget of two sums it depends on that."""
         (_, spent), *allowed = self.ledger.accounts(analyst, self._parts(query))
         allowance = allowed[0] if allowed else None
-        return offer(query, self.budget, schemas=self._schemas, spent=spent, allowance=allowance, **said)
+        return offer(query, self.budget, schemas=self._schemas, made=made, spent=spent, allowance=allowance, **said)
 
     @property
     def _schemas(self) -> dict[str, Schema]:

@@ -23,7 +23,8 @@ from ..tables import codec, measures
 from ..tables.plan import Plan, Rows, Units
 
 if TYPE_CHECKING:
-    from .curator import Asked, Curator
+    from .curator import Curator
+    from .reading import Asked
 
 Told = bool | int | float | None
 

@@ -30,7 +30,11 @@ class Axis:
 
     def place(self, codes: Integers) -> Integers:
         """The place of each code."""
-        at = np.searchsorted(self.firsts, codes.astype(np.int64, copy=False), side="right") - 1
+        at, last = codes.astype(np.int64), len(self.firsts) - 1
+        if last >= 0 and self.firsts[last] - self.firsts[0] == last:  # they are consecutive
+            at = np.minimum(at - self.firsts[0], last)
+        else:
+            at = np.searchsorted(self.firsts, at, side="right") - 1
         return self.places[at]
 
 

@@ -22,14 +22,13 @@ def gathered(plan: Plan, parts: Sequence[tuple[Statement, Columns]]) -> Answer:
     out: dict[int, Integers] = {}
     for statement, columns in parts:
         at = _places(plan, statement, columns, keys)
-        sets = {i: _set(statement, columns, i, len(at)) for i in statement.bins}
+        sets = {i: _set(statement, columns, i) for i in statement.bins}
         for i, axis in statement.bins.items():
-            bins = columns[f"b{i}"][sets[i]]
-            there = ~np.ma.getmaskarray(bins)
+            bins, counts, cell = columns[f"b{i}"][sets[i]], np.ma.getdata(columns["n"])[sets[i]], at[sets[i]]
+            if (missing := np.ma.getmask(bins)) is not np.ma.nomask:
+                bins, counts, cell = np.ma.getdata(bins)[~missing], counts[~missing], cell[~missing]
             size = len(_histogram(plan, i).edges) - 1
-            place = at[sets[i]][there] * size + axis.place(np.ma.getdata(bins)[there])
-            counts = np.ma.getdata(columns["n"])[sets[i]][there]
-            out[i] = _summed(place, counts, cells * size).reshape(cells, size)
+            out[i] = _summed(cell * size + axis.place(np.ma.getdata(bins)), counts, cells * size).reshape(cells, size)
         once = next(iter(sets.values()), slice(None))  # the other measures are in each set: one is enough
         for i in statement.measures:
             values = np.ma.getdata(columns[f"m{i}"])[once]
@@ -40,9 +39,9 @@ def gathered(plan: Plan, parts: Sequence[tuple[Statement, Columns]]) -> Answer:
     return Answer(answers) if keys is None else Answer(answers, tuple(keys), out[len(plan.measures)])
 
 
-def _set(statement: Statement, columns: Columns, i: int, rows: int) -> Integers:
+def _set(statement: Statement, columns: Columns, i: int) -> Integers | slice:
     """Which rows of a result are of the grouping set of histogram i."""
-    return columns[f"g{i}"] == 0 if len(statement.bins) > 1 else np.ones(rows, bool)
+    return columns[f"g{i}"] == 0 if len(statement.bins) > 1 else slice(None)
 
 
 def _histogram(plan: Plan, i: int) -> Histogram:

@@ -17,18 +17,23 @@ from ._rule import Gaps
 Counts = Sequence[int] | NDArray[Any]
 FINEST = 1 << 20  # the largest denominator of a share
 _MOST_RECORDS = 1 << 40  # so that a score stays within 2^60
+_FARTHEST = 1 << 62
+Below = NDArray[np.int64]
+Edges = NDArray[np.int64]
 
 
-def cumulated(counts: Counts, cells: int | None) -> NDArray[np.int64]:
-    """The number of records below each edge, from counts in cells."""
+def cumulated(counts: Counts, cells: int | None, rows: bool = False) -> Below:
+    """The number of records below each edge, from counts in cells; of several tables, each a row, at once."""
     array = as_array("counts", counts)
-    if array.ndim != 1 or not array.size or cells not in (None, array.size):
+    if array.ndim != 1 + rows or not array.shape[-1] or cells not in (None, array.shape[-1]):
         allowed = f"whole numbers, one for each of {'the' if cells is None else cells} cells"
         raise BadData("counts", f"an array of shape {array.shape}", allowed)
     whole = np.asarray(steps("counts", array, None))
-    if whole.min() < 0 or whole.sum(dtype=float) > _MOST_RECORDS:
+    if whole.min(initial=0) < 0 or whole.sum(axis=-1, dtype=float).max(initial=0) > _MOST_RECORDS:
         raise BadData("counts", "others", "none of them negative, and at most 2^40 in all")
-    return np.append(0, np.cumsum(whole))
+    below = np.zeros((*array.shape[:-1], array.shape[-1] + 1), np.int64)
+    np.cumsum(whole, axis=-1, out=below[..., 1:])
+    return below
 
 
 @dataclass(frozen=True)
@@ -45,11 +50,23 @@ class Node:
         """2 max(a, b - a)."""
         return 2 * max(self.share.numerator, self.share.denominator - self.share.numerator)
 
-    def gaps(self, below: NDArray[np.int64], low: int, high: int) -> Gaps:
+    def _short(self, below: Below, first: Any, last: Any) -> Gaps:
+        """|b C_t - a n|, between edges with `first` and `last` records below them."""
+        a, b = self.share.numerator, self.share.denominator
+        return np.asarray(np.abs(b * below - ((b - a) * first + a * last)))
+
+    def gaps(self, below: Below, low: int, high: int) -> Gaps:
         """The gaps of the scores -|b C_t - a n| of the edges from low to high."""
-        inside = below[low : high + 1] - below[low]
-        short = np.abs(self.share.denominator * inside - self.share.numerator * inside[-1])
+        short = self._short(below[low : high + 1], below[low], below[high])
         return np.asarray(short - short.min())
+
+    def row_gaps(self, below: Below, low: Edges, high: Edges) -> Gaps:
+        """The same of several tables, each a row with a low and a high of its own; -1 where an edge is not between."""
+        row, edge = np.arange(len(below)), np.arange(below.shape[1])
+        short = self._short(below, below[row, low][:, None], below[row, high][:, None])
+        inside = (edge >= low[:, None]) & (edge <= high[:, None])
+        short -= short.min(axis=1, where=inside, initial=_FARTHEST, keepdims=True)
+        return np.where(inside, short, -1)
 
 
 def bisect(quantiles: Sequence[Fraction]) -> tuple[Node, ...]:

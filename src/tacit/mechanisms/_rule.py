@@ -49,13 +49,20 @@ class Rule(ABC):
         """The textbook bound on the gap exceeded with probability beta, in multiples of 1 / unit."""
         return math.log(candidates / optimal) + math.log(1 / beta)
 
+    def near(self, beta: float, unit: Fraction, candidates: int, optimal: int) -> int:
+        """About what `shortfall` will be, where there is a formula."""
+        return 0
+
     def shortfall(self, beta: float, unit: Fraction, candidates: int, optimal: int = 1) -> int:
         """The least number of steps by which the choice falls short with probability at most beta."""
 
         def rare(steps: int) -> bool:
-            return candidates == optimal or self.tail(steps + 1, unit, candidates, optimal) * _OUTWARD <= beta
+            return self.tail(steps + 1, unit, candidates, optimal) * _OUTWARD <= beta
 
-        return least_whole(rare)
+        if candidates == optimal:
+            return 0
+        near = self.near(beta, unit, candidates, optimal)
+        return least_whole(rare, near if not near or not rare(near - 1) else 0)
 
 
 def share(atom: type[Pure], epsilon: Number | None, rho: Number | None, times: int) -> Fraction:

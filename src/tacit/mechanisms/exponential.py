@@ -54,6 +54,11 @@ class Softmax(Rule):
     def mean(self, candidates: int, optimal: int) -> float:
         return math.log(candidates / optimal)
 
+    def near(self, beta: float, unit: Fraction, candidates: int, optimal: int) -> int:
+        """w = beta o / ((1 - beta) (m - o))."""
+        nats = math.log((candidates - optimal) / optimal) + math.log1p(-beta) - math.log(beta)
+        return max(0, math.ceil(nats / unit) - 1)
+
 
 class Exponential(One):
     """Choose a candidate, the likelier the higher its score."""

@@ -30,8 +30,9 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
-from ..core import law
+from ..core import law, sample
 from ..core.distance import SUBSTITUTE, Distance
 from ..core.distance import distance as read_distance
 from ..core.errors import BadParameter
@@ -39,12 +40,13 @@ from ..core.exact import Number, positive, probability, several, up, whole
 from ..core.loss import BoundedRange, Loss
 from ..core.mechanism import Example, Mechanism
 from ..core.randomness import Source
-from ._bisection import FINEST, Counts, Node, bisect, carry, cumulated
+from ._bisection import FINEST, Below, Counts, Node, bisect, carry, cumulated
 from ._rule import share
 from ._scores import LARGEST_SCALE
 from .exponential import Exponential
 
 Edges = tuple[int, ...]
+_TOGETHER = 1 << 20  # cells of several tables
 
 
 @dataclass(frozen=True, init=False, repr=False)
@@ -103,13 +105,25 @@ class Quantiles(Mechanism[Counts, Edges]):
         return law.Finite({edges[:k]: p for edges, p in masses.items()})
 
     def sample(self, x: Counts, source: Source) -> Edges:
-        below, k = cumulated(x, self.cells), len(self.quantiles)
-        edges = [*[0] * k, below.size - 1, 0]
+        return self._draw(cumulated(x, self.cells)[np.newaxis], source)[0]
+
+    def sample_rows(self, x: NDArray[Any], source: Source) -> list[Edges]:
+        """Draw for each row of counts by itself."""
+        rows = max(1, _TOGETHER // max(1, x.shape[-1]))
+        tables = (cumulated(x[first : first + rows], self.cells, rows=True) for first in range(0, len(x), rows))
+        return [edges for below in tables for edges in self._draw(below, source)]
+
+    def _draw(self, below: Below, source: Source) -> list[Edges]:
+        k = len(self.quantiles)
+        edges = np.zeros((len(below), k + 2), np.int64)
+        edges[:, k] = below.shape[1] - 1
         for node in self.tree:
-            low, high = edges[node.left], edges[node.right]
-            gaps = node.gaps(below, low, high)
-            edges[node.at] = low + Exponential.rule.draw(gaps, self.each / node.range, source)
-        return tuple(edges[:k])
+            low, high = edges[:, node.left], edges[:, node.right]
+            least, most = low.min(), high.max()
+            gaps = node.row_gaps(below[:, least : most + 1], low - least, high - least)
+            edges[:, node.at] = sample.choices(gaps, self.each / node.range, source)
+            edges[:, node.at] += least
+        return [tuple(row) for row in edges[:, :k].tolist()]
 
     def loss(self, distance: Number | Distance[Any] | None = None) -> Loss:
         d = self.sensitivity if distance is None else read_distance(distance, zero=True)

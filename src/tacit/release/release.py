@@ -97,7 +97,7 @@ class Release:
             offer.loss,
             Fraction(offer.price),
             offer.beta,
-            replace(told, seeded=told.seeded or drawn.seeded),
+            replace(told, seeded=True) if drawn.seeded else told,
         )
 
     def nonnegative(self) -> Release:
@@ -202,16 +202,17 @@ class Release:
 
     def facts(self) -> bytes:
         """What was drawn and where from, as canonical JSON: nothing that the question computes from it."""
-        return _json(self._facts())
+        return f"{{{self._facts()}}}".encode()
 
     def to_json(self) -> bytes:
         """The facts, and beside them the answer for whoever reads nothing else."""
-        return _json({**self._facts(), "answer": {name: _plain(column) for name, column in self.columns.items()}})
+        answer = {name: _plain(column) for name, column in self.columns.items()}
+        text = json.dumps(answer, sort_keys=True, separators=(",", ":"), allow_nan=False)
+        return f'{{"answer":{text},{self._facts()}}}'.encode()
 
-    def _facts(self) -> dict[str, Any]:
-        facts = {f.name: codec.write(getattr(self, f.name)) for f in fields(self) if f.name != "provenance"}
-        told = {f.name: codec.write(getattr(self.provenance, f.name)) for f in fields(Provenance)}
-        return {"format": FORMAT, "facts": facts, "provenance": told}
+    def _facts(self) -> str:
+        facts, told = (_members(part) for part in (self, self.provenance))
+        return f'"facts":{facts},"format":{FORMAT},"provenance":{told}'
 
     @classmethod
     def from_json(cls, text: str | bytes) -> Release:
@@ -295,8 +296,17 @@ def _key(domain: Domain, values: Sequence[int | str]) -> Estimate:
     return labels([known[step] for step in values])
 
 
-def _json(value: dict[str, Any]) -> bytes:
-    return json.dumps(value, sort_keys=True, separators=(",", ":"), allow_nan=False).encode()
+def _members(of: Release | Provenance) -> str:
+    """The fields, in order."""
+    kind: type = type(of)
+    members = [f"{key}{codec.canonical(getattr(of, name))}" for key, name in _named(kind)]
+    return f"{{{','.join(members)}}}"
+
+
+@cache
+def _named(kind: type) -> list[tuple[str, str]]:
+    names = sorted(f.name for f in fields(kind))
+    return [(f'"{name}":', name) for name in names if name != "provenance"]
 
 
 def _plain(c: Estimate) -> dict[str, Any]:

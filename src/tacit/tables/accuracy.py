@@ -16,9 +16,8 @@ from fractions import Fraction
 from ..core.exact import Number, up
 from ..mechanisms import Gaussian, KeySelection, Laplace
 from .calibration import Step
-from .measures import Compiled
 from .outputs import Released, released
-from .plan import reach
+from .plan import Plan, reach
 from .query import Query
 from .recipe import Recipe, Squares
 from .relation import Derive, Relation, Scan, Where
@@ -57,18 +56,24 @@ def public_size(relation: Relation, schemas: Mapping[str, Schema], of_table: boo
 
 
 def accuracies(
-    compiled: Compiled, steps: Sequence[Step], query: Query, beta: Fraction, size: int | None
+    plan: Plan,
+    named: Sequence[tuple[str, Recipe]],
+    steps: Sequence[Step],
+    query: Query,
+    *,
+    beta: Fraction,
+    size: int | None,
 ) -> tuple[Accuracy, ...]:
     """The accuracy of each output."""
-    recipes, found = dict(compiled.recipes), []
-    cells = compiled.plan.cells
+    recipes, found = dict(named), []
+    cells = plan.cells
     count = None if size is None or cells is None else size / cells
     for name, output in query.outputs:
         if isinstance(output, Released) and output.name in recipes:
             found.append(accuracy(name, recipes[output.name], steps, beta, count))
         elif parts := sorted(released(output) & recipes.keys()):
             found.append(Accuracy(name, None, f"follows from {', '.join(parts)}", "interval arithmetic"))
-        elif compiled.plan.chosen and released(output):
+        elif plan.chosen and released(output):
             most = steps[-1].mechanism.error(beta=beta)
             found.append(Accuracy(name, None, f"a key of more than {most:g} units is there", "P[n + Z < threshold]"))
         else:

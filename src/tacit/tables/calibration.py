@@ -15,7 +15,7 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from typing import Any
 
 from ..core.currency import Currency, Epsilon, RenyiAt, Rho
@@ -26,24 +26,35 @@ from ..core.loss import BoundedRange, Pure
 from ..core.mechanism import Mechanism
 from ..mechanisms import Gaussian, KeySelection, Laplace, Quantiles, TopK
 from .measures import Compiled, split
-from .plan import Histogram, Measure, Units
+from .plan import Histogram, Measure
 
 
 @dataclass(frozen=True)
 class Step:
-    """A measure (None: the counts of units by which keys are chosen), its mechanism, and what else was considered.
+    """A measure (None: the counts of units by which keys are chosen), and the mechanisms that its price buys.
 
-    `considered` are names of mechanisms with their predicted errors, in steps, rows or ranks.
+    `split` is how many records a row makes.
     """
 
     measure: Measure | None
-    mechanism: Mechanism[Any, Any]
-    considered: tuple[tuple[str, float], ...]
+    tried: tuple[Mechanism[Any, Any], ...]
+    beta: Number
+    split: int = 1
+
+    @cached_property
+    def errors(self) -> tuple[float, ...]:
+        """The predicted error of each, in steps, rows or ranks."""
+        return tuple(m.error(beta=self.beta) / self.split for m in self.tried)
+
+    @cached_property
+    def mechanism(self) -> Mechanism[Any, Any]:
+        """The one with the least error."""
+        return self.tried[self.errors.index(min(self.errors))] if len(self.tried) > 1 else self.tried[0]
 
     @property
-    def error(self) -> float:
-        """The predicted error of the mechanism that was taken."""
-        return min(error for _, error in self.considered)
+    def considered(self) -> tuple[tuple[str, float], ...]:
+        """The names of all, with their predicted errors."""
+        return tuple(zip(map(_name, self.tried), self.errors, strict=True))
 
 
 def steps(compiled: Compiled, currency: Currency, amount: Fraction, delta: Fraction | None, beta: Number) -> list[Step]:
@@ -52,9 +63,8 @@ def steps(compiled: Compiled, currency: Currency, amount: Fraction, delta: Fract
     measures: list[Measure | None] = [*plan.measures, *([None] if plan.chosen else [])]
     each = amount / len(measures)
     found = []
-    for measure, choice in zip(measures, (*compiled.choices, None), strict=False):
-        moves = plan.distance(Units() if measure is None else measure)
-        moves = moves if moves.l1 else scalar(Fraction(1), ADD_REMOVE)  # what no unit can move is released like others
+    for measure, choice, moved in zip(measures, (*compiled.choices, None), compiled.moves, strict=False):
+        moves = moved if moved.l1 else scalar(Fraction(1), ADD_REMOVE)  # what no unit can move is released like others
         if measure is None:
             made = _keys(currency, each, moves, delta or Fraction(0))
         elif isinstance(measure, Histogram) and choice is not None:
@@ -64,9 +74,7 @@ def steps(compiled: Compiled, currency: Currency, amount: Fraction, delta: Fract
         if not made:
             raise Refused("so small a price buys no noise that can be drawn; ask for a larger one, or narrower bounds")
         records = split(measure) if isinstance(measure, Histogram) and isinstance(choice, tuple) else 1
-        errors = [m.error(beta=beta) / records for m in made]
-        best = made[errors.index(min(errors))]
-        found.append(Step(measure, best, tuple((_name(m), e) for m, e in zip(made, errors, strict=True))))
+        found.append(Step(measure, tuple(made), beta, records))
     return found
 
 

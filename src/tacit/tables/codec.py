@@ -14,6 +14,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import Field, fields, is_dataclass
 from fractions import Fraction
 from functools import cache
+from json.encoder import encode_basestring_ascii
 from types import ModuleType
 from typing import Any
 
@@ -26,6 +27,10 @@ from ..core.loss import Loss
 from . import domain, expression, outputs, plan, query, recipe, relation
 
 _PLAIN = frozenset((int, str))  # of which lists may be long: they stay as they are
+_INTEGER = frozenset((int,))
+_KEPT = frozenset((domain.Domain, plan.Key, relation.Scan))  # long and often written: each keeps its text
+_TEXT = "_canonical"
+_dumps = json.JSONEncoder(sort_keys=True, separators=(",", ":"), allow_nan=False).encode
 _RELATIONS: Mapping[str, Neighbours] = {repr(r): r for r in (ADD_REMOVE, SUBSTITUTE)}
 
 
@@ -51,9 +56,26 @@ KINDS: Mapping[str, type] = {
 }
 
 
-def canonical(value: object) -> str:
-    """One text for one value."""
-    return json.dumps(write(value), sort_keys=True, separators=(",", ":"), allow_nan=False)
+def canonical(value: Any) -> str:
+    """One text for one value: what `write` makes of it, with its keys in order."""
+    kind: type = type(value)
+    if kind is int:
+        return str(value)
+    if kind is str:
+        return encode_basestring_ascii(value)
+    if kind is tuple or kind is list:
+        return f"[{','.join(map(str if _INTEGER.issuperset(map(type, value)) else canonical, value))}]"
+    if kind is Fraction:
+        return f'{{"/":"{value.numerator}/{value.denominator}"}}'
+    if kind is Loss or KINDS.get(kind.__name__) is not kind:
+        return "null" if value is None else _dumps(write(value))
+    known: str | None = vars(value).get(_TEXT)
+    if known is None:
+        members = [f"{key}{canonical(getattr(value, name)) if name else ''}" for key, name in _keys(kind)]
+        known = f"{{{','.join(members)}}}"
+        if kind in _KEPT:
+            vars(value)[_TEXT] = known
+    return known
 
 
 def digest(value: object) -> str:
@@ -101,6 +123,12 @@ def read(written: Any) -> Any:
         case dict():
             raise BadParameter("text", sorted(written)[:5], "canonical JSON of a value")
     return written
+
+
+@cache
+def _keys(kind: type) -> list[tuple[str, str]]:
+    """The keys of a value of this kind, in order, as they are written, and the field that follows each but its name."""
+    return sorted([(f'"is":"{kind.__name__}"', ""), *((f'"{f.name}":', f.name) for f in _told(kind))])
 
 
 @cache

@@ -69,7 +69,7 @@ def _all(
 
 def _one(m: Mechanism[Any, Any], array: NDArray[Any], source: Source) -> tuple[Any, ...]:
     if isinstance(m, Quantiles):
-        return tuple(m.sample(np.repeat(row, (m.cells or row.size) // row.size), source) for row in array)
+        return tuple(m.sample_rows(np.repeat(array, (m.cells or array.shape[1]) // array.shape[1], axis=1), source))
     if isinstance(m, TopK):
         return tuple(m.sample(row, source) for row in array)
     if array.dtype == object:  # sums too large for 64 bits lie beyond the range of noise in any case

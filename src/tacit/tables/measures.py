@@ -16,9 +16,11 @@ Equal measures are taken once, so a question pays for no number twice.  All is c
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
+from functools import cached_property
 
+from ..core.distance import AddRemove, Distance
 from ..core.errors import BadQuestion
 from . import outputs
 from .domain import Domain, number
@@ -43,6 +45,18 @@ class Compiled:
     plan: Plan
     recipes: tuple[tuple[str, Recipe], ...]
     choices: tuple[Choice, ...]
+
+    @cached_property
+    def moves(self) -> tuple[Distance[AddRemove], ...]:
+        """How far one unit can move each measure, and at last the counts of units by which keys are chosen."""
+        measured = (*self.plan.measures, *([Units()] if self.plan.chosen else []))
+        return tuple(self.plan.distance(measure) for measure in measured)
+
+    @cached_property
+    def question(self) -> tuple[Plan, tuple[Recipe, ...], tuple[Choice, ...]]:
+        """What makes it the same question as another: names of columns, and what is shown, do not."""
+        keys = tuple(replace(key, name="") for key in self.plan.keys)
+        return replace(self.plan, keys=keys), tuple(recipe for _, recipe in self.recipes), self.choices
 
 
 def plan(query: Query, schemas: Mapping[str, Schema] | None = None) -> Plan:

@@ -122,8 +122,8 @@ class Plan:
                     most = min(most, cells * each)
         if not self.touched:  # there are no cells
             cells = each = most = 0
-        linf, l1 = Fraction(each), Fraction(most)
-        return Distance(l1, min(l1 * linf, cells * linf * linf), linf, cells if each else 0, ADD_REMOVE)
+        l2_squared = min(most * each, cells * each * each)
+        return Distance(Fraction(most), Fraction(l2_squared), Fraction(each), cells if each else 0, ADD_REMOVE)
 
 
 def reach(lower: int, upper: int) -> int:

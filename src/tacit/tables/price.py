@@ -18,6 +18,7 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import cached_property, reduce
 from typing import TypedDict, Unpack
 
 from ..core.budget import Budget, Spent
@@ -37,6 +38,7 @@ from .schema import Schema
 Family = tuple[Currency, Fraction, Fraction]  # a currency, an amount of it, and which share of the budget that is
 BETA = "0.05"
 LARGEST = Fraction(10**30)
+_RAREST = Fraction(1, 10**300)  # so that floats hold some multiples of its inverse
 _ADDITIVE = ("count", "units", "sum")
 
 
@@ -52,7 +54,12 @@ class Offer:
     price: Amount
     budget: Budget
     beta: Fraction
-    errors: tuple[Accuracy, ...]
+    size: int | None = None  # about how many rows there are, if that is public
+
+    @cached_property
+    def errors(self) -> tuple[Accuracy, ...]:
+        """The accuracy of each output."""
+        return accuracies(self.plan, self.recipes, self.steps, self.query, beta=self.beta, size=self.size)
 
     def explain(self) -> str:
         """Why these mechanisms: the predicted error of each that was considered."""
@@ -84,14 +91,16 @@ def offer(
     budget: Budget,
     *,
     schemas: Mapping[str, Schema] | None = None,
+    made: Compiled | None = None,
     spent: Sequence[Spent] = (zero,),
     allowance: tuple[Budget, Sequence[Spent]] | None = None,
     **terms: Unpack[Terms],
 ) -> Offer:
     """What the question costs and how accurate it is.
 
-    `schemas` are the public facts about its tables, by name; `spent` is what was spent of the budget, on each part of
-    the data that the question can touch; `allowance` is another budget that must be kept as well.
+    `schemas` are the public facts about its tables, by name, and `made` its plan, if that is there already; `spent` is
+    what was spent of the budget, on each part of the data that the question can touch; `allowance` is another budget
+    that must be kept as well.
     """
     asked = {"epsilon": terms.get("epsilon"), "rho": terms.get("rho")}
     asked |= {"error": terms.get("error"), "relative": terms.get("relative")}
@@ -99,7 +108,10 @@ def offer(
     if len(given) != 1:
         raise BadParameter("price", " ".join(given) or "nothing", "one of epsilon, rho, error or relative")
     beta, delta = probability("beta", terms.get("beta", BETA)), terms.get("delta")
-    told = _Terms(compiled(query, schemas), budget, spent, allowance, beta, delta, schemas or {})
+    if beta < _RAREST:
+        raise BadParameter("beta", terms.get("beta"), "1e-300 or more")
+    made = compiled(query, schemas) if made is None else made
+    told = _Terms(made, budget, spent, allowance, beta, delta)
     match next(iter(given.items())):
         case ("epsilon" | "rho") as name, amount:
             best = told.steps(name, amount)
@@ -112,12 +124,12 @@ def offer(
     price, most = max(((budget.price(loss, before), before) for before in spent), key=lambda found: found[0])
     if price == math.inf:
         raise BudgetExceeded(budget, most, loss)
-    made = told.compiled
-    return Offer(query, made.plan, made.recipes, tuple(best), loss, price, budget, told.beta, told.errors(best, query))
+    size = public_size(query.relation, schemas or {})
+    return Offer(query, made.plan, made.recipes, tuple(best), loss, price, budget, beta, size)
 
 
 def _loss(found: list[Step]) -> Loss:
-    return sum((step.mechanism.loss() for step in found), zero)
+    return reduce(Loss.__add__, (step.mechanism.loss() for step in found))
 
 
 def _room(c: Currency, budget: Budget, spent: Sequence[Spent], amount: Fraction) -> Amount:
@@ -128,14 +140,16 @@ def _room(c: Currency, budget: Budget, spent: Sequence[Spent], amount: Fraction)
     limit, rooms = budget.sums[places[0]][1], list[Amount]()
     for amounts in map(budget.amounts, spent):
         used, total = budget.used(amounts), amounts[1 + places[0]]
-        lost = math.inf in (used, total)
-        rooms.append(Fraction(0) if lost else (used + amount) / budget.limit * limit - total)
+        if math.inf in (used, total):
+            rooms.append(Fraction(0))
+        else:  # of a single sum, what is used is the total
+            rooms.append((used + amount) / budget.limit * limit - total if len(budget.sums) > 1 else amount)
     return min(rooms)
 
 
 def _size(found: list[Step]) -> float:
     """What is made small: the product of all errors."""
-    return math.fsum(math.log1p(step.error) for step in found)
+    return math.fsum(math.log1p(min(step.errors)) for step in found)
 
 
 @dataclass(frozen=True)
@@ -146,7 +160,6 @@ class _Terms:
     allowance: tuple[Budget, Sequence[Spent]] | None
     beta: Fraction
     delta: Number | None
-    schemas: Mapping[str, Schema]
 
     def families(self, name: str, amount: Fraction) -> list[Family]:
         """The currencies in which the amount can be spent, and how much of each that is.
@@ -170,7 +183,7 @@ class _Terms:
 
     def steps(self, name: str, amount: Fraction) -> list[Step]:
         """The best mechanisms for this price."""
-        offers, refused = [], Refused(f"after what was bought before, {self.budget} sells nothing so cheap; offer more")
+        offers, refused = [], None
         for currency, part, share in self.families(name, amount):
             delta = self._failure(share) if self.compiled.plan.chosen else None
             try:
@@ -178,8 +191,9 @@ class _Terms:
             except Refused as refusal:
                 refused = refusal
         if not offers:
-            raise refused
-        return min(offers, key=_size)
+            nothing = f"after what was bought before, {self.budget} sells nothing so cheap; offer more"
+            raise refused or Refused(nothing)
+        return min(offers, key=_size) if len(offers) > 1 else offers[0]
 
     def _failure(self, share: Fraction) -> Fraction:
         room = self.budget.failures
@@ -215,6 +229,3 @@ class _Terms:
         if least == math.inf:
             raise Refused(f"no price within 4096 times {self.budget} makes errors so small; ask for a larger error")
         return self.steps(name, Fraction(f"{least * (1 + 1e-5):.6g}"))
-
-    def errors(self, best: list[Step], query: Query) -> tuple[Accuracy, ...]:
-        return accuracies(self.compiled, best, query, self.beta, public_size(query.relation, self.schemas))

@@ -86,6 +86,10 @@ class Schema:
 
     def scan(self) -> Scan:
         """The rows of the table, bounded."""
+        return self._scan
+
+    @cached_property
+    def _scan(self) -> Scan:
         return Scan(self.name, tuple((name, column.domain) for name, column in self.columns), self.rows)
 
     @cached_property

@@ -55,7 +55,7 @@ class Scope:
         return replace(self, relation=Where(self.relation, condition))
 
     def called(self, table: str) -> Scope:
-        return replace(self, names=tuple(replace(name, table=table) for name in self.names))
+        return replace(self, names=tuple(Visible(table, each.name, each.expression) for each in self.names))
 
 
 def same(identifier: exp.Expr | None, name: str) -> bool:

@@ -7,6 +7,7 @@ Options are read and taken out on the level of tokens, so the places of all that
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from fractions import Fraction
 
@@ -22,6 +23,7 @@ LONGEST = 1 << 16  # bytes of a question
 DEEPEST = 64  # brackets within one another
 OPENING = (TokenType.L_PAREN, TokenType.L_BRACKET, TokenType.L_BRACE, TokenType.CASE)
 CLOSING = (TokenType.R_PAREN, TokenType.R_BRACKET, TokenType.R_BRACE, TokenType.END)
+_UNREADABLE = re.compile("[\0\ud800-\udfff]")
 FORMS = ("DIFFERENTIAL_PRIVACY", "ANONYMIZATION")
 
 
@@ -48,9 +50,8 @@ class Text:
         if len(text) > LONGEST or len(text.encode(errors="replace")) > LONGEST:
             raise BadQuestion(f"a question has at most {LONGEST} bytes", (1, 1))
         self.text = text
-        for i, c in enumerate(text):
-            if c == "\0" or "\ud800" <= c <= "\udfff":
-                raise BadQuestion("a question holds no NUL and no surrogates", self.place(i))
+        if found := _UNREADABLE.search(text):
+            raise BadQuestion("a question holds no NUL and no surrogates", self.place(found.start()))
 
     def place(self, offset: int) -> tuple[int, int]:
         """The line and the column of a character, both from 1."""

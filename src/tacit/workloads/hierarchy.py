@@ -22,7 +22,7 @@ from ..core.exact import Number
 from ..core.loss import Loss, zero
 from ..core.randomness import Source
 from .data import Data
-from .design import design, line, places, spread
+from .design import Design, design, line, places, spread
 from .domain import CELLS
 from .line_model import TreeLine
 from .method import Method, Prediction, Released, predicted
@@ -73,9 +73,11 @@ class Hierarchy(Method):
         loss, errors = self.loss(workload, n, price), model.reach(workload, beta)
         return Released(self.name, workload, workload.answer(model), errors, model, loss, beta, (model.note,))
 
-    def estimate(self, ranges: Ranges, data: Data, price: Price, source: Source) -> TreeLine:
-        """The counts of each value by least squares, from one noise on each node."""
-        plan = design(ranges, price)
+    def estimate(
+        self, ranges: Ranges, data: Data, price: Price, source: Source, plan: Design | None = None
+    ) -> TreeLine:
+        """The counts of each value by least squares, from one noise on each node of the best tree or of this one."""
+        plan = plan or design(ranges, price)
         noises = plan.noises(ranges, price)
         tree = plan.tree(noises)
         levels = zip(tree.counts(data.marginal(ranges.axes)), noises, strict=True)

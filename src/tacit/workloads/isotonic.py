@@ -28,7 +28,7 @@ from scipy.optimize import isotonic_regression
 from ..core.exact import Number, probability
 from ..core.randomness import Source
 from .data import Data, Floats
-from .design import design, line, places, spread
+from .design import Design, design, line, places, spread
 from .domain import Domain
 from .hierarchy import Hierarchy, as_ranges
 from .line_model import Line
@@ -73,9 +73,9 @@ class Isotonic(Hierarchy):
         why = f"{tree.why}; empty cells are then seen to be empty, which helps the more there are"
         return Prediction(rms, rms, most * sums.worst(b), seconds, "bound", b, why)
 
-    def sums(self, ranges: Ranges, price: Price) -> Sums:
+    def sums(self, ranges: Ranges, price: Price, plan: Design | None = None) -> Sums:
         """The errors of all cumulative counts before they are made monotone; where there are many, bounds on them."""
-        plan = design(ranges, price)
+        plan = plan or design(ranges, price)
         noises = plan.noises(ranges, price)
         tree, last = plan.tree(noises), np.arange(plan.size)
         few = plan.size <= _EACH
