@@ -2,7 +2,8 @@
 
 The baselines run here too: noise on the cells, and trees of branching 2 and 16 with equal shares and least squares.
 Errors are means over releases, with the standard error of the mean.  Public histograms are read from ../shared/data
-where they are present; tables of four other shapes are generated: even, smooth, a few lumps, and steps.
+where they are present; tables of other shapes are generated: even, smooth, a few lumps, steps, a mass at
+0 with a tail, and spikes of all sizes.
 """
 
 from __future__ import annotations
@@ -41,6 +42,9 @@ def histograms() -> dict[str, np.ndarray]:
     lumps[random.choice(1024, 30, replace=False)] = random.pareto(1.0, 30) + 1
     shapes = {"even": np.ones(1024), "lumps": lumps, "steps": np.repeat(random.dirichlet(np.full(16, 0.5)), 64)}
     shapes["smooth"] = np.exp(-((x - 400) ** 2) / 45_000) + 0.4 * np.exp(-((x - 800) ** 2) / 3200)
+    shapes["a mass and a tail"] = 140 * (x == 0) + np.exp(-x / 60)
+    other = np.random.default_rng(6)
+    shapes["spikes"] = np.where(other.permutation(1024) < 100, other.lognormal(0, 2, 1024), 0.0)
     return found | {name: random.multinomial(50_000, shape / shape.sum()) for name, shape in shapes.items()}
 
 

@@ -1,3 +1,5 @@
+from itertools import combinations, pairwise
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -7,8 +9,8 @@ from scipy.optimize import minimize
 from tacit import ADD_REMOVE, SUBSTITUTE
 from tacit.testing.sources import Seeded
 from tacit.workloads import Domain, Histogram, Price, Rows, marginals, method, predicates, prefixes, ranges
+from tacit.workloads.buckets import buckets
 from tacit.workloads.design import Design, design
-from tacit.workloads.partition import buckets
 from tacit.workloads.top_down import top_down
 from tacit.workloads.tree import Tree
 
@@ -146,25 +148,38 @@ def test_few_lumps_are_counted_by_bucket():
     assert r.loss == Price.of(epsilon=1).loss() and "buckets" in r.notes[1]
 
 
-@given(st.integers(1, 60), st.integers(0, 10**6), st.floats(0.01, 2))
-def test_a_bucket_ends_where_it_would_cost_too_much(size, seed, limit):
+@given(st.integers(1, 9), st.integers(0, 10**6), st.floats(0.01, 10))
+def test_no_cuts_are_better(size, seed, price):
+    """Against all ways to cut the values; the share of the ends at the last cut is what the others leave."""
     random = np.random.default_rng(seed)
-    rough, cuts = np.maximum(random.normal(0, 4, size), 0), random.random(size)
+    unsure = np.where(random.random(size) < 0.6, random.exponential(4, size), 0.0)
+    ends = random.random(size) / size
+    before = np.concatenate([[0.0], np.cumsum(ends)])
 
     def cost(low, high):
-        """Of the bucket of these values, both counted in."""
-        own = rough[low : high + 1]
-        return cuts[low + 1 : high + 1].sum() * min(own.sum() - own.max(), 3.0 * max((own > 0).sum() - 1, 0) ** 0.5)
+        """What the bucket of values low to high - 1 misses, and what it costs."""
+        own, F = unsure[low:high], (before[low] + before[high]) / 2
+        A = np.cumsum(own)[:-1]
+        missed = float((ends[low + 1 : high] * A * (own.sum() - A)).sum() / own.sum()) if own.sum() else 0.0
+        return missed, price * F * (1 - F)
 
-    bucket = buckets(rough, cuts, 3.0, limit)
-    assert bucket[0] == 0 and (np.diff(bucket) >= 0).all() and (np.diff(bucket) <= 1).all()
-    for one in range(bucket[-1] + 1):
-        places = np.flatnonzero(bucket == one)
-        assert cost(places[0], places[-1]) <= limit * (1 + 1e-9)
-        assert one == bucket[-1] or cost(places[0], places[-1] + 1) >= limit * (1 - 1e-9)
+    def total(cuts):
+        """Of these cuts, where each bucket is allowed."""
+        each = [cost(*bucket) for bucket in pairwise(cuts)]
+        return sum(map(sum, each)) if max(missed for missed, _ in each) <= price * (1 + 1e-9) else np.inf
+
+    found = buckets(unsure, ends, price)
+    assert found[0] == 0 and set(np.diff(found)) <= {0, 1}
+    places = np.flatnonzero(unsure)[1:].tolist()  # a bucket that begins elsewhere misses as much
+    ways = [(0, *some, size) for k in range(len(places) + 1) for some in combinations(places, k)]
+    assert total((0, *(np.flatnonzero(np.diff(found)) + 1), size)) <= min(map(total, ways)) * (1 + 1e-6) + 1e-9
 
 
 def test_one_lump_needs_one_bucket():
-    alone = np.where(np.arange(50) == 20, 900.0, 0.0)
-    assert buckets(alone, np.full(50, 0.04), 5.0, 0.01).max() == 0
-    assert buckets(alone + np.where(np.arange(50) == 40, 300, 0), np.full(50, 0.04), 5.0, 0.01).max() == 1
+    alone, ends = np.where(np.arange(50) == 20, 25.0, 0.0), np.full(50, 0.02)
+    assert buckets(alone, ends, 0.5).max() == 0
+    assert buckets(np.zeros(50), ends, 0.5).max() == 0
+    two = buckets(alone + np.where(np.arange(50) == 40, 25.0, 0), ends, 0.5)
+    assert two.tolist() == [0] * 40 + [1] * 10
+    assert buckets(np.full(50, 25.0), ends, 0.01).max() == 49
+    assert buckets(np.full(50, 25.0), ends, 1e6).max() == 0

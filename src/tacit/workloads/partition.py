@@ -1,23 +1,24 @@
 r"""Two trees, the second over buckets that the first has found: for tables with lumps and many empty cells.
 
-Definition.  A quarter of the price buys a tree of noisy counts over the values (`hierarchy.py`), read from the root
-down.  Neighbours are then taken into one bucket as long as that is worth it: the share of the ranges that end inside
-it, times what the first tree may miss inside it, stays below a part of the noise to come.  What it may miss is, in its
-own numbers, at most all but the largest count, and about the noise of those that are not 0.  The rest of the price buys
-a second tree, over the buckets, for the same ranges.  The counts of buckets are the mean of both, weighted by inverse
-variances; within a bucket they follow the first tree.  Cumulative counts are kept within t of the least-squares ones
-of the first tree, t being what all of those are within with probability 1 - beta, and then made to rise
-(`isotonic.py`).
+Definition.  Two sevenths of the price buy a tree of noisy counts over the values (`hierarchy.py`), read from the root
+down.  Its counts above the values have half their usual shares, since sums are what the second tree is for.  A value
+of count c is then known up to a variance of min(c s, s^2), s being the deviation of its noise: below s it may as well
+be s, with probability c / s, or 0.  By these the values are cut into buckets, so that what the first tree may miss
+within them and the noise to come add up to the least (`buckets.py`).  The rest of the price buys a second tree, over
+the buckets, for the same ranges with their ends moved to the nearest cuts.  The counts of buckets are the mean of both,
+weighted by inverse variances; within a bucket they follow the first tree.  Cumulative counts are kept within t of the
+least-squares ones of the first tree, t being what all of those are within with probability 1 - beta, and then made to
+rise (`isotonic.py`).
 
-Privacy.  The first tree costs a quarter of the price: each level is a histogram with noise, and the levels add up
+Privacy.  The first tree costs two sevenths of the price: each level is a histogram with noise, and the levels add up
 (`hierarchy.py`).  The buckets are a function of what it told and of the ranges, which are public.  Whatever they are,
 a record lies in one bucket, and so in one node of each level of the second tree; that is all that the noise of a level
-is set by (`Workload.distance` lets the records of a unit meet in one node), so it costs three quarters.  By adaptive
+is set by (`Workload.distance` lets the records of a unit meet in one node), so it costs five sevenths.  By adaptive
 composition both together cost the price.  All else is post-processing.
 
 Utility.  Each cumulative count is within t + max |S_j|, S_j the errors of the first tree: within 2 t with probability
 1 - beta, whatever the data.  Where few buckets are left the error is that of a tree over those, a fraction of this; on
-dense tables it is about a third above that of one tree at the whole price.
+dense tables it is about a quarter above that of one tree at the whole price.
 
 References.  Li, Hay, Miklau, VLDB 2014 (DAWA), for buckets found privately; Dwork, Rothblum, Vadhan, FOCS 2010, on
 adaptive composition.
@@ -26,7 +27,7 @@ adaptive composition.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from scipy.optimize import isotonic_regression
@@ -34,8 +35,9 @@ from scipy.optimize import isotonic_regression
 from ..core.exact import Number, probability
 from ..core.loss import Loss
 from ..core.randomness import Source
+from .buckets import buckets
 from .data import Data, Floats, Histogram, Integers
-from .design import places
+from .design import Design, design, places
 from .domain import Domain
 from .hierarchy import as_ranges
 from .isotonic import Isotonic, Rising, ends
@@ -48,7 +50,8 @@ from .top_down import top_down
 from .workload import Workload
 
 _SOME = 1 << 14  # ranges that trees are compared on
-_WORTH = 0.014  # deviations of a noise that a bucket may cost the mean of all ranges
+_WORTH = 0.4  # of the noise of a bucket: on a tree its neighbours share it
+_FAINT = 0.01  # deviations of the first tree's noise that are as good as 0
 
 
 @dataclass(frozen=True)
@@ -56,12 +59,12 @@ class Partition(Isotonic):
     """A tree of noisy counts over buckets of values, found by another."""
 
     name = "partition"
-    theorem = "(number of buckets for m); within eight times hierarchy always; m in all"
+    theorem = "(number of buckets for m); within ten times isotonic always; m in all"
     improves = None
 
     def predict(self, workload: Workload, n: int | None, price: Price, beta: Number = 0.05) -> Prediction:
         ranges, b = as_ranges(workload), float(probability("beta", beta))
-        sums, most = self.sums(ranges, _shares(price)[0]), float(ends(ranges).max())
+        sums, most = self.sums(ranges, first := _shares(price)[0], _first(ranges, first)), float(ends(ranges).max())
         mean, seconds = most * (sums.worst(b) + sums.worst(1.0)), 0.1 + 3e-7 * sums.size
         why = "only the lumps of the table are counted finely, which helps if they are few"
         return Prediction(mean, mean, 2 * most * sums.worst(b), seconds, "bound", b, why)
@@ -74,16 +77,17 @@ class Partition(Isotonic):
         self, workload: Workload, data: Data, price: Price, source: Source, *, n: int | None, beta: float
     ) -> Released:
         ranges, (first, second) = as_ranges(workload), _shares(price)
-        fine = self.estimate(ranges, data, first, source)
+        fine = self.estimate(ranges, data, first, source, plan := _first(ranges, first))
         rough = top_down(fine.tree, fine.noisy)
-        noise = second.noise(Marginal(ranges.domain, ranges.axes).distance(price.unit)).noise()
-        limit = _WORTH * math.sqrt(noise.variance())
-        bucket = buckets(rough, _cuts(ranges), math.sqrt(fine.tree.variances[0]), limit)
-        merged, counts = _merged(ranges, data, bucket)
+        sigma2 = second.noise(Marginal(ranges.domain, ranges.axes).distance(price.unit)).noise().variance()
+        bucket = buckets(_unsure(rough, fine.tree.variances[0]), _ends(ranges), _WORTH * sigma2)
+        within = _shares_within(rough, bucket)
+        merged, counts = _merged(ranges, data, bucket, within)
         coarse = self.estimate(merged, counts, second, source)
-        weights = _mean_variance(coarse, merged), _mean_variance(fine, ranges)
-        both = _combined(rough, top_down(coarse.tree, coarse.noisy), bucket, weights)
-        farthest, sums = self.sums(ranges, first).worst(beta), np.cumsum(fine.values)
+        first_weight, second_weight = 1 / _mean_variance(fine, ranges), 1 / _mean_variance(coarse, merged)
+        by_bucket = first_weight * np.bincount(bucket, rough) + second_weight * top_down(coarse.tree, coarse.noisy)
+        both = within * by_bucket[bucket] / (first_weight + second_weight)
+        farthest, sums = self.sums(ranges, first, plan).worst(beta), np.cumsum(fine.values)
         kept = np.clip(np.cumsum(both), sums - farthest, sums + farthest)
         rising = np.maximum(isotonic_regression(kept).x, 0)
         model = Rising(workload.domain, ranges.axes[0], np.diff(rising, prepend=0.0), 2 * farthest)
@@ -94,49 +98,47 @@ class Partition(Isotonic):
 
 
 def _shares(price: Price) -> tuple[Price, ...]:
-    return price.alone.split([1, 3])
+    return price.alone.split([2, 5])
 
 
-def _cuts(ranges: Ranges) -> Floats:
-    """The share of the ranges that begin or end just before each value."""
+def _first(ranges: Ranges, price: Price) -> Design:
+    """The best tree, with half as much for all that is above the values."""
+    best = design(ranges, price)
+    return replace(best, shares=(best.shares[0], *(-(-share // 2) for share in best.shares[1:])))
+
+
+def _ends(ranges: Ranges) -> Floats:
+    """The share of the ends of ranges that are just before each value."""
     low, high = places(ranges)
     size = ranges.domain.shape[ranges.axes[0]]
     found = np.bincount(low, ranges.weights, size + 1) + np.bincount(high + 1, ranges.weights, size + 1)
-    return found[:size] / float(ranges.weights.sum())
+    return found[:size] / float(found.sum())
 
 
-def buckets(rough: Floats, cuts: Floats, deviation: float, limit: float) -> Integers:
-    """The bucket of each value: a new one begins where the last would cost more than the limit with it."""
-    begins = np.zeros(rough.size, np.int64)
-    inside = mass = largest = 0.0
-    filled = 0
-    for place, (own, cut) in enumerate(zip(rough.tolist(), cuts.tolist(), strict=True)):
-        inside = inside + cut if place else 0.0
-        mass, largest, filled = mass + own, max(largest, own), filled + (own > 0)
-        missed = min(mass - largest, deviation * math.sqrt(max(filled - 1, 0)))
-        if place and inside * missed > limit:
-            begins[place] = 1
-            inside, mass, largest, filled = 0.0, own, own, int(own > 0)
-    return np.cumsum(begins)
+def _unsure(rough: Floats, variance: float) -> Floats:
+    """The variance of each value, given its count on the first tree."""
+    deviation = math.sqrt(variance)
+    return np.where(rough > _FAINT * deviation, np.minimum(deviation * rough, variance), 0.0)
 
 
-def _merged(ranges: Ranges, data: Data, bucket: Integers) -> tuple[Ranges, Histogram]:
-    """The ranges and the table in buckets."""
+def _shares_within(rough: Floats, bucket: Integers) -> Floats:
+    """The share of its bucket's count that each value has on the first tree; the same for all where there is none."""
+    whole = np.bincount(bucket, rough)[bucket]
+    return np.divide(rough, whole, out=1 / np.bincount(bucket)[bucket], where=whole > 0)
+
+
+def _merged(ranges: Ranges, data: Data, bucket: Integers, within: Floats) -> tuple[Ranges, Histogram]:
+    """The table in buckets; and the ranges, with each end moved to the nearest of the two beside it, by count."""
     domain = Domain.of({"bucket": int(bucket[-1]) + 1})
     counts = np.zeros(domain.size, np.int64)
     np.add.at(counts, bucket, data.marginal(ranges.axes))
-    low, high = (bucket[ends_at][:, None] for ends_at in places(ranges))
-    return Ranges(domain, (0,), low, high, ranges.weights), Histogram(domain, counts, data.distance)
-
-
-def _combined(rough: Floats, coarse: Floats, bucket: Integers, weights: tuple[float, float]) -> Floats:
-    """The counts of both trees by bucket, weighted and shared out within each bucket as in the first."""
-    first, second = weights
-    by_bucket = np.bincount(bucket, rough)
-    joint = (first * by_bucket + second * coarse) / (first + second)
-    within = by_bucket[bucket]
-    even = 1 / np.bincount(bucket)[bucket]
-    return joint[bucket] * np.divide(rough, within, out=even, where=within > 0)
+    cut = np.rint(np.concatenate([[0.0], np.cumsum(within)])).astype(np.int64)  # shares of a bucket add up to 1
+    low, high = places(ranges)
+    low, high = cut[low], cut[high + 1] - 1
+    low, high, weights = (ends_at[low <= high] for ends_at in (low, high, ranges.weights))
+    if not low.size:
+        low, high, weights = np.array([0]), np.array([domain.size - 1]), np.ones(1)
+    return Ranges(domain, (0,), low[:, None], high[:, None], weights), Histogram(domain, counts, data.distance)
 
 
 def _mean_variance(line: TreeLine, ranges: Ranges) -> float:
