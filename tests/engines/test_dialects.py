@@ -9,10 +9,11 @@ from sqlglot import exp
 
 from tacit.engines.bounded_sql import bounded, registered
 from tacit.engines.canonical_sql import Raw
-from tacit.engines.dialect import Dialect, binary, call, case, constant, missing, number, there
+from tacit.engines.dialect import Dialect, Typed, binary, call, case, constant, missing, number, there
 from tacit.engines.duckdb_dialect import DuckDBDialect
 from tacit.engines.keyed_hash import coefficients
 from tacit.engines.postgres_dialect import PostgresDialect
+from tacit.engines.spark_dialect import SparkDialect
 from tacit.engines.sql import statements
 from tacit.tables import build
 from tacit.tables.plan import Histogram, Key, Plan, Rows, Total, Units
@@ -177,3 +178,26 @@ def test_what_a_dialect_must_say_itself_is_asked_for():
         "(CASE WHEN (a IS NULL) THEN 1 ELSE 'it''s' END)"
     )
     assert Bare().render(there(exp.column("a"))) == "(NOT (a IS NULL))"
+
+
+@pytest.mark.parametrize("d", [PostgresDialect(), DuckDBDialect(), SparkDialect()], ids=lambda d: type(d).__name__)
+def test_no_column_is_hidden_in_a_text(d):
+    """What a tree uses is looked up in it, so that a column which only its text names would not be there."""
+    c, ends = exp.column("c0"), range(5, 60)
+    made = [d.lookup(Typed(c.copy(), 32), keys, list(ends)) for keys in (list(ends), [str(i) for i in ends])]
+    made += [
+        d.hexadecimal(d.md5(c.copy()), 7),
+        d.text(c.copy()),
+        d.whole(c.copy()),
+        d.flag(c.copy()),
+        d.is_nan(c.copy()),
+    ]
+    made += [
+        d.bounded(c.copy(), 0.0, 1.0),
+        d.scaled(c.copy(), 0.5),
+        d.total(c.copy(), 128),
+        d.date_part("year", c.copy()),
+    ]
+    for tree in made:
+        assert {column.name for column in tree.find_all(exp.Column)} == {"c0"}
+        assert not any("c0" in var.name for var in tree.find_all(exp.Var))

@@ -244,3 +244,17 @@ def test_the_deepest_expression_that_may_be_asked_is_answered():
         e = build.case([(build.compare("<", x, build.constant(i % 2)), e)], build.constant(i))
     build.moderate(e)
     assert ask([t], Plan(t.schema.scan(), (), (Total(e),))).cells[0].tolist() == [97]
+
+
+@pytest.mark.parametrize("several", [(100, 100), (110, 90, -90, 100), (2**61, 2**61 - 200)])
+def test_duckdb_makes_one_constant_of_several(several):
+    """(x + 100) + 100 fits where x does, but is computed as x + 200, which failed on every row of a table but none."""
+    bounds = {"type": "integer", "lower": -100, "upper": -80}
+    t = table([{"x": -100 + i} for i in range(20)] + [{"x": None}], unit="row", x=bounds)
+    (x,) = of(t, "x")
+    for constant in several:
+        x = build.add(x, build.constant(constant))
+    once = build.multiply(x, build.constant(1))
+    again, binned = build.add(once, build.constant(-100)), build.floor(build.divide(x, build.constant(7)))
+    plan = Plan(t.schema.scan(), (), tuple(Total(e) for e in (x, once, again, binned)))
+    assert int(ask([t], plan).cells[0][0]) == sum(range(-100, -80)) + 20 * sum(several)

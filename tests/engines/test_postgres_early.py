@@ -11,6 +11,8 @@ from tacit.engines.postgres_early import early
 from tacit.engines.reference import Reference
 from tacit.engines.relations import Source
 from tacit.tables import build
+from tacit.tables.domain import Domain
+from tacit.tables.expression import Lookup
 from tacit.tables.plan import Histogram, Key, Plan, Rows, Total
 from tacit.tables.relation import Where
 from tacit.tables.table import Table
@@ -58,7 +60,14 @@ def asked(schema):
     large, far = build.compare(">", v0, build.constant(17)), build.compare("<", rc0, build.constant(3))
     southern = build.compare("=", c0, build.constant("it's"))
     squares = build.multiply(v0, v0)
+    looked_up = Lookup(Domain("number", 0, 144), c1, tuple(range(-3, 10)), tuple(i * i for i in range(13)))
+    few, never = build.compare("<", looked_up, build.constant(50)), build.compare("<", c1, build.constant(-9))
     return [
+        (Plan(scan, (), (Total(looked_up),)), True),
+        (Plan(scan, (label,), (Rows(looked_up),)), True),
+        (Plan(Where(scan, few), (sign,), (Rows(),)), True),
+        (Plan(scan, (Key("k", looked_up, None),), (Rows(),)), True),
+        (Plan(Where(scan, never), (Key("k", build.constant(1), None),), (Rows(),)), False),  # no row, so no such key
         (Plan(scan, (), (Rows(), Rows(v0), Total(v0))), True),
         (Plan(scan, (label,), (Rows(), Rows(v0), Rows(c1), Rows(rc0), Rows(n), Rows(t), Total(rc0))), True),
         (Plan(scan, (label, sign), (Total(v0), Total(squares), Total(c1, (-1, 2)))), True),

@@ -102,9 +102,8 @@ class Dialect:
     def bounded(self, x: exp.Expr, low: float, high: float) -> exp.Expr:
         """A double, or the nearer end; missing where it is no number."""
         below, above = binary(exp.LT, x.copy(), double(low)), binary(exp.GT, x.copy(), double(high))
-        inside = exp.Paren(
-            this=exp.Between(this=x, low=double(low), high=double(high))
-        )  # as nearly all: so it is first
+        between = exp.Between(this=x, low=double(low), high=double(high))
+        inside = exp.Paren(this=between)  # as nearly all are: so it is first
         ends = (below, double(low)), (self.is_nan(x.copy()), exp.Null()), (above, double(high))
         return case((inside, x.copy()), *ends)
 

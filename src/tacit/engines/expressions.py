@@ -1,7 +1,9 @@
 """Expressions as SQL: each operation is total, none can overflow, and integers are widened but never narrowed.
 
 The width of a result is that of its public domain or of its widest part, whichever is more, so that also what a
-database computes only to throw away, the branch of a CASE that is not taken, fits.
+database computes only to throw away, the branch of a CASE that is not taken, fits.  A database may also make one
+constant of several, of (x * 100) * 4 the product x * 400, which would fail on any row where x is too narrow for 400: so
+it must fit too, and where only one value is possible nothing is computed.
 """
 
 from __future__ import annotations
@@ -28,10 +30,11 @@ from ..tables.expression import (
     Not,
     Or,
 )
-from .dialect import TEXT, Dialect, Typed, binary, case, cast, constant, missing, number
+from .dialect import TEXT, Dialect, Typed, binary, case, cast, constant, missing, number, there
 
 _COMPARE = {"=": exp.EQ, "<": exp.LT, "<=": exp.LTE}
 _ESCAPE = "!"
+_MOST = 10**37  # that the widest integers hold
 
 
 @dataclass(frozen=True)
@@ -55,6 +58,9 @@ class Translator:
                 return Typed(constant(text), TEXT)
             case Constant(value=int(step)):
                 return Typed(number(step), d.bits(step, step))
+            case Add() | Multiply() if e.domain.lower == e.domain.upper:
+                both = binary(exp.And, *(there(self.value(part).sql) for part in (e.a, e.b)))
+                return Typed(case((both, number(e.domain.lower))), self._bits(e))
             case Add() | Multiply():
                 a, b, bits = self._widened(e)
                 return Typed(binary(exp.Add if isinstance(e, Add) else exp.Mul, a, b), bits)
@@ -97,8 +103,8 @@ class Translator:
         return TEXT if e.domain.kind == "text" else self.dialect.bits(e.domain.lower, e.domain.upper)
 
     def _widened(self, e: Add | Multiply | Divide) -> tuple[exp.Expr, exp.Expr, int]:
-        a, b = self.value(e.a), self.value(e.b)
-        bits = max(a.bits, b.bits, self._bits(e))
+        a, b, most = self.value(e.a), self.value(e.b), min(_constant(e), _MOST)
+        bits = max(a.bits, b.bits, self._bits(e), self.dialect.bits(-most, most))
         return self.dialect.widened(a, bits), self.dialect.widened(b, bits), bits
 
     def _floor(self, e: Divide) -> Typed:
@@ -107,7 +113,8 @@ class Translator:
         if isinstance(e.b, Constant) and isinstance(e.b.value, int) and e.b.value > 0:
             by, shift = e.b.value, max(0, -(low // e.b.value))
             a = self.value(e.a)
-            bits = max(a.bits, d.bits(by, e.a.domain.upper + shift * by))
+            most = min(_constant(e.a) + shift * by, _MOST)
+            bits = max(a.bits, d.bits(by, e.a.domain.upper + shift * by), d.bits(-most, most))
             above, divisor = d.widened(a, bits), d.widened(Typed(number(by), d.bits(by, by)), bits)
             if not shift:
                 return Typed(d.quotient(above, divisor, bits), bits)
@@ -131,6 +138,20 @@ class Translator:
         pieces = [_escaped(piece) for piece in e.pieces] if special else e.pieces
         like: exp.Expr = exp.Like(this=a, expression=constant("%".join(pieces)))
         return exp.Paren(this=exp.Escape(this=like, expression=constant(_ESCAPE)) if special else like)
+
+
+def _constant(e: Expression) -> int:
+    """What the constants of sums and products can come to, in whatever order they are taken."""
+    match e:
+        case Constant(value=int(step)):
+            return abs(step)
+        case Add():
+            return _constant(e.a) + _constant(e.b)
+        case Multiply():
+            return max(1, _constant(e.a)) * max(1, _constant(e.b))
+        case Divide():
+            return -min(0, e.a.domain.lower)  # by which the dividend is moved, and less
+    return 0
 
 
 def _escaped(piece: str) -> str:

@@ -54,8 +54,8 @@ class PostgresDialect(Dialect):
         return _bytes(call("MD5", e))
 
     def hexadecimal(self, e: exp.Expr, digits: int) -> exp.Expr:
-        bits = f"CAST(CONCAT('x', LEFT({self.render(e)}, {digits})) AS BIT({4 * digits}))"
-        return exp.Var(this=f"CAST({bits} AS BIGINT)")
+        written = call("CONCAT", constant("x"), call("LEFT", e, number(digits)))
+        return cast(exp.Cast(this=written, to=exp.Var(this=f"BIT({4 * digits})")), self.integers[64])
 
     def whole(self, e: exp.Expr) -> exp.Expr:
         n = case((_like(e, "^(0|-?[1-9][0-9]{0,18})$"), cast(e.copy(), self.integers[128])))
@@ -89,7 +89,8 @@ class PostgresDialect(Dialect):
             for key, value in zip(whole, values, strict=True):
                 entries[key - first] = value
             place = cast(binary(exp.Sub, a.sql, number(first - 1)), "INT")
-            entry = exp.Var(this=f"('{{{', '.join(map(str, entries))}}}'::BIGINT[])[{self.render(place)}]")
+            array = exp.Paren(this=exp.Var(this=f"'{{{', '.join(map(str, entries))}}}'::BIGINT[]"))
+            entry = exp.Bracket(this=array, expressions=[place], offset=1)
             inside = within(a.sql.copy(), first, first + span - 1)
             return case((inside, exp.Nullif(this=entry, expression=number(none))))
         # the fields of an object are found by halves, and those that are text are the fastest to read

@@ -35,15 +35,14 @@ def early(
     schema: Schema, found: Description, rows: Source, cell: Sequence[exp.Expr], sums: Mapping[str, exp.Expr]
 ) -> Source | None:
     """Sums over groups of rows, with the columns that the cell is made of; None where these may have many values."""
-    names, raw, columns = (
-        {f"c{i}": name for i, (name, _) in enumerate(schema.columns)},
-        found.raw(),
-        dict(found.columns),
-    )
+    names = {f"c{i}": name for i, (name, _) in enumerate(schema.columns)}
+    raw, columns = found.raw(), dict(found.columns)
     lists = {c for c, name in names.items() if listed(schema[name], raw[name])}
     after = tuple(e for e in rows.conditions if lists & _uses(e).keys())
     before = [e for e in rows.conditions if not lists & _uses(e).keys()]
     by, uses = sorted(_uses(*cell, *after)), _uses(*before, *sums.values())
+    if cell and not by:  # a cell without a column is there only where there are rows
+        return None
     if lists & uses.keys() or prod(_values(columns[names[c]], raw[names[c]], schema[names[c]]) for c in by) > _FEW:
         return None
     own: list[exp.Expr] = [alias(exp.column(names[c], "raw", quoted=True), f"r{c}") for c in by]
