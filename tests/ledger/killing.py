@@ -58,8 +58,7 @@ def work(path, first, rng, pipe, statements):
 
     connect = ledger.tables.dialect.connect
     ledger.tables.dialect.connect = lambda: Ticking(connect(), tick)
-    ledger.tables.pause()  # the next connection ticks
-    ledger.tables.resume()
+    next(ledger.tables.paused())  # the next connection ticks
     while True:
         question = key(rng.randrange(first, first + 5))
         try:

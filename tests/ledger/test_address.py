@@ -66,6 +66,12 @@ def test_whatever_is_quoted_is_what_was_meant(user, password, schema):
     assert (shown.user, shown.password, dict(shown.query)) == (user, "***", {"schema": schema})
 
 
+def test_an_at_sign_that_may_be_of_the_password_is_refused():
+    with pytest.raises(BadParameter, match="written %40"):
+        Address.read("postgresql://u:pa@ss@host/d")
+    assert Address.read("postgresql://u@corp@host/d").user == "u@corp"
+
+
 @pytest.mark.parametrize(
     "url",
     [
@@ -73,6 +79,10 @@ def test_whatever_is_quoted_is_what_was_meant(user, password, schema):
         "postgresql://u:se/c?ret=secret@127.0.0.1:1/x",
         "postgresql://127.0.0.1:1/x?user=u&password=secret",
         "postgresql://127.0.0.1:1/x?sslp%61ssword=secret",
+        "postgresql://127.0.0.1:1/x?scram_client_key=secret",
+        "postgresql://u:pa@secret@127.0.0.1:1/x",
+        "postgresql://u:pa@ss/secret@127.0.0.1:1/x",
+        "postgresql://u:pa@ss?secret=@127.0.0.1:1/x",
         "postgresql://u:secret@127.0.0.1:1/x?nonsense=1",
         "postgresql://u:secret@127.0.0.1:1/x?autocommit=0",
         "postgresql://u:secret@127.0.0.1:1/x?schema=a&schema=b",

@@ -90,14 +90,26 @@ def test_a_file_that_is_moved_or_replaced_is_not_written_to(path, away, replaced
             Ledger.open(path, ONE).close()
         with pytest.raises(LedgerUnavailable, match="moved or replaced"):
             ledger.charge(key=key(2), loss=TENTH, analyst="ann")
-        ledger.tables.pause()  # a new connection does not make a new file either
-        ledger.tables.resume()
+        next(ledger.tables.paused())  # a new connection does not make a new file either
         with pytest.raises(LedgerUnavailable):
             ledger.find(key(1))
         assert path.exists() == replaced
 
 
-@pytest.mark.parametrize("name", ["a b", "50% #1?", "\u00e9", "file:x", "x?mode=memory"])
+def test_a_database_in_its_place_is_left_as_it_was(path):
+    other = path.with_name("other")
+    sqlite3.connect(other).execute("CREATE TABLE mine (x)").connection.close()
+    before = other.read_bytes()
+    with Ledger.open(path, ONE) as ledger:
+        next(ledger.tables.paused())  # the next connection is a new one
+        path.unlink()
+        path.symlink_to(other)
+        with pytest.raises(LedgerUnavailable, match="moved or replaced"):
+            ledger.head()
+    assert other.read_bytes() == before
+
+
+@pytest.mark.parametrize("name", ["a b", "50% #1?", "\u00e9", "file:x", "x?mode=memory", "\udcff"])
 def test_any_name_will_do(tmp_path, name):
     Ledger.open(tmp_path / name, ONE).close()
     assert (tmp_path / name).stat().st_size > 0 and Ledger.open(tmp_path / name).verify().seq == 1

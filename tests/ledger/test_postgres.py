@@ -8,6 +8,7 @@ import sys
 import threading
 import time
 import uuid
+from contextlib import suppress
 from fractions import Fraction
 from pathlib import Path
 
@@ -17,6 +18,7 @@ import pytest
 from tacit import BadParameter, Budget
 from tacit.core.errors import BudgetExceeded, LedgerCorrupt, LedgerUnavailable
 from tacit.ledger import Ledger
+from tacit.ledger.entries import Request
 from tacit.testing._ledger import TENTH, key, pure
 
 ONE = Budget(epsilon=1)
@@ -103,8 +105,7 @@ def test_a_commit_is_durable_or_is_not_made(server, place, run):
         try:
             with ledger.tables.writing() as connection:
                 assert connection.execute("SHOW synchronous_commit").fetchone()[0] == "on"
-            ledger.tables.pause()  # the next connection is one that the role's setting holds for
-            ledger.tables.resume()
+            next(ledger.tables.paused())  # the next connection is one that the role's setting holds for
             with ledger.tables.writing() as connection:
                 assert connection.execute("SHOW synchronous_commit").fetchone()[0] == "on"
         finally:
@@ -118,6 +119,28 @@ def test_a_commit_is_durable_or_is_not_made(server, place, run):
                 set_to(run, setting, "on")
         ledger.charge(key=key(1), loss=TENTH, analyst="ann")
         assert ledger.verify().seq == 2
+
+
+def test_what_was_not_committed_is_not_told_as_if_it_were(place):
+    with Ledger.open(place, ONE) as ledger:
+
+        def fail(book):
+            book.charge(Request(key(1), TENTH, "ann"))
+            with suppress(psycopg.Error):  # after which PostgreSQL commits nothing, and calls it no error
+                book.connection.execute("SELECT nothing FROM nowhere")
+            book.close = lambda: None
+
+        with pytest.raises(LedgerUnavailable, match="undone"):
+            ledger.write(fail)
+        assert ledger.verify().seq == 1
+
+
+def test_no_statement_is_left_on_the_server(place):
+    with Ledger.open(place, ONE) as ledger:
+        for _ in range(8):  # the driver would prepare what is asked often
+            ledger.find(key(1))
+        with ledger.tables.reading() as connection:
+            assert connection.execute("SELECT count(*) FROM pg_prepared_statements").fetchone() == (0,)
 
 
 def set_to(run, setting, value):

@@ -1,6 +1,6 @@
 """Where a ledger is: a path, or scheme://user:password@host:port/database?name=value.
 
-The text of an address, which errors show, hides its passwords.
+The text of an address, which errors show, hides its passwords and all that may be one.
 """
 
 from __future__ import annotations
@@ -15,6 +15,8 @@ from ..core.errors import BadParameter
 _LOGIN = r"(?:(?P<user>[^:/?]*)(?::(?P<password>[^@]*))?@)?"
 _HOST = r"(?P<host>\[[^]/?]*\]|[^:/?]*)(?::(?P<port>\d*))?"
 _URL = re.compile(rf"(?P<scheme>[\w+]+)://{_LOGIN}{_HOST}(?:/(?P<database>[^?]*))?(?:\?(?P<query>.*))?", re.DOTALL)
+
+_SHOWN = {"host", "port", "user", "dbname", "schema", "sslmode", "application_name", "connect_timeout"}
 
 
 @dataclass(frozen=True)
@@ -37,6 +39,10 @@ class Address:
         found = _URL.fullmatch(place)
         if found is None:
             raise BadParameter("ledger", "an unreadable URL", "a path or a database URL")
+        if found["password"] is not None and "@" in place[found.end("password") + 1 :]:  # is it of the password?
+            raise BadParameter(
+                "ledger", "a URL with one '@' too many", "a URL where the '@' of a password is written %40"
+            )
         part = found.groupdict(default="")
         query = tuple(parse_qsl(part.pop("query")))
         scheme, database, port = (part.pop(name) for name in ("scheme", "database", "port"))
@@ -46,6 +52,6 @@ class Address:
     def __str__(self) -> str:
         login = quote(self.user, "") + (":***" if self.password else "") + ("@" if self.user or self.password else "")
         port = f":{self.port}" if self.port else ""
-        told = (f"{name}={'***' if 'pass' in name.lower() else quote(value)}" for name, value in self.query)
+        told = (f"{name}={quote(value) if name in _SHOWN else '***'}" for name, value in self.query)
         query = "?" + "&".join(told) if self.query else ""
         return f"{self.scheme}://{login}{quote(self.host, safe='[]:')}{port}/{self.database}{query}"

@@ -27,6 +27,9 @@ class Connection(Protocol):
     @property
     def Error(self) -> type[Exception]: ...  # noqa: N802
 
+    @property
+    def in_transaction(self) -> bool: ...
+
     def execute(self, statement: str, given: Mapping[str, Any] = ..., /) -> Cursor: ...
 
     def executemany(self, statement: str, given: Iterable[Mapping[str, Any]], /) -> object: ...
@@ -44,10 +47,13 @@ class Dialect(Protocol):
         """A connection on which a commit is durable once it returns."""
 
     def alive(self, connection: Connection) -> bool:
-        """Whether a connection that was idle can still be used."""
+        """Whether a connection is idle, in no transaction, and can still be used."""
 
     def begin(self, connection: Connection, writes: bool) -> None:
         """Begin a transaction; those that write exclude one another from their first look on."""
+
+    def commit(self, connection: Connection) -> None:
+        """Once it returns, what was written is durable."""
 
     def tables(self, connection: Connection) -> set[str]: ...
 

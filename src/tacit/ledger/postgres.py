@@ -78,10 +78,13 @@ class Postgres:
     def connect(self) -> Connection:
         from psycopg.conninfo import make_conninfo
 
-        return Named(self._driver.connect(make_conninfo(**self._given), autocommit=True))
+        given = make_conninfo(**self._given)
+        return Named(self._driver.connect(given, autocommit=True, prepare_threshold=None))
 
     def alive(self, connection: Connection) -> bool:
         """The server may have ended, or ended this connection, since it was last spoken to."""
+        if connection.in_transaction:  # in which a BEGIN would be no error
+            return False
         try:
             connection.execute("SELECT 1")
         except connection.Error:
@@ -100,6 +103,11 @@ class Postgres:
         if found != list(DURABLE.values()):
             told = ", ".join(f"{name}={value}" for name, value in zip(DURABLE, found, strict=True))
             raise LedgerUnavailable(self._place, f"it is not durable: {told}")
+
+    def commit(self, connection: Connection) -> None:
+        """To a transaction in which a statement failed PostgreSQL answers ROLLBACK, without an error."""
+        if getattr(connection.execute("COMMIT"), "statusmessage", None) != "COMMIT":
+            raise LedgerUnavailable(self._place, "a statement had failed, and all was undone")
 
     def tables(self, connection: Connection) -> set[str]:
         known = connection.execute(
@@ -154,6 +162,10 @@ class Named:
     def __init__(self, driver: psycopg.Connection[Any]) -> None:
         self._driver = driver
         self.Error, self.rollback, self.close = driver.Error, driver.rollback, driver.close
+
+    @property
+    def in_transaction(self) -> bool:
+        return self._driver.info.transaction_status.name != "IDLE"
 
     def execute(self, statement: str, given: Mapping[str, Any] | None = None, /) -> Cursor:
         return self._driver.execute(_named(statement) if given else statement, given)

@@ -44,7 +44,8 @@ class SQLite:
         self._home = _place(self._path, create)
 
     def connect(self) -> Connection:
-        only_this = f"file:{quote(str(self._path))}?mode=rw"  # never a new one
+        self._stayed()  # before another database is told to keep a log
+        only_this = f"file:{quote(os.fsencode(self._path))}?mode=rw"  # never a new one
         connection = sqlite3.connect(
             only_this, uri=True, timeout=PATIENCE, isolation_level=None, check_same_thread=False
         )
@@ -55,17 +56,26 @@ class SQLite:
             raise
         return connection
 
+    def _stayed(self) -> None:
+        if _home(self._path) != self._home:
+            raise LedgerUnavailable(self._path, "its file was moved or replaced while it was open; open it again")
+
     def alive(self, connection: Connection) -> bool:
-        return True
+        try:
+            return not connection.in_transaction
+        except sqlite3.Error:  # it is closed
+            return False
 
     def begin(self, connection: Connection, writes: bool) -> None:
         """One writer at a time, from its first look on, so that nothing comes between check and charge.
 
         What is written to a file that was moved away or replaced would be gone, so that is looked at too.
         """
-        if _home(self._path) != self._home:
-            raise LedgerUnavailable(self._path, "its file was moved or replaced while it was open; open it again")
+        self._stayed()
         connection.execute("BEGIN IMMEDIATE" if writes else "BEGIN")
+
+    def commit(self, connection: Connection) -> None:
+        connection.execute("COMMIT")
 
     def tables(self, connection: Connection) -> set[str]:
         found = connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'")
@@ -120,7 +130,7 @@ def _home(path: Path) -> Home | None:
         found = os.lstat(path)
     except OSError:
         return None
-    return found.st_dev, found.st_ino
+    return (found.st_dev, found.st_ino) if stat.S_ISREG(found.st_mode) else None  # a link may have the number it had
 
 
 def _place(path: Path, create: bool) -> Home:

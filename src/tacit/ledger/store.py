@@ -7,7 +7,9 @@ that a connection be carried across one.
 from __future__ import annotations
 
 import os
+import signal
 import threading
+import time
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from weakref import WeakSet, finalize
@@ -29,11 +31,12 @@ class Store:
         if address.scheme not in DIALECTS:
             raise BadParameter("ledger", address.scheme, f"a path, or a URL of {', '.join(DIALECTS)}")
         self.place = str(address) if "://" in os.fspath(place) else os.fspath(place)
-        self.dialect = DIALECTS[address.scheme](address, self.place, create)
         self._lock = threading.RLock()
         self._closed = self._busy = ""  # why it cannot be used
         self._connection: Connection | None = None
-        _open.add(self)
+        with _forking:  # a fork knows of a store before it can connect
+            self.dialect = DIALECTS[address.scheme](address, self.place, create)
+            _open.add(self)
 
     def reading(self) -> AbstractContextManager[Connection]:
         """A transaction that sees one moment."""
@@ -53,7 +56,7 @@ class Store:
                 connection = self._connected()
                 self.dialect.begin(connection, writes)
                 yield connection
-                connection.execute("COMMIT")
+                self.dialect.commit(connection)
                 return
             except BaseException as error:
                 self._undo()
@@ -64,57 +67,83 @@ class Store:
                     self.close("a write failed, and what the disk holds is unknown; see to the disk and open it again")
             finally:
                 self._busy = ""
-        raise failed from None  # the driver's own text may show what it was given
+        try:
+            raise failed from None
+        finally:
+            failed.__context__ = None  # the driver's own text may show what it was given
 
     def _connected(self) -> Connection:
-        """The connection, or another one if it died while it was idle."""
-        if self._connection is None or not self.dialect.alive(self._connection):
+        """The connection, or another one if it died while it was idle, or was left in a transaction."""
+        known = self._connection
+        if known is None or not self.dialect.alive(known):
             self._disconnect()
             connection = self.dialect.connect()
             self._connection, self._let_go = connection, finalize(self, connection.close)
-        return self._connection
+            return connection
+        return known
 
     def _disconnect(self) -> None:
         if self._connection is not None:
+            self._connection.close()  # before it is forgotten: an interrupt may come between
             self._connection = None
-            self._let_go()
+            self._let_go.detach()
 
     def _undo(self) -> None:
         try:
             if self._connection is not None:
                 self._connection.rollback()
-        except Exception:  # then its end undoes it
-            self._disconnect()
+        except BaseException as error:
+            self._disconnect()  # whose end undoes it
+            if not isinstance(error, Exception):
+                raise
 
     def close(self, why: str = "it was closed") -> None:
         with self._lock:
             self._closed = self._closed or why
             self._disconnect()
 
-    def pause(self) -> None:
-        self._lock.acquire()
-        self._disconnect()
-
-    def resume(self) -> None:
-        self._lock.release()
+    def paused(self) -> Iterator[None]:
+        """Once begun, it holds the lock, with no connection, until it is dropped."""
+        with self._lock:
+            self._disconnect()
+            yield
 
 
 _open: WeakSet[Store] = WeakSet()
 _forking = threading.RLock()
-_paused: list[Store] = []
+_held: list[Iterator[None]] = []  # what holds a lock for the time of the fork; only who has _forking touches it
+
+
+def _alone() -> Iterator[None]:
+    with _forking:
+        yield
 
 
 def _before_fork() -> None:
-    _forking.acquire()
-    _paused.extend(_open)
-    for store in _paused:
-        store.pause()
+    """Pause every store.  A fork goes on whatever is raised here, so an interrupt has to wait until it is done."""
+    interrupted = False
+    for _ in range(100):  # what comes each time is no interrupt
+        try:
+            alone = _alone()
+            next(alone)
+            _held.append(alone)
+            for store in list(_open):
+                _held.append(store.paused())
+                next(_held[-1])
+            if interrupted:
+                threading.Thread(target=_interrupt).start()
+            return
+        except BaseException:
+            interrupted = True  # what is held by now is held once more by the next attempt
 
 
-def _after_fork() -> None:
-    while _paused:
-        _paused.pop().resume()
-    _forking.release()
+def _interrupt() -> None:
+    """Once the fork is done; the child does not have this thread."""
+    with _forking:
+        pass
+    time.sleep(0.01)  # who forked is to have the number of the child
+    os.kill(os.getpid(), signal.SIGINT)
 
 
-os.register_at_fork(before=_before_fork, after_in_parent=_after_fork, after_in_child=_after_fork)
+# Not by a function of ours, as whose entry an interrupt that came during the fork would be raised, and ignored.
+os.register_at_fork(before=_before_fork, after_in_parent=_held.clear, after_in_child=_held.clear)
