@@ -59,7 +59,7 @@ class Partition(Isotonic):
     """A tree of noisy counts over buckets of values, found by another."""
 
     name = "partition"
-    theorem = "(number of buckets for m); within ten times isotonic always; m in all"
+    theorem = "as isotonic, with the number of buckets for m; always within twice what two sevenths buy; m in all"
     improves = None
 
     def predict(self, workload: Workload, n: int | None, price: Price, beta: Number = 0.05) -> Prediction:
