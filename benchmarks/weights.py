@@ -6,9 +6,6 @@ A pass is `values *= number`, which reads and writes every cell once, timed in t
 fits in the processor's cache, as it mostly does here, such a pass takes a fraction of one over memory: the last column
 counts in passes over a table that does not.  CPU seconds, the least of many.  The update knows the answer it moves, as
 private multiplicative weights do; what it takes to answer stands beside it.
-
-Any coefficients take a power for each cell.  The last row is what NumPy takes for as many powers alone, of numbers that
-stay in the core's cache: about the two passes that an update may take, before any cell is read.
 """
 
 from __future__ import annotations
@@ -68,19 +65,6 @@ def passes(weights: Weights, question: Question, memory: float) -> tuple[str, ..
     return f"{answer / one:.2f}", f"{update / one:.2f}", f"{update / (memory * cells.size):.2f}"
 
 
-def powers(memory: float) -> tuple[str, ...]:
-    """Of 2^20 powers."""
-    cells, some = np.ones(1 << 20), RNG.random(1 << 14)
-    found = np.empty_like(some)
-
-    def all_of_them() -> None:
-        for _ in range(cells.size // some.size):
-            np.exp2(some, out=found)
-
-    one, alone = least(lambda: np.multiply(cells, 1.0, out=cells), all_of_them)
-    return "", f"{alone / one:.2f}", f"{alone / (memory * cells.size):.2f}"
-
-
 def main() -> None:
     large = np.ones(1 << 25)
     memory = least(lambda: np.multiply(large, 1.0, out=large))[0] / large.size
@@ -90,7 +74,6 @@ def main() -> None:
         weights, shown = Weights(domain, 1e6), " x ".join(map(str, shape)) if len(shape) < 7 else "2^20"
         for name, question in questions(domain):
             table.add_row(shown, name, *passes(weights, question, memory))
-    table.add_row("", "powers alone", *powers(memory))
     console = Console()
     console.width = max(console.width, 110)
     console.print(table)

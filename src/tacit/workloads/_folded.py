@@ -1,20 +1,17 @@
 """A product of coefficients on each axis, as rows and columns of the table of all cells.
 
 The leading axes make rows and the trailing ones columns (`_layout.py`), so a query is an outer product r c' and its
-answer r' T c, which reads the table once.  To multiply the cells that a query of 0 and 1 holds, only their rows are
-read, and no array of the table's size is made:
+answer r' T c, which reads the table once.  To multiply cells by 1 + b times their coefficient only the rows that a
+query holds are read, and no array of the table's size is made:
 
-    columns all held          runs of rows, times a number; if they are many, all rows times one each
+    columns all 1             runs of rows of 0 and 1, times a number; any others, all rows times one each
     a short row               runs of rows, times a row of factors, repeated to a block
-    a long one, in few runs   those runs, times a number
-    any other long one        four columns at a time, by their row in a table of the factors of all sixteen kinds
-
-Any other coefficients take a power for each column.  The factors of a long row are made a part at a time.
+    a long one, in few runs   of 0 and 1: those runs, times a number
+    any other long one        a part of it at a time; where all rows are held, by 1 / b + c, which is one operation less
 """
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator, Mapping
 from functools import cached_property
 from typing import Any
@@ -29,14 +26,13 @@ _CHUNK = 1 << 17  # cells of a long row that are gone through together
 _TILE = 1 << 14  # cells that a short row is repeated to
 _RUNS = 1 << 8  # that are gone through one by one
 _DOT = 1 << 13  # terms of a dot product: few enough for one thread, so that no sum depends on how many there are
-_FOURS = np.unpackbits(np.arange(16, dtype=np.uint8)[:, None], axis=1)[:, 4:].astype(float)  # all kinds of four
 
 
 class Folded:
-    """The rows and the columns of coefficients."""
+    """The rows and the columns of coefficients; a long row of columns in as few bytes as hold them exactly."""
 
     def __init__(self, rows: Floats, columns: Floats) -> None:
-        self.rows, self.columns = rows, columns
+        self.rows, self.columns = rows, columns if columns.size <= LARGEST else _narrowest(columns)
 
     @classmethod
     def of(cls, shape: tuple[int, ...], factors: Mapping[int, NDArray[Any]]) -> Folded:
@@ -47,10 +43,12 @@ class Folded:
 
     def sum(self, values: Floats) -> float:
         """The coefficients times the cells, of a contiguous table."""
-        table, size = values.reshape(self.rows.size, self.columns.size), self.columns.size
-        cut = size - size % _DOT
-        sums = np.vecdot(table[:, cut:], self.columns[cut:])
-        sums += np.vecdot(table[:, :cut].reshape(self.rows.size, -1, _DOT), self.columns[:cut].reshape(-1, _DOT)).sum(1)
+        table, sums = values.reshape(self.rows.size, self.columns.size), np.zeros(self.rows.size)
+        for chunk in self._chunks():
+            part, columns = table[:, chunk], self._floats(chunk)
+            cut = columns.size - columns.size % _DOT
+            sums += np.vecdot(part[:, cut:], columns[cut:])
+            sums += np.vecdot(part[:, :cut].reshape(sums.size, -1, _DOT), columns[:cut].reshape(-1, _DOT)).sum(1)
         return float((self.rows * sums).sum())
 
     @cached_property
@@ -58,51 +56,50 @@ class Folded:
         return _runs(self.rows != 0)
 
     @cached_property
-    def _held(self) -> NDArray[np.bool_]:
-        """Which columns are."""
-        return np.asarray(self.columns != 0)
+    def _ones(self) -> bool:
+        """Whether every column is 1."""
+        return bool((self.columns == 1).all())
 
     @cached_property
     def _few(self) -> list[tuple[int, int]] | None:
-        """The runs of held columns, if they are few."""
-        changes = np.count_nonzero(self._held[1:] != self._held[:-1])
-        return _runs(self._held) if changes <= 2 * _RUNS else None
+        """The runs of columns of 1, if all are 0 or 1 and the runs are few."""
+        changes = np.count_nonzero(self.columns[1:] != self.columns[:-1])
+        return _runs(self.columns != 0) if changes <= 2 * _RUNS and _bits(self.columns) else None
 
-    @cached_property
-    def _fours(self) -> NDArray[np.uint8]:
-        """Which columns are held, four in a byte: NumPy copies as many factors at once, in cache."""
-        eights = np.packbits(self._held)
-        return np.stack([eights >> 4, eights & 15], axis=1).ravel()
+    def scale(self, values: Floats, by: float) -> float:
+        """Multiply each cell by 1 + `by` times its coefficient, and by a number, the same for all, which is returned.
 
-    def scale(self, values: Floats, factor: float) -> None:
-        """Multiply the cells whose coefficient is 1, where all are 0 or 1, in place."""
+        In place, for rows and columns of which one is of 0 and 1; `by` is not 0, and above -1 over the largest.
+        """
         table = values.reshape(self.rows.size, self.columns.size)
-        if self.columns.size <= LARGEST:
-            self._scale_short(table, factor)
+        if not _bits(self.rows):
+            table *= (self.rows * by + 1)[:, None]
+        elif self.columns.size <= LARGEST:
+            self._scale_short(table, by)
         elif self._few is not None:
             for low, high in self._rows:
                 for left, right in self._few:
-                    table[low:high, left:right] *= factor
+                    table[low:high, left:right] *= 1 + by
+        elif self.rows.all():
+            return self._scale_all(table, by)
         else:
-            factors, made = _FOURS * (factor - 1) + 1, np.empty((_CHUNK // 4, 4))
             for chunk in self._chunks():
-                kinds = self._fours[chunk.start // 4 : chunk.stop // 4]
-                np.take(factors, kinds, axis=0, out=made[: kinds.size], mode="clip")  # "raise" would make a copy
+                factors = self._floats(chunk) * by + 1
                 for low, high in self._rows:
-                    part = table[low:high, chunk]
-                    part *= made.reshape(-1)[: part.shape[1]]
+                    table[low:high, chunk] *= factors
+        return 1.0
 
-    def _scale_short(self, table: Floats, factor: float) -> None:
+    def _scale_short(self, table: Floats, by: float) -> None:
         size = self.columns.size
-        if self.columns.all() and len(self._rows) > _RUNS:
-            table *= (self.rows * (factor - 1) + 1)[:, None]
+        if self._ones and len(self._rows) > _RUNS:
+            table *= (self.rows * by + 1)[:, None]
             return
-        if self.columns.all():
+        if self._ones:
             for low, high in self._rows:
-                table[low:high] *= factor
+                table[low:high] *= 1 + by
             return
         many = -(-_TILE // size)
-        block = np.tile(self.columns * (factor - 1) + 1, many)
+        block = np.tile(self.columns * by + 1, many)
         for low, high in self._rows:
             middle = high - (high - low) % many
             if low < middle:
@@ -111,20 +108,25 @@ class Folded:
             rest = table[middle:high].reshape(-1)
             rest *= block[: rest.size]
 
-    def tilt(self, values: Floats, height: float) -> None:
-        """Multiply each cell by e to the height times its coefficient, in place; for a vector on one axis or on all.
-
-        As a power of two, which NumPy takes a tenth faster: right to a few units in the last place, as with e.
-        """
-        table, doublings = values.reshape(self.rows.size, self.columns.size), height / math.log(2)
-        if (self.rows != 1).any():  # columns are then all 1
-            table *= np.exp2(self.rows * doublings)[:, None]
-            return
-        made = np.empty(min(_CHUNK, self.columns.size))
+    def _scale_all(self, table: Floats, by: float) -> float:
+        number, move = 1 / abs(by), np.add if by > 0 else np.subtract
         for chunk in self._chunks():
             part = table[:, chunk]
-            powers = np.multiply(self.columns[chunk], doublings, out=made[: part.shape[1]])
-            part *= np.exp2(powers, out=powers)
+            part *= move(number, self._floats(chunk), out=self._made[: part.shape[1]])
+        return number
+
+    def _floats(self, chunk: slice) -> Floats:
+        """Some columns, until others are asked for."""
+        some = self.columns[chunk]
+        if some.dtype == float:
+            return some
+        np.copyto(self._made[: some.size], some)
+        return self._made[: some.size]
+
+    @cached_property
+    def _made(self) -> Floats:
+        """Room for some columns: to get it anew takes as long as to fill it."""
+        return np.empty(min(_CHUNK, self.columns.size))
 
     def _chunks(self) -> Iterator[slice]:
         return (slice(left, left + _CHUNK) for left in range(0, self.columns.size, _CHUNK))
@@ -137,6 +139,17 @@ def _outer(factors: Mapping[int, NDArray[Any]], axes: range) -> Floats:
     for axis in reversed(axes):  # so that inner loops are long
         found = np.multiply.outer(factors[axis], found).ravel()
     return found
+
+
+def _narrowest(vector: Floats) -> NDArray[Any]:
+    """The same numbers, in the narrowest type that has them: less is read with every pass."""
+    few: list[NDArray[Any]] = [vector.astype(kind) for kind in (np.uint8, np.float32)]
+    return next((narrow for narrow in few if np.array_equal(narrow, vector)), vector)
+
+
+def _bits(vector: NDArray[Any]) -> bool:
+    """Whether each is 0 or 1."""
+    return bool(((vector == 0) | (vector == 1)).all())
 
 
 def _runs(held: NDArray[np.bool_]) -> list[tuple[int, int]]:

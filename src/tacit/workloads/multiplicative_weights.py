@@ -3,14 +3,17 @@ r"""Multiplicative weights: a public guess of the data that learns from each ans
 The guess q gives each cell of the domain a share, at first the same to all.  It is told that a query f, with
 coefficients in [0, 1], has on the data an answer p(f) that is larger (or smaller) than q(f) by d at least, and moves:
 
-    counts (f is 0 or 1)   q' ~ q exp(h f) with q'(f) = q(f) + d: exactly there, h = logit(q(f) + d) - logit(q(f))
-    any other f            q' ~ q exp(h f) with h = 4 d
+    q' ~ q (1 + (e^h - 1) f)   with h = logit(q(f) + d) - logit(q(f)), or -d, kept within 18 of 0
 
-Progress.  KL(p | q) falls by at least 2 d^2.  The fall is h p(f) - ln q(e^{h f}).  For counts it grows with p(f), and
-is KL(q'(f) | q(f)) >= 2 d^2 where p(f) = q'(f), by Pinsker's inequality.  For others Hoeffding's lemma gives
-ln q(e^{h f}) <= h q(f) + h^2 / 8, so the fall is at least h d - h^2 / 8 = 2 d^2.  As KL(p | uniform) <= ln |X| and no
-divergence is negative, there are at most ln |X| / (2 d^2) such moves.  Dwork and Roth's step, h = d / 2 with the
-quadratic term h^2, needs 4 ln |X| / d^2.
+Where f counts (it is 0 or 1) this is q exp(h f), with q'(f) = q(f) + d exactly.  What the shares then add up to is
+known before: 1 + (e^h - 1) q(f).
+
+Progress.  KL(p | q) falls by at least 2 d^2.  As ln(1 + (e^h - 1) f) is concave in f it is at least h f, so the fall,
+p(ln(1 + (e^h - 1) f)) - ln(1 + (e^h - 1) q(f)), is at least h p(f) - ln(1 + (e^h - 1) q(f)); for h > 0 that grows with
+p(f), so let p(f) be q(f) + d.  Then it is concave in h, and largest at the h of the definition.  By Hoeffding's lemma
+it is at least h d - h^2 / 8: at h = 4 d, which is nearer to 0 as logit rises by 4 or more, 2 d^2.  So any h between the
+two will do.  As KL(p | uniform) <= ln |X| and no divergence is negative, there are at most ln |X| / (2 d^2) such moves.
+Dwork and Roth's step, h = d / 2 with the quadratic term h^2, needs 4 ln |X| / d^2.
 
 What is done here is post-processing of numbers already told: floats are enough.
 
@@ -44,6 +47,7 @@ from .workload import coefficients
 _FAR = 2.0**300  # weights whose sum is beyond this are brought back to 1 each
 _MOVES = 1 << 10  # after which their sum is taken anew
 _EDGE = 2.0**-40  # a share is never moved nearer to 0 or 1
+_STEEPEST = 18.0  # the largest h: what is taken off a weight leaves half of its digits
 Factor = tuple[Axes, tuple[int, ...]]
 
 
@@ -187,9 +191,9 @@ class Weights(Model):
             question.check(self.domain)
             if question.joint:
                 table = question.vectors[0].reshape(self.domain.shape).transpose(self._order)
-                folded = Folded(np.ones(1), table.ravel().astype(float))
+                folded = Folded(np.ones(1), table.ravel().astype(float) * float(question.grid))
             else:
-                vectors = dict(zip(question.axes, question.vectors, strict=True))
+                vectors = {a: v * float(question.grid) for a, v in zip(question.axes, question.vectors, strict=True)}
                 factors = {i: vectors[axis] for i, axis in enumerate(self._order) if axis in vectors}
                 folded = Folded.of(self._cells.shape, factors)
             self._last[:] = [(question, folded)]
@@ -208,7 +212,7 @@ class Weights(Model):
         if (folded := self._folded(question)) is None:
             return float(question.of(self.marginal(question.axes))) * float(question.grid)
         each = self.records / self._sum.total  # first, as it may bring the weights back
-        return folded.sum(self._cells) * float(question.grid) * each
+        return folded.sum(self._cells) * each
 
     def copy(self) -> Weights:
         return Weights(self.domain, self.records, self.values)
@@ -226,21 +230,15 @@ class Weights(Model):
     def move(self, question: Question, by: float, answer: float | None = None) -> None:
         """Move an answer by a share `by` of the records: exactly, if it counts; `answer` is what it is, where known."""
         axes, folded = question.axes, self._folded(question)
-        if not question.counts:
-            height = 4 * by * float(question.grid)
-            if folded is None:
-                self.tilt(axes, height * question.vectors[0].astype(float).reshape(self.domain.laid_out(axes)))
-            else:
-                folded.tilt(self._cells, height)
-                self.__dict__.pop("_sum", None)
-            return
         share = (self.answer(question) if answer is None else answer) / self.records
-        factor = math.exp(_logit(share + by) - _logit(share))
-        if folded is None:
-            self._scale(axes, np.where(question.vectors[0], factor, 1.0).reshape(self.domain.laid_out(axes)))
+        rise = math.expm1(min(max(_logit(share + by) - _logit(share), -_STEEPEST), _STEEPEST))
+        if rise == 0:
             return
-        self._sum.moved(1 + (factor - 1) * share)
-        folded.scale(self._cells, factor)
+        if folded is None:
+            steps = question.vectors[0].astype(float).reshape(self.domain.laid_out(axes))
+            self._scale(axes, 1 + rise * float(question.grid) * steps)
+            return
+        self._sum.moved(1 + rise * share, folded.scale(self._cells, rise))
         if self._sum.stale:
             del self._sum
 
@@ -253,9 +251,11 @@ class _Sum:
     largest: float
     moves: int = 0
 
-    def moved(self, by: float) -> None:
+    def moved(self, by: float, scaled: float) -> None:
+        """The sum is `by` times what it was, and then every weight `scaled` times."""
         self.total *= by
-        self.largest, self.moves = max(self.largest, self.total), self.moves + 1
+        self.largest = max(self.largest, self.total) * scaled
+        self.total, self.moves = self.total * scaled, self.moves + 1
 
     @property
     def stale(self) -> bool:
