@@ -4,11 +4,13 @@
 
 A table of purchases by skewed users is made at 10^6 and 10^7 rows, and with --large at 10^8; at most 10 rows of a user
 are used.  CPU seconds are the least of several runs; registration is reading, canonical values, bounding.  Each engine
-runs in a process of its own, whose largest resident memory is told.  `raw` reads the Parquet file and bounds nothing,
-`bare` is the least SQL for the same numbers on the bounded table that tacit made, `engine` is what tacit's engine takes
-for them, and `ask` is all of a question that was never asked before, from its text to the release that is stored, with
-a ledger in SQLite, whose part stands beside it; that the disk takes time to sync is told by ledger.py.  `again` is the
-same question at a new price, when its text was read and translated before.  The first question is held against the
+runs in a process of its own, whose largest resident memory is told.  `raw` reads the Parquet file and bounds nothing;
+`bare` asks the same of a bounded table that DuckDB holds in memory, with the columns of the file.  `ask` is all of a
+question that was never asked before, from its text to the release that is stored, with a ledger in SQLite, whose part
+stands beside it; that the disk takes time to sync is told by ledger.py.  `again` is the same question at a new price,
+when its text was read and translated before.  `engine` is the part of tacit's engine, and `least` the least SQL for the
+numbers that it finds, on the table that tacit made, where categories are small numbers: less than any bare query gets
+by with, and told for what it says of the engine.  The first question is held against the
 fastest right query over the raw file that bounds on the way, and a whole `tacit ask` is timed at 10^6 rows.  With
 interpreters that have them (see tables_opendp.py and the like), others are asked the same at 10^6 rows, where the unit
 is a user; what they take to start is not counted.
@@ -93,6 +95,10 @@ SQL = {
     ),
     "at most 3 regions a user": (None, "region, COUNT(*)", " GROUP BY 1"),
 }
+NTH = {
+    "user": "SELECT *, ROW_NUMBER() OVER (PARTITION BY user ORDER BY HASH(age, region, product, spend)) AS nth",
+    "row": "SELECT *, 1 AS nth",
+}
 # Bounds on the way, without a choice of rows: counts of a unit are cut at 10, or all its rows weigh less.
 _CUT = "SELECT {0}SUM(LEAST(c, 10)) FROM (SELECT user, {0}COUNT(*) AS c FROM {1} GROUP BY ALL) GROUP BY ALL"
 _WEIGHED = (
@@ -167,13 +173,17 @@ def measure(path: str, unit: str, who: str) -> dict[str, Any]:
     table = Table(path, {"table": {"name": "t", "unit": unit, "rows": 10 if unit != "row" else 1}, "columns": COLUMNS})
     asked = plans(table)
     found: dict[str, Any] = {}
-    if who == "raw":
-        database = duckdb.connect()
+    if who != "tacit":
+        database, place = duckdb.connect(), f"'{path}'" if who == "raw" else "kept"
+        if who == "bare":
+            database.execute(
+                f"CREATE TABLE kept AS SELECT * EXCLUDE (nth) FROM ({NTH[unit]} FROM '{path}') WHERE nth <= 10"
+            )
         for name in asked:
             select, group = SQL[name][1:]
-            text = f"SELECT {select} FROM '{path}'{group}"
+            text = f"SELECT {select} FROM {place}{group}"
             found[name] = least(lambda text=text: database.execute(text).fetchall())  # type: ignore[misc]
-        for name, (form, keys) in BOUNDED.items() if unit != "row" else ():
+        for name, (form, keys) in BOUNDED.items() if (who, unit) == ("raw", "user") else ():
             text = form.format(keys, f"'{path}'")
             found[f"bounded {name}"] = least(lambda text=text: database.execute(text).fetchall())  # type: ignore[misc]
     else:
@@ -204,10 +214,10 @@ def measure(path: str, unit: str, who: str) -> dict[str, Any]:
                 found[f"ask {name}"], found[f"again {name}"] = least(ask), least(again)
                 found[f"ledger {name}"] = min(map(sum, zip(*[iter(ledger)] * 4, strict=True)))
                 if text := SQL[name][0]:
-                    bare = text.format("t0")
-                    found[f"bare {name}"] = least(lambda bare=bare: engine._database.execute(bare).fetchnumpy())  # type: ignore[misc]
+                    text = text.format("t0")
+                    found[f"least {name}"] = least(lambda text=text: engine._database.execute(text).fetchnumpy())  # type: ignore[misc]
     found["memory"] = peak()
-    if who != "raw":
+    if who == "tacit":
         found["first"] = min(found["first"], registration(table))
     return found
 
@@ -263,25 +273,25 @@ def peer(who: str, path: Path, *questions: str) -> dict[str, Any]:
 
 def show(console: Console, rows: int, unit: str, path: Path) -> None:
     """One table of results."""
-    tacit, raw = apart(path, unit, "tacit"), apart(path, unit, "raw")
+    tacit, bare, raw = (apart(path, unit, who) for who in ("tacit", "bare", "raw"))
     others = {who: peer(who, path) for who in PEERS if unit == "user" and rows == SMALL}
     others = {who: found for who, found in others.items() if found}
     shown = Shown(title=f"{rows:,} rows, the unit is a {unit}: CPU milliseconds", box=SIMPLE)
-    headings = ["question", "ask", "its ledger", "again", "engine", "bare", "raw"]
-    headings += ["engine/bare", "again/bare", "ask/bare", "ask/raw", "reached"]
+    headings = ["question", "ask", "its ledger", "again", "bare", "raw", "engine", "least"]
+    headings += ["engine/least", "again/bare", "ask/bare", "ask/raw", "reached"]
     for heading in (*headings, *(f"{who} (times tacit)" for who in others)):
         shown.add_column(heading, justify="left" if heading == "question" else "right")
     for name in raw:
         if f"ask {name}" not in tacit:
             continue
-        own, engine, bare = tacit[f"ask {name}"], tacit[name], tacit.get(f"bare {name}")
-        over, over_raw = None if bare is None else own / bare, own / raw[name]
-        reached = (over is None or over <= MOST_OVER_BARE) and (unit != "row" or over_raw <= MOST_OVER_RAW)
-        again = tacit[f"again {name}"]
-        told = own, tacit[f"ledger {name}"], again, engine, bare, raw[name]
+        own, again, engine, fewest = (tacit.get(f"{part}{name}") for part in ("ask ", "again ", "", "least "))
+        like = None if fewest is None else bare[name]  # there is none that caps groups
+        told = own, tacit[f"ledger {name}"], again, like, raw[name], engine, fewest
+        over = (engine, fewest), (again, like), (own, like), (own, raw[name])
+        ratios = [None if below is None else above / below for above, below in over]
+        reached = like and ratios[2] <= MOST_OVER_BARE and (unit != "row" or ratios[3] <= MOST_OVER_RAW)
         cells = ["-" if t is None else f"{1e3 * t:.2f}" for t in told]
-        cells += ["-" if bare is None else f"{t / bare:.2f}" for t in (engine, again, own)] + [f"{over_raw:.2f}"]
-        cells.append("-" if over is None else "yes" if reached else "NO")
+        cells += ["-" if r is None else f"{r:.2f}" for r in ratios] + [{True: "yes", False: "NO", None: "-"}[reached]]
         for found in others.values():
             cells.append(f"{1e3 * found[name]:,.0f} ({found[name] / own:,.0f})" if name in found else "-")
         shown.add_row(name, *cells)

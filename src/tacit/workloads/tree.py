@@ -27,6 +27,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -45,11 +46,6 @@ class Level(NamedTuple):
     k: float
     last_v: float
     last_k: float
-
-    def mass(self, before: Integers) -> Floats:
-        """The sum of V over the nodes before each of these places."""
-        sums: Floats = np.where(before < self.nodes, before * self.v, (self.nodes - 1) * self.v + self.last_v)
-        return sums
 
     def each(self, all_but_last: float, last: float) -> Floats:
         values = np.full(self.nodes, all_but_last)
@@ -78,11 +74,16 @@ class Tree:
         nodes = heights(self.size, self.branching)
         found = [Level(nodes[0], self.variances[0], 1.0, self.variances[0], 1.0)]
         for count, own in zip(nodes[1:], self.variances[1:], strict=True):
-            below, b = found[-1], self.branching
-            full, last = b * below.v, (below.nodes - 1 - (count - 1) * b) * below.v + below.last_v
+            below = found[-1]
+            full, last = self._families(below, count)
             k, last_k = (0.0, 0.0) if math.isinf(own) else (full / (full + own), last / (last + own))
             found.append(Level(count, full * (1 - k), k, last * (1 - last_k), last_k))
         return found
+
+    def _families(self, level: Level, parents: int) -> tuple[float, float]:
+        """The sum of V over the children of one parent, and of the last."""
+        b = self.branching
+        return b * level.v, (level.nodes - 1 - (parents - 1) * b) * level.v + level.last_v
 
     def counts(self, cells: NDArray[Any]) -> list[NDArray[Any]]:
         """The sum of each node, by level."""
@@ -129,23 +130,23 @@ class Tree:
     def _range_variances(self, low: Integers, high: Integers) -> Floats:
         left, right, at_left, at_right = low, high, np.ones(low.size), np.ones(low.size)
         variance = np.zeros(low.size)
-        for level in self.levels[:-1]:
-            parents = left // self.branching, right // self.branching
-            joint = parents[0] == parents[1]
-            own_left = level.mass(left + 1) - level.mass(left)
-            own_right = np.where(left == right, 0.0, level.mass(right + 1) - level.mass(right))
-            # whole children beside the ends: of the left parent up to the right end, or to its last child
-            stop = np.where(joint, np.maximum(right, left + 1), (parents[0] + 1) * self.branching)
-            inside = level.mass(stop) - level.mass(left + 1)
-            first, total = self._family(level, parents[0])
-            also = np.where(joint, own_right, 0.0)
-            mean = (at_left * own_left + inside + at_right * also) / total
-            variance += at_left**2 * own_left + inside + at_right**2 * also - mean**2 * total
-            first, total = self._family(level, parents[1])
-            inside = level.mass(right) - first
-            other = (at_right * own_right + inside) / total
-            variance += np.where(joint, 0.0, at_right**2 * own_right + inside - other**2 * total)
-            left, right, at_left, at_right = *parents, mean, np.where(joint, mean, other)
+        for level, above in pairwise(self.levels):
+            families, parents = self._families(level, above.nodes), (left // self.branching, right // self.branching)
+            apart = parents[0] < parents[1]
+            own_left, own_right = (np.where(at < level.nodes - 1, level.v, level.last_v) for at in (left, right))
+            own_right[left == right] = 0.0
+            # of the left parent: its children after the left end, up to its last one or before the right end
+            inside = np.maximum(np.minimum((parents[0] + 1) * self.branching, right) - left - 1, 0) * level.v
+            weighed, also = at_left * own_left, np.where(apart, 0.0, at_right * own_right)
+            total = np.where(parents[0] < above.nodes - 1, *families)
+            mean = (weighed + inside + also) / total
+            variance += at_left * weighed + inside + at_right * also - mean**2 * total
+            # of the right parent, if it is another: its children before the right end
+            inside, weighed = (right - parents[1] * self.branching) * level.v, at_right * own_right
+            total = np.where(parents[1] < above.nodes - 1, *families)
+            other = (weighed + inside) / total
+            variance += np.where(apart, at_right * weighed + inside - other**2 * total, 0.0)
+            left, right, at_left, at_right = *parents, mean, np.where(apart, other, mean)
         return variance + at_left**2 * self.levels[-1].last_v
 
     def prefix_variance(self) -> float:
@@ -155,11 +156,6 @@ class Tree:
         A the V of some children and T of all: T / 4 at most.
         """
         return sum(self.branching * level.v / 4 for level in self.levels[:-1]) + self.levels[-1].last_v
-
-    def _family(self, level: Level, parent: Integers) -> tuple[Floats, Floats]:
-        """The mass before the children of a parent, and theirs."""
-        first = level.mass(parent * self.branching)
-        return first, level.mass((parent + 1) * self.branching) - first
 
     def variance(self, rows: Floats) -> Floats:
         """The variance of arbitrary queries, one in each row."""
