@@ -10,7 +10,7 @@ from tacit import ADD_REMOVE, SUBSTITUTE
 from tacit.testing.sources import Seeded
 from tacit.workloads import Domain, Histogram, Price, Rows, marginals, method, predicates, prefixes, ranges
 from tacit.workloads.buckets import buckets
-from tacit.workloads.design import Design, design
+from tacit.workloads.design import Design, design, sketch
 from tacit.workloads.top_down import top_down
 from tacit.workloads.tree import Tree
 
@@ -30,6 +30,21 @@ def test_a_fitted_tree_is_better_than_the_usual_ones(price):
         usual = np.sqrt(tree.range_variances(w.low[:, 0], w.high[:, 0])).mean() * 0.8
         assert best < usual
     assert design(w, price) is design(ranges(LINE), price)  # fitted once
+
+
+@pytest.mark.parametrize("price", [Price.of(epsilon=1), Price.of(rho="0.05")], ids=str)
+@pytest.mark.parametrize("longest", [1, 15, 300])
+@pytest.mark.parametrize("size", [1, 2, 30, 300])
+def test_a_sketched_tree_is_about_as_good(price, longest, size):
+    """On ranges of all kinds within a few percent of the tree that took many more trials."""
+    low, high = np.triu_indices(size)
+    short = high - low < longest
+    w = ranges(Domain.of({"x": size}), low=low[short], high=high[short])
+    deviations = []
+    for plan in (design(w, price), sketch(w, price)):
+        tree = plan.tree(plan.noises(w, price))
+        deviations.append(np.sqrt(tree.range_variances(w.low[:, 0], w.high[:, 0])).mean())
+    assert deviations[1] <= 1.06 * deviations[0]
 
 
 @pytest.mark.parametrize("unit", [ADD_REMOVE.histogram(), SUBSTITUTE.histogram()])
@@ -173,6 +188,27 @@ def test_no_cuts_are_better(size, seed, price):
     places = np.flatnonzero(unsure)[1:].tolist()  # a bucket that begins elsewhere misses as much
     ways = [(0, *some, size) for k in range(len(places) + 1) for some in combinations(places, k)]
     assert total((0, *(np.flatnonzero(np.diff(found)) + 1), size)) <= min(map(total, ways)) * (1 + 1e-6) + 1e-9
+
+
+@pytest.mark.parametrize("size", [31, 33, 34, 200])
+@pytest.mark.parametrize("price", [0.02, 0.5, 20.0])
+def test_windows_lose_nothing(size, price):
+    """Against a plain programme that tries all places where the last bucket may begin, where ends come in many rows."""
+    random = np.random.default_rng(size)
+    unsure = np.where(random.random(size) < 0.8, random.exponential(4, size), 0.0)
+    ends = random.dirichlet(np.full(size, 0.3))
+    A, W = (np.concatenate([[0.0], np.cumsum(values)]) for values in (unsure, ends))
+
+    def cost(low, high):
+        whole, before, middle = A[high] - A[low], A[low + 1 : high] - A[low], (W[low] + W[high]) / 2
+        missed = float((ends[low + 1 : high] * before * (whole - before)).sum() / whole) if whole else 0.0
+        return missed + price * middle * (1 - middle) if missed <= price else np.inf
+
+    places, least = [0, *np.flatnonzero(unsure)[1:].tolist(), size], [0.0]
+    for k, high in enumerate(places[1:], 1):
+        least.append(min(before + cost(low, high) for before, low in zip(least, places[:k], strict=True)))
+    cuts = [0, *(np.flatnonzero(np.diff(buckets(unsure, ends, price))) + 1).tolist(), size]
+    assert sum(cost(*bucket) for bucket in pairwise(cuts)) == pytest.approx(least[-1], rel=1e-6)
 
 
 def test_one_lump_needs_one_bucket():

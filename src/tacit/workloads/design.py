@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
 import numpy as np
 
+from ..core.randomness import Source
 from ..mechanisms import Laplace
-from .data import Floats, Integers
+from .data import Data, Floats, Integers
 from .marginals import Marginal
 from .price import Noise, Price
 from .ranges import Ranges
@@ -41,6 +43,16 @@ class Design:
         variances = tuple(math.inf if noise is None else noise.noise().variance() for noise in noises)
         return Tree(self.size, self.branching, variances)
 
+    def measure(
+        self, workload: Ranges, data: Data, price: Price, source: Source
+    ) -> tuple[Tree, list[Noise | None], list[Floats]]:
+        """The counts of each level with a noise on each node, and what they are measured with."""
+        noises = self.noises(workload, price)
+        tree = self.tree(noises)
+        levels = zip(tree.counts(data.marginal(workload.axes)), noises, strict=True)
+        noisy = [np.asarray(0 * y if noise is None else noise.sample(y, source), float) for y, noise in levels]
+        return tree, noises, noisy
+
 
 def spread(tree: Tree, noises: list[Noise | None], variances: Floats) -> Spread:
     """The errors of queries in [0, 1] that have these variances."""
@@ -64,13 +76,58 @@ def line(workload: Workload) -> Ranges | None:
     return line(workload.parts[0]) if len(workload.parts) == 1 and workload.parts[0] is not workload else None
 
 
+def evenly(count: int) -> Integers:
+    """The places of a few among so many, spread over all."""
+    if count <= _SOME:
+        return np.arange(count)
+    return np.unique((np.arange(1, _SOME + 1) * 0.6180339887498949 % 1 * count).astype(np.int64))
+
+
+def some(ranges: Ranges) -> Ranges:
+    """So many of the ranges as tell of all."""
+    if ranges.queries <= _SOME:
+        return ranges
+    at = evenly(ranges.queries)
+    return Ranges(ranges.domain, ranges.axes, ranges.low[at], ranges.high[at], ranges.weights[at])
+
+
 def design(ranges: Ranges, price: Price) -> Design:
     """The branching and the shares that make the mean deviation of the ranges least."""
-    at = (np.arange(1, _SOME + 1) * 0.6180339887498949 % 1 * ranges.queries).astype(int)  # evenly, in no order
-    at = np.unique(at) if ranges.queries > _SOME else np.arange(ranges.queries)
-    low, high, weights = ranges.low[at, 0], ranges.high[at, 0], ranges.weights[at]
-    size = ranges.domain.shape[ranges.axes[0]]
-    return _fitted(size, price.epsilon is not None, low.tobytes(), high.tobytes(), weights.tobytes())
+    few = some(ranges)
+    size, arrays = ranges.domain.shape[ranges.axes[0]], (*places(few), few.weights)
+    return _fitted(size, price.epsilon is not None, *(array.tobytes() for array in arrays))
+
+
+def sketch(ranges: Ranges, price: Price) -> Design:
+    """About as good, for ranges that are met only once: k = 1, 2, ... levels, while the mean deviation falls.
+
+    A node has b = r^(1/k) children, so that k levels span ranges of r cells: 3 times their mean length, which is all
+    cells if the ends are anywhere.  The cells have 4 shares to 3 of each level above, or 3 to 1 under zCDP.  At last b
+    up to half as large again are tried: where families end matters by some percent if many ranges end in one place.
+    """
+    few, size, pure = some(ranges), ranges.domain.shape[ranges.axes[0]], price.epsilon is not None
+    low, high = places(few)
+    length, (own, above) = (high - low + 1).astype(float), (4, 3) if pure else (3, 1)
+    reach = 3 * few.mean(length)
+
+    def tried(k: int, b: int) -> tuple[float, Design]:
+        levels = len(heights(size, b))
+        shares = (own, *[above] * (k - 1), *[0] * levels)[:levels]
+        return few.mean(np.sqrt(_tree(size, b, shares, pure).range_variances(low, high))), Design(size, b, shares)
+
+    b = max(2, math.ceil(size ** (1 / 3)))  # of levels without counts: `top_down` keeps the sums of families
+    best, k = (few.mean(np.sqrt(length)), Design(size, b, (1, *[0] * (len(heights(size, b)) - 1)))), 2
+    while 2**k < 2 * size and (other := tried(k, max(2, math.ceil(reach ** (1 / k)))))[0] < best[0]:
+        best, k = other, k + 1
+    b = best[1].branching
+    others = [tried(k - 1, more) for more in range(b + 1, b + b // 2 + 1)] if k > 2 else []
+    return min([best, *others], key=lambda found: found[0])[1]
+
+
+def _tree(size: int, branching: int, shares: Sequence[float], pure: bool) -> Tree:
+    """At a price of 1, shares being parts of the price."""
+    whole = sum(shares)
+    return Tree(size, branching, tuple((whole / s) ** (2 if pure else 1) if s else math.inf for s in shares))
 
 
 @lru_cache(maxsize=64)
@@ -79,11 +136,8 @@ def _fitted(size: int, pure: bool, lows: bytes, highs: bytes, weighing: bytes) -
     weights = np.frombuffer(weighing, np.float64)
 
     def cost(branching: int, shares: list[float]) -> float:
-        """The mean deviation at a price of 1, shares being parts of the price."""
-        whole = sum(shares)
-        variances = [(whole / s) ** 2 if pure else whole / s for s in shares if s]
-        found = iter(variances)
-        tree = Tree(size, branching, tuple(next(found) if s else math.inf for s in shares))
+        """The mean deviation."""
+        tree = _tree(size, branching, shares, pure)
         return float(np.average(np.sqrt(tree.range_variances(low, high)), weights=weights))
 
     branchings = sorted({b for b in _BRANCHINGS if b < size} | {max(size, 2)})

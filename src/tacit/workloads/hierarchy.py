@@ -16,8 +16,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-import numpy as np
-
 from ..core.exact import Number
 from ..core.loss import Loss, zero
 from ..core.randomness import Source
@@ -77,12 +75,7 @@ class Hierarchy(Method):
         self, ranges: Ranges, data: Data, price: Price, source: Source, plan: Design | None = None
     ) -> TreeLine:
         """The counts of each value by least squares, from one noise on each node of the best tree or of this one."""
-        plan = plan or design(ranges, price)
-        noises = plan.noises(ranges, price)
-        tree = plan.tree(noises)
-        levels = zip(tree.counts(data.marginal(ranges.axes)), noises, strict=True)
-        noisy = [np.asarray(0 * y if noise is None else noise.sample(y, source), float) for y, noise in levels]
-        return TreeLine(ranges, tree, noises, noisy)
+        return TreeLine(ranges, *(plan or design(ranges, price)).measure(ranges, data, price, source))
 
 
 def as_ranges(workload: Workload) -> Ranges:

@@ -28,14 +28,15 @@ from scipy.optimize import isotonic_regression
 from ..core.exact import Number, probability
 from ..core.randomness import Source
 from .data import Data, Floats
-from .design import Design, design, line, places, spread
+from .design import design, line, places, spread
 from .domain import Domain
 from .hierarchy import Hierarchy, as_ranges
 from .line_model import Line
 from .method import Prediction, Released
-from .price import Price
+from .price import Noise, Price
 from .ranges import Ranges
 from .spread import Spread
+from .tree import Tree
 from .workload import Workload
 
 _EACH = 1 << 14  # values of an attribute whose cumulative counts are looked at one by one
@@ -54,6 +55,13 @@ class Sums:
         return float(self.widest.reach(beta / self.size)[0])
 
 
+def cumulative(tree: Tree, noises: list[Noise | None]) -> Sums:
+    """The errors of all cumulative counts before they are made monotone; where there are many, bounds on them."""
+    last, few = np.arange(tree.size), tree.size <= _EACH
+    each = tree.range_variances(np.zeros_like(last), last) if few else np.array([tree.prefix_variance()])
+    return Sums(tree.size, float(each.mean()), spread(tree, noises, each.max(keepdims=True)))
+
+
 @dataclass(frozen=True)
 class Isotonic(Hierarchy):
     """A tree of noisy counts, made consistent, then monotone."""
@@ -65,7 +73,8 @@ class Isotonic(Hierarchy):
     def predict(self, workload: Workload, n: int | None, price: Price, beta: Number = 0.05) -> Prediction:
         """Bounds from the errors of the cumulative counts, which the projection cannot increase."""
         ranges, b = as_ranges(workload), float(probability("beta", beta))
-        tree, sums = super().predict(workload, n, price, beta), self.sums(ranges, price)
+        tree, noises = super().predict(workload, n, price, beta), design(ranges, price).noises(ranges, price)
+        sums = cumulative(design(ranges, price).tree(noises), noises)
         most = float(ends(ranges).max())
         rms = math.sqrt(_eigenvalue(ranges) * sums.size * sums.mean_square / float(ranges.weights.sum()))
         rms = min(rms, most * sums.worst(1.0))
@@ -73,22 +82,13 @@ class Isotonic(Hierarchy):
         why = f"{tree.why}; empty cells are then seen to be empty, which helps the more there are"
         return Prediction(rms, rms, most * sums.worst(b), seconds, "bound", b, why)
 
-    def sums(self, ranges: Ranges, price: Price, plan: Design | None = None) -> Sums:
-        """The errors of all cumulative counts before they are made monotone; where there are many, bounds on them."""
-        plan = plan or design(ranges, price)
-        noises = plan.noises(ranges, price)
-        tree, last = plan.tree(noises), np.arange(plan.size)
-        few = plan.size <= _EACH
-        each = tree.range_variances(np.zeros_like(last), last) if few else np.array([tree.prefix_variance()])
-        return Sums(plan.size, float(each.mean()), spread(tree, noises, each.max(keepdims=True)))
-
     def run(
         self, workload: Workload, data: Data, price: Price, source: Source, *, n: int | None, beta: float
     ) -> Released:
         ranges = as_ranges(workload)
         tree = self.estimate(ranges, data, price, source)
         rising = np.maximum(isotonic_regression(np.cumsum(tree.values)).x, 0)
-        farthest = self.sums(ranges, price).worst(beta)
+        farthest = cumulative(tree.tree, tree.noises).worst(beta)
         model = Rising(workload.domain, ranges.axes[0], np.diff(rising, prepend=0.0), farthest)
         loss, errors = self.loss(workload, n, price), model.reach(workload, beta)
         notes = (tree.note, "cumulative counts made to rise; the stated errors hold for all ranges at once")

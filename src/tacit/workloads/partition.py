@@ -37,19 +37,18 @@ from ..core.loss import Loss
 from ..core.randomness import Source
 from .buckets import buckets
 from .data import Data, Floats, Histogram, Integers
-from .design import Design, design, places
+from .design import Design, design, evenly, places, sketch, some
 from .domain import Domain
 from .hierarchy import as_ranges
-from .isotonic import Isotonic, Rising, ends
-from .line_model import TreeLine
+from .isotonic import Isotonic, Rising, cumulative, ends
 from .marginals import Marginal
 from .method import Prediction, Released
 from .price import Price
 from .ranges import Ranges
 from .top_down import top_down
+from .tree import Tree
 from .workload import Workload
 
-_SOME = 1 << 14  # ranges that trees are compared on
 _WORTH = 0.4  # of the noise of a bucket: on a tree its neighbours share it
 _FAINT = 0.01  # deviations of the first tree's noise that are as good as 0
 
@@ -64,8 +63,10 @@ class Partition(Isotonic):
 
     def predict(self, workload: Workload, n: int | None, price: Price, beta: Number = 0.05) -> Prediction:
         ranges, b = as_ranges(workload), float(probability("beta", beta))
-        sums, most = self.sums(ranges, first := _shares(price)[0], _first(ranges, first)), float(ends(ranges).max())
-        mean, seconds = most * (sums.worst(b) + sums.worst(1.0)), 0.1 + 3e-7 * sums.size
+        plan = _first(ranges, first := _shares(price)[0])
+        noises, most = plan.noises(ranges, first), float(ends(ranges).max())
+        sums = cumulative(plan.tree(noises), noises)
+        mean, seconds = most * (sums.worst(b) + sums.worst(1.0)), 5e-3 + 3e-7 * sums.size
         why = "only the lumps of the table are counted finely, which helps if they are few"
         return Prediction(mean, mean, 2 * most * sums.worst(b), seconds, "bound", b, why)
 
@@ -77,21 +78,22 @@ class Partition(Isotonic):
         self, workload: Workload, data: Data, price: Price, source: Source, *, n: int | None, beta: float
     ) -> Released:
         ranges, (first, second) = as_ranges(workload), _shares(price)
-        fine = self.estimate(ranges, data, first, source, plan := _first(ranges, first))
+        few = some(ranges)
+        fine = self.estimate(ranges, data, first, source, _first(few, first))
         rough = top_down(fine.tree, fine.noisy)
         sigma2 = second.noise(Marginal(ranges.domain, ranges.axes).distance(price.unit)).noise().variance()
         bucket = buckets(_unsure(rough, fine.tree.variances[0]), _ends(ranges), _WORTH * sigma2)
         within = _shares_within(rough, bucket)
         merged, counts = _merged(ranges, data, bucket, within)
-        coarse = self.estimate(merged, counts, second, source)
-        first_weight, second_weight = 1 / _mean_variance(fine, ranges), 1 / _mean_variance(coarse, merged)
-        by_bucket = first_weight * np.bincount(bucket, rough) + second_weight * top_down(coarse.tree, coarse.noisy)
-        both = within * by_bucket[bucket] / (first_weight + second_weight)
-        farthest, sums = self.sums(ranges, first, plan).worst(beta), np.cumsum(fine.values)
+        tree, _, noisy = sketch(merged, second).measure(merged, counts, second, source)
+        known, told = (1 / _mean_variance(*each) for each in ((fine.tree, few), (tree, merged)))
+        by_bucket = (known * np.bincount(bucket, rough) + told * top_down(tree, noisy)) / (known + told)
+        both = within * by_bucket[bucket]
+        farthest, sums = cumulative(fine.tree, fine.noises).worst(beta), np.cumsum(fine.values)
         kept = np.clip(np.cumsum(both), sums - farthest, sums + farthest)
         rising = np.maximum(isotonic_regression(kept).x, 0)
         model = Rising(workload.domain, ranges.axes[0], np.diff(rising, prepend=0.0), 2 * farthest)
-        notes = (fine.note, f"then over {coarse.values.size} buckets; the stated errors hold for all ranges at once")
+        notes = (fine.note, f"then over {tree.size} buckets; the stated errors hold for all ranges at once")
         errors = model.reach(workload, beta)
         loss = self.loss(workload, n, price)
         return Released(self.name, workload, workload.answer(model), errors, model, loss, beta, notes)
@@ -128,20 +130,20 @@ def _shares_within(rough: Floats, bucket: Integers) -> Floats:
 
 
 def _merged(ranges: Ranges, data: Data, bucket: Integers, within: Floats) -> tuple[Ranges, Histogram]:
-    """The table in buckets; and the ranges, with each end moved to the nearest of the two beside it, by count."""
+    """The table in buckets; and some of the ranges, each end moved to the nearest of the two beside it, by count."""
     domain = Domain.of({"bucket": int(bucket[-1]) + 1})
     counts = np.zeros(domain.size, np.int64)
     np.add.at(counts, bucket, data.marginal(ranges.axes))
     cut = np.rint(np.concatenate([[0.0], np.cumsum(within)])).astype(np.int64)  # shares of a bucket add up to 1
     low, high = places(ranges)
     low, high = cut[low], cut[high + 1] - 1
-    low, high, weights = (ends_at[low <= high] for ends_at in (low, high, ranges.weights))
-    if not low.size:
+    there = np.flatnonzero(low <= high)
+    at = there[evenly(there.size)]
+    low, high, weights = low[at], high[at], ranges.weights[at]
+    if not at.size:
         low, high, weights = np.array([0]), np.array([domain.size - 1]), np.ones(1)
     return Ranges(domain, (0,), low[:, None], high[:, None], weights), Histogram(domain, counts, data.distance)
 
 
-def _mean_variance(line: TreeLine, ranges: Ranges) -> float:
-    """Of the ranges; where there are many, of some of them."""
-    low, high = (ends_at[:: -(-ranges.queries // _SOME)] for ends_at in places(ranges))
-    return float(line.tree.range_variances(low, high).mean())
+def _mean_variance(tree: Tree, ranges: Ranges) -> float:
+    return ranges.mean(tree.range_variances(*places(ranges)))

@@ -48,7 +48,7 @@ class Ranges(Workload):
         sums = np.pad(sums, [(1, 0)] * sums.ndim)
         found = np.zeros(self.queries)
         for corner in product((0, 1), repeat=sums.ndim):  # inclusion and exclusion
-            at = tuple(np.where(up, self.high[:, j] + 1, self.low[:, j]) for j, up in enumerate(corner))
+            at = tuple(self.high[:, j] + 1 if up else self.low[:, j] for j, up in enumerate(corner))
             found += (-1) ** (sums.ndim - sum(corner)) * sums[at]
         return found
 
@@ -60,7 +60,7 @@ class Ranges(Workload):
         if math.prod(size + 1 for size in sizes) <= CELLS // 4:
             steps = np.zeros([size + 1 for size in sizes], np.int64)
             for corner in product((0, 1), repeat=len(sizes)):
-                at = tuple(np.where(up, self.high[:, j] + 1, self.low[:, j]) for j, up in enumerate(corner))
+                at = tuple(self.high[:, j] + 1 if up else self.low[:, j] for j, up in enumerate(corner))
                 np.add.at(steps, at, (-1) ** sum(corner))
             for axis in range(len(sizes)):
                 np.cumsum(steps, axis=axis, out=steps)

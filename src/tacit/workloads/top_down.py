@@ -33,9 +33,9 @@ def top_down(tree: Tree, noisy: Sequence[Floats]) -> Floats:
 def _nearest(z: Floats, V: Floats, total: Floats) -> Floats:
     """In each row the nearest counts that are not negative and add up to the total; V is 0 where there is no child."""
     ratio = np.divide(z, V, out=np.full_like(z, -np.inf), where=V > 0)
-    order = np.argsort(-ratio, axis=1)
-    sums, masses = (np.cumsum(np.take_along_axis(values, order, axis=1), axis=1) for values in (z, V))
-    shift = (sums - total[:, None]) / masses  # l, if only the first so many children stay above 0
-    above = np.take_along_axis(ratio, order, axis=1) > shift
-    last = np.maximum(above.sum(axis=1) - 1, 0)[:, None]
-    return np.maximum(z - np.take_along_axis(shift, last, axis=1) * V, 0.0)
+    order, row = np.argsort(-ratio, axis=1), np.arange(len(z))[:, None]
+    falling, masses = z[row, order], V[row, order]
+    shift = (falling.cumsum(axis=1) - total[:, None]) / masses.cumsum(axis=1)  # l, if only so many stay above 0
+    last = np.maximum((falling > shift * masses).sum(axis=1) - 1, 0)[:, None]
+    nearest: Floats = np.maximum(z - shift[row, last] * V, 0.0)
+    return nearest

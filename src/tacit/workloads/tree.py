@@ -142,10 +142,10 @@ class Tree:
             mean = (weighed + inside + also) / total
             variance += at_left * weighed + inside + at_right * also - mean**2 * total
             # of the right parent, if it is another: its children before the right end
-            inside, weighed = (right - parents[1] * self.branching) * level.v, at_right * own_right
+            before, weighed = (right - parents[1] * self.branching) * level.v, at_right * own_right
             total = np.where(parents[1] < above.nodes - 1, *families)
-            other = (weighed + inside) / total
-            variance += np.where(apart, at_right * weighed + inside - other**2 * total, 0.0)
+            other = (weighed + before) / total
+            variance += np.where(apart, at_right * weighed + before - other**2 * total, 0.0)
             left, right, at_left, at_right = *parents, mean, np.where(apart, other, mean)
         return variance + at_left**2 * self.levels[-1].last_v
 
