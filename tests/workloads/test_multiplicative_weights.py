@@ -161,6 +161,9 @@ random, domain = np.random.default_rng(0), Domain.of({"x": 3, "y": 100_003})
 weights = Weights(domain, 1.0, random.random(domain.shape))
 for question in (Question.on_cells(domain, random.integers(0, 2, domain.size)), Question((((0,), (0, 1, 1)),))):
     print(weights.answer(question).hex())
+domain = Domain.of({"x": 2, "y": 300, "z": 400})
+some = Question((((1, 2), tuple(random.integers(0, 2, 120_000).tolist())),))
+print(Weights(domain, 1.0, random.random(domain.shape)).answer(some).hex())
 """
 
 
@@ -311,6 +314,20 @@ def test_moves_end_when_the_theorem_says():
     assert 10 < moves <= most_updates(64, gap)
 
 
+@pytest.mark.parametrize("shape", [(3, 2), (140_003,)])
+def test_no_weight_is_ever_0(shape):
+    """Moves as far as they go, most of them one way."""
+    domain, random = Domain.of({f"x{i}": size for i, size in enumerate(shape)}), np.random.default_rng(5)
+    weights, asked = Weights(domain, 1.0), [Question((((0,), (1,) + (0,) * (shape[0] - 1)),))]
+    asked += [Question.on_cells(domain, random.random(domain.size)) for _ in range(2)]
+    for i in range(900 if domain.size < 10 else 200):
+        weights.move(asked[i % 3], -1.0 if random.random() < 0.9 else 1.0)
+        assert weights.values.min() > 0
+    for _ in range(9):
+        weights.move(asked[0], 0.5)
+    assert asked[0].answer(weights) > 0.4
+
+
 def test_weights_stay_finite():
     weights = Weights(Domain.of({"x": 3, "y": 2}), 10.0)
     for _ in range(400):
@@ -350,6 +367,11 @@ def test_questions():
     one.move(joint, 0.1)
     other.move(Question.where(domain, {"c": 1}), 0.1)
     assert np.allclose(one.values, other.values, rtol=1e-15)
+    for factors, grid in (((), 10**9), ((), Fraction(1, 2)), ((((0,), (0, 1, 0)),), Fraction(2, 3))):
+        with pytest.raises(BadParameter, match="one over a whole number"):  # the same
+            Question(factors, Fraction(grid))
+    with pytest.raises(BadParameter, match="whole numbers"):
+        Question((((0,), (0.5, 0.5, 1)),))
     for steps, grid in (((2, 0, 1), 1), ((-1, 0, 1), 1), ((5, 0, 1), Fraction(1, 4))):
         with pytest.raises(BadParameter, match="between 0 and 1"):  # else one record would count for more than one
             Question((((0,), steps),), Fraction(grid))

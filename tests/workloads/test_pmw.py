@@ -165,6 +165,25 @@ def test_a_step_leaves_the_state_it_came_from_as_it_was():
     assert not np.array_equal(mechanism.model(later).values, before)
 
 
+def test_an_interrupt_leaves_the_public_model_as_it_was(monkeypatch):
+    """Else it would learn from an update that was not counted."""
+    domain = Domain.of({"x": 4})
+    life = PrivateMultiplicativeWeights(
+        domain, 1000, Price.of(epsilon=1000), updates=3, threshold="0.01", questions=9, beta="0.1"
+    )
+    session, question, move = life.start(), Question.where(domain, {"x": 0}), Weights.move
+
+    def interrupted(*given):
+        move(*given)
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(Weights, "move", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        session.ask((question, 1000))
+    monkeypatch.setattr(Weights, "move", move)
+    assert question.answer(life.model(session.state)) == 250
+
+
 def test_when_updates_are_used_up_the_model_answers_and_says_so():
     mechanism = PrivateMultiplicativeWeights(BITS, 20_000, Price.of(epsilon=50), updates=3, threshold=0, questions=4)
     data = table(4)

@@ -14,6 +14,7 @@ from tacit.workloads.graphical import Graphical, _deal
 from tacit.workloads.junction import Junction
 from tacit.workloads.marginals import marginals
 from tacit.workloads.price import Price
+from tacit.workloads.records import records
 from tacit.workloads.residual import Residual
 
 
@@ -98,6 +99,17 @@ def test_rows_of_a_wide_table_from_noisy_pairs():
     domain = Domain.of({f"a{i}": 3 for i in range(30)})
     data, workload = Rows(domain, np.stack(columns, axis=1)), marginals(domain, k=2)
     released = Residual().release(workload, data, Price.of(rho=1), Seeded(6))
-    rows = Rows(domain, released.synthetic(5000, Seeded(7)))
+    rows = Rows(domain, released.model.synthetic(5000, Seeded(7)))
     truth = workload.answer(data)
     assert np.abs(workload.answer(rows) - truth).mean() < 0.1 * np.abs(5000 / 9 - truth).mean()
+
+
+def test_a_synthetic_table_has_the_values_of_the_domain():
+    values = {"age": range(20, 30), "sex": ["f", "m"], "weight": [0.5, 1.5], "any": ["x", 1, None], "on": [False, True]}
+    domain = Domain.of(values)
+    codes = np.stack(np.unravel_index(np.arange(domain.size), domain.shape), axis=1)
+    table = records(domain, codes)
+    assert [str(kind) for kind in table.schema.types] == ["int64", "string", "double", "string", "bool"]
+    for axis, name in enumerate(domain.names):
+        wanted = [values[name][code] for code in codes[:, axis]]
+        assert table[name].to_pylist() == (list(map(str, wanted)) if name == "any" else wanted)

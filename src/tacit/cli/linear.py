@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import csv
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -75,10 +77,9 @@ def plan(
                 return
             released = curator.answer(asked, method=method, **price)
             if synthetic:
-                labels = [values for _, values in domain.attributes]
-                typer.echo(",".join(domain.names))
-                for row in released.synthetic(synthetic).tolist():
-                    typer.echo(",".join(str(labels[axis][code]) for axis, code in enumerate(row)))
+                writer = csv.writer(sys.stdout, lineterminator="\n")
+                writer.writerow(domain.names)
+                writer.writerows(row.values() for row in released.synthetic(synthetic).to_pylist())
                 return
             errors = [None] * asked.queries if released.errors is None else released.errors.tolist()
             table = Table("query", "count", "within", title=escape(f"by {released.method}"))

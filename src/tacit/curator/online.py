@@ -14,10 +14,10 @@ from ..core.randomness import SYSTEM, Source
 from ..tables import codec
 from ..tables.linear import Counted, TableDomain
 from ..workloads import Price
-from ..workloads.data import Integers
 from ..workloads.multiplicative_weights import Question, Weights
 from ..workloads.pmw import Answer, State
 from ..workloads.pmw_plans import practical, proven
+from ..workloads.records import Arrow, records
 from . import archive
 
 if TYPE_CHECKING:
@@ -83,9 +83,9 @@ class Online:
         """How many more times the model may be moved."""
         return self.mechanism.updates - len(archive.loads(self._session.read()[1]).moves)
 
-    def synthetic(self, n: int, source: Source = SYSTEM) -> Integers:
-        """n rows of codes that follow the model."""
-        return self.model.synthetic(n, source)
+    def synthetic(self, n: int, source: Source = SYSTEM) -> Arrow:
+        """n rows, as a table of Arrow, that follow the model."""
+        return records(self.model.domain, self.model.synthetic(n, source))
 
     def _answer(self, kept: bytes) -> Answer:
         answer: Answer = archive.loads(kept)

@@ -23,9 +23,10 @@ from ..core.errors import BadParameter, BadQuestion
 from ..core.exact import Number, probability
 from ..core.loss import Loss
 from ..core.randomness import SYSTEM, Source
-from .data import Data, Floats, Integers
+from .data import Data, Floats
 from .model import Model
 from .price import Price
+from .records import Arrow, records
 from .spread import Spread
 from .workload import Workload
 
@@ -112,11 +113,11 @@ class Released:
         errors = None if self.errors is None else self.errors + 0.5
         return replace(self, answers=np.rint(self.answers), errors=errors, notes=(*self.notes, "rounded"))
 
-    def synthetic(self, n: int, source: Source = SYSTEM) -> Integers:
-        """n rows of codes whose counts follow the model."""
+    def synthetic(self, n: int, source: Source = SYSTEM) -> Arrow:
+        """n rows, as a table of Arrow, whose counts follow the model."""
         if self.model is None:
             raise BadQuestion(f"a release by {self.method} has no model to draw rows from")
-        return self.model.synthetic(n, source)
+        return records(self.model.domain, self.model.synthetic(n, source))
 
 
 class Method(ABC):

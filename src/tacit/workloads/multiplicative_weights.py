@@ -48,6 +48,8 @@ _FAR = 2.0**300  # weights whose sum is beyond this are brought back to 1 each
 _MOVES = 1 << 10  # after which their sum is taken anew
 _EDGE = 2.0**-40  # a share is never moved nearer to 0 or 1
 _STEEPEST = 18.0  # the largest h: what is taken off a weight leaves half of its digits
+_DEEPEST = 500.0  # the sum of |h| after which the sum is taken anew, too, long before a weight is 0
+_LEAST = 2.0**-60  # of the mean: no weight is left below when the sum is taken
 Factor = tuple[Axes, tuple[int, ...]]
 
 
@@ -61,10 +63,15 @@ class Question:
     def __post_init__(self) -> None:
         if list(self.axes) != sorted(set(self.axes)):
             raise BadParameter("axes", self.axes, "all different, in the order of the domain")
+        object.__setattr__(self, "grid", grid := positive("grid", self.grid))
+        if grid.numerator != 1 or not (self.factors or grid == 1):
+            raise BadParameter("grid", grid, "one over a whole number, and 1 where all records are counted")
+        if not all({int}.issuperset(map(type, steps)) for _, steps in self.factors):
+            raise BadParameter("coefficients", "others", "whole numbers, of steps of the grid")
         ends = {end(steps) for _, steps in self.factors if steps for end in (min, max)}
-        if any(not 0 <= step * self.grid <= 1 for step in ends):
+        if any(not 0 <= step * grid <= 1 for step in ends):
             raise BadParameter("coefficients", "one that is not", "between 0 and 1, in whole steps of the grid")
-        if len(self.factors) > 1 and (self.joint or self.grid != 1):
+        if len(self.factors) > 1 and (self.joint or grid != 1):
             raise BadParameter("question", "a product", "of 0 and 1 on one axis each; any other table comes alone")
 
     @classmethod
@@ -76,7 +83,8 @@ class Question:
     @classmethod
     def of_vectors(cls, factors: Mapping[int, Floats], grid: Fraction) -> Question:
         """The product of a vector of coefficients, in steps of the grid, on each of some axes."""
-        return cls(tuple(((axis,), _in_steps(vector, grid)) for axis, vector in factors.items()), grid)
+        tables = tuple(((axis,), _in_steps(vector, grid)) for axis, vector in factors.items())
+        return cls(tables, grid if tables else Fraction(1))
 
     @classmethod
     def on_cells(cls, domain: Domain, values: Floats) -> Question:
@@ -122,6 +130,8 @@ class Question:
         left = marginal.reshape(-1)
         for vector in self.vectors[:-1]:  # of 0 and 1
             left = left.reshape(vector.size, -1)[vector == 1].sum(axis=0)
+        if left.dtype == float:
+            return Folded(np.ones(1), self.vectors[-1].astype(float)).sum(left)
         return np.vdot(self.vectors[-1].astype(left.dtype), left).item()
 
     def exactly(self, data: Data) -> int:
@@ -146,7 +156,8 @@ class Weights(Model):
     to it, without another pass.  Drift: a move adds an error of at most e times the larger of the sums before and after
     it, e the relative error of a dot product, at most 2^-53 times its terms.  The sum is taken anew after 1024 moves,
     and when it falls below half of its largest, so it is within 2048 e of the truth: 2^-22 for 2^20 cells, mostly far
-    less as errors cancel.
+    less as errors cancel.  Weights below 2^-60 of their mean are then raised to it, so that none is ever 0: no share of
+    the others falls by more than that part of it.
     """
 
     def __init__(self, domain: Domain, records: float, values: Floats | None = None) -> None:
@@ -167,6 +178,8 @@ class Weights(Model):
     @cached_property
     def _sum(self) -> _Sum:
         total = self._near(float(self._cells.sum()))
+        if self._cells.min() < (least := _LEAST * total / self.values.size):
+            total = float(np.maximum(self._cells, least, out=self._cells).sum())
         return _Sum(total, total)
 
     def _near(self, total: float) -> float:
@@ -231,35 +244,37 @@ class Weights(Model):
         """Move an answer by a share `by` of the records: exactly, if it counts; `answer` is what it is, where known."""
         axes, folded = question.axes, self._folded(question)
         share = (self.answer(question) if answer is None else answer) / self.records
-        rise = math.expm1(min(max(_logit(share + by) - _logit(share), -_STEEPEST), _STEEPEST))
-        if rise == 0:
+        height = min(max(_logit(share + by) - _logit(share), -_STEEPEST), _STEEPEST)
+        if (rise := math.expm1(height)) == 0:
             return
         if folded is None:
             steps = question.vectors[0].astype(float).reshape(self.domain.laid_out(axes))
             self._scale(axes, 1 + rise * float(question.grid) * steps)
             return
-        self._sum.moved(1 + rise * share, folded.scale(self._cells, rise))
+        self._sum.moved(1 + rise * share, folded.scale(self._cells, rise), abs(height))
         if self._sum.stale:
             del self._sum
 
 
 @dataclass
 class _Sum:
-    """What weights add up to, the most that it was since it was taken, and how often it changed since."""
+    """What weights add up to, the most that it was since it was taken, and how often and how far they moved since."""
 
     total: float
     largest: float
     moves: int = 0
+    far: float = 0.0
 
-    def moved(self, by: float, scaled: float) -> None:
+    def moved(self, by: float, scaled: float, far: float) -> None:
         """The sum is `by` times what it was, and then every weight `scaled` times."""
         self.total *= by
         self.largest = max(self.largest, self.total) * scaled
-        self.total, self.moves = self.total * scaled, self.moves + 1
+        self.total, self.moves, self.far = self.total * scaled, self.moves + 1, self.far + far
 
     @property
     def stale(self) -> bool:
-        return self.moves >= _MOVES or 2 * self.total < self.largest or not 1 / _FAR < self.total < _FAR
+        often = self.moves >= _MOVES or self.far > _DEEPEST
+        return often or 2 * self.total < self.largest or not 1 / _FAR < self.total < _FAR
 
 
 def _logit(share: float) -> float:

@@ -34,6 +34,7 @@ from numpy.typing import NDArray
 from ..core.distance import Distance, scalar
 from ..core.exact import Number, positive, probability, whole
 from ..core.loss import Loss, zero
+from ..core.progress import told
 from ..core.randomness import Source
 from ..mechanisms import TopK
 from ._all_marginals import AllMarginals
@@ -199,12 +200,12 @@ class MWEM(Method):
         else:
             records = float(n)
         learner = Learner(workload, records)
-        for _ in range(rounds):
+        for _ in told("measuring", range(rounds), rounds):
             for pick in choice.sample(self.scores(among, truth - learner.guess(), each), source):
                 group, noise = among[pick], each.noise(among[pick].moves)
                 learner.note(group, np.asarray(noise.sample(truth[group.all], source)), _deviation(noise))
             learner.replay()
-        for _ in range(_LAST):
+        for _ in told("fitting", range(_LAST), _LAST):
             learner.replay()
         note = f"{rounds * picks} measurements in {rounds} rounds; {records:.0f} records"
         answers, loss = workload.answer(learner.weights), self.loss(workload, n, price)

@@ -12,9 +12,10 @@ Privacy.  One unit moves x by at most D, and so |x - g|; g depends on what was t
 whatever is asked.  Guesses are free.  Floats in the model are post-processing: all that meets private data is whole.
 
 Utility.  Let every comparison be right to a, and every number to w, which for k questions has probability 1 - beta.  An
-answer of the data is then within w, a guess within T + a, and an update is of a gap of at least T - a.  If
-T - a >= w and T - a >= n sqrt(ln|X| / (2 c)), updates go the right way and c are enough (`multiplicative_weights.py`):
-all k answers are within T + a.  Otherwise T + a is promised while updates last.  `pmw_plans.py` chooses c and T.
+answer of the data is then within w, a guess within T + a, and an update is of a gap of at least g = T - a - 1/2 steps,
+since guesses are rounded.  If g > w and g >= n sqrt(ln|X| / (2 c)), updates go the right way and c are enough
+(`multiplicative_weights.py`): all k answers are within T + a.  Otherwise T + a is promised while updates last.
+`pmw_plans.py` chooses c and T.
 
 References.  Hardt and Rothblum, FOCS 2010; Dwork and Roth (2014), section 4.2; Lyu, Su, Li, PVLDB 10 (2017).
 """
@@ -246,8 +247,8 @@ class PrivateMultiplicativeWeights(Interactive[Sequence[Asked], Told, State, Ask
         number = truth + int(self.number.draw(source, None))
         move = self.move(question, guess, number)
         bar = self.comparisons.begin(source).bar if self.renewed else state.bar
+        live.moves = (*state.moves, move)  # first: if the next line is interrupted, the state makes its model again
         live.weights.move(question, move.by, guess)
-        live.moves = (*state.moves, move)
         return live.next(bar, asked), Answer(number * float(self.grid), "data", promise)
 
     def law(self, x: Sequence[Asked]) -> Transcripts:

@@ -1,0 +1,37 @@
+"""How far long work has come, for whoever looks on; the work itself does not depend on it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from typing import TypeVar
+
+T = TypeVar("T")
+Watch = Callable[[str, float], None]  # what is being done, and the share of it that is
+
+_watch: ContextVar[Watch | None] = ContextVar("watch", default=None)
+
+
+@contextmanager
+def watched(watch: Watch) -> Iterator[None]:
+    """Tell `watch` how far long work has come, as long as the block lasts."""
+    before = _watch.set(watch)
+    try:
+        yield
+    finally:
+        _watch.reset(before)
+
+
+def tell(what: str, share: float) -> None:
+    """Say how far it is."""
+    if (watch := _watch.get()) is not None:
+        watch(what, share)
+
+
+def told(what: str, items: Iterable[T], count: int) -> Iterator[T]:
+    """The items, as they come; each is said when it is done with."""
+    for i, item in enumerate(items):
+        tell(what, i / count)
+        yield item
+    tell(what, 1.0)
