@@ -44,6 +44,10 @@ def test_a_question_from_offer_to_verified_ledger(data):
     assert tacit("ask", data, QUESTION, "--epsilon", "0.25", "--csv").startswith("year,n,n_lower,n_upper")
     head = re.search(r"(\d+:[0-9a-f]{64})", tacit("ledger", "verify", ledger)).group(1)
     assert head in tacit("ledger", "verify", ledger, "--anchor", head)
+    for wrong in ("abc", "1", f"{'9' * 5000}:{head[-64:]}"):
+        assert "anchor must be SEQ:HASH" in " ".join(
+            tacit("ledger", "verify", ledger, "--anchor", wrong, code=2).split()
+        )
     lines = tacit("ledger", "export", ledger).splitlines()
     assert all(json.loads(line)["hash"] for line in lines)
     assert "ann may spend Budget(epsilon=0.1)" in tacit("ledger", "allow", ledger, "ann", "epsilon=0.1")
@@ -119,6 +123,12 @@ def test_init_writes_a_schema_to_complete(data):
         (["ask", "{data}", QUESTION, "--epsilon", "2", "--budget", "epsilon=1"], 3, "ask for less"),
         (["ask", "{data}", "SELECT age FROM visits", "--epsilon", "1", "--budget", "epsilon=1"], 3, "line 1, column 8"),
         (["ask", "{data}", QUESTION, "--epsilon", "1", "--budget", "money=1"], 2, "NAME=NUMBER"),
+        (["ask", "{data}", QUESTION, "--epsilon", "1", "--budget", "epsilon=1 epsilon=2"], 2, "each name once"),
+        (["ask", "{data}", QUESTION, "--epsilon", "1", "--budget", "epsilon=1", "--json", "--csv"], 2, "one of them"),
+        (["init", "."], 2, "regular file"),
+        (["compare", "99999999999999999999999999x2"], 2, "domain must be whole numbers of at most"),
+        (["compare", "9" * 5000], 2, "domain must be whole numbers of at most"),
+        (["compare", "10", "--n", "100000000000"], 2, "n must be whole numbers of at most"),
         (["ask", "nothing.parquet", QUESTION, "--epsilon", "1", "--budget", "epsilon=1"], 2, "nothing.toml"),
         (["offer", "{data}", QUESTION, "--epsilon", "1"], 2, "there is none"),
         (["ledger", "show", "{data}"], 2, ""),
@@ -136,9 +146,66 @@ def test_methods_are_compared_and_a_table_is_planned(data, tmp_path):
     assert "histog" in said and "noise on the" in said and (tmp_path / "c.svg").exists()
     for wrong in (("compare", "2xx"), ("compare", "2x2", "--workload", "nothing"), ("compare", "2x2", "--n", "many")):
         assert "Traceback" not in tacit(*wrong, code=2)
-    planned = tacit("plan", data, "year", "--workload", "marginals 1", "--rho", "0.1", "--budget", "rho=1")
-    assert "queries" in planned
-    bought = tacit("plan", data, "year", "--workload", "marginals 1", "--rho", "0.1", "--buy")
+    several = tacit("compare", "2x2,2x3", "--workload", "marginals 1, marginals 2", "--n", "100", "--epsilon", "9")
+    assert all(f"{cells} cells, {queries} queries, n = 100" in several for cells, queries in ((4, 4), (6, 5), (6, 6)))
+    planned = tacit("plan", data, "year", "--workload", "marginals 1", "--rho", "0.1")
+    assert "queries" in planned and not data.with_suffix(".ledger").exists()
+    assert "n = 40" in tacit("plan", data, "year", "--epsilon", "1", "--n", "40")
+    bought = tacit("plan", data, "year", "--workload", "marginals 1", "--rho", "0.1", "--buy", "--budget", "rho=1")
     assert "2024" in bought
     rows = tacit("plan", data, "year", "--workload", "marginals 1", "--rho", "0.1", "--buy", "--synthetic", "7")
     assert len(rows.splitlines()) == 8 and "0.9 is left" in tacit("ledger", "show", data.with_suffix(".ledger"))
+
+
+def test_what_is_paid_for_one_part_is_not_called_free(data):
+    text = "SELECT COUNT(*) AS n FROM visits WHERE year = '{}'"
+    said = [
+        tacit("ask", data, text.format(year), "--epsilon", price, "--budget", "epsilon=1")
+        for year, price in (("2023", "0.3"), ("2024", "0.2"), ("2024", "0.2"), ("2024", "0.5"))
+    ]
+    assert [line.splitlines()[-1] for line in said] == [
+        "Paid 0.3; 0.7 of Budget(epsilon=1) is left.",
+        "Paid 0.2; 0.7 of Budget(epsilon=1) is left.",
+        "Free: it was asked before; 0.7 of Budget(epsilon=1) is left.",
+        "Paid 0.5; 0.3 of Budget(epsilon=1) is left.",
+    ]
+
+
+def test_an_offer_says_whether_what_is_left_covers_it(data):
+    def covered(text, price):
+        told = "does not cover" not in tacit("offer", data, text, "--epsilon", price, "--budget", "epsilon=1")
+        facts = json.loads(tacit("offer", data, text, "--epsilon", price, "--budget", "epsilon=1", "--json"))
+        assert told == facts["covered"]
+        return told
+
+    assert covered(QUESTION, "1") and not covered(QUESTION, "1.5")  # of the budget alone
+    tacit("ask", data, "SELECT COUNT(*) FROM visits WHERE year = '2023'", "--epsilon", "0.5", "--budget", "epsilon=1")
+    assert covered(QUESTION, "0.5") and not covered(QUESTION, "0.75")
+    assert covered("SELECT COUNT(*) FROM visits WHERE year = '2024'", "0.75")
+    assert "does not cover" in tacit("explain", data, QUESTION, "--epsilon", "20")
+
+
+def test_synthetic_rows_that_cannot_be_had_are_not_paid_for(data):
+    ledger = data.with_suffix(".ledger")
+    schema = data.with_suffix(".toml")
+    schema.write_text(schema.read_text().replace("upper = 99", "upper = 999"))
+    tacit("ledger", "open", ledger, "epsilon=1", "--dataset", "visits")
+    for words, says in (
+        (("year", "--synthetic", "-1"), "from 1 to"),
+        (("year", "--synthetic", "99999999999"), "from 1 to"),
+        (("age", "--workload", "prefixes", "--method", "queries", "--synthetic", "3"), "no model"),
+    ):
+        assert says in tacit("plan", data, *words, "--epsilon", "0.1", "--buy", code=3 if says == "no model" else 2)
+    assert "1 is left" in tacit("ledger", "show", ledger)
+    rows = tacit("plan", data, "age", "--workload", "prefixes", "--epsilon", "0.1", "--buy", "--synthetic", "3")
+    assert len(rows.splitlines()) == 4 and "0.9 is left" in tacit("ledger", "show", ledger)
+
+
+def test_one_attribute_is_planned_and_its_values_are_quoted(tmp_path):
+    pq.write_table(pa.table({"g": ["a, b"] * 40}), tmp_path / "t.parquet")
+    schema = '[table]\nname = "t"\nunit = "row"\n[columns.g]\ntype = "category"\nvalues = ["a, b"]\n'
+    (tmp_path / "t.toml").write_text(schema)
+    words = ("plan", tmp_path / "t.parquet", "g", "--epsilon", "1", "--budget", "epsilon=1")
+    assert "histogram" in tacit(*words)
+    assert tacit(*words, "--buy", "--synthetic", "2").splitlines() == ["g", '"a, b"', '"a, b"']
+    assert "histog" in tacit("compare", "10", "--n", "100")

@@ -6,6 +6,7 @@ import os
 import subprocess
 import sys
 import time
+from dataclasses import replace
 from fractions import Fraction
 
 import numpy as np
@@ -17,6 +18,10 @@ from tacit.curator import Curator
 from tacit.engines.duckdb import DuckDB
 from tacit.ledger import Ledger
 from tacit.tables import sql
+from tacit.tables.domain import number
+from tacit.tables.expression import Add, Column, Compare
+from tacit.tables.plan import Key
+from tacit.tables.relation import Derive, PerUnit, Where, fold
 
 SCHEMA = """
 [table]
@@ -66,6 +71,87 @@ def place(tmp_path):
 
 def curator(place, budget=None, **given):
     return Curator(tacit.Table(ROWS, SCHEMA), ledger=place, budget=budget or tacit.Budget(epsilon=1), **given)
+
+
+def of_unit(name, unit, rows=1, people=range(50)):
+    facts = f'[table]\nname = "{name}"\nunit = "{unit}"\n' + ("" if unit == "row" else f"rows = {rows}\n")
+    facts += f'[columns.{name}_x]\ntype = "integer"\nlower = 0\nupper = 9\n'
+    return tacit.Table([{"p": i, "h": i // 2, f"{name}_x": i % 10} for i in people for _ in range(rows)], facts)
+
+
+@pytest.mark.parametrize(("one", "other"), [("p", "row"), ("row", "p"), ("p", "h"), ("p", "P")])
+def test_the_tables_of_a_curator_are_of_one_unit(place, one, other):
+    """Else a question about one of them would be sold as a promise to the units of the other."""
+    with pytest.raises(BadParameter, match="one unit"):
+        Curator(of_unit("people", one), of_unit("visits", other), ledger=place, budget=tacit.Budget(epsilon=1))
+    assert not place.exists()
+
+
+def test_a_ledger_is_of_one_unit_whatever_tables_come_later(place):
+    with Curator(of_unit("people", "p"), ledger=place, budget=tacit.Budget(epsilon=1)) as c:
+        c.ask("SELECT COUNT(*) FROM people", epsilon="0.1")
+    for unit in ("row", "h"):
+        with Curator(of_unit("people", unit), of_unit("visits", unit), ledger=place) as c:
+            with pytest.raises(BadParameter, match="same unit"):
+                c.ask("SELECT COUNT(*) FROM visits", epsilon="0.1")
+            assert c.remaining == Fraction(9, 10)
+
+
+def test_a_release_names_the_tables_that_its_question_reads(place):
+    tables = of_unit("people", "p"), of_unit("visits", "p", rows=4)
+    with Curator(*tables, ledger=place, budget=tacit.Budget(epsilon=10**6)) as c:
+        both = c.ask("SELECT COUNT(*) AS n FROM people JOIN visits ON people.p = visits.p", epsilon=10**5)
+        one = c.ask("SELECT COUNT(*) AS n FROM visits", epsilon=10**5)
+    assert (both.noisy, one.noisy) == (((200,),), ((200,),))
+    assert [unit["table"] for unit in both.card()["privacy"]["unit"]] == ["people", "visits"]
+    assert one.provenance.tables == (("visits", "p", tables[1].schema.digest),)
+    assert list(one.card()["schemas"]) == ["visits"] and "of any one p is bounded" in str(one)
+
+
+def test_a_column_has_the_domain_of_its_table(place):
+    """Sensitivities are read off the domains of columns, so one made by hand could ask for less noise than it takes."""
+    lie = Column(number(0, 1), "age")
+    with curator(place) as c:
+        honest = c.table.sum("age").query
+        (name, total), rows = honest.aggregates[0], honest.relation
+        summed = ((name, replace(total, expression=lie)),)
+        folded = PerUnit(rows, (), (("age", fold("sum", rows.rows, lie)),))
+        for query in (
+            replace(honest, aggregates=summed),
+            replace(honest, aggregates=((name, replace(total, expression=Add(number(0, 2), lie, lie))),)),
+            replace(honest, keys=(Key("k", lie, (0, 1)),)),
+            replace(honest, relation=Derive(rows, (("age", lie),)), aggregates=summed),
+            replace(honest, relation=Where(folded, Compare("<=", lie, lie))),
+            replace(honest, relation=folded, aggregates=((name, replace(total, expression=folded.folds[0][1])),)),
+        ):
+            with pytest.raises(BadQuestion, match="columns"):
+                c.ask(query, epsilon="0.1")
+        assert c.remaining == 1 and c.ask(honest, epsilon="0.1").noisy
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "same"),
+    [
+        (("year", {}), ("year", {"delta": "1e-9"}), True),
+        (("year", {}), ("year", {"groups": 3}), True),
+        (("year", {"groups": 5}), ("year", {"groups": 4}), True),
+        (("year", {}), ("year", {"groups": 2}), False),
+        (("year", {"groups": 1}), ("year", {"groups": 2}), False),
+        (("year", {}), ("year", {"beta": "0.01"}), False),
+        (("note", {}), ("note", {"delta": "1e-9"}), False),
+        (("note", {"delta": "1e-8"}), ("note", {"delta": "1e-9"}), False),
+        (("note", {"groups": 3}), ("note", {}), True),
+        (("note", {"groups": 2}), ("note", {}), False),
+    ],
+)
+def test_a_cap_that_never_binds_and_a_delta_without_use_ask_nothing_else(place, one, other, same):
+    with curator(place, tacit.Budget(epsilon=1, delta="1e-6")) as c:
+        left = []
+        for key, told in (one, other):
+            groups, terms = told.get("groups"), {name: value for name, value in told.items() if name != "groups"}
+            released = c.ask(c.table.group_by(key, private=True, groups=groups).count(), epsilon="0.1", **terms)
+            left.append((c.remaining, released.provenance.entry))
+        assert (left[0] == left[1]) == same
 
 
 def test_a_question_again_is_free_and_the_same_however_it_is_put(place):
@@ -194,6 +280,28 @@ def test_disjoint_parts_cost_the_largest_and_not_the_sum(place):
             c.ask("SELECT COUNT(*) AS n FROM visits WHERE year = '2024' AND age < 50", epsilon="0.2")
         with pytest.raises(BudgetExceeded):
             c.ask("SELECT COUNT(*) AS n FROM visits WHERE age = 3", epsilon="0.2")
+
+
+def test_every_part_that_a_schema_may_declare_can_be_asked_about(place):
+    labels = ["", "x" * 198, "côte d'or"]
+    schema = f'[table]\nname = "t"\nunit = "row"\npartition = "g"\n[columns.g]\ntype = "category"\nvalues = {labels}\n'
+    table = tacit.Table([{"g": label} for label in labels], schema)
+    with Curator(table, ledger=place, budget=tacit.Budget(epsilon=1)) as c:
+        for label in labels:
+            c.ask(table.where(table.g == label).count(), epsilon=1)
+
+
+def test_what_is_left_is_left_where_a_question_looks(place):
+    parts = [f"{COUNT} WHERE year = '{year}'" for year in (2023, 2024)]
+    with curator(place) as c:
+        c.ask(parts[0], epsilon="0.3")
+        assert [c.left(part) for part in parts] == [Fraction(7, 10), 1] and c.left(COUNT) == c.remaining
+        dear = c.offer(parts[1], epsilon="0.9")
+        assert c.covers(dear) and not c.covers(c.offer(parts[0], epsilon="0.9"))
+        c.ledger.allow("ann", tacit.Budget(epsilon="0.2"))
+        assert c.left(parts[1], analyst="ann") == Fraction(1, 5) and not c.covers(dear, analyst="ann")
+    with Curator(tacit.Table(ROWS[1:], SCHEMA), ledger=place) as c:  # somebody may have gone to another part
+        assert c.left(parts[1]) == Fraction(7, 10)
 
 
 def test_in_a_budget_with_delta_no_question_costs_more_than_was_asked(place):

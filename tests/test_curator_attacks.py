@@ -15,8 +15,8 @@ from tacit.ledger import Ledger
 from tacit.release import Release
 
 ORACLE = (
-    "SELECT CASE WHEN year = '2023' THEN 'x' ELSE 1 END AS y, COUNT(*) AS n FROM visits GROUP BY year "
-    "ORDER BY CASE WHEN year = '2024' THEN 0 WHEN COUNT(*) >= {} THEN 'a' ELSE 0 END"
+    "SELECT CASE WHEN year = '2023' THEN 'x' ELSE {other} END AS y, COUNT(*) AS n FROM visits GROUP BY year "
+    "ORDER BY CASE WHEN year = '2024' THEN {other} WHEN COUNT(*) >= {least} THEN 'a' ELSE {other} END"
 )
 
 
@@ -30,15 +30,19 @@ def draws(place):
         return [charge.release for charge in ledger.history() if charge.loss.terms]
 
 
-def test_what_is_computed_from_an_answer_cannot_make_it_be_drawn_again(place):
-    """A question that fails after the draw and before storing would be an oracle on as many draws as one likes."""
+@pytest.mark.parametrize(("other", "bought"), [("0", 0), ("NULL", 1)])
+def test_what_is_computed_from_an_answer_cannot_make_it_be_drawn_again(place, other, bought):
+    """A question that fails after the draw and before storing would be an oracle on as many draws as one likes.
+
+    Numbers beside text are refused before anything is charged; what is missing stands beside all.
+    """
     with curator(place) as c:
         seen = set()
-        for threshold in (0, 100, 200, 400):
+        for least in (0, 100, 200, 400):
             with suppress(TacitError):
-                seen.add(c.ask(ORACLE.format(threshold), epsilon="0.1").noisy)
-        assert c.remaining == Fraction(9, 10) and len(seen) <= 1
-    assert len(draws(place)) == 1 and draws(place)[0] is not None
+                seen.add(c.ask(ORACLE.format(other=other, least=least), epsilon="0.1").noisy)
+        assert c.remaining == 1 - Fraction(bought, 10) and len(seen) == bought
+    assert len(draws(place)) == bought and None not in draws(place)
 
 
 @pytest.mark.parametrize(

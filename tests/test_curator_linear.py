@@ -9,8 +9,8 @@ from test_curator import ROWS, SCHEMA
 import tacit
 from tacit.composition import rho_for
 from tacit.core.currency import Rho
-from tacit.core.errors import BadParameter, BudgetExceeded, TacitError
-from tacit.curator import Curator, archive
+from tacit.core.errors import BadParameter, BadQuestion, BudgetExceeded, TacitError
+from tacit.curator import Curator, archive, linear
 from tacit.workloads import METHODS, Price, marginals, ranges
 from tacit.workloads.multiplicative_weights import Question
 
@@ -77,12 +77,58 @@ def test_every_method_survives_the_ledger(place, method):
             for w in (marginals(domain, k=1), ranges(domain, "band")):
                 before = c.remaining
                 try:
-                    r = c.answer(w, method=method, **price)
+                    r = c.answer(w, method=method, n=len(ROWS), **price)
                 except tacit.Refused:
                     assert c.remaining == before
                     continue
                 assert before - c.remaining <= 1 + 1e-9
                 assert archive.dumps(archive.loads(archive.dumps(r))) == archive.dumps(r)
+
+
+def test_no_error_rests_on_a_rough_size(place):
+    """600 rows, says the schema; 500 there are, and fewer where a condition holds."""
+    sizes = {"rough": "size = 600", "other": "size = 7"}
+    rough, other = (tacit.Table(ROWS, SCHEMA.replace("size = 500", s), name=name) for name, s in sizes.items())
+    c = Curator(rough, other, ledger=place, budget=tacit.Budget(epsilon=10))
+    with c:
+        some = rough.where(rough.age < 4)
+        for table, about in ((rough, 600), (some, None), (other, 7)):
+            total = marginals(table.domain("year"), k=0)
+            planned = c.plan(total, epsilon="0.02")
+            assert (planned.n, planned.about) == (None, about) and not planned.best.needs_n
+            for name in ("small_db", "pmw"):
+                with pytest.raises(BadQuestion, match="exact"):
+                    c.answer(total, epsilon=5, method=name)
+        assert c.remaining == 10
+        kept = c.answer(marginals(rough.domain("year"), k=0), epsilon=1, method="small_db", n=500)
+        assert kept.answers.tolist() == [500] and "stated for that many" in kept.notes[0]
+        with pytest.raises(BadParameter, match="about how many"):
+            c.online(some.domain("year"), epsilon=1)
+        assert c.online(other.domain("year"), epsilon=1, updates=1).mechanism.n == 7
+        assert c.online(some.domain("year"), epsilon=1, updates=1, n=30).mechanism.n == 30
+
+
+def test_a_method_that_is_named_is_not_compared_with_all(place, monkeypatch):
+    c, domain = opened(place)
+    with c:
+        monkeypatch.setattr(linear, "planned", None)
+        assert c.answer(marginals(domain, k=1), rho=1, method="queries").method == "queries"
+        for wrong in ({"beta": 1}, {"n": 0}):
+            with pytest.raises(BadParameter, match=next(iter(wrong))):
+                c.answer(marginals(domain, k=1), rho=1, method="queries", **wrong)
+        assert c.remaining == 9
+
+
+def test_online_questions_count(place):
+    """Fractions are refused alike while the data are asked and when only the model is left."""
+    c, domain = opened(place, tacit.Budget(rho=10**6))
+    with c:
+        o, half = c.online(domain, rho=10**6, updates=1), Question.on_cells(domain, np.full(domain.size, 0.5))
+        for left in (1, 0):
+            assert o.left == left
+            with pytest.raises(BadParameter, match="0 and 1"):
+                o.ask(half)
+            o.ask({"band": 90})  # where nobody is, and the model has a tenth of all
 
 
 def test_weights_live_in_the_ledger(place):
@@ -129,6 +175,8 @@ def test_what_cannot_be_asked_is_refused_before_any_charge(place):
                 c.answer(marginals(domain, k=1), **wrong)
         with pytest.raises(BadParameter):
             c.answer(marginals(tacit.workloads.Domain.of({"a": 3}), k=1), rho=1)
+        with pytest.raises(BadParameter, match="workload must be linear queries"):
+            c.plan("foo", rho=1)
         with pytest.raises(TacitError):
             c.table.domain("note")
         with pytest.raises(TacitError):

@@ -118,3 +118,20 @@ def test_without_the_extra_it_says_how_to_get_it(monkeypatch):
     monkeypatch.setattr(builtins, "__import__", without)
     with pytest.raises(TacitError, match=r"pip install 'tacit\[plots\]'"):
         plots.composition("coin eps=1")
+
+
+def test_methods_are_shown_against_what_varies():
+    """An error of 0 has no place on a scale of logarithms, and must not take the others from it."""
+    about = {"cells": 8, "queries": 6, "n": 100, "price": "epsilon = 1", "method": "histogram", "kind": "exact"}
+    found = [
+        {**about, "n": n, "price": price, "predicted mean": 0.1, "measured mean": n - 100.0}
+        for n in (100, 101)
+        for price in ("epsilon = 1", "epsilon = 2")
+    ]
+    whole = plots.methods(found).to_dict(format="vega-lite")
+    assert whole["facet"]["sort"] == ["epsilon = 1", "epsilon = 2"]
+    assert {(row["n"], row["measured mean"]) for row in whole["data"]["values"]} == {(100, None), (101, 1.0)}
+    assert whole["spec"]["layer"][0]["encoding"]["x"]["field"] == "n"
+    by_price = plots.methods(found[:2]).to_dict(format="vega-lite")
+    assert "facet" not in by_price and by_price["layer"][0]["encoding"]["x"]["field"] == "price"
+    assert plots.methods(found[:1]).to_dict(format="vega-lite")["layer"][0]["encoding"]["x"]["field"] == "n"

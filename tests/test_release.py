@@ -22,12 +22,15 @@ from tacit.core.errors import BadData, BadParameter, Missing
 from tacit.core.randomness import SYSTEM
 from tacit.engines.base import Answer
 from tacit.engines.reference import Reference
+from tacit.mechanisms import KeySelection
 from tacit.release import Provenance, Release, consistent, versions
 from tacit.release.export import guarded
 from tacit.release.picture import release_bars
 from tacit.tables.aggregates import count, mean, median, mode, quantile, stddev, sum_, units
 from tacit.tables.draw import Drawn, draw
+from tacit.tables.expression import meaning
 from tacit.tables.outputs import Arithmetic, Released
+from tacit.tables.plan import Total
 from tacit.tables.price import offer
 from tacit.tables.table import Table
 from tacit.testing.sources import Seeded
@@ -175,9 +178,65 @@ def test_an_answer_without_its_keys_is_refused() -> None:
 
 
 def test_sums_beyond_64_bits_are_drawn_too() -> None:
+    """No table has so many units, and whatever an engine says is drawn."""
     made = offer(PEOPLE.sum("spend").query, Budget(epsilon=1), epsilon=1)
     drawn = draw(made, Answer((np.array([1 << 80], object),)), SYSTEM)
     assert 1 << 59 < drawn.noisy[0][0] < 1 << 61
+
+
+LARGEST = 10**12
+COLUMN = {"x": {"type": "integer", "lower": 0, "upper": LARGEST}}
+WIDE = Table([], {"table": {"name": "wide", "unit": "row"}, "columns": COLUMN})
+
+
+@pytest.mark.parametrize("rows", [1, 2 * 10**6, 1 << 35])
+def test_no_sum_is_too_large_for_its_noise(rows: int) -> None:
+    """Each row holds the largest value: the noise is that of zeros, and every interval holds."""
+    question = WIDE.aggregate(n=count(), s=sum_("x"), m=mean("x"), d=stddev("x"))
+    made = offer(question.query, Budget(epsilon=8), epsilon=8, beta="1e-9")
+    each = [meaning(m.expression, {"x": LARGEST}) if isinstance(m, Total) else 1 for m in made.plan.measures]
+    exact = [rows * value for value in each]  # type: ignore[operator]
+    noises, drawn = (
+        draw(made, Answer(tuple(np.array([v]) for v in values)), Seeded(1)) for values in ([0] * len(exact), exact)
+    )
+    assert [y - x for (y,), x in zip(drawn.noisy, exact, strict=True)] == [z for (z,) in noises.noisy]
+    release = Release.of(made, drawn)
+    assert Release.from_json(release.to_json()) == release
+    for name, truth in (("n", rows), ("s", rows * LARGEST), ("m", LARGEST), ("d", 0)):
+        column = release.columns[name]
+        assert column.lower[0] <= truth <= column.upper[0]
+
+
+def test_intervals_beyond_all_whole_floats_are_exported() -> None:
+    made = offer(WIDE.sum("x").query, Budget(epsilon=1), epsilon=1)
+    release = Release.of(made, draw(made, Answer((np.array([3 * 10**16 + 1]),)), Seeded(1)))
+    column, table = release.columns["sum_x"], release.to_arrow()
+    assert table["sum_x"].to_pylist() == column.tolist() and column.kind == "integer"
+    assert (table["sum_x_lower"].to_pylist(), table["sum_x_upper"].to_pylist()) == (
+        column.lower.tolist(),
+        column.upper.tolist(),
+    )
+
+
+def test_intervals_of_chosen_keys_hold_for_those_that_are_shown() -> None:
+    """Keys of five units each, below the threshold: those that are shown are shown because of their noise."""
+    question, keys, truth = PEOPLE.group_by("note", private=True).aggregate(u=units()), 60_000, 5
+    made = offer(question.query, Budget(epsilon=2, delta="1e-3"), epsilon=2, delta="1e-3", schemas=SCHEMAS)
+    found = Answer((), tuple((f"{i}",) for i in range(keys)), np.full(keys, truth))
+    release = Release.of(made, draw(made, found, Seeded(1)))
+    column, selection = release.columns["u"], release.mechanisms[-1]
+    assert isinstance(selection, KeySelection) and truth < selection.threshold and len(column) > 400
+    missed = np.mean((column.lower > truth) | (column.upper < truth))
+    assert missed <= 0.05 + math.sqrt(math.log(1e9) / (2 * len(column)))  # Hoeffding: a false alarm once in 1e9
+    assert "given that its key is shown" in str(release)
+    assert "given that" not in str(ask(PEOPLE.count()))
+
+
+def test_chosen_booleans_are_exported() -> None:
+    release = ask(PEOPLE.mode("member"))
+    (told,) = release.columns["mode_member"].tolist()
+    assert json.loads(release.to_json())["answer"]["mode_member"]["values"] == [told]
+    assert release.to_arrow()["mode_member"].to_pylist() == [told] and isinstance(told, bool)
 
 
 def test_what_is_shown_is_ordered_and_limited_after_the_noise() -> None:

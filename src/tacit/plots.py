@@ -184,14 +184,31 @@ def _styled(chart: Any) -> Any:
 
 
 def methods(rows: Sequence[dict[str, Any]]) -> TopLevelMixin:
-    """Errors of every method against the number of records: measured as points, predicted as lines."""
+    """Errors of every method against what varies: measured as points, predicted as lines.
+
+    Against the first of records, price, cells and queries that does; there is a picture for each choice of the others.
+    """
     alt = _altair()
-    base = alt.Chart(alt.Data(values=list(rows)), width=460, height=320).encode(
-        x=alt.X("n:Q", scale=alt.Scale(type="log"), title="records"),
+    named = {"n": "records", "price": "price", "cells": "cells", "queries": "queries"}
+    main, *others = [field for field in named if len({row[field] for row in rows}) > 1] or ["n"]
+    values = [_on_a_log_scale(row) for row in rows]
+    for row in values:
+        row["at"] = ", ".join(row[field] if field == "price" else f"{row[field]:,} {named[field]}" for field in others)
+    scale = {} if main == "price" else {"scale": alt.Scale(type="log")}
+    base = alt.Chart(width=460, height=320).encode(
+        x=alt.X(f"{main}:{'O' if main == 'price' else 'Q'}", title=named[main], sort=None, **scale),
         color=alt.Color("method:N", title="method"),
     )
     y = alt.Scale(type="log")
     lines = base.mark_line().encode(y=alt.Y("predicted mean:Q", scale=y, title="mean error / n"), strokeDash="kind:N")
     points = base.mark_point(filled=True, size=70).encode(y=alt.Y("measured mean:Q", scale=y))
-    drawn: TopLevelMixin = alt.layer(lines, points).properties(title="Lines are predicted, points measured")
-    return drawn
+    drawn = alt.layer(lines, points, data=alt.Data(values=values))
+    if others:
+        drawn = drawn.facet(alt.Facet("at:N", title=None, sort=list(dict.fromkeys(r["at"] for r in values))), columns=2)
+    titled: TopLevelMixin = drawn.properties(title="Lines are predicted, points measured")
+    return titled
+
+
+def _on_a_log_scale(row: dict[str, Any]) -> dict[str, Any]:
+    """Without numbers that have no place there."""
+    return {key: v if not isinstance(v, float) or 0 < v < math.inf else None for key, v in row.items()}

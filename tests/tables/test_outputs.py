@@ -121,12 +121,22 @@ def test_rounding() -> None:
     assert value(Function("round", A, -2), a=x) == [0, 0, 1200]
     assert value(Function("floor", A), a=x) == [2, -3, 1234]
     assert value(Function("ceil", A), a=x) == [3, -2, 1234]
+    halves = column(-2.5, -1.5, -0.5, -0.4, 0.5, 2.5)  # away from zero, as on rows
+    assert value(Function("round", A), a=halves) == [-3, -2, -1, 0, 1, 3]
+    assert math.copysign(1, value(Function("round", A), a=halves)[3]) == 1
 
 
 def test_labels_are_compared_as_what_they_are() -> None:
     days = labels([datetime.date(2020, 1, 2), None])
     assert value(Comparison("=", A, Value("2020-01-02")), a=days) == [True, None]
     assert value(Comparison("<", A, Value("2021")), a=labels(["2020", "2022"])) == [True, False]
+    moments = labels([datetime.datetime(2020, 1, 2), datetime.datetime(2020, 1, 2, 3)])
+    for same in ("2020-01-02", "2020-01-02 00:00:00", "2020-01-02T01:00:00+01:00"):
+        assert value(Comparison("=", A, Value(same)), a=moments) == [True, False]
+    assert value(Comparison("<", B, A), a=moments, b=labels([datetime.date(2020, 1, 2)] * 2)) == [False, True]
+    assert value(Comparison("<", A, Value("2020-1-9")), a=days) == [None, None]  # no door lets these in
+    assert value(Comparison("<", A, Value("3")), a=column(2.0, 10.0)) == [None, None]
+    assert value(Choice(Value(True), A, Value(None)), a=days) == [datetime.date(2020, 1, 2), None]
     assert value(Choice(Comparison("=", A, Value("x")), A, Value("other")), a=labels(["x", "y"])) == ["x", "other"]
     assert value(Function("abs", A), a=labels(["x"])) == [None]
 

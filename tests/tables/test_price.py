@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
+from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
@@ -19,7 +20,8 @@ from tacit.core.views import failures
 from tacit.engines.reference import Reference
 from tacit.mechanisms import Gaussian, KeySelection, Laplace
 from tacit.tables.aggregates import count, mean, median, mode, quantile, stddev, sum_, units, variance
-from tacit.tables.measures import FINEST, KEYS, compiled, plan
+from tacit.tables.measures import FINEST, KEYS, MOST_CELLS, compiled, plan
+from tacit.tables.outputs import Comparison, Released, Value
 from tacit.tables.plan import Histogram, Rows, Total, Units
 from tacit.tables.price import Offer, offer
 from tacit.tables.query import Query
@@ -137,6 +139,23 @@ def test_histograms_are_of_moderate_size_and_cover_the_range() -> None:
         assert len(steps) == 1 and len(histogram.edges) - 1 <= FINEST
         d = histogram.expression.domain
         assert histogram.edges[0] == d.lower and histogram.edges[-2] <= d.upper < histogram.edges[-1]
+
+
+def test_histograms_of_all_groups_together_are_of_moderate_size() -> None:
+    groups = PEOPLE.group_by(g=PEOPLE.wide // 1001)
+    for asked in (groups.mode("age"), groups.top("age", 2), groups.aggregate(a=median("age"), b=median("wide"))):
+        with pytest.raises(BadQuestion, match="999001 groups are more than 16777216"):
+            made(asked, epsilon=1)
+    made(groups.median("age"), epsilon=1)
+    p = plan(PEOPLE.group_by(g=PEOPLE.wide // 10**5).aggregate(a=median("wide"), b=median("spend")).query, SCHEMAS)
+    bins = [len(m.edges) - 1 for m in p.measures if isinstance(m, Histogram)]
+    assert p.cells is not None and MOST_CELLS / 2 < p.cells * sum(bins) <= MOST_CELLS
+
+
+def test_the_finer_grid_of_a_quotient_adds_no_noise() -> None:
+    told = made(PEOPLE.sum(PEOPLE.age / PEOPLE.age), epsilon=1)  # at most 3, in three rows
+    assert told.recipes[0][1].own <= Fraction(3, 2**29)
+    assert told.errors[0].error == pytest.approx(9 * math.log(20), rel=1e-6)
 
 
 @pytest.mark.parametrize(
@@ -339,6 +358,14 @@ def test_errors_that_cannot_be_asked_for() -> None:
         made(chosen, PURE, error=50)
     told = made(chosen, ZCDP, error=50)
     assert told.errors[1].error is not None and 45 < told.errors[1].error <= 50
+    least = told.steps[-1].mechanism.threshold + told.errors[1].error  # type: ignore[attr-defined]
+    assert told.errors[1].text.endswith(f" where it is above {least:g}, else from 1 up")
+
+
+def test_what_cannot_be_shown_is_not_sold() -> None:
+    wrong = replace(PEOPLE.count().query, having=Comparison("<", Value("10"), Released("count")))
+    with pytest.raises(BadQuestion, match="without quotes"):
+        offer(wrong, PURE, epsilon=1)
 
 
 def test_an_error_is_that_of_the_noise() -> None:

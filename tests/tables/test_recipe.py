@@ -92,6 +92,22 @@ def test_counts_and_sums_miss_exactly_as_their_noise_does(kind: Any) -> None:
     assert kind == "sum" or (told.lower == np.minimum(np.maximum(told.lower, 0), told.values)).all()
 
 
+@pytest.mark.parametrize("noise", [Laplace(scale=2), Laplace(scale=Fraction(1, 3)), Gaussian(sigma=3)], ids=repr)
+@pytest.mark.parametrize("threshold", [1, 9])
+def test_the_count_of_a_chosen_key_misses_with_probability_beta_at_most_if_it_is_shown(
+    noise: Any, threshold: int
+) -> None:
+    """By the exact law, whatever the count: those far below the threshold are shown by their noise alone."""
+    reach = noise.error(beta=BETA)
+    for n in range(1, threshold + 4 * int(reach) + 2):
+        shown = np.arange(threshold, threshold + n + 400)
+        masses = np.array([noise.noise(n).mass(int(y)) for y in shown])
+        told = Recipe("units", (0,), number(0, 1)).estimate([Noisy(shown, reach, threshold)])
+        missed = (told.lower > n) | (told.upper < n)
+        assert masses[missed].sum() <= BETA * masses.sum() * (1 + 1e-9)
+        assert (told.lower >= 1).all() and (told.lower <= shown).all()
+
+
 @pytest.mark.parametrize("kind", ["mean", "variance", "deviation"])
 @pytest.mark.parametrize("count", [0, -7])
 def test_a_count_that_is_not_positive_says_nothing(kind: Any, count: int) -> None:
@@ -124,6 +140,8 @@ def test_quantiles_and_labels_are_values_of_the_domain() -> None:
     day = Recipe("quantile", (0,), Domain("date", 0, 10), coarse=1, place=0).estimate([chosen])
     assert [d.isoformat() for d in day.tolist()] == ["1970-01-01", "1970-01-02"]
     assert Recipe("top", (0,), category("x", "y", "z", "w"), place=1).estimate([chosen]).tolist() == ["z", "w"]
+    either = Recipe("top", (0,), Domain("boolean", 0, 1)).estimate([chosen])
+    assert (either.kind, either.tolist()) == ("boolean", [False, True])
 
 
 def test_whole_numbers_beyond_all_floats_keep_an_interval() -> None:

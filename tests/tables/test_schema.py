@@ -161,6 +161,7 @@ def test_the_digest_tells_meanings_apart():
     assert Schema.load(TEXT_OF.replace("size = 100000\n", "")).digest != schema.digest
 
 
+PARTS = '[table]\nname = "t"\nunit = "row"\npartition = "g"\n[columns.g]\ntype = "category"\nvalues = ["a", "{}"]\n'
 AGE = '[columns.age]\ntype = "integer"\nlower = 0\nupper = 120\n'
 BAD = [
     ("[table", "TOML"),
@@ -189,6 +190,8 @@ BAD = [
     ("[table]\nname = 't'\nunit = 'row'\npartition = 'age'\n" + AGE, "type category"),
     ("[table]\nname = 't'\nunit = 'row'\npartition = 'nowhere'", "type category"),
     ("[table]\nname = 't'\nunit = 'row'\npartition = ['age']\n" + AGE, "type category"),
+    (PARTS.format("x" * 199), "printable characters"),
+    (PARTS.format("\\u00a0"), "printable characters"),
     ("[table]\nname = 't'\nunit = 'row'\n[privacy]\nepsilon = 1", "got 'privacy'"),
     ("[table]\nname = 't'\nunit = 'Age'\nrows = 1\n" + AGE, "different from one another"),
     (AGE + "[columns.AGE]\ntype = 'text'", "different from one another"),

@@ -1,9 +1,24 @@
+from fractions import Fraction
+
 import numpy as np
 import pytest
 
 from tacit import SUBSTITUTE, BadParameter
+from tacit.core.distance import Distance
 from tacit.core.errors import BadQuestion
-from tacit.workloads import METHODS, Domain, Price, marginals, method, plan, predicates, prefixes, ranges
+from tacit.workloads import (
+    METHODS,
+    Domain,
+    Histogram,
+    Price,
+    from_matrix,
+    marginals,
+    method,
+    plan,
+    predicates,
+    prefixes,
+    ranges,
+)
 from tacit.workloads.textbook import curves, table, textbook
 
 BITS = Domain.of({f"q{i}": 2 for i in range(10)})
@@ -47,6 +62,44 @@ def test_n_may_be_unknown():
     assert "n not public" in str(p) and p.records()[0]["normalised"] is None
     refused = {row.method.name: row.reason for row in p.rows if row.prediction is None}
     assert "n must be public" in refused["local"]
+
+
+def test_a_rough_number_of_records_ranks_what_can_do_without_it():
+    """At this price a table of n records is the best answer to the total, but only where n is what there is."""
+    total, price = marginals(BITS, k=0), Price.of(epsilon="0.02")
+    assert plan(total, 600, price).best.name == "small_db"
+    p = plan(total, None, price, about=600)
+    found = {row.method.name: row for row in p.rows}
+    assert not p.best.needs_n and "n about 600" in str(p) and p.n is None
+    assert all("exact" in found[name].reason for name in ("small_db", "pmw"))
+    assert found["mwem"].prediction.mean == 600
+    assert p.records()[0]["normalised"] == p.rows[0].prediction.worst / 600
+    with pytest.raises(BadParameter):
+        plan(total, None, price, about=0)
+
+
+def test_a_method_whose_noise_cannot_be_drawn_is_refused_alone():
+    five = Domain.of({"x": 5})
+    reals, nothing = (from_matrix(five, np.full((5, 5), value)) for value in (0.37, 0))
+    found = {row.method.name: row for row in plan(reals, 1000, Price.of(epsilon="0.02")).rows}
+    assert all(found[name].prediction is not None for name in ("queries", "histogram", "pmw"))
+    dear = plan(reals, 1000, Price.of(epsilon="1e-9"))
+    assert "scale of the noise" in {row.method.name: row.reason for row in dear.rows}["pmw"] and dear.best
+    none = plan(nothing, 1000, PURE)
+    assert none.best.name == "histogram" and none.rows[0].prediction.worst == 0
+    one = plan(marginals(BITS, k=0), 100, Price.of(epsilon=1, unit=SUBSTITUTE.histogram()))
+    assert "2 to" in {row.method.name: row.reason for row in one.rows}["local"] and one.best
+
+
+def test_a_price_is_for_units_of_its_own_relation():
+    """Two cells that may both rise by 1 move their sum by 2, and not by 1 as where one is substituted."""
+    two, unit = Domain.of({"x": 2}), SUBSTITUTE.histogram()
+    any_two = Distance(Fraction(2), Fraction(2), Fraction(1), 2)
+    both, price = from_matrix(two, [[1, 1]]), Price.of(epsilon=1, unit=unit)
+    assert both.distance(any_two).linf == 2 * both.distance(unit).linf
+    with pytest.raises(BadParameter, match="units that move"):
+        method("queries").release(both, Histogram(two, [5, 5], any_two), price)
+    method("queries").release(both, Histogram(two, [5, 5], unit), price)
 
 
 def test_bad_plans():

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from scipy import sparse
 
 from tacit.core.budget import Budget
 from tacit.core.distance import SUBSTITUTE
@@ -19,7 +20,7 @@ from tacit.testing.mechanisms import CHECKS, Refuted, loss_covers_law
 from tacit.testing.sources import Seeded
 from tacit.workloads import Domain, Histogram, Price, Rows, from_matrix, marginals, method, plan, predicates, ranges
 from tacit.workloads._pmw_constants import classical_threshold, classical_updates, consistent_alpha
-from tacit.workloads.multiplicative_weights import Question, Weights
+from tacit.workloads.multiplicative_weights import Question, Weights, least_gap
 from tacit.workloads.pmw import PrivateMultiplicativeWeights, State
 from tacit.workloads.pmw_offline import questions
 from tacit.workloads.pmw_plans import classical, practical, proven
@@ -94,6 +95,9 @@ def test_the_promise_for_all_questions_is_kept(price):
 def test_proven_is_narrower_than_classical():
     price = Price.of(epsilon=1)
     sharp = proven(BITS, 10**7, price, questions=1000)
+    a, w = sharp.reach
+    gap = sharp.threshold * 10**7 - a - Fraction(1, 2)  # of an update, at least
+    assert gap > w and gap >= 10**7 * least_gap(64, sharp.updates) and sharp.least * 10**7 == gap
     old = classical(BITS, 10**7, price, questions=1000)
     assert sharp.error() < old.error() / 2
     assert old.error() <= 3 * consistent_alpha(64, 1000, epsilon=1, n=10**7, beta=0.05) * 10**7
@@ -271,6 +275,40 @@ def test_a_known_workload_is_asked_until_every_answer_is_checked(price):
     assert misses.max() <= released.errors[0] == predicted.worst < 20_000
     uniform = np.abs(workload.answer(Weights(BITS, 20_000.0)) - workload.answer(data))
     assert misses.mean() < uniform.mean() and misses.max() < uniform.max()
+
+
+def test_what_is_stated_of_checked_answers_holds_for_any_number_of_records():
+    """At beta = 1e-9, and 900 records where 500 were told of: a cap at n would be of no use to them."""
+    two, truth = Domain.of({"x": 2}), np.array([900, 0])
+    workload, unit = marginals(two, k=1), SUBSTITUTE.histogram()
+    stated = []
+    for seed in range(12):
+        released = method("pmw").release(
+            workload, Histogram(two, truth), Price.of(epsilon="0.05"), Seeded(seed), n=500, beta="1e-9"
+        )
+        if released.errors is not None:
+            stated.append(np.abs(released.answers - truth).max() <= released.errors[0])
+    assert len(stated) > 3 and all(stated)
+    kept = method("pmw").release(
+        workload, Histogram(two, [400, 100], unit), Price.of(epsilon="0.01", unit=unit), Seeded(1), n=500
+    )
+    assert kept.errors.tolist() == [500, 500]  # where units are substituted n is what there is
+
+
+def test_fine_steps_at_a_low_price():
+    """Updates whose noise would be too wide to draw are not thought of."""
+    life = proven(Domain.of({"x": 5}), 1000, Price.of(epsilon="0.02"), questions=5, grid=Fraction(1, 1 << 20))
+    assert life.updates < 1 << 24 and life.loss().epsilon() <= 0.02 * (1 + 1e-12)
+    with pytest.raises(BadParameter, match="scale of the noise"):
+        proven(Domain.of({"x": 5}), 1000, Price.of(epsilon="1e-9"), grid=Fraction(1, 1 << 20))
+
+
+def test_questions_that_memory_cannot_hold_are_refused():
+    domain, price = Domain.of({f"x{i}": 2 for i in range(16)}), Price.of(epsilon=1)
+    many = from_matrix(domain, sparse.csr_array((1 << 12, 1 << 16)))
+    assert "memory" in method("pmw").refusal(many, 1000, price)
+    few = marginals(domain, k=3)  # of as many steps, but each coefficient lies on one axis
+    assert few.queries * domain.size > 1 << 27 and method("pmw").refusal(few, 1000, price) is None
 
 
 def test_the_queries_of_any_workload_are_questions():

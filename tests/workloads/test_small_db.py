@@ -169,6 +169,8 @@ def test_what_is_too_large_is_refused_with_what_it_would_take():
     assert "tell too many of the 65536 cells apart" in SmallDB().refusal(
         marginals(Domain.of({"x": 256, "y": 256}), k=2), 10, price
     )
-    assert "promise nothing" in SmallDB().refusal(workload, 60, price)
+    fine = prefixes(Domain.of({"x": 2000}), "x")
+    assert "tables of 1 records promise nothing" in SmallDB().refusal(fine, 10**6, price)
+    assert "60 records are too few" in SmallDB().refusal(workload, 60, price)  # tables of any size can be laid out
     assert "exact" in SmallDB(size=3).refusal(workload, 1 << 52, price)
     assert "n must be public" in SmallDB().refusal(workload, None, price)

@@ -4,13 +4,19 @@ from __future__ import annotations
 
 import json
 import sys
-from typing import Any, NoReturn
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import typer
 from rich.console import Console
 from rich.markup import escape
 
 from ..core.errors import Refused
+from ..core.progress import watched
+
+if TYPE_CHECKING:
+    from rich.progress import TaskID
 
 console = Console(highlight=False)
 
@@ -19,6 +25,25 @@ def say_json(facts: Any) -> None:
     """Facts as JSON, in colours where somebody looks: to find them in a large release takes a tenth of a second."""
     text = json.dumps(facts, indent=2, ensure_ascii=False)
     console.print_json(text) if console.is_terminal else sys.stdout.write(f"{text}\n")
+
+
+@contextmanager
+def watching() -> Iterator[None]:
+    """Show how far long work has come, where somebody looks."""
+    from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
+
+    looks = Console(stderr=True, highlight=False)
+    columns = TextColumn("{task.description}"), BarColumn(), TimeElapsedColumn()
+    with Progress(*columns, console=looks, transient=True, disable=not looks.is_terminal) as bars:
+        known: dict[str, TaskID] = {}
+
+        def watch(what: str, share: float) -> None:
+            if what not in known:
+                known[what] = bars.add_task(what, total=1.0)
+            bars.update(known[what], completed=share)
+
+        with watched(watch):
+            yield
 
 
 def fail(error: Exception, code: int = 2) -> NoReturn:

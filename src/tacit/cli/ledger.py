@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -11,7 +12,7 @@ import typer
 from rich.markup import escape
 from rich.table import Table
 
-from ..core.errors import TacitError
+from ..core.errors import BadParameter, TacitError
 from ._say import console, refuse, say_json
 from .tables import budget_of
 
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
     from ..ledger import Charge
 
 _SHORT = 120
+_HEAD = re.compile("[0-9]{1,18}:[0-9a-f]{64}")
 
 app = typer.Typer(no_args_is_help=True, help="What was paid for, what is left, and whether the account is sound.")
 Place = Annotated[str, typer.Argument(help="The ledger: a file, or a URL.")]
@@ -113,10 +115,10 @@ def verify(
     try:
         with Ledger.open(place) as ledger:
             seq, _, digest = anchor.partition(":")
+            if anchor and not _HEAD.fullmatch(anchor):
+                raise BadParameter("anchor", anchor, "SEQ:HASH, as `tacit ledger verify` said it")
             head = ledger.verify(Head(int(seq), digest)) if anchor else ledger.verify()
             console.print(f"sound; head {head.seq}:{head.hash}", soft_wrap=True)
-    except ValueError as error:
-        refuse(error)
     except (TacitError, OSError) as error:
         refuse(error)
 

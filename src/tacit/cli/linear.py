@@ -4,48 +4,64 @@ from __future__ import annotations
 
 import csv
 import sys
+from collections.abc import Iterator
+from itertools import groupby
+from operator import itemgetter
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
+from rich.box import SIMPLE_HEAD
 from rich.markup import escape
 from rich.table import Table
 
 from ..core.errors import BadParameter, TacitError
-from ._say import console, fail, refuse
+from ._say import console, fail, refuse, watching
 from .tables import Asking
 
 if TYPE_CHECKING:
-    from ..workloads import Domain, Workload
+    from ..workloads import Domain, Plan, Workload
 
-Words = Annotated[str, typer.Option(help="marginals K (all K-way), prefixes or ranges (of the first attribute).")]
+MOST = 10**7  # rows, so that they fit in memory
+_DIGITS = 20
+Words = Annotated[
+    str,
+    typer.Option(
+        help="marginals K (all K-way; of pairs unless told, or of a single attribute), "
+        "prefixes or ranges (of the first attribute). For compare, several with commas between."
+    ),
+]
 Plot = Annotated[Path | None, typer.Option(help="Draw it: a .png, .svg or .html.")]
 
 
 def compare(
-    domain: Annotated[str, typer.Argument(help="How many values each attribute has, as 2x2x10.")] = "2x2x2x2x2x2",
+    domain: Annotated[
+        str, typer.Argument(help="How many values each attribute has, as 2x2x10; several with commas between.")
+    ] = "2x2x2x2x2x2",
     *,
-    workload: Words = "marginals 2",
+    workload: Words = "marginals",
     n: Annotated[str, typer.Option(help="Numbers of records, with commas between.")] = "1000,10000,100000",
     epsilon: Annotated[str, typer.Option(help="Prices, with commas between.")] = "1",
     delta: Annotated[str | None, typer.Option(help="Spend them at this delta.")] = None,
     plot: Plot = None,
 ) -> None:
-    """Every way to answer linear queries, predicted and measured on generated data, as n and the price vary."""
+    """Every way to answer linear queries, predicted and measured on generated data, as any of these varies."""
     from ..workloads import Domain, Price
     from ..workloads.comparison import compare as compared
+    from ..workloads.domain import CELLS
     from ..workloads.textbook import textbook
 
     try:
         place = None if plot is None else _target(plot)
-        sizes = [_whole("domain", size) for size in domain.split("x")]
-        public = Domain.of({f"a{i}": size for i, size in enumerate(sizes, 1)})
-        asked = _workload(public, workload)
-        ns, prices = [_whole("n", text) for text in n.split(",")], epsilon.split(",")
-        console.print(_lines(textbook(asked.queries, public.size, ns[-1], prices[-1])))
-        with console.status("measuring"):
+        shapes = [[_whole("domain", size, CELLS) for size in text.split("x")] for text in domain.split(",")]
+        domains = [Domain.of({f"a{i}": size for i, size in enumerate(sizes, 1)}) for sizes in shapes]
+        asked = [_workload(public, words.strip()) for public in domains for words in workload.split(",")]
+        ns, prices = [_whole("n", text, MOST) for text in n.split(",")], epsilon.split(",")
+        console.print(_lines(textbook(asked[-1].queries, domains[-1].size, ns[-1], prices[-1])))
+        with watching():
             rows = compared(asked, ns, [Price.of(epsilon=price, delta=delta) for price in prices])
-        console.print(_table(rows))
+        for table in _tables(rows):
+            console.print(table)
         if place is not None:
             from .. import plots
 
@@ -58,36 +74,60 @@ def plan(
     data: Annotated[str, typer.Argument(help="The table.")],
     attributes: Annotated[list[str], typer.Argument(help="Columns with public values.")],
     *,
-    workload: Words = "marginals 2",
+    workload: Words = "marginals",
     epsilon: Annotated[str | None, typer.Option(help="The price, pure, or at --delta.")] = None,
     rho: Annotated[str | None, typer.Option(help="The price, in zCDP.")] = None,
     delta: Annotated[str | None, typer.Option(help="With --epsilon: spent as zCDP at this delta.")] = None,
+    n: Annotated[int | None, typer.Option(help="The exact number of records, if that is public.")] = None,
     budget: Annotated[str, typer.Option(help="Opens a ledger.")] = "",
     buy: Annotated[bool, typer.Option("--buy", help="Buy the answers by the best method.")] = False,
     method: Annotated[str, typer.Option(help="With --buy: by this method.")] = "auto",
     synthetic: Annotated[int, typer.Option(help="With --buy: write so many synthetic rows as CSV.")] = 0,
 ) -> None:
     """Every way to answer linear queries about a table, best first; with --buy, the answers."""
+    from ..curator.linear import plan as planning
+    from ..tables.price import BETA
+
     try:
-        with Asking(data, "", budget=budget).curator() as curator:
-            domain = curator.table.domain(*attributes)
-            asked, price = _workload(domain, workload), dict[str, Any](epsilon=epsilon, rho=rho, delta=delta)
-            if not buy:
-                console.print(escape(str(curator.plan(asked, **price))), soft_wrap=True)
-                return
-            released = curator.answer(asked, method=method, **price)
-            if synthetic:
-                writer = csv.writer(sys.stdout, lineterminator="\n")
-                writer.writerow(domain.names)
-                writer.writerows(row.values() for row in released.synthetic(synthetic).to_pylist())
-                return
-            errors = [None] * asked.queries if released.errors is None else released.errors.tolist()
-            table = Table("query", "count", "within", title=escape(f"by {released.method}"))
-            for i, (answer, error) in enumerate(zip(released.answers.tolist(), errors, strict=True)):
-                table.add_row(escape(asked.label(i)), f"{answer:.6g}", "unknown" if error is None else f"{error:.6g}")
-            console.print(table)
+        asking = Asking(data, "", budget=budget)
+        table, _ = asking.tables()
+        domain = table.domain(*attributes)
+        asked, price = _workload(domain, workload), dict[str, Any](epsilon=epsilon, rho=rho, delta=delta)
+        planned = planning({table.schema.name: table}, asked, n, BETA, **price)
+        if not buy:
+            console.print(escape(str(planned)), soft_wrap=True)
+            return
+        if synthetic:
+            _rehearse(planned, method, synthetic)
+        with asking.curator() as curator, watching():
+            released = curator.answer(asked, method=method, n=n, **price)
+        if synthetic:
+            writer = csv.writer(sys.stdout, lineterminator="\n")
+            writer.writerow(domain.names)
+            for batch in released.synthetic(synthetic).to_batches(1 << 16):
+                writer.writerows(row.values() for row in batch.to_pylist())
+            return
+        errors = [None] * asked.queries if released.errors is None else released.errors.tolist()
+        shown = Table("query", "count", "within", title=escape(f"by {released.method}"))
+        for i, (answer, error) in enumerate(zip(released.answers.tolist(), errors, strict=True)):
+            shown.add_row(escape(asked.label(i)), f"{answer:.6g}", "unknown" if error is None else f"{error:.6g}")
+        console.print(shown)
     except (TacitError, OSError) as error:
         refuse(error)
+
+
+def _rehearse(planned: Plan, method: str, synthetic: int) -> None:
+    """Draw a row from a release about nobody, so that what would fail is refused before it is paid for."""
+    import numpy as np
+
+    from ..workloads import Rows
+    from ..workloads import method as method_of
+
+    if not 0 < synthetic <= MOST:
+        raise BadParameter("synthetic", synthetic, f"from 1 to {MOST} rows")
+    asked, chosen = planned.workload, planned.best if method == "auto" else method_of(method)
+    nobody = Rows(asked.domain, np.zeros((0, len(asked.domain.shape)), np.int64), planned.price.unit)
+    chosen.release(asked, nobody, planned.price, n=planned.n).synthetic(1)
 
 
 def _workload(domain: Domain, words: str) -> Workload:
@@ -96,7 +136,7 @@ def _workload(domain: Domain, words: str) -> Workload:
     kind, _, rest = words.partition(" ")
     match kind:
         case "marginals":
-            return marginals(domain, k=_whole("workload", rest or "2"))
+            return marginals(domain, k=_whole("workload", rest) if rest else min(2, len(domain.names)))
         case "prefixes":
             return prefixes(domain, domain.names[0])
         case "ranges":
@@ -104,9 +144,9 @@ def _workload(domain: Domain, words: str) -> Workload:
     raise BadParameter("workload", words, "marginals K, prefixes or ranges")
 
 
-def _whole(name: str, text: str) -> int:
-    if not text.strip().isdecimal():
-        raise BadParameter(name, text, "whole numbers")
+def _whole(name: str, text: str, most: int = MOST) -> int:
+    if not text.strip().isdecimal() or len(text) > _DIGITS or int(text) > most:
+        raise BadParameter(name, text, f"whole numbers of at most {most}")
     return int(text)
 
 
@@ -123,10 +163,15 @@ def _lines(lines: Any) -> Table:
     return table
 
 
-def _table(rows: list[dict[str, Any]]) -> Table:
-    table = Table(*rows[0], title="errors divided by n")
-    for row in rows:
-        table.add_row(
-            *("-" if v is None else f"{v:.3g}" if isinstance(v, float) else escape(str(v)) for v in row.values())
-        )
-    return table
+def _tables(rows: list[dict[str, Any]]) -> Iterator[Table]:
+    """One for each domain, workload, number of records and price."""
+    about = itemgetter("cells", "queries", "n", "price")
+    for (cells, queries, n, price), some in groupby(rows, about):
+        shown = [{name: v for name, v in row.items() if name not in ("cells", "queries", "n", "price")} for row in some]
+        title = f"{cells} cells, {queries} queries, n = {n}, {price}: errors divided by n"
+        table = Table(*(name.replace(" ", "\n") for name in shown[0]), title=escape(title), box=SIMPLE_HEAD)
+        for row in shown:
+            table.add_row(
+                *("-" if v is None else f"{v:.3g}" if isinstance(v, float) else escape(str(v)) for v in row.values())
+            )
+        yield table

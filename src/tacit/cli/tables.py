@@ -101,8 +101,8 @@ class Asking:
         money = budget_of(self.budget) if self.budget else None
         return Curator(table, ledger=self.book, budget=money, public=public.values(), analyst=self.analyst)
 
-    def offer(self) -> Offer:
-        """The offer of the ledger, or of the budget where there is none yet."""
+    def offer(self) -> tuple[Offer, bool]:
+        """The offer of the ledger, or of the budget where there is none yet; and whether what is left pays for it."""
         from ..curator import asked
         from ..tables.price import offer
 
@@ -111,9 +111,11 @@ class Asking:
         if self.budget and self._new:
             name = table.schema.name
             query, said = asked(self.question, {name: table}, public, self.terms)
-            return offer(query, budget_of(self.budget), schemas={name: table.schema}, **said)
+            made = offer(query, budget_of(self.budget), schemas={name: table.schema}, **said)
+            return made, made.price <= made.budget.limit
         with self.curator() as curator:
-            return curator.offer(self.question, **self.terms)
+            made = curator.offer(self.question, **self.terms)
+            return made, curator.covers(made)
 
 
 def _asking(act: Callable[..., None]) -> Callable[..., None]:
@@ -171,13 +173,13 @@ def init(
     """Write a schema with the names and types of a file, for you to complete; no value is read."""
     from ..tables.init import describe
 
-    target = output or file.with_suffix(".toml")
     try:
         text = describe(file)
+        target = output or file.with_suffix(".toml")
         with target.open("x", encoding="utf-8") as out:
             out.write(text)
-    except FileExistsError:
-        fail(BadParameter("output", str(target), "a file that is not there yet"))
+    except FileExistsError as error:
+        fail(BadParameter("output", str(error.filename), "a file that is not there yet"))
     except (TacitError, OSError) as error:
         fail(error)
     console.print(f"written: {escape(str(target))}; now say in it who is to be protected, and what is public")
@@ -186,14 +188,20 @@ def init(
 @_asking
 def offer(asking: Asking, *, as_json: Json = False) -> None:
     """What a question costs and how accurate its answer would be; reads no data and charges nothing."""
-    made = asking.offer()
-    say_json(_facts(made)) if as_json else console.print(_shown(made))
+    made, covered = asking.offer()
+    if as_json:
+        say_json({**_facts(made), "covered": covered})
+        return
+    console.print(_shown(made))
+    _warn(covered)
 
 
 @_asking
 def explain(asking: Asking) -> None:
     """How a question would be answered: mechanisms, what else was considered, and the theorems behind the errors."""
-    console.print(escape(asking.offer().explain()), soft_wrap=True)
+    made, covered = asking.offer()
+    console.print(escape(made.explain()), soft_wrap=True)
+    _warn(covered)
 
 
 @_asking
@@ -206,23 +214,26 @@ def ask(
     plot: Annotated[Path | None, typer.Option(help="Draw the answer with its errors: a .png, .svg or .html.")] = None,
 ) -> None:
     """Buy an answer.  The same question again is free."""
+    if as_json and as_csv:
+        raise BadParameter("output", "--json and --csv", "one of them")
     place = None
     if plot is not None:
         from .. import plots
 
         place = plots.target(plot)  # before anything is charged
     with asking.curator() as curator, nullcontext() if as_json or as_csv else console.status("asking"):
-        before = curator.remaining
+        before, head = curator.left(asking.question), curator.ledger.head()
         release = curator.ask(asking.question, fresh=fresh, **asking.terms)
-        paid, left, budget = float(before - curator.remaining), float(curator.remaining), curator.budget
+        new = (release.provenance.entry or 0) > head.seq
+        paid, left = float(before - curator.left(asking.question)), float(curator.remaining)
     if as_json:
         say_json(json.loads(release.to_json()))
     elif as_csv:
         sys.stdout.write(release.to_csv())
     else:
         console.print(escape(str(release)), soft_wrap=True)
-        told = f"Paid {paid:.6g}" if paid else "Free: it was asked before"
-        console.print(escape(f"{told}; {left:.6g} of {budget} is left."), soft_wrap=True)
+        told = f"Paid {paid:.6g}" if new else "Free: it was asked before"
+        console.print(escape(f"{told}; {left:.6g} of {curator.budget} is left."), soft_wrap=True)
     if place is not None:
         console.print(f"drawn: {escape(str(plots.save(release.plot(), place)))}")
 
@@ -237,11 +248,10 @@ def bounds(asking: Asking) -> None:
 
 def budget_of(text: str) -> Budget:
     """A budget from NAME=NUMBER texts."""
-    given = dict(part.partition("=")[::2] for part in text.replace(",", " ").split())
-    known = ("epsilon", "delta", "rho", "slack", "renyi_order")
-    for name in given:
-        if name not in known:
-            raise BadParameter("budget", text, f"made of NAME=NUMBER, with names {', '.join(known)}")
+    parts = [part.partition("=")[::2] for part in text.replace(",", " ").split()]
+    given, known = dict(parts), ("epsilon", "delta", "rho", "slack", "renyi_order")
+    if len(given) < len(parts) or not given.keys() <= {*known}:
+        raise BadParameter("budget", text, f"made of NAME=NUMBER, each name once, of {', '.join(known)}")
     return Budget(**given)
 
 
@@ -256,6 +266,13 @@ def _shown(made: Offer) -> Grid:
     for error in made.errors:
         grid.add_row(escape(error.name), escape(str(error)), escape(error.theorem))
     return grid
+
+
+def _warn(covered: bool) -> None:
+    if not covered:
+        console.print(
+            "What is left does not cover this; unless it was asked before, it will be refused.", soft_wrap=True
+        )
 
 
 def _price(made: Offer) -> str:

@@ -22,10 +22,10 @@ from functools import cached_property, lru_cache
 from threading import Lock
 from typing import TYPE_CHECKING, Any, Unpack
 
-from ..core.budget import Budget
+from ..core.budget import Amounts, Budget
 from ..core.currency import Amount
 from ..core.errors import BadParameter
-from ..core.exact import Number, rational
+from ..core.exact import Number
 from ..core.loss import zero
 from ..core.randomness import SYSTEM
 from ..engines.base import Engine
@@ -41,11 +41,11 @@ from ..tables.init import suited
 from ..tables.measures import Compiled, compiled
 from ..tables.price import BETA, Offer, Terms, offer
 from ..tables.query import Query
-from ..tables.relation import Relation
+from ..tables.relation import scans
 from ..tables.schema import Schema
 from ..tables.table import PublicTable, Table
 from .bounds import Bounds, buy
-from .reading import Asked, asked, owned
+from .reading import Asked, asked, identity
 from .stream import Stream
 
 if TYPE_CHECKING:
@@ -83,6 +83,9 @@ class Curator:
         self.public = {table.name: table for table in public}
         if len(self.tables) < len(tables) or self.tables.keys() & self.public.keys():
             raise BadParameter("tables", [table.schema.name for table in tables], "of different names")
+        units = {name: table.schema.unit or "row" for name, table in self.tables.items()}
+        if len(set(units.values())) > 1:  # a price protects one kind of them
+            raise BadParameter("tables", units, 'of one unit: a column that is called the same in all, or "row" in all')
         for table in tables:
             table.check()
         if not isinstance(engine, Engine):
@@ -105,13 +108,21 @@ class Curator:
         """What is left to who asks."""
         return self.ledger.remaining(self.analyst)
 
+    def left(self, question: Asked, *, analyst: str | None = None) -> Amount:
+        """What is left to who asks on the parts of the data that a question looks at; reads the tables."""
+        query, _ = self.read(question, {})
+        self.engine.fingerprint()  # tables that have changed are looked at as a whole
+        accounts = self._accounts(query, analyst)
+        return min(budget.remaining(before) for budget, spent in accounts for before in spent)
+
+    def covers(self, made: Offer, *, analyst: str | None = None) -> bool:
+        """Whether what is left to who asks pays for an offer."""
+        accounts = self._accounts(made.query, analyst)
+        return all(b.price(made.loss, before) <= b.remaining(before) for b, spent in accounts for before in spent)
+
     def history(self) -> list[Charge]:
         """Every charge of the ledger, with its release."""
         return self.ledger.history()
-
-    def check(self, relation: Relation) -> None:
-        """Refuse what is not of these tables as they are bounded here."""
-        owned(relation, self.tables)
 
     def read(self, question: Asked, given: Mapping[str, Any]) -> tuple[Query, dict[str, Any]]:
         """The meaning of a question about these tables, and its price."""
@@ -129,7 +140,7 @@ class Curator:
 
     def offer(self, question: Asked, *, analyst: str | None = None, **terms: Unpack[Terms]) -> Offer:
         """What a question costs and how accurate its answer will be; reads no data and charges nothing."""
-        return self._offer(*self.read(question, terms), analyst or self.analyst)
+        return self._offer(*self.read(question, terms), analyst)
 
     def ask(
         self, question: Asked, *, fresh: bool = False, analyst: str | None = None, **terms: Unpack[Terms]
@@ -137,10 +148,10 @@ class Curator:
         """Buy an answer, once: asked again, the question is free; `fresh` buys another draw."""
         query, said = self.read(question, terms)
         made = self._compiled(query)
-        key = self._key(made, said)
+        key = self.key(identity(made, said))
         charge, priced = None if fresh else self.ledger.find(key), None
         if charge is None:
-            priced = self._offer(query, said, analyst or self.analyst, made)
+            priced = self._offer(query, said, analyst, made)
             plan = codec.canonical((made.plan, [step.mechanism for step in priced.steps], priced.beta))
             charge = self.ledger.charge(
                 key=key,
@@ -166,11 +177,11 @@ class Curator:
     def plan(self, workload: Workload, *, n: int | None = None, beta: Number = BETA, **price: Any) -> Plan:
         """Every way to answer linear queries, with predicted error and time: say epsilon, rho, or epsilon and delta.
 
-        `n` is a public number of records; the schema's size unless told.
+        `n` is the exact number of records, a promise; the schema's size, which is rough, only ranks methods.
         """
         from . import linear
 
-        return linear.plan(self, workload, n, beta, **price)
+        return linear.plan(self.tables, workload, n, beta, **price)
 
     def answer(
         self,
@@ -226,15 +237,13 @@ class Curator:
             steps, beta = priced.steps, priced.beta
         price = self.budget.price(charge.loss)
         paid = Offer(query, made.plan, made.recipes, steps, charge.loss, price, self.budget, beta)
-        told = Provenance(text, *self._public_facts, charge.time, versions(), charge.seq)
+        tables, budget = self._public_facts
+        read = dict.fromkeys(scan.table for scan in scans(query.relation))
+        told = Provenance(text, tuple(tables[name] for name in read), budget, charge.time, versions(), charge.seq)
         release = Release.of(paid, draw(paid, self.engine.answer(made.plan)), told)
         facts = release.facts()
         stored = self.ledger.store(charge, facts)
         return release if stored == facts else _read(stored, query, made)  # another asker's draw, stored before
-
-    def _key(self, made: Compiled, said: Mapping[str, Any]) -> str:
-        """What makes a question the same question."""
-        return self.key((*made.question, sorted((name, rational(name, value)) for name, value in said.items())))
 
     def key(self, question: object) -> str:
         """The name of a question about the tables as they are now.
@@ -247,14 +256,17 @@ class Curator:
         return hmac.new(self._secret, f"{purpose} {text}".encode(), "sha256").hexdigest()
 
     @cached_property
-    def _public_facts(self) -> tuple[tuple[tuple[str, str, str], ...], str]:
+    def _public_facts(self) -> tuple[dict[str, tuple[str, str, str]], str]:
         """Name, unit and digest of each schema, and the budget."""
-        tables = ((name, t.schema.unit or "row", t.schema.digest) for name, t in self.tables.items())
-        return tuple(tables), str(self.budget)
+        return {name: (name, s.unit or "row", s.digest) for name, s in self._schemas.items()}, str(self.budget)
 
-    def _offer(self, query: Query, said: Mapping[str, Any], analyst: str, made: Compiled | None = None) -> Offer:
+    def _accounts(self, query: Query, analyst: str | None) -> list[tuple[Budget, list[Amounts]]]:
+        """What is spent where the question looks, of the budget and of an allowance."""
+        return self.ledger.accounts(analyst or self.analyst, self._parts(query))
+
+    def _offer(self, query: Query, said: Mapping[str, Any], analyst: str | None, made: Compiled | None = None) -> Offer:
         """The offer after what is spent where the question looks: in a budget of two sums it depends on that."""
-        (_, spent), *allowed = self.ledger.accounts(analyst, self._parts(query))
+        (_, spent), *allowed = self._accounts(query, analyst)
         allowance = allowed[0] if allowed else None
         return offer(query, self.budget, schemas=self._schemas, made=made, spent=spent, allowance=allowance, **said)
 
@@ -307,7 +319,10 @@ class Curator:
         return kept.read()[1]
 
     def _pin(self) -> None:
-        """Whom a ledger protects, and in which parts they live, never changes: sums over other units mean nothing."""
+        """Whom a ledger protects, and in which parts they live, never changes: sums over other units mean nothing.
+
+        The first table is the one that the ledger is of, and all the others are of its unit.
+        """
         for name, schema in self._schemas.items():
             labels = schema.domain(schema.partition).labels if schema.partition else ()
             told = codec.canonical((schema.unit, schema.partition, labels)).encode()

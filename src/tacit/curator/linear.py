@@ -10,25 +10,36 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from ..core.errors import BadParameter, BadQuestion
-from ..core.exact import Number, rational
+from ..core.exact import Number, probability, whole
 from ..core.randomness import SYSTEM
+from ..tables.accuracy import public_size
 from ..tables.linear import Counted, TableDomain
+from ..tables.relation import Where
 from ..workloads import Plan, Price, Released, Workload
 from ..workloads import method as method_of
 from ..workloads import plan as planned
 from . import archive
 from .online import Online
+from .reading import owned
 
 if TYPE_CHECKING:
+    from ..tables.table import Table
     from .curator import Curator
 
 
-def _domain(curator: Curator, domain: object) -> TableDomain:
-    """A domain of the curator's own tables."""
+def _domain(tables: Mapping[str, Table], domain: object) -> TableDomain:
+    """A domain of these tables."""
     if not isinstance(domain, TableDomain):
         raise BadParameter("domain", type(domain).__name__, "of the table, as table.domain('region', 'sex')")
-    curator.check(domain.relation)
+    owned(domain.relation, tables)
     return domain
+
+
+def _of(tables: Mapping[str, Table], workload: object) -> TableDomain:
+    """The domain of a workload, of the same."""
+    if not isinstance(workload, Workload):
+        raise BadParameter("workload", type(workload).__name__, "linear queries, as workloads.marginals(domain, k=2)")
+    return _domain(tables, workload.domain)
 
 
 def _price(domain: TableDomain, terms: Mapping[str, Any]) -> Price:
@@ -37,10 +48,20 @@ def _price(domain: TableDomain, terms: Mapping[str, Any]) -> Price:
     return Price.of(**given, unit=domain.distance).shared  # a ledger counts what came before
 
 
-def plan(curator: Curator, workload: Workload, n: int | None, beta: Number, **terms: Any) -> Plan:
-    """Every method's predicted error and time; reads no data."""
-    people = curator.table.schema.size if n is None else n
-    return planned(workload, people, _price(_domain(curator, workload.domain), terms), beta=beta)
+def _about(tables: Mapping[str, Table], domain: TableDomain) -> int | None:
+    """The size of its table, if no row is left out but for a missing value: rough, so that no error may rest on it."""
+    there = domain.relation
+    schemas = {name: table.schema for name, table in tables.items()}
+    return public_size(there.source if isinstance(there, Where) else there, schemas)
+
+
+def plan(tables: Mapping[str, Table], workload: Workload, n: int | None, beta: Number, **terms: Any) -> Plan:
+    """Every method's predicted error and time; reads no data.
+
+    How many records there are is private, so an n that is told is a promise: methods that need it may rest on it.
+    """
+    domain = _of(tables, workload)
+    return planned(workload, n, _price(domain, terms), beta=beta, about=_about(tables, domain))
 
 
 def answer(
@@ -55,12 +76,12 @@ def answer(
     **terms: Any,
 ) -> Released:
     """Buy the answers of a workload, once."""
-    ranked = plan(curator, workload, n, beta, **terms)
-    chosen = ranked.best if method == "auto" else method_of(method)
-    domain, price, people = _domain(curator, workload.domain), ranked.price, ranked.n
+    domain = _of(curator.tables, workload)
+    price, people, risk = _price(domain, terms), None if n is None else whole("n", n), probability("beta", beta)
+    chosen = plan(curator.tables, workload, n, beta, **terms).best if method == "auto" else method_of(method)
     if (reason := chosen.refusal(workload, people, price)) is not None:
         raise BadQuestion(f"{chosen.name}: {reason}")
-    told = archive.dumps((workload, chosen, price, people, rational("beta", beta))).decode()
+    told = archive.dumps((workload, chosen, price, people, risk)).decode()
     charge = curator.ledger.charge(
         key=curator.key(told),
         loss=chosen.loss(workload, people, price),
@@ -79,8 +100,12 @@ def answer(
 
 
 def online(curator: Curator, domain: TableDomain, n: int | None, terms: dict[str, Any], **price: Any) -> Online:
-    """Open a life of private multiplicative weights, or go on with one."""
-    people = curator.table.schema.size if n is None else n
+    """Open a life of private multiplicative weights, or go on with one.
+
+    A rough n will do: it sets how far the model moves, and what is told of errors holds for any number of records.
+    """
+    known = _domain(curator.tables, domain)
+    people = _about(curator.tables, known) if n is None else n
     if people is None:
-        raise BadParameter("n", n, "a public number of records: given here, or as the size in the schema")
-    return Online(curator, _domain(curator, domain), _price(domain, price), n=people, **terms)
+        raise BadParameter("n", n, "about how many records there are: given here, or for a whole table by its size")
+    return Online(curator, known, _price(known, price), n=people, **terms)

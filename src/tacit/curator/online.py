@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from ..core.errors import LedgerConflict
+from ..core.errors import BadParameter, LedgerConflict
 from ..core.randomness import SYSTEM, Source
 from ..tables import codec
 from ..tables.linear import Counted, TableDomain
@@ -58,6 +58,8 @@ class Online:
     def ask(self, question: Question | Mapping[str, Any]) -> Answer:
         """How many records satisfy a condition on each of some attributes, as {"region": "north", "age": range(18)}."""
         asked = question if isinstance(question, Question) else Question.where(self.data.domain, question)
+        if not asked.counts:
+            raise BadParameter("question", f"one in steps of {asked.grid}", "one of coefficients 0 and 1 alone")
         key = self._curator.key(archive.dumps(asked).decode())
         while True:
             if (known := self._session.find(key)) is not None:

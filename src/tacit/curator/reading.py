@@ -2,28 +2,70 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
 from typing import Any
 
 from ..core.errors import BadParameter, BadQuestion
 from ..core.exact import rational
 from ..tables import sql
 from ..tables.door import Question
+from ..tables.expression import Column, Expression
+from ..tables.grids import parts_of
+from ..tables.measures import Compiled
 from ..tables.price import BETA, Terms
 from ..tables.query import Query
-from ..tables.relation import Relation, scans
+from ..tables.relation import Derive, Join, PerUnit, Relation, Where, scans
 from ..tables.table import PublicTable, Table
 
 Asked = str | Question | Query
 TERMS = tuple(Terms.__annotations__)
 
 
-def owned(relation: Relation, tables: Mapping[str, Table]) -> None:
-    """Refuse rows of other tables, or of a table as another schema bounds it: prices are read off the relation."""
+def owned(relation: Relation, tables: Mapping[str, Table], *asked: Expression | None) -> None:
+    """Refuse rows or columns of other tables, or as another schema bounds them: prices are read off their domains."""
+    known, told = ", ".join(tables), "as the curator has them; make the question of its tables"
     for scan in scans(relation):
         if scan.table not in tables or tables[scan.table].schema.scan() != scan:
-            known = ", ".join(tables)
-            raise BadQuestion(f"these are not rows of {known} as the curator has them; make the question of its tables")
+            raise BadQuestion(f"these are not rows of {known} {told}")
+    for source, e in (*_computed(relation), *((relation, e) for e in asked)):
+        for column in _columns(e):
+            if source.columns.get(column.name) != column.domain:
+                raise BadQuestion(f"these are not columns of {known} {told}")
+
+
+def _computed(relation: Relation) -> Iterator[tuple[Relation, Expression]]:
+    """Every expression in a relation, with the rows that it is of."""
+    match relation:
+        case Join(left=left, right=right):
+            yield from _computed(left)
+            yield from _computed(right)
+        case Where(source=source, condition=condition):
+            yield source, condition
+            yield from _computed(source)
+        case Derive(source=source, derived=named):
+            yield from ((source, e) for _, e in named)
+            yield from _computed(source)
+        case PerUnit(source=source, keys=keys, folds=folds):
+            yield from ((source, e) for _, e in (*keys, *folds))
+            yield from _computed(source)
+
+
+def _columns(e: Expression | None) -> Iterator[Column]:
+    """The columns that an expression reads; what it holds more than once is looked at once."""
+    waiting, seen = [] if e is None else [e], set[int]()
+    while waiting:
+        part = waiting.pop()
+        if id(part) not in seen:
+            seen.add(id(part))
+            waiting += parts_of(part)
+            if isinstance(part, Column):
+                yield part
+
+
+def _owned(query: Query, tables: Mapping[str, Table]) -> Query:
+    owned(query.relation, tables, *(key.expression for key in query.keys), *(a.expression for _, a in query.aggregates))
+    return query
 
 
 def asked(
@@ -50,9 +92,16 @@ def asked(
                     said[name] = told
             return parsed.query, said
         case Question():
-            owned(question.query.relation, tables)
-            return question.query, said
+            return _owned(question.query, tables), said
         case Query():
-            owned(question.relation, tables)
-            return question, said
+            return _owned(question, tables), said
     raise BadParameter("question", type(question).__name__, "SQL, or a question made of a table, as table.count()")
+
+
+def identity(made: Compiled, said: Mapping[str, Any]) -> tuple[object, ...]:
+    """What makes a question at its terms the same as another: a cap that never binds and a delta without use do not."""
+    plan, recipes, choices = made.question
+    if plan.groups is not None and plan.groups >= replace(plan, groups=None).touched:
+        plan = replace(plan, groups=None)
+    terms = sorted((name, rational(name, value)) for name, value in said.items())
+    return plan, recipes, choices, [(name, value) for name, value in terms if plan.chosen or name != "delta"]

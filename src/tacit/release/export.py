@@ -45,6 +45,11 @@ def _end(end: float, integer: bool) -> float | None:
     return int(end) if integer and end == int(end) else end
 
 
+def _floats(ends: list[Any]) -> list[float | None]:
+    """Ends as the floats they were: Arrow takes no integer beyond 2^53 for one."""
+    return [None if end is None else float(end) for end in ends]
+
+
 def arrow(release: Release) -> Table:
     import pyarrow as pa
 
@@ -55,7 +60,7 @@ def arrow(release: Release) -> Table:
         if kind is None and not any(value is not None for value in values):
             kind = pa.string()
         names.append(name)
-        arrays.append(pa.array(values, kind))
+        arrays.append(pa.array(values if name in release.columns else _floats(values), kind))
     return pa.table(arrays, names=names)
 
 
@@ -127,7 +132,8 @@ def sentence(release: Release) -> str:
     units = " and ".join(sorted({unit for _, unit, _ in release.provenance.tables})) or "unit"
     chosen, facts = release.ranks(), []
     if release.noisy_names - chosen.keys():
-        facts.append(f"In brackets: each interval holds with {confidence} probability over the noise.")
+        shown = "" if release.keys is None else ", given that its key is shown"
+        facts.append(f"In brackets: each interval holds with {confidence} probability over the noise{shown}.")
     facts += [_place(release, name, ranks, confidence) for name, ranks in chosen.items()]
     if (rows := bounded(release.query.relation)) > 1:
         facts.append(f"At most {rows} rows of each {units} are counted.")

@@ -53,7 +53,7 @@ def versions() -> tuple[tuple[str, str], ...]:
 
 @dataclass(frozen=True)
 class Provenance:
-    """Where a release comes from; `tables` are (name, unit of privacy, digest of the schema)."""
+    """Where a release comes from; `tables` are (name, unit of privacy, digest of the schema) of those it reads."""
 
     question: str = ""
     tables: tuple[tuple[str, str, str], ...] = ()
@@ -187,8 +187,10 @@ class Release:
         recipes = dict(self.recipes)
         wanted = recipes.keys() if names is None else recipes.keys() & names
         used = {part % len(self.noisy) for name in wanted for part in recipes[name].parts}
-        reaches = {i: _reach(self.mechanisms[i], each) for i in used}
-        measures = [Noisy(array, reaches.get(i, 0.0)) for i, array in enumerate(self._arrays)]
+        measures = [
+            _noisy(array, m, each) if i in used else Noisy(array)
+            for i, (array, m) in enumerate(zip(self._arrays, self.mechanisms, strict=True))
+        ]
         found = {name: recipes[name].estimate(measures) for name in wanted}
         for name, _, values in self.revised:
             if name in wanted:
@@ -276,11 +278,13 @@ def _array(m: Mechanism[Any, Any], values: tuple[Any, ...]) -> NDArray[Any]:
     return np.array(values, np.int64 if narrow else object)
 
 
-def _reach(m: Mechanism[Any, Any], each: float) -> float:
-    """What noise keeps within; a choice has no noise, and a count by which a key was chosen has that of its own."""
+def _noisy(array: NDArray[Any], m: Mechanism[Any, Any], each: float) -> Noisy:
+    """With what its noise keeps within; a choice has no noise, and a count by which a key was chosen a threshold."""
     if isinstance(m, Quantiles | TopK):
-        return 0.0
-    return (m.noise if isinstance(m, KeySelection) else m).error(beta=each)
+        return Noisy(array)
+    if isinstance(m, KeySelection):
+        return Noisy(array, m.noise.error(beta=each), m.threshold)
+    return Noisy(array, m.error(beta=each))
 
 
 def _key(domain: Domain, values: Sequence[int | str]) -> Estimate:

@@ -26,7 +26,7 @@ from .schema import Schema
 _THEOREMS = {
     Laplace: "P[|Z| >= t] = 2 q^t / (1 + q), q = exp(-1/scale)",
     Gaussian: "the exact quantile of discrete Gaussian noise",
-    KeySelection: "the exact quantile of its noise, where the key is released",
+    KeySelection: "the exact quantile r of its noise, given that the key is shown; from 1 up if not above T + r",
 }
 
 
@@ -93,8 +93,11 @@ def accuracy(name: str, r: Recipe, steps: Sequence[Step], beta: Fraction, count:
     theorem = _THEOREMS.get(type(steps[r.parts[0]].mechanism), "")
     match r.kind:
         case "count" | "units" | "sum":
-            error = up(Fraction(errors[0]) * r.own)
-            return Accuracy(name, error, f"+-{error:g}", theorem)
+            error, m = up(Fraction(errors[0]) * r.own), steps[r.parts[0]].mechanism
+            text = f"+-{error:g}"
+            if isinstance(m, KeySelection):
+                text += f" where it is above {m.threshold + error:g}, else from 1 up"
+            return Accuracy(name, error, text, theorem)
         case "quantile":
             ranks = errors[0] / r.split
             text = f"within {ranks:g} ranks of its own, beyond what the grid is too coarse for"

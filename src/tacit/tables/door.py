@@ -21,6 +21,7 @@ from .columns import written
 from .expression import Expression
 from .figures import Figure, Given, shown
 from .grids import Literal as Plain
+from .kinds import check
 from .lookups import MOST_CELLS
 from .outputs import Logic, Output, Released
 from .plan import Key
@@ -214,7 +215,9 @@ class Question(Asks):
         outputs = self.outputs if self.outputs is not None else tuple(self._released.items())
         groups = self.rows.groups if self.keys else None
         relation = self.rows.relation
-        return Query(relation, self.keys, self.aggregates, outputs, groups, self.condition, self.order, self.most)
+        meant = Query(relation, self.keys, self.aggregates, outputs, groups, self.condition, self.order, self.most)
+        check(meant)
+        return meant
 
 
 def _table(relation: Relation) -> str:

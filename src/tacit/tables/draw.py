@@ -17,10 +17,11 @@ from numpy.typing import NDArray
 from ..core.errors import BadData
 from ..core.mechanism import Mechanism
 from ..core.randomness import SYSTEM, Source
-from ..mechanisms import KeySelection, Quantiles, TopK
+from ..mechanisms import Gaussian, KeySelection, Laplace, Quantiles, TopK
 from .price import Offer
 
-_LARGEST = 1 << 60
+_LARGEST = 1 << 60  # in magnitude, of the integers that noise is added to as 64 bits
+_MOST_UNITS = 1 << 40  # no table has more
 
 
 class Answered(Protocol):
@@ -72,6 +73,8 @@ def _one(m: Mechanism[Any, Any], array: NDArray[Any], source: Source) -> tuple[A
         return tuple(m.sample_rows(np.repeat(array, (m.cells or array.shape[1]) // array.shape[1], axis=1), source))
     if isinstance(m, TopK):
         return tuple(m.sample(row, source) for row in array)
-    if array.dtype == object:  # sums too large for 64 bits lie beyond the range of noise in any case
+    if isinstance(m, Laplace | Gaussian) and m.sensitivity.linf * _MOST_UNITS > _LARGEST:  # a public fact
+        return tuple(int(v) + int(m.draw(source, None)) for v in array.tolist())  # whole numbers of any size
+    if array.dtype == object:  # of so few units none is; in any case clamping moves no two farther apart
         array = np.array([max(-_LARGEST, min(int(v), _LARGEST)) for v in array], np.int64)
     return tuple(np.asarray(m.sample(array, source)).tolist())

@@ -11,7 +11,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ..core.errors import BadQuestion
 from ..core.exact import down, up
+from .kinds import moment
 from .outputs import (
     Arithmetic,
     Choice,
@@ -153,12 +155,21 @@ def _comparison(sign: str, a: Estimate, b: Estimate) -> Estimate:
 
 
 def _compared(sign: str, x: Any, y: Any) -> float:
-    """Dates with dates, text with text; where kinds differ, as text."""
-    if x is None or y is None:
+    """Dates with dates, text with text; of other kinds there is no such comparison."""
+    try:
+        x, y = _like(x, y), _like(y, x)
+    except BadQuestion:
         return np.nan
-    if type(x) is not type(y):
-        x, y = _text(x), _text(y)
-    return float(_COMPARED[sign](x, y))
+    return np.nan if x is None or type(x) is not type(y) else float(_COMPARED[sign](x, y))
+
+
+def _like(x: Any, other: Any) -> Any:
+    """x as a date or a moment, where it is compared with one."""
+    if isinstance(x, str) and isinstance(other, datetime.date):
+        return moment(x, "timestamp" if isinstance(other, datetime.datetime) else "date")
+    if type(x) is datetime.date and isinstance(other, datetime.datetime):
+        return datetime.datetime.combine(x, datetime.time())
+    return x
 
 
 def _text(x: Any) -> str:
@@ -194,9 +205,14 @@ def _function(f: Function, a: Estimate) -> Estimate:
                 return a
             unit = 10.0 ** abs(f.digits)
             scale, back = (np.multiply, np.divide) if f.digits >= 0 else (np.divide, np.multiply)
-            return numbers(*(np.asarray(back(np.floor(scale(v, unit) + 0.5), unit)) for v in (x, low, high)))
+            return numbers(*(np.asarray(back(_nearest(scale(v, unit)), unit)) for v in (x, low, high)))
     rounded = np.floor if f.name == "floor" else np.ceil
     return a if a.kind == "integer" else numbers(*(np.asarray(rounded(v)) for v in (x, low, high)))
+
+
+def _nearest(x: Floats) -> Floats:
+    """The nearest whole number, halves away from zero."""
+    return np.asarray(np.sign(x) * np.floor(np.abs(x) + 0.5) + 0.0)  # no minus in front of a zero
 
 
 def _choice(condition: Estimate, then: Estimate, otherwise: Estimate) -> Estimate:
@@ -204,8 +220,8 @@ def _choice(condition: Estimate, then: Estimate, otherwise: Estimate) -> Estimat
     if "label" in (then.kind, otherwise.kind):
         pairs = zip(holds.tolist(), then.tolist(), otherwise.tolist(), strict=True)
         chosen = [a if first else b for first, a, b in pairs]
-        alike = len({type(v) for v in chosen if v is not None}) <= 1 and then.kind == otherwise.kind
-        return labels(chosen if alike else [None if v is None else _text(v) for v in chosen])
+        kinds = {type(v) for v in (*then.tolist(), *otherwise.tolist()) if v is not None}
+        return labels(chosen if len(kinds) <= 1 else [None if v is None else _text(v) for v in chosen])
     yes, no = condition.lower == 1, condition.upper == 0
     low = np.where(yes, then.lower, np.where(no, otherwise.lower, np.minimum(then.lower, otherwise.lower)))
     high = np.where(yes, then.upper, np.where(no, otherwise.upper, np.maximum(then.upper, otherwise.upper)))

@@ -29,6 +29,7 @@ from ..core.loss import Loss, Pure, zero
 from ..core.search import least_positive
 from .accuracy import Accuracy, accuracies, noise_error, public_size
 from .calibration import Step, steps
+from .kinds import check
 from .measures import Compiled, compiled
 from .plan import Plan
 from .query import Query
@@ -110,6 +111,7 @@ def offer(
     beta, delta = probability("beta", terms.get("beta", BETA)), terms.get("delta")
     if beta < _RAREST:
         raise BadParameter("beta", terms.get("beta"), "1e-300 or more")
+    check(query)
     made = compiled(query, schemas) if made is None else made
     told = _Terms(made, budget, spent, allowance, beta, delta)
     match next(iter(given.items())):

@@ -12,6 +12,13 @@ Each is clamped to the public range.  Where the noisy count is not positive the 
 is the whole range.  An interval is of the statistic of the rows in the cell, and holds whenever those of its measures
 do; of a cell without rows, which has no mean, it says nothing.
 
+Where keys are chosen privately, a count y = n + Z is shown only if it is at least the threshold T, and noise that was
+large is seen more often.  The interval [y - r, y + r], with P[|Z| > r] <= beta, then begins at 1 unless y > T + r; and
+for every n >= 1 it holds with probability 1 - beta, given that the key is shown.  Proof, for Z symmetric and
+log-concave, as Laplace's and Gauss's are.  If n >= T, it fails only if |Z| > r.  Let a = n - T.  Given Z >= -a, that is
+P[Z > r] / P[Z >= -a] <= 2 P[Z > r] if a <= r, and 1 - P[|Z| <= r] / P[Z >= -a] if not, both at most P[|Z| > r].  If
+n < T, it fails only if y > T + r, and P[Z > T - n + r | Z >= T - n] <= P[Z > r | Z >= 0] <= P[|Z| > r].
+
 Squares are taken of values rounded down to multiples of g steps, so coarse that a square is below 2^30:
 by Minkowski's inequality the root of their mean is off by less than g.
 """
@@ -39,18 +46,24 @@ _ROUNDING = 2.0**-48  # of sums of a few terms, outward
 
 @dataclass(frozen=True)
 class Noisy:
-    """What was released of a measure: integers with noise of at most `reach`, or the places that were chosen."""
+    """What was released of a measure: integers with noise of at most `reach`, or the places that were chosen.
+
+    Of counts by which keys were chosen, only those from the `threshold` on are there.
+    """
 
     values: NDArray[Any]
     reach: float = 0.0
+    threshold: int | None = None
 
     @cached_property
     def floats(self) -> Floats:
         return np.asarray(self.values, np.float64)
 
     def interval(self) -> tuple[Floats, Floats]:
-        size = np.abs(self.floats) + self.reach
-        return _outward(self.floats - self.reach, self.floats + self.reach, np.where(size < _EXACT, 0, size))
+        size, low = np.abs(self.floats) + self.reach, self.floats - self.reach
+        if self.threshold is not None:
+            low = np.where(low > self.threshold, low, 1)
+        return _outward(low, self.floats + self.reach, np.where(size < _EXACT, 0, size))
 
 
 @dataclass(frozen=True)
@@ -158,6 +171,8 @@ class Recipe:
         if self.domain.kind == "number":
             least, most = (np.full(steps.shape, end) for end in self.ends)
             return numbers(times(steps, self.domain.grid), least, most)
+        if self.domain.kind == "boolean":
+            return Estimate("boolean", np.asarray(steps, float), np.zeros(steps.shape), np.ones(steps.shape))
         return labels([self.domain.label(int(step)) for step in steps])
 
 

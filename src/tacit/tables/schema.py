@@ -33,7 +33,7 @@ from .relation import Scan
 __all__ = ["ColumnType", "Schema"]
 
 NAME = re.compile(r"[a-z][a-z0-9_]{0,62}")
-MOST_ROWS, MOST_COLUMNS = 10**9, 4096
+MOST_ROWS, MOST_COLUMNS, LONGEST_PART = 10**9, 4096, 200
 
 
 @dataclass(frozen=True)
@@ -133,14 +133,25 @@ def _schema(where: str, given: Mapping[str, Any], beside: Path = Path()) -> Sche
         raise table.bad("rows", "given: at most how many rows of one unit are used")
     if unit == "row" and rows not in (None, 1):
         raise table.bad("rows", '1 or left out where the unit is "row"')
-    partition = table.get("partition")
-    if partition is not None and (partition, "category") not in [(key, column.type) for key, column in known]:
-        raise table.bad("partition", "a column of type category")
-    engine, source = table.get("engine"), _source(table, beside)
+    partition, engine, source = _partition(table, dict(known)), table.get("engine"), _source(table, beside)
     if engine not in (None, *ENGINES):
         raise table.bad("engine", f"one of {', '.join(ENGINES)}")
     table.close()
     return Schema(name, None if unit == "row" else unit, rows or 1, known, groups, size, partition, engine, source)
+
+
+def _partition(table: Facts, known: Mapping[str, ColumnType]) -> str | None:
+    """The column of parts, each of which a ledger calls by the column and its label."""
+    name = table.get("partition")
+    if name is None:
+        return None
+    if not isinstance(name, str) or name not in known or known[name].type != "category":
+        raise table.bad("partition", "a column of type category")
+    for label in known[name].domain.labels:
+        if len(part := f"{name}={label}") > LONGEST_PART or not part.isprintable():
+            allowed = f"a column of which COLUMN=LABEL is at most {LONGEST_PART} printable characters for every label"
+            raise BadSchema(f"{table.where}.partition", part, allowed)
+    return name
 
 
 def _source(table: Facts, beside: Path) -> str | None:

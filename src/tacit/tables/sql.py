@@ -30,6 +30,7 @@ from ..core.errors import BadQuestion
 from . import build
 from .columns import written
 from .expression import Column, Expression
+from .kinds import Kind, Kinds, of_aggregate, of_domain
 from .lookups import MOST_CELLS
 from .outputs import Output, Released
 from .plan import Key
@@ -84,7 +85,8 @@ class _Question:
         self.scope = source.read(select)
         self.rows = source.rows(self.scope)
         self.asked = Aggregates(source, self.scope)
-        self.shown = Outputs(self.text, self._released)
+        self.kinds: dict[str, Kind] = {}  # of what is released
+        self.shown = Outputs(self.text, self._released, Kinds(self.kinds))
         self.keys: list[Key] = []
         self.aggregates: dict[str, Aggregate] = {}
         self.outputs: dict[str, Output] = {}
@@ -100,7 +102,7 @@ class _Question:
         for i, item in enumerate(self.select.expressions):
             self._show(i, item)
         having = self.select.args.get("having")
-        condition = self._output(having.this) if having else None
+        condition = self._output(having.this, condition=True) if having else None
         order = self.select.args.get("order")
         ordered = tuple(self._ordered(node) for node in order.expressions) if order else ()
         if not self.aggregates:
@@ -134,6 +136,7 @@ class _Question:
         except BadQuestion as error:
             raise self.text.bad(node, error.reason) from None
         self.keys.append(Key(self._free(node, name or f"key_{len(self.keys) + 1}"), e, values))
+        self.kinds[self.keys[-1].name] = of_domain(e.domain)
 
     def _value(self, node: exp.Expr) -> Expression | None:
         """What a part of the question means on single rows, if it has a meaning there."""
@@ -177,7 +180,7 @@ class _Question:
             name = next((known for known, other in self.aggregates.items() if other == aggregate), None)
             if name is None:
                 name = self._free(node, called)
-                self.aggregates[name] = aggregate
+                self.aggregates[name], self.kinds[name] = aggregate, of_aggregate(aggregate)
             found.append((called if alias else name, Released(name)))
         return found
 
@@ -207,9 +210,12 @@ class _Question:
             return None
         return next((output for name, output in self.outputs.items() if same(node.this, name)), None)
 
-    def _output(self, node: exp.Expr) -> Output:
+    def _output(self, node: exp.Expr, condition: bool = False) -> Output:
         try:
-            return build.moderate(self.shown.read(node))
+            found = build.moderate(self.shown.read(node))
+            if condition:
+                self.shown.kinds.condition(found)
+            return found
         except BadQuestion as error:
             raise error if error.position else self.text.bad(node, error.reason) from None
 

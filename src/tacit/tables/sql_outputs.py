@@ -10,6 +10,7 @@ from typing import Any, Literal
 from sqlglot import exp
 
 from ..core.errors import BadQuestion
+from .kinds import Kinds
 from .outputs import Arithmetic, Choice, Comparison, Function, Logic, Output, Value, chain
 from .sql_nodes import digits, flat, literal, only, unsupported
 from .sql_rows import CASTS, COMPARISONS
@@ -29,15 +30,21 @@ NOTHING = Value(None)
 class Outputs:
     """Reads outputs; `released` says which parts of the question are released columns, and None of the others."""
 
-    def __init__(self, text: Text, released: Callable[[exp.Expr], Output | None]) -> None:
-        self.text, self.released = text, released
+    def __init__(self, text: Text, released: Callable[[exp.Expr], Output | None], kinds: Kinds) -> None:
+        self.text, self.released, self.kinds = text, released, kinds
 
     def read(self, node: exp.Expr) -> Output:
         """What a part of the question means."""
         if not isinstance(node, exp.Expr):
             raise BadQuestion("a value is missing here")
         found = self.released(node)
-        return self._read(node) if found is None else found
+        if found is None:
+            found = self._read(node)
+            try:
+                self.kinds.of(found)
+            except BadQuestion as error:
+                raise self.text.bad(node, error.reason) from None
+        return found
 
     def _read(self, node: exp.Expr) -> Output:
         kind = type(node)
@@ -96,7 +103,13 @@ class Outputs:
         to = CASTS.get(getattr(node.args["to"].this, "name", ""))
         if to not in ("integer", "real"):
             raise self.text.bad(node, "what is released can be cast to INTEGER or DOUBLE")
-        return Function("round", self.read(node.this)) if to == "integer" else self.read(node.this)
+        a = self.read(node.this)
+        match self.kinds.of(a):
+            case "boolean":
+                return Choice(Function("is_missing", a), NOTHING, Choice(a, Value(Fraction(1)), Value(Fraction(0))))
+            case "number" | None:
+                return Function("round", a) if to == "integer" else a
+        raise self.text.bad(node, "what is released can be cast if it is a number or a condition")
 
     def _two(self, node: exp.Expr) -> tuple[Output, Output]:
         only(self.text, node, "this", "expression")

@@ -1,4 +1,4 @@
-"""All methods side by side, predicted and measured, as the number of records or the price varies.
+"""All methods side by side, predicted and measured, as domain, queries, number of records or price vary.
 
 What is measured is measured on generated data: records fall into cells whose weights decay from attribute to attribute,
 so that some cells are crowded and most are empty, as in real tables.
@@ -6,13 +6,15 @@ so that some cells are crowded and most are empty, as in real tables.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
+from itertools import product
 from typing import Any
 
 import numpy as np
 
 from ..core.errors import BadQuestion
 from ..core.exact import Number, whole
+from ..core.progress import told
 from ..core.randomness import SYSTEM, Source
 from ..core.sample import integers
 from .data import Rows
@@ -38,8 +40,8 @@ def generated(domain: Domain, n: int, source: Source = SYSTEM) -> Rows:
 
 
 def compare(
-    workload: Workload,
-    ns: Iterable[int],
+    workloads: Workload | Sequence[Workload],
+    ns: Sequence[int],
     prices: Sequence[Price],
     *,
     methods: Sequence[Method] = METHODS,
@@ -47,16 +49,17 @@ def compare(
     beta: Number = 0.05,
     source: Source = SYSTEM,
 ) -> list[dict[str, Any]]:
-    """A row for each n, price and method that applies: normalised errors, as predicted and as measured once."""
-    rows = []
-    for n in ns:
+    """A row for each workload, n, price and method that applies: normalised errors, predicted and measured once."""
+    rows, tables = [], list(product([workloads] if isinstance(workloads, Workload) else workloads, ns))
+    for workload, n in told("comparing", tables, len(tables)):
         data = generated(workload.domain, n, source) if measured else None
         truth = None if data is None else workload.answer(data)
+        about = {"cells": workload.domain.size, "queries": workload.queries, "n": n}
         for price in prices:
             for row in plan(workload, n, price, methods, beta).rows:
                 if (p := row.prediction) is None:
                     continue
-                found = {"n": n, "price": str(price), "method": row.method.name, "kind": p.kind}
+                found: dict[str, Any] = {**about, "price": str(price), "method": row.method.name, "kind": p.kind}
                 found |= {"predicted mean": p.mean / n, "predicted max": p.worst / n}
                 if data is not None and truth is not None:
                     found |= _measured(row.method, workload, data, truth, price=price, n=n, source=source)

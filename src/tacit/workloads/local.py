@@ -50,9 +50,9 @@ class Local(Method):
             return (
                 "the number of reports is seen by all, so units must be substituted (SUBSTITUTE), not added or removed"
             )
-        if not 2 <= workload.domain.size <= _CELLS:
+        if not 2 <= (cells := workload.domain.cells(workload.span)) <= _CELLS:
             return (
-                f"the domain must have 2 to {_CELLS} cells, and has {workload.domain.size:.3g}; use queries or residual"
+                f"attributes that are looked at must have 2 to {_CELLS} cells, not {cells:.3g}; use queries or residual"
             )
         if price.unit.l1 > 2:
             return "each person sends one report, and here a unit may have several records; use queries or histogram"

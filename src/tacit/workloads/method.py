@@ -125,7 +125,7 @@ class Method(ABC):
 
     name: ClassVar[str]
     theorem: ClassVar[str]  # one line: error and reference, as in a table of methods
-    needs_n: ClassVar[bool] = False  # whether the number of records must be public
+    needs_n: ClassVar[bool] = False  # whether the number of records must be public, and exact
     improves: ClassVar[str | None] = None  # a method than which it is no worse, whatever the bounds say
 
     @abstractmethod
@@ -140,7 +140,7 @@ class Method(ABC):
     def run(
         self, workload: Workload, data: Data, price: Price, source: Source, *, n: int | None, beta: float
     ) -> Released:
-        """The release itself, where it applies; n is what is publicly known, not what the data hold."""
+        """The release itself, where it applies; n is what is publicly known, or None, not what the data hold."""
 
     def loss(self, workload: Workload, n: int | None, price: Price) -> Loss:
         """What the release costs: by default the whole price."""
@@ -169,13 +169,15 @@ class Method(ABC):
     def refusal(self, workload: Workload, n: int | None, price: Price) -> str | None:
         """None, or why this method cannot be used."""
         if self.needs_n and n is None:
-            return "the number of records n must be public; give one (a guess under add/remove)"
+            return "the number of records n must be public, and exact: give n, and errors are stated for so many"
         return self.applies(workload, n, price)
 
 
 def within(d: Distance[Any], bound: Distance[Any]) -> bool:
-    """Whether a price for units that move data by `bound` covers units that move them by `d`."""
+    """Whether a price for units that move data by `bound` covers units that move them by `d`: of one relation.
+
+    Under substitution half of what moves comes and half goes, which distances of no relation need not keep to.
+    """
     known = d.l0 is not None and d.l0 <= bound.l0 if bound.l0 is not None else True
     norms = d.l1 <= bound.l1 and d.l2_squared <= bound.l2_squared and d.linf <= bound.linf
-    same = d.relation is None or bound.relation is None or type(d.relation) is type(bound.relation)
-    return known and norms and same
+    return known and norms and type(d.relation) is type(bound.relation)

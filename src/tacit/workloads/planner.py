@@ -35,6 +35,7 @@ class Plan:
     n: int | None
     price: Price
     rows: tuple[Row, ...] = field(repr=False)
+    about: int | None = None
 
     @property
     def best(self) -> Method:
@@ -59,18 +60,19 @@ class Plan:
 
     def records(self) -> list[dict[str, Any]]:
         """One row of plain values for each method, for a table or a picture."""
-        found = []
+        found, records = [], self.n or self.about
         for rank, row in enumerate(self.rows, 1):
             p = row.prediction
             entry: dict[str, Any] = {"rank": rank, "method": row.method.name, "theorem": row.method.theorem}
             entry |= {"mean": p and p.mean, "rms": p and p.rms, "worst": p and p.worst, "kind": p and p.kind}
             entry |= {"seconds": p and p.seconds, "seconds_per_query": p and p.seconds / self.workload.queries}
-            entry |= {"n": self.n, "normalised": p and (p.worst / self.n if self.n else None)}
+            entry |= {"n": self.n, "normalised": p and (p.worst / records if records else None)}
             found.append(entry | {"why": p.why if p else row.reason})
         return found
 
     def __str__(self) -> str:
-        n = f"n = {self.n}" if self.n is not None else "n not public"
+        rough = "n not public" if self.about is None else f"n about {self.about}"
+        n = rough if self.n is None else f"n = {self.n}"
         head = f"{self.workload!r}, {n}, {self.price}"
         shown = [("method", "mean", "rms", "max", "max / n", "seconds", "kind", "in the textbooks (max / n; time)")]
         for r in self.records():
@@ -86,20 +88,32 @@ class Plan:
 
 
 def plan(
-    workload: Workload, n: int | None, price: Price, methods: Iterable[Method] | None = None, beta: Number = 0.05
+    workload: Workload,
+    n: int | None,
+    price: Price,
+    methods: Iterable[Method] | None = None,
+    beta: Number = 0.05,
+    *,
+    about: int | None = None,
 ) -> Plan:
-    """Every method's prediction, ranked by mean error; n is the public number of records, or None."""
+    """Every method's prediction, ranked by mean error; n is the public number of records, or None.
+
+    Where n is None, `about` may be a rough one: it serves to rank methods that can do without n, and no others.
+    """
     probability("beta", beta)
-    people = None if n is None else whole("n", n)
+    people, rough = (None if number is None else whole("n", number) for number in (n, about))
     chosen = tuple(METHODS if methods is None else methods)
-    rows = [_row(method, workload, people, price, beta) for method in chosen]
+    rows = [_row(m, workload, people if m.needs_n else people or rough, price, beta) for m in chosen]
     means = {row.method.name: row.prediction.mean for row in rows if row.prediction is not None}
-    return Plan(workload, people, price, tuple(sorted(rows, key=lambda row: _rank(row, means))))
+    return Plan(workload, people, price, tuple(sorted(rows, key=lambda row: _rank(row, means))), rough)
 
 
 def _row(method: Method, workload: Workload, n: int | None, price: Price, beta: Number) -> Row:
-    reason = method.refusal(workload, n, price)
-    return Row(method, None, reason) if reason else Row(method, method.predict(workload, n, price, beta))
+    try:
+        reason = method.refusal(workload, n, price)
+        return Row(method, None, reason) if reason else Row(method, method.predict(workload, n, price, beta))
+    except BadParameter as error:  # noise that cannot be drawn at this price, by this method
+        return Row(method, None, str(error))
 
 
 def _rank(row: Row, means: dict[str, float]) -> tuple[float, float]:

@@ -9,7 +9,8 @@ Privacy.  That of one life of private multiplicative weights, which is for any q
 Utility.  A round without an update checks every answer of the last model.  Each other round has an update, so with c
 updates no more than (c + 1) k questions are asked; for so many, with probability 1 - beta, all comparisons are right to
 a, updates last, and every answer is within T + a: about n (ln|X| ln(k / beta) / (n epsilon))^(1/3), or under zCDP
-n (ln|X| / rho)^(1/4) (ln(k / beta) / n)^(1/2).  No answer of a model of n records misses by more than n.
+n (ln|X| / rho)^(1/4) (ln(k / beta) / n)^(1/2).  That updates last is proved for n records, but a checked answer is
+within T + a however many there are.  If there are n, no answer of the model misses by more than n.
 
 References.  Hardt and Rothblum, FOCS 2010; Dwork and Roth (2014), section 4.2, for the online form and its bound;
 Gupta, Roth, Ullman, TCC 2012, for going over the queries again.
@@ -25,8 +26,10 @@ from functools import lru_cache
 
 import numpy as np
 
+from ..core.distance import Substitute
 from ..core.exact import Number, probability
 from ..core.loss import Loss
+from ..core.progress import told
 from ..core.randomness import Source
 from .data import Data
 from .domain import Domain
@@ -42,7 +45,9 @@ from .workload import Workload
 
 CELLS = 1 << 24  # of the model
 _WORK = 10**10  # cells times queries, of one round
+_HELD = 1 << 27  # coefficients of all the questions, of 16 bytes each
 _ROUNDS = 4  # that are usual
+_PRODUCTS = (Marginal, Ranges, Predicates)
 
 
 @dataclass(frozen=True)
@@ -59,6 +64,8 @@ class OfflinePMW(Method):
             return f"a model of {cells:.3g} cells, of 2 to {CELLS}: use residual or tree"
         if cells * k > _WORK:
             return f"{k} queries of {cells} cells make {cells * k:.2g} steps a round, of at most {_WORK:.0g}: use mwem"
+        if (held := _coefficients(workload)) > _HELD:
+            return f"{k} queries have {held:.2g} coefficients to be held in memory, of at most {_HELD}: use mwem"
         return None
 
     def life(self, workload: Workload, n: int | None, price: Price, beta: Number) -> PrivateMultiplicativeWeights:
@@ -85,10 +92,11 @@ class OfflinePMW(Method):
         state, moved, rounds = life.begin(source), -1, 0
         while len(state.moves) > moved and not life.over(state):
             moved, rounds = len(state.moves), rounds + 1
-            for value in zip(asked, truth, strict=True):
+            for value in told(f"round {rounds}", zip(asked, truth, strict=True), len(asked)):
                 state, _ = life.step(state, value, source)
         checked, model = len(state.moves) == moved, life.model(state)
-        errors = np.full(workload.queries, min(_within(life), float(life.n))) if checked else None
+        most = life.n if isinstance(price.unit.relation, Substitute) else math.inf  # else n may not be what there is
+        errors = np.full(workload.queries, min(_within(life), most)) if checked else None
         said = "every answer was then checked" if checked else "then no update was left, and nothing more is known"
         note = f"{len(state.moves)} updates in {rounds} rounds; {said}"
         return Released(self.name, workload, workload.answer(model), errors, model, life.loss(), beta, (note,))
@@ -104,6 +112,16 @@ def _life(
 def _within(life: PrivateMultiplicativeWeights) -> float:
     """What a checked answer misses by at most: what is told of it was rounded to a step."""
     return life.error() + float(life.grid) / 2
+
+
+def _coefficients(workload: Workload) -> int:
+    """How many numbers its questions are, at most: those of a product lie on each axis alone."""
+    domain = workload.domain
+    each = (
+        (sum(domain.shape[axis] for axis in part.span) if isinstance(part, _PRODUCTS) else domain.size) * part.queries
+        for part in workload.parts
+    )
+    return sum(each)
 
 
 def questions(workload: Workload) -> Iterator[Question]:

@@ -8,6 +8,7 @@ classical   the constants of the textbook (`_pmw_constants.py`), refused where t
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 from dataclasses import replace
 from fractions import Fraction
 
@@ -41,12 +42,19 @@ def proven(
             domain, n, price, updates=c, threshold=0, questions=asked, beta=beta, grid=grid
         )
         (a, w), unit = draft.reach, draft.grid / draft.n
-        gap = max(math.ceil(n * least_gap(domain.size, c) / float(draft.grid)), w)
-        return replace(draft, threshold=(a + gap) * unit, least=gap * unit, margin=w * unit)
+        gap = max(math.ceil(n * least_gap(domain.size, c) / float(draft.grid) + 0.5), w + 1)  # of a rounded guess
+        return replace(draft, threshold=(a + gap) * unit, least=(gap - Fraction(1, 2)) * unit, margin=w * unit)
 
-    found = min((with_updates(1 << i) for i in range(0, 25, 2)), key=lambda m: m.error())
-    near = [with_updates(max(1, round(found.updates * 2**j))) for j in (-1, -0.5, 0.5, 1)]
-    return min([found, *near], key=lambda m: m.error())
+    def narrowest(found: PrivateMultiplicativeWeights, counts: Iterable[int]) -> PrivateMultiplicativeWeights:
+        for c in counts:
+            try:
+                found = min(found, with_updates(c), key=lambda m: m.error())
+            except BadParameter:  # noise grows with c, until it cannot be drawn
+                break
+        return found
+
+    found = narrowest(with_updates(1), (1 << i for i in range(2, 25, 2)))
+    return narrowest(found, [max(1, round(found.updates * 2**j)) for j in (-1, -0.5, 0.5, 1)])
 
 
 def practical(

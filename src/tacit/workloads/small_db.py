@@ -146,6 +146,8 @@ class SmallDB(Method):
             return f"{_shown(many)} tables of {m} records would have to be laid out, {RECORDS // m} can be: use mwem"
         if self.size is None and self._bound(workload, records, price, m=m, beta=0.5) >= records:
             best = self._best(workload, records, price, range(1, _LARGEST))
+            if fits(types.count, best):
+                return f"{records} records are too few: the best table, of {best}, promises nothing; use queries"
             return (
                 f"tables of {m} records promise nothing, and {_shown(candidates(types.count, best))} of the best size,"
                 f" {best}, would have to be laid out: use mwem"

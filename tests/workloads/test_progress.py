@@ -1,0 +1,27 @@
+"""What is told of long work, and to whom."""
+
+import pytest
+
+from tacit.core.progress import tell, told, watched
+from tacit.testing.sources import Seeded
+from tacit.workloads import Domain, Histogram, Price, marginals, method
+
+
+def test_each_step_is_told_to_whoever_looks_on():
+    seen, other = [], []
+    tell("nobody", 0.5)
+    with watched(lambda what, share: seen.append((what, share))):
+        assert list(told("counting", "abcd", 4)) == list("abcd")
+        with watched(lambda what, share: other.append(share)):
+            tell("inside", 0.5)
+    assert seen == [("counting", share) for share in (0.0, 0.25, 0.5, 0.75, 1.0)]
+    assert other == [0.5]
+
+
+@pytest.mark.parametrize("name", ["mwem", "adaptive", "pmw"])
+def test_methods_that_take_long_say_how_far_they_are(name):
+    domain = Domain.of({"a": 2, "b": 3, "c": 4})
+    data, seen = Histogram(domain, range(24)), []
+    with watched(lambda what, share: seen.append(share)):
+        method(name).release(marginals(domain, k=2), data, Price.of(epsilon=10), Seeded(1), n=276)
+    assert len(seen) > 2 and all(0 <= share <= 1 for share in seen)
