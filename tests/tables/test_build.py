@@ -153,9 +153,6 @@ def test_arithmetic_is_exact_on_common_grids(i: int, j: int, k: int, c: Fraction
     assert value(build.multiply(constant, C["real"]), **row) == c * y
     assert value(build.add(C["third"], constant), **row) == z + c
     assert value(build.divide(C["real"], constant), **row) == (y / c if c else None)
-    assert value(build.divide(C["real"], C["whole"]), **row) == (
-        math.floor(y / x * 1024) / Fraction(1024) if x else None
-    )
     assert value(build.floor(C["real"]), **row) == math.floor(y)
     assert value(build.ceil(C["third"]), **row) == math.ceil(z)
     assert value(build.absolute(C["real"]), **row) == abs(y)
@@ -166,6 +163,41 @@ def test_arithmetic_is_exact_on_common_grids(i: int, j: int, k: int, c: Fraction
     assert value(build.least(C["whole"], C["real"], C["third"]), **row) == min(x, y, z)
     assert value(build.greatest(C["whole"], constant, C["third"]), **row) == max(x, c, z)
     assert value(build.clamp(C["real"], -1, Fraction(5, 2)), **row) == min(max(y, -1), Fraction(5, 2))
+
+
+@st.composite
+def columns(draw: Any, name: str) -> Column:
+    """Numbers of any signs."""
+    lower, upper = sorted(draw(st.lists(st.integers(-(1 << 15), 1 << 15), min_size=2, max_size=2)))
+    return Column(
+        number(lower, upper, draw(st.sampled_from([Fraction(n, d) for n in (1, 4, 5) for d in (1, 3, 8)]))), name
+    )
+
+
+@settings(max_examples=300)
+@given(columns("whole"), columns("real"), st.fractions(0, 5, max_denominator=8), st.data())
+def test_quotients_are_exact_or_rounded_down_to_a_fine_grid(a: Column, b: Column, most: Fraction, data: Any) -> None:
+    x, y = a.domain, b.domain
+    p, q = (data.draw(st.sampled_from([d.lower, d.upper]) | st.integers(d.lower, d.upper)) for d in (x, y))
+    row = {"whole": p, "real": q}
+    whole, e = build.div(a, b), build.divide(a, b)
+    between = build.clamp(e, -1, most)
+    if not q:
+        assert value(whole, **row) is value(e, **row) is value(between, **row) is None
+        return
+    exact = p * x.grid / (q * y.grid)
+    assert value(whole, **row) == math.trunc(exact)
+    assert whole.domain.lower <= math.trunc(exact) <= whole.domain.upper
+    farthest = Fraction(max(-x.lower, x.upper), max(y.lower, -y.upper, 1)) * x.grid / y.grid
+    assert value(e, **row) == math.floor(exact / e.domain.grid) * e.domain.grid
+    assert e.domain.grid <= min(Fraction(1, 1024), max(farthest, Fraction(1, 1024)) / 2**29)
+    assert 0 <= min(max(exact, -1), most) - value(between, **row) <= max(1, most) / 2**29
+
+
+def test_a_quotient_of_wide_columns_is_no_coarser_than_it_must_be() -> None:
+    wide, narrow = Column(number(0, 1 << 45), "whole"), Column(number(1 << 40, 1 << 41), "real")
+    assert build.divide(wide, narrow).domain.grid == Fraction(1, 1 << 17)  # the dividend has 62 bits
+    assert build.divide(wide, C["whole"]).domain.grid == Fraction(1, 1024)
 
 
 def test_what_is_missing_stays_missing_but_where_it_is_asked_for() -> None:
@@ -255,6 +287,23 @@ def test_public_tables_keep_the_keys_that_can_occur() -> None:
     assert (value(found, third=1), value(found, third=3)) == (Fraction(1, 2), None)
     assert value(build.lookup(C["word"], {"b": True}), word="b") is True
     assert value(build.lookup(C["whole"], {}), whole=1) is None
+    assert value(build.lookup(C["whole"], {"1": 5, 1: 6}), whole=1) == 6
+
+
+@pytest.mark.parametrize(
+    ("name", "key"), [("label", 1), ("word", 1), ("whole", "1"), ("whole", True), ("flag", 1), ("day", "2020-01-01")]
+)
+def test_public_keys_of_another_kind_are_refused(name: str, key: Any) -> None:
+    with pytest.raises(BadQuestion, match=f"is a {C[name].domain.kind}, and no key"):
+        build.lookup(C[name], {key: 5, None: 6})
+
+
+def test_labels_are_cast_to_the_numbers_that_cells_may_hold() -> None:
+    labels = Column(category(" 2.5e1 ", "-.5", "1e9999999", "1e-9999999", "1/2", "1_0", "nan", "9" * 41), "label")
+    found = build.cast(labels, "real")
+    assert [value(found, label=i) for i in range(8)] == [25, Fraction(-1, 2), *[None] * 6]
+    with pytest.raises(BadQuestion, match="64 bits"):
+        build.cast(build.constant("1e999"), "integer")
 
 
 WIDE = Column(number(-(1 << 61), 1 << 61), "wide")

@@ -10,12 +10,14 @@ from typing import Any
 import duckdb
 import pytest
 
+from tacit.engines.duckdb import DuckDB
 from tacit.engines.reference import Reference
 from tacit.tables.domain import EPOCH, Domain
 from tacit.tables.expression import Expression, meaning
 from tacit.tables.plan import Plan, Total, Units
 from tacit.tables.plan import Rows as Counted
 from tacit.tables.query import Aggregate, Query
+from tacit.tables.schema import Schema
 from tacit.tables.sql import parse
 from tacit.tables.table import Table
 
@@ -173,9 +175,45 @@ def test_an_expression_means_what_a_database_says(database: Any, text: str) -> N
             assert float(found * e.domain.grid) == pytest.approx(float(expected), abs=1e-9), row
 
 
+@pytest.mark.parametrize("engine", [DuckDB, Reference])
+def test_quotients_mean_what_a_database_says(engine: Any) -> None:
+    ends = [None, -20000, -19999, -10000, -7, -2, -1, 0, 1, 2, 7, 10000, 19999, 20000]
+    rows = [{"i": i, "a": a, "b": b} for i, (a, b) in enumerate(itertools.product(ends, repeat=2))]
+    bounds = 'type = "integer", lower = -20000, upper = 20000'
+    schema = Schema.load(
+        f"""[table]\nname = "t"\nunit = "row"\n[columns]\na = {{{bounds}}}\nb = {{{bounds}}}
+        i = {{type = "integer", lower = 0, upper = {len(rows) - 1}}}"""
+    )
+    connection = duckdb.connect()
+    connection.execute("CREATE TABLE t (i INT, a INT, b INT)")
+    connection.executemany("INSERT INTO t VALUES (?, ?, ?)", [list(row.values()) for row in rows])
+    made = engine()
+    made.register(Table(rows, schema), "0" * 32)
+    for text, theirs in (
+        ("a DIV b", "a // nullif(b, 0)"),
+        ("(-19999) DIV b", "(-19999) // nullif(b, 0)"),
+        ("a DIV 10000", "a // 10000"),
+        ("a DIV -7", "a // -7"),
+        ("a / b", "a / nullif(b, 0)"),
+        ("1 / b", "1 / nullif(b, 0)"),
+    ):
+        query = parse(f"SELECT i, COUNT({text}), SUM({text}) FROM t GROUP BY i", {"t": schema}).query
+        _, (_, total) = query.aggregates
+        assert total.expression is not None
+        e = total.expression
+        n, sums = made.answer(Plan(query.relation, query.keys, (Counted(e), Total(e)))).cells
+        expected = [v for (v,) in connection.execute(f"SELECT {theirs} FROM t ORDER BY i").fetchall()]
+        assert n.tolist() == [int(v is not None) for v in expected]
+        found = [float(int(step) * e.domain.grid) for step in sums]
+        grid = float(e.domain.grid) if "/" in text else 0
+        assert grid <= 2**-15
+        assert all(0 <= (v or 0) - x <= grid + 1e-12 * abs(x) for v, x in zip(expected, found, strict=True)), text
+    made.close()
+
+
 # whole questions
 
-QUOTIENT = 1 / 1024  # what a quotient of two columns is rounded down to
+QUOTIENT = 1 / 131072  # what a quotient of two columns is rounded down to
 COMPARED = ("count", "units", "sum", "mean")
 OTHERWISE = (
     "LEAST(",

@@ -15,6 +15,7 @@ from typing import cast as typed
 
 from ..core.errors import BadQuestion
 from .arithmetic import add, modulo, multiply, quotient, round_to
+from .canonical import NUMBER
 from .domain import BOOLEAN, EPOCH, Domain, number
 from .expression import DatePart, Expression, Lookup, Part, part
 from .grids import DAY, FIRST, LAST, absent, constant, converted, folded, scaled, shaped
@@ -130,7 +131,5 @@ def cast(a: Expression, to: To) -> Expression:
 
 
 def _number(text: str) -> Fraction | None:
-    try:
-        return Fraction(text) if len(text) <= 40 and "/" not in text and "_" not in text else None
-    except (ValueError, ZeroDivisionError):
-        return None
+    """The number that a label is, if it is one as a cell of a table may hold it: so its exponent has three digits."""
+    return Fraction(text) if len(text) <= 40 and NUMBER.fullmatch(text) else None

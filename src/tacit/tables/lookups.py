@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from ..core.errors import BadQuestion
-from .domain import Domain, category
+from .domain import Domain, Kind, category
 from .expression import Add, Case, Constant, Expression, Lookup, Multiply, meaning
 from .grids import LONGEST_TABLE, Literal, alike, constant, folded, union
 
@@ -18,9 +18,15 @@ def lookup(a: Expression, table: Mapping[Any, Literal]) -> Expression:
     """What a public table says of a; missing where it has no such key."""
     if len(table) > LONGEST_TABLE:
         raise BadQuestion(f"a public table has at most {LONGEST_TABLE} keys")
+    fitting = {key: value for key, value in table.items() if _is(key, a.domain.kind)}
+    if table and not fitting:
+        raise BadQuestion(
+            f"what is looked up is a {a.domain.kind}, and no key of the public table is; "
+            "give the table such keys, or CAST the column in a subquery first"
+        )
     places = {label: step for step, label in enumerate(a.domain.labels)}
     known = {}
-    for key, value in table.items():
+    for key, value in fitting.items():
         step = places.get(key) if a.domain.kind == "category" else _step(key, a.domain)
         if step is not None and value is not None:
             known[step] = value
@@ -41,21 +47,24 @@ def lookup(a: Expression, table: Mapping[Any, Literal]) -> Expression:
     return folded(Lookup(domain, a, tuple(keys), tuple(steps[key] for key in keys)))
 
 
-def _step(key: Literal, domain: Domain) -> int | str | None:
-    """A key of a public table as steps of a domain, or None if it is not among its values."""
-    if key is None:
-        return None
-    match domain.kind:
-        case "text":
-            return key if isinstance(key, str) else None
+def _is(key: Literal, kind: Kind) -> bool:
+    """Whether a key of a public table is of a kind."""
+    match kind:
+        case "category" | "text":
+            return isinstance(key, str)
         case "boolean":
-            return int(key) if isinstance(key, bool) else None
-        case "date" if not isinstance(key, datetime.date) or isinstance(key, datetime.datetime):
-            return None
-        case "timestamp" if not isinstance(key, datetime.datetime):
-            return None
-        case "number" if isinstance(key, bool | str | datetime.date):
-            return None
+            return isinstance(key, bool)
+        case "date":
+            return isinstance(key, datetime.date) and not isinstance(key, datetime.datetime)
+        case "timestamp":
+            return isinstance(key, datetime.datetime)
+    return key is not None and not isinstance(key, bool | str | datetime.date)
+
+
+def _step(key: Literal, domain: Domain) -> int | str | None:
+    """A key of the domain's kind in its steps, or None if it is not among its values."""
+    if isinstance(key, str):
+        return key
     c = constant(key)
     steps = int(c.value or 0) * c.domain.grid / domain.grid
     return int(steps) if steps.denominator == 1 and domain.lower <= steps <= domain.upper else None

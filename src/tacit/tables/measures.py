@@ -32,7 +32,7 @@ from .relation import Derive, Relation, Scan, Where
 from .schema import Schema
 
 FINEST = 1 << 12  # cells of the histogram behind a quantile
-MOST_CELLS = 1 << 24  # of all such histograms of a question
+MOST_CELLS = 1 << 24  # of all histograms of a question, in all of its groups
 KEYS = -1  # the place of the counts that the selection of keys releases
 _WHOLE = number(0, 1 << 62)
 Choice = tuple[Fraction, ...] | int | None  # quantiles, or how many labels; None where noise is added
@@ -94,6 +94,12 @@ class _Compiler:
             raise BadQuestion("a question asks for at least one count, sum or the like")
         recipes = tuple((name, self._recipe(a)) for name, a in self.query.aggregates)
         measures, choices = tuple(m for m, _ in self.measured), tuple(choice for _, choice in self.measured)
+        bins = sum(len(m.edges) - 1 for m in measures if isinstance(m, Histogram))
+        if bins * (self.bare.cells or 1) > MOST_CELLS:
+            raise BadQuestion(
+                f"{bins} counts for quantiles and common values in each of {self.bare.cells} groups are more than "
+                f"{MOST_CELLS}; group by wider bins, or ask for fewer at a time"
+            )
         return Compiled(Plan(self.query.relation, self.query.keys, measures, self.query.groups), recipes, choices)
 
     def _place(self, measure: Measure, choice: Choice = None) -> int:
@@ -151,7 +157,7 @@ class _Compiler:
         d = e.domain
         if d.kind in ("text", "category") or d.size is None:
             raise BadQuestion("a quantile needs numbers or dates with declared bounds")
-        cells = max(16, min(FINEST, MOST_CELLS // (self.bare.cells or 1)))
+        cells = max(16, min(FINEST, MOST_CELLS // (len(self.aims) * (self.bare.cells or 1))))
         step = -(-d.size // cells)
         return Histogram(e, tuple(range(d.lower, d.upper + step + 1, step)))
 

@@ -1,8 +1,8 @@
 """Expressions of SQL over one row: the operators and functions on the list below, and nothing else.
 
-`/` divides exactly, also whole numbers; x DIV y is the quotient rounded toward zero, and x % y has the sign of x.
-ROUND and CAST AS INTEGER round halves away from zero.  LEAST and GREATEST are missing if one value is missing.  DOW
-counts 0 to 6 and DAYOFWEEK 1 to 7 from Sunday, ISODOW 1 to 7 from Monday.
+`/` divides whole numbers as reals, by a constant exactly; x DIV y is the quotient rounded toward zero, and x % y has
+the sign of x.  ROUND and CAST AS INTEGER round halves away from zero.  LEAST and GREATEST are missing if one value is
+missing.  DOW counts 0 to 6 and DAYOFWEEK 1 to 7 from Sunday, ISODOW 1 to 7 from Monday.
 """
 
 from __future__ import annotations
@@ -34,6 +34,7 @@ BINARY: dict[type[exp.Expr], Callable[[Expression, Expression], Expression]] = {
     exp.Sub: build.subtract,
     exp.Mul: build.multiply,
     exp.Div: build.divide,
+    exp.IntDiv: build.div,
 }
 UNARY: dict[type[exp.Expr], Callable[[Expression], Expression]] = {
     exp.Neg: build.negate,
@@ -110,7 +111,7 @@ class Rows:
         if kind in COMPARISONS:
             return build.compare(COMPARISONS[kind], *self._two(node))
         if kind in BINARY:
-            if isinstance(node.expression, exp.Interval):
+            if isinstance(node, exp.Add | exp.Sub) and isinstance(node.expression, exp.Interval):
                 return self._moved(node)
             return BINARY[kind](*self._two(node))
         if kind in UNARY:
@@ -129,13 +130,6 @@ class Rows:
     def _chain(self, node: exp.Expr) -> Expression:
         join = build.and_ if isinstance(node, exp.And) else build.or_
         return join(*(self.read(part) for part in flat(node)))
-
-    def _quotient(self, node: exp.Expr) -> Expression:
-        quotient = build.divide(*self._two(node))
-        if quotient.domain.lower >= 0:
-            return build.floor(quotient)
-        negative = build.compare("<", quotient, build.constant(0))
-        return build.case([(negative, build.ceil(quotient))], build.floor(quotient))
 
     def _remainder(self, node: exp.Expr) -> Expression:
         a, b = self._two(node)
@@ -276,7 +270,6 @@ READERS: dict[type[exp.Expr], Callable[[Rows, Any], Expression]] = {
     exp.Null: lambda *_: build.constant(None),
     exp.And: Rows._chain,
     exp.Or: Rows._chain,
-    exp.IntDiv: Rows._quotient,
     exp.Mod: Rows._remainder,
     exp.Between: Rows._between,
     exp.In: Rows._in,

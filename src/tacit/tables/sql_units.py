@@ -1,6 +1,7 @@
 """Subqueries of SQL, which keep the unit: projections and filters, and one row for each unit.
 
-Of the rows of one unit there are COUNT, SUM, AVG, MIN and MAX, exactly; a SUM of no values is 0, not missing.
+Of the rows of one unit there are COUNT, SUM, MIN and MAX, exactly, and AVG, rounded down as any quotient is; a SUM of
+no values is 0, not missing.
 """
 
 from __future__ import annotations

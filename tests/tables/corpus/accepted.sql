@@ -44,7 +44,7 @@ SELECT SUM(age / 3) AS thirds FROM people
 --> people(10) | thirds = sum((age + 0) @1/3)
 
 SELECT AVG(spend / age) AS each FROM people
---> people(10) | each = mean(((spend * 8) // age) @1/1024)
+--> people(10) | each = mean(((spend * 16384) // age) @1/2097152)
 
 SELECT AVG(age), AVG(spend) FROM people
 --> people(10) | mean_age = mean(age), mean_spend = mean(spend)
@@ -208,6 +208,15 @@ SELECT region, COUNT(*) AS n FROM people GROUP BY region HAVING n BETWEEN 1 AND 
 SELECT region, COUNT(*) AS n FROM people GROUP BY region HAVING AVG(age) > 40
 --> people(10) | by region = region [2] in 3 | n = count(), mean_age = mean(age) | show region = region, n = n | having (40 < mean_age)
 
+SELECT member, COUNT(*) AS n FROM people GROUP BY member HAVING member AND (n > 3 OR NULL)
+--> people(10) | by member = member [2] in 3 | n = count() | having (member and ((3 < n) or None))
+
+SELECT MEDIAN(joined) > '2020-01-09' AS late FROM people
+--> people(10) | median_joined = quantile(joined, 1/2) | show late = (2020-01-09 < median_joined)
+
+SELECT member, CAST(member AS INTEGER) AS x, COUNT(*) AS n FROM people GROUP BY member
+--> people(10) | by member = member [2] in 3 | n = count() | show member = member, x = if is_missing(member) then None else if member then 1 else 0 fi fi, n = n
+
 SELECT SUM(spend) / COUNT(*) AS m FROM people
 --> people(10) | sum_spend = sum(spend), count = count() | show m = (sum_spend / count)
 
@@ -248,7 +257,7 @@ SELECT COUNT(*) AS n FROM (SELECT person_id, COUNT(*) AS visits FROM people GROU
 --> [people(10) per unit visits = count()] where (3 <= visits) | n = count()
 
 SELECT AVG(a) FROM (SELECT person_id, AVG(spend) AS a, MIN(age) AS youngest FROM people GROUP BY person_id) AS t WHERE youngest > 17
---> [[people(10) per unit sum_spend = sum(spend) @1/128, count_spend = count(spend), youngest = min(age)] derive a = ((sum_spend * 8) // count_spend) @1/1024, youngest = youngest] where (18 <= youngest) | mean_a = mean(a)
+--> [[people(10) per unit sum_spend = sum(spend) @1/128, count_spend = count(spend), youngest = min(age)] derive a = ((sum_spend * 1024) // count_spend) @1/131072, youngest = youngest] where (18 <= youngest) | mean_a = mean(a)
 
 SELECT region, AVG(total) AS m FROM (SELECT person_id, region, SUM(spend) AS total FROM people GROUP BY person_id, region) AS t GROUP BY region
 --> [people(10) per unit region = region, total = sum(spend) @1/128] | by region = region [2] in 3 | m = mean(total)
@@ -328,6 +337,12 @@ SELECT COUNT(DISTINCT person_id) AS n FROM (SELECT person_id FROM people WHERE a
 
 SELECT AVG(share) FROM (SELECT person_id, SUM(spend) FILTER (WHERE member) / SUM(spend) AS share FROM people GROUP BY person_id) AS t
 --> [[people(10) per unit sum = sum(if member then spend else null fi) @1/128, sum_spend = sum(spend) @1/128] derive share = ((sum * 1024) // sum_spend) @1/1024] | mean_share = mean(share)
+
+SELECT AVG(share) FROM (SELECT person_id, CLAMP(SUM(spend) FILTER (WHERE member) / SUM(spend), 0, 1) AS share FROM people GROUP BY person_id) AS t
+--> [[people(10) per unit sum = sum(if member then spend else null fi) @1/128, sum_spend = sum(spend) @1/128] derive share = if (536870912 <= if (((sum * 536870912) // sum_spend) <= 0) then 0 else ((sum * 536870912) // sum_spend) fi) then 536870912 else if (((sum * 536870912) // sum_spend) <= 0) then 0 else ((sum * 536870912) // sum_spend) fi fi @1/536870912] | mean_share = mean(share)
+
+SELECT COUNT(*) AS n FROM people WHERE (age - 60) DIV age = -1
+--> people(10) where (if (((age + -60) // age) <= -1) then ((((age + -60) * -1) // age) * -1) else ((age + -60) // age) fi = -1) | n = count()
 
 SELECT AVG(m) FROM (SELECT person_id, SUM(member) AS m, MAX(joined) AS last FROM people GROUP BY person_id) AS t WHERE last >= '2024-01-01'
 --> [people(10) per unit m = sum((member + 0)), last = max(joined)] where (2024-01-01 <= last) | mean_m = mean(m)

@@ -298,8 +298,53 @@ SELECT COUNT(*) AS n FROM people ORDER BY n NULLS FIRST, 2
 SELECT COUNT(*) AS n FROM people ORDER BY n DESC NULLS FIRST
 --! 1:43 NULLS FIRST and NULLS LAST are not supported
 
+SELECT COUNT(*) AS n FROM people WHERE joined * INTERVAL '2' DAY > DATE '2020-01-01'
+--! 1:58 INTERVAL is not on the list of what can be asked
+
 SELECT COUNT(*) AS n FROM people HAVING age > 3
 --! 1:41 'age' is a value of single rows; aggregate it, or GROUP BY it
+
+SELECT region, COUNT(*) AS n FROM people GROUP BY region HAVING n > 3 AND AVG(age) > '10'
+--! 1:75 a number and a text do not go together; numbers are written without quotes
+
+SELECT COUNT(*) > '200' AS many FROM people
+--! 1:8 a number and a text do not go together; numbers are written without quotes
+
+SELECT region, COUNT(*) AS n FROM people GROUP BY region HAVING region IN ('north', 5)
+--! 1:65 a number and a text do not go together; numbers are written without quotes
+
+SELECT COALESCE(AVG(age), 'none') AS m FROM people
+--! 1:8 a number and a text do not go together; numbers are written without quotes
+
+SELECT MEDIAN(joined) > '2020-1-9' AS late FROM people
+--! 1:8 a date is written like 2020-12-31; got '2020-1-9'
+
+SELECT note, MEDIAN(joined) = note AS same, COUNT(*) AS n FROM people GROUP BY note
+--! 1:14 a date and a text do not go together
+
+SELECT member, COUNT(*) AS n FROM people GROUP BY member HAVING member = 'true'
+--! 1:65 a boolean and a text do not go together
+
+SELECT member, member + 1 AS more, COUNT(*) AS n FROM people GROUP BY member
+--! 1:16 this is computed of numbers only, and here is a boolean
+
+SELECT region, -region AS less, COUNT(*) AS n FROM people GROUP BY region
+--! 1:17 this is computed of numbers only, and here is a text
+
+SELECT region, CAST(region AS DOUBLE) AS x, COUNT(*) AS n FROM people GROUP BY region
+--! 1:21 what is released can be cast if it is a number or a condition
+
+SELECT NOT COUNT(*) AS b FROM people
+--! 1:12 a condition must be true or false, such as n >= 18; this is a number
+
+SELECT COUNT(*) AND TRUE AS b FROM people
+--! 1:8 a condition must be true or false, such as n >= 18; this is a number
+
+SELECT region, COUNT(*) AS n FROM people GROUP BY region HAVING n
+--! 1:65 a condition must be true or false, such as n >= 18; this is a number
+
+SELECT CASE WHEN COUNT(*) THEN 1 ELSE 2 END AS x FROM people
+--! 1:18 a condition must be true or false, such as n >= 18; this is a number
 
 SELECT COUNT(*) AS n, SUM(age) AS n FROM people
 --! 1:23 two columns of the answer are called 'n'; name one otherwise
