@@ -101,10 +101,11 @@ def moments(name: exp.Expr, per: int) -> Raw:
 
 
 def _seconds(name: exp.Expr, kind: str) -> exp.Expr:
-    """Whole seconds since 1970, rounded down; what is before or after all time is very far away."""
+    """Whole seconds since 1970, rounded down; the ticks next to the ends of 64 bits are DuckDB's infinities."""
     unit, per = ("EPOCH_NS", 10**9) if kind == "TIMESTAMP_NS" else ("EPOCH_US", 10**6)
-    start, far = cast(constant("1970-01-01"), "TIMESTAMP"), number(1 << 60)
-    ends = case((binary(exp.GT, name, start), far), (binary(exp.LT, name.copy(), start.copy()), number(-(1 << 60))))
+    start, last = cast(constant("1970-01-01"), "TIMESTAMP"), (1 << 63) - 1
+    after, before = binary(exp.GT, name, start), binary(exp.LT, name.copy(), start.copy())
+    ends = case((after, number(last // per)), (before, number(-last // per)))
     return exp.Coalesce(this=_floored(call(unit, name.copy()), per), expressions=[ends])
 
 

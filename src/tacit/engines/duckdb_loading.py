@@ -17,7 +17,7 @@ from .dialect import TEXT, Typed, alias, there
 from .duckdb_dialect import DuckDBDialect, moments, raw
 from .hash_arrays import Integers, Texts
 from .hash_sql import digit, unit_digit
-from .memory import from_rows, supported
+from .memory import from_rows, safe, supported
 from .memory import moments as ticks
 from .relations import column
 from .sources import Source
@@ -46,31 +46,49 @@ def loader() -> duckdb.DuckDBPyConnection:
 
 def load(source: Source, schema: Schema, key: str, into: duckdb.DuckDBPyConnection, target: str) -> None:
     """Read the rows of a source, and make of them the table `target`, canonical and bounded."""
+    ways = [source.kind]
+    if source.kind == "parquet":  # what DuckDB cannot read, such as text that is not Unicode, is read by Arrow
+        ways = ["parquet", "arrow"] if all(map(_alike, source.types.values())) else ["arrow"]
+    of_all = "FROM incoming" if schema.unit is None else "SELECT * EXCLUDE (kept) FROM incoming WHERE kept"
+    for way in ways:
+        try:
+            with closing(loader()) as database:
+                into.register("incoming", _bounded(way, database, source, schema, key))
+                into.execute(f"CREATE OR REPLACE TABLE {target} AS {of_all}")
+                into.unregister("incoming")
+                return
+        except duckdb.Error:
+            if way == ways[-1]:
+                raise
+
+
+def _alike(kind: Any) -> bool:
+    """Whether every cell of this type in a Parquet file is to DuckDB what it is to Arrow, or else an error."""
+    others = ("timestamp[ms", "timestamp[us", "timestamp[ns]", "extension<arrow.uuid>")  # zoned ns it cannot ask
+    return safe(kind) or str(kind).startswith(others)
+
+
+def _bounded(way: str, database: duckdb.DuckDBPyConnection, source: Source, schema: Schema, key: str) -> Any:
+    """The canonical rows, read in this way; where there are units, marked with which of theirs are kept."""
     d = DuckDBDialect()
-    with closing(loader()) as database:
-        place, given = _place(database, source, schema)
-        found = database.execute(f"DESCRIBE SELECT * FROM {place}", given).fetchall()
-        kinds = {name: raw(exp.column(name, quoted=True), str(kind)) for name, kind, *_ in found}
-        if source.kind == "arrow":
-            kinds |= {name: moments(exp.column(name, quoted=True), per) for name, per in ticks(source).items()}
-        columns = [alias(canonical(kinds[name], c, d), f"c{i}") for i, (name, c) in enumerate(schema.columns)]
-        if source.kind == "rows":  # these are canonical already
-            columns = [alias(kinds[name].sql, f"c{i}") for i, (name, _) in enumerate(schema.columns)]
-        if schema.unit is None:
-            names = ", ".join(map(d.render, columns)) or "1 AS c"
-            rows = database.sql(f"SELECT {names} FROM {place}", params=given).to_arrow_reader()
-        else:
-            owner = unit(kinds[schema.unit], d)
-            names = ", ".join(map(d.render, [alias(owner, "u"), *columns]))
-            present = f"SELECT {names} FROM {place} WHERE {d.render(there(owner.copy()))}"
-            rows = database.sql(present, params=given).to_arrow_table()
-            x = Typed(column("x"), TEXT)
-            of_units, of_texts = _texts(unit_digit(key, x, d)), _texts(digit(key, x, Domain("text"), d))
-            rows = rows.append_column("kept", marks(bounded(rows, schema, key, of_units, of_texts)))
-        into.register("incoming", rows)
-        of_all = "FROM incoming" if schema.unit is None else "SELECT * EXCLUDE (kept) FROM incoming WHERE kept"
-        into.execute(f"CREATE OR REPLACE TABLE {target} AS {of_all}")
-        into.unregister("incoming")
+    place, given = _place(way, database, source, schema)
+    found = database.execute(f"DESCRIBE SELECT * FROM {place}", given).fetchall()
+    kinds = {name: raw(exp.column(name, quoted=True), str(kind)) for name, kind, *_ in found}
+    if way == "arrow":
+        kinds |= {name: moments(exp.column(name, quoted=True), per) for name, per in ticks(source).items()}
+    columns = [alias(canonical(kinds[name], c, d), f"c{i}") for i, (name, c) in enumerate(schema.columns)]
+    if way == "rows":  # these are canonical already
+        columns = [alias(kinds[name].sql, f"c{i}") for i, (name, _) in enumerate(schema.columns)]
+    if schema.unit is None:
+        names = ", ".join(map(d.render, columns)) or "1 AS c"
+        return database.sql(f"SELECT {names} FROM {place}", params=given).to_arrow_reader()
+    owner = unit(kinds[schema.unit], d)
+    names = ", ".join(map(d.render, [alias(owner, "u"), *columns]))
+    present = f"SELECT {names} FROM {place} WHERE {d.render(there(owner.copy()))}"
+    rows = database.sql(present, params=given).to_arrow_table()
+    x = Typed(column("x"), TEXT)
+    of_units, of_texts = _texts(unit_digit(key, x, d)), _texts(digit(key, x, Domain("text"), d))
+    return rows.append_column("kept", marks(bounded(rows, schema, key, of_units, of_texts)))
 
 
 def _texts(digit: exp.Expr) -> Texts:
@@ -88,16 +106,15 @@ def _texts(digit: exp.Expr) -> Texts:
     return texts
 
 
-def _place(database: duckdb.DuckDBPyConnection, source: Source, schema: Schema) -> tuple[str, list[Any]]:
+def _place(way: str, database: duckdb.DuckDBPyConnection, source: Source, schema: Schema) -> tuple[str, list[Any]]:
     """Where the raw rows are, in SQL."""
-    if source.kind == "parquet":
+    if way == "parquet":
         return _PARQUET, [_literal(str(source.path))]
-    if source.kind == "csv":
+    if way == "csv":
         named = ", ".join(f"{quoted(name)}: 'VARCHAR'" for name in source.header)
         return _CSV.replace("{columns}", f"{{{named}}}"), [_literal(str(source.path))]
-    database.register(
-        "raw", from_rows(source, schema, DuckDBDialect()) if source.kind == "rows" else supported(source, schema)
-    )
+    rows = from_rows(source, schema, DuckDBDialect()) if way == "rows" else supported(source, schema)
+    database.register("raw", rows)
     return "raw", []
 
 

@@ -9,10 +9,10 @@ from typing import Any
 
 from ..tables.canonical import steps, unit_text
 from ..tables.columns import ColumnType
-from ..tables.domain import TEXT
 from ..tables.schema import Schema
+from .cells import cells, labelled
 from .dialect import Dialect
-from .sources import Source, cells
+from .sources import Source
 
 SAFE = ("bool", "int", "uint", "float", "double", "decimal128", "string", "large_string", "date32", "null")
 _TICKS = {"s": 1, "ms": 10**3, "us": 10**6, "ns": 10**9}
@@ -38,15 +38,18 @@ def supported(source: Source, schema: Schema) -> Any:
         if pa.types.is_timestamp(field.type):  # as ticks: a database's own moments end sooner
             table = table.set_column(i, field.name, table[i].cast(pa.int64()))
             continue
-        kind = field.type.value_type if pa.types.is_dictionary(field.type) else field.type
-        if any(str(kind).startswith(safe) for safe in SAFE) and str(kind) != "float16":
-            continue
-        if field.name == schema.unit:
-            text = pa.array([unit_text(cell) for cell in cells(table[i])], pa.string())
-            table = table.set_column(i, field.name, text)
-        else:
-            table = table.set_column(i, field.name, _labelled(table[i], schema[field.name]))
-    return table
+        if not safe(field.type):
+            column = None if field.name == schema.unit else schema[field.name]
+            table = table.set_column(i, field.name, labelled(cells(table[i]), column))
+    return table if table.column_names else pa.table({"none": pa.nulls(len(table), pa.int8())})
+
+
+def safe(kind: Any) -> bool:
+    """Whether a type of Arrow, or of the entries of a dictionary, is one of `SAFE`."""
+    import pyarrow as pa
+
+    name = str(kind.value_type if pa.types.is_dictionary(kind) else kind)
+    return any(name.startswith(one) for one in SAFE) and name != "float16"
 
 
 def moments(source: Source) -> dict[str, int]:
@@ -61,22 +64,3 @@ def _arrow_type(column: ColumnType, d: Dialect) -> Any:
     if domain.kind == "text":
         return pa.string()
     return {8: pa.int8(), 16: pa.int16(), 32: pa.int32(), 64: pa.int64()}[d.bits(domain.lower, domain.upper)]
-
-
-def _labelled(column: Any, kind: ColumnType) -> Any:
-    """Canonical cells as such raw cells that mean the same."""
-    import pyarrow as pa
-
-    values = [steps(cell, kind) for cell in cells(column)]
-    d = kind.domain
-    if d == TEXT:
-        return pa.array(values, pa.string())
-    if d.kind == "number" and d.grid == 1:
-        return pa.array(values, pa.int64())
-    if d.kind == "number":
-        return pa.array([None if v is None else float(v * d.grid) for v in map(_int, values)], pa.float64())
-    return pa.array([None if v is None else str(d.label(v)) for v in map(_int, values)], pa.string())
-
-
-def _int(value: Any) -> int | None:
-    return None if value is None else int(value)

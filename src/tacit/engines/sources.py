@@ -1,7 +1,7 @@
 """Where raw rows come from: files and tables in memory, what they hold told apart by a fingerprint.
 
 .parquet, .csv, .arrow, .feather     files; the text of a CSV is not guessed at, and an empty cell is missing
-Arrow, pandas, Polars                whatever speaks Arrow's protocol of streams
+Arrow, pandas, Polars                whatever speaks Arrow's protocol of streams; objects of pandas one by one
 a list of dictionaries               cells of any type, mixed as they come
 """
 
@@ -10,14 +10,16 @@ from __future__ import annotations
 import csv
 import hashlib
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from functools import cached_property
 from pathlib import Path
 from typing import Any
 
 from ..core.errors import BadData
 from ..tables.canonical import row_text, steps, unit_text
+from ..tables.columns import ColumnType
 from ..tables.schema import Schema
+from .cells import cells, is_text, labelled, unicode
 
 
 class Source:
@@ -25,8 +27,9 @@ class Source:
 
     def __init__(self, data: Any, schema: Schema) -> None:
         self.path = Path(data) if isinstance(data, str | os.PathLike) else None
-        self._data, self._schema = _rows_or_arrow(data), schema
+        self._schema = schema
         self.names = [name for name in (schema.unit, *(name for name, _ in schema.columns)) if name is not None]
+        self._data = self._rows_or_arrow(data)
         self._seen = self.path and _stat(self.path)
         self.fingerprint = self._hashed()
 
@@ -55,23 +58,33 @@ class Source:
         return self._checked(names)
 
     @cached_property
+    def types(self) -> dict[str, Any]:
+        """The types of the columns in a Parquet file, of which nothing more is read."""
+        path = self.path
+        assert path is not None
+        found = _read(lambda: _parquet(path).schema_arrow)
+        self._checked(found.names)
+        return {name: found.field(name).type for name in self.names}
+
+    @cached_property
     def arrow(self) -> Any:
-        """The columns as a table of Arrow."""
+        """The columns as a table of Arrow; text that is not Unicode is missing."""
         import pyarrow as pa
 
-        try:
-            if self.path is not None:
-                table = _from_file(self.path)
-            elif isinstance(self._data, pa.Table):
-                table = self._data
-            else:
-                table = pa.table(self._data)
-        except (pa.ArrowException, OSError, TypeError, AttributeError, ValueError):
-            table = None
-        if table is None:
-            raise BadData("the table", "data that Arrow cannot read", "Parquet, CSV, Arrow, pandas, Polars or a list")
+        path, data = self.path, self._data
+        if path is None:
+            table = data if isinstance(data, pa.Table) else _read(lambda: pa.table(data))
+        elif self.kind == "parquet":
+            names = list(self.types)
+            table = _read(lambda: _parquet(path).read(names))
+        else:
+            table = _read(lambda: _feather(path))
         self._checked(table.column_names)
-        return table.select(self.names)
+        table = table.select(self.names)
+        for i, field in enumerate(table.schema):
+            if is_text(field.type.value_type if pa.types.is_dictionary(field.type) else field.type):
+                table = table.set_column(i, field.name, unicode(table[i]))
+        return table
 
     def rows(self) -> Iterator[Mapping[str, object]]:
         """The raw rows, as Python sees them."""
@@ -83,8 +96,21 @@ class Source:
                 for row in csv.DictReader(file):
                     yield {name: row.get(name) or None for name in self.names}
         else:
-            columns = [cells(self.arrow[name]) for name in self.names]
-            yield from (dict(zip(self.names, row, strict=True)) for row in zip(*columns, strict=True))
+            columns = [(name, cells(self.arrow[name])) for name in self.names]
+            yield from ({name: column[i] for name, column in columns} for i in range(len(self.arrow)))
+
+    def _rows_or_arrow(self, data: Any) -> Any:
+        """The data; of a table of pandas only the columns, each by itself."""
+        if isinstance(data, list | tuple) and not all(isinstance(row, Mapping) for row in data):
+            raise BadData("the table", "a list of something else", "a list of dictionaries")
+        if not type(data).__module__.startswith("pandas"):
+            return data
+        import pyarrow as pa
+
+        present = self._checked([str(name) for name in getattr(data, "columns", ())])
+        kinds = dict(self._schema.columns)  # the unit is not among them
+        columns = {name: _column(data.iloc[:, present.index(name)], kinds.get(name)) for name in self.names}
+        return pa.table(columns or {"none": pa.nulls(len(data), pa.int8())})
 
     def _checked(self, present: list[str]) -> list[str]:
         """The names, if those that are needed are there once."""
@@ -117,35 +143,53 @@ class Source:
         return digest.hexdigest()
 
 
-def _rows_or_arrow(data: Any) -> Any:
-    """The data, but for tables of pandas, whose columns may mix what Arrow does not."""
-    if isinstance(data, list | tuple) and not all(isinstance(row, Mapping) for row in data):
-        raise BadData("the table", "a list of something else", "a list of dictionaries")
-    if not type(data).__module__.startswith("pandas"):
-        return data
+def _column(series: Any, kind: ColumnType | None) -> Any:
+    """A column of pandas.  Of objects Arrow would guess the type, by all of them: they are read one by one instead."""
+    import pyarrow as pa
+
+    held = getattr(series.dtype, "categories", series)
+    typed = held.dtype.kind != "O" or hasattr(held.array, "__arrow_array__")
+    if typed or {*map(type, held.dropna())} <= {str}:
+        try:
+            return pa.array(series, from_pandas=True)
+        except (pa.ArrowException, TypeError, ValueError):  # a type that Arrow lacks, text that is not Unicode
+            pass
+    return labelled(series, kind)
+
+
+def _read(read: Callable[[], Any]) -> Any:
+    """What is read, or an error that says nothing of it."""
     import pyarrow as pa
 
     try:
-        return pa.Table.from_pandas(data, preserve_index=False)
-    except (pa.ArrowException, OverflowError, TypeError, ValueError):
-        return data.to_dict("records")
+        return read()
+    except (pa.ArrowException, OSError, TypeError, AttributeError, ValueError):
+        pass
+    raise BadData("the table", "data that Arrow cannot read", "Parquet, CSV, Arrow, pandas, Polars or a list")
 
 
-def cells(column: Any) -> list[object]:
-    """The cells of a column of Arrow; moments as numpy's, since Python's end with the year 9999."""
+def _parquet(path: Path) -> Any:
+    """A file, opened, with the types of its format alone, as a database sees it.
+
+    What Arrow has noted of the types that it wrote is not looked at: it would refuse a dictionary of which one text is
+    not Unicode.  Old moments are in microseconds, which do not end with the year 2262.
+    """
     import pyarrow as pa
+    from pyarrow import parquet
 
-    if pa.types.is_temporal(column.type) and not pa.types.is_time(column.type):
-        return list(column.to_numpy())
-    return list(column.to_pylist())
+    with path.open("rb") as file:
+        size = file.seek(-8, os.SEEK_END)
+        footer = int.from_bytes(file.read(4), "little")
+        file.seek(size - footer)
+        noted = b"PAR1" + file.read().replace(b"ARROW:schema", b"ARROW:ignore")
+    known = parquet.read_metadata(pa.BufferReader(noted))
+    return parquet.ParquetFile(path, metadata=known, coerce_int96_timestamp_unit="us")
 
 
-def _from_file(path: Path) -> Any:
+def _feather(path: Path) -> Any:
     import pyarrow as pa
-    from pyarrow import feather, parquet
+    from pyarrow import feather
 
-    if path.suffix.lower() == ".parquet":
-        return parquet.read_table(path)
     try:
         return feather.read_table(path)
     except pa.ArrowInvalid:

@@ -106,6 +106,8 @@ def _plain(raw: object) -> object:
             return None if math.isnan(raw) else raw
         case Decimal():
             return None if raw.is_nan() else raw
+        case datetime.date() if hasattr(raw, "to_datetime64"):  # of pandas, which goes beyond Python's years
+            return _moment(raw.to_datetime64())
         case datetime.date():
             return None if math.isnan(raw.year) else raw  # NaT says that it is a datetime
         case str():
