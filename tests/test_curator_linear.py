@@ -12,6 +12,7 @@ from tacit.core.currency import Rho
 from tacit.core.errors import BadParameter, BadQuestion, BudgetExceeded, TacitError
 from tacit.curator import Curator, archive, linear
 from tacit.workloads import METHODS, Price, marginals, ranges
+from tacit.workloads.chow_liu import ChowLiu
 from tacit.workloads.multiplicative_weights import Question
 
 
@@ -37,6 +38,23 @@ def test_the_domain_of_a_table_counts_what_the_table_holds(place):
         plan = domain.plan((0, 1))
         counts = c.engine.answer(plan).cells[0].reshape(domain.shape)
         assert counts[1, 4] == truth("2024", [40]) and counts.sum() == len(ROWS)
+
+
+def test_a_fit_that_fails_is_told_once_and_never_drawn_again(place, monkeypatch):
+    """Each draw under one charge would be another look."""
+    draws = []
+
+    def fails(*_, **__):
+        draws.append(1)
+        raise ZeroDivisionError
+
+    monkeypatch.setattr(ChowLiu, "run", fails)
+    c, domain = opened(place)
+    with c:
+        for _ in range(3):
+            failed = c.answer(marginals(domain, k=2), method="tree", rho=5)
+            assert np.isnan(failed.answers).all() and "failed" in failed.notes[0] and failed.errors is None
+    assert len(draws) == 1
 
 
 def test_a_workload_is_bought_once_and_its_model_answers_on(place):

@@ -9,6 +9,7 @@ from tacit import ADD_REMOVE, SUBSTITUTE, BadParameter
 from tacit.core.errors import BadQuestion
 from tacit.testing.sources import Seeded
 from tacit.workloads import Domain, Histogram, Price, Rows, from_matrix, marginals, method, predicates, ranges
+from tacit.workloads.measured import fitted
 
 WIDE = Domain.of({"a": 2, "b": 3, "c": 4})
 RNG = np.random.default_rng(1)
@@ -48,6 +49,27 @@ def test_what_lies_outside_the_measured_queries_is_said_to_be_unknown():
     assert np.isfinite(found.errors[0]) and np.isinf(found.errors[1])
     assert "nothing is known of 1" in found.statement
     assert "within" in r.query(w).statement and "nothing" not in r.query(w).statement
+
+
+@pytest.mark.parametrize("small", [2.0**-20, 2.0**-17, 2.0**-10])
+def test_small_coefficients_are_measured_as_well_as_large_ones(small):
+    """Their own answers have one noise each, and what they say of the cell is said of it."""
+    d = Domain.of({"x": 2})
+    w, data = from_matrix(d, [[1, 0], [0, small]]), Histogram(d, [5, 10**6])
+    assert QUERIES.predict(w, None, Price.of(epsilon=1)).worst < 10
+    r = QUERIES.release(w, data, Price.of(epsilon=1), Seeded(0))
+    assert np.abs(r.answers - [5, small * 10**6]).max() <= r.errors.max() < 10
+    cell = r.query(from_matrix(d, [[0, 1]]))
+    assert abs(cell.answers[0] - 10**6) <= cell.errors[0] == pytest.approx(r.errors[1] / small)
+
+
+def test_many_queries_of_very_different_sizes():
+    """The answers are those of an exact projection on what cells can make, by rational least squares."""
+    rows = np.array([[1, 0.5, 0], [0, 2.0**-18, 2.0**-20], [1, 1, 0.25], [2.0**-19, 0, 1], [1, 1, 1]])
+    w = from_matrix(Domain.of({"x": 3}), rows)
+    y = np.array([10.0, 3.0, -4.0, 8.0, 1.0])
+    left, _ = np.linalg.qr(rows / np.linalg.norm(rows, axis=0))  # columns may be scaled: their span is the same
+    np.testing.assert_allclose(fitted(w, y), left @ (left.T @ y), atol=1e-9)
 
 
 def test_further_marginals_come_from_measured_ones():

@@ -167,6 +167,17 @@ def test_counts_that_are_not_negative_are_nearer_and_answer_smaller_tables():
     assert near.query(marginals(domain, k=1)).answers.min() >= 0
 
 
+@pytest.mark.parametrize("k", [1, 2, 3, 4])
+def test_no_count_is_negative_if_an_attribute_has_one_value(k):
+    domain, source = domain_of([1, 9, 3, 5]), Seeded(6)
+    workload = marginals(domain, k=k)
+    for _ in range(30):
+        near = Residual().release(workload, some_rows(domain, 1), Price.of(epsilon="0.001"), source).nonnegative()
+        assert near.answers.min() >= 0
+        without = near.query(marginals(domain, subsets=[["a1", "a2"]])).answers if k > 2 else None
+        assert without is None or np.allclose(near.model.marginal((0, 1, 2)).ravel(), without)
+
+
 @pytest.mark.parametrize("shape", [[2] * 5, [6, 5, 2]])
 @pytest.mark.parametrize("tied", [0.0, 0.02, 0.9])
 def test_shrunk_residuals_are_nearer_whatever_the_table(shape, tied):

@@ -4,6 +4,8 @@ import numpy as np
 import pytest
 
 from tacit import Gaussian, Laplace
+from tacit.testing.sources import Seeded
+from tacit.workloads import Domain, Histogram, Price, from_matrix, marginals, method, ranges
 from tacit.workloads.spread import Spread, joined
 
 
@@ -29,6 +31,43 @@ def test_sums_of_noises(noise, terms):
         assert masses[np.abs(values) > bound].sum() <= beta
         exact = values[np.searchsorted(np.cumsum(masses), 1 - beta / 2)]
         assert bound <= 2.2 * exact + 1  # and not far above the truth
+
+
+@pytest.mark.parametrize("terms", [1, 2, 5, 30, 200])
+@pytest.mark.parametrize("epsilon", [1, 3, 5, 8])
+def test_means_of_sums_that_are_mostly_nothing(epsilon, terms):
+    """Laplace noise exactly; Gaussian noise to an eighth, where the steps are seen."""
+    for noise, within in ((Laplace(epsilon=epsilon), 0.005), (Gaussian(rho=epsilon), 0.13)):
+        values, masses = law(noise, terms)
+        exact = np.abs(values) @ masses
+        assert Spread.of(noise, np.array([float(terms)])).means[0] == pytest.approx(exact, rel=within)
+        scaled = Spread.of(noise, np.array([terms / 16]), 0.25)
+        assert scaled.means[0] == pytest.approx(exact / 4, rel=within)
+
+
+def test_the_number_of_terms_counts_where_coefficients_differ():
+    """0.9 Z + 0.3 Z' + 0.3 Z'': nearly always at most one of the noises is not 0, and the mean is sum |a| E|Z|."""
+    noise = Laplace(epsilon=9)
+    spread = Spread.of(noise, np.array([0.99]), 0.9, 1.5**2 / 0.99)
+    assert spread.means[0] == pytest.approx(1.5 / np.sinh(9), rel=0.01)
+
+
+WIDE, LINE = Domain.of({"a": 4, "b": 2, "c": 3}), Domain.of({"x": 37})
+FRACTIONAL = from_matrix(WIDE, np.random.default_rng(0).random((40, 24)))
+
+
+@pytest.mark.parametrize("price", [Price.of(epsilon=4), Price.of(rho=4)], ids=str)
+@pytest.mark.parametrize(
+    ("name", "workload"),
+    [(name, marginals(WIDE, k=2)) for name in ("histogram", "queries", "residual")]
+    + [(name, ranges(LINE)) for name in ("histogram", "queries", "hierarchy")]
+    + [("histogram", FRACTIONAL), ("queries", FRACTIONAL)],
+)
+def test_predicted_means_hold_where_most_noises_are_nothing(name, workload, price):
+    data, source = Histogram(workload.domain, np.full(workload.domain.size, 10)), Seeded(7)
+    truth, runs = workload.answer(data), 120
+    found = sum(np.abs(method(name).release(workload, data, price, source).answers - truth).mean() for _ in range(runs))
+    assert 2 / 3 < found / runs / method(name).predict(workload, None, price).mean < 1.5
 
 
 def test_the_largest_of_many_is_a_union_bound():

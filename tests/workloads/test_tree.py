@@ -71,6 +71,20 @@ def test_arbitrary_queries(tree):
     estimator, variances = weighted(tree)
     queries = RNG.random((5, tree.size))
     assert np.allclose(tree.variance(queries), (queries @ estimator) ** 2 @ variances, rtol=1e-8)
+    assert np.allclose(tree.sizes(queries), np.abs(queries @ estimator) @ variances, rtol=1e-8)
+
+
+@given(trees, st.integers(0, 2))
+def test_one_level_may_be_as_good_as_known(tree, sure):
+    """Its variance may be next to nothing beside the others': what it says then holds, and no number is lost."""
+    levels = len(tree.variances)
+    known = Tree(tree.size, tree.branching, tuple(1e-100 if i == sure else v for i, v in enumerate(tree.variances)))
+    noisy = [RNG.normal(0, 5, nodes) for nodes in heights(tree.size, tree.branching)]
+    cells, (low, high) = known.estimate(noisy), np.triu_indices(tree.size)
+    assert np.isfinite(cells).all() and np.isfinite(known.sizes(np.eye(tree.size))).all()
+    assert (known.range_variances(low, high) > 0).all() and (known.variance(np.eye(tree.size)) > 0).all()
+    if sure < levels:
+        assert np.allclose(known.counts(cells)[sure], noisy[sure], atol=1e-8)
 
 
 def test_levels_add_up():

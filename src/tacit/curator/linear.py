@@ -9,7 +9,9 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from ..core.errors import BadParameter, BadQuestion
+import numpy as np
+
+from ..core.errors import BadParameter, BadQuestion, TacitError
 from ..core.exact import Number, probability, whole
 from ..core.randomness import SYSTEM
 from ..tables.accuracy import public_size
@@ -92,7 +94,13 @@ def answer(
     stored = charge.release
     if stored is None:
         data = Counted(domain, lambda asked: curator.engine.answer(asked).cells[0])
-        released = chosen.release(workload, data, price, SYSTEM, n=people, beta=beta)
+        try:
+            released = chosen.release(workload, data, price, SYSTEM, n=people, beta=beta)
+        except (TacitError, MemoryError, OSError):  # the data could not be read, or not held
+            raise
+        except Exception:  # of a fit, by its noise: it is told once, and never drawn again under one charge
+            nothing, note = np.full(workload.queries, np.nan), "the fit failed; nothing is known"
+            released = Released(chosen.name, workload, nothing, None, None, charge.loss, float(risk), (note,))
         stored = curator.ledger.store(charge, archive.dumps(released), form="workload")
     released = archive.loads(stored)
     again: Released = replace(released, workload=workload)  # the asker's own, so that it is known again

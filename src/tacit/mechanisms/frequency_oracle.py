@@ -51,6 +51,7 @@ def project_to_simplex(estimates: Any) -> Floats:
     v = reals("estimates", estimates)
     if v.ndim != 1 or not v.size or not np.isfinite(v).all():
         raise BadParameter("estimates", f"shape {v.shape}", "one finite number for each category")
+    v = v - v.max()  # which moves nothing, and keeps the largest above the number, however large it is
     falling = np.sort(v)[::-1]
     spare = (np.cumsum(falling) - 1) / np.arange(1, v.size + 1)  # the number, if only the first so many stay above it
     nearest: Floats = np.maximum(v - spare[np.flatnonzero(falling > spare)[-1]], 0)

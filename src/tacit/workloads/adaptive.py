@@ -22,6 +22,7 @@ from dataclasses import dataclass
 from itertools import combinations
 
 from ..core.exact import Number
+from ..core.progress import tell
 from ..core.randomness import Source
 from .chow_liu import MEASURED, ONES, PICKS, ChowLiu, finish, span, unknown
 from .data import Data
@@ -82,8 +83,9 @@ def count(search: Search, price: Price, least: int, most: int) -> int:
 def grow(search: Search, among: list[Axes], picks: int, pick: Price, measure: Price) -> None:
     """Pick and measure so many more tables, in rounds."""
     left = search.worth(among, measure)
-    batch = math.ceil(picks / _ROUNDS)
+    batch, all_of_them = math.ceil(picks / _ROUNDS), max(picks, 1)
     while picks > 0 and left:
+        tell("measuring", 1 - picks / all_of_them)
         scores = search.scores(left, measure)
         for _ in range(min(batch, picks)):
             fits = search.fits()

@@ -14,21 +14,27 @@ import numpy as np
 from ..core.distance import scalar
 from ..core.randomness import Source
 from .data import Data, Floats
-from .price import Price
+from .price import Noise, Price
 from .workload import Workload
 
-_FINE = 1 << 10  # steps of an answer's grid: answers of a model are no whole numbers
+_STEP = Fraction(1, 1 << 10)  # of an error at most: answers of a model are no whole numbers
+_MOST = 1 << 60  # steps of all errors together, each being cut at its share, which moves none farther
+
+
+def checking(workload: Workload, price: Price) -> Noise:
+    """The noise of the sum of all errors, in steps."""
+    far = workload.distance(price.unit)
+    return price.noise(scalar(Fraction(math.ceil(far.l1 / min(workload.grid, _STEP))), far.relation))
 
 
 def appraise(
     workload: Workload, answers: Floats, data: Data, price: Price, source: Source, *, beta: float
 ) -> tuple[float, float]:
     """The mean absolute error of the answers, in counts, and what it is itself within with probability 1 - beta."""
-    step = workload.grid / _FINE
-    gaps = np.rint(workload.answer(data) / float(workload.grid)).astype(np.int64) * _FINE
-    gaps -= np.rint(answers / float(step)).astype(np.int64)
-    far = workload.distance(price.unit)
-    noise = price.noise(scalar(Fraction(math.ceil(far.l1 / step)), far.relation))
-    found = max(0, int(noise.sample(int(np.abs(gaps).sum()), source)))
+    step = min(workload.grid, _STEP)
+    gaps = np.rint(workload.answer(data) / float(workload.grid)).astype(np.int64) * int(workload.grid / step)
+    gaps -= np.rint(np.minimum(answers / float(step), _MOST)).astype(np.int64)
+    noise = checking(workload, price)
+    found = max(0, int(noise.sample(int(np.minimum(np.abs(gaps), _MOST // workload.queries).sum()), source)))
     unit = float(step) / workload.queries
     return found * unit, noise.error(beta) * unit + float(step) / 2  # what was rounded

@@ -39,6 +39,7 @@ def buckets(unsure: Floats, ends: Floats, price: float) -> Integers:
     size, at = unsure.size, np.flatnonzero(unsure > 0)
     at = np.concatenate([[0], at[1:], [size]])  # where a bucket may begin, and the end
     before = _sums(unsure) - unsure.sum() / 2  # A; centred, for the sake of rounding
+    tiny = max(_TINY, 1e-16 * float(unsure.sum()))  # what rounding may make of E
     sums = np.stack([_sums(ends * before[:-1] ** k) for k in range(3)])
     A, one, (U0, U1, U2), F = before[at], np.ones(at.size), sums[:, at], sums[0, at]
     u0, u1, u2 = sums[:, np.minimum(at + 1, size)]  # up to the first place within a bucket that begins here
@@ -48,7 +49,7 @@ def buckets(unsure: Floats, ends: Floats, price: float) -> Integers:
     while end < at.size:
         stop = min(end + max(1, min(_ENDS, _PAIRS // (end - low))), at.size)
         i, j = slice(low, stop - 1), slice(end, stop)
-        missed = of_end[j] @ of_begin[:, i] / np.maximum(A[j, None] - A[i], _TINY)
+        missed = of_end[j] @ of_begin[:, i] / np.maximum(A[j, None] - A[i], tiny)
         np.fill_diagonal(missed[:, end - 1 - low :], 0.0)  # one value that is not sure: nothing
         middle = (F[i] + F[j, None]) / 2
         cost = np.where(missed > price, np.inf, np.maximum(missed, 0.0) + price * middle * (1 - middle))

@@ -26,8 +26,9 @@ from itertools import combinations
 
 from ..core.exact import Number, probability
 from ..core.randomness import Source
-from .appraisal import appraise
+from .appraisal import appraise, checking
 from .data import Data
+from .domain import CELLS
 from .marginals import marginals
 from .method import Method, Prediction, Released
 from .price import Price
@@ -54,6 +55,10 @@ class ChowLiu(Method):
             return f"{d} attributes make {d * d // 2} pairs; at most {_ATTRIBUTES} are gone through: use residual"
         if largest > 1 << 13:
             return f"an attribute has {largest} values, of at most {1 << 13}: give it bins"
+        if (cells := max(map(workload.domain.cells, workload.tables))) > CELLS:
+            return f"a query looks at {cells:.3g} cells; at most {CELLS} can be laid out"
+        plan(marginals(workload.domain, k=1), price.part(ONES))  # what cannot be drawn is refused here
+        checking(workload, price.part(CHECK))
         return None
 
     def predict(self, workload: Workload, n: int | None, price: Price, beta: Number = 0.05) -> Prediction:

@@ -13,13 +13,14 @@ from ..core.randomness import Source
 from ..mechanisms import Laplace
 from .data import Data, Floats, Integers
 from .marginals import Marginal
-from .price import Noise, Price
+from .price import Noise, Price, variance
 from .ranges import Ranges
 from .spread import Spread
 from .tree import Tree, heights
 from .workload import Workload
 
 _SOME = 256  # ranges that a design is fitted to
+_ENTRIES = 1 << 18  # of a matrix of ranges
 _FINEST = 64  # shares of the largest level
 _BRANCHINGS = (2, 3, 4, 5, 6, 8, 10, 12, 16, 20, 24, 32, 48, 64)
 _FACTORS = (0.0, 0.6, 0.8, 1.25, 1.6)
@@ -40,7 +41,7 @@ class Design:
         return [next(paid).noise(moved) if share else None for share in self.shares]
 
     def tree(self, noises: list[Noise | None]) -> Tree:
-        variances = tuple(math.inf if noise is None else noise.noise().variance() for noise in noises)
+        variances = tuple(math.inf if noise is None else variance(noise) for noise in noises)
         return Tree(self.size, self.branching, variances)
 
     def measure(
@@ -54,16 +55,30 @@ class Design:
         return tree, noises, noisy
 
 
-def spread(tree: Tree, noises: list[Noise | None], variances: Floats) -> Spread:
+def spread(tree: Tree, noises: list[Noise | None], variances: Floats, rate: float = math.inf) -> Spread:
     """The errors of queries in [0, 1] that have these variances."""
     measured = [noise for noise in noises if noise is not None]
     laplace = isinstance(measured[0], Laplace)
     squares = [float(n.scale) ** 2 if isinstance(n, Laplace) else float(n.sigma2) for n in measured]
     # V = sum (a b)^2 from sum a^2 Var Z, where b^2 / Var Z is largest on the level with the least noise
-    energies = variances * max(b / n.noise().variance() for b, n in zip(squares, measured, strict=True))
+    energies = variances * max(b / variance(n) for b, n in zip(squares, measured, strict=True))
     scales = iter(np.sqrt(squares))
     most = tree.largest([0.0 if noise is None else float(next(scales)) for noise in noises])
-    return Spread(laplace, np.sqrt(variances), energies, np.minimum(np.sqrt(energies), most), np.zeros(len(variances)))
+    largest = np.minimum(np.sqrt(energies), most)
+    none = np.zeros(len(variances))
+    return Spread(laplace, np.sqrt(variances), energies, largest, none, none + rate)
+
+
+def rate(tree: Tree, ranges: Ranges) -> float:
+    """(sum |a| v)^2 / sum a^2 v, on the whole of some ranges: their variance in steps of their coefficients."""
+    few = some(ranges)
+    at = slice(_ENTRIES // tree.size)
+    (low, high), cells, weights = places(few), np.arange(tree.size), few.weights[at]
+    if not weights.size:
+        return math.inf
+    rows = ((low[at, None] <= cells) & (cells <= high[at, None])).astype(float)
+    deviations = np.sqrt(tree.range_variances(low[at], high[at]))
+    return float(weights @ tree.sizes(rows) / (weights @ deviations)) ** 2
 
 
 def line(workload: Workload) -> Ranges | None:

@@ -25,6 +25,7 @@ from .residuals import Residuals
 FINEST = 0.01  # the least share of all records that a bin of the model has, if it has neighbours to join
 LEVELS = (0.02, 0.06, 0.2)  # and those of candidates
 CLIQUES = 300_000  # cells of the model
+_MOST = 2.0**50  # records: more are noise, and would not be counted exactly
 
 
 @dataclass(frozen=True, eq=False)
@@ -43,7 +44,7 @@ class Growth:
     """The model so far, and what it was made from."""
 
     def __init__(self, single: Residuals) -> None:
-        self.domain, self.total = single.domain, max(1.0, single.total)
+        self.domain, self.total = single.domain, min(max(1.0, single.total), _MOST)
         noisy = [single.marginal((axis,)) for axis in self.domain.all]
         values = [project_to_simplex(table / self.total) + 1e-9 for table in noisy]  # nothing is impossible
         self.bins = [Bins.of(share, FINEST) for share in values]

@@ -24,6 +24,7 @@ from ..core.loss import Loss
 from ..core.randomness import Source
 from .data import Data
 from .domain import CELLS
+from .line_model import Line
 from .marginals import Marginal
 from .method import Method, Prediction, Released, predicted
 from .noisy_marginals import NoisyMarginals
@@ -54,7 +55,13 @@ class HistogramNoise(Method):
         squares = workload.squares() * (cells / workload.domain.size)
         seconds = 1e-3 + (2e-8 + 3e-9 * len(workload.tables)) * cells + 1.5e-7 * workload.queries
         why = f"the noise of up to {squares.max():.3g} cells adds up in one answer"
-        spread = Spread.of(self.noise(workload, price), squares, None if workload.grid == 1 else 1.0)
+        if workload.grid == 1:
+            spread = Spread.of(self.noise(workload, price), squares)
+        else:
+            values = workload.domain.shape[0]
+            sums = workload.answer(Line(workload.domain, 0, np.full(values, cells / values)))  # one in each cell
+            terms = np.divide(sums**2, squares, out=np.ones_like(sums), where=squares > 0)
+            spread = Spread.of(self.noise(workload, price), squares, 1.0, terms)
         return predicted(workload, spread, seconds, beta, why)
 
     def loss(self, workload: Workload, n: int | None, price: Price) -> Loss:

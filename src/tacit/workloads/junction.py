@@ -2,8 +2,10 @@ r"""A distribution that factors over a junction tree, with exact inference in pl
 
 The distribution is exp(sum of potentials) / Z, one potential for each of some sets of axes.  Their graph is made
 chordal by eliminating axes in the order of least new clique; its maximal cliques, joined by a spanning tree of largest
-separators, form a tree in which what two cliques share is shared by all between them.  Two passes of messages over it
-give the marginal of every clique, and log Z on the way; any other marginal is summed out of a subtree.
+separators, form a tree in which what two cliques share is shared by all between them.  Messages up the tree are
+logarithms, and leave each clique as a law given what it shares with its parent; down the tree these are multiplied, to
+the marginal of every clique.  So no potential, however large, makes a sum vanish.  Any other marginal is summed out of
+a subtree.
 
 References.  Lauritzen and Spiegelhalter, J. R. Stat. Soc. B 50 (1988); Jensen and Jensen, UAI 1994, for the tree.
 """
@@ -14,6 +16,7 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from string import ascii_letters
 
 import numpy as np
 
@@ -97,34 +100,32 @@ class Junction:
             assert home is not None
             beliefs[home] += placed(potential, axes, self.cliques[home])
         log_z = 0.0
-        for belief in beliefs:
-            top = belief.max()
-            log_z += top
-            np.exp(belief - top, out=belief)
-        messages: list[Floats] = [np.ones(())] * len(beliefs)
-        for i in range(len(beliefs) - 1, 0, -1):
-            sep, p = self.separators[i], self.parents[i]
-            message = summed(beliefs[i], self.cliques[i], sep)
-            total = message.sum()
-            log_z += math.log(total)
-            messages[i] = message / total
-            beliefs[i] /= total
-            beliefs[p] *= placed(messages[i], sep, self.cliques[p])
-        total = beliefs[0].sum()
-        beliefs[0] /= total
+        for i in range(len(beliefs) - 1, -1, -1):
+            belief, clique, sep = beliefs[i], self.cliques[i], self.separators[i]
+            own = tuple(place for place, a in enumerate(clique) if a not in sep)
+            top = belief.max(axis=own, keepdims=True)
+            np.exp(np.subtract(belief, top, out=belief), out=belief)
+            total = belief.sum(axis=own, keepdims=True)  # at least 1, so that nothing is divided by 0
+            belief /= total  # the law of the rest of the clique given its separator
+            message = np.squeeze(top + np.log(total), axis=own)
+            if i:
+                beliefs[self.parents[i]] += placed(message, sep, self.cliques[self.parents[i]])
+            else:
+                log_z = float(message)
         for i in range(1, len(beliefs)):
             sep, p = self.separators[i], self.parents[i]
-            above = summed(beliefs[p], self.cliques[p], sep)
-            beliefs[i] *= placed(_ratio(above, messages[i]), sep, self.cliques[i])
-        return beliefs, log_z + math.log(total)
+            beliefs[i] *= placed(summed(beliefs[p], self.cliques[p], sep), sep, self.cliques[i])
+        return beliefs, log_z
 
     def marginal(self, beliefs: Sequence[Floats], axes: Axes) -> Floats:
         """The marginal on any axes, from those of the cliques."""
-        home = self.home(axes)
+        several = tuple(a for a in axes if self.shape[a] > 1)
+        home = self.home(several)
         if home is not None:
-            return summed(beliefs[home], self.cliques[home], axes)
-        table, over = self._gather(beliefs, set(axes), self._top(axes), -1)
-        return summed(table, over, axes)
+            table, over = beliefs[home], self.cliques[home]
+        else:
+            table, over = self._gather(beliefs, set(several), self._top(several), -1)
+        return summed(table, over, several).reshape([self.shape[a] for a in axes])
 
     @cached_property
     def _neighbours(self) -> list[list[int]]:
@@ -160,25 +161,15 @@ class Junction:
     def _beyond(self) -> dict[tuple[int, int], set[int]]:
         """The axes on the far side of each edge."""
         found: dict[tuple[int, int], set[int]] = {}
-
-        def look(at: int, near: int) -> set[int]:
-            if (at, near) not in found:
-                rest = (look(near, far) for far in self._neighbours[near] if far != at)
-                found[at, near] = set(self.cliques[near]).union(*rest)
-            return found[at, near]
-
-        for at, nears in enumerate(self._neighbours):
-            for near in nears:
-                look(at, near)
+        edges = list(enumerate(self.parents))[1:]
+        for near, at in (*((i, p) for i, p in reversed(edges)), *((p, i) for i, p in edges)):  # down, then up
+            rest = (found[near, far] for far in self._neighbours[near] if far != at)
+            found[at, near] = set(self.cliques[near]).union(*rest)
         return found
 
 
 def _product(a: Floats, over_a: Axes, b: Floats, over_b: Axes, keep: Axes) -> Floats:
     """The product of two tables, summed down to `keep`; never laid out on all axes of both."""
-    letter = {axis: i for i, axis in enumerate(sorted({*over_a, *over_b}))}
-    first, second, out = ("".join(chr(97 + letter[axis]) for axis in axes) for axes in (over_a, over_b, keep))
+    letter = dict(zip(sorted({*over_a, *over_b}), ascii_letters, strict=False))
+    first, second, out = ("".join(letter[axis] for axis in axes) for axes in (over_a, over_b, keep))
     return np.asarray(np.einsum(f"{first},{second}->{out}", a, b, optimize=True))
-
-
-def _ratio(a: Floats, b: Floats) -> Floats:
-    return np.divide(a, b, out=np.zeros_like(a), where=b > 0)

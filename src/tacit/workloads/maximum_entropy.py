@@ -13,19 +13,23 @@ duality of noisy tables and penalties; Liu and Nocedal, Math. Program. 45 (1989)
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from scipy.optimize import minimize
 
+from ..core.progress import tell
 from .bins import Bins, coarse, fine
 from .data import Floats
 from .domain import Axes
 from .junction import Junction, summed
 
 _TRUST = 0.01  # r
+_SURE = 1e-4  # a variance at which whole numbers are as good as known: t is at most |y - N C p| / (r v)
 _MEMORY = 20  # pairs of gradients that are kept
+_FAR = 1e100  # no t is as large
 
 
 @dataclass(frozen=True, eq=False)
@@ -46,7 +50,7 @@ def fit(
     tree = Junction.of({m.axes for m in measurements}, shape)
     base: dict[Axes, Floats] = {(axis,): np.log(share) for axis, share in enumerate(shares)}
     y = np.concatenate([m.values.ravel() for m in measurements])
-    v = _TRUST * np.concatenate([m.variances.ravel() for m in measurements])
+    v = _TRUST * np.maximum(np.concatenate([m.variances.ravel() for m in measurements]), _SURE)
     scale = 1 / np.sqrt(v + np.maximum(y, 1))  # the diagonal of the Hessian is about N C p + r v
     ends = np.cumsum([m.values.size for m in measurements])[:-1]
 
@@ -64,9 +68,18 @@ def fit(
         sums = np.concatenate([coarse(tables[m.axes], m.bins).ravel() for m in measurements])
         return total * log_z - t @ y + v @ (t * t) / 2, (total * sums - y + v * t) * scale
 
-    begin = np.concatenate([start, np.zeros(y.size - start.size)])
-    found = minimize(dual, begin / scale, jac=True, method="L-BFGS-B", options={"maxiter": steps, "maxcor": _MEMORY})
+    begin, passed = np.concatenate([start, np.zeros(y.size - start.size)]), itertools.count()
+    found = minimize(
+        dual,
+        begin / scale,
+        jac=True,
+        method="L-BFGS-B",
+        options={"maxiter": steps, "maxcor": _MEMORY},
+        callback=lambda _: tell("fitting", min(1.0, next(passed) / steps)),
+    )
     t = found.x * scale
+    if not (np.abs(t) < _FAR).all():  # nor anything but a number: the fit never fails, as its data are noise
+        t = begin
     beliefs, _ = calibrated(t)
     return tree, beliefs, t
 

@@ -1,15 +1,15 @@
 """A model from noisy answers of a few queries, by least squares.
 
-The estimate of least norm is x = G^+ M' y for noisy answers y = M x0 + z of the queries M, with G = M' M.  A query w in
-the row space of M is then answered with error (w G^+ M') z, of squared norm w G^+ w'; of any other nothing is known.
-By the inequality of Cauchy and Schwarz no coefficient |w G^+ m_j'| is above sqrt(w G^+ w') times the root of the
-largest leverage m_j G^+ m_j', which is at most 1.
+Let M = U S W' be the queries, with singular values S.  The estimate of least norm is x = W S^-1 U' y for noisy answers
+y = M x0 + z; the measured queries themselves are answered by U U' y, which has no small number in it.  A query w in the
+row space of M has the error (a U') z with a = w W S^-1, of squared norm |a|^2; of any other nothing is known.  By the
+inequality of Cauchy and Schwarz no coefficient is above |a| times the root of the largest leverage |u_j|^2, which is at
+most 1.
 """
 
 from __future__ import annotations
 
 from functools import lru_cache
-from typing import Any
 
 import numpy as np
 
@@ -22,6 +22,8 @@ from .spread import Spread
 from .workload import Workload
 
 _CELLS, _ENTRIES = 512, 1 << 21  # of a matrix that is taken apart
+_RANK = 1e-12  # of the largest singular value
+_SOME = 128  # queries
 
 
 def solvable(workload: Workload) -> bool:
@@ -31,12 +33,17 @@ def solvable(workload: Workload) -> bool:
 
 
 @lru_cache(maxsize=8)
-def _inverse(workload: Workload) -> tuple[Any, Floats, Floats]:
-    """M, G^+ and the projection G^+ G on the row space."""
-    rows = workload.matrix()
-    gram = (rows.T @ rows).toarray()
-    inverse = np.linalg.pinv(gram, rcond=1e-10, hermitian=True)
-    return rows, np.asarray(inverse), np.asarray(inverse @ gram)
+def _singular(workload: Workload) -> tuple[Floats, Floats, Floats]:
+    """U, S and W'; coefficients are multiples of 2^-20, so what is less than the cut comes from rounding."""
+    left, values, right = np.linalg.svd(workload.matrix().toarray(), full_matrices=False)
+    kept = values > _RANK * values[0]
+    return left[:, kept], values[kept], right[kept]
+
+
+def fitted(workload: Workload, noisy: Floats) -> Floats:
+    """The noisy answers, made consistent."""
+    left, _, _ = _singular(workload)
+    return np.asarray(left @ (left.T @ noisy))
 
 
 class Measured(Model):
@@ -44,8 +51,9 @@ class Measured(Model):
 
     def __init__(self, workload: Workload, noise: Noise, noisy: Floats | None = None) -> None:
         self.workload, self.noise, self.domain = workload, noise, workload.domain
-        rows, inverse, _ = _inverse(workload)
-        self._cells = Cells(self.domain, inverse @ (rows.T @ (np.zeros(workload.queries) if noisy is None else noisy)))
+        left, values, right = _singular(workload)
+        answers = np.zeros(workload.queries) if noisy is None else noisy
+        self._cells = Cells(self.domain, right.T @ ((left.T @ answers) / values))
 
     def marginal(self, axes: Axes) -> Floats:
         return self._cells.marginal(axes)
@@ -55,19 +63,20 @@ class Measured(Model):
 
     def spread(self, workload: Workload) -> Spread:
         """The errors of queries; infinite outside the row space."""
-        own, inverse, onto = _inverse(self.workload)
-        rows = own if workload is self.workload else workload.matrix()
-        outside = np.abs(rows @ onto - rows).max(axis=1) > 1e-8
-        squares = np.where(outside, np.inf, _quadratic(rows, inverse))
-        leverage = min(1.0, float(_quadratic(own, inverse).max()))
-        return Spread.of(self.noise, squares, np.sqrt(squares * leverage))
+        left, values, right = _singular(self.workload)
+        along, outside = left, np.zeros(len(left), bool)
+        if workload is not self.workload:
+            rows = workload.matrix()
+            onto = rows @ right.T
+            along, outside = onto / values, np.abs(onto @ right - rows).max(axis=1) > 1e-8
+        squares = np.where(outside, np.inf, np.square(along).sum(axis=1))
+        leverage = min(1.0, float(np.square(left).sum(axis=1).max()))
+        few = along[:: -(-len(along) // _SOME)]  # that tell how many noises there are in an answer
+        norms = float(np.sqrt(np.square(few).sum(axis=1)).sum())
+        terms = (float(np.abs(few @ left.T).sum()) / norms) ** 2 if norms else 1.0
+        return Spread.of(self.noise, squares, np.sqrt(squares * leverage), terms)
 
     def reach(self, workload: Workload, beta: float) -> Floats | None:
         if workload is not self.workload and workload.queries * self.domain.size > CELLS:
             return None
         return self.spread(workload).reach(beta)
-
-
-def _quadratic(rows: Any, inverse: Floats) -> Floats:
-    """w G^+ w' for each row w."""
-    return np.asarray((rows * (rows @ inverse)).sum(axis=1)).ravel()

@@ -43,7 +43,7 @@ from .domain import Axes
 from .marginals import Marginal
 from .method import Method, Prediction, Released
 from .multiplicative_weights import Weights
-from .price import Noise, Price
+from .price import Noise, Price, variance
 from .workload import Workload
 
 CELLS = 1 << 24  # of the model
@@ -213,4 +213,4 @@ class MWEM(Method):
 
 
 def _deviation(noise: Noise) -> float:
-    return math.sqrt(noise.noise().variance())
+    return math.sqrt(variance(noise))

@@ -19,7 +19,7 @@ from .data import Floats
 from .domain import Axes, Domain
 from .marginals import Marginal
 from .model import Model
-from .price import Noise
+from .price import Noise, variance
 from .spread import Spread
 from .workload import Workload
 
@@ -40,20 +40,20 @@ class NoisyMarginals(Model):
         return cls(workload.domain, dict(zip(axes, shaped, strict=True)), dict(zip(axes, noises, strict=True)))
 
     def _best(self, axes: Axes) -> Axes | None:
-        """The measured marginal that knows this one with the least variance."""
-        above = [a for a in self.tables if set(axes) <= set(a)]
+        """The measured marginal that knows this one with the least variance; an axis of one value adds nothing."""
+        several = {a for a in axes if self.domain.shape[a] > 1}
+        above = [a for a in self.tables if several <= set(a)]
         return min(above, key=self._variance, default=None)
 
     def _variance(self, axes: Axes) -> float:
         noise = self.noises.get(axes)
-        return self.domain.cells(axes) * (
-            1.0 if noise is None else float(Spread.of(noise, np.ones(1)).deviations[0]) ** 2
-        )
+        return self.domain.cells(axes) * (1.0 if noise is None else variance(noise))
 
     def marginal(self, axes: Axes) -> Floats:
-        if (above := self._best(axes)) is not None:
-            return np.asarray(self.tables[above].sum(axis=tuple(i for i, a in enumerate(above) if a not in axes)))
         shape = self.domain.laid_out(axes)
+        if (above := self._best(axes)) is not None:
+            table = self.tables[above].sum(axis=tuple(i for i, a in enumerate(above) if a not in axes))
+            return np.asarray(table).reshape(shape)
         known = {b for a in self.tables for k in range(len(a) + 1) for b in combinations(sorted(set(a) & set(axes)), k)}
         total = np.zeros(shape)
         for subset in known:

@@ -43,7 +43,7 @@ from .hierarchy import as_ranges
 from .isotonic import Isotonic, Rising, cumulative, ends
 from .marginals import Marginal
 from .method import Prediction, Released
-from .price import Price
+from .price import Price, variance
 from .ranges import Ranges
 from .top_down import top_down
 from .tree import Tree
@@ -81,7 +81,7 @@ class Partition(Isotonic):
         few = some(ranges)
         fine = self.estimate(ranges, data, first, source, _first(few, first))
         rough = top_down(fine.tree, fine.noisy)
-        sigma2 = second.noise(Marginal(ranges.domain, ranges.axes).distance(price.unit)).noise().variance()
+        sigma2 = variance(second.noise(Marginal(ranges.domain, ranges.axes).distance(price.unit)))
         bucket = buckets(_unsure(rough, fine.tree.variances[0]), _ends(ranges), _WORTH * sigma2)
         within = _shares_within(rough, bucket)
         merged, counts = _merged(ranges, data, bucket, within)

@@ -30,7 +30,7 @@ from ..core.exact import Number
 from ..core.loss import Loss, zero
 from ..core.randomness import Source
 from .data import Data
-from .measured import Measured, solvable
+from .measured import Measured, fitted, solvable
 from .method import Method, Prediction, Released, predicted
 from .noisy_marginals import NoisyMarginals
 from .price import Noise, Price
@@ -99,7 +99,8 @@ class PerQuery(Method):
             measured = Measured(workload, noises[0], noisy[0])
             errors = measured.reach(workload, beta)
             note = "made consistent by least squares"
-            return Released(self.name, workload, workload.answer(measured), errors, measured, loss, beta, (note,))
+            answers = fitted(workload, noisy[0])
+            return Released(self.name, workload, answers, errors, measured, loss, beta, (note,))
         errors = self.spread(workload, price).reach(beta)
         model = NoisyMarginals.of(workload, noisy, noises)
         return Released(self.name, workload, np.concatenate(noisy), errors, model, loss, beta)

@@ -26,6 +26,12 @@ from ..core.loss import Concentrated, Loss, Pure
 from ..mechanisms import Gaussian, Laplace
 
 Noise = Laplace | Gaussian
+_LEAST = 1e-100
+
+
+def variance(noise: Noise) -> float:
+    """In steps of its grid; never 0, as others are weighed by it, though large prices take it below all floats."""
+    return max(noise.noise().variance(), _LEAST)
 
 
 @dataclass(frozen=True)

@@ -28,7 +28,7 @@ from .domain import Axes, Domain
 from .marginals import Marginal
 from .model import Model
 from .noisy_marginals import NoisyMarginals
-from .price import Noise
+from .price import Noise, variance
 from .spread import Spread
 from .workload import Workload
 
@@ -47,8 +47,8 @@ class Energy(NamedTuple):
         """`noise` is drawn in steps of 1 / steps."""
         size = float(noise.scale) if isinstance(noise, Laplace) else noise.sigma
         smooth = not isinstance(noise, Laplace) and size > 4  # there sigma^2 is within exp(-300) (Poisson summation)
-        variance = size**2 if smooth else noise.noise().variance()
-        return cls(variance / steps**2, size**2 / steps**2, size / steps)
+        square = size**2 if smooth else variance(noise)
+        return cls(square / steps**2, size**2 / steps**2, size / steps)
 
 
 def subsets(axes: Axes) -> Iterator[Axes]:
@@ -97,7 +97,8 @@ class Residuals(Model):
     def spread(self, tables: list[Axes]) -> Spread:
         """The error of one cell of each of these marginals."""
         found = np.array([self.energy(axes) for axes in tables]).reshape(-1, 3)
-        return Spread(self.laplace, np.sqrt(found[:, 0]), found[:, 1], found[:, 2], np.zeros(len(found)))
+        none = np.zeros(len(found))
+        return Spread(self.laplace, np.sqrt(found[:, 0]), found[:, 1], found[:, 2], none, none + np.inf)
 
     def reach(self, workload: Workload, beta: float) -> Floats | None:
         known = [part.axes if isinstance(part, Marginal) else None for part in workload.parts]

@@ -6,9 +6,13 @@ at least the largest |a_i b_i|.
 One noise.  A discrete Laplace noise in steps of g exceeds b ln(1 / beta) + g / 2 with probability at most beta, since
 P[|Z| > t] <= 2 q^t / (1 + q) and 1 + q >= 2 sqrt(q), q = exp(-g / b).
 
-Mean.  The sum of m Laplace noises is a difference of two Gamma(m), so that
-E|sum| = sd sqrt(2 m / pi) Gamma(m + 1/2) / Gamma(m + 1); for Gaussian noises, or many, it is sd sqrt(2 / pi).  One
-discrete Laplace noise has E|Z| = sd sqrt(2 q) / (1 + q).
+Mean.  |k| is the mean of (1 - cos k t) / (1 - cos t) over t, and a discrete Laplace noise of variance v, in steps, has
+E cos t Z = 1 / (1 + v (1 - cos t)).  So for the sum S of m of them, by powers of v and Pfaff's transformation,
+    E|S| = m v F(1/2, m + 1; 2; -2 v) = sd sqrt(m x / 2) F(1/2, 1 - m; 2; x),      x = 2 v / (1 + 2 v).
+If m grows and r = m v stays, this is r e^-r (I_0(r) + I_1(r)), which serves for many noises and for Gaussian ones: it
+is right if r is small, as E|S| is then r, and if it is large, when E|S| is sd sqrt(2 / pi); between, an eighth too low
+for one Gaussian noise, and less for more.  For unequal coefficients r is that of equal ones with the same sums of a and
+of a^2: (sum |a|)^2 / sum a^2 of them.
 
 Tails.  P[|sum| > t] <= 2 exp(-l t) prod E exp(l a_i Z_i) by Markov's inequality.  For discrete Laplace noise
 E exp(l Z) = 1 / (1 - (cosh l - 1) / (cosh(1/b) - 1)) <= 1 / (1 - (b l)^2), as cosh(sqrt u) - 1 is convex and 0 at 0.
@@ -17,7 +21,7 @@ every x < 1 valid,  t = C min_x (ln(2 / beta) - m ln(1 - x^2)) / x  is enough; t
 discrete Gaussian noise E exp(l Z) <= exp((l sigma)^2 / 2) gives t = sqrt(2 V ln(2 / beta)).
 
 References.  Kotz, Kozubowski, Podgorski, The Laplace Distribution (2001), 2.3; Boucheron, Lugosi, Massart (2013), 2.4;
-Canonne, Kamath, Steinke, NeurIPS 2020, for the moments of the discrete Gaussian.
+Canonne, Kamath, Steinke, NeurIPS 2020, for the moments of the discrete Gaussian; DLMF 15.8 and 10.32.
 """
 
 from __future__ import annotations
@@ -27,37 +31,49 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-from scipy.special import gammaln
+from scipy.special import hyp2f1, ive
 
 from ..mechanisms import Laplace
 from .data import Floats
-from .price import Noise
+from .price import Noise, variance
 
+_MANY = 40.0  # noises whose sum is as good as that of any number more
+_SMOOTH = 1e8  # a variance, in steps, that makes steps invisible
 _TILTS = np.concatenate([np.geomspace(1e-5, 0.5, 200), 1 - np.geomspace(0.5, 1e-4, 80)[1:]])
 
 
 @dataclass(frozen=True)
 class Spread:
-    """Errors of queries: `energies` is V, `largest` is C, and `grain` half a step where the error is a single noise."""
+    """Errors of queries: `energies` is V, `largest` is C, and `grain` half a step where the error is a single noise.
+
+    `rates` is r: the variance of each in steps of its coefficients, or infinite, if steps are not looked at.
+    """
 
     laplace: bool
     deviations: Floats
     energies: Floats
     largest: Floats
     grain: Floats
+    rates: Floats
 
     @classmethod
-    def of(cls, noise: Noise, squares: Floats, largest: Floats | float | None = None) -> Spread:
+    def of(
+        cls, noise: Noise, squares: Floats, largest: Floats | float | None = None, terms: Floats | float | None = None
+    ) -> Spread:
         """Sums of noises of one law: coefficients 0 and 1, `squares` of them 1, or any whose squares add up to this.
 
-        Then none is above `largest`, and even a query with a square of 1 may be made of many noises.
+        Then none is above `largest`, and even a query with a square of 1 may be made of many noises: as good as `terms`
+        equal ones, or else as few as can be.
         """
         step = float(noise.grid or 1)
         size = float(noise.scale) if isinstance(noise, Laplace) else noise.sigma
         top = np.broadcast_to(np.asarray(1.0 if largest is None else largest), squares.shape)
-        deviations = np.sqrt(squares * noise.noise().variance()) * step
+        deviations = np.sqrt(squares * variance(noise)) * step
         grain = np.where((squares == 1) & (largest is None), step / 2, 0.0)
-        return cls(isinstance(noise, Laplace), deviations, squares * size**2, top * size, grain)
+        if terms is None:
+            terms = np.divide(squares, top**2, out=np.ones_like(squares), where=(top > 0) & np.isfinite(top))
+        rates = np.broadcast_to(terms * variance(noise), squares.shape)
+        return cls(isinstance(noise, Laplace), deviations, squares * size**2, top * size, grain, rates)
 
     def __len__(self) -> int:
         return len(self.deviations)
@@ -71,22 +87,25 @@ class Spread:
     @cached_property
     def means(self) -> Floats:
         """The expected absolute value of each error."""
-        if not self.laplace:
-            return self.deviations * math.sqrt(2 / math.pi)
-        m = np.maximum(self._terms, 2.0)
-        several = np.exp(0.5 * np.log(2 * m / math.pi) + gammaln(m + 0.5) - gammaln(m + 1))
-        q = np.exp(-2 * self.grain / np.where(self.grain > 0, self.largest, 1.0))
-        return self.deviations * np.where(self.grain > 0, np.sqrt(2 * q) / (1 + q), several)
+        r = np.minimum(self.rates, _SMOOTH)
+        m = np.maximum(self._terms, 1.0) if self.laplace else np.full_like(r, np.inf)
+        few = np.minimum(m, _MANY)
+        x = 2 * r / (few + 2 * r)
+        keys = np.rint(1000 * np.log10(few)).astype(np.int64) << 20 | np.rint(10_000 * x).astype(np.int64)
+        _, first, at = np.unique(keys, return_index=True, return_inverse=True)  # to three digits
+        several = np.sqrt(few * x / 2) * hyp2f1(0.5, 1 - few[first], 2, x[first])[at]
+        return np.asarray(self.deviations * np.where(m > _MANY, np.sqrt(r) * (ive(0, r) + ive(1, r)), several))
 
     def reach(self, beta: float) -> Floats:
         """What each error is within, with probability at least 1 - beta each."""
         if not self.laplace:
-            return np.sqrt(2 * self.energies * math.log(2 / beta))
+            tails = np.sqrt(2 * self.energies * math.log(2 / beta))
+            return np.minimum(tails, self.deviations / math.sqrt(beta)) * (1 + 1e-12)  # the latter by Chebyshev
         digits = 10.0 ** (np.floor(np.log10(np.maximum(self._terms, 1e-9))) - 2)
         few, at = np.unique(np.ceil(self._terms / digits) * digits, return_inverse=True)  # upward, to three digits
         sums = np.min((math.log(2 / beta) - few[:, None] * np.log1p(-(_TILTS**2))) / _TILTS, axis=1)
         alone = self.largest * math.log(1 / beta) + self.grain
-        together = np.minimum(self.largest * sums[at], self.deviations / math.sqrt(beta))  # the latter by Chebyshev
+        together = np.minimum(self.largest * sums[at], self.deviations / math.sqrt(beta))
         return np.where(self.grain > 0, alone, together) * (1 + 1e-12)
 
     def worst(self, beta: float) -> float:
@@ -96,6 +115,6 @@ class Spread:
 
 def joined(spreads: list[Spread], times: list[int]) -> Spread:
     """Errors one after the other, each of them so many times, under one kind of noise."""
-    names = ("deviations", "energies", "largest", "grain")
+    names = ("deviations", "energies", "largest", "grain", "rates")
     each = (np.concatenate([getattr(s, name) for s in spreads]) for name in names)
     return Spread(spreads[0].laplace, *(np.repeat(values, times) for values in each))

@@ -76,8 +76,11 @@ class Tree:
         for count, own in zip(nodes[1:], self.variances[1:], strict=True):
             below = found[-1]
             full, last = self._families(below, count)
-            k, last_k = (0.0, 0.0) if math.isinf(own) else (full / (full + own), last / (last + own))
-            found.append(Level(count, full * (1 - k), k, last * (1 - last_k), last_k))
+            if math.isinf(own):
+                found.append(Level(count, full, 0.0, last, 0.0))
+            else:  # V is full (1 - k), and never 0 however sure one of the two is
+                k, last_k = full / (full + own), last / (last + own)
+                found.append(Level(count, k * own, k, last_k * own, last_k))
         return found
 
     def _families(self, level: Level, parents: int) -> tuple[float, float]:
@@ -147,7 +150,7 @@ class Tree:
             other = (weighed + before) / total
             variance += np.where(apart, at_right * weighed + before - other**2 * total, 0.0)
             left, right, at_left, at_right = *parents, mean, np.where(apart, other, mean)
-        return variance + at_left**2 * self.levels[-1].last_v
+        return np.maximum(variance, 0.0) + at_left**2 * self.levels[-1].last_v  # what rounding took below 0
 
     def prefix_variance(self) -> float:
         """At least the variance of every range that begins at the first cell.
@@ -156,6 +159,21 @@ class Tree:
         A the V of some children and T of all: T / 4 at most.
         """
         return sum(self.branching * level.v / 4 for level in self.levels[:-1]) + self.levels[-1].last_v
+
+    def sizes(self, rows: Floats) -> Floats:
+        """The sum of |a| times its variance, over the noises of each query, one in each row, with coefficients a."""
+        alphas = [rows]
+        for level in self.levels[:-1]:
+            V = self.families(level.each(level.v, level.last_v))
+            alphas.append((self.families(alphas[-1]) * V).sum(axis=-1) / V.sum(axis=-1))
+        found, of_z = np.zeros(len(rows)), alphas[-1]  # going down, the coefficients of z
+        for i in range(len(alphas) - 1, -1, -1):
+            k = self.levels[i].each(self.levels[i].k, self.levels[i].last_k)
+            found += np.abs(of_z) @ k * self.variances[i] if k.any() else 0.0
+            if i:
+                less = np.repeat(alphas[i] - (1 - k) * of_z, self.branching, axis=1)
+                of_z = alphas[i - 1] - less[:, : self.levels[i - 1].nodes]
+        return found
 
     def variance(self, rows: Floats) -> Floats:
         """The variance of arbitrary queries, one in each row."""
@@ -166,4 +184,4 @@ class Tree:
             total = V.sum(axis=-1)
             alpha = (families * V).sum(axis=-1) / total
             found += (families**2 * V).sum(axis=(1, 2)) - (alpha**2 * total).sum(axis=1)
-        return found + alpha[:, 0] ** 2 * self.levels[-1].last_v
+        return np.maximum(found, 0.0) + alpha[:, 0] ** 2 * self.levels[-1].last_v
