@@ -1,5 +1,6 @@
 """Linear queries through the curator: planned from public facts, bought once, kept, and asked for more for free."""
 
+import datetime
 from fractions import Fraction
 
 import numpy as np
@@ -229,3 +230,15 @@ def test_under_a_ledger_epsilon_and_delta_cost_their_rho(place, name):
         assert type(c.plan(w, epsilon=1, delta="1e-9").price) is Price
         told = c.answer(w, epsilon=1, delta="1e-9", method=name)
         assert c.remaining == 0 and Rho().total(told.loss) == rho
+
+
+def test_queries_about_dates_are_bought_and_kept(tmp_path):
+    first = datetime.date(2020, 1, 1)
+    days = {"type": "date", "lower": first, "upper": datetime.date(2020, 1, 5)}
+    table = tacit.Table([{"d": first}] * 90, {"table": {"name": "t", "unit": "row"}, "columns": {"d": days}})
+    with tacit.Curator(table, ledger=tmp_path / "t.ledger", budget=tacit.Budget(epsilon=100)) as curator:
+        asked = marginals(table.domain("d"), k=1)
+        for _ in range(2):
+            rows = curator.answer(asked, epsilon=50).nonnegative().synthetic(9)
+            assert rows["d"].to_pylist() == [first] * 9
+        assert curator.online(table.domain("d"), n=90, epsilon=50).ask({"d": first}).value == pytest.approx(90, abs=30)

@@ -242,3 +242,13 @@ def test_rows_are_counted_where_no_column_is_declared(tmp_path, form):
     for factory in (DuckDB, Reference):
         with engine(factory, [Table(data, schema)], KEY) as tested:
             assert tested.answer(Plan(schema.scan(), (), (Rows(),))).cells[0].tolist() == [3]
+
+
+def test_columns_of_pandas_that_arrow_cannot_take_out_of_dictionaries_are_read():
+    """Intervals, as `pandas.cut` makes them; and one number that no comparison bears."""
+    table = {"table": {"name": "t", "unit": "row", "rows": 1}, "columns": {"c": {"type": "category", "values": ["x"]}}}
+    for cells in (pd.cut([0.5, 1.5], [0, 1, 2]), pd.Series(["x", decimal.Decimal("sNaN")], dtype=object)):
+        with DuckDB() as database:
+            made = Table(pd.DataFrame({"c": cells}), table)
+            database.register(made, "0" * 32)
+            assert database.answer(Plan(made.schema.scan(), (), (Rows(),))).cells[0].tolist() == [2]

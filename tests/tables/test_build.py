@@ -190,14 +190,19 @@ def test_quotients_are_exact_or_rounded_down_to_a_fine_grid(a: Column, b: Column
     assert whole.domain.lower <= math.trunc(exact) <= whole.domain.upper
     farthest = Fraction(max(-x.lower, x.upper), max(y.lower, -y.upper, 1)) * x.grid / y.grid
     assert value(e, **row) == math.floor(exact / e.domain.grid) * e.domain.grid
-    assert e.domain.grid <= min(Fraction(1, 1024), max(farthest, Fraction(1, 1024)) / 2**29)
-    assert 0 <= min(max(exact, -1), most) - value(between, **row) <= max(1, most) / 2**29
+    assert e.domain.grid <= min(Fraction(1, 1024), max(farthest, Fraction(1, 1024)) / 2**18)
+    assert 0 <= min(max(exact, -1), most) - value(between, **row) <= e.domain.grid
+    rounded = build.clamp(whole, -1, 10)
+    assert value(rounded, **row) == min(max(math.trunc(exact), -1), 10)  # and not as the quotient was before
 
 
 def test_a_quotient_of_wide_columns_is_no_coarser_than_it_must_be() -> None:
     wide, narrow = Column(number(0, 1 << 45), "whole"), Column(number(1 << 40, 1 << 41), "real")
-    assert build.divide(wide, narrow).domain.grid == Fraction(1, 1 << 17)  # the dividend has 62 bits
+    assert build.divide(wide, narrow).domain.grid == Fraction(1, 1 << 14)
     assert build.divide(wide, C["whole"]).domain.grid == Fraction(1, 1024)
+    small, of = Column(number(0, 10), "whole"), Column(number(1, 10), "real")
+    share = build.divide(small, of)
+    assert build.multiply(build.multiply(share, share), share).domain.upper < 1 << 62  # there is room for products
 
 
 def test_what_is_missing_stays_missing_but_where_it_is_asked_for() -> None:

@@ -206,14 +206,14 @@ def test_quotients_mean_what_a_database_says(engine: Any) -> None:
         assert n.tolist() == [int(v is not None) for v in expected]
         found = [float(int(step) * e.domain.grid) for step in sums]
         grid = float(e.domain.grid) if "/" in text else 0
-        assert grid <= 2**-15
+        assert grid <= 2**-10
         assert all(0 <= (v or 0) - x <= grid + 1e-12 * abs(x) for v, x in zip(expected, found, strict=True)), text
     made.close()
 
 
 # whole questions
 
-QUOTIENT = 1 / 131072  # what a quotient of two columns is rounded down to
+QUOTIENT = 1 / 1024  # what a quotient of two columns is rounded down to
 COMPARED = ("count", "units", "sum", "mean")
 OTHERWISE = (
     "LEAST(",

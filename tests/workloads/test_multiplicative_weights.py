@@ -370,6 +370,10 @@ def test_questions():
     for factors, grid in (((), 10**9), ((), Fraction(1, 2)), ((((0,), (0, 1, 0)),), Fraction(2, 3))):
         with pytest.raises(BadParameter, match="one over a whole number"):  # the same
             Question(factors, Fraction(grid))
+    steps = [0, 1, 0]
+    kept = Question((((0,), steps),))
+    steps[1] = 10**9
+    assert kept.factors == (((0,), (0, 1, 0)),)
     with pytest.raises(BadParameter, match="whole numbers"):
         Question((((0,), (0.5, 0.5, 1)),))
     for steps, grid in (((2, 0, 1), 1), ((-1, 0, 1), 1), ((5, 0, 1), Fraction(1, 4))):

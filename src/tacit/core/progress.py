@@ -1,4 +1,7 @@
-"""How far long work has come, for whoever looks on; the work itself does not depend on it."""
+"""How far long work has come, for whoever looks on; the work itself does not depend on it.
+
+Told is only what is known before: never what a draw has brought, since the draw may yet be lost, and drawn again.
+"""
 
 from __future__ import annotations
 
@@ -24,9 +27,12 @@ def watched(watch: Watch) -> Iterator[None]:
 
 
 def tell(what: str, share: float) -> None:
-    """Say how far it is."""
+    """Say how far it is; a watch that fails is not asked again, since no work may fail for it."""
     if (watch := _watch.get()) is not None:
-        watch(what, share)
+        try:
+            watch(what, share)
+        except Exception:
+            _watch.set(None)
 
 
 def told(what: str, items: Iterable[T], count: int) -> Iterator[T]:

@@ -7,6 +7,7 @@ What is read can name nothing but the kinds listed here, so a file cannot make a
 from __future__ import annotations
 
 import base64
+import datetime
 import json
 from collections.abc import Iterator
 from dataclasses import fields, is_dataclass
@@ -76,6 +77,8 @@ def write(value: object) -> Any:
         case sparse.sparray():
             rows: Any = sparse.csr_array(value)  # type: ignore[call-overload]
             return {"sparse": [write(part) for part in (rows.data, rows.indices, rows.indptr)], "shape": rows.shape}
+        case datetime.date():  # or a moment
+            return {"moment": value.isoformat()}
         case range():
             return {"range": [value.start, value.stop, value.step]}
         case tuple():
@@ -116,6 +119,8 @@ def read(written: Any) -> Any:
             return read(array)[()]
         case {"sparse": parts, "shape": shape}:
             return sparse.csr_array(tuple(map(read, parts)), shape=tuple(shape))
+        case {"moment": str(text)}:
+            return (datetime.datetime if "T" in text else datetime.date).fromisoformat(text)
         case {"range": ends}:
             return range(*ends)
         case {"tuple": items}:

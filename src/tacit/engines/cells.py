@@ -22,7 +22,10 @@ def cells(column: Any) -> list[object]:
 
     kind = column.type
     if pa.types.is_dictionary(kind):
-        return cells(column.cast(kind.value_type))
+        try:
+            return cells(column.cast(kind.value_type))
+        except pa.ArrowException:  # of a type that Arrow does not take out of dictionaries
+            return [_read(cell) for cell in column]
     if pa.types.is_timestamp(kind):
         ticks = pc.max_element_wise(column.cast(pa.int64()), pa.scalar(_FIRST), skip_nulls=False)
         return list(ticks.cast(pa.timestamp(kind.unit)).to_numpy())
@@ -67,7 +70,7 @@ def unicode(column: Any) -> Any:
     else:
         return column
     if pa.types.is_dictionary(column.type):
-        return unicode(column.cast(column.type.value_type))
+        return pa.chunked_array([pa.array([_read(cell) for cell in column], pa.string())])
     if len(column) == 1:
         return pa.chunked_array([pa.nulls(1, column.type)])
     half = len(column) // 2

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import csv
 import hashlib
+import math
 import os
 from collections.abc import Callable, Iterator, Mapping
 from functools import cached_property
@@ -143,13 +144,18 @@ class Source:
         return digest.hexdigest()
 
 
+def _text_or_missing(value: object) -> bool:
+    """Whether a cell of pandas is text, or what it says of one that is not there."""
+    return type(value) is str or value is None or (type(value) is float and math.isnan(value))
+
+
 def _column(series: Any, kind: ColumnType | None) -> Any:
     """A column of pandas.  Of objects Arrow would guess the type, by all of them: they are read one by one instead."""
     import pyarrow as pa
 
     held = getattr(series.dtype, "categories", series)
     typed = held.dtype.kind != "O" or hasattr(held.array, "__arrow_array__")
-    if typed or {*map(type, held.dropna())} <= {str}:
+    if typed or all(map(_text_or_missing, held)):
         try:
             return pa.array(series, from_pandas=True)
         except (pa.ArrowException, TypeError, ValueError):  # a type that Arrow lacks, text that is not Unicode

@@ -1,7 +1,7 @@
 """Arithmetic on whole steps, with the range of every result known before any value is read.
 
 + - *          exact; by a constant, * and / only change the grid
-/              of two columns: rounded down to a multiple of a power of two (`_finer`); by zero, missing
+/              of two columns: rounded down to a multiple of a power of two; by zero, missing
 div            rounded toward zero, exactly
 modulo         by a positive constant, always in [0, b)
 floor, ceil    whole numbers; `round_to` rounds halves away from zero
@@ -34,7 +34,7 @@ from .grids import (
 )
 
 QUOTIENT = Fraction(1, 1024)  # the coarsest grid of a quotient
-FINE = 1 << 29  # steps to the farthest quotient, or more: fine beside noise that hides it, with room for products
+FINE = 1 << 19  # steps to the farthest quotient, or more: fine beside noise that hides it, with room for products
 
 
 def add(a: Expression, b: Expression) -> Expression:
@@ -96,8 +96,13 @@ def divide(a: Expression, b: Expression) -> Expression:
     if divisor := written(b):
         return multiply(a, constant(1 / divisor))
     x, y = a.domain, b.domain
-    farthest = Fraction(max(-x.lower, x.upper, 1), max(y.lower, -y.upper, 1)) * x.grid / y.grid
-    return _finer(_down(a, b, QUOTIENT), farthest)
+    grid = power(Fraction(max(-x.lower, x.upper, 1), max(y.lower, -y.upper, 1)) * x.grid / y.grid / FINE)
+    while grid < QUOTIENT:
+        try:
+            return _down(a, b, grid)
+        except BadQuestion:  # 64 bits do not bear so many steps
+            grid *= 2
+    return _down(a, b, QUOTIENT)
 
 
 def div(a: Expression, b: Expression) -> Expression:
@@ -117,39 +122,14 @@ def div(a: Expression, b: Expression) -> Expression:
 
 def _down(a: Expression, b: Expression, grid: Fraction) -> Expression:
     """The largest multiple of the grid not above a / b."""
-    return _rounded(a, b, a.domain.grid / (b.domain.grid * grid), grid)
-
-
-def _rounded(a: Expression, b: Expression, ratio: Fraction, grid: Fraction) -> Expression:
-    """ratio a / b, in steps, rounded down to steps of the grid."""
     x, y = a.domain, b.domain
     divisors = [q for q in (y.lower, y.upper, -1, 1) if q and y.lower <= q <= y.upper]
     if not divisors:
         return constant(None)
+    ratio = x.grid / (y.grid * grid)
     top, bottom = scaled(a, ratio.numerator, x), scaled(b, ratio.denominator, y)
     ends = [p * ratio.numerator // (q * ratio.denominator) for p in (x.lower, x.upper) for q in divisors]
     return folded(Divide(number(min(ends), max(ends), grid, x.declared and y.declared), top, bottom))
-
-
-def _finer(e: Expression, farthest: Fraction) -> Expression:
-    """A quotient of two columns, rounded less: with FINE steps, or more, to the farthest, if 64 bits bear them."""
-    if not isinstance(e, Divide) or isinstance(e.b, Constant):
-        return e
-    (a, p), (b, q) = _factor(e.a), _factor(e.b)
-    grid = power(farthest / FINE)
-    while grid < e.domain.grid:
-        try:
-            return _rounded(a, b, Fraction(p, q) * e.domain.grid / grid, grid)
-        except BadQuestion:  # 64 bits do not
-            grid *= 2
-    return e
-
-
-def _factor(e: Expression) -> tuple[Expression, int]:
-    """e as something times a constant."""
-    if isinstance(e, Multiply) and isinstance(e.b, Constant) and isinstance(e.b.value, int):
-        return e.a, e.b.value
-    return e, 1
 
 
 def floor(a: Expression) -> Expression:
@@ -243,8 +223,7 @@ def clamp(a: Expression, lower: Literal | Expression, upper: Literal | Expressio
     first, last = alike(low, high)
     if first.domain.lower > last.domain.lower:
         raise BadQuestion("the lower end of a clamp must not exceed the upper")
-    farthest = max(abs(written(end) or Fraction(0)) for end in (low, high))
-    between = least(greatest(_finer(a, farthest) if farthest else a, low), high)
+    between = least(greatest(a, low), high)
     return shaped(between, replace(between.domain, declared=True))
 
 

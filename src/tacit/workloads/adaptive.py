@@ -16,6 +16,7 @@ ICML 2019, for the model.
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -83,9 +84,9 @@ def count(search: Search, price: Price, least: int, most: int) -> int:
 def grow(search: Search, among: list[Axes], picks: int, pick: Price, measure: Price) -> None:
     """Pick and measure so many more tables, in rounds."""
     left = search.worth(among, measure)
-    batch, all_of_them = math.ceil(picks / _ROUNDS), max(picks, 1)
+    batch, rounds = math.ceil(picks / _ROUNDS), itertools.count()
     while picks > 0 and left:
-        tell("measuring", 1 - picks / all_of_them)
+        tell("measuring", min(1.0, next(rounds) / _ROUNDS))
         scores = search.scores(left, measure)
         for _ in range(min(batch, picks)):
             fits = search.fits()

@@ -13,14 +13,12 @@ duality of noisy tables and penalties; Liu and Nocedal, Math. Program. 45 (1989)
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from scipy.optimize import minimize
 
-from ..core.progress import tell
 from .bins import Bins, coarse, fine
 from .data import Floats
 from .domain import Axes
@@ -68,15 +66,8 @@ def fit(
         sums = np.concatenate([coarse(tables[m.axes], m.bins).ravel() for m in measurements])
         return total * log_z - t @ y + v @ (t * t) / 2, (total * sums - y + v * t) * scale
 
-    begin, passed = np.concatenate([start, np.zeros(y.size - start.size)]), itertools.count()
-    found = minimize(
-        dual,
-        begin / scale,
-        jac=True,
-        method="L-BFGS-B",
-        options={"maxiter": steps, "maxcor": _MEMORY},
-        callback=lambda _: tell("fitting", min(1.0, next(passed) / steps)),
-    )
+    begin = np.concatenate([start, np.zeros(y.size - start.size)])
+    found = minimize(dual, begin / scale, jac=True, method="L-BFGS-B", options={"maxiter": steps, "maxcor": _MEMORY})
     t = found.x * scale
     if not (np.abs(t) < _FAR).all():  # nor anything but a number: the fit never fails, as its data are noise
         t = begin

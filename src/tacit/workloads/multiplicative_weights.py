@@ -61,6 +61,7 @@ class Question:
     grid: Fraction = Fraction(1)
 
     def __post_init__(self) -> None:
+        object.__setattr__(self, "factors", tuple((tuple(axes), tuple(steps)) for axes, steps in self.factors))
         if list(self.axes) != sorted(set(self.axes)):
             raise BadParameter("axes", self.axes, "all different, in the order of the domain")
         object.__setattr__(self, "grid", grid := positive("grid", self.grid))

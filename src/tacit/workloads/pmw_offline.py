@@ -29,7 +29,6 @@ import numpy as np
 from ..core.distance import Substitute
 from ..core.exact import Number, probability
 from ..core.loss import Loss
-from ..core.progress import told
 from ..core.randomness import Source
 from .data import Data
 from .domain import Domain
@@ -92,7 +91,7 @@ class OfflinePMW(Method):
         state, moved, rounds = life.begin(source), -1, 0
         while len(state.moves) > moved and not life.over(state):
             moved, rounds = len(state.moves), rounds + 1
-            for value in told(f"round {rounds}", zip(asked, truth, strict=True), len(asked)):
+            for value in zip(asked, truth, strict=True):
                 state, _ = life.step(state, value, source)
         checked, model = len(state.moves) == moved, life.model(state)
         most = life.n if isinstance(price.unit.relation, Substitute) else math.inf  # else n may not be what there is

@@ -44,7 +44,7 @@ SELECT SUM(age / 3) AS thirds FROM people
 --> people(10) | thirds = sum((age + 0) @1/3)
 
 SELECT AVG(spend / age) AS each FROM people
---> people(10) | each = mean(((spend * 16384) // age) @1/2097152)
+--> people(10) | each = mean(((spend * 16) // age) @1/2048)
 
 SELECT AVG(age), AVG(spend) FROM people
 --> people(10) | mean_age = mean(age), mean_spend = mean(spend)
@@ -257,7 +257,7 @@ SELECT COUNT(*) AS n FROM (SELECT person_id, COUNT(*) AS visits FROM people GROU
 --> [people(10) per unit visits = count()] where (3 <= visits) | n = count()
 
 SELECT AVG(a) FROM (SELECT person_id, AVG(spend) AS a, MIN(age) AS youngest FROM people GROUP BY person_id) AS t WHERE youngest > 17
---> [[people(10) per unit sum_spend = sum(spend) @1/128, count_spend = count(spend), youngest = min(age)] derive a = ((sum_spend * 1024) // count_spend) @1/131072, youngest = youngest] where (18 <= youngest) | mean_a = mean(a)
+--> [[people(10) per unit sum_spend = sum(spend) @1/128, count_spend = count(spend), youngest = min(age)] derive a = ((sum_spend * 8) // count_spend) @1/1024, youngest = youngest] where (18 <= youngest) | mean_a = mean(a)
 
 SELECT region, AVG(total) AS m FROM (SELECT person_id, region, SUM(spend) AS total FROM people GROUP BY person_id, region) AS t GROUP BY region
 --> [people(10) per unit region = region, total = sum(spend) @1/128] | by region = region [2] in 3 | m = mean(total)
@@ -339,7 +339,7 @@ SELECT AVG(share) FROM (SELECT person_id, SUM(spend) FILTER (WHERE member) / SUM
 --> [[people(10) per unit sum = sum(if member then spend else null fi) @1/128, sum_spend = sum(spend) @1/128] derive share = ((sum * 1024) // sum_spend) @1/1024] | mean_share = mean(share)
 
 SELECT AVG(share) FROM (SELECT person_id, CLAMP(SUM(spend) FILTER (WHERE member) / SUM(spend), 0, 1) AS share FROM people GROUP BY person_id) AS t
---> [[people(10) per unit sum = sum(if member then spend else null fi) @1/128, sum_spend = sum(spend) @1/128] derive share = if (536870912 <= if (((sum * 536870912) // sum_spend) <= 0) then 0 else ((sum * 536870912) // sum_spend) fi) then 536870912 else if (((sum * 536870912) // sum_spend) <= 0) then 0 else ((sum * 536870912) // sum_spend) fi fi @1/536870912] | mean_share = mean(share)
+--> [[people(10) per unit sum = sum(if member then spend else null fi) @1/128, sum_spend = sum(spend) @1/128] derive share = if (1024 <= if (((sum * 1024) // sum_spend) <= 0) then 0 else ((sum * 1024) // sum_spend) fi) then 1024 else if (((sum * 1024) // sum_spend) <= 0) then 0 else ((sum * 1024) // sum_spend) fi fi @1/1024] | mean_share = mean(share)
 
 SELECT COUNT(*) AS n FROM people WHERE (age - 60) DIV age = -1
 --> people(10) where (if (((age + -60) // age) <= -1) then ((((age + -60) * -1) // age) * -1) else ((age + -60) // age) fi = -1) | n = count()
