@@ -55,7 +55,7 @@ def loads(text: bytes) -> Any:
     return read(json.loads(text))
 
 
-def write(value: object) -> Any:
+def write(value: object) -> Any:  # noqa: PLR0912 - a case for each kind
     kind = type(value)
     if kind is int:
         return {"value": value}
@@ -107,7 +107,7 @@ def _state(value: object) -> dict[str, Any]:
     return {k: v for k, v in vars(value).items() if not isinstance(getattr(kind, k, None), cached_property)}
 
 
-def read(written: Any) -> Any:
+def read(written: Any) -> Any:  # noqa: PLR0912
     match written:
         case list():
             return [read(item) for item in written]
