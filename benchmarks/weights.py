@@ -22,7 +22,7 @@ from tacit.workloads import Domain
 from tacit.workloads.multiplicative_weights import Question, Weights
 
 SHAPES = ((2,) * 20, (10,) * 6, (1000, 1000), (1000, 10, 100), (250_000, 4), (10**6,))
-TURNS = 40
+TURNS = 100
 RNG = np.random.default_rng(0)
 
 
