@@ -41,13 +41,14 @@ def test_the_domain_of_a_table_counts_what_the_table_holds(place):
         assert counts[1, 4] == truth("2024", [40]) and counts.sum() == len(ROWS)
 
 
-def test_a_fit_that_fails_is_told_once_and_never_drawn_again(place, monkeypatch):
+@pytest.mark.parametrize("problem", [ZeroDivisionError(), BadParameter("scores", "some", "smaller")])
+def test_a_fit_that_fails_is_told_once_and_never_drawn_again(place, monkeypatch, problem):
     """Each draw under one charge would be another look."""
     draws = []
 
     def fails(*_, **__):
         draws.append(1)
-        raise ZeroDivisionError
+        raise problem
 
     monkeypatch.setattr(ChowLiu, "run", fails)
     c, domain = opened(place)

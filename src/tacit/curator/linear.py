@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..core.errors import BadParameter, BadQuestion, TacitError
+from ..core.errors import BadParameter, BadQuestion, EngineError
 from ..core.exact import Number, probability, whole
 from ..core.randomness import SYSTEM
 from ..tables.accuracy import public_size
@@ -96,9 +96,9 @@ def answer(
         data = Counted(domain, lambda asked: curator.engine.answer(asked).cells[0])
         try:
             released = chosen.release(workload, data, price, SYSTEM, n=people, beta=beta)
-        except (TacitError, MemoryError, OSError):  # the data could not be read, or not held
+        except (EngineError, MemoryError, OSError):  # the data could not be read, or not held
             raise
-        except Exception:  # of a fit, by its noise: it is told once, and never drawn again under one charge
+        except Exception:  # all else was checked before, so it is a fit's: told once, and never drawn again
             nothing, note = np.full(workload.queries, np.nan), "the fit failed; nothing is known"
             released = Released(chosen.name, workload, nothing, None, None, charge.loss, float(risk), (note,))
         stored = curator.ledger.store(charge, archive.dumps(released), form="workload")
