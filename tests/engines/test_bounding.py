@@ -12,7 +12,7 @@ from tacit.engines import bounding, keyed_hash
 from tacit.engines import least as least_module
 from tacit.engines.bounding import bounded
 from tacit.engines.hash_arrays import BITS
-from tacit.engines.keyed_hash import Coefficients, digit, unit_digit
+from tacit.engines.keyed_hash import Coefficients, P, digit, unit_digit
 from tacit.engines.least import least
 from tacit.engines.reference import bounded as reference
 from tacit.engines.units import coded
@@ -100,10 +100,10 @@ def test_a_choice_does_not_depend_on_other_units_or_on_order(rows, others, most)
 
 @given(
     st.lists(st.tuples(st.integers(0, 4), st.sampled_from([0, 1, 2, 3, 9, 2**31 - 2]), st.integers(0, 2)), max_size=40),
-    st.sampled_from([0, 22]),
+    st.sampled_from([1, 2, 16]),
 )
-def test_the_least_words_are_chosen(rows, dropped):
-    """Of a hash some bits may be dropped, by which it differs from others."""
+def test_the_least_words_are_chosen(rows, parts):
+    """In however many parts their hashes are counted."""
     most = 3
     counts = np.bincount([unit for unit, _, _ in rows], minlength=5)
     rows = [row for row in rows if counts[row[0]] > most]
@@ -111,11 +111,26 @@ def test_the_least_words_are_chosen(rows, dropped):
     words = np.array([units.index(unit) << BITS | h for unit, h, _ in rows], np.uint64)
     cells = pa.table({"x": pa.array([x for _, _, x in rows], pa.int64())})
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(least_module, "_DROPPED", dropped)
+        patch.setattr(least_module, "_PARTS", parts)
         mask = least(words, counts[counts > most], most, lambda at: cells.take(pa.array(at)))
     for unit in units:
         own = sorted(row for row in rows if row[0] == unit)
         assert sorted(row for row, k in zip(rows, mask, strict=True) if k and row[0] == unit) == own[:most]
+
+
+@pytest.mark.parametrize("most", [1, 7, 10, 100])
+def test_the_least_of_many(most):
+    """Units of all sizes, of even hashes and of uneven ones: what a sort finds is what counting finds."""
+    r = np.random.default_rng(most)
+    sizes = np.concatenate([np.arange(most + 1, most + 200), [5000, 100_000]])
+    own = r.permutation(np.repeat(np.arange(len(sizes)), sizes)).astype(np.uint64)
+    for low, high in ((0, P), (0, 2**10), (P - 2**10, P)):
+        words = own << np.uint64(BITS) | r.integers(low, high, len(own)).astype(np.uint64)
+        places = pa.table({"x": pa.array(np.arange(len(own)))})
+        ranks = np.empty(len(own), np.int64)
+        ranks[np.argsort(words, kind="stable")] = np.arange(len(own))
+        expected = ranks - (np.cumsum(sizes) - sizes)[own.astype(int)] < most
+        assert (least(words, sizes, most, lambda at, t=places: t.take(pa.array(at))) == expected).all()
 
 
 @given(

@@ -175,6 +175,7 @@ def locked(folder: Path | None) -> duckdb.DuckDBPyConnection:
         "allow_community_extensions = false",
         "python_enable_replacements = false",
         "preserve_insertion_order = false",
+        "perfect_ht_threshold = 17",  # bits: keys of so few values are counted in place, without a hash
         "enable_external_access = false",
         "lock_configuration = true",
     ):

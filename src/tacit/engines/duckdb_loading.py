@@ -21,7 +21,7 @@ from .memory import from_rows, safe, supported
 from .memory import moments as ticks
 from .relations import column
 from .sources import Source
-from .units import marks
+from .units import where
 
 _CSV = (
     "READ_CSV(?, auto_detect = false, header = true, delim = ',', quote = '\"', escape = '\"', nullstr = '',"
@@ -49,12 +49,11 @@ def load(source: Source, schema: Schema, key: str, into: duckdb.DuckDBPyConnecti
     ways = [source.kind]
     if source.kind == "parquet":  # what DuckDB cannot read, such as text that is not Unicode, is read by Arrow
         ways = ["parquet", "arrow"] if all(map(_alike, source.types.values())) else ["arrow"]
-    of_all = "FROM incoming" if schema.unit is None else "SELECT * EXCLUDE (kept) FROM incoming WHERE kept"
     for way in ways:
         try:
             with closing(loader()) as database:
                 into.register("incoming", _bounded(way, database, source, schema, key))
-                into.execute(f"CREATE OR REPLACE TABLE {target} AS {of_all}")
+                into.execute(f"CREATE OR REPLACE TABLE {target} AS FROM incoming")
                 into.unregister("incoming")
                 return
         except duckdb.Error:
@@ -69,7 +68,7 @@ def _alike(kind: Any) -> bool:
 
 
 def _bounded(way: str, database: duckdb.DuckDBPyConnection, source: Source, schema: Schema, key: str) -> Any:
-    """The canonical rows, read in this way; where there are units, marked with which of theirs are kept."""
+    """The canonical rows, read in this way; where there are units, those that are kept of theirs."""
     d = DuckDBDialect()
     place, given = _place(way, database, source, schema)
     found = database.execute(f"DESCRIBE SELECT * FROM {place}", given).fetchall()
@@ -88,7 +87,7 @@ def _bounded(way: str, database: duckdb.DuckDBPyConnection, source: Source, sche
     rows = database.sql(present, params=given).to_arrow_table()
     x = Typed(column("x"), TEXT)
     of_units, of_texts = _texts(unit_digit(key, x, d)), _texts(digit(key, x, Domain("text"), d))
-    return rows.append_column("kept", marks(bounded(rows, schema, key, of_units, of_texts)))
+    return where(rows, bounded(rows, schema, key, of_units, of_texts))
 
 
 def _texts(digit: exp.Expr) -> Texts:

@@ -22,20 +22,30 @@ _BLOCK = 1 << 14
 
 def hashed(columns: Sequence[Column], above: Column, c: Coefficients, out: Words) -> None:
     """Into `out` words of rows: their hashes, by the digits of their unit and of their columns, below other numbers."""
+    spare = np.empty(_BLOCK, np.uint64)
     for some in blocks(len(out), _BLOCK):
-        y = np.zeros(some.stop - some.start, np.uint64)
+        h, rest = out[some], spare[: some.stop - some.start]
+        y = np.zeros_like(h)
         for i, (a, column) in enumerate(zip(c.linear, columns, strict=True), 1):
             y += (a * column(some)).view(np.uint64)
             if i % TOGETHER == 0:
-                y %= P
-        y %= P
-        h = np.full_like(y, c.cubic[-1])
+                _fold(y, rest)
+        _fold(y, rest)
+        h.fill(c.cubic[-1])
         for k in c.cubic[-2::-1]:
             h *= y
             h += k
-            h %= P
+            _fold(h, rest)
+        np.minimum(h, np.subtract(h, P, out=rest), out=h)  # which wraps around where h is below p
         h |= above(some) << BITS
-        out[some] = h
+
+
+def _fold(x: Words, rest: Words) -> None:
+    """Numbers below 2^64 to such of the same residue that are below p + 6, as 2^31 = 1 modulo p."""
+    for _ in range(2):
+        np.right_shift(x, BITS, out=rest)
+        x &= P
+        x += rest
 
 
 def digits(column: Any, domain: Domain, at: Integers, texts: Texts) -> Column:

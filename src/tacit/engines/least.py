@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import Any
 
@@ -9,38 +10,63 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .hash_arrays import BITS, Integers, Words, blocks, held
+from .keyed_hash import P
 
 Mask = NDArray[np.bool_]
 
-_BLOCK = 1 << 16
-_DROPPED = 22  # bits of a hash: the others still tell all but a few rows apart
+_BLOCK = 1 << 14
+_PARTS = 16  # of the hashes of a unit
 
 
 def least(words: Words, sizes: Integers, most: int, rows: Callable[[Integers], Any]) -> Mask:
     """Which are among the `most` least of their unit; `sizes`, by the number of a unit, are all above that.
 
-    Words are sorted in short, if enough of each hash is left.  Where that, or all of it, does not tell words apart of
-    which some are to be kept and others are not, the words decide, and then the rows, a table for increasing places.
+    The hashes of each unit are counted by parts, of which the first few should hold enough of them, as hashes are
+    even.  Of the part in which the last is that is kept, the words are sorted, and where they are the same, the rows:
+    `rows` is a table of them, for increasing places.
     """
-    dropped = len(sizes).bit_length() + BITS - 32
-    short = (words >> dropped).astype(np.uint32) if 0 < dropped <= _DROPPED else words
-    ordered = np.sort(short)
-    starts = np.cumsum(sizes) - sizes
-    last = ordered[starts + most - 1]
-    torn = last == ordered[starts + most]
-    kept, edges = np.empty(len(words), bool), [np.empty(0, np.int64)]
+    enough = most + 4 * math.sqrt(most) + 2
+    fine = np.maximum(sizes * ((_PARTS - 1) / enough), 1).astype(np.int64)  # parts of a unit, if all were told apart
+    parts, counts, one = np.empty(len(words), np.uint8), np.zeros(len(sizes) * _PARTS, np.int32), np.int32(1)
     for some in blocks(len(words), _BLOCK):
-        own, x = words[some] >> BITS, short[some]
-        edge = last[own]
-        kept[some] = x <= edge
-        edges.append(some.start + np.flatnonzero((x == edge) & torn[own]))
-    at = np.concatenate(edges)
+        own = _units(words[some])
+        part = np.minimum((words[some] & P).view(np.int64) * fine[own] >> BITS, _PARTS - 1)
+        parts[some] = part
+        np.add.at(counts, own * _PARTS + part, one)
+    sums = np.cumsum(counts.reshape(-1, _PARTS), axis=1)
+    edge = np.count_nonzero(sums < most, axis=1)[:, None]
+    counted = np.take_along_axis(counts.reshape(-1, _PARTS), edge, 1).ravel()
+    room = most - (np.take_along_axis(sums, edge, 1).ravel() - counted)
+    kept, found, edges = np.empty(len(words), bool), [np.empty(0, np.int64)], edge.ravel().astype(np.uint8)
+    for some in blocks(len(words), _BLOCK):
+        last = edges[_units(words[some])]
+        np.less(parts[some], last, out=kept[some])
+        found.append(some.start + np.flatnonzero(parts[some] == last))
+    at = np.concatenate(found)
+    kept[at] = _first(words[at], counted, room, lambda some: rows(at[some]))
+    return kept
+
+
+def _first(words: Words, sizes: Integers, room: Integers, rows: Callable[[Integers], Any]) -> Mask:
+    """Which are the least of their unit, `room` for each, where sizes are at least that."""
+    ordered = np.sort(words)
+    starts = np.cumsum(sizes) - sizes
+    last, after = ordered[starts + room - 1], np.minimum(starts + room, len(words) - 1)
+    torn = (room < sizes) & (ordered[after] == last)
+    own = _units(words)
+    kept: Mask = words <= last[own]
+    at = np.flatnonzero((words == last[own]) & torn[own])
     if len(at):
         at = at[_in_order(words[at], rows(at))]
-        own = words[at] >> BITS
-        room = starts + most - np.searchsorted(ordered, last)
-        kept[at] = np.arange(len(at)) - np.searchsorted(own, own) < room[own]
+        own = _units(words[at])
+        left = starts + room - np.searchsorted(ordered, last)
+        kept[at] = np.arange(len(at)) - np.searchsorted(own, own) < left[own]
     return kept
+
+
+def _units(words: Words) -> Integers:
+    """Their numbers, of the type that NumPy finds places by without a copy."""
+    return (words >> BITS).view(np.int64)
 
 
 def _in_order(words: Words, rows: Any) -> Integers:
