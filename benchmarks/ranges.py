@@ -24,7 +24,7 @@ from tacit.workloads.tree import heights
 DATA = Path(__file__).parents[2] / "shared" / "data"
 RELEASES = 50
 PRICE = Price.of(epsilon=1)
-WAYS = ("histogram", "binary tree", "16-ary tree", "hierarchy", "isotonic", "partition", "from the root down")
+WAYS = ("histogram", "binary tree", "16-ary tree", "hierarchy", "isotonic", "partition", "pruned", "from the root down")
 
 
 def histograms() -> dict[str, np.ndarray]:

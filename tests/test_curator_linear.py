@@ -14,6 +14,7 @@ from tacit.core.errors import BadParameter, BadQuestion, BudgetExceeded, TacitEr
 from tacit.curator import Curator, archive, linear
 from tacit.workloads import METHODS, Price, marginals, ranges
 from tacit.workloads.chow_liu import ChowLiu
+from tacit.workloads.cube import cube
 from tacit.workloads.multiplicative_weights import Question
 
 
@@ -85,6 +86,14 @@ def _data(c, domain):
     from tacit.tables.linear import Counted
 
     return Counted(domain, lambda plan: c.engine.answer(plan).cells[0])
+
+
+def test_marginals_counted_together_are_those_of_the_engine(place):
+    c, domain = opened(place)
+    with c:
+        data = _data(c, domain)
+        (found,) = cube(data, [(), (0,), (1,), (0, 1)])
+        assert all((table == data.marginal(axes)).all() for axes, table in found.items()) and len(found) == 4
 
 
 @pytest.mark.parametrize("method", [m.name for m in METHODS])

@@ -19,7 +19,7 @@ from tacit.workloads.junction import Junction
 from tacit.workloads.maximum_entropy import Measurement, fit
 
 WIDE, LINE = Domain.of({"a": 1, "b": 3, "c": 2, "d": 4}), Domain.of({"x": 17})
-LINEAR = ("hierarchy", "isotonic", "partition", "queries", "histogram")
+LINEAR = ("hierarchy", "isotonic", "partition", "pruned", "queries", "histogram")
 TABLES = ("residual", "tree", "adaptive", "queries", "histogram")
 ASKED = [(name, ranges(LINE)) for name in LINEAR] + [(name, marginals(WIDE, k=k)) for name in TABLES for k in (2, 3)]
 ASKED += [(name, from_matrix(WIDE, np.random.default_rng(0).random((5, 24)))) for name in TABLES[1:]]
@@ -48,7 +48,7 @@ def bounded(released):
     assert released.errors is None or not np.isnan(released.errors).any()
     near = released.nonnegative()
     assert np.isfinite(near.answers).all() and near.answers.min() >= -1e-9 * np.abs(near.answers).max()
-    if released.method in ("tree", "adaptive", "isotonic", "partition"):
+    if released.method in ("tree", "adaptive", "isotonic", "partition", "pruned"):
         assert released.answers.min() >= -1e-9 * np.abs(released.answers).max()
     assert released.synthetic(5, Seeded(0)).shape == (5, len(released.workload.domain.shape))
 

@@ -79,7 +79,7 @@ WIDE, LINE = Domain.of({"a": 2, "b": 3, "c": 4}), Domain.of({"v": 40})
 ALONE = [
     ("queries", marginals(WIDE, k=2)), ("queries", marginals(WIDE, k=1) + ranges(WIDE, "c")),
     ("histogram", marginals(WIDE, k=2)), ("residual", marginals(WIDE, k=2)), ("hierarchy", ranges(LINE)),
-    ("isotonic", ranges(LINE)), ("partition", ranges(LINE)),
+    ("isotonic", ranges(LINE)), ("partition", ranges(LINE)), ("pruned", ranges(LINE)),
 ]  # fmt: skip
 
 

@@ -11,8 +11,9 @@ from hypothesis import strategies as st
 
 from tacit.core.distance import ADD_REMOVE, SUBSTITUTE
 from tacit.core.errors import BadQuestion
-from tacit.mechanisms import Gaussian
+from tacit.mechanisms import Gaussian, project_to_simplex
 from tacit.testing.sources import Seeded
+from tacit.workloads import residuals
 from tacit.workloads.data import Histogram, Rows
 from tacit.workloads.domain import Domain
 from tacit.workloads.marginals import marginals
@@ -128,8 +129,59 @@ def test_only_the_residual_leaves():
     noise = Gaussian(sigma=10)
     table = np.arange(12).reshape(3, 4) ** 2
     other = table + np.arange(4)[None, :] * 7 + np.arange(3)[:, None] * 5
-    first, second = (residual(t, noise, Seeded(3)) for t in (table, other))
+    first, second = (residual(np.array([t, 2 * t]), noise, Seeded(3)) for t in (table, other))
     assert (first == second).all()
+
+
+def test_a_stack_has_independent_noises_and_the_residuals_of_its_own_tables():
+    tables = np.random.default_rng(4).integers(0, 10**6, (50, 3, 2))
+    got = residual(tables, Gaussian(sigma="0.01"), Seeded(3))
+    np.testing.assert_allclose(got, [centred(t.astype(float)) for t in tables], atol=1e-9)  # no noise to speak of
+    alone = residual(np.zeros((50, 3, 2), np.int64), Gaussian(sigma=10**6), Seeded(3))
+    assert np.unique(alone).size == alone.size
+
+
+@settings(max_examples=30)
+@given(shapes, st.integers(0, 10**6))
+def test_stacks_of_tables_are_as_one_by_one(shape, seed):
+    """Marginals that are not negative, against a loop over tables."""
+    domain, rng = domain_of([*shape, 2, 2]), np.random.default_rng(seed)
+    sets = [a for a in subsets(domain.all) if len(a) < 4 and all(domain.shape[i] > 1 for i in a)]
+    noisy = {a: centred(rng.normal(0, 20, [domain.shape[i] for i in a])) if a else np.array(90.0) for a in sets}
+    model = Residuals(domain, noisy, dict.fromkeys(sets, Energy(25.0, 25.0, 5.0)), laplace=False)
+    near: dict = {}
+    for a in sets:
+        table = model.shrunk().marginal(a)
+        near[a] = project_to_simplex(table.ravel() / 90).reshape(table.shape) * 90
+        for i in range(len(a)) if len(a) > 1 else ():
+            sums = near[a].sum(axis=i)
+            ratio = np.divide(near[a[:i] + a[i + 1 :]], sums, out=np.zeros_like(sums), where=sums > 0)
+            near[a] = near[a] * np.expand_dims(ratio, i)
+    got = model.nonnegative().tables
+    assert got.keys() == near.keys()
+    for a in sets:
+        np.testing.assert_allclose(got[a], near[a], atol=1e-9)
+
+
+def test_small_stacks_are_as_large_ones(monkeypatch):
+    domain = domain_of([2, 3, 2, 3, 2])
+    workload, data = marginals(domain, k=3), some_rows(domain, 500)
+    model, near = Residual().release(workload, data, Price.of(rho="0.1"), Seeded(8)).model, []
+    for cells in (1 << 18, 1):
+        monkeypatch.setattr(residuals, "_STACK", cells)
+        again = Residuals(domain, model.residuals, model.energies, laplace=False)
+        near.append([workload.answer(again), workload.answer(again.nonnegative())])
+    np.testing.assert_allclose(near[0], near[1], rtol=1e-12)
+
+
+def test_what_a_model_answers_is_the_askers_own():
+    released = Residual().release(
+        marginals(domain_of([3]), k=1), some_rows(domain_of([3]), 9), Price.of(rho=1), Seeded(1)
+    )
+    for model in (released.model, released.nonnegative().model):
+        before = model.marginal((0,))
+        model.marginal((0,))[:] = 7
+        assert (model.marginal((0,)) == before).all()
 
 
 @pytest.mark.parametrize("price", [Price.of(rho="0.5"), Price.of(epsilon=1)])
@@ -200,6 +252,14 @@ def test_a_hundred_attributes():
     noises = plan(workload, Price.of(rho="0.1"))
     assert len(noises) == 1 + 100 + 4950
     assert Residual().predict(workload, None, Price.of(rho="0.1")).kind == "exact"
+
+
+def test_of_a_table_of_many_attributes_little_is_looked_at():
+    """All 2^30 subsets of what was not measured would take days."""
+    domain = domain_of([2] * 30)
+    model = Residual().release(marginals(domain, k=1), some_rows(domain, 9), Price.of(rho=1), Seeded(1)).model
+    assert model.energy(domain.all) == (math.inf,) * 3
+    assert np.isfinite(model.energy((0,))).all()
 
 
 def test_what_is_not_a_marginal_is_refused():

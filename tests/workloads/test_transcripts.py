@@ -19,15 +19,22 @@ from tacit.core.law import Finite, hockey_stick, max_divergence, renyi_divergenc
 from tacit.core.loss import zero
 from tacit.mechanisms import Exponential, Gaussian, Laplace
 from tacit.testing.sources import Seeded
-from tacit.workloads import Domain, Histogram, Price, adaptive, chow_liu, marginals, ranges, residual
+from tacit.workloads import Domain, Histogram, Price, adaptive, chow_liu, marginals, pruned, ranges, residual
 from tacit.workloads.adaptive import Adaptive
 from tacit.workloads.chow_liu import ChowLiu
 from tacit.workloads.partition import Partition
+from tacit.workloads.pruned import Pruned
 from tacit.workloads.residuals import centred
 
-MOST = {"tree": 0.9, "tree of three": 0.5, "adaptive": 0.1, "partition": 0.9}  # of the mass is gone through
+MOST = {
+    "tree": 0.9,
+    "tree of three": 0.5,
+    "adaptive": 0.1,
+    "partition": 0.9,
+    "pruned": 0.9,
+}  # of the mass is gone through
 TWO, THREE = Domain.of({"a": 2, "b": 2}), Domain.of({"a": 2, "b": 2, "c": 2})
-LINE = Domain.of({"x": 4})
+LINE, SIX = Domain.of({"x": 4}), Domain.of({"x": 6})
 
 
 class Undecided(Exception):
@@ -74,8 +81,12 @@ class Script:
         masses = mechanism.law(scores).masses
         return self.next(masses.__getitem__, lambda: masses)
 
-    def residual(self, table, noise, source):
+    def residual(self, tables, noise, source):
+        return np.stack([self.one_residual(table, noise) for table in np.split(tables, len(tables))])
+
+    def one_residual(self, stack, noise):
         """The total, or the counts of two values of which N (x1 - x0) + Z1 - Z0 is told, by its exact law."""
+        table = stack.reshape(stack.shape[1:])
         values = [int(v) * table.size for v in np.ravel(table)]
         if not table.ndim:
             law = noise.noise(values[0])
@@ -100,6 +111,7 @@ def played(release, table, script):
         for module in (chow_liu, adaptive):  # fits are post-processing, of any quality
             patch.setattr(module, "_STEPS", 1)
         patch.setattr(adaptive, "_LAST", 1)
+        patch.setattr(pruned, "_BRANCHING", 2)  # so that few values have several levels
         release(table)
     return script
 
@@ -128,6 +140,9 @@ CASES = {
     "tree of three": (ChowLiu(), marginals(THREE, k=2), FEW, [*FEW[:7], 0], 0.1),
     "adaptive": (Adaptive(), marginals(THREE, k=2), FEW, [*FEW[:7], 0], 0.35),
     "partition": (Partition(), ranges(LINE), [3, 0, 0, 1], [2, 0, 0, 1], 1e-2),
+    "pruned": (Pruned(), ranges(LINE), [3, 0, 0, 1], [2, 0, 0, 1], 1e-8),
+    "pruned, substitution": (Pruned(), ranges(LINE), [3, 0, 0, 1], [2, 0, 1, 1], 1e-8),
+    "pruned, three levels": (Pruned(), ranges(SIX), [2, 0, 0, 0, 0, 0], [1, 0, 0, 0, 0, 0], 1e-7),
 }
 
 

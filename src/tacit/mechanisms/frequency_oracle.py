@@ -51,8 +51,15 @@ def project_to_simplex(estimates: Any) -> Floats:
     v = reals("estimates", estimates)
     if v.ndim != 1 or not v.size or not np.isfinite(v).all():
         raise BadParameter("estimates", f"shape {v.shape}", "one finite number for each category")
-    v = v - v.max()  # which moves nothing, and keeps the largest above the number, however large it is
-    falling = np.sort(v)[::-1]
-    spare = (np.cumsum(falling) - 1) / np.arange(1, v.size + 1)  # the number, if only the first so many stay above it
-    nearest: Floats = np.maximum(v - spare[np.flatnonzero(falling > spare)[-1]], 0)
+    return nearest_shares(v)
+
+
+def nearest_shares(v: Floats) -> Floats:
+    """The same of each row, along the last axis."""
+    v = v - v.max(axis=-1, keepdims=True)  # which moves nothing, and keeps the largest above the number, however large
+    falling = np.sort(v)[..., ::-1]
+    n = v.shape[-1]
+    spare = (np.cumsum(falling, axis=-1) - 1) / np.arange(1, n + 1)  # the number, if only the first so many are above
+    last = n - 1 - np.argmax((falling > spare)[..., ::-1], axis=-1, keepdims=True)
+    nearest: Floats = np.maximum(v - np.take_along_axis(spare, last, axis=-1), 0)
     return nearest

@@ -70,5 +70,7 @@ class Rows:
         shape = self.domain.laid_out(axes)
         if not axes:
             return np.asarray(self._columns.shape[1])
-        cell = np.ravel_multi_index(tuple(self._columns[list(axes)]), shape)
+        cell = self._columns[axes[0]]
+        for axis in axes[1:]:
+            cell = cell * self.domain.shape[axis] + self._columns[axis]
         return np.bincount(cell, minlength=self.domain.cells(axes)).reshape(shape)

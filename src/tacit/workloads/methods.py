@@ -13,6 +13,7 @@ from .mwem import MWEM
 from .partition import Partition
 from .per_query import PerQuery
 from .pmw_offline import OfflinePMW
+from .pruned import Pruned
 from .residual import Residual
 from .small_db import SmallDB
 
@@ -23,6 +24,7 @@ METHODS: tuple[Method, ...] = (
     Hierarchy(),
     Isotonic(),
     Partition(),
+    Pruned(),
     SmallDB(),
     MWEM(),
     OfflinePMW(),

@@ -32,12 +32,13 @@ from ..core.distance import Distance
 from ..core.exact import Number, probability
 from ..core.loss import Loss
 from ..core.randomness import Source
+from .cube import cube
 from .data import Data, Floats, Integers
 from .domain import CELLS, Axes, Domain
 from .marginals import Marginal
 from .method import Method, Prediction, Released
 from .price import Noise, Price
-from .residuals import Energy, Residuals, centred, subsets
+from .residuals import Energy, Residuals, alike, centred, subsets
 from .workload import Stack, Workload
 
 _SHARES = 1 << 30  # the finest share of a price
@@ -73,7 +74,7 @@ class Residual(Method):
         mean = float(np.average(spread.means, weights=mass))
         rms = float(np.average(spread.deviations**2, weights=mass)) ** 0.5
         worst = float(spread.reach(b / sizes.sum()).max())
-        seconds = 2e-4 * len(noises) + 2e-7 * float(sizes.sum())
+        seconds = 5e-5 * len(noises) + 2e-7 * float(sizes.sum())
         return Prediction(mean, rms, worst, seconds, "exact", b, f"{len(noises)} residuals share the price")
 
     def loss(self, workload: Workload, n: int | None, price: Price) -> Loss:
@@ -83,22 +84,23 @@ class Residual(Method):
         self, workload: Workload, data: Data, price: Price, source: Source, *, n: int | None, beta: float
     ) -> Released:
         noises, domain = plan(workload, price), workload.domain
-        model = Residuals(
-            domain,
-            {axes: residual(data.marginal(axes), noise, source) for axes, noise in noises.items()},
-            _energies(domain, noises),
-            price.epsilon is not None,
-        )
+        residuals: dict[Axes, Floats] = {}
+        for tables in cube(data, noises):
+            for sets in alike(domain, tables, lambda axes: id(noises[axes])):
+                stack = residual(np.array([tables[axes] for axes in sets]), noises[sets[0]], source)
+                residuals.update({axes: stack[i, ...] for i, axes in enumerate(sets)})
+        model = Residuals(domain, residuals, _energies(domain, noises), price.epsilon is not None)
         answers, errors = workload.answer(model), model.reach(workload, beta)
         return Released(self.name, workload, answers, errors, model, price.alone.loss(), beta)
 
 
-def residual(table: Integers, noise: Noise, source: Source) -> Floats:
-    """The residual of a table whose cells, times their number, each got a noise."""
-    noisy = table * table.size + np.asarray(noise.sample(np.zeros_like(table), source))
-    for axis in range(noisy.ndim):
+def residual(tables: Integers, noise: Noise, source: Source) -> Floats:
+    """The residual of each table of a stack whose cells, times their number in a table, each got a noise."""
+    N = math.prod(tables.shape[1:])
+    noisy = tables * N + np.asarray(noise.sample(np.zeros_like(tables), source))
+    for axis in range(1, noisy.ndim):
         noisy = noisy - noisy.take([0], axis=axis)  # whole numbers still: this is what is released
-    return centred(np.asarray(noisy, float)) / table.size
+    return centred(np.asarray(noisy, float), first=1) / N
 
 
 def moves(domain: Domain, axes: Axes, unit: Distance[Any]) -> Distance[Any]:

@@ -15,14 +15,16 @@ from __future__ import annotations
 
 import math
 from collections import defaultdict
-from collections.abc import Hashable, Iterator, Mapping
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
+from functools import cached_property
 from itertools import combinations
 from typing import NamedTuple
 
 import numpy as np
 
 from ..core.randomness import Source
-from ..mechanisms import Laplace, project_to_simplex
+from ..mechanisms import Laplace
+from ..mechanisms.frequency_oracle import nearest_shares
 from .data import Floats, Integers
 from .domain import Axes, Domain
 from .marginals import Marginal
@@ -33,6 +35,7 @@ from .spread import Spread
 from .workload import Workload
 
 _TABLE = 1 << 16  # cells that rows are drawn from one by one
+_STACK = 1 << 18  # cells of tables that are worked on together
 
 
 class Energy(NamedTuple):
@@ -57,9 +60,25 @@ def subsets(axes: Axes) -> Iterator[Axes]:
         yield from combinations(axes, k)
 
 
-def centred(table: Floats) -> Floats:
-    """P_A of a table on A: the mean taken away along each axis."""
-    for axis in range(table.ndim):
+def alike(domain: Domain, sets: Iterable[Axes], kind: Callable[[Axes], Hashable] = len) -> Iterator[list[Axes]]:
+    """Sets of one kind whose tables are of one shape, in the order of their first, as many as make a stack."""
+    found: defaultdict[Hashable, list[Axes]] = defaultdict(list)
+    for axes in sets:
+        found[kind(axes), *[domain.shape[a] for a in axes]].append(axes)
+    for group in found.values():
+        most = max(1, _STACK // domain.cells(group[0]))
+        yield from (group[i : i + most] for i in range(0, len(group), most))
+
+
+def within(sets: Sequence[Axes], places: Axes) -> Iterable[Axes]:
+    """The axes that each set has at these places."""
+    columns = ([axes[place] for axes in sets] for place in places)
+    return zip(*columns, strict=True) if places else [()] * len(sets)
+
+
+def centred(table: Floats, first: int = 0) -> Floats:
+    """P_A of a table on A: the mean taken away along each axis; or of a stack, if tables begin at axis `first`."""
+    for axis in range(first, table.ndim):
         table = table - table.mean(axis=axis, keepdims=True)
     return table
 
@@ -73,30 +92,66 @@ class Residuals(Model):
         self.domain, self.residuals, self.energies, self.laplace = domain, residuals, energies, laplace
 
     def marginal(self, axes: Axes) -> Floats:
-        shape = self.domain.laid_out(axes)
-        total = np.zeros(shape)
-        for subset in subsets(axes):
-            if (residual := self.residuals.get(subset)) is not None:
-                share = self.domain.cells(subset) / self.domain.cells(axes)
-                total += residual.reshape([n if a in subset else 1 for a, n in zip(axes, shape, strict=True)]) * share
+        if axes in self._tables:
+            return self._tables[axes].copy()
+        self.domain.laid_out(axes)
+        return self._stack([axes])[0, ...]
+
+    @cached_property
+    def _tables(self) -> dict[Axes, Floats]:
+        """The marginals on the sets that were measured."""
+        stacks = ((sets, self._stack(sets)) for sets in alike(self.domain, self.residuals))
+        return {axes: stack[i, ...] for sets, stack in stacks for i, axes in enumerate(sets)}
+
+    def _stack(self, sets: Sequence[Axes]) -> Floats:
+        """The marginals on sets of one shape."""
+        shape = [self.domain.shape[a] for a in sets[0]]
+        total, cells = np.zeros((len(sets), *shape)), math.prod(shape)
+        for places in subsets(tuple(i for i, n in enumerate(shape) if n > 1)):  # a single value has no residual
+            if len(places) > self._longest:
+                break
+            parts = [self.residuals.get(part) for part in within(sets, places)]
+            if any(part is not None for part in parts):
+                none = np.zeros([shape[i] for i in places])
+                stack = np.array([none if part is None else part for part in parts]) * (none.size / cells)
+                total += stack.reshape(-1, *(n if i in places else 1 for i, n in enumerate(shape)))
         return total
+
+    @cached_property
+    def _longest(self) -> int:
+        return max(map(len, self.residuals), default=0)
 
     def energy(self, axes: Axes) -> Energy:
         """That of one cell of a marginal; the last part is the largest single noise in it."""
-        shape = self.domain.shape
-        parts = []
-        for subset in subsets(tuple(a for a in axes if shape[a] > 1)):  # a single value has no residual
-            if subset not in self.energies:
-                return Energy(math.inf, math.inf, math.inf)
-            c = math.prod(1 - 1 / shape[a] for a in subset)
-            share = math.prod(1 / shape[a] for a in axes if a not in subset)
-            one = self.energies[subset]
-            parts.append((one.variance * c * share**2, one.square * c * share**2, one.scale * c * share))
-        return Energy(sum(p[0] for p in parts), sum(p[1] for p in parts), max(p[2] for p in parts))
+        return Energy(*self._energies([axes])[0].tolist())
+
+    @cached_property
+    def _known(self) -> tuple[dict[Axes, int], Floats]:
+        """The place of each energy, and all of them; the last is that of what was not measured."""
+        places = {axes: i for i, axes in enumerate(self.energies)}
+        return places, np.array([*self.energies.values(), [math.inf] * 3])
+
+    def _energies(self, tables: Sequence[Axes]) -> Floats:
+        """Those of one cell of each."""
+        (at, known), found = self._known, np.zeros((len(tables), 3))
+        for k in set(map(len, tables)):
+            where = [i for i, axes in enumerate(tables) if len(axes) == k]
+            sets = [tables[i] for i in where]
+            inverse = 1 / np.array([[self.domain.shape[a] for a in axes] for axes in sets]).reshape(len(sets), k)
+            for places in subsets(tuple(range(k))):
+                c = np.prod(1 - inverse[:, places], axis=1)
+                share = np.prod(inverse, axis=1) / np.prod(inverse[:, places], axis=1)
+                each = known[[at.get(part, -1) for part in within(sets, places)]]
+                each[c == 0] = 0  # a single value has no residual
+                found[where, :2] += each[:, :2] * (c * share**2)[:, None]
+                found[where, 2] = np.maximum(found[where, 2], each[:, 2] * c * share)
+                if np.isinf(found[where, 2]).all():
+                    break  # the other subsets, which may be many, tell no more
+        return found
 
     def spread(self, tables: list[Axes]) -> Spread:
         """The error of one cell of each of these marginals."""
-        found = np.array([self.energy(axes) for axes in tables]).reshape(-1, 3)
+        found = self._energies(tables)
         none = np.zeros(len(found))
         return Spread(self.laplace, np.sqrt(found[:, 0]), found[:, 1], found[:, 2], none, none + np.inf)
 
@@ -113,15 +168,15 @@ class Residuals(Model):
         Those of lower dimension are taken together with others of the same noise, so the sum over all is less.
         """
         free = {axes: math.prod(self.domain.shape[a] - 1 for a in axes) for axes in self.residuals if axes}
-        alike: defaultdict[Hashable, list[Axes]] = defaultdict(list)
+        together: defaultdict[Hashable, list[Axes]] = defaultdict(list)
         for axes, dimension in free.items():
-            alike[axes if dimension > 2 else self.energies[axes]].append(axes)
+            together[axes if dimension > 2 else self.energies[axes]].append(axes)
         near = dict(self.residuals)
-        for sets in alike.values():
+        for sets in together.values():
             excess = (sum(free[axes] for axes in sets) - 2) * self.energies[sets[0]].variance
-            square = sum(float(np.square(near[axes]).sum()) for axes in sets)
-            for axes in sets if excess > 0 else ():
-                near[axes] = near[axes] * max(0.0, 1 - excess / square) if square else near[axes]
+            square = float(np.square(np.concatenate([near[axes] for axes in sets], axis=None)).sum())
+            kept = max(0.0, 1 - excess / square) if excess > 0 and square else 1.0
+            near.update({axes: near[axes] * kept for axes in sets})
         return Residuals(self.domain, near, {}, self.laplace)
 
     def nonnegative(self) -> NoisyMarginals:
@@ -131,14 +186,16 @@ class Residuals(Model):
         """
         total, model = self.total, self.shrunk()
         near: dict[Axes, Floats] = {}
-        for axes in sorted(self.residuals, key=len):
-            table = model.marginal(axes)
-            flat = project_to_simplex(table.ravel() / total) * total if total > 0 else np.zeros(table.size)
-            near[axes] = flat.reshape(table.shape)
-            for place in range(len(axes)) if len(axes) > 1 else ():
-                known, sums = near[axes[:place] + axes[place + 1 :]], near[axes].sum(axis=place)
+        for sets in alike(self.domain, sorted(self.residuals, key=len)):
+            stack = model._stack(sets)
+            flat = stack.reshape(len(sets), -1)
+            stack = (nearest_shares(flat / total) * total if total > 0 else np.zeros_like(flat)).reshape(stack.shape)
+            for place in range(len(sets[0])) if len(sets[0]) > 1 else ():
+                others = tuple(i for i in range(len(sets[0])) if i != place)
+                known, sums = np.array([near[part] for part in within(sets, others)]), stack.sum(axis=1 + place)
                 ratio = np.divide(known, sums, out=np.zeros_like(sums), where=sums > 0)
-                near[axes] = near[axes] * np.expand_dims(ratio, place)
+                stack = stack * np.expand_dims(ratio, 1 + place)
+            near.update({axes: stack[i, ...] for i, axes in enumerate(sets)})
         return NoisyMarginals(self.domain, near, {})
 
     def synthetic(self, n: int, source: Source) -> Integers:
