@@ -53,6 +53,20 @@ def test_golden_law():
         assert masses[y] == pytest.approx(GOLDEN[f"smalldb.tiny.y{y[0]}{y[1]}"]["value"], rel=1e-9)
 
 
+@pytest.mark.parametrize(("types", "size"), [(1, 1), (1, 4), (16, 3), (16, 4), (64, 2), (65, 2), (200, 1)])
+def test_scores_are_what_they_are_said_to_be(types, size):
+    """One by one, for odd and even sizes, where two members are looked up together and where they are not."""
+    domain, random = Domain.of({"x": types}), np.random.default_rng(types)
+    queries, counts = np.vstack([np.eye(types, dtype=int), random.integers(0, 2, (5, types))]), np.arange(types)
+    workload, data, n = from_matrix(domain, queries), Histogram(domain, counts), int(counts.sum()) or 1
+    tables = multisets(types, size)[:3000]
+    of_cell = small_db._types(workload).of_cell
+    names = np.argsort(of_cell)  # of which cell a type is
+    answers = queries @ counts
+    expected = [-int(np.abs(size * answers - n * queries[:, names[y]].sum(axis=1)).max()) for y in tables]
+    assert SmallDB(size=size).scores(workload, data, n, tables).tolist() == expected
+
+
 @pytest.mark.parametrize(("types", "size"), [(1, 1), (1, 4), (4, 1), (5, 3), (3, 7)])
 def test_multisets(types, size):
     assert [tuple(row) for row in multisets(types, size).tolist()] == list(
