@@ -252,3 +252,41 @@ def test_queries_about_dates_are_bought_and_kept(tmp_path):
             rows = curator.answer(asked, epsilon=50).nonnegative().synthetic(9)
             assert rows["d"].to_pylist() == [first] * 9
         assert curator.online(table.domain("d"), n=90, epsilon=50).ask({"d": first}).value == pytest.approx(90, abs=30)
+
+
+def test_who_allows_a_delta_pays_no_more_error_than_without(place):
+    """Few queries have less error under Laplace noise: that is bought where it costs no more of the budget."""
+    c, domain = opened(place, tacit.Budget(epsilon=1, delta="1e-9"))
+    with c:
+        w = ranges(domain, "year", low=[0], high=[0])
+        told = c.plan(w, epsilon=1, delta="1e-9")
+        assert told.rows[0].prediction.mean <= c.plan(w, epsilon=1).rows[0].prediction.mean
+        assert told.rows[0].price.epsilon == 1 and "epsilon = 1: " in told.records()[0]["why"]
+        r = c.answer(w, method="queries", epsilon=1, delta="1e-9")
+        assert r.loss.delta(1) == 0 and c.remaining == 0
+    for i, budget in enumerate(
+        (tacit.Budget(epsilon=20, delta="1e-6"), tacit.Budget(rho=1))
+    ):  # where it costs far more
+        c, domain = opened(f"{place}.{i}", budget)
+        with c:
+            assert all(row.price.rho for row in c.plan(w, epsilon=1, delta="1e-9").rows)
+
+
+def test_when_the_budget_is_gone_what_was_released_answers_on(place):
+    c, domain = opened(place, tacit.Budget(epsilon=1))
+    with c:
+        with pytest.raises(BadQuestion, match="no model of this domain"):
+            c.query(marginals(domain, k=1))
+        c.answer(marginals(domain, k=1), epsilon="0.25")
+        bought = c.answer(marginals(domain, k=2), epsilon="0.75")
+        with pytest.raises(BudgetExceeded):
+            c.answer(ranges(domain, "band"), epsilon="0.1")
+    c, domain = opened(place, tacit.Budget(epsilon=1))
+    with c:
+        w = marginals(domain, k=2)
+        again = c.query(w)
+        np.testing.assert_allclose(again.answers, bought.answers)
+        assert "with probability" in again.statement and "when it was released" in again.statement
+        assert c.remaining == 0 and len(c.query(ranges(domain, "band")).answers) == 55
+        with pytest.raises(BadParameter):
+            c.query("SELECT 1")

@@ -16,7 +16,7 @@ from tacit.core.errors import BadQuestion
 from tacit.core.law import Finite, Product, hockey_stick, max_divergence, renyi_divergence
 from tacit.core.loss import zero
 from tacit.testing.sources import Seeded
-from tacit.workloads import Domain, Histogram, Price, Rows, from_matrix, marginals, prefixes
+from tacit.workloads import Domain, Histogram, Price, Rows, from_matrix, marginals, predicates, prefixes
 from tacit.workloads.multiplicative_weights import Weights
 from tacit.workloads.mwem import MWEM, Learner, classical_bound, groups
 
@@ -179,3 +179,14 @@ def test_large_domains_are_refused():
     wide = Domain.of({f"x{i}": 10 for i in range(9)})
     with pytest.raises(BadQuestion, match="use residual or tree"):
         MWEM().release(marginals(wide, k=1), Rows(wide, np.zeros((2, 9), int)), Price.of(epsilon=1), n=2)
+
+
+@pytest.mark.parametrize("epsilon", [300, 10**4, 10**6])
+def test_hardly_any_noise_is_no_failure(epsilon):
+    """Measurements that are exact, of queries that overlap, some of which count nobody and some everybody."""
+    domain = Domain.of({"x": 30})
+    for table in (np.zeros(30, int), np.repeat([333, 0], [3, 27])):
+        for w in (prefixes(domain), predicates(domain, [{"x": [i, i + 1]} for i in range(29)])):
+            for n in (None, int(table.sum()) or None):
+                r = MWEM().release(w, Histogram(domain, table), Price.of(epsilon=epsilon), Seeded(1), n=n)
+                assert np.isfinite(r.answers).all() and r.answers.min() >= 0

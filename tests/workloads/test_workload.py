@@ -9,9 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import sparse
 
-from tacit import ADD_REMOVE, SUBSTITUTE, BadParameter
+from tacit import ADD_REMOVE, SUBSTITUTE, BadData, BadParameter
 from tacit.workloads import Domain, Histogram, Rows, from_matrix, marginals, predicates, prefixes, ranges
-from tacit.workloads.workload import STEP
+from tacit.workloads.workload import STEP, largest
 
 DOMAIN = Domain.of({"a": 3, "b": ["x", "y"], "c": 4})
 RNG = np.random.default_rng(5)
@@ -163,3 +163,34 @@ def test_many_queries_need_no_matrix():
     found = ranges(line, low=ends[:, 0], high=ends[:, 1]).answer(Histogram(line, counts))
     assert found[7] == counts[ends[7, 0] : ends[7, 1] + 1].sum()
     assert time.perf_counter() - begun < 60
+
+
+def test_squares_that_do_not_fit_are_bounded_from_above():
+    """2^23 and one more coefficients of 1, in steps of 2^-20, have squares that add up to more than 2^63 steps."""
+    many, steps = (1 << 23) + 1, 1 << 20
+    wrapped = np.array([-(1 << 63) + steps**2])
+    far = largest((np.array([many]), np.array([many * steps]), wrapped), steps, many, STEP)
+    assert (far.l0, far.l1, far.l2_squared, far.linf) == (many, many, many, 1)
+    few = largest((np.array([2]), np.array([3]), np.array([5])), 2, 2, Fraction(1, 4))
+    assert (few.l1, few.l2_squared, few.linf) == (Fraction(3, 4), Fraction(5, 16), Fraction(1, 2))
+
+
+def test_what_was_given_may_change_afterwards():
+    """A sensitivity that is known must be that of the queries which are answered."""
+    domain, mask, weights = Domain.of({"x": 4}), np.array([1.0, 0, 0, 1]), np.array([1.0, 2])
+    dense, low = np.array([[1.0, 0, 0.5, 0], [0, 1, 1, 0]]), np.array([0, 1])
+    asked = [
+        predicates(domain, [{"x": mask}, {"x": 2}], weights=weights),
+        from_matrix(domain, dense, weights),
+        from_matrix(domain, sparse.csr_array(dense)),
+        ranges(domain, low=low, high=[3, 3], weights=weights),
+    ]
+    data = Histogram(domain, [1, 2, 3, 4])
+    before = [(w.answer(data).tolist(), w.row, w.weights.tolist()) for w in asked]
+    mask[:], weights[:], dense[:], low[:] = 0.25, 9, 0.125, 2
+    assert [(w.answer(data).tolist(), w.row, w.weights.tolist()) for w in asked] == before
+
+
+def test_counts_that_no_whole_number_of_64_bits_holds_are_refused():
+    with pytest.raises(BadData, match="64 bits"):
+        Histogram(Domain.of({"x": 2}), np.array([1, 1 << 63], np.uint64))

@@ -89,9 +89,9 @@ def flag(name: str, value: bool) -> bool:
 
 
 def reals(name: str, values: object) -> NDArray[np.float64]:
-    """Public numbers as an array of finite floats."""
+    """Public numbers as an array of finite floats, of our own: what was given may change after it was looked at."""
     try:
-        array = np.asarray(values, np.float64)
+        array = np.array(values, np.float64)
     except (ValueError, TypeError, OverflowError):
         array = np.array(math.nan)
     if not np.isfinite(array).all():

@@ -50,7 +50,7 @@ from .stream import Stream
 
 if TYPE_CHECKING:
     from ..tables.linear import TableDomain
-    from ..workloads import Plan, Released, Workload
+    from ..workloads import Answered, Plan, Released, Workload
     from .online import Online
 
 _TEXTS = 32  # questions whose meaning is kept
@@ -181,7 +181,7 @@ class Curator:
         """
         from . import linear
 
-        return linear.plan(self.tables, workload, n, beta, **price)
+        return linear.plan(self.tables, workload, n, beta, budget=self.budget, **price)
 
     def answer(
         self,
@@ -198,6 +198,12 @@ class Curator:
         from . import linear
 
         return linear.answer(self, workload, method, n, beta=beta, fresh=fresh, analyst=analyst, **price)
+
+    def query(self, workload: Workload) -> Answered:
+        """Answers to any linear queries from what was released before, free, with what is known of their errors."""
+        from . import linear
+
+        return linear.query(self, workload)
 
     def online(
         self,

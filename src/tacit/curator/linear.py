@@ -5,19 +5,21 @@ Whatever is asked later of a model that was released is free, with what is known
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import math
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ..core.budget import Budget
 from ..core.errors import BadParameter, BadQuestion, EngineError
 from ..core.exact import Number, probability, whole
 from ..core.randomness import SYSTEM
 from ..tables.accuracy import public_size
 from ..tables.linear import Counted, TableDomain
 from ..tables.relation import Where
-from ..workloads import Plan, Price, Released, Workload
+from ..workloads import Answered, Method, Plan, Price, Released, Workload
 from ..workloads import method as method_of
 from ..workloads import plan as planned
 from . import archive
@@ -44,10 +46,21 @@ def _of(tables: Mapping[str, Table], workload: object) -> TableDomain:
     return _domain(tables, workload.domain)
 
 
-def _price(domain: TableDomain, terms: Mapping[str, Any]) -> Price:
-    """The price of a release about units that move the histogram as those of the table do."""
+def _prices(domain: TableDomain, terms: Mapping[str, Any], budget: Budget | None) -> list[Price]:
+    """The price of a release about units that move the histogram as those of the table do.
+
+    Who allows a delta may buy without: pure epsilon is another, where it costs no more of the budget.
+    """
     given = {name: value for name, value in terms.items() if value is not None}
-    return Price.of(**given, unit=domain.distance).shared  # a ledger counts what came before
+    if unknown := given.keys() - {"epsilon", "delta", "rho"}:
+        raise BadParameter("price", sorted(unknown), "in epsilon, or rho, or epsilon and delta")
+    price = Price.of(**given, unit=domain.distance).shared  # a ledger counts what came before
+    if "delta" not in given or budget is None:
+        return [price]
+    pure = Price.of(epsilon=given["epsilon"], unit=domain.distance)
+    if budget.price(pure.loss()) > (cost := budget.price(price.loss())):
+        return [price]
+    return [pure] if cost == math.inf else [price, pure]
 
 
 def _about(tables: Mapping[str, Table], domain: TableDomain) -> int | None:
@@ -57,13 +70,23 @@ def _about(tables: Mapping[str, Table], domain: TableDomain) -> int | None:
     return public_size(there.source if isinstance(there, Where) else there, schemas)
 
 
-def plan(tables: Mapping[str, Table], workload: Workload, n: int | None, beta: Number, **terms: Any) -> Plan:
+def plan(
+    tables: Mapping[str, Table],
+    workload: Workload,
+    n: int | None,
+    beta: Number,
+    *,
+    budget: Budget | None = None,
+    methods: Sequence[Method] | None = None,
+    **terms: Any,
+) -> Plan:
     """Every method's predicted error and time; reads no data.
 
     How many records there are is private, so an n that is told is a promise: methods that need it may rest on it.
     """
     domain = _of(tables, workload)
-    return planned(workload, n, _price(domain, terms), beta=beta, about=_about(tables, domain))
+    price, *instead = _prices(domain, terms, budget)
+    return planned(workload, n, price, methods, beta, about=_about(tables, domain), instead=instead)
 
 
 def answer(
@@ -79,13 +102,17 @@ def answer(
 ) -> Released:
     """Buy the answers of a workload, once."""
     domain = _of(curator.tables, workload)
-    price, people, risk = _price(domain, terms), None if n is None else whole("n", n), probability("beta", beta)
-    chosen = plan(curator.tables, workload, n, beta, **terms).best if method == "auto" else method_of(method)
+    people, risk = None if n is None else whole("n", n), probability("beta", beta)
+    methods = None if method == "auto" else [method_of(method)]
+    price, *instead = _prices(domain, terms, curator.budget)
+    if methods is None or instead:
+        told = plan(curator.tables, workload, n, beta, budget=curator.budget, methods=methods, **terms)
+        methods, price = methods or [told.best], told.rows[0].price
+    (chosen,) = methods
     if (reason := chosen.refusal(workload, people, price)) is not None:
         raise BadQuestion(f"{chosen.name}: {reason}")
-    told = archive.dumps((workload, chosen, price, people, risk)).decode()
     charge = curator.ledger.charge(
-        key=curator.key(told),
+        key=curator.key(archive.dumps((workload, chosen, price, people, risk)).decode()),
         loss=chosen.loss(workload, people, price),
         analyst=analyst or curator.analyst,
         plan=f"{chosen.name} on {workload!r}",
@@ -107,6 +134,27 @@ def answer(
     return again
 
 
+def query(curator: Curator, workload: Workload) -> Answered:
+    """Answers from what was released before on the same domain: by the release that says most of their errors."""
+    domain, found = _of(curator.tables, workload), []
+    for entry in curator.ledger.entries():
+        if entry.kind == "release" and entry.body["form"] == "workload" and entry.data is not None:
+            released = archive.loads(entry.data)
+            if released.workload.domain == domain and released.model is not None:
+                found.append(released.query(workload))
+    if not found:
+        raise BadQuestion("no model of this domain was released; buy answers on it, by any method that keeps a model")
+    best: Answered = min(found, key=_unsure)
+    return replace(best, statement=f"{best.statement}; the data are those of when it was released")
+
+
+def _unsure(told: Answered) -> tuple[int, float]:
+    """How many errors are unknown, and the mean of the others."""
+    errors = np.full(told.workload.queries, np.inf) if told.errors is None else told.errors
+    known = np.isfinite(errors)
+    return int((~known).sum()), float(errors[known].mean()) if known.any() else 0.0
+
+
 def online(curator: Curator, domain: TableDomain, n: int | None, terms: dict[str, Any], **price: Any) -> Online:
     """Open a life of private multiplicative weights, or go on with one.
 
@@ -116,4 +164,4 @@ def online(curator: Curator, domain: TableDomain, n: int | None, terms: dict[str
     people = _about(curator.tables, known) if n is None else n
     if people is None:
         raise BadParameter("n", n, "about how many records there are: given here, or for a whole table by its size")
-    return Online(curator, known, _price(known, price), n=people, **terms)
+    return Online(curator, known, _prices(known, price, None)[0], n=people, **terms)

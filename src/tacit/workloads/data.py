@@ -43,9 +43,12 @@ class Histogram:
 
     def __init__(self, domain: Domain, counts: ArrayLike, distance: Distance[Any] | None = None) -> None:
         array = np.asarray(counts)
-        if array.dtype.kind not in "iu" or array.size != domain.size or (array.size and array.min() < 0):
+        sound = array.dtype.kind in "iu" and array.size == domain.size
+        if not sound or (array.size and (array.min() < 0 or array.max() > np.iinfo(np.int64).max)):
             raise BadData(
-                "counts", f"{array.size} of kind {array.dtype.kind!r}", f"{domain.size} whole numbers, none negative"
+                "counts",
+                f"{array.size} of kind {array.dtype.kind!r}",
+                f"{domain.size} whole numbers of 64 bits, none negative",
             )
         self.domain, self.distance = domain, distance or ADD_REMOVE.histogram()
         self._counts = array.astype(np.int64).reshape(domain.shape)

@@ -14,7 +14,7 @@ from ..core.distance import Distance
 from ..core.errors import BadParameter
 from .data import Counts, Floats
 from .domain import CELLS, Axes, Domain
-from .workload import Workload, coefficients, importance
+from .workload import Workload, coefficients, importance, largest
 
 
 class Matrix(Workload):
@@ -36,8 +36,7 @@ class Matrix(Workload):
         l0, l1, l2 = np.zeros((3, self.domain.size), np.int64)
         for sums, entries in ((l0, steps != 0), (l1, steps), (l2, steps * steps)):
             np.add.at(sums, self._rows.indices, entries)
-        top = int(steps.max(initial=0))
-        return Distance(int(l1.max()) * self.grid, int(l2.max()) * self.grid**2, top * self.grid, int(l0.max()))
+        return largest((l0, l1, l2), int(steps.max(initial=0)), self.queries, self.grid)
 
     def squares(self) -> Floats:
         return np.asarray(self._rows.power(2).sum(axis=1), float).ravel()

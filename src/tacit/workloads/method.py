@@ -20,7 +20,7 @@ import numpy as np
 
 from ..core.distance import Distance
 from ..core.errors import BadParameter, BadQuestion
-from ..core.exact import Number, probability
+from ..core.exact import Number, probability, whole
 from ..core.loss import Loss
 from ..core.randomness import SYSTEM, Source
 from .data import Data, Floats
@@ -161,10 +161,10 @@ class Method(ABC):
             raise BadParameter("workload", repr(workload), "one on the domain of the data")
         if not within(data.distance, price.unit):
             raise BadParameter("price", price.unit, f"one for units that move the data by {data.distance}")
-        b = float(probability("beta", beta))
-        if (reason := self.refusal(workload, n, price)) is not None:
+        b, people = float(probability("beta", beta)), None if n is None else whole("n", n)
+        if (reason := self.refusal(workload, people, price)) is not None:
             raise BadQuestion(f"{self.name}: {reason}")
-        return self.run(workload, data, price, source, n=n, beta=b)
+        return self.run(workload, data, price, source, n=people, beta=b)
 
     def refusal(self, workload: Workload, n: int | None, price: Price) -> str | None:
         """None, or why this method cannot be used."""

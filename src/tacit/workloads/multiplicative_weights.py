@@ -192,6 +192,10 @@ class Weights(Model):
         self.__dict__.pop("_sum", None)
         return math.ldexp(total, -power)
 
+    def settled(self) -> float:
+        """What the weights add up to, once they are near 1 each."""
+        return self._near(float(self._cells.sum()))
+
     @cached_property
     def _last(self) -> list[tuple[Question, Folded]]:
         """The question that was answered last, which a move is mostly about."""

@@ -53,6 +53,7 @@ _ROUNDS = 16
 _MOST = 256  # measurements
 _WORTH = 0.01  # noise of a measurement that is worth its while, as a share of n
 _GUESS = 10_000  # records, where n is not public
+_FINE = 2.0**-40  # of all records: no measurement is known better, so that no ratio is 0 or infinite
 _LAST = 2  # further replays at the end
 
 
@@ -115,15 +116,17 @@ class Learner:
 
     def replay(self) -> None:
         """Move the model half of the way to each measurement, as a ratio, where noise is not larger than both."""
-        for group, (_, mean, noise) in reversed(self.measured.items()):
-            records = self.weights.records
+        records = self.weights.records
+        for group, (_, mean, deviation) in reversed(self.measured.items()):
+            noise = max(deviation, _FINE * records)
             if group.axes is not None:
                 now = self.weights.marginal(group.axes)
                 then = np.maximum(mean, 0).reshape(now.shape)
                 self.weights.tilt(group.axes, np.log((then + noise) / (now + noise)) / 2)
                 continue
             vector = self.workload.vector(group.first).reshape(self.workload.domain.shape)
-            is_ = records * float(np.vdot(vector, self.weights.values)) / float(self.weights.values.sum())
+            total = self.weights.settled()
+            is_ = records * min(float(np.vdot(vector, self.weights.values)) / total, 1.0)
             to = min(max(float(mean[0]), 0.0), records)
             odds = (to + noise) / (is_ + noise) * (records - is_ + noise) / (records - to + noise)
             self.weights.tilt(self.workload.domain.all, vector * (math.log(odds) / 2))

@@ -18,7 +18,7 @@ from ..core.distance import Distance
 from ..core.errors import BadParameter
 from .data import Counts, Floats
 from .domain import CELLS, Axes, Domain, Label
-from .workload import STEP, Workload, coefficients, importance
+from .workload import STEP, Workload, coefficients, importance, largest
 
 Condition = Label | Iterable[Label] | ArrayLike
 Factors = Mapping[int, Floats]
@@ -67,7 +67,10 @@ class Predicates(Workload):
             q = Fraction(self.queries)
             return Distance(q, q, Fraction(1), self.queries)
         shape = tuple(self.domain.shape[axis] for axis in axes)
-        return _columns(np.stack([_outer(factors, axes, shape).ravel() for factors in self.factors]))
+        rows = np.stack([_outer(factors, axes, shape).ravel() for factors in self.factors])
+        steps = np.round(rows / float(self.grid)).astype(np.int64)
+        norms = ((steps != 0).sum(axis=0), steps.sum(axis=0), (steps * steps).sum(axis=0))
+        return largest(norms, int(steps.max()), self.queries, self.grid)
 
     def squares(self) -> Floats:
         whole = float(self.domain.size)
@@ -97,13 +100,6 @@ def predicates(
             raise BadParameter("predicate", type(query).__name__, "a mapping from attributes to conditions")
         read.append({domain.axes([name])[0]: _mask(domain, name, condition) for name, condition in query.items()})
     return Predicates(domain, read, weights)
-
-
-def _columns(rows: Floats) -> Distance[Any]:
-    """The largest column of a dense matrix, in each norm and exactly."""
-    steps = np.round(rows / float(STEP)).astype(np.int64)
-    l1, l2 = int(steps.sum(axis=0).max()) * STEP, int((steps * steps).sum(axis=0).max()) * STEP**2
-    return Distance(l1, l2, int(steps.max()) * STEP, int((steps != 0).sum(axis=0).max()))
 
 
 def _outer(factors: Factors, axes: Axes, shape: tuple[int, ...]) -> Floats:

@@ -22,7 +22,7 @@ from scipy import sparse
 from ..core.distance import Distance, Substitute
 from ..core.errors import BadParameter
 from ..core.exact import reals
-from .data import Counts, Floats
+from .data import Counts, Floats, Integers
 from .domain import CELLS, Axes, Domain
 
 STEP = Fraction(1, 1 << 20)  # of coefficients that are not 0 or 1
@@ -166,6 +166,16 @@ def _moved(row: Distance[Any], unit: Distance[Any], queries: int) -> Distance[An
     if l0 is not None:
         l1 = min(l1, l0 * linf)
     return Distance(l1, min(l2_squared, l1 * linf), linf, l0, unit.relation)
+
+
+def largest(norms: Sequence[Integers], top: int, queries: int, grid: Fraction) -> Distance[Any]:
+    """The largest column, by l0, l1 and squared l2 of all in whole steps of the grid, and the largest step.
+
+    Where the sum of squares might not fit 64 bits, it is at most the sum times the largest.
+    """
+    l0, l1, l2 = (int(norm.max()) for norm in norms)
+    square = l2 if queries * top**2 < 1 << 63 else l1 * top
+    return Distance(l1 * grid, square * grid**2, top * grid, l0)
 
 
 def importance(weights: ArrayLike | None, count: int) -> Floats:
