@@ -11,6 +11,7 @@ from scipy import sparse
 
 from tacit import ADD_REMOVE, SUBSTITUTE, BadData, BadParameter
 from tacit.workloads import Domain, Histogram, Rows, from_matrix, marginals, predicates, prefixes, ranges
+from tacit.workloads.multiplicative_weights import Question
 from tacit.workloads.workload import STEP, largest
 
 DOMAIN = Domain.of({"a": 3, "b": ["x", "y"], "c": 4})
@@ -138,6 +139,16 @@ def test_labels():
         lambda: from_matrix(DOMAIN, np.zeros((2, 23))),
         lambda: from_matrix(Domain.of({"x": 10**9}), np.zeros((1, 2))),
         lambda: marginals(DOMAIN, k=1) + marginals(Domain.of({"a": 2}), k=1),
+        lambda: marginals(DOMAIN, subsets=5),
+        lambda: ranges(DOMAIN, "c", low=[[0], [0, 1]], high=[1, 2]),
+        lambda: predicates(DOMAIN, 5),
+        lambda: from_matrix(DOMAIN, [[1], [1, 0]]),
+        lambda: from_matrix(DOMAIN, np.zeros((1, 1, 24))),
+        lambda: Domain.of({"x": 2.5}),
+        lambda: Domain.of({"x": None}),
+        lambda: Domain.of([("x", 2)]),
+        lambda: Domain.of({"x": [[1], [2]]}),
+        lambda: Question((((5.0,), (1, 0)),)),
     ],
 )
 def test_bad_queries_are_refused(make):
@@ -192,5 +203,7 @@ def test_what_was_given_may_change_afterwards():
 
 
 def test_counts_that_no_whole_number_of_64_bits_holds_are_refused():
-    with pytest.raises(BadData, match="64 bits"):
-        Histogram(Domain.of({"x": 2}), np.array([1, 1 << 63], np.uint64))
+    domain = Domain.of({"x": np.int64(2)})
+    for wrong in (np.array([1, 1 << 63], np.uint64), [[1], [1, 2]]):
+        with pytest.raises(BadData, match="64 bits"):
+            Histogram(domain, wrong)

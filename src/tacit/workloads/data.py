@@ -19,6 +19,14 @@ Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
 
 
+def arrayed(values: ArrayLike) -> NDArray[Any]:
+    """An array; of lists of different lengths one of objects, which is none of numbers."""
+    try:
+        return np.asarray(values)
+    except ValueError:
+        return np.asarray(None)
+
+
 class Counts(Protocol):
     """Anything that can be counted over attributes."""
 
@@ -42,7 +50,7 @@ class Histogram:
     """A table given by its full histogram."""
 
     def __init__(self, domain: Domain, counts: ArrayLike, distance: Distance[Any] | None = None) -> None:
-        array = np.asarray(counts)
+        array = arrayed(counts)
         sound = array.dtype.kind in "iu" and array.size == domain.size
         if not sound or (array.size and (array.min() < 0 or array.max() > np.iinfo(np.int64).max)):
             raise BadData(
@@ -61,7 +69,7 @@ class Rows:
     """A table given by one row of codes for each record: column j holds places among the values of attribute j."""
 
     def __init__(self, domain: Domain, codes: ArrayLike, distance: Distance[Any] | None = None) -> None:
-        array = np.asarray(codes)
+        array = arrayed(codes)
         if array.dtype.kind not in "iu" or array.ndim != 2 or array.shape[1] != len(domain.shape):
             raise BadData("codes", f"shape {array.shape}", f"whole numbers in {len(domain.shape)} columns")
         if array.size and not (array.min() >= 0 and (array.max(axis=0) < domain.shape).all()):

@@ -11,6 +11,8 @@ from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
+import numpy as np
+
 from ..core.errors import BadParameter
 
 Label = Hashable
@@ -33,7 +35,12 @@ class Domain:
     @classmethod
     def of(cls, attributes: Mapping[str, Iterable[Label] | int]) -> Domain:
         """From a name and its values each; a number stands for the values 0, 1, ... below it."""
-        listed = {name: range(v) if isinstance(v, int) else v for name, v in attributes.items()}
+        if not isinstance(attributes, Mapping):
+            raise BadParameter("attributes", type(attributes).__name__, "a mapping from names to values")
+        listed = {name: range(v) if isinstance(v, int | np.integer) else v for name, v in attributes.items()}
+        for name, values in listed.items():
+            if not isinstance(values, Iterable):
+                raise BadParameter(str(name), values, "a list of values, or how many there are")
         return cls(tuple((name, v if isinstance(v, range) else tuple(v)) for name, v in listed.items()))
 
     @cached_property
@@ -90,6 +97,8 @@ def _labels(name: str, values: Sequence[Label]) -> Sequence[Label]:
     if isinstance(values, str):
         raise BadParameter("attribute", name, "a name with a list of values")
     labels = values if isinstance(values, range) else tuple(values)
+    if not isinstance(labels, range) and not all(isinstance(label, Hashable) for label in labels):
+        raise BadParameter(f"the values of {name}", "some that are lists", "texts, numbers or dates")
     if not labels or (not isinstance(labels, range) and len(set(labels)) < len(labels)):
         raise BadParameter(f"the values of {name}", f"{len(labels)} values", "one or more, all different")
     return labels

@@ -87,7 +87,10 @@ def marginals(
             raise BadParameter("k", k, f"at most the number of attributes, {len(domain.names)}")
         chosen: list[Axes] = list(combinations(domain.all, k)) if _ways(len(domain.names), k) <= _MOST else []
     elif subsets is not None:
-        chosen = [domain.axes(names) for names in subsets]
+        try:
+            chosen = [domain.axes(names) for names in subsets]
+        except TypeError:
+            raise BadParameter("subsets", type(subsets).__name__, "a list of lists of attributes") from None
     if not chosen or len(chosen) > _MOST or len(set(chosen)) < len(chosen):
         raise BadParameter("subsets", f"{len(chosen)} of them", f"different, at least one and at most {_MOST}")
     return Marginals(domain, chosen, weights)

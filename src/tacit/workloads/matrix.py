@@ -12,6 +12,7 @@ from scipy import sparse
 
 from ..core.distance import Distance
 from ..core.errors import BadParameter
+from ..core.exact import reals
 from .data import Counts, Floats
 from .domain import CELLS, Axes, Domain
 from .workload import Workload, coefficients, importance, largest
@@ -65,7 +66,10 @@ def from_matrix(domain: Domain, matrix: Any, weights: ArrayLike | None = None) -
         entries, grid = coefficients("matrix", rows.data, rows.data.shape)
         rows = sparse.csr_array((entries, rows.indices, rows.indptr), rows.shape)
     else:
-        entries, grid = coefficients("matrix", np.atleast_2d(matrix), np.atleast_2d(matrix).shape)
+        dense = np.atleast_2d(reals("matrix", matrix))
+        if dense.ndim > 2:
+            raise BadParameter("matrix", f"shape {dense.shape}", f"of one or more rows and {domain.size} columns")
+        entries, grid = coefficients("matrix", dense, dense.shape)
         rows = sparse.csr_array(entries)
     if rows.ndim != 2 or rows.shape[1] != domain.size or not rows.shape[0]:
         raise BadParameter("matrix", f"shape {rows.shape}", f"of one or more rows and {domain.size} columns")

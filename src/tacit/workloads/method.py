@@ -84,7 +84,7 @@ class Released:
 
     def query(self, workload: Workload) -> Answered:
         """Answers to any further linear queries on the same domain, free, with what is known of their errors."""
-        if workload.domain != self.workload.domain:
+        if getattr(workload, "domain", None) != self.workload.domain:
             raise BadParameter("workload", repr(workload), "one on the domain of the release")
         if workload is self.workload:
             return Answered(workload, self.answers, self.errors, self._statement(self.errors))

@@ -62,8 +62,8 @@ class Question:
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "factors", tuple((tuple(axes), tuple(steps)) for axes, steps in self.factors))
-        if list(self.axes) != sorted(set(self.axes)):
-            raise BadParameter("axes", self.axes, "all different, in the order of the domain")
+        if not {int}.issuperset(map(type, self.axes)) or list(self.axes) != sorted(set(self.axes)):
+            raise BadParameter("axes", self.axes, "places of attributes, all different, in the order of the domain")
         object.__setattr__(self, "grid", grid := positive("grid", self.grid))
         if grid.numerator != 1 or not (self.factors or grid == 1):
             raise BadParameter("grid", grid, "one over a whole number, and 1 where all records are counted")

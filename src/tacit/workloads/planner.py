@@ -138,6 +138,6 @@ def _rank(row: Row, means: dict[str, float]) -> tuple[float, float]:
 def method(name: str, methods: Sequence[Method] | None = None) -> Method:
     """The method of this name."""
     known = {m.name: m for m in (METHODS if methods is None else methods)}
-    if not isinstance(name, str) or name not in known:
+    if str(name) not in known:
         raise BadParameter("method", name, f"auto, or one of {', '.join(known)}")
     return known[name]

@@ -95,6 +95,8 @@ def predicates(
     An array is a coefficient for each value; anything else names values.
     """
     read = []
+    if not isinstance(conditions, Iterable):
+        raise BadParameter("predicates", type(conditions).__name__, "a list of mappings from attributes to conditions")
     for query in conditions:
         if not isinstance(query, Mapping):
             raise BadParameter("predicate", type(query).__name__, "a mapping from attributes to conditions")

@@ -17,7 +17,7 @@ from numpy.typing import ArrayLike
 
 from ..core.distance import Distance
 from ..core.errors import BadParameter
-from .data import Counts, Floats, Integers
+from .data import Counts, Floats, Integers, arrayed
 from .domain import CELLS, Axes, Domain
 from .workload import Workload, importance
 
@@ -131,7 +131,7 @@ def _axes(domain: Domain, names: tuple[str, ...]) -> Axes:
 
 
 def _places(name: str, values: ArrayLike, columns: int) -> Integers:
-    array = np.asarray(values)
+    array = arrayed(values)
     if array.dtype.kind not in "iu":
         raise BadParameter(name, f"kind {array.dtype.kind!r}", "whole numbers: places among the values")
     return array.astype(np.int64).reshape(-1, columns) if columns == 1 else array.astype(np.int64)
