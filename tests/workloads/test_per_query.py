@@ -8,8 +8,21 @@ import pytest
 from tacit import ADD_REMOVE, SUBSTITUTE, BadParameter
 from tacit.core.errors import BadQuestion
 from tacit.testing.sources import Seeded
-from tacit.workloads import Domain, Histogram, Price, Rows, from_matrix, marginals, method, predicates, ranges
+from tacit.workloads import (
+    Domain,
+    Histogram,
+    Price,
+    Rows,
+    from_matrix,
+    marginals,
+    method,
+    per_query,
+    predicates,
+    ranges,
+)
 from tacit.workloads.measured import fitted
+from tacit.workloads.noisy_marginals import NoisyMarginals
+from tacit.workloads.price import variance
 
 WIDE = Domain.of({"a": 2, "b": 3, "c": 4})
 RNG = np.random.default_rng(1)
@@ -21,7 +34,9 @@ def test_shares_of_marginals_make_the_mean_square_least():
     """Every other way to share the price among the marginals has a larger error."""
     w = marginals(WIDE, subsets=[["a"], ["b", "c"]], weights=[1, 2])
     for price, power in ((Price.of(epsilon=1), 2), (Price.of(rho="0.5"), 1)):
-        best = QUERIES.predict(w, None, price).rms ** 2
+        noises = QUERIES.noises(w, price)
+        best = (2 * variance(noises[0]) + 2 * 12 * variance(noises[1])) / 26
+        assert QUERIES.predict(w, None, price).rms ** 2 < best  # by least squares
         for share in np.linspace(0.05, 0.95, 30):
             scale = [1 / (s * float(price.amount)) ** power * (2 if power == 2 else 0.5) for s in (share, 1 - share)]
             other = (2 * scale[0] + 2 * 12 * scale[1]) / 26
@@ -165,3 +180,15 @@ def test_textbook_bounds_are_not_exceeded():
         assert worst <= 2 * k * math.log(2 * k / 0.05) + 0.6
     w = marginals(Domain.of({"x": 10}), k=1)
     assert HISTOGRAM.predict(w, None, Price.of(epsilon=1, unit=SUBSTITUTE.histogram())).worst <= 10.5966347330961 + 0.51
+
+
+def test_marginals_of_too_many_subsets_stay_as_they_were_drawn(monkeypatch):
+    monkeypatch.setattr(per_query, "_SETS", 11)  # three pairs have twelve
+    w = marginals(WIDE, k=2)
+    r = QUERIES.release(w, DATA, Price.of(epsilon=1), Seeded(0))
+    assert isinstance(r.model, NoisyMarginals) and (r.answers == np.rint(r.answers)).all()
+    drawn = [variance(noise) for noise in QUERIES.noises(w, Price.of(epsilon=1))]
+    square = np.average(drawn, weights=[part.queries for part in w.parts])
+    assert QUERIES.predict(w, None, Price.of(epsilon=1)).rms ** 2 == pytest.approx(square)
+    assert np.array_equal(w.answer(r.model), r.answers)
+    assert r.synthetic(7, Seeded(0)).shape == (7, 3)

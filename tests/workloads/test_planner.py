@@ -1,3 +1,4 @@
+import time
 from fractions import Fraction
 
 import numpy as np
@@ -11,6 +12,7 @@ from tacit.workloads import (
     Domain,
     Histogram,
     Price,
+    Rows,
     from_matrix,
     marginals,
     method,
@@ -153,3 +155,30 @@ def test_the_textbooks_own_bounds():
     for way in range(3):
         errors = [line.error for line in picture[way::3]]
         assert errors == sorted(errors, reverse=True)
+
+
+def test_domains_larger_than_any_float():
+    """10^310 cells: every method says what it does or why it does not, and what is asked of few of them is released."""
+    wide = Domain.of({f"a{i}": 10 for i in range(310)})
+    asked = [marginals(wide, k=1), marginals(wide, subsets=[["a0", "a1"]]), marginals(wide, subsets=[wide.names])]
+    asked += [predicates(wide, [{"a0": 1}]), ranges(wide, "a0"), marginals(wide, k=1) + ranges(wide, "a3")]
+    for w in asked:
+        found = plan(w, 1000, Price.of(epsilon=1, unit=SUBSTITUTE.histogram()))
+        assert all(row.prediction is not None or row.reason for row in found.rows)
+    assert "10^310 cells" in {row.method.name: row.reason for row in found.rows}["mwem"]
+    data = Rows(wide, np.random.default_rng(0).integers(0, 10, (500, 310)))
+    for name in ("histogram", "queries", "residual"):
+        release = method(name).release(asked[1], data, PURE)
+        later = release.query(asked[3])
+        assert np.abs(later.answers - asked[3].answer(data))[0] < 200 and np.isfinite(later.errors).all()
+    assert method("histogram").release(asked[4], data, PURE).errors.max() < 50
+
+
+def test_predicted_seconds_of_predicates():
+    """Each takes some steps of its own: within a few times what it takes, and not a thousandth."""
+    domain = Domain.of({f"b{i}": 4 for i in range(6)})
+    w = predicates(domain, [{"b0": [0, i % 3 + 1], "b3": i % 4, "b5": [1, 2]} for i in range(2000)])
+    data, start = Histogram(domain, np.ones(4096, int)), time.process_time()
+    method("histogram").release(w, data, PURE)
+    taken = time.process_time() - start
+    assert taken / 20 < method("histogram").predict(w, None, PURE).seconds < 20 * taken

@@ -19,7 +19,7 @@ from tacit.workloads.domain import Domain
 from tacit.workloads.marginals import marginals
 from tacit.workloads.per_query import PerQuery
 from tacit.workloads.predicates import predicates
-from tacit.workloads.price import Price
+from tacit.workloads.price import Price, variance
 from tacit.workloads.residual import Residual, moves, plan, residual
 from tacit.workloads.residuals import Energy, Residuals, centred, subsets
 
@@ -206,7 +206,8 @@ def test_it_is_better_than_noise_on_each_marginal():
     workload = marginals(domain_of([2] * 8), k=3)
     price = Price.of(rho="0.1")
     ours, theirs = (m.predict(workload, None, price).rms for m in (Residual(), PerQuery()))
-    assert ours < 0.75 * theirs
+    noises = np.sqrt(np.mean([variance(noise) for noise in PerQuery().noises(workload, price)]))
+    assert ours < 0.9 * theirs < 0.75 * noises  # theirs after least squares
 
 
 def test_counts_that_are_not_negative_are_nearer_and_answer_smaller_tables():
@@ -270,4 +271,6 @@ def test_what_is_not_a_marginal_is_refused():
     released = Residual().release(marginals(domain, k=1), some_rows(domain, 5), Price.of(rho=1), Seeded(1))
     pair = released.query(marginals(domain, k=2))
     assert np.isinf(pair.errors).all()  # it was not measured, and this is said
-    assert np.isinf(released.query(asked).errors).all()
+    assert np.isinf(released.query(predicates(domain, [{"a0": 1, "a1": [0, 1]}])).errors).all()
+    inside = released.query(asked)  # one cell of what was
+    assert inside.errors[0] == pytest.approx(released.errors[1]) and inside.answers[0] == released.answers[1]

@@ -45,7 +45,7 @@ def test_what_cannot_be_reached_is_refused():
     with pytest.raises(BadParameter):
         closed.sample_size(method("queries"), w, Price.of(epsilon=1), 0)
     with pytest.raises(BadParameter, match="alpha"):
-        closed.price_for(method("queries"), w, 10, Price.of(epsilon=1), alpha="1e-12")
+        closed.price_for(method("queries"), w, 10, Price.of(epsilon=1), alpha="1e-60")
 
 
 def test_closed_forms():
@@ -74,3 +74,17 @@ def test_own_bounds_are_no_worse_than_the_closed_forms():
     bits = marginals(Domain.of({"bit": 2}), k=1)
     local = method("local").predict(bits, n, Price.of(epsilon=1, unit=SUBSTITUTE.histogram())).worst / n
     assert local <= closed.randomized_response(2, n, 1) * (1 + 1e-9)
+
+
+def test_the_most_records_that_a_method_takes_may_be_enough():
+    """From 2^k - 1 to 2^(k + 1) - 1 a doubling goes beyond them; they are tried too."""
+    local, w, price = method("local"), marginals(WIDE, k=1), Price.of(epsilon=1, unit=SUBSTITUTE.histogram())
+    most = 10**8
+    assert local.refusal(w, most, price) is None and local.refusal(w, most + 1, price)
+    alpha = local.predict(w, 9 * 10**7, price).worst / (9 * 10**7)
+    n = closed.sample_size(local, w, price, alpha)
+    assert n == pytest.approx(9 * 10**7, rel=1e-6) and local.predict(w, n, price).worst <= alpha * n
+    least = local.predict(w, most, price).worst / most
+    assert closed.sample_size(local, w, price, least) == most
+    with pytest.raises(BadQuestion, match="100000000"):
+        closed.sample_size(local, w, price, least * 0.999)

@@ -2,6 +2,7 @@
 
 import json
 import math
+import time
 from itertools import combinations_with_replacement
 from pathlib import Path
 
@@ -188,3 +189,17 @@ def test_what_is_too_large_is_refused_with_what_it_would_take():
     assert "60 records are too few" in SmallDB().refusal(workload, 60, price)  # tables of any size can be laid out
     assert "exact" in SmallDB(size=3).refusal(workload, 1 << 52, price)
     assert "n must be public" in SmallDB().refusal(workload, None, price)
+
+
+def test_types_of_many_queries_are_found_together():
+    """Sorted in one go each few, against one query at a time; and a million queries are refused at once."""
+    random = np.random.default_rng(0)
+    for cells, queries in ((16, 30_000), (5000, 300)):
+        few = random.integers(0, 2, (queries, 9))[:, random.integers(0, 9, cells)].astype(float)
+        found = small_db._types(from_matrix(Domain.of({"x": cells}), few))
+        assert found.count == len(np.unique(few, axis=1).T)
+        assert np.array_equal(found.coefficients[:, found.of_cell], few)
+    start = time.process_time()
+    many = from_matrix(Domain.of({"x": 2}), np.ones((10**6, 2)))
+    assert "1e+06 queries are more than" in SmallDB().refusal(many, 1000, Price.of(epsilon=1))
+    assert time.process_time() - start < 10

@@ -52,6 +52,30 @@ def test_the_number_of_terms_counts_where_coefficients_differ():
     assert spread.means[0] == pytest.approx(1.5 / np.sinh(9), rel=0.01)
 
 
+@pytest.mark.parametrize("parts", [(4, 1), (4, 2), (4, 1, 1, 1), (5, 3), (8, 1, 1, 1, 1, 1)])
+@pytest.mark.parametrize("epsilon", ["0.3", 1, 3])
+def test_one_noise_above_all_others(parts, epsilon):
+    """(Z + sum of a / c of others), c the first: the bound against the exact law, on a grid of 1 / c."""
+    noise = Laplace(epsilon=epsilon)
+    reach = noise.noise().reach(1e-13)
+    one = np.array([noise.noise().mass(k) for k in range(-reach, reach + 1)])
+    masses = np.ones(1)
+    for part in parts:
+        fine = np.zeros(2 * reach * part + 1)
+        fine[::part] = one
+        masses = np.convolve(masses, fine)
+    values = (np.arange(masses.size) - masses.size // 2) / parts[0]
+    m = sum(part**2 for part in parts) / parts[0] ** 2
+    scale, sd = float(noise.scale), np.sqrt([values**2 @ masses])
+    grain = 0.5 - scale * np.log(2 - m)
+    spread = Spread(True, sd, np.array([m * scale**2]), np.array([scale]), np.array([grain]), np.array([np.inf]))
+    without = Spread(True, sd, spread.energies, spread.largest, np.zeros(1), spread.rates)
+    for beta in (0.3, 0.05, 1e-3, 1e-6):
+        assert masses[np.abs(values) > spread.reach(beta)].sum() <= beta
+        assert spread.reach(beta) <= without.reach(beta)
+    assert spread.reach(1e-3) < 0.9 * without.reach(1e-3)
+
+
 WIDE, LINE = Domain.of({"a": 4, "b": 2, "c": 3}), Domain.of({"x": 37})
 FRACTIONAL = from_matrix(WIDE, np.random.default_rng(0).random((40, 24)))
 

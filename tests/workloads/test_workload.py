@@ -44,6 +44,8 @@ def test_answers_are_those_of_the_matrix(workload):
     steps = workload.answer(data) / float(workload.grid)
     assert np.array_equal(steps, np.round(steps))
     assert np.allclose(workload.squares(), (matrix**2).sum(axis=1))
+    others = np.prod([DOMAIN.shape[axis] for axis in DOMAIN.all if axis not in workload.span])
+    assert np.allclose(workload.squares(workload.span) * others, (matrix**2).sum(axis=1))
     assert workload.weights.shape == (workload.queries,)
     assert all(workload.label(i) for i in range(workload.queries))
 
@@ -207,3 +209,10 @@ def test_counts_that_no_whole_number_of_64_bits_holds_are_refused():
     for wrong in (np.array([1, 1 << 63], np.uint64), [[1], [1, 2]]):
         with pytest.raises(BadData, match="64 bits"):
             Histogram(domain, wrong)
+
+
+def test_a_sum_keeps_the_weights_of_parts():
+    weighed, plain = marginals(DOMAIN, k=1, weights=[1, 100, 10]), ranges(DOMAIN, "c", low=[0, 1], high=[3, 1])
+    both = weighed + plain + predicates(DOMAIN, [{"a": 1}], weights=[7])
+    assert both.part_weights.tolist() == [1, 100, 10, 1, 1]
+    assert both.weights.tolist() == [1] * 3 + [100] * 2 + [10] * 4 + [1] * 2 + [7]

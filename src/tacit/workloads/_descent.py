@@ -32,8 +32,8 @@ import numpy as np
 from ..core.distance import Distance
 from ..core.randomness import Source
 from .data import Floats, Integers
-from .isotonic import Sums
 from .price import Noise, Price, variance
+from .rising import Sums
 from .spread import Spread
 
 _FAR = 7.0  # deviations
@@ -81,7 +81,7 @@ class Descent:
         energy, largest = np.sum([e.energies for e in each], axis=0), np.max([e.largest for e in each], axis=0)
         none = np.zeros(1)
         widest = Spread(each[0].laplace, np.sqrt(square), energy, largest, none, none + math.inf)
-        return Sums(sum(self.nodes) * len(self.noises), float(square[0]), widest)
+        return Sums(sum(self.nodes) * len(self.noises), widest)
 
     def drawn(self, n: int | None) -> float:
         """About how many nodes are counted at most."""

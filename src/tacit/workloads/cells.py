@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import numpy as np
-
-from ..mechanisms import project_to_simplex
 from ._layout import summed
 from .data import Floats
 from .domain import Axes, Domain
+from .halves import nonnegative
 from .model import Model
 from .price import Noise
 from .spread import Spread
@@ -30,8 +28,5 @@ class Cells(Model):
         return Spread.of(self.noise, workload.squares(), None if workload.grid == 1 else 1.0).reach(beta)
 
     def nonnegative(self) -> Cells:
-        """The nearest histogram that is not negative and has the same total, if that is positive."""
-        total = float(self.values.sum())
-        if total <= 0:
-            return Cells(self.domain, np.zeros_like(self.values))
-        return Cells(self.domain, project_to_simplex(self.values.ravel() / total) * total)
+        """A histogram that is not negative and has the same total, if that is positive."""
+        return Cells(self.domain, nonnegative(self.values, float(self.values.sum())))

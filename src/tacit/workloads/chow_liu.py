@@ -28,7 +28,7 @@ from ..core.exact import Number, probability
 from ..core.randomness import Source
 from .appraisal import appraise, checking
 from .data import Data
-from .domain import CELLS
+from .domain import CELLS, shown
 from .marginals import marginals
 from .method import Method, Prediction, Released
 from .price import Price
@@ -56,7 +56,7 @@ class ChowLiu(Method):
         if largest > 1 << 13:
             return f"an attribute has {largest} values, of at most {1 << 13}: give it bins"
         if (cells := max(map(workload.domain.cells, workload.tables))) > CELLS:
-            return f"a query looks at {cells:.3g} cells; at most {CELLS} can be laid out"
+            return f"a query looks at {shown(cells)} cells; at most {CELLS} can be laid out"
         plan(marginals(workload.domain, k=1), price.part(ONES))  # what cannot be drawn is refused here
         checking(workload, price.part(CHECK))
         return None

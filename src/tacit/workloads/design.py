@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 
 import numpy as np
@@ -17,7 +17,7 @@ from .price import Noise, Price, variance
 from .ranges import Ranges
 from .spread import Spread
 from .tree import Tree, heights
-from .workload import Workload
+from .workload import Stack, Workload
 
 _SOME = 256  # ranges that a design is fitted to
 _ENTRIES = 1 << 18  # of a matrix of ranges
@@ -69,6 +69,14 @@ def spread(tree: Tree, noises: list[Noise | None], variances: Floats, rate: floa
     return Spread(laplace, np.sqrt(variances), energies, largest, none, none + rate)
 
 
+def range_spread(tree: Tree, noises: list[Noise | None], ranges: Ranges, rate: float = math.inf) -> Spread:
+    """The errors of ranges; that of a single cell, if nothing above is measured, is a single noise."""
+    low, high = places(ranges)
+    found = spread(tree, noises, tree.range_variances(low, high), rate)
+    alone = (low == high) & all(noise is None for noise in noises[1:])
+    return replace(found, grain=np.where(alone, 0.5, 0.0))
+
+
 def rate(tree: Tree, ranges: Ranges) -> float:
     """(sum |a| v)^2 / sum a^2 v, on the whole of some ranges: their variance in steps of their coefficients."""
     few = some(ranges)
@@ -88,7 +96,17 @@ def line(workload: Workload) -> Ranges | None:
     if isinstance(workload, Marginal) and len(workload.axes) == 1:
         cells = np.arange(workload.queries)[:, None]
         return Ranges(workload.domain, workload.axes, cells, cells)
-    return line(workload.parts[0]) if len(workload.parts) == 1 and workload.parts[0] is not workload else None
+    return _joined(workload) if isinstance(workload, Stack) else None
+
+
+@lru_cache(maxsize=8)
+def _joined(stack: Stack) -> Ranges | None:
+    """The parts one after the other, if all are ranges of one attribute."""
+    parts = [found for part in stack.parts if (found := line(part)) is not None]
+    if len(parts) < len(stack.parts) or len({part.axes for part in parts}) > 1:
+        return None
+    low, high = (np.concatenate(each) for each in zip(*((part.low, part.high) for part in parts), strict=True))
+    return Ranges(stack.domain, parts[0].axes, low, high, stack.weights)
 
 
 def evenly(count: int) -> Integers:

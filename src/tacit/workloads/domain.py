@@ -70,9 +70,9 @@ class Domain:
             raise BadParameter("attributes", unknown or listed, f"different ones among {', '.join(self.names)}")
         return tuple(sorted(self.names.index(name) for name in listed))
 
-    def cells(self, axes: Axes) -> int:
-        """How many cells the marginal on these axes has."""
-        return math.prod(self.shape[axis] for axis in axes)
+    def cells(self, axes: Axes | None) -> int:
+        """How many cells the marginal on these axes has, or the whole domain."""
+        return self.size if axes is None else math.prod(self.shape[axis] for axis in axes)
 
     def laid_out(self, axes: Axes) -> tuple[int, ...]:
         """The shape of the marginal on these axes, if it can be laid out in memory."""
@@ -91,6 +91,13 @@ class Domain:
         if label not in values:
             raise BadParameter(f"a value of {name}", label, f"one of its {len(values)} public values")
         return values.index(label)
+
+
+def shown(count: int) -> str:
+    """A number that may be too large for a float; below a million all its digits."""
+    if count < 10**6:
+        return str(count)
+    return f"{count:.3g}" if count < 10**300 else f"10^{math.log10(count):.0f}"
 
 
 def _labels(name: str, values: Sequence[Label]) -> Sequence[Label]:

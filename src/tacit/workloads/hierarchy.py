@@ -20,7 +20,7 @@ from ..core.exact import Number
 from ..core.loss import Loss, zero
 from ..core.randomness import Source
 from .data import Data
-from .design import Design, design, line, places, rate, spread
+from .design import Design, design, line, range_spread, rate
 from .domain import CELLS
 from .line_model import TreeLine
 from .method import Method, Prediction, Released, predicted
@@ -50,7 +50,7 @@ class Hierarchy(Method):
         plan = design(ranges, price)
         noises = plan.noises(ranges, price)
         tree = plan.tree(noises)
-        return spread(tree, noises, tree.range_variances(*places(ranges)), rate(tree, ranges))
+        return range_spread(tree, noises, ranges, rate(tree, ranges))
 
     def predict(self, workload: Workload, n: int | None, price: Price, beta: Number = 0.05) -> Prediction:
         ranges = as_ranges(workload)

@@ -23,7 +23,7 @@ from ..core.exact import Number
 from ..core.loss import Loss
 from ..core.randomness import Source
 from .data import Data
-from .domain import CELLS
+from .domain import CELLS, shown
 from .line_model import Line
 from .marginals import Marginal
 from .method import Method, Prediction, Released, predicted
@@ -44,7 +44,7 @@ class HistogramNoise(Method):
         cells = workload.domain.cells(workload.span)
         if cells <= CELLS:
             return None
-        return f"{cells:.3g} cells would be drawn, at most {CELLS} can be; use queries, or residual for marginals"
+        return f"{shown(cells)} cells would be drawn, at most {CELLS} can be; use queries, or residual for marginals"
 
     def noise(self, workload: Workload, price: Price) -> Noise:
         """The noise of one cell: a record lies in one."""
@@ -52,8 +52,8 @@ class HistogramNoise(Method):
 
     def predict(self, workload: Workload, n: int | None, price: Price, beta: Number = 0.05) -> Prediction:
         cells = workload.domain.cells(workload.span)
-        squares = workload.squares() * (cells / workload.domain.size)
-        seconds = 1e-3 + (2e-8 + 3e-9 * len(workload.tables)) * cells + 1.5e-7 * workload.queries
+        squares = workload.squares(workload.span)
+        seconds = 1e-3 + (2e-8 + 3e-9 * len(workload.tables)) * cells + workload.seconds
         why = f"the noise of up to {squares.max():.3g} cells adds up in one answer"
         if workload.grid == 1:
             spread = Spread.of(self.noise(workload, price), squares)

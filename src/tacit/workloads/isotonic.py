@@ -1,25 +1,33 @@
 r"""Noisy counts on a tree, then cumulative counts that never fall.
 
-Definition.  The estimates of `hierarchy.py` are summed up to cumulative counts, and these replaced by the nearest ones
-that are not negative and never fall (isotonic regression).
+Definition.  The estimates of `hierarchy.py` are summed up to cumulative counts at the ends of the workload's ranges,
+anew after each gap that no range holds.  These are replaced by the nearest that are not negative and never fall
+(isotonic regression), in a norm that weighs each by how much it matters and how well it is known (`stretches.py`).
+Between two ends the values share what is there as those estimates that are positive do.
 
 Privacy.  That of the tree: the rest looks at noisy counts only.
 
-Utility.  True cumulative counts are such, and the projection is a contraction in the Euclidean norm and in the largest:
-with S_j the errors of the cumulative counts before it, those after it have a sum of squares e_j^2 of at most that of S,
-and none is above max |S_j|.  A range is a difference e_j - e_i, and sum w (e_j - e_i)^2 <= L sum e_j^2 for L the
-largest eigenvalue of the graph of the ranges: at most the largest sum of degrees of two neighbours, and the number of
-vertices times the largest weight.  Also E max |S_j| and its root mean square are at most the bound on max |S_j| at
-beta = 1, by Jensen's inequality for ln and its square.  Where many cells are empty the error is far below all this.
+Utility.  True cumulative counts are such, and the projection is a contraction in its own norm, and in the largest: by
+the max-min formula each of the new counts is a minimum of maxima of means of the old ones, as the true ones are of
+theirs.  So with S_j the errors before it, of variances V_j, and weights u_j / V_j, the errors e_j after it have
+    sum (u_j / V_j) e_j^2 <= sum (u_j / V_j) S_j^2, which is sum u_j on average,      and |e_j| <= max |S_j|.
+`stretches.py` bounds the errors of ranges by sum u_j e_j^2 <= max V_j sum (u_j / V_j) e_j^2.  Also E max |S_j| and its
+root mean square are at most the bound on max |S_j| at beta = 1, by Jensen's inequality for ln and its square.  Of each
+answer it is known how far it was moved, and so what it misses by: that, and what the tree's answer does.
 
-References.  Barlow, Bartholomew, Bremner, Brunk (1972), on contraction; Hay, Rastogi, Miklau, Suciu, VLDB 2010;
-Anderson, Morley, Linear and Multilinear Algebra 18 (1985), for the eigenvalue.
+Where many cells are empty the error is far below all this.  But a stretch that is counted as less than empty is made
+empty by moving its ends, and so whatever else ends there.  If that could add more than a tenth to the error, as where
+single values are asked for and what is between them only within wide ranges, the counts are left as the tree has them.
+
+References.  Barlow, Bartholomew, Bremner, Brunk (1972), on contraction and for the max-min formula; Hay, Rastogi,
+Miklau, Suciu, VLDB 2010.
 """
 
 from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import ClassVar
 
 import numpy as np
@@ -28,38 +36,16 @@ from scipy.optimize import isotonic_regression
 from ..core.exact import Number, probability
 from ..core.randomness import Source
 from .data import Data, Floats
-from .design import design, line, places, spread
-from .domain import Domain
+from .design import design, spread
 from .hierarchy import Hierarchy, as_ranges
-from .line_model import Line
+from .line_model import Line, TreeLine
 from .method import Prediction, Released
-from .price import Noise, Price
-from .ranges import Ranges
-from .spread import Spread
-from .tree import Tree
+from .price import Price
+from .rising import ends
+from .stretches import Stretches
 from .workload import Workload
 
-_EACH = 1 << 14  # values of an attribute whose cumulative counts are looked at one by one
-
-
-@dataclass(frozen=True)
-class Sums:
-    """Errors of `size` cumulative counts: their mean square, and the one that strays farthest."""
-
-    size: int
-    mean_square: float
-    widest: Spread
-
-    def worst(self, beta: float) -> float:
-        """What all of them are within, by a union bound."""
-        return float(self.widest.reach(beta / self.size)[0])
-
-
-def cumulative(tree: Tree, noises: list[Noise | None]) -> Sums:
-    """The errors of all cumulative counts before they are made monotone; where there are many, bounds on them."""
-    last, few = np.arange(tree.size), tree.size <= _EACH
-    each = tree.range_variances(np.zeros_like(last), last) if few else np.array([tree.prefix_variance()])
-    return Sums(tree.size, float(each.mean()), spread(tree, noises, each.max(keepdims=True)))
+_MORE = 0.1  # of the tree's error, that may be added where cells are empty in the worst places
 
 
 @dataclass(frozen=True)
@@ -73,55 +59,71 @@ class Isotonic(Hierarchy):
     def predict(self, workload: Workload, n: int | None, price: Price, beta: Number = 0.05) -> Prediction:
         """Bounds from the errors of the cumulative counts, which the projection cannot increase."""
         ranges, b = as_ranges(workload), float(probability("beta", beta))
-        tree, noises = super().predict(workload, n, price, beta), design(ranges, price).noises(ranges, price)
-        sums = cumulative(design(ranges, price).tree(noises), noises)
+        plan, asked = design(ranges, price), _stretches(workload, price)
+        noises = plan.noises(ranges, price)
+        sums = spread(plan.tree(noises), noises, asked.variances)
         most = float(ends(ranges).max())
-        rms = math.sqrt(_eigenvalue(ranges) * sums.size * sums.mean_square / float(ranges.weights.sum()))
-        rms = min(rms, most * sums.worst(1.0))
-        seconds = 5e-3 + 8e-8 * sums.size + 3e-8 * workload.queries
-        why = f"{tree.why}; empty cells are then seen to be empty, which helps the more there are"
+        rms = min(math.sqrt(asked.bound(ranges)), most * sums.worst(1.0))
+        seconds = 5e-3 + 6e-8 * plan.size + 6e-7 * workload.queries
+        why = f"a tree of {len(plan.shares)} levels, and empty cells are seen to be empty, which helps if they are many"
         return Prediction(rms, rms, most * sums.worst(b), seconds, "bound", b, why)
 
     def run(
         self, workload: Workload, data: Data, price: Price, source: Source, *, n: int | None, beta: float
     ) -> Released:
-        ranges = as_ranges(workload)
-        tree = self.estimate(ranges, data, price, source)
-        rising = np.maximum(isotonic_regression(np.cumsum(tree.values)).x, 0)
-        farthest = cumulative(tree.tree, tree.noises).worst(beta)
-        model = Rising(workload.domain, ranges.axes[0], np.diff(rising, prepend=0.0), farthest)
-        loss, errors = self.loss(workload, n, price), model.reach(workload, beta)
-        notes = (tree.note, "cumulative counts made to rise; the stated errors hold for all ranges at once")
-        return Released(self.name, workload, workload.answer(model), errors, model, loss, beta, notes)
+        tree = self.estimate(as_ranges(workload), data, price, source)
+        model = Risen(tree, _risen(tree.values, _stretches(workload, price)))
+        loss, answers = self.loss(workload, n, price), workload.answer(model)
+        errors = _reach(workload, price, beta) + np.abs(answers - workload.answer(tree))
+        notes = (tree.note, "cumulative counts made to rise; an error is stated with how far its answer was moved")
+        return Released(self.name, workload, answers, errors, model, loss, beta, notes)
 
 
-class Rising(Line):
-    """Counts that are not negative: every cumulative one is within `farthest`, all at once."""
+class Risen(Line):
+    """Counts moved from those of a tree: an answer is as far off as the tree's, and by how far it was moved."""
 
-    def __init__(self, domain: Domain, axis: int, values: Floats, farthest: float) -> None:
-        super().__init__(domain, axis, values)
-        self.farthest = farthest
+    def __init__(self, tree: TreeLine, values: Floats) -> None:
+        super().__init__(tree.domain, tree.axis, values)
+        self.tree = tree
 
     def nonnegative(self) -> Line:
-        return self
+        return self if self.values.min() >= 0 else self.tree.nonnegative()
 
     def _part(self, part: Workload, beta: float) -> Floats | None:
-        ranges = line(part)
-        return None if ranges is None or ranges.axes != (self.axis,) else self.farthest * ends(ranges)
+        known = self.tree._part(part, beta)
+        return None if known is None else known + np.abs(part.answer(self) - part.answer(self.tree))
 
 
-def ends(ranges: Ranges) -> Floats:
-    """How many cumulative counts, other than the 0 before the first cell, a range is made of."""
-    return np.where(places(ranges)[0] > 0, 2.0, 1.0)
+@lru_cache(maxsize=8)
+def _stretches(workload: Workload, price: Price) -> Stretches:
+    ranges = as_ranges(workload)
+    plan = design(ranges, price)
+    return Stretches.of(ranges, plan.tree(plan.noises(ranges, price)))
 
 
-def _eigenvalue(ranges: Ranges) -> float:
-    """At least the largest ratio of sum w (e_j - e_i)^2 to sum e_j^2, where e is 0 before the first cell."""
-    low, high = places(ranges)
-    size = ranges.domain.shape[ranges.axes[0]]
-    degree = np.bincount(high + 1, ranges.weights, size + 1) + np.bincount(low, ranges.weights, size + 1)
-    inner = low > 0
-    edges = np.where(inner, degree[low], 0.0) + degree[high + 1]
-    pairs, at = np.unique(low * (size + 1) + high, return_inverse=True)
-    heaviest = float(np.bincount(at, ranges.weights, pairs.size).max())
-    return min(float(edges.max()), (size + 1) * heaviest)
+@lru_cache(maxsize=8)
+def _reach(workload: Workload, price: Price, beta: float) -> Floats:
+    """What the tree's answers miss by at most, each with probability 1 - beta."""
+    return Hierarchy().spread(as_ranges(workload), price).reach(beta)
+
+
+def _risen(values: Floats, asked: Stretches) -> Floats:
+    """The values with sums that rise from end to end, in all runs where that is of use."""
+    held = np.add.reduceat(values, asked.cuts[:-1])
+    sums = np.cumsum(held[asked.asked])
+    sums -= np.concatenate([[0.0], sums[asked.first[1:] - 1]])[asked.run]  # of each run alone
+    # one regression for all runs: lifted apart from one another, none is pooled with the next
+    lowest, highest = np.minimum.reduceat(sums, asked.first), np.maximum.reduceat(sums, asked.first)
+    lift = np.concatenate([[0.0], np.cumsum(highest[:-1] - lowest[1:])])[asked.run]
+    rising = np.maximum(isotonic_regression(sums + lift, weights=asked.weights).x - lift, 0)
+    each = np.diff(rising, prepend=0.0)
+    each[asked.first] = rising[asked.first]
+    held[asked.asked] = each
+    widths, shares = np.diff(asked.cuts), np.maximum(values, 0)
+    whole = np.add.reduceat(shares, asked.cuts[:-1])
+    shares[np.repeat(whole <= 0, widths)] = 1.0  # where none is positive all have the same
+    whole = np.where(whole > 0, whole, widths)
+    risen = shares * np.repeat(np.maximum(held, 0) / whole, widths)
+    left = np.zeros(widths.size, bool)
+    left[asked.asked] = (asked.moved > _MORE)[asked.run]
+    return np.where(np.repeat(left, widths), values, risen) if left.any() else risen

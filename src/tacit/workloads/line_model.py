@@ -6,7 +6,7 @@ import numpy as np
 
 from ..mechanisms import project_to_simplex
 from .data import Floats
-from .design import line, places, spread
+from .design import line, range_spread, spread
 from .domain import CELLS, Axes, Domain
 from .model import Model
 from .price import Noise
@@ -62,9 +62,8 @@ class TreeLine(Line):
         if not set(part.span) <= {self.axis}:
             return None
         if (ranges := line(part)) is not None:
-            variances = self.tree.range_variances(*places(ranges))
-        elif part.queries * self.values.size <= CELLS and self.values.size == self.domain.size:
+            return range_spread(self.tree, self.noises, ranges).reach(beta)
+        if part.queries * self.values.size <= CELLS and self.values.size == self.domain.size:
             variances = self.tree.variance(np.stack([part.vector(i) for i in range(part.queries)]))
-        else:
-            return None
-        return spread(self.tree, self.noises, variances).reach(beta)
+            return spread(self.tree, self.noises, variances).reach(beta)
+        return None

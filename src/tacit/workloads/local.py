@@ -27,6 +27,7 @@ from ..core.loss import Loss
 from ..core.randomness import Source
 from ..mechanisms import RandomizedResponse
 from .data import Data, Floats, Integers
+from .domain import shown
 from .method import Method, Prediction, Released
 from .noisy_marginals import NoisyMarginals
 from .price import Price
@@ -51,9 +52,7 @@ class Local(Method):
                 "the number of reports is seen by all, so units must be substituted (SUBSTITUTE), not added or removed"
             )
         if not 2 <= (cells := workload.domain.cells(workload.span)) <= _CELLS:
-            return (
-                f"attributes that are looked at must have 2 to {_CELLS} cells, not {cells:.3g}; use queries or residual"
-            )
+            return f"what is looked at must have 2 to {_CELLS} cells, not {shown(cells)}; use queries or residual"
         if price.unit.l1 > 2:
             return "each person sends one report, and here a unit may have several records; use queries or histogram"
         if n is None or not 1 <= n <= _PEOPLE:
@@ -116,7 +115,7 @@ def _deviations(response: RandomizedResponse, workload: Workload, people: int) -
     """The largest standard deviation whatever the data: P (1 - P), where P of 0/1 queries is nearest to 1/2."""
     c, chance = response.chances, np.full(workload.queries, 0.5)
     if workload.grid == 1:
-        cells = workload.squares() * (workload.domain.cells(workload.span) / workload.domain.size)
+        cells = workload.squares(workload.span)
         low = np.minimum(c.other * cells, 1.0)
         chance = np.clip(chance, low, np.minimum(low + c.gain, 1.0))
     deviations: Floats = np.sqrt(people * chance * (1 - chance)) / c.gain

@@ -40,9 +40,9 @@ class Marginal(Workload):
     def row(self) -> Distance[Any]:
         return _ONE
 
-    def squares(self) -> Floats:
+    def squares(self, axes: Axes | None = None) -> Floats:
         self.domain.laid_out(self.axes)
-        return np.full(self.queries, float(self.domain.size // self.queries))
+        return np.full(self.queries, float(self.domain.cells(axes) // self.queries))
 
     def vector(self, query: int) -> Floats:
         self.domain.laid_out(self.domain.all)

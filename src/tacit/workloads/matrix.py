@@ -39,7 +39,7 @@ class Matrix(Workload):
             np.add.at(sums, self._rows.indices, entries)
         return largest((l0, l1, l2), int(steps.max(initial=0)), self.queries, self.grid)
 
-    def squares(self) -> Floats:
+    def squares(self, axes: Axes | None = None) -> Floats:
         return np.asarray(self._rows.power(2).sum(axis=1), float).ravel()
 
     def vector(self, query: int) -> Floats:

@@ -38,10 +38,14 @@ class Model(ABC):
 
         return Cells(self.domain, _histogram(self)).nonnegative()
 
+    def drawn_from(self) -> Floats:
+        """Counts of all cells, none negative, that rows follow."""
+        return np.maximum(_histogram(self.nonnegative()), 0)
+
     def synthetic(self, n: int, source: Source) -> Integers:
-        """n rows of codes whose counts are those of the model times n over its total, rounded at random."""
+        """n rows of codes whose counts are those of the model, none negative, in proportion and rounded at random."""
         whole("n", n)
-        shares = np.maximum(_histogram(self).ravel(), 0)
+        shares = self.drawn_from().ravel()
         if not shares.sum():
             shares = np.ones_like(shares)
         counts = rounded(shares * (n / shares.sum()), n, source)

@@ -39,7 +39,7 @@ from ..core.randomness import Source
 from ..mechanisms import TopK
 from ._all_marginals import AllMarginals
 from .data import Data, Floats, Integers
-from .domain import Axes
+from .domain import Axes, shown
 from .marginals import Marginal
 from .method import Method, Prediction, Released
 from .multiplicative_weights import Weights
@@ -144,7 +144,7 @@ class MWEM(Method):
 
     def applies(self, workload: Workload, n: int | None, price: Price) -> str | None:
         if workload.domain.size > CELLS:
-            return f"a model of {workload.domain.size:.3g} cells, of at most {CELLS}: use residual or tree"
+            return f"a model of {shown(workload.domain.size)} cells, of at most {CELLS}: use residual or tree"
         return None
 
     def counts(self, workload: Workload, n: int | None, price: Price) -> tuple[int, int]:

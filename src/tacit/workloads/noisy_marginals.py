@@ -14,12 +14,15 @@ from itertools import combinations
 
 import numpy as np
 
-from ..mechanisms import project_to_simplex
-from .data import Floats
+from ..core.randomness import Source
+from ..mechanisms import Gaussian
+from .data import Floats, Integers
 from .domain import Axes, Domain
+from .halves import nonnegative
 from .marginals import Marginal
 from .model import Model
 from .price import Noise, variance
+from .proportional import fits, proportional
 from .spread import Spread
 from .workload import Workload
 
@@ -73,14 +76,26 @@ class NoisyMarginals(Model):
         above = self._best(part.span)
         if above is None or above not in self.noises:
             return np.full(part.queries, np.inf)
-        squares = part.squares() * (self.domain.cells(above) / self.domain.size)
+        squares = part.squares(above)
         return Spread.of(self.noises[above], squares, None if part.grid == 1 else 1.0).reach(beta)
 
     def nonnegative(self) -> NoisyMarginals:
-        """Each table on its own moved to the nearest that is not negative, all with one total."""
+        """Each table on its own moved to one that is not negative, all with one total."""
         shares = {axes: 1 / self._variance(axes) for axes in self.tables}
         total = sum(shares[axes] * float(t.sum()) for axes, t in self.tables.items()) / sum(shares.values())
-        if total <= 0:
-            return NoisyMarginals(self.domain, {axes: np.zeros_like(t) for axes, t in self.tables.items()}, {})
-        near = {a: project_to_simplex(t.ravel() / total).reshape(t.shape) * total for a, t in self.tables.items()}
-        return NoisyMarginals(self.domain, near, {})
+        return NoisyMarginals(self.domain, {axes: nonnegative(t, total) for axes, t in self.tables.items()}, {})
+
+    def drawn_from(self) -> Floats:
+        """With several tables, the cells of largest entropy that have them; sums of their residuals may be negative."""
+        several = len(self.tables) > 1
+        return proportional(self.domain, self.nonnegative().tables) if several else super().drawn_from()
+
+    def synthetic(self, n: int, source: Source) -> Integers:
+        if len(self.tables) == 1 or fits(self.domain, self.tables):
+            return super().synthetic(n, source)
+        from .averaged import averaged  # which leaves such a model when nothing is to be negative
+        from .growth import explained
+
+        small = list(dict.fromkeys(part for axes in self.tables for k in (1, 2) for part in combinations(axes, k)))
+        known = averaged(self.domain, small, [Gaussian(sigma=1)] * len(small), [self.marginal(part) for part in small])
+        return explained(known).synthetic(n, source)

@@ -39,12 +39,12 @@ from .buckets import buckets
 from .data import Data, Floats, Histogram, Integers
 from .design import Design, design, evenly, places, sketch, some
 from .domain import Domain
-from .hierarchy import as_ranges
-from .isotonic import Isotonic, Rising, cumulative, ends
+from .hierarchy import Hierarchy, as_ranges
 from .marginals import Marginal
 from .method import Prediction, Released
 from .price import Price, variance
 from .ranges import Ranges
+from .rising import Rising, cumulative, ends
 from .top_down import top_down
 from .tree import Tree
 from .workload import Workload
@@ -54,12 +54,11 @@ _FAINT = 0.01  # deviations of the first tree's noise that are as good as 0
 
 
 @dataclass(frozen=True)
-class Partition(Isotonic):
+class Partition(Hierarchy):
     """A tree of noisy counts over buckets of values, found by another."""
 
     name = "partition"
     theorem = "as isotonic, with the number of buckets for m; always within twice what two sevenths buy; m in all"
-    improves = None
 
     def predict(self, workload: Workload, n: int | None, price: Price, beta: Number = 0.05) -> Prediction:
         ranges, b = as_ranges(workload), float(probability("beta", beta))

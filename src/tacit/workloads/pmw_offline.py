@@ -31,7 +31,7 @@ from ..core.exact import Number, probability
 from ..core.loss import Loss
 from ..core.randomness import Source
 from .data import Data
-from .domain import Domain
+from .domain import Domain, shown
 from .marginals import Marginal
 from .method import Method, Prediction, Released
 from .multiplicative_weights import Question
@@ -60,7 +60,7 @@ class OfflinePMW(Method):
     def applies(self, workload: Workload, n: int | None, price: Price) -> str | None:
         cells, k = workload.domain.size, workload.queries
         if not 2 <= cells <= CELLS:
-            return f"a model of {cells:.3g} cells, of 2 to {CELLS}: use residual or tree"
+            return f"a model of {shown(cells)} cells, of 2 to {CELLS}: use residual or tree"
         if cells * k > _WORK:
             return f"{k} queries of {cells} cells make {cells * k:.2g} steps a round, of at most {_WORK:.0g}: use mwem"
         if (held := _coefficients(workload)) > _HELD:

@@ -72,9 +72,13 @@ class Predicates(Workload):
         norms = ((steps != 0).sum(axis=0), steps.sum(axis=0), (steps * steps).sum(axis=0))
         return largest(norms, int(steps.max()), self.queries, self.grid)
 
-    def squares(self) -> Floats:
-        whole = float(self.domain.size)
+    def squares(self, axes: Axes | None = None) -> Floats:
+        whole = float(self.domain.cells(axes))
         return np.array([whole * np.prod([(v**2).mean() for v in f.values()]) for f in self.factors])
+
+    @property
+    def seconds(self) -> float:
+        return 7e-5 * self.queries
 
     def vector(self, query: int) -> Floats:
         return _outer(self.factors[query], self.domain.all, self.domain.laid_out(self.domain.all)).ravel()

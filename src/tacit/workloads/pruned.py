@@ -36,11 +36,11 @@ from .data import Data, Floats, Integers
 from .design import line, places
 from .domain import Domain
 from .hierarchy import Hierarchy, as_ranges
-from .isotonic import Rising, ends
 from .marginals import Marginal
 from .method import Method, Prediction, Released
 from .price import Price
 from .ranges import Ranges
+from .rising import Rising, ends
 from .workload import Workload
 
 _BRANCHING = 16

@@ -67,8 +67,8 @@ class Ranges(Workload):
             depth = int(steps.max())
         return Distance(Fraction(depth), Fraction(depth), Fraction(1), depth)
 
-    def squares(self) -> Floats:
-        rest = self.domain.size // self.domain.cells(self.axes)
+    def squares(self, axes: Axes | None = None) -> Floats:
+        rest = self.domain.cells(axes) // self.domain.cells(self.axes)
         return np.asarray(np.prod(self.high - self.low + 1.0, axis=1) * float(rest))
 
     def vector(self, query: int) -> Floats:

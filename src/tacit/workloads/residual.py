@@ -34,12 +34,12 @@ from ..core.loss import Loss
 from ..core.randomness import Source
 from .cube import cube
 from .data import Data, Floats, Integers
-from .domain import CELLS, Axes, Domain
+from .domain import CELLS, Axes, Domain, shown
 from .marginals import Marginal
 from .method import Method, Prediction, Released
 from .price import Noise, Price
 from .residuals import Energy, Residuals, alike, centred, subsets
-from .workload import Stack, Workload
+from .workload import Workload
 
 _SHARES = 1 << 30  # the finest share of a price
 _MOST = 1 << 22  # sets of attributes
@@ -59,7 +59,7 @@ class Residual(Method):
         if sum(2 ** len(axes) for axes in tables) > _MOST:
             return f"the marginals have more than {_MOST} subsets of attributes; use adaptive"
         if (cells := max(workload.domain.cells(axes) for axes in tables)) > CELLS:
-            return f"a marginal has {cells:.3g} cells; at most {CELLS} can be laid out: use adaptive"
+            return f"a marginal has {shown(cells)} cells; at most {CELLS} can be laid out: use adaptive"
         return None
 
     def predict(self, workload: Workload, n: int | None, price: Price, beta: Number = 0.05) -> Prediction:
@@ -145,9 +145,8 @@ def _plan(domain: Domain, tables: tuple[tuple[Axes, float], ...], price: Price) 
 
 def weighted(workload: Workload) -> dict[Axes, float] | None:
     """The axes of each marginal, and its weight; None if there is something else."""
-    weights = workload.part_weights if isinstance(workload, Stack) else np.ones(1)
     found: dict[Axes, float] = {}
-    for part, weight in zip(workload.parts, weights.tolist(), strict=True):
+    for part, weight in zip(workload.parts, workload.part_weights.tolist(), strict=True):
         if not isinstance(part, Marginal):
             return None
         found[part.axes] = found.get(part.axes, 0.0) + weight

@@ -18,7 +18,7 @@ from collections import defaultdict
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from itertools import combinations
-from typing import NamedTuple
+from typing import ClassVar, NamedTuple
 
 import numpy as np
 
@@ -30,11 +30,12 @@ from .domain import Axes, Domain
 from .marginals import Marginal
 from .model import Model
 from .noisy_marginals import NoisyMarginals
+from .pieces import Pieces, pieces, products
 from .price import Noise, variance
+from .proportional import fits
 from .spread import Spread
 from .workload import Workload
 
-_TABLE = 1 << 16  # cells that rows are drawn from one by one
 _STACK = 1 << 18  # cells of tables that are worked on together
 
 
@@ -86,6 +87,8 @@ def centred(table: Floats, first: int = 0) -> Floats:
 class Residuals(Model):
     """Residuals by their axes; `energies` says how noisy each is."""
 
+    _largest: ClassVar[np.ufunc] = np.maximum  # of single noises in a sum: each residual has its own
+
     def __init__(
         self, domain: Domain, residuals: Mapping[Axes, Floats], energies: Mapping[Axes, Energy], laplace: bool
     ) -> None:
@@ -123,7 +126,7 @@ class Residuals(Model):
 
     def energy(self, axes: Axes) -> Energy:
         """That of one cell of a marginal; the last part is the largest single noise in it."""
-        return Energy(*self._energies([axes])[0].tolist())
+        return Energy(*self._marginals([axes])[0].tolist())
 
     @cached_property
     def _known(self) -> tuple[dict[Axes, int], Floats]:
@@ -131,35 +134,53 @@ class Residuals(Model):
         places = {axes: i for i, axes in enumerate(self.energies)}
         return places, np.array([*self.energies.values(), [math.inf] * 3])
 
-    def _energies(self, tables: Sequence[Axes]) -> Floats:
-        """Those of one cell of each."""
-        (at, known), found = self._known, np.zeros((len(tables), 3))
+    def _marginals(self, tables: Sequence[Axes]) -> Floats:
+        """The energies of one cell of each."""
+        found = np.zeros((len(tables), 3))
         for k in set(map(len, tables)):
             where = [i for i, axes in enumerate(tables) if len(axes) == k]
             sets = [tables[i] for i in where]
-            inverse = 1 / np.array([[self.domain.shape[a] for a in axes] for axes in sets]).reshape(len(sets), k)
-            for places in subsets(tuple(range(k))):
-                c = np.prod(1 - inverse[:, places], axis=1)
-                share = np.prod(inverse, axis=1) / np.prod(inverse[:, places], axis=1)
-                each = known[[at.get(part, -1) for part in within(sets, places)]]
-                each[c == 0] = 0  # a single value has no residual
-                found[where, :2] += each[:, :2] * (c * share**2)[:, None]
-                found[where, 2] = np.maximum(found[where, 2], each[:, 2] * c * share)
-                if np.isinf(found[where, 2]).all():
-                    break  # the other subsets, which may be many, tell no more
+            means = 1 / np.array([[self.domain.shape[a] for a in axes] for axes in sets]).reshape(len(sets), k)
+            found[where] = self._energies(sets, products(means, 1 - means, 1 - means))
+        return found
+
+    def _energies(self, sets: Sequence[Axes], pieces: Pieces) -> Floats:
+        """Those of queries on sets of one length, one for each, or all on one."""
+        (at, known), found = self._known, np.zeros((1, 3))
+        for places in subsets(tuple(range(len(sets[0])))):
+            squares, largest = pieces(places)
+            each = known[[at.get(part, -1) for part in within(sets, places)]]
+            each = np.where(squares[:, None] > 0, each, 0)  # a single value has no residual
+            top = self._largest(found[:, 2], each[:, 2] * largest)
+            found = np.column_stack([found[:, :2] + each[:, :2] * squares[:, None], top])
+            if np.isinf(top).all():
+                break  # the other subsets, which may be many, tell no more
+        found[:, 2] = np.minimum(found[:, 2], np.sqrt(found[:, 1]))
         return found
 
     def spread(self, tables: list[Axes]) -> Spread:
         """The error of one cell of each of these marginals."""
-        found = self._energies(tables)
+        return self._spread(self._marginals(tables))
+
+    def _spread(self, found: Floats) -> Spread:
         none = np.zeros(len(found))
         return Spread(self.laplace, np.sqrt(found[:, 0]), found[:, 1], found[:, 2], none, none + np.inf)
 
     def reach(self, workload: Workload, beta: float) -> Floats | None:
         known = [part.axes if isinstance(part, Marginal) else None for part in workload.parts]
         each = iter(self.spread([axes for axes in known if axes is not None]).reach(beta))
-        values = [math.inf if axes is None else float(next(each)) for axes in known]
-        return np.repeat(values, [part.queries for part in workload.parts])
+        found = [
+            self._part(part, beta) if axes is None else np.full(part.queries, next(each))
+            for part, axes in zip(workload.parts, known, strict=True)
+        ]
+        return np.concatenate(found)
+
+    def _part(self, part: Workload, beta: float) -> Floats:
+        """The same of other queries, which are known where all their residuals are."""
+        found = np.full(part.queries, math.inf)
+        for axes, members, own in pieces(part):
+            found[members] = self._spread(self._energies([axes], own)).reach(beta)
+        return found
 
     def shrunk(self) -> Residuals:
         """Residuals times 1 - (D - 2) s / |r|^2 or 0, D their dimension and s the variance of their noise.
@@ -198,8 +219,11 @@ class Residuals(Model):
             near.update({axes: stack[i, ...] for i, axes in enumerate(sets)})
         return NoisyMarginals(self.domain, near, {})
 
+    def drawn_from(self) -> Floats:
+        return self.nonnegative().drawn_from()
+
     def synthetic(self, n: int, source: Source) -> Integers:
-        if self.domain.size <= _TABLE:
+        if fits(self.domain, self.residuals):
             return super().synthetic(n, source)
         from .growth import explained  # which grows from such a model
 

@@ -19,6 +19,7 @@ from __future__ import annotations
 
 import math
 from fractions import Fraction
+from functools import cache
 
 from ..core.errors import BadParameter, BadQuestion
 from ..core.exact import Number, positive, probability, whole
@@ -35,13 +36,25 @@ def sample_size(method: Method, workload: Workload, price: Price, alpha: Number,
     """The least n with which every normalised query is within alpha, with probability 1 - beta."""
     share = float(positive("alpha", alpha))
 
-    def good(n: int) -> bool:
-        reason = method.refusal(workload, n, price)
-        if n > _MOST:
-            raise BadQuestion(f"{method.name}: {reason or f'no n up to {_MOST:g} is enough'}")
-        return reason is None and method.predict(workload, n, price, beta).worst <= share * n
+    @cache
+    def reason(n: int) -> str | None:
+        return method.refusal(workload, n, price)
 
-    return least_whole(good, 1)
+    def good(n: int) -> bool:
+        return reason(n) is None and method.predict(workload, n, price, beta).worst <= share * n
+
+    low, high = 1, 1
+    while not good(high):
+        if high > _MOST:
+            raise BadQuestion(f"{method.name}: {reason(high) or f'no n up to {_MOST:g} is enough'}")
+        low, high = high + 1, 2 * high
+        if reason(high) and not reason(low):  # it takes no more than some number between: that may be enough
+            most = least_whole(lambda n: reason(n) is not None, low) - 1
+            high = most if good(most) else high
+    while low < high:
+        middle = (low + high) // 2
+        low, high = (low, middle) if good(middle) else (middle + 1, high)
+    return high
 
 
 def price_for(method: Method, workload: Workload, n: int, price: Price, *, alpha: Number, beta: Number = 0.05) -> Price:

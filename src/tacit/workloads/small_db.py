@@ -42,6 +42,7 @@ from ..core.randomness import Source
 from ..mechanisms import Exponential, PermuteAndFlip
 from .cells import Cells
 from .data import Data, Integers
+from .domain import shown
 from .method import Method, Prediction, Released
 from .price import Price
 from .workload import Workload
@@ -49,6 +50,8 @@ from .workload import Workload
 RECORDS = 4 * 10**6  # in all the tables that are laid out
 _ATTEMPTS = 10**6  # at rejection, on average
 _LOOKED_AT = 1 << 24  # cells times queries, to find the types
+_ASKED = 1 << 16  # queries
+_TOGETHER = 1 << 20  # cells times queries, that are sorted at a time
 _TYPES = 1 << 12
 _ROWS = 1 << 12  # candidates scored at a time
 _EXACT = 1 << 53  # below which floats are whole
@@ -97,17 +100,18 @@ class _Types:
 @lru_cache(maxsize=8)
 def _types(workload: Workload) -> _Types | None:
     """None if there are too many."""
-    if workload.domain.size * workload.queries > _LOOKED_AT:
+    cells, queries = workload.domain.size, workload.queries
+    if queries > _ASKED or cells * queries > _LOOKED_AT:
         return None
-    labels = np.zeros(workload.domain.size, np.int64)
-    rows = []
-    for query in range(workload.queries):
-        rows.append(np.round(workload.vector(query) / float(workload.grid)).astype(np.int64))
-        labels = np.unique(labels * (int(rows[-1].max()) + 1) + rows[-1], return_inverse=True)[1]
+    steps = np.round(workload.matrix().toarray() / float(workload.grid)).astype(np.int64)
+    labels, together = np.zeros(cells, np.int64), max(1, _TOGETHER // cells)
+    for start in range(0, queries, together):
+        rows = np.vstack([labels, steps[start : start + together]])
+        labels = np.unique(rows, axis=1, return_inverse=True)[1].reshape(cells)
         if labels.max() >= _TYPES:
             return None
     first = np.unique(labels, return_index=True)[1]
-    return _Types(labels, np.stack([row[first] for row in rows]))
+    return _Types(labels, steps[:, first])
 
 
 def multisets(types: int, size: int) -> NDArray[np.int16]:
@@ -132,24 +136,26 @@ class SmallDB(Method):
     size: int | None = None
 
     def applies(self, workload: Workload, n: int | None, price: Price) -> str | None:
-        records, types = whole("n", n or 0), _types(workload)
-        if types is None:
+        records = whole("n", n or 0)
+        if workload.queries > _ASKED:
+            return f"{shown(workload.queries)} queries are more than the {_ASKED} that can be looked at: use mwem"
+        if (types := _types(workload)) is None:
             return (
-                f"{workload.queries} queries tell too many of the {workload.domain.size} cells apart; tables can be"
-                f" chosen from at most {_TYPES} kinds: use mwem"
+                f"{workload.queries} queries tell too many of the {shown(workload.domain.size)} cells apart; tables can"
+                f" be chosen from at most {_TYPES} kinds: use mwem"
             )
         m = self.members(workload, records, price)
         if records * m / workload.grid >= _EXACT:
             return f"n times {m} must be below 2^53 steps, so that scores are exact: use mwem"
         many = candidates(types.count, m)
         if not fits(types.count, m) and self._attempts(workload, records, price) > _ATTEMPTS:
-            return f"{_shown(many)} tables of {m} records would have to be laid out, {RECORDS // m} can be: use mwem"
+            return f"{shown(many)} tables of {m} records would have to be laid out, {RECORDS // m} can be: use mwem"
         if self.size is None and self._bound(workload, records, price, m=m, beta=0.5) >= records:
             best = self._best(workload, records, price, range(1, _LARGEST))
             if fits(types.count, best):
                 return f"{records} records are too few: the best table, of {best}, promises nothing; use queries"
             return (
-                f"tables of {m} records promise nothing, and {_shown(candidates(types.count, best))} of the best size,"
+                f"tables of {m} records promise nothing, and {shown(candidates(types.count, best))} of the best size,"
                 f" {best}, would have to be laid out: use mwem"
             )
         return None
@@ -187,7 +193,7 @@ class SmallDB(Method):
         many = candidates(t, m)
         worst = self._bound(workload, records, price, m=m, beta=float(probability("beta", beta)))
         seconds = 1e-9 * min(many * m, RECORDS) * workload.queries
-        why = f"one of {many:.3g} tables of {m} records"
+        why = f"one of {shown(many)} tables of {m} records"
         return Prediction(worst, worst, worst, seconds, "bound", float(probability("beta", beta)), why)
 
     def _bound(self, workload: Workload, n: int, price: Price, *, m: int, beta: float) -> float:
@@ -262,8 +268,3 @@ def _known(workload: Workload) -> _Types:
 def _nearest(workload: Workload, n: int, m: int) -> float:
     """n sqrt(ln(2 k) / (2 m)): some table of m records is this near to n records, in counts."""
     return n * math.sqrt(math.log(2 * workload.queries) / (2 * m))
-
-
-def _shown(count: int) -> str:
-    """A number that may be too large for a float."""
-    return f"{count:.3g}" if count < 10**300 else f"10^{math.log10(count):.0f}"

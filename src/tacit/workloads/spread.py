@@ -20,6 +20,10 @@ E exp(l Z) = 1 / (1 - (cosh l - 1) / (cosh(1/b) - 1)) <= 1 / (1 - (b l)^2), as c
 every x < 1 valid,  t = C min_x (ln(2 / beta) - m ln(1 - x^2)) / x  is enough; the best of a grid is taken.  For a
 discrete Gaussian noise E exp(l Z) <= exp((l sigma)^2 / 2) gives t = sqrt(2 V ln(2 / beta)).
 
+One above all.  If a Z has c = a b, and the rest R of the sum V - c^2 < c^2, then P[|a Z + R| > t] given R is at most
+exp(-(t - a g / 2) / c) cosh(R / c), also where |R| > t, and E cosh(R / c) <= 1 / (1 - (V - c^2) / c^2) as above.  So
+t = c ln(1 / beta) + a g / 2 - c ln(2 - V / c^2)  is enough, which for one noise is what was said of it.
+
 References.  Kotz, Kozubowski, Podgorski, The Laplace Distribution (2001), 2.3; Boucheron, Lugosi, Massart (2013), 2.4;
 Canonne, Kamath, Steinke, NeurIPS 2020, for the moments of the discrete Gaussian; DLMF 15.8 and 10.32.
 """
@@ -44,7 +48,7 @@ _TILTS = np.concatenate([np.geomspace(1e-5, 0.5, 200), 1 - np.geomspace(0.5, 1e-
 
 @dataclass(frozen=True)
 class Spread:
-    """Errors of queries: `energies` is V, `largest` is C, and `grain` half a step where the error is a single noise.
+    """Errors of queries: `energies` is V, `largest` is C, and `grain` what is added where one noise is above all.
 
     `rates` is r: the variance of each in steps of its coefficients, or infinite, if steps are not looked at.
     """
@@ -106,7 +110,8 @@ class Spread:
         sums = np.min((math.log(2 / beta) - few[:, None] * np.log1p(-(_TILTS**2))) / _TILTS, axis=1)
         alone = self.largest * math.log(1 / beta) + self.grain
         together = np.minimum(self.largest * sums[at], self.deviations / math.sqrt(beta))
-        return np.where(self.grain > 0, alone, together) * (1 + 1e-12)
+        least: Floats = np.where(self.grain > 0, np.minimum(alone, together), together) * (1 + 1e-12)
+        return least
 
     def worst(self, beta: float) -> float:
         """What the largest of all errors is within, by a union bound."""

@@ -46,8 +46,8 @@ class Workload(ABC):
         """How one record can move the vector of all answers."""
 
     @abstractmethod
-    def squares(self) -> Floats:
-        """The sum of the squared coefficients of each query, over the whole domain."""
+    def squares(self, axes: Axes | None = None) -> Floats:
+        """The sum of the squared coefficients of each query, over the cells of axes that hold its span, or of all."""
 
     @abstractmethod
     def vector(self, query: int) -> Floats:
@@ -72,10 +72,20 @@ class Workload(ABC):
         """The workloads of which this is the union, in order."""
         return (self,)
 
+    @property
+    def part_weights(self) -> Floats:
+        """How much each part matters, beside the weights that it has itself."""
+        return np.ones(1)
+
     @cached_property
     def weights(self) -> Floats:
         """How much each query matters."""
         return np.ones(self.queries) if self.given_weights is None else self.given_weights
+
+    @property
+    def seconds(self) -> float:
+        """About how long it takes to answer all queries, given the tables, and to bound their errors."""
+        return 1.5e-7 * self.queries
 
     def distance(self, unit: Distance[Any]) -> Distance[Any]:
         """How one unit that moves the histogram by `unit` moves the vector of all answers.
@@ -96,7 +106,7 @@ class Workload(ABC):
         return float(np.average(values, weights=self.weights))
 
     def __add__(self, other: Workload) -> Stack:
-        return Stack((*self.parts, *other.parts))
+        return Stack((*self.parts, *other.parts), np.concatenate([self.part_weights, other.part_weights]))
 
     def __len__(self) -> int:
         return self.queries
@@ -114,15 +124,23 @@ class Stack(Workload):
         self._parts, self.domain = tuple(parts), parts[0].domain
         self.queries = sum(part.queries for part in parts)
         self.grid = min(part.grid for part in parts)
-        self.part_weights = importance(weights, len(parts))
+        self._part_weights = importance(weights, len(parts))
 
     @property
     def parts(self) -> tuple[Workload, ...]:
         return self._parts
 
+    @property
+    def part_weights(self) -> Floats:
+        return self._part_weights
+
     @cached_property
     def weights(self) -> Floats:
         return np.concatenate([w * part.weights for w, part in zip(self.part_weights, self.parts, strict=True)])
+
+    @property
+    def seconds(self) -> float:
+        return sum(part.seconds for part in self.parts)
 
     @cached_property
     def starts(self) -> list[int]:
@@ -140,8 +158,8 @@ class Stack(Workload):
             total = total + row
         return replace(total, l0=None if total.l0 is None else min(total.l0, self.queries))
 
-    def squares(self) -> Floats:
-        return np.concatenate([part.squares() for part in self.parts])
+    def squares(self, axes: Axes | None = None) -> Floats:
+        return np.concatenate([part.squares(axes) for part in self.parts])
 
     def vector(self, query: int) -> Floats:
         part = int(np.searchsorted(self.starts, query, side="right")) - 1
