@@ -87,6 +87,28 @@ def test_the_tables_of_a_curator_are_of_one_unit(place, one, other):
     assert not place.exists()
 
 
+def test_an_engine_holds_one_table_of_a_name(tmp_path):
+    fewer = SCHEMA.replace("rows = 3", "rows = 1")
+    budget = tacit.Budget(epsilon=100)
+    with DuckDB() as engine:
+        first, again = (
+            Curator(tacit.Table(ROWS[:n], SCHEMA), ledger=tmp_path / "a", budget=budget, engine=engine)
+            for n in (500, 400)
+        )
+        assert 450 < first.ask(COUNT, epsilon=9).columns["n"].values[0] < 550
+        for rows, place in ((fewer, "a"), (SCHEMA, "b")):
+            with pytest.raises(BadParameter, match="an engine for each curator"):
+                Curator(tacit.Table(ROWS, rows), ledger=tmp_path / place, budget=budget, engine=engine).ask(
+                    COUNT, epsilon=9
+                )
+        assert 350 < again.ask(COUNT, epsilon=9).columns["n"].values[0] < 450  # of the same ledger: the data changed
+        engine.forget("visits")
+        other = Curator(tacit.Table(ROWS, fewer), ledger=tmp_path / "a", budget=budget, engine=engine)
+        assert 150 < other.ask(COUNT, epsilon=9).columns["n"].values[0] < 250
+        with pytest.raises(BadParameter, match="registered"):
+            engine.forget("nobody")
+
+
 def test_a_ledger_is_of_one_unit_whatever_tables_come_later(place):
     with Curator(of_unit("people", "p"), ledger=place, budget=tacit.Budget(epsilon=1)) as c:
         c.ask("SELECT COUNT(*) FROM people", epsilon="0.1")
@@ -330,7 +352,17 @@ def test_a_stream_is_paid_once_survives_a_restart_and_ends(place):
         assert stream.ask("SELECT COUNT(*) FROM visits WHERE age > 1 OR age <= 1") is True
         with pytest.raises(Exhausted):
             stream.ask("SELECT COUNT(*) FROM visits WHERE age > 5")
-        for bad in ("SELECT SUM(cost) FROM visits", "SELECT year, COUNT(*) FROM visits GROUP BY year"):
+        for bad in (
+            "SELECT SUM(cost) FROM visits",
+            "SELECT year, COUNT(*) FROM visits GROUP BY year",
+            "SELECT COUNT(*) * 2 FROM visits",
+            "SELECT -COUNT(*) FROM visits",
+            "SELECT COUNT(*), COUNT(*) + 1 FROM visits",
+            "SELECT COUNT(*) > 3 FROM visits",
+            "SELECT COUNT(*) AS n FROM visits HAVING COUNT(*) < 5",
+            "SELECT COUNT(*) AS n FROM visits ORDER BY n",
+            "SELECT COUNT(*) AS n FROM visits LIMIT 1",
+        ):
             with pytest.raises(BadQuestion):
                 stream.ask(bad)
         numbers = c.numeric_sparse(250, epsilon=9, count=1, queries=50)
@@ -343,6 +375,7 @@ def test_a_stream_is_paid_once_survives_a_restart_and_ends(place):
         (COUNT, {}, BadParameter),
         (COUNT, {"epsilon": 1, "rho": 1}, BadParameter),
         (COUNT, {"epsilon": "nan"}, BadParameter),
+        (COUNT, {"epsilon": "0.1", "delta": 2}, BadParameter),
         (COUNT, {"epsilon": -1}, BadParameter),
         (COUNT, {"rho": "0.1"}, tacit.Refused),
         (COUNT, {"epsilon": 2}, BudgetExceeded),
@@ -367,6 +400,17 @@ def test_the_price_may_stand_in_the_text(place):
     with curator(place) as c:
         c.ask("SELECT WITH DIFFERENTIAL_PRIVACY OPTIONS (epsilon = 0.1) COUNT(*) AS n FROM visits")
         assert c.remaining == Fraction(9, 10)
+
+
+def test_nothing_is_left_to_who_may_buy_nothing(place):
+    with Ledger.open(place, tacit.Budget(epsilon=1), "visits", only_allowed=True) as ledger:
+        c = Curator(tacit.Table(ROWS, SCHEMA), ledger=ledger, analyst="ann")
+        offer = c.offer(COUNT, epsilon="0.1")
+        assert (c.remaining, c.left(COUNT), c.covers(offer), ledger.remaining()) == (0, 0, False, 1)
+        with pytest.raises(BadParameter, match="allowance must be a Budget"):
+            ledger.allow("ann", 3)
+        ledger.allow("ann", tacit.Budget(epsilon="0.5"))
+        assert (c.remaining, c.left(COUNT), c.covers(offer)) == (Fraction(1, 2), Fraction(1, 2), True)
 
 
 def test_allowances_hold_below_the_cap(place):
@@ -431,9 +475,14 @@ def test_bounds_are_bought_and_asked_again_free(place):
         assert c.remaining == 1 and c.bounds("cost", epsilon=5, beta="1e-9") == found and c.remaining == 1
         tacit.Schema.load(unbounded.replace('type = "real"', f'type = "real"\n{str(found).partition(chr(10))[2]}'))
         assert c.bounds("cost", epsilon="0.0001").lower is None
-        for bad in ("note", "year", "nothing"):
+        for bad in ("note", "year", "nothing", 3):
             with pytest.raises(BadQuestion):
                 c.bounds(bad, epsilon=1)
+        left = c.remaining
+        for beta in (5, 0, "x", float("nan")):
+            with pytest.raises(BadParameter):
+                c.bounds("cost", epsilon="0.001", beta=beta)
+        assert c.remaining == left
 
 
 def test_the_answer_follows_the_truth(place):

@@ -212,6 +212,9 @@ def test_what_cannot_be_asked_is_refused_before_any_charge(place):
             c.answer(marginals(domain, k=1), rho=1, method="nonsense")
         with pytest.raises(TacitError):
             c.online(domain, rho=1).ask({"year": "1999"})
+        for axes, steps in (((9,), (1, 0)), ((0,), (1,)), ((-1,), (1, 0))):
+            with pytest.raises(BadParameter, match="attributes of the domain"):
+                c.online(domain, rho=1).ask(Question(((axes, steps),)))
         assert c.remaining >= 9 - 1e-9
 
 

@@ -22,7 +22,7 @@ from tacit.core.errors import BadData, BadParameter, Missing
 from tacit.core.randomness import SYSTEM
 from tacit.engines.base import Answer
 from tacit.engines.reference import Reference
-from tacit.mechanisms import KeySelection
+from tacit.mechanisms import KeySelection, Quantiles
 from tacit.release import Provenance, Release, consistent, versions
 from tacit.release.export import guarded
 from tacit.release.picture import release_bars
@@ -104,12 +104,15 @@ def test_a_release_survives_the_round_trip(question: Any, budget: Budget) -> Non
     json.dumps(release.card(), allow_nan=False)
 
 
+GOLDEN = Path(__file__).parent / "golden"
+
+
 def test_what_is_stored_is_the_same_to_the_byte_and_can_be_read() -> None:
     """A ledger keeps releases for years: this is one of them."""
-    stored = (Path(__file__).parent / "golden" / "release.json").read_bytes()
+    stored = (GOLDEN / "release_cells.json").read_bytes()
     question = PEOPLE.where(PEOPLE.age >= 18).group_by("region")
     question = question.aggregate(n=count(), m=mean("spend"), q=quantile("age", "0.9"))
-    drawn = Drawn((), ((41, -3, 17), (40, 1, 18), (12, 0, -9), ((5,), (77,), (404,))), False)
+    drawn = Drawn((), ((41, -3, 17), (40, 1, 18), (12, 0, -9), ((5,), (77,), (100,))), False)
     told = ("a question", (("people", "id", "ab" * 32),), "Budget(epsilon=2)", "2026-01-01T00:00:00Z")
     provenance = Provenance(*told, (("python", "3.11"),), 7)
     made = offer(question.query, Budget(epsilon=2), schemas=SCHEMAS, epsilon="0.3")
@@ -118,6 +121,44 @@ def test_what_is_stored_is_the_same_to_the_byte_and_can_be_read() -> None:
     again = Release.from_json(stored)
     assert again == release and again.facts() == stored
     assert again.columns["n"].tolist() == [41, -3, 17]
+    assert again.columns["q"].tolist() == [5, 77, 100]
+
+
+def test_what_an_earlier_version_stored_can_be_read() -> None:
+    """It split each cell of a quantile into four, chose an edge, and so counted four records for a row."""
+    stored = (GOLDEN / "release.json").read_bytes()
+    again = Release.from_json(stored)
+    assert again.facts() == stored
+    assert again.columns["q"].tolist() == [5 // 4, 77 // 4, 100]
+    assert again.ranks()["q"] == again.mechanisms[3].error() / 4
+
+
+def test_what_an_earlier_version_sold_is_drawn() -> None:
+    """A charge without a release keeps the mechanism that was paid for, whose cells are split."""
+    question = PEOPLE.aggregate(q=quantile("age", "0.25"), h=median("age"))
+    made = offer(question.query, GENEROUS, schemas=SCHEMAS, epsilon=400)
+    (step,) = made.steps
+    now = step.mechanism
+    assert isinstance(now, Quantiles)
+    sold = Quantiles(epsilon=400, quantiles=now.quantiles, sensitivity=now.sensitivity.group(4), cells=4 * 101)
+    assert sold.loss() == now.loss()
+    paid = replace(made, steps=(replace(step, tried=(sold,)),))
+    counts = np.zeros((1, 101), int)
+    counts[0, [30, 77]] = 500
+    release = Release.of(paid, draw(paid, Answer((counts,)), Seeded(1)))
+    assert release.columns["q"].tolist() == [30] and release.columns["h"].tolist()[0] in range(30, 78)
+    assert release.ranks()["q"] == sold.error() / 4
+
+
+def test_a_release_says_how_far_a_quantile_is_from_its_rank() -> None:
+    """And in what steps, where its cells have several values."""
+    found = ask(PEOPLE.median("age"), epsilon=1)
+    away = f"is at most {found.mechanisms[0].error():.6g} rows away from its rank (95 %)."
+    assert f"median_age {away}" in str(found)
+    made = offer(WIDE.median("x").query, Budget(epsilon=1), epsilon=1)
+    wide = Release.of(made, draw(made, Answer((np.eye(1, made.steps[0].mechanism.cells, 7, int),)), Seeded(1)))  # type: ignore[attr-defined]
+    step = dict(wide.recipes)["median_x"].coarse
+    assert step > 1 and f"median_x, told in steps of {step:g}, is at most" in str(wide)
 
 
 @pytest.mark.parametrize("text", ["", "[]", "{}", '{"format":1}', '{"format":9,"facts":{},"provenance":{}}'])
@@ -292,7 +333,10 @@ def test_counts_below_zero_are_shown_as_zero_for_free() -> None:
     assert min(release.noisy[0]) < 0
     clipped = release.nonnegative()
     assert clipped.columns["n"].tolist() == [max(0, n) for n in release.columns["n"].tolist()]
-    assert (clipped.columns["n"].lower == release.columns["n"].lower).all()
+    for end in ("lower", "upper"):  # no count is below zero, so an interval loses nothing there
+        now, before = (getattr(r.columns["n"], end) for r in (clipped, release))
+        assert (now == np.maximum(before, 0)).all()
+    assert release.columns["n"].lower.min() < 0
     assert clipped.columns["s"].tolist() == release.columns["s"].tolist()
     assert clipped.card()["post_processing"] == ["n: not negative"]
     assert Release.from_json(clipped.to_json()) == clipped
@@ -341,6 +385,24 @@ def test_a_person_can_read_it() -> None:
     assert "95 % probability" in text and "epsilon = 1" in text and "north" in text
     assert "SEED" in text
     assert "inf" not in str(ask(CHOSEN, Budget(epsilon=5, delta="1e-2"), epsilon=5))
+
+
+@pytest.mark.parametrize(
+    ("asked", "picked"),
+    [
+        (lambda q: q, False),
+        (lambda q: q.order_by("-n"), False),
+        (lambda q: q.limit(2), False),
+        (lambda q: q.order_by("region").limit(2), False),
+        (lambda q: q.having(lambda q: q["region"] != "north"), False),
+        (lambda q: q.order_by("-n").limit(2), True),
+        (lambda q: q.having(lambda q: q["n"] * 2 > 1), True),
+    ],
+)
+def test_who_reads_it_is_told_when_noise_picked_the_rows(asked: Any, picked: bool) -> None:
+    release = ask(asked(PEOPLE.group_by("region").aggregate(n=count())), epsilon=1)
+    assert ("picked the rows that are shown" in str(release)) == picked
+    assert ("picked the rows that are shown" in release.card()["accuracy"]["covers"]) == picked
 
 
 def test_only_the_operating_system_draws_without_a_mark() -> None:

@@ -57,7 +57,27 @@ def test_three_is_three(value):
 
 
 @pytest.mark.parametrize(
-    "value", [math.nan, math.inf, -math.inf, "nan", "inf", Decimal("nan"), "1/0", "", "one", None, True, 1j, [1], b"1"]
+    "value",
+    [
+        math.nan,
+        math.inf,
+        -math.inf,
+        "nan",
+        "inf",
+        Decimal("nan"),
+        "1/0",
+        "",
+        "one",
+        "\uff19",
+        "0_1",
+        "1_0/3",
+        "\u0663",
+        None,
+        True,
+        1j,
+        [1],
+        b"1",
+    ],
 )
 def test_what_is_no_finite_number_is_refused_by_name(value):
     with pytest.raises(BadParameter, match="scale must be"):

@@ -291,6 +291,20 @@ def test_rows_are_joined_on_their_unit():
         people.join(table("rows", unit="row"))
 
 
+def test_joins_do_not_multiply_the_rows_of_a_unit_beyond_measure():
+    few, many = table("few", rows=1000), table("many", rows=1001)
+    assert few.join(table("others", rows=1000)).relation.rows == 10**6
+    with pytest.raises(BadQuestion, match="one unit may own 1,001,000 rows, and may at most 1,000,000"):
+        few.join(many)
+    great = table("great", rows=10**7)
+    assert great.join(people.per_unit(n=ask.count())).relation.rows == 10**7  # which multiplies nothing
+    with pytest.raises(BadQuestion, match="at most 1,000,000"):
+        great.join(people)
+    tables = {"few": few, "many": many}
+    with pytest.raises(BadQuestion, match=r"line 1, column \d+: joined, one unit may own 1,001,000 rows"):
+        parse("SELECT COUNT(*) FROM few JOIN (SELECT id, age AS old FROM many) m ON few.id = m.id", tables, {})
+
+
 def test_a_public_table_says_more_of_a_column(tmp_path):
     rows = [{"region": "north", "name": "N", "zone": 1}, {"region": "south", "name": "S", "zone": 3}]
     path = tmp_path / "geo.csv"
@@ -385,6 +399,18 @@ REFUSED = [
     (lambda: people.count().select(x=float("inf")), "finite number"),
     (lambda: people.count().order_by("-age"), "it has count"),
     (lambda: people.count().limit(0), "at least 1"),
+    (lambda: people[3], "no column '3'"),
+    (lambda: people[["age"]], "no column"),
+    (lambda: people.domain(3), "no column '3'"),
+    (lambda: people.region.like(3), "a pattern is text"),
+    (lambda: people.age.is_in(3), "in a list"),
+    (lambda: people.region.is_in("north"), "in a list"),
+    (lambda: people.age.lookup(3), "in a mapping"),
+    (lambda: people.lookup(3, "age", ["x"]), "PublicTable"),
+    (lambda: people.join(3), "with other rows"),
+    (lambda: people.per_unit(x=3), "not a int"),
+    (lambda: people.count().order_by(3), "by its columns"),
+    (lambda: people.count()[3], "no column '3'"),
 ]
 
 

@@ -5,6 +5,8 @@ import os
 import tomllib
 from fractions import Fraction
 
+import pandas as pd
+import polars as pl
 import pyarrow as pa
 import pyarrow.feather
 import pyarrow.parquet
@@ -315,6 +317,65 @@ def test_a_table_holds_its_data_and_its_schema_and_shows_no_value(tmp_path):
 
 def completed(text):
     return Schema.load(text.replace('# unit = "..."', 'unit = "id" #').replace("# rows = ...", "rows = 3 #"))
+
+
+MEANT = {  # of what types the cells may be of which a column of a type can have any that is not missing
+    "integer": "integer real boolean text",
+    "real": "integer real boolean text",
+    "boolean": "integer real boolean text",
+    "category": "integer boolean text",
+    "date": "date timestamp text",
+    "timestamp": "date timestamp text",
+    "text": "integer text",
+    "unit": "integer real text",
+}
+HELD = {
+    "integer": [pa.int8(), pa.uint64(), pa.decimal128(5, 0)],
+    "real": [pa.float32(), pa.decimal128(5, 2)],
+    "boolean": [pa.bool_()],
+    "text": [pa.string(), pa.dictionary(pa.int8(), pa.string()), pa.null(), pa.uuid()],
+    "date": [pa.date32()],
+    "timestamp": [pa.timestamp("us"), pa.timestamp("ns", "UTC")],
+    "nothing": [pa.binary(), pa.binary(16), pa.time64("us"), pa.duration("s"), pa.list_(pa.int8())],
+}
+BOUNDS = {"integer": {"lower": 0, "upper": 1}, "real": {"lower": 0, "upper": 1}, "category": {"values": ["1", "true"]}}
+
+
+@pytest.mark.parametrize("said", MEANT)
+@pytest.mark.parametrize("held", HELD)
+def test_a_column_of_which_no_cell_could_mean_anything_is_refused(tmp_path, said, held):
+    for kind in HELD[held]:
+        data = pa.table({"x": pa.nulls(1, kind), "id": ["a"]})
+        columns = {} if said == "unit" else {"x": {"type": said, **BOUNDS.get(said, {})}}
+        facts = {"table": {"name": "t", "unit": "x" if said == "unit" else "id", "rows": 1}, "columns": columns}
+        pa.feather.write_feather(data, tmp_path / "t.feather", compression="uncompressed")
+        for table in (Table(data, facts), Table(tmp_path / "t.feather", facts)):
+            if held in MEANT[said].split():
+                table.check()
+            else:
+                with pytest.raises(BadSchema, match="name nobody" if said == "unit" else "have a meaning in"):
+                    table.check()
+
+
+def test_what_frames_declare_is_looked_at_and_what_their_objects_are_is_not():
+    facts = {"table": {"name": "t", "unit": "x", "rows": 1}, "columns": {}}
+    moment = datetime.datetime(2020, 1, 1)
+    for cell in (True, moment, datetime.timedelta(1), 1j):
+        with pytest.raises(BadSchema, match="name nobody"):
+            Table(pd.DataFrame({"x": [cell]}), facts).check()
+        Table(pd.DataFrame({"x": pd.Series([cell], dtype=object)}), facts).check()
+    for cell in (b"x", moment.date(), moment, moment.time(), [1], True):
+        with pytest.raises(BadSchema, match="name nobody"):
+            Table(pl.DataFrame({"x": [cell]}), facts).check()
+    for cell in ("a", 3, 3.0):
+        Table(pd.DataFrame({"x": [cell]}), facts).check()
+        Table(pl.DataFrame({"x": [cell]}), facts).check()
+
+
+@pytest.mark.parametrize("source", [3, None, b"x", [1]])
+def test_what_is_no_schema_is_refused(source):
+    with pytest.raises(BadSchema, match="schema must be"):
+        Table([], source)
 
 
 def test_of_a_csv_file_only_the_first_line_is_read(tmp_path):

@@ -9,6 +9,7 @@ from __future__ import annotations
 import decimal
 import math
 import numbers
+import re
 from collections.abc import Callable, Iterable
 from decimal import Decimal
 from fractions import Fraction
@@ -23,6 +24,7 @@ Real = Callable[[int], tuple[int, int]]
 Number = int | float | str | Decimal | Fraction
 
 
+_TEXT = re.compile(r"[+-]?([0-9]+(\.[0-9]*)?|\.[0-9]+)([eE][+-]?[0-9]+)?|[+-]?[0-9]+/[0-9]+")
 _DIGITS = 400  # of a number's text, its exponent, and 3.3 bits each of an integer
 
 
@@ -42,6 +44,8 @@ def rational(name: str, value: Number) -> Fraction:
             case Decimal() | str():
                 text = str(given).strip()
                 exponent = text.lower().partition("e")[2] or "0"
+                if not _TEXT.fullmatch(text):
+                    raise ValueError
                 if len(text) <= _DIGITS and abs(int(exponent)) <= _DIGITS:
                     return Fraction(text)
             case numbers.Real():

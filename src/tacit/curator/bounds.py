@@ -65,6 +65,7 @@ def buy(
     histogram = Histogram(values, edges(domain.lower, domain.upper))
     plan, cells = Plan(relation, (), (histogram,)), len(histogram.edges) - 1
     noise = _noise(epsilon, rho, plan.distance(histogram))
+    most = noise.error(beta=beta, size=cells)  # before it is charged: a beta that is none is refused
     charge = curator.ledger.charge(
         key=curator.key(("bounds", plan, noise)),
         loss=noise.loss(),
@@ -75,7 +76,7 @@ def buy(
     if stored is None:
         noisy = np.asarray(noise.release(curator.engine.answer(plan).cells[0][0]))
         stored = curator.ledger.store(charge, json.dumps(noisy.tolist()).encode(), form="bounds")
-    found = np.flatnonzero(np.array(json.loads(stored)) > noise.error(beta=beta, size=cells))
+    found = np.flatnonzero(np.array(json.loads(stored)) > most)
     if not found.size:
         return Bounds(column, None, None)
     low, high = histogram.edges[found[0]], histogram.edges[found[-1] + 1]

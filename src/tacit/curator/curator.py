@@ -112,13 +112,14 @@ class Curator:
         """What is left to who asks on the parts of the data that a question looks at; reads the tables."""
         query, _ = self.read(question, {})
         self.engine.fingerprint()  # tables that have changed are looked at as a whole
-        accounts = self._accounts(query, analyst)
-        return min(budget.remaining(before) for budget, spent in accounts for before in spent)
+        parts = self._parts(query) or (None,)
+        return min(self.ledger.remaining(analyst or self.analyst, part) for part in parts)
 
     def covers(self, made: Offer, *, analyst: str | None = None) -> bool:
         """Whether what is left to who asks pays for an offer."""
         accounts = self._accounts(made.query, analyst)
-        return all(b.price(made.loss, before) <= b.remaining(before) for b, spent in accounts for before in spent)
+        paid = (b.price(made.loss, before) <= b.remaining(before) for b, spent in accounts for before in spent)
+        return self.ledger.sells_to(analyst or self.analyst) and all(paid)
 
     def history(self) -> list[Charge]:
         """Every charge of the ledger, with its release."""

@@ -6,6 +6,7 @@ and says so.  Opened again with the same terms it goes on where it was; a questi
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
@@ -58,6 +59,9 @@ class Online:
     def ask(self, question: Question | Mapping[str, Any]) -> Answer:
         """How many records satisfy a condition on each of some attributes, as {"region": "north", "age": range(18)}."""
         asked = question if isinstance(question, Question) else Question.where(self.data.domain, question)
+        sizes = dict(enumerate(self.data.domain.shape))
+        if any(len(steps) != math.prod(sizes.get(axis, 0) for axis in axes) for axes, steps in asked.factors):
+            raise BadParameter("question", asked.axes, "on attributes of the domain, a coefficient for each value")
         if not asked.counts:
             raise BadParameter("question", f"one in steps of {asked.grid}", "one of coefficients 0 and 1 alone")
         key = self._curator.key(archive.dumps(asked).decode())

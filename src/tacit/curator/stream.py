@@ -20,6 +20,7 @@ from ..core.randomness import SYSTEM
 from ..mechanisms import NumericSparse, Sparse
 from ..mechanisms._sparse import Comparisons, State
 from ..tables import codec, measures
+from ..tables.outputs import Released
 from ..tables.plan import Plan, Rows, Units
 
 if TYPE_CHECKING:
@@ -92,6 +93,9 @@ class Stream:
             or not isinstance(plan.measures[0], Rows | Units)
         ):
             raise BadQuestion("a stream is asked one count, without groups and without a price of its own")
+        counted, shown = [Released(name) for name, _ in query.aggregates], [output for _, output in query.outputs]
+        if shown != counted or query.having is not None or query.order or query.limit is not None:
+            raise BadQuestion("a stream is asked a count as it is: without arithmetic on it, HAVING, ORDER BY or LIMIT")
         if plan.distance(plan.measures[0]).linf > self.mechanism.sensitivity.linf:
             raise BadQuestion("one unit can move this count by more than the stream was opened for; ask without a join")
         return plan

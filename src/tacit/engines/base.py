@@ -9,6 +9,7 @@ It must hold, and `testing.engines` checks, that
 
 from __future__ import annotations
 
+import threading
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -17,12 +18,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ..core.errors import BadParameter
 from ..tables.plan import Plan
 
 if TYPE_CHECKING:
     from ..tables.table import Table
 
 Integers = NDArray[Any]  # of int64 where all fit, else of Python's integers
+_HEX = frozenset("0123456789abcdef")
 
 
 @dataclass(frozen=True)
@@ -40,13 +43,42 @@ class Answer:
 class Engine(ABC):
     """Tables whose rows are bounded, and questions about them."""
 
-    @abstractmethod
+    def __init__(self) -> None:
+        self._held: dict[str, tuple[str, str]] = {}  # of each table its schema, by its digest, and its key
+        self._registering = threading.Lock()
+
     def register(self, table: Table, key: str) -> None:
-        """Read a table, and keep at most `rows` rows of each unit: those of least hash under the key."""
+        """Read a table, and keep at most `rows` rows of each unit: those of least hash under the key.
+
+        A table that is registered again is read again.  One of its name that has another schema or another key is
+        refused: it would be asked by who registered the first, under bounds and a ledger that are not its own.
+        """
+        if len(key) != 32 or not _HEX.issuperset(key):
+            raise BadParameter("key", "text of another form", "32 small hexadecimal digits")
+        name, held = table.schema.name, (table.schema.digest, key)
+        with self._registering:
+            if self._held.get(name, held) != held:
+                raise BadParameter(
+                    "engine",
+                    f"one that holds a table {name!r} of another schema, or for another ledger",
+                    "an engine for each curator, or one that was told to forget that table",
+                )
+            self._register(table, key)
+            self._held[name] = held
 
     @abstractmethod
+    def _register(self, table: Table, key: str) -> None:
+        """Read a table that has no other's name."""
+
     def forget(self, name: str) -> None:
         """Let go of one table; what was kept of it between processes is gone too."""
+        if self._held.pop(name, None) is None:
+            raise BadParameter("table", name, "one that is registered")
+        self._forget(name)
+
+    @abstractmethod
+    def _forget(self, name: str) -> None:
+        """Let go of a table that was registered."""
 
     @abstractmethod
     def fingerprint(self) -> str:
@@ -60,9 +92,9 @@ class Engine(ABC):
     def answer(self, plan: Plan) -> Answer:
         """The exact integers of a plan."""
 
-    @abstractmethod
     def close(self) -> None:
         """Let go of everything; tables that were in memory are gone."""
+        self._held.clear()
 
     def __enter__(self) -> Engine:
         return self

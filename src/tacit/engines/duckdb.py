@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 import duckdb
 from sqlglot import exp
 
-from ..core.errors import BadData, BadParameter, EngineError
+from ..core.errors import BadData, EngineError
 from ..tables.plan import Plan
 from ..tables.schema import Schema
 from .base import Answer, Engine
@@ -34,7 +34,6 @@ from .sql import Statement, statements
 if TYPE_CHECKING:
     from ..tables.table import Table
 
-_KEY = frozenset("0123456789abcdef")
 _KNOWN = 256  # plans whose SQL is kept
 
 
@@ -42,6 +41,7 @@ class DuckDB(Engine):
     """Tables in DuckDB; `copies` is a folder for bounded tables, private to its owner."""
 
     def __init__(self, copies: str | os.PathLike[str] | None = None) -> None:
+        super().__init__()
         self._copies = None if copies is None else Copies(Path(copies))
         self._database = locked(None if self._copies is None else self._copies.folder)
         self._lock = threading.Lock()
@@ -51,9 +51,7 @@ class DuckDB(Engine):
         self._dialect = DuckDBDialect()
         self._statements: dict[Plan, list[tuple[Statement, str]]] = {}
 
-    def register(self, table: Table, key: str) -> None:
-        if len(key) != 32 or not _KEY.issuperset(key):
-            raise BadParameter("key", "text of another form", "32 small hexadecimal digits")
+    def _register(self, table: Table, key: str) -> None:
         schema, d = table.schema, self._dialect
         if schema.name in self._tables:  # registered again: what was read before is let go of
             self._release(self._tables.pop(schema.name).source)
@@ -74,9 +72,9 @@ class DuckDB(Engine):
         self._tables[schema.name] = Registered(place, columns, key, unit)
         self._prints[schema.name] = source.fingerprint
 
-    def forget(self, name: str) -> None:
-        if name not in self._tables:
-            raise BadParameter("table", name, "one that is registered")
+    def _forget(self, name: str) -> None:
+        if name not in self._tables:  # it could not be read again
+            return
         self._statements = {}
         copy = self._release(self._tables.pop(name).source)
         del self._prints[name]
@@ -94,6 +92,7 @@ class DuckDB(Engine):
         return gathered(plan, results)
 
     def close(self) -> None:
+        super().close()
         self._database.close()
         self._tables.clear()
 

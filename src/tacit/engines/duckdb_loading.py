@@ -25,7 +25,7 @@ from .units import where
 
 _CSV = (
     "READ_CSV(?, auto_detect = false, header = true, delim = ',', quote = '\"', escape = '\"', nullstr = '',"
-    " ignore_errors = true, strict_mode = false, max_line_size = 33554432, columns = {columns})"
+    " strict_mode = true, max_line_size = 33554432, columns = {columns})"
 )
 _PARQUET = "READ_PARQUET(?, hive_partitioning = false, file_row_number = false)"
 
@@ -49,6 +49,8 @@ def load(source: Source, schema: Schema, key: str, into: duckdb.DuckDBPyConnecti
     ways = [source.kind]
     if source.kind == "parquet":  # what DuckDB cannot read, such as text that is not Unicode, is read by Arrow
         ways = ["parquet", "arrow"] if all(map(_alike, source.types.values())) else ["arrow"]
+    if source.kind == "csv":  # of lines that are not as they should be DuckDB would drop, or swallow, more than those
+        ways = ["csv", "lines"] if source.uniform() else ["lines"]
     for way in ways:
         try:
             with closing(loader()) as database:
@@ -112,7 +114,13 @@ def _place(way: str, database: duckdb.DuckDBPyConnection, source: Source, schema
     if way == "csv":
         named = ", ".join(f"{quoted(name)}: 'VARCHAR'" for name in source.header)
         return _CSV.replace("{columns}", f"{{{named}}}"), [_literal(str(source.path))]
-    rows = from_rows(source, schema, DuckDBDialect()) if way == "rows" else supported(source, schema)
+    match way:
+        case "rows":
+            rows = from_rows(source, schema, DuckDBDialect())
+        case "lines":
+            rows = source.texts()
+        case _:
+            rows = supported(source, schema)
     database.register("raw", rows)
     return "raw", []
 

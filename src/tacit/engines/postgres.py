@@ -40,7 +40,6 @@ from .sql import statements
 if TYPE_CHECKING:
     from ..tables.table import Table
 
-_HEX = frozenset("0123456789abcdef")
 _PART = "SUM(CAST(CAST(CONCAT('x', SUBSTR(h, {}, 16)) AS BIT(64)) AS BIGINT))"
 _D = PostgresDialect()
 T = TypeVar("T")
@@ -65,13 +64,12 @@ class Postgres(Engine):
     """Tables in one PostgreSQL database; no statement takes longer than `timeout` seconds."""
 
     def __init__(self, timeout: float = 600) -> None:
+        super().__init__()
         self._milliseconds = int(1000 * positive("timeout", timeout))
         self._tables: dict[str, _Known] = {}
         self._prints: dict[str, Seen] = {}
 
-    def register(self, table: Table, key: str) -> None:
-        if len(key) != 32 or not _HEX.issuperset(key):
-            raise BadParameter("key", "text of another form", "32 small hexadecimal digits")
+    def _register(self, table: Table, key: str) -> None:
         place, schema = table.data, table.schema
         if not isinstance(place, Database):
             raise BadParameter("data", repr(table), "the address of a table in PostgreSQL")
@@ -81,9 +79,7 @@ class Postgres(Engine):
         self._tables[schema.name] = _Known(place, schema, key, found.name, kinds(found.raw()))
         self._prints.pop(schema.name, None)
 
-    def forget(self, name: str) -> None:
-        if name not in self._tables:
-            raise BadParameter("table", name, "one that is registered")
+    def _forget(self, name: str) -> None:
         del self._tables[name]
         self._prints.pop(name, None)
 
@@ -105,6 +101,7 @@ class Postgres(Engine):
         raise EngineError  # raised here, so that what PostgreSQL said is not even its context
 
     def close(self) -> None:
+        super().close()
         self._tables.clear()
         self._prints.clear()
 

@@ -34,21 +34,23 @@ class Reference(Engine):
     """Tables as lists of rows."""
 
     def __init__(self) -> None:
+        super().__init__()
         self._tables: dict[str, tuple[list[Owned], str]] = {}
         self._prints: dict[str, str] = {}
 
-    def register(self, table: Table, key: str) -> None:
+    def _register(self, table: Table, key: str) -> None:
         source = Source(table.data, table.schema)
         self._tables[table.schema.name] = bounded(canonical(source.rows(), table.schema), table.schema, key), key
         self._prints[table.schema.name] = source.fingerprint
 
-    def forget(self, name: str) -> None:
+    def _forget(self, name: str) -> None:
         del self._tables[name], self._prints[name]
 
     def fingerprint(self) -> str:
         return hashlib.sha256("\n".join(f"{n} {p}" for n, p in sorted(self._prints.items())).encode()).hexdigest()
 
     def close(self) -> None:
+        super().close()
         self._tables.clear()
 
     def answer(self, plan: Plan) -> Answer:

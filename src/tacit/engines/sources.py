@@ -1,14 +1,14 @@
 """Where raw rows come from: files and tables in memory, what they hold told apart by a fingerprint.
 
-.parquet, .csv, .arrow, .feather     files; the text of a CSV is not guessed at, and an empty cell is missing
+.parquet, .csv, .arrow, .feather     files; the text of a CSV (`csv_lines`) is not guessed at; an empty cell is missing
 Arrow, pandas, Polars                whatever speaks Arrow's protocol of streams; objects of pandas one by one
 a list of dictionaries               cells of any type, mixed as they come
 """
 
 from __future__ import annotations
 
-import csv
 import hashlib
+import itertools
 import math
 import os
 from collections.abc import Callable, Iterator, Mapping
@@ -21,6 +21,9 @@ from ..tables.canonical import row_text, steps, unit_text
 from ..tables.columns import ColumnType
 from ..tables.schema import Schema
 from .cells import cells, is_text, labelled, unicode
+from .csv_lines import mapped, records, uniform
+
+_ROWS = 1 << 16  # of a CSV that are read at once
 
 
 class Source:
@@ -49,14 +52,37 @@ class Source:
     def header(self) -> list[str]:
         """The names in the first line of a CSV."""
         assert self.path is not None
-        try:
-            with self.path.open(encoding="utf-8-sig", errors="replace", newline="") as file:
-                names = next(csv.reader(file), [])
-        except csv.Error:
-            names = []
-        if not names:
+        with mapped(self.path) as content:
+            names = [name or "" for name in next(records(content), [])]
+        if not any(names):
             raise BadData("the table", "a file without a line of names in UTF-8", "a CSV with a header")
         return self._checked(names)
+
+    def uniform(self) -> bool:
+        """Whether a database may read a CSV by itself, if it is strict."""
+        assert self.path is not None
+        with mapped(self.path) as content:
+            return uniform(content, len(self.header))
+
+    def lines(self) -> Iterator[list[str | None]]:
+        """The cells of a CSV; a blank line is none, unless there is but one column."""
+        assert self.path is not None
+        places = [self.header.index(name) for name in self.names]
+        with mapped(self.path) as content:
+            for line in itertools.islice(records(content), 1, None):
+                if len(line) > 1 or line[0] != "" or len(self.header) == 1:
+                    yield [(line[place] if place < len(line) else None) or None for place in places]
+
+    def texts(self) -> Any:
+        """The same as a table of Arrow."""
+        import pyarrow as pa
+
+        schema, lines = pa.schema([(name, pa.string()) for name in self.names]), self.lines()
+        batches = []
+        while some := list(itertools.islice(lines, _ROWS)):
+            columns = [pa.array(cells, pa.string()) for cells in zip(*some, strict=True)]
+            batches.append(pa.record_batch(columns, schema=schema))
+        return pa.Table.from_batches(batches, schema)
 
     @cached_property
     def types(self) -> dict[str, Any]:
@@ -92,10 +118,7 @@ class Source:
         if self.kind == "rows":
             yield from self._data
         elif self.kind == "csv":
-            assert self.path is not None
-            with self.path.open(encoding="utf-8-sig", errors="replace", newline="") as file:
-                for row in csv.DictReader(file):
-                    yield {name: row.get(name) or None for name in self.names}
+            yield from (dict(zip(self.names, cells, strict=True)) for cells in self.lines())
         else:
             columns = [(name, cells(self.arrow[name])) for name in self.names]
             yield from ({name: column[i] for name, column in columns} for i in range(len(self.arrow)))

@@ -35,7 +35,6 @@ from .sql import statements
 if TYPE_CHECKING:
     from ..tables.table import Table
 
-_HEX = frozenset("0123456789abcdef")
 _D = SparkDialect()
 
 
@@ -59,6 +58,7 @@ class Spark(Engine):
     """
 
     def __init__(self, session: Session | str | None = None) -> None:
+        super().__init__()
         self._given = session
         self._session: Session = None
         self._own: Session = None
@@ -67,9 +67,7 @@ class Spark(Engine):
         self._process = os.getpid()
         self._numbers = itertools.count()
 
-    def register(self, table: Table, key: str) -> None:
-        if len(key) != 32 or not _HEX.issuperset(key):
-            raise BadParameter("key", "text of another form", "32 small hexadecimal digits")
+    def _register(self, table: Table, key: str) -> None:
         if isinstance(table.data, Database) and not in_spark(table.data):
             raise BadParameter("data", str(table.data), "a table that Spark knows, a file, or a table in memory")
         with self._lock:
@@ -82,9 +80,7 @@ class Spark(Engine):
             self._release(table.schema.name)  # registered again: what was read before is let go of
             self._tables[table.schema.name] = known
 
-    def forget(self, name: str) -> None:
-        if name not in self._tables:
-            raise BadParameter("table", name, "one that is registered")
+    def _forget(self, name: str) -> None:
         self._release(name)
 
     def kinds(self, name: str) -> Mapping[str, str]:
@@ -112,6 +108,7 @@ class Spark(Engine):
         return gathered(plan, results)
 
     def close(self) -> None:
+        super().close()
         for name in list(self._tables):
             self._release(name)
         try:

@@ -11,6 +11,7 @@ import os
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import closing
 from dataclasses import replace
+from fractions import Fraction
 from typing import IO, NoReturn, TypeVar
 
 from ..core.budget import Amounts, Budget
@@ -153,6 +154,8 @@ class Ledger:
     def allow(self, analyst: str, budget: Budget) -> None:
         """Give an analyst an allowance within the budget, or another one; what was spent before counts."""
         cap = self.budget
+        if not isinstance(budget, Budget):
+            raise BadParameter("allowance", budget, "a Budget")
         alike = (budget.rho is None) == (cap.rho is None)
         if not alike or budget.limit > cap.limit or budget.delta > cap.delta:
             raise BadParameter("allowance", budget, f"in the same terms as {cap}, and within it")
@@ -197,8 +200,14 @@ class Ledger:
             budget = tally.allowances.get(account, self.budget)
             return max((tally.spent(account, part) for part in parts), key=budget.spent)
 
+    def sells_to(self, analyst: str) -> bool:
+        """Whether an analyst may buy anything: where only those may who have an allowance, whether there is one."""
+        return not self.only_allowed or self.allowance(analyst) is not None
+
     def remaining(self, analyst: str | None = None, part: str | None = None) -> Amount:
         """What is left of the budget, or of an analyst's allowance if that is less."""
+        if analyst is not None and not self.sells_to(analyst):
+            return Fraction(0)
         accounts = self.accounts(analyst or ALL, None if part is None else [part])
         return min(budget.remaining(amounts) for budget, spent in accounts for amounts in spent)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -11,15 +12,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..core.errors import BadData
+from ..core.law import Laplace
 from ._grid import as_array, steps
 from ._rule import Gaps
 
 Counts = Sequence[int] | NDArray[Any]
 FINEST = 1 << 20  # the largest denominator of a share
 _MOST_RECORDS = 1 << 40  # so that a score stays within 2^60
-_FARTHEST = 1 << 62
+_LARGEST_NOISE = 1 << 61  # more than any score: beyond it nothing changes
 Below = NDArray[np.int64]
-Edges = NDArray[np.int64]
+Ranks = NDArray[np.int64]
+Cells = NDArray[np.int64]
 
 
 def cumulated(counts: Counts, cells: int | None, rows: bool = False) -> Below:
@@ -50,23 +53,54 @@ class Node:
         """2 max(a, b - a)."""
         return 2 * max(self.share.numerator, self.share.denominator - self.share.numerator)
 
-    def _short(self, below: Below, first: Any, last: Any) -> Gaps:
-        """|b C_t - a n|, between edges with `first` and `last` records below them."""
+    @property
+    def inner(self) -> bool:
+        """Whether others are chosen on either side of it."""
+        return max(self.at - self.left, self.right - self.at) > 1
+
+    def aim(self, first: Any, last: Any) -> Any:
+        """b times the rank that is aimed at, between cuts at ranks `first` and `last`."""
         a, b = self.share.numerator, self.share.denominator
-        return np.asarray(np.abs(b * below - ((b - a) * first + a * last)))
+        return (b - a) * first + a * last
 
-    def gaps(self, below: Below, low: int, high: int) -> Gaps:
-        """The gaps of the scores -|b C_t - a n| of the edges from low to high."""
-        short = self._short(below[low : high + 1], below[low], below[high])
-        return np.asarray(short - short.min())
+    def gaps(self, below: Below, aim: Any) -> Gaps:
+        """b times the rank distance of each cell, max(0, b #(x < v) - aim, aim - b #(x <= v)): for one of them 0."""
+        over = self.share.denominator * below
+        over -= aim
+        short = -over[..., 1:]
+        np.maximum(short, over[..., :-1], out=short)
+        return np.maximum(short, 0, out=short)
 
-    def row_gaps(self, below: Below, low: Edges, high: Edges) -> Gaps:
-        """The same of several tables, each a row with a low and a high of its own; -1 where an edge is not between."""
-        row, edge = np.arange(len(below)), np.arange(below.shape[1])
-        short = self._short(below, below[row, low][:, None], below[row, high][:, None])
-        inside = (edge >= low[:, None]) & (edge <= high[:, None])
-        short -= short.min(axis=1, where=inside, initial=_FARTHEST, keepdims=True)
-        return np.where(inside, short, -1)
+    def row_gaps(self, below: Below, low: Cells, high: Cells, aim: Ranks) -> Gaps:
+        """The same of several tables, each a row with its own low, high and aim; -1 where a cell is not between."""
+        short = self.gaps(below, aim[:, None])
+        if low.any() or (high < short.shape[1] - 1).any():
+            cell = np.arange(short.shape[1])
+            np.copyto(short, -1, where=(cell < low[:, None]) | (cell > high[:, None]))
+        return short
+
+    def cut(self, noise: Any, aim: Any, least: Any, most: Any) -> Any:
+        """The aim with noise as a whole rank, not outside of the chosen cell, which has those from least to most."""
+        b = self.share.denominator
+        return np.clip((np.clip(noise, -_LARGEST_NOISE, _LARGEST_NOISE) + (aim + b // 2)) // b, least, most)
+
+    def cut_law(self, noise: Laplace, aim: int, least: int, most: int) -> Iterator[tuple[int, float]]:
+        """Each such rank with its probability."""
+        b = self.share.denominator
+        starts = [rank * b - aim - b // 2 for rank in range(least + 1, most + 1)]  # the least noise for each rank
+        for rank, first, end in zip(range(least, most + 1), (None, *starts), (*starts, None), strict=True):
+            yield rank, _between(noise, first, None if end is None else end - 1)
+
+
+def _between(noise: Laplace, first: int | None, last: int | None) -> float:
+    """P[first <= Z <= last] of noise about 0, to full relative precision; None is no end."""
+    if first is not None and first > 0:
+        length = math.inf if last is None else last - first + 1
+        return -math.expm1(-length / float(noise.scale)) * noise.at_least(first)
+    if last is not None and last < 0:
+        return _between(noise, -last, None if first is None else -first)
+    ends = (None if last is None else last, None if first is None else -first)
+    return noise.mass(0) + sum(_between(noise, 1, end) for end in ends)
 
 
 def bisect(quantiles: Sequence[Fraction]) -> tuple[Node, ...]:
@@ -83,10 +117,16 @@ def bisect(quantiles: Sequence[Fraction]) -> tuple[Node, ...]:
     return tuple(split(-1, len(quantiles)))
 
 
-def carry(tree: Sequence[Node], own: Callable[[Node], Fraction]) -> list[Fraction]:
-    """The error of each quantile: that of its own choice, and in proportion those of the two that bound it."""
-    errors = [Fraction(0)] * (len(tree) + 2)
+def carry(
+    tree: Sequence[Node], own: Callable[[Node], Fraction], cut: Callable[[Node], Fraction]
+) -> tuple[Fraction, ...]:
+    """The error of each quantile: that of its own choice, and in proportion those of the two cuts that bound it.
+
+    A cut lies in the chosen cell, and as near to the aim as its noise where the cell has the aim.
+    """
+    values, cuts = ([Fraction(0)] * (len(tree) + 2) for _ in range(2))
     for node in tree:
-        passed = (1 - node.share) * errors[node.left] + node.share * errors[node.right]
-        errors[node.at] = passed + own(node)
-    return errors[:-2]
+        passed = (1 - node.share) * cuts[node.left] + node.share * cuts[node.right]
+        values[node.at] = passed + own(node)
+        cuts[node.at] = passed + max(own(node), cut(node)) if node.inner else Fraction(0)
+    return tuple(values[:-2])

@@ -1,23 +1,31 @@
 r"""Quantiles, one or several, over a public grid.
 
-Definition.  The data are counts in cells between public edges e_0 < ... < e_c; what is released is, for each quantile,
-the index of an edge.  For one quantile q = a/b, with C_t the number of records below edge t and n of all, edge t is
-chosen by the exponential mechanism with score -|b C_t - a n|.  For several, the middle one is chosen first, and splits
-the records: those below it answer for the smaller quantiles, those above for the larger, each with its quantile taken
-in proportion, (q - q_left) / (q_right - q_left).  So the answers are in order, and there are ceil(log2(k + 1)) levels.
+Definition.  The data are counts in cells, one for each value of a public list, in order; what is released is, for each
+quantile, the index of a cell.  The rank distance of cell v from an aim A is max(0, #(x < v) - A, A - #(x <= v)), how
+many records lie between: 0 where the aim is within the cell, however many records share its value.  For one quantile
+q = a/b of n records, A = q n, and v is chosen by the exponential mechanism with b times its rank distance as gap.
 
-Privacy.  A record added in cell v takes a from b C_t - a n for t <= v and adds b - a for t > v.  Its absolute value may
-rise here and fall there, so the range of the moves is r = 2 max(a, b - a), and not less.  A record lies in one
-subproblem of each level, so each level costs one choice of r / scale = `each`, with bounded range, whatever the number
-of quantiles; all levels together cost their sum.  Several records add up, and one substituted counts as two.
+For several, the middle one is chosen first, and its cell is cut: at rank A + Z rounded, Z being discrete Laplace noise,
+or at that end of the cell which is nearest to this.  The records below the cut answer for the smaller quantiles, those
+above for the larger, each with its quantile taken in proportion, (q - q_left) / (q_right - q_left).  A cell that was
+cut may be chosen on both sides.  So the answers are in order, and there are ceil(log2(k + 1)) levels.
 
-Utility.  If a choice among c + 1 edges falls short by at most s, the rank of its edge is within s / b + g / 2 of the
-aim, g being the largest count of a cell, since the C_t climb by at most g.  The aim lies between the ranks of the edges
-that bound its subproblem, in the right proportion, so their errors pass on in this proportion.  `error` carries the
-first part through the tree, where each of the k choices keeps its s with probability (1 - beta)^(1/k); the second, the
-coarseness of the grid, `miss` leaves out: with probability 1 - beta each rank is within `error` + levels g / 2 of q n.
+Privacy.  A record added in cell w raises b A by a, and b #(x < v), b #(x <= v) by b where v is above w.  So distances
+move by at most b - a above w, by at most a below it, and that of w can only fall: up here and down there, by at most
+max(a, b - a).  The range of the moves is r = 2 max(a, b - a), and not less.  A cut tells b A - b #(x < v) + b Z, of
+which one record moves the first part by at most r / 2: whatever v is, the logarithm of its law moves within the same
+interval about 0.  So v and the cut have, together, a bounded range that is the sum of theirs, 5/6 of `each` and 1/6 of
+it; a v that is not cut has all of it.  Given these, each record is on one side, whatever the others are: of those in
+the cut cell the first ones, as many as was told, are below.  So each level costs one `each`, whatever the number of
+quantiles; all levels together cost their sum.  Several records add up, and one substituted counts as two.
 
-References.  Smith, STOC 2011, for one quantile; Kaplan, Schnapp, Stemmer, ICML 2022, for several.
+Utility.  A choice among c cells falls short by at most s with the probability of the exponential mechanism, and some
+cell has distance 0.  A cut is off by at most the distance of its cell or by |Z| + 1/2, whichever is more.  The aim lies
+between two cuts, in the right proportion, so their errors pass on in this proportion.  `error` carries them through the
+tree, where each of the choices and cuts, j in all, keeps its own with probability (1 - beta)^(1/j): with probability
+1 - beta no cell is at a larger rank distance from q n.
+
+References.  Smith, STOC 2011, for one quantile; Kaplan, Schnapp, Stemmer, ICML 2022, for several, of distinct records.
 """
 
 from __future__ import annotations
@@ -45,13 +53,14 @@ from ._rule import share
 from ._scores import LARGEST_SCALE
 from .exponential import Exponential
 
-Edges = tuple[int, ...]
+Cells = tuple[int, ...]
 _TOGETHER = 1 << 20  # cells of several tables
+_CUT = Fraction(1, 6)  # of `each`, where a cell is cut
 
 
 @dataclass(frozen=True, init=False, repr=False)
-class Quantiles(Mechanism[Counts, Edges]):
-    """Choose an edge for each quantile; `sensitivity` counts records, and `cells` is how many there will be, if known.
+class Quantiles(Mechanism[Counts, Cells]):
+    """Choose a cell for each quantile; `sensitivity` counts records, and `cells` is how many there will be, if known.
 
     Quantiles are public aims, read as the nearest fraction with a denominator of at most a million.
     """
@@ -80,6 +89,8 @@ class Quantiles(Mechanism[Counts, Edges]):
             raise BadParameter("quantiles", aims, f"fractions whose common denominator is at most {FINEST}")
         level = share(BoundedRange, epsilon, rho, self.levels)
         object.__setattr__(self, "each", positive("epsilon", level / self.sensitivity.records, within=LARGEST_SCALE))
+        for node in self.tree:
+            positive("the scale of the noise of a cut", self._noise(node).scale if node.inner else 1, LARGEST_SCALE)
 
     @property
     def levels(self) -> int:
@@ -91,71 +102,100 @@ class Quantiles(Mechanism[Counts, Edges]):
         """The choices, in order."""
         return bisect(self.quantiles)
 
+    def _unit(self, node: Node) -> Fraction:
+        """Epsilon for a step of the scores."""
+        return self.each * (1 - _CUT if node.inner else 1) / node.range
+
+    def _noise(self, node: Node) -> law.Laplace:
+        """The noise of a cut, in steps of 1 / b."""
+        return law.Laplace(node.range / (_CUT * self.each))
+
     def law(self, x: Counts) -> law.Finite:
-        """Every ordered choice of edges with its mass."""
+        """Every ordered choice of cells with its mass."""
         below, k = cumulated(x, self.cells), len(self.quantiles)
-        masses = {(*[0] * k, below.size - 1, 0): 1.0}
+        masses = {((*[0] * k, below.size - 2, 0), (*[0] * k, int(below[-1]), 0)): 1.0}  # by cells and cuts
         for node in self.tree:
             partial, masses = masses, {}
-            for edges, p in partial.items():
-                low, high = edges[node.left], edges[node.right]
-                choice = Exponential.rule.masses(node.gaps(below, low, high), self.each / node.range)
-                for t, mass in enumerate(choice.tolist(), start=low):
-                    masses[(*edges[: node.at], t, *edges[node.at + 1 :])] = p * mass
-        return law.Finite({edges[:k]: p for edges, p in masses.items()})
+            for (cells, cuts), p in partial.items():
+                (low, high), (first, last) = ((at[node.left], at[node.right]) for at in (cells, cuts))
+                aim = node.aim(first, last)
+                choice = Exponential.rule.masses(node.gaps(below[low : high + 2], aim), self._unit(node))
+                for v, mass in enumerate(choice.tolist(), start=low):
+                    ends = max(first, int(below[v])), min(last, int(below[v + 1]))
+                    for cut, part in node.cut_law(self._noise(node), aim, *ends) if node.inner else ((0, 1.0),):
+                        chosen = ((*at[: node.at], new, *at[node.at + 1 :]) for at, new in ((cells, v), (cuts, cut)))
+                        masses[tuple(chosen)] = p * mass * part  # type: ignore[index]
+        found: dict[Cells, float] = {}
+        for (cells, _), p in masses.items():
+            found[cells[:k]] = found.get(cells[:k], 0.0) + p
+        return law.Finite(found)
 
-    def sample(self, x: Counts, source: Source) -> Edges:
+    def sample(self, x: Counts, source: Source) -> Cells:
         return self._draw(cumulated(x, self.cells)[np.newaxis], source)[0]
 
-    def sample_rows(self, x: NDArray[Any], source: Source) -> list[Edges]:
+    def sample_rows(self, x: NDArray[Any], source: Source) -> list[Cells]:
         """Draw for each row of counts by itself."""
         rows = max(1, _TOGETHER // max(1, x.shape[-1]))
         tables = (cumulated(x[first : first + rows], self.cells, rows=True) for first in range(0, len(x), rows))
-        return [edges for below in tables for edges in self._draw(below, source)]
+        return [cells for below in tables for cells in self._draw(below, source)]
 
-    def _draw(self, below: Below, source: Source) -> list[Edges]:
-        k = len(self.quantiles)
-        edges = np.zeros((len(below), k + 2), np.int64)
-        edges[:, k] = below.shape[1] - 1
+    def _draw(self, below: Below, source: Source) -> list[Cells]:
+        k, row = len(self.quantiles), np.arange(len(below))
+        cells, cuts = (np.zeros((len(below), k + 2), np.int64) for _ in range(2))
+        cells[:, k], cuts[:, k] = below.shape[1] - 2, below[:, -1]
         for node in self.tree:
-            low, high = edges[:, node.left], edges[:, node.right]
-            least, most = low.min(), high.max()
-            gaps = node.row_gaps(below[:, least : most + 1], low - least, high - least)
-            edges[:, node.at] = sample.choices(gaps, self.each / node.range, source)
-            edges[:, node.at] += least
-        return [tuple(row) for row in edges[:, :k].tolist()]
+            low, high, first, last = (at[:, side] for at in (cells, cuts) for side in (node.left, node.right))
+            least, most, aim = low.min(), high.max(), node.aim(first, last)
+            gaps = node.row_gaps(below[:, least : most + 2], low - least, high - least, aim)
+            chosen = np.array(sample.choices(gaps, self._unit(node), source), np.int64) + least
+            cells[:, node.at] = chosen
+            if node.inner:
+                noise = sample.laplace(self._noise(node).scale, source, len(below))
+                ends = np.maximum(first, below[row, chosen]), np.minimum(last, below[row, chosen + 1])
+                cuts[:, node.at] = node.cut(noise, aim, *ends)
+        return [tuple(found) for found in cells[:, :k].tolist()]
 
     def loss(self, distance: Number | Distance[Any] | None = None) -> Loss:
         d = self.sensitivity if distance is None else read_distance(distance, zero=True)
         return Loss({BoundedRange(d.records * self.each): self.levels} if d.l1 else {}, d.relation)
 
     def error(self, beta: Number = 0.05, cells: int | None = None) -> float:
-        """The error in ranks that none of the quantiles exceeds, beyond what the grid is too coarse for."""
-        edges = self._cells(cells) + 1
-        each = -math.expm1(math.log1p(-float(probability("beta", beta))) / len(self.quantiles))
+        """The rank distance that none of the quantiles exceeds."""
+        among = self._cells(cells)
+        each = -math.expm1(math.log1p(-float(probability("beta", beta))) / self._draws)
 
         def own(node: Node) -> Fraction:
-            steps = Exponential.rule.shortfall(each, self.each / node.range, edges)
-            return Fraction(steps, node.share.denominator)
+            return Fraction(Exponential.rule.shortfall(each, self._unit(node), among), node.share.denominator)
 
-        return up(max(carry(self.tree, own)))
+        def cut(node: Node) -> Fraction:
+            return Fraction(self._noise(node).reach(each), node.share.denominator) + Fraction(1, 2)
+
+        return up(max(carry(self.tree, own, cut)))
 
     def classical_error(self, beta: Number = 0.05, cells: int | None = None) -> float:
-        """The same with ln((c + 1) k / beta) scales for each choice."""
-        nats = math.log((self._cells(cells) + 1) * len(self.quantiles) / probability("beta", beta))
-        return up(max(carry(self.tree, lambda node: Fraction(nats) * node.range / self.each / node.share.denominator)))
+        """The same with ln(c j / beta) scales for each choice, and ln(2 j / beta) for each cut."""
+        odds = self._draws / probability("beta", beta)
+        nats = Fraction(math.log(self._cells(cells) * odds))
+
+        def cut(node: Node) -> Fraction:
+            return Fraction(math.log(2 * odds)) * self._noise(node).scale / node.share.denominator + Fraction(1, 2)
+
+        return up(max(carry(self.tree, lambda node: nats / self._unit(node) / node.share.denominator, cut)))
+
+    @property
+    def _draws(self) -> int:
+        """Choices and cuts."""
+        return len(self.tree) + sum(node.inner for node in self.tree)
 
     def _cells(self, cells: int | None) -> int:
         if cells is None and self.cells is None:
             raise BadParameter("cells", None, "given here, or when the mechanism is made")
         return whole("cells", self.cells or 0 if cells is None else cells)
 
-    def miss(self, x: Counts, y: Edges) -> float:
-        below = cumulated(x, self.cells)
-        n, largest = int(below[-1]), int(np.diff(below).max())
-        coarse = carry(self.tree, lambda node: Fraction(largest, 2))
-        ranks = [abs(int(below[t]) - q * n) for t, q in zip(y, self.quantiles, strict=True)]
-        return max(0.0, *(float(rank - c) for rank, c in zip(ranks, coarse, strict=True)))
+    def miss(self, x: Counts, y: Cells) -> float:
+        below = cumulated(x, self.cells).tolist()
+        aims = [q * below[-1] for q in self.quantiles]
+        return float(max(max(0, below[v] - aim, aim - below[v + 1]) for v, aim in zip(y, aims, strict=True)))
 
     @classmethod
     def examples(cls) -> Iterable[Example[Counts]]:
@@ -165,5 +205,7 @@ class Quantiles(Mechanism[Counts, Edges]):
             yield Example(cls(epsilon=4, cells=3), x, np.array(y), 1)
         yield Example(cls(epsilon=1, quantiles=["0.1"], cells=4), np.array([1, 0, 5, 1]), np.array([1, 0, 4, 1]), 1)
         yield Example(cls(epsilon=1, quantiles=["0.5", "0.9"], cells=2), np.array([2, 2]), np.array([1, 3]), 2)
+        for y in ([0, 9, 0], [1, 8, 0], [0, 8, 1]):  # a value that many share is cut
+            yield Example(cls(epsilon=4, cells=3), np.array([0, 8, 0]), np.array(y), 1)
         moved = SUBSTITUTE.histogram()
         yield Example(cls(rho="0.2", sensitivity=moved, cells=3), x, np.array([5, 2, 0]), moved)

@@ -46,7 +46,8 @@ def card(release: Release) -> dict[str, Any]:
         "accuracy": {
             "confidence": float(1 - release.beta),
             "largest_error": {name: _finite(error) for name, error in release.error(release.beta).items()},
-            "covers": "noise; not sampling, nor the bounding of each unit's rows",
+            "covers": "noise; not sampling, nor the bounding of each unit's rows"
+            + (", nor that noisy values picked the rows that are shown" if release.picked_by_noise else ""),
         },
         "post_processing": sorted({f"{name}: {why}" for name, why, _ in release.revised}),
         "randomness": "seeded, for tests" if p.seeded else "a keystream cipher keyed by the operating system",

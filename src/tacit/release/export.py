@@ -133,7 +133,8 @@ def sentence(release: Release) -> str:
     chosen, facts = release.ranks(), []
     if release.noisy_names - chosen.keys():
         shown = "" if release.keys is None else ", given that its key is shown"
-        facts.append(f"In brackets: each interval holds with {confidence} probability over the noise{shown}.")
+        picked = "; not given that noisy values picked the rows that are shown" if release.picked_by_noise else ""
+        facts.append(f"In brackets: each interval holds with {confidence} probability over the noise{shown}{picked}.")
     facts += [_place(release, name, ranks, confidence) for name, ranks in chosen.items()]
     if (rows := bounded(release.query.relation)) > 1:
         facts.append(f"At most {rows} rows of each {units} are counted.")
@@ -145,9 +146,11 @@ def sentence(release: Release) -> str:
 
 def _place(release: Release, name: str, ranks: float, confidence: str) -> str:
     output = dict(release.query.outputs)[name]
-    if isinstance(output, Released) and dict(release.recipes)[output.name].kind == "top":
+    recipe = dict(release.recipes)[output.name] if isinstance(output, Released) else None
+    if recipe is not None and recipe.kind == "top":
         return f"{name} is at most {ranks:.6g} rows short of its place ({confidence})."
-    return f"{name} is at most {ranks:.6g} rows away from its rank ({confidence})."
+    told = f", told in steps of {recipe.width}," if recipe is not None and recipe.coarse > 1 else ""
+    return f"{name}{told} is at most {ranks:.6g} rows away from its rank ({confidence})."
 
 
 def bounded(relation: Relation) -> int:

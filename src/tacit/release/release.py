@@ -107,7 +107,10 @@ class Release:
         return self.revise({name: [max(0, int(v)) for v in now[name].values] for name in counts}, "not negative")
 
     def revise(self, values: Mapping[str, Sequence[int]], why: str) -> Release:
-        """The same with other values of some aggregates; their intervals, which hold the truth, stay."""
+        """The same with other values of some aggregates; their intervals, which hold the truth, stay.
+
+        Only what lies below zero is cut from that of a count, as far as the value is not below it too.
+        """
         added = tuple((name, why, tuple(revision)) for name, revision in values.items())
         return replace(self, revised=(*self.revised, *added))
 
@@ -121,6 +124,13 @@ class Release:
         """The names of the columns that are computed from what is noisy."""
         aggregates = dict(self.recipes).keys()
         return frozenset(name for name, output in self.query.outputs if released(output) & aggregates)
+
+    @cached_property
+    def picked_by_noise(self) -> bool:
+        """Whether noisy values decide which rows of the answer are shown, of which intervals do not take account."""
+        q, aggregates = self.query, dict(self.recipes).keys()
+        deciding = [*([] if q.having is None else [q.having]), *(by for by, _ in q.order if q.limit is not None)]
+        return any(released(output) & aggregates for output in deciding)
 
     @cached_property
     def columns(self) -> Mapping[str, Estimate]:
@@ -137,7 +147,7 @@ class Release:
         return {name: (c.lower, c.upper) for name, c in self.at(beta).items() if c.kind != "label"}
 
     def error(self, beta: Number = "0.05") -> Mapping[str, float]:
-        """How far, at most, a value of each column is from the truth; of quantiles in ranks, of top labels in rows."""
+        """How far, at most, a value of each column is from the truth; of what is chosen, in rows: see `ranks`."""
         found = dict(self.ranks(beta))
         for name, output in self.query.outputs:
             c = self._output(output, probability("beta", beta)).take(self._shown)
@@ -147,12 +157,17 @@ class Release:
         return found
 
     def ranks(self, beta: Number = "0.05") -> Mapping[str, float]:
-        """By how many rows, at most, each column of chosen values is out of its place."""
+        """By how many rows, at most, each column of chosen values is out of its place.
+
+        A quantile v at rank q of n rows is max(0, #(x < v) - q n, q n - #(x <= v)) rows away from it: none where the
+        rank lies among the rows that share its value.  Where values are told in steps, all of a step are one value.
+        """
         recipes, found = dict(self.recipes), {}
         for name, output in self.query.outputs:
             recipe = recipes.get(output.name) if isinstance(output, Released) else None
             if recipe is not None and recipe.kind in ("quantile", "top"):
-                found[name] = self.mechanisms[recipe.parts[0]].error(beta=beta) / recipe.split
+                m = self.mechanisms[recipe.parts[0]]
+                found[name] = m.error(beta=beta) / recipe.divided(_cells(m))
         return found
 
     @cached_property
@@ -195,6 +210,10 @@ class Release:
         for name, _, values in self.revised:
             if name in wanted:
                 found[name] = replace(found[name], values=np.array(values, np.int64))
+                if recipes[name].kind in ("count", "units"):
+                    least = np.minimum(found[name].values, 0).astype(np.float64)
+                    ends = {"lower": found[name].lower, "upper": found[name].upper}
+                    found[name] = replace(found[name], **{end: np.maximum(x, least) for end, x in ends.items()})
         return {**self._keys, **found}
 
     def _output(self, output: Output, beta: Fraction) -> Estimate:
@@ -278,10 +297,14 @@ def _array(m: Mechanism[Any, Any], values: tuple[Any, ...]) -> NDArray[Any]:
     return np.array(values, np.int64 if narrow else object)
 
 
+def _cells(m: Mechanism[Any, Any]) -> int | None:
+    return m.cells if isinstance(m, Quantiles) else None
+
+
 def _noisy(array: NDArray[Any], m: Mechanism[Any, Any], each: float) -> Noisy:
     """With what its noise keeps within; a choice has no noise, and a count by which a key was chosen a threshold."""
     if isinstance(m, Quantiles | TopK):
-        return Noisy(array)
+        return Noisy(array, cells=_cells(m))
     if isinstance(m, KeySelection):
         return Noisy(array, m.noise.error(beta=each), m.threshold)
     return Noisy(array, m.error(beta=each))

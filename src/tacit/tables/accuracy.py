@@ -99,9 +99,9 @@ def accuracy(name: str, r: Recipe, steps: Sequence[Step], beta: Fraction, count:
                 text += f" where it is above {m.threshold + error:g}, else from 1 up"
             return Accuracy(name, error, text, theorem)
         case "quantile":
-            ranks = errors[0] / r.split
-            text = f"within {ranks:g} ranks of its own, beyond what the grid is too coarse for"
-            return Accuracy(name, ranks, text, "the exponential mechanism, level by level (Kaplan et al. 2022)")
+            text = f"at most {errors[0]:g} rows away from its rank"
+            text += f", told in steps of {r.width}" if r.coarse > 1 else ""
+            return Accuracy(name, errors[0], text, "the exponential mechanism, level by level (Kaplan et al. 2022)")
         case "top":
             text = f"within {errors[0]:g} rows of its place"
             return Accuracy(name, errors[0], text, "the exponential mechanism, pick by pick (Durfee and Rogers 2019)")

@@ -74,6 +74,7 @@ __all__ = [
     "subtract",
 ]
 
+MOST_PAIRS = 10**6  # rows of one unit: more of them, made by joins, would fill the memory of an engine
 LARGEST = 20_000  # operations in one expression, written out
 DEEPEST = 100  # operations within one another
 
@@ -83,9 +84,9 @@ Tree = TypeVar("Tree", Expression, Output)
 
 def column(relation: Relation, name: str) -> Column:
     """A column of a relation."""
-    known = relation.columns
-    if name not in known:
-        raise BadQuestion(f"there is no column {name[:40]!r}; there are {', '.join(sorted(known)[:50])}")
+    known, given = relation.columns, str(name)
+    if given not in known or given != name:
+        raise BadQuestion(f"there is no column {given[:40]!r}; there are {', '.join(sorted(known)[:50])}")
     return Column(known[name], name)
 
 
@@ -115,7 +116,13 @@ def join(left: Relation, right: Relation) -> Join:
         raise BadQuestion("columns of the joined tables have the same names; rename them first")
     if any(old != new for old, new in named.items()):
         right = Derive(right, tuple((new, column(right, old)) for old, new in named.items()))
-    return Join(left, right)
+    pairs = Join(left, right)
+    if pairs.rows > max(MOST_PAIRS, left.rows, right.rows):
+        raise BadQuestion(
+            f"joined, one unit may own {pairs.rows:,} rows, and may at most {MOST_PAIRS:,}: gather its rows by unit"
+            " first, or lower `rows` in the schema"
+        )
+    return pairs
 
 
 def _table(relation: Relation) -> str:

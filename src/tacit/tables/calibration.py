@@ -25,26 +25,22 @@ from ..core.exact import Number
 from ..core.loss import BoundedRange, Pure
 from ..core.mechanism import Mechanism
 from ..mechanisms import Gaussian, KeySelection, Laplace, Quantiles, TopK
-from .measures import Compiled, split
+from .measures import Compiled
 from .plan import Histogram, Measure
 
 
 @dataclass(frozen=True)
 class Step:
-    """A measure (None: the counts of units by which keys are chosen), and the mechanisms that its price buys.
-
-    `split` is how many records a row makes.
-    """
+    """A measure (None: the counts of units by which keys are chosen), and the mechanisms that its price buys."""
 
     measure: Measure | None
     tried: tuple[Mechanism[Any, Any], ...]
     beta: Number
-    split: int = 1
 
     @cached_property
     def errors(self) -> tuple[float, ...]:
-        """The predicted error of each, in steps, rows or ranks."""
-        return tuple(m.error(beta=self.beta) / self.split for m in self.tried)
+        """The predicted error of each, in steps or rows."""
+        return tuple(m.error(beta=self.beta) for m in self.tried)
 
     @cached_property
     def mechanism(self) -> Mechanism[Any, Any]:
@@ -73,8 +69,7 @@ def steps(compiled: Compiled, currency: Currency, amount: Fraction, delta: Fract
             made = _noise(currency, each, moves)
         if not made:
             raise Refused("so small a price buys no noise that can be drawn; ask for a larger one, or narrower bounds")
-        records = split(measure) if isinstance(measure, Histogram) and isinstance(choice, tuple) else 1
-        found.append(Step(measure, tuple(made), beta, records))
+        found.append(Step(measure, tuple(made), beta))
     return found
 
 
@@ -114,9 +109,9 @@ def _choices(
         return _bought(
             lambda e: TopK(k=choice, epsilon=e * choice, sensitivity=moves, monotone=True, candidates=cells), price
         )
-    levels, k = len(choice).bit_length(), split(h)
-    price, moves = pure(currency, amount, BoundedRange, levels), moves.group(k)
-    return _bought(lambda e: Quantiles(epsilon=e * levels, quantiles=choice, sensitivity=moves, cells=k * cells), price)
+    levels = len(choice).bit_length()
+    price = pure(currency, amount, BoundedRange, levels)
+    return _bought(lambda e: Quantiles(epsilon=e * levels, quantiles=choice, sensitivity=moves, cells=cells), price)
 
 
 @lru_cache(maxsize=256)  # the measures of a question have equal shares

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from ..core.errors import BadQuestion
 from ..core.exact import whole
@@ -26,7 +26,7 @@ from .lookups import MOST_CELLS
 from .outputs import Logic, Output, Released
 from .plan import Key
 from .query import Aggregate, Query
-from .relation import Derive, Join, PerUnit, Relation, Scan, Where
+from .relation import Derive, PerUnit, Relation, Where
 from .terms import Term
 
 if TYPE_CHECKING:
@@ -87,10 +87,11 @@ class Rows(Asks):
         keys = tuple((name, build.column(self.relation, name)) for name in by)
         found = []
         for name, wanted in folds.items():
-            if wanted.kind not in ("count", "sum", "min", "max"):
-                raise BadQuestion(f"of the rows of one unit there is a count, sum, min or max; not a {wanted.kind}")
+            kind: Any = getattr(wanted, "kind", type(wanted).__name__)
+            if kind not in ("count", "sum", "min", "max"):
+                raise BadQuestion(f"of the rows of one unit there is a count, sum, min or max; not a {kind}")
             of = None if wanted.of is None else self.expression(wanted.of)
-            found.append((_name(name), build.fold(wanted.kind, self.relation, of)))
+            found.append((_name(name), build.fold(kind, self.relation, of)))
         _different([*by, *folds])
         return self._with(PerUnit(self.relation, keys, tuple(found)))
 
@@ -99,18 +100,18 @@ class Rows(Asks):
 
         A column of the other rows whose name is taken is called by its table and its name: visits_age.
         """
+        if not isinstance(other, Rows):
+            raise BadQuestion("rows are joined with other rows, of the same units")
         if self.unit is None or other.unit is None:
             raise BadQuestion('rows are joined on their unit, and here each row is a unit (unit = "row")')
-        left, right = self.relation, other.relation
-        if left.columns.keys() & right.columns.keys():
-            prefix = _table(right)
-            named = {name if name not in left.columns else f"{prefix}_{name}": name for name in right.columns}
-            _different([*left.columns, *named])
-            right = Derive(right, tuple((new, build.column(right, old)) for new, old in named.items()))
-        return self._with(Join(left, right))
+        return self._with(build.join(self.relation, other.relation))
 
     def lookup(self, public: PublicTable, on: str, columns: Sequence[str], key: str | None = None) -> Rows:
         """The rows with columns of a public table, whose column `key` (by default `on`) says which of its rows."""
+        from .table import PublicTable
+
+        if not isinstance(public, PublicTable):
+            raise BadQuestion("columns are looked up in a tacit.PublicTable")
         found = {name: self[on].lookup(public.mapping(key or on, name)) for name in columns}
         return self.derive(**found)
 
@@ -169,7 +170,7 @@ class Question(Asks):
     def __getitem__(self, name: str) -> Figure:
         known = {**self._released, **dict(self.outputs or ())}
         if name not in known:
-            raise BadQuestion(f"the answer has no column {name[:40]!r}; it has {', '.join(known)}")
+            raise BadQuestion(f"the answer has no column {str(name)[:40]!r}; it has {', '.join(known)}")
         return Figure(known[name])
 
     def select(self, *names: str, **named: Shown | Given) -> Question:
@@ -190,6 +191,8 @@ class Question(Asks):
         for each in by:
             down = isinstance(each, str) and each.startswith("-")
             figure = self[each.removeprefix("-")] if isinstance(each, str) else each(self) if callable(each) else each
+            if not isinstance(figure, Figure):
+                raise BadQuestion("an answer is ordered by its columns, and by what is computed from them")
             order.append((figure.output, down))
         return replace(self, order=(*self.order, *order))
 
@@ -218,13 +221,6 @@ class Question(Asks):
         meant = Query(relation, self.keys, self.aggregates, outputs, groups, self.condition, self.order, self.most)
         check(meant)
         return meant
-
-
-def _table(relation: Relation) -> str:
-    """The table whose rows come first."""
-    while not isinstance(relation, Scan):
-        relation = relation.left if isinstance(relation, Join) else relation.source  # type: ignore[attr-defined]
-    return relation.table
 
 
 def _name(name: str) -> str:

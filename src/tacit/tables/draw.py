@@ -1,7 +1,7 @@
 """The draw: from exact integers to what may be released, once, by the mechanisms of an offer.
 
 Nothing that comes out of here has a place for the truth: of keys that are chosen privately only those that were chosen
-are left, in their order, and each measure is noisy integers, or the places of edges or labels that were chosen.
+are left, in their order, and each measure is noisy integers, or the places of cells or labels that were chosen.
 """
 
 from __future__ import annotations
@@ -69,7 +69,7 @@ def _all(
 
 
 def _one(m: Mechanism[Any, Any], array: NDArray[Any], source: Source) -> tuple[Any, ...]:
-    if isinstance(m, Quantiles):
+    if isinstance(m, Quantiles):  # one that an earlier version sold may have each cell split
         return tuple(m.sample_rows(np.repeat(array, (m.cells or array.shape[1]) // array.shape[1], axis=1), source))
     if isinstance(m, TopK):
         return tuple(m.sample(row, source) for row in array)

@@ -42,8 +42,24 @@ _ASKED: dict[Type, str] = {
     "timestamp": "# lower = ...         such as 2015-01-01T00:00:00Z\n# upper = ...\n",
     "text": '# or type = "category" and values = ["...", "..."], if they are public\n',
 }
-_TIMES, _NUMBERS = ("date", "timestamp"), ("integer", "real", "boolean")
-_STRANGERS = {(of, said) for a, b in ((_TIMES, _NUMBERS), (_NUMBERS, _TIMES)) for of in a for said in b}
+_NUMBERS, _TIMES = frozenset({"integer", "real", "boolean", "text"}), frozenset({"date", "timestamp", "text"})
+_MEANT: dict[str, frozenset[str]] = {  # of what types the values of a column may be: `canonical`
+    "integer": _NUMBERS,
+    "real": _NUMBERS,
+    "boolean": _NUMBERS,
+    "category": frozenset({"integer", "boolean", "text"}),
+    "date": _TIMES,
+    "timestamp": _TIMES,
+    "text": frozenset({"integer", "text"}),
+    "unit": frozenset({"integer", "real", "text"}),
+}
+_DTYPES: dict[str, Type | None] = {  # how the names of types begin in pandas and in Polars
+    "bool": "boolean",
+    "datetime": "timestamp",
+    "date": "date",
+    **dict.fromkeys(("timedelta", "duration", "time", "complex", "period", "interval"), None),
+    **dict.fromkeys(("list", "array", "struct", "binary"), None),
+}
 _FIRST_LINE = "# The names below are the first line of the file: if that is no header, do not use them.\n"
 _CSV = "# or integer, real, boolean, date, timestamp with lower = ... and upper = ...\n"
 
@@ -53,8 +69,7 @@ def checked(data: Any, schema: Schema) -> None:
     if isinstance(data, Path):
         columns = dict(_header(data) if data.suffix.lower() == ".csv" else _metadata(data))
     else:
-        names = getattr(data, "column_names", getattr(data, "columns", ()))
-        columns = {str(name): "text" for name in names}
+        columns = dict(_typed(data))
     suited(columns, schema)
 
 
@@ -63,9 +78,19 @@ def suited(columns: Mapping[str, str | None], schema: Schema) -> None:
     wanted = [*([schema.unit] if schema.unit else []), *(name for name, _ in schema.columns)]
     if missing := [name for name in wanted if columns and name not in columns]:
         raise BadSchema("columns", ", ".join(missing), f"columns that the data have: {', '.join(columns)}")
+    if schema.unit is not None and (held := _meaningless(columns, schema.unit, "unit")):
+        raise BadSchema("table.unit", schema.unit, f"a column of text or whole numbers; {held} name nobody")
     for name, column in schema.columns:
-        if (columns.get(name), column.type) in _STRANGERS:
-            raise BadSchema(f"columns.{name}", column.type, f"of a type that {columns[name]} values have a meaning in")
+        if held := _meaningless(columns, name, column.type):
+            raise BadSchema(f"columns.{name}", column.type, f"of a type that {held} have a meaning in")
+
+
+def _meaningless(columns: Mapping[str, str | None], name: str, said: str) -> str:
+    """What the values of a column are, if they have no meaning in the type that is said."""
+    held = columns.get(name, "canonical")
+    if held == "canonical" or held in _MEANT[said]:
+        return ""
+    return "values of no type of a schema" if held in (None, "other") else f"{held} values"
 
 
 def describe(path: str | os.PathLike[str]) -> str:
@@ -89,6 +114,25 @@ def describe(path: str | os.PathLike[str]) -> str:
             asked = _ASKED.get(kind, "") + (_CSV if header else "")
             parts.append(f'[columns.{title}]\ntype = "{kind}"\n{asked}')
     return "\n".join(parts)
+
+
+def _typed(data: Any) -> list[tuple[str, Type | None]]:
+    """The columns of a table in memory; what they are is never guessed from their values."""
+    import pyarrow as pa
+
+    if isinstance(data, pa.Table | pa.RecordBatch):
+        return [(field.name, _type(field.type)) for field in data.schema]
+    names = [str(name) for name in getattr(data, "column_names", getattr(data, "columns", ()))]
+    kinds = map(_dtype, getattr(data, "dtypes", ["object"] * len(names)))
+    return list(zip(names, kinds, strict=True))
+
+
+def _dtype(kind: Any) -> Type | None:
+    """The type of a column of pandas or Polars, as far as it is declared; objects may be anything, so text too."""
+    if arrow := getattr(kind, "pyarrow_dtype", None):
+        return _type(arrow)
+    name = str(kind).lower()
+    return next((told for beginning, told in _DTYPES.items() if name.startswith(beginning)), "text")
 
 
 def _header(file: Path) -> list[tuple[str, Type | None]]:
@@ -131,10 +175,13 @@ def _arrow(stream: Any) -> Any:
 
 def _type(arrow: Any) -> Type | None:
     """The type of a column as a schema would call it, if values of this kind have a meaning."""
+    import pyarrow as pa
     from pyarrow import types
 
     if types.is_dictionary(arrow):
         return _type(arrow.value_type)
+    if isinstance(arrow, pa.BaseExtensionType):
+        return "text" if arrow.extension_name == "arrow.uuid" else _type(arrow.storage_type)
     if types.is_integer(arrow) or (types.is_decimal(arrow) and arrow.scale == 0):
         return "integer"
     if types.is_floating(arrow) or types.is_decimal(arrow):
@@ -145,6 +192,6 @@ def _type(arrow: Any) -> Type | None:
         return "date"
     if types.is_timestamp(arrow):
         return "timestamp"
-    if types.is_string(arrow) or types.is_large_string(arrow) or types.is_string_view(arrow):
+    if types.is_string(arrow) or types.is_large_string(arrow) or types.is_string_view(arrow) or types.is_null(arrow):
         return "text"
     return None

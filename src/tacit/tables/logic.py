@@ -109,6 +109,8 @@ def between(a: Expression, lower: Expression, upper: Expression) -> Expression:
 
 def like(a: Expression, pattern: str) -> Expression:
     """Whether text matches a pattern: % is any text, and in categories, _ is any one character."""
+    if not isinstance(pattern, str):
+        raise BadQuestion("a pattern is text, such as 'a%'")
     constant(pattern)
     if len(pattern) > LONGEST_LIST:
         raise BadQuestion(f"a pattern has at most {LONGEST_LIST} characters")

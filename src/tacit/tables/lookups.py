@@ -16,6 +16,8 @@ MOST_CELLS = 1_000_000
 
 def lookup(a: Expression, table: Mapping[Any, Literal]) -> Expression:
     """What a public table says of a; missing where it has no such key."""
+    if not isinstance(table, Mapping):
+        raise BadQuestion("what is looked up is in a mapping, of keys to what the table says of them")
     if len(table) > LONGEST_TABLE:
         raise BadQuestion(f"a public table has at most {LONGEST_TABLE} keys")
     fitting = {key: value for key, value in table.items() if _is(key, a.domain.kind)}

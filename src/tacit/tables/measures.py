@@ -5,9 +5,7 @@ r"""What is measured for each aggregate of a question: the closed plan, and a re
     mean           Rows of its values, and their Total less the middle of the public range, which halves what one row
                    can add; the Total of a SUM of the same question serves too, if it is no more than twice as wide
     variance       these, and the Total of centred squares, again less half of the largest
-    quantile       all quantiles of one expression from one Histogram, of at most 2^12 cells.  A cell of one value is
-                   split into four, and each row taken to lie in all of them, which makes four records of it: so there
-                   are edges within a value, and one that many rows share is found, not an edge beside it
+    quantile       all quantiles of one expression from one Histogram, of at most 2^12 cells
     top            a Histogram over the labels
 
 Equal measures are taken once, so a question pays for no number twice.  All is computed from public facts.
@@ -173,7 +171,10 @@ class _Compiler:
 
 
 def split(histogram: Histogram) -> int:
-    """Into how many cells each cell of a histogram is split for a quantile."""
+    """Into how many cells earlier versions split each cell of a histogram for a quantile.
+
+    Nothing is split any more; it is part of what names a question, by which what was bought is found again.
+    """
     one_value = histogram.edges[1] - histogram.edges[0] == 1
     return 4 if one_value and 4 * (len(histogram.edges) - 1) <= FINEST else 1
 

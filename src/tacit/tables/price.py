@@ -111,6 +111,8 @@ def offer(
     beta, delta = probability("beta", terms.get("beta", BETA)), terms.get("delta")
     if beta < _RAREST:
         raise BadParameter("beta", terms.get("beta"), "1e-300 or more")
+    if delta is not None:
+        probability("delta", delta)
     check(query)
     made = compiled(query, schemas) if made is None else made
     told = _Terms(made, budget, spent, allowance, beta, delta)

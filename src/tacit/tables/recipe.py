@@ -5,7 +5,7 @@ A recipe holds public numbers alone.  Let T, N be the true total and count of a 
     count, sum   the interval itself, of counts the part that is not negative
     mean         centre + T / N, N >= 1: the extremes of a quotient lie at the ends of both intervals
     variance     E (x - c)^2 - (E x - c)^2, each part of it in an interval; at most a quarter of the squared range
-    quantile     the value of the edge that was chosen; its error is in ranks, and the interval is the public range
+    quantile     the least value of the cell that was chosen; its error is in rows, and the interval the public range
     top          the label that was chosen
 
 Each is clamped to the public range.  Where the noisy count is not positive the estimate is missing, and the interval
@@ -39,6 +39,7 @@ from .domain import Domain
 from .outputs import Estimate, Floats, labels, numbers
 from .query import Kind
 
+_WORDS = {"date": " days", "timestamp": " seconds"}
 _LARGEST_ROOT = 1 << 15
 _EXACT = 2.0**53
 _ROUNDING = 2.0**-48  # of sums of a few terms, outward
@@ -48,12 +49,14 @@ _ROUNDING = 2.0**-48  # of sums of a few terms, outward
 class Noisy:
     """What was released of a measure: integers with noise of at most `reach`, or the places that were chosen.
 
-    Of counts by which keys were chosen, only those from the `threshold` on are there.
+    Of counts by which keys were chosen, only those from the `threshold` on are there.  `cells` are those a quantile was
+    chosen among.
     """
 
     values: NDArray[Any]
     reach: float = 0.0
     threshold: int | None = None
+    cells: int | None = None
 
     @cached_property
     def floats(self) -> Floats:
@@ -100,8 +103,8 @@ class Recipe:
     domain: Domain
     centre: int = 0  # steps that were taken from each value
     shift: int = 0  # steps that were taken from each value in the total that serves a mean
-    coarse: int = 1  # steps between the edges of a quantile
-    split: int = 1  # cells that each cell of its histogram was split into
+    coarse: int = 1  # steps in a cell of a quantile
+    split: int = 1  # only part of what names a question: see `divided`
     place: int = 0  # of this quantile, or of this label, among those chosen together
 
     @property
@@ -114,6 +117,15 @@ class Recipe:
         """The public range of a value."""
         d = self.domain
         return down(d.lower * d.grid) + 0.0, up(d.upper * d.grid)  # no minus in front of a zero
+
+    @property
+    def width(self) -> str:
+        """How wide a cell of a quantile is, for a person."""
+        return f"{float(self.coarse * self.domain.grid):g}{_WORDS.get(self.domain.kind, '')}"
+
+    def divided(self, cells: int | None) -> int:
+        """Into how many of the cells that a quantile was chosen among each of its histogram's was split: by now one."""
+        return max(1, (cells or 0) // -(-(self.domain.upper - self.domain.lower + 1) // self.coarse))
 
     def estimate(self, measures: Sequence[Noisy]) -> Estimate:
         """The estimate of each cell."""
@@ -166,8 +178,8 @@ class Recipe:
         return numbers(value * float(grid), *_scaled(low, high, grid))
 
     def _chosen(self, part: Noisy) -> Estimate:
-        places = np.asarray(part.values)[:, self.place]
-        steps = np.minimum(self.domain.lower + places // self.split * self.coarse, self.domain.upper)
+        places = np.asarray(part.values)[:, self.place] // self.divided(part.cells)
+        steps = np.minimum(self.domain.lower + places * self.coarse, self.domain.upper)  # once an edge, maybe the last
         if self.domain.kind == "number":
             least, most = (np.full(steps.shape, end) for end in self.ends)
             return numbers(times(steps, self.domain.grid), least, most)

@@ -57,6 +57,8 @@ class Schema:
             return source
         if isinstance(source, Mapping):
             return _schema("schema", source)
+        if not isinstance(source, str | os.PathLike):
+            raise BadSchema("schema", type(source).__name__, "a Schema, a file, TOML text or a mapping")
         where, text, beside = "schema", str(source), Path()
         if "\n" not in text:
             path = regular("schema", source, (".toml",))

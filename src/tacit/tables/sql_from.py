@@ -27,7 +27,6 @@ if TYPE_CHECKING:
     from .table import PublicTable, Table
 
 MOST_RELATIONS = 64
-MOST_ROWS = 10**9
 
 
 @dataclass(frozen=True)
@@ -87,8 +86,8 @@ class From:
         scope = self._source(source.this)
         for join in select.args.get("joins") or ():
             scope = self._joined(scope, join)
-            if scope.size > MOST_RELATIONS or scope.relation.rows > MOST_ROWS:
-                raise self.text.bad(join, "so many joins within one another are more than one unit's rows can bear")
+            if scope.size > MOST_RELATIONS:
+                raise self.text.bad(join, f"more than {MOST_RELATIONS} joins within one another")
         if where := select.args.get("where"):
             scope = scope.where(self.rows(scope).condition(where.this))
         return scope

@@ -102,6 +102,8 @@ class Term:
 
     def is_in(self, values: Iterable[Operand]) -> Term:
         """Whether it is one of these."""
+        if isinstance(values, str) or not isinstance(values, Iterable):
+            raise BadQuestion("a value is in a list of others: is_in([1, 2])")
         return made(lambda a, *them: build.is_in(a, them), self, *values)
 
     def between(self, lower: Operand, upper: Operand) -> Term:
