@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 import tacit
-from tacit.core.errors import BadParameter, BadQuestion, BudgetExceeded, EngineError, Exhausted
+from tacit.core.errors import BadParameter, BadQuestion, BudgetExceeded, EngineError, Exhausted, TacitError
 from tacit.curator import Curator
 from tacit.engines.duckdb import DuckDB
 from tacit.ledger import Ledger
@@ -105,8 +105,30 @@ def test_an_engine_holds_one_table_of_a_name(tmp_path):
         engine.forget("visits")
         other = Curator(tacit.Table(ROWS, fewer), ledger=tmp_path / "a", budget=budget, engine=engine)
         assert 150 < other.ask(COUNT, epsilon=9).columns["n"].values[0] < 250
+        spent = first.remaining
+        with pytest.raises(BadParameter, match="an engine for each curator"):  # who held it before asks no other's
+            first.ask("SELECT SUM(cost) FROM visits", epsilon=9)
+        assert first.remaining == spent
         with pytest.raises(BadParameter, match="registered"):
             engine.forget("nobody")
+
+
+def test_a_file_that_cannot_be_read_again_is_told_before_a_charge(tmp_path):
+    pa = pytest.importorskip("pyarrow")
+    from pyarrow import parquet
+
+    path, budget = tmp_path / "visits.parquet", tacit.Budget(epsilon=100)
+    parquet.write_table(pa.Table.from_pylist(ROWS), path)
+    table = tacit.Table(path, SCHEMA)
+    with DuckDB() as engine:
+        first, again = (Curator(table, ledger=tmp_path / "a", budget=budget, engine=engine) for _ in range(2))
+        first.ask(COUNT, epsilon=9)
+        path.write_bytes(b"")
+        with pytest.raises(TacitError):
+            again.ask(COUNT, epsilon=8)
+        with pytest.raises(TacitError):
+            first.ask(COUNT, epsilon=7)
+        assert first.remaining == 91
 
 
 def test_a_ledger_is_of_one_unit_whatever_tables_come_later(place):

@@ -63,6 +63,14 @@ def test_a_malformed_line_changes_itself_alone(tmp_path, line, text, at):
     assert held(DuckDB, path, asked) == held(Reference, path, asked) == expected
 
 
+@pytest.mark.parametrize("header", [b'u,x,"s', b'u,x,"s"t'])
+def test_a_header_whose_quotes_do_not_fit_takes_nobody_away(tmp_path, header):
+    path = tmp_path / "t.csv"
+    path.write_bytes(b"\n".join([header, *GOOD, b""]))
+    asked = schema(["x"])
+    assert held(DuckDB, path, asked) == held(Reference, path, asked) and held(DuckDB, path, asked).total() == 30
+
+
 def test_a_line_longer_than_a_database_reads_is_read(tmp_path):
     path, asked = tmp_path / "t.csv", schema(["x"])
     path.write_bytes(b"u,x,s\na,1,q\nm,1," + b"z" * 40_000_000 + b"\nb,2,q\n")

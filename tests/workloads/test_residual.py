@@ -2,6 +2,7 @@
 
 import itertools
 import math
+import time
 from fractions import Fraction
 
 import numpy as np
@@ -13,7 +14,7 @@ from tacit.core.distance import ADD_REMOVE, SUBSTITUTE
 from tacit.core.errors import BadQuestion
 from tacit.mechanisms import Gaussian, project_to_simplex
 from tacit.testing.sources import Seeded
-from tacit.workloads import residuals
+from tacit.workloads import method, residuals
 from tacit.workloads.data import Histogram, Rows
 from tacit.workloads.domain import Domain
 from tacit.workloads.marginals import marginals
@@ -274,3 +275,26 @@ def test_what_is_not_a_marginal_is_refused():
     assert np.isinf(released.query(predicates(domain, [{"a0": 1, "a1": [0, 1]}])).errors).all()
     inside = released.query(asked)  # one cell of what was
     assert inside.errors[0] == pytest.approx(released.errors[1]) and inside.answers[0] == released.answers[1]
+
+
+def test_conditions_that_ask_nothing_cost_nothing():
+    """All values of an attribute, or its only one, add no residual, however many such attributes there are."""
+    domain = Domain.of({f"a{i}": 2 for i in range(40)} | {f"b{i}": 1 for i in range(20)})
+    released = Residual().release(marginals(domain, k=1), some_rows(domain, 50), Price.of(rho=1), Seeded(1))
+    two = {"a0": 1} | {f"b{i}": 0 for i in range(20)}
+    start = time.process_time()
+    told = released.query(predicates(domain, [two, {"a0": 1}, {f"a{i}": [0, 1] for i in range(20)}, {}]))
+    assert time.process_time() - start < 2
+    assert np.isfinite(told.errors).all() and told.errors[0] == told.errors[1] and told.errors[2] == told.errors[3]
+    assert told.answers[0] == pytest.approx(told.answers[1])
+
+
+@pytest.mark.parametrize("name", ["residual", "queries"])
+@pytest.mark.parametrize("price", [Price.of(epsilon=10**6), Price.of(rho=10**5)], ids=str)
+def test_what_floats_round_is_stated_too(name, price):
+    domain = Domain.of({"a": 3, "b": 4, "c": 5})
+    data = Histogram(domain, np.random.default_rng(3).integers(0, 10**5, 60))
+    w = marginals(domain, k=2)
+    for seed in range(20):
+        r = method(name).release(w, data, price, Seeded(seed))
+        assert (np.abs(r.answers - w.answer(data)) <= r.errors).all() and r.errors.max() < 1e-3

@@ -37,7 +37,6 @@ from ..release import Provenance, Release, versions
 from ..tables import codec, partition, sql
 from ..tables.calibration import Step
 from ..tables.draw import draw
-from ..tables.init import suited
 from ..tables.measures import Compiled, compiled
 from ..tables.price import BETA, Offer, Terms, offer
 from ..tables.query import Query
@@ -304,10 +303,11 @@ class Curator:
                 self._engine = self._own()
             if not self._registered:
                 self._pin()
-                for name, table in self.tables.items():
-                    self._engine.register(table, self._keyed("rows", name)[:32])
-                    suited(self._engine.kinds(name), table.schema)
-                self._registered = True
+            for name, table in self.tables.items():  # by somebody else an engine may be told to forget them
+                key = self._keyed("rows", name)[:32]
+                if not self._registered or not self._engine.holds(table, key):
+                    self._engine.register(table, key)
+            self._registered = True
         return self._engine
 
     def _own(self) -> Engine:

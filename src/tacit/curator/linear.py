@@ -6,7 +6,7 @@ Whatever is asked later of a model that was released is free, with what is known
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -19,7 +19,7 @@ from ..core.randomness import SYSTEM
 from ..tables.accuracy import public_size
 from ..tables.linear import Counted, TableDomain
 from ..tables.relation import Where
-from ..workloads import Answered, Method, Plan, Price, Released, Workload
+from ..workloads import Answered, Plan, Price, Released, Workload
 from ..workloads import method as method_of
 from ..workloads import plan as planned
 from . import archive
@@ -46,21 +46,18 @@ def _of(tables: Mapping[str, Table], workload: object) -> TableDomain:
     return _domain(tables, workload.domain)
 
 
-def _prices(domain: TableDomain, terms: Mapping[str, Any], budget: Budget | None) -> list[Price]:
+def _price(domain: TableDomain, terms: Mapping[str, Any], budget: Budget | None = None) -> Price:
     """The price of a release about units that move the histogram as those of the table do.
 
-    Who allows a delta may buy without: pure epsilon is another, where it costs no more of the budget.
+    A budget that has no place for a delta buys without.
     """
     given = {name: value for name, value in terms.items() if value is not None}
     if unknown := given.keys() - {"epsilon", "delta", "rho"}:
         raise BadParameter("price", sorted(unknown), "in epsilon, or rho, or epsilon and delta")
     price = Price.of(**given, unit=domain.distance).shared  # a ledger counts what came before
-    if "delta" not in given or budget is None:
-        return [price]
-    pure = Price.of(epsilon=given["epsilon"], unit=domain.distance)
-    if budget.price(pure.loss()) > (cost := budget.price(price.loss())):
-        return [price]
-    return [pure] if cost == math.inf else [price, pure]
+    if "delta" in given and budget is not None and budget.price(price.loss()) == math.inf:
+        return Price.of(epsilon=given["epsilon"], unit=domain.distance)
+    return price
 
 
 def _about(tables: Mapping[str, Table], domain: TableDomain) -> int | None:
@@ -75,9 +72,7 @@ def plan(
     workload: Workload,
     n: int | None,
     beta: Number,
-    *,
     budget: Budget | None = None,
-    methods: Sequence[Method] | None = None,
     **terms: Any,
 ) -> Plan:
     """Every method's predicted error and time; reads no data.
@@ -85,8 +80,7 @@ def plan(
     How many records there are is private, so an n that is told is a promise: methods that need it may rest on it.
     """
     domain = _of(tables, workload)
-    price, *instead = _prices(domain, terms, budget)
-    return planned(workload, n, price, methods, beta, about=_about(tables, domain), instead=instead)
+    return planned(workload, n, _price(domain, terms, budget), beta=beta, about=_about(tables, domain))
 
 
 def answer(
@@ -102,13 +96,15 @@ def answer(
 ) -> Released:
     """Buy the answers of a workload, once."""
     domain = _of(curator.tables, workload)
-    people, risk = None if n is None else whole("n", n), probability("beta", beta)
-    methods = None if method == "auto" else [method_of(method)]
-    price, *instead = _prices(domain, terms, curator.budget)
-    if methods is None or instead:
-        told = plan(curator.tables, workload, n, beta, budget=curator.budget, methods=methods, **terms)
-        methods, price = methods or [told.best], told.rows[0].price
-    (chosen,) = methods
+    price, people, risk = (
+        _price(domain, terms, curator.budget),
+        None if n is None else whole("n", n),
+        probability("beta", beta),
+    )
+    if method == "auto":
+        chosen = plan(curator.tables, workload, n, beta, curator.budget, **terms).best
+    else:
+        chosen = method_of(method)
     if (reason := chosen.refusal(workload, people, price)) is not None:
         raise BadQuestion(f"{chosen.name}: {reason}")
     charge = curator.ledger.charge(
@@ -139,7 +135,10 @@ def query(curator: Curator, workload: Workload) -> Answered:
     domain, found = _of(curator.tables, workload), []
     for entry in curator.ledger.entries():
         if entry.kind == "release" and entry.body["form"] == "workload" and entry.data is not None:
-            released = archive.loads(entry.data)
+            try:
+                released = archive.loads(entry.data)
+            except (BadParameter, AttributeError, TypeError):  # of a version that wrote otherwise
+                continue
             if released.workload.domain == domain and released.model is not None:
                 found.append(released.query(workload))
     if not found:
@@ -164,4 +163,4 @@ def online(curator: Curator, domain: TableDomain, n: int | None, terms: dict[str
     people = _about(curator.tables, known) if n is None else n
     if people is None:
         raise BadParameter("n", n, "about how many records there are: given here, or for a whole table by its size")
-    return Online(curator, known, _prices(known, price, None)[0], n=people, **terms)
+    return Online(curator, known, _price(known, price), n=people, **terms)

@@ -18,7 +18,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..core.errors import BadParameter
+from ..core.errors import BadParameter, BadSchema
+from ..tables.init import suited
 from ..tables.plan import Plan
 
 if TYPE_CHECKING:
@@ -63,8 +64,18 @@ class Engine(ABC):
                     f"one that holds a table {name!r} of another schema, or for another ledger",
                     "an engine for each curator, or one that was told to forget that table",
                 )
+            self._held.pop(name, None)  # until it is read
             self._register(table, key)
+            try:
+                suited(self.kinds(name), table.schema)
+            except BadSchema:
+                self._forget(name)
+                raise
             self._held[name] = held
+
+    def holds(self, table: Table, key: str) -> bool:
+        """Whether the table of this name is this one, as it was registered with this key."""
+        return self._held.get(table.schema.name) == (table.schema.digest, key)
 
     @abstractmethod
     def _register(self, table: Table, key: str) -> None:

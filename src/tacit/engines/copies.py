@@ -19,7 +19,7 @@ from pathlib import Path
 from ..core.errors import BadParameter
 from ..tables.schema import Schema
 
-FORMAT = "3"  # of bounded tables: what it is made from has one copy for each
+FORMAT = "4"  # of bounded tables: what it is made from has one copy for each
 _ENDING = ".duckdb"
 _DRAFT = "draft-"
 

@@ -48,7 +48,9 @@ def records(content: Bytes) -> Iterator[list[str | None]]:
 
 
 def uniform(content: Bytes, columns: int) -> bool:
-    """Whether lines end all alike, as far as a database must be told: then it reads them so, or fails."""
+    """Whether the header fits, and lines end all alike as far as a database must be told: it reads them, or fails."""
+    if not _RECORD.match(content, _start(content)):
+        return False
     _, ending, _ = _record(content, _start(content))
     if ending == b"\r\n":
         return _count(content, b"\r\n") == _count(content, b"\r")

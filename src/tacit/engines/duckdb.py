@@ -55,6 +55,7 @@ class DuckDB(Engine):
         schema, d = table.schema, self._dialect
         if schema.name in self._tables:  # registered again: what was read before is let go of
             self._release(self._tables.pop(schema.name).source)
+            del self._prints[schema.name]
         self._statements = {}  # a new one: what another thread is translating goes into the old
         source, name, known = Source(table.data, schema), self._free(), None
         try:

@@ -178,7 +178,7 @@ def _type(arrow: Any) -> Type | None:
     import pyarrow as pa
     from pyarrow import types
 
-    if types.is_dictionary(arrow):
+    if types.is_dictionary(arrow) or types.is_run_end_encoded(arrow):
         return _type(arrow.value_type)
     if isinstance(arrow, pa.BaseExtensionType):
         return "text" if arrow.extension_name == "arrow.uuid" else _type(arrow.storage_type)

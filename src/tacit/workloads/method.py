@@ -90,8 +90,9 @@ class Released:
             return Answered(workload, self.answers, self.errors, self._statement(self.errors))
         if self.model is None:
             raise BadQuestion(f"a release by {self.method} holds the answers of its own workload and no model")
+        answers = workload.answer(self.model)  # what is too large is refused here
         errors = self.model.reach(workload, self.beta)
-        return Answered(workload, workload.answer(self.model), errors, self._statement(errors))
+        return Answered(workload, answers, errors, self._statement(errors))
 
     def _statement(self, errors: Floats | None) -> str:
         if errors is None:

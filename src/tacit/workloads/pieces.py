@@ -57,7 +57,7 @@ def pieces(part: Workload) -> Iterator[tuple[Axes, Integers, Pieces]]:
     elif isinstance(part, Predicates):
         together: defaultdict[Axes, list[int]] = defaultdict(list)
         for i, factors in enumerate(part.factors):
-            together[tuple(factors)].append(i)
+            together[tuple(a for a, f in factors.items() if not (f == 1).all())].append(i)  # the others ask nothing
         for axes, members in together.items():
             found = np.array([[_moments(part.factors[i][a]) for a in axes] for i in members])
             yield axes, np.array(members), products(*found.reshape(len(members), len(axes), 3).transpose(2, 0, 1))

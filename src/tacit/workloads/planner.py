@@ -20,11 +20,10 @@ from .workload import Workload
 
 @dataclass(frozen=True)
 class Row:
-    """A method with what it predicts at a price, or why it cannot be used."""
+    """A method with what it predicts, or why it cannot be used."""
 
     method: Method
     prediction: Prediction | None
-    price: Price
     reason: str = ""
 
 
@@ -68,8 +67,7 @@ class Plan:
             entry |= {"mean": p and p.mean, "rms": p and p.rms, "worst": p and p.worst, "kind": p and p.kind}
             entry |= {"seconds": p and p.seconds, "seconds_per_query": p and p.seconds / self.workload.queries}
             entry |= {"n": self.n, "normalised": p and (p.worst / records if records else None)}
-            other = "" if row.price == self.price else f"{row.price}: "
-            found.append(entry | {"why": other + p.why if p else row.reason})
+            found.append(entry | {"why": p.why if p else row.reason})
         return found
 
     def __str__(self) -> str:
@@ -97,20 +95,15 @@ def plan(
     beta: Number = 0.05,
     *,
     about: int | None = None,
-    instead: Sequence[Price] = (),
 ) -> Plan:
     """Every method's prediction, ranked by mean error; n is the public number of records, or None.
 
     Where n is None, `about` may be a rough one: it serves to rank methods that can do without n, and no others.
-    A method that has less error at a price within this one, or that would do `instead`, stands at that.
     """
     probability("beta", beta)
     people, rough = (None if number is None else whole("n", number) for number in (n, about))
     chosen = tuple(METHODS if methods is None else methods)
-    rows = []
-    for m in chosen:
-        known = people if m.needs_n else people or rough
-        rows.append(min((_row(m, workload, known, p, beta) for p in (price, *price.within, *instead)), key=_error))
+    rows = [_row(m, workload, people if m.needs_n else people or rough, price, beta) for m in chosen]
     means = {row.method.name: row.prediction.mean for row in rows if row.prediction is not None}
     return Plan(workload, people, price, tuple(sorted(rows, key=lambda row: _rank(row, means))), rough)
 
@@ -118,13 +111,9 @@ def plan(
 def _row(method: Method, workload: Workload, n: int | None, price: Price, beta: Number) -> Row:
     try:
         reason = method.refusal(workload, n, price)
-        return Row(method, None if reason else method.predict(workload, n, price, beta), price, reason or "")
+        return Row(method, None, reason) if reason else Row(method, method.predict(workload, n, price, beta))
     except BadParameter as error:  # noise that cannot be drawn at this price, by this method
-        return Row(method, None, price, str(error))
-
-
-def _error(row: Row) -> float:
-    return float("inf") if row.prediction is None else row.prediction.mean
+        return Row(method, None, str(error))
 
 
 def _rank(row: Row, means: dict[str, float]) -> tuple[float, float]:

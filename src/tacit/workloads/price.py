@@ -84,11 +84,6 @@ class Price:
         return self
 
     @property
-    def within(self) -> tuple[Price, ...]:
-        """Other prices that keep the same promise, on their own."""
-        return ()
-
-    @property
     def amount(self) -> Fraction:
         """The price in its currency."""
         return self.epsilon or self.rho or Fraction(0)
@@ -136,10 +131,6 @@ class EpsilonDelta(Price):
         if variance_for(square, Fraction(1), 1) >= 1 / (2 * self.amount):
             return self.shared
         return GaussianPrice(None, square / 2, self.unit, f"{self.stated}, by its profile")
-
-    @property
-    def within(self) -> tuple[Price, ...]:
-        return (Price(self.terms[0], None, self.unit),)
 
     @property
     def shared(self) -> Price:

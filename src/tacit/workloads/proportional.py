@@ -18,7 +18,7 @@ from .data import Floats
 from .domain import Axes, Domain
 
 _CELLS, _MOST = 1 << 20, 2e9  # of a table that is fitted, and of all marginals' looks at it
-_WORK = 1e9  # cells that are looked at, if more than once
+_WORK = 4e9  # cells that are looked at, if more than once
 _SWEEPS = 100
 _CLOSE = 1e-4  # of all records, when nothing more is gained that rows would show
 _LEAST = 1e-9  # of all records in a cell: what noise has taken away is not impossible

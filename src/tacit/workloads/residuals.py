@@ -36,6 +36,7 @@ from .proportional import fits
 from .spread import Spread
 from .workload import Workload
 
+_DEEPEST = 16  # attributes of a query, all of whose residuals are looked at
 _STACK = 1 << 18  # cells of tables that are worked on together
 
 
@@ -136,21 +137,27 @@ class Residuals(Model):
 
     def _marginals(self, tables: Sequence[Axes]) -> Floats:
         """The energies of one cell of each."""
-        found = np.zeros((len(tables), 3))
-        for k in set(map(len, tables)):
-            where = [i for i, axes in enumerate(tables) if len(axes) == k]
-            sets = [tables[i] for i in where]
+        found, held = np.zeros((len(tables), 3)), [self._several(axes) for axes in tables]
+        for k in set(map(len, held)):
+            where = [i for i, axes in enumerate(held) if len(axes) == k]
+            sets = [held[i] for i in where]
             means = 1 / np.array([[self.domain.shape[a] for a in axes] for axes in sets]).reshape(len(sets), k)
             found[where] = self._energies(sets, products(means, 1 - means, 1 - means))
         return found
 
+    def _several(self, axes: Axes) -> Axes:
+        """Those that have more than one value: a single one has no residual."""
+        return tuple(a for a in axes if self.domain.shape[a] > 1)
+
     def _energies(self, sets: Sequence[Axes], pieces: Pieces) -> Floats:
         """Those of queries on sets of one length, one for each, or all on one."""
         (at, known), found = self._known, np.zeros((1, 3))
+        if len(sets[0]) > _DEEPEST:
+            return np.full((len(pieces(())[0]), 3), math.inf)
         for places in subsets(tuple(range(len(sets[0])))):
             squares, largest = pieces(places)
             each = known[[at.get(part, -1) for part in within(sets, places)]]
-            each = np.where(squares[:, None] > 0, each, 0)  # a single value has no residual
+            each = np.where(squares[:, None] > 0, each, 0)  # what is not asked for need not be known
             top = self._largest(found[:, 2], each[:, 2] * largest)
             found = np.column_stack([found[:, :2] + each[:, :2] * squares[:, None], top])
             if np.isinf(top).all():
@@ -173,7 +180,12 @@ class Residuals(Model):
             self._part(part, beta) if axes is None else np.full(part.queries, next(each))
             for part, axes in zip(workload.parts, known, strict=True)
         ]
-        return np.concatenate(found)
+        return np.concatenate(found) + self._rounding
+
+    @cached_property
+    def _rounding(self) -> float:
+        """What the sums of residuals are off by at most, as floats."""
+        return 1e-13 * max((float(np.abs(r).max()) for r in self.residuals.values()), default=0.0)
 
     def _part(self, part: Workload, beta: float) -> Floats:
         """The same of other queries, which are known where all their residuals are."""

@@ -35,6 +35,7 @@ class Workload(ABC):
     queries: int
     grid: Fraction = Fraction(1)
     given_weights: Floats | None = None
+    part_weights: Floats = np.ones(1)  # how much each part matters, beside the weights that it has itself
 
     @abstractmethod
     def answer(self, counts: Counts) -> Floats:
@@ -71,11 +72,6 @@ class Workload(ABC):
     def parts(self) -> tuple[Workload, ...]:
         """The workloads of which this is the union, in order."""
         return (self,)
-
-    @property
-    def part_weights(self) -> Floats:
-        """How much each part matters, beside the weights that it has itself."""
-        return np.ones(1)
 
     @cached_property
     def weights(self) -> Floats:
@@ -124,15 +120,11 @@ class Stack(Workload):
         self._parts, self.domain = tuple(parts), parts[0].domain
         self.queries = sum(part.queries for part in parts)
         self.grid = min(part.grid for part in parts)
-        self._part_weights = importance(weights, len(parts))
+        self.part_weights = importance(weights, len(parts))
 
     @property
     def parts(self) -> tuple[Workload, ...]:
         return self._parts
-
-    @property
-    def part_weights(self) -> Floats:
-        return self._part_weights
 
     @cached_property
     def weights(self) -> Floats:
