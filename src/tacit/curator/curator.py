@@ -37,6 +37,7 @@ from ..release import Provenance, Release, versions
 from ..tables import codec, partition, sql
 from ..tables.calibration import Step
 from ..tables.draw import draw
+from ..tables.init import suited
 from ..tables.measures import Compiled, compiled
 from ..tables.price import BETA, Offer, Terms, offer
 from ..tables.query import Query
@@ -307,6 +308,7 @@ class Curator:
                 key = self._keyed("rows", name)[:32]
                 if not self._registered or not self._engine.holds(table, key):
                     self._engine.register(table, key)
+                    suited(self._engine.kinds(name), table.schema)
             self._registered = True
         return self._engine
 

@@ -18,8 +18,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..core.errors import BadParameter, BadSchema
-from ..tables.init import suited
+from ..core.errors import BadParameter
 from ..tables.plan import Plan
 
 if TYPE_CHECKING:
@@ -66,11 +65,6 @@ class Engine(ABC):
                 )
             self._held.pop(name, None)  # until it is read
             self._register(table, key)
-            try:
-                suited(self.kinds(name), table.schema)
-            except BadSchema:
-                self._forget(name)
-                raise
             self._held[name] = held
 
     def holds(self, table: Table, key: str) -> bool:

@@ -12,8 +12,9 @@ of a cell its own noise has as coefficient the error's variance over its own, an
 
 Mean.  Small noises are mostly 0, and then the sum of |a| times their variance is what counts (`spread.py`).  In the
 error of a cell of T the coefficient of a cell of S depends on the axes B that both have, and on which of them the two
-agree.  With n_A the cells of A, s_S times the sum of all |a| is
-    sum over the cells of B of  |sum_{A in B} s_A n_A^2 prod_{i in A} ([they agree in i] - 1 / n_i)| / (n_B n_T).
+agree.  With n_A the cells of A, and over the cells of B, s_S times the sum of all |a| is the mean of |X| / n_T, with
+    X = sum_{A in B} s_A n_A^2 prod_{i in A} ([they agree in i] - 1 / n_i),
+and times the sum of all a^2 that of X^2 / (n_S n_T^2 s_S).  Of noises that are not small this is what counts.
 
 References.  Xiao, He, Zhang, Kifer, NeurIPS 2023; Darroch and Speed, Ann. Statist. 11 (1983).
 """
@@ -32,12 +33,11 @@ import numpy as np
 from ..mechanisms import Laplace
 from .data import Floats
 from .domain import Axes, Domain
-from .price import Noise, variance
+from .price import SMALL, Noise, variance
 from .residuals import Energy, Residuals, centred, subsets, within
 from .spread import Spread
 
 _STACK = 1 << 18  # cells of tables that are worked on together
-_SMALL = 4.0  # a variance: with more, the steps of a noise are hardly seen
 
 
 class Averaged(Residuals):
@@ -102,19 +102,31 @@ def averaged(
 
 
 def rates(model: Averaged, sets: Sequence[Axes], noises: Sequence[Noise]) -> Floats:
-    """(sum |a| s)^2 / sum a^2 s in a cell of each table: its variance in steps of its coefficients, if that is seen."""
-    found = np.full(len(sets), np.inf)
-    for members in _alike(model.domain, sets, noises).values():
-        if variance(noises[members[0]]) < _SMALL:
-            T = sets[members[0]]  # which tells of those of its shape
-            met = Counter(tuple(a for a in S if a in T and model.domain.shape[a] > 1) for S in sets)
-            size = sum(times * _size(model, B) for B, times in met.items()) / model.domain.cells(T)
-            found[members] = size**2 / model.energy(T).variance
+    """(sum |a| s)^2 / sum a^2 s in a cell of each table: its variance in steps of its coefficients, if that is seen.
+
+    Noises that are not small are as good as normal: they add their mean, squared.
+    """
+    found, shape = np.full(len(sets), np.inf), model.domain.shape
+    groups = _alike(model.domain, sets, noises)
+    of = {id(noise): variance(noise) for noise in noises}
+    for (*_, own), members in groups.items():
+        if of[own] >= SMALL:
+            continue
+        T, small, large = sets[members[0]], 0.0, 0.0  # which tells of those of its shape
+        for (*sizes, key), others in groups.items():
+            met = Counter(tuple(a for a in sets[i] if a in T and shape[a] > 1) for i in others)
+            for B, times in met.items():
+                absolute, square = _sizes(model, B)
+                if of[key] < SMALL:
+                    small += times * absolute
+                else:
+                    large += times * square / (math.prod(sizes) * of[key])
+        found[members] = (small**2 + 2 / math.pi * large) / model.domain.cells(T) ** 2 / model.energy(T).variance
     return found
 
 
-def _size(model: Averaged, B: Axes) -> float:
-    """The sum over the cells of B, in the mean."""
+def _sizes(model: Averaged, B: Axes) -> tuple[float, float]:
+    """The means of |X| and of X^2 over the cells of B."""
     inside = (tuple(compress(B, which)) for which in product((0, 1), repeat=len(B)))
     sums = np.array([model.energies[A].variance * float(model.domain.cells(A)) ** 2 for A in inside])
     sums = sums.reshape((2,) * len(B))
@@ -122,11 +134,11 @@ def _size(model: Averaged, B: Axes) -> float:
         n = model.domain.shape[a]
         out, into = np.split(sums, 2, axis=i)
         sums = np.concatenate([out + into * (1 - 1 / n), out - into / n], axis=i)
-    sums = np.abs(sums)
+    both = np.array([np.abs(sums), sums**2])
     for a in B:
         n = model.domain.shape[a]
-        sums = sums[0] / n + sums[1] * (1 - 1 / n)
-    return float(sums)
+        both = both[:, 0] / n + both[:, 1] * (1 - 1 / n)
+    return float(both[0]), float(both[1])
 
 
 def _alike(domain: Domain, sets: Sequence[Axes], noises: Sequence[Noise]) -> dict[tuple[int, ...], list[int]]:

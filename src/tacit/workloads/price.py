@@ -26,6 +26,7 @@ from ..core.loss import Concentrated, Loss, Pure
 from ..mechanisms import Gaussian, Laplace
 
 Noise = Laplace | Gaussian
+SMALL = 1.0  # a variance, in steps: with more, the steps of a noise are hardly seen
 _LEAST = 1e-100
 
 

@@ -21,7 +21,7 @@ from __future__ import annotations
 
 import math
 from collections import defaultdict
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import lru_cache
 from typing import Any
@@ -37,7 +37,7 @@ from .data import Data, Floats, Integers
 from .domain import CELLS, Axes, Domain, shown
 from .marginals import Marginal
 from .method import Method, Prediction, Released
-from .price import Noise, Price
+from .price import SMALL, Noise, Price, variance
 from .residuals import Energy, Residuals, alike, centred, subsets
 from .workload import Workload
 
@@ -69,6 +69,7 @@ class Residual(Method):
         spread = Residuals(workload.domain, {}, _energies(workload.domain, noises), price.epsilon is not None).spread(
             list(tables)
         )
+        spread = replace(spread, rates=_rates(workload.domain, list(tables), noises))
         sizes = np.array([workload.domain.cells(axes) for axes in tables], float)
         mass, b = sizes * np.array(list(tables.values())), float(probability("beta", beta))
         mean = float(np.average(spread.means, weights=mass))
@@ -150,6 +151,25 @@ def weighted(workload: Workload) -> dict[Axes, float] | None:
         if not isinstance(part, Marginal):
             return None
         found[part.axes] = found.get(part.axes, 0.0) + weight
+    return found
+
+
+def _rates(domain: Domain, tables: list[Axes], noises: dict[Axes, Noise]) -> Floats:
+    """As in `averaged.py`: the noise of a residual on A, of variance s in steps of 1 / N, has in a cell coefficients
+    whose |a| add up to 2^|A| c_A / N and whose squares to c_A / N^2, spread over the cells of other axes."""
+    steps = {key: variance(noise) for key, noise in {id(noise): noise for noise in noises.values()}.items()}
+    found = np.full(len(tables), np.inf)
+    if min(steps.values()) >= SMALL:
+        return found
+    for i, T in enumerate(tables):
+        small = large = whole = 0.0
+        for A in subsets(tuple(a for a in T if domain.shape[a] > 1)):
+            s, N = steps[id(noises[A])], domain.cells(A)
+            c, share = math.prod(1 - 1 / domain.shape[a] for a in A), N / domain.cells(T)
+            square = c * (share / N) ** 2 * s
+            small, large = (small + 2 ** len(A) * c * share / N * s, large) if s < SMALL else (small, large + square)
+            whole += square
+        found[i] = (small**2 + 2 / math.pi * large) / whole
     return found
 
 
