@@ -98,7 +98,7 @@ def tasks() -> Iterator[Task]:
     def on_adult(*peers: Peer) -> tuple[Peer | None, ...]:
         return peers if real else (None,) * len(peers)
 
-    one = on_adult(Peer("residual + non-negativity", 0.0089, 0.04))
+    one = on_adult(Peer("residual + non-negativity", 0.0089))
     yield Task("Adult, all 1-way", everyone, Residual(), 1, (1,), one, nonnegative=True)
     two = on_adult(Peer("residual + non-negativity", 0.170, 0.04))
     yield Task("Adult, all 2-way", everyone, Residual(), 2, (2,), two, nonnegative=True)

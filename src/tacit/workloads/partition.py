@@ -28,6 +28,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
+from functools import lru_cache
 
 import numpy as np
 from scipy.optimize import isotonic_regression
@@ -44,7 +45,7 @@ from .marginals import Marginal
 from .method import Prediction, Released
 from .price import Price, variance
 from .ranges import Ranges
-from .rising import Rising, cumulative, ends
+from .rising import Rising, Sums, cumulative, ends
 from .top_down import top_down
 from .tree import Tree
 from .workload import Workload
@@ -77,18 +78,18 @@ class Partition(Hierarchy):
         self, workload: Workload, data: Data, price: Price, source: Source, *, n: int | None, beta: float
     ) -> Released:
         ranges, (first, second) = as_ranges(workload), _shares(price)
-        few = some(ranges)
-        fine = self.estimate(ranges, data, first, source, _first(few, first))
+        fine = self.estimate(ranges, data, first, source, _first(some(ranges), first))
+        reach, mean = _of_first(ranges, first)
         rough = top_down(fine.tree, fine.noisy)
         sigma2 = variance(second.noise(Marginal(ranges.domain, ranges.axes).distance(price.unit)))
         bucket = buckets(_unsure(rough, fine.tree.variances[0]), _ends(ranges), _WORTH * sigma2)
         within = _shares_within(rough, bucket)
         merged, counts = _merged(ranges, data, bucket, within)
         tree, _, noisy = sketch(merged, second).measure(merged, counts, second, source)
-        known, told = (1 / _mean_variance(*each) for each in ((fine.tree, few), (tree, merged)))
+        known, told = 1 / mean, 1 / _mean_variance(tree, merged)
         by_bucket = (known * np.bincount(bucket, rough) + told * top_down(tree, noisy)) / (known + told)
         both = within * by_bucket[bucket]
-        farthest, sums = cumulative(fine.tree, fine.noises).worst(beta), np.cumsum(fine.values)
+        farthest, sums = reach.worst(beta), np.cumsum(fine.values)
         kept = np.clip(np.cumsum(both), sums - farthest, sums + farthest)
         rising = np.maximum(isotonic_regression(kept).x, 0)
         model = Rising(workload.domain, ranges.axes[0], np.diff(rising, prepend=0.0), 2 * farthest)
@@ -106,6 +107,16 @@ def _first(ranges: Ranges, price: Price) -> Design:
     """The best tree, with half as much for all that is above the values."""
     best = design(ranges, price)
     return replace(best, shares=(best.shares[0], *(-(-share // 2) for share in best.shares[1:])))
+
+
+@lru_cache(maxsize=8)
+def _of_first(ranges: Ranges, price: Price) -> tuple[Sums, float]:
+    """The errors of its cumulative counts, and the mean variance of some ranges: public, and the same each time."""
+    few = some(ranges)
+    plan = _first(few, price)
+    noises = plan.noises(ranges, price)
+    tree = plan.tree(noises)
+    return cumulative(tree, noises), _mean_variance(tree, few)
 
 
 def _ends(ranges: Ranges) -> Floats:
