@@ -24,16 +24,17 @@ Integers = NDArray[np.int64]
 _MARGIN = 2.0**-40  # on exp(-x) in floating point; any libm is within a few 2^-53
 _DIGITS = 10  # binary digits of a probability that all lanes of a word go through together
 _FEW = 16  # coins that are as quickly tossed one by one
+_TABLES = 64  # that are kept: one may take 200 kB
 _CHUNK = 1 << 14  # words of coins made in one go, so that they stay in a core's second-level cache
 
 
-@lru_cache(maxsize=256)
+@lru_cache(maxsize=_TABLES)
 def laplace_table(scale: Fraction, two_sided: bool, width: int) -> Table:
     """P[k] proportional to exp(-|k| / scale)."""
     return Table(Exponent(1 / scale, Fraction(0), math.ceil(scale)), two_sided, width)
 
 
-@lru_cache(maxsize=256)
+@lru_cache(maxsize=_TABLES)
 def gaussian_table(sigma2: Fraction, width: int) -> Table:
     """P[k] proportional to exp(-k^2 / (2 sigma2)); the spread is at least sigma."""
     return Table(Exponent(Fraction(0), 1 / (2 * sigma2), math.isqrt(math.floor(sigma2)) + 1), True, width)
