@@ -96,11 +96,8 @@ def answer(
 ) -> Released:
     """Buy the answers of a workload, once."""
     domain = _of(curator.tables, workload)
-    price, people, risk = (
-        _price(domain, terms, curator.budget),
-        None if n is None else whole("n", n),
-        probability("beta", beta),
-    )
+    price, people = _price(domain, terms, curator.budget), None if n is None else whole("n", n)
+    risk = probability("beta", beta)
     if method == "auto":
         chosen = plan(curator.tables, workload, n, beta, curator.budget, **terms).best
     else:

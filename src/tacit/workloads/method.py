@@ -115,7 +115,10 @@ class Released:
         return replace(self, answers=np.rint(self.answers), errors=errors, notes=(*self.notes, "rounded"))
 
     def synthetic(self, n: int, source: Source = SYSTEM) -> Arrow:
-        """n rows, as a table of Arrow, whose counts follow the model."""
+        """n rows, as a table of Arrow, whose counts follow the model.
+
+        Those of noisy marginals over more than 2^20 cells come from a tree, and need not follow all of them.
+        """
         if self.model is None:
             raise BadQuestion(f"a release by {self.method} has no model to draw rows from")
         return records(self.model.domain, self.model.synthetic(n, source))
