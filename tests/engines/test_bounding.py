@@ -133,6 +133,16 @@ def test_the_least_of_many(most):
         assert (least(words, sizes, most, lambda at, t=places: t.take(pa.array(at))) == expected).all()
 
 
+@pytest.mark.parametrize("units", [255, 256, 300])
+def test_more_rows_than_a_block(units):
+    """They are those of the reference, whichever type the numbers of units need."""
+    r = np.random.default_rng(units)
+    own = r.permutation(np.concatenate([np.repeat(np.arange(units), 2), np.zeros(2**15, int), [units - 1] * 5]))
+    rows = [(int(unit), None, i, i % 3, "x") for i, unit in enumerate(own)]
+    known = schema(1, parts=False)
+    assert kept(rows, known, chunk=50_000) == expected(rows, known)
+
+
 @given(
     st.lists(st.lists(st.one_of(st.integers(-3, 3), st.sampled_from([-(2**63), 2**63 - 1])), max_size=6), max_size=3)
 )

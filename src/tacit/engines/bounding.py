@@ -7,16 +7,17 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
 
 from ..tables.domain import Domain
 from ..tables.schema import Schema
-from .hash_arrays import BITS, Column, Integers, Texts, Words, digits, hashed
+from .hash_arrays import BITS, Column, Integers, Texts, Words, digits, hashed, taken
 from .keyed_hash import Choice, P, coefficients
 from .least import Mask, least
-from .units import Units, coded, where
+from .units import Units, coded, put, where
 
 
 def bounded(rows: Any, schema: Schema, key: str, names: Texts, texts: Texts) -> Mask:
@@ -45,14 +46,14 @@ class _Hashing:
     def words(self, many: Mask, heavy: Mask, columns: Mapping[str, Domain], choice: Choice) -> Words:
         """Of each row of these units a word: its unit's number among them, and below it its hash by these columns."""
         c = coefficients(self.key, choice, len(columns))
-        of_unit, numbers = self.units.digits(many), np.cumsum(many, dtype=np.uint64) - np.uint64(1)
+        of_unit, numbers = self.units.digits(many), np.cumsum(many, dtype=np.min_scalar_type(len(many))) - 1
         words = np.empty(np.count_nonzero(heavy), np.uint64)
         start = end = 0
         for batch in self.rows.to_batches():
             if len(at := np.flatnonzero(heavy[start : start + len(batch)])):
                 own = self.units.codes[start : start + len(batch)][at]
                 held = [digits(batch.column(name), domain, at, self.texts) for name, domain in columns.items()]
-                unit, number = _of(of_unit, own), _of(numbers.__getitem__, own)
+                unit, number = _of(of_unit, own), _of(partial(taken, numbers), own)
                 hashed([unit, *held], number, c, words[end : end + len(at)])
             start, end = start + len(batch), end + len(at)
         return words
@@ -60,7 +61,7 @@ class _Hashing:
     def least_part(self, name: str, domain: Domain) -> Mask:
         """Which rows are in the part of their unit that has the least hash, and of parts of one hash the least."""
         many = self.units.counts() > 1
-        heavy = many[self.units.codes]
+        heavy = self.units.marked(many)
         chosen = ~heavy
         if not many.any():
             return chosen
@@ -70,14 +71,14 @@ class _Hashing:
         own, both = words >> BITS, (words & P) << BITS | places.view(np.uint64)
         first = np.full(np.count_nonzero(many), np.iinfo(np.uint64).max, np.uint64)
         np.minimum.at(first, own, both)
-        chosen[heavy] = both == first[own]
+        put(chosen, heavy, both == first[own])
         return chosen
 
     def least_rows(self, columns: Mapping[str, Domain], most: int) -> Mask:
         """Which rows are among the `most` of their unit that have the least hash, and of rows of one hash the least."""
         counts = self.units.counts()
         many = counts > most
-        heavy = many[self.units.codes]
+        heavy = self.units.marked(many)
         chosen = ~heavy
         if many.any():
 
@@ -86,7 +87,7 @@ class _Hashing:
                 mask[np.flatnonzero(heavy)[some]] = True
                 return where(self.rows.select(list(columns)), mask)  # Arrow would copy all of it, to take some
 
-            chosen[heavy] = least(self.words(many, heavy, columns, "rows"), counts[many], most, rows)
+            put(chosen, heavy, least(self.words(many, heavy, columns, "rows"), counts[many], most, rows))
         return chosen
 
 

@@ -64,8 +64,12 @@ class DuckDBDialect(Dialect):
         return binary(exp.Sub, self.try_cast(e, "DATE"), _EPOCH.copy())
 
     def label(self, e: exp.Expr, labels: Sequence[str]) -> exp.Expr:
+        return call("ENUM_CODE", exp.TryCast(this=e, to=exp.Var(this=self.enum(labels))))
+
+    def enum(self, labels: Sequence[str]) -> str:
+        """The type of these texts."""
         listed = ", ".join(f"'{label.replace(chr(39), 2 * chr(39))}'" for label in labels)
-        return call("ENUM_CODE", exp.TryCast(this=e, to=exp.Var(this=f"ENUM({listed})")))
+        return f"ENUM({listed})"
 
 
 def _list(entries: Sequence[int | None]) -> exp.Expr:

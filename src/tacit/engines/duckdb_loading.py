@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+from collections.abc import Sequence
 from contextlib import closing
 from typing import Any
 
@@ -39,6 +41,7 @@ def loader() -> duckdb.DuckDBPyConnection:
         "python_enable_replacements = false",
         "preserve_insertion_order = false",
         "temp_directory = ''",
+        "disable_parquet_prefetching = true",  # it takes memory, and no less time, where files are at hand
     ):
         database.execute(f"SET {setting}")
     return database
@@ -71,7 +74,7 @@ def _alike(kind: Any) -> bool:
 
 def _bounded(way: str, database: duckdb.DuckDBPyConnection, source: Source, schema: Schema, key: str) -> Any:
     """The canonical rows, read in this way; where there are units, those that are kept of theirs."""
-    d = DuckDBDialect()
+    d = _Named(database)
     place, given = _place(way, database, source, schema)
     found = database.execute(f"DESCRIBE SELECT * FROM {place}", given).fetchall()
     kinds = {name: raw(exp.column(name, quoted=True), str(kind)) for name, kind, *_ in found}
@@ -92,13 +95,25 @@ def _bounded(way: str, database: duckdb.DuckDBPyConnection, source: Source, sche
     return where(rows, bounded(rows, schema, key, of_units, of_texts))
 
 
+class _Named(DuckDBDialect):
+    """Types of labels by their names in a database, which would read a list within a statement again and again."""
+
+    def __init__(self, database: duckdb.DuckDBPyConnection) -> None:
+        self._database, self._names = database, itertools.count()
+
+    def enum(self, labels: Sequence[str]) -> str:
+        name = f"labels{next(self._names)}"
+        self._database.execute(f"CREATE TYPE {name} AS {super().enum(labels)}")
+        return name
+
+
 def _texts(digit: exp.Expr) -> Texts:
     """The digits of texts x, by a database."""
-    query = f"SELECT {DuckDBDialect().render(digit)} AS digit FROM few"
 
     def texts(column: Any) -> Integers:
         import pyarrow as pa
 
+        query = f"SELECT {DuckDBDialect().render(digit)} AS digit FROM few"
         with closing(loader()) as database:
             database.execute("SET preserve_insertion_order = true")
             database.register("few", pa.table({"x": column}))

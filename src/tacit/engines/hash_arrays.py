@@ -17,17 +17,17 @@ Texts = Callable[[Any], Integers]  # the digits of a column of text
 Column = Callable[[slice], Integers]  # the digits of some rows
 
 BITS = P.bit_length()
-_BLOCK = 1 << 14
+BLOCK = 1 << 14  # rows
 
 
 def hashed(columns: Sequence[Column], above: Column, c: Coefficients, out: Words) -> None:
     """Into `out` words of rows: their hashes, by the digits of their unit and of their columns, below other numbers."""
-    spare = np.empty(_BLOCK, np.uint64)
-    for some in blocks(len(out), _BLOCK):
+    spare = np.empty(BLOCK, np.uint64)
+    for some in blocks(len(out)):
         h, rest = out[some], spare[: some.stop - some.start]
         y = np.zeros_like(h)
         for i, (a, column) in enumerate(zip(c.linear, columns, strict=True), 1):
-            y += (a * column(some)).view(np.uint64)
+            y += np.multiply(column(some), a, out=rest.view(np.int64)).view(np.uint64)
             if i % TOGETHER == 0:
                 _fold(y, rest)
         _fold(y, rest)
@@ -37,7 +37,7 @@ def hashed(columns: Sequence[Column], above: Column, c: Coefficients, out: Words
             h += k
             _fold(h, rest)
         np.minimum(h, np.subtract(h, P, out=rest), out=h)  # which wraps around where h is below p
-        h |= above(some) << BITS
+        h |= above(some).astype(np.uint64) << BITS
 
 
 def _fold(x: Words, rest: Words) -> None:
@@ -56,8 +56,11 @@ def digits(column: Any, domain: Domain, at: Integers, texts: Texts) -> Column:
     values, there = held(column)
 
     def digit(some: slice) -> Integers:
-        x = values[at[some]].astype(np.int64)
-        x = x - (domain.lower - 1) if narrow(domain) else wide(x)
+        x = taken(values, at[some]).astype(np.int64)
+        if narrow(domain):
+            x -= domain.lower - 1
+        else:
+            x = wide(x)
         return x if there is None else x * there[at[some]]
 
     return digit
@@ -86,6 +89,11 @@ def positions(at: Integers) -> Any:
     return pa.Array.from_buffers(pa.int64(), len(at), [None, buffer])
 
 
-def blocks(size: int, block: int) -> Iterator[slice]:
+def taken(values: Integers, at: Integers) -> Integers:
+    """values[at], for places that are known to be there: NumPy does not look, and is faster."""
+    return values.take(at, mode="clip")
+
+
+def blocks(size: int, block: int = BLOCK) -> Iterator[slice]:
     """All places, so many at a time."""
     return (slice(start, min(start + block, size)) for start in range(0, size, block))

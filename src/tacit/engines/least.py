@@ -9,12 +9,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .hash_arrays import BITS, Integers, Words, blocks, held
+from .hash_arrays import BITS, Integers, Words, blocks, held, taken
 from .keyed_hash import P
 
 Mask = NDArray[np.bool_]
 
-_BLOCK = 1 << 14
 _PARTS = 16  # of the hashes of a unit
 
 
@@ -27,19 +26,23 @@ def least(words: Words, sizes: Integers, most: int, rows: Callable[[Integers], A
     """
     enough = most + 4 * math.sqrt(most) + 2
     fine = np.maximum(sizes * ((_PARTS - 1) / enough), 1).astype(np.int64)  # parts of a unit, if all were told apart
-    parts, counts, one = np.empty(len(words), np.uint8), np.zeros(len(sizes) * _PARTS, np.int32), np.int32(1)
-    for some in blocks(len(words), _BLOCK):
-        own = _units(words[some])
-        part = np.minimum((words[some] & P).view(np.int64) * fine[own] >> BITS, _PARTS - 1)
-        parts[some] = part
-        np.add.at(counts, own * _PARTS + part, one)
-    sums = np.cumsum(counts.reshape(-1, _PARTS), axis=1)
+    parts, counts = np.empty(len(words), np.uint8), np.zeros(len(sizes) * _PARTS, sizes.dtype)
+    one = sizes.dtype.type(1)
+    for some in blocks(len(words)):
+        own, part = _units(words[some]), (words[some] & P).view(np.int64)
+        part *= taken(fine, own)
+        part >>= BITS
+        parts[some] = np.minimum(part, _PARTS - 1, out=part)
+        own *= _PARTS
+        own += part
+        np.add.at(counts, own, one)
+    sums = np.cumsum(counts.reshape(-1, _PARTS), axis=1, dtype=sizes.dtype)
     edge = np.count_nonzero(sums < most, axis=1)[:, None]
     counted = np.take_along_axis(counts.reshape(-1, _PARTS), edge, 1).ravel()
     room = most - (np.take_along_axis(sums, edge, 1).ravel() - counted)
     kept, found, edges = np.empty(len(words), bool), [np.empty(0, np.int64)], edge.ravel().astype(np.uint8)
-    for some in blocks(len(words), _BLOCK):
-        last = edges[_units(words[some])]
+    for some in blocks(len(words)):
+        last = taken(edges, _units(words[some]))
         np.less(parts[some], last, out=kept[some])
         found.append(some.start + np.flatnonzero(parts[some] == last))
     at = np.concatenate(found)
@@ -54,8 +57,9 @@ def _first(words: Words, sizes: Integers, room: Integers, rows: Callable[[Intege
     last, after = ordered[starts + room - 1], np.minimum(starts + room, len(words) - 1)
     torn = (room < sizes) & (ordered[after] == last)
     own = _units(words)
-    kept: Mask = words <= last[own]
-    at = np.flatnonzero((words == last[own]) & torn[own])
+    limit = taken(last, own)
+    kept: Mask = words <= limit
+    at = np.flatnonzero((words == limit) & taken(torn, own))
     if len(at):
         at = at[_in_order(words[at], rows(at))]
         own = _units(words[at])
