@@ -61,6 +61,8 @@ def test_help_names_every_mechanism():
         (["theory", "nonesuch"], "mechanism must be"),
         (["theory", "laplace", "epsilon=-1"], "epsilon must be"),
         (["theory", "laplace", "sigma=1"], "parameter must be"),
+        (["ledger", "open", "x.ledger", "epsilon=0", "--dataset", "people"], "epsilon must be positive; got 0"),
+        (["ledger", "open", "x.ledger", "epsilon=1", "--dataset", "Bad Name"], "name must be a small letter"),
         (["nonesuch"], "nonesuch"),
     ],
 )
@@ -69,3 +71,7 @@ def test_bad_input_is_refused_in_words(arguments, message):
     assert result.exit_code == 2
     assert message in " ".join(result.output.split()) and "Traceback" not in result.output
     assert result.exception is None or isinstance(result.exception, SystemExit)
+
+
+def test_what_is_refused_is_all_that_is_said():
+    assert run("theory", "laplace", "epsilon=abc").output.startswith("epsilon must be")

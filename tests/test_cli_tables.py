@@ -105,6 +105,13 @@ def test_an_answer_is_drawn(data, tmp_path):
     assert (tmp_path / "n.svg").read_text().startswith("<svg")
 
 
+@pytest.mark.parametrize("form", ["--json", "--csv"])
+def test_where_an_answer_is_drawn_is_not_said_amid_the_answer(data, tmp_path, form):
+    words = ["ask", data, QUESTION, "--epsilon", "1", "--budget", "epsilon=1", "--plot", tmp_path / "n.svg", form]
+    result = CliRunner().invoke(app, [str(word) for word in words])
+    assert "drawn:" in result.stderr and "drawn:" not in result.stdout and (tmp_path / "n.svg").exists()
+
+
 def test_init_writes_a_schema_to_complete(data):
     data.with_suffix(".toml").unlink()
     tacit("init", data)
@@ -129,7 +136,11 @@ def test_init_writes_a_schema_to_complete(data):
         (["compare", "99999999999999999999999999x2"], 2, "domain must be whole numbers of at most"),
         (["compare", "9" * 5000], 2, "domain must be whole numbers of at most"),
         (["compare", "10", "--n", "100000000000"], 2, "n must be whole numbers of at most"),
-        (["ask", "nothing.parquet", QUESTION, "--epsilon", "1", "--budget", "epsilon=1"], 2, "nothing.toml"),
+        (["ask", "nothing.parquet", QUESTION, "--epsilon", "1", "--budget", "epsilon=1"], 2, "data must be a file"),
+        (["bounds", "{data}", "age", "--error", "3", "--budget", "epsilon=1"], 2, "price must be epsilon or rho"),
+        (["bounds", "{data}", "age", "--budget", "epsilon=1"], 2, "one of epsilon or rho; got 'nothing'"),
+        (["plan", "{data}", "year", "--epsilon", "1", "--json", "--synthetic", "3", "--buy"], 2, "one of them"),
+        (["plan", "{data}", "year", "--epsilon", "1", "--synthetic", "3"], 2, "--buy"),
         (["offer", "{data}", QUESTION, "--epsilon", "1"], 2, "there is none"),
         (["ledger", "show", "{data}"], 2, ""),
         (["ledger", "verify", "nothing.ledger"], 2, "there is none"),
@@ -151,8 +162,12 @@ def test_methods_are_compared_and_a_table_is_planned(data, tmp_path):
     planned = tacit("plan", data, "year", "--workload", "marginals 1", "--rho", "0.1")
     assert "queries" in planned and not data.with_suffix(".ledger").exists()
     assert "n = 40" in tacit("plan", data, "year", "--epsilon", "1", "--n", "40")
+    facts = json.loads(tacit("plan", data, "year", "--workload", "marginals 1", "--rho", "0.1", "--json"))
+    assert facts["methods"][0]["rank"] == 1 and facts["methods"][0]["method"] in facts["why"]
     bought = tacit("plan", data, "year", "--workload", "marginals 1", "--rho", "0.1", "--buy", "--budget", "rho=1")
     assert "2024" in bought
+    told = json.loads(tacit("plan", data, "year", "--workload", "marginals 1", "--rho", "0.1", "--buy", "--json"))
+    assert len(told["answers"]) == 3 and all(f"{answer['count']:.6g}" in bought for answer in told["answers"])
     rows = tacit("plan", data, "year", "--workload", "marginals 1", "--rho", "0.1", "--buy", "--synthetic", "7")
     assert len(rows.splitlines()) == 8 and "0.9 is left" in tacit("ledger", "show", data.with_suffix(".ledger"))
 

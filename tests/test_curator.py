@@ -361,6 +361,14 @@ def test_in_a_budget_with_delta_no_question_costs_more_than_was_asked(place):
             left = c.remaining
 
 
+@pytest.mark.parametrize(
+    ("terms", "told"), [({}, "no epsilon"), ({"epsilon": 1, "foo": 3}, "foo"), ({"rho": 1}, "rho")]
+)
+def test_a_stream_without_its_terms_is_refused(place, terms, told):
+    with curator(place) as c, pytest.raises(BadParameter, match=told):
+        c.above_threshold(10, **terms)
+
+
 def test_a_stream_is_paid_once_survives_a_restart_and_ends(place):
     low, high = "SELECT COUNT(*) FROM visits WHERE age = 3", "SELECT COUNT(*) FROM visits WHERE age >= 0"
     with curator(place, tacit.Budget(epsilon=100)) as c:

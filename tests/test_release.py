@@ -8,6 +8,7 @@ import io
 import json
 import math
 from dataclasses import replace
+from fractions import Fraction
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -26,6 +27,7 @@ from tacit.mechanisms import KeySelection, Quantiles
 from tacit.release import Provenance, Release, consistent, versions
 from tacit.release.export import guarded
 from tacit.release.picture import release_bars
+from tacit.tables import sql
 from tacit.tables.aggregates import count, mean, median, mode, quantile, stddev, sum_, units
 from tacit.tables.draw import Drawn, draw
 from tacit.tables.expression import meaning
@@ -155,6 +157,8 @@ def test_a_release_says_how_far_a_quantile_is_from_its_rank() -> None:
     found = ask(PEOPLE.median("age"), epsilon=1)
     away = f"is at most {found.mechanisms[0].error():.6g} rows away from its rank (95 %)."
     assert f"median_age {away}" in str(found)
+    surer = replace(found, beta=Fraction(1, 1000))
+    assert f"{found.mechanisms[0].error(beta='0.001'):.6g} rows away from its rank (99.9 %)." in str(surer)
     made = offer(WIDE.median("x").query, Budget(epsilon=1), epsilon=1)
     wide = Release.of(made, draw(made, Answer((np.eye(1, made.steps[0].mechanism.cells, 7, int),)), Seeded(1)))  # type: ignore[attr-defined]
     step = dict(wide.recipes)["median_x"].coarse
@@ -369,7 +373,7 @@ def test_what_does_not_add_up_is_not_made_to() -> None:
 def test_the_card_says_what_a_reader_must_know() -> None:
     told = Provenance(tables=(("people", "id", "ab" * 32),), time="2026-01-01", versions=versions(), seeded=True)
     card = ask(CHOSEN, Budget(rho=5, delta="1e-6"), told=told, rho=1).card()
-    assert card["privacy"]["definition"] == "zero-concentrated differential privacy"
+    assert card["privacy"]["definition"] == "approximate zero-concentrated differential privacy"
     assert card["privacy"]["rho"] == pytest.approx(1)
     assert 0 < card["privacy"]["failure_delta"] <= 1e-6
     assert card["privacy"]["relation"] == "AddRemove" and card["privacy"]["rows_per_unit"] == 2
@@ -378,6 +382,12 @@ def test_the_card_says_what_a_reader_must_know() -> None:
     assert card["randomness"].startswith("seeded") and card["implementation"]["tacit"]
     pure = ask(PEOPLE.count(), Budget(epsilon=1), epsilon="0.25").card()
     assert pure["privacy"]["epsilon"] == 0.25 and pure["privacy"]["definition"] == "pure differential privacy"
+    for question, price, definition in [
+        (PEOPLE.count(), {"rho": 1}, "zero-concentrated differential privacy"),
+        (CHOSEN, {"epsilon": 1}, "approximate differential privacy"),  # pure but for its failures
+    ]:
+        made = ask(question, Budget(rho=5, delta="1e-6"), **price).card()
+        assert made["privacy"]["definition"] == definition
 
 
 def test_a_person_can_read_it() -> None:
@@ -385,6 +395,16 @@ def test_a_person_can_read_it() -> None:
     assert "95 % probability" in text and "epsilon = 1" in text and "north" in text
     assert "SEED" in text
     assert "inf" not in str(ask(CHOSEN, Budget(epsilon=5, delta="1e-2"), epsilon=5))
+
+
+def test_a_person_is_told_how_many_rows_are_joined() -> None:
+    other = Table(ROWS, SCHEMA | {"table": {"name": "visits", "unit": "id", "rows": 3}})
+    said = "SELECT COUNT(*) FROM people JOIN visits ON people.id = visits.id"
+    query = sql.parse(said, {"people": PEOPLE, "visits": other}, {}).query
+    made = offer(query, GENEROUS, epsilon=1)
+    text = str(Release.of(made, draw(made, Answer((np.array([5]),)), Seeded(1))))
+    assert "Of the rows of each unit at most 2 of people and 3 of visits are joined." in text
+    assert "At most 2 rows of each unit are counted." in str(ask(PEOPLE.count()))
 
 
 @pytest.mark.parametrize(
@@ -426,4 +446,19 @@ def test_missing_means_have_the_whole_range() -> None:
     release = replace(ask(PEOPLE.aggregate(m=mean("age")), epsilon=1), noisy=((-5,), (3,)))
     column = release.columns["m"]
     assert column.tolist() == [None] and (column.lower[0], column.upper[0]) == (0, 100)
-    assert math.isfinite(release.error()["m"])
+    assert release.error()["m"] == release.card()["accuracy"]["largest_error"]["m"] == 100
+
+
+def test_a_missing_value_counts_among_the_errors_of_the_others() -> None:
+    release = ask(PEOPLE.group_by("member").aggregate(m=mean("age")))
+    counts, totals = release.noisy
+    assert release.error()["m"] < 1
+    assert replace(release, noisy=((-5, counts[1]), totals)).error()["m"] == 100
+    unknown = ask(PEOPLE.group_by("member").aggregate(n=count()).select(r=lambda q: 1 / q["n"]))
+    assert replace(unknown, noisy=((0, 50),)).error()["r"] == math.inf
+
+
+def test_where_no_row_is_shown_there_is_no_error() -> None:
+    release = ask(PEOPLE.group_by("member").aggregate(n=count()).having(lambda q: q["n"] < -1000))
+    assert math.isnan(release.error()["n"])
+    assert release.card()["accuracy"]["largest_error"]["n"] is None

@@ -153,6 +153,7 @@ HOSTILE = {  # columns of a harmless cell, a missing one, and hostile ones
     "float16": pa.array([np.float16(1), None, np.float16("inf"), np.float16("nan")]),
     "unsigned": pa.array([1, None, 2**64 - 1], pa.uint64()),
     "decimal": pa.array([D(1), None, D(10**38 - 1)], pa.decimal128(38, 0)),
+    "fine decimal": pa.array([D(0), None, *(D(f"{sign}0.{10**38 - 1}") for sign in "+-")], pa.decimal128(38, 38)),
     "wide decimal": pa.array([D(1), None, D(10**70)], pa.decimal256(76, 0)),
     "uuid": pa.array([uuid.UUID(int=1).bytes, None, b"\xff" * 16], pa.uuid()),
     "binary": pa.array([b"1", None, b"\xff"]),
@@ -203,6 +204,20 @@ def test_a_unit_whose_name_is_not_unicode_is_left_out(tmp_path, bad):
     for form in ("arrow", "feather", "parquet"):
         data = stored(table, form, tmp_path)
         assert read(DuckDB, data, schema) == read(Reference, data, schema) == {"a": (1,), "b": (3,)}
+
+
+@pytest.mark.parametrize("digits", [1, 10, 37, 38])
+def test_a_unit_that_is_no_whole_number_is_left_out_however_large(tmp_path, digits):
+    """Rounded down, the lowest has a digit more than a decimal of 38."""
+    fine, whole = f"{10**38 - 1}e-{digits}", str(10 ** (38 - digits) - 1)
+    units = [None, *(D(f"{sign}{cell}") for cell in (fine, "0.5", whole) for sign in "+-")]
+    table = pa.table({"who": pa.array(units, pa.decimal128(38, digits)), "n": range(len(units))})
+    schema = schema_of({"n": "integer"})
+    for form in ("arrow", "feather", "parquet"):
+        data = stored(table, form, tmp_path)
+        found = read(DuckDB, data, schema)
+        assert found == read(Reference, data, schema)
+        assert found.keys() == ({whole, f"-{whole}"} if digits < 38 else {"0"})
 
 
 @pytest.mark.parametrize("copies", [False, True])

@@ -31,7 +31,7 @@ from tacit.tables.outputs import (
 A, B, C = Released("a"), Released("b"), Released("c")
 ends = st.floats(-50, 50).map(lambda x: round(x, 2))
 intervals = st.tuples(ends, ends).map(sorted)
-leaves = st.sampled_from([A, B, C, Value(Fraction(2)), Value(Fraction(1, 3)), Value(Fraction(0))])
+leaves = st.sampled_from([A, B, C, *(Value(v) for v in (Fraction(2), Fraction(1, 3), Fraction(0), None))])
 
 
 def _trees(children: st.SearchStrategy[Output]) -> st.SearchStrategy[Output]:
@@ -40,6 +40,8 @@ def _trees(children: st.SearchStrategy[Output]) -> st.SearchStrategy[Output]:
         st.builds(Arithmetic, st.sampled_from("+-*/"), children, children),
         st.builds(Function, st.sampled_from(["abs", "sqrt", "floor", "ceil", "round"]), children),
         st.builds(Choice, compared, children, children),
+        st.builds(Function, st.just("is_missing"), children),
+        st.builds(lambda a, b: Choice(Function("is_missing", a), b, a), children, children),
         compared,
         st.builds(Logic, st.sampled_from(["and", "or"]), compared, compared),
         st.builds(Function, st.just("not"), compared),
@@ -62,6 +64,7 @@ def test_the_interval_holds_whatever_the_truth_within(tree: Output, bounds: Any,
     }
     true = {name: numbers(point(share, *ends)) for name, share, ends in zip("abc", at[3:6], bounds, strict=True)}
     told, truth = evaluate(tree, estimated, 1), evaluate(tree, true, 1)
+    assert np.broadcast_to(told.unsure, 1)[0] or told.missing()[0] == truth.missing()[0]
     if not truth.missing()[0]:
         assert told.lower[0] <= truth.values[0] <= told.upper[0]
 
@@ -147,6 +150,34 @@ def test_a_comparison_is_certain_only_where_intervals_are_apart() -> None:
     told = evaluate(Comparison("<", A, B), {"a": a, "b": b}, 2)
     assert told.tolist() == [True, True]
     assert told.lower.tolist() == [1, 0] and told.upper.tolist() == [1, 1]
+
+
+def test_whether_a_value_is_there_is_as_sure_as_the_noise_allows() -> None:
+    end = np.array([0.0, 0.0]), np.array([9.0, 9.0])
+    mean = numbers(np.array([np.nan, 3.0]), *end, unsure=np.array([True, False]))
+    total, key = numbers(np.array([0, 5]), *end), labels(["x", None])
+    missing, filled = Function("is_missing", A), Choice(Function("is_missing", A), Value(Fraction(-1)), A)
+
+    def interval(output: Output, a: Estimate) -> list[tuple[float, float]]:
+        told = evaluate(output, {"a": a}, 2)
+        return list(zip(told.lower.tolist(), told.upper.tolist(), strict=True))
+
+    assert interval(missing, mean) == [(0, 1), (0, 0)]
+    assert interval(missing, total) == [(0, 0), (0, 0)]
+    assert interval(missing, key) == [(0, 0), (1, 1)]
+    assert interval(Function("is_missing", Value(None)), key) == [(1, 1), (1, 1)]
+    assert interval(filled, mean) == [(-1, 9), (0, 9)]
+    assert interval(filled, total) == [(0, 9), (0, 9)]
+
+
+def test_a_label_that_noise_decides_is_no_certain_one() -> None:
+    word = Choice(Comparison("<", Value(Fraction(5)), A), Value("many"), Value("few"))
+    told = evaluate(
+        Comparison("=", word, Value("many")),
+        {"a": numbers(np.array([6, 60]), np.array([3.0, 57.0]), np.array([9.0, 63.0]))},
+        2,
+    )
+    assert (told.tolist(), told.lower.tolist(), told.upper.tolist()) == ([True, True], [0, 1], [1, 1])
 
 
 def test_what_is_shown() -> None:

@@ -333,8 +333,20 @@ def test_keys_that_are_chosen_need_a_delta() -> None:
     assert told.errors[0].text == f"a key of more than {told.steps[-1].mechanism.error(beta='0.05'):g} units is there"
     more = made(question, ZCDP, rho="0.01", delta="9e-7")
     assert failures(told.loss) < failures(more.loss) <= Fraction(9, 10**7)
-    with pytest.raises(BudgetExceeded):
+    with pytest.raises(BudgetExceeded, match="smaller delta="):
         made(question, ZCDP, rho="0.01", delta="1e-3")
+
+
+def test_keys_take_no_more_of_an_allowances_failures_than_of_the_allowance() -> None:
+    question = PEOPLE.group_by("note", private=True).aggregate(n=count()).query
+
+    def failing(**allowance: Any) -> Fraction:
+        return failures(offer(question, ZCDP, allowance=(Budget(**allowance), [zero]), rho="0.01").loss)
+
+    assert 0 < failing(rho="0.04", delta="1e-8") <= Fraction("1e-8") / 4  # a quarter of the allowance
+    assert failing(rho="0.04", delta="1e-6") == failures(offer(question, ZCDP, rho="0.01").loss)
+    with pytest.raises(BadQuestion, match="an allowance"):
+        failing(rho="0.04")
 
 
 @pytest.mark.parametrize(

@@ -336,7 +336,14 @@ HELD = {
     "text": [pa.string(), pa.dictionary(pa.int8(), pa.string()), pa.null(), pa.uuid()],
     "date": [pa.date32()],
     "timestamp": [pa.timestamp("us"), pa.timestamp("ns", "UTC")],
-    "nothing": [pa.binary(), pa.binary(16), pa.time64("us"), pa.duration("s"), pa.list_(pa.int8())],
+    "nothing": [
+        pa.binary(),
+        pa.binary(16),
+        pa.time64("us"),
+        pa.duration("s"),
+        pa.list_(pa.int8()),
+        pa.decimal128(5, -2),
+    ],
 }
 BOUNDS = {"integer": {"lower": 0, "upper": 1}, "real": {"lower": 0, "upper": 1}, "category": {"values": ["1", "true"]}}
 

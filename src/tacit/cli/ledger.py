@@ -38,9 +38,10 @@ def open_(
 ) -> None:
     """Open a ledger with a budget, which never changes."""
     from ..ledger import Ledger
+    from ..tables.table import named
 
     try:
-        with Ledger.open(place, budget_of(budget), dataset, only_allowed) as ledger:
+        with Ledger.open(place, budget_of(budget), named(dataset), only_allowed) as ledger:
             console.print(escape(f"{ledger!r}"))
     except (TacitError, OSError) as error:
         refuse(error)

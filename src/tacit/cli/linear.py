@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import math
 import sys
 from collections.abc import Iterator
 from itertools import groupby
@@ -16,8 +17,8 @@ from rich.markup import escape
 from rich.table import Table
 
 from ..core.errors import BadParameter, TacitError
-from ._say import console, fail, refuse, watching
-from .tables import Asking
+from ._say import console, fail, refuse, say_json, watching
+from .tables import Asking, Json
 
 if TYPE_CHECKING:
     from ..workloads import Domain, Plan, Workload
@@ -83,17 +84,26 @@ def plan(
     buy: Annotated[bool, typer.Option("--buy", help="Buy the answers by the best method.")] = False,
     method: Annotated[str, typer.Option(help="With --buy: by this method.")] = "auto",
     synthetic: Annotated[int, typer.Option(help="With --buy: write so many synthetic rows as CSV.")] = 0,
+    as_json: Json = False,
 ) -> None:
     """Every way to answer linear queries about a table, best first; with --buy, the answers."""
     from ..curator.linear import plan as planning
     from ..tables.price import BETA
 
     try:
+        if as_json and synthetic:
+            raise BadParameter("output", "--json and --synthetic", "one of them")
+        if synthetic and not buy:
+            raise BadParameter("synthetic", synthetic, "given with --buy, as rows are drawn from what was bought")
         asking = Asking(data, "", budget=budget)
         table, _ = asking.tables()
         domain = table.domain(*attributes)
         asked, price = _workload(domain, workload), dict[str, Any](epsilon=epsilon, rho=rho, delta=delta)
         planned = planning({table.schema.name: table}, asked, n, BETA, **price)
+        if not buy and as_json:
+            told = {"workload": repr(asked), "n": n, "price": str(planned.price), "why": planned.why}
+            say_json({**told, "methods": [{k: _known(v) for k, v in row.items()} for row in planned.records()]})
+            return
         if not buy:
             console.print(escape(str(planned)), soft_wrap=True)
             return
@@ -108,12 +118,22 @@ def plan(
                 writer.writerows(row.values() for row in batch.to_pylist())
             return
         errors = [None] * asked.queries if released.errors is None else released.errors.tolist()
+        if as_json:
+            answers = zip(map(asked.label, range(asked.queries)), released.answers.tolist(), errors, strict=True)
+            rows = [{"query": query, "count": count, "within": _known(within)} for query, count, within in answers]
+            say_json({"method": released.method, "answers": rows})
+            return
         shown = Table("query", "count", "within", title=escape(f"by {released.method}"))
         for i, (answer, error) in enumerate(zip(released.answers.tolist(), errors, strict=True)):
             shown.add_row(escape(asked.label(i)), f"{answer:.6g}", "unknown" if error is None else f"{error:.6g}")
         console.print(shown)
     except (TacitError, OSError) as error:
         refuse(error)
+
+
+def _known(value: Any) -> Any:
+    """For JSON, which has no infinite numbers."""
+    return None if isinstance(value, float) and not math.isfinite(value) else value
 
 
 def _rehearse(planned: Plan, method: str, synthetic: int) -> None:

@@ -16,12 +16,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, get_type_hints
 
 import typer
+from rich.console import Console
 from rich.markup import escape
 from rich.table import Table as Grid
 
 from ..core.budget import Budget
 from ..core.errors import BadParameter, LedgerUnavailable, TacitError
-from ..tables.files import TABLES
+from ..tables.files import TABLES, regular
 from ._say import console, fail, refuse, say_json
 
 if TYPE_CHECKING:
@@ -72,6 +73,8 @@ class Asking:
         from ..tables.table import PublicTable, Table
 
         data = None if self.data.lower().endswith(".toml") else self.data
+        if data is not None and "://" not in data and data.lower().endswith(TABLES):
+            regular("data", data, TABLES)  # before its schema, which is not there either
         table = Table(data, self.schema or self._beside(".toml", "schema"), engine=self.engine)
         return table, {path.stem: PublicTable(path, path.stem) for path in self.public or ()}
 
@@ -235,14 +238,17 @@ def ask(
         told = f"Paid {paid:.6g}" if new else "Free: it was asked before"
         console.print(escape(f"{told}; {left:.6g} of {curator.budget} is left."), soft_wrap=True)
     if place is not None:
-        console.print(f"drawn: {escape(str(plots.save(release.plot(), place)))}")
+        where = Console(stderr=True, highlight=False) if as_json or as_csv else console
+        where.print(f"drawn: {escape(str(plots.save(release.plot(), place)))}")
 
 
 @_asking
 def bounds(asking: Asking) -> None:
     """Buy bounds of a column (in the place of the question) for its schema."""
+    price = {name: value for name, value in asking.terms.items() if value is not None and name != "beta"}
+    if not price.keys() <= {"epsilon", "rho"}:
+        raise BadParameter("price", " ".join(price), "epsilon or rho: bounds are bought at a price")
     with asking.curator() as curator:
-        price = {name: asking.terms[name] for name in ("epsilon", "rho") if asking.terms[name] is not None}
         console.print(escape(str(curator.bounds(asking.question, **price))))
 
 

@@ -50,12 +50,11 @@ def theory(
             console.print(_list())
             return
         kind = _kind(mechanism)
+        told = f"With parameters ({escape(', '.join(_parameters(kind)))}) its price and its error follow."
+        figures = _figures(_make(kind, parameters), beta, relative_error, delta) if parameters else told
         for heading, text in _theorems(kind):
             console.print(f"[bold]{heading}[/bold]  {escape(text)}\n")
-        if parameters:
-            console.print(_figures(_make(kind, parameters), beta, relative_error, delta))
-        else:
-            console.print(f"With parameters ({escape(', '.join(_parameters(kind)))}) its price and its error follow.")
+        console.print(figures)
     except TacitError as error:
         fail(error)
 

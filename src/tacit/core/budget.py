@@ -170,6 +170,7 @@ class Budget:
                 return f"{self} is in {names}, of which {atom} has no finite amount; use another mechanism or budget"
         failing, room = failures(cost), self.failures - self.amounts(spent)[0]
         if failing > room:
-            return f"{self} has {_near(room)} left for failures, and this costs {_near(failing)}; use another mechanism"
+            less = "ask with a smaller delta=, or use another mechanism"
+            return f"{self} has {_near(room)} left for failures, and this costs {_near(failing)}; {less}"
         used, left, price = self.spent(spent), self.remaining(spent), self.price(cost, spent)
         return f"{self} has spent {_near(used)}, and {_near(left)} is left, but this costs {_near(price)}; ask for less"

@@ -18,6 +18,7 @@ TacitError
 
 from __future__ import annotations
 
+from fractions import Fraction
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -53,7 +54,7 @@ class BadParameter(Malformed):
 
     def __init__(self, name: str, given: object, allowed: str) -> None:
         try:
-            text = repr(given)
+            text = str(given) if isinstance(given, Fraction) else repr(given)
         except ValueError:  # an integer too long to print
             text = f"a very large {type(given).__name__}"
         super().__init__(name, text if len(text) <= 80 else f"{text[:77]}...", allowed)

@@ -85,5 +85,5 @@ def buy(
 
 def _noise(epsilon: Number | None, rho: Number | None, moves: Distance[Any]) -> Laplace | Gaussian:
     if (epsilon is None) == (rho is None):
-        raise BadParameter("price", "both or none", "epsilon, or rho")
+        raise BadParameter("price", "nothing" if epsilon is None else "epsilon and rho", "one of epsilon or rho")
     return Gaussian(rho=rho, sensitivity=moves) if epsilon is None else Laplace(epsilon=epsilon, sensitivity=moves)

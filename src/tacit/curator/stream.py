@@ -14,7 +14,7 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 from ..core.distance import ADD_REMOVE, scalar
-from ..core.errors import BadQuestion, LedgerConflict
+from ..core.errors import BadParameter, BadQuestion, LedgerConflict
 from ..core.exact import Number, rational
 from ..core.randomness import SYSTEM
 from ..mechanisms import NumericSparse, Sparse
@@ -39,12 +39,16 @@ class Stream:
         kind: type[Sparse] | type[NumericSparse],
         *,
         threshold: int,
-        epsilon: Number,
+        epsilon: Number | None = None,
         count: int = 1,
         queries: int = 1000,
         name: str = "stream",
         analyst: str | None = None,
+        **unknown: object,
     ) -> None:
+        if epsilon is None or unknown:
+            told = " ".join(unknown) or "no epsilon"
+            raise BadParameter("terms", told, "epsilon, and perhaps count, queries, name and analyst")
         rows = curator.table.schema.rows
         self.mechanism: Comparisons[Any, Any] = kind(
             threshold=threshold,

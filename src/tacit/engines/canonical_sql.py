@@ -78,9 +78,13 @@ def unit(raw: Raw, d: Dialect) -> exp.Expr:
             whole = binary(exp.And, small, binary(exp.EQ, x.copy(), exp.Floor(this=x.copy())))
             return cast(case((whole, x.copy())), d.integers[64])
         case "decimal":
-            whole = binary(exp.EQ, x, exp.Floor(this=x.copy()))
-            return d.text(cast(case((whole, exp.Floor(this=x.copy()))), d.integers[128]))
+            return d.text(cast(_entire(x, d), d.integers[128]))
     return cast(exp.Null(), "TEXT")
+
+
+def _entire(x: exp.Expr, d: Dialect) -> exp.Expr:
+    """A decimal that is a whole number, else missing."""
+    return case((binary(exp.EQ, x, d.truncated(x.copy())), d.truncated(x.copy())))
 
 
 def _text(raw: Raw, d: Dialect) -> exp.Expr:
@@ -153,6 +157,7 @@ def _boolean(raw: Raw, d: Dialect) -> exp.Expr:
         case "boolean":
             return d.flag(x)
         case "integer" | "double" | "decimal":
+            x = _entire(x, d) if raw.kind == "decimal" else x  # a type of 38 digits after the point has no 1
             return case(*((binary(exp.EQ, x.copy(), number(value)), number(value)) for value in (0, 1)))
         case "text":
             words = ((constant(word), number(value)) for word, value in WORDS.items())

@@ -115,6 +115,10 @@ class Dialect:
         """Text as another type, missing where it is none."""
         return exp.TryCast(this=e, to=_type(to).copy())
 
+    def truncated(self, x: exp.Expr) -> exp.Expr:
+        """A decimal without its fraction: down, the lowest of 38 digits would not fit its type."""
+        return call("TRUNC", x)
+
     def trimmed(self, e: exp.Expr, characters: str) -> exp.Expr:
         """Text without these characters at its ends."""
         return call("BTRIM", e, constant(characters))

@@ -70,6 +70,10 @@ class SparkDialect(Dialect):
     def day(self, e: exp.Expr) -> exp.Expr:
         return call("UNIX_DATE", self.try_cast(e, "DATE"))
 
+    def truncated(self, x: exp.Expr) -> exp.Expr:
+        """Down instead, which is the same where it is whole: the type has a digit more, and TRUNC is of dates."""
+        return exp.Floor(this=x)
+
     def trimmed(self, e: exp.Expr, characters: str) -> exp.Expr:
         return call("BTRIM", e, constant(characters))
 

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..core.currency import Rho
 from ..core.exact import up
+from ..core.loss import Loss
 from ..core.mechanism import Mechanism
 from ..core.views import failures
 from ..mechanisms import Gaussian, KeySelection, Laplace, Quantiles, TopK
@@ -29,7 +30,7 @@ def card(release: Release) -> dict[str, Any]:
         "question": p.question,
         "release_date": p.time,
         "privacy": {
-            "definition": _definition(pure, rho),
+            "definition": _definition(loss),
             "epsilon": _finite(pure),
             "rho": float(rho) if rho < math.inf else None,
             "failure_delta": up(failures(loss)),
@@ -76,10 +77,12 @@ def mechanism(m: Mechanism[Any, Any]) -> dict[str, Any]:
     return told
 
 
-def _definition(pure: float, rho: Any) -> str:
-    if pure < math.inf:
-        return "pure differential privacy"
-    return "zero-concentrated differential privacy" if rho < math.inf else "approximate differential privacy"
+def _definition(loss: Loss) -> str:
+    failing = failures(loss)
+    if loss.epsilon(failing) < math.inf:
+        return f"{'approximate' if failing else 'pure'} differential privacy"
+    concentrated = "zero-concentrated " if Rho().total(loss) < math.inf else ""
+    return f"{'approximate ' if failing or not concentrated else ''}{concentrated}differential privacy"
 
 
 def _finite(x: float) -> float | None:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from ..core.errors import Missing
 from ..core.views import failures
 from ..tables.outputs import Estimate, Released
-from ..tables.relation import Join, Relation, Scan
+from ..tables.relation import scans
 
 if TYPE_CHECKING:
     from pyarrow import Table
@@ -130,14 +130,18 @@ def sentence(release: Release) -> str:
     """What the answer promises, both ways."""
     confidence = f"{float(100 * (1 - release.beta)):g} %"
     units = " and ".join(sorted({unit for _, unit, _ in release.provenance.tables})) or "unit"
-    chosen, facts = release.ranks(), []
+    chosen, facts = release.ranks(release.beta), []
     if release.noisy_names - chosen.keys():
         shown = "" if release.keys is None else ", given that its key is shown"
         picked = "; not given that noisy values picked the rows that are shown" if release.picked_by_noise else ""
         facts.append(f"In brackets: each interval holds with {confidence} probability over the noise{shown}{picked}.")
     facts += [_place(release, name, ranks, confidence) for name, ranks in chosen.items()]
-    if (rows := bounded(release.query.relation)) > 1:
-        facts.append(f"At most {rows} rows of each {units} are counted.")
+    read = [(scan.rows, scan.table) for scan in scans(release.query.relation)]
+    if len(read) == 1 and read[0][0] > 1:
+        facts.append(f"At most {read[0][0]} rows of each {units} are counted.")
+    elif max(read)[0] > 1:
+        most = " and ".join(f"{n} of {name}" for n, name in read)
+        facts.append(f"Of the rows of each {units} at most {most} are joined.")
     facts.append(f"What this answer alone tells of any one {units} is bounded by {promise(release)}.")
     if release.provenance.seeded:
         facts.append("DRAWN UNDER A SEED: this protects no one.")
@@ -151,16 +155,6 @@ def _place(release: Release, name: str, ranks: float, confidence: str) -> str:
         return f"{name} is at most {ranks:.6g} rows short of its place ({confidence})."
     told = f", told in steps of {recipe.width}," if recipe is not None and recipe.coarse > 1 else ""
     return f"{name}{told} is at most {ranks:.6g} rows away from its rank ({confidence})."
-
-
-def bounded(relation: Relation) -> int:
-    """How many rows of a unit are read, at most, from the tables of a question."""
-    match relation:
-        case Scan():
-            return relation.rows
-        case Join():
-            return max(bounded(relation.left), bounded(relation.right))
-    return bounded(relation.source)  # type: ignore[attr-defined]
 
 
 def promise(release: Release) -> str:

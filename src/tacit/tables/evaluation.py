@@ -104,7 +104,8 @@ def _arithmetic(sign: str, a: Estimate, b: Estimate) -> Estimate:
         values = _INTEGERS[sign](a.values.astype(float), b.values.astype(float))
         if a.kind == b.kind == "integer" and np.abs(values).max(initial=0) < 2.0**62:
             values = _INTEGERS[sign](a.values, b.values)
-    return numbers(np.asarray(values), *_hull(sign, a, b))
+    undivided = (sign == "/") & (b.lower <= 0) & (b.upper >= 0)
+    return numbers(np.asarray(values), *_hull(sign, a, b), a.unsure | b.unsure | undivided)
 
 
 def _hull(sign: str, a: Estimate, b: Estimate) -> tuple[Floats, Floats]:
@@ -132,16 +133,24 @@ def _whole(c: Estimate) -> NDArray[np.bool_]:
     return np.asarray((c.lower == np.rint(c.lower)) & (c.upper == np.rint(c.upper)))
 
 
-def _truth(values: Floats, lower: Floats | None = None, upper: Floats | None = None) -> Estimate:
+def _truth(
+    values: Floats,
+    lower: Floats | None = None,
+    upper: Floats | None = None,
+    unsure: NDArray[np.bool_] | bool = False,
+) -> Estimate:
     """A condition: where nothing is said it is certain, if it is not missing."""
     low = np.where(np.isnan(values), 0, values) if lower is None else lower
     high = np.where(np.isnan(values), 1, values) if upper is None else upper
-    return Estimate("boolean", values, np.asarray(low, float), np.asarray(high, float))
+    return Estimate("boolean", values, np.asarray(low, float), np.asarray(high, float), unsure)
 
 
 def _comparison(sign: str, a: Estimate, b: Estimate) -> Estimate:
+    unsure = a.unsure | b.unsure
     if a.kind == "label" or b.kind == "label":
-        return _truth(np.array([_compared(sign, x, y) for x, y in zip(a.tolist(), b.tolist(), strict=True)], float))
+        found = np.array([_compared(sign, x, y) for x, y in zip(a.tolist(), b.tolist(), strict=True)], float)
+        either = np.isnan(found) | (a.lower < a.upper) | (b.lower < b.upper)
+        return _truth(found, np.where(either, 0, found), np.where(either, 1, found), unsure)
     values = np.where(a.missing() | b.missing(), np.nan, _COMPARED[sign](a.values, b.values))
     match sign:
         case "=":
@@ -151,7 +160,7 @@ def _comparison(sign: str, a: Estimate, b: Estimate) -> Estimate:
             surely, never = a.upper < b.lower, a.lower >= b.upper
         case _:
             surely, never = a.upper <= b.lower, a.lower > b.upper
-    return _truth(values, surely.astype(float), 1 - never.astype(float))
+    return _truth(values, surely.astype(float), 1 - never.astype(float), unsure)
 
 
 def _compared(sign: str, x: Any, y: Any) -> float:
@@ -181,33 +190,39 @@ def _logic(sign: str, a: Estimate, b: Estimate) -> Estimate:
     pick = np.minimum if sign == "and" else np.maximum
     x, y = (np.where(c.missing(), 0.5, c.values.astype(float)) for c in (a, b))
     both = pick(x, y)
-    return _truth(np.where(both == 0.5, np.nan, both), pick(a.lower, b.lower), pick(a.upper, b.upper))
+    ends = pick(a.lower, b.lower), pick(a.upper, b.upper)
+    unsure = a.unsure | b.unsure | a.missing() | b.missing()
+    return _truth(np.where(both == 0.5, np.nan, both), *ends, unsure)
 
 
 def _function(f: Function, a: Estimate) -> Estimate:
     if f.name == "is_missing":
-        return _truth(a.missing().astype(float))
+        lost = a.missing().astype(float)
+        return _truth(lost, np.where(a.unsure, 0, lost), np.where(a.unsure, 1, lost))
     if a.kind == "label":
         return _constant(None, len(a))
     x, low, high = a.values.astype(float), a.lower, a.upper
     match f.name:
         case "not":
-            return _truth(1 - x, 1 - high, 1 - low)
+            return _truth(1 - x, 1 - high, 1 - low, a.unsure)
         case "abs":
             inside = (low <= 0) & (high >= 0)
             nearest = np.where(inside, 0, np.minimum(np.abs(low), np.abs(high)))
-            return numbers(np.abs(a.values), nearest, np.maximum(np.abs(low), np.abs(high)))
+            return numbers(np.abs(a.values), nearest, np.maximum(np.abs(low), np.abs(high)), a.unsure)
         case "sqrt":
+            unsure = a.unsure | (low < 0)
             low, high = (np.sqrt(np.maximum(end, 0)) for end in (low, high))
-            return numbers(np.sqrt(x), np.maximum(np.nextafter(low, -np.inf), 0), np.nextafter(high, np.inf))
+            return numbers(np.sqrt(x), np.maximum(np.nextafter(low, -np.inf), 0), np.nextafter(high, np.inf), unsure)
         case "round":
             if f.digits >= 0 and a.kind == "integer":
                 return a
             unit = 10.0 ** abs(f.digits)
             scale, back = (np.multiply, np.divide) if f.digits >= 0 else (np.divide, np.multiply)
-            return numbers(*(np.asarray(back(_nearest(scale(v, unit)), unit)) for v in (x, low, high)))
+            x, low, high = (np.asarray(back(_nearest(scale(v, unit)), unit)) for v in (x, low, high))
+            return numbers(x, low, high, a.unsure)
     rounded = np.floor if f.name == "floor" else np.ceil
-    return a if a.kind == "integer" else numbers(*(np.asarray(rounded(v)) for v in (x, low, high)))
+    x, low, high = (np.asarray(rounded(v)) for v in (x, low, high))
+    return a if a.kind == "integer" else numbers(x, low, high, a.unsure)
 
 
 def _nearest(x: Floats) -> Floats:
@@ -216,16 +231,20 @@ def _nearest(x: Floats) -> Floats:
 
 
 def _choice(condition: Estimate, then: Estimate, otherwise: Estimate) -> Estimate:
+    """Where it is not sure which is taken, the interval holds both; a condition that is missing takes the other."""
     holds = condition.values == 1
+    yes, no = (condition.lower == 1) & np.logical_not(condition.unsure), condition.upper == 0
+    differ = then.unsure | otherwise.unsure | (then.missing() != otherwise.missing())
+    unsure = np.where(yes, then.unsure, np.where(no, otherwise.unsure, differ))
     if "label" in (then.kind, otherwise.kind):
         pairs = zip(holds.tolist(), then.tolist(), otherwise.tolist(), strict=True)
         chosen = [a if first else b for first, a, b in pairs]
         kinds = {type(v) for v in (*then.tolist(), *otherwise.tolist()) if v is not None}
-        return labels(chosen if len(kinds) <= 1 else [None if v is None else _text(v) for v in chosen])
-    yes, no = condition.lower == 1, condition.upper == 0
+        noisy = np.where(yes, then.lower < then.upper, np.where(no, otherwise.lower < otherwise.upper, True))
+        return labels(chosen if len(kinds) <= 1 else [None if v is None else _text(v) for v in chosen], noisy, unsure)
     low = np.where(yes, then.lower, np.where(no, otherwise.lower, np.minimum(then.lower, otherwise.lower)))
     high = np.where(yes, then.upper, np.where(no, otherwise.upper, np.maximum(then.upper, otherwise.upper)))
     values = np.where(holds, then.values, otherwise.values)
     if then.kind == otherwise.kind == "boolean":
-        return _truth(values, low, high)
-    return numbers(values, low, high)
+        return _truth(values, low, high, unsure)
+    return numbers(values, low, high, unsure)

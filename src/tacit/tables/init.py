@@ -182,6 +182,8 @@ def _type(arrow: Any) -> Type | None:
         return _type(arrow.value_type)
     if isinstance(arrow, pa.BaseExtensionType):
         return "text" if arrow.extension_name == "arrow.uuid" else _type(arrow.storage_type)
+    if types.is_decimal(arrow) and arrow.scale < 0:  # which no engine reads
+        return None
     if types.is_integer(arrow) or (types.is_decimal(arrow) and arrow.scale == 0):
         return "integer"
     if types.is_floating(arrow) or types.is_decimal(arrow):

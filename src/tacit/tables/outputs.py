@@ -91,20 +91,23 @@ class Estimate:
     """Values with intervals.
 
     Numbers are int64, or float64 with NaN where missing; of conditions, 1 and 0.  Labels (text, dates, and the like)
-    are objects, None where missing, and have no interval.
+    are objects, None where missing; their interval is of no number, and everything where noise decides which they are.
+    `unsure` is where noise decides whether there is a value.
     """
 
     kind: Literal["integer", "real", "boolean", "label"]
     values: NDArray[Any]
     lower: Floats
     upper: Floats
+    unsure: NDArray[np.bool_] | bool = False
 
     def __len__(self) -> int:
         return len(self.values)
 
     def take(self, rows: NDArray[Any]) -> Estimate:
         """Some of the rows, in this order."""
-        return Estimate(self.kind, self.values[rows], self.lower[rows], self.upper[rows])
+        unsure = np.broadcast_to(self.unsure, len(self))
+        return Estimate(self.kind, self.values[rows], self.lower[rows], self.upper[rows], unsure[rows])
 
     def missing(self) -> NDArray[np.bool_]:
         """Where there is no value."""
@@ -126,20 +129,28 @@ def listed(values: Floats) -> list[float | None]:
     return plain if known.all() else [v if k else None for v, k in zip(plain, known, strict=True)]
 
 
-def numbers(values: NDArray[Any], lower: Floats | None = None, upper: Floats | None = None) -> Estimate:
+def numbers(
+    values: NDArray[Any],
+    lower: Floats | None = None,
+    upper: Floats | None = None,
+    unsure: NDArray[np.bool_] | bool = False,
+) -> Estimate:
     """Numbers, exact unless an interval is given."""
     integer = values.dtype == np.int64
     array = values if integer else np.asarray(values, np.float64)
     low, high = (np.asarray(array if end is None else end, np.float64) for end in (lower, upper))
-    return Estimate("integer" if integer else "real", array, low, high)
+    return Estimate("integer" if integer else "real", array, low, high, unsure)
 
 
-def labels(values: Iterable[Any]) -> Estimate:
+def labels(
+    values: Iterable[Any], noisy: NDArray[np.bool_] | bool = False, unsure: NDArray[np.bool_] | bool = False
+) -> Estimate:
     """Labels: what is not a number."""
     listed = list(values)
     array = np.empty(len(listed), object)
     array[:] = listed
-    return Estimate("label", array, np.full(len(listed), np.nan), np.full(len(listed), np.nan))
+    low, high = (np.where(np.broadcast_to(noisy, len(listed)), end, np.nan) for end in (-np.inf, np.inf))
+    return Estimate("label", array, low, high, unsure)
 
 
 def released(output: Output) -> frozenset[str]:

@@ -7,7 +7,7 @@ What is asked for, one of
     error     the least price at which every count and every sum is within `error`; of the table's public size, for
               `relative`
 is divided equally among the measures, exactly.  Keys that are chosen privately are one measure more, and need a delta:
-unless told, the same share of the budget's failures as is spent of the budget.
+unless told, the same share of the budget's failures as is spent of the budget, and of an allowance's likewise.
 
 All errors hold with probability 1 - beta, each by itself.
 """
@@ -200,12 +200,15 @@ class _Terms:
         return min(offers, key=_size) if len(offers) > 1 else offers[0]
 
     def _failure(self, share: Fraction) -> Fraction:
-        room = self.budget.failures
-        if not room:
+        """Of the budget's failures and of the allowance's the same share as is spent of each, whichever is less."""
+        accounts = [self.budget, *([self.allowance[0]] if self.allowance else [])]
+        rooms = [b.failures * min(share * self.budget.limit / b.limit, Fraction(1)) for b in accounts]
+        if not all(rooms):
             raise BadQuestion(
-                "keys that are chosen privately need a delta: open a budget with one, or declare the values of the key"
+                "keys that are chosen privately need a delta: open a budget with one, and an allowance within it, "
+                "or declare the values of the key"
             )
-        return probability("delta", room * min(share, Fraction(1)) if self.delta is None else self.delta)
+        return probability("delta", min(rooms) if self.delta is None else self.delta)
 
     def cheapest(self, target: Fraction) -> list[Step]:
         """The steps of least price with every additive error within the target."""

@@ -152,7 +152,7 @@ class Recipe:
         low, high = _outward(low + self.shift, high + self.shift, np.abs([low, high]).max(0) + abs(self.shift))
         value = np.where(count.floats > 0, (total.floats / _positive(count) + self.shift) * grid, np.nan)
         low, high = _scaled(low, high, self.domain.grid)
-        return numbers(np.clip(value, least, most), *_within(low, high, value, least, most))
+        return numbers(np.clip(value, least, most), *_within(low, high, value, least, most), count.interval()[0] <= 0)
 
     def _variance(self, count: Noisy, total: Noisy, squares: Noisy) -> Estimate:
         s, n = Squares.of(self.domain, self.centre), count.interval()
@@ -175,7 +175,7 @@ class Recipe:
         if root:
             low, high, value = np.sqrt(low), np.sqrt(high), np.sqrt(value)
         grid = self.domain.grid if root else self.domain.grid**2
-        return numbers(value * float(grid), *_scaled(low, high, grid))
+        return numbers(value * float(grid), *_scaled(low, high, grid), n[0] <= 0)
 
     def _chosen(self, part: Noisy) -> Estimate:
         places = np.asarray(part.values)[:, self.place] // self.divided(part.cells)
@@ -185,7 +185,7 @@ class Recipe:
             return numbers(times(steps, self.domain.grid), least, most)
         if self.domain.kind == "boolean":
             return Estimate("boolean", np.asarray(steps, float), np.zeros(steps.shape), np.ones(steps.shape))
-        return labels([self.domain.label(int(step)) for step in steps])
+        return labels([self.domain.label(int(step)) for step in steps], noisy=True)
 
 
 def times(steps: NDArray[Any], grid: Fraction) -> NDArray[Any]:

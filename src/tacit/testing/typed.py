@@ -19,7 +19,8 @@ def typed(world: World, schema: Schema, plain: bool = False) -> Any:
     n = world.any([0, 1, 7, 20, 40])
     columns = {name: column(world, n, plain) for name, _ in schema.columns}
     if schema.unit is not None:
-        kinds = [pa.int64(), pa.string(), pa.float64(), pa.uint64(), pa.int8(), pa.decimal128(20, 2)]
+        kinds = [pa.int64(), pa.string(), pa.float64(), pa.uint64(), pa.int8()]
+        kinds += [pa.decimal128(20, 2), pa.decimal128(38, 10)]
         columns[schema.unit] = _units(world, n, world.any(kinds[:3] if plain else kinds))
     return pa.table(columns or {"none": pa.nulls(n, pa.int8())})
 
@@ -32,7 +33,8 @@ def _units(world: World, n: int, kind: Any) -> Any:
     if kind == pa.string():
         values = [None if v is None else f"{v:02}" for v in values]
     elif pa.types.is_decimal(kind):
-        values = [None if v is None else decimal.Decimal(v) / 2 for v in values]
+        pool = world.r.sample(_pool(kind, False), 6)
+        values = [None if v is None else pool[v] for v in values]
     elif pa.types.is_floating(kind):
         values = [None if v is None else v / 2 if v > 4 else float(v) for v in values]
     return pa.array(values, kind)
@@ -89,14 +91,13 @@ def _pool(kind: Any, plain: bool) -> list[Any]:
         with np.errstate(over="ignore"):
             return [{16: np.float16, 32: np.float32, 64: np.float64}[kind.bit_width](v) for v in REALS]
     if pa.types.is_decimal(kind):
-        limit = 10 ** (kind.precision - kind.scale)
         with decimal.localcontext() as context:
             context.prec = 80
-            ends = [v for v in NUMBERS if abs(v) < limit]
-            return [decimal.Decimal(v) for v in ends] + [
-                decimal.Decimal(1).scaleb(-kind.scale),
-                decimal.Decimal(limit - 1),
-            ]
+            last = decimal.Decimal(1).scaleb(-kind.scale)
+            end = 10 ** (kind.precision - kind.scale) - last
+            half = decimal.Decimal("0.5") if kind.scale else last
+            pool = [*map(decimal.Decimal, NUMBERS), end // 1, -(end // 1), half, last, end, half - end, -end]
+            return [v for v in pool if abs(v) <= end]
     if pa.types.is_boolean(kind):
         return [True, False]
     if pa.types.is_date(kind):
