@@ -9,7 +9,6 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from itertools import combinations
 
 import numpy as np
 
@@ -25,6 +24,7 @@ from .residuals import Residuals
 FINEST = 0.01  # the least share of all records that a bin of the model has, if it has neighbours to join
 LEVELS = (0.02, 0.06, 0.2)  # and those of candidates
 CLIQUES = 300_000  # cells of the model
+_SMALL, _TRIES = 10_000, 1000  # cells of a model that is but a beginning, and pairs that it may have
 _MOST = 2.0**50  # records: more are noise, and would not be counted exactly
 
 
@@ -65,7 +65,9 @@ class Growth:
         self.model = Graphical(self.domain, self.total, bins=self.bins, shares=self.inside, tree=tree, beliefs=beliefs)
 
     def fit(self, steps: int) -> None:
-        """Fit the model to all measurements so far."""
+        """Fit the model to all measurements so far, if any."""
+        if not self.measurements:
+            return
         tree, beliefs, self._tilts = fit(self.shares, self.measurements, self.total, self._tilts, steps)
         self._set(tree, beliefs)
 
@@ -89,8 +91,8 @@ class Growth:
             kept, gone = (tree[a] for a in chosen.axes)
             tree = [kept if t == gone else t for t in tree]
 
-    def fits(self) -> Callable[[Axes], bool]:
-        """Whether the model stays small enough if these axes are joined, as it now is."""
+    def fits(self, most: int = CLIQUES) -> Callable[[Axes], bool]:
+        """Whether the model keeps to so many cells if these axes are joined, as it now is."""
         shape = tuple(len(bins) for bins in self.bins)
         joined = {m.axes for m in self.measurements}
         known = [set(clique) for clique in cliques(joined, shape)]
@@ -99,27 +101,44 @@ class Growth:
         def fits(axes: Axes) -> bool:
             if axes not in memory:
                 inside = any(set(axes) <= clique for clique in known)
-                memory[axes] = inside or size({*joined, axes}, shape) <= CLIQUES
+                memory[axes] = inside or size({*joined, axes}, shape) <= most
             return memory[axes]
 
         return fits
 
 
 def explained(tables: Residuals, steps: int = 100) -> Graphical:
-    """The tree that best explains noisy tables, fitted to them: rows can be drawn from it, however wide the table."""
+    """A small model of noisy tables, fitted to some pairs of them: rows can be drawn from it, however wide the table.
+
+    First the tree of the pairs that differ most from a product, then others that differ most from the tree.
+    """
     growth = Growth(tables)
-    pairs = [axes for axes in combinations(growth.domain.all, 2) if math.isfinite(tables.energy(axes).variance)]
-    candidates = growth.candidates(pairs, math.inf)
-    known, gains = [], []
-    for c in candidates:
-        model_bins = [growth.bins[a] for a in c.axes]
-        values = coarse(coarse(tables.marginal(c.axes), model_bins), c.bins)
-        lengths = (coarse(fine.lengths.astype(float), [b]) for fine, b in zip(model_bins, c.bins, strict=True))
-        variances = tables.energy(c.axes).variance * np.multiply.outer(*lengths)
-        gap = np.abs(values - coarse(growth.model.binned(c.axes), c.bins)).sum()
-        gains.append(gap - math.sqrt(2 / math.pi) * np.sqrt(variances).sum())
-        known.append(Measurement(c.axes, c.bins, values, variances))
+    candidates = growth.candidates([axes for axes in tables.residuals if len(axes) == 2], math.inf)
+    known = [_measured(growth, tables, c) for c in candidates]
+    gains = [_gain(growth, m) for m in known]
     best = growth.forest(candidates, lambda places: max(places, key=lambda i: gains[i]))
     growth.measurements += [known[candidates.index(c)] for c in best]
     growth.fit(steps)
+    gains = [_gain(growth, m) for m in known]
+    joined = {m.axes for m in growth.measurements}
+    for i in sorted(range(len(known)), key=lambda i: -gains[i])[:_TRIES]:
+        if gains[i] > 0 and known[i].axes not in joined and growth.fits(_SMALL)(known[i].axes):
+            growth.measurements.append(known[i])
+            joined.add(known[i].axes)
+    growth.fit(steps)
     return growth.model
+
+
+def _measured(growth: Growth, tables: Residuals, candidate: Candidate) -> Measurement:
+    """What noisy tables say of a candidate."""
+    bins = [growth.bins[a] for a in candidate.axes]
+    values = coarse(coarse(tables.marginal(candidate.axes), bins), candidate.bins)
+    lengths = (coarse(fine.lengths.astype(float), [b]) for fine, b in zip(bins, candidate.bins, strict=True))
+    variances = tables.energy(candidate.axes).variance * np.multiply.outer(*lengths)
+    return Measurement(candidate.axes, candidate.bins, values, variances)
+
+
+def _gain(growth: Growth, known: Measurement) -> float:
+    """By how much the model misses what is known, beyond its noise."""
+    gap = np.abs(known.values - coarse(growth.model.binned(known.axes), known.bins)).sum()
+    return float(gap - math.sqrt(2 / math.pi) * np.sqrt(known.variances).sum())

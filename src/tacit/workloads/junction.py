@@ -89,8 +89,15 @@ class Junction:
 
     def home(self, axes: Axes) -> int | None:
         """The smallest clique that holds these axes."""
-        holding = [i for i, clique in enumerate(self.cliques) if set(axes) <= set(clique)]
-        return min(holding, key=lambda i: math.prod(self.shape[a] for a in self.cliques[i]), default=None)
+        if axes not in self._homes:
+            holding = [i for i, clique in enumerate(self.cliques) if set(axes) <= set(clique)]
+            cells = [math.prod(self.shape[a] for a in self.cliques[i]) for i in holding]
+            self._homes[axes] = holding[cells.index(min(cells))] if holding else None
+        return self._homes[axes]
+
+    @cached_property
+    def _homes(self) -> dict[Axes, int | None]:
+        return {}
 
     def calibrate(self, potentials: Mapping[Axes, Floats]) -> tuple[list[Floats], float]:
         """The marginal of each clique, and log Z; every set of a potential must lie in some clique."""

@@ -26,7 +26,7 @@ from ..core.randomness import SYSTEM, Source
 from .data import Data, Floats
 from .model import Model
 from .price import Price
-from .records import Arrow, records
+from .records import Arrow, drawn
 from .spread import Spread
 from .workload import Workload
 
@@ -115,13 +115,10 @@ class Released:
         return replace(self, answers=np.rint(self.answers), errors=errors, notes=(*self.notes, "rounded"))
 
     def synthetic(self, n: int, source: Source = SYSTEM) -> Arrow:
-        """n rows, as a table of Arrow, whose counts follow the model.
-
-        Those of noisy marginals over more than 2^20 cells come from a tree, and need not follow all of them.
-        """
+        """n rows, as a table of Arrow, whose marginals are those of the model, as nearly as noise lets them."""
         if self.model is None:
             raise BadQuestion(f"a release by {self.method} has no model to draw rows from")
-        return records(self.model.domain, self.model.synthetic(n, source))
+        return drawn(self.model, n, source)
 
 
 class Method(ABC):

@@ -7,6 +7,7 @@ from abc import ABC, abstractmethod
 
 import numpy as np
 
+from ..core import sample
 from ..core.errors import BadParameter
 from ..core.exact import whole
 from ..core.randomness import Source
@@ -38,18 +39,14 @@ class Model(ABC):
 
         return Cells(self.domain, _histogram(self)).nonnegative()
 
-    def drawn_from(self) -> Floats:
-        """Counts of all cells, none negative, that rows follow."""
-        return np.maximum(_histogram(self.nonnegative()), 0)
-
     def synthetic(self, n: int, source: Source) -> Integers:
         """n rows of codes whose counts are those of the model, none negative, in proportion and rounded at random."""
         whole("n", n)
-        shares = self.drawn_from().ravel()
+        shares = np.maximum(_histogram(self.nonnegative()), 0).ravel()
         if not shares.sum():
             shares = np.ones_like(shares)
         counts = rounded(shares * (n / shares.sum()), n, source)
-        cells = np.repeat(np.arange(counts.size), counts)
+        cells = np.repeat(np.arange(counts.size), counts)[sample.permutation(n, source)]  # in no order
         return np.stack(np.unravel_index(cells, self.domain.shape), axis=1)
 
 

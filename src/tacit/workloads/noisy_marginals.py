@@ -14,6 +14,7 @@ from itertools import combinations
 
 import numpy as np
 
+from ..core.exact import whole
 from ..core.randomness import Source
 from ..mechanisms import Gaussian
 from .data import Floats, Integers
@@ -22,7 +23,7 @@ from .halves import nonnegative
 from .marginals import Marginal
 from .model import Model
 from .price import Noise, variance
-from .proportional import fits, proportional
+from .raking import Noisy
 from .spread import Spread
 from .workload import Workload
 
@@ -51,6 +52,10 @@ class NoisyMarginals(Model):
     def _variance(self, axes: Axes) -> float:
         noise = self.noises.get(axes)
         return self.domain.cells(axes) * (1.0 if noise is None else variance(noise))
+
+    def _cell(self, axes: Axes) -> float:
+        """The variance of a cell of this marginal, which is within a measured one."""
+        return self._variance(self._best(axes) or axes) / self.domain.cells(axes)
 
     def marginal(self, axes: Axes) -> Floats:
         if not self.noises and axes in self.tables:
@@ -85,17 +90,13 @@ class NoisyMarginals(Model):
         total = sum(shares[axes] * float(t.sum()) for axes, t in self.tables.items()) / sum(shares.values())
         return NoisyMarginals(self.domain, {axes: nonnegative(t, total) for axes, t in self.tables.items()}, {})
 
-    def drawn_from(self) -> Floats:
-        """With several tables, the cells of largest entropy that have them; sums of their residuals may be negative."""
-        several = len(self.tables) > 1
-        return proportional(self.domain, self.nonnegative().tables) if several else super().drawn_from()
-
     def synthetic(self, n: int, source: Source) -> Integers:
-        if len(self.tables) == 1 or fits(self.domain, self.tables):
+        if self.domain.all in self.tables:
             return super().synthetic(n, source)
         from .averaged import averaged  # which leaves such a model when nothing is to be negative
-        from .growth import explained
+        from .matching import largest, matching
 
-        small = list(dict.fromkeys(part for axes in self.tables for k in (1, 2) for part in combinations(axes, k)))
+        small = list(dict.fromkeys(part for axes in self.tables for k in range(3) for part in combinations(axes, k)))
         known = averaged(self.domain, small, [Gaussian(sigma=1)] * len(small), [self.marginal(part) for part in small])
-        return explained(known).synthetic(n, source)
+        tables = [Noisy(a, self.marginal(a), self._cell(a)) for a in largest(self.domain, self.tables)]
+        return matching(known, tables, whole("n", n), source)

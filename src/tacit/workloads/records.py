@@ -5,13 +5,18 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, TypeAlias
 
+from ..core.errors import BadParameter
+from ..core.exact import whole
+from ..core.randomness import Source
 from .data import Integers
 from .domain import Domain, Label
+from .model import Model
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
 Arrow: TypeAlias = "pa.Table"
+_VALUES = 1 << 32
 
 
 def records(domain: Domain, codes: Integers) -> Arrow:
@@ -20,6 +25,14 @@ def records(domain: Domain, codes: Integers) -> Arrow:
 
     columns = [_labels(values).take(pa.array(own)) for (_, values), own in zip(domain.attributes, codes.T, strict=True)]
     return pa.table(columns, names=list(domain.names))
+
+
+def drawn(model: Model, n: int, source: Source) -> Arrow:
+    """n rows that follow a model, if they fit in memory."""
+    attributes = len(model.domain.names)
+    if whole("n", n) * attributes > _VALUES:
+        raise BadParameter("n", n, f"at most {_VALUES // attributes} rows of {attributes} attributes at once")
+    return records(model.domain, model.synthetic(n, source))
 
 
 def _labels(values: Sequence[Label]) -> pa.Array:

@@ -22,6 +22,7 @@ from typing import ClassVar, NamedTuple
 
 import numpy as np
 
+from ..core.exact import whole
 from ..core.randomness import Source
 from ..mechanisms import Laplace
 from ..mechanisms.frequency_oracle import nearest_shares
@@ -32,7 +33,7 @@ from .model import Model
 from .noisy_marginals import NoisyMarginals
 from .pieces import Pieces, pieces, products
 from .price import Noise, variance
-from .proportional import fits
+from .raking import Noisy
 from .spread import Spread
 from .workload import Workload
 
@@ -231,12 +232,10 @@ class Residuals(Model):
             near.update({axes: stack[i, ...] for i, axes in enumerate(sets)})
         return NoisyMarginals(self.domain, near, {})
 
-    def drawn_from(self) -> Floats:
-        return self.nonnegative().drawn_from()
-
     def synthetic(self, n: int, source: Source) -> Integers:
-        if fits(self.domain, self.residuals):
-            return super().synthetic(n, source)
-        from .growth import explained  # which grows from such a model
+        from .matching import largest, matching  # which begin with such a model
 
-        return explained(self).synthetic(n, source)
+        sets = largest(self.domain, self.residuals)
+        variances = self._marginals(sets)[:, 0].tolist()
+        tables = [Noisy(axes, self.marginal(axes), v) for axes, v in zip(sets, variances, strict=True)]
+        return matching(self, tables, whole("n", n), source)

@@ -1,0 +1,74 @@
+"""Rows that have noisy marginals, however wide the table.
+
+Points are drawn from what a small model or a copula says (`growth.py`, `copula.py`), or are all cells if there are few.
+They are weighted until they have the marginals (`raking.py`), and rounded to whole numbers (`exchange.py`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from itertools import combinations
+
+import numpy as np
+
+from ..core import sample
+from ..core.randomness import Source
+from .copula import correlated
+from .data import Floats, Integers
+from .domain import Axes, Domain
+from .exchange import whole_numbers
+from .growth import explained
+from .raking import SURE, WORK, Noisy, cells, rake
+from .residuals import Residuals
+
+_LEAST, _MOST = 1 << 14, 1 << 17  # points
+_CELLS = 1 << 17  # of a table
+_FEW = 10  # looks of each table at all points, at least
+
+
+def largest(domain: Domain, sets: Collection[Axes]) -> list[Axes]:
+    """Those within no other; and where tables are too large or too many to be looked at, their parts instead."""
+    for most in range(max(map(len, sets), default=0), 0, -1):
+        found, left = set[Axes](), set(sets)
+        while left:
+            axes = left.pop()
+            small = len(axes) <= most and domain.cells(axes) <= _CELLS
+            found |= {axes} if small else set()
+            left |= set() if small else set(combinations(axes, len(axes) - 1))
+        lengths = {len(axes) for axes in found}
+        found -= {part for axes in found for k in lengths if k < len(axes) for part in combinations(axes, k)}
+        if len(found) * _LEAST * _FEW <= WORK:
+            return sorted(found - {()})
+    return []
+
+
+def matching(known: Residuals, tables: Sequence[Noisy], n: int, source: Source) -> Integers:
+    """n rows of codes that have these tables, as nearly as noise lets them; what is `known` of pairs is a beginning."""
+    if not tables:
+        return explained(known).synthetic(n, source)
+    domain, most = known.domain, int(np.clip(WORK / (_FEW * len(tables)), _LEAST, _MOST))
+    few = domain.size <= most
+    points, weights = _all(known) if few else _some(known, tables, min(most, max(4 * n, _LEAST)), source)
+    rake(domain, points, tables, weights)
+    counts = whole_numbers(domain, points, [t.axes for t in tables], weights, n=n, source=source)
+    return np.repeat(points, counts, axis=0)[sample.permutation(n, source)]
+
+
+def _all(known: Residuals) -> tuple[Integers, Floats]:
+    """All cells, weighted by the model."""
+    domain, model = known.domain, explained(known)
+    cells = np.stack(np.unravel_index(np.arange(domain.size), domain.shape), axis=1)
+    return cells, np.maximum(model.marginal(domain.all).ravel(), SURE / domain.size)
+
+
+def _some(known: Residuals, tables: Sequence[Noisy], draws: int, source: Source) -> tuple[Integers, Floats]:
+    """Draws from the model or the copula, whichever misses the tables by less."""
+    model = explained(known)
+    weights = np.full(draws, model.total / draws)
+
+    def missed(points: Integers) -> float:
+        sums = (np.bincount(cells(known.domain, list(points.T), t.axes), weights, t.counts.size) for t in tables)
+        return sum(float(np.abs(own - t.counts.ravel()).sum()) for own, t in zip(sums, tables, strict=True))
+
+    points = min((model.synthetic(draws, source), correlated(known, draws, source)), key=missed)
+    return points[np.lexsort(points.T[::-1])], weights
