@@ -1,16 +1,17 @@
-"""How well and how fast marginals are released, next to what others were found to do.
+"""How well and how fast marginals are released, next to others on the same records at the same price.
 
-    python benchmarks/release.py [--quick]
+    python benchmarks/release.py [--quick] [--mbi PYTHON] [--dpmm PYTHON] [--smartnoise PYTHON]
 
 The error is the mean over the marginals of the sum of |error| over their cells, divided by the number of records, at
 epsilon = 1 and delta = 1e-9; the time is CPU seconds.  Adult is read from ../shared/data where it is there; else a
-table of the same shape is generated, and the others, who were measured on Adult on another day, have dashes.  Of their
-slice of 2^17 cells only the size is known, so nothing is claimed there.  The constants of tree and adaptive were chosen
-on Adult itself.  "reached" is an error at most theirs, in the digits in which theirs is stated, in at most a tenth of
-their time, where that is known.  On 2-way and 3-way marginals of Adult AIM is the best of the others; residual and MST
-are held against the like of them.  Residual is noise alone, set by the exact profile of Gaussian noise; the noise of
-tree and adaptive, which also choose, is set by zCDP.  Of residual the counts are shrunk and made non-negative
-afterwards.
+table of the same shape is generated.  Short methods of others run here (release_peers.py); with interpreters that have
+them (release_mbi.py and the like) the long ones run beside ours, once each, and are "measured".  Without, what was
+found on Adult on another day is "stated"; so is AIM's with --quick, for it takes a quarter of an hour.  Of a slice of
+2^17 cells what is stated tells only the size, so nothing is claimed against that.  The constants of tree and adaptive
+were chosen on Adult itself.  "reached" is an error at most theirs, in four digits, in at most a tenth of their time.
+On 2-way and 3-way marginals of Adult AIM is the best of the others; residual and tree are held against their like.
+Residual is noise alone, set by the exact profile of Gaussian noise; the noise of tree and adaptive, which also choose,
+is set by zCDP.  Of residual the counts are shrunk and made non-negative afterwards.
 """
 
 from __future__ import annotations
@@ -18,12 +19,13 @@ from __future__ import annotations
 import argparse
 import json
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
 
 import numpy as np
+from release_peers import PLAIN, Peer, Records, apart, here
 from rich.box import SIMPLE
 from rich.console import Console
 from rich.table import Table
@@ -38,20 +40,18 @@ from tacit.workloads.price import Price
 from tacit.workloads.residual import Residual
 
 DATA = Path(__file__).parents[2] / "shared" / "data"
-PRICE = Price.of(epsilon=1, delta=Fraction(1, 10**9))
+EPSILON, DELTA = 1, Fraction(1, 10**9)
+PRICE = Price.of(epsilon=EPSILON, delta=DELTA)
 SIZES = (85, 9, 100, 16, 7, 15, 6, 5, 2, 100, 100, 99, 42, 2)
 SLICE = ("workclass", "education-num", "marital-status", "relationship", "race", "sex", "income>50K")
+STATED = {
+    "MST (mbi)": Peer("MST (mbi)", {1: 0.0172, 2: 0.103, 3: 0.225}, 153),
+    "MST (dpmm)": Peer("MST (dpmm)", {1: 0.0167, 2: 0.116, 3: 0.251}, 259),
+    "MST (SmartNoise)": Peer("MST (SmartNoise)", {1: 0.0208, 2: 0.274, 3: 0.587}, 124),
+    "AIM (mbi)": Peer("AIM (mbi)", {1: 0.0167, 2: 0.0755, 3: 0.1735}, 1068),
+}
+SLICE_STATED = {"AIM (mbi)": Peer("AIM (mbi)", {3: 0.0549}, 401, same=False)}
 RNG = np.random.default_rng(0)
-
-
-@dataclass(frozen=True)
-class Peer:
-    """Another's result on a workload; no seconds where none are known."""
-
-    name: str
-    error: float
-    seconds: float | None = None
-    same: bool = True  # whether it is known to have had the same columns
 
 
 @dataclass(frozen=True)
@@ -59,29 +59,32 @@ class Task:
     """A method on a workload, judged on marginals of `ways`."""
 
     name: str
-    data: Rows
+    given: Records
     method: Method
     k: int
     ways: tuple[int, ...]
-    peers: tuple[Peer | None, ...]
+    others: tuple[str, ...]
+    stated: dict[str, Peer]  # of those who do not run
     nonnegative: bool = False
+    workload: int | None = None  # of the others, where it is not k
 
 
-def adult(names: Sequence[str] = ()) -> tuple[Rows, bool]:
-    """Adult, or some of its columns; and whether it is Adult indeed."""
-    if not (DATA / "adult.csv").exists():
+def adult() -> tuple[Records, Records, bool]:
+    """Adult, and seven of its columns; and whether it is Adult indeed."""
+    real = (DATA / "adult.csv").exists()
+    if real:
+        names = json.loads((DATA / "adult-domain.json").read_text("utf-8"))
+        codes, sizes = np.loadtxt(DATA / "adult.csv", delimiter=",", skiprows=1, dtype=np.int64), tuple(names.values())
+        some = [list(names).index(name) for name in SLICE]
+    else:
         hidden = RNG.integers(0, 12, 48_842)  # classes that make all columns depend on one another
-        columns = [_column(hidden, n) for n in SIZES]
-        rows = Rows(Domain.of({f"a{i}": n for i, n in enumerate(SIZES)}), np.stack(columns, axis=1))
-        if not names:
-            return rows, False
-        small = [1, 3, 4, 6, 7, 8, 13]
-        return Rows(Domain.of({f"a{i}": SIZES[i] for i in small}), np.stack([columns[i] for i in small], axis=1)), False
-    sizes = json.loads((DATA / "adult-domain.json").read_text("utf-8"))
-    codes = np.loadtxt(DATA / "adult.csv", delimiter=",", skiprows=1, dtype=np.int64)
-    kept = list(names) or list(sizes)
-    at = [list(sizes).index(name) for name in kept]
-    return Rows(Domain.of({name: sizes[name] for name in kept}), codes[:, at]), True
+        codes, sizes = np.stack([_column(hidden, n) for n in SIZES], axis=1), SIZES
+        some = [1, 3, 4, 6, 7, 8, 13]
+    return records(codes, sizes), records(codes[:, some], tuple(sizes[a] for a in some)), real
+
+
+def records(codes: np.ndarray, sizes: tuple[int, ...]) -> Records:
+    return Records(codes, sizes, float(EPSILON), float(DELTA))
 
 
 def _column(hidden: np.ndarray, n: int) -> np.ndarray:
@@ -91,33 +94,18 @@ def _column(hidden: np.ndarray, n: int) -> np.ndarray:
 
 
 def tasks() -> Iterator[Task]:
-    everyone, real = adult()
-    some, _ = adult(SLICE)
-    bits = Rows(Domain.of({f"b{i}": 2 for i in range(16)}), RNG.integers(0, 2, (48_842, 16)))
-
-    def on_adult(*peers: Peer) -> tuple[Peer | None, ...]:
-        return peers if real else (None,) * len(peers)
-
-    one = on_adult(Peer("residual + non-negativity", 0.0089))
-    yield Task("Adult, all 1-way", everyone, Residual(), 1, (1,), one, nonnegative=True)
-    two = on_adult(Peer("residual + non-negativity", 0.170, 0.04))
-    yield Task("Adult, all 2-way", everyone, Residual(), 2, (2,), two, nonnegative=True)
-    mst = on_adult(*(Peer("MST (mbi)", error, 153) for error in (0.0172, 0.103, 0.225)))
-    yield Task("Adult, all 2-way", everyone, ChowLiu(), 2, (1, 2, 3), mst)
-    aim = on_adult(*(Peer("AIM (mbi)", error, 1068) for error in (0.0167, 0.0755, 0.1735)))
-    yield Task("Adult, all 2-way", everyone, Adaptive(), 2, (1, 2, 3), aim)
-    yield Task("Adult, all 3-way", everyone, Adaptive(), 3, (3,), aim[-1:])
-    yield Task(
-        "Adult, 7 columns of 2^17 cells",
-        some,
-        Adaptive(),
-        3,
-        (3,),
-        on_adult(Peer("AIM (mbi)", 0.0549, 401, same=False)),
-    )
-    for k, error, told in ((2, 0.0016, None), (3, 0.0045, 0.7)):
-        peer = Peer("residual", error, told)
-        yield Task(f"16 bits, all {k}-way", bits, Residual(), k, (k,), (peer,), nonnegative=True)
+    everyone, some, real = adult()
+    bits = records(RNG.integers(0, 2, (48_842, 16)), (2,) * 16)
+    known, of_slice = (STATED, SLICE_STATED) if real else ({}, {})
+    trees = "MST (mbi)", "MST (dpmm)", "MST (SmartNoise)"
+    for k in (1, 2):
+        yield Task(f"Adult, all {k}-way", everyone, Residual(), k, (k,), tuple(PLAIN), known, nonnegative=True)
+    yield Task("Adult, all 2-way", everyone, ChowLiu(), 2, (1, 2, 3), trees, known)
+    yield Task("Adult, all 2-way", everyone, Adaptive(), 2, (1, 2, 3), ("AIM (mbi)",), known)
+    yield Task("Adult, all 3-way", everyone, Adaptive(), 3, (3,), ("AIM (mbi)",), known, workload=2)
+    yield Task("Adult, 7 columns of 2^17 cells", some, Adaptive(), 3, (3,), ("AIM (mbi)",), of_slice)
+    for k in (2, 3):
+        yield Task(f"16 bits, all {k}-way", bits, Residual(), k, (k,), tuple(PLAIN)[:1], {}, nonnegative=True)
 
 
 def error(workload: Marginals, data: Rows, released: Released) -> float:
@@ -132,42 +120,66 @@ def planned() -> float:
     return time.process_time() - start
 
 
-def rows(task: Task, runs: int) -> Iterator[tuple[str, ...]]:
-    workload = marginals(task.data.domain, k=task.k)
-    judged = [marginals(task.data.domain, k=k) for k in task.ways]
+def peers(task: Task, pythons: dict[str, str], runs: int, done: dict[tuple[str, Records, int], Peer]) -> list[Peer]:
+    """What the others of a task do; none is run twice on the same."""
+    k, found = task.workload or task.k, []
+    for name in task.others:
+        key = name, task.given, k
+        python = pythons.get(name.rstrip(")").partition(" (")[2].lower())
+        if name in PLAIN and key not in done:
+            done[key] = here(name, task.given, k, runs)
+        elif python and key not in done:
+            done[key] = apart(name, python, task.given, k)
+        if peer := done.get(key, task.stated.get(name)):
+            found.append(peer)
+    return found
+
+
+def rows(task: Task, others: list[Peer], runs: int) -> Iterator[tuple[str, ...]]:
+    domain = Domain.of({f"a{i}": n for i, n in enumerate(task.given.sizes)})
+    data, workload = Rows(domain, task.given.codes), marginals(domain, k=task.k)
+    judged = [marginals(domain, k=k) for k in task.ways]
     seconds, errors = [], []
     for _ in range(runs):
         start = time.process_time()
-        released = task.method.release(workload, task.data, PRICE)
+        released = task.method.release(workload, data, PRICE)
         if task.nonnegative:
             released = released.nonnegative()
         seconds.append(time.process_time() - start)
-        errors.append([error(w, task.data, released) for w in judged])
-    ours = np.mean(errors, axis=0)
-    for k, own, peer in zip(task.ways, ours, task.peers, strict=True):
-        head = (task.name, task.method.name, f"{k}-way", f"{own:.4f}", f"{np.mean(seconds):.3f}")
-        if peer is None:
-            yield *head, "-", "-", "-", "-"
-            continue
-        good = round(own, 4) <= peer.error and (peer.seconds is None or np.mean(seconds) <= peer.seconds / 10)
-        theirs = "-" if peer.seconds is None else f"{peer.seconds:g}"
-        yield *head, peer.name, f"{peer.error:.4f}", theirs, ("yes" if good else "NO") if peer.same else "-"
+        errors.append([error(w, data, released) for w in judged])
+    spent = float(np.mean(seconds))
+    for k, own in zip(task.ways, np.mean(errors, axis=0), strict=True):
+        head = (task.name, task.method.name, f"{k}-way", f"{own:.4f}", f"{spent:.3f}")
+        if not others:
+            yield *head, "-", "-", "-", "-", "-"
+        for peer in others:
+            good = round(own, 4) <= round(peer.errors[k], 4) and spent <= peer.seconds / 10
+            verdict = ("yes" if good else "NO") if peer.same else "-"
+            yield *head, peer.name, f"{peer.errors[k]:.4f}", f"{peer.seconds:.4g}", peer.how, verdict
+            head = ("",) * len(head)
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--quick", action="store_true", help="a third of the runs")
-    runs = 1 if parser.parse_args().quick else 3
+    parser.add_argument("--quick", action="store_true", help="a third of the runs, and no AIM")
+    for who in ("mbi", "dpmm", "smartnoise"):
+        parser.add_argument(f"--{who}", metavar="PYTHON", help=f"an interpreter that has it; see release_{who}.py")
+    told = vars(parser.parse_args())
+    quick = told.pop("quick")
+    runs = 1 if quick else 3
     console = Console()
-    console.width = max(console.width, 140)
+    console.width = max(console.width, 150)
     table = Table(
         title=f"Marginals at {PRICE}, mean of {runs}, of residual {10 * runs}", box=SIMPLE, padding=(0, 1, 0, 0)
     )
-    left = ("released", "method", "judged on", "other")
-    for heading in (*left[:3], "error", "seconds", left[3], "its error", "its seconds", "reached"):
+    left = ("released", "method", "judged on", "other", "how")
+    for heading in (*left[:3], "error", "seconds", left[3], "its error", "its seconds", left[4], "reached"):
         table.add_column(heading, justify="left" if heading in left else "right", no_wrap=True)
+    done: dict[tuple[str, Records, int], Peer] = {}
     for task in tasks():
-        for row in rows(task, 10 * runs if isinstance(task.method, Residual) else runs):  # which takes no time
+        pythons = {who: at for who, at in told.items() if at and not (quick and isinstance(task.method, Adaptive))}
+        many = 10 * runs if isinstance(task.method, Residual) else runs  # which takes no time
+        for row in rows(task, peers(task, pythons, many, done), many):
             table.add_row(*row)
     console.print(table)
     seconds = planned()
