@@ -1,6 +1,7 @@
 """Linear queries through the curator: planned from public facts, bought once, kept, and asked for more for free."""
 
 import datetime
+import re
 from dataclasses import replace
 from fractions import Fraction
 
@@ -17,6 +18,7 @@ from tacit.workloads import METHODS, Price, marginals, ranges
 from tacit.workloads.chow_liu import ChowLiu
 from tacit.workloads.cube import cube
 from tacit.workloads.multiplicative_weights import Question
+from tacit.workloads.pmw_plans import practical, proven
 from tacit.workloads.rising import Rising
 
 
@@ -118,12 +120,12 @@ def test_every_method_survives_the_ledger(place, method):
 
 def test_no_error_rests_on_a_rough_size(place):
     """600 rows, says the schema; 500 there are, and fewer where a condition holds."""
-    sizes = {"rough": "size = 600", "other": "size = 7"}
+    sizes = {"rough": "size = 600", "other": "size = 4000"}
     rough, other = (tacit.Table(ROWS, SCHEMA.replace("size = 500", s), name=name) for name, s in sizes.items())
     c = Curator(rough, other, ledger=place, budget=tacit.Budget(epsilon=10))
     with c:
         some = rough.where(rough.age < 4)
-        for table, about in ((rough, 600), (some, None), (other, 7)):
+        for table, about in ((rough, 600), (some, None), (other, 4000)):
             total = marginals(table.domain("year"), k=0)
             planned = c.plan(total, epsilon="0.02")
             assert (planned.n, planned.about) == (None, about) and not planned.best.needs_n
@@ -135,8 +137,8 @@ def test_no_error_rests_on_a_rough_size(place):
         assert kept.answers.tolist() == [500] and "stated for that many" in kept.notes[0]
         with pytest.raises(BadParameter, match="about how many"):
             c.online(some.domain("year"), epsilon=1)
-        assert c.online(other.domain("year"), epsilon=1, updates=1).mechanism.n == 7
-        assert c.online(some.domain("year"), epsilon=1, updates=1, n=30).mechanism.n == 30
+        assert c.online(other.domain("year"), epsilon=1, updates=1).mechanism.n == 4000
+        assert c.online(some.domain("year"), epsilon=1, updates=1, n=3000).mechanism.n == 3000
 
 
 def test_a_method_that_is_named_is_not_compared_with_all(place, monkeypatch):
@@ -213,10 +215,10 @@ def test_what_cannot_be_asked_is_refused_before_any_charge(place):
         with pytest.raises(TacitError):
             c.answer(marginals(domain, k=1), rho=1, method="nonsense")
         with pytest.raises(TacitError):
-            c.online(domain, rho=1).ask({"year": "1999"})
+            c.online(domain, rho=1, updates=1).ask({"year": "1999"})
         for axes, steps in (((9,), (1, 0)), ((0,), (1,)), ((-1,), (1, 0))):
             with pytest.raises(BadParameter, match="attributes of the domain"):
-                c.online(domain, rho=1).ask(Question(((axes, steps),)))
+                c.online(domain, rho=1, updates=1).ask(Question(((axes, steps),)))
         assert c.remaining >= 9 - 1e-9
 
 
@@ -267,6 +269,39 @@ def test_a_budget_that_has_no_place_for_a_delta_buys_without(place):
         assert c.answer(w, epsilon=1, delta="1e-9").loss.delta(1) == 0 and c.remaining == 0
         with pytest.raises(BadParameter, match="epsilon and delta"):
             c.plan(w, eps=1)
+
+
+def test_no_promise_is_not_sold(place):
+    """An error of all records and more is refused before it is charged, and what would be enough is told."""
+    c, domain = opened(place)
+    with c:
+        before = c.remaining
+        for terms in ({"epsilon": "0.1"}, {"rho": "0.01", "updates": 10**6}):
+            with pytest.raises(BadQuestion, match="are no promise") as refused:
+                c.online(domain, n=5000, **terms)
+            name, need = re.search(r"about (epsilon|rho) = (\S+) would", str(refused.value)).groups()
+            life = proven(domain, 5000, Price.of(**{name: need}, unit=domain.distance))
+            if "updates" in terms:
+                life = practical(domain, 5000, Price.of(**{name: need}, unit=domain.distance), updates=10**6)
+            assert life.error() == pytest.approx(5000, rel=0.05)
+        assert c.remaining == before
+
+
+@pytest.mark.parametrize(("epsilon", "delta"), [("1", "1e-6"), ("5", "1e-5"), ("0.5", "1e-9")])
+def test_the_whole_of_a_budget_with_delta_can_be_bought(place, epsilon, delta):
+    """Half of its delta is for failures, so it sells less than one release of that epsilon and delta would be."""
+    c, domain = opened(place, tacit.Budget(epsilon=epsilon, delta=delta))
+    with c:
+        w, whole = marginals(domain, k=2), Price.of(epsilon=epsilon, delta=delta).shared
+        price = c.plan(w, epsilon=epsilon, delta=delta).price
+        assert c.budget.price(whole.loss()) > c.budget.limit >= c.budget.price(price.loss())
+        assert not price.stated and price.part(Fraction(10**10 + 1, 10**10)).amount > price.amount
+        assert c.budget.price(price.part(1 + Fraction(1, 10**9)).loss()) > c.budget.limit
+        told = c.answer(w, epsilon=epsilon, delta=delta)
+        assert told.loss.epsilon(Fraction(delta)) <= Fraction(epsilon) and 0 <= c.remaining < 1e-9
+        c.answer(w, epsilon=epsilon, delta=delta)  # which it has
+        less = c.plan(w, epsilon=Fraction(epsilon) / 2, delta=delta).price
+        assert less == Price.of(epsilon=Fraction(epsilon) / 2, delta=delta, unit=domain.distance).shared
 
 
 def test_when_the_budget_is_gone_what_was_released_answers_on(place):

@@ -169,3 +169,9 @@ def test_what_is_known_beforehand():
     assert 2000 / 50 <= known.mean < 2100 / 50
     assert 1000 <= known.worst < 1100 and known.mean <= known.rms <= known.worst
     assert ChowLiu().predict(workload, None, price).mean == np.inf
+
+
+def test_a_single_attribute_has_no_pairs():
+    line = Domain.of({"x": 5})
+    told = ChowLiu().release(marginals(line, k=1), Rows(line, np.arange(50)[:, None] % 5), Price.of(rho=1), Seeded(0))
+    assert told.notes[1] == "measured: no attributes together"

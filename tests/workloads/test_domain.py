@@ -30,6 +30,16 @@ def test_bad_domains(attributes):
         Domain.of(attributes)
 
 
+@pytest.mark.parametrize(
+    ("attributes", "word"),
+    [({"a": 10**30}, "64 bits"), ({"a": [float("nan"), 1.0]}, "NaN"), ({1: 2}, "texts"), ({"a": 2, None: 3}, "texts")],
+    ids=["huge", "NaN", "number", "None"],
+)
+def test_what_is_wrong_with_a_domain_is_said(attributes, word):
+    with pytest.raises(BadParameter, match=word):
+        Domain.of(attributes)
+
+
 def test_what_is_outside_the_domain_is_refused():
     d = Domain.of({"a": 2, "b": ["x", "y"]})
     with pytest.raises(BadParameter, match="among a, b"):

@@ -8,7 +8,7 @@ from scipy.optimize import minimize
 
 from tacit import ADD_REMOVE, SUBSTITUTE
 from tacit.testing.sources import Seeded
-from tacit.workloads import Domain, Histogram, Price, Rows, marginals, method, predicates, prefixes, ranges
+from tacit.workloads import Domain, Histogram, Price, Rows, Stack, marginals, method, predicates, prefixes, ranges
 from tacit.workloads.buckets import buckets
 from tacit.workloads.design import Design, design, line, sketch
 from tacit.workloads.top_down import top_down
@@ -145,7 +145,7 @@ def test_any_query_on_the_attribute_has_a_known_error():
 
 def test_what_is_not_ranges_of_one_attribute_is_refused():
     wide = Domain.of({"x": 5, "y": 3})
-    for w in (marginals(wide, k=2), ranges(wide, "x", "y"), predicates(wide, [{"x": 1}])):
+    for w in (marginals(wide, k=2), ranges(wide, "x", "y"), predicates(wide, [{"x": [1, 3]}]), marginals(wide, k=0)):
         assert "not ranges" in HIERARCHY.refusal(w, None, Price.of(epsilon=1))
     assert HIERARCHY.refusal(marginals(wide, subsets=[["x"]]).parts[0], None, Price.of(epsilon=1)) is None
 
@@ -165,8 +165,31 @@ def test_parts_on_one_attribute_are_ranges_together():
         )
     joined = line(both)
     assert joined.weights.tolist() == [1, 5] + [1] * 400 and np.array_equal(joined.answer(data), both.answer(data))
-    for other in (marginals(wide, k=1), long + ranges(wide, "y"), long + predicates(wide, [{"x": 1}])):
+    for other in (marginals(wide, k=1), long + ranges(wide, "y"), long + predicates(wide, [{"x": {1, 3}}])):
         assert "not ranges" in HIERARCHY.refusal(other, None, Price.of(epsilon=1))
+
+
+def test_totals_and_runs_of_values_are_ranges():
+    wide = Domain.of({"y": 3, "x": 60})
+    runs = predicates(wide, [{"x": range(i + 1)} for i in range(60)] + [{"x": 4}, {}], weights=np.arange(1, 63))
+    asked = Stack([marginals(wide, k=0), runs, marginals(wide, subsets=[["x"]])], [5, 2, 1])
+    found = line(asked)
+    assert found.axes == (1,) and np.array_equal(found.weights, asked.weights)
+    assert found.low[[0, 1, 61, 62]].ravel().tolist() == [0, 0, 4, 0]
+    assert found.high[[0, 1, 61, 62]].ravel().tolist() == [59, 0, 4, 59]
+    data = Rows(wide, np.random.default_rng(0).integers(0, [3, 60], (3000, 2)))
+    assert np.array_equal(found.answer(data), asked.answer(data))
+    for name in ("hierarchy", "isotonic", "partition", "pruned"):
+        released = method(name).release(asked, data, Price.of(epsilon=1), Seeded(0))
+        assert (np.abs(released.answers - asked.answer(data)) <= released.errors).mean() > 0.9
+        assert np.isfinite(released.query(marginals(wide, k=0)).errors).all()
+    for other in (
+        predicates(wide, [{"x": range(9)}, {"y": 1}]),
+        predicates(wide, [{"x": []}]),
+        predicates(wide, [{"x": np.full(60, 0.5)}]),
+        predicates(wide, [{"x": 1, "y": 1}]),
+    ):
+        assert line(other) is None and line(other + marginals(wide, k=0)) is None
 
 
 def test_few_lumps_are_counted_by_bucket():

@@ -190,3 +190,12 @@ def test_hardly_any_noise_is_no_failure(epsilon):
             for n in (None, int(table.sum()) or None):
                 r = MWEM().release(w, Histogram(domain, table), Price.of(epsilon=epsilon), Seeded(1), n=n)
                 assert np.isfinite(r.answers).all() and r.answers.min() >= 0
+
+
+def test_more_records_than_floats_can_count_are_refused():
+    pair = Domain.of({"a": 2, "b": 2})
+    whole, half = marginals(pair, k=1), from_matrix(pair, [[0.5, 1, 0, 0]])
+    for workload, most in ((whole, 2**53 - 1), (half, 2**33 - 1)):
+        assert MWEM().refusal(workload, most, Price.of(rho=1)) is None
+        assert "2^53" in MWEM().refusal(workload, most + 1, Price.of(rho=1))
+    assert Learner(half, 2.0**60).guess().tolist() == [2**53 - 1]  # and no overflow

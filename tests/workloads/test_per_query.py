@@ -192,3 +192,25 @@ def test_marginals_of_too_many_subsets_stay_as_they_were_drawn(monkeypatch):
     assert QUERIES.predict(w, None, Price.of(epsilon=1)).rms ** 2 == pytest.approx(square)
     assert np.array_equal(w.answer(r.model), r.answers)
     assert r.synthetic(7, Seeded(0)).shape == (7, 3)
+
+
+@pytest.mark.parametrize("n", [1, 2, 3, 5, 10, 30, 200])
+@pytest.mark.parametrize("epsilon", ["0.3", 1, 3])
+def test_the_mean_error_of_few_reports_is_bounded(n, epsilon):
+    """By the exact law of the reports, whoever they are of."""
+    pair, price = Domain.of({"a": 2}), Price.of(epsilon=epsilon, unit=SUBSTITUTE.histogram())
+    one = predicates(pair, [{"a": 1}])
+    chances, worst = LOCAL.response(one, price).chances, 0.0
+    for held in range(n + 1):
+        law = np.ones(1)
+        for i in range(n):
+            chance = chances.other + (chances.gain if i < held else 0)
+            law = np.convolve(law, [1 - chance, chance])
+        estimates = (np.arange(n + 1) - n * chances.other) / chances.gain
+        worst = max(worst, float(law @ np.abs(estimates - held)))
+    assert worst <= LOCAL.predict(one, n, price).mean <= LOCAL.predict(one, n, price).rms
+
+
+def test_no_more_rows_are_drawn_than_memory_holds():
+    with pytest.raises(BadParameter, match="rows of 3 attributes at once"):
+        HISTOGRAM.release(marginals(WIDE, k=1), DATA, Price.of(epsilon=1), Seeded(0)).synthetic(10**14)

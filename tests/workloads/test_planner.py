@@ -7,6 +7,7 @@ import pytest
 from tacit import SUBSTITUTE, BadParameter
 from tacit.core.distance import Distance
 from tacit.core.errors import BadQuestion
+from tacit.testing.sources import Seeded
 from tacit.workloads import (
     METHODS,
     Domain,
@@ -21,6 +22,7 @@ from tacit.workloads import (
     prefixes,
     ranges,
 )
+from tacit.workloads.comparison import generated
 from tacit.workloads.textbook import curves, table, textbook
 
 BITS = Domain.of({f"q{i}": 2 for i in range(10)})
@@ -42,12 +44,40 @@ def test_the_table_of_the_textbooks():
 def test_rows_are_ranked_and_refusals_say_why():
     p = plan(ranges(Domain.of({"x": 256})), 5000, PURE)
     usable = [row for row in p.rows if row.prediction is not None]
-    assert [r.method.name for r in p.rows][:2] == ["isotonic", "hierarchy"] and p.best.name == "isotonic"
-    assert "hierarchy" in p.why
+    assert [r.method.name for r in p.rows][:3] == ["optimised", "isotonic", "hierarchy"] and p.best.name == "optimised"
+    assert "isotonic" in p.why
     plain = [r.prediction.mean for r in usable if r.method.improves is None]
     assert plain == sorted(plain)
     assert all(row.reason for row in p.rows if row.prediction is None)
     assert {row.method.name for row in p.rows} == {m.name for m in METHODS}
+
+
+@pytest.mark.parametrize("epsilon", ["0.5", 1, 2, 4])
+@pytest.mark.parametrize("width", [0, 1, 2, 5, 8])
+def test_no_tie_is_decided_by_rounding(epsilon, width):
+    """Where a tree is its cells, its error is that of the histogram; then what lowers it stands before both."""
+    low = np.arange(300 - width)
+    p = plan(ranges(Domain.of({"x": 300}), low=low, high=low + width), None, Price.of(epsilon=epsilon), about=5000)
+    means = {row.method.name: row.prediction.mean for row in p.rows if row.prediction is not None}
+    assert means["histogram"] > means["hierarchy"] * (1 - 1e-3) and p.best.name == "isotonic"
+    assert "which this one lowers" in p.why
+
+
+@pytest.mark.parametrize("price", [PURE, Price.of(epsilon="0.1"), Price.of(rho="0.1")], ids=str)
+def test_a_tree_that_is_its_cells_is_predicted_as_a_histogram(price):
+    """Also beside a total, for which another tree would be no better."""
+    line = Domain.of({"x": 300})
+    p = plan(marginals(line, k=1) + marginals(line, k=0), None, price, [method("histogram"), method("hierarchy")])
+    first, second = (row.prediction for row in p.rows)
+    assert (first.mean, first.rms, first.worst) == pytest.approx((second.mean, second.rms, second.worst), rel=1e-9)
+
+
+def test_a_tie_is_said_to_be_one():
+    """One attribute counted whole: noise on its cells, or on its queries, which are the same."""
+    p = plan(marginals(Domain.of({"x": 5}), k=1), None, PURE, [method("queries"), method("histogram")])
+    first, second = (row.prediction for row in p.rows)
+    assert first.mean == pytest.approx(second.mean) and first.seconds <= second.seconds
+    assert f"a mean error of {second.mean:.3g}, which is a tie with {p.best.name}" in p.why
 
 
 def test_records_are_plain_values():
@@ -182,3 +212,14 @@ def test_predicted_seconds_of_predicates():
     method("histogram").release(w, data, PURE)
     taken = time.process_time() - start
     assert taken / 20 < method("histogram").predict(w, None, PURE).seconds < 20 * taken
+
+
+def test_predicted_seconds_of_a_model_that_is_measured():
+    """What is paid for is measured, and fitted: at a low price that is little more than a tree."""
+    domain = Domain.of({f"b{i}": 4 for i in range(8)})
+    w, adaptive = marginals(domain, k=2), method("adaptive")
+    high, low = (adaptive.predict(w, 5000, Price.of(rho=rho)).seconds for rho in (1, "0.001"))
+    start = time.process_time()
+    adaptive.release(w, generated(domain, 5000), Price.of(rho=1), Seeded(0))
+    taken = time.process_time() - start
+    assert taken / 20 < high < 20 * taken and low < high / 1.5

@@ -21,7 +21,7 @@ from tacit.testing.sources import Seeded
 from tacit.workloads import Domain, Histogram, Price, Rows, from_matrix, marginals, method, plan, predicates, ranges
 from tacit.workloads._pmw_constants import classical_threshold, classical_updates, consistent_alpha
 from tacit.workloads.multiplicative_weights import Question, Weights, least_gap
-from tacit.workloads.pmw import PrivateMultiplicativeWeights, State
+from tacit.workloads.pmw import Move, Moves, PrivateMultiplicativeWeights, State
 from tacit.workloads.pmw_offline import questions
 from tacit.workloads.pmw_plans import classical, practical, proven
 
@@ -293,6 +293,48 @@ def test_what_is_stated_of_checked_answers_holds_for_any_number_of_records():
         workload, Histogram(two, [400, 100], unit), Price.of(epsilon="0.01", unit=unit), Seeded(1), n=500
     )
     assert kept.errors.tolist() == [500, 500]  # where units are substituted n is what there is
+
+
+@pytest.mark.parametrize(("n", "counts"), [(10**8, 156), (10**6, 156), (10**5, 0), (10**5, 10**5)])
+def test_it_ends_where_n_is_not_the_number_of_records(n, counts):
+    """Moves that n records cannot explain are the end of it, though thousands of updates are left."""
+    cube = Domain.of({"a": 4, "b": 4, "c": 2})
+    asked, price = marginals(cube, k=2), Price.of(rho="0.5")
+    released = method("pmw").release(asked, Histogram(cube, np.full(32, counts)), price, Seeded(1), n=n)
+    assert f"these are not {n} records" in released.notes[0] and released.errors is None
+    assert int(released.notes[0].split()[0]) < min(100, method("pmw").life(asked, n, price, 0.05).updates)
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_moves_towards_the_data_bring_no_more_than_there_is(seed):
+    """The falls of KL(p | q) that moves promise are true ones, so that they add up to ln |X| at most."""
+    rng = np.random.default_rng(seed)
+    cube = Domain.of({"a": 5, "b": 4})
+    p = rng.dirichlet(np.full(20, 0.2))
+    model, fallen = Weights(cube, 1.0), 0.0
+
+    def divergence():
+        return float((p * np.log(p / (model.values.ravel() / model.values.sum()))).sum())
+
+    for _ in range(60):
+        question = Question.on_cells(cube, rng.choice([rng.random(20), rng.integers(0, 2, 20)]))
+        guess, before = question.answer(model), divergence()
+        gap = float(question.vectors[0] @ p) * float(question.grid) - guess
+        fall = model.move(question, rng.random() * gap, guess)
+        assert 0 <= fall <= before - divergence() + 1e-9
+        fallen += fall
+    assert 0.1 < fallen <= np.log(20)
+
+
+def test_many_moves_are_not_copied_with_each():
+    one, other = (Move(Question.where(BITS, {"x0": i}), 0.1) for i in (0, 1))
+    moves = chain = Moves(())
+    for _ in range(10**5):  # which would be 5 * 10^9 copies
+        chain = chain.then(one)
+    assert len(moves) == 0 and len(chain) == 10**5 and chain[-1] is one
+    left, right = (chain.then(move) for move in (one, other))  # of two lives, one does not see the other
+    assert left[-1] is one and right[-1] is other and len(chain) == 10**5 and left != right
+    assert pickle.loads(pickle.dumps(right)) == right == (*chain, other) and right[:-1] == list(chain)
 
 
 def test_fine_steps_at_a_low_price():

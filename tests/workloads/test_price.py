@@ -24,6 +24,13 @@ def test_a_split_price_is_spent_exactly(weights, currency):
     assert [p.amount / parts[0].amount for p in parts] == [Fraction(w, weights[0]) for w in weights]
 
 
+@pytest.mark.parametrize("whole", [Price.of(epsilon=1, delta="1e-6"), Price.of(epsilon=1, delta="1e-6").alone], ids=str)
+def test_a_part_of_a_price_is_not_called_the_whole(whole):
+    part = whole.part(Fraction(1, 10))
+    assert "1e-06" in str(whole) and "1e-06" not in str(part) and "(" not in str(part)
+    assert whole.part(Fraction(1)).amount == whole.amount and "1e-06" in str(whole.part(Fraction(1)))
+
+
 @pytest.mark.parametrize("unit", [ADD_REMOVE.histogram(), SUBSTITUTE.histogram(), ADD_REMOVE.histogram().group(3)])
 def test_noise_costs_the_price(unit):
     moved = marginals(Domain.of({"a": 2, "b": 3, "c": 2}), k=2).distance(unit)
@@ -80,6 +87,7 @@ ALONE = [
     ("queries", marginals(WIDE, k=2)), ("queries", marginals(WIDE, k=1) + ranges(WIDE, "c")),
     ("histogram", marginals(WIDE, k=2)), ("residual", marginals(WIDE, k=2)), ("hierarchy", ranges(LINE)),
     ("isotonic", ranges(LINE)), ("partition", ranges(LINE)), ("pruned", ranges(LINE)),
+    ("optimised", ranges(LINE)), ("optimised", marginals(WIDE, k=2)),
 ]  # fmt: skip
 
 

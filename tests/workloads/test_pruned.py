@@ -190,7 +190,9 @@ prices = st.builds(
 def test_every_release_ends(size, price, most, largest, seed):
     """Whatever the table, the price and the noise: by its law, or of any size up to the largest."""
     random, domain = np.random.default_rng(seed), Domain.of({"x": size})
-    counts = random.integers(0, most, size, endpoint=True) * (random.random(size) < random.random())
+    counts = random.integers(0, min(most, (1 << 53) // size - 1), size, endpoint=True) * (
+        random.random(size) < random.random()
+    )
 
     def draw(self, source, n):
         return (np.float64(largest) ** random.random(n) * random.choice([-1, 0, 1], n)).astype(np.int64)

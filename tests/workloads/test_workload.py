@@ -10,7 +10,20 @@ from hypothesis import strategies as st
 from scipy import sparse
 
 from tacit import ADD_REMOVE, SUBSTITUTE, BadData, BadParameter
-from tacit.workloads import Domain, Histogram, Rows, from_matrix, marginals, predicates, prefixes, ranges
+from tacit.workloads import (
+    Domain,
+    Histogram,
+    Price,
+    Rows,
+    Stack,
+    from_matrix,
+    marginals,
+    method,
+    plan,
+    predicates,
+    prefixes,
+    ranges,
+)
 from tacit.workloads.multiplicative_weights import Question
 from tacit.workloads.workload import STEP, largest
 
@@ -146,6 +159,12 @@ def test_labels():
         lambda: predicates(DOMAIN, 5),
         lambda: from_matrix(DOMAIN, [[1], [1, 0]]),
         lambda: from_matrix(DOMAIN, np.zeros((1, 1, 24))),
+        lambda: from_matrix(DOMAIN, np.ones((1, 24)) * 1j),
+        lambda: from_matrix(DOMAIN, sparse.csr_array(np.ones((1, 24)) * 1j)),
+        lambda: predicates(DOMAIN, [{"c": np.ones(4) * 1j}]),
+        lambda: marginals(DOMAIN, k=1, weights=[1, 1e308, 1e308]),
+        lambda: marginals(DOMAIN, k=1) + 3,
+        lambda: 3 + marginals(DOMAIN, k=1),
         lambda: Domain.of({"x": 2.5}),
         lambda: Domain.of({"x": None}),
         lambda: Domain.of([("x", 2)]),
@@ -207,8 +226,33 @@ def test_what_was_given_may_change_afterwards():
 def test_counts_that_no_whole_number_of_64_bits_holds_are_refused():
     domain = Domain.of({"x": np.int64(2)})
     for wrong in (np.array([1, 1 << 63], np.uint64), [[1], [1, 2]]):
-        with pytest.raises(BadData, match="64 bits"):
+        with pytest.raises(BadData, match="whole numbers"):
             Histogram(domain, wrong)
+
+
+def test_no_answer_on_a_private_table_is_rounded():
+    """Neighbours differ by what is said, however many records there are: floats hold whole numbers below 2^53 only."""
+    counts = np.zeros(24, np.int64)
+    counts[[0, 5, 23]] = 2**52 - 3, 2**51, 2**51  # 2^53 - 3 in all
+    for workload in WORKLOADS.values():
+        more = counts.copy()
+        more[5] += 1
+        moved = workload.exactly(Histogram(DOMAIN, more)) - workload.exactly(Histogram(DOMAIN, counts))
+        steps = np.array([workload.vector(i)[5] for i in range(workload.queries)]) / float(workload.grid)
+        assert (moved == steps).all() if workload.grid == 1 else ((moved >= 0) & (moved <= steps)).all()
+    half = Question.where(DOMAIN, {"c": np.array([0, 0.25, 0.5, 1])})
+    assert half.exactly(Histogram(DOMAIN, counts)) == half.exactly(Histogram(DOMAIN, 0 * counts + 2**47)) == 2**53 - 1
+    assert half.exactly(Histogram(DOMAIN, counts // 2**30)) == sum(
+        int(half.vectors[0][i % 4]) * int(counts[i] // 2**30) for i in range(24)
+    )
+
+
+@pytest.mark.parametrize("counts", [[2**53 - 1, 1], [2**60 + 128, 0], [2**63 - 1, 2**63 - 1]])
+def test_tables_that_floats_cannot_count_are_refused(counts):
+    pair = Domain.of({"a": 2})
+    with pytest.raises(BadData, match=r"2\^53"):
+        Histogram(pair, np.array(counts))
+    assert Histogram(pair, [2**53 - 2, 1]).marginal(()) == 2**53 - 1
 
 
 def test_a_sum_keeps_the_weights_of_parts():
@@ -216,3 +260,19 @@ def test_a_sum_keeps_the_weights_of_parts():
     both = weighed + plain + predicates(DOMAIN, [{"a": 1}], weights=[7])
     assert both.part_weights.tolist() == [1, 100, 10, 1, 1]
     assert both.weights.tolist() == [1] * 3 + [100] * 2 + [10] * 4 + [1] * 2 + [7]
+
+
+def test_a_stack_of_stacks_is_flat():
+    ones, twos, last = marginals(DOMAIN, k=1, weights=[1, 2, 3]), marginals(DOMAIN, k=2), ranges(DOMAIN, "c")
+    nested = Stack([Stack([ones, last], [2, 1]), twos], [10, 1])
+    assert nested.parts == (*ones.parts, last, *twos.parts)
+    assert nested.part_weights.tolist() == [20, 40, 60, 10, 1, 1, 1]
+    parts = [20] * 3 + [40] * 2 + [60] * 4 + [10] * last.queries + [1] * twos.queries
+    assert nested.weights.tolist() == parts and sum([ones, last]).parts == (*ones.parts, last)
+    best = plan(Stack([ones, twos], [2, 1]), None, Price.of(rho=1)).best
+    assert best == plan(ones + twos, None, Price.of(rho=1)).best == method("residual")
+    for bad in ([], None, [1], [ones, 1], [ones, marginals(Domain.of({"a": 3}), k=1)]):
+        with pytest.raises(BadParameter, match="same domain"):
+            Stack(bad)
+    with pytest.raises(BadParameter, match=r"at most 1000000 marginals, not 1\.25e"):
+        marginals(Domain.of({f"x{i}": 2 for i in range(5000)}), k=2)

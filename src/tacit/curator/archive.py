@@ -23,7 +23,7 @@ from .. import workloads
 from ..core.errors import BadParameter
 from ..tables import codec, linear
 from ..workloads import rising
-from ..workloads.pmw import Move
+from ..workloads.pmw import Move, Moves
 
 
 def _kinds() -> Iterator[type]:
@@ -59,6 +59,8 @@ def loads(text: bytes) -> Any:
 
 def write(value: object) -> Any:  # noqa: PLR0912 - a case for each kind
     kind = type(value)
+    if isinstance(value, Moves):
+        return write(tuple(value))
     if kind is int:
         return {"value": value}
     if name := _NAMES.get(kind):

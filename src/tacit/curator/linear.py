@@ -8,15 +8,17 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import replace
+from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ..core.budget import Budget
 from ..core.errors import BadParameter, BadQuestion, EngineError
-from ..core.exact import Number, probability, whole
+from ..core.exact import Number, positive, probability, whole
 from ..core.randomness import SYSTEM
 from ..tables.accuracy import public_size
+from ..tables.calibration import tidy
 from ..tables.linear import Counted, TableDomain
 from ..tables.relation import Where
 from ..workloads import Answered, Plan, Price, Released, Workload
@@ -49,15 +51,18 @@ def _of(tables: Mapping[str, Table], workload: object) -> TableDomain:
 def _price(domain: TableDomain, terms: Mapping[str, Any], budget: Budget | None = None) -> Price:
     """The price of a release about units that move the histogram as those of the table do.
 
-    A budget that has no place for a delta buys without.
+    A budget that has no place for a delta buys without, and one in epsilon sells for no more of it than was asked.
     """
     given = {name: value for name, value in terms.items() if value is not None}
     if unknown := given.keys() - {"epsilon", "delta", "rho"}:
         raise BadParameter("price", sorted(unknown), "in epsilon, or rho, or epsilon and delta")
     price = Price.of(**given, unit=domain.distance).shared  # a ledger counts what came before
-    if "delta" in given and budget is not None and budget.price(price.loss()) == math.inf:
-        return Price.of(epsilon=given["epsilon"], unit=domain.distance)
-    return price
+    if "delta" not in given or budget is None or budget.epsilon is None:
+        return price
+    asked, cost = positive("epsilon", given["epsilon"]), budget.price(price.loss())
+    if cost == math.inf:
+        return Price.of(epsilon=asked, unit=domain.distance)
+    return price if cost <= asked else price.part(tidy(price.amount * asked / Fraction(cost)) / price.amount)
 
 
 def _about(tables: Mapping[str, Table], domain: TableDomain) -> int | None:
@@ -160,4 +165,4 @@ def online(curator: Curator, domain: TableDomain, n: int | None, terms: dict[str
     people = _about(curator.tables, known) if n is None else n
     if people is None:
         raise BadParameter("n", n, "about how many records there are: given here, or for a whole table by its size")
-    return Online(curator, known, _price(known, price), n=people, **terms)
+    return Online(curator, known, _price(known, price, curator.budget), n=people, **terms)

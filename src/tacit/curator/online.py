@@ -8,17 +8,19 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
+from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
-from ..core.errors import BadParameter, LedgerConflict
+from ..core.errors import BadParameter, BadQuestion, LedgerConflict
 from ..core.randomness import SYSTEM, Source
+from ..core.search import least_positive
 from ..tables import codec
 from ..tables.linear import Counted, TableDomain
 from ..workloads import Price
 from ..workloads.multiplicative_weights import Question, Weights
-from ..workloads.pmw import Answer, State
+from ..workloads.pmw import Answer, PrivateMultiplicativeWeights, State
 from ..workloads.pmw_plans import practical, proven
-from ..workloads.records import Arrow, records
+from ..workloads.records import Arrow, drawn
 from . import archive
 
 if TYPE_CHECKING:
@@ -40,16 +42,28 @@ class Online:
         name: str,
         analyst: str | None,
     ) -> None:
-        if updates is None:
-            self.mechanism = proven(domain, n, price, questions=queries)
-        else:
-            self.mechanism = practical(domain, n, price, questions=queries, updates=updates)
+
+        def life(times: float) -> PrivateMultiplicativeWeights:
+            """At so many times the price."""
+            if updates is None:
+                return proven(domain, n, price.part(Fraction(times)), questions=queries)
+            return practical(domain, n, price.part(Fraction(times)), questions=queries, updates=updates)
+
+        self.mechanism = life(1)
+        terms = archive.dumps((name, domain, price, n, queries, updates)).decode()
+        key = codec.digest(("online", terms, curator.table.schema.digest))
+        if (within := self.mechanism.error()) >= n and curator.ledger.find(key) is None:
+            need = least_positive(lambda t: life(t).error() < n, floor=1.0, ceiling=2.0**20, precision=2.0**-6)
+            enough = "no price" if need == math.inf else f"about {price.part(Fraction(need))}"
+            raise BadQuestion(
+                f"answers within {within:g} of about {n} records are no promise; {enough} would be enough,"
+                " or fewer queries or updates"
+            )
         self.data = Counted(domain, lambda plan: curator.engine.answer(plan).cells[0])
         self._curator = curator
         self._warm: dict[bytes, State] = {}  # the state that was written last, with its model; whoever takes it owns it
-        terms = archive.dumps((name, domain, price, n, queries, updates)).decode()
         self._session = curator.ledger.start(
-            key=codec.digest(("online", terms, curator.table.schema.digest)),
+            key=key,
             loss=self.mechanism.loss(),
             state=archive.dumps(self.mechanism.begin(SYSTEM)),
             analyst=analyst or curator.analyst,
@@ -91,7 +105,7 @@ class Online:
 
     def synthetic(self, n: int, source: Source = SYSTEM) -> Arrow:
         """n rows, as a table of Arrow, that follow the model."""
-        return records(self.model.domain, self.model.synthetic(n, source))
+        return drawn(self.model, n, source)
 
     def _answer(self, kept: bytes) -> Answer:
         answer: Answer = archive.loads(kept)

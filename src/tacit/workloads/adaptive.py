@@ -27,15 +27,16 @@ from ..core.progress import tell
 from ..core.randomness import Source
 from .chow_liu import MEASURED, ONES, PICKS, ChowLiu, finish, span, unknown
 from .data import Data
-from .domain import Axes
+from .domain import Axes, Domain
 from .method import Method, Prediction, Released
 from .price import Price
-from .search import Search
+from .search import Search, deviation
 from .workload import Workload
 
 _NOISE = 0.014 / 16  # what the noise of each cell may be, as a share of all records
 _ROUNDS = 6
 _STEPS, _LAST = 40, 120  # of a fit, and of the last one
+_GUESS = 10_000  # records, where n is not public
 _LARGEST = 3  # axes of a table that is measured
 
 
@@ -50,8 +51,9 @@ class Adaptive(Method):
         return ChowLiu().applies(workload, n, price)
 
     def predict(self, workload: Workload, n: int | None, price: Price, beta: Number = 0.05) -> Prediction:
-        seconds = 1.0 + 0.02 * sum(1 for _ in sets(workload))
-        return unknown(workload, n, price, seconds=seconds, beta=beta)
+        most, d = sum(1 for _ in sets(workload)), len(workload.domain.shape)
+        picks = count(n or _GUESS, workload.domain, price.part(MEASURED), least=d - 1, most=max(d - 1, most))
+        return unknown(workload, n, price, seconds=1.0 + 0.08 * picks, beta=beta)
 
     def run(
         self, workload: Workload, data: Data, price: Price, source: Source, *, n: int | None, beta: float
@@ -59,7 +61,7 @@ class Adaptive(Method):
         search = Search(data, price.part(ONES), source)
         among, d = list(sets(workload)), len(workload.domain.shape)
         if among:
-            picks = count(search, price.part(MEASURED), least=d - 1, most=max(d - 1, len(among)))
+            picks = count(search.total, search.domain, price.part(MEASURED), least=d - 1, most=max(d - 1, len(among)))
             pick, measure = price.part(PICKS / picks), price.part(MEASURED / picks)
             span(search, pick, measure)
             search.fit(_STEPS)
@@ -74,9 +76,9 @@ def sets(workload: Workload) -> Iterator[Axes]:
     yield from dict.fromkeys(subsets)
 
 
-def count(search: Search, price: Price, least: int, most: int) -> int:
+def count(total: float, domain: Domain, price: Price, *, least: int, most: int) -> int:
     """How many measurements share a price, so that the noise of each is what it may be."""
-    room = _NOISE * search.total / (math.sqrt(2 / math.pi) * search.deviation(price))
+    room = _NOISE * total / (math.sqrt(2 / math.pi) * deviation(domain, price))
     worth = room if price.epsilon is not None else room**2  # Laplace noise grows with the count, Gaussian as its root
     return max(least, min(int(worth), most))
 

@@ -32,7 +32,7 @@ def appraise(
 ) -> tuple[float, float]:
     """The mean absolute error of the answers, in counts, and what it is itself within with probability 1 - beta."""
     step = min(workload.grid, _STEP)
-    gaps = np.rint(workload.answer(data) / float(workload.grid)).astype(np.int64) * int(workload.grid / step)
+    gaps = workload.exactly(data) * int(workload.grid / step)
     gaps -= np.rint(np.minimum(answers / float(step), _MOST)).astype(np.int64)
     noise = checking(workload, price)
     found = max(0, int(noise.sample(int(np.minimum(np.abs(gaps), _MOST // workload.queries).sum()), source)))

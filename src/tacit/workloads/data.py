@@ -17,6 +17,7 @@ from .domain import Axes, Domain
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
+EXACT = (1 << 53) - 1  # whole numbers up to this are floats, and so are their sums
 
 
 def arrayed(values: ArrayLike) -> NDArray[Any]:
@@ -52,11 +53,11 @@ class Histogram:
     def __init__(self, domain: Domain, counts: ArrayLike, distance: Distance[Any] | None = None) -> None:
         array = arrayed(counts)
         sound = array.dtype.kind in "iu" and array.size == domain.size
-        if not sound or (array.size and (array.min() < 0 or array.max() > np.iinfo(np.int64).max)):
+        if not sound or array.min() < 0 or array.sum(dtype=float) > EXACT:
             raise BadData(
                 "counts",
                 f"{array.size} of kind {array.dtype.kind!r}",
-                f"{domain.size} whole numbers of 64 bits, none negative",
+                f"{domain.size} whole numbers, none negative, that add up to less than 2^53",
             )
         self.domain, self.distance = domain, distance or ADD_REMOVE.histogram()
         self._counts = array.astype(np.int64).reshape(domain.shape)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import lru_cache
 
 import numpy as np
@@ -13,6 +13,7 @@ from ..core.randomness import Source
 from ..mechanisms import Laplace
 from .data import Data, Floats, Integers
 from .marginals import Marginal
+from .predicates import Predicates
 from .price import Noise, Price, variance
 from .ranges import Ranges
 from .spread import Spread
@@ -70,11 +71,11 @@ def spread(tree: Tree, noises: list[Noise | None], variances: Floats, rate: floa
 
 
 def range_spread(tree: Tree, noises: list[Noise | None], ranges: Ranges, rate: float = math.inf) -> Spread:
-    """The errors of ranges; that of a single cell, if nothing above is measured, is a single noise."""
+    """The errors of ranges; if nothing above the cells is measured, each is a sum of their noises."""
     low, high = places(ranges)
-    found = spread(tree, noises, tree.range_variances(low, high), rate)
-    alone = (low == high) & all(noise is None for noise in noises[1:])
-    return replace(found, grain=np.where(alone, 0.5, 0.0))
+    if noises[0] is not None and all(noise is None for noise in noises[1:]):
+        return Spread.of(noises[0], (high - low + 1).astype(float))
+    return spread(tree, noises, tree.range_variances(low, high), rate)
 
 
 def rate(tree: Tree, ranges: Ranges) -> float:
@@ -89,24 +90,41 @@ def rate(tree: Tree, ranges: Ranges) -> float:
     return float(weights @ tree.sizes(rows) / (weights @ deviations)) ** 2
 
 
-def line(workload: Workload) -> Ranges | None:
-    """A workload of one attribute as ranges, if that is what it is."""
-    if isinstance(workload, Ranges) and len(workload.axes) == 1:
+def line(workload: Workload, axis: int | None = None) -> Ranges | None:
+    """A workload of one attribute as ranges, if that is what it is; a total is all of this one."""
+    if isinstance(workload, Stack):
+        return _joined(workload, axis)
+    axes = workload.span or (() if axis is None else (axis,))
+    if len(axes) != 1:
+        return None
+    if isinstance(workload, Ranges):
         return workload
-    if isinstance(workload, Marginal) and len(workload.axes) == 1:
-        cells = np.arange(workload.queries)[:, None]
-        return Ranges(workload.domain, workload.axes, cells, cells)
-    return _joined(workload) if isinstance(workload, Stack) else None
+    if isinstance(workload, Marginal):
+        low = np.arange(workload.queries)[:, None]
+        return Ranges(workload.domain, axes, low, low if workload.axes else low + workload.domain.shape[axes[0]] - 1)
+    return _runs(workload, axes[0]) if isinstance(workload, Predicates) else None
 
 
 @lru_cache(maxsize=8)
-def _joined(stack: Stack) -> Ranges | None:
+def _joined(stack: Stack, axis: int | None) -> Ranges | None:
     """The parts one after the other, if all are ranges of one attribute."""
-    parts = [found for part in stack.parts if (found := line(part)) is not None]
-    if len(parts) < len(stack.parts) or len({part.axes for part in parts}) > 1:
+    axes = stack.span or (() if axis is None else (axis,))
+    parts = [found for part in stack.parts if len(axes) == 1 and (found := line(part, *axes)) is not None]
+    if len(parts) < len(stack.parts):
         return None
     low, high = (np.concatenate(each) for each in zip(*((part.low, part.high) for part in parts), strict=True))
-    return Ranges(stack.domain, parts[0].axes, low, high, stack.weights)
+    return Ranges(stack.domain, axes, low, high, stack.weights)
+
+
+@lru_cache(maxsize=8)
+def _runs(queries: Predicates, axis: int) -> Ranges | None:
+    """Predicates as ranges, if the values that each holds follow one another."""
+    every = np.ones(queries.domain.shape[axis])
+    held = [np.flatnonzero(factors.get(axis, every)) for factors in queries.factors]
+    if queries.grid != 1 or not all(at.size and at[-1] - at[0] < at.size for at in held):
+        return None
+    low, high = (np.array([at[end] for at in held])[:, None] for end in (0, -1))
+    return Ranges(queries.domain, (axis,), low, high, queries.given_weights)
 
 
 def evenly(count: int) -> Integers:

@@ -7,6 +7,7 @@ a domain of a hundred attributes costs a hundred lists.
 from __future__ import annotations
 
 import math
+import sys
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -28,8 +29,9 @@ class Domain:
 
     def __post_init__(self) -> None:
         read = tuple((name, _labels(name, values)) for name, values in self.attributes)
-        if not read or len({name for name, _ in read}) < len(read):
-            raise BadParameter("attributes", [name for name, _ in read], "one or more, with different names")
+        names = [name for name, _ in read]
+        if not names or not all(isinstance(name, str) for name in names) or len(set(names)) < len(names):
+            raise BadParameter("attributes", names, "one or more, with different names, which are texts")
         object.__setattr__(self, "attributes", read)
 
     @classmethod
@@ -103,9 +105,15 @@ def shown(count: int) -> str:
 def _labels(name: str, values: Sequence[Label]) -> Sequence[Label]:
     if isinstance(values, str):
         raise BadParameter("attribute", name, "a name with a list of values")
-    labels = values if isinstance(values, range) else tuple(values)
-    if not isinstance(labels, range) and not all(isinstance(label, Hashable) for label in labels):
+    if isinstance(values, range):
+        if not values or abs(values[-1] - values[0]) >= sys.maxsize:
+            raise BadParameter(f"the values of {name}", values, "one or more, and no more than 64 bits can count")
+        return values
+    labels = tuple(values)
+    if not all(isinstance(label, Hashable) for label in labels):
         raise BadParameter(f"the values of {name}", "some that are lists", "texts, numbers or dates")
-    if not labels or (not isinstance(labels, range) and len(set(labels)) < len(labels)):
+    if any(isinstance(label, float) and math.isnan(label) for label in labels):
+        raise BadParameter(f"the values of {name}", "NaN", "values that are equal to themselves")
+    if not labels or len(set(labels)) < len(labels):
         raise BadParameter(f"the values of {name}", f"{len(labels)} values", "one or more, all different")
     return labels

@@ -61,7 +61,7 @@ class TreeLine(Line):
     def _part(self, part: Workload, beta: float) -> Floats | None:
         if not set(part.span) <= {self.axis}:
             return None
-        if (ranges := line(part)) is not None:
+        if (ranges := line(part, self.axis)) is not None:
             return range_spread(self.tree, self.noises, ranges).reach(beta)
         if part.queries * self.values.size <= CELLS and self.values.size == self.domain.size:
             variances = self.tree.variance(np.stack([part.vector(i) for i in range(part.queries)]))

@@ -10,8 +10,11 @@ is a statement about substitution; the reports are paid for once, however many q
 Utility.  A report counts for a 0/1 query of m cells with probability q m + (p - q) f, where a share f of the people
 count, so the answer has variance at most n max_f P (1 - P) / (p - q)^2; by Hoeffding's inequality all k queries are
 within n sqrt(ln(2 k / beta) / (2 n)) / (p - q): sqrt(log(k/beta)) / (epsilon sqrt(n)) after division by n, for |X| = 2.
+The mean absolute error of an answer of deviation s is at most s, and at most sqrt(2/pi) s + 1 / (p - q), as terms in
+[-1, 1] have third moments no larger than their second, and their sum is that near to a normal one in the mean.
 
-References.  Warner, JASA 60 (1965); Kairouz, Bonawitz, Ramage, ICML 2016; Duchi, Jordan, Wainwright, FOCS 2013.
+References.  Warner, JASA 60 (1965); Kairouz, Bonawitz, Ramage, ICML 2016; Duchi, Jordan, Wainwright, FOCS 2013;
+Goldstein, Annals of Probability 38 (2010), for the mean.
 """
 
 from __future__ import annotations
@@ -73,9 +76,8 @@ class Local(Method):
         cells = workload.domain.cells(workload.span)
         seconds = 2e-3 + 3e-8 * people + (3e-8 + 3e-9 * len(workload.tables)) * cells + 1e-8 * workload.queries
         why = "every person adds their own noise, so errors grow with the root of n"
-        return Prediction(
-            workload.mean(deviations) * math.sqrt(2 / math.pi) * 1.01, rms, worst, seconds, "bound", b, why
-        )
+        normal = math.sqrt(2 / math.pi) * deviations + 1 / self.response(workload, price).chances.gain
+        return Prediction(workload.mean(np.minimum(deviations, normal)), rms, worst, seconds, "bound", b, why)
 
     def loss(self, workload: Workload, n: int | None, price: Price) -> Loss:
         """One report for each record, of which a unit has half of what it moves under substitution."""

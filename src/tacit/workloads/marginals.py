@@ -6,6 +6,7 @@ number of cells.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable
 from fractions import Fraction
 from itertools import combinations
@@ -18,7 +19,7 @@ from ..core.distance import Distance
 from ..core.errors import BadParameter
 from ..core.exact import whole
 from .data import Counts, Floats
-from .domain import Axes, Domain
+from .domain import Axes, Domain, shown
 from .workload import Stack, Workload
 
 _MOST = 10**6  # marginals
@@ -85,7 +86,9 @@ def marginals(
     if k is not None:
         if whole("k", k, at_least=0) > len(domain.names):
             raise BadParameter("k", k, f"at most the number of attributes, {len(domain.names)}")
-        chosen: list[Axes] = list(combinations(domain.all, k)) if _ways(len(domain.names), k) <= _MOST else []
+        if (ways := math.comb(len(domain.names), k)) > _MOST:
+            raise BadParameter("k", k, f"one of at most {_MOST} marginals, not {shown(ways)}; name those that matter")
+        chosen: list[Axes] = list(combinations(domain.all, k))
     elif subsets is not None:
         try:
             chosen = [domain.axes(names) for names in subsets]
@@ -94,10 +97,3 @@ def marginals(
     if not chosen or len(chosen) > _MOST or len(set(chosen)) < len(chosen):
         raise BadParameter("subsets", f"{len(chosen)} of them", f"different, at least one and at most {_MOST}")
     return Marginals(domain, chosen, weights)
-
-
-def _ways(attributes: int, k: int) -> int:
-    ways = 1
-    for i in range(k):
-        ways = ways * (attributes - i) // (i + 1)
-    return ways

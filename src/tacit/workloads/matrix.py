@@ -13,7 +13,7 @@ from scipy import sparse
 from ..core.distance import Distance
 from ..core.errors import BadParameter
 from ..core.exact import reals
-from .data import Counts, Floats
+from .data import Counts, Floats, arrayed
 from .domain import CELLS, Axes, Domain
 from .workload import Workload, coefficients, importance, largest
 
@@ -61,12 +61,14 @@ def from_matrix(domain: Domain, matrix: Any, weights: ArrayLike | None = None) -
     if domain.size > CELLS:
         raise BadParameter("the domain", domain.size, f"of at most {CELLS} cells for a matrix; use predicates")
     if hasattr(matrix, "tocsr"):
-        rows: Any = sparse.csr_array(matrix.tocsr()).astype(float)
+        rows: Any = sparse.csr_array(matrix.tocsr())
+        rows = rows.astype(complex if np.iscomplexobj(rows) else float)  # complex ones are refused below
         rows.sum_duplicates()
         entries, grid = coefficients("matrix", rows.data, rows.data.shape)
         rows = sparse.csr_array((entries, rows.indices, rows.indptr), rows.shape)
     else:
-        dense = np.atleast_2d(reals("matrix", matrix))
+        given = arrayed(matrix)
+        dense = np.atleast_2d(given if np.iscomplexobj(given) else reals("matrix", given))
         if dense.ndim > 2:
             raise BadParameter("matrix", f"shape {dense.shape}", f"of one or more rows and {domain.size} columns")
         entries, grid = coefficients("matrix", dense, dense.shape)

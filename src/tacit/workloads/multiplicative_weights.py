@@ -38,7 +38,7 @@ from ..core.errors import BadParameter
 from ..core.exact import Number, positive, whole
 from ._folded import Folded
 from ._layout import in_memory, longest_last, scale, summed
-from .data import Data, Floats, Integers
+from .data import EXACT, Data, Floats, Integers
 from .domain import Axes, Domain
 from .model import Model
 from .predicates import Condition, predicates
@@ -136,8 +136,9 @@ class Question:
         return np.vdot(self.vectors[-1].astype(left.dtype), left).item()
 
     def exactly(self, data: Data) -> int:
-        """Its answer on the private table: a whole number of steps of the grid."""
-        return int(self.of(data.marginal(self.axes)))
+        """Its answer on the private table: a whole number of steps of the grid, cut as that of a workload."""
+        counts = data.marginal(self.axes)
+        return int(self.of(counts)) if self.counts else min(int(self.of(counts.astype(float))), EXACT)
 
     def answer(self, model: Model) -> float:
         """Its answer on a model, in counts."""
@@ -245,20 +246,25 @@ class Weights(Model):
         scale(self._cells, tuple(self._order.index(axis) for axis in found), factors.transpose(order))
         self.__dict__.pop("_sum", None)
 
-    def move(self, question: Question, by: float, answer: float | None = None) -> None:
-        """Move an answer by a share `by` of the records: exactly, if it counts; `answer` is what it is, where known."""
+    def move(self, question: Question, by: float, answer: float | None = None) -> float:
+        """Move an answer by a share `by` of the records: exactly, if it counts; `answer` is what it is, where known.
+
+        Returns what KL(p | q) falls by at least, if the answer of p is so far away.
+        """
         axes, folded = question.axes, self._folded(question)
         share = (self.answer(question) if answer is None else answer) / self.records
         height = min(max(_logit(share + by) - _logit(share), -_STEEPEST), _STEEPEST)
         if (rise := math.expm1(height)) == 0:
-            return
+            return 0.0 if 0 <= share + by <= 1 else math.inf
+        fall = height * (share + by) - math.log1p(rise * share)
         if folded is None:
             steps = question.vectors[0].astype(float).reshape(self.domain.laid_out(axes))
             self._scale(axes, 1 + rise * float(question.grid) * steps)
-            return
+            return fall
         self._sum.moved(1 + rise * share, folded.scale(self._cells, rise), abs(height))
         if self._sum.stale:
             del self._sum
+        return fall
 
 
 @dataclass

@@ -38,7 +38,7 @@ from ..core.progress import told
 from ..core.randomness import Source
 from ..mechanisms import TopK
 from ._all_marginals import AllMarginals
-from .data import Data, Floats, Integers
+from .data import EXACT, Data, Floats, Integers
 from .domain import Axes, shown
 from .marginals import Marginal
 from .method import Method, Prediction, Released
@@ -105,7 +105,7 @@ class Learner:
         """The model's answers, in steps of the workload's grid."""
         whole = self._marginals.of(self.weights.values)
         unit = self.weights.records / float(self.weights.values.sum()) / float(self.workload.grid)
-        return np.round(self.workload.answer(whole) * unit).astype(np.int64)
+        return np.minimum(np.round(self.workload.answer(whole) * unit), EXACT).astype(np.int64)
 
     def note(self, group: Group, numbers: NDArray[Any], deviation: float) -> None:
         """Keep a measurement, in steps; the latest is the first to be replayed."""
@@ -145,6 +145,8 @@ class MWEM(Method):
     def applies(self, workload: Workload, n: int | None, price: Price) -> str | None:
         if workload.domain.size > CELLS:
             return f"a model of {shown(workload.domain.size)} cells, of at most {CELLS}: use residual or tree"
+        if n is not None and n / workload.grid > EXACT:
+            return f"{n} records are 2^53 steps or more, which floats do not tell apart: use queries or residual"
         return None
 
     def counts(self, workload: Workload, n: int | None, price: Price) -> tuple[int, int]:
@@ -196,7 +198,7 @@ class MWEM(Method):
     ) -> Released:
         among, (choice, each) = groups(workload, price.unit), self._parts(workload, n, price)
         rounds, picks = self.counts(workload, n, price)
-        truth = np.round(workload.answer(data) / float(workload.grid)).astype(np.int64)
+        truth = workload.exactly(data)
         if n is None:
             noise = price.part(TOTAL).noise(Marginal(workload.domain, ()).distance(price.unit))
             records = max(1.0, float(noise.sample(int(data.marginal(())), source)))

@@ -133,5 +133,5 @@ def _total(noises: list[Noise]) -> Loss:
 
 
 def _drawn(part: Workload, noise: Noise, data: Data, source: Source) -> Any:
-    truth = part.answer(data)
-    return np.asarray(noise.sample(truth.astype(np.int64) if part.grid == 1 else truth, source), float)
+    truth = part.exactly(data)
+    return np.asarray(noise.sample(truth if part.grid == 1 else truth * float(part.grid), source), float)

@@ -6,6 +6,7 @@ for one's own domain, workload, number of records and price.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -16,6 +17,8 @@ from .method import Method, Prediction
 from .methods import METHODS
 from .price import Price
 from .workload import Workload
+
+_TIE = 1e-3  # of a mean error: methods that are nearer are told apart by their time
 
 
 @dataclass(frozen=True)
@@ -54,9 +57,18 @@ class Plan:
         text = f"{name}: {first.why}"
         if len(usable) > 1:
             name, second = usable[1]
-            less = "which this one lowers" if self.rows[0].method.improves == name else f"not {first.mean:.3g}"
-            text += f"; {name}, the next, has a mean error of {second.mean:.3g}, {less}: {second.why}"
+            text += f"; {name}, the next, has a mean error of {second.mean:.3g}, {self._compared()}: {second.why}"
         return text
+
+    def _compared(self) -> str:
+        """The mean error of the first, beside that of the second."""
+        means = {row.method.name: row.prediction.mean for row in self.rows if row.prediction is not None}
+        (first, mean), (second, other) = list(means.items())[:2]
+        improved = self.rows[0].method.improves
+        if improved in means and means[improved] <= mean:
+            return "which this one lowers" if improved == second else f"as {improved} has, which this one lowers"
+        same = abs(mean - other) <= _TIE * other or f"{mean:.3g}" == f"{other:.3g}"
+        return f"which is a tie with {first}" if same else f"not {mean:.3g}"
 
     def records(self) -> list[dict[str, Any]]:
         """One row of plain values for each method, for a table or a picture."""
@@ -104,8 +116,7 @@ def plan(
     people, rough = (None if number is None else whole("n", number) for number in (n, about))
     chosen = tuple(METHODS if methods is None else methods)
     rows = [_row(m, workload, people if m.needs_n else people or rough, price, beta) for m in chosen]
-    means = {row.method.name: row.prediction.mean for row in rows if row.prediction is not None}
-    return Plan(workload, people, price, tuple(sorted(rows, key=lambda row: _rank(row, means))), rough)
+    return Plan(workload, people, price, tuple(_ranked(rows)), rough)
 
 
 def _row(method: Method, workload: Workload, n: int | None, price: Price, beta: Number) -> Row:
@@ -116,12 +127,20 @@ def _row(method: Method, workload: Workload, n: int | None, price: Price, beta: 
         return Row(method, None, str(error))
 
 
-def _rank(row: Row, means: dict[str, float]) -> tuple[float, float]:
-    """Mean error, then time; one that improves another stands before it."""
-    if row.prediction is None:
-        return float("inf"), 0.0
-    improved = means.get(row.method.improves or "", float("inf"))
-    return min(row.prediction.mean, improved), -1.0 if improved < row.prediction.mean else row.prediction.seconds
+def _ranked(rows: list[Row]) -> list[Row]:
+    """By mean error, then by time where that is a tie; one that improves another before all that tie with it."""
+    means = {row.method.name: row.prediction.mean for row in rows if row.prediction is not None}
+    known = []
+    for row in rows:
+        if (p := row.prediction) is not None:
+            improved = means.get(row.method.improves or "", math.inf)
+            known.append((min(p.mean, improved * (1 - _TIE)), math.isinf(improved), p.seconds, row))
+    least, keyed = 0.0, []
+    for mean, plain, seconds, row in sorted(known, key=lambda found: found[0]):
+        least = least if mean <= least * (1 + _TIE) else mean  # of those that tie
+        keyed.append((least, plain, seconds, row))
+    ranked = [row for *_, row in sorted(keyed, key=lambda found: found[:3])]
+    return ranked + [row for row in rows if row.prediction is None]
 
 
 def method(name: str, methods: Sequence[Method] | None = None) -> Method:

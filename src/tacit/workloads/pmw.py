@@ -48,6 +48,7 @@ from .price import Price
 
 Asked = tuple[Question, int]  # and its answer on the private table, in steps of the grid
 Told = tuple[float | None, ...]  # by question: what the data answered, or None where the model did
+_SURE = 1.01  # times what would be enough, if floats were exact
 NUMBERS = {"pure": Fraction(1, 4), "zCDP": Fraction(2, 5)}  # the share of the price that numbers get
 
 
@@ -59,13 +60,44 @@ class Move:
     by: float
 
 
+class Moves(Sequence[Move]):
+    """Moves that never change; those with one more share the list, so that no life is copied with every move."""
+
+    def __init__(self, moves: Iterable[Move]) -> None:
+        self._list = list(moves)
+        self._count = len(self._list)
+
+    def then(self, move: Move) -> Moves:
+        """These, and one more."""
+        alone = len(self._list) == self._count  # else others went on from here
+        more = Moves(())
+        more._list, more._count = self._list if alone else self._list[: self._count], self._count + 1
+        more._list.append(move)
+        return more
+
+    def __len__(self) -> int:
+        return self._count
+
+    def __getitem__(self, at: Any) -> Any:
+        return self._list[: self._count][at] if isinstance(at, slice) else self._list[range(self._count)[at]]
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Sequence) and tuple(self) == tuple(other)
+
+    def __hash__(self) -> int:
+        return hash(tuple(self))
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Moves, (tuple(self),)
+
+
 @dataclass(frozen=True)
 class State:
     """Where a life stands: the bar, which is private, and the public moves that made the model of a uniform one."""
 
     bar: int = field(repr=False)
     asked: int = 0
-    moves: tuple[Move, ...] = ()
+    moves: Sequence[Move] = ()
 
     def __reduce__(self) -> tuple[Any, ...]:
         return State, (self.bar, self.asked, self.moves)  # without the model, which is made again
@@ -73,10 +105,14 @@ class State:
 
 @dataclass
 class _Live:
-    """Weights that are moved in place, and the moves that made them: a state whose moves are others cannot use them."""
+    """Weights that are moved in place, and the moves that made them: a state whose moves are others cannot use them.
+
+    By all these moves the divergence from the data fell by `fallen` at least, if there are n records.
+    """
 
     weights: Weights
-    moves: tuple[Move, ...]
+    moves: Sequence[Move]
+    fallen: float = 0.0
 
     def next(self, bar: int, asked: int) -> State:
         """The state that these weights are of."""
@@ -200,6 +236,13 @@ class PrivateMultiplicativeWeights(Interactive[Sequence[Asked], Told, State, Ask
         """Whether no update is left: the model then answers alone, and the data need not be read."""
         return len(state.moves) >= self.updates
 
+    def refuted(self, state: State) -> bool:
+        """Whether the moves are more than data of n records allow, from which a uniform model is within ln |X|.
+
+        Of n records this is said with probability beta at most, if moves are at least by `least` as `proven` has it.
+        """
+        return self._live(state).fallen > _SURE * math.log(self.domain.size)
+
     def model(self, state: State) -> Weights:
         """The public model: from it any linear query can be answered, and synthetic records drawn, free of charge."""
         return self._live(state).weights.copy()
@@ -210,7 +253,7 @@ class PrivateMultiplicativeWeights(Interactive[Sequence[Asked], Told, State, Ask
         if live is None or live.moves is not state.moves:
             live = _Live(Weights(self.domain, float(self.n)), state.moves)
             for move in state.moves:
-                live.weights.move(move.question, move.by)
+                live.fallen += live.weights.move(move.question, move.by)
             object.__setattr__(state, "_live", live)
         return live
 
@@ -247,8 +290,9 @@ class PrivateMultiplicativeWeights(Interactive[Sequence[Asked], Told, State, Ask
         number = truth + int(self.number.draw(source, None))
         move = self.move(question, guess, number)
         bar = self.comparisons.begin(source).bar if self.renewed else state.bar
-        live.moves = (*state.moves, move)  # first: if the next line is interrupted, the state makes its model again
-        live.weights.move(question, move.by, guess)
+        before = state.moves if isinstance(state.moves, Moves) else Moves(state.moves)
+        live.moves = before.then(move)  # first: if the next line is interrupted, the state makes its model again
+        live.fallen += live.weights.move(question, move.by, guess)
         return live.next(bar, asked), Answer(number * float(self.grid), "data", promise)
 
     def law(self, x: Sequence[Asked]) -> Transcripts:

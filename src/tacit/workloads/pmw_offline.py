@@ -2,7 +2,7 @@ r"""Private multiplicative weights for a workload that is known: its queries are
 
 Definition.  The queries are put to private multiplicative weights (`pmw.py`, with the constants that `pmw_plans.py`
 proves the most with) one after the other, and again from the first, until the model has answered a whole round alone or
-no update is left.  The answers are those of the last model.
+no update is left, or the moves are more than n records allow.  The answers are those of the last model.
 
 Privacy.  That of one life of private multiplicative weights, which is for any questions in any order: the price.
 
@@ -30,7 +30,7 @@ from ..core.distance import Substitute
 from ..core.exact import Number, probability
 from ..core.loss import Loss
 from ..core.randomness import Source
-from .data import Data
+from .data import EXACT, Data
 from .domain import Domain, shown
 from .marginals import Marginal
 from .method import Method, Prediction, Released
@@ -45,7 +45,6 @@ from .workload import Workload
 CELLS = 1 << 24  # of the model
 _WORK = 10**10  # cells times queries, of one round
 _HELD = 1 << 27  # coefficients of all the questions, of 16 bytes each
-_ROUNDS = 4  # that are usual
 _PRODUCTS = (Marginal, Ranges, Predicates)
 
 
@@ -78,7 +77,8 @@ class OfflinePMW(Method):
         life, b = self.life(workload, n, price, beta), float(probability("beta", beta))
         worst, most = min(_within(life), float(life.n)), float(life.n)
         mean, rms = (1 - b) * worst + b * most, math.sqrt((1 - b) * worst**2 + b * most**2)
-        seconds = _ROUNDS * workload.queries * (1e-4 + 2e-9 * workload.domain.size)
+        rounds = 2 + math.sqrt(life.updates) / 16  # a quarter of that on marginals, three times as many on ranges
+        seconds = rounds * workload.queries * (1e-4 + 2e-9 * workload.domain.size)
         why = f"up to {life.updates} of the answers teach a model, that is told where it misses by {worst:.3g} or more"
         return Prediction(mean, rms, worst, seconds, "bound", b, why)
 
@@ -86,17 +86,18 @@ class OfflinePMW(Method):
         self, workload: Workload, data: Data, price: Price, source: Source, *, n: int | None, beta: float
     ) -> Released:
         life, asked = self.life(workload, n, price, beta), list(questions(workload))
-        grids = np.array([float(question.grid) for question in asked])
-        truth = np.round(workload.answer(data) / grids).astype(np.int64).tolist()
+        grids = np.array([float(question.grid) for question in asked])  # which may be wider than the workload's
+        truth = np.minimum(np.round(workload.answer(data) / grids), EXACT).astype(np.int64).tolist()
         state, moved, rounds = life.begin(source), -1, 0
-        while len(state.moves) > moved and not life.over(state):
+        while len(state.moves) > moved and not (life.over(state) or life.refuted(state)):
             moved, rounds = len(state.moves), rounds + 1
             for value in zip(asked, truth, strict=True):
                 state, _ = life.step(state, value, source)
         checked, model = len(state.moves) == moved, life.model(state)
         most = life.n if isinstance(price.unit.relation, Substitute) else math.inf  # else n may not be what there is
         errors = np.full(workload.queries, min(_within(life), most)) if checked else None
-        said = "every answer was then checked" if checked else "then no update was left, and nothing more is known"
+        left = "no update was left" if life.over(state) else f"it was seen that these are not {n} records"
+        said = "every answer was then checked" if checked else f"then {left}, and nothing more is known"
         note = f"{len(state.moves)} updates in {rounds} rounds; {said}"
         return Released(self.name, workload, workload.answer(model), errors, model, life.loss(), beta, (note,))
 

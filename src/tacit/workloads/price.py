@@ -90,10 +90,12 @@ class Price:
         return self.epsilon or self.rho or Fraction(0)
 
     def part(self, share: Fraction) -> Price:
-        """This share of the price."""
+        """This share of the price; what the whole came from is not said of a part."""
+        if share == 1:
+            return self
         if self.epsilon is not None:
-            return replace(self, epsilon=self.epsilon * share)
-        return replace(self, rho=self.amount * share)
+            return replace(self, epsilon=self.epsilon * share, stated="")
+        return replace(self, rho=self.amount * share, stated="")
 
     def split(self, weights: Iterable[Number]) -> tuple[Price, ...]:
         """Parts in proportion to the weights, which add up to the price exactly."""
@@ -159,4 +161,4 @@ class GaussianPrice(Price):
         return Loss({GaussianNoise(2 * self.amount): 1}, self.unit.relation)
 
     def __str__(self) -> str:
-        return f"mu = {float(2 * self.amount) ** 0.5:.4g} ({self.stated})"
+        return f"mu = {float(2 * self.amount) ** 0.5:.4g}" + (f" ({self.stated})" if self.stated else "")

@@ -113,7 +113,7 @@ class Leaved(Rising):
         return last - first, missed + also
 
     def _part(self, part: Workload, beta: float) -> Floats | None:
-        ranges = line(part)
+        ranges = line(part, self.axis)
         return None if ranges is None or ranges.axes != (self.axis,) else self.told(ranges)[1]
 
     def _before(self, value: Integers) -> tuple[Floats, Floats]:

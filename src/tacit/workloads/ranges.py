@@ -42,15 +42,15 @@ class Ranges(Workload):
 
     def answer(self, counts: Counts) -> Floats:
         self.domain.laid_out(self.axes)
-        sums: Floats = np.asarray(counts.marginal(self.axes), float)
+        sums = counts.marginal(self.axes)  # whole numbers stay so: corners may add up to more than floats hold
         for axis in range(sums.ndim):
             sums = np.cumsum(sums, axis=axis)
         sums = np.pad(sums, [(1, 0)] * sums.ndim)
-        found = np.zeros(self.queries)
+        found = np.zeros(self.queries, sums.dtype)
         for corner in product((0, 1), repeat=sums.ndim):  # inclusion and exclusion
             at = tuple(self.high[:, j] + 1 if up else self.low[:, j] for j, up in enumerate(corner))
             found += (-1) ** (sums.ndim - sum(corner)) * sums[at]
-        return found
+        return found.astype(float)
 
     @cached_property
     def row(self) -> Distance[Any]:

@@ -49,7 +49,7 @@ class Rising(Line):
         return self
 
     def _part(self, part: Workload, beta: float) -> Floats | None:
-        ranges = line(part)
+        ranges = line(part, self.axis)
         return None if ranges is None or ranges.axes != (self.axis,) else self.farthest * ends(ranges)
 
 

@@ -46,7 +46,9 @@ def sample_size(method: Method, workload: Workload, price: Price, alpha: Number,
     low, high = 1, 1
     while not good(high):
         if high > _MOST:
-            raise BadQuestion(f"{method.name}: {reason(high) or f'no n up to {_MOST:g} is enough'}")
+            none = reason(high) is None and method.predict(workload, high, price, beta).worst >= high
+            proved = "nothing better than n is proved of its errors, so no n is known to be enough; use another method"
+            raise BadQuestion(f"{method.name}: {proved if none else reason(high) or f'no n up to {_MOST:g} is enough'}")
         low, high = high + 1, 2 * high
         if reason(high) and not reason(low):  # it takes no more than some number between: that may be enough
             most = least_whole(lambda n: reason(n) is not None, low) - 1

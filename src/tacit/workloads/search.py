@@ -22,7 +22,7 @@ from ..core.randomness import Source
 from ..mechanisms import Exponential
 from .bins import coarse
 from .data import Data, Integers
-from .domain import Axes
+from .domain import Axes, Domain
 from .growth import Candidate, Growth
 from .marginals import Marginal, marginals
 from .maximum_entropy import Measurement
@@ -31,6 +31,12 @@ from .residual import Residual
 from .residuals import Energy, Residuals
 
 _WORTH = 0.125  # the most that noise may cost a candidate, as a share of all records
+
+
+def deviation(domain: Domain, measure: Price) -> float:
+    """Of a measurement at this price, in each cell."""
+    noise = measure.noise(Marginal(domain, (0,)).distance(measure.unit))
+    return math.sqrt(Energy.of(noise, 1).variance)
 
 
 class Search(Growth):
@@ -48,9 +54,7 @@ class Search(Growth):
         return self.candidates(sets, _WORTH * self.total / (math.sqrt(2 / math.pi) * self.deviation(measure)))
 
     def deviation(self, measure: Price) -> float:
-        """Of a measurement at this price, in each cell."""
-        noise = measure.noise(Marginal(self.domain, (0,)).distance(measure.unit))
-        return math.sqrt(Energy.of(noise, 1).variance)
+        return deviation(self.domain, measure)
 
     def table(self, axes: Axes) -> Integers:
         """The private counts in the model's bins: exact whole numbers."""

@@ -209,7 +209,7 @@ class SmallDB(Method):
     def scores(self, workload: Workload, data: Data, n: int, tables: NDArray[np.int16]) -> Integers:
         """-max_q |m q(x) - n q(y)| for each table y, in steps: floats that are whole and below 2^53 are exact."""
         most, m = float(n / workload.grid), tables.shape[1]
-        truth = np.clip(np.round(workload.answer(data) / float(workload.grid)), 0, most) * m
+        truth = np.minimum(workload.exactly(data), most) * m
         of_type = np.ascontiguousarray(_known(workload).coefficients.T * float(n))
         if m > 1 and len(of_type) ** 2 <= _ROWS:  # two members are looked up together, as one of t^2 types and t
             pairs, t = (of_type[:, None] + of_type).reshape(-1, truth.size), len(of_type)

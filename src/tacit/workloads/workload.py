@@ -22,10 +22,11 @@ from scipy import sparse
 from ..core.distance import Distance, Substitute
 from ..core.errors import BadParameter
 from ..core.exact import reals
-from .data import Counts, Floats, Integers
+from .data import EXACT, Counts, Data, Floats, Integers, arrayed
 from .domain import CELLS, Axes, Domain
 
 STEP = Fraction(1, 1 << 20)  # of coefficients that are not 0 or 1
+_WEIGHTIEST = 1e100  # so that products and sums of weights are floats, too
 
 
 class Workload(ABC):
@@ -39,7 +40,15 @@ class Workload(ABC):
 
     @abstractmethod
     def answer(self, counts: Counts) -> Floats:
-        """The answer of each query, in counts; exact whole steps of `grid` on a private table."""
+        """The answer of each query, in counts; on a private table whole steps of `grid`."""
+
+    def exactly(self, data: Data) -> Integers:
+        """The answers on a private table in steps of `grid`, each cut at the largest that is exact in floats.
+
+        No coefficient is negative, so no sum below that was ever rounded, and none above fell below it.  To cut moves
+        no two tables farther apart.  Fractions are cut only where there are 2^33 records or more.
+        """
+        return np.minimum(np.round(self.answer(data) / float(self.grid)), EXACT).astype(np.int64)
 
     @property
     @abstractmethod
@@ -102,7 +111,10 @@ class Workload(ABC):
         return float(np.average(values, weights=self.weights))
 
     def __add__(self, other: Workload) -> Stack:
-        return Stack((*self.parts, *other.parts), np.concatenate([self.part_weights, other.part_weights]))
+        return Stack((self, other))
+
+    def __radd__(self, other: Any) -> Workload:
+        return self if other == 0 else Stack((other, self))  # `sum` begins with 0
 
     def __len__(self) -> int:
         return self.queries
@@ -112,15 +124,21 @@ class Workload(ABC):
 
 
 class Stack(Workload):
-    """Several workloads on one domain, one after the other; `weights` gives one number to each of them."""
+    """Several workloads on one domain, one after the other; `weights` gives one number to each of them.
+
+    Its parts are no stacks: the parts of those that were given are its own, their weights multiplied.
+    """
 
     def __init__(self, parts: Sequence[Workload], weights: ArrayLike | None = None) -> None:
-        if not parts or any(part.domain != parts[0].domain for part in parts):
-            raise BadParameter("workloads", f"{len(parts)} of them", "one or more, all on the same domain")
-        self._parts, self.domain = tuple(parts), parts[0].domain
+        given = list(parts or ())
+        domain = getattr(given[0], "domain", None) if given else None
+        if domain is None or any(getattr(part, "domain", None) != domain for part in given):
+            raise BadParameter("workloads", f"{len(given)} of them", "one or more workloads, all on the same domain")
+        each = zip(importance(weights, len(parts)), parts, strict=True)
+        self.part_weights = np.concatenate([weight * part.part_weights for weight, part in each])
+        self._parts, self.domain = tuple(leaf for part in parts for leaf in part.parts), domain
         self.queries = sum(part.queries for part in parts)
         self.grid = min(part.grid for part in parts)
-        self.part_weights = importance(weights, len(parts))
 
     @property
     def parts(self) -> tuple[Workload, ...]:
@@ -193,13 +211,15 @@ def importance(weights: ArrayLike | None, count: int) -> Floats:
     if weights is None:
         return np.ones(count)
     array = reals("weights", weights)
-    if array.shape != (count,) or not (array > 0).all():
-        raise BadParameter("weights", f"shape {array.shape}", f"{count} positive numbers")
+    if array.shape != (count,) or not ((array >= 1 / _WEIGHTIEST) & (array <= _WEIGHTIEST)).all():
+        raise BadParameter("weights", f"shape {array.shape}", f"{count} positive numbers, from 1e-100 to 1e100")
     return array
 
 
 def coefficients(name: str, values: ArrayLike, shape: tuple[int, ...]) -> tuple[Floats, Fraction]:
     """Coefficients in [0, 1] in steps of 2^-20, and the grid they lie on."""
+    if np.iscomplexobj(arrayed(values)):
+        raise BadParameter(name, "complex numbers", "between 0 and 1")
     array = reals(name, values)
     if array.shape != shape:
         raise BadParameter(name, f"shape {array.shape}", f"of shape {shape}, as the domain is")
