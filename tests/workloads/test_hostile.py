@@ -19,8 +19,8 @@ from tacit.workloads.junction import Junction
 from tacit.workloads.maximum_entropy import Measurement, fit
 
 WIDE, LINE = Domain.of({"a": 1, "b": 3, "c": 2, "d": 4}), Domain.of({"x": 17})
-LINEAR = ("hierarchy", "isotonic", "partition", "pruned", "queries", "histogram")
-TABLES = ("residual", "tree", "adaptive", "queries", "histogram")
+LINEAR = ("hierarchy", "isotonic", "partition", "pruned", "queries", "histogram", "optimised")
+TABLES = ("residual", "tree", "adaptive", "queries", "histogram", "optimised")
 ASKED = [(name, ranges(LINE)) for name in LINEAR] + [(name, marginals(WIDE, k=k)) for name in TABLES for k in (2, 3)]
 ASKED += [(name, from_matrix(WIDE, np.random.default_rng(0).random((5, 24)))) for name in TABLES[1:]]
 

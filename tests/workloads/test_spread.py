@@ -83,9 +83,9 @@ FRACTIONAL = from_matrix(WIDE, np.random.default_rng(0).random((40, 24)))
 @pytest.mark.parametrize("price", [Price.of(epsilon=4), Price.of(rho=4)], ids=str)
 @pytest.mark.parametrize(
     ("name", "workload"),
-    [(name, marginals(WIDE, k=2)) for name in ("histogram", "queries", "residual")]
-    + [(name, ranges(LINE)) for name in ("histogram", "queries", "hierarchy")]
-    + [("histogram", FRACTIONAL), ("queries", FRACTIONAL)],
+    [(name, marginals(WIDE, k=2)) for name in ("histogram", "queries", "residual", "optimised")]
+    + [(name, ranges(LINE)) for name in ("histogram", "queries", "hierarchy", "optimised")]
+    + [("histogram", FRACTIONAL), ("queries", FRACTIONAL), ("optimised", FRACTIONAL)],
 )
 def test_predicted_means_hold_where_most_noises_are_nothing(name, workload, price):
     data, source = Histogram(workload.domain, np.full(workload.domain.size, 10)), Seeded(7)

@@ -8,6 +8,7 @@ are exact and sums over transcripts at most what they are over all: a divergence
 
 import math
 from dataclasses import dataclass
+from fractions import Fraction
 from itertools import pairwise, product
 
 import numpy as np
@@ -19,9 +20,23 @@ from tacit.core.law import Finite, hockey_stick, max_divergence, renyi_divergenc
 from tacit.core.loss import zero
 from tacit.mechanisms import Exponential, Gaussian, Laplace
 from tacit.testing.sources import Seeded
-from tacit.workloads import Domain, Histogram, Price, adaptive, chow_liu, marginals, pruned, ranges, residual
+from tacit.workloads import (
+    Domain,
+    Histogram,
+    Price,
+    adaptive,
+    chow_liu,
+    from_matrix,
+    marginals,
+    optimised,
+    pruned,
+    ranges,
+    residual,
+    strategy,
+)
 from tacit.workloads.adaptive import Adaptive
 from tacit.workloads.chow_liu import ChowLiu
+from tacit.workloads.optimised import Optimised
 from tacit.workloads.partition import Partition
 from tacit.workloads.pruned import Pruned
 from tacit.workloads.residuals import centred
@@ -32,6 +47,7 @@ MOST = {
     "adaptive": 0.1,
     "partition": 0.9,
     "pruned": 0.9,
+    "optimised": 0.7,
 }  # of the mass is gone through
 TWO, THREE = Domain.of({"a": 2, "b": 2}), Domain.of({"a": 2, "b": 2, "c": 2})
 LINE, SIX = Domain.of({"x": 4}), Domain.of({"x": 6})
@@ -64,7 +80,7 @@ class Script:
 
     def numbers(self, noise, x):
         """What an additive noise makes of exact numbers; one number alone is the appraisal."""
-        laws = [noise.noise(int(v)) for v in np.ravel(x)]
+        laws = [noise.noise(round(v / (noise.grid or 1))) for v in np.ravel(x).tolist()]
         if not np.ndim(x):
             far = math.sqrt(laws[0].variance())
             self.cuts = self.cuts or tuple(x + round(k * far / 4) for k in range(-20, 21))
@@ -133,6 +149,7 @@ def laws(release, x, y, tail):
 
 
 FEW = [2, 0, 0, 1, 0, 1, 1, 1]
+SUM = from_matrix(LINE, [[1, 1, 1, 0], *np.eye(4)], weights=[40, 1, 1, 1, 1])
 CASES = {
     "tree": (ChowLiu(), marginals(TWO, k=2), [2, 0, 1, 2], [2, 1, 1, 2], 1e-3),
     "tree, one less": (ChowLiu(), marginals(TWO, k=2), [2, 1, 1, 2], [2, 0, 1, 2], 1e-2),
@@ -142,8 +159,17 @@ CASES = {
     "partition": (Partition(), ranges(LINE), [3, 0, 0, 1], [2, 0, 0, 1], 1e-2),
     "pruned": (Pruned(), ranges(LINE), [3, 0, 0, 1], [2, 0, 0, 1], 1e-8),
     "pruned, substitution": (Pruned(), ranges(LINE), [3, 0, 0, 1], [2, 0, 1, 1], 1e-8),
+    "optimised": (Optimised(), SUM, [3, 0, 0, 1], [2, 0, 0, 1], 0.05),
+    "optimised, substitution": (Optimised(), SUM, [3, 0, 0, 1], [2, 0, 0, 2], 0.05),
     "pruned, three levels": (Pruned(), ranges(SIX), [2, 0, 0, 0, 0, 0], [1, 0, 0, 0, 0, 0], 1e-7),
 }
+
+
+@pytest.fixture(autouse=True)
+def coarse(monkeypatch):
+    """Strategies in quarters, so that few steps are likely, and never the cells alone."""
+    monkeypatch.setattr(strategy, "STEP", Fraction(1, 4))
+    monkeypatch.setattr(optimised, "strategies", lambda *terms: strategy.strategies(*terms)[1:])
 
 
 @pytest.mark.parametrize("money", [{"epsilon": 60}, {"rho": 50}], ids=["pure", "zCDP"])

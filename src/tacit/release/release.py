@@ -149,14 +149,15 @@ class Release:
     def error(self, beta: Number = "0.05") -> Mapping[str, float]:
         """How far, at most, a value of each column is from the truth; of what is chosen, in rows: see `ranks`.
 
-        Where a value is missing it is the width of its interval; where no row is shown there is none, which is NaN.
+        Where noise took a value away it is the width of its interval; where there is no value at all it is NaN.
         """
         found = dict(self.ranks(beta))
         for name, output in self.query.outputs:
             c = self._output(output, probability("beta", beta)).take(self._shown)
             if name not in found and c.kind != "label":
                 far = np.maximum(c.upper - c.values, c.values - c.lower)
-                found[name] = float(np.where(np.isnan(far), c.upper - c.lower, far).max()) if len(c) else math.nan
+                far = np.where(c.missing() & c.unsure, c.upper - c.lower, far)
+                found[name] = float(np.fmax.reduce(far, initial=math.nan))
         return found
 
     def ranks(self, beta: Number = "0.05") -> Mapping[str, float]:

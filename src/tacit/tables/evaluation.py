@@ -230,6 +230,11 @@ def _nearest(x: Floats) -> Floats:
     return np.asarray(np.sign(x) * np.floor(np.abs(x) + 0.5) + 0.0)  # no minus in front of a zero
 
 
+def _nothing(side: Estimate) -> NDArray[np.bool_]:
+    """Where there is surely no value."""
+    return side.missing() & np.logical_not(side.unsure)
+
+
 def _choice(condition: Estimate, then: Estimate, otherwise: Estimate) -> Estimate:
     """Where it is not sure which is taken, the interval holds both; a condition that is missing takes the other."""
     holds = condition.values == 1
@@ -242,6 +247,7 @@ def _choice(condition: Estimate, then: Estimate, otherwise: Estimate) -> Estimat
         kinds = {type(v) for v in (*then.tolist(), *otherwise.tolist()) if v is not None}
         noisy = np.where(yes, then.lower < then.upper, np.where(no, otherwise.lower < otherwise.upper, True))
         return labels(chosen if len(kinds) <= 1 else [None if v is None else _text(v) for v in chosen], noisy, unsure)
+    yes, no = yes | _nothing(otherwise), no | _nothing(then)  # an interval is of the value, where there is one
     low = np.where(yes, then.lower, np.where(no, otherwise.lower, np.minimum(then.lower, otherwise.lower)))
     high = np.where(yes, then.upper, np.where(no, otherwise.upper, np.maximum(then.upper, otherwise.upper)))
     values = np.where(holds, then.values, otherwise.values)

@@ -3,7 +3,7 @@ r"""Rows that have many noisy pairs about right, all at once: a Gaussian copula.
 Each attribute is a standard normal number, cut into its values where their shares end.  If s is the mean of the number
 given the value, a pair with correlation r has
     E[s(x) s(y)] = r v w + terms of higher order in r,      v = E[s(x)^2] and w = E[s(y)^2]      (Mehler's expansion),
-so r is read off the noisy table, and the matrix of all r moved to the nearest that some numbers have.  Where many
+so r is read off the noisy table, and the matrix of all r moved to one nearby that some numbers have.  Where many
 attributes follow one hidden cause this is nearer than any tree; where values have no order, it is not.
 
 Reference.  Li, Xiong, Jiang, EDBT 2014, for copulas of noisy counts.
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from .residuals import Residuals
 
 _MOST = 0.98  # of a correlation
+_BLOCK = 1 << 13  # rows that are drawn together
 _LEAST = 1e-6  # of its eigenvalues, and of the variance of s
 
 
@@ -42,10 +43,14 @@ def correlated(tables: Residuals, rows: int, source: Source) -> Integers:
     values, vectors = np.linalg.eigh(matrix)
     root = vectors * np.sqrt(np.maximum(values, _LEAST))
     root /= np.linalg.norm(root, axis=1, keepdims=True)
-    uniform = ((source.words(rows * attributes) >> np.uint64(11)) + 0.5) / 2.0**53
-    places = ndtr(ndtri(uniform.reshape(rows, attributes)) @ root.T)
-    found = [np.searchsorted(np.cumsum(share)[:-1], place) for share, place in zip(shares, places.T, strict=True)]
-    return np.stack(found, axis=1)
+    ends, found = [np.cumsum(share)[:-1] for share in shares], np.empty((rows, attributes), np.int64)
+    for start in range(0, rows, _BLOCK):
+        some = found[start : start + _BLOCK]
+        uniform = ((source.words(some.size) >> np.uint64(11)) + 0.5) / 2.0**53
+        places = ndtr(ndtri(uniform.reshape(some.shape)) @ root.T)
+        for axis in range(attributes):
+            some[:, axis] = np.searchsorted(ends[axis], places[:, axis])
+    return found
 
 
 def _means(share: Floats) -> Floats:

@@ -24,7 +24,8 @@ def whole_numbers(
     domain: Domain, points: Integers, sets: Sequence[Axes], weights: Floats, *, n: int, source: Source
 ) -> Integers:
     """How many of n rows each point has, in proportion to the weights; points that are alike stand together."""
-    weights = weights * (n / weights.sum())
+    weights = weights / weights.max()
+    weights *= n / weights.sum()
     counts = rounded(weights, n, source)
     columns = [*points.T, np.zeros(len(points), np.int64)]
     gap = counts - weights

@@ -120,12 +120,13 @@ def explained(tables: Residuals, steps: int = 100) -> Graphical:
     growth.measurements += [known[candidates.index(c)] for c in best]
     growth.fit(steps)
     gains = [_gain(growth, m) for m in known]
-    joined = {m.axes for m in growth.measurements}
+    joined, edges = {m.axes for m in growth.measurements}, len(growth.measurements)
     for i in sorted(range(len(known)), key=lambda i: -gains[i])[:_TRIES]:
         if gains[i] > 0 and known[i].axes not in joined and growth.fits(_SMALL)(known[i].axes):
             growth.measurements.append(known[i])
             joined.add(known[i].axes)
-    growth.fit(steps)
+    if len(growth.measurements) > edges:
+        growth.fit(steps)
     return growth.model
 
 

@@ -71,13 +71,19 @@ class Junction:
     @classmethod
     def of(cls, sets: Iterable[Axes], shape: Sequence[int]) -> Junction:
         """For potentials on these sets; every axis is in some clique."""
-        left = cliques(sets, shape)
-        joined, parents = [left.pop(0)], [-1]
-        while left:  # Prim's algorithm, by the size of the separator
-            joins = ((len(set(c) & set(p)), -i, -j) for i, c in enumerate(left) for j, p in enumerate(joined))
-            _, i, j = max(joins)
-            joined.append(left.pop(-i))
-            parents.append(-j)
+        left = [(clique, set(clique)) for clique in cliques(sets, shape)]
+        joined, parents = [left[0][0]], [-1]
+        near = [(len(own & left[0][1]), 0) for _, own in left]  # the largest separator of each, and with whom
+        waiting = list(range(1, len(left)))
+        while waiting:  # Prim's algorithm
+            i = max(waiting, key=lambda i: near[i][0])
+            waiting.remove(i)
+            joined.append(left[i][0])
+            parents.append(near[i][1])
+            for other in waiting:
+                size = len(left[other][1] & left[i][1])
+                if size > near[other][0]:
+                    near[other] = size, len(joined) - 1
         return cls(tuple(shape), tuple(joined), tuple(parents))
 
     @cached_property

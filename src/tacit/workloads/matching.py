@@ -1,4 +1,4 @@
-"""Rows that have noisy marginals, however wide the table.
+"""Rows that have noisy marginals, also where there are more cells than anybody lays out.
 
 Points are drawn from what a small model or a copula says (`growth.py`, `copula.py`), or are all cells if there are few.
 They are weighted until they have the marginals (`raking.py`), and rounded to whole numbers (`exchange.py`).
@@ -6,6 +6,7 @@ They are weighted until they have the marginals (`raking.py`), and rounded to wh
 
 from __future__ import annotations
 
+import math
 from collections.abc import Collection, Sequence
 from itertools import combinations
 
@@ -21,37 +22,43 @@ from .growth import explained
 from .raking import SURE, WORK, Noisy, cells, rake
 from .residuals import Residuals
 
-_LEAST, _MOST = 1 << 14, 1 << 17  # points
-_CELLS = 1 << 17  # of a table
+_LEAST, _MOST = 1 << 14, 1 << 19  # points
+_VALUES = 1 << 25  # of all points
+_CELLS, _ROOM = 1 << 17, 1 << 26  # of a table, or of all
 _FEW = 10  # looks of each table at all points, at least
 
 
+def moderate(domain: Domain) -> bool:
+    """Whether all cells can be weighted as points, if the tables are few."""
+    return domain.size <= _MOST
+
+
 def largest(domain: Domain, sets: Collection[Axes]) -> list[Axes]:
-    """Those within no other; and where tables are too large or too many to be looked at, their parts instead."""
-    for most in range(max(map(len, sets), default=0), 0, -1):
-        found, left = set[Axes](), set(sets)
-        while left:
-            axes = left.pop()
-            small = len(axes) <= most and domain.cells(axes) <= _CELLS
-            found |= {axes} if small else set()
-            left |= set() if small else set(combinations(axes, len(axes) - 1))
-        lengths = {len(axes) for axes in found}
-        found -= {part for axes in found for k in lengths if k < len(axes) for part in combinations(axes, k)}
-        if len(found) * _LEAST * _FEW <= WORK:
-            return sorted(found - {()})
-    return []
+    """Those within no other; parts instead of tables that are too large, and of too many some alone."""
+    found, left, most = set[Axes](), set(sets), max(_CELLS, _ROOM // max(len(sets), 1))
+    while left:
+        axes = left.pop()
+        small = len(axes) <= 1 or domain.cells(axes) <= most
+        found |= {axes} if small else set()
+        left |= set() if small else set(combinations(axes, len(axes) - 1))
+    lengths = {len(axes) for axes in found}
+    found -= {part for axes in found for k in lengths if k < len(axes) for part in combinations(axes, k)}
+    every = math.ceil(len(found) * _LEAST * _FEW / WORK)
+    return sorted(found - {()})[:: max(every, 1)]
 
 
 def matching(known: Residuals, tables: Sequence[Noisy], n: int, source: Source) -> Integers:
     """n rows of codes that have these tables, as nearly as noise lets them; what is `known` of pairs is a beginning."""
     if not tables:
         return explained(known).synthetic(n, source)
-    domain, most = known.domain, int(np.clip(WORK / (_FEW * len(tables)), _LEAST, _MOST))
+    domain, cells = known.domain, sum(t.counts.size for t in tables)
+    most = int(min(WORK / (_FEW * len(tables)), _VALUES / len(domain.shape), _MOST))
     few = domain.size <= most
-    points, weights = _all(known) if few else _some(known, tables, min(most, max(4 * n, _LEAST)), source)
+    draws = max(_LEAST, min(most, max(4 * n, 4 * cells)))
+    points, weights = _all(known) if few else _some(known, tables, draws, source)
     rake(domain, points, tables, weights)
     counts = whole_numbers(domain, points, [t.axes for t in tables], weights, n=n, source=source)
-    return np.repeat(points, counts, axis=0)[sample.permutation(n, source)]
+    return points[np.repeat(np.arange(len(points)), counts)[sample.permutation(n, source)]]
 
 
 def _all(known: Residuals) -> tuple[Integers, Floats]:

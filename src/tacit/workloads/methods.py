@@ -10,6 +10,7 @@ from .isotonic import Isotonic
 from .local import Local
 from .method import Method
 from .mwem import MWEM
+from .optimised import Optimised
 from .partition import Partition
 from .per_query import PerQuery
 from .pmw_offline import OfflinePMW
@@ -25,6 +26,7 @@ METHODS: tuple[Method, ...] = (
     Isotonic(),
     Partition(),
     Pruned(),
+    Optimised(),
     SmallDB(),
     MWEM(),
     OfflinePMW(),

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 Arrow: TypeAlias = "pa.Table"
-_VALUES = 1 << 32
+_VALUES = 1 << 29
 
 
 def records(domain: Domain, codes: Integers) -> Arrow:

@@ -233,8 +233,10 @@ class Residuals(Model):
         return NoisyMarginals(self.domain, near, {})
 
     def synthetic(self, n: int, source: Source) -> Integers:
-        from .matching import largest, matching  # which begin with such a model
+        from .matching import largest, matching, moderate  # which begin with such a model
 
+        if not moderate(self.domain) and self._several(self.domain.all) in self.residuals:
+            return super().synthetic(n, source)  # of the one table of all cells
         sets = largest(self.domain, self.residuals)
         variances = self._marginals(sets)[:, 0].tolist()
         tables = [Noisy(axes, self.marginal(axes), v) for axes, v in zip(sets, variances, strict=True)]
