@@ -170,6 +170,20 @@ def test_whether_a_value_is_there_is_as_sure_as_the_noise_allows() -> None:
     assert interval(filled, total) == [(0, 9), (0, 9)]
 
 
+def test_a_branch_without_a_value_widens_no_interval_and_decides_nothing() -> None:
+    """Where a is surely above 5 there is a value; elsewhere there is none, and a condition on it does not hold."""
+    a = numbers(np.array([9, 5, 1]), np.array([8.0, 3.0, 0.0]), np.array([10.0, 7.0, 2.0]))
+    some = Choice(Comparison("<", Value(Fraction(5)), A), A, Value(None))
+    told = evaluate(some, {"a": a}, 3)
+    assert told.tolist() == [9, None, None]
+    assert (told.lower.tolist(), told.upper.tolist()) == ([8, 3, 0], [10, 7, 2])
+    told = evaluate(
+        Choice(Comparison("<=", Value(Fraction(0)), some), Value(Fraction(1)), Value(Fraction(2))), {"a": a}, 3
+    )
+    assert told.tolist() == [1, 2, 2]
+    assert (told.lower.tolist(), told.upper.tolist()) == ([1, 1, 2], [1, 2, 2])
+
+
 def test_a_label_that_noise_decides_is_no_certain_one() -> None:
     word = Choice(Comparison("<", Value(Fraction(5)), A), Value("many"), Value("few"))
     told = evaluate(

@@ -238,7 +238,8 @@ def _nothing(side: Estimate) -> NDArray[np.bool_]:
 def _choice(condition: Estimate, then: Estimate, otherwise: Estimate) -> Estimate:
     """Where it is not sure which is taken, the interval holds both; a condition that is missing takes the other."""
     holds = condition.values == 1
-    yes, no = (condition.lower == 1) & np.logical_not(condition.unsure), condition.upper == 0
+    lost = _nothing(condition)
+    yes, no = (condition.lower == 1) & np.logical_not(condition.unsure | lost), (condition.upper == 0) | lost
     differ = then.unsure | otherwise.unsure | (then.missing() != otherwise.missing())
     unsure = np.where(yes, then.unsure, np.where(no, otherwise.unsure, differ))
     if "label" in (then.kind, otherwise.kind):
