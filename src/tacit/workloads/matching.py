@@ -51,10 +51,10 @@ def matching(known: Residuals, tables: Sequence[Noisy], n: int, source: Source) 
     """n rows of codes that have these tables, as nearly as noise lets them; what is `known` of pairs is a beginning."""
     if not tables:
         return explained(known).synthetic(n, source)
-    domain, cells = known.domain, sum(t.counts.size for t in tables)
+    domain, told = known.domain, sum(t.counts.size for t in tables)
     most = int(min(WORK / (_FEW * len(tables)), _VALUES / len(domain.shape), _MOST))
     few = domain.size <= most
-    draws = max(_LEAST, min(most, max(4 * n, 4 * cells)))
+    draws = max(_LEAST, min(most, 4 * max(n, told)))
     points, weights = _all(known) if few else _some(known, tables, draws, source)
     rake(domain, points, tables, weights)
     counts = whole_numbers(domain, points, [t.axes for t in tables], weights, n=n, source=source)
@@ -64,8 +64,8 @@ def matching(known: Residuals, tables: Sequence[Noisy], n: int, source: Source) 
 def _all(known: Residuals) -> tuple[Integers, Floats]:
     """All cells, weighted by the model."""
     domain, model = known.domain, explained(known)
-    cells = np.stack(np.unravel_index(np.arange(domain.size), domain.shape), axis=1)
-    return cells, np.maximum(model.marginal(domain.all).ravel(), SURE / domain.size)
+    points = np.stack(np.unravel_index(np.arange(domain.size), domain.shape), axis=1)
+    return points, np.maximum(model.marginal(domain.all).ravel(), SURE / domain.size)
 
 
 def _some(known: Residuals, tables: Sequence[Noisy], draws: int, source: Source) -> tuple[Integers, Floats]:

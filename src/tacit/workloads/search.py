@@ -51,10 +51,7 @@ class Search(Growth):
 
     def worth(self, sets: Iterable[Axes], measure: Price) -> list[Candidate]:
         """The candidates on these sets that are worth their noise."""
-        return self.candidates(sets, _WORTH * self.total / (math.sqrt(2 / math.pi) * self.deviation(measure)))
-
-    def deviation(self, measure: Price) -> float:
-        return deviation(self.domain, measure)
+        return self.candidates(sets, _WORTH * self.total / (math.sqrt(2 / math.pi) * deviation(self.domain, measure)))
 
     def table(self, axes: Axes) -> Integers:
         """The private counts in the model's bins: exact whole numbers."""
@@ -66,7 +63,7 @@ class Search(Growth):
         """How far the model is from each candidate, less what its noise would be."""
         sets = dict.fromkeys(c.axes for c in candidates)
         guesses = {axes: self.model.binned(axes) for axes in sets}
-        noise = math.sqrt(2 / math.pi) * self.deviation(measure)
+        noise = math.sqrt(2 / math.pi) * deviation(self.domain, measure)
         found = []
         for c in candidates:
             guess = np.rint(coarse(guesses[c.axes], c.bins)).astype(np.int64)
