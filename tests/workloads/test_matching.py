@@ -1,8 +1,11 @@
 """Rows that are drawn from noisy marginals have them."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
+from tacit.core.errors import BadQuestion
 from tacit.testing.sources import Seeded
 from tacit.workloads import Domain, Price, Rows, marginals, method, ranges
 from tacit.workloads.matching import largest
@@ -60,6 +63,7 @@ def test_rows_of_noisy_tables_are_nearer_than_tables_cut_off_at_0():
     rows = Rows(data.domain, released.model.synthetic(n, Seeded(2)))
     cut = apart(workload, data, released.nonnegative().answers, n)
     assert apart(workload, rows, workload.answer(data), n) < 0.9 * cut
+    assert apart(workload, data, released.consistent(Seeded(2)).answers, n) < 0.9 * cut
 
 
 def test_rows_of_a_wide_release_without_negative_counts():
@@ -72,6 +76,29 @@ def test_rows_of_a_wide_release_without_negative_counts():
     assert apart(workload, rows, near.answers, n) < 0.003
 
 
+@pytest.mark.parametrize("name", ["residual", "queries", "tree", "histogram"])
+def test_counts_of_weighted_records_agree_and_none_is_negative(name):
+    data, n = mixture(12), 10_000
+    workload = marginals(data.domain, k=2)
+    released = method(name).release(workload, data, Price.of(rho="0.01"), Seeded(1))
+    near = released.consistent(Seeded(2))
+    pairs, alone, everything = near.answers.reshape(-1, 2, 2), near.query(marginals(data.domain, k=1)), data.domain.all
+    assert near.answers.min() >= 0 and near.errors is None and "one table" in near.notes[-1]
+    first = [axes[0] for axes in workload.tables]
+    np.testing.assert_allclose(pairs.sum(axis=2), alone.answers.reshape(12, 2)[first], rtol=1e-9)
+    np.testing.assert_allclose(near.model.marginal(everything).sum(axis=tuple(range(2, 12))), pairs[0], rtol=1e-9)
+    assert near.consistent(Seeded(3)).answers.tolist() == near.answers.tolist()
+    if name != "histogram":  # which has the error of all its cells
+        assert apart(workload, data, near.answers, n) < 1.1 * apart(workload, data, released.answers, n)
+
+
+def test_answers_alone_are_of_no_records():
+    domain = domain_of([4])
+    released = method("queries").release(marginals(domain, k=1), Rows(domain, np.zeros((9, 1), int)), Price.of(rho=1))
+    with pytest.raises(BadQuestion, match="no model to find records"):
+        replace(released, model=None).consistent()
+
+
 @pytest.mark.parametrize("name", ["residual", "queries"])
 @pytest.mark.parametrize("shape", [[1, 1], [1, 30], [2] * 13 + [1], [300, 300, 300]], ids=str)
 @pytest.mark.parametrize("people", [0, 50])
@@ -80,7 +107,7 @@ def test_whatever_noise_brings_rows_are_of_the_domain(name, shape, people):
     data = Rows(domain, np.zeros((people, len(shape)), int))
     for k in (0, 1, 2):
         released = method(name).release(marginals(domain, k=k), data, Price.of(rho="0.01"), Seeded(1))
-        for model in (released.model, released.nonnegative().model):
+        for model in (released.model, released.nonnegative().model, released.consistent(Seeded(3)).model):
             rows = model.synthetic(9, Seeded(2))
             assert rows.shape == (9, len(shape)) and rows.min() >= 0 and (rows < shape).all()
 

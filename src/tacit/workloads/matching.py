@@ -1,7 +1,7 @@
-"""Rows that have noisy marginals, also where there are more cells than anybody lays out.
+"""Records that have noisy marginals, also where there are more cells than anybody lays out.
 
 Points are drawn from what a small model or a copula says (`growth.py`, `copula.py`), or are all cells if there are few.
-They are weighted until they have the marginals (`raking.py`), and rounded to whole numbers (`exchange.py`).
+They are weighted until they have the marginals (`raking.py`); rows of them are whole numbers of each (`exchange.py`).
 """
 
 from __future__ import annotations
@@ -12,13 +12,13 @@ from itertools import combinations
 
 import numpy as np
 
-from ..core import sample
 from ..core.randomness import Source
 from .copula import correlated
 from .data import Floats, Integers
 from .domain import Axes, Domain
-from .exchange import whole_numbers
 from .growth import explained
+from .model import Model
+from .points import Points
 from .raking import SURE, WORK, Noisy, cells, rake
 from .residuals import Residuals
 
@@ -47,18 +47,17 @@ def largest(domain: Domain, sets: Collection[Axes]) -> list[Axes]:
     return sorted(found - {()})[:: max(every, 1)]
 
 
-def matching(known: Residuals, tables: Sequence[Noisy], n: int, source: Source) -> Integers:
-    """n rows of codes that have these tables, as nearly as noise lets them; what is `known` of pairs is a beginning."""
+def matching(known: Residuals, tables: Sequence[Noisy], n: int, source: Source) -> Model:
+    """Records that have these tables, as nearly as noise lets n of them; what is `known` of pairs is a beginning."""
     if not tables:
-        return explained(known).synthetic(n, source)
+        return explained(known)
     domain, told = known.domain, sum(t.counts.size for t in tables)
     most = int(min(WORK / (_FEW * len(tables)), _VALUES / len(domain.shape), _MOST))
     few = domain.size <= most
     draws = max(_LEAST, min(most, 4 * max(n, told)))
     points, weights = _all(known) if few else _some(known, tables, draws, source)
     rake(domain, points, tables, weights)
-    counts = whole_numbers(domain, points, [t.axes for t in tables], weights, n=n, source=source)
-    return points[np.repeat(np.arange(len(points)), counts)[sample.permutation(n, source)]]
+    return Points(domain, points, weights, [t.axes for t in tables])
 
 
 def _all(known: Residuals) -> tuple[Integers, Floats]:

@@ -109,6 +109,17 @@ class Released:
         note = "projected on counts that are not negative"
         return replace(self, answers=self.workload.answer(model), errors=None, model=model, notes=(*self.notes, note))
 
+    def consistent(self, source: Source = SYSTEM) -> Released:
+        """The same as counts of one table of weighted records: none is negative, and all marginals agree; free.
+
+        Of marginals that were measured one by one this takes seconds, and often halves the error where noise is large.
+        """
+        if self.model is None:
+            raise BadQuestion(f"a release by {self.method} has no model to find records for")
+        model = self.model.consistent(max(0, round(self.model.total)), source)
+        note = "counts of one table of weighted records"
+        return replace(self, answers=self.workload.answer(model), errors=None, model=model, notes=(*self.notes, note))
+
     def whole(self) -> Released:
         """The same with answers rounded to whole numbers, which moves each by half at most; free."""
         errors = None if self.errors is None else self.errors + 0.5

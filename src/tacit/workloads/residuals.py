@@ -26,6 +26,7 @@ from ..core.exact import whole
 from ..core.randomness import Source
 from ..mechanisms import Laplace
 from ..mechanisms.frequency_oracle import nearest_shares
+from .cells import Cells
 from .data import Floats, Integers
 from .domain import Axes, Domain
 from .marginals import Marginal
@@ -232,12 +233,15 @@ class Residuals(Model):
             near.update({axes: stack[i, ...] for i, axes in enumerate(sets)})
         return NoisyMarginals(self.domain, near, {})
 
-    def synthetic(self, n: int, source: Source) -> Integers:
+    def consistent(self, n: int, source: Source) -> Model:
         from .matching import largest, matching, moderate  # which begin with such a model
 
         if not moderate(self.domain) and self._several(self.domain.all) in self.residuals:
-            return super().synthetic(n, source)  # of the one table of all cells
+            return Cells(self.domain, self.nonnegative().marginal(self.domain.all))
         sets = largest(self.domain, self.residuals)
         variances = self._marginals(sets)[:, 0].tolist()
         tables = [Noisy(axes, self.marginal(axes), v) for axes, v in zip(sets, variances, strict=True)]
-        return matching(self, tables, whole("n", n), source)
+        return matching(self, tables, n, source)
+
+    def synthetic(self, n: int, source: Source) -> Integers:
+        return self.consistent(whole("n", n), source).synthetic(n, source)
