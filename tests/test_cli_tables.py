@@ -100,6 +100,12 @@ def test_where_to_draw_is_checked_before_buying(data, tmp_path):
     assert not data.with_suffix(".ledger").exists()
 
 
+def test_what_cannot_be_drawn_is_not_bought(data, tmp_path):
+    words = ["ask", data, "SELECT MODE(year) AS y FROM visits", "--epsilon", "1", "--budget", "epsilon=1"]
+    assert "no column of numbers" in tacit(*words, "--plot", tmp_path / "n.svg", code=3)
+    assert "1 is left" in tacit("ledger", "show", data.with_suffix(".ledger"))
+
+
 def test_an_answer_is_drawn(data, tmp_path):
     tacit("ask", data, QUESTION, "--epsilon", "1", "--budget", "epsilon=1", "--plot", tmp_path / "n.svg")
     assert (tmp_path / "n.svg").read_text().startswith("<svg")

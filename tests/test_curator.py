@@ -14,7 +14,7 @@ import pytest
 
 import tacit
 from tacit.core.errors import BadParameter, BadQuestion, BudgetExceeded, EngineError, Exhausted, TacitError
-from tacit.curator import Curator
+from tacit.curator import Curator, reading
 from tacit.engines.duckdb import DuckDB
 from tacit.ledger import Ledger
 from tacit.tables import sql
@@ -198,6 +198,43 @@ def test_a_cap_that_never_binds_and_a_delta_without_use_ask_nothing_else(place, 
         assert (left[0] == left[1]) == same
 
 
+def test_the_errors_of_one_draw_are_told_at_any_beta(place):
+    """For pure noise beta has no say in what is drawn; where it has, another beta is another question."""
+    with curator(place) as c:
+        usual = c.ask(COUNT, epsilon="0.25")
+        surer = c.ask(COUNT, epsilon="0.25", beta="0.001")
+        assert c.remaining == Fraction(3, 4) and surer.noisy == usual.noisy
+        assert surer.beta == Fraction(1, 1000) and "99.9 %" in str(surer)
+        ends = [(each.columns["n"].lower[0], each.columns["n"].upper[0]) for each in (surer, usual)]
+        assert ends == [tuple(end[0] for end in usual.interval(beta)["n"]) for beta in ("0.001", "0.05")]
+        assert ends[0][1] > ends[1][1]
+        assert c.ask(COUNT, epsilon="0.25") == usual
+        for beta in (0, 1, "1e-400", "nan", True):
+            with pytest.raises(BadParameter):
+                c.ask(COUNT, epsilon="0.25", beta=beta)
+        first = c.ask(COUNT, error=50, beta="0.05")
+        assert c.ask(COUNT, error=50, beta="0.01").provenance.entry != first.provenance.entry
+
+
+def test_what_was_named_by_its_beta_is_found_by_it(place, monkeypatch):
+    with curator(place) as c:
+        with monkeypatch.context() as earlier:
+            earlier.setattr(reading, "reads_beta", lambda *_: True)
+            bought = c.ask(COUNT, epsilon="0.25", beta="0.01")
+        assert c.ask(COUNT, epsilon="0.25", beta="0.01") == bought and c.remaining == Fraction(3, 4)
+
+
+def test_an_open_charge_is_completed_at_any_beta(place):
+    engine = Failing()
+    with curator(place, engine=engine) as c:
+        engine.fail = 1
+        with pytest.raises(EngineError):
+            c.ask(COUNT, epsilon="0.25", beta="0.01")
+        usual, surer = c.ask(COUNT, epsilon="0.25"), c.ask(COUNT, epsilon="0.25", beta="0.01")
+        assert usual.noisy == surer.noisy and usual.columns["n"].upper < surer.columns["n"].upper
+        assert c.remaining == Fraction(3, 4)
+
+
 def test_a_question_again_is_free_and_the_same_however_it_is_put(place):
     with curator(place) as c:
         first = c.ask("SELECT age < 30 AS young, COUNT(*) AS n FROM visits GROUP BY young", epsilon="0.25")
@@ -376,7 +413,7 @@ def test_a_stream_is_paid_once_survives_a_restart_and_ends(place):
         assert c.remaining == 10
         assert (stream.ask(low), stream.ask(high), stream.left) == (False, True, 1)
     with curator(place, tacit.Budget(epsilon=100)) as c:
-        stream = c.above_threshold(250, epsilon=90, count=2, queries=50)
+        stream = c.above_threshold(250, epsilon=90, count=2, queries=60)  # for which errors are stated, and no more
         assert c.remaining == 10 and stream.left == 1
         assert stream.ask(high) is True and stream.left == 1  # told before
         assert stream.ask("SELECT COUNT(*) FROM visits WHERE age > 1 OR age <= 1") is True

@@ -19,6 +19,7 @@ from tacit.workloads.chow_liu import ChowLiu
 from tacit.workloads.cube import cube
 from tacit.workloads.multiplicative_weights import Question
 from tacit.workloads.pmw_plans import practical, proven
+from tacit.workloads.residual import Residual
 from tacit.workloads.rising import Rising
 
 
@@ -44,6 +45,8 @@ def test_the_domain_of_a_table_counts_what_the_table_holds(place):
         plan = domain.plan((0, 1))
         counts = c.engine.answer(plan).cells[0].reshape(domain.shape)
         assert counts[1, 4] == truth("2024", [40]) and counts.sum() == len(ROWS)
+        with pytest.raises(BadParameter, match="one or more of age, cost, note, year"):
+            c.table.domain()
 
 
 @pytest.mark.parametrize("problem", [ZeroDivisionError(), BadParameter("scores", "some", "smaller")])
@@ -322,6 +325,36 @@ def test_when_the_budget_is_gone_what_was_released_answers_on(place):
         assert c.remaining == 0 and len(c.query(ranges(domain, "band")).answers) == 55
         with pytest.raises(BadParameter):
             c.query("SELECT 1")
+
+
+@pytest.mark.parametrize("method", ["residual", "isotonic", "hierarchy", "histogram", "queries"])
+def test_one_draw_is_told_at_any_beta_and_whatever_n(place, method):
+    c, domain = opened(place)
+    with c:
+        w = ranges(domain, "band") if method in ("isotonic", "hierarchy") else marginals(domain, k=1)
+        usual = c.answer(w, rho=1, method=method)
+        surer, left = c.answer(w, rho=1, method=method, beta="0.001", n=500), c.remaining
+        np.testing.assert_array_equal(surer.answers, usual.answers)
+        assert left == 9 and (surer.beta, usual.beta) == (0.001, 0.05)
+        assert (surer.errors >= usual.errors).all() and (surer.errors > usual.errors).any()
+        again = c.answer(w, rho=1, method=method)
+        np.testing.assert_array_equal(again.errors, usual.errors)
+
+
+def test_what_the_law_reads_is_part_of_what_is_bought(place, monkeypatch):
+    c, domain = opened(place)
+    with c:
+        w = marginals(domain, k=1)
+        left = [c.answer(w, rho=1, method="mwem", n=n) and c.remaining for n in (500, 400, 500)]
+        assert 10 > left[0] > left[1] == left[2]
+        with monkeypatch.context() as earlier:  # n and beta were always part of a name
+            earlier.setattr(Residual, "reads_n", True)
+            earlier.setattr(Residual, "reads_beta", True)
+            bought = c.answer(w, rho=1, method="residual", beta="0.01", n=500)
+            left.append(c.remaining)
+        same = c.answer(w, rho=1, method="residual", beta="0.01", n=500)
+        np.testing.assert_array_equal(same.answers, bought.answers)
+        assert c.remaining == left[-1] == left[1] - 1
 
 
 def test_what_an_earlier_version_wrote_is_read_and_not_paid_twice(place):

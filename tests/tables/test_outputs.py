@@ -34,12 +34,18 @@ intervals = st.tuples(ends, ends).map(sorted)
 leaves = st.sampled_from([A, B, C, *(Value(v) for v in (Fraction(2), Fraction(1, 3), Fraction(0), None))])
 
 
+def _one_of_two(sign: Any, a: Output, b: Output, least: bool) -> Output:
+    """The lesser or the larger, as LEAST and GREATEST are read."""
+    return Choice(Comparison(sign, a, b), *((a, b) if least else (b, a)))
+
+
 def _trees(children: st.SearchStrategy[Output]) -> st.SearchStrategy[Output]:
     compared = st.builds(Comparison, st.sampled_from(["=", "<", "<="]), children, children)
     return st.one_of(
         st.builds(Arithmetic, st.sampled_from("+-*/"), children, children),
         st.builds(Function, st.sampled_from(["abs", "sqrt", "floor", "ceil", "round"]), children),
         st.builds(Choice, compared, children, children),
+        st.builds(_one_of_two, st.sampled_from(["<", "<="]), children, children, st.booleans()),
         st.builds(Function, st.just("is_missing"), children),
         st.builds(lambda a, b: Choice(Function("is_missing", a), b, a), children, children),
         compared,
@@ -182,6 +188,15 @@ def test_a_branch_without_a_value_widens_no_interval_and_decides_nothing() -> No
     )
     assert told.tolist() == [1, 2, 2]
     assert (told.lower.tolist(), told.upper.tolist()) == ([1, 1, 2], [1, 2, 2])
+
+
+def test_the_lesser_of_two_is_below_both_and_the_larger_above() -> None:
+    a = numbers(np.array([4.0, 4.0]), np.array([0.0, 0.0]), np.array([9.0, 9.0]), unsure=np.array([False, True]))
+    b = numbers(np.array([5.0, 5.0]), np.array([3.0, 3.0]), np.array([6.0, 6.0]))
+    for least, ends in ((True, ([0, 0], [6, 6])), (False, ([3, 3], [9, 9]))):
+        for one, other in ((A, B), (B, A)):
+            told = evaluate(_one_of_two("<", one, other, least), {"a": a, "b": b}, 2)
+            assert (told.lower.tolist(), told.upper.tolist()) == ends
 
 
 def test_a_label_that_noise_decides_is_no_certain_one() -> None:

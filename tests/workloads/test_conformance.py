@@ -1,6 +1,7 @@
 """Every method, every case, every check.  A method is covered by being listed in `workloads.METHODS`."""
 
 from dataclasses import dataclass, replace
+from fractions import Fraction
 
 import pytest
 
@@ -10,6 +11,7 @@ from tacit.testing.workloads import (
     applicable,
     cases,
     conform,
+    law_reads_what_it_says,
     prediction_holds,
     price_is_kept,
     stated_errors_hold,
@@ -57,8 +59,31 @@ class Understates(PerQuery):
         return replace(r, errors=r.errors / 5)
 
 
+@dataclass(frozen=True)
+class Peeks(PerQuery):
+    """Wrong: its noise depends on beta, and it does not say so."""
+
+    def run(self, workload, data, price, source, *, n, beta):
+        return super().run(workload, data, price.part(Fraction(1, 2)) if beta < 0.05 else price, source, n=n, beta=beta)
+
+
+@dataclass(frozen=True)
+class Restates(PerQuery):
+    """Wrong: errors at another beta are those that it had."""
+
+    def reach(self, released, n, price, beta):
+        return released.errors
+
+
 @pytest.mark.parametrize(
-    ("wrong", "check"), [(Overspends, price_is_kept), (Boasts, prediction_holds), (Understates, stated_errors_hold)]
+    ("wrong", "check"),
+    [
+        (Overspends, price_is_kept),
+        (Boasts, prediction_holds),
+        (Understates, stated_errors_hold),
+        (Peeks, law_reads_what_it_says),
+        (Restates, law_reads_what_it_says),
+    ],
 )
 def test_the_suite_refutes_wrong_methods(wrong, check):
     case = cases()[0]

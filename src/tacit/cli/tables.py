@@ -222,9 +222,12 @@ def ask(
     place = None
     if plot is not None:
         from .. import plots
+        from ..release.picture import drawable
 
-        place = plots.target(plot)  # before anything is charged
+        place = plots.target(plot)  # before anything is charged, as what cannot be drawn is refused below
     with asking.curator() as curator, nullcontext() if as_json or as_csv else console.status("asking"):
+        if place is not None:
+            drawable(curator.read(asking.question, asking.terms)[0])
         before, head = curator.left(asking.question), curator.ledger.head()
         release = curator.ask(asking.question, fresh=fresh, **asking.terms)
         new = (release.provenance.entry or 0) > head.seq

@@ -39,13 +39,13 @@ from ..tables.calibration import Step
 from ..tables.draw import draw
 from ..tables.init import suited
 from ..tables.measures import Compiled, compiled
-from ..tables.price import BETA, Offer, Terms, offer
+from ..tables.price import BETA, Offer, Terms, offer, risk
 from ..tables.query import Query
 from ..tables.relation import scans
 from ..tables.schema import Schema
 from ..tables.table import PublicTable, Table
 from .bounds import Bounds, buy
-from .reading import Asked, asked, identity
+from .reading import Asked, asked, identities
 from .stream import Stream
 
 if TYPE_CHECKING:
@@ -54,11 +54,6 @@ if TYPE_CHECKING:
     from .online import Online
 
 _TEXTS = 32  # questions whose meaning is kept
-
-
-def _read(stored: bytes, query: Query, made: Compiled) -> Release:
-    """What was stored, shown as this question wants it."""
-    return replace(Release.from_json(stored), query=query, recipes=made.recipes)
 
 
 class Curator:
@@ -148,14 +143,15 @@ class Curator:
     ) -> Release:
         """Buy an answer, once: asked again, the question is free; `fresh` buys another draw."""
         query, said = self.read(question, terms)
-        made = self._compiled(query)
-        key = self.key(identity(made, said))
-        charge, priced = None if fresh else self.ledger.find(key), None
+        made, beta = self._compiled(query), risk(said["beta"])
+        names = tuple(identities(made, said, self.budget))
+        found = (self.ledger.find(self.key(name)) for name in names)
+        charge, priced = None if fresh else next(filter(None, found), None), None
         if charge is None:
             priced = self._offer(query, said, analyst, made)
             plan = codec.canonical((made.plan, [step.mechanism for step in priced.steps], priced.beta))
             charge = self.ledger.charge(
-                key=key,
+                key=self.key(names[0]),
                 loss=priced.loss,
                 analyst=analyst or self.analyst,
                 parts=self._parts(query),
@@ -164,8 +160,10 @@ class Curator:
             )
             priced = priced if charge.plan == plan else None  # another asker's, that was bought before
         if charge.release is None:
-            return self._complete(charge, query, made, question if isinstance(question, str) else "", priced)
-        return _read(charge.release, query, made)
+            release = self._complete(charge, query, made, question if isinstance(question, str) else "", priced)
+        else:
+            release = Release.from_json(charge.release)
+        return replace(release, query=query, recipes=made.recipes, beta=beta)  # as this question wants it shown
 
     def above_threshold(self, threshold: int, **terms: Any) -> Stream:
         """Open a stream that says of each count whether it reaches the threshold: say epsilon, count, queries."""
@@ -250,7 +248,7 @@ class Curator:
         release = Release.of(paid, draw(paid, self.engine.answer(made.plan)), told)
         facts = release.facts()
         stored = self.ledger.store(charge, facts)
-        return release if stored == facts else _read(stored, query, made)  # another asker's draw, stored before
+        return release if stored == facts else Release.from_json(stored)  # another asker's draw, stored before
 
     def key(self, question: object) -> str:
         """The name of a question about the tables as they are now.

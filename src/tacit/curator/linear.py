@@ -20,8 +20,9 @@ from ..core.randomness import SYSTEM
 from ..tables.accuracy import public_size
 from ..tables.calibration import tidy
 from ..tables.linear import Counted, TableDomain
+from ..tables.price import BETA
 from ..tables.relation import Where
-from ..workloads import Answered, Plan, Price, Released, Workload
+from ..workloads import Answered, Method, Plan, Price, Released, Workload
 from ..workloads import method as method_of
 from ..workloads import plan as planned
 from . import archive
@@ -110,7 +111,7 @@ def answer(
     if (reason := chosen.refusal(workload, people, price)) is not None:
         raise BadQuestion(f"{chosen.name}: {reason}")
     charge = curator.ledger.charge(
-        key=curator.key(archive.dumps((workload, chosen, price, people, risk)).decode()),
+        key=_key(curator, (workload, chosen, price), people, risk, fresh=fresh),
         loss=chosen.loss(workload, people, price),
         analyst=analyst or curator.analyst,
         plan=f"{chosen.name} on {workload!r}",
@@ -127,9 +128,27 @@ def answer(
             nothing, note = np.full(workload.queries, np.nan), "the fit failed; nothing is known"
             released = Released(chosen.name, workload, nothing, None, None, charge.loss, float(risk), (note,))
         stored = curator.ledger.store(charge, archive.dumps(released), form="workload")
-    released = archive.loads(stored)
-    again: Released = replace(released, workload=workload)  # the asker's own, so that it is known again
-    return again
+    again: Released = replace(archive.loads(stored), workload=workload)  # the asker's own, so that it is known again
+    return chosen.restated(again, people, price, float(risk))
+
+
+def _key(
+    curator: Curator, bought: tuple[Workload, Method, Price], n: int | None, beta: Fraction, *, fresh: bool
+) -> str:
+    """What names a purchase: n and beta as they are usually left, where the law of the release does not read them.
+
+    What was bought when both were always part of it is still found by who asks for the very same.
+    """
+
+    def named(*told: object) -> str:
+        return curator.key(archive.dumps((*bought, *told)).decode())
+
+    _, method, _ = bought
+    key = named(n if method.reads_n else None, beta if method.reads_beta else Fraction(BETA))
+    if fresh or curator.ledger.find(key) is not None:
+        return key
+    former = named(n, beta)
+    return key if curator.ledger.find(former) is None else former
 
 
 def query(curator: Curator, workload: Workload) -> Answered:

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
+from fractions import Fraction
 from typing import Any
 
+from ..core.budget import Budget
 from ..core.errors import BadParameter, BadQuestion
 from ..core.exact import rational
 from ..tables import sql
@@ -13,7 +15,7 @@ from ..tables.door import Question
 from ..tables.expression import Column, Expression
 from ..tables.grids import parts_of
 from ..tables.measures import Compiled
-from ..tables.price import BETA, Terms
+from ..tables.price import BETA, Terms, reads_beta
 from ..tables.query import Query
 from ..tables.relation import Derive, Join, PerUnit, Relation, Where, scans
 from ..tables.table import PublicTable, Table
@@ -98,10 +100,16 @@ def asked(
     raise BadParameter("question", type(question).__name__, "SQL, or a question made of a table, as table.count()")
 
 
-def identity(made: Compiled, said: Mapping[str, Any]) -> tuple[object, ...]:
-    """What makes a question at its terms the same as another: a cap that never binds and a delta without use do not."""
+def identities(made: Compiled, said: Mapping[str, Any], budget: Budget) -> Iterator[tuple[object, ...]]:
+    """What makes a question at its terms the same as another: a cap that never binds and a delta without use do not.
+
+    Nor does a beta that has no say in the noise, as the errors of one draw can be told at any: then the first name has
+    the usual one.  The second is what a question at another was bought under when beta was always part of it.
+    """
     plan, recipes, choices = made.question
     if plan.groups is not None and plan.groups >= replace(plan, groups=None).touched:
         plan = replace(plan, groups=None)
-    terms = sorted((name, rational(name, value)) for name, value in said.items())
-    return plan, recipes, choices, [(name, value) for name, value in terms if plan.chosen or name != "delta"]
+    told = said["beta"]
+    for beta in (told,) if reads_beta(budget, said) or rational("beta", told) == Fraction(BETA) else (BETA, told):
+        terms = sorted((name, rational(name, value)) for name, value in {**said, "beta": beta}.items())
+        yield plan, recipes, choices, [(name, value) for name, value in terms if plan.chosen or name != "delta"]

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from .reading import Asked
 
 Told = bool | int | float | None
+QUERIES = 1000
 
 
 class Stream:
@@ -41,7 +42,7 @@ class Stream:
         threshold: int,
         epsilon: Number | None = None,
         count: int = 1,
-        queries: int = 1000,
+        queries: int = QUERIES,
         name: str = "stream",
         analyst: str | None = None,
         **unknown: object,
@@ -59,9 +60,14 @@ class Stream:
             monotone=True,
         )
         self._curator = curator
-        terms = (threshold, rational("epsilon", epsilon), count, queries)
+        terms, schema = (threshold, rational("epsilon", epsilon), count), curator.table.schema.digest
+        key, former = (
+            codec.digest(("stream", name, kind.__name__, (*terms, each), schema)) for each in (QUERIES, queries)
+        )  # the law does not read for how many errors are stated, by which streams were once named too
+        if curator.ledger.find(key) is None and curator.ledger.find(former) is not None:
+            key = former
         self._session = curator.ledger.start(
-            key=codec.digest(("stream", name, kind.__name__, terms, curator.table.schema.digest)),
+            key=key,
             loss=self.mechanism.loss(),
             state=_written(self.mechanism.begin(SYSTEM)),
             analyst=analyst or curator.analyst,

@@ -5,8 +5,10 @@ from __future__ import annotations
 import importlib
 from typing import TYPE_CHECKING, Any
 
-from ..core.errors import BadParameter, Missing
+from ..core.errors import BadParameter, BadQuestion, Missing
+from ..tables.kinds import of_query
 from ..tables.outputs import Released
+from ..tables.query import Query
 
 if TYPE_CHECKING:
     from altair import TopLevelMixin
@@ -23,11 +25,9 @@ def release_bars(release: Release, name: str | None = None) -> TopLevelMixin:
         alt: Any = importlib.import_module("altair")
     except ImportError:
         raise Missing("pictures need the extra `plots`: pip install 'tacit[plots]'") from None
-    columns, keys = release.columns, {key.name for key in release.query.keys}
-    shown = [n for n, output in release.query.outputs if isinstance(output, Released) and output.name in keys]
-    drawn = [n for n, c in columns.items() if n not in shown and c.kind in ("integer", "real")]
-    if not drawn or (name is not None and name not in drawn):
-        raise BadParameter("name", name, f"a column of numbers, one of {', '.join(drawn) or 'none'}")
+    columns, shown, drawn = release.columns, _labels(release.query), drawable(release.query)
+    if name is not None and name not in drawn:
+        raise BadParameter("name", name, f"a column of numbers, one of {', '.join(drawn)}")
     title = name or drawn[0]
     c = columns[title]
     rows: list[dict[str, Any]] = [
@@ -49,6 +49,21 @@ def release_bars(release: Release, name: str | None = None) -> TopLevelMixin:
         title=f"{title}, with {float(100 * (1 - release.beta)):g} % intervals"
     )
     return finished
+
+
+def drawable(query: Query) -> list[str]:
+    """The columns of numbers that are no keys, as the question alone tells them; one without any is refused."""
+    kinds, labels = of_query(query), _labels(query)
+    drawn = [name for name, output in query.outputs if name not in labels and kinds.of(output) == "number"]
+    if not drawn:
+        raise BadQuestion("this answer has no column of numbers to draw; ask for a count or the like, or draw nothing")
+    return drawn
+
+
+def _labels(query: Query) -> list[str]:
+    """The columns that are keys."""
+    keys = {key.name for key in query.keys}
+    return [name for name, output in query.outputs if isinstance(output, Released) and output.name in keys]
 
 
 def _shown(label: Any) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import datetime
 import operator
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
@@ -69,7 +70,8 @@ def _evaluate(output: Output, columns: Columns, rows: int) -> Estimate:
             return _function(output, _evaluate(output.a, columns, rows))
         case Choice():
             parts = (output.condition, output.then, output.otherwise)
-            return _choice(*(_evaluate(part, columns, rows) for part in parts))
+            condition, then, otherwise = (_evaluate(part, columns, rows) for part in parts)
+            return _narrowed(output, _choice(condition, then, otherwise), then, otherwise)
         case Arithmetic() | Comparison() | Logic():
             a, b = _evaluate(output.a, columns, rows), _evaluate(output.b, columns, rows)
             match output:
@@ -255,3 +257,22 @@ def _choice(condition: Estimate, then: Estimate, otherwise: Estimate) -> Estimat
     if then.kind == otherwise.kind == "boolean":
         return _truth(values, low, high, unsure)
     return numbers(values, low, high, unsure)
+
+
+def _narrowed(choice: Choice, found: Estimate, then: Estimate, otherwise: Estimate) -> Estimate:
+    """Of the lesser or the larger of two, the interval that both bound; where `then` may be missing, the other alone.
+
+    If the other is missing so is the comparison, and then there is no value.
+    """
+    pair = choice.then, choice.otherwise
+    if not isinstance(choice.condition, Comparison) or choice.condition.operator == "=" or found.kind == "label":
+        return found
+    lost = then.missing() | then.unsure
+    match (choice.condition.a, choice.condition.b):
+        case first if first == pair:
+            most = np.where(lost, otherwise.upper, np.minimum(then.upper, otherwise.upper))
+            return replace(found, upper=np.minimum(found.upper, most))
+        case first if first == pair[::-1]:
+            least = np.where(lost, otherwise.lower, np.maximum(then.lower, otherwise.lower))
+            return replace(found, lower=np.maximum(found.lower, least))
+    return found

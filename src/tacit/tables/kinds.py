@@ -87,12 +87,17 @@ def check(query: Query) -> None:
     """Refuse a question that shows what cannot be computed."""
     condition = [] if query.having is None else [query.having]
     moderate(*(output for _, output in query.outputs), *condition, *(by for by, _ in query.order))
-    keys = {key.name: of_domain(key.domain) for key in query.keys}
-    kinds = Kinds({**keys, **{name: of_aggregate(a) for name, a in query.aggregates}})
+    kinds = of_query(query)
     for output in (*(output for _, output in query.outputs), *(by for by, _ in query.order)):
         kinds.of(output)
     for output in condition:
         kinds.condition(output)
+
+
+def of_query(query: Query) -> Kinds:
+    """The kinds of what is computed from the keys and aggregates of a question."""
+    keys = {key.name: of_domain(key.domain) for key in query.keys}
+    return Kinds({**keys, **{name: of_aggregate(a) for name, a in query.aggregates}})
 
 
 def of_domain(domain: Domain) -> Kind:

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..core.distance import AddRemove, Distance
+from ..core.errors import BadParameter
 from ..workloads.domain import Axes, Domain
 from . import build
 from .plan import Key, Plan, Rows
@@ -38,6 +39,9 @@ class TableDomain(Domain):
 
 def domain(rows: Door, names: tuple[str, ...]) -> TableDomain:
     """The domain of these columns, each of which has a public list of values."""
+    if not names:
+        known = ", ".join(sorted(rows.relation.columns))
+        raise BadParameter("columns", "none", f"one or more of {known}, each with public values, as domain('region')")
     columns = [(name, build.column(rows.relation, name)) for name in names]
     keys = tuple(Key(name, e, build.keys(e)) for name, e in columns)
     there = Where(rows.relation, build.and_(*(build.not_(build.is_missing(e)) for _, e in columns)))

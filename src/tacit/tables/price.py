@@ -108,9 +108,7 @@ def offer(
     given = {name: positive(name, value, LARGEST) for name, value in asked.items() if value is not None}
     if len(given) != 1:
         raise BadParameter("price", " ".join(given) or "nothing", "one of epsilon, rho, error or relative")
-    beta, delta = probability("beta", terms.get("beta", BETA)), terms.get("delta")
-    if beta < _RAREST:
-        raise BadParameter("beta", terms.get("beta"), "1e-300 or more")
+    beta, delta = risk(terms.get("beta", BETA)), terms.get("delta")
     if delta is not None:
         probability("delta", delta)
     check(query)
@@ -130,6 +128,20 @@ def offer(
         raise BudgetExceeded(budget, most, loss)
     size = public_size(query.relation, schemas or {})
     return Offer(query, made.plan, made.recipes, tuple(best), loss, price, budget, beta, size)
+
+
+def risk(beta: Number) -> Fraction:
+    """The probability with which an error may be larger than is told."""
+    found = probability("beta", beta)
+    if found < _RAREST:
+        raise BadParameter("beta", beta, "1e-300 or more")
+    return found
+
+
+def reads_beta(budget: Budget, terms: Mapping[str, object]) -> bool:
+    """Whether beta has a say in which noise is bought: for pure epsilon there is but one kind for each measure."""
+    pure = budget.rho is not None or all(isinstance(currency, Epsilon) for currency, _ in budget.sums)
+    return terms.get("epsilon") is None or not pure
 
 
 def _loss(found: list[Step]) -> Loss:

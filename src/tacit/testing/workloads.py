@@ -116,6 +116,19 @@ def stated_errors_hold(method: Method, case: WorkloadCase) -> None:
         raise Refuted(f"{np.mean(over):.3g} of the answers are off by more than stated, at beta = 0.05")
 
 
+def law_reads_what_it_says(method: Method, case: WorkloadCase) -> None:
+    """With another n and beta, where the law does not read them, the draw is the same; restated, so are its errors."""
+    first, n = released(method, case, 0), case.n if method.reads_n else case.n + 1000
+    beta = first.beta if method.reads_beta else first.beta / 5
+    other = method.release(case.workload, case.data, case.price, Seeded(0), n=n, beta=beta)
+    if not np.array_equal(first.answers, other.answers) or first.loss != other.loss:
+        raise Refuted("the law of a release reads n or beta, and does not say so")
+    if other.errors is not None:
+        again = method.restated(first, case.n, case.price, beta)
+        if again.errors is None or again.beta != beta or not np.allclose(again.errors, other.errors):
+            raise Refuted("errors that are restated at another beta are not those of that beta")
+
+
 def further_queries_are_answered(method: Method, case: WorkloadCase) -> None:
     """The workload asked again gives the same answers; the total is answered, with a statement."""
     r = released(method, case, 0)
@@ -161,6 +174,7 @@ CHECKS: tuple[Callable[[Method, WorkloadCase], None], ...] = (
     price_is_kept,
     prediction_holds,
     stated_errors_hold,
+    law_reads_what_it_says,
     further_queries_are_answered,
     post_processing_is_sound,
     file_states_its_theorems,

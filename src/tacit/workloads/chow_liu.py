@@ -105,7 +105,7 @@ def finish(method: str, search: Search, workload: Workload, price: Price, beta: 
     names = search.domain.names
     pairs = [" x ".join(names[a] for a in m.axes) for m in search.measurements if len(m.axes) > 1]
     notes = (
-        f"the mean error of the answers, measured, is {mean:.3g} counts, within {within:.2g} at 1 - beta",
+        f"the mean error of the answers is {mean:.3g} counts, within {within:.2g}: measured, {1 - beta:g} sure",
         f"measured: {', '.join(pairs) or 'no attributes together'}",
     )
     return Released(method, workload, answers, None, search.model, price.loss(), beta, notes)

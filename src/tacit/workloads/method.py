@@ -6,6 +6,7 @@ A method is a frozen value.  Its file states Definition, Privacy, Utility and Re
     predict    its error and time, from public facts only
     loss       what it costs, never above the price
     run        the answers, with what is known of their errors, and a model that answers any further query
+    reach      what is known of these errors at any beta, from what was released and public facts
 
 and `release` runs it once all that can be refused has been.
 """
@@ -138,6 +139,8 @@ class Method(ABC):
     name: ClassVar[str]
     theorem: ClassVar[str]  # one line: error and reference, as in a table of methods
     needs_n: ClassVar[bool] = False  # whether the number of records must be public, and exact
+    reads_n: ClassVar[bool] = False  # whether the law of its release depends on n
+    reads_beta: ClassVar[bool] = False  # and on beta; else beta is only what errors are stated at
     improves: ClassVar[str | None] = None  # a method than which it is no worse, whatever the bounds say
 
     @abstractmethod
@@ -157,6 +160,22 @@ class Method(ABC):
     def loss(self, workload: Workload, n: int | None, price: Price) -> Loss:
         """What the release costs: by default the whole price."""
         return price.loss()
+
+    def reach(self, released: Released, n: int | None, price: Price, beta: float) -> Floats | None:
+        """What each answer of a release of its own misses by at most, by default as its model knows it."""
+        return None if released.model is None else released.model.reach(released.workload, beta)
+
+    def restated(self, released: Released, n: int | None, price: Price, beta: float) -> Released:
+        """The same draw with its errors at this beta; where they cannot be told anew, as it is, at its own.
+
+        At its own beta it must state what it stated then: a release is older than the code that reads it.
+        """
+        if released.errors is None or beta == released.beta:
+            return released
+        then, now = (self.reach(released, n, price, b) for b in (released.beta, beta))
+        if then is None or now is None or not np.allclose(then, released.errors, rtol=1e-9):
+            return released
+        return replace(released, errors=now, beta=beta)
 
     def release(
         self,

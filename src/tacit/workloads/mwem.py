@@ -138,6 +138,7 @@ class MWEM(Method):
 
     name = "mwem"
     theorem = "(sqrt(ln|X|) ln k / (n epsilon))^(2/3) on average over rounds; |X| a measurement"
+    reads_n = True
 
     rounds: int | None = None
     picks: int | None = None

@@ -21,7 +21,7 @@ from dataclasses import dataclass
 from ..core.exact import Number
 from ..core.loss import Loss
 from ..core.randomness import Source
-from .data import Data
+from .data import Data, Floats
 from .domain import shown
 from .measured import Measured
 from .method import Method, Prediction, Released, predicted
@@ -66,6 +66,10 @@ class Optimised(Method):
         assert isinstance(told.model, Measured)
         answers, errors = workload.answer(told.model), strategy.spread(noise).reach(beta)
         return Released(self.name, workload, answers, errors, told.model, told.loss, beta, told.notes)
+
+    def reach(self, released: Released, n: int | None, price: Price, beta: float) -> Floats:
+        strategy, noise = chosen(released.workload, price)
+        return strategy.spread(noise).reach(beta)
 
 
 def chosen(workload: Workload, price: Price) -> tuple[Strategy, Noise]:

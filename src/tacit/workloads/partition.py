@@ -60,6 +60,7 @@ class Partition(Hierarchy):
 
     name = "partition"
     theorem = "as isotonic, with the number of buckets for m; always within twice what two sevenths buy; m in all"
+    reads_beta = True  # how far counts are kept from those of the first tree
 
     def predict(self, workload: Workload, n: int | None, price: Price, beta: Number = 0.05) -> Prediction:
         ranges, b = as_ranges(workload), float(probability("beta", beta))

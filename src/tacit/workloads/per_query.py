@@ -30,7 +30,7 @@ from ..core.exact import Number
 from ..core.loss import Loss, zero
 from ..core.randomness import Source
 from .averaged import averaged, rates
-from .data import Data
+from .data import Data, Floats
 from .domain import Axes, shown
 from .marginals import Marginal
 from .measured import Measured, fitted, solvable
@@ -119,6 +119,9 @@ class PerQuery(Method):
         errors = self.spread(workload, price).reach(beta)
         model = NoisyMarginals.of(workload, noisy, noises)
         return Released(self.name, workload, np.concatenate(noisy), errors, model, loss, beta)
+
+    def reach(self, released: Released, n: int | None, price: Price, beta: float) -> Floats:
+        return self.spread(released.workload, price).reach(beta)
 
 
 def several(workload: Workload) -> list[Axes] | None:

@@ -54,7 +54,7 @@ class OfflinePMW(Method):
 
     name = "pmw"
     theorem = "(ln|X| ln(k/beta) / (n epsilon))^(1/3); |X| a query and round"
-    needs_n = True
+    needs_n = reads_n = reads_beta = True
 
     def applies(self, workload: Workload, n: int | None, price: Price) -> str | None:
         cells, k = workload.domain.size, workload.queries

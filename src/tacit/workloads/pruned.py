@@ -40,7 +40,7 @@ from .marginals import Marginal
 from .method import Method, Prediction, Released
 from .price import Price
 from .ranges import Ranges
-from .rising import Rising, ends
+from .rising import Rising, Sums, ends
 from .workload import Workload
 
 _BRANCHING = 16
@@ -85,45 +85,47 @@ class Pruned(Method):
         leaves = tree.measure(data.marginal(ranges.axes), source)
         rising = np.maximum(isotonic_regression(np.cumsum(leaves.estimates)).x, 0)
         cuts, sums = np.append(leaves.starts, tree.size), np.concatenate([[0.0], rising])
-        farthest = tree.sums(leaves.design, leaves.levels).worst(beta)
-        model = Leaved(workload.domain, ranges.axes[0], cuts, sums, farthest)
+        model = Leaved(workload.domain, ranges.axes[0], cuts, sums, tree.sums(leaves.design, leaves.levels))
         notes = (
             f"{leaves.starts.size} leaves, on {leaves.levels} of {len(tree.widths)} levels, branching {tree.branching}",
             "cumulative counts made to rise; the stated errors hold for all ranges at once",
         )
-        answers, errors = model.told(ranges)
+        answers, errors = model.told(ranges, beta)
         return Released(self.name, workload, answers, errors, model, self.loss(workload, n, price), beta, notes)
 
 
 class Leaved(Rising):
-    """Cumulative counts at some cuts, between which they grow evenly."""
+    """Cumulative counts at some cuts, between which they grow evenly; `errors` are those at the cuts."""
 
-    def __init__(self, domain: Domain, axis: int, cuts: Integers, sums: Floats, farthest: float) -> None:
-        self.domain, self.axis, self.cuts, self.sums, self.farthest = domain, axis, cuts, sums, farthest
+    errors: Sums | None = None  # of a model that was kept without them `farthest` is known, at the beta of its release
+
+    def __init__(self, domain: Domain, axis: int, cuts: Integers, sums: Floats, errors: Sums) -> None:
+        self.domain, self.axis, self.cuts, self.sums, self.errors = domain, axis, cuts, sums, errors
 
     @cached_property
     def values(self) -> Floats:  # type: ignore[override]  # laid out only if they are asked for
         widths = np.diff(self.cuts)
         return np.repeat(np.diff(self.sums) / widths, widths)
 
-    def told(self, ranges: Ranges) -> tuple[Floats, Floats]:
+    def told(self, ranges: Ranges, beta: float) -> tuple[Floats, Floats]:
         """The answers of ranges, and what each misses by at most, from their ends alone."""
         low, high = places(ranges)
-        (first, missed), (last, also) = self._before(low), self._before(high + 1)
+        farthest = self.farthest if self.errors is None else self.errors.worst(beta)
+        (first, missed), (last, also) = self._before(low, farthest), self._before(high + 1, farthest)
         return last - first, missed + also
 
     def _part(self, part: Workload, beta: float) -> Floats | None:
         ranges = line(part, self.axis)
-        return None if ranges is None or ranges.axes != (self.axis,) else self.told(ranges)[1]
+        return None if ranges is None or ranges.axes != (self.axis,) else self.told(ranges, beta)[1]
 
-    def _before(self, value: Integers) -> tuple[Floats, Floats]:
-        """The count of all that is before a value, and what it misses by at most."""
+    def _before(self, value: Integers, farthest: float) -> tuple[Floats, Floats]:
+        """The count of all that is before a value, and what it misses by at most; no cut misses by more than this."""
         leaf = np.searchsorted(self.cuts[:-1], value, side="right") - 1
         after, width = value - self.cuts[leaf], self.cuts[leaf + 1] - self.cuts[leaf]
         start, held = self.sums[leaf], self.sums[leaf + 1] - self.sums[leaf]
         part = after / width
         inside = np.where((after > 0) & (after < width), held * np.maximum(part, 1 - part), 0.0)
-        return start + held * part, np.where(value > 0, self.farthest + inside, 0.0)
+        return start + held * part, np.where(value > 0, farthest + inside, 0.0)
 
 
 def _tree(ranges: Ranges, price: Price) -> Descent:

@@ -25,7 +25,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import lru_cache
 from itertools import takewhile
@@ -41,7 +41,7 @@ from ..core.loss import Loss
 from ..core.randomness import Source
 from ..mechanisms import Exponential, PermuteAndFlip
 from .cells import Cells
-from .data import Data, Integers
+from .data import Data, Floats, Integers
 from .domain import shown
 from .method import Method, Prediction, Released
 from .price import Price
@@ -131,7 +131,7 @@ class SmallDB(Method):
 
     name = "small_db"
     theorem = "(ln|X| ln k / (n epsilon))^(1/3), with C(|X| + m - 1, m) tables to choose from"
-    needs_n = True
+    needs_n = reads_n = True
 
     size: int | None = None
 
@@ -252,10 +252,16 @@ class SmallDB(Method):
         m = table.size
         each = np.bincount(table, minlength=types.count) * (records / m) / np.bincount(types.of_cell)
         model = Cells(workload.domain, each[types.of_cell])
-        errors = np.full(workload.queries, self._bound(workload, records, price, m=m, beta=beta))
         note = f"one of the tables of {m} records, scaled to {records}; errors are stated for that many records"
         loss = self.loss(workload, records, price)
-        return Released(self.name, workload, workload.answer(model), errors, model, loss, beta, (note,))
+        released = Released(self.name, workload, workload.answer(model), None, model, loss, beta, (note,))
+        return replace(released, errors=self.reach(released, n, price, beta))
+
+    def reach(self, released: Released, n: int | None, price: Price, beta: float) -> Floats:
+        """The same for all, by the size of the tables that were chosen among."""
+        workload, records = released.workload, whole("n", n or 0)
+        m = self.members(workload, records, price)
+        return np.full(workload.queries, self._bound(workload, records, price, m=m, beta=beta))
 
 
 def _known(workload: Workload) -> _Types:
