@@ -307,6 +307,30 @@ def test_the_whole_of_a_budget_with_delta_can_be_bought(place, epsilon, delta):
         assert less == Price.of(epsilon=Fraction(epsilon) / 2, delta=delta, unit=domain.distance).shared
 
 
+def test_a_delta_is_not_spent_where_epsilon_alone_buys_more(place):
+    """What it costs is never more than was asked, whatever came before; and asked again it is free, whatever came."""
+    c, domain = opened(place, tacit.Budget(epsilon=10, delta="1e-6"))
+    with c:
+        few, price = marginals(domain, k=1), {"epsilon": 1, "delta": "1e-9"}
+        pure = c.answer(few, **price)
+        assert pure.loss.delta(1) == 0 and c.remaining == 9
+        assert c.plan(few, **price).row().price == Price.of(epsilon=1, unit=domain.distance)
+        ranged = ranges(domain, "band") + marginals(domain, k=2) + marginals(domain, k=1)
+        c.answer(ranged, rho="0.0001")  # of no epsilon: from here on only divergence is counted
+        left = c.remaining
+        np.testing.assert_array_equal(c.answer(few, **price).answers, pure.answers)
+        assert c.remaining == left
+        other = c.answer(marginals(domain, k=1, weights=[1, 2]), **price)
+        assert 0 < left - c.remaining <= 1 and other.loss.epsilon(delta="1e-9") < 1 + 1e-9
+        left = c.remaining
+        c.answer(marginals(domain, k=1, weights=[1, 2]), **price)
+        assert c.remaining == left
+    c, domain = opened(place, tacit.Budget(epsilon=10, delta="1e-6"))
+    with c:
+        np.testing.assert_array_equal(c.answer(marginals(domain, k=1), **price).answers, pure.answers)
+        assert c.remaining == left
+
+
 def test_when_the_budget_is_gone_what_was_released_answers_on(place):
     c, domain = opened(place, tacit.Budget(epsilon=1))
     with c:

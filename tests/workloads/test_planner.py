@@ -41,6 +41,23 @@ def test_the_table_of_the_textbooks():
         assert word in text
 
 
+def test_a_price_with_a_delta_is_spent_without_where_that_buys_more():
+    """At a small delta Gaussian noise is wider than Laplace noise, until answers move by many counts in all."""
+    both, small, large = Price.of(epsilon=1, delta="1e-9"), marginals(BITS, k=1), marginals(BITS, k=3)
+    for w, pure in ((small, True), (large, False)):
+        p, alone = plan(w, None, both), {r.method.name: r for r in plan(w, None, both.ways[0], ways=both.ways[:1]).rows}
+        without = {r.method.name: r for r in plan(w, None, PURE).rows}
+        assert p.row("queries").price == both.ways[pure] and ("without delta" in str(p)) and p.price == both
+        for row in p.rows:
+            means = [r.prediction.mean for r in (alone[row.method.name], without[row.method.name]) if r.prediction]
+            assert (row.prediction.mean == min(means)) if means else row.prediction is None
+        data = generated(BITS, 5000, Seeded(1))
+        assert p.row().method.release(w, data, p.row().price, Seeded(2)).loss.epsilon(delta="1e-9") < 1 + 1e-9
+    assert "n must be public" in next(r.reason for r in plan(small, None, both).rows if r.method.name == "local")
+    with pytest.raises(BadQuestion, match=r"^hierarchy: these are not ranges"):
+        plan(small, None, both).row("hierarchy")
+
+
 def test_rows_are_ranked_and_refusals_say_why():
     p = plan(ranges(Domain.of({"x": 256})), 5000, PURE)
     usable = [row for row in p.rows if row.prediction is not None]

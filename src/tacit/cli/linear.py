@@ -78,7 +78,9 @@ def plan(
     workload: Words = "marginals",
     epsilon: Annotated[str | None, typer.Option(help="The price, pure, or at --delta.")] = None,
     rho: Annotated[str | None, typer.Option(help="The price, in zCDP.")] = None,
-    delta: Annotated[str | None, typer.Option(help="With --epsilon: spent as zCDP at this delta.")] = None,
+    delta: Annotated[
+        str | None, typer.Option(help="With --epsilon: spent at this delta, or without, as is best.")
+    ] = None,
     n: Annotated[int | None, typer.Option(help="The exact number of records, if that is public.")] = None,
     budget: Annotated[str, typer.Option(help="Opens a ledger.")] = "",
     buy: Annotated[bool, typer.Option("--buy", help="Buy the answers by the best method.")] = False,
@@ -141,13 +143,12 @@ def _rehearse(planned: Plan, method: str, synthetic: int) -> None:
     import numpy as np
 
     from ..workloads import Rows
-    from ..workloads import method as method_of
 
     if not 0 < synthetic <= MOST:
         raise BadParameter("synthetic", synthetic, f"from 1 to {MOST} rows")
-    asked, chosen = planned.workload, planned.best if method == "auto" else method_of(method)
+    asked, chosen = planned.workload, planned.row(method)
     nobody = Rows(asked.domain, np.zeros((0, len(asked.domain.shape)), np.int64), planned.price.unit)
-    chosen.release(asked, nobody, planned.price, n=planned.n).synthetic(1)
+    chosen.method.release(asked, nobody, chosen.price, n=planned.n).synthetic(1)
 
 
 def _workload(domain: Domain, words: str) -> Workload:

@@ -144,14 +144,13 @@ class Curator:
         """Buy an answer, once: asked again, the question is free; `fresh` buys another draw."""
         query, said = self.read(question, terms)
         made, beta = self._compiled(query), risk(said["beta"])
-        names = tuple(identities(made, said, self.budget))
-        found = (self.ledger.find(self.key(name)) for name in names)
-        charge, priced = None if fresh else next(filter(None, found), None), None
+        keys = [self.key(name) for name in identities(made, said, self.budget)]
+        charge, priced = None if fresh else next(filter(None, map(self.ledger.find, keys)), None), None
         if charge is None:
             priced = self._offer(query, said, analyst, made)
             plan = codec.canonical((made.plan, [step.mechanism for step in priced.steps], priced.beta))
             charge = self.ledger.charge(
-                key=self.key(names[0]),
+                key=keys[0],
                 loss=priced.loss,
                 analyst=analyst or self.analyst,
                 parts=self._parts(query),

@@ -33,6 +33,8 @@ if TYPE_CHECKING:
     from ..tables.table import Table
     from .curator import Curator
 
+Purchase = tuple[Workload, Method, Price]
+
 
 def _domain(tables: Mapping[str, Table], domain: object) -> TableDomain:
     """A domain of these tables."""
@@ -49,21 +51,25 @@ def _of(tables: Mapping[str, Table], workload: object) -> TableDomain:
     return _domain(tables, workload.domain)
 
 
-def _price(domain: TableDomain, terms: Mapping[str, Any], budget: Budget | None = None) -> Price:
-    """The price of a release about units that move the histogram as those of the table do.
+def _prices(domain: TableDomain, terms: Mapping[str, Any], budget: Budget | None = None) -> list[Price]:
+    """What a release may be paid with, about units that move the histogram as those of the table do.
 
-    A budget that has no place for a delta buys without, and one in epsilon sells for no more of it than was asked.
+    A budget that has no place for a delta buys without, and one in epsilon sells for no more of it than was asked: by
+    zCDP, or for that epsilon alone.
     """
     given = {name: value for name, value in terms.items() if value is not None}
     if unknown := given.keys() - {"epsilon", "delta", "rho"}:
         raise BadParameter("price", sorted(unknown), "in epsilon, or rho, or epsilon and delta")
-    price = Price.of(**given, unit=domain.distance).shared  # a ledger counts what came before
-    if "delta" not in given or budget is None or budget.epsilon is None:
-        return price
+    price, *pure = Price.of(**given, unit=domain.distance).ways
+    price = price.shared  # a ledger counts what came before
+    if not pure or budget is None:
+        return [price, *pure]
+    if budget.epsilon is None:  # in rho it is worth its rho
+        return [price]
     asked, cost = positive("epsilon", given["epsilon"]), budget.price(price.loss())
     if cost == math.inf:
-        return Price.of(epsilon=asked, unit=domain.distance)
-    return price if cost <= asked else price.part(tidy(price.amount * asked / Fraction(cost)) / price.amount)
+        return pure
+    return [price if cost <= asked else price.part(tidy(price.amount * asked / Fraction(cost)) / price.amount), *pure]
 
 
 def _about(tables: Mapping[str, Table], domain: TableDomain) -> int | None:
@@ -86,7 +92,8 @@ def plan(
     How many records there are is private, so an n that is told is a promise: methods that need it may rest on it.
     """
     domain = _of(tables, workload)
-    return planned(workload, n, _price(domain, terms, budget), beta=beta, about=_about(tables, domain))
+    prices = _prices(domain, terms, budget)
+    return planned(workload, n, prices[0], beta=beta, about=_about(tables, domain), ways=prices)
 
 
 def answer(
@@ -102,18 +109,20 @@ def answer(
 ) -> Released:
     """Buy the answers of a workload, once."""
     domain = _of(curator.tables, workload)
-    price, people = _price(domain, terms, curator.budget), None if n is None else whole("n", n)
-    risk = probability("beta", beta)
-    if method == "auto":
-        chosen = plan(curator.tables, workload, n, beta, curator.budget, **terms).best
-    else:
-        chosen = method_of(method)
+    payer, people, risk = analyst or curator.analyst, None if n is None else whole("n", n), probability("beta", beta)
+    prices = _prices(domain, terms, curator.budget)
+    wanted = _wanted(curator, workload, method, n=people, beta=beta, prices=prices)
+    known = None if fresh else _known(curator, wanted, people, risk)
+    if known is None:
+        bought = wanted[-1] if len(wanted) > 1 and _dear(curator, wanted[0], people, payer) else wanted[0]
+        known = bought, _names(curator, bought, people, risk)[0]
+    (_, chosen, price), key = known
     if (reason := chosen.refusal(workload, people, price)) is not None:
         raise BadQuestion(f"{chosen.name}: {reason}")
     charge = curator.ledger.charge(
-        key=_key(curator, (workload, chosen, price), people, risk, fresh=fresh),
+        key=key,
         loss=chosen.loss(workload, people, price),
-        analyst=analyst or curator.analyst,
+        analyst=payer,
         plan=f"{chosen.name} on {workload!r}",
         fresh=fresh,
     )
@@ -132,23 +141,45 @@ def answer(
     return chosen.restated(again, people, price, float(risk))
 
 
-def _key(
-    curator: Curator, bought: tuple[Workload, Method, Price], n: int | None, beta: Fraction, *, fresh: bool
-) -> str:
+def _wanted(
+    curator: Curator, workload: Workload, method: str, *, n: int | None, beta: Number, prices: list[Price]
+) -> list[Purchase]:
+    """The best purchase; and where that is for epsilon alone, the best by zCDP, if there is any."""
+    named = None if method == "auto" else [method_of(method)]
+    if named and len(prices) == 1:
+        return [(workload, named[0], prices[0])]
+    about = _about(curator.tables, _of(curator.tables, workload))
+    rows = [planned(workload, n, prices[0], named, beta, about=about, ways=prices).row(method)]
+    if rows[0].price != prices[0]:
+        other = planned(workload, n, prices[0], named, beta, about=about, ways=prices[:1]).rows[0]
+        rows += [other] if other.prediction else []
+    return [(workload, row.method, row.price) for row in rows]
+
+
+def _dear(curator: Curator, purchase: Purchase, n: int | None, payer: str) -> bool:
+    """Whether an epsilon costs more than that, after what was bought by zCDP."""
+    workload, method, price = purchase
+    loss, accounts = method.loss(workload, n, price), curator.ledger.accounts(payer)
+    return any(budget.price(loss, before) > price.amount for budget, spent in accounts for before in spent)
+
+
+def _known(curator: Curator, ways: list[Purchase], n: int | None, beta: Fraction) -> tuple[Purchase, str] | None:
+    """Which of these was bought before, and under which name, if any."""
+    for way in ways:
+        for name in _names(curator, way, n, beta):
+            if curator.ledger.find(name) is not None:
+                return way, name
+    return None
+
+
+def _names(curator: Curator, bought: Purchase, n: int | None, beta: Fraction) -> list[str]:
     """What names a purchase: n and beta as they are usually left, where the law of the release does not read them.
 
-    What was bought when both were always part of it is still found by who asks for the very same.
+    By the second name it was once called, with both of them always part of it.
     """
-
-    def named(*told: object) -> str:
-        return curator.key(archive.dumps((*bought, *told)).decode())
-
     _, method, _ = bought
-    key = named(n if method.reads_n else None, beta if method.reads_beta else Fraction(BETA))
-    if fresh or curator.ledger.find(key) is not None:
-        return key
-    former = named(n, beta)
-    return key if curator.ledger.find(former) is None else former
+    law = n if method.reads_n else None, beta if method.reads_beta else Fraction(BETA)
+    return [curator.key(archive.dumps((*bought, *told)).decode()) for told in dict.fromkeys((law, (n, beta)))]
 
 
 def query(curator: Curator, workload: Workload) -> Answered:
@@ -184,4 +215,4 @@ def online(curator: Curator, domain: TableDomain, n: int | None, terms: dict[str
     people = _about(curator.tables, known) if n is None else n
     if people is None:
         raise BadParameter("n", n, "about how many records there are: given here, or for a whole table by its size")
-    return Online(curator, known, _price(known, price, curator.budget), n=people, **terms)
+    return Online(curator, known, _prices(known, price, curator.budget)[0], n=people, **terms)

@@ -62,7 +62,7 @@ def compare(
                 found: dict[str, Any] = {**about, "price": str(price), "method": row.method.name, "kind": p.kind}
                 found |= {"predicted mean": p.mean / n, "predicted max": p.worst / n}
                 if data is not None and truth is not None:
-                    found |= _measured(row.method, workload, data, truth, price=price, n=n, source=source)
+                    found |= _measured(row.method, workload, data, truth, price=row.price, n=n, source=source)
                 rows.append(found)
     return rows
 

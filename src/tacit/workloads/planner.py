@@ -24,9 +24,10 @@ _GAIN = 0.15  # of what a method improves: what it gains on tables that are not 
 
 @dataclass(frozen=True)
 class Row:
-    """A method with what it predicts, or why it cannot be used."""
+    """A method at a price, with what it predicts, or why it cannot be used."""
 
     method: Method
+    price: Price
     prediction: Prediction | None
     reason: str = ""
 
@@ -44,9 +45,15 @@ class Plan:
     @property
     def best(self) -> Method:
         """The method of least predicted mean error."""
-        if self.rows[0].prediction is None:
-            raise BadQuestion("no method can be used: " + "; ".join(f"{r.method.name}: {r.reason}" for r in self.rows))
-        return self.rows[0].method
+        return self.row().method
+
+    def row(self, name: str = "auto") -> Row:
+        """That of the best method, or of the one of this name, if it can be used."""
+        rows = self.rows if name == "auto" else [row for row in self.rows if row.method.name == name]
+        if rows[0].prediction is None:
+            refused = "; ".join(f"{row.method.name}: {row.reason}" for row in rows)
+            raise BadQuestion(f"no method can be used: {refused}" if name == "auto" else refused)
+        return rows[0]
 
     @property
     def why(self) -> str:
@@ -81,6 +88,7 @@ class Plan:
             entry |= {"mean": p and p.mean, "rms": p and p.rms, "worst": p and p.worst, "kind": p and p.kind}
             entry |= {"seconds": p and p.seconds, "seconds_per_query": p and p.seconds / self.workload.queries}
             entry |= {"n": self.n, "normalised": p and (p.worst / records if records else None)}
+            entry |= {"price": str(row.price)}
             found.append(entry | {"why": p.why if p else row.reason})
         return found
 
@@ -89,6 +97,7 @@ class Plan:
         n = rough if self.n is None else f"n = {self.n}"
         head = f"{self.workload!r}, {n}, {self.price}"
         shown = [("method", "mean", "rms", "max", "max / n", "seconds", "kind", "in the textbooks (max / n; time)")]
+        pure = [row.method.name for row in self.rows if row.prediction and row.price != self.price]
         for r in self.records():
             if r["mean"] is None:
                 continue
@@ -98,7 +107,8 @@ class Plan:
         widths = [max(map(len, column)) for column in zip(*shown, strict=True)]
         table = ["  ".join(f"{v:<{w}}" for v, w in zip(line, widths, strict=True)).rstrip() for line in shown]
         refused = [f"not {row.method.name}: {row.reason}" for row in self.rows if row.prediction is None]
-        return "\n".join([head, *table, f"why {self.why}", *refused])
+        spent = [f"without delta, as epsilon alone buys them more: {', '.join(pure)}"] if pure else []
+        return "\n".join([head, *table, *spent, f"why {self.why}", *refused])
 
 
 def plan(
@@ -109,24 +119,32 @@ def plan(
     beta: Number = 0.05,
     *,
     about: int | None = None,
+    ways: Sequence[Price] | None = None,
 ) -> Plan:
     """Every method's prediction, ranked by mean error; n is the public number of records, or None.
 
     Where n is None, `about` may be a rough one: it serves to rank methods that can do without n, and no others.
+    Each method has the better of `ways`, which are what the price may be spent as, unless told.
     """
     probability("beta", beta)
     people, rough = (None if number is None else whole("n", number) for number in (n, about))
     chosen = tuple(METHODS if methods is None else methods)
-    rows = [_row(m, workload, people if m.needs_n else people or rough, price, beta) for m in chosen]
+    rows = []
+    for m in chosen:
+        known = people if m.needs_n else people or rough
+        tried = [_row(m, workload, known, way, beta) for way in ways or price.ways]
+        usable = [(row.prediction.mean, i) for i, row in enumerate(tried) if row.prediction]
+        rows.append(tried[min(usable)[1] if usable else -1])
     return Plan(workload, people, price, tuple(_ranked(rows)), rough)
 
 
 def _row(method: Method, workload: Workload, n: int | None, price: Price, beta: Number) -> Row:
     try:
         reason = method.refusal(workload, n, price)
-        return Row(method, None, reason) if reason else Row(method, method.predict(workload, n, price, beta))
+        prediction = None if reason else method.predict(workload, n, price, beta)
     except BadParameter as error:  # noise that cannot be drawn at this price, by this method
-        return Row(method, None, str(error))
+        reason, prediction = str(error), None
+    return Row(method, price, prediction, reason or "")
 
 
 def _ranked(rows: list[Row]) -> list[Row]:

@@ -5,7 +5,7 @@ price are exact rationals, so a price that is split is spent exactly.
 
 Epsilon at a delta buys a rho, which adds to whatever else is bought.  Where a method is nothing but noises that share a
 fixed price, and stands alone, it buys more: mu^2 adds too, and the profile of Gaussian noise is exact.  That is what
-`alone` is for.
+`alone` is for.  And it may always be spent as that epsilon without the delta, which is better for what moves little.
 """
 
 from __future__ import annotations
@@ -85,6 +85,11 @@ class Price:
         return self
 
     @property
+    def ways(self) -> tuple[Price, ...]:
+        """What it may be spent as."""
+        return (self,)
+
+    @property
     def amount(self) -> Fraction:
         """The price in its currency."""
         return self.epsilon or self.rho or Fraction(0)
@@ -138,6 +143,10 @@ class EpsilonDelta(Price):
     @property
     def shared(self) -> Price:
         return Price(None, self.rho, self.unit, f"{self.stated}, by zCDP")
+
+    @property
+    def ways(self) -> tuple[Price, ...]:
+        return self, Price(self.terms[0], None, self.unit)
 
     def part(self, share: Fraction) -> Price:
         return self.shared.part(share)
