@@ -14,7 +14,7 @@ import pytest
 
 import tacit
 from tacit.core.errors import BadParameter, BadQuestion, BudgetExceeded, EngineError, Exhausted, TacitError
-from tacit.curator import Curator, reading
+from tacit.curator import Curator, reading, stream
 from tacit.engines.duckdb import DuckDB
 from tacit.ledger import Ledger
 from tacit.tables import sql
@@ -222,6 +222,20 @@ def test_what_was_named_by_its_beta_is_found_by_it(place, monkeypatch):
             earlier.setattr(reading, "reads_beta", lambda *_: True)
             bought = c.ask(COUNT, epsilon="0.25", beta="0.01")
         assert c.ask(COUNT, epsilon="0.25", beta="0.01") == bought and c.remaining == Fraction(3, 4)
+        c.ask(COUNT, epsilon="0.25")
+        assert c.ask(COUNT, epsilon="0.25", beta="0.01") == bought and c.remaining == Fraction(1, 2)
+        again = c.ask(COUNT, epsilon="0.25", beta="0.01", fresh=True)
+        assert c.ask(COUNT, epsilon="0.25", beta="0.01") == again != bought and c.remaining == Fraction(1, 4)
+
+
+def test_a_stream_that_was_named_by_its_queries_goes_on(place, monkeypatch):
+    high = "SELECT COUNT(*) FROM visits WHERE age >= 0"
+    with curator(place, tacit.Budget(epsilon=200)) as c:
+        with monkeypatch.context() as earlier:
+            earlier.setattr(stream, "QUERIES", 10)
+            c.above_threshold(250, epsilon=90, count=2, queries=10).ask(high)
+        c.above_threshold(250, epsilon=90, count=2)
+        assert c.above_threshold(250, epsilon=90, count=2, queries=10).left == 1 and c.remaining == 20
 
 
 def test_an_open_charge_is_completed_at_any_beta(place):
@@ -409,16 +423,16 @@ def test_a_stream_without_its_terms_is_refused(place, terms, told):
 def test_a_stream_is_paid_once_survives_a_restart_and_ends(place):
     low, high = "SELECT COUNT(*) FROM visits WHERE age = 3", "SELECT COUNT(*) FROM visits WHERE age >= 0"
     with curator(place, tacit.Budget(epsilon=100)) as c:
-        stream = c.above_threshold(250, epsilon=90, count=2, queries=50)
+        opened = c.above_threshold(250, epsilon=90, count=2, queries=50)
         assert c.remaining == 10
-        assert (stream.ask(low), stream.ask(high), stream.left) == (False, True, 1)
+        assert (opened.ask(low), opened.ask(high), opened.left) == (False, True, 1)
     with curator(place, tacit.Budget(epsilon=100)) as c:
-        stream = c.above_threshold(250, epsilon=90, count=2, queries=60)  # for which errors are stated, and no more
-        assert c.remaining == 10 and stream.left == 1
-        assert stream.ask(high) is True and stream.left == 1  # told before
-        assert stream.ask("SELECT COUNT(*) FROM visits WHERE age > 1 OR age <= 1") is True
+        opened = c.above_threshold(250, epsilon=90, count=2, queries=60)  # for which errors are stated, and no more
+        assert c.remaining == 10 and opened.left == 1
+        assert opened.ask(high) is True and opened.left == 1  # told before
+        assert opened.ask("SELECT COUNT(*) FROM visits WHERE age > 1 OR age <= 1") is True
         with pytest.raises(Exhausted):
-            stream.ask("SELECT COUNT(*) FROM visits WHERE age > 5")
+            opened.ask("SELECT COUNT(*) FROM visits WHERE age > 5")
         for bad in (
             "SELECT SUM(cost) FROM visits",
             "SELECT year, COUNT(*) FROM visits GROUP BY year",
@@ -431,7 +445,7 @@ def test_a_stream_is_paid_once_survives_a_restart_and_ends(place):
             "SELECT COUNT(*) AS n FROM visits LIMIT 1",
         ):
             with pytest.raises(BadQuestion):
-                stream.ask(bad)
+                opened.ask(bad)
         numbers = c.numeric_sparse(250, epsilon=9, count=1, queries=50)
         assert abs(numbers.ask(high) - 500) < 200
 

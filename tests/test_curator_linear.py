@@ -14,7 +14,7 @@ from tacit.composition import rho_for
 from tacit.core.currency import Rho
 from tacit.core.errors import BadParameter, BadQuestion, BudgetExceeded, TacitError
 from tacit.curator import Curator, archive, linear
-from tacit.workloads import METHODS, Price, marginals, ranges
+from tacit.workloads import METHODS, Price, marginals, method, ranges
 from tacit.workloads.chow_liu import ChowLiu
 from tacit.workloads.cube import cube
 from tacit.workloads.multiplicative_weights import Question
@@ -379,6 +379,42 @@ def test_what_the_law_reads_is_part_of_what_is_bought(place, monkeypatch):
         same = c.answer(w, rho=1, method="residual", beta="0.01", n=500)
         np.testing.assert_array_equal(same.answers, bought.answers)
         assert c.remaining == left[-1] == left[1] - 1
+        c.answer(w, rho=1, method="residual")
+        same = c.answer(w, rho=1, method="residual", beta="0.01", n=500)
+        np.testing.assert_array_equal(same.answers, bought.answers)
+        for beta in (0, 1, 1e-322, "1e-400", "nan"):
+            with pytest.raises(BadParameter, match="beta"):
+                c.answer(w, rho=1, method="residual", beta=beta)
+            with pytest.raises(BadParameter, match="beta"):
+                c.plan(w, rho=1, beta=beta)
+
+
+def test_what_knows_but_one_beta_is_told_at_that(place):
+    """Of a tree that was pruned by an earlier version only the farthest error is kept, as it was at its beta."""
+    c, domain = opened(place)
+    with c:
+        w = ranges(domain, "band")
+        bought = c.answer(w, rho=1, method="pruned")
+        kept = {name: value for name, value in vars(bought.model).items() if name != "errors"}
+        former = object.__new__(type(bought.model))
+        vars(former).update(kept, farthest=bought.model.errors.worst(0.05))
+        price = Price.of(rho=1, unit=domain.distance)
+        told = method("pruned").restated(replace(bought, model=former), None, price, 1e-6)
+        assert told.beta == 0.05 and (told.errors == bought.errors).all()
+        now = method("pruned").restated(bought, None, price, 1e-6)
+        assert now.beta == 1e-6 and (now.errors > bought.errors).any()
+
+
+def test_releases_are_compared_at_one_beta(place):
+    c, domain = opened(place)
+    with c:
+        w = marginals(domain, k=1)
+        c.answer(w, rho="0.1", method="residual", beta="0.999")
+        told = c.query(w)
+        assert "with probability 0.95 each" in told.statement
+        better = c.answer(w, rho=1, method="residual")
+        np.testing.assert_allclose(c.query(w).errors, better.errors)
+        assert c.query(w).errors.max() < told.errors.max()
 
 
 def test_what_an_earlier_version_wrote_is_read_and_not_paid_twice(place):

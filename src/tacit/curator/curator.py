@@ -145,12 +145,13 @@ class Curator:
         query, said = self.read(question, terms)
         made, beta = self._compiled(query), risk(said["beta"])
         keys = [self.key(name) for name in identities(made, said, self.budget)]
-        charge, priced = None if fresh else next(filter(None, map(self.ledger.find, keys)), None), None
+        known = next(filter(None, map(self.ledger.find, keys)), None)
+        charge, priced = None if fresh else known, None
         if charge is None:
             priced = self._offer(query, said, analyst, made)
             plan = codec.canonical((made.plan, [step.mechanism for step in priced.steps], priced.beta))
             charge = self.ledger.charge(
-                key=keys[0],
+                key=known.key if known else keys[-1],
                 loss=priced.loss,
                 analyst=analyst or self.analyst,
                 parts=self._parts(query),

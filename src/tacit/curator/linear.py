@@ -15,12 +15,12 @@ import numpy as np
 
 from ..core.budget import Budget
 from ..core.errors import BadParameter, BadQuestion, EngineError
-from ..core.exact import Number, positive, probability, whole
+from ..core.exact import Number, positive, whole
 from ..core.randomness import SYSTEM
 from ..tables.accuracy import public_size
 from ..tables.calibration import tidy
 from ..tables.linear import Counted, TableDomain
-from ..tables.price import BETA
+from ..tables.price import BETA, risk
 from ..tables.relation import Where
 from ..workloads import Answered, Method, Plan, Price, Released, Workload
 from ..workloads import method as method_of
@@ -93,7 +93,7 @@ def plan(
     """
     domain = _of(tables, workload)
     prices = _prices(domain, terms, budget)
-    return planned(workload, n, prices[0], beta=beta, about=_about(tables, domain), ways=prices)
+    return planned(workload, n, prices[0], beta=risk(beta), about=_about(tables, domain), ways=prices)
 
 
 def answer(
@@ -109,14 +109,13 @@ def answer(
 ) -> Released:
     """Buy the answers of a workload, once."""
     domain = _of(curator.tables, workload)
-    payer, people, risk = analyst or curator.analyst, None if n is None else whole("n", n), probability("beta", beta)
+    payer, people, at = analyst or curator.analyst, None if n is None else whole("n", n), risk(beta)
     prices = _prices(domain, terms, curator.budget)
-    wanted = _wanted(curator, workload, method, n=people, beta=beta, prices=prices)
-    known = None if fresh else _known(curator, wanted, people, risk)
-    if known is None:
-        bought = wanted[-1] if len(wanted) > 1 and _dear(curator, wanted[0], people, payer) else wanted[0]
-        known = bought, _names(curator, bought, people, risk)[0]
-    (_, chosen, price), key = known
+    wanted = _wanted(curator, workload, method, n=people, beta=at, prices=prices)
+    best = wanted[-1] if len(wanted) > 1 and _dear(curator, wanted[0], people, payer) else wanted[0]
+    named = [(each, name) for each in ([best] if fresh else wanted) for name in _names(curator, each, people, at)]
+    known = next((found for found in named if curator.ledger.find(found[1])), None)
+    (_, chosen, price), key = known or (best, _names(curator, best, people, at)[-1])
     if (reason := chosen.refusal(workload, people, price)) is not None:
         raise BadQuestion(f"{chosen.name}: {reason}")
     charge = curator.ledger.charge(
@@ -130,15 +129,15 @@ def answer(
     if stored is None:
         data = Counted(domain, lambda asked: curator.engine.answer(asked).cells[0])
         try:
-            released = chosen.release(workload, data, price, SYSTEM, n=people, beta=beta)
+            released = chosen.release(workload, data, price, SYSTEM, n=people, beta=at)
         except (EngineError, MemoryError, OSError):  # the data could not be read, or not held
             raise
         except Exception:  # all else was checked before, so it is a fit's: told once, and never drawn again
             nothing, note = np.full(workload.queries, np.nan), "the fit failed; nothing is known"
-            released = Released(chosen.name, workload, nothing, None, None, charge.loss, float(risk), (note,))
+            released = Released(chosen.name, workload, nothing, None, None, charge.loss, float(at), (note,))
         stored = curator.ledger.store(charge, archive.dumps(released), form="workload")
     again: Released = replace(archive.loads(stored), workload=workload)  # the asker's own, so that it is known again
-    return chosen.restated(again, people, price, float(risk))
+    return chosen.restated(again, people, price, float(at))
 
 
 def _wanted(
@@ -163,23 +162,14 @@ def _dear(curator: Curator, purchase: Purchase, n: int | None, payer: str) -> bo
     return any(budget.price(loss, before) > price.amount for budget, spent in accounts for before in spent)
 
 
-def _known(curator: Curator, ways: list[Purchase], n: int | None, beta: Fraction) -> tuple[Purchase, str] | None:
-    """Which of these was bought before, and under which name, if any."""
-    for way in ways:
-        for name in _names(curator, way, n, beta):
-            if curator.ledger.find(name) is not None:
-                return way, name
-    return None
-
-
 def _names(curator: Curator, bought: Purchase, n: int | None, beta: Fraction) -> list[str]:
-    """What names a purchase: n and beta as they are usually left, where the law of the release does not read them.
+    """What names a purchase: the last has n and beta as they are usually left, where the law does not read them.
 
-    By the second name it was once called, with both of them always part of it.
+    By the first it was once called, with both of them always part of it.
     """
     _, method, _ = bought
     law = n if method.reads_n else None, beta if method.reads_beta else Fraction(BETA)
-    return [curator.key(archive.dumps((*bought, *told)).decode()) for told in dict.fromkeys((law, (n, beta)))]
+    return [curator.key(archive.dumps((*bought, *told)).decode()) for told in dict.fromkeys(((n, beta), law))]
 
 
 def query(curator: Curator, workload: Workload) -> Answered:
@@ -192,11 +182,18 @@ def query(curator: Curator, workload: Workload) -> Answered:
             except (BadParameter, AttributeError, TypeError):  # of a version that wrote otherwise
                 continue
             if released.workload.domain == domain and released.model is not None:
-                found.append(released.query(workload))
+                found.append(_asked(released, workload))
     if not found:
         raise BadQuestion("no model of this domain was released; buy answers on it, by any method that keeps a model")
     best: Answered = min(found, key=_unsure)
     return replace(best, statement=f"{best.statement}; the data are those of when it was released")
+
+
+def _asked(released: Released, workload: Workload) -> Answered:
+    """What a release answers, with errors at the usual beta, so that they compare; at its own if it knows no other."""
+    then, now = released.query(workload), replace(released, beta=float(BETA)).query(workload)
+    same = then.errors is not None and now.errors is not None and np.array_equal(then.errors, now.errors)
+    return then if same else now
 
 
 def _unsure(told: Answered) -> tuple[int, float]:

@@ -103,13 +103,13 @@ def asked(
 def identities(made: Compiled, said: Mapping[str, Any], budget: Budget) -> Iterator[tuple[object, ...]]:
     """What makes a question at its terms the same as another: a cap that never binds and a delta without use do not.
 
-    Nor does a beta that has no say in the noise, as the errors of one draw can be told at any: then the first name has
-    the usual one.  The second is what a question at another was bought under when beta was always part of it.
+    Nor does a beta that has no say in the noise, as the errors of one draw can be told at any: then the last name has
+    the usual one.  The first is what a question at another was bought under when beta was always part of it.
     """
     plan, recipes, choices = made.question
     if plan.groups is not None and plan.groups >= replace(plan, groups=None).touched:
         plan = replace(plan, groups=None)
-    told = said["beta"]
-    for beta in (told,) if reads_beta(budget, said) or rational("beta", told) == Fraction(BETA) else (BETA, told):
+    told = rational("beta", said["beta"])
+    for beta in (told,) if reads_beta(budget, said) else dict.fromkeys((told, Fraction(BETA))):
         terms = sorted((name, rational(name, value)) for name, value in {**said, "beta": beta}.items())
         yield plan, recipes, choices, [(name, value) for name, value in terms if plan.chosen or name != "delta"]

@@ -64,7 +64,7 @@ class Stream:
         key, former = (
             codec.digest(("stream", name, kind.__name__, (*terms, each), schema)) for each in (QUERIES, queries)
         )  # the law does not read for how many errors are stated, by which streams were once named too
-        if curator.ledger.find(key) is None and curator.ledger.find(former) is not None:
+        if curator.ledger.find(former) is not None:
             key = former
         self._session = curator.ledger.start(
             key=key,

@@ -118,11 +118,15 @@ def stated_errors_hold(method: Method, case: WorkloadCase) -> None:
 
 def law_reads_what_it_says(method: Method, case: WorkloadCase) -> None:
     """With another n and beta, where the law does not read them, the draw is the same; restated, so are its errors."""
-    first, n = released(method, case, 0), case.n if method.reads_n else case.n + 1000
-    beta = first.beta if method.reads_beta else first.beta / 5
-    other = method.release(case.workload, case.data, case.price, Seeded(0), n=n, beta=beta)
-    if not np.array_equal(first.answers, other.answers) or first.loss != other.loss:
-        raise Refuted("the law of a release reads n or beta, and does not say so")
+    first, least = released(method, case, 0), released(method, case, 0).beta / 5
+    beta = first.beta if method.reads_beta else least
+    known = [case.n] if method.reads_n else [case.n + 1000, *([] if method.needs_n else [None])]
+    for n in known:
+        other = method.release(case.workload, case.data, case.price, Seeded(0), n=n, beta=beta)
+        if not np.array_equal(first.answers, other.answers) or first.loss != other.loss:
+            raise Refuted("the law of a release reads n or beta, and does not say so")
+    if method.reads_beta and method.restated(first, case.n, case.price, least).beta != first.beta:
+        raise Refuted("the errors of a release that reads beta are told at another")
     if other.errors is not None:
         again = method.restated(first, case.n, case.price, beta)
         if again.errors is None or again.beta != beta or not np.allclose(again.errors, other.errors):

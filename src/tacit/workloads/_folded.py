@@ -38,8 +38,7 @@ class Folded:
     def of(cls, shape: tuple[int, ...], factors: Mapping[int, NDArray[Any]]) -> Folded:
         """From a vector of coefficients on each of some axes; on others they are 1."""
         lead = blocks(shape)
-        ones = {axis: factors.get(axis, np.ones(size)) for axis, size in enumerate(shape)}
-        return cls(_outer(ones, range(lead)), _outer(ones, range(lead, len(shape))))
+        return cls(_outer(shape, factors, range(lead)), _outer(shape, factors, range(lead, len(shape))))
 
     def sum(self, values: Floats) -> float:
         """The coefficients times the cells, of a contiguous table."""
@@ -47,8 +46,10 @@ class Folded:
         for chunk in self._chunks():
             part, columns = table[:, chunk], self._floats(chunk)
             cut = columns.size - columns.size % _DOT
-            sums += np.vecdot(part[:, cut:], columns[cut:])
-            sums += np.vecdot(part[:, :cut].reshape(sums.size, -1, _DOT), columns[:cut].reshape(-1, _DOT)).sum(1)
+            if cut < columns.size:
+                sums += np.vecdot(part[:, cut:], columns[cut:])
+            if cut:
+                sums += np.vecdot(part[:, :cut].reshape(sums.size, -1, _DOT), columns[:cut].reshape(-1, _DOT)).sum(1)
         return float((self.rows * sums).sum())
 
     @cached_property
@@ -132,13 +133,19 @@ class Folded:
         return (slice(left, left + _CHUNK) for left in range(0, self.columns.size, _CHUNK))
 
 
-def _outer(factors: Mapping[int, NDArray[Any]], axes: range) -> Floats:
-    if len(axes) == 1:
-        return np.asarray(factors[axes[0]], float)
-    found = np.ones(1)
+def _outer(shape: tuple[int, ...], factors: Mapping[int, NDArray[Any]], axes: range) -> Floats:
+    """The product of what is on each axis; axes side by side on which all is 1 are one."""
+    found, free = np.ones(1), 1
     for axis in reversed(axes):  # so that inner loops are long
-        found = np.multiply.outer(factors[axis], found).ravel()
-    return found
+        if axis in factors:
+            found, free = np.multiply.outer(factors[axis], _repeated(found, free)).ravel(), 1
+        else:
+            free *= shape[axis]
+    return _repeated(found, free)
+
+
+def _repeated(vector: Floats, times: int) -> Floats:
+    return vector if times == 1 else np.multiply.outer(np.ones(times), vector).ravel()
 
 
 def _narrowest(vector: Floats) -> NDArray[Any]:

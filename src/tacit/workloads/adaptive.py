@@ -46,6 +46,7 @@ class Adaptive(Method):
 
     name = "adaptive"
     theorem = "measures what the model answers worst, with noise of a hundredth of n; seconds to minutes"
+    reads_beta = True  # in the note on its mean error
 
     def applies(self, workload: Workload, n: int | None, price: Price) -> str | None:
         return ChowLiu().applies(workload, n, price)

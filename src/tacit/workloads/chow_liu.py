@@ -48,6 +48,7 @@ class ChowLiu(Method):
 
     name = "tree"
     theorem = "the best tree of pairs, up to noise; d^2 tables"
+    reads_beta = True  # in the note on its mean error
 
     def applies(self, workload: Workload, n: int | None, price: Price) -> str | None:
         d, largest = len(workload.domain.shape), max(workload.domain.shape)
@@ -105,7 +106,7 @@ def finish(method: str, search: Search, workload: Workload, price: Price, beta: 
     names = search.domain.names
     pairs = [" x ".join(names[a] for a in m.axes) for m in search.measurements if len(m.axes) > 1]
     notes = (
-        f"the mean error of the answers is {mean:.3g} counts, within {within:.2g}: measured, {1 - beta:g} sure",
+        f"measured: the mean error of the answers is {mean:.3g} counts, within {within:.2g} at beta = {beta:g}",
         f"measured: {', '.join(pairs) or 'no attributes together'}",
     )
     return Released(method, workload, answers, None, search.model, price.loss(), beta, notes)

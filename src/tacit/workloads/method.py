@@ -99,7 +99,8 @@ class Released:
         if errors is None:
             return "nothing is known of the errors of these answers: they come from the model alone"
         unknown = int(np.isinf(errors).sum())
-        told = f"each error is within what is stated, with probability {1 - self.beta:g} each"
+        sure = f"{1 - self.beta:g}" if self.beta > 1e-5 else f"1 - {self.beta:g}"
+        told = f"each error is within what is stated, with probability {sure} each"
         return told + (f"; nothing is known of {unknown}, which come from the model alone" if unknown else "")
 
     def nonnegative(self) -> Released:
@@ -140,7 +141,7 @@ class Method(ABC):
     theorem: ClassVar[str]  # one line: error and reference, as in a table of methods
     needs_n: ClassVar[bool] = False  # whether the number of records must be public, and exact
     reads_n: ClassVar[bool] = False  # whether the law of its release depends on n
-    reads_beta: ClassVar[bool] = False  # and on beta; else beta is only what errors are stated at
+    reads_beta: ClassVar[bool] = False  # and on beta, or what is told of it does; else errors can be stated at any
     improves: ClassVar[str | None] = None  # a method than which it is no worse, whatever the bounds say
 
     @abstractmethod
@@ -168,14 +169,15 @@ class Method(ABC):
     def restated(self, released: Released, n: int | None, price: Price, beta: float) -> Released:
         """The same draw with its errors at this beta; where they cannot be told anew, as it is, at its own.
 
-        At its own beta it must state what it stated then: a release is older than the code that reads it.
+        At its own beta it must state what it stated then, and at another something else: a release is older than the
+        code that reads it, and may know no beta but its own.
         """
-        if released.errors is None or beta == released.beta:
+        if released.errors is None or beta == released.beta or self.reads_beta:
             return released
         then, now = (self.reach(released, n, price, b) for b in (released.beta, beta))
-        if then is None or now is None or not np.allclose(then, released.errors, rtol=1e-9):
+        if then is None or now is None or np.array_equal(then, now):
             return released
-        return replace(released, errors=now, beta=beta)
+        return replace(released, errors=now, beta=beta) if np.allclose(then, released.errors, rtol=1e-9) else released
 
     def release(
         self,

@@ -97,7 +97,7 @@ class Question:
     def axes(self) -> Axes:
         return tuple(axis for axes, _ in self.factors for axis in axes)
 
-    @property
+    @cached_property
     def joint(self) -> bool:
         """Whether a table of coefficients is on several axes at once."""
         return any(len(axes) > 1 for axes, _ in self.factors)

@@ -229,6 +229,10 @@ class PrivateMultiplicativeWeights(Interactive[Sequence[Asked], Told, State, Ask
         a, w = self.reach if beta is None else self.within(beta)
         return float(max(round(self.threshold * self.n / self.grid) + a, w) * self.grid)
 
+    @cached_property
+    def _promise(self) -> float:
+        return self.error()
+
     def begin(self, source: Source) -> State:
         return State(self.comparisons.begin(source).bar)
 
@@ -269,7 +273,7 @@ class PrivateMultiplicativeWeights(Interactive[Sequence[Asked], Told, State, Ask
     def truth(self, asked: Asked) -> int:
         """The private answer in steps of the grid of this life."""
         question, steps = asked
-        finer = question.grid / self.grid
+        finer = Fraction(1) if question.grid == self.grid else question.grid / self.grid
         if finer.denominator != 1:
             raise BadParameter("question", f"in steps of {question.grid}", f"in steps of the grid, {self.grid}")
         if isinstance(steps, bool) or not isinstance(steps, int | np.integer):
@@ -284,7 +288,7 @@ class PrivateMultiplicativeWeights(Interactive[Sequence[Asked], Told, State, Ask
         if self.over(state):
             return live.next(state.bar, asked), Answer(told * float(self.grid), "unchecked model", None)
         truth = self.truth(value)
-        promise = self.error() if asked <= self.questions else None
+        promise = self._promise if asked <= self.questions else None
         if abs(truth - told) + self.comparisons.query_noise.draw(source) < state.bar:
             return live.next(state.bar, asked), Answer(told * float(self.grid), "model", promise)
         number = truth + int(self.number.draw(source, None))
