@@ -14,7 +14,7 @@ import tempfile
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import reduce
+from functools import lru_cache, reduce
 from pathlib import Path
 
 import numpy as np
@@ -23,7 +23,6 @@ from scipy.optimize import brentq
 from scipy.stats import norm
 
 RNG = np.random.default_rng()
-Sizes = tuple[int, ...]
 
 
 @dataclass(frozen=True, eq=False)
@@ -31,7 +30,7 @@ class Records:
     """What all are given: codes, a row for each record; the number of values of each attribute; and the price."""
 
     codes: np.ndarray
-    sizes: Sizes
+    sizes: tuple[int, ...]
     epsilon: float
     delta: float
 
@@ -47,6 +46,7 @@ class Peer:
     same: bool = True  # whether it is known to have had the same columns
 
 
+@lru_cache
 def deviation(epsilon: float, delta: float) -> float:
     """The standard deviation of Gaussian noise on what moves by 1 in l2."""
 
@@ -64,16 +64,24 @@ def nonnegative(table: np.ndarray, total: float) -> np.ndarray:
     return np.maximum(table - over[np.flatnonzero(down > over)[-1]], 0)
 
 
-def independent(codes: np.ndarray, sizes: Sizes, k: int, sigma: float) -> Answer:
+def laplace(given: Records, k: int) -> Answer:
+    """Laplace noise on the table of all attributes, which are few."""
+    everything = tuple(range(len(given.sizes)))
+    noisy = counted(given.codes, given.sizes, everything) + RNG.laplace(0, 1 / given.epsilon, given.sizes)
+    return lambda attributes: noisy.sum(axis=tuple(a for a in everything if a not in attributes))
+
+
+def independent(given: Records, k: int) -> Answer:
     """Noisy marginals of one attribute, as if attributes were independent."""
-    tables = gaussian(codes, sizes, 1, sigma)
-    laws = [tables((a,)) for a in range(len(sizes))]
+    tables = gaussian(given, 1)
+    laws = [tables((a,)) for a in range(len(given.sizes))]
     total = laws[0].sum()
     return lambda attributes: reduce(np.multiply.outer, [laws[a] / total for a in attributes]) * total
 
 
-def gaussian(codes: np.ndarray, sizes: Sizes, k: int, sigma: float) -> Answer:
+def gaussian(given: Records, k: int) -> Answer:
     """As much noise on each marginal, made non-negative with one total."""
+    codes, sizes, sigma = given.codes, given.sizes, deviation(given.epsilon, given.delta)
     each = list(itertools.combinations(range(len(sizes)), k))
     tables = [counted(codes, sizes, m) for m in each]
     noisy = [table + RNG.normal(0, sigma * math.sqrt(len(each)), table.shape) for table in tables]
@@ -81,9 +89,10 @@ def gaussian(codes: np.ndarray, sizes: Sizes, k: int, sigma: float) -> Answer:
     return dict(zip(each, (nonnegative(t, total) for t in noisy), strict=True)).__getitem__
 
 
-def residual(codes: np.ndarray, sizes: Sizes, k: int, sigma: float) -> Answer:
+def residual(given: Records, k: int) -> Answer:
     """Residual planning of Xiao, He, Zhang and Kifer (2023): for a set A of attributes the part of its marginal that
     those of its subsets do not tell, with the best shares of the price; put together and made non-negative."""
+    codes, sizes, sigma = given.codes, given.sizes, deviation(given.epsilon, given.delta)
     each = list(itertools.combinations(range(len(sizes)), k))
     within = {S: [A for j in range(k + 1) for A in itertools.combinations(S, j)] for S in each}
     use: dict[tuple[int, ...], float] = {}
@@ -112,19 +121,20 @@ def residual(codes: np.ndarray, sizes: Sizes, k: int, sigma: float) -> Answer:
     return answers.__getitem__
 
 
-PLAIN: dict[str, Callable[[np.ndarray, Sizes, int, float], Answer]] = {
+PLAIN: dict[str, Callable[[Records, int], Answer]] = {
     "residual + non-negativity": residual,
     "Gaussian per marginal": gaussian,
     "independent 1-way": independent,
+    "Laplace on all cells": laplace,
 }
 
 
 def here(name: str, given: Records, k: int, runs: int) -> Peer:
     """The mean of some runs in this process."""
-    sigma, found, spent = deviation(given.epsilon, given.delta), [], 0.0
+    found, spent = [], 0.0
     for _ in range(runs):
         start = time.process_time()
-        answer = PLAIN[name](given.codes, given.sizes, k, sigma)
+        answer = PLAIN[name](given, k)
         spent += time.process_time() - start
         found.append(next(errors(given.codes, given.sizes, answer, (k,))))
     return Peer(name, {k: float(np.mean(found))}, spent / runs, "measured")
