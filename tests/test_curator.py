@@ -10,7 +10,9 @@ from dataclasses import replace
 from fractions import Fraction
 
 import numpy as np
+import pyarrow as pa
 import pytest
+from pyarrow import parquet
 
 import tacit
 from tacit.core.errors import BadParameter, BadQuestion, BudgetExceeded, EngineError, Exhausted, TacitError
@@ -111,6 +113,18 @@ def test_an_engine_holds_one_table_of_a_name(tmp_path):
         assert first.remaining == spent
         with pytest.raises(BadParameter, match="registered"):
             engine.forget("nobody")
+
+
+def test_a_file_that_is_gone_is_told_before_a_charge(tmp_path):
+    place = tmp_path / "visits.parquet"
+    parquet.write_table(pa.Table.from_pylist(ROWS), place)
+    with Curator(tacit.Table(place, SCHEMA), ledger=tmp_path / "l", budget=tacit.Budget(epsilon=1)) as c:
+        place.unlink()
+        with pytest.raises(TacitError, match="cannot read"):
+            c.ask(COUNT, epsilon="0.5")
+        assert c.remaining == 1
+        with pytest.raises(BadParameter, match="epsilon or rho"):
+            c.bounds("age", epsilon="0.1", outside=3)
 
 
 def test_a_file_that_cannot_be_read_again_is_told_before_a_charge(tmp_path):
@@ -431,7 +445,7 @@ def test_a_stream_is_paid_once_survives_a_restart_and_ends(place):
         assert c.remaining == 10 and opened.left == 1
         assert opened.ask(high) is True and opened.left == 1  # told before
         assert opened.ask("SELECT COUNT(*) FROM visits WHERE age > 1 OR age <= 1") is True
-        with pytest.raises(Exhausted):
+        with pytest.raises(Exhausted, match="its name= stays with it"):
             opened.ask("SELECT COUNT(*) FROM visits WHERE age > 5")
         for bad in (
             "SELECT SUM(cost) FROM visits",
@@ -492,6 +506,20 @@ def test_nothing_is_left_to_who_may_buy_nothing(place):
             ledger.allow("ann", 3)
         ledger.allow("ann", tacit.Budget(epsilon="0.5"))
         assert (c.remaining, c.left(COUNT), c.covers(offer)) == (Fraction(1, 2), Fraction(1, 2), True)
+
+
+@pytest.mark.parametrize("allowance", [tacit.Budget(epsilon="0.1", delta="1e-7"), tacit.Budget(epsilon="0.1")])
+def test_an_allowance_is_spent_after_gaussian_noise_of_others(place, allowance):
+    """Then the budget has room in divergence alone, and a small allowance in epsilon alone: Laplace noise has both."""
+    with curator(place, tacit.Budget(epsilon=1, delta="1e-6")) as c:
+        c.ask(COUNT, rho="0.0001")
+        c.ledger.allow("bob", allowance)
+        left, had = c.remaining, c.ledger.remaining("bob")
+        bought = c.ask("SELECT COUNT(*) AS n FROM visits WHERE age < 40", epsilon="0.05", analyst="bob")
+        assert 0 < bought.loss.epsilon() <= 0.05 and had == Fraction(1, 10)
+        assert 0 < left - c.remaining <= Fraction(1, 20) and 0 < had - c.ledger.remaining("bob") <= Fraction(1, 20)
+        with pytest.raises(BudgetExceeded):
+            c.ask("SELECT COUNT(*) AS n FROM visits WHERE age < 41", epsilon="0.5", analyst="bob")
 
 
 def test_allowances_hold_below_the_cap(place):

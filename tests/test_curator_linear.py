@@ -14,7 +14,7 @@ from tacit.composition import rho_for
 from tacit.core.currency import Rho
 from tacit.core.errors import BadParameter, BadQuestion, BudgetExceeded, TacitError
 from tacit.curator import Curator, archive, linear
-from tacit.workloads import METHODS, Price, marginals, method, ranges
+from tacit.workloads import METHODS, Price, marginals, method, predicates, ranges
 from tacit.workloads.chow_liu import ChowLiu
 from tacit.workloads.cube import cube
 from tacit.workloads.multiplicative_weights import Question
@@ -329,6 +329,48 @@ def test_a_delta_is_not_spent_where_epsilon_alone_buys_more(place):
     with c:
         np.testing.assert_array_equal(c.answer(marginals(domain, k=1), **price).answers, pure.answers)
         assert c.remaining == left
+
+
+def test_what_cannot_be_counted_or_kept_is_refused_before_a_charge(tmp_path, monkeypatch):
+    columns = {f"a{i}": {"type": "integer", "lower": 0, "upper": 9} for i in range(9)}
+    table = tacit.Table([dict.fromkeys(columns, 1)] * 9, {"table": {"name": "t", "unit": "row"}, "columns": columns})
+    with tacit.Curator(table, ledger=tmp_path / "t.ledger", budget=tacit.Budget(epsilon=1)) as c:
+        domain = table.domain(*columns)
+        wide = predicates(domain, [{name: [0, 1] for name in columns}])
+        assert all(row.prediction is None for row in c.plan(wide, epsilon=1).rows)
+        for name in ("auto", "queries"):
+            with pytest.raises(BadQuestion, match="1e\\+09 cells"):
+                c.answer(wide, epsilon=1, method=name)
+        monkeypatch.setattr(linear, "_MOST_KEPT", 399)
+        with pytest.raises(BadQuestion, match="399 numbers of one release at most, and this one may have 500"):
+            c.answer(marginals(table.domain("a0", "a1"), k=2), epsilon=1)
+        assert c.remaining == 1
+        assert c.answer(marginals(table.domain("a0"), k=1), epsilon=1).answers.shape == (10,)
+
+
+def test_linear_queries_about_parts_cost_the_largest(place):
+    c, _ = opened(place, tacit.Budget(epsilon=1))
+    with c:
+        for year in ("2023", "2024"):
+            some = c.table.where(c.table.year == year)
+            c.answer(marginals(some.domain("age"), k=1), epsilon="0.75", method="queries")
+        assert c.remaining == Fraction(1, 4)
+        with pytest.raises(BudgetExceeded):
+            c.answer(marginals(c.table.domain("age"), k=1), epsilon="0.5", method="queries")
+
+
+def test_of_releases_that_know_as_little_the_best_answers(place):
+    c, domain = opened(place)
+    with c:
+        poor = c.answer(marginals(domain, k=1), rho="0.001", method="residual")
+        rich = c.answer(marginals(domain, k=1), rho=1, method="residual")
+        both = marginals(domain, k=2)
+        told = c.query(both)
+        assert "nothing is known of the errors" in told.statement
+        np.testing.assert_allclose(told.answers, rich.query(both).answers)
+        c.answer(marginals(domain, k=1), rho="0.002", method="residual")
+        np.testing.assert_allclose(c.query(both).answers, rich.query(both).answers)
+        assert not np.allclose(poor.query(both).answers, told.answers)
 
 
 def test_when_the_budget_is_gone_what_was_released_answers_on(place):

@@ -25,7 +25,7 @@ from tacit.engines.base import Answer
 from tacit.engines.reference import Reference
 from tacit.mechanisms import KeySelection, Quantiles
 from tacit.release import Provenance, Release, consistent, versions
-from tacit.release.export import guarded
+from tacit.release.export import _number, guarded
 from tacit.release.picture import release_bars
 from tacit.tables import sql
 from tacit.tables.aggregates import count, mean, median, mode, quantile, stddev, sum_, units
@@ -346,10 +346,13 @@ def test_counts_below_zero_are_shown_as_zero_for_free() -> None:
     assert Release.from_json(clipped.to_json()) == clipped
 
 
+KNOWN = PEOPLE.region.coalesce("none")
+
+
 @given(seed=st.integers(0, 1000))
 @settings(max_examples=20)
 def test_groups_and_their_total_are_made_to_agree(seed: int) -> None:
-    groups = ask(PEOPLE.group_by("region").aggregate(n=count()), epsilon="0.5", seed=seed)
+    groups = ask(PEOPLE.group_by(region=KNOWN).aggregate(n=count()), epsilon="0.5", seed=seed)
     total = ask(PEOPLE.aggregate(n=count()), epsilon=5, seed=seed + 1)
     a, b = consistent(groups, total, "n")
     assert sum(a.columns["n"].tolist()) == b.columns["n"].tolist()[0]
@@ -361,7 +364,8 @@ def test_groups_and_their_total_are_made_to_agree(seed: int) -> None:
 
 
 def test_what_does_not_add_up_is_not_made_to() -> None:
-    groups, total = ask(PEOPLE.group_by("region").aggregate(n=count())), ask(PEOPLE.aggregate(n=count()))
+    groups, total = ask(PEOPLE.group_by(region=KNOWN).aggregate(n=count())), ask(PEOPLE.aggregate(n=count()))
+    consistent(groups, total, "n")
     for a, b, name in ((groups, total, "m"), (total, groups, "n"), (groups, groups, "n")):
         with pytest.raises(BadParameter):
             consistent(a, b, name)
@@ -390,11 +394,70 @@ def test_the_card_says_what_a_reader_must_know() -> None:
         assert made["privacy"]["definition"] == definition
 
 
+def test_the_card_says_what_each_error_counts() -> None:
+    accuracy = ask(GROUPED).card()["accuracy"]
+    told = {"n": "rows", "u": "units", "s": "values", "m": "values", "d": "values", "q": "ranks", "top": "rows"}
+    assert accuracy["of"] == told | {"member": "values"} and accuracy["of"].keys() == accuracy["largest_error"].keys()
+    assert ask(PEOPLE.variance("age")).card()["accuracy"]["of"] == {"variance_age": "squared values"}
+
+
+def test_the_card_names_the_hash_of_an_entry_where_it_is_known() -> None:
+    assert "hash" not in ask(PEOPLE.count(), told=Provenance(entry=7)).card()["accounting"]
+    sealed = ask(PEOPLE.count(), told=Provenance(entry=7, entry_hash="ab" * 32))
+    assert sealed.card()["accounting"]["hash"] == "ab" * 32
+
+
 def test_a_person_can_read_it() -> None:
     text = str(ask(PEOPLE.group_by("region").aggregate(n=count()), Budget(epsilon=1), epsilon=1))
     assert "95 % probability" in text and "epsilon = 1" in text and "north" in text
     assert "SEED" in text
     assert "inf" not in str(ask(CHOSEN, Budget(epsilon=5, delta="1e-2"), epsilon=5))
+
+
+def test_whole_numbers_are_shown_in_full() -> None:
+    made = offer(WIDE.sum("x").query, Budget(epsilon=1), epsilon=1)
+    release = Release.of(made, Drawn((), ((1_457_013_164,),), False))
+    column = release.columns["sum_x"]
+    shown = str(release).splitlines()[1].strip()
+    assert shown.startswith("1457013164 [") and "e+" not in shown
+    assert shown.endswith(f"[{math.floor(column.lower[0])}, {math.ceil(column.upper[0])}]")
+    made = offer(PEOPLE.sum("spend").query, Budget(epsilon=1), epsilon=1)
+    real = Release.of(made, Drawn((), ((4 * 728_507_000,),), False))
+    assert real.columns["sum_spend"].kind == "real" and "728507000 [" in str(real)
+
+
+@pytest.mark.parametrize(
+    ("value", "low", "high", "shown"),
+    [
+        (1457013164, 1457012999.5, 1457013200.25, "1457013164 [1457012999, 1457013201]"),
+        (728507000.0, 728506912.25, 728507087.75, "728507000 [728506912.2, 728507087.8]"),
+        (1457013164.5, 1457013164.25, 1457013164.75, "1457013164.5 [1457013164.25, 1457013164.75]"),
+        (39.41, 38.123456, 40.2, "39.41 [38.1234, 40.2]"),
+        (1 / 3, 1 / 3 - 1e-9, 1 / 3 + 1e-9, "0.333333333333 [0.333333332333, 0.333333334334]"),
+        (5.0, 5 - 2.0**-46, 5 + 2.0**-46, "5 [4.99999999999998, 5.00000000000002]"),
+        (1e-9, -49.5, 50.0, "1e-9 [-49.5, 50]"),
+        (-0.0, -1e-7, 2.5, "0 [-0.00001, 2.5]"),
+        (None, 0.0, 100.0, "- [0, 100]"),
+        (None, -math.inf, math.inf, "- [-inf, inf]"),
+        (2.5, 2.5, 2.5, "2.5"),
+        (728507000.0, 728507000.0, 728507000.0, "728507000"),
+        (1.5e300, 1.25e300, math.inf, "1.5e+300 [1.25e+300, inf]"),
+    ],
+)
+def test_how_numbers_are_shown(value: Any, low: float, high: float, shown: str) -> None:
+    assert _number(value, low, high) == shown
+
+
+@given(*(st.floats(-1e9, 1e9) | st.floats(allow_nan=False, allow_infinity=False) for _ in range(3)))
+def test_what_is_shown_holds_what_was_computed(a: float, b: float, c: float) -> None:
+    low, value, high = sorted((a, b, c))
+    if low < high:
+        shown = _number(value, low, high)
+        texts = shown.translate(str.maketrans("", "", "[],")).split()
+        at, start, end = map(Fraction, texts)
+        assert float(texts[1]) <= low and high <= float(texts[2]) and start <= at <= end
+        if min(value - low, high - value) > (high - low) / 1000 > 1e-14 * max(abs(low), abs(high)):
+            assert start < at < end
 
 
 def test_a_person_is_told_how_many_rows_are_joined() -> None:
@@ -440,6 +503,23 @@ def test_a_picture() -> None:
     assert "m, with 95 %" in release_bars(release, "m").to_dict()["title"]
     with pytest.raises(BadParameter):
         release_bars(release, "region")
+
+
+def test_a_picture_draws_no_interval_that_says_nothing() -> None:
+    """What is chosen is near in rows; its interval is all that is declared."""
+    question = PEOPLE.group_by("region").aggregate(q=median("age"), m=mean("age"), t=mode("age"))
+    question = question.select("region", "q", "m", "t", twice=lambda a: 2 * a["q"], both=lambda a: a["q"] + a["m"])
+    release = ask(question, epsilon=5)
+    drawn = {name: release_bars(release, name).to_dict() for name in ("q", "t", "twice", "m", "both")}
+    marks = {name: [layer["mark"]["type"] for layer in chart["layer"]] for name, chart in drawn.items()}
+    bare, whiskered = ["bar"], ["bar", "errorbar"]
+    assert marks == {"q": bare, "t": bare, "twice": bare, "m": whiskered, "both": whiskered}
+    q, t = (f"{name}; 95 %: within {release.ranks()[name]:.6g} rows" for name in ("q", "t"))
+    assert drawn["q"]["title"] == f"{q} of the rank asked for" and drawn["t"]["title"] == f"{t} of its place"
+    assert drawn["twice"]["title"] == "twice, of values that are near in rank: no intervals"
+    assert drawn["both"]["title"] == "both, with 95 % intervals"
+    surer = replace(release, beta=Fraction(1, 1000))
+    assert f"99.9 %: within {release.ranks('0.001')['q']:.6g} rows" in release_bars(surer, "q").to_dict()["title"]
 
 
 def test_missing_means_have_the_whole_range() -> None:

@@ -131,6 +131,7 @@ RIGHT = {
     mechanisms.NumericSparse: [STREAM | {"epsilon": 1, "count": 2, "share": "0.1"}],
     mechanisms.PermuteAndFlip: [{"epsilon": 1, "sensitivity": 2}, {"rho": 1}],
     mechanisms.PostedPrice: [{"prices": [1, 2], "epsilon": 1, "sensitivity": 1}],
+    mechanisms.IndependentQuantiles: [{"epsilon": 1, "sensitivity": 1, "quantiles": [0.1, 0.5]}, {"rho": 1}],
     mechanisms.Quantiles: [{"epsilon": 1, "sensitivity": 1, "quantiles": [0.5]}, {"rho": 1}],
     mechanisms.RandomizedResponse: [{"epsilon": 1, "categories": 2}],
     mechanisms.Sparse: [STREAM | {"epsilon": 1, "count": 2}],

@@ -18,7 +18,7 @@ from tacit.core.errors import BadParameter, BadQuestion, BudgetExceeded, Refused
 from tacit.core.loss import zero
 from tacit.core.views import failures
 from tacit.engines.reference import Reference
-from tacit.mechanisms import Gaussian, KeySelection, Laplace
+from tacit.mechanisms import Gaussian, IndependentQuantiles, KeySelection, Laplace, Quantiles
 from tacit.tables.aggregates import count, mean, median, mode, quantile, stddev, sum_, units, variance
 from tacit.tables.measures import FINEST, KEYS, MOST_CELLS, compiled, plan
 from tacit.tables.outputs import Comparison, Released, Value
@@ -148,6 +148,18 @@ def test_a_value_that_many_rows_share_is_found(name: str, q: str, rows: dict[int
     assert step.mechanism.loss().epsilon() == 6
     away = f"at most {step.mechanism.error(beta='0.05'):g} rows away from its rank"
     assert told.errors[0].text == away + (f", told in steps of {recipe.coarse}" if recipe.coarse > 1 else "")
+
+
+def test_two_quantiles_are_chosen_in_the_way_that_promises_more() -> None:
+    """Bisection saves no level there; where it does, it is taken: nearer to the ranks, whatever its bound says."""
+    two = made(PEOPLE.aggregate(a=quantile("age", "0.1"), b=median("age")), epsilon=1)
+    (step,) = two.steps
+    assert isinstance(step.mechanism, IndependentQuantiles) and two.loss.epsilon() == 1
+    assert [name for name, _ in step.considered] == ["IndependentQuantiles", "Quantiles"]
+    assert "IndependentQuantiles" in two.explain() and "Quantiles" in two.explain() and "one by one" in two.explain()
+    both = PEOPLE.aggregate(a=quantile("age", "0.1"), b=median("age"), c=quantile("age", "0.9"))
+    (step,) = made(both, epsilon=1).steps
+    assert type(step.mechanism) is Quantiles and len(step.considered) == 1
 
 
 def test_what_names_a_question_about_quantiles_never_changes() -> None:

@@ -58,6 +58,14 @@ def test_a_price_with_a_delta_is_spent_without_where_that_buys_more():
         plan(small, None, both).row("hierarchy")
 
 
+def test_a_release_tells_what_it_is():
+    w, data = marginals(BITS, k=1), generated(BITS, 500, Seeded(1))
+    told = str(method("residual").release(w, data, Price.of(rho=1), Seeded(2)))
+    assert told.startswith("20 answers by residual; errors within ") and "with probability 0.95 each" in told
+    told = str(method("mwem").release(w, data, Price.of(rho=1), Seeded(2), n=500))
+    assert told.startswith("20 answers by mwem\nnothing is known of the errors") and "500 records" in told
+
+
 def test_rows_are_ranked_and_refusals_say_why():
     p = plan(ranges(Domain.of({"x": 256})), 5000, PURE)
     usable = [row for row in p.rows if row.prediction is not None]

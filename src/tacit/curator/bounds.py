@@ -55,8 +55,11 @@ def buy(
     rho: Number | None = None,
     beta: Number = "0.01",
     analyst: str | None = None,
+    **unknown: object,
 ) -> Bounds:
     """Bounds of a column; with probability 1 - beta both are of values that are there.  Asked again it is free."""
+    if unknown:
+        raise BadParameter("terms", " ".join(unknown), "epsilon or rho, and perhaps beta and analyst")
     relation = curator.table.relation
     values = build.column(relation, column)
     domain = values.domain

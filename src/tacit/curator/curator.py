@@ -41,7 +41,7 @@ from ..tables.init import suited
 from ..tables.measures import Compiled, compiled
 from ..tables.price import BETA, Offer, Terms, offer, risk
 from ..tables.query import Query
-from ..tables.relation import scans
+from ..tables.relation import Relation, scans
 from ..tables.schema import Schema
 from ..tables.table import PublicTable, Table
 from .bounds import Bounds, buy
@@ -107,7 +107,7 @@ class Curator:
         """What is left to who asks on the parts of the data that a question looks at; reads the tables."""
         query, _ = self.read(question, {})
         self.engine.fingerprint()  # tables that have changed are looked at as a whole
-        parts = self._parts(query) or (None,)
+        parts = self.parts(query.relation) or (None,)
         return min(self.ledger.remaining(analyst or self.analyst, part) for part in parts)
 
     def covers(self, made: Offer, *, analyst: str | None = None) -> bool:
@@ -154,7 +154,7 @@ class Curator:
                 key=known.key if known else keys[-1],
                 loss=priced.loss,
                 analyst=analyst or self.analyst,
-                parts=self._parts(query),
+                parts=self.parts(query.relation),
                 plan=plan,
                 fresh=fresh,
             )
@@ -225,7 +225,7 @@ class Curator:
         return linear.online(self, domain, n, terms, **price)
 
     def bounds(self, column: str, **terms: Any) -> Bounds:
-        """Buy bounds of a column for its schema: say epsilon or rho, and which share may lie outside."""
+        """Buy bounds of a column of the first table, for its schema: say epsilon or rho, and perhaps beta."""
         return buy(self, column, **terms)
 
     def _complete(self, charge: Charge, query: Query, made: Compiled, text: str, priced: Offer | None) -> Release:
@@ -244,7 +244,8 @@ class Curator:
         paid = Offer(query, made.plan, made.recipes, steps, charge.loss, price, self.budget, beta)
         tables, budget = self._public_facts
         read = dict.fromkeys(scan.table for scan in scans(query.relation))
-        told = Provenance(text, tuple(tables[name] for name in read), budget, charge.time, versions(), charge.seq)
+        about = tuple(tables[name] for name in read)
+        told = Provenance(text, about, budget, charge.time, versions(), charge.seq, charge.hash)
         release = Release.of(paid, draw(paid, self.engine.answer(made.plan)), told)
         facts = release.facts()
         stored = self.ledger.store(charge, facts)
@@ -267,7 +268,7 @@ class Curator:
 
     def _accounts(self, query: Query, analyst: str | None) -> list[tuple[Budget, list[Amounts]]]:
         """What is spent where the question looks, of the budget and of an allowance."""
-        return self.ledger.accounts(analyst or self.analyst, self._parts(query))
+        return self.ledger.accounts(analyst or self.analyst, self.parts(query.relation))
 
     def _offer(self, query: Query, said: Mapping[str, Any], analyst: str | None, made: Compiled | None = None) -> Offer:
         """The offer after what is spent where the question looks: in a budget of two sums it depends on that."""
@@ -279,12 +280,12 @@ class Curator:
     def _schemas(self) -> dict[str, Schema]:
         return {name: table.schema for name, table in self.tables.items()}
 
-    def _parts(self, query: Query) -> tuple[str, ...] | None:
-        """The public parts of the partitioned table that the question can touch; None is all."""
+    def parts(self, relation: Relation) -> tuple[str, ...] | None:
+        """The public parts of the partitioned table that a question about these rows can touch; None is all."""
         schema = self.table.schema
         if schema.partition is None or (self._registered and self._moved):
             return None
-        steps = partition.touched(query.relation, schema.name, schema.partition)
+        steps = partition.touched(relation, schema.name, schema.partition)
         labels = schema.domain(schema.partition).labels
         return tuple(f"{schema.partition}={labels[step]}" for step in sorted(steps)) if steps else None
 

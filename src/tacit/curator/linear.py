@@ -9,6 +9,7 @@ import math
 from collections.abc import Mapping
 from dataclasses import replace
 from fractions import Fraction
+from operator import itemgetter
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -25,6 +26,8 @@ from ..tables.relation import Where
 from ..workloads import Answered, Method, Plan, Price, Released, Workload
 from ..workloads import method as method_of
 from ..workloads import plan as planned
+from ..workloads.data import Floats
+from ..workloads.domain import CELLS
 from . import archive
 from .online import Online
 from .reading import owned
@@ -34,6 +37,7 @@ if TYPE_CHECKING:
     from .curator import Curator
 
 Purchase = tuple[Workload, Method, Price]
+_MOST_KEPT = 80_000_000  # numbers of 11 bytes: a database holds a billion of them in one cell
 
 
 def _domain(tables: Mapping[str, Table], domain: object) -> TableDomain:
@@ -113,6 +117,11 @@ def answer(
     prices = _prices(domain, terms, curator.budget)
     wanted = _wanted(curator, workload, method, n=people, beta=at, prices=prices)
     best = wanted[-1] if len(wanted) > 1 and _dear(curator, wanted[0], people, payer) else wanted[0]
+    if (kept := 4 * workload.queries + min(domain.cells(workload.span), CELLS)) > _MOST_KEPT:
+        raise BadQuestion(
+            f"a ledger keeps {_MOST_KEPT} numbers of one release at most, and this one may have {kept}; ask fewer"
+            " queries at once, or about fewer attributes"
+        )
     named = [(each, name) for each in ([best] if fresh else wanted) for name in _names(curator, each, people, at)]
     known = next((found for found in named if curator.ledger.find(found[1])), None)
     (_, chosen, price), key = known or (best, _names(curator, best, people, at)[-1])
@@ -122,6 +131,7 @@ def answer(
         key=key,
         loss=chosen.loss(workload, people, price),
         analyst=payer,
+        parts=curator.parts(domain.relation),
         plan=f"{chosen.name} on {workload!r}",
         fresh=fresh,
     )
@@ -158,7 +168,8 @@ def _wanted(
 def _dear(curator: Curator, purchase: Purchase, n: int | None, payer: str) -> bool:
     """Whether an epsilon costs more than that, after what was bought by zCDP."""
     workload, method, price = purchase
-    loss, accounts = method.loss(workload, n, price), curator.ledger.accounts(payer)
+    parts = curator.parts(_of(curator.tables, workload).relation)
+    loss, accounts = method.loss(workload, n, price), curator.ledger.accounts(payer, parts)
     return any(budget.price(loss, before) > price.amount for budget, spent in accounts for before in spent)
 
 
@@ -174,7 +185,7 @@ def _names(curator: Curator, bought: Purchase, n: int | None, beta: Fraction) ->
 
 def query(curator: Curator, workload: Workload) -> Answered:
     """Answers from what was released before on the same domain: by the release that says most of their errors."""
-    domain, found = _of(curator.tables, workload), []
+    domain, found = _of(curator.tables, workload), list[tuple[tuple[int, float, float], Answered]]()
     for entry in curator.ledger.entries():
         if entry.kind == "release" and entry.body["form"] == "workload" and entry.data is not None:
             try:
@@ -182,10 +193,11 @@ def query(curator: Curator, workload: Workload) -> Answered:
             except (BadParameter, AttributeError, TypeError):  # of a version that wrote otherwise
                 continue
             if released.workload.domain == domain and released.model is not None:
-                found.append(_asked(released, workload))
+                told = _asked(released, workload)
+                found.insert(0, ((*_unsure(told.errors, workload.queries), _unsure(released.errors, 1)[1]), told))
     if not found:
         raise BadQuestion("no model of this domain was released; buy answers on it, by any method that keeps a model")
-    best: Answered = min(found, key=_unsure)
+    _, best = min(found, key=itemgetter(0))  # of those that know as little, the last that had the least errors
     return replace(best, statement=f"{best.statement}; the data are those of when it was released")
 
 
@@ -196,11 +208,11 @@ def _asked(released: Released, workload: Workload) -> Answered:
     return then if same else now
 
 
-def _unsure(told: Answered) -> tuple[int, float]:
+def _unsure(errors: Floats | None, queries: int) -> tuple[int, float]:
     """How many errors are unknown, and the mean of the others."""
-    errors = np.full(told.workload.queries, np.inf) if told.errors is None else told.errors
-    known = np.isfinite(errors)
-    return int((~known).sum()), float(errors[known].mean()) if known.any() else 0.0
+    told = np.full(queries, np.inf) if errors is None else errors
+    known = np.isfinite(told)
+    return int((~known).sum()), float(told[known].mean()) if known.any() else math.inf
 
 
 def online(curator: Curator, domain: TableDomain, n: int | None, terms: dict[str, Any], **price: Any) -> Online:

@@ -14,7 +14,7 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 from ..core.distance import ADD_REMOVE, scalar
-from ..core.errors import BadParameter, BadQuestion, LedgerConflict
+from ..core.errors import BadParameter, BadQuestion, Exhausted, LedgerConflict
 from ..core.exact import Number, rational
 from ..core.randomness import SYSTEM
 from ..mechanisms import NumericSparse, Sparse
@@ -82,6 +82,8 @@ class Stream:
             if (known := self._session.find(key)) is not None:
                 return _told(known)
             taken, state = self._session.read()
+            if self.mechanism.over(_read(state)):
+                raise Exhausted("this stream", f"{self.mechanism.allowed}, and its name= stays with it")
             after, answer = self.mechanism.step(_read(state), self._count(plan), SYSTEM)
             try:
                 return _told(self._session.step(taken, key, _written(after), json.dumps(answer).encode()))
@@ -107,7 +109,9 @@ class Stream:
         if shown != counted or query.having is not None or query.order or query.limit is not None:
             raise BadQuestion("a stream is asked a count as it is: without arithmetic on it, HAVING, ORDER BY or LIMIT")
         if plan.distance(plan.measures[0]).linf > self.mechanism.sensitivity.linf:
-            raise BadQuestion("one unit can move this count by more than the stream was opened for; ask without a join")
+            raise BadQuestion(
+                "one unit can move this count by more than the stream was opened for; ask about the first table alone"
+            )
         return plan
 
     def _count(self, plan: Plan) -> int:

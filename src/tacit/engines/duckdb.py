@@ -57,8 +57,9 @@ class DuckDB(Engine):
             self._release(self._tables.pop(schema.name).source)
             del self._prints[schema.name]
         self._statements = {}  # a new one: what another thread is translating goes into the old
-        source, name, known = Source(table.data, schema), self._free(), None
+        name, known = self._free(), None
         try:
+            source = Source(table.data, schema)
             place = self._place(name, source, schema, key)
             known = self._database.execute(f"DESCRIBE {d.render(place)}").fetchall()
         except (duckdb.Error, OSError):

@@ -121,6 +121,7 @@ class Charge:
     plan: str
     time: str
     session: bool
+    hash: str  # of its entry
     release: bytes | None = None
 
     @classmethod
@@ -136,5 +137,6 @@ class Charge:
             plan=body["plan"],
             time=body["time"],
             session=body["session"],
+            hash=entry.head.hash,
             release=release,
         )

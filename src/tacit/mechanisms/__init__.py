@@ -6,6 +6,7 @@ from .frequency_oracle import frequency_oracle, project_to_simplex
 from .gaussian import Gaussian
 from .gaussian_sparse import GaussianSparse
 from .hadamard_response import HadamardResponse
+from .independent_quantiles import IndependentQuantiles
 from .key_selection import KeySelection
 from .laplace import Laplace
 from .noisy_max import NoisyMax
@@ -25,6 +26,7 @@ ALL = (
     Gaussian,
     GaussianSparse,
     HadamardResponse,
+    IndependentQuantiles,
     KeySelection,
     Laplace,
     NoisyMax,
@@ -46,6 +48,7 @@ __all__ = [
     "Gaussian",
     "GaussianSparse",
     "HadamardResponse",
+    "IndependentQuantiles",
     "KeySelection",
     "Laplace",
     "NoisyMax",

@@ -127,7 +127,8 @@ class Quantiles(Mechanism[Counts, Cells]):
                         masses[tuple(chosen)] = p * mass * part  # type: ignore[index]
         found: dict[Cells, float] = {}
         for (cells, _), p in masses.items():
-            found[cells[:k]] = found.get(cells[:k], 0.0) + p
+            told = self._told(cells[:k])
+            found[told] = found.get(told, 0.0) + p
         return law.Finite(found)
 
     def sample(self, x: Counts, source: Source) -> Cells:
@@ -153,7 +154,11 @@ class Quantiles(Mechanism[Counts, Cells]):
                 noise = sample.laplace(self._noise(node).scale, source, len(below))
                 ends = np.maximum(first, below[row, chosen]), np.minimum(last, below[row, chosen + 1])
                 cuts[:, node.at] = node.cut(noise, aim, *ends)
-        return [tuple(found) for found in cells[:, :k].tolist()]
+        return [self._told(tuple(found)) for found in cells[:, :k].tolist()]
+
+    def _told(self, cells: Cells) -> Cells:
+        """In order, as bisection chooses them."""
+        return cells
 
     def loss(self, distance: Number | Distance[Any] | None = None) -> Loss:
         d = self.sensitivity if distance is None else read_distance(distance, zero=True)

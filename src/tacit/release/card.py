@@ -15,17 +15,19 @@ from ..core.loss import Loss
 from ..core.mechanism import Mechanism
 from ..core.views import failures
 from ..mechanisms import Gaussian, KeySelection, Laplace, Quantiles, TopK
+from ..tables.outputs import Released
 
 if TYPE_CHECKING:
-    from .release import Release
+    from .release import Provenance, Release
 
 DELTAS = ("1e-6", "1e-9", "1e-12")
+_UNITS = {"count": "rows", "units": "units", "quantile": "ranks", "top": "rows", "variance": "squared values"}
 
 
 def card(release: Release) -> dict[str, Any]:
     """All of it is public."""
     p, loss = release.provenance, release.loss
-    rho, pure = Rho().total(loss), loss.epsilon()
+    rho, pure, errors = Rho().total(loss), loss.epsilon(), release.error(release.beta)
     return {
         "question": p.question,
         "release_date": p.time,
@@ -43,10 +45,11 @@ def card(release: Release) -> dict[str, Any]:
         "mechanisms": [mechanism(m) for m in release.mechanisms],
         "trust_model": "central: a curator holds the data and draws the noise",
         "interactive": True,
-        "accounting": {"budget": p.budget, "price": float(release.price), "entry": p.entry, "hash": p.entry_hash},
+        "accounting": {"budget": p.budget, "price": float(release.price), "entry": p.entry, **_sealed(p)},
         "accuracy": {
             "confidence": float(1 - release.beta),
-            "largest_error": {name: _finite(error) for name, error in release.error(release.beta).items()},
+            "largest_error": {name: _finite(error) for name, error in errors.items()},
+            "of": {name: _measured_in(release, name) for name in errors},
             "covers": "noise; not sampling, nor the bounding of each unit's rows"
             + (", nor that noisy values picked the rows that are shown" if release.picked_by_noise else ""),
         },
@@ -75,6 +78,18 @@ def mechanism(m: Mechanism[Any, Any]) -> dict[str, Any]:
     if moves is not None:
         told["sensitivity"] = {"l1": float(moves.l1), "l2": math.sqrt(moves.l2_squared), "linf": float(moves.linf)}
     return told
+
+
+def _sealed(p: Provenance) -> dict[str, str]:
+    """The hash of the ledger's entry, where it is known."""
+    return {} if p.entry_hash is None else {"hash": p.entry_hash}
+
+
+def _measured_in(release: Release, name: str) -> str:
+    """What the error of a column counts: rows, units, ranks, or else the unit of its own values."""
+    output = dict(release.query.outputs)[name]
+    recipe = dict(release.recipes).get(output.name) if isinstance(output, Released) else None
+    return "values" if recipe is None else _UNITS.get(recipe.kind, "values")
 
 
 def _definition(loss: Loss) -> str:

@@ -4,6 +4,9 @@ Let y_1, ..., y_k be noisy counts of disjoint groups with noise of variance s, a
 with variance v.  The best linear estimate of the total is (k s t + v sum y) / (k s + v), and what is missing from
 sum y is shared out equally among the groups (Hay, Rastogi, Miklau, Suciu, VLDB 2010).  Whole numbers stay whole: the
 total is rounded, and what cannot be shared equally goes to the first groups.
+
+All this rests on every row being in a group.  A row without its key is in none, so keys that may be missing are
+refused, by what the question says and whatever the data hold.
 """
 
 from __future__ import annotations
@@ -15,6 +18,9 @@ from typing import Any
 from ..core.errors import BadParameter
 from ..core.mechanism import Mechanism
 from ..mechanisms import Gaussian, KeySelection, Laplace
+from ..tables import build
+from ..tables.presence import present, surely
+from ..tables.query import Query
 from .release import Release
 
 
@@ -26,6 +32,7 @@ def consistent(groups: Release, total: Release, name: str) -> tuple[Release, Rel
         raise BadParameter("name", name, "a count that both releases have, of the same rows")
     if groups.query.groups is not None or groups.keys is not None or total.query.keys or not groups.query.keys:
         raise BadParameter("groups", "others", "all groups of the rows, with public keys, none of them left out")
+    _check_keys(groups.query)
     parts, whole = _counts(groups, name), _counts(total, name)[0]
     s, v = _variance(groups, name), _variance(total, name)
     k, found = len(parts), sum(parts)
@@ -33,6 +40,16 @@ def consistent(groups: Release, total: Release, name: str) -> tuple[Release, Rel
     share, left = divmod(best - found, k)
     revised = [y + share + (i < left) for i, y in enumerate(parts)]
     return groups.revise({name: revised}, "adds up"), total.revise({name: [best]}, "adds up")
+
+
+def _check_keys(query: Query) -> None:
+    known = present(query.relation)
+    for key in query.keys:
+        if not surely(key.expression, known):
+            remedy = f"group by COALESCE({key.name}, ...), or ask both WHERE {key.name} IS NOT NULL"
+            raise BadParameter("groups", key.name, f"by keys that no row can be without: {remedy}")
+        if not set(build.keys(key.expression)) <= set(key.values or ()):
+            raise BadParameter("groups", key.name, "by all values that the key can have")
 
 
 def _counts(release: Release, name: str) -> list[int]:

@@ -6,7 +6,8 @@ import csv as rfc4180
 import importlib
 import io
 import math
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from decimal import Decimal
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
 
 FORMULAS = ("=", "+", "-", "@", "\t", "\r")  # what a spreadsheet takes for the beginning of a formula
 _ROWS = 40  # of a table in text
+_IN_FULL = 1e21  # numbers below it are written without an exponent
 
 
 def _with_ends(release: Release) -> Iterator[tuple[str, Estimate, list[Any]]]:
@@ -103,8 +105,8 @@ def _cell(value: Any) -> Any:
 def text(release: Release) -> str:
     """A table, and a sentence that a person can read."""
     columns = release.columns
-    chosen = release.ranks()
-    cells = [[name, *_lines(c, name not in chosen)] for name, c in columns.items()]
+    bracketed = release.noisy_names - release.ranks().keys()
+    cells = [[name, *_lines(c, name in bracketed)] for name, c in columns.items()]
     widths = [max(map(len, column)) for column in cells]
     rows = zip(*cells, strict=True)
     table = ["  ".join(cell.rjust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in rows]
@@ -117,13 +119,47 @@ def text(release: Release) -> str:
 def _lines(c: Estimate, intervals: bool) -> list[str]:
     values, ends = c.tolist()[:_ROWS], zip(c.lower.tolist(), c.upper.tolist(), strict=True)
     if c.kind not in ("integer", "real") or not intervals:
-        return ["-" if v is None else str(v) for v in values]
+        return [_plain(v) for v in values]
     return [_number(v, *end) for v, end in zip(values, ends, strict=False)]
 
 
-def _number(value: float | None, low: float, high: float) -> str:
-    shown = "-" if value is None else str(value) if isinstance(value, int) else f"{value:.6g}"
-    return shown if low == high else f"{shown} [{low:.6g}, {high:.6g}]"
+def _plain(value: Any) -> str:
+    if isinstance(value, float):
+        return str(int(value)) if value.is_integer() and abs(value) < _IN_FULL else f"{value:.15g}"
+    return "-" if value is None else str(value)
+
+
+def _number(value: int | float | None, low: float, high: float) -> str:
+    """A value in an interval that is rounded outward: whole numbers in full, others so that they are told apart."""
+    if low == high:
+        return _plain(value)
+    if isinstance(value, int):
+        places = finer = 0
+    else:
+        places = _places(max((abs(end) for end in (low, high) if math.isfinite(end)), default=0.0), high - low)
+        finer = max(places, _places(abs(value or 0.0)))  # than the ends, so that rounding moves it past none of them
+    shown = "-" if value is None else _decimal(value, finer, round)
+    return f"{shown} [{_decimal(low, places, math.floor)}, {_decimal(high, places, math.ceil)}]"
+
+
+def _places(size: float, width: float = math.inf) -> int:
+    """The decimals of six digits of a number, or of a thousandth of a width, but of no more digits than floats have."""
+    if not size:
+        return 0
+    first = math.floor(math.log10(size))
+    apart = first - math.floor(math.log10(width)) + 3 if 0 < width < math.inf else 0
+    places = min(max(apart, 5), 14) - first
+    return places if size >= _IN_FULL else max(places, 0)
+
+
+def _decimal(x: float, places: int, rounded: Callable[[Fraction], int]) -> str:
+    if not math.isfinite(x):
+        return f"{x:g}"
+    exact = Fraction(x) if x == int(x) else Fraction(repr(x))  # 40.2 is not moved outward to 40.2001
+    steps = rounded(exact * Fraction(10) ** places)
+    while places and steps and steps % 10 == 0:
+        steps, places = steps // 10, places - 1
+    return f"{Decimal(f'{steps}e{-places}'):g}" if steps else "0"
 
 
 def sentence(release: Release) -> str:

@@ -1,4 +1,8 @@
-"""A picture of a release: bars, and on each its interval."""
+"""A picture of a release: bars, and on each its interval.
+
+What is chosen, such as a quantile, is near in rows and not in value: its interval would be all that is declared, so
+none is drawn, and the title says how near it is.
+"""
 
 from __future__ import annotations
 
@@ -7,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..core.errors import BadParameter, BadQuestion, Missing
 from ..tables.kinds import of_query
-from ..tables.outputs import Released
+from ..tables.outputs import Released, released
 from ..tables.query import Query
 
 if TYPE_CHECKING:
@@ -45,10 +49,28 @@ def release_bars(release: Release, name: str | None = None) -> TopLevelMixin:
     )
     bars = base.mark_bar(color=_BAR).encode(x=alt.X("value:Q", title=title))
     ends = base.mark_errorbar(color=_WHISKER, ticks=True).encode(x=alt.X("lower:Q", title=title), x2=alt.X2("upper:Q"))
-    finished: TopLevelMixin = alt.layer(bars, ends).properties(
-        title=f"{title}, with {float(100 * (1 - release.beta)):g} % intervals"
+    in_rows = _in_rows(release, title)
+    finished: TopLevelMixin = alt.layer(bars, *([] if in_rows else [ends])).properties(
+        title=in_rows or f"{title}, with {_confidence(release)} intervals"
     )
     return finished
+
+
+def _in_rows(release: Release, name: str) -> str | None:
+    """The title of a column that is made of chosen values alone, whose error is in rows."""
+    recipes, output = dict(release.recipes), dict(release.query.outputs)[name]
+    used = {recipes[part].kind for part in released(output) & recipes.keys()}
+    if not used or not used <= {"quantile", "top"}:
+        return None
+    away = release.ranks(release.beta).get(name)
+    if away is None:
+        return f"{name}, of values that are near in rank: no intervals"
+    near = "of the rank asked for" if used == {"quantile"} else "of its place"
+    return f"{name}; {_confidence(release)}: within {away:.6g} rows {near}"
+
+
+def _confidence(release: Release) -> str:
+    return f"{float(100 * (1 - release.beta)):g} %"
 
 
 def drawable(query: Query) -> list[str]:

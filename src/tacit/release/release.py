@@ -109,7 +109,8 @@ class Release:
     def revise(self, values: Mapping[str, Sequence[int]], why: str) -> Release:
         """The same with other values of some aggregates; their intervals, which hold the truth, stay.
 
-        Only what lies below zero is cut from that of a count, as far as the value is not below it too.
+        Only what lies below zero is cut from that of a count, as far as the value is not below it too; and an interval
+        that a value has left is stretched to it, and so still holds the truth.
         """
         added = tuple((name, why, tuple(revision)) for name, revision in values.items())
         return replace(self, revised=(*self.revised, *added))
@@ -213,11 +214,11 @@ class Release:
         found = {name: recipes[name].estimate(measures) for name in wanted}
         for name, _, values in self.revised:
             if name in wanted:
-                found[name] = replace(found[name], values=np.array(values, np.int64))
+                now, low, high = np.array(values, np.int64), found[name].lower, found[name].upper
                 if recipes[name].kind in ("count", "units"):
-                    least = np.minimum(found[name].values, 0).astype(np.float64)
-                    ends = {"lower": found[name].lower, "upper": found[name].upper}
-                    found[name] = replace(found[name], **{end: np.maximum(x, least) for end, x in ends.items()})
+                    low, high = (np.maximum(end, np.minimum(now, 0)) for end in (low, high))
+                low, high = np.minimum(low, now), np.maximum(high, now)
+                found[name] = replace(found[name], values=now, lower=low, upper=high)
         return {**self._keys, **found}
 
     def _output(self, output: Output, beta: Fraction) -> Estimate:

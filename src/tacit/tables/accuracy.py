@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from ..core.exact import Number, up
-from ..mechanisms import Gaussian, KeySelection, Laplace
+from ..mechanisms import Gaussian, IndependentQuantiles, KeySelection, Laplace, Quantiles
 from .calibration import Step
 from .outputs import Released, released
 from .plan import Plan, reach
@@ -26,7 +26,9 @@ from .schema import Schema
 _THEOREMS = {
     Laplace: "P[|Z| >= t] = 2 q^t / (1 + q), q = exp(-1/scale)",
     Gaussian: "the exact quantile of discrete Gaussian noise",
+    IndependentQuantiles: "the exponential mechanism, one by one (Smith 2011)",
     KeySelection: "the exact quantile r of its noise, given that the key is shown; from 1 up if not above T + r",
+    Quantiles: "the exponential mechanism, level by level (Kaplan et al. 2022)",
 }
 
 
@@ -101,7 +103,7 @@ def accuracy(name: str, r: Recipe, steps: Sequence[Step], beta: Fraction, count:
         case "quantile":
             text = f"at most {errors[0]:g} rows away from its rank"
             text += f", told in steps of {r.width}" if r.coarse > 1 else ""
-            return Accuracy(name, errors[0], text, "the exponential mechanism, level by level (Kaplan et al. 2022)")
+            return Accuracy(name, errors[0], text, theorem)
         case "top":
             text = f"within {errors[0]:g} rows of its place"
             return Accuracy(name, errors[0], text, "the exponential mechanism, pick by pick (Durfee and Rogers 2019)")

@@ -24,7 +24,7 @@ from ..core.errors import BadParameter, Refused
 from ..core.exact import Number
 from ..core.loss import BoundedRange, Pure
 from ..core.mechanism import Mechanism
-from ..mechanisms import Gaussian, KeySelection, Laplace, Quantiles, TopK
+from ..mechanisms import Gaussian, IndependentQuantiles, KeySelection, Laplace, Quantiles, TopK
 from .measures import Compiled
 from .plan import Histogram, Measure
 
@@ -111,7 +111,13 @@ def _choices(
         )
     levels = len(choice).bit_length()
     price = pure(currency, amount, BoundedRange, levels)
-    return _bought(lambda e: Quantiles(epsilon=e * levels, quantiles=choice, sensitivity=moves, cells=cells), price)
+    kinds = (IndependentQuantiles, Quantiles) if levels == len(choice) > 1 else (Quantiles,)  # of two at the same price
+
+    def made(kind: type[Quantiles]) -> list[Any]:
+        terms: dict[str, Any] = {"quantiles": choice, "sensitivity": moves, "cells": cells}
+        return _bought(lambda e: kind(epsilon=e * levels, **terms), price)
+
+    return [found for kind in kinds for found in made(kind)]
 
 
 @lru_cache(maxsize=256)  # the measures of a question have equal shares

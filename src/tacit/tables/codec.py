@@ -48,6 +48,7 @@ KINDS: Mapping[str, type] = {
         loss.BoundedRange,
         Distance,
         mechanisms.Gaussian,
+        mechanisms.IndependentQuantiles,
         mechanisms.KeySelection,
         mechanisms.Laplace,
         mechanisms.Quantiles,

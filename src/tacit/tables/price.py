@@ -28,7 +28,7 @@ from ..core.exact import Number, positive, probability
 from ..core.loss import Loss, Pure, zero
 from ..core.search import least_positive
 from .accuracy import Accuracy, accuracies, noise_error, public_size
-from .calibration import Step, steps
+from .calibration import Step, pure, steps
 from .kinds import check
 from .measures import Compiled, compiled
 from .plan import Plan
@@ -139,7 +139,10 @@ def risk(beta: Number) -> Fraction:
 
 
 def reads_beta(budget: Budget, terms: Mapping[str, object]) -> bool:
-    """Whether beta has a say in which noise is bought: for pure epsilon there is but one kind for each measure."""
+    """Whether beta has a say in which noise is bought: for pure epsilon there is but one kind for each measure.
+
+    Of two ways to choose two quantiles one may be better at one beta, and hardly worse at another: they count as one.
+    """
     pure = budget.rho is not None or all(isinstance(currency, Epsilon) for currency, _ in budget.sums)
     return terms.get("epsilon") is None or not pure
 
@@ -161,6 +164,12 @@ def _room(c: Currency, budget: Budget, spent: Sequence[Spent], amount: Fraction)
         else:  # of a single sum, what is used is the total
             rooms.append((used + amount) / budget.limit * limit - total if len(budget.sums) > 1 else amount)
     return min(rooms)
+
+
+def _pure_room(budget: Budget, spent: Sequence[Spent], amount: Fraction) -> Fraction:
+    """The largest epsilon that costs no more than the amount: parts of it cost no more than the whole does."""
+    rooms = [(c, Fraction(_room(c, budget, spent, amount))) for c, _ in budget.sums]
+    return max(((pure(c, room) or Fraction(0)) for c, room in rooms if room > 0), default=Fraction(0))
 
 
 def _size(found: list[Step]) -> float:
@@ -195,6 +204,8 @@ class _Terms:
             return [(Epsilon(), amount, Fraction(Rho().of(Pure(amount))) / b.rho)]
         accounts = [(b, self.spent), *([self.allowance] if self.allowance else [])]
         rooms = [(c, min(_room(c, account, before, amount) for account, before in accounts)) for c, _ in b.sums]
+        if all(room <= 0 for _, room in rooms):  # one has room in epsilon alone, and the other in divergence alone
+            rooms = [(Epsilon(), min(_pure_room(account, before, amount) for account, before in accounts))]
         return [(c, Fraction(room), amount / b.limit) for c, room in rooms if room > 0]
 
     def steps(self, name: str, amount: Fraction) -> list[Step]:

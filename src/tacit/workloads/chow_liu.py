@@ -28,7 +28,6 @@ from ..core.exact import Number, probability
 from ..core.randomness import Source
 from .appraisal import appraise, checking
 from .data import Data
-from .domain import CELLS, shown
 from .marginals import marginals
 from .method import Method, Prediction, Released
 from .price import Price
@@ -56,8 +55,6 @@ class ChowLiu(Method):
             return f"{d} attributes make {d * d // 2} pairs; at most {_ATTRIBUTES} are gone through: use residual"
         if largest > 1 << 13:
             return f"an attribute has {largest} values, of at most {1 << 13}: give it bins"
-        if (cells := max(map(workload.domain.cells, workload.tables))) > CELLS:
-            return f"a query looks at {shown(cells)} cells; at most {CELLS} can be laid out"
         plan(marginals(workload.domain, k=1), price.part(ONES))  # what cannot be drawn is refused here
         checking(workload, price.part(CHECK))
         return None

@@ -25,6 +25,7 @@ from ..core.exact import Number, probability, whole
 from ..core.loss import Loss
 from ..core.randomness import SYSTEM, Source
 from .data import Data, Floats
+from .domain import CELLS, shown
 from .model import Model
 from .price import Price
 from .records import Arrow, drawn
@@ -83,6 +84,11 @@ class Released:
     beta: float = 0.05
     notes: tuple[str, ...] = field(default=())
 
+    def __str__(self) -> str:
+        far = "" if self.errors is None else f"; errors within {np.min(self.errors):.3g} to {np.max(self.errors):.3g}"
+        lines = (f"{self.workload.queries} answers by {self.method}{far}", self._statement(self.errors), *self.notes)
+        return "\n".join(lines)
+
     def query(self, workload: Workload) -> Answered:
         """Answers to any further linear queries on the same domain, free, with what is known of their errors."""
         if getattr(workload, "domain", None) != self.workload.domain:
@@ -96,9 +102,9 @@ class Released:
         return Answered(workload, answers, errors, self._statement(errors))
 
     def _statement(self, errors: Floats | None) -> str:
-        if errors is None:
+        unknown = 0 if errors is None else int(np.isinf(errors).sum())
+        if errors is None or unknown == errors.size:
             return "nothing is known of the errors of these answers: they come from the model alone"
-        unknown = int(np.isinf(errors).sum())
         sure = f"{1 - self.beta:g}" if self.beta > 1e-5 else f"1 - {self.beta:g}"
         told = f"each error is within what is stated, with probability {sure} each"
         return told + (f"; nothing is known of {unknown}, which come from the model alone" if unknown else "")
@@ -203,7 +209,9 @@ class Method(ABC):
         """None, or why this method cannot be used."""
         if self.needs_n and n is None:
             return "the number of records n must be public, and exact: give n, and errors are stated for so many"
-        return self.applies(workload, n, price)
+        if (reason := self.applies(workload, n, price)) is None and (cells := workload.widest) > CELLS:
+            return f"a query looks at {shown(cells)} cells; at most {CELLS} can be laid out: look at fewer attributes"
+        return reason
 
 
 def within(d: Distance[Any], bound: Distance[Any]) -> bool:

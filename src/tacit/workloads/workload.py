@@ -68,6 +68,11 @@ class Workload(ABC):
     def tables(self) -> tuple[Axes, ...]:
         """The marginals that suffice to answer every query."""
 
+    @cached_property
+    def widest(self) -> int:
+        """How many cells the largest of these has."""
+        return max(map(self.domain.cells, self.tables), default=1)
+
     @property
     def span(self) -> Axes:
         """The axes that some query looks at."""
