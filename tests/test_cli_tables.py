@@ -230,3 +230,114 @@ def test_one_attribute_is_planned_and_its_values_are_quoted(tmp_path):
     assert "histogram" in tacit(*words)
     assert tacit(*words, "--buy", "--synthetic", "2").splitlines() == ["g", '"a, b"', '"a, b"']
     assert "histog" in tacit("compare", "10", "--n", "100")
+
+
+def test_workloads_of_equal_size_have_tables_of_their_own(tmp_path):
+    words = ("compare", "6", "--workload", "marginals,prefixes", "--n", "100", "--plot", tmp_path / "m.svg")
+    said = tacit(*words)
+    assert said.index("marginals on 6: errors") < said.index("prefixes on 6: errors")
+    assert said.count("  histogram ") == 2 and "6 cells, 6 queries, n = 100, epsilon = 1" in said
+    assert "for the last setting alone: prefixes on 6, n = 100, epsilon = 1" in said
+    drawn = (tmp_path / "m.svg").read_text()
+    assert ">marginals<" in drawn and ">prefixes<" in drawn
+    single = tacit("compare", "4", "--n", "100")
+    assert "for marginals on 4, n = 100" in single and "last setting" not in single
+    shapes = tacit("compare", "2x2,4", "--workload", "marginals", "--n", "100")
+    assert all(f"marginals on {shape}: errors" in shapes for shape in ("2x2", "4"))
+
+
+def test_what_linear_queries_cost_is_said(data):
+    words = ("plan", data, "year", "--workload", "marginals 1", "--rho", "0.1", "--buy", "--budget", "rho=1")
+    first, again = tacit(*words), tacit(*words)
+    assert first.splitlines()[-1] == "Paid 0.1; 0.9 of Budget(rho=1) is left."
+    assert again.splitlines()[-1] == "Free: it was asked before; 0.9 of Budget(rho=1) is left."
+    assert "with probability 0.95 each" in " ".join(first.replace("┃", " ").split())
+    other = (*words[:-3], "--buy", "--json", "--method", "residual")
+    told = [json.loads(tacit(*other)) for _ in range(2)]
+    assert [(t["paid"], t["left"], t["confidence"]) for t in told] == [(0.1, 0.8, 0.95), (0, 0.8, 0.95)]
+    assert told[0]["notes"] == told[1]["notes"]
+
+
+def test_notes_of_a_method_are_told(data, monkeypatch):
+    from tacit.workloads.method import Method
+
+    monkeypatch.setattr(Method, "release", lambda *_, **__: 1 / 0)  # a fit that fails is told in a note
+    words = ("plan", data, "year", "--workload", "marginals 1", "--rho", "0.1", "--buy", "--budget", "rho=1")
+    assert "the fit failed; nothing is known" in tacit(*words)
+    told = json.loads(tacit(*words[:-2], "--json"))
+    assert told["notes"] == ["the fit failed; nothing is known"] and told["answers"][0]["count"] is None
+
+
+def test_what_is_left_is_said_of_the_account_that_has_less(data):
+    ledger = data.with_suffix(".ledger")
+    tacit("ledger", "open", ledger, "epsilon=1", "--dataset", "visits")
+    tacit("ledger", "allow", ledger, "bob", "epsilon=0.5")
+
+    def last(text, price, who):
+        return tacit("ask", data, text, "--epsilon", price, "--analyst", who).splitlines()[-1]
+
+    allowance = "of the allowance of bob, Budget(epsilon=0.5), is left."
+    assert last(QUESTION, "0.2", "bob") == f"Paid 0.2; 0.3 {allowance}"
+    assert last(QUESTION, "0.2", "bob") == f"Free: it was asked before; 0.3 {allowance}"
+    assert last(QUESTION, "0.6", "ann") == "Paid 0.6; 0.2 of Budget(epsilon=1) is left."
+    assert last(QUESTION, "0.1", "bob") == "Paid 0.1; 0.1 of Budget(epsilon=1) is left."
+
+
+def test_what_was_paid_is_of_the_account_that_is_told(data):
+    """Of an allowance in pure epsilon Laplace noise takes more than of a budget after Gaussian noise."""
+    ledger = data.with_suffix(".ledger")
+    tacit("ledger", "open", ledger, "epsilon=1 delta=1e-9", "--dataset", "visits")
+    tacit("ask", data, QUESTION, "--rho", "0.001")
+    tacit("ledger", "allow", ledger, "bob", "epsilon=0.5")
+    offered = json.loads(tacit("offer", data, QUESTION, "--epsilon", "0.1", "--analyst", "bob", "--json"))
+    assert offered["price"] != offered["allowance"]["price"]
+    said = tacit("ask", data, QUESTION, "--epsilon", "0.1", "--analyst", "bob").splitlines()[-1]
+    paid = offered["allowance"]["price"]
+    assert said == f"Paid {paid:.6g}; {0.5 - paid:.6g} of the allowance of bob, Budget(epsilon=0.5), is left."
+
+
+def test_who_has_no_allowance_is_not_told_of_the_budget(data):
+    ledger = data.with_suffix(".ledger")
+    tacit("ledger", "open", ledger, "epsilon=1", "--dataset", "visits", "--only-allowed")
+    tacit("ledger", "allow", ledger, "bob", "epsilon=0.5")
+    tacit("ask", data, QUESTION, "--epsilon", "0.2", "--analyst", "bob")
+    assert "of what ann may spend, who has no allowance" in tacit(
+        "ask", data, QUESTION, "--epsilon", "0.2", "--analyst", "ann"
+    )
+
+
+def test_an_offer_says_what_it_costs_of_an_allowance(data):
+    ledger = data.with_suffix(".ledger")
+    tacit("ledger", "open", ledger, "epsilon=1 delta=1e-9", "--dataset", "visits")
+    tacit("ledger", "allow", ledger, "bob", "epsilon=0.5")
+    words = (data, QUESTION, "--epsilon", "0.2", "--analyst", "bob")
+    for command in ("offer", "explain"):
+        assert "0.2 of the allowance of bob, Budget(epsilon=0.5)" in " ".join(tacit(command, *words).split())
+    facts = json.loads(tacit("offer", *words, "--json"))
+    assert facts["allowance"] == {"of": "the allowance of bob, Budget(epsilon=0.5)", "price": 0.2}
+    assert "allowance" not in json.loads(tacit("offer", *words[:-2], "--json"))
+    never = (data, QUESTION, "--rho", "0.001", "--analyst", "bob")
+    assert "more than all of the allowance" in " ".join(tacit("offer", *never).split())
+    assert json.loads(tacit("offer", *never, "--json"))["allowance"]["price"] is None
+
+
+@pytest.mark.parametrize("command", ["ask", "plan", "demo"])
+def test_a_key_that_is_pressed_while_a_table_is_read_is_told(data, tmp_path, monkeypatch, command):
+    def interrupted(*_):
+        raise RuntimeError("Query interrupted")
+
+    monkeypatch.setattr("tacit.engines.duckdb_loading._bounded", interrupted)
+    words = {
+        "ask": (data, QUESTION, "--epsilon", "1", "--budget", "epsilon=1"),
+        "plan": (data, "year", "--epsilon", "1", "--budget", "epsilon=1", "--buy"),
+        "demo": ("--plot", tmp_path / "demo.svg"),
+    }
+    said = tacit(command, *words[command], code=130)
+    assert "interrupted; what was charged stays charged" in said
+
+
+def test_the_time_of_a_charge_is_shown_whole(data):
+    tacit("ask", data, QUESTION, "--epsilon", "1", "--budget", "epsilon=1")
+    shown = tacit("ledger", "show", data.with_suffix(".ledger"))
+    assert re.search(r" \d{4}-\d\d-\d\dT\d\d:\d\d:\d\d ", shown) and max(map(len, shown.splitlines())) <= 80
+    assert "GROUP" in shown and "…" not in shown

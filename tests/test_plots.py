@@ -120,18 +120,47 @@ def test_without_the_extra_it_says_how_to_get_it(monkeypatch):
         plots.composition("coin eps=1")
 
 
+ABOUT = {"workload": "marginals", "domain": "2x2x2", "cells": 8, "queries": 6, "n": 100, "price": "epsilon = 1"}
+FOUND = {**ABOUT, "method": "histogram", "kind": "exact", "predicted mean": 0.1, "measured mean": 0.2}
+
+
+def across(chart):
+    return chart.get("spec", chart)["layer"][0]["encoding"]["x"]["field"]
+
+
 def test_methods_are_shown_against_what_varies():
     """An error of 0 has no place on a scale of logarithms, and must not take the others from it."""
-    about = {"cells": 8, "queries": 6, "n": 100, "price": "epsilon = 1", "method": "histogram", "kind": "exact"}
     found = [
-        {**about, "n": n, "price": price, "predicted mean": 0.1, "measured mean": n - 100.0}
+        {**FOUND, "n": n, "price": price, "measured mean": n - 100.0}
         for n in (100, 101)
         for price in ("epsilon = 1", "epsilon = 2")
     ]
     whole = plots.methods(found).to_dict(format="vega-lite")
-    assert whole["facet"]["sort"] == ["epsilon = 1", "epsilon = 2"]
+    assert whole["facet"]["sort"] == ["epsilon = 1", "epsilon = 2"] and across(whole) == "n"
     assert {(row["n"], row["measured mean"]) for row in whole["data"]["values"]} == {(100, None), (101, 1.0)}
-    assert whole["spec"]["layer"][0]["encoding"]["x"]["field"] == "n"
     by_price = plots.methods(found[:2]).to_dict(format="vega-lite")
-    assert "facet" not in by_price and by_price["layer"][0]["encoding"]["x"]["field"] == "price"
-    assert plots.methods(found[:1]).to_dict(format="vega-lite")["layer"][0]["encoding"]["x"]["field"] == "n"
+    assert "facet" not in by_price and across(by_price) == "price"
+    assert across(plots.methods(found[:1]).to_dict(format="vega-lite")) == "method"
+
+
+def test_workloads_of_equal_size_have_pictures_of_their_own():
+    named = [{**FOUND, "workload": name, "n": n} for name in ("marginals", "prefixes") for n in (100, 200)]
+    assert plots.methods(named).to_dict(format="vega-lite")["facet"]["sort"] == ["marginals", "prefixes"]
+    shaped = [{**FOUND, "domain": domain} for domain in ("2x2x2", "8")]
+    assert plots.methods(shaped).to_dict(format="vega-lite")["facet"]["sort"] == ["2x2x2", "8"]
+    grown = [{**FOUND, "domain": str(size), "cells": size, "queries": size} for size in (4, 8)]
+    line = plots.methods(grown).to_dict(format="vega-lite")
+    assert "facet" not in line and across(line) == "cells"
+    more = [{**FOUND, "queries": queries} for queries in (4, 8)]
+    assert across(plots.methods(more).to_dict(format="vega-lite")) == "queries"
+
+
+def test_predictions_are_seen_where_nothing_varies(tmp_path):
+    """A line of one point has no length."""
+    found = [{**FOUND, "method": name, "kind": kind} for name, kind in (("histogram", "exact"), ("mwem", "bound"))]
+    chart = plots.methods(found).to_dict(format="vega-lite")
+    marks = {(layer["mark"]["type"], layer["encoding"]["y"]["field"]) for layer in chart["layer"]}
+    assert marks == {("point", "predicted mean"), ("circle", "measured mean")} and "lines" not in chart["title"]
+    assert plots.save(plots.methods(found), tmp_path / "m.svg").read_text().startswith("<svg")
+    rough = plots.methods([{k: v for k, v in row.items() if k != "measured mean"} for row in found])
+    assert "measured" not in rough.to_dict(format="vega-lite")["title"]

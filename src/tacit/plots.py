@@ -184,28 +184,51 @@ def _styled(chart: Any) -> Any:
 
 
 def methods(rows: Sequence[dict[str, Any]]) -> TopLevelMixin:
-    """Errors of every method against what varies: measured as points, predicted as lines.
+    """Errors of every method against what varies: measured as points, predicted as dashes and triangles.
 
-    Against the first of records, price, cells and queries that does; there is a picture for each choice of the others.
+    Against the first of records, price, cells and (of workloads of one name) queries that does; where none does the
+    methods stand side by side.  There is a picture for each choice of the others.
     """
     alt = _altair()
+
+    def kinds(*fields: str) -> int:
+        return len({tuple(row[field] for field in fields) for row in rows})
+
     named = {"n": "records", "price": "price", "cells": "cells", "queries": "queries"}
-    main, *others = [field for field in named if len({row[field] for row in rows}) > 1] or ["n"]
+    across = [field for field in named if field != "queries" or kinds("workload") == 1]
+    main = next((field for field in across if kinds(field) > 1), "method")
+    others: list[str] = []
+    for field in ("workload", *named, "domain"):
+        if kinds(main, *others, field) > kinds(main, *others):  # else it is known by the others
+            others.append(field)
     values = [_on_a_log_scale(row) for row in rows]
     for row in values:
-        row["at"] = ", ".join(row[field] if field == "price" else f"{row[field]:,} {named[field]}" for field in others)
-    scale = {} if main == "price" else {"scale": alt.Scale(type="log")}
+        row["at"] = ", ".join(f"{row[f]:,} {named[f]}" if f in named and f != "price" else row[f] for f in others)
+    if main in ("price", "method"):
+        x = alt.X(f"{main}:N", title=main, sort=None)
+    else:
+        ticks = alt.Axis(values=sorted({row[main] for row in rows}), format=",")
+        x = alt.X(f"{main}:Q", title=named[main], scale=alt.Scale(type="log", nice=False, padding=24), axis=ticks)
+    legend = {"legend": None} if main == "method" else {}
     base = alt.Chart(width=460, height=320).encode(
-        x=alt.X(f"{main}:{'O' if main == 'price' else 'Q'}", title=named[main], sort=None, **scale),
-        color=alt.Color("method:N", title="method"),
+        x=x, color=alt.Color("method:N", title="method", scale=alt.Scale(scheme="tableau20"), **legend)
     )
-    y = alt.Scale(type="log")
-    lines = base.mark_line().encode(y=alt.Y("predicted mean:Q", scale=y, title="mean error / n"), strokeDash="kind:N")
-    points = base.mark_point(filled=True, size=70).encode(y=alt.Y("measured mean:Q", scale=y))
-    drawn = alt.layer(lines, points, data=alt.Data(values=values))
+    measured, predicted = (
+        alt.Y(f"{what} mean:Q", scale=alt.Scale(type="log"), title="mean error / n")
+        for what in ("measured", "predicted")
+    )
+    looks = alt.Scale(domain=["exact", "bound"], range=["stroke", "triangle-down"])
+    marks = base.mark_point(size=180, strokeWidth=2.5, opacity=1).encode(
+        y=predicted, shape=alt.Shape("kind:N", title="predicted", scale=looks)
+    )
+    points = base.mark_circle(size=70, opacity=1).encode(y=measured)
+    lines = [] if main == "method" else [base.mark_line(strokeWidth=1.5).encode(y=predicted)]
+    drawn = alt.layer(*lines, marks, points, data=alt.Data(values=values))
     if others:
         drawn = drawn.facet(alt.Facet("at:N", title=None, sort=list(dict.fromkeys(r["at"] for r in values))), columns=2)
-    titled: TopLevelMixin = drawn.properties(title="Lines are predicted, points measured")
+    told = "Dashes and triangles are predicted" + (", with lines between them" if lines else "")
+    told += "; points are measured" if any("measured mean" in row for row in rows) else ""
+    titled: TopLevelMixin = _styled(drawn.properties(title=told))
     return titled
 
 

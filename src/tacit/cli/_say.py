@@ -12,7 +12,7 @@ import typer
 from rich.console import Console
 from rich.markup import escape
 
-from ..core.errors import Refused
+from ..core.errors import Refused, TacitError
 from ..core.progress import watched
 
 if TYPE_CHECKING:
@@ -55,3 +55,14 @@ def fail(error: Exception, code: int = 2) -> NoReturn:
 def refuse(error: Exception) -> NoReturn:
     """Say no, with exit code 3 where the question was understood and the answer is no, else 2."""
     fail(error, 3 if isinstance(error, Refused) else 2)
+
+
+@contextmanager
+def in_words() -> Iterator[None]:
+    """Whatever ends a purchase is said: a refusal, a file that is not there, or a key that was pressed."""
+    try:
+        yield
+    except (TacitError, OSError) as problem:
+        refuse(problem)
+    except KeyboardInterrupt:
+        fail(Exception("interrupted; what was charged stays charged, and asking again completes it"), 130)

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from ..ledger import Charge
 
 _SHORT = 120
+_WORDS = ("analyst", "question")  # what gives way where a table is wider than the screen
 _HEAD = re.compile("[0-9]{1,18}:[0-9a-f]{64}")
 
 app = typer.Typer(no_args_is_help=True, help="What was paid for, what is left, and whether the account is sound.")
@@ -78,7 +79,9 @@ def show(place: Place, as_json: Annotated[bool, typer.Option("--json", help="Wri
         told = {"budget": str(budget), "left": left, "allowances": allowances, "charges": rows}
         say_json(told)
         return
-    table = Table("entry", "time", "analyst", "price", "question", "released", title=escape(str(budget)))
+    table = Table(title=escape(str(budget)))
+    for name in ("entry", "time", "analyst", "price", "question", "released"):
+        table.add_column(name, no_wrap=name not in _WORDS)
     for row in rows:
         table.add_row(
             *(f"{v:g}" if isinstance(v, float) else escape(str(v)) for name, v in row.items() if name != "key")

@@ -17,7 +17,8 @@ from rich.markup import escape
 from rich.table import Table
 
 from ..core.errors import BadParameter, TacitError
-from ._say import console, fail, refuse, say_json, watching
+from ._bill import accounts, bill
+from ._say import console, fail, in_words, say_json, watching
 from .tables import Asking, Json
 
 if TYPE_CHECKING:
@@ -56,11 +57,16 @@ def compare(
         place = None if plot is None else _target(plot)
         shapes = [[_whole("domain", size, CELLS) for size in text.split("x")] for text in domain.split(",")]
         domains = [Domain.of({f"a{i}": size for i, size in enumerate(sizes, 1)}) for sizes in shapes]
-        asked = [_workload(public, words.strip()) for public in domains for words in workload.split(",")]
-        ns, prices = [_whole("n", text, MOST) for text in n.split(",")], epsilon.split(",")
-        console.print(_lines(textbook(asked[-1].queries, domains[-1].size, ns[-1], prices[-1])))
+        words = dict.fromkeys(text.strip() for text in workload.split(","))
+        asked = [(text, _workload(public, text)) for public in domains for text in words]
+        ns, prices = [_whole("n", text, MOST) for text in n.split(",")], [text.strip() for text in epsilon.split(",")]
+        paid = [Price.of(epsilon=price, delta=delta) for price in prices]
+        (name, last), several = asked[-1], len(asked) * len(ns) * len(prices) > 1
+        about = f"{name} on {'x'.join(map(str, shapes[-1]))}, n = {ns[-1]}, epsilon = {prices[-1]}"
+        lines = textbook(last.queries, last.domain.size, ns[-1], prices[-1])
+        console.print(_lines(lines, f"for the last setting alone: {about}" if several else f"for {about}"))
         with watching():
-            rows = compared(asked, ns, [Price.of(epsilon=price, delta=delta) for price in prices])
+            rows = compared([each for _, each in asked], ns, paid, names=[text for text, _ in asked])
         for table in _tables(rows):
             console.print(table)
         if place is not None:
@@ -90,9 +96,10 @@ def plan(
 ) -> None:
     """Every way to answer linear queries about a table, best first; with --buy, the answers."""
     from ..curator.linear import plan as planning
+    from ..ledger import Charge
     from ..tables.price import BETA
 
-    try:
+    with in_words():
         if as_json and synthetic:
             raise BadParameter("output", "--json and --synthetic", "one of them")
         if synthetic and not buy:
@@ -112,7 +119,11 @@ def plan(
         if synthetic:
             _rehearse(planned, method, synthetic)
         with asking.curator() as curator, watching():
+            curator.engine.fingerprint()  # tables that have changed are looked at as a whole
+            before, head = accounts(curator, domain.relation), curator.ledger.head()
             released = curator.answer(asked, method=method, n=n, **price)
+            since = (Charge.read(entry) for entry in curator.ledger.entries(head.seq) if entry.kind == "charge")
+            paid = bill(curator, before, next((c.loss for c in since if c.analyst == curator.analyst), None))
         if synthetic:
             writer = csv.writer(sys.stdout, lineterminator="\n")
             writer.writerow(domain.names)
@@ -122,19 +133,23 @@ def plan(
         errors = [None] * asked.queries if released.errors is None else released.errors.tolist()
         if as_json:
             answers = zip(map(asked.label, range(asked.queries)), released.answers.tolist(), errors, strict=True)
-            rows = [{"query": query, "count": count, "within": _known(within)} for query, count, within in answers]
-            say_json({"method": released.method, "answers": rows})
+            rows = [
+                {"query": query, "count": _known(count), "within": _known(error)} for query, count, error in answers
+            ]
+            facts = {"method": released.method, "answers": rows, "paid": paid.paid, "left": paid.left}
+            say_json({**facts, "confidence": 1 - released.beta, "notes": released.notes})
             return
-        shown = Table("query", "count", "within", title=escape(f"by {released.method}"))
+        within = f"within, with probability {1 - released.beta:g} each"
+        shown = Table("query", "count", within, title=escape(f"by {released.method}"))
         for i, (answer, error) in enumerate(zip(released.answers.tolist(), errors, strict=True)):
             shown.add_row(escape(asked.label(i)), f"{answer:.6g}", "unknown" if error is None else f"{error:.6g}")
         console.print(shown)
-    except (TacitError, OSError) as error:
-        refuse(error)
+        for line in (*released.notes, paid):
+            console.print(escape(str(line)), soft_wrap=True)
 
 
 def _known(value: Any) -> Any:
-    """For JSON, which has no infinite numbers."""
+    """For JSON, which has no infinite numbers, and none that are no numbers."""
     return None if isinstance(value, float) and not math.isfinite(value) else value
 
 
@@ -177,8 +192,9 @@ def _target(plot: Path) -> Path:
     return plots.target(plot)
 
 
-def _lines(lines: Any) -> Table:
-    table = Table("in the textbooks", "largest error / n", "with these numbers", "operations a query")
+def _lines(lines: Any, title: str) -> Table:
+    headings = "in the textbooks", "largest error / n", "with these numbers", "operations a query"
+    table = Table(*headings, title=escape(title))
     for line in lines:
         table.add_row(line.method, escape(line.formula), f"{line.error:.3g}", f"{line.operations:,}")
     return table
@@ -186,10 +202,10 @@ def _lines(lines: Any) -> Table:
 
 def _tables(rows: list[dict[str, Any]]) -> Iterator[Table]:
     """One for each domain, workload, number of records and price."""
-    about = itemgetter("cells", "queries", "n", "price")
-    for (cells, queries, n, price), some in groupby(rows, about):
-        shown = [{name: v for name, v in row.items() if name not in ("cells", "queries", "n", "price")} for row in some]
-        title = f"{cells} cells, {queries} queries, n = {n}, {price}: errors divided by n"
+    about = "workload", "domain", "cells", "queries", "n", "price"
+    for (workload, domain, cells, queries, n, price), some in groupby(rows, itemgetter(*about)):
+        shown = [{name: v for name, v in row.items() if name not in about} for row in some]
+        title = f"{workload} on {domain}: errors divided by n\n{cells} cells, {queries} queries, n = {n}, {price}"
         table = Table(*(name.replace(" ", "\n") for name in shown[0]), title=escape(title), box=SIMPLE_HEAD)
         for row in shown:
             table.add_row(

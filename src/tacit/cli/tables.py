@@ -8,12 +8,13 @@ from __future__ import annotations
 
 import inspect
 import json
+import math
 import sys
 from collections.abc import Callable
 from contextlib import nullcontext
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, get_type_hints
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple, get_type_hints
 
 import typer
 from rich.console import Console
@@ -21,9 +22,11 @@ from rich.markup import escape
 from rich.table import Table as Grid
 
 from ..core.budget import Budget
+from ..core.currency import Amount
 from ..core.errors import BadParameter, LedgerUnavailable, TacitError
 from ..tables.files import TABLES, regular
-from ._say import console, fail, refuse, say_json
+from ._bill import accounts, allowance, bill, cost
+from ._say import console, fail, in_words, say_json
 
 if TYPE_CHECKING:
     from ..curator import Curator
@@ -104,8 +107,8 @@ class Asking:
         money = budget_of(self.budget) if self.budget else None
         return Curator(table, ledger=self.book, budget=money, public=public.values(), analyst=self.analyst)
 
-    def offer(self) -> tuple[Offer, bool]:
-        """The offer of the ledger, or of the budget where there is none yet; and whether what is left pays for it."""
+    def offer(self) -> Offered:
+        """The offer of the ledger, or of the budget where there is none yet."""
         from ..curator import asked
         from ..tables.price import offer
 
@@ -115,10 +118,27 @@ class Asking:
             name = table.schema.name
             query, said = asked(self.question, {name: table}, public, self.terms)
             made = offer(query, budget_of(self.budget), schemas={name: table.schema}, **said)
-            return made, made.price <= made.budget.limit
+            return Offered(made, made.price <= made.budget.limit)
         with self.curator() as curator:
             made = curator.offer(self.question, **self.terms)
-            return made, curator.covers(made)
+            _, *allowed = accounts(curator, made.query.relation)
+            also = [(allowance(self.analyst, account[0]), cost(account, made.loss)) for account in allowed]
+            return Offered(made, curator.covers(made), *also)
+
+
+class Offered(NamedTuple):
+    """An offer, whether what is left pays for it, and what it costs of an allowance, if there is one."""
+
+    made: Offer
+    covered: bool
+    also: tuple[str, Amount] | None = None
+
+    def __str__(self) -> str:
+        told = f"costs {float(self.made.price):g} of {self.made.budget}"
+        if self.also is None:
+            return told
+        name, price = self.also
+        return f"{told} and {'more than all' if price == math.inf else f'{float(price):g}'} of {name}"
 
 
 def _asking(act: Callable[..., None]) -> Callable[..., None]:
@@ -127,12 +147,8 @@ def _asking(act: Callable[..., None]) -> Callable[..., None]:
     own = {name: p for name, p in inspect.signature(act).parameters.items() if name != "asking"}
 
     def command(**given: Any) -> None:
-        try:
+        with in_words():
             act(Asking(**{name: given.pop(name) for name in told}), **given)
-        except (TacitError, OSError) as problem:
-            refuse(problem)
-        except KeyboardInterrupt:
-            fail(Exception("interrupted; what was charged stays charged, and asking again completes it"), 130)
 
     hints = get_type_hints(Asking, include_extras=True) | get_type_hints(act, include_extras=True)
     parameters = [
@@ -161,12 +177,9 @@ def demo(
     from ..demo import run
     from ..testing.postgres import Server
 
-    try:
-        with Server() if engine == "postgres" else nullcontext() as server:
-            for part in run(plot, engine, None if server is None else server.url()):
-                console.print(part, soft_wrap=True)
-    except (TacitError, OSError) as problem:
-        refuse(problem)
+    with in_words(), Server() if engine == "postgres" else nullcontext() as server:
+        for part in run(plot, engine, None if server is None else server.url()):
+            console.print(part, soft_wrap=True)
 
 
 def init(
@@ -191,20 +204,22 @@ def init(
 @_asking
 def offer(asking: Asking, *, as_json: Json = False) -> None:
     """What a question costs and how accurate its answer would be; reads no data and charges nothing."""
-    made, covered = asking.offer()
+    offered = asking.offer()
     if as_json:
-        say_json({**_facts(made), "covered": covered})
+        say_json(_facts(offered))
         return
-    console.print(_shown(made))
-    _warn(covered)
+    console.print(_shown(offered))
+    _warn(offered)
 
 
 @_asking
 def explain(asking: Asking) -> None:
     """How a question would be answered: mechanisms, what else was considered, and the theorems behind the errors."""
-    made, covered = asking.offer()
-    console.print(escape(made.explain()), soft_wrap=True)
-    _warn(covered)
+    offered = asking.offer()
+    console.print(escape(offered.made.explain()), soft_wrap=True)
+    if offered.also is not None:
+        console.print(escape(str(offered)), soft_wrap=True)
+    _warn(offered)
 
 
 @_asking
@@ -226,20 +241,21 @@ def ask(
 
         place = plots.target(plot)  # before anything is charged, as what cannot be drawn is refused below
     with asking.curator() as curator, nullcontext() if as_json or as_csv else console.status("asking"):
+        query, _ = curator.read(asking.question, asking.terms)
         if place is not None:
-            drawable(curator.read(asking.question, asking.terms)[0])
-        before, head = curator.left(asking.question), curator.ledger.head()
+            drawable(query)
+        curator.engine.fingerprint()  # tables that have changed are looked at as a whole
+        before, head = accounts(curator, query.relation), curator.ledger.head()
         release = curator.ask(asking.question, fresh=fresh, **asking.terms)
         new = (release.provenance.entry or 0) > head.seq
-        paid, left = float(before - curator.left(asking.question)), float(curator.remaining)
+        told = bill(curator, before, release.loss if new else None)
     if as_json:
         say_json(json.loads(release.to_json()))
     elif as_csv:
         sys.stdout.write(release.to_csv())
     else:
         console.print(escape(str(release)), soft_wrap=True)
-        told = f"Paid {paid:.6g}" if new else "Free: it was asked before"
-        console.print(escape(f"{told}; {left:.6g} of {curator.budget} is left."), soft_wrap=True)
+        console.print(escape(str(told)), soft_wrap=True)
     if place is not None:
         where = Console(stderr=True, highlight=False) if as_json or as_csv else console
         where.print(f"drawn: {escape(str(plots.save(release.plot(), place)))}")
@@ -264,25 +280,27 @@ def budget_of(text: str) -> Budget:
     return Budget(**given)
 
 
-def _facts(made: Offer) -> dict[str, Any]:
+def _facts(offered: Offered) -> dict[str, Any]:
+    made = offered.made
     errors = [{"column": e.name, "error": str(e), "theorem": e.theorem} for e in made.errors]
     price = {"price": float(made.price), "budget": str(made.budget), "confidence": float(1 - made.beta)}
-    return {**price, "errors": errors, "mechanisms": [str(step.mechanism) for step in made.steps]}
+    if offered.also is not None:
+        name, also = offered.also
+        price["allowance"] = {"of": name, "price": None if also == math.inf else float(also)}
+    steps = [str(step.mechanism) for step in made.steps]
+    return {**price, "errors": errors, "mechanisms": steps, "covered": offered.covered}
 
 
-def _shown(made: Offer) -> Grid:
-    grid = Grid("column", f"error, with probability {float(1 - made.beta):g}", "by", title=escape(_price(made)))
-    for error in made.errors:
+def _shown(offered: Offered) -> Grid:
+    sure = f"error, with probability {float(1 - offered.made.beta):g}"
+    grid = Grid("column", sure, "by", title=escape(str(offered)))
+    for error in offered.made.errors:
         grid.add_row(escape(error.name), escape(str(error)), escape(error.theorem))
     return grid
 
 
-def _warn(covered: bool) -> None:
-    if not covered:
+def _warn(offered: Offered) -> None:
+    if not offered.covered:
         console.print(
             "What is left does not cover this; unless it was asked before, it will be refused.", soft_wrap=True
         )
-
-
-def _price(made: Offer) -> str:
-    return f"costs {float(made.price):g} of {made.budget}"

@@ -64,6 +64,10 @@ def load(source: Source, schema: Schema, key: str, into: duckdb.DuckDBPyConnecti
         except duckdb.Error:
             if way == ways[-1]:
                 raise
+        except RuntimeError as error:
+            if "interrupted" in str(error):  # so DuckDB says that a key was pressed
+                raise KeyboardInterrupt from None
+            raise
 
 
 def _alike(kind: Any) -> bool:

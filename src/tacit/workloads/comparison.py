@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from ..core.errors import BadQuestion
+from ..core.errors import BadParameter, BadQuestion
 from ..core.exact import Number, whole
 from ..core.progress import told
 from ..core.randomness import SYSTEM, Source
@@ -44,17 +44,26 @@ def compare(
     ns: Sequence[int],
     prices: Sequence[Price],
     *,
+    names: Sequence[str] | None = None,
     methods: Sequence[Method] = METHODS,
     measured: bool = True,
     beta: Number = 0.05,
     source: Source = SYSTEM,
 ) -> list[dict[str, Any]]:
-    """A row for each workload, n, price and method that applies: normalised errors, predicted and measured once."""
-    rows, tables = [], list(product([workloads] if isinstance(workloads, Workload) else workloads, ns))
-    for workload, n in told("comparing", tables, len(tables)):
+    """A row for each workload, n, price and method that applies: normalised errors, predicted and measured once.
+
+    `names` are what the workloads are called; one name may stand for the same queries on several domains.
+    """
+    asked = [workloads] if isinstance(workloads, Workload) else list(workloads)
+    called = _names(asked) if names is None else list(names)
+    if len(called) != len(asked):
+        raise BadParameter("names", f"{len(called)} of them", f"one for each of {len(asked)} workloads")
+    rows, tables = [], list(product(zip(called, asked, strict=True), ns))
+    for (name, workload), n in told("comparing", tables, len(tables)):
         data = generated(workload.domain, n, source) if measured else None
         truth = None if data is None else workload.answer(data)
-        about = {"cells": workload.domain.size, "queries": workload.queries, "n": n}
+        about: dict[str, Any] = {"workload": name, "domain": "x".join(map(str, workload.domain.shape))}
+        about |= {"cells": workload.domain.size, "queries": workload.queries, "n": n}
         for price in prices:
             for row in plan(workload, n, price, methods, beta).rows:
                 if (p := row.prediction) is None:
@@ -65,6 +74,12 @@ def compare(
                     found |= _measured(row.method, workload, data, truth, price=row.price, n=n, source=source)
                 rows.append(found)
     return rows
+
+
+def _names(workloads: Sequence[Workload]) -> list[str]:
+    """As they show themselves, with a number where several look alike."""
+    shown = [repr(workload) for workload in workloads]
+    return [f"{name}, {shown[:i].count(name) + 1}" if shown.count(name) > 1 else name for i, name in enumerate(shown)]
 
 
 def _measured(

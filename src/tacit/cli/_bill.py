@@ -1,0 +1,54 @@
+"""What a question costs and what is left after it: of the budget, or of the allowance of who asks."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from ..core.budget import Amounts, Budget
+from ..core.currency import Amount
+from ..core.loss import Loss
+
+if TYPE_CHECKING:
+    from ..curator import Curator
+    from ..tables.relation import Relation
+
+Account = tuple[Budget, list[Amounts]]  # with what is spent of it on each part where a question looks
+
+
+@dataclass(frozen=True)
+class Bill:
+    """What was paid, nothing where it was asked before, and what is left."""
+
+    paid: float
+    left: float
+    of: str  # the account of which there is less
+
+    def __str__(self) -> str:
+        told = f"Paid {self.paid:.6g}" if self.paid else "Free: it was asked before"
+        return f"{told}; {self.left:.6g} of {self.of} is left."
+
+
+def accounts(curator: Curator, relation: Relation) -> list[Account]:
+    """What a question about these rows is paid from: the budget, and an allowance if there is one."""
+    return curator.ledger.accounts(curator.analyst, curator.parts(relation))
+
+
+def cost(account: Account, loss: Loss) -> Amount:
+    """What a loss takes of an account."""
+    budget, spent = account
+    return max(budget.price(loss, before) for before in spent)
+
+
+def allowance(analyst: str, budget: Budget) -> str:
+    return f"the allowance of {analyst}, {budget}"
+
+
+def bill(curator: Curator, before: list[Account], loss: Loss | None) -> Bill:
+    """What is to be said after a purchase, or with no loss after none, by the accounts as they were before it."""
+    if not curator.ledger.sells_to(curator.analyst):
+        return Bill(0.0, 0.0, f"what {curator.analyst} may spend, who has no allowance,")
+    now = [min(map(budget.remaining, spent)) for budget, spent in curator.ledger.accounts(curator.analyst)]
+    names = [str(curator.budget), *(f"{allowance(curator.analyst, budget)}," for budget, _ in before[1:])]
+    left, account, of = min(zip(now, before, names, strict=False), key=lambda found: found[0])  # one may be new
+    return Bill(0.0 if loss is None else float(cost(account, loss)), float(left), of)
