@@ -185,13 +185,12 @@ sixteenths = st.integers(-40, 40)
 @given(x=st.lists(sixteenths, min_size=2, max_size=5), d=st.integers(1, 20), data=st.data())
 def test_rounding_to_the_grid_widens_the_range_no_further_than_said(x: list[int], d: int, data: Any) -> None:
     """In sixteenths, on a grid of four of them; every move the three kinds of sensitivity allow."""
-    size = Fraction(d, 16)
+    size, shift = Fraction(d, 16), data.draw(sixteenths)
     moves = {
         "sensitivity": st.integers(-d, d),
         "monotone": st.integers(0, d),
         "range": st.integers(0, d).map(lambda v: v + shift),
     }
-    shift = data.draw(sixteenths)
     kind = data.draw(st.sampled_from(sorted(moves)))
     v = data.draw(st.lists(moves[kind], min_size=len(x), max_size=len(x)))
     given_ = {"range_sensitivity": size} if kind == "range" else {"sensitivity": size, "monotone": kind == "monotone"}

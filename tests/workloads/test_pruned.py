@@ -4,6 +4,7 @@ import math
 from dataclasses import replace
 from fractions import Fraction
 from itertools import pairwise
+from types import SimpleNamespace
 from unittest.mock import patch
 
 import numpy as np
@@ -159,8 +160,8 @@ def test_within_a_leaf_the_error_is_at_most_what_it_holds():
     domain = Domain.of({"x": 1000})
     r = PRUNED.release(prefixes(domain), Histogram(domain, [0] * 1000), PURE, Seeded(2))
     cuts, sums, t = np.array([0, 3, 400, 1000]), np.array([0.0, 5.0, 45.0, 45.0]), 2.5
-    model = type(r.model)(domain, 0, cuts, sums, t)
-    answers, stated = model.told(prefixes(domain))
+    model = type(r.model)(domain, 0, cuts, sums, SimpleNamespace(worst=lambda beta: t))
+    answers, stated = model.told(prefixes(domain), 0.05)
     np.testing.assert_allclose(answers, np.cumsum(model.values))
     assert stated[2] == stated[399] == stated[999] == t and stated[500] == t and stated[4] > stated[200] > t
     for off in ([t, t, t], [-t, -t, 0], [-t, t, t]):  # of the true sums at the cuts
