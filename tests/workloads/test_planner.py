@@ -54,6 +54,8 @@ def test_a_price_with_a_delta_is_spent_without_where_that_buys_more():
         data = generated(BITS, 5000, Seeded(1))
         assert p.row().method.release(w, data, p.row().price, Seeded(2)).loss.epsilon(delta="1e-9") < 1 + 1e-9
     assert "n must be public" in next(r.reason for r in plan(small, None, both).rows if r.method.name == "local")
+    with pytest.raises(BadParameter, match="auto, or one of"):
+        plan(small, None, both).row("nope")
     with pytest.raises(BadQuestion, match=r"^hierarchy: these are not ranges"):
         plan(small, None, both).row("hierarchy")
 

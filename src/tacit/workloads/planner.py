@@ -49,7 +49,8 @@ class Plan:
 
     def row(self, name: str = "auto") -> Row:
         """That of the best method, or of the one of this name, if it can be used."""
-        rows = self.rows if name == "auto" else [row for row in self.rows if row.method.name == name]
+        chosen = None if name == "auto" else method(name, [row.method for row in self.rows])
+        rows = [row for row in self.rows if chosen in (None, row.method)]
         if rows[0].prediction is None:
             refused = "; ".join(f"{row.method.name}: {row.reason}" for row in rows)
             raise BadQuestion(f"no method can be used: {refused}" if name == "auto" else refused)
