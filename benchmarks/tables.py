@@ -176,9 +176,11 @@ def measure(path: str, unit: str, who: str) -> dict[str, Any]:
     if who != "tacit":
         database, place = duckdb.connect(), f"'{path}'" if who == "raw" else "kept"
         if who == "bare":
-            database.execute(
-                f"CREATE TABLE kept AS SELECT * EXCLUDE (nth) FROM ({NTH[unit]} FROM '{path}') WHERE nth <= 10"
-            )
+            parts = -(-parquet.read_metadata(path).num_rows // BLOCK)  # as many users at a time as there is memory for
+            for part in range(parts):
+                into = "INSERT INTO kept" if part else "CREATE TABLE kept AS"
+                some = f"{NTH[unit]} FROM '{path}' WHERE HASH(user) % {parts} = {part}"
+                database.execute(f"{into} SELECT * EXCLUDE (nth) FROM ({some}) WHERE nth <= 10")
         for name in asked:
             select, group = SQL[name][1:]
             text = f"SELECT {select} FROM {place}{group}"
