@@ -29,14 +29,16 @@ _CHUNK = 1 << 14  # words of coins made in one go, so that they stay in a core's
 
 
 @lru_cache(maxsize=_TABLES)
-def laplace_table(scale: Fraction, two_sided: bool, width: int) -> Table:
-    """P[k] proportional to exp(-|k| / scale)."""
+def _laplace_table(top: int, bottom: int, two_sided: bool, width: int) -> Table:
+    """P[k] proportional to exp(-|k| / scale), scale = top / bottom: two integers are sooner found than a fraction."""
+    scale = Fraction(top, bottom)
     return Table(Exponent(1 / scale, Fraction(0), math.ceil(scale)), two_sided, width)
 
 
 @lru_cache(maxsize=_TABLES)
-def gaussian_table(sigma2: Fraction, width: int) -> Table:
-    """P[k] proportional to exp(-k^2 / (2 sigma2)); the spread is at least sigma."""
+def _gaussian_table(top: int, bottom: int, width: int) -> Table:
+    """P[k] proportional to exp(-k^2 / (2 sigma2)), sigma2 = top / bottom; the spread is at least sigma."""
+    sigma2 = Fraction(top, bottom)
     return Table(Exponent(Fraction(0), 1 / (2 * sigma2), math.isqrt(math.floor(sigma2)) + 1), True, width)
 
 
@@ -46,7 +48,7 @@ def laplace(scale: Fraction, source: Source) -> int: ...
 def laplace(scale: Fraction, source: Source, n: int) -> Draws: ...
 def laplace(scale: Fraction, source: Source, n: int | None = None) -> int | Draws:
     """The discrete Laplace law, P[k] = (1 - q)/(1 + q) q^|k| with q = exp(-1/scale)."""
-    table = laplace_table(scale, True, source.width)
+    table = _laplace_table(scale.numerator, scale.denominator, True, source.width)
     return table.one(source) if n is None else table.many(n, source)
 
 
@@ -56,7 +58,7 @@ def geometric(scale: Fraction, source: Source) -> int: ...
 def geometric(scale: Fraction, source: Source, n: int) -> Draws: ...
 def geometric(scale: Fraction, source: Source, n: int | None = None) -> int | Draws:
     """The geometric law on 0, 1, 2, ...: P[k] = (1 - q) q^k with q = exp(-1/scale)."""
-    table = laplace_table(scale, False, source.width)
+    table = _laplace_table(scale.numerator, scale.denominator, False, source.width)
     return table.one(source) if n is None else table.many(n, source)
 
 
@@ -66,7 +68,7 @@ def gaussian(sigma2: Fraction, source: Source) -> int: ...
 def gaussian(sigma2: Fraction, source: Source, n: int) -> Draws: ...
 def gaussian(sigma2: Fraction, source: Source, n: int | None = None) -> int | Draws:
     """The discrete Gaussian law, P[k] proportional to exp(-k^2 / (2 sigma2))."""
-    table = gaussian_table(sigma2, source.width)
+    table = _gaussian_table(sigma2.numerator, sigma2.denominator, source.width)
     return table.one(source) if n is None else table.many(n, source)
 
 

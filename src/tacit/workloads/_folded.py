@@ -1,8 +1,8 @@
 """A product of coefficients on each axis, as rows and columns of the table of all cells.
 
 The leading axes make rows and the trailing ones columns (`_layout.py`), so a query is an outer product r c' and its
-answer r' T c, which reads the table once.  To multiply cells by 1 + b times their coefficient only the rows that a
-query holds are read, and no array of the table's size is made:
+answer r' T c, which reads the table once.  To multiply cells by 1 + b times their coefficient, 1 + b r c' is made where
+they are few.  Else only the rows that a query holds are read, and no array of the table's size is made:
 
     columns all 1             runs of rows of 0 and 1, times a number; any others, all rows times one each
     a short row               runs of rows, times a row of factors, repeated to a block
@@ -12,14 +12,15 @@ query holds are read, and no array of the table's size is made:
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Mapping
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ._layout import LARGEST, blocks
+from ._layout import FEW, LARGEST, blocks
 from .data import Floats
 
 _CHUNK = 1 << 17  # cells of a long row that are gone through together
@@ -37,12 +38,15 @@ class Folded:
     @classmethod
     def of(cls, shape: tuple[int, ...], factors: Mapping[int, NDArray[Any]]) -> Folded:
         """From a vector of coefficients on each of some axes; on others they are 1."""
-        lead = blocks(shape)
+        lead = _lead(shape)
         return cls(_outer(shape, factors, range(lead)), _outer(shape, factors, range(lead, len(shape))))
 
     def sum(self, values: Floats) -> float:
         """The coefficients times the cells, of a contiguous table."""
-        table, sums = values.reshape(self.rows.size, self.columns.size), np.zeros(self.rows.size)
+        table = values.reshape(self.rows.size, self.columns.size)
+        if table.size <= FEW:
+            return float(np.vdot(self.rows, np.vecdot(table, self.columns)))
+        sums = np.zeros(self.rows.size)
         for chunk in self._chunks():
             part, columns = table[:, chunk], self._floats(chunk)
             cut = columns.size - columns.size % _DOT
@@ -73,7 +77,9 @@ class Folded:
         In place, for rows and columns of which one is of 0 and 1; `by` is not 0, and above -1 over the largest.
         """
         table = values.reshape(self.rows.size, self.columns.size)
-        if not _bits(self.rows):
+        if table.size <= FEW:
+            table *= np.multiply.outer(self.rows * by, self.columns) + 1
+        elif not _bits(self.rows):
             table *= (self.rows * by + 1)[:, None]
         elif self.columns.size <= LARGEST:
             self._scale_short(table, by)
@@ -133,19 +139,33 @@ class Folded:
         return (slice(left, left + _CHUNK) for left in range(0, self.columns.size, _CHUNK))
 
 
-def _outer(shape: tuple[int, ...], factors: Mapping[int, NDArray[Any]], axes: range) -> Floats:
+@lru_cache(maxsize=64)
+def _lead(shape: tuple[int, ...]) -> int:
+    """How many axes make rows: of few cells about as many as columns, which are then the quickest made."""
+    if math.prod(shape) > FEW:
+        return blocks(shape)
+    return min(range(len(shape) + 1), key=lambda lead: math.prod(shape[:lead]) + math.prod(shape[lead:]))
+
+
+def _outer(shape: tuple[int, ...], factors: Mapping[int, Floats], axes: range) -> Floats:
     """The product of what is on each axis; axes side by side on which all is 1 are one."""
-    found, free = np.ones(1), 1
+    found, free = None, 1
     for axis in reversed(axes):  # so that inner loops are long
-        if axis in factors:
-            found, free = np.multiply.outer(factors[axis], _repeated(found, free)).ravel(), 1
-        else:
+        if axis not in factors:
             free *= shape[axis]
-    return _repeated(found, free)
+            continue
+        vector = factors[axis]
+        found = vector.repeat(free) if found is None else np.multiply.outer(vector, _repeated(found, free)).ravel()
+        free = 1
+    return np.ones(free) if found is None else _repeated(found, free)
 
 
 def _repeated(vector: Floats, times: int) -> Floats:
-    return vector if times == 1 else np.multiply.outer(np.ones(times), vector).ravel()
+    if times == 1:
+        return vector
+    found = np.empty((times, vector.size))
+    found[:] = vector
+    return found.ravel()
 
 
 def _narrowest(vector: Floats) -> NDArray[Any]:

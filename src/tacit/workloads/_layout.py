@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from .domain import Axes
 
 _BLOCK = 1 << 13  # cells; what NumPy does not buffer, and still stays in a core's cache
+FEW = 1 << 13  # cells that are sooner gone through than a loop over them is set up
 _LEAST, LARGEST = 1 << 9, 1 << 17  # of a block where axes are long
 _PLACES = 1 << 8  # on the leading axes that are gone through one by one
 

@@ -114,8 +114,8 @@ class Question:
 
     def check(self, domain: Domain) -> None:
         """Whether it is one on this domain."""
-        known = set(self.axes) <= set(domain.all)
-        if not known or any(len(steps) != domain.cells(axes) for axes, steps in self.factors):
+        inside = not self.axes or 0 <= self.axes[0] <= self.axes[-1] < len(domain.shape)  # they are in order
+        if not inside or any(len(steps) != domain.cells(axes) for axes, steps in self.factors):
             raise BadParameter("question", f"for {self.axes}", "one on the domain, a coefficient for each value")
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -173,6 +173,11 @@ class Weights(Model):
         return in_memory(self.values)
 
     @cached_property
+    def _place(self) -> dict[int, int]:
+        """Where each axis is in memory."""
+        return {axis: i for i, axis in enumerate(self._order)}
+
+    @cached_property
     def _cells(self) -> Floats:
         """The weights as they lie in memory: the same numbers, the axes in their order there."""
         return self.values.transpose(self._order)
@@ -208,12 +213,12 @@ class Weights(Model):
             return None
         if not self._last or self._last[0][0] is not question:
             question.check(self.domain)
+            unit = float(question.grid)
             if question.joint:
                 table = question.vectors[0].reshape(self.domain.shape).transpose(self._order)
-                folded = Folded(np.ones(1), table.ravel().astype(float) * float(question.grid))
+                folded = Folded(np.ones(1), table.ravel().astype(float) * unit)
             else:
-                vectors = {a: v * float(question.grid) for a, v in zip(question.axes, question.vectors, strict=True)}
-                factors = {i: vectors[axis] for i, axis in enumerate(self._order) if axis in vectors}
+                factors = {self._place[a]: v * unit for a, v in zip(question.axes, question.vectors, strict=True)}
                 folded = Folded.of(self._cells.shape, factors)
             self._last[:] = [(question, folded)]
         return self._last[0][1]

@@ -282,22 +282,22 @@ class PrivateMultiplicativeWeights(Interactive[Sequence[Asked], Told, State, Ask
 
     def step(self, state: State, value: Asked, source: Source) -> tuple[State, Answer]:
         """The next state and an answer, for ever: `over` says when the data have no more part in it."""
-        question, live = value[0], self._live(state)
+        question, live, unit = value[0], self._live(state), float(self.grid)
         guess = question.answer(live.weights)
-        told, asked = round(guess / float(self.grid)), state.asked + 1
+        told, asked = round(guess / unit), state.asked + 1
         if self.over(state):
-            return live.next(state.bar, asked), Answer(told * float(self.grid), "unchecked model", None)
+            return live.next(state.bar, asked), Answer(told * unit, "unchecked model", None)
         truth = self.truth(value)
         promise = self._promise if asked <= self.questions else None
         if abs(truth - told) + self.comparisons.query_noise.draw(source) < state.bar:
-            return live.next(state.bar, asked), Answer(told * float(self.grid), "model", promise)
+            return live.next(state.bar, asked), Answer(told * unit, "model", promise)
         number = truth + int(self.number.draw(source, None))
         move = self.move(question, guess, number)
         bar = self.comparisons.begin(source).bar if self.renewed else state.bar
         before = state.moves if isinstance(state.moves, Moves) else Moves(state.moves)
         live.moves = before.then(move)  # first: if the next line is interrupted, the state makes its model again
         live.fallen += live.weights.move(question, move.by, guess)
-        return live.next(bar, asked), Answer(number * float(self.grid), "data", promise)
+        return live.next(bar, asked), Answer(number * unit, "data", promise)
 
     def law(self, x: Sequence[Asked]) -> Transcripts:
         return Transcripts(self, tuple(x))
