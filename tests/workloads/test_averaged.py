@@ -114,12 +114,14 @@ def test_no_laplace_noise_counts_for_more_than_is_said(shape, pick):
     scales = np.repeat([float(n.scale) for n in noises], [domain.cells(s) for s in sets])
     model = averaged(domain, sets, noises)
     for part in extra(domain).parts:
-        own = np.array([part.vector(i) for i in range(part.queries)]) @ cells * scales
+        steps = np.array([part.vector(i) for i in range(part.queries)]) @ cells
+        own = steps * scales
         for axes, members, each in pieces(part):
             found = model._energies([axes], each)
             known = np.isfinite(found[:, 1])
             np.testing.assert_allclose(found[known, 1], np.square(own[members][known]).sum(axis=1), rtol=1e-8)
-            assert (found[known, 2] >= np.abs(own[members][known]).max(axis=1) * (1 - 1e-9)).all()
+            np.testing.assert_allclose(found[known, 2], np.square(steps[members][known]).sum(axis=1), rtol=1e-8)
+            assert (found[known, 3] >= np.abs(own[members][known]).max(axis=1) * (1 - 1e-9)).all()
 
 
 @pytest.mark.parametrize("price", [Price.of(epsilon=1), Price.of(epsilon=20), Price.of(rho="0.5")], ids=str)

@@ -149,7 +149,7 @@ def test_stacks_of_tables_are_as_one_by_one(shape, seed):
     domain, rng = domain_of([*shape, 2, 2]), np.random.default_rng(seed)
     sets = [a for a in subsets(domain.all) if len(a) < 4 and all(domain.shape[i] > 1 for i in a)]
     noisy = {a: centred(rng.normal(0, 20, [domain.shape[i] for i in a])) if a else np.array(90.0) for a in sets}
-    model = Residuals(domain, noisy, dict.fromkeys(sets, Energy(25.0, 25.0, 5.0)), laplace=False)
+    model = Residuals(domain, noisy, dict.fromkeys(sets, Energy(25.0, 25.0, 1.0, 5.0)), laplace=False)
     near: dict = {}
     for a in sets:
         table = model.shrunk().marginal(a)
@@ -260,7 +260,7 @@ def test_of_a_table_of_many_attributes_little_is_looked_at():
     """All 2^30 subsets of what was not measured would take days."""
     domain = domain_of([2] * 30)
     model = Residual().release(marginals(domain, k=1), some_rows(domain, 9), Price.of(rho=1), Seeded(1)).model
-    assert model.energy(domain.all) == (math.inf,) * 3
+    assert model.energy(domain.all) == (math.inf,) * 4
     assert np.isfinite(model.energy((0,))).all()
 
 

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from scipy.special import ndtr
 
 from tacit import Gaussian, Laplace
 from tacit.testing.sources import Seeded
@@ -20,7 +21,11 @@ def law(noise, terms):
 
 
 @pytest.mark.parametrize("terms", [1, 2, 3, 10, 40])
-@pytest.mark.parametrize("noise", [Laplace(epsilon=1), Laplace(epsilon="0.2"), Gaussian(rho="0.1")], ids=repr)
+@pytest.mark.parametrize(
+    "noise",
+    [Laplace(epsilon=1), Laplace(epsilon="0.2"), Gaussian(rho="0.1"), Gaussian(rho="0.002"), Gaussian(rho=2)],
+    ids=repr,
+)
 def test_sums_of_noises(noise, terms):
     values, masses = law(noise, terms)
     spread = Spread.of(noise, np.array([float(terms)]))
@@ -31,6 +36,25 @@ def test_sums_of_noises(noise, terms):
         assert masses[np.abs(values) > bound].sum() <= beta
         exact = values[np.searchsorted(np.cumsum(masses), 1 - beta / 2)]
         assert bound <= 2.2 * exact + 1  # and not far above the truth
+
+
+@pytest.mark.parametrize("rho", [0.00002, 0.002, 0.1, 0.4, 0.5, 0.6, 1, 2, 10, 100])
+def test_a_discrete_gaussian_is_within_one_step_of_a_normal(rho):
+    """P[N > m] <= P[Z >= m] <= P[N >= m - 1], which is what couples the two, as far as floats tell."""
+    noise = Gaussian(rho=rho)
+    sigma = noise.sigma
+    for m in {1, 2, 3, *np.linspace(1, 30 * sigma, 40).astype(int).tolist()} - {0}:
+        upper = noise.noise().at_least(m)
+        assert ndtr(-m / sigma) * (1 - 1e-12) <= upper <= ndtr(-(m - 1) / sigma) * (1 + 1e-12)
+
+
+@pytest.mark.parametrize(("rho", "within"), [("0.002", 2.3), ("0.0002", 2.1), ("0.000002", 1.98)])
+def test_gaussian_noise_is_stated_nearly_as_normal_noise_is(rho, within):
+    noise = Gaussian(rho=rho)
+    for spread in (Spread.of(noise, np.array([9.0])), Spread.of(noise, np.array([7.3]), 1.0)):
+        assert 1.96 < spread.reach(0.05)[0] / spread.deviations[0] < within
+    one = Spread.of(noise, np.ones(1))
+    assert one.reach(0.05)[0] == pytest.approx(1.96 * noise.sigma + 1, rel=1e-3)
 
 
 @pytest.mark.parametrize("terms", [1, 2, 5, 30, 200])
@@ -68,8 +92,10 @@ def test_one_noise_above_all_others(parts, epsilon):
     m = sum(part**2 for part in parts) / parts[0] ** 2
     scale, sd = float(noise.scale), np.sqrt([values**2 @ masses])
     grain = 0.5 - scale * np.log(2 - m)
-    spread = Spread(True, sd, np.array([m * scale**2]), np.array([scale]), np.array([grain]), np.array([np.inf]))
-    without = Spread(True, sd, spread.energies, spread.largest, np.zeros(1), spread.rates)
+    spread = Spread(
+        True, sd, np.array([m * scale**2]), np.array([scale]), np.array([grain]), np.zeros(1), np.array([np.inf])
+    )
+    without = Spread(True, sd, spread.energies, spread.largest, np.zeros(1), np.zeros(1), spread.rates)
     for beta in (0.3, 0.05, 1e-3, 1e-6):
         assert masses[np.abs(values) > spread.reach(beta)].sum() <= beta
         assert spread.reach(beta) <= without.reach(beta)

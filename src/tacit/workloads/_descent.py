@@ -77,10 +77,10 @@ class Descent:
         """The errors of the sums of the first few nodes, where so many levels are counted."""
         squares = [np.array([self.branching / 4 if level else float(self.nodes[0])]) for level in range(levels)]
         each = [Spread.of(noise, s, 1.0) for noise, s in zip(self.noises[design][:levels], squares, strict=True)]
-        square = np.sum([e.deviations**2 for e in each], axis=0)
-        energy, largest = np.sum([e.energies for e in each], axis=0), np.max([e.largest for e in each], axis=0)
+        square, largest = np.sum([e.deviations**2 for e in each], axis=0), np.max([e.largest for e in each], axis=0)
+        energy, steps = np.sum([e.energies for e in each], axis=0), np.sum([e.steps for e in each], axis=0)
         none = np.zeros(1)
-        widest = Spread(each[0].laplace, np.sqrt(square), energy, largest, none, none + math.inf)
+        widest = Spread(each[0].laplace, np.sqrt(square), energy, largest, none, steps, none + math.inf)
         return Sums(sum(self.nodes) * len(self.noises), widest)
 
     def drawn(self, n: int | None) -> float:

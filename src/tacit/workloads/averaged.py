@@ -59,7 +59,7 @@ class Averaged(Residuals):
 
     def spread(self, tables: list[Axes]) -> Spread:
         every = super().spread(tables)
-        s, _, b = np.array([self.own.get(axes, (1.0, 0.0, 0.0)) for axes in tables]).reshape(-1, 3).T
+        s, _, _, b = np.array([self.own.get(axes, (1.0, 0.0, 0.0, 0.0)) for axes in tables]).reshape(-1, 4).T
         a = np.where(np.isfinite(every.deviations), every.deviations**2 / s, 0.0)
         c = a * b
         m = np.divide(every.energies, c**2, out=np.full_like(c, np.inf), where=c > 0)
@@ -74,6 +74,7 @@ def averaged(
     """From the noise of each table; without the tables themselves the errors are known, and no more."""
     trust: defaultdict[Axes, float] = defaultdict(float)  # sums of 1 / v, in parts of the largest 1 / s_S
     square: defaultdict[Axes, float] = defaultdict(float)
+    steps: defaultdict[Axes, float] = defaultdict(float)
     scale: defaultdict[Axes, float] = defaultdict(float)
     said: dict[Axes, Floats] = {}
     own = {key: Energy.of(noise, 1) for key, noise in {id(noise): noise for noise in noises}.items()}
@@ -90,12 +91,15 @@ def averaged(
                 for part in parts:
                     trust[part] += weight
                     square[part] += weight**2 * each.square * cells
+                    steps[part] += weight**2 * each.steps * cells
                     scale[part] = max(scale[part], weight * each.scale)
                 if tables is not None:
                     stack = np.array([tables[i] for i in some]).sum(axis=tuple(1 + i for i in others))
                     for part, one in zip(parts, centred(stack, first=1) * weight, strict=True):
                         said[part] = said[part] + one if part in said else one
-    energies = {part: Energy(least / t, square[part] / t**2, scale[part] / t) for part, t in trust.items()}
+    energies = {
+        part: Energy(least / t, square[part] / t**2, steps[part] / t**2, scale[part] / t) for part, t in trust.items()
+    }
     residuals = {part: table / trust[part] for part, table in said.items()}
     each_own = {axes: own[id(noise)] for axes, noise in zip(sets, noises, strict=True)}
     return Averaged(domain, residuals, energies, each_own, laplace=isinstance(noises[0], Laplace))

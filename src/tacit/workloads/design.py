@@ -66,8 +66,8 @@ def spread(tree: Tree, noises: list[Noise | None], variances: Floats, rate: floa
     scales = iter(np.sqrt(squares))
     most = tree.largest([0.0 if noise is None else float(next(scales)) for noise in noises])
     largest = np.minimum(np.sqrt(energies), most)
-    none = np.zeros(len(variances))
-    return Spread(laplace, np.sqrt(variances), energies, largest, none, none + rate)
+    steps, none = variances / min(map(variance, measured)), np.zeros(len(variances))
+    return Spread(laplace, np.sqrt(variances), energies, largest, none, steps, none + rate)
 
 
 def range_spread(tree: Tree, noises: list[Noise | None], ranges: Ranges, rate: float = math.inf) -> Spread:

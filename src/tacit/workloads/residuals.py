@@ -43,10 +43,11 @@ _STACK = 1 << 18  # cells of tables that are worked on together
 
 
 class Energy(NamedTuple):
-    """Of one noise: its variance, the square of its scale, and its scale, in counts."""
+    """Of one noise: its variance, the square of its scale, that of its steps, and its scale, in counts."""
 
     variance: float
     square: float
+    steps: float
     scale: float
 
     @classmethod
@@ -55,7 +56,7 @@ class Energy(NamedTuple):
         size = float(noise.scale) if isinstance(noise, Laplace) else noise.sigma
         smooth = not isinstance(noise, Laplace) and size > 4  # there sigma^2 is within exp(-300) (Poisson summation)
         square = size**2 if smooth else variance(noise)
-        return cls(square / steps**2, size**2 / steps**2, size / steps)
+        return cls(square / steps**2, size**2 / steps**2, 1 / steps**2, size / steps)
 
 
 def subsets(axes: Axes) -> Iterator[Axes]:
@@ -135,11 +136,11 @@ class Residuals(Model):
     def _known(self) -> tuple[dict[Axes, int], Floats]:
         """The place of each energy, and all of them; the last is that of what was not measured."""
         places = {axes: i for i, axes in enumerate(self.energies)}
-        return places, np.array([*self.energies.values(), [math.inf] * 3])
+        return places, np.array([*self.energies.values(), [math.inf] * 4])
 
     def _marginals(self, tables: Sequence[Axes]) -> Floats:
         """The energies of one cell of each."""
-        found, held = np.zeros((len(tables), 3)), [self._several(axes) for axes in tables]
+        found, held = np.zeros((len(tables), 4)), [self._several(axes) for axes in tables]
         for k in set(map(len, held)):
             where = [i for i, axes in enumerate(held) if len(axes) == k]
             sets = [held[i] for i in where]
@@ -153,18 +154,18 @@ class Residuals(Model):
 
     def _energies(self, sets: Sequence[Axes], pieces: Pieces) -> Floats:
         """Those of queries on sets of one length, one for each, or all on one."""
-        (at, known), found = self._known, np.zeros((1, 3))
+        (at, known), found = self._known, np.zeros((1, 4))
         if len(sets[0]) > _DEEPEST:
-            return np.full((len(pieces(())[0]), 3), math.inf)
+            return np.full((len(pieces(())[0]), 4), math.inf)
         for places in subsets(tuple(range(len(sets[0])))):
             squares, largest = pieces(places)
             each = known[[at.get(part, -1) for part in within(sets, places)]]
             each = np.where(squares[:, None] > 0, each, 0)  # what is not asked for need not be known
-            top = self._largest(found[:, 2], each[:, 2] * largest)
-            found = np.column_stack([found[:, :2] + each[:, :2] * squares[:, None], top])
+            top = self._largest(found[:, 3], each[:, 3] * largest)
+            found = np.column_stack([found[:, :3] + each[:, :3] * squares[:, None], top])
             if np.isinf(top).all():
                 break  # the other subsets, which may be many, tell no more
-        found[:, 2] = np.minimum(found[:, 2], np.sqrt(found[:, 1]))
+        found[:, 3] = np.minimum(found[:, 3], np.sqrt(found[:, 1]))
         return found
 
     def spread(self, tables: list[Axes]) -> Spread:
@@ -172,8 +173,8 @@ class Residuals(Model):
         return self._spread(self._marginals(tables))
 
     def _spread(self, found: Floats) -> Spread:
-        none = np.zeros(len(found))
-        return Spread(self.laplace, np.sqrt(found[:, 0]), found[:, 1], found[:, 2], none, none + np.inf)
+        (variances, energies, steps, largest), none = found.T, np.zeros(len(found))
+        return Spread(self.laplace, np.sqrt(variances), energies, largest, none, steps, none + np.inf)
 
     def reach(self, workload: Workload, beta: float) -> Floats | None:
         known = [part.axes if isinstance(part, Marginal) else None for part in workload.parts]

@@ -20,12 +20,22 @@ E exp(l Z) = 1 / (1 - (cosh l - 1) / (cosh(1/b) - 1)) <= 1 / (1 - (b l)^2), as c
 every x < 1 valid,  t = C min_x (ln(2 / beta) - m ln(1 - x^2)) / x  is enough; the best of a grid is taken.  For a
 discrete Gaussian noise E exp(l Z) <= exp((l sigma)^2 / 2) gives t = sqrt(2 V ln(2 / beta)).
 
+Steps of Gaussian noise.  A discrete Gaussian Z in steps of 1 and a normal N of the same sigma can be drawn together so
+that |Z - N| <= 1: by one quantile, as P[N > m] <= P[Z >= m] <= P[N >= m - 1] for m >= 1.  Compare the sums of f(k) =
+exp(-k^2 / (2 sigma^2)) with integrals.  On the right, that of all f is at least its integral.  On the left, it is at
+most 1 + 1 / (2 sigma) times that, and from sigma = 1 on 1 + 3 exp(-2 pi^2 sigma^2) times, by Poisson's formula; but the
+sum from m on is at least 1 + 1 / (2 sigma^2) times its integral, as f(k) is of the mean of f on [k, k + 1].  So
+D = Z - N is bounded and symmetric.  With steps g_i and G = sum (a_i g_i)^2, Hoeffding's inequality has sum a_i g_i D_i
+within sqrt(2 G ln(2 / b)) but for b.  Then t = sqrt(V) z + sqrt(2 G ln(2 / b)) is enough, P[|N(0, 1)| > z] = beta - b,
+and t = sqrt(V) z + sqrt(G) for one noise, b = 0.  The best b is about sqrt(G / V) beta / 2; any is right.
+
 One above all.  If a Z has c = a b, and the rest R of the sum V - c^2 < c^2, then P[|a Z + R| > t] given R is at most
 exp(-(t - a g / 2) / c) cosh(R / c), also where |R| > t, and E cosh(R / c) <= 1 / (1 - (V - c^2) / c^2) as above.  So
 t = c ln(1 / beta) + a g / 2 - c ln(2 - V / c^2)  is enough, which for one noise is what was said of it.
 
-References.  Kotz, Kozubowski, Podgorski, The Laplace Distribution (2001), 2.3; Boucheron, Lugosi, Massart (2013), 2.4;
-Canonne, Kamath, Steinke, NeurIPS 2020, for the moments of the discrete Gaussian; DLMF 15.8 and 10.32.
+References.  Kotz, Kozubowski, Podgorski, The Laplace Distribution (2001), 2.3; Boucheron, Lugosi, Massart (2013), 2.4
+and 2.6; Canonne, Kamath, Steinke, NeurIPS 2020, for the moments of the discrete Gaussian and its upper tail; DLMF 15.8
+and 10.32.
 """
 
 from __future__ import annotations
@@ -35,13 +45,14 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-from scipy.special import hyp2f1, ive
+from scipy.special import hyp2f1, ive, ndtri
 
 from ..mechanisms import Laplace
 from .data import Floats
 from .price import Noise, variance
 
 _MANY = 40.0  # noises whose sum is as good as that of any number more
+_PART = 2.0**-40  # the least part of beta that steps have
 _SMOOTH = 1e8  # a variance, in steps, that makes steps invisible
 _TILTS = np.concatenate([np.geomspace(1e-5, 0.5, 200), 1 - np.geomspace(0.5, 1e-4, 80)[1:]])
 
@@ -50,7 +61,8 @@ _TILTS = np.concatenate([np.geomspace(1e-5, 0.5, 200), 1 - np.geomspace(0.5, 1e-
 class Spread:
     """Errors of queries: `energies` is V, `largest` is C, and `grain` what is added where one noise is above all.
 
-    `rates` is r: the variance of each in steps of its coefficients, or infinite, if steps are not looked at.
+    `steps` is G, which is of use for Gaussian noise.  `rates` is r: the variance of each in steps of its coefficients,
+    or infinite, if steps are not looked at.
     """
 
     laplace: bool
@@ -58,6 +70,7 @@ class Spread:
     energies: Floats
     largest: Floats
     grain: Floats
+    steps: Floats
     rates: Floats
 
     @classmethod
@@ -73,11 +86,12 @@ class Spread:
         size = float(noise.scale) if isinstance(noise, Laplace) else noise.sigma
         top = np.broadcast_to(np.asarray(1.0 if largest is None else largest), squares.shape)
         deviations = np.sqrt(squares * variance(noise)) * step
-        grain = np.where((squares == 1) & (largest is None), step / 2, 0.0)
+        laplace, alone = isinstance(noise, Laplace), (squares == 1) & (largest is None)
+        grain = np.where(alone, step / 2 if laplace else step, 0.0)
         if terms is None:
             terms = np.divide(squares, top**2, out=np.ones_like(squares), where=(top > 0) & np.isfinite(top))
         rates = np.broadcast_to(terms * variance(noise), squares.shape)
-        return cls(isinstance(noise, Laplace), deviations, squares * size**2, top * size, grain, rates)
+        return cls(laplace, deviations, squares * size**2, top * size, grain, squares * step**2, rates)
 
     def __len__(self) -> int:
         return len(self.deviations)
@@ -103,7 +117,7 @@ class Spread:
     def reach(self, beta: float) -> Floats:
         """What each error is within, with probability at least 1 - beta each."""
         if not self.laplace:
-            tails = np.sqrt(2 * self.energies * math.log(2 / beta))
+            tails = np.minimum(self._normal(beta), np.sqrt(2 * self.energies * math.log(2 / beta)))
             return np.minimum(tails, self.deviations / math.sqrt(beta)) * (1 + 1e-12)  # the latter by Chebyshev
         digits = 10.0 ** (np.floor(np.log10(np.maximum(self._terms, 1e-9))) - 2)
         few, at = np.unique(np.ceil(self._terms / digits) * digits, return_inverse=True)  # upward, to three digits
@@ -113,6 +127,15 @@ class Spread:
         least: Floats = np.where(self.grain > 0, np.minimum(alone, together), together) * (1 + 1e-12)
         return least
 
+    def _normal(self, beta: float) -> Floats:
+        """The same of Gaussian noise, by normal ones that are near."""
+        deviations, steps = np.sqrt(self.energies), np.sqrt(self.steps)
+        known = (self.energies > 0) & np.isfinite(self.energies)
+        b = beta * np.clip(np.divide(steps, deviations, out=np.ones_like(steps), where=known), _PART, 1) / 2
+        together = deviations * -ndtri((beta - b) / 2) + steps * np.sqrt(2 * np.log(2 / b))
+        alone = deviations * -ndtri(beta / 2) + self.grain
+        return np.asarray(np.where(self.grain > 0, np.minimum(alone, together), together))
+
     def worst(self, beta: float) -> float:
         """What the largest of all errors is within, by a union bound."""
         return float(self.reach(beta / len(self)).max())
@@ -120,6 +143,6 @@ class Spread:
 
 def joined(spreads: list[Spread], times: list[int]) -> Spread:
     """Errors one after the other, each of them so many times, under one kind of noise."""
-    names = ("deviations", "energies", "largest", "grain", "rates")
+    names = ("deviations", "energies", "largest", "grain", "steps", "rates")
     each = (np.concatenate([getattr(s, name) for s in spreads]) for name in names)
     return Spread(spreads[0].laplace, *(np.repeat(values, times) for values in each))
