@@ -120,8 +120,8 @@ def test_no_laplace_noise_counts_for_more_than_is_said(shape, pick):
             found = model._energies([axes], each)
             known = np.isfinite(found[:, 1])
             np.testing.assert_allclose(found[known, 1], np.square(own[members][known]).sum(axis=1), rtol=1e-8)
-            np.testing.assert_allclose(found[known, 2], np.square(steps[members][known]).sum(axis=1), rtol=1e-8)
-            assert (found[known, 3] >= np.abs(own[members][known]).max(axis=1) * (1 - 1e-9)).all()
+            np.testing.assert_allclose(found[known, 3], np.square(steps[members][known]).sum(axis=1), rtol=1e-8)
+            assert (found[known, 2] >= np.abs(own[members][known]).max(axis=1) * (1 - 1e-9)).all()
 
 
 @pytest.mark.parametrize("price", [Price.of(epsilon=1), Price.of(epsilon=20), Price.of(rho="0.5")], ids=str)

@@ -149,7 +149,7 @@ def test_stacks_of_tables_are_as_one_by_one(shape, seed):
     domain, rng = domain_of([*shape, 2, 2]), np.random.default_rng(seed)
     sets = [a for a in subsets(domain.all) if len(a) < 4 and all(domain.shape[i] > 1 for i in a)]
     noisy = {a: centred(rng.normal(0, 20, [domain.shape[i] for i in a])) if a else np.array(90.0) for a in sets}
-    model = Residuals(domain, noisy, dict.fromkeys(sets, Energy(25.0, 25.0, 1.0, 5.0)), laplace=False)
+    model = Residuals(domain, noisy, dict.fromkeys(sets, Energy(25.0, 25.0, 5.0, 1.0)), laplace=False)
     near: dict = {}
     for a in sets:
         table = model.shrunk().marginal(a)

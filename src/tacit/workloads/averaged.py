@@ -59,7 +59,7 @@ class Averaged(Residuals):
 
     def spread(self, tables: list[Axes]) -> Spread:
         every = super().spread(tables)
-        s, _, _, b = np.array([self.own.get(axes, (1.0, 0.0, 0.0, 0.0)) for axes in tables]).reshape(-1, 4).T
+        s, _, b, _ = np.array([self.own.get(axes, (1.0, 0.0, 0.0, 0.0)) for axes in tables]).reshape(-1, 4).T
         a = np.where(np.isfinite(every.deviations), every.deviations**2 / s, 0.0)
         c = a * b
         m = np.divide(every.energies, c**2, out=np.full_like(c, np.inf), where=c > 0)
@@ -98,7 +98,7 @@ def averaged(
                     for part, one in zip(parts, centred(stack, first=1) * weight, strict=True):
                         said[part] = said[part] + one if part in said else one
     energies = {
-        part: Energy(least / t, square[part] / t**2, steps[part] / t**2, scale[part] / t) for part, t in trust.items()
+        part: Energy(least / t, square[part] / t**2, scale[part] / t, steps[part] / t**2) for part, t in trust.items()
     }
     residuals = {part: table / trust[part] for part, table in said.items()}
     each_own = {axes: own[id(noise)] for axes, noise in zip(sets, noises, strict=True)}

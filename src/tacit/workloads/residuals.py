@@ -43,12 +43,12 @@ _STACK = 1 << 18  # cells of tables that are worked on together
 
 
 class Energy(NamedTuple):
-    """Of one noise: its variance, the square of its scale, that of its steps, and its scale, in counts."""
+    """Of one noise: its variance, the square of its scale, its scale, and the square of its steps, in counts."""
 
     variance: float
     square: float
-    steps: float
     scale: float
+    steps: float = math.inf  # as in what was written before they were told
 
     @classmethod
     def of(cls, noise: Noise, steps: int) -> Energy:
@@ -56,7 +56,7 @@ class Energy(NamedTuple):
         size = float(noise.scale) if isinstance(noise, Laplace) else noise.sigma
         smooth = not isinstance(noise, Laplace) and size > 4  # there sigma^2 is within exp(-300) (Poisson summation)
         square = size**2 if smooth else variance(noise)
-        return cls(square / steps**2, size**2 / steps**2, 1 / steps**2, size / steps)
+        return cls(square / steps**2, size**2 / steps**2, size / steps, 1 / steps**2)
 
 
 def subsets(axes: Axes) -> Iterator[Axes]:
@@ -161,11 +161,12 @@ class Residuals(Model):
             squares, largest = pieces(places)
             each = known[[at.get(part, -1) for part in within(sets, places)]]
             each = np.where(squares[:, None] > 0, each, 0)  # what is not asked for need not be known
-            top = self._largest(found[:, 3], each[:, 3] * largest)
-            found = np.column_stack([found[:, :3] + each[:, :3] * squares[:, None], top])
+            top = self._largest(found[:, 2], each[:, 2] * largest)
+            found = found + each * squares[:, None]
+            found[:, 2] = top
             if np.isinf(top).all():
                 break  # the other subsets, which may be many, tell no more
-        found[:, 3] = np.minimum(found[:, 3], np.sqrt(found[:, 1]))
+        found[:, 2] = np.minimum(found[:, 2], np.sqrt(found[:, 1]))
         return found
 
     def spread(self, tables: list[Axes]) -> Spread:
@@ -173,7 +174,7 @@ class Residuals(Model):
         return self._spread(self._marginals(tables))
 
     def _spread(self, found: Floats) -> Spread:
-        (variances, energies, steps, largest), none = found.T, np.zeros(len(found))
+        (variances, energies, largest, steps), none = found.T, np.zeros(len(found))
         return Spread(self.laplace, np.sqrt(variances), energies, largest, none, steps, none + np.inf)
 
     def reach(self, workload: Workload, beta: float) -> Floats | None:
