@@ -1,6 +1,7 @@
 """Defects that others had, or DuckDB has, where tables meet integers: each by its name, each held off here."""
 
 import datetime
+import itertools
 import random
 
 import numpy as np
@@ -258,3 +259,40 @@ def test_duckdb_makes_one_constant_of_several(several):
     again, binned = build.add(once, build.constant(-100)), build.floor(build.divide(x, build.constant(7)))
     plan = Plan(t.schema.scan(), (), tuple(Total(e) for e in (x, once, again, binned)))
     assert int(ask([t], plan).cells[0][0]) == sum(range(-100, -80)) + 20 * sum(several)
+
+
+def _term(draw, columns):
+    """A column, a constant, a remainder or a quotient."""
+    kind, x = draw.random(), draw.choice(columns)
+    if kind < 0.4:
+        return build.constant(draw.choice([1, 2, 5, 10, 20, 40, 60, 100, -1, -3, -20, -60]))
+    if kind < 0.75:
+        return x
+    quotient = build.floor(build.divide(x, build.constant(draw.choice([2, 3, 10, 50]))))
+    return quotient if kind < 0.85 else build.add(x, build.multiply(quotient, build.constant(-50)))
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_duckdb_takes_the_terms_of_a_sum_in_another_order(seed):
+    """age % 50 + 20 + 10 fits a byte, but was computed as (30 + age) + ..., which failed if anybody was above 97."""
+    draw = random.Random(seed)
+    ends = draw.sample([(0, 99), (-60, -40), (100, 120), (-128, 127), (50, 100), (0, 32767)], 3)
+    bounds = {f"x{i}": {"type": "integer", "lower": low, "upper": high} for i, (low, high) in enumerate(ends)}
+    corners = [dict(zip(bounds, row, strict=True)) for row in itertools.product(*ends)]
+    t = table(corners, unit="row", **bounds)
+    columns, sums = of(t, *bounds), []
+    for _ in range(60):
+        x = _term(draw, columns)
+        for _ in range(draw.randint(2, 5)):
+            x = build.add(x, _term(draw, columns))
+        sums.append(Total(x))
+    ask([t], Plan(t.schema.scan(), (), tuple(sums)))
+
+
+def test_duckdb_adds_constants_before_a_remainder():
+    t = table([{"x": 20}] * 9 + [{"x": 99}], unit="row", x={"type": "integer", "lower": 0, "upper": 99})
+    (x,) = of(t, "x")
+    rest = build.add(x, build.multiply(build.floor(build.divide(x, build.constant(50))), build.constant(-50)))
+    moved = build.add(build.add(rest, build.constant(20)), build.constant(10))
+    plan = Plan(t.schema.scan(), (), (Total(moved), Rows(build.compare("<", build.constant(40), moved))))
+    assert ask([t], plan).cells[0].tolist() == [9 * 50 + 79]

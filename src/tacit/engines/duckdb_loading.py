@@ -40,6 +40,7 @@ def loader() -> duckdb.DuckDBPyConnection:
         "autoinstall_known_extensions = false",
         "python_enable_replacements = false",
         "preserve_insertion_order = false",
+        "disabled_optimizers = 'expression_rewriter'",  # what is computed is what is written
         "temp_directory = ''",
         "disable_parquet_prefetching = true",  # it takes memory, and no less time, where files are at hand
     ):

@@ -103,7 +103,7 @@ class Translator:
         return TEXT if e.domain.kind == "text" else self.dialect.bits(e.domain.lower, e.domain.upper)
 
     def _widened(self, e: Add | Multiply | Divide) -> tuple[exp.Expr, exp.Expr, int]:
-        a, b, most = self.value(e.a), self.value(e.b), min(_constant(e), _MOST)
+        a, b, most = self.value(e.a), self.value(e.b), min(_reach(e), _MOST)
         bits = max(a.bits, b.bits, self._bits(e), self.dialect.bits(-most, most))
         return self.dialect.widened(a, bits), self.dialect.widened(b, bits), bits
 
@@ -113,7 +113,7 @@ class Translator:
         if isinstance(e.b, Constant) and isinstance(e.b.value, int) and e.b.value > 0:
             by, shift = e.b.value, max(0, -(low // e.b.value))
             a = self.value(e.a)
-            most = min(_constant(e.a) + shift * by, _MOST)
+            most = min(_reach(e.a) + shift * by, _MOST)
             bits = max(a.bits, d.bits(by, e.a.domain.upper + shift * by), d.bits(-most, most))
             above, divisor = d.widened(a, bits), d.widened(Typed(number(by), d.bits(by, by)), bits)
             if not shift:
@@ -140,18 +140,15 @@ class Translator:
         return exp.Paren(this=exp.Escape(this=like, expression=constant(_ESCAPE)) if special else like)
 
 
-def _constant(e: Expression) -> int:
-    """What the constants of sums and products can come to, in whatever order they are taken."""
+def _reach(e: Expression) -> int:
+    """What the terms of a sum, or of a product, come to at most, in whatever order a database takes them."""
     match e:
-        case Constant(value=int(step)):
-            return abs(step)
         case Add():
-            return _constant(e.a) + _constant(e.b)
+            return _reach(e.a) + _reach(e.b)
         case Multiply():
-            return max(1, _constant(e.a)) * max(1, _constant(e.b))
-        case Divide():
-            return -min(0, e.a.domain.lower)  # by which the dividend is moved, and less
-    return 0
+            return max(1, _reach(e.a)) * max(1, _reach(e.b))
+    moved = -min(0, e.a.domain.lower) if isinstance(e, Divide) else 0  # of the dividend, before and after
+    return max(abs(e.domain.lower), abs(e.domain.upper)) + 2 * moved
 
 
 def _escaped(piece: str) -> str:
