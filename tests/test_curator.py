@@ -363,6 +363,14 @@ def test_an_engine_that_fails_keeps_the_charge_and_the_question_is_completed_und
         assert c.ask(COUNT, epsilon="0.5") == release
 
 
+def test_memory_that_runs_out_does_not_say_how_much_was_asked_for(place, monkeypatch):
+    with curator(place) as c:
+        monkeypatch.setattr(c.engine, "answer", lambda plan: np.empty(123_457 * 10**12))
+        with pytest.raises(EngineError) as raised:
+            c.ask(COUNT, epsilon="0.5")
+        assert raised.value.__cause__ is raised.value.__context__ is None
+
+
 @pytest.mark.parametrize(
     "asked",
     [

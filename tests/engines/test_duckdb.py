@@ -7,14 +7,17 @@ import random
 import stat
 import threading
 import traceback
+import tracemalloc
 
 import duckdb
+import numpy as np
 import pyarrow as pa
 import pytest
 from pyarrow import feather, parquet
 
 from tacit.core.errors import BadData, BadParameter, EngineError
 from tacit.engines import duckdb as module
+from tacit.engines.base import Scattered
 from tacit.engines.duckdb import DuckDB
 from tacit.engines.reference import Reference
 from tacit.tables import build
@@ -292,3 +295,34 @@ def test_an_interrupt_leaves_the_engine_as_it_was(monkeypatch):
             with pytest.raises(KeyboardInterrupt):
                 tested.answer(plan(schema))
         same(expected, tested.answer(plan(schema)), 0, plan(schema))
+
+
+@pytest.mark.parametrize("seed", range(10))
+def test_scattered_rows_are_those_of_an_array(seed):
+    random = np.random.default_rng(seed)
+    shape, count = (7, 5), seed * 4
+    places, values = random.integers(0, 35, count), random.integers(1, 9, count)
+    dense = np.zeros(35, np.int64)
+    np.add.at(dense, places, values)
+    rows, at = Scattered(shape, places, values), random.permutation(7)[: seed % 8]
+    assert np.array_equal(rows, dense.reshape(shape))
+    assert np.array_equal(rows[at], dense.reshape(shape)[at])
+
+
+def test_memory_does_not_grow_with_keys_that_nobody_will_see():
+    """200,000 keys of a thousand bins each: laid out they would be 1.6 GB."""
+    facts = {"table": {"name": "t", "unit": "row"}, "columns": {"x": {"type": "integer", "lower": 0, "upper": 999}}}
+    facts["columns"]["note"] = {"type": "text"}
+    size = 200_000
+    table = Table(pa.table({"x": np.arange(size) % 1000, "note": [f"n{i:06}" for i in range(size)]}), facts)
+    note, x = (build.column(table.schema.scan(), name) for name in ("note", "x"))
+    asked = Plan(table.schema.scan(), (Key("note", note, None),), (Histogram(x, tuple(range(1001))),))
+    with DuckDB() as tested:
+        tested.register(table, KEY)
+        tracemalloc.start()
+        answer = tested.answer(asked)
+        _, most = tracemalloc.get_traced_memory()
+        tracemalloc.stop()
+    assert most < 300e6
+    assert answer.keys[5] == ("n000005",)
+    assert np.flatnonzero(answer.cells[0][np.array([1005])][0]).tolist() == [5]

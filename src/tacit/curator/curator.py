@@ -24,7 +24,7 @@ from typing import TYPE_CHECKING, Any, Unpack
 
 from ..core.budget import Amounts, Budget
 from ..core.currency import Amount
-from ..core.errors import BadParameter
+from ..core.errors import BadParameter, EngineError
 from ..core.exact import Number
 from ..core.loss import zero
 from ..core.randomness import SYSTEM
@@ -246,7 +246,12 @@ class Curator:
         read = dict.fromkeys(scan.table for scan in scans(query.relation))
         about = tuple(tables[name] for name in read)
         told = Provenance(text, about, budget, charge.time, versions(), charge.seq, charge.hash)
-        release = Release.of(paid, draw(paid, self.engine.answer(made.plan)), told)
+        try:
+            release = Release.of(paid, draw(paid, self.engine.answer(made.plan)), told)
+        except MemoryError:  # which says how much was asked for, and so may say how many keys there are
+            release = None
+        if release is None:
+            raise EngineError
         facts = release.facts()
         stored = self.ledger.store(charge, facts)
         return release if stored == facts else Release.from_json(stored)  # another asker's draw, stored before

@@ -28,14 +28,35 @@ Integers = NDArray[Any]  # of int64 where all fit, else of Python's integers
 _HEX = frozenset("0123456789abcdef")
 
 
+class Scattered:
+    """Rows of integers, of which most are 0: the others are held, at increasing places; `rows[at]` is an array."""
+
+    def __init__(self, shape: tuple[int, int], places: Integers, values: Integers) -> None:
+        order = np.argsort(places)
+        self.shape, self._places, self._values = shape, places[order], values[order]
+
+    def __getitem__(self, rows: Integers) -> Integers:
+        first, out = np.asarray(rows, np.int64) * self.shape[1], np.zeros((len(rows), self.shape[1]), np.int64)
+        starts, ends = (np.searchsorted(self._places, edge) for edge in (first, first + self.shape[1]))
+        counts = ends - starts
+        row = np.repeat(np.arange(len(rows)), counts)
+        held = np.arange(counts.sum()) + np.repeat(starts - np.cumsum(counts) + counts, counts)
+        np.add.at(out, (row, self._places[held] - first[row]), self._values[held])
+        return out
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> Integers:
+        return self[np.arange(self.shape[0])]
+
+
 @dataclass(frozen=True)
 class Answer:
     """One array for each measure of a plan: an integer for each cell, and for a histogram a row of them.
 
     Where keys are chosen, `keys` are those that were found, in order, and `units` says how many units are in each.
+    There may be any number, and few are chosen: so histograms are scattered.
     """
 
-    cells: tuple[Integers, ...]
+    cells: tuple[Any, ...]
     keys: tuple[tuple[int | str, ...], ...] | None = None
     units: Integers | None = None
 

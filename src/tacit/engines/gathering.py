@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 import numpy as np
 
 from ..tables.plan import Histogram, Plan
-from .base import Answer, Integers, integers
+from .base import Answer, Integers, Scattered, integers
 from .sql import Statement
 
 Columns = Mapping[str, Integers]
@@ -19,7 +20,7 @@ def gathered(plan: Plan, parts: Sequence[tuple[Statement, Columns]]) -> Answer:
     keys = {key: i for i, key in enumerate(sorted(set(_tuples(plan, *parts[-1]))))} if plan.chosen else None
     cells = plan.cells if keys is None else len(keys)
     assert cells is not None
-    out: dict[int, Integers] = {}
+    out: dict[int, Any] = {}
     for statement, columns in parts:
         at = _places(plan, statement, columns, keys)
         sets = {i: _set(statement, columns, i) for i in statement.bins}
@@ -28,7 +29,11 @@ def gathered(plan: Plan, parts: Sequence[tuple[Statement, Columns]]) -> Answer:
             if (missing := np.ma.getmask(bins)) is not np.ma.nomask:
                 bins, counts, cell = np.ma.getdata(bins)[~missing], counts[~missing], cell[~missing]
             size = len(_histogram(plan, i).edges) - 1
-            out[i] = _summed(cell * size + axis.place(np.ma.getdata(bins)), counts, cells * size).reshape(cells, size)
+            places = cell * size + axis.place(np.ma.getdata(bins))
+            if keys is None:
+                out[i] = _summed(places, counts, cells * size).reshape(cells, size)
+            else:
+                out[i] = Scattered((cells, size), places, counts)
         once = next(iter(sets.values()), slice(None))  # the other measures are in each set: one is enough
         for i in statement.measures:
             values = np.ma.getdata(columns[f"m{i}"])[once]

@@ -14,6 +14,8 @@ from collections.abc import Callable, Sequence
 from fractions import Fraction
 from typing import Any
 
+import numpy as np
+
 from ..core.distance import Distance
 from ..engines.base import Answer, Engine
 from ..engines.reference import Reference
@@ -54,7 +56,8 @@ def same(expected: Answer, found: Answer, seed: int, plan: Plan) -> None:
     alike = expected.keys == found.keys and (expected.units is None) == (found.units is None)
     if alike and expected.units is not None and found.units is not None:
         alike = expected.units.tolist() == found.units.tolist()
-    for measure, x, y in zip(plan.measures, expected.cells, found.cells, strict=True):
+    for measure, *both in zip(plan.measures, expected.cells, found.cells, strict=True):
+        x, y = map(np.asarray, both)
         if not alike or x.shape != y.shape or x.tolist() != y.tolist():
             raise Refuted(f"seed {seed}: the engine answers otherwise than the reference: {measure}")
 
@@ -133,7 +136,7 @@ def _pairs(one: Answer, two: Answer, i: int) -> list[tuple[int, int]]:
     """The numbers of a measure in both, cell by cell; a key that is not found is 0."""
     if one.keys is None or two.keys is None:
         return list(zip(one.cells[i].ravel().tolist(), two.cells[i].ravel().tolist(), strict=True))
-    first, second = (dict(zip(a.keys or (), a.cells[i].tolist(), strict=True)) for a in (one, two))
+    first, second = (dict(zip(a.keys or (), np.asarray(a.cells[i]).tolist(), strict=True)) for a in (one, two))
     width = one.cells[i].shape[1:] or two.cells[i].shape[1:]
     nothing: Any = [0] * width[0] if width else 0
     out: list[tuple[int, int]] = []
