@@ -376,7 +376,7 @@ def test_of_releases_that_know_as_little_the_best_answers(place):
 def test_when_the_budget_is_gone_what_was_released_answers_on(place):
     c, domain = opened(place, tacit.Budget(epsilon=1))
     with c:
-        with pytest.raises(BadQuestion, match="no model of this domain"):
+        with pytest.raises(BadQuestion, match="keeps a model"):
             c.query(marginals(domain, k=1))
         c.answer(marginals(domain, k=1), epsilon="0.25")
         bought = c.answer(marginals(domain, k=2), epsilon="0.75")
@@ -475,3 +475,62 @@ def test_what_an_earlier_version_wrote_is_read_and_not_paid_twice(place):
         charge = c.ledger.charge(key="0" * 64, loss=bought.loss, analyst="x", plan="p")
         c.ledger.store(charge, b'{"of": "nothing.Known", "with": {}}', form="workload")
         np.testing.assert_array_equal(c.query(ranged).answers, bought.answers)  # what cannot be read is passed over
+
+
+@pytest.mark.parametrize("name", ["adaptive", "tree", "mwem"])
+def test_a_later_and_cheaper_release_does_not_answer_what_was_bought_before(place, name):
+    """Neither states an error of a pair, but the first was bought for pairs."""
+    c, domain = opened(place)
+    w = marginals(domain, k=2)
+    with c:
+        bought = c.answer(w, method=name, rho=5, n=len(ROWS))
+        c.answer(marginals(domain, k=1), method="residual", rho="0.1")
+        assert np.array_equal(c.query(marginals(domain, k=2)).answers, bought.answers)
+        one = predicates(domain, [{"year": "2024", "band": 40}])
+        assert c.query(one).answers[0] == pytest.approx(bought.query(one).answers[0])
+
+
+def test_what_was_bought_without_a_model_is_told_again(place):
+    c, _ = opened(place)
+    wide = c.table.domain("year", "age", "cost")
+    asked = [{"year": "2024"}, {"year": ["2023", "2024"], "age": list(range(40))}]
+    w = predicates(wide, asked)
+    with c:
+        bought = c.answer(w, method="queries", rho=5)
+        assert bought.model is None
+        again = c.query(predicates(wide, asked))
+        assert np.array_equal(again.answers, bought.answers) and np.array_equal(again.errors, bought.errors)
+        with pytest.raises(BadQuestion, match="keeps a model"):
+            c.query(predicates(wide, asked[:1]))
+
+
+def test_a_plan_is_what_would_be_bought_after_what_was_spent(place):
+    c, domain = opened(place, tacit.Budget(epsilon=3, delta="1e-6"))
+    w, terms = marginals(domain, k=1), {"epsilon": "0.5", "delta": "1e-9"}
+    with c:
+        assert c.plan(w, **terms).rows[0].price.epsilon is not None
+        c.answer(marginals(domain, k=2), method="residual", rho="0.02")
+        planned = c.plan(w, **terms).rows[0]
+        assert planned.price.epsilon is None  # an epsilon would cost more than that now
+        assert c.answer(w, **terms).method == planned.method.name
+
+
+@pytest.mark.parametrize("name", ["residual", "partition", "histogram", "queries", "hierarchy"])
+def test_noise_that_cannot_be_drawn_is_refused_before_a_charge(place, name):
+    c, domain = opened(place, tacit.Budget(epsilon=1))
+    w = ranges(domain, "band") if name in ("partition", "hierarchy") else marginals(domain, k=2)
+    with c:
+        with pytest.raises(TacitError, match="scale"):
+            c.answer(w, method=name, epsilon="1e-30")
+        assert c.remaining == 1 and not [charge for charge in c.history() if charge.loss.terms]
+
+
+def test_what_would_be_enough_is_found_for_any_price(place):
+    c, domain = opened(place)
+    with c:
+        needs = []
+        for rho in ("1e-12", "1e-4"):
+            with pytest.raises(BadQuestion, match="no promise") as refused:
+                c.online(domain, rho=rho, n=500, queries=100)
+            needs.append(re.search(r"about rho = ([^ ]+) would", str(refused.value)).group(1))
+        assert needs[0] == needs[1]

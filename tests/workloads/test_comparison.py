@@ -3,7 +3,8 @@
 import pytest
 
 from tacit import BadParameter
-from tacit.workloads import Domain, Price, marginals, prefixes, ranges
+from tacit.testing.sources import Seeded
+from tacit.workloads import Domain, Price, Stack, marginals, prefixes, ranges
 from tacit.workloads.comparison import compare
 from tacit.workloads.planner import method
 
@@ -27,3 +28,25 @@ def test_each_is_called_as_it_shows_itself_unless_told():
     assert {row["workload"] for row in compare(asked[0], [10], [Price.of(rho=1)], **QUICK)} == {repr(asked[0])}
     with pytest.raises(BadParameter, match="one for each of 2 workloads"):
         compare(asked, [10], [Price.of(epsilon=1)], names=["prefixes"], **QUICK)
+
+
+def test_the_local_model_is_compared_where_units_are_substituted():
+    rows = compare(marginals(CUBE, k=1), [500], [Price.of(epsilon=2)], methods=[method("local"), method("queries")])
+    found = {row["method"]: row for row in rows}
+    assert found.keys() == {"local", "queries"}
+    assert found["local"]["measured mean"] <= found["local"]["predicted max"]
+
+
+def test_means_are_by_weight():
+    """The same draw: of prefixes, which are sums of many noises, and of cells, which have one each."""
+    means = []
+    for weights in ([1e6, 1e-6], [1e-6, 1e6]):
+        asked = Stack([prefixes(CUBE, "a"), marginals(CUBE, k=3)], weights=weights)
+        (row,) = compare(asked, [1000], [Price.of(rho="0.01")], methods=[method("histogram")], source=Seeded(1))
+        means.append(row["measured mean"])
+    assert means[0] > 1.3 * means[1]
+
+
+def test_noise_that_cannot_be_drawn_leaves_the_others():
+    rows = compare(marginals(CUBE, k=1), [100], [Price.of(epsilon="1e-300")])
+    assert all(row["measured mean"] is None or row["measured mean"] >= 0 for row in rows)

@@ -97,3 +97,14 @@ def test_a_release_is_of_one_price_and_domain():
     assert r.method == "histogram" and r.loss.epsilon() == 1
     with pytest.raises(BadQuestion, match="not ranges"):
         method("hierarchy").release(marginals(WIDE, k=1), Histogram(WIDE, np.ones(24, int)), Price.of(epsilon=1))
+
+
+@pytest.mark.parametrize("name", ["histogram", "residual", "queries", "isotonic"])
+def test_counts_that_are_not_negative_keep_their_errors(name):
+    """An answer that moves takes its error along, and no truth is left outside."""
+    domain = Domain.of({"a": 12})
+    data, w = Histogram(domain, np.arange(12) % 3), ranges(domain) if name == "isotonic" else marginals(domain, k=1)
+    for seed in range(20):
+        released = method(name).release(w, data, Price.of(rho="0.5"), Seeded(seed), beta="1e-6")
+        for other in (released.nonnegative(), released.consistent(Seeded(seed))):
+            assert other.errors is not None and (np.abs(other.answers - w.answer(data)) <= other.errors).all()

@@ -94,3 +94,13 @@ def test_the_most_records_that_a_method_takes_may_be_enough():
     assert closed.sample_size(local, w, price, least) == most
     with pytest.raises(BadQuestion, match="100000000"):
         closed.sample_size(local, w, price, least * 0.999)
+
+
+def test_a_delta_that_may_be_left_unspent_takes_no_more_records():
+    w = marginals(WIDE, k=1)
+    for name in ("queries", "histogram"):
+        sizes = [
+            closed.sample_size(method(name), w, Price.of(**terms), "0.05")
+            for terms in ({"epsilon": 1, "delta": "1e-9"}, {"epsilon": 1})
+        ]
+        assert sizes[0] <= sizes[1]

@@ -180,7 +180,7 @@ class Curator:
         """
         from . import linear
 
-        return linear.plan(self.tables, workload, n, beta, budget=self.budget, **price)
+        return linear.plan(self.tables, workload, n, beta, self, **price)
 
     def answer(
         self,

@@ -88,16 +88,24 @@ def plan(
     workload: Workload,
     n: int | None,
     beta: Number,
-    budget: Budget | None = None,
+    curator: Curator | None = None,
     **terms: Any,
 ) -> Plan:
-    """Every method's predicted error and time; reads no data.
+    """Every method's predicted error and time, as a curator would buy it after what was spent; reads no data.
 
     How many records there are is private, so an n that is told is a promise: methods that need it may rest on it.
     """
     domain = _of(tables, workload)
-    prices = _prices(domain, terms, budget)
-    return planned(workload, n, prices[0], beta=risk(beta), about=_about(tables, domain), ways=prices)
+    prices = _prices(domain, terms, None if curator is None else curator.budget)
+    facts: dict[str, Any] = {"beta": risk(beta), "about": _about(tables, domain)}
+    found = planned(workload, n, prices[0], ways=prices, **facts)
+    first = found.rows[0]
+    if curator is None or not first.prediction or first.price == prices[0]:
+        return found
+    if not _dear(curator, (workload, first.method, first.price), n, curator.analyst):
+        return found
+    other = planned(workload, n, prices[0], ways=prices[:1], **facts)
+    return other if other.rows[0].prediction else found
 
 
 def answer(
@@ -127,6 +135,8 @@ def answer(
     (_, chosen, price), key = known or (best, _names(curator, best, people, at)[-1])
     if (reason := chosen.refusal(workload, people, price)) is not None:
         raise BadQuestion(f"{chosen.name}: {reason}")
+    if not known:
+        chosen.predict(workload, people, price, at)  # noise that cannot be drawn is refused here
     charge = curator.ledger.charge(
         key=key,
         loss=chosen.loss(workload, people, price),
@@ -184,28 +194,45 @@ def _names(curator: Curator, bought: Purchase, n: int | None, beta: Fraction) ->
 
 
 def query(curator: Curator, workload: Workload) -> Answered:
-    """Answers from what was released before on the same domain: by the release that says most of their errors."""
-    domain, found = _of(curator.tables, workload), list[tuple[tuple[int, float, float], Answered]]()
+    """Answers from what was released before on the same domain: by the release that says most of their errors.
+
+    Of those that say as little, by one that was bought for these queries, or for tables that hold theirs; and of those,
+    by the last that says most of its own.
+    """
+    domain, text = _of(curator.tables, workload), archive.dumps(workload)
+    found = list[tuple[tuple[int, float, bool, int, float], Answered]]()
     for entry in curator.ledger.entries():
         if entry.kind == "release" and entry.body["form"] == "workload" and entry.data is not None:
             try:
                 released = archive.loads(entry.data)
             except (BadParameter, AttributeError, TypeError):  # of a version that wrote otherwise
                 continue
-            if released.workload.domain == domain and released.model is not None:
-                told = _asked(released, workload)
-                found.insert(0, ((*_unsure(told.errors, workload.queries), _unsure(released.errors, 1)[1]), told))
+            if released.workload.domain != domain:
+                continue
+            bought = archive.dumps(released.workload) == text
+            if bought or released.model is not None:
+                told, tables = _asked(released, workload, bought=bought), [*map(set, released.workload.tables)]
+                others = sum(not any(table.issuperset(axes) for table in tables) for axes in workload.tables)
+                unsure = _unsure(told.errors, workload.queries)
+                found.insert(0, ((*unsure, not bought, others, _unsure(released.errors, 1)[1]), told))
     if not found:
-        raise BadQuestion("no model of this domain was released; buy answers on it, by any method that keeps a model")
-    _, best = min(found, key=itemgetter(0))  # of those that know as little, the last that had the least errors
+        raise BadQuestion(
+            "nothing was released on this domain that these queries could be answered from; buy answers on it by a"
+            " method that keeps a model, or ask an online life, which answers from its own"
+        )
+    _, best = min(found, key=itemgetter(0))
     return replace(best, statement=f"{best.statement}; the data are those of when it was released")
 
 
-def _asked(released: Released, workload: Workload) -> Answered:
+def _asked(released: Released, workload: Workload, *, bought: bool) -> Answered:
     """What a release answers, with errors at the usual beta, so that they compare; at its own if it knows no other."""
+    own = (replace(released, workload=workload) if bought else released).query(workload)
+    told = bought and (released.errors is None or released.beta == float(BETA))
+    if released.model is None or told:
+        return own
     then, now = released.query(workload), replace(released, beta=float(BETA)).query(workload)
     same = then.errors is not None and now.errors is not None and np.array_equal(then.errors, now.errors)
-    return then if same else now
+    return own if same or now.errors is None else now
 
 
 def _unsure(errors: Floats | None, queries: int) -> tuple[int, float]:

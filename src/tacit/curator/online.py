@@ -26,6 +26,8 @@ from . import archive
 if TYPE_CHECKING:
     from .curator import Curator
 
+_MOST = 2.0**20  # of epsilon or rho: more is no promise to anybody
+
 
 class Online:
     """One life of private multiplicative weights over a table."""
@@ -43,18 +45,19 @@ class Online:
         analyst: str | None,
     ) -> None:
 
-        def life(times: float) -> PrivateMultiplicativeWeights:
-            """At so many times the price."""
+        def life(amount: Fraction) -> PrivateMultiplicativeWeights:
+            """At this much of the currency of the price."""
             if updates is None:
-                return proven(domain, n, price.part(Fraction(times)), questions=queries)
-            return practical(domain, n, price.part(Fraction(times)), questions=queries, updates=updates)
+                return proven(domain, n, price.part(amount / price.amount), questions=queries)
+            return practical(domain, n, price.part(amount / price.amount), questions=queries, updates=updates)
 
-        self.mechanism = life(1)
+        self.mechanism = life(price.amount)
         terms = archive.dumps((name, domain, price, n, queries, updates)).decode()
         key = codec.digest(("online", terms, curator.table.schema.digest))
         if (within := self.mechanism.error()) >= n and curator.ledger.find(key) is None:
-            need = least_positive(lambda t: life(t).error() < n, floor=1.0, ceiling=2.0**20, precision=2.0**-6)
-            enough = "no price" if need == math.inf else f"about {price.part(Fraction(need))}"
+            low = float(price.amount)
+            need = least_positive(lambda a: life(Fraction(a)).error() < n, floor=low, ceiling=_MOST, precision=2.0**-6)
+            enough = "no price" if need == math.inf else f"about {price.part(Fraction(need) / price.amount)}"
             raise BadQuestion(
                 f"answers within {within:g} of about {n} records are no promise; {enough} would be enough,"
                 " or fewer queries or updates"

@@ -110,12 +110,10 @@ class Released:
         return told + (f"; nothing is known of {unknown}, which come from the model alone" if unknown else "")
 
     def nonnegative(self) -> Released:
-        """The same without negative counts: post-processing, so free; errors are no longer stated one by one."""
+        """The same without negative counts: post-processing, so free; an error may grow by what its answer moved."""
         if self.model is None:
             return replace(self, answers=np.maximum(self.answers, 0))  # which moves no answer away from the truth
-        model = self.model.nonnegative()
-        note = "projected on counts that are not negative"
-        return replace(self, answers=self.workload.answer(model), errors=None, model=model, notes=(*self.notes, note))
+        return self._by(self.model.nonnegative(), "projected on counts that are not negative")
 
     def consistent(self, source: Source = SYSTEM) -> Released:
         """The same as counts of one table of weighted records: none is negative, and all marginals agree; free.
@@ -125,8 +123,13 @@ class Released:
         if self.model is None:
             raise BadQuestion(f"a release by {self.method} has no model to find records for")
         model = self.model.consistent(max(0, round(self.model.total)), source)
-        note = "counts of one table of weighted records"
-        return replace(self, answers=self.workload.answer(model), errors=None, model=model, notes=(*self.notes, note))
+        return self._by(model, "counts of one table of weighted records")
+
+    def _by(self, model: Model, note: str) -> Released:
+        """The answers of another model, which miss by no more than these do and what lies between."""
+        answers = self.workload.answer(model)
+        errors = None if self.errors is None else self.errors + np.abs(answers - self.answers)
+        return replace(self, answers=answers, errors=errors, model=model, notes=(*self.notes, note))
 
     def whole(self) -> Released:
         """The same with answers rounded to whole numbers, which moves each by half at most; free."""

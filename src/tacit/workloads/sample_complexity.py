@@ -33,7 +33,22 @@ _MOST = 10**15  # records
 
 
 def sample_size(method: Method, workload: Workload, price: Price, alpha: Number, beta: Number = 0.05) -> int:
-    """The least n with which every normalised query is within alpha, with probability 1 - beta."""
+    """The least n with which every normalised query is within alpha, with probability 1 - beta.
+
+    Epsilon at a delta is spent as a plan would: by zCDP, or as that epsilon alone, whichever takes fewer records.
+    """
+    found, refused = list[int](), list[BadQuestion]()
+    for way in price.ways:
+        try:
+            found.append(_least(method, workload, way, alpha, beta))
+        except BadQuestion as error:
+            refused.append(error)
+    if not found:
+        raise refused[-1]
+    return min(found)
+
+
+def _least(method: Method, workload: Workload, price: Price, alpha: Number, beta: Number) -> int:
     share = float(positive("alpha", alpha))
 
     @cache
@@ -60,7 +75,10 @@ def sample_size(method: Method, workload: Workload, price: Price, alpha: Number,
 
 
 def price_for(method: Method, workload: Workload, n: int, price: Price, *, alpha: Number, beta: Number = 0.05) -> Price:
-    """The least price, in the currency of `price`, at which every normalised query is within alpha."""
+    """The least price at which every normalised query is within alpha: in epsilon, or rho, as `price` is spent.
+
+    Epsilon at a delta is spent as rho.
+    """
     share = float(positive("alpha", alpha)) * whole("n", n)
     if reason := method.refusal(workload, n, price):
         raise BadQuestion(f"{method.name}: {reason}")
