@@ -147,6 +147,7 @@ def test_init_writes_a_schema_to_complete(data):
         (["bounds", "{data}", "age", "--budget", "epsilon=1"], 2, "one of epsilon or rho; got 'nothing'"),
         (["plan", "{data}", "year", "--epsilon", "1", "--json", "--synthetic", "3", "--buy"], 2, "one of them"),
         (["plan", "{data}", "year", "--epsilon", "1", "--synthetic", "3"], 2, "--buy"),
+        (["plan", "{data}", "year", "--epsilon", "1", "--method", "queries"], 2, "--buy"),
         (["offer", "{data}", QUESTION, "--epsilon", "1"], 2, "there is none"),
         (["ledger", "show", "{data}"], 2, ""),
         (["ledger", "verify", "nothing.ledger"], 2, "there is none"),

@@ -104,6 +104,8 @@ def plan(
             raise BadParameter("output", "--json and --synthetic", "one of them")
         if synthetic and not buy:
             raise BadParameter("synthetic", synthetic, "given with --buy, as rows are drawn from what was bought")
+        if method != "auto" and not buy:
+            raise BadParameter("method", method, "given with --buy; a plan shows all that can be used")
         asking = Asking(data, "", budget=budget)
         table, _ = asking.tables()
         domain = table.domain(*attributes)
