@@ -45,8 +45,8 @@ class Overspends(PerQuery):
 class Boasts(PerQuery):
     """Wrong: predicts a third of its error."""
 
-    def predict(self, workload, n, price, beta=0.05):
-        p = super().predict(workload, n, price, beta)
+    def _predict(self, workload, n, price, beta):
+        p = super()._predict(workload, n, price, beta)
         return replace(p, mean=p.mean / 3, rms=p.rms / 3, worst=p.worst / 3)
 
 

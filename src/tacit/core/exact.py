@@ -14,12 +14,15 @@ from collections.abc import Callable, Iterable
 from decimal import Decimal
 from fractions import Fraction
 from functools import lru_cache
+from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from .errors import BadParameter
 
+Given = TypeVar("Given")
+Read = TypeVar("Read")
 Real = Callable[[int], tuple[int, int]]
 Number = int | float | str | Decimal | Fraction
 
@@ -103,7 +106,21 @@ def reals(name: str, values: object) -> NDArray[np.float64]:
     return array
 
 
-def several(name: str, values: Iterable[Number], read: Callable[[str, Number], Fraction]) -> tuple[Fraction, ...]:
+def instance(name: str, value: Given, kind: type) -> Given:
+    """What is of this kind; of anything else the type is told, and never the value."""
+    if not isinstance(value, kind):
+        raise BadParameter(name, type(value).__name__, f"a {kind.__name__}")
+    return value
+
+
+def instances(name: str, values: Iterable[Given], kind: type) -> tuple[Given, ...]:
+    """Several of them, read once."""
+    if isinstance(values, str) or not isinstance(values, Iterable):
+        raise BadParameter(name, type(values).__name__, f"a list, of which each is a {kind.__name__}")
+    return tuple(instance(name, value, kind) for value in values)
+
+
+def several(name: str, values: Iterable[Given], read: Callable[[str, Given], Read]) -> tuple[Read, ...]:
     """Numbers, each of them read by `read`."""
     if isinstance(values, str | bytes | dict) or not isinstance(values, Iterable):
         raise BadParameter(name, values, "a list of numbers")

@@ -51,7 +51,7 @@ class Adaptive(Method):
     def applies(self, workload: Workload, n: int | None, price: Price) -> str | None:
         return ChowLiu().applies(workload, n, price)
 
-    def predict(self, workload: Workload, n: int | None, price: Price, beta: Number = 0.05) -> Prediction:
+    def _predict(self, workload: Workload, n: int | None, price: Price, beta: Number) -> Prediction:
         most, d = sum(1 for _ in sets(workload)), len(workload.domain.shape)
         picks = count(n or _GUESS, workload.domain, price.part(MEASURED), least=d - 1, most=max(d - 1, most))
         return unknown(workload, n, price, seconds=1.0 + 0.08 * picks, beta=beta)

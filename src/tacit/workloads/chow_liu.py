@@ -59,7 +59,7 @@ class ChowLiu(Method):
         checking(workload, price.part(CHECK))
         return None
 
-    def predict(self, workload: Workload, n: int | None, price: Price, beta: Number = 0.05) -> Prediction:
+    def _predict(self, workload: Workload, n: int | None, price: Price, beta: Number) -> Prediction:
         pairs = math.comb(len(workload.domain.shape), 2)
         seconds = 0.2 + 2e-3 * pairs + 1e-6 * pairs * max(workload.domain.shape) ** 2
         return unknown(workload, n, price, seconds=seconds, beta=beta)

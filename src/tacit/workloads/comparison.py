@@ -17,7 +17,7 @@ import numpy as np
 
 from ..core.distance import SUBSTITUTE
 from ..core.errors import BadParameter, BadQuestion
-from ..core.exact import Number, whole
+from ..core.exact import Number, flag, instance, instances, several, whole
 from ..core.progress import told
 from ..core.randomness import SYSTEM, Source
 from ..core.sample import integers
@@ -34,7 +34,7 @@ _DECAY = 0.7
 
 def generated(domain: Domain, n: int, source: Source = SYSTEM) -> Rows:
     """n records, each attribute decaying and tied to the one before it."""
-    codes = np.empty((whole("n", n), len(domain.shape)), np.int64)
+    codes = np.empty((whole("n", n), len(instance("domain", domain, Domain).shape)), np.int64)
     for axis, size in enumerate(domain.shape):
         weights = np.cumsum(_DECAY ** np.arange(size))
         drawn = np.searchsorted(weights / weights[-1], (integers(1 << 40, source, n) + 0.5) / 2.0**40)
@@ -60,17 +60,18 @@ def compare(
 
     `names` are what the workloads are called; one name may stand for the same queries on several domains.
     """
-    asked = [workloads] if isinstance(workloads, Workload) else list(workloads)
-    called = _names(asked) if names is None else list(names)
+    asked = instances("workloads", [workloads] if isinstance(workloads, Workload) else workloads, Workload)
+    called = _names(asked) if names is None else instances("names", names, str)
     if len(called) != len(asked):
         raise BadParameter("names", f"{len(called)} of them", f"one for each of {len(asked)} workloads")
-    rows, tables = [], list(product(zip(called, asked, strict=True), ns))
+    rows, tables = [], list(product(zip(called, asked, strict=True), several("ns", ns, whole)))
+    paid = instances("prices", prices, Price)
     for (name, workload), n in told("comparing", tables, len(tables)):
-        data = generated(workload.domain, n, source) if measured else None
+        data = generated(workload.domain, n, source) if flag("measured", measured) else None
         truth = None if data is None else workload.answer(data)
         about: dict[str, Any] = {"workload": name, "domain": "x".join(map(str, workload.domain.shape))}
         about |= {"cells": workload.domain.size, "queries": workload.queries, "n": n}
-        for price in prices:
+        for price in paid:
             other = replace(price, unit=SUBSTITUTE.histogram())
             for first in plan(workload, n, price, methods, beta).rows:
                 row = first if first.prediction else plan(workload, n, other, [first.method], beta).rows[0]

@@ -5,13 +5,14 @@
 
 from __future__ import annotations
 
-from typing import Any, Protocol
+from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ..core.distance import ADD_REMOVE, Distance
 from ..core.errors import BadData
+from ..core.exact import instance
 from ._layout import summed
 from .domain import Axes, Domain
 
@@ -38,6 +39,7 @@ class Counts(Protocol):
         """Counts for each combination of values on these axes, ascending; () gives the total."""
 
 
+@runtime_checkable
 class Data(Counts, Protocol):
     """A private table: `distance` is how one unit of privacy moves its full histogram."""
 
@@ -51,15 +53,16 @@ class Histogram:
     """A table given by its full histogram."""
 
     def __init__(self, domain: Domain, counts: ArrayLike, distance: Distance[Any] | None = None) -> None:
-        array = arrayed(counts)
-        sound = array.dtype.kind in "iu" and array.size == domain.size
+        array, size = arrayed(counts), instance("domain", domain, Domain).size
+        sound = array.dtype.kind in "iu" and array.size == size
         if not sound or array.min() < 0 or array.sum(dtype=float) > EXACT:
             raise BadData(
                 "counts",
                 f"{array.size} of kind {array.dtype.kind!r}",
-                f"{domain.size} whole numbers, none negative, that add up to less than 2^53",
+                f"{size} whole numbers, none negative, that add up to less than 2^53",
             )
-        self.domain, self.distance = domain, distance or ADD_REMOVE.histogram()
+        self.distance = ADD_REMOVE.histogram() if distance is None else instance("distance", distance, Distance)
+        self.domain = domain
         self._counts = array.astype(np.int64).reshape(domain.shape)
 
     def marginal(self, axes: Axes) -> Integers:
@@ -70,12 +73,13 @@ class Rows:
     """A table given by one row of codes for each record: column j holds places among the values of attribute j."""
 
     def __init__(self, domain: Domain, codes: ArrayLike, distance: Distance[Any] | None = None) -> None:
-        array = arrayed(codes)
-        if array.dtype.kind not in "iu" or array.ndim != 2 or array.shape[1] != len(domain.shape):
-            raise BadData("codes", f"shape {array.shape}", f"whole numbers in {len(domain.shape)} columns")
+        array, columns = arrayed(codes), len(instance("domain", domain, Domain).shape)
+        if array.dtype.kind not in "iu" or array.ndim != 2 or array.shape[1] != columns:
+            raise BadData("codes", f"shape {array.shape}", f"whole numbers in {columns} columns")
         if array.size and not (array.min() >= 0 and (array.max(axis=0) < domain.shape).all()):
             raise BadData("codes", "one that is not", "within the values of its attribute")
-        self.domain, self.distance = domain, distance or ADD_REMOVE.histogram()
+        self.distance = ADD_REMOVE.histogram() if distance is None else instance("distance", distance, Distance)
+        self.domain = domain
         self._columns = np.ascontiguousarray(array.T.astype(np.int64))
 
     def marginal(self, axes: Axes) -> Integers:

@@ -11,6 +11,7 @@ import sys
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 
@@ -28,22 +29,25 @@ class Domain:
     attributes: tuple[tuple[str, Sequence[Label]], ...]
 
     def __post_init__(self) -> None:
-        read = tuple((name, _labels(name, values)) for name, values in self.attributes)
-        names = [name for name, _ in read]
+        try:
+            pairs = [(name, values) for name, values in self.attributes]
+        except (TypeError, ValueError):
+            raise BadParameter("attributes", type(self.attributes).__name__, "pairs of a name and its values") from None
+        names = [name for name, _ in pairs]
         if not names or not all(isinstance(name, str) for name in names) or len(set(names)) < len(names):
             raise BadParameter("attributes", names, "one or more, with different names, which are texts")
-        object.__setattr__(self, "attributes", read)
+        object.__setattr__(self, "attributes", tuple((name, _labels(name, values)) for name, values in pairs))
 
     @classmethod
     def of(cls, attributes: Mapping[str, Iterable[Label] | int]) -> Domain:
         """From a name and its values each; a number stands for the values 0, 1, ... below it."""
         if not isinstance(attributes, Mapping):
             raise BadParameter("attributes", type(attributes).__name__, "a mapping from names to values")
-        listed = {name: range(v) if isinstance(v, int | np.integer) else v for name, v in attributes.items()}
-        for name, values in listed.items():
-            if not isinstance(values, Iterable):
-                raise BadParameter(str(name), values, "a list of values, or how many there are")
-        return cls(tuple((name, v if isinstance(v, range) else tuple(v)) for name, v in listed.items()))
+        read: dict[str, Any] = {
+            name: range(v) if isinstance(v, int | np.integer) and not isinstance(v, bool) else v
+            for name, v in attributes.items()
+        }
+        return cls(tuple(read.items()))
 
     @cached_property
     def names(self) -> tuple[str, ...]:
@@ -66,31 +70,39 @@ class Domain:
 
     def axes(self, names: Iterable[str]) -> Axes:
         """The places of these attributes, in the order of the domain."""
-        listed = [names] if isinstance(names, str) else list(names)
-        unknown = [name for name in listed if name not in self.names]
+        listed: list[Any] = [names] if isinstance(names, str) or not isinstance(names, Iterable) else list(names)
+        unknown = [name for name in listed if not isinstance(name, str) or name not in self.names]
         if unknown or len(set(listed)) < len(listed):
             raise BadParameter("attributes", unknown or listed, f"different ones among {', '.join(self.names)}")
         return tuple(sorted(self.names.index(name) for name in listed))
 
+    def sizes(self, axes: Axes) -> tuple[int, ...]:
+        """How many values the attributes on these axes have."""
+        try:
+            return tuple(map(self.shape.__getitem__, axes))
+        except (TypeError, IndexError):
+            raise BadParameter("axes", axes, f"places of attributes, below {len(self.shape)}") from None
+
     def cells(self, axes: Axes | None) -> int:
         """How many cells the marginal on these axes has, or the whole domain."""
-        return self.size if axes is None else math.prod(self.shape[axis] for axis in axes)
+        return self.size if axes is None else math.prod(self.sizes(axes))
 
     def laid_out(self, axes: Axes) -> tuple[int, ...]:
         """The shape of the marginal on these axes, if it can be laid out in memory."""
-        if self.cells(axes) > CELLS:
+        sizes = self.sizes(axes)
+        if (cells := math.prod(sizes)) > CELLS:
             named = ", ".join(self.names[axis] for axis in axes)
-            raise BadParameter(f"the marginal on {named}", self.cells(axes), f"of at most {CELLS} cells")
-        return tuple(self.shape[axis] for axis in axes)
+            raise BadParameter(f"the marginal on {named}", cells, f"of at most {CELLS} cells")
+        return sizes
 
     def project(self, names: Iterable[str]) -> Domain:
         """The domain of these attributes alone."""
         return Domain(tuple(self.attributes[axis] for axis in self.axes(names)))
 
-    def code(self, name: str, label: Label) -> int:
+    def code(self, name: str, label: Any) -> int:
         """The place of a value among those of an attribute."""
         values = self.attributes[self.axes([name])[0]][1]
-        if label not in values:
+        if not isinstance(label, Hashable) or label not in values:
             raise BadParameter(f"a value of {name}", label, f"one of its {len(values)} public values")
         return values.index(label)
 
@@ -103,8 +115,8 @@ def shown(count: int) -> str:
 
 
 def _labels(name: str, values: Sequence[Label]) -> Sequence[Label]:
-    if isinstance(values, str):
-        raise BadParameter("attribute", name, "a name with a list of values")
+    if isinstance(values, str | bytes) or not isinstance(values, Iterable):
+        raise BadParameter(f"the values of {name}", values, "a list, or a number: how many there are")
     if isinstance(values, range):
         if not values or abs(values[-1] - values[0]) >= sys.maxsize:
             raise BadParameter(f"the values of {name}", values, "one or more, and no more than 64 bits can count")

@@ -52,14 +52,14 @@ class Hierarchy(Method):
         tree = plan.tree(noises)
         return range_spread(tree, noises, ranges, rate(tree, ranges))
 
-    def predict(self, workload: Workload, n: int | None, price: Price, beta: Number = 0.05) -> Prediction:
+    def _predict(self, workload: Workload, n: int | None, price: Price, beta: Number) -> Prediction:
         ranges = as_ranges(workload)
         plan = design(ranges, price)
         seconds = 5e-3 + 4e-8 * plan.size + 3e-7 * workload.queries
         why = f"a range is a few of the nodes of {len(plan.shares)} levels, branching {plan.branching}"
         return predicted(workload, self.spread(ranges, price), seconds, beta, why)
 
-    def loss(self, workload: Workload, n: int | None, price: Price) -> Loss:
+    def _loss(self, workload: Workload, n: int | None, price: Price) -> Loss:
         ranges = as_ranges(workload)
         noises = design(ranges, price).noises(ranges, price)
         return sum((noise.loss() for noise in noises if noise is not None), zero)

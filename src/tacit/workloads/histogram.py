@@ -50,7 +50,7 @@ class HistogramNoise(Method):
         """The noise of one cell: a record lies in one."""
         return price.alone.noise(Marginal(workload.domain, workload.span).distance(price.unit))
 
-    def predict(self, workload: Workload, n: int | None, price: Price, beta: Number = 0.05) -> Prediction:
+    def _predict(self, workload: Workload, n: int | None, price: Price, beta: Number) -> Prediction:
         cells = workload.domain.cells(workload.span)
         squares = workload.squares(workload.span)
         seconds = 1e-3 + (2e-8 + 3e-9 * len(workload.tables)) * cells + workload.seconds
@@ -64,7 +64,7 @@ class HistogramNoise(Method):
             spread = Spread.of(self.noise(workload, price), squares, 1.0, terms)
         return predicted(workload, spread, seconds, beta, why)
 
-    def loss(self, workload: Workload, n: int | None, price: Price) -> Loss:
+    def _loss(self, workload: Workload, n: int | None, price: Price) -> Loss:
         return self.noise(workload, price).loss()
 
     def run(

@@ -56,7 +56,7 @@ class Isotonic(Hierarchy):
     theorem = "as hierarchy, and far less where cells are empty; m in all"
     improves: ClassVar[str | None] = "hierarchy"
 
-    def predict(self, workload: Workload, n: int | None, price: Price, beta: Number = 0.05) -> Prediction:
+    def _predict(self, workload: Workload, n: int | None, price: Price, beta: Number) -> Prediction:
         """Bounds from the errors of the cumulative counts, which the projection cannot increase."""
         ranges, b = as_ranges(workload), float(probability("beta", beta))
         plan, asked = design(ranges, price), _stretches(workload, price)

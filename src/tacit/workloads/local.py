@@ -68,7 +68,7 @@ class Local(Method):
             epsilon=price.amount * 2 / price.unit.l1, categories=workload.domain.cells(workload.span)
         )
 
-    def predict(self, workload: Workload, n: int | None, price: Price, beta: Number = 0.05) -> Prediction:
+    def _predict(self, workload: Workload, n: int | None, price: Price, beta: Number) -> Prediction:
         people, b = n or 1, float(probability("beta", beta))
         deviations = _deviations(self.response(workload, price), workload, people)
         rms = workload.mean(deviations**2) ** 0.5
@@ -79,7 +79,7 @@ class Local(Method):
         normal = math.sqrt(2 / math.pi) * deviations + 1 / self.response(workload, price).chances.gain
         return Prediction(workload.mean(np.minimum(deviations, normal)), rms, worst, seconds, "bound", b, why)
 
-    def loss(self, workload: Workload, n: int | None, price: Price) -> Loss:
+    def _loss(self, workload: Workload, n: int | None, price: Price) -> Loss:
         """One report for each record, of which a unit has half of what it moves under substitution."""
         each = self.response(workload, price).loss(math.ceil(price.unit.l1 / 2))
         return Loss(each.terms, price.unit.relation)

@@ -17,7 +17,7 @@ from numpy.typing import ArrayLike
 
 from ..core.distance import Distance
 from ..core.errors import BadParameter
-from ..core.exact import whole
+from ..core.exact import instance, whole
 from .data import Counts, Floats
 from .domain import Axes, Domain, shown
 from .workload import Stack, Workload
@@ -33,7 +33,7 @@ class Marginal(Workload):
         self.domain, self.axes = domain, axes
         self.queries = domain.cells(axes)
 
-    def answer(self, counts: Counts) -> Floats:
+    def _answer(self, counts: Counts) -> Floats:
         self.domain.laid_out(self.axes)
         return np.asarray(counts.marginal(self.axes), float).ravel()
 
@@ -45,7 +45,7 @@ class Marginal(Workload):
         self.domain.laid_out(self.axes)
         return np.full(self.queries, float(self.domain.cells(axes) // self.queries))
 
-    def vector(self, query: int) -> Floats:
+    def _vector(self, query: int) -> Floats:
         self.domain.laid_out(self.domain.all)
         cell = np.unravel_index(query, tuple(self.domain.shape[a] for a in self.axes))
         one = np.zeros(self.domain.shape)
@@ -57,7 +57,7 @@ class Marginal(Workload):
     def tables(self) -> tuple[Axes, ...]:
         return (self.axes,)
 
-    def label(self, query: int) -> str:
+    def _label(self, query: int) -> str:
         cell = np.unravel_index(query, tuple(self.domain.shape[a] for a in self.axes))
         values = (
             f"{self.domain.names[a]} = {self.domain.attributes[a][1][int(i)]}"
@@ -70,7 +70,14 @@ class Marginals(Stack):
     """Several marginals; `subsets` are their axes."""
 
     def __init__(self, domain: Domain, subsets: Iterable[Axes], weights: ArrayLike | None = None) -> None:
-        self.subsets = tuple(subsets)
+        places = set(instance("domain", domain, Domain).all)
+        try:
+            self.subsets = tuple(map(tuple, subsets))
+            sound = all(list(axes) == sorted(places.intersection(axes)) for axes in self.subsets)
+        except TypeError:
+            sound = False
+        if not sound:
+            raise BadParameter("subsets", type(subsets).__name__, "lists of axes, ascending; `marginals` takes names")
         super().__init__([Marginal(domain, axes) for axes in self.subsets], weights)
 
 
@@ -83,6 +90,7 @@ def marginals(
     """All k-way marginals, or those on the named subsets of attributes, each with its weight."""
     if (k is None) == (subsets is None):
         raise BadParameter("k", k, "given, or else subsets, but not both")
+    instance("domain", domain, Domain)
     if k is not None:
         if whole("k", k, at_least=0) > len(domain.names):
             raise BadParameter("k", k, f"at most the number of attributes, {len(domain.names)}")

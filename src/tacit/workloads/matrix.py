@@ -12,7 +12,7 @@ from scipy import sparse
 
 from ..core.distance import Distance
 from ..core.errors import BadParameter
-from ..core.exact import reals
+from ..core.exact import instance, reals
 from .data import Counts, Floats, arrayed
 from .domain import CELLS, Axes, Domain
 from .workload import Workload, coefficients, importance, largest
@@ -27,7 +27,7 @@ class Matrix(Workload):
         if weights is not None:
             self.given_weights = importance(weights, self.queries)
 
-    def answer(self, counts: Counts) -> Floats:
+    def _answer(self, counts: Counts) -> Floats:
         return np.asarray(self._rows @ np.asarray(counts.marginal(self.domain.all), float).ravel())
 
     @cached_property
@@ -42,7 +42,7 @@ class Matrix(Workload):
     def squares(self, axes: Axes | None = None) -> Floats:
         return np.asarray(self._rows.power(2).sum(axis=1), float).ravel()
 
-    def vector(self, query: int) -> Floats:
+    def _vector(self, query: int) -> Floats:
         return np.asarray(self._rows[[query]].toarray(), float).ravel()
 
     def matrix(self) -> Any:
@@ -52,13 +52,13 @@ class Matrix(Workload):
     def tables(self) -> tuple[Axes, ...]:
         return (self.domain.all,)
 
-    def label(self, query: int) -> str:
+    def _label(self, query: int) -> str:
         return f"row {query} of the matrix"
 
 
 def from_matrix(domain: Domain, matrix: Any, weights: ArrayLike | None = None) -> Matrix:
     """One query for each row of a dense or sparse matrix that has a column for each cell and entries in [0, 1]."""
-    if domain.size > CELLS:
+    if instance("domain", domain, Domain).size > CELLS:
         raise BadParameter("the domain", domain.size, f"of at most {CELLS} cells for a matrix; use predicates")
     if hasattr(matrix, "tocsr"):
         rows: Any = sparse.csr_array(matrix.tocsr())

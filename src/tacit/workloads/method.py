@@ -2,13 +2,13 @@
 
 A method is a frozen value.  Its file states Definition, Privacy, Utility and References; its code has
 
-    applies    None, or why not: with the number that would be needed, and a method that would do
-    predict    its error and time, from public facts only
-    loss       what it costs, never above the price
-    run        the answers, with what is known of their errors, and a model that answers any further query
-    reach      what is known of these errors at any beta, from what was released and public facts
+    applies     None, or why not: with the number that would be needed, and a method that would do
+    _predict    its error and time, from public facts only
+    _loss       what it costs, never above the price
+    run         the answers, with what is known of their errors, and a model that answers any further query
+    reach       what is known of these errors at any beta, from what was released and public facts
 
-and `release` runs it once all that can be refused has been.
+which `refusal`, `predict`, `loss` and `release` call once all that was given has been read.
 """
 
 from __future__ import annotations
@@ -20,8 +20,8 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 
 from ..core.distance import Distance
-from ..core.errors import BadParameter, BadQuestion
-from ..core.exact import Number, probability, whole
+from ..core.errors import BadData, BadParameter, BadQuestion
+from ..core.exact import Number, instance, probability, whole
 from ..core.loss import Loss
 from ..core.randomness import SYSTEM, Source
 from .data import Data, Floats
@@ -33,6 +33,7 @@ from .spread import Spread
 from .workload import Workload
 
 Kind = Literal["exact", "bound"]
+_NEEDED = "the number of records n must be public, and exact: give n, and errors are stated for so many"
 
 
 @dataclass(frozen=True)
@@ -158,8 +159,7 @@ class Method(ABC):
         """None, or the reason why not, from public facts."""
 
     @abstractmethod
-    def predict(self, workload: Workload, n: int | None, price: Price, beta: Number = 0.05) -> Prediction:
-        """Its error and time; only where it applies."""
+    def _predict(self, workload: Workload, n: int | None, price: Price, beta: Number) -> Prediction: ...
 
     @abstractmethod
     def run(
@@ -167,9 +167,17 @@ class Method(ABC):
     ) -> Released:
         """The release itself, where it applies; n is what is publicly known, or None, not what the data hold."""
 
-    def loss(self, workload: Workload, n: int | None, price: Price) -> Loss:
-        """What the release costs: by default the whole price."""
+    def _loss(self, workload: Workload, n: int | None, price: Price) -> Loss:
+        """By default the whole price."""
         return price.loss()
+
+    def predict(self, workload: Workload, n: int | None, price: Price, beta: Number = 0.05) -> Prediction:
+        """Its error and time; only where it applies."""
+        return self._predict(workload, self._known(workload, n, price), price, beta)
+
+    def loss(self, workload: Workload, n: int | None, price: Price) -> Loss:
+        """What the release costs."""
+        return self._loss(workload, self._known(workload, n, price), price)
 
     def reach(self, released: Released, n: int | None, price: Price, beta: float) -> Floats | None:
         """What each answer of a release of its own misses by at most, by default as its model knows it."""
@@ -199,22 +207,39 @@ class Method(ABC):
         beta: Number = 0.05,
     ) -> Released:
         """Answer the workload; whatever can be refused is refused before the data are looked at."""
+        people, b = read(workload, n, price), float(probability("beta", beta))
+        if not isinstance(data, Data):
+            raise BadData("data", type(data).__name__, "a table, as Histogram(domain, counts)")
         if workload.domain != data.domain:
             raise BadParameter("workload", repr(workload), "one on the domain of the data")
         if not within(data.distance, price.unit):
             raise BadParameter("price", price.unit, f"one for units that move the data by {data.distance}")
-        b, people = float(probability("beta", beta)), None if n is None else whole("n", n)
         if (reason := self.refusal(workload, people, price)) is not None:
             raise BadQuestion(f"{self.name}: {reason}")
-        return self.run(workload, data, price, source, n=people, beta=b)
+        return self.run(workload, data, price, instance("source", source, Source), n=people, beta=b)
 
     def refusal(self, workload: Workload, n: int | None, price: Price) -> str | None:
         """None, or why this method cannot be used."""
-        if self.needs_n and n is None:
-            return "the number of records n must be public, and exact: give n, and errors are stated for so many"
-        if (reason := self.applies(workload, n, price)) is None and (cells := workload.widest) > CELLS:
+        people = read(workload, n, price)
+        if self.needs_n and people is None:
+            return _NEEDED
+        if (reason := self.applies(workload, people, price)) is None and (cells := workload.widest) > CELLS:
             return f"a query looks at {shown(cells)} cells; at most {CELLS} can be laid out: look at fewer attributes"
         return reason
+
+    def _known(self, workload: Workload, n: int | None, price: Price) -> int | None:
+        """n, if what is given is of the right kinds, and n among it where it is needed."""
+        people = read(workload, n, price)
+        if self.needs_n and people is None:
+            raise BadQuestion(f"{self.name}: {_NEEDED}")
+        return people
+
+
+def read(workload: Workload, n: int | None, price: Price) -> int | None:
+    """n as a whole number, or None, if all are of the right kinds."""
+    instance("workload", workload, Workload)
+    instance("price", price, Price)
+    return None if n is None else whole("n", n)
 
 
 def within(d: Distance[Any], bound: Distance[Any]) -> bool:

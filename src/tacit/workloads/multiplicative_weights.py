@@ -35,13 +35,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..core.errors import BadParameter
-from ..core.exact import Number, positive, whole
+from ..core.exact import Number, instance, positive, whole
 from ._folded import Folded
 from ._layout import in_memory, longest_last, scale, summed
 from .data import EXACT, Data, Floats, Integers
 from .domain import Axes, Domain
 from .model import Model
 from .predicates import Condition, predicates
+from .price import LARGEST
 from .workload import coefficients
 
 _FAR = 2.0**300  # weights whose sum is beyond this are brought back to 1 each
@@ -61,7 +62,10 @@ class Question:
     grid: Fraction = Fraction(1)
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "factors", tuple((tuple(axes), tuple(steps)) for axes, steps in self.factors))
+        try:
+            object.__setattr__(self, "factors", tuple((tuple(axes), tuple(steps)) for axes, steps in self.factors))
+        except (TypeError, ValueError):
+            raise BadParameter("factors", type(self.factors).__name__, "pairs of axes and their coefficients") from None
         if not {int}.issuperset(map(type, self.axes)) or list(self.axes) != sorted(set(self.axes)):
             raise BadParameter("axes", self.axes, "places of attributes, all different, in the order of the domain")
         object.__setattr__(self, "grid", grid := positive("grid", self.grid))
@@ -90,7 +94,7 @@ class Question:
     @classmethod
     def on_cells(cls, domain: Domain, values: Floats) -> Question:
         """Any coefficients on all the cells of the domain, in row-major order."""
-        vector, grid = coefficients("coefficients", values, (domain.size,))
+        vector, grid = coefficients("coefficients", values, (instance("domain", domain, Domain).size,))
         return cls(((domain.all, _in_steps(vector, grid)),), grid)
 
     @cached_property
@@ -300,7 +304,7 @@ def _logit(share: float) -> float:
 
 def most_updates(cells: int, gap: Number) -> int:
     """How many moves by a share `gap` of the records there can be: ln |X| / (2 gap^2)."""
-    return math.floor(math.log(whole("cells", cells)) / (2 * float(positive("gap", gap)) ** 2))
+    return math.floor(math.log(whole("cells", cells)) / (2 * float(positive("gap", gap, LARGEST)) ** 2))
 
 
 def least_gap(cells: int, updates: int) -> float:

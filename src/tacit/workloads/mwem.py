@@ -175,13 +175,13 @@ class MWEM(Method):
         moves = scalar(Fraction(math.ceil(l1)), price.unit.relation)
         return TopK(k=picks, epsilon=pick.epsilon, rho=pick.rho, sensitivity=moves), each
 
-    def loss(self, workload: Workload, n: int | None, price: Price) -> Loss:
+    def _loss(self, workload: Workload, n: int | None, price: Price) -> Loss:
         rounds, picks = self.counts(workload, n, price)
         choice, each = self._parts(workload, n, price)
         total = price.part(TOTAL).loss() if n is None else zero
         return total + rounds * choice.loss() + (rounds * picks) * each.loss()
 
-    def predict(self, workload: Workload, n: int | None, price: Price, beta: Number = 0.05) -> Prediction:
+    def _predict(self, workload: Workload, n: int | None, price: Price, beta: Number) -> Prediction:
         rounds, picks = self.counts(workload, n, price)
         most = float(n) if n is not None else math.inf
         seconds = rounds * (1e-5 * len(workload.parts) + 3e-8 * workload.domain.size * (1 + rounds * picks / 4))

@@ -48,14 +48,14 @@ class Optimised(Method):
             return f"no strategy is searched for with {shown(workload.queries)} queries; use histogram, or hierarchy"
         return None
 
-    def predict(self, workload: Workload, n: int | None, price: Price, beta: Number = 0.05) -> Prediction:
+    def _predict(self, workload: Workload, n: int | None, price: Price, beta: Number) -> Prediction:
         strategy, noise = chosen(workload, price)
         cells, measured = workload.domain.size, strategy.queries.queries
         seconds = 1e-2 + 2e-6 * cells**2 + 5e-9 * workload.queries * cells
         why = f"least squares makes it of {measured} noisy sums, which were chosen for that"
         return predicted(workload, strategy.spread(noise), seconds, beta, why)
 
-    def loss(self, workload: Workload, n: int | None, price: Price) -> Loss:
+    def _loss(self, workload: Workload, n: int | None, price: Price) -> Loss:
         return _QUERIES.loss(chosen(workload, price)[0].queries, n, price)
 
     def run(

@@ -62,7 +62,7 @@ class Partition(Hierarchy):
     theorem = "as isotonic, with the number of buckets for m; always within twice what two sevenths buy; m in all"
     reads_beta = True  # how far counts are kept from those of the first tree
 
-    def predict(self, workload: Workload, n: int | None, price: Price, beta: Number = 0.05) -> Prediction:
+    def _predict(self, workload: Workload, n: int | None, price: Price, beta: Number) -> Prediction:
         ranges, b = as_ranges(workload), float(probability("beta", beta))
         plan = _first(ranges, first := _shares(price)[0])
         noises, most = plan.noises(ranges, first), float(ends(ranges).max())
@@ -71,7 +71,7 @@ class Partition(Hierarchy):
         why = "only the lumps of the table are counted finely, which helps if they are few"
         return Prediction(mean, mean, 2 * most * sums.worst(b), seconds, "bound", b, why)
 
-    def loss(self, workload: Workload, n: int | None, price: Price) -> Loss:
+    def _loss(self, workload: Workload, n: int | None, price: Price) -> Loss:
         """The whole price: which noises the second tree has is known only after the first."""
         return price.alone.loss()
 

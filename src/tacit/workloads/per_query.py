@@ -89,7 +89,7 @@ class PerQuery(Method):
         one = {noise: Spread.of(noise, np.ones(1)) for noise in set(noises)}
         return joined([one[noise] for noise in noises], times)
 
-    def predict(self, workload: Workload, n: int | None, price: Price, beta: Number = 0.05) -> Prediction:
+    def _predict(self, workload: Workload, n: int | None, price: Price, beta: Number) -> Prediction:
         looked_at = sum(workload.domain.cells(axes) for axes in workload.tables)
         seconds = 1e-3 + 3e-4 * len(workload.parts) + 1e-8 * looked_at + 8e-8 * workload.queries
         if (sets := several(workload)) is not None:
@@ -97,7 +97,7 @@ class PerQuery(Method):
         why = f"one record moves the answers by {float(workload.row.l1):g} in all"
         return predicted(workload, self.spread(workload, price), seconds, beta, why)
 
-    def loss(self, workload: Workload, n: int | None, price: Price) -> Loss:
+    def _loss(self, workload: Workload, n: int | None, price: Price) -> Loss:
         return _total(self.noises(workload, price))
 
     def run(

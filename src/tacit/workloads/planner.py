@@ -12,8 +12,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from ..core.errors import BadParameter, BadQuestion
-from ..core.exact import Number, probability, whole
-from .method import Method, Prediction
+from ..core.exact import Number, instance, instances, probability
+from .method import Method, Prediction, read
 from .methods import METHODS
 from .price import Price
 from .workload import Workload
@@ -49,7 +49,7 @@ class Plan:
 
     def row(self, name: str = "auto") -> Row:
         """That of the best method, or of the one of this name, if it can be used."""
-        chosen = None if name == "auto" else method(name, [row.method for row in self.rows])
+        chosen = None if instance("method", name, str) == "auto" else method(name, [row.method for row in self.rows])
         rows = [row for row in self.rows if chosen in (None, row.method)]
         if rows[0].prediction is None:
             refused = "; ".join(f"{row.method.name}: {row.reason}" for row in rows)
@@ -128,12 +128,15 @@ def plan(
     Each method has the better of `ways`, which are what the price may be spent as, unless told.
     """
     probability("beta", beta)
-    people, rough = (None if number is None else whole("n", number) for number in (n, about))
-    chosen = tuple(METHODS if methods is None else methods)
+    people, rough = (read(workload, number, price) for number in (n, about))
+    chosen = METHODS if methods is None else instances("methods", methods, Method)
+    if not chosen:
+        raise BadParameter("methods", "none", "one or more, such as those of METHODS")
+    paid = instances("ways", () if ways is None else ways, Price) or price.ways
     rows = []
     for m in chosen:
         known = people if m.needs_n else people or rough
-        tried = [_row(m, workload, known, way, beta) for way in ways or price.ways]
+        tried = [_row(m, workload, known, way, beta) for way in paid]
         usable = [(row.prediction.mean, i) for i, row in enumerate(tried) if row.prediction]
         rows.append(tried[min(usable)[1] if usable else -1])
     return Plan(workload, people, price, tuple(_ranked(rows)), rough)
@@ -166,7 +169,7 @@ def _ranked(rows: list[Row]) -> list[Row]:
 
 def method(name: str, methods: Sequence[Method] | None = None) -> Method:
     """The method of this name."""
-    known = {m.name: m for m in (METHODS if methods is None else methods)}
-    if str(name) not in known:
+    known = {m.name: m for m in (METHODS if methods is None else instances("methods", methods, Method))}
+    if instance("method", name, str) not in known:
         raise BadParameter("method", name, f"auto, or one of {', '.join(known)}")
     return known[name]

@@ -34,7 +34,7 @@ import numpy as np
 from ..core.distance import Distance, Substitute, scalar
 from ..core.distance import distance as read_distance
 from ..core.errors import BadData, BadParameter, BadQuestion
-from ..core.exact import Number, positive, probability, rational, whole
+from ..core.exact import Number, instance, positive, probability, rational, whole
 from ..core.interactive import Interactive
 from ..core.loss import Loss, Pure
 from ..core.mechanism import Example
@@ -44,7 +44,7 @@ from ..mechanisms._rule import share
 from ._pmw_law import Transcripts
 from .domain import CELLS, Domain
 from .multiplicative_weights import Question, Weights
-from .price import Price
+from .price import LARGEST, Price
 
 Asked = tuple[Question, int]  # and its answer on the private table, in steps of the grid
 Told = tuple[float | None, ...]  # by question: what the data answered, or None where the model did
@@ -166,12 +166,12 @@ class PrivateMultiplicativeWeights(Interactive[Sequence[Asked], Told, State, Ask
         least: Number = 0,
         margin: Number | None = None,
     ) -> None:
-        if not 2 <= domain.size <= CELLS:
+        if not 2 <= instance("domain", domain, Domain).size <= CELLS:
             raise BadQuestion(f"a model of {domain.size} cells: it takes 2 to {CELLS}; project on fewer attributes")
-        known: dict[str, Any] = {"domain": domain, "n": whole("n", n), "price": price}
+        known: dict[str, Any] = {"domain": domain, "n": whole("n", n), "price": instance("price", price, Price)}
         known |= {"updates": whole("updates", updates), "threshold": rational("threshold", threshold)}
         known |= {"questions": whole("questions", questions), "beta": probability("beta", beta)}
-        known |= {"grid": positive("grid", grid), "least": rational("least", least)}
+        known |= {"grid": positive("grid", grid, LARGEST), "least": rational("least", least)}
         known["margin"] = None if margin is None else rational("margin", margin)
         for name, value in known.items():
             object.__setattr__(self, name, value)

@@ -70,10 +70,10 @@ class OfflinePMW(Method):
         assert n is not None
         return _life(workload.domain, n, price, workload.queries, beta=probability("beta", beta), grid=workload.grid)
 
-    def loss(self, workload: Workload, n: int | None, price: Price) -> Loss:
+    def _loss(self, workload: Workload, n: int | None, price: Price) -> Loss:
         return self.life(workload, n, price, 0.05).loss()  # which does not depend on beta
 
-    def predict(self, workload: Workload, n: int | None, price: Price, beta: Number = 0.05) -> Prediction:
+    def _predict(self, workload: Workload, n: int | None, price: Price, beta: Number) -> Prediction:
         life, b = self.life(workload, n, price, beta), float(probability("beta", beta))
         worst, most = min(_within(life), float(life.n)), float(life.n)
         mean, rms = (1 - b) * worst + b * most, math.sqrt((1 - b) * worst**2 + b * most**2)

@@ -13,7 +13,7 @@ from dataclasses import replace
 from fractions import Fraction
 
 from ..core.errors import BadParameter, BadQuestion
-from ..core.exact import Number, probability, whole
+from ..core.exact import Number, instance, probability, whole
 from ._pmw_constants import classical_updates, consistent_alpha
 from .domain import Domain
 from .multiplicative_weights import least_gap
@@ -69,12 +69,14 @@ def classical(
     domain: Domain, n: int, price: Price, *, questions: int = 10_000, beta: Number = "0.05", grid: Number = 1
 ) -> PrivateMultiplicativeWeights:
     """With the constants of the textbook; refused where they promise nothing."""
+    size, asked = instance("domain", domain, Domain).size, whole("questions", questions)
+    instance("price", price, Price)
     if price.epsilon is None:
         raise BadParameter("price", str(price), "pure epsilon, which the classical constants are for")
     e, b = float(price.epsilon / moves(price)), float(probability("beta", beta))
 
     def alpha(records: int) -> float:
-        return consistent_alpha(domain.size, questions, epsilon=e, n=records, beta=b)
+        return consistent_alpha(size, asked, epsilon=e, n=records, beta=b)
 
     need = whole("n", n)
     while (found := alpha(need)) >= 1 / 3:
@@ -88,10 +90,10 @@ def classical(
         domain,
         n,
         price,
-        updates=math.ceil(classical_updates(domain.size, found)),
+        updates=math.ceil(classical_updates(size, found)),
         threshold=Fraction(2 * found),
         least=Fraction(found),
-        questions=questions,
+        questions=asked,
         beta=b,
         grid=grid,
     )

@@ -16,6 +16,7 @@ from numpy.typing import ArrayLike
 
 from ..core.distance import Distance
 from ..core.errors import BadParameter
+from ..core.exact import instance
 from .data import Counts, Floats
 from .domain import CELLS, Axes, Domain, Label
 from .workload import STEP, Workload, coefficients, importance, largest
@@ -47,7 +48,7 @@ class Predicates(Workload):
             groups[tuple(factors)].append(i)
         return dict(groups)
 
-    def answer(self, counts: Counts) -> Floats:
+    def _answer(self, counts: Counts) -> Floats:
         found = np.empty(self.queries)
         for axes, members in self._groups.items():
             self.domain.laid_out(axes)
@@ -80,14 +81,14 @@ class Predicates(Workload):
     def seconds(self) -> float:
         return 7e-5 * self.queries
 
-    def vector(self, query: int) -> Floats:
+    def _vector(self, query: int) -> Floats:
         return _outer(self.factors[query], self.domain.all, self.domain.laid_out(self.domain.all)).ravel()
 
     @property
     def tables(self) -> tuple[Axes, ...]:
         return tuple(self._groups)
 
-    def label(self, query: int) -> str:
+    def _label(self, query: int) -> str:
         return " and ".join(_condition(*self.domain.attributes[a], v) for a, v in self.factors[query].items()) or "all"
 
 
@@ -98,6 +99,7 @@ def predicates(
 
     An array is a coefficient for each value; anything else names values.
     """
+    instance("domain", domain, Domain)
     read = []
     if not isinstance(conditions, Iterable):
         raise BadParameter("predicates", type(conditions).__name__, "a list of mappings from attributes to conditions")

@@ -21,12 +21,13 @@ from ..core.atoms import GaussianNoise
 from ..core.convolution import variance_for
 from ..core.distance import ADD_REMOVE, Distance
 from ..core.errors import BadParameter
-from ..core.exact import Number, positive, probability, several
+from ..core.exact import Number, instance, positive, probability, rational, several
 from ..core.loss import Concentrated, Loss, Pure
 from ..mechanisms import Gaussian, Laplace
 
 Noise = Laplace | Gaussian
 SMALL = 1.0  # a variance, in steps: with more, the steps of a noise are hardly seen
+LARGEST = Fraction(10**100)  # of a price, and the least is its inverse: so that no search leaves the floats
 _LEAST = 1e-100
 
 
@@ -49,7 +50,8 @@ class Price:
             raise BadParameter("price", "both or neither", "either epsilon (pure) or rho (zCDP)")
         for name in ("epsilon", "rho"):
             if (value := getattr(self, name)) is not None:
-                object.__setattr__(self, name, positive(name, value))
+                object.__setattr__(self, name, positive(name, value, LARGEST))
+        instance("unit", self.unit, Distance)
 
     @classmethod
     def of(
@@ -61,16 +63,16 @@ class Price:
         unit: Distance[Any] | None = None,
     ) -> Price:
         """From epsilon, or rho, or epsilon with delta: then the largest rho that is (epsilon, delta)-private."""
-        unit = unit or ADD_REMOVE.histogram()
+        unit = ADD_REMOVE.histogram() if unit is None else unit
         if delta is None:
             return cls(
-                None if epsilon is None else positive("epsilon", epsilon),
-                None if rho is None else positive("rho", rho),
+                None if epsilon is None else rational("epsilon", epsilon),
+                None if rho is None else rational("rho", rho),
                 unit,
             )
         if epsilon is None or rho is not None:
             raise BadParameter("delta", delta, "given with epsilon alone")
-        e, d = positive("epsilon", epsilon), probability("delta", delta)
+        e, d = positive("epsilon", epsilon, LARGEST), probability("delta", delta)
         text = f"epsilon {float(e):g} at delta {float(d):g}"
         return EpsilonDelta(None, Fraction(rho_for(e, d)), unit, text, (e, d))
 
@@ -96,21 +98,23 @@ class Price:
 
     def part(self, share: Fraction) -> Price:
         """This share of the price; what the whole came from is not said of a part."""
-        if share == 1:
+        if (times := positive("share", share)) == 1:
             return self
         if self.epsilon is not None:
-            return replace(self, epsilon=self.epsilon * share, stated="")
-        return replace(self, rho=self.amount * share, stated="")
+            return replace(self, epsilon=self.epsilon * times, stated="")
+        return replace(self, rho=self.amount * times, stated="")
 
     def split(self, weights: Iterable[Number]) -> tuple[Price, ...]:
         """Parts in proportion to the weights, which add up to the price exactly."""
         shares = several("weights", weights, positive)
+        if not shares:
+            raise BadParameter("weights", "none", "one or more positive numbers")
         whole = sum(shares, Fraction(0))
         return tuple(self.part(share / whole) for share in shares)
 
     def noise(self, distance: Distance[Any], grid: Fraction = Fraction(1)) -> Noise:
         """The noise that costs this price on a vector that moves so far: Laplace by l1, Gaussian by l2."""
-        steps = None if grid == 1 else grid
+        steps = None if rational("grid", grid) == 1 else grid
         if self.epsilon is not None:
             return Laplace(epsilon=self.epsilon, sensitivity=distance, grid=steps)
         return Gaussian(rho=self.amount, sensitivity=distance, grid=steps)

@@ -59,7 +59,7 @@ class Pruned(Method):
             _tree(as_ranges(workload), price)  # what cannot be drawn is refused here
         return reason
 
-    def predict(self, workload: Workload, n: int | None, price: Price, beta: Number = 0.05) -> Prediction:
+    def _predict(self, workload: Workload, n: int | None, price: Price, beta: Number) -> Prediction:
         """Bounds for whichever shares may be chosen, if all levels are looked into."""
         ranges, b = as_ranges(workload), float(probability("beta", beta))
         tree, most = _tree(ranges, price), float(ends(ranges).max())
@@ -73,7 +73,7 @@ class Pruned(Method):
         why = "only what holds many records is counted finely, which helps if that is little of very much"
         return Prediction(mean, mean, worst, seconds, "bound", b, why)
 
-    def loss(self, workload: Workload, n: int | None, price: Price) -> Loss:
+    def _loss(self, workload: Workload, n: int | None, price: Price) -> Loss:
         """The whole price: how far the tree descends is known only on the way."""
         return price.alone.loss()
 

@@ -17,6 +17,7 @@ from numpy.typing import ArrayLike
 
 from ..core.distance import Distance
 from ..core.errors import BadParameter
+from ..core.exact import instance
 from .data import Counts, Floats, Integers, arrayed
 from .domain import CELLS, Axes, Domain
 from .workload import Workload, importance
@@ -40,7 +41,7 @@ class Ranges(Workload):
         if weights is not None:
             self.given_weights = importance(weights, self.queries)
 
-    def answer(self, counts: Counts) -> Floats:
+    def _answer(self, counts: Counts) -> Floats:
         self.domain.laid_out(self.axes)
         sums = counts.marginal(self.axes)  # whole numbers stay so: corners may add up to more than floats hold
         for axis in range(sums.ndim):
@@ -71,7 +72,7 @@ class Ranges(Workload):
         rest = self.domain.cells(axes) // self.domain.cells(self.axes)
         return np.asarray(np.prod(self.high - self.low + 1.0, axis=1) * float(rest))
 
-    def vector(self, query: int) -> Floats:
+    def _vector(self, query: int) -> Floats:
         self.domain.laid_out(self.domain.all)
         one = np.zeros(self.domain.shape)
         box = {a: slice(self.low[query, j], self.high[query, j] + 1) for j, a in enumerate(self.axes)}
@@ -82,7 +83,7 @@ class Ranges(Workload):
     def tables(self) -> tuple[Axes, ...]:
         return (self.axes,)
 
-    def label(self, query: int) -> str:
+    def _label(self, query: int) -> str:
         sides = zip(self.axes, self.low[query], self.high[query], strict=True)
         named = ((self.domain.attributes[axis], low, high) for axis, low, high in sides)
         return " and ".join(f"{values[low]} <= {name} <= {values[high]}" for (name, values), low, high in named)
@@ -125,9 +126,10 @@ def ranges(
 
 
 def _axes(domain: Domain, names: tuple[str, ...]) -> Axes:
-    if not names and len(domain.names) > 1:
-        raise BadParameter("attributes", names, f"one or more of {', '.join(domain.names)}")
-    return domain.axes(names or domain.names)
+    known = instance("domain", domain, Domain).names
+    if not names and len(known) > 1:
+        raise BadParameter("attributes", names, f"one or more of {', '.join(known)}")
+    return domain.axes(names or known)
 
 
 def _places(name: str, values: ArrayLike, columns: int) -> Integers:

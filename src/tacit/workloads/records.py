@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, TypeAlias
 
 from ..core.errors import BadParameter
-from ..core.exact import whole
+from ..core.exact import instance, whole
 from ..core.randomness import Source
 from .data import Integers
 from .domain import Domain, Label
@@ -32,7 +32,7 @@ def drawn(model: Model, n: int, source: Source) -> Arrow:
     attributes = len(model.domain.names)
     if whole("n", n) * attributes > _VALUES:
         raise BadParameter("n", n, f"at most {_VALUES // attributes} rows of {attributes} attributes at once")
-    return records(model.domain, model.synthetic(n, source))
+    return records(model.domain, model.synthetic(n, instance("source", source, Source)))
 
 
 def _labels(values: Sequence[Label]) -> pa.Array:

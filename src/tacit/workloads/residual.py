@@ -62,7 +62,7 @@ class Residual(Method):
             return f"a marginal has {shown(cells)} cells; at most {CELLS} can be laid out: use adaptive"
         return None
 
-    def predict(self, workload: Workload, n: int | None, price: Price, beta: Number = 0.05) -> Prediction:
+    def _predict(self, workload: Workload, n: int | None, price: Price, beta: Number) -> Prediction:
         tables = weighted(workload)
         assert tables is not None
         noises = plan(workload, price)
@@ -78,7 +78,7 @@ class Residual(Method):
         seconds = 5e-5 * len(noises) + 2e-7 * float(sizes.sum())
         return Prediction(mean, rms, worst, seconds, "exact", b, f"{len(noises)} residuals share the price")
 
-    def loss(self, workload: Workload, n: int | None, price: Price) -> Loss:
+    def _loss(self, workload: Workload, n: int | None, price: Price) -> Loss:
         return price.alone.loss()
 
     def run(

@@ -22,11 +22,11 @@ from fractions import Fraction
 from functools import cache
 
 from ..core.errors import BadParameter, BadQuestion
-from ..core.exact import Number, positive, probability, whole
+from ..core.exact import Number, instance, positive, probability, whole
 from ..core.search import least_positive, least_whole
 from ._pmw_constants import consistent_alpha
 from .method import Method
-from .price import Price
+from .price import LARGEST, Price
 from .workload import Workload
 
 _MOST = 10**15  # records
@@ -37,8 +37,9 @@ def sample_size(method: Method, workload: Workload, price: Price, alpha: Number,
 
     Epsilon at a delta is spent as a plan would: by zCDP, or as that epsilon alone, whichever takes fewer records.
     """
+    instance("method", method, Method)
     found, refused = list[int](), list[BadQuestion]()
-    for way in price.ways:
+    for way in instance("price", price, Price).ways:
         try:
             found.append(_least(method, workload, way, alpha, beta))
         except BadQuestion as error:
@@ -49,7 +50,7 @@ def sample_size(method: Method, workload: Workload, price: Price, alpha: Number,
 
 
 def _least(method: Method, workload: Workload, price: Price, alpha: Number, beta: Number) -> int:
-    share = float(positive("alpha", alpha))
+    share = float(positive("alpha", alpha, LARGEST))
 
     @cache
     def reason(n: int) -> str | None:
@@ -79,7 +80,8 @@ def price_for(method: Method, workload: Workload, n: int, price: Price, *, alpha
 
     Epsilon at a delta is spent as rho.
     """
-    share = float(positive("alpha", alpha)) * whole("n", n)
+    instance("method", method, Method)
+    share = float(positive("alpha", alpha, LARGEST)) * whole("n", n)
     if reason := method.refusal(workload, n, price):
         raise BadQuestion(f"{method.name}: {reason}")
 
@@ -95,31 +97,33 @@ def price_for(method: Method, workload: Workload, n: int, price: Price, *, alpha
 def laplace_on_queries(k: int, n: int, epsilon: Number, beta: Number = 0.05) -> float:
     """k ln(k / beta) / (n epsilon)."""
     return (
-        whole("k", k) * math.log(k / probability("beta", beta)) / (whole("n", n) * float(positive("epsilon", epsilon)))
+        whole("k", k)
+        * math.log(k / probability("beta", beta))
+        / (whole("n", n) * float(positive("epsilon", epsilon, LARGEST)))
     )
 
 
 def gaussian_on_queries(k: int, n: int, rho: Number, beta: Number = 0.05) -> float:
     """sqrt(k / rho) sqrt(ln(2 k / beta)) / n: sigma^2 = k / (2 rho)."""
     log = math.log(2 * whole("k", k) / probability("beta", beta))
-    return math.sqrt(k / float(positive("rho", rho)) * log) / whole("n", n)
+    return math.sqrt(k / float(positive("rho", rho, LARGEST)) * log) / whole("n", n)
 
 
 def laplace_on_histogram(cells: int, k: int, n: int, epsilon: Number, beta: Number = 0.05) -> float:
     """sqrt(8 |X| ln(2 k / beta)) / (n epsilon); for |X| below 2 ln(2 k / beta), 4 ln(2 k / beta) / (n epsilon)."""
     log = math.log(2 * whole("k", k) / probability("beta", beta))
     root = math.sqrt(8 * max(whole("cells", cells), 2 * log) * log)
-    return root / (whole("n", n) * float(positive("epsilon", epsilon)))
+    return root / (whole("n", n) * float(positive("epsilon", epsilon, LARGEST)))
 
 
 def randomized_response(k: int, n: int, epsilon: Number, beta: Number = 0.05) -> float:
     """coth(epsilon / 2) sqrt(ln(2 k / beta) / (2 n)), on bits."""
     log = math.log(2 * whole("k", k) / probability("beta", beta))
-    return math.sqrt(log / (2 * whole("n", n))) / math.tanh(float(positive("epsilon", epsilon)) / 2)
+    return math.sqrt(log / (2 * whole("n", n))) / math.tanh(float(positive("epsilon", epsilon, LARGEST)) / 2)
 
 
 def multiplicative_weights(cells: int, k: int, n: int, epsilon: Number, beta: Number = 0.05) -> float:
     """3 alpha, for the alpha that solves alpha^3 = 36 ln|X| (ln(2 k) + ln(4 c / beta)) / (n epsilon)."""
-    e, b = float(positive("epsilon", epsilon)), float(probability("beta", beta))
+    e, b = float(positive("epsilon", epsilon, LARGEST)), float(probability("beta", beta))
     size = whole("cells", cells, at_least=2)
     return 3 * consistent_alpha(size, whole("k", k), epsilon=e, n=whole("n", n), beta=b)

@@ -184,10 +184,10 @@ class SmallDB(Method):
         worst = n / workload.grid / self._choice(workload, price, 1).scale
         return math.exp(min(float(worst), 700.0))
 
-    def loss(self, workload: Workload, n: int | None, price: Price) -> Loss:
+    def _loss(self, workload: Workload, n: int | None, price: Price) -> Loss:
         return self._choice(workload, price, self.members(workload, whole("n", n or 0), price)).loss()
 
-    def predict(self, workload: Workload, n: int | None, price: Price, beta: Number = 0.05) -> Prediction:
+    def _predict(self, workload: Workload, n: int | None, price: Price, beta: Number) -> Prediction:
         records = whole("n", n or 0)
         m, t = self.members(workload, records, price), _known(workload).count
         many = candidates(t, m)

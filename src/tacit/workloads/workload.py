@@ -20,8 +20,8 @@ from numpy.typing import ArrayLike
 from scipy import sparse
 
 from ..core.distance import Distance, Substitute
-from ..core.errors import BadParameter
-from ..core.exact import reals
+from ..core.errors import BadData, BadParameter
+from ..core.exact import instances, reals, whole
 from .data import EXACT, Counts, Data, Floats, Integers, arrayed
 from .domain import CELLS, Axes, Domain
 
@@ -38,9 +38,14 @@ class Workload(ABC):
     given_weights: Floats | None = None
     part_weights: Floats = np.ones(1)  # how much each part matters, beside the weights that it has itself
 
-    @abstractmethod
     def answer(self, counts: Counts) -> Floats:
         """The answer of each query, in counts; on a private table whole steps of `grid`."""
+        if not hasattr(counts, "marginal"):
+            raise BadData("counts", type(counts).__name__, "a table or a model, as Histogram(domain, counts)")
+        return self._answer(counts)
+
+    @abstractmethod
+    def _answer(self, counts: Counts) -> Floats: ...
 
     def exactly(self, data: Data) -> Integers:
         """The answers on a private table in steps of `grid`, each cut at the largest that is exact in floats.
@@ -59,9 +64,12 @@ class Workload(ABC):
     def squares(self, axes: Axes | None = None) -> Floats:
         """The sum of the squared coefficients of each query, over the cells of axes that hold its span, or of all."""
 
-    @abstractmethod
     def vector(self, query: int) -> Floats:
         """The coefficients of one query on all cells, in row-major order."""
+        return self._vector(self._place(query))
+
+    @abstractmethod
+    def _vector(self, query: int) -> Floats: ...
 
     @property
     @abstractmethod
@@ -78,9 +86,17 @@ class Workload(ABC):
         """The axes that some query looks at."""
         return tuple(sorted({axis for axes in self.tables for axis in axes}))
 
-    @abstractmethod
     def label(self, query: int) -> str:
         """What a query counts, in words."""
+        return self._label(self._place(query))
+
+    @abstractmethod
+    def _label(self, query: int) -> str: ...
+
+    def _place(self, query: int) -> int:
+        if whole("query", query, at_least=0) >= self.queries:
+            raise BadParameter("query", query, f"below the number of queries, {self.queries}")
+        return query
 
     @property
     def parts(self) -> tuple[Workload, ...]:
@@ -135,15 +151,14 @@ class Stack(Workload):
     """
 
     def __init__(self, parts: Sequence[Workload], weights: ArrayLike | None = None) -> None:
-        given = list(parts or ())
-        domain = getattr(given[0], "domain", None) if given else None
-        if domain is None or any(getattr(part, "domain", None) != domain for part in given):
+        given = instances("workloads", parts, Workload)
+        if not given or any(part.domain != given[0].domain for part in given):
             raise BadParameter("workloads", f"{len(given)} of them", "one or more workloads, all on the same domain")
-        each = zip(importance(weights, len(parts)), parts, strict=True)
+        each = zip(importance(weights, len(given)), given, strict=True)
         self.part_weights = np.concatenate([weight * part.part_weights for weight, part in each])
-        self._parts, self.domain = tuple(leaf for part in parts for leaf in part.parts), domain
-        self.queries = sum(part.queries for part in parts)
-        self.grid = min(part.grid for part in parts)
+        self._parts, self.domain = tuple(leaf for part in given for leaf in part.parts), given[0].domain
+        self.queries = sum(part.queries for part in given)
+        self.grid = min(part.grid for part in given)
 
     @property
     def parts(self) -> tuple[Workload, ...]:
@@ -162,7 +177,7 @@ class Stack(Workload):
         """Where the queries of each part begin, and where the last ones end."""
         return [0, *np.cumsum([part.queries for part in self.parts]).tolist()]
 
-    def answer(self, counts: Counts) -> Floats:
+    def _answer(self, counts: Counts) -> Floats:
         return np.concatenate([part.answer(counts) for part in self.parts])
 
     @cached_property
@@ -176,7 +191,7 @@ class Stack(Workload):
     def squares(self, axes: Axes | None = None) -> Floats:
         return np.concatenate([part.squares(axes) for part in self.parts])
 
-    def vector(self, query: int) -> Floats:
+    def _vector(self, query: int) -> Floats:
         part = int(np.searchsorted(self.starts, query, side="right")) - 1
         return self.parts[part].vector(query - self.starts[part])
 
@@ -184,7 +199,7 @@ class Stack(Workload):
     def tables(self) -> tuple[Axes, ...]:
         return tuple(dict.fromkeys(axes for part in self.parts for axes in part.tables))
 
-    def label(self, query: int) -> str:
+    def _label(self, query: int) -> str:
         part = int(np.searchsorted(self.starts, query, side="right")) - 1
         return self.parts[part].label(query - self.starts[part])
 
