@@ -25,7 +25,7 @@ from typing import TYPE_CHECKING, Any, Unpack
 from ..core.budget import Amounts, Budget
 from ..core.currency import Amount
 from ..core.errors import BadParameter, EngineError
-from ..core.exact import Number
+from ..core.exact import Number, flag, instance, instances
 from ..core.loss import zero
 from ..core.randomness import SYSTEM
 from ..engines.base import Engine
@@ -45,7 +45,7 @@ from ..tables.relation import Relation, scans
 from ..tables.schema import Schema
 from ..tables.table import PublicTable, Table
 from .bounds import Bounds, buy
-from .reading import Asked, asked, identities
+from .reading import Asked, asked, identities, payer
 from .stream import Stream
 
 if TYPE_CHECKING:
@@ -75,7 +75,7 @@ class Curator:
         if not tables or not all(isinstance(table, Table) for table in tables):
             raise BadParameter("tables", tables, "one or more of tacit.Table")
         self.tables = {table.schema.name: table for table in tables}
-        self.public = {table.name: table for table in public}
+        self.public = {table.name: table for table in instances("public", public, PublicTable)}
         if len(self.tables) < len(tables) or self.tables.keys() & self.public.keys():
             raise BadParameter("tables", [table.schema.name for table in tables], "of different names")
         units = {name: table.schema.unit or "row" for name, table in self.tables.items()}
@@ -85,7 +85,7 @@ class Curator:
             table.check()
         if not isinstance(engine, Engine):
             self._told = chosen(tables, engine)
-        self.table, self.analyst = tables[0], analyst
+        self.table, self.analyst = tables[0], payer(analyst, "analyst")
         self.ledger = ledger if isinstance(ledger, Ledger) else Ledger.open(ledger, budget, self.table.schema.name)
         if self.ledger.dataset != self.table.schema.name:
             raise BadParameter("table", self.table.schema.name, f"{self.ledger.dataset!r}, of which this ledger is")
@@ -108,13 +108,13 @@ class Curator:
         query, _ = self.read(question, {})
         self.engine.fingerprint()  # tables that have changed are looked at as a whole
         parts = self.parts(query.relation) or (None,)
-        return min(self.ledger.remaining(analyst or self.analyst, part) for part in parts)
+        return min(self.ledger.remaining(payer(analyst, self.analyst), part) for part in parts)
 
     def covers(self, made: Offer, *, analyst: str | None = None) -> bool:
         """Whether what is left to who asks pays for an offer."""
-        accounts = self._accounts(made.query, analyst)
+        accounts = self._accounts(instance("offer", made, Offer).query, analyst)
         paid = (b.price(made.loss, before) <= b.remaining(before) for b, spent in accounts for before in spent)
-        return self.ledger.sells_to(analyst or self.analyst) and all(paid)
+        return self.ledger.sells_to(payer(analyst, self.analyst)) and all(paid)
 
     def history(self) -> list[Charge]:
         """Every charge of the ledger, with its release."""
@@ -143,17 +143,17 @@ class Curator:
     ) -> Release:
         """Buy an answer, once: asked again, the question is free; `fresh` buys another draw."""
         query, said = self.read(question, terms)
-        made, beta = self._compiled(query), risk(said["beta"])
+        made, beta, who = self._compiled(query), risk(said["beta"]), payer(analyst, self.analyst)
         keys = [self.key(name) for name in identities(made, said, self.budget)]
         known = next(filter(None, map(self.ledger.find, keys)), None)
-        charge, priced = None if fresh else known, None
+        charge, priced = None if flag("fresh", fresh) else known, None
         if charge is None:
             priced = self._offer(query, said, analyst, made)
             plan = codec.canonical((made.plan, [step.mechanism for step in priced.steps], priced.beta))
             charge = self.ledger.charge(
                 key=known.key if known else keys[-1],
                 loss=priced.loss,
-                analyst=analyst or self.analyst,
+                analyst=who,
                 parts=self.parts(query.relation),
                 plan=plan,
                 fresh=fresh,
@@ -273,7 +273,7 @@ class Curator:
 
     def _accounts(self, query: Query, analyst: str | None) -> list[tuple[Budget, list[Amounts]]]:
         """What is spent where the question looks, of the budget and of an allowance."""
-        return self.ledger.accounts(analyst or self.analyst, self.parts(query.relation))
+        return self.ledger.accounts(payer(analyst, self.analyst), self.parts(query.relation))
 
     def _offer(self, query: Query, said: Mapping[str, Any], analyst: str | None, made: Compiled | None = None) -> Offer:
         """The offer after what is spent where the question looks: in a budget of two sums it depends on that."""

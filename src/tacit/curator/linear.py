@@ -16,7 +16,7 @@ import numpy as np
 
 from ..core.budget import Budget
 from ..core.errors import BadParameter, BadQuestion, EngineError
-from ..core.exact import Number, positive, whole
+from ..core.exact import Number, flag, instance, positive, whole
 from ..core.randomness import SYSTEM
 from ..tables.accuracy import public_size
 from ..tables.calibration import tidy
@@ -30,7 +30,7 @@ from ..workloads.data import Floats
 from ..workloads.domain import CELLS
 from . import archive
 from .online import Online
-from .reading import owned
+from .reading import owned, payer
 
 if TYPE_CHECKING:
     from ..tables.table import Table
@@ -121,10 +121,11 @@ def answer(
 ) -> Released:
     """Buy the answers of a workload, once."""
     domain = _of(curator.tables, workload)
-    payer, people, at = analyst or curator.analyst, None if n is None else whole("n", n), risk(beta)
+    flag("fresh", fresh)
+    who, people, at = payer(analyst, curator.analyst), None if n is None else whole("n", n), risk(beta)
     prices = _prices(domain, terms, curator.budget)
     wanted = _wanted(curator, workload, method, n=people, beta=at, prices=prices)
-    best = wanted[-1] if len(wanted) > 1 and _dear(curator, wanted[0], people, payer) else wanted[0]
+    best = wanted[-1] if len(wanted) > 1 and _dear(curator, wanted[0], people, who) else wanted[0]
     if (kept := 4 * workload.queries + min(domain.cells(workload.span), CELLS)) > _MOST_KEPT:
         raise BadQuestion(
             f"a ledger keeps {_MOST_KEPT} numbers of one release at most, and this one may have {kept}; ask fewer"
@@ -140,7 +141,7 @@ def answer(
     charge = curator.ledger.charge(
         key=key,
         loss=chosen.loss(workload, people, price),
-        analyst=payer,
+        analyst=who,
         parts=curator.parts(domain.relation),
         plan=f"{chosen.name} on {workload!r}",
         fresh=fresh,
@@ -164,7 +165,7 @@ def _wanted(
     curator: Curator, workload: Workload, method: str, *, n: int | None, beta: Number, prices: list[Price]
 ) -> list[Purchase]:
     """The best purchase; and where that is for epsilon alone, the best by zCDP, if there is any."""
-    named = None if method == "auto" else [method_of(method)]
+    named = None if instance("method", method, str) == "auto" else [method_of(method)]
     if named and len(prices) == 1:
         return [(workload, named[0], prices[0])]
     about = _about(curator.tables, _of(curator.tables, workload))

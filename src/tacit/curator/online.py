@@ -12,6 +12,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 from ..core.errors import BadParameter, BadQuestion, LedgerConflict
+from ..core.exact import instance
 from ..core.randomness import SYSTEM, Source
 from ..core.search import least_positive
 from ..tables import codec
@@ -22,6 +23,7 @@ from ..workloads.pmw import Answer, PrivateMultiplicativeWeights, State
 from ..workloads.pmw_plans import practical, proven
 from ..workloads.records import Arrow, drawn
 from . import archive
+from .reading import payer
 
 if TYPE_CHECKING:
     from .curator import Curator
@@ -52,7 +54,7 @@ class Online:
             return practical(domain, n, price.part(amount / price.amount), questions=queries, updates=updates)
 
         self.mechanism = life(price.amount)
-        terms = archive.dumps((name, domain, price, n, queries, updates)).decode()
+        terms = archive.dumps((instance("name", name, str), domain, price, n, queries, updates)).decode()
         key = codec.digest(("online", terms, curator.table.schema.digest))
         if (within := self.mechanism.error()) >= n and curator.ledger.find(key) is None:
             low = float(price.amount)
@@ -69,7 +71,7 @@ class Online:
             key=key,
             loss=self.mechanism.loss(),
             state=archive.dumps(self.mechanism.begin(SYSTEM)),
-            analyst=analyst or curator.analyst,
+            analyst=payer(analyst, curator.analyst),
             plan=f"{name}: multiplicative weights on {' x '.join(domain.names)}",
         )
 

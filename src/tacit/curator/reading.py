@@ -10,6 +10,7 @@ from typing import Any
 from ..core.budget import Budget
 from ..core.errors import BadParameter, BadQuestion
 from ..core.exact import rational
+from ..ledger.parameters import name
 from ..tables import sql
 from ..tables.door import Question
 from ..tables.expression import Column, Expression
@@ -22,6 +23,11 @@ from ..tables.table import PublicTable, Table
 
 Asked = str | Question | Query
 TERMS = tuple(Terms.__annotations__)
+
+
+def payer(analyst: str | None, usual: str) -> str:
+    """Who pays: who usually does, unless told."""
+    return name("analyst", usual if analyst is None else analyst)
 
 
 def owned(relation: Relation, tables: Mapping[str, Table], *asked: Expression | None) -> None:

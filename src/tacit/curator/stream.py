@@ -15,13 +15,14 @@ from typing import TYPE_CHECKING, Any
 
 from ..core.distance import ADD_REMOVE, scalar
 from ..core.errors import BadParameter, BadQuestion, Exhausted, LedgerConflict
-from ..core.exact import Number, rational
+from ..core.exact import Number, instance, rational
 from ..core.randomness import SYSTEM
 from ..mechanisms import NumericSparse, Sparse
 from ..mechanisms._sparse import Comparisons, State
 from ..tables import codec, measures
 from ..tables.outputs import Released
 from ..tables.plan import Plan, Rows, Units
+from .reading import payer
 
 if TYPE_CHECKING:
     from .curator import Curator
@@ -50,6 +51,7 @@ class Stream:
         if epsilon is None or unknown:
             told = " ".join(unknown) or "no epsilon"
             raise BadParameter("terms", told, "epsilon, and perhaps count, queries, name and analyst")
+        instance("name", name, str)
         rows = curator.table.schema.rows
         self.mechanism: Comparisons[Any, Any] = kind(
             threshold=threshold,
@@ -70,7 +72,7 @@ class Stream:
             key=key,
             loss=self.mechanism.loss(),
             state=_written(self.mechanism.begin(SYSTEM)),
-            analyst=analyst or curator.analyst,
+            analyst=payer(analyst, curator.analyst),
             plan=f"{name}: {self.mechanism}",
         )
 

@@ -45,8 +45,8 @@ def some(parts: Iterable[str] | None) -> frozenset[str] | None:
     """Parts by name; None means all of the data."""
     if parts is None:
         return None
-    named = None if isinstance(parts, str) else frozenset(name("part", part) for part in parts)
-    if not named:
+    listed = () if isinstance(parts, str) or not isinstance(parts, Iterable) else parts
+    if not (named := frozenset(name("part", part) for part in listed)):
         raise BadParameter("parts", parts, "names of parts, or None for all of the data")
     return named
 

@@ -27,6 +27,8 @@ class Store:
     """The tables of one ledger."""
 
     def __init__(self, place: str | os.PathLike[str], create: bool) -> None:
+        if not isinstance(place, str | os.PathLike):
+            raise BadParameter("ledger", type(place).__name__, f"a path, or a URL of {', '.join(DIALECTS)}")
         address = Address.read(os.fspath(place))
         if address.scheme not in DIALECTS:
             raise BadParameter("ledger", address.scheme, f"a path, or a URL of {', '.join(DIALECTS)}")

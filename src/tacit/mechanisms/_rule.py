@@ -17,6 +17,7 @@ from ..core.search import least_whole
 
 Gaps = NDArray[np.int64]
 Masses = NDArray[np.float64]
+_LARGEST = Fraction(10**100)  # a rho whose epsilon is a float
 _OUTWARD = 1 + 1e-12  # covers the rounding of a tail
 
 
@@ -71,7 +72,7 @@ def share(atom: type[Pure], epsilon: Number | None, rho: Number | None, times: i
         raise BadParameter("epsilon", epsilon, "given, or else rho, but not both")
     if epsilon is not None:
         return positive("epsilon", epsilon) / times
-    most = positive("rho", rho or 0)
+    most = positive("rho", 0 if rho is None else rho, _LARGEST)
     low, high = 0.0, 1.0
     while times * atom(Fraction(high)).concentrated() <= most:
         low, high = high, 2 * high
