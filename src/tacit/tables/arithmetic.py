@@ -155,7 +155,7 @@ def ceil(a: Expression) -> Expression:
 def round_to(a: Expression, digits: int = 0) -> Expression:
     """a rounded to decimal digits, halves away from zero."""
     _numbers(a)
-    if not -18 <= digits <= 18:
+    if type(digits) is not int or not -18 <= digits <= 18:
         raise BadQuestion("ROUND takes from -18 to 18 digits")
     unit = Fraction(10) ** -digits
     if absent(a) or (a.domain.grid / unit).denominator == 1:

@@ -30,6 +30,8 @@ class Asks:
     def aggregate(self, *wanted: Wanted, **named: Wanted) -> Question:
         """Several aggregates at once: aggregate(n=tacit.count(), m=tacit.mean("age"))."""
         asked = self.question()
+        if not all(isinstance(each, Wanted) for each in (*wanted, *named.values())):
+            raise BadQuestion('an aggregate is such as tacit.count() or tacit.mean("age")')
         for name, each in (*((each.name, each) for each in wanted), *named.items()):
             of = None if each.of is None else asked.rows.expression(each.of)
             asked = replace(asked, aggregates=(*asked.aggregates, *each.aggregates(name, of)))

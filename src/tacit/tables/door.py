@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from ..core.errors import BadQuestion
-from ..core.exact import whole
+from ..core.exact import flag, whole
 from . import build
 from .aggregates import Of, Wanted
 from .asks import Asks
@@ -164,20 +164,20 @@ class Question(Asks):
     def by(self, name: str, of: Of, private: bool = False) -> Question:
         """Grouped by one more key."""
         e = self.rows.expression(of)
-        chosen = private and (e.domain.kind == "text" or not e.domain.declared)
+        chosen = flag("private", private) and (e.domain.kind == "text" or not e.domain.declared)
         return replace(self, keys=(*self.keys, Key(_name(name), e, None if chosen else build.keys(e))))
 
     def __getitem__(self, name: str) -> Figure:
         known = {**self._released, **dict(self.outputs or ())}
-        if name not in known:
-            raise BadQuestion(f"the answer has no column {str(name)[:40]!r}; it has {', '.join(known)}")
-        return Figure(known[name])
+        if (given := str(name)) not in known:
+            raise BadQuestion(f"the answer has no column {given[:40]!r}; it has {', '.join(known)}")
+        return Figure(known[given])
 
     def select(self, *names: str, **named: Shown | Given) -> Question:
         """The columns of the answer: some of them, and what is computed from them."""
         computed = {_name(name): shown(of(self) if callable(of) else of) for name, of in named.items()}
-        _different([*names, *computed])
         chosen = {name: self[name].output for name in names}
+        _different([*names, *computed])
         return replace(self, outputs=tuple({**chosen, **computed}.items()))
 
     def having(self, condition: Shown) -> Question:
