@@ -7,6 +7,7 @@ import subprocess
 import sys
 import time
 from dataclasses import replace
+from enum import StrEnum
 from fractions import Fraction
 
 import numpy as np
@@ -22,6 +23,7 @@ from tacit.ledger import Ledger
 from tacit.tables import sql
 from tacit.tables.domain import number
 from tacit.tables.expression import Add, Column, Compare
+from tacit.tables.outputs import Function, Released
 from tacit.tables.plan import Key
 from tacit.tables.relation import Derive, PerUnit, Where, fold
 
@@ -497,6 +499,36 @@ def test_what_cannot_be_asked_is_refused_and_free(place, question, price, error)
         with pytest.raises(error):
             c.ask(question, **price)
         assert c.remaining == 1
+
+
+@pytest.mark.parametrize("digits", [float("nan"), 1j, np.int64(1), object()])
+def test_what_could_not_be_kept_is_refused_before_it_is_bought(place, digits):
+    """Else it would be charged and drawn, and then lost, each time it is asked."""
+    asked = sql.parse("SELECT AVG(age) AS m FROM visits", {"visits": tacit.Table(ROWS, SCHEMA)}).query
+    made = replace(asked, outputs=(("x", Function("round", Released("m"), digits)),))
+    with curator(place) as c:
+        for buy in (c.offer, c.ask):
+            with pytest.raises(BadQuestion, match="cannot be kept"):
+                buy(made, epsilon="0.5")
+        assert c.remaining == 1
+
+
+def test_digits_of_numpy_are_digits(place):
+    with curator(place) as c:
+        q = c.table.mean("age")
+        m = c.ask(q.select(x=q["mean_age"].round(np.int64(1))), epsilon="0.5").columns["x"].values[0]
+        assert m == round(m, 1) and c.remaining == Fraction(1, 2)
+
+
+class Year(StrEnum):
+    FIRST = "2023"
+
+
+@pytest.mark.parametrize("year", [np.str_("2023"), Year.FIRST])
+def test_text_of_another_class_means_what_it_says(place, year):
+    with curator(place) as c:
+        q = c.table.group_by("year").count()
+        assert c.ask(q.having(q["year"] == year), epsilon="0.5").columns["year"].tolist() == ["2023"]
 
 
 def test_the_price_may_stand_in_the_text(place):

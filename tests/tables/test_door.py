@@ -5,6 +5,7 @@ import datetime
 import pickle
 from fractions import Fraction
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -98,6 +99,7 @@ TERMS = [
     (people.spend.floor(), build.floor(SPEND)),
     (people.spend.ceil(), build.ceil(SPEND)),
     (people.spend.round(1), build.round_to(SPEND, 1)),
+    (people.age.round(np.int64(-1)), build.round_to(AGE, -1)),
     (people.spend.bin(10), build.bin_to(SPEND, 10)),
     (people.joined.part("year"), build.date_part("year", build.column(scan, "joined"))),
     (people.joined.trunc("month"), build.date_trunc("month", build.column(scan, "joined"))),
@@ -225,6 +227,7 @@ def test_what_is_shown_is_arithmetic_on_what_is_released():
             lambda n: n.floor().ceil().is_missing(),
             Function("is_missing", Function("ceil", Function("floor", Released("n")))),
         ),
+        (lambda n: n.round(np.int64(-1)), Function("round", Released("n"), -1)),
         (
             lambda n: n.where(n < 1),
             Choice(Comparison("<", Released("n"), Value(Fraction(1))), Released("n"), Value(None)),
@@ -234,6 +237,18 @@ def test_what_is_shown_is_arithmetic_on_what_is_released():
 def test_a_figure_is_its_output(figure, output):
     q = people.aggregate(n=ask.count())
     assert q.select(x=figure(q["n"])).query.outputs == (("x", output),)
+
+
+@pytest.mark.parametrize(
+    ("day", "text"),
+    [
+        (datetime.date(2020, 2, 1), "2020-02-01"),
+        (datetime.datetime(2020, 2, 1, 12, tzinfo=datetime.UTC), "2020-02-01T12:00:00"),
+    ],
+)
+def test_a_date_is_compared_as_its_text(day, text):
+    q = people.derive(at=people.joined.cast("timestamp")).median("at")
+    assert q.having(q["median_at"] < day).query.having == Comparison("<", Released("median_at"), Value(text))
 
 
 def test_derived_columns_stand_beside_the_others_or_instead_of_them():
@@ -411,6 +426,10 @@ REFUSED = [
     (lambda: people.per_unit(x=3), "not a int"),
     (lambda: people.count().order_by(3), "by its columns"),
     (lambda: people.count()[3], "no column '3'"),
+    (lambda: people.age.round(1.5), "a whole number"),
+    (lambda: people.age.round("x"), "a whole number"),
+    (lambda: people.count().select(x=lambda q: q["count"].round(float("nan"))), "a whole number"),
+    (lambda: people.count().select(x="\ud800"), "surrogates"),
 ]
 
 

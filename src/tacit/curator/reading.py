@@ -11,7 +11,7 @@ from ..core.budget import Budget
 from ..core.errors import BadParameter, BadQuestion
 from ..core.exact import rational
 from ..ledger.parameters import name
-from ..tables import sql
+from ..tables import codec, sql
 from ..tables.door import Question
 from ..tables.expression import Column, Expression
 from ..tables.grids import parts_of
@@ -72,7 +72,12 @@ def _columns(e: Expression | None) -> Iterator[Column]:
 
 
 def _owned(query: Query, tables: Mapping[str, Table]) -> Query:
+    """Refuse also what could not be written into a release: it would be paid for, drawn, and lost."""
     owned(query.relation, tables, *(key.expression for key in query.keys), *(a.expression for _, a in query.aggregates))
+    try:
+        codec.canonical(query)
+    except ValueError as error:
+        raise BadQuestion(f"this question cannot be kept beside its answer: {error}") from None
     return query
 
 

@@ -14,6 +14,7 @@ from dataclasses import replace
 from fractions import Fraction
 
 from ..core.errors import BadQuestion
+from ..core.exact import whole
 from .columns import power
 from .domain import Domain, number
 from .expression import Add, Case, Compare, Constant, Divide, Expression, IsMissing, Multiply
@@ -41,11 +42,11 @@ def add(a: Expression, b: Expression) -> Expression:
     """a + b: numbers, or a date and whole days, or a moment and whole seconds."""
     if absent(a) or absent(b):
         return constant(None)
-    for moment, whole in ((a, b), (b, a)):
+    for moment, shift in ((a, b), (b, a)):
         if moment.domain.kind in ("date", "timestamp"):
-            if whole.domain.kind != "number" or whole.domain.grid.denominator != 1:
+            if shift.domain.kind != "number" or shift.domain.grid.denominator != 1:
                 raise BadQuestion(f"only whole steps can be added to a {moment.domain.kind}")
-            return _sum(moment, on_grid(whole, Fraction(1)), moment.domain)
+            return _sum(moment, on_grid(shift, Fraction(1)), moment.domain)
     _numbers(a, b)
     a, b = alike(a, b)
     return _sum(a, b, a.domain)
@@ -155,9 +156,10 @@ def ceil(a: Expression) -> Expression:
 def round_to(a: Expression, digits: int = 0) -> Expression:
     """a rounded to decimal digits, halves away from zero."""
     _numbers(a)
-    if type(digits) is not int or not -18 <= digits <= 18:
+    places = whole("digits", digits, -18)
+    if places > 18:
         raise BadQuestion("ROUND takes from -18 to 18 digits")
-    unit = Fraction(10) ** -digits
+    unit = Fraction(10) ** -places
     if absent(a) or (a.domain.grid / unit).denominator == 1:
         return a
     up = _half_up(a, unit)

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import datetime
 from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
 from typing import Literal, NoReturn
 
 from ..core.errors import BadParameter, BadQuestion
-from ..core.exact import rational
-from .outputs import Arithmetic, Choice, Comparison, Function, Logic, Output, Value
+from ..core.exact import rational, whole
+from .grids import constant
+from .outputs import DIGITS, Arithmetic, Choice, Comparison, Function, Logic, Output, Value
 
-Plain = int | float | str | bool | Fraction | Decimal | None
+Plain = int | float | str | bool | Fraction | Decimal | datetime.date | None
 
 
 @dataclass(frozen=True, eq=False)
@@ -96,7 +98,7 @@ class Figure:
 
     def round(self, digits: int = 0) -> Figure:
         """The nearest number of so many decimal digits."""
-        return self._of("round", digits)
+        return self._of("round", whole("digits", digits, -DIGITS))
 
     def is_missing(self) -> Figure:
         """Whether it is missing."""
@@ -120,8 +122,12 @@ def shown(value: Given) -> Output:
     match value:
         case Figure():
             return value.output
-        case None | bool() | str():
+        case None | bool():
             return Value(value)
+        case str() | datetime.date():  # dates are written as text, which means the date that it says
+            e = constant(value)
+            label = e.domain.label(e.domain.lower)
+            return Value(label.isoformat() if isinstance(label, datetime.date) else str(label))
     try:
         return Value(rational("a constant", value))
     except BadParameter as error:

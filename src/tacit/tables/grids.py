@@ -49,7 +49,7 @@ def constant(value: Literal) -> Constant:
         case str():
             if "\0" in value or (not value.isascii() and any("\ud800" <= c <= "\udfff" for c in value)):
                 raise BadQuestion("text must not hold NUL or surrogates")
-            return Constant(category(value), 0)
+            return Constant(category(str.__str__(value)), 0)  # plain text, where it is an Enum or one of numpy
         case datetime.datetime():
             since = (
                 value.replace(tzinfo=None) - datetime.datetime(1970, 1, 1) - (value.utcoffset() or datetime.timedelta())
