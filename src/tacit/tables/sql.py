@@ -224,8 +224,8 @@ class _Question:
             raise self.text.bad(node, "ORDER BY takes columns, with ASC or DESC")
         only(self.text, node, "this", "desc", "nulls_first")
         by, descending = node.this, bool(node.args.get("desc"))
-        if bool(node.args.get("nulls_first")) == descending:
-            raise self.text.bad(node, "NULLS FIRST and NULLS LAST are not supported")
+        if node.args.get("nulls_first"):
+            raise self.text.bad(node, "missing values stand last; NULLS FIRST is not supported")
         if isinstance(by, exp.Literal) and not by.is_string:
             place = number(self.text, by, "a column to order by")
             if place.denominator != 1 or not 1 <= place <= len(self.outputs):

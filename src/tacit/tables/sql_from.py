@@ -97,13 +97,17 @@ class From:
         if tables is None:
             return
         only(self.text, tables, "expressions")
-        self.known = dict(self.known)
+        self.known, here = dict(self.known), set[str]()
         for each in tables.expressions:
             only(self.text, each, "this", "alias")
             only(self.text, each.args["alias"], "this")
             if not isinstance(each.this, exp.Select):
                 raise self.text.bad(each, "a common table expression is a SELECT")
-            self.known[each.alias.casefold()] = self._inner(each.this)
+            name = each.alias.casefold()
+            if name in here:
+                raise self.text.bad(each, f"two common table expressions are called {each.alias[:40]!r}")
+            self.known[name] = self._inner(each.this)
+            here.add(name)
 
     def _inner(self, select: exp.Select) -> Scope:
         found = self.subquery(replace(self), select)

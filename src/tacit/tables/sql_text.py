@@ -23,8 +23,21 @@ LONGEST = 1 << 16  # bytes of a question
 DEEPEST = 64  # brackets within one another
 OPENING = (TokenType.L_PAREN, TokenType.L_BRACKET, TokenType.L_BRACE, TokenType.CASE)
 CLOSING = (TokenType.R_PAREN, TokenType.R_BRACKET, TokenType.R_BRACE, TokenType.END)
+CLAUSES = (TokenType.FROM, TokenType.WHERE, TokenType.GROUP_BY, TokenType.HAVING, TokenType.ORDER_BY)
+ENDING = (None, TokenType.COMMA, TokenType.R_PAREN, *CLAUSES)  # what ends a list, and so follows no comma
+BRANCHES = (TokenType.WHEN, TokenType.THEN, TokenType.ELSE)
+PARTING = (TokenType.AND, TokenType.OR, TokenType.COMMA, TokenType.SELECT, TokenType.JOIN, TokenType.ON)
+EQUALITIES = (TokenType.EQ, TokenType.NEQ, TokenType.NULLSAFE_EQ)
+COMPARING = {*EQUALITIES, TokenType.LT, TokenType.LTE, TokenType.GT, TokenType.GTE}
+BEING = {TokenType.IS, TokenType.ISNULL, TokenType.NOTNULL}
 _UNREADABLE = re.compile("[\0\ud800-\udfff]")
 FORMS = ("DIFFERENTIAL_PRIVACY", "ANONYMIZATION")
+
+
+class _Dialect(Dialect):
+    """Plain SQL, where missing values stand last in every order."""
+
+    NULL_ORDERING = "nulls_are_last"
 
 
 @dataclass(frozen=True)
@@ -79,7 +92,7 @@ class Text:
 
     def read(self) -> tuple[exp.Expr, Options]:
         """The statement as the parser sees it, and its options."""
-        dialect = Dialect.get_or_raise("")
+        dialect = _Dialect()
         try:
             tokens = list(dialect.tokenize(self.text))
         except SqlglotError:
@@ -110,6 +123,31 @@ class Text:
             depth += (token.token_type in OPENING) - (token.token_type in CLOSING)
             if depth > DEEPEST:
                 raise BadQuestion(f"more than {DEEPEST} brackets within one another", self.place(token.start))
+        kinds = [None, *(token.token_type for token in tokens), None]
+        for token, before, kind, after in zip(tokens, kinds, kinds[1:], kinds[2:], strict=False):
+            if kind == TokenType.COMMA and (before in (TokenType.SELECT, TokenType.L_PAREN) or after in ENDING):
+                raise BadQuestion("a comma stands between two values", self.place(token.start))
+        self._bracketed(tokens)
+
+    def _bracketed(self, tokens: list[Token]) -> None:
+        """Refuse a = b IS NULL without brackets: SQL means (a = b) IS NULL by it, and the parser a = (b IS NULL)."""
+        levels: list[set[TokenType]] = [set()]  # in each open bracket, what there is since the last AND, OR or clause
+        for token in tokens:
+            kind, here = token.token_type, levels[-1]
+            if kind in OPENING:
+                levels.append(set())
+            elif kind in CLOSING:
+                levels = levels[:-1] or [set()]
+            elif kind == TokenType.AND and TokenType.BETWEEN in here:
+                here.remove(TokenType.BETWEEN)
+            elif kind in (*PARTING, *CLAUSES, *BRANCHES):
+                here.clear()
+            else:
+                here.add(kind)
+                if here & COMPARING and here & BEING:
+                    raise BadQuestion(
+                        "a comparison and IS are side by side; put one of them in brackets", self.place(token.start)
+                    )
 
     def _unreadable(self, error: ParseError, tokens: list[Token]) -> BadQuestion:
         known = error.errors[0] if error.errors else {}

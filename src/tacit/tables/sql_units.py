@@ -41,6 +41,8 @@ def grouped(source: From, select: exp.Select) -> list[exp.Expr]:
     if group is None:
         return []
     only(source.text, group, "expressions")
+    if not group.expressions:
+        raise source.text.bad(group, "GROUP BY is followed by what to group by")
     found = []
     for node in group.expressions:
         if isinstance(node, exp.Literal) and not node.is_string:

@@ -352,3 +352,24 @@ SELECT COUNT(*) AS n FROM people WHERE region = CASE WHEN member THEN 'north' EL
 
 SELECT COALESCE(note, 'none') AS note, COUNT(*) AS n FROM people GROUP BY 1
 --> people(10) | by note = if missing(note) then none else note fi [?] in 3 | n = count()
+
+SELECT AVG(age) AS m FROM people ORDER BY m ASC NULLS LAST
+--> people(10) | m = mean(age) | order m
+
+SELECT AVG(age) AS m FROM people ORDER BY m DESC NULLS LAST
+--> people(10) | m = mean(age) | order -m
+
+SELECT COUNT(*) AS n FROM people WHERE member = (TRUE IS NULL)
+--> people(10) where (member = False) | n = count()
+
+SELECT COUNT(*) AS n FROM people WHERE (member = TRUE) IS NULL
+--> people(10) where missing((member = True)) | n = count()
+
+SELECT COUNT(*) AS n FROM people WHERE age = 3 AND spend IS NULL OR member IS NOT NULL AND spend <= 4
+--> people(10) where (((age = 3) and missing(spend)) or (not missing(member) and (spend <= 512))) | n = count()
+
+SELECT COUNT(*) AS n FROM people WHERE age BETWEEN 3 AND 4 AND spend IS NULL AND age > 1
+--> people(10) where (((3 <= age) and (age <= 4)) and (missing(spend) and (2 <= age))) | n = count()
+
+WITH a AS (SELECT * FROM people) SELECT COUNT(*) AS n FROM (WITH a AS (SELECT * FROM visits) SELECT * FROM a) AS b
+--> visits(5) | n = count()

@@ -292,11 +292,11 @@ SELECT COUNT(*) FROM people FETCH FIRST 3 ROWS ONLY
 SELECT COUNT(*) FROM people ORDER BY age
 --! 1:38 'age' is a value of single rows; aggregate it, or GROUP BY it
 
-SELECT COUNT(*) AS n FROM people ORDER BY n NULLS FIRST, 2
---! 1:58 there are 1 columns to order by
+SELECT COUNT(*) AS n FROM people ORDER BY n NULLS LAST, 2
+--! 1:57 there are 1 columns to order by
 
 SELECT COUNT(*) AS n FROM people ORDER BY n DESC NULLS FIRST
---! 1:43 NULLS FIRST and NULLS LAST are not supported
+--! 1:43 missing values stand last; NULLS FIRST is not supported
 
 SELECT COUNT(*) AS n FROM people WHERE joined * INTERVAL '2' DAY > DATE '2020-01-01'
 --! 1:58 INTERVAL is not on the list of what can be asked
@@ -562,3 +562,39 @@ SELECT WITH DIFFERENTIAL_PRIVACY
   height, COUNT(*)
 FROM people GROUP BY region
 --! 3:3 'height' is a value of single rows; aggregate it, or GROUP BY it
+
+SELECT AVG(age) AS m FROM people ORDER BY m NULLS FIRST
+--! 1:43 missing values stand last; NULLS FIRST is not supported
+
+SELECT COUNT(*) AS n FROM people WHERE member = TRUE IS NULL
+--! 1:54 a comparison and IS are side by side; put one of them in brackets
+
+SELECT COUNT(*) AS n FROM people WHERE member IS NULL = TRUE
+--! 1:55 a comparison and IS are side by side; put one of them in brackets
+
+SELECT COUNT(*) AS n FROM people WHERE member = age BETWEEN 1 AND 2 IS NULL
+--! 1:69 a comparison and IS are side by side; put one of them in brackets
+
+SELECT COUNT(*) AS n FROM people HAVING COUNT(*) > 5 IS NULL
+--! 1:54 a comparison and IS are side by side; put one of them in brackets
+
+WITH a AS (SELECT * FROM people), A AS (SELECT * FROM people WHERE age > 3) SELECT COUNT(*) AS n FROM a
+--! 1:35 two common table expressions are called 'A'
+
+SELECT COUNT(*) AS n FROM people GROUP BY
+--! 1:8 GROUP BY is followed by what to group by
+
+SELECT COUNT(*) AS n, FROM people
+--! 1:21 a comma stands between two values
+
+SELECT , COUNT(*) AS n FROM people
+--! 1:8 a comma stands between two values
+
+SELECT region, COUNT(*) AS n FROM people GROUP BY region,
+--! 1:57 a comma stands between two values
+
+SELECT COUNT(*) AS n,, AVG(age) FROM people
+--! 1:21 a comma stands between two values
+
+SELECT COUNT(*) AS n FROM people WHERE age IN (1, 2,)
+--! 1:52 a comma stands between two values
