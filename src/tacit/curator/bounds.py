@@ -21,7 +21,6 @@ from ..mechanisms import Gaussian, Laplace
 from ..tables import build
 from ..tables.domain import Label
 from ..tables.plan import Histogram, Plan
-from .reading import payer
 
 if TYPE_CHECKING:
     from .curator import Curator
@@ -73,7 +72,7 @@ def buy(
     charge = curator.ledger.charge(
         key=curator.key(("bounds", plan, noise)),
         loss=noise.loss(),
-        analyst=payer(analyst, curator.analyst),
+        analyst=curator.who(analyst),
         plan=f"bounds of {column}",
     )
     stored = charge.release

@@ -25,12 +25,12 @@ from typing import TYPE_CHECKING, Any, Unpack
 from ..core.budget import Amounts, Budget
 from ..core.currency import Amount
 from ..core.errors import BadParameter, EngineError
-from ..core.exact import Number, flag, instance, instances
+from ..core.exact import Number, flag
 from ..core.loss import zero
 from ..core.randomness import SYSTEM
 from ..engines.base import Engine
 from ..engines.choice import chosen, engine_for
-from ..ledger import Ledger
+from ..ledger import Ledger, parameters
 from ..ledger.entries import Charge
 from ..mechanisms import NumericSparse, Sparse
 from ..release import Provenance, Release, versions
@@ -45,7 +45,7 @@ from ..tables.relation import Relation, scans
 from ..tables.schema import Schema
 from ..tables.table import PublicTable, Table
 from .bounds import Bounds, buy
-from .reading import Asked, asked, identities, payer
+from .reading import Asked, asked, identities, known
 from .stream import Stream
 
 if TYPE_CHECKING:
@@ -72,20 +72,14 @@ class Curator:
         analyst: str = "analyst",
         engine: Engine | str | None = None,
     ) -> None:
-        if not tables or not all(isinstance(table, Table) for table in tables):
-            raise BadParameter("tables", tables, "one or more of tacit.Table")
-        self.tables = {table.schema.name: table for table in tables}
-        self.public = {table.name: table for table in instances("public", public, PublicTable)}
-        if len(self.tables) < len(tables) or self.tables.keys() & self.public.keys():
-            raise BadParameter("tables", [table.schema.name for table in tables], "of different names")
-        units = {name: table.schema.unit or "row" for name, table in self.tables.items()}
-        if len(set(units.values())) > 1:  # a price protects one kind of them
-            raise BadParameter("tables", units, 'of one unit: a column that is called the same in all, or "row" in all')
+        self.tables, self.public = known(tables, public)
+        if not isinstance(engine, Engine | str | None):
+            raise BadParameter("engine", engine, "an engine, or its name")
         for table in tables:
             table.check()
         if not isinstance(engine, Engine):
             self._told = chosen(tables, engine)
-        self.table, self.analyst = tables[0], payer(analyst, "analyst")
+        self.table, self.analyst = tables[0], parameters.name("analyst", analyst)
         self.ledger = ledger if isinstance(ledger, Ledger) else Ledger.open(ledger, budget, self.table.schema.name)
         if self.ledger.dataset != self.table.schema.name:
             raise BadParameter("table", self.table.schema.name, f"{self.ledger.dataset!r}, of which this ledger is")
@@ -98,6 +92,10 @@ class Curator:
     def budget(self) -> Budget:
         return self.ledger.budget
 
+    def who(self, analyst: str | None) -> str:
+        """Who asks, unless told."""
+        return self.analyst if analyst is None else parameters.name("analyst", analyst)
+
     @property
     def remaining(self) -> Amount:
         """What is left to who asks."""
@@ -108,13 +106,15 @@ class Curator:
         query, _ = self.read(question, {})
         self.engine.fingerprint()  # tables that have changed are looked at as a whole
         parts = self.parts(query.relation) or (None,)
-        return min(self.ledger.remaining(payer(analyst, self.analyst), part) for part in parts)
+        return min(self.ledger.remaining(self.who(analyst), part) for part in parts)
 
     def covers(self, made: Offer, *, analyst: str | None = None) -> bool:
         """Whether what is left to who asks pays for an offer."""
-        accounts = self._accounts(instance("offer", made, Offer).query, analyst)
+        if not isinstance(made, Offer):
+            raise BadParameter("made", made, "an offer of this curator")
+        accounts = self._accounts(made.query, analyst)
         paid = (b.price(made.loss, before) <= b.remaining(before) for b, spent in accounts for before in spent)
-        return self.ledger.sells_to(payer(analyst, self.analyst)) and all(paid)
+        return self.ledger.sells_to(self.who(analyst)) and all(paid)
 
     def history(self) -> list[Charge]:
         """Every charge of the ledger, with its release."""
@@ -143,7 +143,7 @@ class Curator:
     ) -> Release:
         """Buy an answer, once: asked again, the question is free; `fresh` buys another draw."""
         query, said = self.read(question, terms)
-        made, beta, who = self._compiled(query), risk(said["beta"]), payer(analyst, self.analyst)
+        made, beta, who = self._compiled(query), risk(said["beta"]), self.who(analyst)
         keys = [self.key(name) for name in identities(made, said, self.budget)]
         known = next(filter(None, map(self.ledger.find, keys)), None)
         charge, priced = None if flag("fresh", fresh) else known, None
@@ -273,7 +273,7 @@ class Curator:
 
     def _accounts(self, query: Query, analyst: str | None) -> list[tuple[Budget, list[Amounts]]]:
         """What is spent where the question looks, of the budget and of an allowance."""
-        return self.ledger.accounts(payer(analyst, self.analyst), self.parts(query.relation))
+        return self.ledger.accounts(self.who(analyst), self.parts(query.relation))
 
     def _offer(self, query: Query, said: Mapping[str, Any], analyst: str | None, made: Compiled | None = None) -> Offer:
         """The offer after what is spent where the question looks: in a budget of two sums it depends on that."""

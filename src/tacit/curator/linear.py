@@ -30,7 +30,7 @@ from ..workloads.data import Floats
 from ..workloads.domain import CELLS
 from . import archive
 from .online import Online
-from .reading import owned, payer
+from .reading import owned
 
 if TYPE_CHECKING:
     from ..tables.table import Table
@@ -122,7 +122,7 @@ def answer(
     """Buy the answers of a workload, once."""
     domain = _of(curator.tables, workload)
     flag("fresh", fresh)
-    who, people, at = payer(analyst, curator.analyst), None if n is None else whole("n", n), risk(beta)
+    who, people, at = curator.who(analyst), None if n is None else whole("n", n), risk(beta)
     prices = _prices(domain, terms, curator.budget)
     wanted = _wanted(curator, workload, method, n=people, beta=at, prices=prices)
     best = wanted[-1] if len(wanted) > 1 and _dear(curator, wanted[0], people, who) else wanted[0]
@@ -176,11 +176,11 @@ def _wanted(
     return [(workload, row.method, row.price) for row in rows]
 
 
-def _dear(curator: Curator, purchase: Purchase, n: int | None, payer: str) -> bool:
+def _dear(curator: Curator, purchase: Purchase, n: int | None, who: str) -> bool:
     """Whether an epsilon costs more than that, after what was bought by zCDP."""
     workload, method, price = purchase
     parts = curator.parts(_of(curator.tables, workload).relation)
-    loss, accounts = method.loss(workload, n, price), curator.ledger.accounts(payer, parts)
+    loss, accounts = method.loss(workload, n, price), curator.ledger.accounts(who, parts)
     return any(budget.price(loss, before) > price.amount for budget, spent in accounts for before in spent)
 
 

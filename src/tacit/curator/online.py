@@ -23,7 +23,6 @@ from ..workloads.pmw import Answer, PrivateMultiplicativeWeights, State
 from ..workloads.pmw_plans import practical, proven
 from ..workloads.records import Arrow, drawn
 from . import archive
-from .reading import payer
 
 if TYPE_CHECKING:
     from .curator import Curator
@@ -71,7 +70,7 @@ class Online:
             key=key,
             loss=self.mechanism.loss(),
             state=archive.dumps(self.mechanism.begin(SYSTEM)),
-            analyst=payer(analyst, curator.analyst),
+            analyst=curator.who(analyst),
             plan=f"{name}: multiplicative weights on {' x '.join(domain.names)}",
         )
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction
 from typing import Any
@@ -10,7 +10,6 @@ from typing import Any
 from ..core.budget import Budget
 from ..core.errors import BadParameter, BadQuestion
 from ..core.exact import rational
-from ..ledger.parameters import name
 from ..tables import codec, sql
 from ..tables.door import Question
 from ..tables.expression import Column, Expression
@@ -25,9 +24,21 @@ Asked = str | Question | Query
 TERMS = tuple(Terms.__annotations__)
 
 
-def payer(analyst: str | None, usual: str) -> str:
-    """Who pays: who usually does, unless told."""
-    return name("analyst", usual if analyst is None else analyst)
+def known(tables: Sequence[Table], public: Iterable[PublicTable]) -> tuple[dict[str, Table], dict[str, PublicTable]]:
+    """The tables of a curator by their names, if they are different and the private ones of one unit."""
+    if not tables or not all(isinstance(table, Table) for table in tables):
+        raise BadParameter("tables", tables, "one or more of tacit.Table")
+    given: object = public
+    others: list[Any] = list(given) if isinstance(given, Iterable) else [given]
+    if not all(isinstance(table, PublicTable) for table in others):
+        raise BadParameter("public", public, "a list of tacit.PublicTable")
+    names = [*(table.schema.name for table in tables), *(table.name for table in others)]
+    if len(set(names)) < len(names):
+        raise BadParameter("tables", names, "of different names")
+    units = {table.schema.name: table.schema.unit or "row" for table in tables}
+    if len(set(units.values())) > 1:  # a price protects one kind of them
+        raise BadParameter("tables", units, 'of one unit: a column that is called the same in all, or "row" in all')
+    return {table.schema.name: table for table in tables}, {table.name: table for table in others}
 
 
 def owned(relation: Relation, tables: Mapping[str, Table], *asked: Expression | None) -> None:

@@ -17,12 +17,12 @@ from ..core.distance import ADD_REMOVE, scalar
 from ..core.errors import BadParameter, BadQuestion, Exhausted, LedgerConflict
 from ..core.exact import Number, instance, rational
 from ..core.randomness import SYSTEM
+from ..ledger.parameters import text
 from ..mechanisms import NumericSparse, Sparse
 from ..mechanisms._sparse import Comparisons, State
 from ..tables import codec, measures
 from ..tables.outputs import Released
 from ..tables.plan import Plan, Rows, Units
-from .reading import payer
 
 if TYPE_CHECKING:
     from .curator import Curator
@@ -62,9 +62,12 @@ class Stream:
             monotone=True,
         )
         self._curator = curator
-        terms, schema = (threshold, rational("epsilon", epsilon), count), curator.table.schema.digest
+        law = self.mechanism
+        terms = int(law.threshold), rational("epsilon", epsilon), law.count
+        schema = curator.table.schema.digest
         key, former = (
-            codec.digest(("stream", name, kind.__name__, (*terms, each), schema)) for each in (QUERIES, queries)
+            codec.digest(("stream", text("name", name), kind.__name__, (*terms, each), schema))
+            for each in (QUERIES, law.queries)
         )  # the law does not read for how many errors are stated, by which streams were once named too
         if curator.ledger.find(former) is not None:
             key = former
@@ -72,7 +75,7 @@ class Stream:
             key=key,
             loss=self.mechanism.loss(),
             state=_written(self.mechanism.begin(SYSTEM)),
-            analyst=payer(analyst, curator.analyst),
+            analyst=curator.who(analyst),
             plan=f"{name}: {self.mechanism}",
         )
 

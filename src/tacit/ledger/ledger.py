@@ -56,6 +56,8 @@ class Ledger:
 
         What is given must agree with what it was made with.  With `only_allowed`, who has no allowance is refused.
         """
+        if dataset is not None:
+            name("dataset", dataset)
         store = Store(place, create=budget is not None)
         try:
             with store.reading() as connection:
@@ -176,15 +178,15 @@ class Ledger:
     def allowance(self, analyst: str) -> Budget | None:
         """What an analyst may spend, if that was said."""
         with self.tables.reading() as connection:
-            return self._tallied(connection).allowances.get(text("analyst", analyst))
+            return self._tallied(connection).allowances.get(name("analyst", analyst))
 
-    def accounts(self, analyst: str, parts: Iterable[str] | None = None) -> list[tuple[Budget, list[Amounts]]]:
+    def accounts(self, analyst: str | None, parts: Iterable[str] | None = None) -> list[tuple[Budget, list[Amounts]]]:
         """The budgets that an analyst's charge is paid from, each with what was spent of it on each of these parts."""
-        wanted = some(parts)
+        account, wanted = ALL if analyst is None else name("analyst", analyst), some(parts)
         with self.tables.reading() as connection:
             book = Book(connection, Accounts(self.budget, self.only_allowed))
-            book.look_up(text("analyst", analyst), wanted)
-        return book.accounts.spent(analyst, wanted)
+            book.look_up(account, wanted)
+        return book.accounts.spent(account, wanted)
 
     def allowances(self) -> dict[str, Budget]:
         """What each analyst may spend, of those who were told."""
@@ -193,7 +195,7 @@ class Ledger:
 
     def spent(self, analyst: str | None = None, part: str | None = None) -> Loss:
         """What was charged to all, or to one analyst, on a part; without one, on the part where it is most."""
-        account = ALL if analyst is None else text("analyst", analyst)
+        account = ALL if analyst is None else name("analyst", analyst)
         with self.tables.reading() as connection:
             tally = self._tallied(connection)
             parts = tally.parts(account) if part is None else [part]
@@ -208,7 +210,7 @@ class Ledger:
         """What is left of the budget, or of an analyst's allowance if that is less."""
         if analyst is not None and not self.sells_to(analyst):
             return Fraction(0)
-        accounts = self.accounts(ALL if analyst is None else analyst, None if part is None else [part])
+        accounts = self.accounts(analyst, None if part is None else [part])
         return min(budget.remaining(amounts) for budget, spent in accounts for amounts in spent)
 
     def entries(self, after: int = 0) -> Iterator[Entry]:

@@ -16,7 +16,7 @@ import time
 from pathlib import Path
 from urllib.parse import quote
 
-from ..core.errors import LedgerCorrupt, LedgerError, LedgerUnavailable
+from ..core.errors import BadParameter, LedgerCorrupt, LedgerError, LedgerUnavailable
 from .address import Address
 from .dialect import Connection
 from .statements import CREATE
@@ -148,6 +148,8 @@ def _place(path: Path, create: bool) -> Home:
         raise LedgerUnavailable(path, reason) from None
     except OSError as error:
         raise LedgerUnavailable(path, os.strerror(error.errno or 0)) from None
+    except ValueError:
+        raise BadParameter("ledger", str(path), "a path that the system can name") from None
     if not stat.S_ISREG(found.st_mode):
         raise LedgerUnavailable(path, "it is not a regular file; symbolic links are not followed")
     if found.st_mode & 0o077:

@@ -17,6 +17,7 @@ from weakref import WeakSet, finalize
 from ..core.errors import BadParameter, LedgerUnavailable
 from .address import Address
 from .dialect import Connection, Dialect
+from .parameters import text
 from .postgres import Postgres
 from .sqlite import SQLite
 
@@ -27,12 +28,14 @@ class Store:
     """The tables of one ledger."""
 
     def __init__(self, place: str | os.PathLike[str], create: bool) -> None:
+        allowed = f"a path, or a URL of {', '.join(DIALECTS)}"
         if not isinstance(place, str | os.PathLike):
-            raise BadParameter("ledger", type(place).__name__, f"a path, or a URL of {', '.join(DIALECTS)}")
-        address = Address.read(os.fspath(place))
+            raise BadParameter("ledger", place, allowed)
+        told = text("ledger", os.fspath(place))
+        address = Address.read(told)
         if address.scheme not in DIALECTS:
-            raise BadParameter("ledger", address.scheme, f"a path, or a URL of {', '.join(DIALECTS)}")
-        self.place = str(address) if "://" in os.fspath(place) else os.fspath(place)
+            raise BadParameter("ledger", address.scheme, allowed)
+        self.place = str(address) if "://" in told else told
         self._lock = threading.RLock()
         self._closed = self._busy = ""  # why it cannot be used
         self._connection: Connection | None = None

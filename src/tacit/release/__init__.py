@@ -1,6 +1,7 @@
 """What is handed out: the release, its card, its exports and its picture."""
 
 from .consistency import consistent
-from .release import Provenance, Release, versions
+from .provenance import Provenance, versions
+from .release import Release
 
 __all__ = ["Provenance", "Release", "consistent", "versions"]

@@ -18,7 +18,8 @@ from ..mechanisms import Gaussian, KeySelection, Laplace, Quantiles, TopK
 from ..tables.outputs import Released
 
 if TYPE_CHECKING:
-    from .release import Provenance, Release
+    from .provenance import Provenance
+    from .release import Release
 
 DELTAS = ("1e-6", "1e-9", "1e-12")
 _UNITS = {"count": "rows", "units": "units", "quantile": "ranks", "top": "rows", "variance": "squared values"}

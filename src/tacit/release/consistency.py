@@ -26,6 +26,11 @@ from .release import Release
 
 def consistent(groups: Release, total: Release, name: str) -> tuple[Release, Release]:
     """Both releases with counts called `name` that add up; every row must be in exactly one of the groups."""
+    for what, release in (("groups", groups), ("total", total)):
+        if not isinstance(release, Release):
+            raise BadParameter(what, release, "a release")
+    if not isinstance(name, str):
+        raise BadParameter("name", name, "text")
     asked = [dict(release.query.aggregates).get(name) for release in (groups, total)]
     same = groups.query.relation == total.query.relation and asked[0] == asked[1] and asked[0] is not None
     if not same or asked[0] is None or asked[0].kind != "count":

@@ -11,19 +11,17 @@ from __future__ import annotations
 
 import json
 import math
-import platform
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, field, fields, replace
 from fractions import Fraction
 from functools import cache, cached_property
-from importlib import metadata
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ..core.errors import BadParameter
-from ..core.exact import Number, probability
+from ..core.exact import Number, probability, whole
 from ..core.loss import Loss
 from ..core.mechanism import Mechanism
 from ..mechanisms import KeySelection, Quantiles, TopK
@@ -36,33 +34,13 @@ from ..tables.outputs import Estimate, Floats, Output, Released, labels, listed,
 from ..tables.price import Offer
 from ..tables.query import Query
 from ..tables.recipe import Noisy, Recipe, times
+from .provenance import Provenance
 
 if TYPE_CHECKING:
     from altair import TopLevelMixin
     from pyarrow import Table
 
 FORMAT = 1
-
-
-@cache
-def versions() -> tuple[tuple[str, str], ...]:
-    """What a release is made with."""
-    told = {"python": platform.python_version(), "tacit": metadata.version("tacit"), "numpy": np.__version__}
-    return tuple(told.items())
-
-
-@dataclass(frozen=True)
-class Provenance:
-    """Where a release comes from; `tables` are (name, unit of privacy, digest of the schema) of those it reads."""
-
-    question: str = ""
-    tables: tuple[tuple[str, str, str], ...] = ()
-    budget: str = ""
-    time: str = ""
-    versions: tuple[tuple[str, str], ...] = ()
-    entry: int | None = None
-    entry_hash: str | None = None
-    seeded: bool = False
 
 
 @dataclass(frozen=True)
@@ -81,7 +59,7 @@ class Release:
     loss: Loss
     price: Fraction
     beta: Fraction
-    provenance: Provenance = Provenance()
+    provenance: Provenance = field(default_factory=Provenance)
     revised: tuple[tuple[str, str, tuple[int, ...]], ...] = ()
 
     @classmethod
@@ -112,8 +90,13 @@ class Release:
         Only what lies below zero is cut from that of a count, as far as the value is not below it too; and an interval
         that a value has left is stretched to it, and so still holds the truth.
         """
-        added = tuple((name, why, tuple(revision)) for name, revision in values.items())
-        return replace(self, revised=(*self.revised, *added))
+        known, told = dict(self.recipes), self.revised
+        given: Any = values
+        for name, new in given.items() if isinstance(given, Mapping) else [("values", given)]:
+            if name not in known or not isinstance(new, Sequence | np.ndarray) or len(new) != self._rows:
+                raise BadParameter(name, new, f"{self._rows} whole numbers, for one of {', '.join(known)}")
+            told = (*told, (name, why, tuple(whole(name, value, -(1 << 62)) for value in new)))
+        return replace(self, revised=told)
 
     @property
     def names(self) -> tuple[str, ...]:

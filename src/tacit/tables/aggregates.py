@@ -43,8 +43,8 @@ def aggregate(
         case "quantile":
             if domain.kind not in ORDERED:
                 raise BadQuestion(f"a quantile is of numbers or dates; this is a {domain.kind}")
-            rank = Fraction(1, 2) if at is None else rational("the rank of a quantile", at)
-            if not 0 <= rank <= 1:
+            rank = None if at is None else rational("the rank of a quantile", at)
+            if rank is None or not 0 <= rank <= 1:
                 raise BadQuestion("the rank of a quantile is from 0 to 1; the median is at 0.5")
         case "top":
             size = len(build.keys(expression))

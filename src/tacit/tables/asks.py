@@ -9,7 +9,7 @@ from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from ..core.errors import BadQuestion
-from ..core.exact import Number, rational, whole
+from ..core.exact import Number, rational, several, whole
 from . import build
 from .aggregates import Of, Wanted, count, max_, mean, median, min_, mode, quantile, stddev, sum_, top, units, variance
 from .expression import Expression
@@ -31,7 +31,7 @@ class Asks:
         """Several aggregates at once: aggregate(n=tacit.count(), m=tacit.mean("age"))."""
         asked = self.question()
         if not all(isinstance(each, Wanted) for each in (*wanted, *named.values())):
-            raise BadQuestion('an aggregate is such as tacit.count() or tacit.mean("age")')
+            raise BadQuestion("aggregates are tacit.count(), tacit.mean(...) and the like")
         for name, each in (*((each.name, each) for each in wanted), *named.items()):
             of = None if each.of is None else asked.rows.expression(each.of)
             asked = replace(asked, aggregates=(*asked.aggregates, *each.aggregates(name, of)))
@@ -99,7 +99,7 @@ class Asks:
             width = (e.domain.upper * e.domain.grid - low) / n
             ends = [low + i * width for i in range(n + 1)]
         else:
-            ends = [rational("an edge", edge) for edge in edges]
+            ends = [*several("edges", edges, rational)]
         if not 2 <= len(ends) <= MOST_CELLS or any(a >= b for a, b in pairwise(ends)):
             raise BadQuestion("the edges of a histogram increase, and there are at least two")
         inside = build.between(e, build.constant(ends[0]), build.constant(ends[-1]))

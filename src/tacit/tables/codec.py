@@ -102,7 +102,7 @@ def write(value: object) -> Any:
             return {"is": "Loss", "terms": terms, "relation": write(value.relation)}
     kind: type = type(value)
     if KINDS.get(kind.__name__) is not kind:
-        raise BadParameter("value", kind.__name__, f"one of {', '.join(sorted(KINDS))}")
+        raise BadParameter("value", kind.__name__, "a number, text, or one of the parts that questions are made of")
     return {"is": kind.__name__, **{f.name: write(getattr(value, f.name)) for f in _told(kind)}}
 
 

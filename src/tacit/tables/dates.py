@@ -31,7 +31,7 @@ To = OneOf["integer", "real", "boolean", "category", "date", "timestamp", "text"
 def date_part(name: str, a: Expression) -> Expression:
     """year, quarter, month, day, weekday (1 to 7, from Monday), dayofyear; of a moment also hour, minute, second."""
     if not isinstance(name, str):
-        raise BadQuestion('a part of a date is named by text, as "year"')
+        raise BadQuestion("a part of a date is named by text, such as 'year'")
     if name in CLOCK and a.domain.kind == "timestamp":
         seconds, most = CLOCK[name]
         steps = shaped(a, number(a.domain.lower, a.domain.upper, declared=a.domain.declared))
@@ -55,7 +55,7 @@ def date_part(name: str, a: Expression) -> Expression:
 def date_trunc(unit: str, a: Expression) -> Expression:
     """The first day of the week (from Monday), month, quarter or year; of a moment, also its day, hour or minute."""
     if not isinstance(unit, str):
-        raise BadQuestion('what a date is cut to is named by text, as "month"')
+        raise BadQuestion("what a date is cut to is named by text, such as 'month'")
     if unit in CLOCK and a.domain.kind == "timestamp":
         seconds = CLOCK[unit][0]
         steps = quotient(a, seconds, number(0, 0, declared=a.domain.declared))
@@ -101,7 +101,7 @@ def cast(a: Expression, to: To) -> Expression:
     """a as another kind: numbers become whole by rounding, and labels of categories are read as what they say."""
     kind = a.domain.kind
     if not isinstance(to, str):
-        raise BadQuestion('a kind is named by text, as "integer"')
+        raise BadQuestion("what a value is cast to is named by text, such as 'integer'")
     if absent(a):
         return a
     match to:

@@ -8,7 +8,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -21,6 +21,7 @@ from .columns import written
 from .expression import Expression
 from .figures import Figure, Given, shown
 from .grids import Literal as Plain
+from .grids import absent
 from .kinds import check
 from .lookups import MOST_CELLS
 from .outputs import Logic, Output, Released
@@ -72,6 +73,8 @@ class Rows(Asks):
         if any(isinstance(condition, bool) for condition in conditions):
             raise BadQuestion('a condition is of a column; one that has the name of a method is rows["name"]')
         kept = [self.expression(condition) for condition in conditions]
+        if any(absent(condition) for condition in kept):
+            raise BadQuestion("a condition that is missing holds in no row; ask for missing values by .is_missing()")
         if isinstance(self.relation, Where):
             return self._with(Where(self.relation.source, build.and_(self.relation.condition, *kept)))
         return self._with(Where(self.relation, build.and_(*kept)))
@@ -112,7 +115,9 @@ class Rows(Asks):
 
         if not isinstance(public, PublicTable):
             raise BadQuestion("columns are looked up in a tacit.PublicTable")
-        found = {name: self[on].lookup(public.mapping(key or on, name)) for name in columns}
+        if isinstance(columns, str) or not isinstance(columns, Iterable):
+            raise BadQuestion("columns of a public table are looked up by a list of their names")
+        found = {name: self[on].lookup(public.mapping(on if key is None else key, name)) for name in columns}
         return self.derive(**found)
 
     def group_by(self, *names: str, private: bool = False, groups: int | None = None, **named: Of) -> Question:
@@ -168,10 +173,10 @@ class Question(Asks):
         return replace(self, keys=(*self.keys, Key(_name(name), e, None if chosen else build.keys(e))))
 
     def __getitem__(self, name: str) -> Figure:
-        known = {**self._released, **dict(self.outputs or ())}
-        if (given := str(name)) not in known:
+        known, given = {**self._released, **dict(self.outputs or ())}, str(name)
+        if given not in known or given != name:
             raise BadQuestion(f"the answer has no column {given[:40]!r}; it has {', '.join(known)}")
-        return Figure(known[given])
+        return Figure(known[name])
 
     def select(self, *names: str, **named: Shown | Given) -> Question:
         """The columns of the answer: some of them, and what is computed from them."""

@@ -37,9 +37,9 @@ def handle(data: Any, engine: str | None = None) -> Any:
     raise BadSchema("data", type(data), allowed)
 
 
-def named(name: str) -> str:
+def named(name: object) -> str:
     """A name that a table may have."""
-    if not NAME.fullmatch(str(name)):
+    if not isinstance(name, str) or not NAME.fullmatch(name):
         raise BadSchema("name", name, "a small letter, then at most 62 small letters, digits and underscores")
     return name
 
@@ -65,6 +65,9 @@ class Table(Rows):
         engine: str | None = None,
     ) -> None:
         known = Schema.load(schema)
+        for what, given in (("unit", unit), ("engine", engine)):
+            if not isinstance(given, str | None):
+                raise BadSchema(what, given, "text")
         if unit is not None and unit != (known.unit or "row"):
             raise BadSchema("unit", unit, f"{known.unit or 'row'!r}, as the schema says")
         object.__setattr__(self, "schema", known if name is None else replace(known, name=named(name)))
@@ -115,7 +118,7 @@ class PublicTable:
 
         try:
             table = _arrow(self.data)
-        except (pa.ArrowException, OSError) as error:
+        except (pa.ArrowException, OSError, OverflowError, TypeError, UnicodeError) as error:
             raise BadSchema(f"the public table {self.name}", str(error), "a table that can be read") from None
         return {name: table.column(i).to_pylist() for i, name in enumerate(table.column_names)}
 
@@ -125,8 +128,9 @@ class PublicTable:
 
     def mapping(self, key: str, value: str) -> dict[Any, Any]:
         """What the column `value` says of each entry of the column `key`."""
-        for name in (key, value):
-            if name not in self.values:
+        asked: tuple[object, object] = key, value
+        for name in asked:
+            if not isinstance(name, str) or name not in self.values:
                 raise BadParameter("column", name, f"one of {', '.join(self.columns)} of the public table {self.name}")
         found: dict[Any, Any] = {}
         for k, v in zip(self.values[key], self.values[value], strict=True):
@@ -153,6 +157,8 @@ def _arrow(data: Any) -> Any:
                 return pa.csv.read_csv(data)
         return pa.feather.read_table(data)
     if isinstance(data, list):
+        if not all(isinstance(row, Mapping) for row in data):
+            raise BadSchema("data", "a list of others", "a list of dictionaries")
         return pa.Table.from_pylist(data)
     if type(data).__module__.startswith("pandas"):
         return pa.Table.from_pandas(data, preserve_index=False)

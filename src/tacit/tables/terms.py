@@ -166,10 +166,10 @@ def made(how: Callable[..., Expression], *parts: Operand, name: str | None = Non
 
 def case(*branches: tuple[Operand, Operand], otherwise: Operand = None) -> Term:
     """The value beside the first condition that holds: case((t.age < 18, "young"), otherwise="old")."""
-    try:
-        parts = [part for condition, value in branches for part in (condition, value)]
-    except (TypeError, ValueError):
-        raise BadQuestion('a branch is a condition and a value: case((t.age < 18, "young"))') from None
+    given: tuple[object, ...] = branches
+    if not all(isinstance(branch, tuple | list) and len(branch) == 2 for branch in given):
+        raise BadQuestion("a case is of pairs, each of a condition and a value")
+    parts = [part for branch in branches for part in branch]
     return made(lambda e, *flat: build.case(zip(flat[::2], flat[1::2], strict=True), e), otherwise, *parts)
 
 

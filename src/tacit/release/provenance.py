@@ -1,0 +1,31 @@
+"""Where a release comes from, and what it is made with."""
+
+from __future__ import annotations
+
+import platform
+from dataclasses import dataclass
+from functools import cache
+from importlib import metadata
+
+import numpy as np
+
+
+@cache
+def versions() -> tuple[tuple[str, str], ...]:
+    """What a release is made with."""
+    told = {"python": platform.python_version(), "tacit": metadata.version("tacit"), "numpy": np.__version__}
+    return tuple(told.items())
+
+
+@dataclass(frozen=True)
+class Provenance:
+    """Where a release comes from; `tables` are (name, unit of privacy, digest of the schema) of those it reads."""
+
+    question: str = ""
+    tables: tuple[tuple[str, str, str], ...] = ()
+    budget: str = ""
+    time: str = ""
+    versions: tuple[tuple[str, str], ...] = ()
+    entry: int | None = None
+    entry_hash: str | None = None
+    seeded: bool = False
