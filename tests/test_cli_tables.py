@@ -77,7 +77,9 @@ def test_a_pure_allowance_below_a_budget_with_delta_buys_laplace_noise(data):
 
 
 def test_bounds_are_bought(data):
-    tacit("bounds", data, "age", "--epsilon", "1", "--budget", "epsilon=1")
+    said = tacit("bounds", data, "age", "--epsilon", "1", "--budget", "epsilon=1", "--beta", "0.25")
+    assert "no bounds" in said or "with probability 0.75" in said
+    assert "beta must be" in tacit("bounds", data, "age", "--epsilon", "1", "--beta", "7", code=2)
 
 
 def test_a_schema_of_another_file_is_refused_before_a_ledger_is_made(data):

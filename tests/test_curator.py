@@ -623,6 +623,8 @@ def test_bounds_are_bought_and_asked_again_free(place):
         assert 0 <= found.lower <= 8 and found.upper == 32  # costs are from 0 to 24.5
         assert c.remaining == 1 and c.bounds("cost", epsilon=5, beta="1e-9") == found and c.remaining == 1
         tacit.Schema.load(unbounded.replace('type = "real"', f'type = "real"\n{str(found).partition(chr(10))[2]}'))
+        assert "with probability 0.9 " in str(c.bounds("cost", epsilon=5, beta="0.1"))  # of the same draw
+        assert c.remaining == 1 and found.beta == Fraction(1, 10**9) and found.beyond > 0
         assert c.bounds("cost", epsilon="0.0001").lower is None
         for bad in ("note", "year", "nothing", 3):
             with pytest.raises(BadQuestion):

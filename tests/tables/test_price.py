@@ -399,8 +399,12 @@ def test_the_least_price_for_an_error(budget: Budget) -> None:
 def test_errors_that_cannot_be_asked_for() -> None:
     with pytest.raises(BadQuestion):
         made(PEOPLE.median("age"), error=5)
-    with pytest.raises(BadQuestion):
-        offer(table().count().query, PURE, relative="0.1")
+    for rows, schemas in ((table(), {}), (PEOPLE.per_unit(n=count()), SCHEMAS)):
+        with pytest.raises(BadQuestion, match="rows of one table, whose schema declares its size"):
+            offer(rows.count().query, PURE, schemas=schemas, relative="0.1")
+    for price in ("1e25", "1e-25"):
+        with pytest.raises(Refused, match="so small a price, or at one so large"):
+            made(PEOPLE.count(), epsilon=price)
     with pytest.raises(Refused, match="ask for a larger error"):
         made(PEOPLE.sum("wide"), error="0.001")
     chosen = PEOPLE.group_by("note", private=True).aggregate(u=units())

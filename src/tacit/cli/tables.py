@@ -264,11 +264,11 @@ def ask(
 @_asking
 def bounds(asking: Asking) -> None:
     """Buy bounds of a column (in the place of the question) for its schema."""
-    price = {name: value for name, value in asking.terms.items() if value is not None and name != "beta"}
-    if not price.keys() <= {"epsilon", "rho"}:
-        raise BadParameter("price", " ".join(price), "epsilon or rho: bounds are bought at a price")
+    terms = {name: value for name, value in asking.terms.items() if value is not None}
+    if other := terms.keys() - {"epsilon", "rho", "beta"}:
+        raise BadParameter("price", " ".join(other), "epsilon or rho: bounds are bought at a price")
     with asking.curator() as curator:
-        console.print(escape(str(curator.bounds(asking.question, **price))))
+        console.print(escape(str(curator.bounds(asking.question, **terms))))
 
 
 def budget_of(text: str) -> Budget:

@@ -10,13 +10,14 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ..core.distance import Distance
 from ..core.errors import BadParameter, BadQuestion
-from ..core.exact import Number
+from ..core.exact import Number, probability
 from ..mechanisms import Gaussian, Laplace
 from ..tables import build
 from ..tables.domain import Label
@@ -28,16 +29,23 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Bounds:
-    """What was bought: about where a column lies."""
+    """What was bought: about where a column lies.
+
+    With probability 1 - beta there are values in the outermost cells, and at most `beyond` in each cell outside.
+    """
 
     column: str
     lower: Label | None
     upper: Label | None
+    beta: Fraction
+    beyond: float
 
     def __str__(self) -> str:
         if self.lower is None:
             return f"no bounds were found: too few values of {self.column} are alike for this price; ask for more"
-        return f"[columns.{json.dumps(self.column)}]\nlower = {self.lower}\nupper = {self.upper}"
+        sure = f"# with probability {float(1 - self.beta):g} there are values within a factor of two of both,"
+        sure += f" and at most {self.beyond:g} in each doubling beyond"
+        return f"[columns.{json.dumps(self.column)}]\nlower = {self.lower}\nupper = {self.upper}\n{sure}"
 
 
 def edges(lower: int, upper: int) -> tuple[int, ...]:
@@ -68,7 +76,8 @@ def buy(
     histogram = Histogram(values, edges(domain.lower, domain.upper))
     plan, cells = Plan(relation, (), (histogram,)), len(histogram.edges) - 1
     noise = _noise(epsilon, rho, plan.distance(histogram))
-    most = noise.error(beta=beta, size=cells)  # before it is charged: a beta that is none is refused
+    told = probability("beta", beta)  # before it is charged
+    most = noise.error(beta=told, size=cells)
     charge = curator.ledger.charge(
         key=curator.key(("bounds", plan, noise)),
         loss=noise.loss(),
@@ -81,9 +90,9 @@ def buy(
         stored = curator.ledger.store(charge, json.dumps(noisy.tolist()).encode(), form="bounds")
     found = np.flatnonzero(np.array(json.loads(stored)) > most)
     if not found.size:
-        return Bounds(column, None, None)
+        return Bounds(column, None, None, told, 2 * most)
     low, high = histogram.edges[found[0]], histogram.edges[found[-1] + 1]
-    return Bounds(column, domain.label(low), domain.label(min(high, domain.upper)))
+    return Bounds(column, domain.label(low), domain.label(min(high, domain.upper)), told, 2 * most)
 
 
 def _noise(epsilon: Number | None, rho: Number | None, moves: Distance[Any]) -> Laplace | Gaussian:

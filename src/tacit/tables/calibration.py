@@ -68,7 +68,9 @@ def steps(compiled: Compiled, currency: Currency, amount: Fraction, delta: Fract
         else:
             made = _noise(currency, each, moves)
         if not made:
-            raise Refused("so small a price buys no noise that can be drawn; ask for a larger one, or narrower bounds")
+            raise Refused(
+                "no noise can be drawn at so small a price, or at one so large; ask for another, or narrower bounds"
+            )
         found.append(Step(measure, tuple(made), beta))
     return found
 

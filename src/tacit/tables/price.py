@@ -120,7 +120,9 @@ def offer(
         case name, target:
             size = public_size(query.relation, schemas or {}, of_table=True)
             if name == "relative" and size is None:
-                raise BadQuestion("a relative error needs the table's public size; declare size, or ask for an error")
+                raise BadQuestion(
+                    "a relative error is of rows of one table, whose schema declares its size; else ask for an error"
+                )
             best = told.cheapest(target * (size or 0) if name == "relative" else target)
     loss = _loss(best)
     price, most = max(((budget.price(loss, before), before) for before in spent), key=lambda found: found[0])

@@ -118,7 +118,8 @@ class _Question:
         for schema in self.source.used:
             if self.options.rows < schema.rows:
                 raise BadQuestion(
-                    f"max_rows_contributed is fixed by the schema of {schema.name}: at most {schema.rows}", (1, 1)
+                    f"max_rows_contributed is at least {schema.rows}, as the schema of {schema.name} fixes it there",
+                    (1, 1),
                 )
 
     def _group(self, node: exp.Expr) -> None:
@@ -238,6 +239,8 @@ class _Question:
         node = self.select.args.get("limit")
         if node is None:
             return None
+        if isinstance(node, exp.Fetch):
+            raise self.text.bad(node, "FETCH is not supported; use LIMIT")
         only(self.text, node, "expression")
         most = number(self.text, node.expression, "LIMIT") if isinstance(node, exp.Limit) else Fraction(0)
         if most.denominator != 1 or not 1 <= most <= 1 << 62:

@@ -133,8 +133,8 @@ class Aggregates:
 
     def _rank(self, node: exp.Expr) -> Fraction:
         at = number(self.text, node, "the rank of a quantile")
-        if not 0 <= at <= 1:
-            raise self.text.bad(node, "the rank of a quantile is from 0 to 1")
+        if not 0 < at < 1:
+            raise self.text.bad(node, "a quantile is asked at a rank strictly between 0 and 1, such as 0.01 or 0.99")
         return at
 
     def _top(self, of: exp.Expr, k: exp.Expr, kept: Expression | None) -> Wanted:

@@ -121,6 +121,10 @@ class From:
                 only(self.text, node, "this", "alias")
                 return self._inner(inner).called(self._alias(node))
             case exp.Table(this=exp.Identifier() as name):
+                if node.args.get("db") is not None:
+                    raise self.text.bad(
+                        node, "a table is called by its name alone, with no database or schema before it"
+                    )
                 only(self.text, node, "this", "alias")
                 alias = self._alias(node) or name.this
                 if name.this.casefold() in self.known:

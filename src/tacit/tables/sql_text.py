@@ -31,6 +31,11 @@ EQUALITIES = (TokenType.EQ, TokenType.NEQ, TokenType.NULLSAFE_EQ)
 COMPARING = {*EQUALITIES, TokenType.LT, TokenType.LTE, TokenType.GT, TokenType.GTE}
 BEING = {TokenType.IS, TokenType.ISNULL, TokenType.NOTNULL}
 _UNREADABLE = re.compile("[\0\ud800-\udfff]")
+SIGNS = {
+    **{"dpipe": "||", "intdiv": "DIV"},
+    **{"bitwiseand": "&", "bitwiseor": "|", "bitwisexor": "^", "bitwisenot": "~"},
+    **{"bitwiseleftshift": "<<", "bitwiserightshift": ">>"},
+}  # what is written where the parser has a word of its own
 FORMS = ("DIFFERENTIAL_PRIVACY", "ANONYMIZATION")
 
 
@@ -84,7 +89,8 @@ class Text:
     def word(self, node: exp.Expr) -> str:
         """What is written there, or else what the parser calls it."""
         start, end = node.meta.get("start"), node.meta.get("end")
-        return (node.key if start is None or end is None else self.text[start : end + 1]).upper()[:40]
+        written = SIGNS.get(node.key, node.key) if start is None or end is None else self.text[start : end + 1]
+        return written.upper()[:40]
 
     def bad(self, node: exp.Expr, reason: str) -> BadQuestion:
         """An error at a part of the question."""

@@ -80,7 +80,13 @@ SELECT 1 + TOP_K(age, 2) FROM people
 --! 1:12 several most common values are columns of their own; write TOP_K(x, k) alone
 
 SELECT QUANTILE(age, 1.5) FROM people
---! 1:22 the rank of a quantile is from 0 to 1
+--! 1:22 a quantile is asked at a rank strictly between 0 and 1, such as 0.01 or 0.99
+
+SELECT QUANTILE(age, 0) FROM people
+--! 1:22 a quantile is asked at a rank strictly between 0 and 1, such as 0.01 or 0.99
+
+SELECT COUNT(*) DIV 2 FROM people
+--! 1:8 DIV is not on the list of what can be asked
 
 SELECT QUANTILE(age, age) FROM people
 --! 1:22 the rank of a quantile must be a number
@@ -257,10 +263,10 @@ SELECT COUNT(*) FROM people WHERE getenv('HOME') = note
 --! 1:35 there is no function GETENV
 
 SELECT COUNT(*) FROM people WHERE age & 1 = 1
---! 1:35 BITWISEAND is not on the list of what can be asked
+--! 1:35 & is not on the list of what can be asked
 
 SELECT COUNT(*) FROM people WHERE note || 'a' = 'ba'
---! 1:35 DPIPE is not on the list of what can be asked
+--! 1:35 || is not on the list of what can be asked
 
 SELECT COUNT(*) FROM people WHERE CAST(note AS INT) = 1
 --! 1:40 a text cannot be cast to integer
@@ -287,7 +293,7 @@ SELECT COUNT(*) FROM people LIMIT 5 OFFSET 5
 --! 1:8 SELECT with OFFSET is not supported
 
 SELECT COUNT(*) FROM people FETCH FIRST 3 ROWS ONLY
---! 1:41 FETCH with DIRECTION is not supported
+--! 1:41 FETCH is not supported; use LIMIT
 
 SELECT COUNT(*) FROM people ORDER BY age
 --! 1:38 'age' is a value of single rows; aggregate it, or GROUP BY it
@@ -356,7 +362,7 @@ SELECT COUNT(*) FROM nowhere
 --! 1:22 there is no table 'nowhere'; there are people, visits
 
 SELECT COUNT(*) FROM main.people
---! 1:22 TABLE with DB is not supported
+--! 1:22 a table is called by its name alone, with no database or schema before it
 
 SELECT COUNT(*) FROM 'people.parquet'
 --! 1:22 there is no table 'people.parquet'; there are people, visits
@@ -542,7 +548,7 @@ SELECT WITH DIFFERENTIAL_PRIVACY OPTIONS (max_groups_contributed = 1.5) COUNT(*)
 --! 1:68 groups must be a whole number from 1 to 10^9; got '1.5'
 
 SELECT WITH DIFFERENTIAL_PRIVACY OPTIONS (max_rows_contributed = 2) COUNT(*) FROM people
---! 1:1 max_rows_contributed is fixed by the schema of people: at most 10
+--! 1:1 max_rows_contributed is at least 10, as the schema of people fixes it there
 
 SELECT WITH MAGIC OPTIONS (epsilon = 1) COUNT(*) FROM people
 --! 1:13 SELECT WITH is followed by DIFFERENTIAL_PRIVACY or ANONYMIZATION
