@@ -3,6 +3,7 @@
 import datetime
 
 import numpy as np
+import pandas as pd
 import pytest
 
 import tacit
@@ -30,7 +31,7 @@ q = people.group_by("region").count()
 WRONG = [
     *("x", "", "\0", "\ud800", b"x", None, True, object(), type, lambda *_: None),
     *(-1, 0, 1.5, 1j, 10**25, 10**400, float("nan"), float("inf"), np.float64("nan"), np.int64(-1), np.array([1, 2])),
-    *([], [None], [[]], (), {}, {"a": 1}, {1, 2}, datetime.date(2020, 1, 1)),
+    *([], [None], [[]], (), {}, {"a": 1}, {1, 2}, datetime.date(2020, 1, 1), pd.NaT),
     *(people, people.age, zones, q, q["count"], tacit.count()),
 ]
 MADE = [

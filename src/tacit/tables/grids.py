@@ -51,9 +51,11 @@ def constant(value: Literal) -> Constant:
                 raise BadQuestion("text must not hold NUL or surrogates")
             return Constant(category(str.__str__(value)), 0)  # plain text, where it is an Enum or one of numpy
         case datetime.datetime():
-            since = (
-                value.replace(tzinfo=None) - datetime.datetime(1970, 1, 1) - (value.utcoffset() or datetime.timedelta())
-            )
+            try:
+                ahead = value.utcoffset() or datetime.timedelta()
+            except ValueError:  # of pandas' NaT
+                raise BadQuestion("this is no moment; what is missing is None") from None
+            since = value.replace(tzinfo=None) - datetime.datetime(1970, 1, 1) - ahead
             return at_second(since // datetime.timedelta(seconds=1))
         case datetime.date():
             return at_day((value - EPOCH).days)

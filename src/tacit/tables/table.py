@@ -114,11 +114,11 @@ class PublicTable:
     @cached_property
     def values(self) -> Mapping[str, Sequence[Any]]:
         """All of it, column by column."""
-        import pyarrow as pa
-
         try:
             table = _arrow(self.data)
-        except (pa.ArrowException, OSError, OverflowError, TypeError, UnicodeError) as error:
+        except BadSchema:
+            raise
+        except Exception as error:  # whatever pandas, Arrow and others may raise on data that they cannot read
             raise BadSchema(f"the public table {self.name}", str(error), "a table that can be read") from None
         return {name: table.column(i).to_pylist() for i, name in enumerate(table.column_names)}
 
