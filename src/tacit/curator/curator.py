@@ -24,7 +24,7 @@ from typing import TYPE_CHECKING, Any, Unpack
 
 from ..core.budget import Amounts, Budget
 from ..core.currency import Amount
-from ..core.errors import BadParameter, EngineError
+from ..core.errors import BadParameter
 from ..core.exact import Number, flag
 from ..core.loss import zero
 from ..core.randomness import SYSTEM
@@ -36,7 +36,7 @@ from ..mechanisms import NumericSparse, Sparse
 from ..release import Provenance, Release, versions
 from ..tables import codec, partition, sql
 from ..tables.calibration import Step
-from ..tables.draw import draw
+from ..tables.draw import drawn
 from ..tables.init import suited
 from ..tables.measures import Compiled, compiled
 from ..tables.price import BETA, Offer, Terms, offer, risk
@@ -231,7 +231,7 @@ class Curator:
     def _complete(self, charge: Charge, query: Query, made: Compiled, text: str, priced: Offer | None) -> Release:
         """The release of a charge, by the mechanisms that it paid for, which an offer of today might not name.
 
-        The truth lives in the line of `draw` and nowhere else.  Between the draw and its storage nothing runs that the
+        The truth lives in the line of `drawn` and nowhere else.  Between the draw and its storage nothing runs that the
         question could make fail: a draw that is lost would be drawn again, and one charge would pay for two.
         """
         if priced is None:
@@ -246,12 +246,7 @@ class Curator:
         read = dict.fromkeys(scan.table for scan in scans(query.relation))
         about = tuple(tables[name] for name in read)
         told = Provenance(text, about, budget, charge.time, versions(), charge.seq, charge.hash)
-        try:
-            release = Release.of(paid, draw(paid, self.engine.answer(made.plan)), told)
-        except MemoryError:  # which says how much was asked for, and so may say how many keys there are
-            release = None
-        if release is None:
-            raise EngineError
+        release = Release.of(paid, drawn(paid, self.engine.answer), told)
         facts = release.facts()
         stored = self.ledger.store(charge, facts)
         return release if stored == facts else Release.from_json(stored)  # another asker's draw, stored before

@@ -6,7 +6,7 @@ are left, in their order, and each measure is noisy integers, or the places of c
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import product
 from typing import Any, Protocol
@@ -14,10 +14,11 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from ..core.errors import BadData
+from ..core.errors import BadData, EngineError
 from ..core.mechanism import Mechanism
 from ..core.randomness import SYSTEM, Source
 from ..mechanisms import Gaussian, KeySelection, Laplace, Quantiles, TopK
+from .plan import Plan
 from .price import Offer
 
 _LARGEST = 1 << 60  # in magnitude, of the integers that noise is added to as 64 bits
@@ -45,6 +46,15 @@ class Drawn:
     keys: tuple[tuple[int | str, ...], ...]
     noisy: tuple[tuple[Any, ...], ...]
     seeded: bool
+
+
+def drawn(offer: Offer, ask: Callable[[Plan], Answered]) -> Drawn:
+    """Ask an engine, and draw: where memory does not last, it is not told how much was asked for."""
+    try:
+        return draw(offer, ask(offer.plan))
+    except MemoryError:  # which may say how many keys there are
+        pass
+    raise EngineError
 
 
 def draw(offer: Offer, answer: Answered, source: Source = SYSTEM) -> Drawn:
