@@ -1,4 +1,5 @@
 import time
+from dataclasses import replace
 from fractions import Fraction
 
 import numpy as np
@@ -62,8 +63,11 @@ def test_a_price_with_a_delta_is_spent_without_where_that_buys_more():
 
 def test_a_release_tells_what_it_is():
     w, data = marginals(BITS, k=1), generated(BITS, 500, Seeded(1))
-    told = str(method("residual").release(w, data, Price.of(rho=1), Seeded(2)))
+    release = method("residual").release(w, data, Price.of(rho=1), Seeded(2))
+    told = str(release)
     assert told.startswith("20 answers by residual; errors within ") and "with probability 0.95 each" in told
+    told = str(replace(release, errors=np.array([1.2301, 40.2])))  # rounded up, but not what needs no rounding
+    assert "errors within 1.24 to 40.2\n" in told
     told = str(method("mwem").release(w, data, Price.of(rho=1), Seeded(2), n=500))
     assert told.startswith("20 answers by mwem\nnothing is known of the errors") and "500 records" in told
 

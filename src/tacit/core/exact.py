@@ -141,6 +141,11 @@ def down(x: Fraction) -> float:
     return 0.0 - up(-x)  # not -0.0
 
 
+def ceiling(x: float) -> Decimal:
+    """The least decimal of three digits that is not below x as it is written: of 40.2 it is 40.2."""
+    return decimal.Context(3, decimal.ROUND_CEILING).create_decimal(repr(float(x)))
+
+
 def constant(x: Fraction) -> Real:
     """A rational, as a real."""
     return lambda bits: ((x.numerator << bits) // x.denominator, -((-x.numerator << bits) // x.denominator))

@@ -25,7 +25,7 @@ from typing import TYPE_CHECKING, ClassVar
 from ..core.atoms import Approximate
 from ..core.distance import SUBSTITUTE
 from ..core.errors import BadParameter, Exhausted
-from ..core.exact import Number, positive, probability, up, whole
+from ..core.exact import Number, ceiling, positive, probability, up, whole
 from ..core.loss import Loss
 from ..core.randomness import Source
 from ..core.search import least_positive
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from .session import Holdout
 
 MOST = 1 << 34  # records; a promise that so many do not keep is not for more of them
-_FLOOR, _CEILING = decimal.Context(7, decimal.ROUND_FLOOR), decimal.Context(3, decimal.ROUND_CEILING)
+_FLOOR = decimal.Context(7, decimal.ROUND_FLOOR)
 UNPROTECTED = Loss({Approximate(Fraction(0), Fraction(1)): 1}, SUBSTITUTE)  # nothing is promised to people
 
 
@@ -66,14 +66,14 @@ class Statement:
         surely = 100 - 100 * self.beta
         sure = f"{_FLOOR.divide(Decimal(surely.numerator), Decimal(surely.denominator)):f} %"
         if self.beta < Fraction(1, 10**6):
-            sure = f"1 - {float(_CEILING.create_decimal(repr(up(self.beta)))):g}"
+            sure = f"1 - {float(ceiling(up(self.beta))):g}"
         told = self.about.format(width=shown(self.width))
         return f"{told}, all at once, with probability at least {sure} ({self.theorem})."
 
 
 def shown(width: float) -> str:
     """A width in three digits, rounded up."""
-    return f"{_CEILING.create_decimal(repr(width)).normalize():f}"
+    return f"{ceiling(width).normalize():f}"
 
 
 class Spent(Exhausted):

@@ -7,6 +7,7 @@ is one number, which a unit moves no farther than it moves the answers in l1, so
 from __future__ import annotations
 
 import math
+from decimal import ROUND_CEILING, Decimal
 from fractions import Fraction
 
 import numpy as np
@@ -38,3 +39,11 @@ def appraise(
     found = max(0, int(noise.sample(int(np.minimum(np.abs(gaps), _MOST // workload.queries).sum()), source)))
     unit = float(step) / workload.queries
     return found * unit, noise.error(beta) * unit + float(step) / 2  # what was rounded
+
+
+def stated(mean: float, within: float) -> tuple[Decimal, Decimal]:
+    """Both as they are told: to the second digit of `within`, and so that the interval told holds the one found."""
+    found, far = Decimal(repr(mean)), Decimal(repr(within))
+    last = Decimal(1).scaleb(far.adjusted() - 1)
+    told = found.quantize(last)
+    return told, (far + abs(told - found)).quantize(last, ROUND_CEILING)

@@ -26,7 +26,7 @@ from itertools import combinations
 
 from ..core.exact import Number, probability
 from ..core.randomness import Source
-from .appraisal import appraise, checking
+from .appraisal import appraise, checking, stated
 from .data import Data
 from .marginals import marginals
 from .method import Method, Prediction, Released
@@ -99,11 +99,11 @@ def unknown(workload: Workload, n: int | None, price: Price, *, seconds: float, 
 def finish(method: str, search: Search, workload: Workload, price: Price, beta: float) -> Released:
     """The release of the model that was found, with what its answers are worth."""
     answers = workload.answer(search.model)
-    mean, within = appraise(workload, answers, search.data, price.part(CHECK), search.source, beta=beta)
+    mean, within = stated(*appraise(workload, answers, search.data, price.part(CHECK), search.source, beta=beta))
     names = search.domain.names
     pairs = [" x ".join(names[a] for a in m.axes) for m in search.measurements if len(m.axes) > 1]
     notes = (
-        f"measured: the mean error of the answers is {mean:.3g} counts, within {within:.2g} at beta = {beta:g}",
+        f"measured: the mean error of the answers is {mean:f} counts, within {within:f} at beta = {beta:g}",
         f"measured: {', '.join(pairs) or 'no attributes together'}",
     )
     return Released(method, workload, answers, None, search.model, price.loss(), beta, notes)

@@ -21,7 +21,7 @@ import numpy as np
 
 from ..core.distance import Distance
 from ..core.errors import BadData, BadParameter, BadQuestion
-from ..core.exact import Number, instance, probability, whole
+from ..core.exact import Number, ceiling, instance, probability, whole
 from ..core.loss import Loss
 from ..core.randomness import SYSTEM, Source
 from .data import Data, Floats
@@ -86,7 +86,10 @@ class Released:
     notes: tuple[str, ...] = field(default=())
 
     def __str__(self) -> str:
-        far = "" if self.errors is None else f"; errors within {np.min(self.errors):.3g} to {np.max(self.errors):.3g}"
+        far = ""
+        if self.errors is not None:
+            least, most = (float(ceiling(end(self.errors))) for end in (np.min, np.max))
+            far = f"; errors within {least:g} to {most:g}"
         lines = (f"{self.workload.queries} answers by {self.method}{far}", self._statement(self.errors), *self.notes)
         return "\n".join(lines)
 

@@ -27,7 +27,7 @@ from functools import lru_cache
 import numpy as np
 
 from ..core.distance import Substitute
-from ..core.exact import Number, probability
+from ..core.exact import Number, ceiling, probability
 from ..core.loss import Loss
 from ..core.randomness import Source
 from .data import EXACT, Data
@@ -79,7 +79,8 @@ class OfflinePMW(Method):
         mean, rms = (1 - b) * worst + b * most, math.sqrt((1 - b) * worst**2 + b * most**2)
         rounds = 2 + math.sqrt(life.updates) / 16  # a quarter of that on marginals, three times as many on ranges
         seconds = rounds * workload.queries * (1e-4 + 2e-9 * workload.domain.size)
-        why = f"up to {life.updates} of the answers teach a model, that is told where it misses by {worst:.3g} or more"
+        told = f"that is told where it misses by {float(ceiling(worst)):g} or more"
+        why = f"up to {life.updates} of the answers teach a model, {told}"
         return Prediction(mean, rms, worst, seconds, "bound", b, why)
 
     def run(
