@@ -3,7 +3,8 @@ r"""MWEM: multiplicative weights that ask the exponential mechanism which querie
 Definition.  A group is a marginal, all cells of which are measured together, or else a single query.  In each of R
 rounds every group is scored by its distance from the public model (`multiplicative_weights.py`), the sum over its
 queries of |x - g| with g the model's answer rounded to a step, less what noise alone would give.  `TopK` picks b of
-them; each is measured with noise; and the model is moved towards all measurements so far, the last first:
+them; each is measured with noise; and the model is moved towards all measurements so far, the last first, again and
+again until it is as near to them as noise lets the data be:
     weights times ((y + s) / (g + s))^(1/2) for each cell of a group, y >= 0 its mean measurement and s the noise on it
     pure    picks by the exponential mechanism, discrete Laplace noise
     zCDP    the same with bounded range, which costs epsilon^2 / 8 a pick, and discrete Gaussian noise
@@ -54,7 +55,10 @@ _MOST = 256  # measurements
 _WORTH = 0.01  # noise of a measurement that is worth its while, as a share of n
 _GUESS = 10_000  # records, where n is not public
 _FINE = 2.0**-40  # of all records: no measurement is known better, so that no ratio is 0 or infinite
-_LAST = 2  # further replays at the end
+_REPLAYS, _LAST = 10, 100  # in a round, and at the end, at most
+_WORK = 1 << 28  # cells moved by them, beyond which two are enough
+_NEAR = 2.0  # squared misfit, in variances of the noise: that of the data is 1 on average, so that none is fitted
+_GAIN = 0.01  # of the misfit: a replay that lowers it by less is the last
 
 
 def classical_bound(cells: int, queries: int, *, n: int, rounds: int, epsilon: Number) -> float:
@@ -114,22 +118,38 @@ class Learner:
         mean = (mean * times + numbers * unit) / (times + 1)
         self.measured[group] = times + 1, mean, deviation * unit / math.sqrt(times + 1)
 
-    def replay(self) -> None:
-        """Move the model half of the way to each measurement, as a ratio, where noise is not larger than both."""
-        records = self.weights.records
+    def fit(self, most: int) -> None:
+        """Replay until the model is as near to the measurements as noise lets it be, or comes no nearer."""
+        work = self.workload.domain.size * len(self.measured)
+        before = math.inf
+        for _ in range(min(most, max(2, _WORK // work))):
+            misfit = self.replay()
+            if misfit <= _NEAR or misfit > (1 - _GAIN) * before:
+                return
+            before = misfit
+
+    def replay(self) -> float:
+        """Move the model half of the way to each measurement, as a ratio, where noise is not larger than both.
+
+        Returns the mean square of how far it was from each, in deviations of the noise.
+        """
+        records, misfits = self.weights.records, []
         for group, (_, mean, deviation) in reversed(self.measured.items()):
             noise = max(deviation, _FINE * records)
             if group.axes is not None:
                 now = self.weights.marginal(group.axes)
                 then = np.maximum(mean, 0).reshape(now.shape)
+                misfits.append(((then - now) / noise).ravel())
                 self.weights.tilt(group.axes, np.log((then + noise) / (now + noise)) / 2)
                 continue
             vector = self.workload.vector(group.first).reshape(self.workload.domain.shape)
             total = self.weights.settled()
             is_ = records * min(float(np.vdot(vector, self.weights.values)) / total, 1.0)
             to = min(max(float(mean[0]), 0.0), records)
+            misfits.append(np.array([(to - is_) / noise]))
             odds = (to + noise) / (is_ + noise) * (records - is_ + noise) / (records - to + noise)
             self.weights.tilt(self.workload.domain.all, vector * (math.log(odds) / 2))
+        return float(np.square(np.concatenate(misfits)).mean())
 
 
 @dataclass(frozen=True)
@@ -210,9 +230,8 @@ class MWEM(Method):
             for pick in choice.sample(self.scores(among, truth - learner.guess(), each), source):
                 group, noise = among[pick], each.noise(among[pick].moves)
                 learner.note(group, np.asarray(noise.sample(truth[group.all], source)), _deviation(noise))
-            learner.replay()
-        for _ in told("fitting", range(_LAST), _LAST):
-            learner.replay()
+            learner.fit(_REPLAYS)
+        learner.fit(_LAST)
         note = f"{rounds * picks} measurements in {rounds} rounds; {records:.0f} records"
         answers, loss = workload.answer(learner.weights), self.loss(workload, n, price)
         return Released(self.name, workload, answers, None, learner.weights, loss, beta, (note,))
