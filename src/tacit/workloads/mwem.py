@@ -81,20 +81,30 @@ class Group:
         return slice(self.first, self.first + self.queries)
 
 
-def groups(workload: Workload, unit: Distance[Any]) -> tuple[Group, ...]:
-    """Marginals whole, all other queries one by one."""
-    found: list[Group] = []
-    first = 0
-    for part in workload.parts:
-        far, g = part.distance(unit), workload.grid
-        if isinstance(part, Marginal):
-            moves = Distance(far.l1 / g, far.l2_squared / g**2, far.linf / g, far.l0, far.relation)
-            found.append(Group(first, part.queries, part.axes, moves))
-        else:
-            alone = scalar(Fraction(max(1, math.ceil(far.linf / g))), far.relation)  # 0 if all count nothing
-            found += [Group(first + i, 1, None, alone) for i in range(part.queries)]
-        first += part.queries
-    return tuple(found)
+class Groups:
+    """Marginals whole, all other queries one by one: `sizes` and `starts` in queries, `moves` of each part's groups."""
+
+    def __init__(self, workload: Workload, unit: Distance[Any]) -> None:
+        parts, g = workload.parts, workload.grid
+        self.axes = [part.axes if isinstance(part, Marginal) else None for part in parts]
+        self.moves: list[Distance[Any]] = []
+        for far, axes in zip((part.distance(unit) for part in parts), self.axes, strict=True):
+            if axes is None:
+                self.moves.append(scalar(Fraction(max(1, math.ceil(far.linf / g))), far.relation))  # 0 of nothing
+            else:
+                self.moves.append(Distance(far.l1 / g, far.l2_squared / g**2, far.linf / g, far.l0, far.relation))
+        times = [part.queries if axes is None else 1 for part, axes in zip(parts, self.axes, strict=True)]
+        self.part = np.repeat(np.arange(len(parts)), times)
+        self.sizes = np.array([part.queries for part in parts])[self.part]
+        self.sizes[np.repeat([axes is None for axes in self.axes], times)] = 1
+        self.starts = np.cumsum(self.sizes) - self.sizes
+
+    def __len__(self) -> int:
+        return self.part.size
+
+    def __getitem__(self, i: int) -> Group:
+        part = self.part[i]
+        return Group(int(self.starts[i]), int(self.sizes[i]), self.axes[part], self.moves[part])
 
 
 class Learner:
@@ -175,8 +185,8 @@ class MWEM(Method):
 
         But no more than a third of the groups, and no fewer than two for each attribute.
         """
-        among = groups(workload, price.unit)
-        cells = float(np.median([group.queries for group in among]))
+        among = Groups(workload, price.unit)
+        cells = float(np.median(among.sizes))
         most = _WORTH * (n or _GUESS) / cells  # deviation of each number, about
         paid = float(price.amount * (1 - PICKS))
         worth = most * paid if price.epsilon is not None else 2 * most**2 * paid
@@ -191,7 +201,7 @@ class MWEM(Method):
         rounds, picks = self.counts(workload, n, price)
         left = price.part(1 - TOTAL) if n is None else price
         pick, each = left.part(PICKS / rounds), left.part((1 - PICKS) / (rounds * picks))
-        l1 = max(group.moves.l1 for group in groups(workload, price.unit))
+        l1 = max(moves.l1 for moves in Groups(workload, price.unit).moves)
         moves = scalar(Fraction(math.ceil(l1)), price.unit.relation)
         return TopK(k=picks, epsilon=pick.epsilon, rho=pick.rho, sensitivity=moves), each
 
@@ -204,20 +214,34 @@ class MWEM(Method):
     def _predict(self, workload: Workload, n: int | None, price: Price, beta: Number) -> Prediction:
         rounds, picks = self.counts(workload, n, price)
         most = float(n) if n is not None else math.inf
-        seconds = rounds * (1e-5 * len(workload.parts) + 3e-8 * workload.domain.size * (1 + rounds * picks / 4))
+        seconds = self._seconds(workload, n, price)
         why = f"{rounds * picks} measurements; no bound better than n is proved for a model that replays them"
         return Prediction(most, most, most, seconds, "bound", float(probability("beta", beta)), why)
 
-    def scores(self, among: tuple[Group, ...], gaps: Integers, each: Price) -> Integers:
+    def _seconds(self, workload: Workload, n: int | None, price: Price) -> float:
+        """To ask the model in each round, to pick among all groups, and to replay until noise is reached."""
+        rounds, picks = self.counts(workload, n, price)
+        among, cells, each = Groups(workload, price.unit), workload.domain.size, self._parts(workload, n, price)[1]
+        asked = rounds * (2e-5 * len(workload.parts) + 1e-8 * cells + workload.seconds / 5)
+        picked = rounds * picks * (1e-4 + 2e-8 * len(among))
+        noise = _deviation(each.noise(among.moves[0])) * float(workload.grid)
+        halvings = max(1.0, math.log2(_WORTH * (n or _GUESS) / noise))
+        halvings = min(halvings, max(2, _WORK // (cells * rounds * picks)))
+        replays = rounds / 2 * min(halvings, _REPLAYS) + 2 * halvings
+        return (
+            asked + picked + rounds * picks * replays * (4e-5 + (1.3e-8 if among.axes[0] is None else 1.5e-9) * cells)
+        )
+
+    def scores(self, among: Groups, gaps: Integers, each: Price) -> Integers:
         """The sum of |x - g| over each group, less what noise alone gives on average, in steps."""
-        sums = np.add.reduceat(np.abs(gaps), [group.first for group in among])
-        noise = {d: _deviation(each.noise(d)) for d in dict.fromkeys(group.moves for group in among)}
-        return np.asarray(sums - np.array([round(0.8 * group.queries * noise[group.moves]) for group in among]))
+        noise = {moves: _deviation(each.noise(moves)) for moves in set(among.moves)}
+        alone = 0.8 * among.sizes * np.array([noise[moves] for moves in among.moves])[among.part]
+        return np.asarray(np.add.reduceat(np.abs(gaps), among.starts) - np.rint(alone).astype(np.int64))
 
     def run(
         self, workload: Workload, data: Data, price: Price, source: Source, *, n: int | None, beta: float
     ) -> Released:
-        among, (choice, each) = groups(workload, price.unit), self._parts(workload, n, price)
+        among, (choice, each) = Groups(workload, price.unit), self._parts(workload, n, price)
         rounds, picks = self.counts(workload, n, price)
         truth = workload.exactly(data)
         if n is None:
