@@ -360,7 +360,7 @@ def test_the_queries_of_any_workload_are_questions():
         marginals(domain, subsets=[["a", "c"], ["b"], []]),
         ranges(domain, "a", "c"),
         predicates(domain, [{"a": [0, 2], "b": 1}, {}]),
-        predicates(domain, [{"c": np.array([0, 0.5, 0.25, 1])}]),
+        predicates(domain, [{"c": np.array([0, 0.5, 0.25, 1])}, {"a": [0, 2], "b": 1}]),
         from_matrix(domain, np.random.default_rng(1).integers(0, 3, (4, 24)) / 2),
     ]
     for workload in (*some, some[0] + some[3]):

@@ -37,7 +37,7 @@ from .method import Method, Prediction, Released
 from .multiplicative_weights import Question
 from .pmw import PrivateMultiplicativeWeights
 from .pmw_plans import proven
-from .predicates import Predicates
+from .predicates import Predicates, flat
 from .price import Price
 from .ranges import Ranges
 from .workload import Workload
@@ -137,7 +137,7 @@ def questions(workload: Workload) -> Iterator[Question]:
                 sides = zip(part.axes, part.low[i].tolist(), part.high[i].tolist(), strict=True)
                 yield _box((axis, low, high, shape[axis]) for axis, low, high in sides)
             elif isinstance(part, Predicates):
-                yield Question.of_vectors(part.factors[i], part.grid)
+                yield Question.of_vectors(part.factors[i], Fraction(1) if flat(part.factors[i]) else part.grid)
             else:
                 yield Question.on_cells(workload.domain, part.vector(i))
 

@@ -1,6 +1,7 @@
 """Predicates: queries that are a condition on each of some attributes.
 
-A condition is one value, a set of values, or a coefficient in [0, 1] for each value; a query is their product.
+A condition is one value, a set of values, or a coefficient in [0, 1] for each value; a query is their product.  One
+with coefficients that are not 0 or 1 has no other condition.
 """
 
 from __future__ import annotations
@@ -33,10 +34,14 @@ class Predicates(Workload):
         self.queries = len(self.factors)
         if not self.queries:
             raise BadParameter("predicates", "none", "one or more")
-        flat = all(((v == 0) | (v == 1)).all() for f in self.factors for v in f.values())
-        if not flat and any(len(f) > 1 for f in self.factors):
-            raise BadParameter("predicates", "products of fractions", "of 0 and 1, or fractions on one attribute each")
-        self.grid = Fraction(1) if flat else STEP
+        fractions = [f for f in self.factors if not flat(f)]
+        if any(len(f) > 1 for f in fractions):
+            raise BadParameter(
+                "a predicate",
+                "fractions times another condition",
+                "a product of 0 and 1, or fractions on one attribute",
+            )
+        self.grid = STEP if fractions else Fraction(1)
         if weights is not None:
             self.given_weights = importance(weights, self.queries)
 
@@ -108,6 +113,11 @@ def predicates(
             raise BadParameter("predicate", type(query).__name__, "a mapping from attributes to conditions")
         read.append({domain.axes([name])[0]: _mask(domain, name, condition) for name, condition in query.items()})
     return Predicates(domain, read, weights)
+
+
+def flat(factors: Factors) -> bool:
+    """Whether every coefficient is 0 or 1."""
+    return all(((vector == 0) | (vector == 1)).all() for vector in factors.values())
 
 
 def _outer(factors: Factors, axes: Axes, shape: tuple[int, ...]) -> Floats:
