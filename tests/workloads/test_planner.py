@@ -1,3 +1,4 @@
+import re
 import time
 from dataclasses import replace
 from fractions import Fraction
@@ -54,7 +55,8 @@ def test_a_price_with_a_delta_is_spent_without_where_that_buys_more():
             assert (row.prediction.mean == min(means)) if means else row.prediction is None
         data = generated(BITS, 5000, Seeded(1))
         assert p.row().method.release(w, data, p.row().price, Seeded(2)).loss.epsilon(delta="1e-9") < 1 + 1e-9
-    assert "n must be public" in next(r.reason for r in plan(small, None, both).rows if r.method.name == "local")
+    assert "n must be public" in next(r.reason for r in plan(small, None, both).rows if r.method.name == "small_db")
+    assert "substituted" in next(r.reason for r in plan(small, None, both).rows if r.method.name == "local")
     with pytest.raises(BadParameter, match="auto, or one of"):
         plan(small, None, both).row("nope")
     with pytest.raises(BadQuestion, match=r"^hierarchy: these are not ranges"):
@@ -70,6 +72,42 @@ def test_a_release_tells_what_it_is():
     assert "errors within 1.24 to 40.2\n" in told
     told = str(method("mwem").release(w, data, Price.of(rho=1), Seeded(2), n=500))
     assert told.startswith("20 answers by mwem\nnothing is known of the errors") and "500 records" in told
+
+
+FIVES, WIDE = Domain.of({f"x{i}": 5 for i in range(100)}), Domain.of({f"x{i}": 2 for i in range(400)})
+GRID, MANY = Domain.of({"x": 100, "y": 100}), Domain.of({f"x{i}": 2 for i in range(500)})
+
+
+@pytest.mark.parametrize(
+    "workload",
+    [
+        predicates(FIVES, [{"x0": 1}]),
+        predicates(WIDE, [{"x0": 1}, {"x1": 1, "x2": 0}]),
+        marginals(WIDE, k=1),
+        ranges(GRID, "x", "y", low=[[0, 0]], high=[[50, 20]]),
+        predicates(GRID, [{"x": [0, 5, 9]}]),
+        prefixes(Domain.of({"x": 5000})),
+        marginals(MANY, k=1) + predicates(MANY, [{"x0": 1}]),
+        prefixes(Domain.of({f"x{i}": 30 for i in range(6)}), "x0", "x1"),
+    ],
+    ids=repr,
+)
+@pytest.mark.parametrize("unit", [None, SUBSTITUTE.histogram()])
+def test_a_refusal_names_what_would_do(workload, unit):
+    rows = {row.method.name: row for row in plan(workload, 1000, Price.of(epsilon=1, unit=unit)).rows}
+    for row in rows.values():
+        for named in re.findall(r"use (\w+)", row.reason):
+            assert rows[named].prediction is not None, (row.method.name, row.reason)
+
+
+def test_what_no_method_can_lay_out_says_what_would_help():
+    line, square = Domain.of({"x": 10**8}), Domain.of({"x": 10**5, "y": 10**5})
+    for workload, less in (
+        (ranges(line, low=[0, 5], high=[9, 10**7]), "join the values of the attribute in bins"),
+        (ranges(square, "x", "y", low=[[0, 0]], high=[[9, 9]]), "look at fewer attributes, or join values in bins"),
+    ):
+        rows = plan(workload, None, Price.of(rho=1)).rows
+        assert all(row.reason.endswith(less) for row in rows if row.method.name != "local")  # which is not for rho
 
 
 def test_rows_are_ranked_and_refusals_say_why():

@@ -29,9 +29,10 @@ from ..core.randomness import Source
 from .appraisal import appraise, checking, stated
 from .data import Data
 from .marginals import marginals
-from .method import Method, Prediction, Released
+from .method import Method, Prediction, Released, instead
+from .per_query import PerQuery
 from .price import Price
-from .residual import plan, weighted
+from .residual import Residual, plan, weighted
 from .search import Search
 from .workload import Workload
 
@@ -52,7 +53,8 @@ class ChowLiu(Method):
     def applies(self, workload: Workload, n: int | None, price: Price) -> str | None:
         d, largest = len(workload.domain.shape), max(workload.domain.shape)
         if d > _ATTRIBUTES:
-            return f"{d} attributes make {d * d // 2} pairs; at most {_ATTRIBUTES} are gone through: use residual"
+            better = instead(workload, n, price, Residual(), PerQuery())
+            return f"{d} attributes make {d * d // 2} pairs; at most {_ATTRIBUTES} are gone through: {better}"
         if largest > 1 << 13:
             return f"an attribute has {largest} values, of at most {1 << 13}: give it bins"
         plan(marginals(workload.domain, k=1), price.part(ONES))  # what cannot be drawn is refused here

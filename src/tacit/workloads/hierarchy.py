@@ -21,11 +21,13 @@ from ..core.loss import Loss, zero
 from ..core.randomness import Source
 from .data import Data
 from .design import Design, design, line, range_spread, rate
-from .domain import CELLS
+from .histogram import HistogramNoise
 from .line_model import TreeLine
-from .method import Method, Prediction, Released, predicted
+from .method import Method, Prediction, Released, instead, predicted
+from .per_query import PerQuery
 from .price import Price
 from .ranges import Ranges
+from .residual import Residual
 from .spread import Spread
 from .workload import Workload
 
@@ -40,9 +42,8 @@ class Hierarchy(Method):
     def applies(self, workload: Workload, n: int | None, price: Price) -> str | None:
         ranges = line(workload)
         if ranges is None:
-            return "these are not ranges of one attribute; use histogram, or residual for marginals"
-        if ranges.domain.shape[ranges.axes[0]] > CELLS:
-            return f"the attribute has more than {CELLS} values; use queries"
+            better = instead(workload, n, price, Residual(), HistogramNoise(), PerQuery())
+            return f"these are not ranges of one attribute; {better}"
         return None
 
     def spread(self, ranges: Ranges, price: Price) -> Spread:

@@ -48,19 +48,23 @@ class Local(Method):
     needs_n = True
 
     def applies(self, workload: Workload, n: int | None, price: Price) -> str | None:
+        if not 2 <= (cells := workload.domain.cells(workload.span)) <= _CELLS:
+            return f"what is looked at must have 2 to {_CELLS} cells, not {shown(cells)}; use queries"
+        if price.unit.l1 > 2:
+            return "each person sends one report, and here a unit may have several records; use queries or histogram"
+        if n is None or not 1 <= n <= _PEOPLE:
+            return f"the number of people must be public, from 1 to {_PEOPLE}"
+        return None
+
+    def refusal(self, workload: Workload, n: int | None, price: Price) -> str | None:
+        """What no n would mend comes first."""
         if price.epsilon is None:
             return "randomized response is priced in pure epsilon, not in rho; give epsilon, or use queries"
         if not isinstance(price.unit.relation, Substitute):
             return (
                 "the number of reports is seen by all, so units must be substituted (SUBSTITUTE), not added or removed"
             )
-        if not 2 <= (cells := workload.domain.cells(workload.span)) <= _CELLS:
-            return f"what is looked at must have 2 to {_CELLS} cells, not {shown(cells)}; use queries or residual"
-        if price.unit.l1 > 2:
-            return "each person sends one report, and here a unit may have several records; use queries or histogram"
-        if n is None or not 1 <= n <= _PEOPLE:
-            return f"the number of people must be public, from 1 to {_PEOPLE}"
-        return None
+        return super().refusal(workload, n, price)
 
     def response(self, workload: Workload, price: Price) -> RandomizedResponse:
         """Each unit may change as many reports as it has records."""

@@ -224,11 +224,13 @@ class Method(ABC):
     def refusal(self, workload: Workload, n: int | None, price: Price) -> str | None:
         """None, or why this method cannot be used."""
         people = read(workload, n, price)
+        if (cells := workload.widest) > CELLS:  # which no method can do
+            several = all(len(axes) > 1 for axes in workload.tables if workload.domain.cells(axes) > CELLS)
+            less = "look at fewer attributes, or join values" if several else "join the values of the attribute"
+            return f"a query looks at {shown(cells)} cells; at most {CELLS} can be laid out: {less} in bins"
         if self.needs_n and people is None:
             return _NEEDED
-        if (reason := self.applies(workload, people, price)) is None and (cells := workload.widest) > CELLS:
-            return f"a query looks at {shown(cells)} cells; at most {CELLS} can be laid out: look at fewer attributes"
-        return reason
+        return self.applies(workload, people, price)
 
     def _known(self, workload: Workload, n: int | None, price: Price) -> int | None:
         """n, if what is given is of the right kinds, and n among it where it is needed."""
@@ -243,6 +245,11 @@ def read(workload: Workload, n: int | None, price: Price) -> int | None:
     instance("workload", workload, Workload)
     instance("price", price, Price)
     return None if n is None else whole("n", n)
+
+
+def instead(workload: Workload, n: int | None, price: Price, *methods: Method) -> str:
+    """The first of these methods that can be used, as advice where another is refused."""
+    return f"use {next((m.name for m in methods if m.refusal(workload, n, price) is None), 'fewer queries')}"
 
 
 def within(d: Distance[Any], bound: Distance[Any]) -> bool:

@@ -42,9 +42,11 @@ from ._all_marginals import AllMarginals
 from .data import EXACT, Data, Floats, Integers
 from .domain import Axes, shown
 from .marginals import Marginal
-from .method import Method, Prediction, Released
+from .method import Method, Prediction, Released, instead
 from .multiplicative_weights import Weights
+from .per_query import PerQuery
 from .price import Noise, Price, variance
+from .residual import Residual
 from .workload import Workload
 
 CELLS = 1 << 24  # of the model
@@ -175,9 +177,10 @@ class MWEM(Method):
 
     def applies(self, workload: Workload, n: int | None, price: Price) -> str | None:
         if workload.domain.size > CELLS:
-            return f"a model of {shown(workload.domain.size)} cells, of at most {CELLS}: use residual or tree"
+            better = instead(workload, n, price, Residual(), PerQuery())
+            return f"a model of {shown(workload.domain.size)} cells, of at most {CELLS}: {better}"
         if n is not None and n / workload.grid > EXACT:
-            return f"{n} records are 2^53 steps or more, which floats do not tell apart: use queries or residual"
+            return f"{n} records are 2^53 steps or more, which floats do not tell apart: use queries"
         return None
 
     def counts(self, workload: Workload, n: int | None, price: Price) -> tuple[int, int]:

@@ -23,10 +23,13 @@ from ..core.loss import Loss
 from ..core.randomness import Source
 from .data import Data, Floats
 from .domain import shown
+from .hierarchy import Hierarchy
+from .histogram import HistogramNoise
 from .measured import Measured
-from .method import Method, Prediction, Released, predicted
+from .method import Method, Prediction, Released, instead, predicted
 from .per_query import PerQuery
 from .price import Noise, Price, variance
+from .residual import Residual
 from .strategy import CELLS, Strategy, searchable, strategies
 from .workload import Workload
 
@@ -42,11 +45,12 @@ class Optimised(Method):
 
     def applies(self, workload: Workload, n: int | None, price: Price) -> str | None:
         if workload.domain.size > CELLS:
-            many = shown(workload.domain.size)
-            return f"a strategy is searched for on at most {CELLS} cells, not {many}; use hierarchy, or residual"
-        if not searchable(workload):
-            return f"no strategy is searched for with {shown(workload.queries)} queries; use histogram, or hierarchy"
-        return None
+            why = f"a strategy is searched for on at most {CELLS} cells, not {shown(workload.domain.size)}"
+        elif not searchable(workload):
+            why = f"no strategy is searched for with {shown(workload.queries)} queries"
+        else:
+            return None
+        return f"{why}; {instead(workload, n, price, Hierarchy(), Residual(), HistogramNoise(), _QUERIES)}"
 
     def _predict(self, workload: Workload, n: int | None, price: Price, beta: Number) -> Prediction:
         strategy, noise = chosen(workload, price)

@@ -33,13 +33,15 @@ from ..core.randomness import Source
 from .data import EXACT, Data
 from .domain import Domain, shown
 from .marginals import Marginal
-from .method import Method, Prediction, Released
+from .method import Method, Prediction, Released, instead
 from .multiplicative_weights import Question
+from .per_query import PerQuery
 from .pmw import PrivateMultiplicativeWeights
 from .pmw_plans import proven
 from .predicates import Predicates, flat
 from .price import Price
 from .ranges import Ranges
+from .residual import Residual
 from .workload import Workload
 
 CELLS = 1 << 24  # of the model
@@ -59,7 +61,8 @@ class OfflinePMW(Method):
     def applies(self, workload: Workload, n: int | None, price: Price) -> str | None:
         cells, k = workload.domain.size, workload.queries
         if not 2 <= cells <= CELLS:
-            return f"a model of {shown(cells)} cells, of 2 to {CELLS}: use residual or tree"
+            better = instead(workload, n, price, Residual(), PerQuery())
+            return f"a model of {shown(cells)} cells, of 2 to {CELLS}: {better}"
         if cells * k > _WORK:
             return f"{k} queries of {cells} cells make {cells * k:.2g} steps a round, of at most {_WORK:.0g}: use mwem"
         if (held := _coefficients(workload)) > _HELD:

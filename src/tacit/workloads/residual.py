@@ -34,9 +34,11 @@ from ..core.loss import Loss
 from ..core.randomness import Source
 from .cube import cube
 from .data import Data, Floats, Integers
-from .domain import CELLS, Axes, Domain, shown
+from .domain import Axes, Domain
+from .histogram import HistogramNoise
 from .marginals import Marginal
-from .method import Method, Prediction, Released
+from .method import Method, Prediction, Released, instead
+from .per_query import PerQuery
 from .price import SMALL, Noise, Price, variance
 from .residuals import Energy, Residuals, alike, centred, subsets
 from .workload import Workload
@@ -55,11 +57,9 @@ class Residual(Method):
     def applies(self, workload: Workload, n: int | None, price: Price) -> str | None:
         tables = weighted(workload)
         if tables is None:
-            return "these are not all marginals; use histogram, or queries"
+            return f"these are not all marginals; {instead(workload, n, price, HistogramNoise(), PerQuery())}"
         if sum(2 ** len(axes) for axes in tables) > _MOST:
             return f"the marginals have more than {_MOST} subsets of attributes; use adaptive"
-        if (cells := max(workload.domain.cells(axes) for axes in tables)) > CELLS:
-            return f"a marginal has {shown(cells)} cells; at most {CELLS} can be laid out: use adaptive"
         return None
 
     def _predict(self, workload: Workload, n: int | None, price: Price, beta: Number) -> Prediction:

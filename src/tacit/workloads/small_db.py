@@ -43,7 +43,9 @@ from ..mechanisms import Exponential, PermuteAndFlip
 from .cells import Cells
 from .data import Data, Floats, Integers
 from .domain import shown
-from .method import Method, Prediction, Released
+from .method import Method, Prediction, Released, instead
+from .mwem import MWEM
+from .per_query import PerQuery
 from .price import Price
 from .workload import Workload
 
@@ -136,27 +138,29 @@ class SmallDB(Method):
     size: int | None = None
 
     def applies(self, workload: Workload, n: int | None, price: Price) -> str | None:
-        records = whole("n", n or 0)
+        records, better = whole("n", n or 0), instead(workload, n, price, MWEM(), PerQuery())
         if workload.queries > _ASKED:
-            return f"{shown(workload.queries)} queries are more than the {_ASKED} that can be looked at: use mwem"
+            return f"{shown(workload.queries)} queries are more than the {_ASKED} that can be looked at: {better}"
+        if (looked := workload.domain.size * workload.queries) > _LOOKED_AT:
+            return f"{shown(looked)} coefficients, of all cells, are more than the {_LOOKED_AT} looked at: {better}"
         if (types := _types(workload)) is None:
             return (
-                f"{workload.queries} queries tell too many of the {shown(workload.domain.size)} cells apart; tables can"
-                f" be chosen from at most {_TYPES} kinds: use mwem"
+                f"the queries tell more than {_TYPES} of the {shown(workload.domain.size)} cells apart, and tables can"
+                f" be chosen from no more kinds: {better}"
             )
         m = self.members(workload, records, price)
         if records * m / workload.grid >= _EXACT:
-            return f"n times {m} must be below 2^53 steps, so that scores are exact: use mwem"
+            return f"n times {m} must be below 2^53 steps, so that scores are exact: {better}"
         many = candidates(types.count, m)
         if not fits(types.count, m) and self._attempts(workload, records, price) > _ATTEMPTS:
-            return f"{shown(many)} tables of {m} records would have to be laid out, {RECORDS // m} can be: use mwem"
+            return f"{shown(many)} tables of {m} records would have to be laid out, {RECORDS // m} can be: {better}"
         if self.size is None and self._bound(workload, records, price, m=m, beta=0.5) >= records:
             best = self._best(workload, records, price, range(1, _LARGEST))
             if fits(types.count, best):
                 return f"{records} records are too few: the best table, of {best}, promises nothing; use queries"
             return (
                 f"tables of {m} records promise nothing, and {shown(candidates(types.count, best))} of the best size,"
-                f" {best}, would have to be laid out: use mwem"
+                f" {best}, would have to be laid out: {better}"
             )
         return None
 
@@ -267,7 +271,7 @@ class SmallDB(Method):
 def _known(workload: Workload) -> _Types:
     types = _types(workload)
     if types is None:
-        raise BadQuestion(f"{workload.queries} queries tell too many cells apart: use mwem")
+        raise BadQuestion("the queries tell too many cells apart")
     return types
 
 
