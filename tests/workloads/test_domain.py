@@ -1,3 +1,5 @@
+import time
+
 import numpy as np
 import pytest
 
@@ -13,6 +15,22 @@ def test_a_domain_is_a_product():
     assert d.project(["sex", "age"]).names == ("age", "sex")
     assert d.code("age", 25) == 5 and d.code("sex", "m") == 1
     assert d == Domain.of({"age": range(20, 30), "sex": ["f", "m"], "bits": 3}) and hash(d)
+
+
+def test_values_are_found_without_a_search():
+    """In a range by arithmetic, whatever kind the number is of, and in a list by hash."""
+    d = Domain.of({"long": range(-7, 10**9, 7), "listed": [str(i) for i in range(10**5)]})
+    start = time.process_time()
+    for value in (-7, 700.0, np.int64(7 * 10**7), np.float64(0)):
+        assert d.attributes[0][1][d.code("long", value)] == value
+    assert [d.code("listed", str(i)) for i in range(90_000, 10**5)] == list(range(90_000, 10**5))
+    for value in (1, 0.5, "0", float("inf"), float("nan")):
+        with pytest.raises(BadParameter, match="a value of long"):
+            d.code("long", value)
+    for value in (5, ["5"], None):
+        with pytest.raises(BadParameter, match="a value of listed"):
+            d.code("listed", value)
+    assert time.process_time() - start < 2
 
 
 def test_a_domain_may_be_larger_than_memory():

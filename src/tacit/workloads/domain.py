@@ -101,10 +101,21 @@ class Domain:
 
     def code(self, name: str, label: Any) -> int:
         """The place of a value among those of an attribute."""
-        values = self.attributes[self.axes([name])[0]][1]
-        if not isinstance(label, Hashable) or label not in values:
-            raise BadParameter(f"a value of {name}", label, f"one of its {len(values)} public values")
-        return values.index(label)
+        axis = self.axes([name])[0]
+        values, places = self.attributes[axis][1], self._places[axis]
+        try:
+            if isinstance(places, dict):
+                return places[label]
+            if isinstance(label, int | float | np.integer | np.floating) and label == int(label):
+                return places.index(int(label))
+            raise ValueError
+        except (KeyError, TypeError, ValueError, OverflowError):  # a list has no hash, and infinity is no integer
+            raise BadParameter(f"a value of {name}", label, f"one of its {len(values)} public values") from None
+
+    @cached_property
+    def _places(self) -> tuple[range | dict[Label, int], ...]:
+        """Where each value is: by arithmetic in a range, by hash in a list."""
+        return tuple(v if isinstance(v, range) else {label: i for i, label in enumerate(v)} for _, v in self.attributes)
 
 
 def shown(count: int) -> str:
