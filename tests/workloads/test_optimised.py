@@ -44,8 +44,8 @@ def test_no_other_plain_noise_is_better(name, price):
     own, others = rms("optimised", w, price), [rms(other, w, price) for other in ("queries", "histogram", "hierarchy")]
     assert own <= min(others) * (1 + 1e-9)
     ranked = [row.method.name for row in plan(w, None, price, about=5000).rows]
-    if name in LONG:  # there a fit of rising counts is likely to gain more
-        assert own < 0.95 * min(others) and ranked[:2] == ["isotonic", "optimised"]
+    if name in LONG:  # a fit of rising counts lowers the error of the tree, but not surely by as much
+        assert own < 0.95 * min(others) and ranked[:3] == ["optimised", "isotonic", "hierarchy"]
 
 
 ASKED = {

@@ -113,8 +113,12 @@ def test_what_no_method_can_lay_out_says_what_would_help():
 def test_rows_are_ranked_and_refusals_say_why():
     p = plan(ranges(Domain.of({"x": 256})), 5000, PURE)
     usable = [row for row in p.rows if row.prediction is not None]
-    assert [r.method.name for r in p.rows][:3] == ["isotonic", "optimised", "hierarchy"] and p.best.name == "isotonic"
-    assert "optimised" in p.why and "which this one lowers" in p.why
+    assert [r.method.name for r in p.rows][:3] == ["optimised", "isotonic", "hierarchy"] and p.best.name == "optimised"
+    first, second = (row.prediction.mean for row in p.rows[:2])
+    assert f"isotonic, the next, has a mean error of at most {second:.3g}, not {first:.3g}" in p.why
+    others = plan(ranges(Domain.of({"x": 256})), 5000, PURE, [m for m in METHODS if m.name != "optimised"])
+    assert others.best.name == "isotonic" and "hierarchy, the next" in others.why
+    assert "which this one lowers" in others.why
     plain = [r.prediction.mean for r in usable if r.method.improves is None]
     assert plain == sorted(plain)
     assert all(row.reason for row in p.rows if row.prediction is None)

@@ -19,7 +19,6 @@ from .price import Price
 from .workload import Workload
 
 _TIE = 1e-3  # of a mean error: methods that are nearer are told apart by their time
-_GAIN = 0.15  # of what a method improves: what it gains on tables that are not flat, and no bound says
 
 
 @dataclass(frozen=True)
@@ -66,7 +65,8 @@ class Plan:
         text = f"{name}: {first.why}"
         if len(usable) > 1:
             name, second = usable[1]
-            text += f"; {name}, the next, has a mean error of {second.mean:.3g}, {self._compared()}: {second.why}"
+            most = "at most " if second.kind == "bound" else ""
+            text += f"; {name}, the next, has a mean error of {most}{second.mean:.3g}, {self._compared()}: {second.why}"
         return text
 
     def _compared(self) -> str:
@@ -152,13 +152,16 @@ def _row(method: Method, workload: Workload, n: int | None, price: Price, beta: 
 
 
 def _ranked(rows: list[Row]) -> list[Row]:
-    """By mean error, then by time where that is a tie; one that improves another before all that tie with it."""
+    """By mean error, then by time where that is a tie; one that improves another before all that tie with it.
+
+    Its error counts as that of the other, if the bound on it is larger.
+    """
     means = {row.method.name: row.prediction.mean for row in rows if row.prediction is not None}
     known = []
     for row in rows:
         if (p := row.prediction) is not None:
             improved = means.get(row.method.improves or "", math.inf)
-            known.append((min(p.mean, improved * (1 - _GAIN)), math.isinf(improved), p.seconds, row))
+            known.append((min(p.mean, improved), math.isinf(improved), p.seconds, row))
     least, keyed = 0.0, []
     for mean, plain, seconds, row in sorted(known, key=lambda found: found[0]):
         least = least if mean <= least * (1 + _TIE) else mean  # of those that tie
