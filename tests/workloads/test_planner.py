@@ -145,6 +145,15 @@ def test_a_tree_that_is_its_cells_is_predicted_as_a_histogram(price):
     assert (first.mean, first.rms, first.worst) == pytest.approx((second.mean, second.rms, second.worst), rel=1e-9)
 
 
+def test_one_is_not_many():
+    domain = Domain.of({"x": 5})
+    one, price = predicates(domain, [{"x": 1}]), Price.of(rho=1)
+    assert "(1 query on 5 cells)" in repr(one) and "(5 queries on 5 cells)" in repr(marginals(domain, k=1))
+    release = method("mwem").release(one, Histogram(domain, [9] * 5), price, Seeded(1), n=45)
+    assert str(release).startswith("1 answer by mwem") and release.notes[0].startswith("1 measurement in 1 round;")
+    assert "up to 1 cell adds up" in method("histogram").predict(one, 45, price).why
+
+
 def test_a_tie_is_said_to_be_one():
     """One attribute counted whole: noise on its cells, or on its queries, which are the same."""
     p = plan(marginals(Domain.of({"x": 5}), k=1), None, PURE, [method("queries"), method("histogram")])

@@ -125,6 +125,11 @@ def shown(count: int) -> str:
     return f"{count:.3g}" if count < 10**300 else f"10^{math.log10(count):.0f}"
 
 
+def counted(count: int, one: str, several: str) -> str:
+    """How many there are, and what they are called then."""
+    return f"{count} {one if count == 1 else several}"
+
+
 def _labels(name: str, values: Sequence[Label]) -> Sequence[Label]:
     if isinstance(values, str | bytes) or not isinstance(values, Iterable):
         raise BadParameter(f"the values of {name}", values, "a list, or a number: how many there are")

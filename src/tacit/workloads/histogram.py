@@ -54,7 +54,8 @@ class HistogramNoise(Method):
         cells = workload.domain.cells(workload.span)
         squares = workload.squares(workload.span)
         seconds = 1e-3 + (2e-8 + 3e-9 * len(workload.tables)) * cells + workload.seconds
-        why = f"the noise of up to {squares.max():.3g} cells adds up in one answer"
+        most = float(squares.max())
+        why = f"the noise of up to {most:.3g} {'cell' if most == 1 else 'cells'} adds up in one answer"
         if workload.grid == 1:
             spread = Spread.of(self.noise(workload, price), squares)
         else:

@@ -25,7 +25,7 @@ from ..core.exact import Number, ceiling, instance, probability, whole
 from ..core.loss import Loss
 from ..core.randomness import SYSTEM, Source
 from .data import Data, Floats
-from .domain import CELLS, shown
+from .domain import CELLS, counted, shown
 from .model import Model
 from .price import Price
 from .records import Arrow, drawn
@@ -90,7 +90,8 @@ class Released:
         if self.errors is not None:
             least, most = (float(ceiling(end(self.errors))) for end in (np.min, np.max))
             far = f"; errors within {least:g} to {most:g}"
-        lines = (f"{self.workload.queries} answers by {self.method}{far}", self._statement(self.errors), *self.notes)
+        told = counted(self.workload.queries, "answer", "answers")
+        lines = (f"{told} by {self.method}{far}", self._statement(self.errors), *self.notes)
         return "\n".join(lines)
 
     def query(self, workload: Workload) -> Answered:

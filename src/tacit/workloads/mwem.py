@@ -40,7 +40,7 @@ from ..core.randomness import Source
 from ..mechanisms import TopK
 from ._all_marginals import AllMarginals
 from .data import EXACT, Data, Floats, Integers
-from .domain import Axes, shown
+from .domain import Axes, counted, shown
 from .marginals import Marginal
 from .method import Method, Prediction, Released, instead
 from .multiplicative_weights import Weights
@@ -218,7 +218,8 @@ class MWEM(Method):
         rounds, picks = self.counts(workload, n, price)
         most = float(n) if n is not None else math.inf
         seconds = self._seconds(workload, n, price)
-        why = f"{rounds * picks} measurements; no bound better than n is proved for a model that replays them"
+        measured = counted(rounds * picks, "measurement", "measurements")
+        why = f"{measured}; no bound better than n is proved for a model that replays them"
         return Prediction(most, most, most, seconds, "bound", float(probability("beta", beta)), why)
 
     def _seconds(self, workload: Workload, n: int | None, price: Price) -> float:
@@ -259,7 +260,8 @@ class MWEM(Method):
                 learner.note(group, np.asarray(noise.sample(truth[group.all], source)), _deviation(noise))
             learner.fit(_REPLAYS)
         learner.fit(_LAST)
-        note = f"{rounds * picks} measurements in {rounds} rounds; {records:.0f} records"
+        measured, often = counted(rounds * picks, "measurement", "measurements"), counted(rounds, "round", "rounds")
+        note = f"{measured} in {often}; {records:.0f} records"
         answers, loss = workload.answer(learner.weights), self.loss(workload, n, price)
         return Released(self.name, workload, answers, None, learner.weights, loss, beta, (note,))
 

@@ -23,7 +23,7 @@ from ..core.distance import Distance, Substitute
 from ..core.errors import BadData, BadParameter
 from ..core.exact import instances, reals, whole
 from .data import EXACT, Counts, Data, Floats, Integers, arrayed
-from .domain import CELLS, Axes, Domain
+from .domain import CELLS, Axes, Domain, counted
 
 STEP = Fraction(1, 1 << 20)  # of coefficients that are not 0 or 1
 _WEIGHTIEST = 1e100  # so that products and sums of weights are floats, too
@@ -141,7 +141,8 @@ class Workload(ABC):
         return self.queries
 
     def __repr__(self) -> str:
-        return f"{type(self).__name__}({self.queries} queries on {' x '.join(map(str, self.domain.shape))} cells)"
+        asked, cells = counted(self.queries, "query", "queries"), " x ".join(map(str, self.domain.shape))
+        return f"{type(self).__name__}({asked} on {cells} cells)"
 
 
 class Stack(Workload):
