@@ -227,14 +227,13 @@ class MWEM(Method):
         rounds, picks = self.counts(workload, n, price)
         among, cells, each = Groups(workload, price.unit), workload.domain.size, self._parts(workload, n, price)[1]
         asked = rounds * (2e-5 * len(workload.parts) + 1e-8 * cells + workload.seconds / 5)
-        picked = rounds * picks * (1e-4 + 2e-8 * len(among))
+        picked = rounds * picks * (1e-4 + 1.5e-8 * len(among))
         noise = _deviation(each.noise(among.moves[0])) * float(workload.grid)
         halvings = max(1.0, math.log2(_WORTH * (n or _GUESS) / noise))
         halvings = min(halvings, max(2, _WORK // (cells * rounds * picks)))
         replays = rounds / 2 * min(halvings, _REPLAYS) + 2 * halvings
-        return (
-            asked + picked + rounds * picks * replays * (4e-5 + (1.3e-8 if among.axes[0] is None else 1.5e-9) * cells)
-        )
+        move = 2.5e-5 + (7e-9 if among.axes[0] is None else 7e-10) * cells
+        return asked + picked + rounds * picks * replays * move
 
     def scores(self, among: Groups, gaps: Integers, each: Price) -> Integers:
         """The sum of |x - g| over each group, less what noise alone gives on average, in steps."""
