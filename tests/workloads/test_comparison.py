@@ -48,5 +48,5 @@ def test_means_are_by_weight():
 
 
 def test_noise_that_cannot_be_drawn_leaves_the_others():
-    rows = compare(marginals(CUBE, k=1), [100], [Price.of(epsilon="1e-300")])
+    rows = compare(marginals(CUBE, k=1), [100], [Price.of(epsilon="1e-90")])
     assert all(row["measured mean"] is None or row["measured mean"] >= 0 for row in rows)

@@ -102,7 +102,8 @@ def test_counts_from_the_root_down_are_the_nearest_that_are_not_negative():
         [np.abs(x.answers - truth).mean() for x in xs] for xs in (releases, [r.nonnegative() for r in releases])
     )
     assert np.mean(moved) < 0.9 * np.mean(plain)
-    assert all((r.nonnegative().model.values >= 0).all() and r.nonnegative().errors is None for r in releases)
+    assert all((r.nonnegative().model.values >= 0).all() for r in releases)
+    assert all((r.nonnegative().errors >= np.abs(r.nonnegative().answers - r.answers)).all() for r in releases)
 
 
 def test_whole_answers_on_request():

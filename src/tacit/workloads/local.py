@@ -31,7 +31,7 @@ from ..core.randomness import Source
 from ..mechanisms import RandomizedResponse
 from .data import Data, Floats, Integers
 from .domain import shown
-from .method import Method, Prediction, Released
+from .method import Method, Prediction, Released, read
 from .noisy_marginals import NoisyMarginals
 from .price import Price
 from .workload import Workload
@@ -58,6 +58,7 @@ class Local(Method):
 
     def refusal(self, workload: Workload, n: int | None, price: Price) -> str | None:
         """What no n would mend comes first."""
+        read(workload, n, price)
         if price.epsilon is None:
             return "randomized response is priced in pure epsilon, not in rho; give epsilon, or use queries"
         if not isinstance(price.unit.relation, Substitute):
