@@ -17,10 +17,11 @@ from pyarrow import parquet
 
 import tacit
 from tacit.core.errors import BadParameter, BadQuestion, BudgetExceeded, EngineError, Exhausted, TacitError
+from tacit.core.randomness import SYSTEM
 from tacit.curator import Curator, reading, stream
 from tacit.engines.duckdb import DuckDB
 from tacit.ledger import Ledger
-from tacit.tables import sql
+from tacit.tables import codec, sql
 from tacit.tables.domain import number
 from tacit.tables.expression import Add, Column, Compare
 from tacit.tables.outputs import Function, Released
@@ -252,6 +253,21 @@ def test_a_stream_that_was_named_by_its_queries_goes_on(place, monkeypatch):
             c.above_threshold(250, epsilon=90, count=2, queries=10).ask(high)
         c.above_threshold(250, epsilon=90, count=2)
         assert c.above_threshold(250, epsilon=90, count=2, queries=10).left == 1 and c.remaining == 20
+
+
+@pytest.mark.parametrize("said", [250.0, "250", Fraction(250)])
+def test_a_stream_that_was_named_as_its_threshold_was_said_goes_on(place, said):
+    with curator(place, tacit.Budget(epsilon=200)) as c:
+        other = c.above_threshold(250, epsilon=90, count=2, name="other")
+        schema, terms = c.table.schema.digest, (said, Fraction(90), 2, stream.QUERIES)
+        c.ledger.start(
+            key=codec.digest(("stream", "visits", "Sparse", terms, schema)),
+            loss=other.mechanism.loss(),
+            state=stream._written(other.mechanism.begin(SYSTEM)),
+            analyst="analyst",
+            plan="",
+        )
+        assert c.above_threshold(said, epsilon=90, count=2, name="visits").left == 2 and c.remaining == 20
 
 
 def test_an_open_charge_is_completed_at_any_beta(place):

@@ -534,3 +534,15 @@ def test_what_would_be_enough_is_found_for_any_price(place):
                 c.online(domain, rho=rho, n=500, queries=100)
             needs.append(re.search(r"about rho = ([^ ]+) would", str(refused.value)).group(1))
         assert needs[0] == needs[1]
+
+
+def test_a_fit_that_failed_answers_nothing(place, monkeypatch):
+    c, domain = opened(place)
+    with c:
+        monkeypatch.setattr(ChowLiu, "run", lambda *_, **__: 1 / 0)
+        failed = c.answer(marginals(domain, k=2), method="tree", rho=1)
+        assert np.isnan(failed.answers).all()
+        with pytest.raises(BadQuestion, match="keeps a model"):
+            c.query(marginals(domain, k=2))
+        c.answer(marginals(domain, k=1), method="residual", rho=1)
+        assert np.isfinite(c.query(marginals(domain, k=2)).answers).all()

@@ -2,7 +2,8 @@
 
 import pytest
 
-from tacit import BadParameter
+from tacit import ADD_REMOVE, SUBSTITUTE, BadParameter
+from tacit.core.distance import Distance
 from tacit.testing.sources import Seeded
 from tacit.workloads import Domain, Price, Stack, marginals, prefixes, ranges
 from tacit.workloads.comparison import compare
@@ -50,3 +51,11 @@ def test_means_are_by_weight():
 def test_noise_that_cannot_be_drawn_leaves_the_others():
     rows = compare(marginals(CUBE, k=1), [100], [Price.of(epsilon="1e-90")])
     assert all(row["measured mean"] is None or row["measured mean"] >= 0 for row in rows)
+
+
+def test_a_unit_that_is_substituted_is_as_large_as_before():
+    """Ten records of a person are ten, also where the local model, which takes one report of each, is shown."""
+    for unit in (Distance(10, 100, 10, 10, ADD_REMOVE), Distance(20, 200, 10, 20, SUBSTITUTE)):
+        price = Price.of(epsilon=1, unit=unit)
+        rows = compare(marginals(CUBE, k=1), [500], [price], methods=[method("local"), method("queries")])
+        assert [row["method"] for row in rows] == ["queries"]

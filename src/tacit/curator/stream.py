@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import asdict
+from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 from ..core.distance import ADD_REMOVE, scalar
@@ -62,15 +63,16 @@ class Stream:
             monotone=True,
         )
         self._curator = curator
-        law = self.mechanism
-        terms = int(law.threshold), rational("epsilon", epsilon), law.count
-        schema = curator.table.schema.digest
-        key, former = (
-            codec.digest(("stream", text("name", name), kind.__name__, (*terms, each), schema))
-            for each in (QUERIES, law.queries)
-        )  # the law does not read for how many errors are stated, by which streams were once named too
-        if curator.ledger.find(former) is not None:
-            key = former
+        law, paid, schema = self.mechanism, rational("epsilon", epsilon), curator.table.schema.digest
+        terms = [(int(law.threshold), paid, law.count)]
+        if isinstance(threshold, float | str | Fraction):  # streams were once named as was said, and by `queries` too
+            terms.append((threshold, paid, count))
+        key, *former = (
+            codec.digest(("stream", text("name", name), kind.__name__, (*each, queries), schema))
+            for each in terms
+            for queries in (QUERIES, law.queries)
+        )
+        key = next((name for name in former if curator.ledger.find(name) is not None), key)
         self._session = curator.ledger.start(
             key=key,
             loss=self.mechanism.loss(),

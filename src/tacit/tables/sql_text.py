@@ -138,8 +138,10 @@ class Text:
     def _bracketed(self, tokens: list[Token]) -> None:
         """Refuse a = b IS NULL without brackets: SQL means (a = b) IS NULL by it, and the parser a = (b IS NULL)."""
         levels: list[set[TokenType]] = [set()]  # in each open bracket, what there is since the last AND, OR or clause
-        for token in tokens:
+        for before, token in zip((None, *tokens), tokens, strict=False):
             kind, here = token.token_type, levels[-1]
+            if before is not None and before.token_type == TokenType.DISTINCT and kind == TokenType.FROM:
+                continue  # of IS DISTINCT FROM
             if kind in OPENING:
                 levels.append(set())
             elif kind in CLOSING:

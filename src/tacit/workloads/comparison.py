@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from ..core.distance import SUBSTITUTE
+from ..core.distance import SUBSTITUTE, Distance, Substitute
 from ..core.errors import BadParameter, BadQuestion
 from ..core.exact import Number, flag, instance, instances, several, whole
 from ..core.progress import told
@@ -72,7 +72,7 @@ def compare(
         about: dict[str, Any] = {"workload": name, "domain": "x".join(map(str, workload.domain.shape))}
         about |= {"cells": workload.domain.size, "queries": workload.queries, "n": n}
         for price in paid:
-            other = replace(price, unit=SUBSTITUTE.histogram())
+            other = _substituted(price)
             for first in plan(workload, n, price, methods, beta).rows:
                 row = first if first.prediction else plan(workload, n, other, [first.method], beta).rows[0]
                 if (p := row.prediction) is None:
@@ -83,6 +83,15 @@ def compare(
                     found |= _measured(row.method, workload, data, truth, price=row.price, n=n, source=source)
                 rows.append(found)
     return rows
+
+
+def _substituted(price: Price) -> Price:
+    """The same for units that are replaced, each by one that is as large."""
+    d = price.unit
+    if isinstance(d.relation, Substitute):
+        return price
+    both = Distance(2 * d.l1, 2 * d.l2_squared, d.linf, None if d.l0 is None else 2 * d.l0, SUBSTITUTE)
+    return replace(price, unit=both)
 
 
 def _names(workloads: Sequence[Workload]) -> list[str]:

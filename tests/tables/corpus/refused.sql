@@ -604,3 +604,6 @@ SELECT COUNT(*) AS n,, AVG(age) FROM people
 
 SELECT COUNT(*) AS n FROM people WHERE age IN (1, 2,)
 --! 1:52 a comma stands between two values
+
+SELECT COUNT(*) AS n FROM people WHERE member IS DISTINCT FROM member = TRUE
+--! 1:71 a comparison and IS are side by side; put one of them in brackets
