@@ -30,7 +30,7 @@ def test_no_work_fails_for_a_watch_that_does():
     assert seen == ["counting"]
 
 
-@pytest.mark.parametrize("name", ["mwem", "adaptive", "tree"])
+@pytest.mark.parametrize("name", ["mwem", "adaptive", "tree", "pmw"])
 def test_methods_that_take_long_say_how_far_they_are(name):
     domain = Domain.of({"a": 2, "b": 3, "c": 4})
     data, seen = Histogram(domain, range(24)), []

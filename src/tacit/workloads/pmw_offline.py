@@ -29,6 +29,7 @@ import numpy as np
 from ..core.distance import Substitute
 from ..core.exact import Number, ceiling, probability
 from ..core.loss import Loss
+from ..core.progress import told
 from ..core.randomness import Source
 from .data import EXACT, Data
 from .domain import Domain, shown
@@ -95,7 +96,8 @@ class OfflinePMW(Method):
         state, moved, rounds = life.begin(source), -1, 0
         while len(state.moves) > moved and not (life.over(state) or life.refuted(state)):
             moved, rounds = len(state.moves), rounds + 1
-            for value in zip(asked, truth, strict=True):
+            every = zip(asked, truth, strict=True)
+            for value in told("asking", every, len(asked)) if rounds == 1 else every:  # later ones depend on draws
                 state, _ = life.step(state, value, source)
         checked, model = len(state.moves) == moved, life.model(state)
         most = life.n if isinstance(price.unit.relation, Substitute) else math.inf  # else n may not be what there is
