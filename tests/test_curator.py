@@ -19,6 +19,7 @@ import tacit
 from tacit.core.errors import BadParameter, BadQuestion, BudgetExceeded, EngineError, Exhausted, TacitError
 from tacit.core.randomness import SYSTEM
 from tacit.curator import Curator, reading, stream
+from tacit.curator.bounds import Bounds
 from tacit.engines.duckdb import DuckDB
 from tacit.ledger import Ledger
 from tacit.tables import codec, sql
@@ -658,3 +659,8 @@ def test_the_answer_follows_the_truth(place):
         by_year = {y: [row["age"] for row in ROWS if row["year"] == y] for y in ("2023", "2024", "2025")}
         assert r.to_arrow()["n"].to_pylist() == [len(ages) for ages in by_year.values()]
         assert np.allclose(r.to_arrow()["mean"].to_pylist(), [np.mean(ages) for ages in by_year.values()], atol=0.05)
+
+
+@pytest.mark.parametrize(("beyond", "told"), [(22, "22"), (1234567.0, "1.24e+06"), (40.2, "40.2")])
+def test_what_bounds_promise_is_rounded_up(beyond, told):
+    assert f"at most {told} in each doubling" in str(Bounds("x", 0, 8, Fraction(1, 20), beyond))

@@ -17,7 +17,7 @@ import numpy as np
 
 from ..core.distance import Distance
 from ..core.errors import BadParameter, BadQuestion
-from ..core.exact import Number, probability
+from ..core.exact import Number, ceiling, probability
 from ..mechanisms import Gaussian, Laplace
 from ..tables import build
 from ..tables.domain import Label
@@ -44,7 +44,7 @@ class Bounds:
         if self.lower is None:
             return f"no bounds were found: too few values of {self.column} are alike for this price; ask for more"
         sure = f"# with probability {float(1 - self.beta):g} there are values within a factor of two of both,"
-        sure += f" and at most {self.beyond:g} in each doubling beyond"
+        sure += f" and at most {float(ceiling(self.beyond)):g} in each doubling beyond"
         return f"[columns.{json.dumps(self.column)}]\nlower = {self.lower}\nupper = {self.upper}\n{sure}"
 
 
