@@ -12,7 +12,7 @@ from tacit.engines.duckdb import DuckDB
 from tacit.engines.reference import Reference
 from tacit.tables import build
 from tacit.tables.domain import TEXT
-from tacit.tables.expression import Column, Compare, Constant, Like
+from tacit.tables.expression import Column, Compare, Constant, Like, Multiply
 from tacit.tables.plan import Histogram, Key, Plan, Rows, Total, Units
 from tacit.tables.relation import Derive, Join, PerUnit, Where
 from tacit.tables.table import Table
@@ -259,6 +259,18 @@ def test_duckdb_makes_one_constant_of_several(several):
     again, binned = build.add(once, build.constant(-100)), build.floor(build.divide(x, build.constant(7)))
     plan = Plan(t.schema.scan(), (), tuple(Total(e) for e in (x, once, again, binned)))
     assert int(ask([t], plan).cells[0][0]) == sum(range(-100, -80)) + 20 * sum(several)
+
+
+def test_duckdb_multiplies_the_constants_of_a_product_first():
+    """Where s can only be 0, (s * 100) * 4 - x was computed with s * 400, which a width for 0 does not hold."""
+    t = table([{"who": 1, "x": 3}], x={"type": "integer", "lower": -12, "upper": 16})
+    (x,) = of(t, "x")
+    folded = PerUnit(t.schema.scan(), (("x", x),), (("s", build.fold("sum", t.schema.scan(), build.clamp(x, 0, 0))),))
+    product = s = build.column(folded, "s")
+    for constant in (100, 4):
+        product = Multiply(s.domain, product, build.constant(constant))
+    moved = build.subtract(product, build.column(folded, "x"))
+    assert ask([t], Plan(folded, (), (Total(moved), Rows(moved)))).cells[0].tolist() == [-3]
 
 
 def _term(draw, columns):

@@ -12,6 +12,7 @@ import random
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
+from functools import reduce
 from typing import Any, TypeVar
 
 from ..core.errors import BadQuestion
@@ -129,6 +130,9 @@ class World:
                 ends = [
                     (0, 9),
                     (-5, 5),
+                    (0, 99),
+                    (-128, 127),
+                    (50, 32_767),
                     (-200, 300),
                     (-(2**40), 2**40),
                     (-(2**62), 2**62),
@@ -180,6 +184,8 @@ class World:
             if not columns or self.likely(0.2):
                 return build.constant(self.any([0, 1, 2, -3, 7, 10]))
             return build.column(x, self.any(columns))
+        if self.likely(0.2):  # terms that a database may take in another order
+            return reduce(build.add, [self.term(x) for _ in range(self.r.randint(3, 6))])
         a, b = (self.number(x, depth - 1) for _ in range(2))
         match self.r.randrange(12):
             case 0:
@@ -210,6 +216,16 @@ class World:
         return build.date_part(
             self.any(["year", "quarter", "month", "day", "weekday"]), build.column(x, self.any(moments))
         )
+
+    def term(self, x: Relation) -> Expression:
+        """A column, what is left of one, or a constant that may take a sum beyond a type of integers."""
+        e = self.number(x, 0)
+        match self.r.randrange(5):
+            case 0:
+                return build.modulo(e, build.constant(self.any([3, 10, 50])))
+            case 1 | 2:
+                return build.constant(self.any([1, 10, 20, 40, -3, -20, -60, 100, 127, -128, 250, 32_700]))
+        return e
 
     def condition(self, x: Relation, depth: int) -> Expression:
         """A condition on a row."""
