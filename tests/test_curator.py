@@ -303,7 +303,8 @@ def test_the_key_of_a_question_and_its_plan_never_change(place, monkeypatch):
     """Else what was bought under an earlier version would be bought again."""
     monkeypatch.setattr(DuckDB, "fingerprint", lambda self: "ab" * 32)
     monkeypatch.setattr(Curator, "_secret", b"secret")
-    with curator(place) as c:
+    schema = SCHEMA.replace("upper = 64", 'upper = 64\ngrid = "0.0009765625"')
+    with Curator(tacit.Table(ROWS, schema), ledger=place, budget=tacit.Budget(epsilon=1)) as c:
         c.ask("SELECT year, COUNT(*) AS n, AVG(cost) FROM visits WHERE age < 30 GROUP BY year", epsilon="0.25")
         (charge,) = (charge for charge in c.history() if charge.plan)
     assert charge.key == "d05c19936de8623d909e9178268d0030cb1821b16ebcaaec1a3934af8f9a070e"

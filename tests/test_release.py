@@ -468,6 +468,8 @@ def test_a_person_is_told_how_many_rows_are_joined() -> None:
     text = str(Release.of(made, draw(made, Answer((np.array([5]),)), Seeded(1))))
     assert "Of the rows of each unit at most 2 of people and 3 of visits are joined." in text
     assert "At most 2 rows of each unit are counted." in str(ask(PEOPLE.count()))
+    capped = ask(PEOPLE.group_by("region", groups=1).count())
+    assert "At most 2 rows of each unit are counted, in at most 1 group." in str(capped)
 
 
 @pytest.mark.parametrize(

@@ -106,12 +106,12 @@ def test_bounds_go_to_the_nearest_step():
 
 
 @given(st.fractions(-(10**12), 10**12), st.fractions(Fraction(1, 10**6), 10**12))
-def test_the_grid_has_65536_steps_unless_doubles_have_fewer(lower, width):
+def test_the_grid_has_2_to_the_30_steps_unless_doubles_have_fewer(lower, width):
     domain = real(lower=lower, upper=lower + width).domain
     assert power(domain.grid) == domain.grid
     assert max(abs(domain.lower), abs(domain.upper)) <= 1 << 52
     finest = domain.grid / 2 * (1 << 52) <= 2 * max(abs(lower), abs(lower + width))
-    assert finest or (width / 2**17 < domain.grid <= width / 2**16)
+    assert finest or (width / 2**31 < domain.grid <= width / 2**30)
 
 
 names = st.text(st.characters(exclude_categories=("Cc", "Cs")), min_size=1, max_size=128)

@@ -59,7 +59,9 @@ class Asking:
     rho: Annotated[str | None, typer.Option(help="The price, in zCDP.")] = None
     delta: Annotated[str | None, typer.Option(help="The price in delta, where keys are chosen privately.")] = None
     error: Annotated[str | None, typer.Option(help="Instead of a price: the error of every count and sum.")] = None
-    relative: Annotated[str | None, typer.Option(help="The same as a share of the table's public size.")] = None
+    relative: Annotated[
+        str | None, typer.Option(help="The same as a share of the public size; in sums, of the most it can be.")
+    ] = None
     beta: Annotated[str, typer.Option(help="The probability with which an error bound may fail.")] = "0.05"
     schema: Annotated[Path | None, typer.Option(help="The schema; beside the data unless told.")] = None
     ledger: Annotated[str | None, typer.Option(help="The ledger, a file or a URL; beside the data unless told.")] = None

@@ -173,11 +173,14 @@ def sentence(release: Release) -> str:
         facts.append(f"In brackets: each interval holds with {confidence} probability over the noise{shown}{picked}.")
     facts += [_place(release, name, ranks, confidence) for name, ranks in chosen.items()]
     read = [(scan.rows, scan.table) for scan in scans(release.query.relation)]
+    groups, capped = release.query.groups, ""
+    if release.query.keys and groups is not None and groups < release.query.relation.rows:
+        capped = f", in at most {groups} group{'s' if groups > 1 else ''}"
     if len(read) == 1 and read[0][0] > 1:
-        facts.append(f"At most {read[0][0]} rows of each {units} are counted.")
+        facts.append(f"At most {read[0][0]} rows of each {units} are counted{capped}.")
     elif max(read)[0] > 1:
         most = " and ".join(f"{n} of {name}" for n, name in read)
-        facts.append(f"Of the rows of each {units} at most {most} are joined.")
+        facts.append(f"Of the rows of each {units} at most {most} are joined{capped}.")
     facts.append(f"What this answer alone tells of any one {units} is bounded by {promise(release)}.")
     if release.provenance.seeded:
         facts.append("DRAWN UNDER A SEED: this protects no one.")

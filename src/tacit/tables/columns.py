@@ -24,6 +24,7 @@ Type = Literal["integer", "real", "boolean", "category", "date", "timestamp", "t
 TYPES: tuple[Type, ...] = get_args(Type)
 UNBOUNDED = 1 << 40  # steps: where a number without declared bounds is clamped
 EXACT = 1 << 52  # steps: a double within them has halves
+STEPS = 1 << 30  # between the bounds of a real, or up to twice as many, unless its grid is declared: they fit 32 bits
 FINE = Fraction(1, 1 << 10)  # the grid of a real without bounds
 FINEST, COARSEST = Fraction(1, 1 << 256), Fraction(1 << 256)
 DAY = 86400
@@ -166,7 +167,7 @@ def _grid(facts: Facts, lower: Fraction | None, upper: Fraction | None) -> Fract
     elif lower is None or upper is None or lower == upper:
         grid = FINE
     else:  # no finer than doubles of that size are
-        grid = max(power((upper - lower) / (1 << 16)), 2 * power(max(abs(lower), abs(upper)) / EXACT), FINEST)
+        grid = max(power((upper - lower) / STEPS), 2 * power(max(abs(lower), abs(upper)) / EXACT), FINEST)
     if not FINEST <= grid <= COARSEST:
         raise facts.bad("grid", "between 2^-256 and 2^256, and bounds to match")
     return grid

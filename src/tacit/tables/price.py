@@ -123,7 +123,7 @@ def offer(
                 raise BadQuestion(
                     "a relative error is of rows of one table, whose schema declares its size; else ask for an error"
                 )
-            best = told.cheapest(target * (size or 0) if name == "relative" else target)
+            best = told.cheapest(target, size if name == "relative" else None)
     loss = _loss(best)
     price, most = max(((budget.price(loss, before), before) for before in spent), key=lambda found: found[0])
     if price == math.inf:
@@ -147,6 +147,11 @@ def reads_beta(budget: Budget, terms: Mapping[str, object]) -> bool:
     """
     pure = budget.rho is not None or all(isinstance(currency, Epsilon) for currency, _ in budget.sums)
     return terms.get("epsilon") is None or not pure
+
+
+def _largest(recipe: Recipe) -> Fraction:
+    """What one row adds at most to a count or a sum."""
+    return Fraction(1) if recipe.kind != "sum" else recipe.own * max(-recipe.domain.lower, recipe.domain.upper)
 
 
 def _loss(found: list[Step]) -> Loss:
@@ -235,12 +240,16 @@ class _Terms:
             )
         return probability("delta", min(rooms) if self.delta is None else self.delta)
 
-    def cheapest(self, target: Fraction) -> list[Step]:
-        """The steps of least price with every additive error within the target."""
+    def cheapest(self, target: Fraction, size: int | None) -> list[Step]:
+        """The steps of least price with every additive error within the target.
+
+        With a size it is a share: of as many rows, and in a sum of the most that so many can add.
+        """
         name = "rho" if self.budget.rho else "epsilon"
         additive = [recipe for _, recipe in self.compiled.recipes if recipe.kind in _ADDITIVE]
         if not additive:
             raise BadQuestion("an error can be asked for with counts and sums only; say epsilon or rho")
+        targets = [(r, target if size is None else target * size * _largest(r)) for r in additive]
         if self.compiled.plan.chosen:
             self._failure(Fraction(1))  # or the search would take it for a price that is too small
 
@@ -249,7 +258,7 @@ class _Terms:
                 found = self.steps(name, Fraction(amount))
             except (Refused, BadParameter):
                 return False
-            return all(noise_error(found[r.parts[0]], self.beta) * r.own <= target for r in additive)
+            return all(noise_error(found[r.parts[0]], self.beta) * r.own <= most for r, most in targets)
 
         least = least_positive(
             good,
