@@ -20,7 +20,9 @@ from .dialect import Dialect, binary, case, cast, constant, double, number
 NUMBER = r"[ \t]*[+-]?([0-9]+(\.[0-9]*)?|\.[0-9]+)([eE][+-]?[0-9]{1,3})?[ \t]*"
 DATE = r"(?s)[0-9]{4}-[0-9]{2}-[0-9]{2}([T ].*)?"
 _EXACT = 1 << 51  # halves of whole numbers below it are doubles
-MOMENT = r"[0-9]{4}-[0-9]{2}-[0-9]{2}([T ]([01][0-9]|2[0-3]):[0-5][0-9](:[0-5][0-9](\.[0-9]{1,9})?)?Z?)?"
+_CLOCK = r"([01][0-9]|2[0-3]):[0-5][0-9](:[0-5][0-9](\.[0-9]{1,9})?)?"
+MOMENT = rf"[0-9]{{4}}-[0-9]{{2}}-[0-9]{{2}}([T ]{_CLOCK}(Z|[+-]([01][0-9]|2[0-3])(:?[0-5][0-9])?)?)?"
+_MINUTES = 16  # characters of a moment without seconds
 
 
 @dataclass(frozen=True)
@@ -198,10 +200,38 @@ def _seconds(raw: Raw, d: Dialect) -> exp.Expr:
         case "date":
             return binary(exp.Mul, cast(raw.sql, d.integers[128]), number(DAY))
         case "text":
-            total = binary(exp.Mul, cast(_written_day(raw.sql, MOMENT, d), wide), number(DAY))
-            for start, seconds in ((12, 3600), (15, 60), (18, 1)):
-                digits = exp.Substring(this=raw.sql.copy(), start=number(start), length=number(2))
-                part = exp.Coalesce(this=d.try_cast(digits, wide), expressions=[number(0)])
-                total = binary(exp.Add, total, binary(exp.Mul, part, number(seconds)))
-            return total
+            x = raw.sql
+            total = binary(exp.Mul, cast(_written_day(x, MOMENT, d), wide), number(DAY))
+            second = case((binary(exp.EQ, _part(x, number(17), 1), constant(":")), _part(x, number(18), 2)))
+            for digits, size in ((_part(x, number(12), 2), 3600), (_part(x, number(15), 2), 60), (second, 1)):
+                total = binary(exp.Add, total, _times(digits, size, d))
+            return binary(exp.Sub, total, _offset(x, d))
     return cast(exp.Null(), wide)
+
+
+def _offset(x: exp.Expr, d: Dialect) -> exp.Expr:
+    """Seconds by which the clock of a moment is before UTC: it ends with +hh:mm, +hhmm or +hh, or with none."""
+    none = binary(exp.LTE, exp.Length(this=x.copy()), number(_MINUTES)), number(0)
+    ends = []
+    for length, places in ((6, ((5, 3600), (2, 60))), (5, ((4, 3600), (2, 60))), (3, ((2, 3600),))):
+        hours, *minutes = (_times(_part(x, _back(x, place), 2), size, d) for place, size in places)
+        seconds = binary(exp.Add, hours, minutes[0]) if minutes else hours
+        for sign, way in (("+", 1), ("-", -1)):
+            found = binary(exp.EQ, _part(x, _back(x, length), 1), constant(sign))
+            ends.append((found, binary(exp.Mul, seconds.copy(), number(way))))
+    return case(none, *ends, otherwise=number(0))
+
+
+def _part(x: exp.Expr, start: exp.Expr, length: int) -> exp.Expr:
+    return exp.Substring(this=x.copy(), start=start, length=number(length))
+
+
+def _back(x: exp.Expr, places: int) -> exp.Expr:
+    """Where the last so many characters of a text begin."""
+    return binary(exp.Sub, exp.Length(this=x.copy()), number(places - 1))
+
+
+def _times(digits: exp.Expr, seconds: int, d: Dialect) -> exp.Expr:
+    """So many seconds as digits say, or none if they do not."""
+    part = exp.Coalesce(this=d.try_cast(digits, d.integers[64]), expressions=[number(0)])
+    return binary(exp.Mul, part, number(seconds))

@@ -9,7 +9,8 @@ missing, and so is all that a column's type does not list below (bytes, lists, t
     boolean         booleans; numbers equal to 0 or 1; the words of WORDS in any case, spaces around them dropped
     category        text that is a label, to the letter; whole numbers in digits; booleans as true, false
     date            dates; timestamps by their date in UTC; text YYYY-MM-DD, alone or before "T" or a space and anything
-    timestamp       timestamps, down to whole seconds; dates, as midnight; text that matches MOMENT
+    timestamp       timestamps, down to whole seconds; dates, as midnight; text that matches MOMENT, which may end with
+                    Z or with an offset from UTC
     text            text; whole numbers in digits
     unit            text; whole numbers in digits; so too doubles and decimals that are whole
 
@@ -36,7 +37,9 @@ from .expression import Value
 NUMBER = re.compile(r"[ \t]*[+-]?([0-9]+(\.[0-9]*)?|\.[0-9]+)([eE][+-]?[0-9]{1,3})?[ \t]*")
 DATE = re.compile(r"([0-9]{4})-([0-9]{2})-([0-9]{2})(?:[T ].*)?", re.DOTALL)
 MOMENT = re.compile(
-    r"([0-9]{4})-([0-9]{2})-([0-9]{2})(?:[T ]([01][0-9]|2[0-3]):([0-5][0-9])(?::([0-5][0-9])(?:\.[0-9]{1,9})?)?Z?)?"
+    r"([0-9]{4})-([0-9]{2})-([0-9]{2})"
+    r"(?:[T ]([01][0-9]|2[0-3]):([0-5][0-9])(?::([0-5][0-9])(?:\.[0-9]{1,9})?)?"
+    r"(?:Z|([+-])([01][0-9]|2[0-3])(?::?([0-5][0-9]))?)?)?"
 )
 _HALF = re.compile("[\ud800-\udfff]")
 WORDS = {"true": 1, "false": 0, "t": 1, "f": 0, "yes": 1, "no": 0, "1": 1, "0": 0}
@@ -163,13 +166,16 @@ def _seconds(raw: object, pattern: re.Pattern[str]) -> int | None:
         case _Moment():
             return raw.seconds
         case str() if found := pattern.fullmatch(raw):
-            year, month, day, *clock = (int(part or 0) for part in found.groups())
+            year, month, day, *clock = found.groups("0")
             try:
-                days = (datetime.date(year, month, day) - EPOCH).days
+                days = (datetime.date(int(year), int(month), int(day)) - EPOCH).days
             except ValueError:  # no such day
                 return None
-            hour, minute, second = clock or (0, 0, 0)
-            return days * DAY + hour * 3600 + minute * 60 + second
+            if not clock:
+                return days * DAY
+            before = 1 if clock.pop(3) == "+" else -1  # a clock east of Greenwich is before UTC
+            hour, minute, second, hours, minutes = map(int, clock)
+            return days * DAY + (hour - before * hours) * 3600 + (minute - before * minutes) * 60 + second
     return None
 
 
