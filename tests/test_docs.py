@@ -1,14 +1,19 @@
-"""What the documents show is what the program does."""
+"""What the documents show is what the program does, and they name all that it gives."""
 
 import doctest
+import re
+from importlib import import_module
 from pathlib import Path
 
 import pytest
 
 ROOT = Path(__file__).parents[1]
+DOCUMENTS = sorted((ROOT / "docs").glob("*.md"))
+PUBLIC = ("tacit", *(f"tacit.{part}" for part in ("audit", "composition", "holdout", "theory", "workloads")))
+CODE = re.compile(r"^```.*?^```$|`[^`\n]+`", re.MULTILINE | re.DOTALL)
 
 
-@pytest.mark.parametrize("document", sorted((ROOT / "docs").glob("*.md")), ids=lambda p: p.stem)
+@pytest.mark.parametrize("document", DOCUMENTS, ids=lambda p: p.stem)
 def test_examples_give_what_they_show(document):
     result = doctest.testfile(str(document), module_relative=False, optionflags=doctest.ELLIPSIS)
     assert result.attempted
@@ -21,3 +26,16 @@ def test_the_readme_runs():
     namespace: dict[str, object] = {}
     for block in blocks:
         exec(block.split("```")[0], namespace)
+
+
+@pytest.mark.parametrize("module", PUBLIC)
+def test_every_public_name_is_in_the_documents(module):
+    """As code: `least` and `top` are words, too."""
+    pages = [path.read_text() for path in (ROOT / "README.md", *DOCUMENTS)]
+    named = {name for page in pages for code in CODE.findall(page) for name in re.findall(r"\w+", code)}
+    assert sorted(set(import_module(module).__all__) - named) == []
+
+
+def test_every_page_is_linked_from_the_readme():
+    linked = set(re.findall(r"\]\(docs/(\w+\.md)\)", (ROOT / "README.md").read_text()))
+    assert linked == {path.name for path in DOCUMENTS}
