@@ -28,6 +28,7 @@ from tacit.tables.expression import Add, Column, Compare
 from tacit.tables.outputs import Function, Released
 from tacit.tables.plan import Key
 from tacit.tables.relation import Derive, PerUnit, Where, fold
+from tacit.workloads import marginals
 
 SCHEMA = """
 [table]
@@ -63,11 +64,11 @@ class Failing(DuckDB):
 
     fail = 0
 
-    def answer(self, plan):
+    def _answer(self, plan, content):
         if self.fail:
             self.fail -= 1
             raise EngineError
-        return super().answer(plan)
+        return super()._answer(plan, content)
 
 
 @pytest.fixture
@@ -665,3 +666,25 @@ def test_the_answer_follows_the_truth(place):
 @pytest.mark.parametrize(("beyond", "told"), [(22, "22"), (1234567.0, "1.24e+06"), (40.2, "40.2")])
 def test_what_bounds_promise_is_rounded_up(beyond, told):
     assert f"at most {told} in each doubling" in str(Bounds("x", 0, 8, Fraction(1, 20), beyond))
+
+
+def test_memory_that_runs_out_says_nothing_at_any_door(place):
+    """What could not be allocated may be as large as the data made it."""
+
+    class Full(DuckDB):
+        def _answer(self, plan, content):
+            raise MemoryError("an array with shape (123457,)")
+
+    with curator(place, tacit.Budget(epsilon=100), engine=Full()) as c:
+        domain = c.table.domain("year")
+        doors = [
+            lambda: c.ask(COUNT, epsilon=1),
+            lambda: c.answer(marginals(domain, k=1), epsilon=1),
+            lambda: c.bounds("age", epsilon=1),
+            lambda: c.above_threshold(5, epsilon=1).ask(COUNT),
+            lambda: c.online(domain, epsilon=5, queries=10, updates=2).ask({"year": "2023"}),
+        ]
+        for door in doors:
+            with pytest.raises(EngineError) as told:
+                door()
+            assert told.value.__cause__ is told.value.__context__ is None

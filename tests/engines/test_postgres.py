@@ -12,7 +12,7 @@ import pytest
 from psycopg import sql
 
 from tacit import Budget, Curator
-from tacit.core.errors import BadData, BadParameter, BadSchema, EngineError, EngineUnavailable
+from tacit.core.errors import BadData, BadParameter, BadSchema, BudgetExceeded, EngineError, EngineUnavailable
 from tacit.engines.canonical_sql import canonical
 from tacit.engines.choice import engine_for
 from tacit.engines.duckdb import DuckDB
@@ -283,6 +283,31 @@ def test_a_question_after_a_change_is_another_question(server, run, people, tmp_
         run("INSERT INTO people SELECT 99, 1, ''")
         curator.ask("SELECT COUNT(*) FROM t", epsilon="0.1")
         assert len([charge for charge in curator.history() if charge.release]) == 2
+
+
+def test_parts_are_answered_of_the_content_that_was_charged(server, run, tmp_path):
+    """People who move to another part between a charge and its answer would be in two parts, at the price of one."""
+    run("CREATE TABLE living AS SELECT i AS who, 'north' AS side FROM generate_series(1, 50) AS i")
+    facts = {"table": {"name": "t", "unit": "who", "rows": 1, "partition": "side"}}
+    facts |= {"columns": {"side": {"type": "category", "values": ["north", "south"]}}}
+    table = Table(server.url(table="living"), facts)
+    with Curator(table, ledger=tmp_path / "l", budget=Budget(epsilon=1)) as curator:
+        asked = "SELECT COUNT(*) AS n FROM t WHERE side = '{}'"
+        curator.ask(asked.format("north"), epsilon=1)
+        charge = curator.ledger.charge
+
+        def charged(**given):
+            made = charge(**given)
+            run("UPDATE living SET side = 'south'")
+            return made
+
+        curator.ledger.charge = charged
+        with pytest.raises(EngineError):
+            curator.ask(asked.format("south"), epsilon=1)
+        with pytest.raises(BudgetExceeded):
+            curator.ask(asked.format("south"), epsilon=1)
+        assert [bool(charge.release) for charge in curator.history() if charge.parts] == [True, False]
+    run("DROP TABLE living")
 
 
 def test_nothing_is_written(server, run, people):

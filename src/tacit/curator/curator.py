@@ -16,19 +16,19 @@ from __future__ import annotations
 import hmac
 import json
 import os
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import replace
-from functools import cached_property, lru_cache
+from functools import cached_property, lru_cache, partial
 from threading import Lock
 from typing import TYPE_CHECKING, Any, Unpack
 
 from ..core.budget import Amounts, Budget
 from ..core.currency import Amount
-from ..core.errors import BadParameter
+from ..core.errors import BadParameter, EngineError
 from ..core.exact import Number, flag
 from ..core.loss import zero
 from ..core.randomness import SYSTEM
-from ..engines.base import Engine
+from ..engines.base import Answer, Engine
 from ..engines.choice import chosen, engine_for
 from ..ledger import Ledger, parameters
 from ..ledger.entries import Charge
@@ -39,6 +39,7 @@ from ..tables.calibration import Step
 from ..tables.draw import drawn
 from ..tables.init import suited
 from ..tables.measures import Compiled, compiled
+from ..tables.plan import Plan as Closed
 from ..tables.price import BETA, Offer, Terms, offer, risk
 from ..tables.query import Query
 from ..tables.relation import Relation, scans
@@ -246,7 +247,7 @@ class Curator:
         read = dict.fromkeys(scan.table for scan in scans(query.relation))
         about = tuple(tables[name] for name in read)
         told = Provenance(text, about, budget, charge.time, versions(), charge.seq, charge.hash)
-        release = Release.of(paid, drawn(paid, self.engine.answer), told)
+        release = Release.of(paid, drawn(paid, partial(self.exact, parts=charge.parts)), told)
         facts = release.facts()
         stored = self.ledger.store(charge, facts)
         return release if stored == facts else Release.from_json(stored)  # another asker's draw, stored before
@@ -283,17 +284,25 @@ class Curator:
     def parts(self, relation: Relation) -> tuple[str, ...] | None:
         """The public parts of the partitioned table that a question about these rows can touch; None is all."""
         schema = self.table.schema
-        if schema.partition is None or (self._registered and self._moved):
+        if schema.partition is None or (self._registered and not self._first(self.engine.fingerprint())):
             return None
         steps = partition.touched(relation, schema.name, schema.partition)
         labels = schema.domain(schema.partition).labels
         return tuple(f"{schema.partition}={labels[step]}" for step in sorted(steps)) if steps else None
 
-    @property
-    def _moved(self) -> bool:
-        """Whether the tables are not as they were first: a unit may then have gone from one part to another."""
-        now = self._keyed("content", self.engine.fingerprint()).encode()
-        return self._kept("content", now) != now
+    def exact(self, plan: Closed, parts: Collection[str] | None) -> Answer:
+        """What the engine says, for a charge on some parts: only of tables in which every unit is where it was."""
+        if parts is None:
+            return self.engine.answer(plan)
+        content = self.engine.fingerprint()
+        if not self._first(content):
+            raise EngineError
+        return self.engine.answer(plan, content)
+
+    def _first(self, content: str) -> bool:
+        """Whether this is what the tables held first: else a unit may have gone from one part to another."""
+        now = self._keyed("content", content).encode()
+        return self._kept("content", now) == now
 
     @property
     def engine(self) -> Engine:

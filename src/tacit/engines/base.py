@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..core.errors import BadParameter
+from ..core.errors import BadParameter, EngineError
 from ..tables.plan import Plan
 
 if TYPE_CHECKING:
@@ -114,9 +114,22 @@ class Engine(ABC):
         """What the columns of a registered table hold, in a schema's words, where only the engine can tell."""
         return {}
 
+    def answer(self, plan: Plan, content: str | None = None) -> Answer:
+        """The exact integers of a plan: with a fingerprint, of tables that hold that content and no other."""
+        try:
+            return self._answer(plan, content)
+        except MemoryError:  # which may say how many cells were found
+            pass
+        raise EngineError
+
     @abstractmethod
-    def answer(self, plan: Plan) -> Answer:
-        """The exact integers of a plan."""
+    def _answer(self, plan: Plan, content: str | None) -> Answer:
+        """The same; whatever fails is an `EngineError`."""
+
+    def _check(self, content: str | None) -> None:
+        """Refuse to answer of any other content."""
+        if content is not None and content != self.fingerprint():
+            raise EngineError
 
     def close(self) -> None:
         """Let go of everything; tables that were in memory are gone."""

@@ -86,7 +86,8 @@ class DuckDB(Engine):
     def fingerprint(self) -> str:
         return hashlib.sha256("\n".join(f"{n} {p}" for n, p in sorted(self._prints.items())).encode()).hexdigest()
 
-    def answer(self, plan: Plan) -> Answer:
+    def _answer(self, plan: Plan, content: str | None) -> Answer:
+        self._check(content)
         parts = self._translated(plan)
         results = [(part, columns) for part, text in parts if (columns := self._run(text))]
         if len(results) < len(parts):  # raised here, so that what DuckDB said is not even its context

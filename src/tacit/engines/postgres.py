@@ -89,13 +89,12 @@ class Postgres(Engine):
     def fingerprint(self) -> str:
         """SHA-256 of what the tables hold now."""
         for name, known in self._tables.items():
-            look = partial(_look, known=known, seen=self._prints.get(name, ("", "")))
-            self._prints[name] = self._before(known.place, look)
-        return hashlib.sha256("\n".join(f"{n} {p}" for n, (_, p) in sorted(self._prints.items())).encode()).hexdigest()
+            self._prints[name] = self._before(known.place, partial(self._look, name))
+        return _print(self._prints)
 
-    def answer(self, plan: Plan) -> Answer:
+    def _answer(self, plan: Plan, content: str | None) -> Answer:
         try:
-            return self._answer(plan)
+            return self._asked(plan, content)
         except (psycopg.Error, BadData, EngineUnavailable):
             pass
         raise EngineError  # raised here, so that what PostgreSQL said is not even its context
@@ -105,12 +104,14 @@ class Postgres(Engine):
         self._tables.clear()
         self._prints.clear()
 
-    def _answer(self, plan: Plan) -> Answer:
+    def _asked(self, plan: Plan, content: str | None) -> Answer:
         if not self._tables:
             raise EngineError
         place = next(iter(self._tables.values())).place
         with connected(place.url, self._milliseconds) as connection:
             found = {name: known.describe(connection) for name, known in self._tables.items()}
+            if content is not None and content != _print({name: self._look(name, connection) for name in found}):
+                raise EngineError  # this transaction sees another
             names = {f"t{i}": name for i, name in enumerate(self._tables)}
             tables = {name: _registered(self._tables[name], found[name], t) for t, name in names.items()}
 
@@ -120,6 +121,17 @@ class Postgres(Engine):
 
             parts = statements(plan, _D, tables)
             return gathered(plan, [(part, _columns(connection, _with(body, part.tree))) for part in parts])
+
+    def _look(self, name: str, connection: psycopg.Connection[Any]) -> Seen:
+        """The moment, and a hash of the number of rows and of sums of their hashes' halves, which have no order."""
+        found, seen = self._tables[name].describe(connection), self._prints.get(name, ("", ""))
+        if found.moment is not None and found.moment == seen[0]:
+            return seen
+        names = ", ".join(_D.render(exp.column(name, quoted=True)) for name, _ in found.columns)
+        rows = f"SELECT MD5(CAST(ROW({names}) AS TEXT)) AS h FROM {_D.render(found.table())}"
+        summed = f"SELECT COUNT(*), {_PART.format(1)}, {_PART.format(17)} FROM ({rows}) AS q"
+        sums, kinds = connection.execute(summed).fetchone(), [[name, *column.kind] for name, column in found.columns]
+        return found.moment or "", hashlib.sha256(json.dumps([kinds, *map(str, sums or ())]).encode()).hexdigest()
 
     def _before(self, place: Database, do: Callable[[psycopg.Connection[Any]], T]) -> T:
         """Do it where nothing is charged yet, so that its errors can be told, in our own words."""
@@ -170,13 +182,5 @@ def _column(values: Sequence[Any]) -> Any:
     return np.ma.MaskedArray(np.array([int(value or 0) for value in values], dtype=np.int64), mask)
 
 
-def _look(connection: psycopg.Connection[Any], known: _Known, seen: Seen) -> Seen:
-    """The moment, and a hash of how many rows there are and of sums of their hashes' halves, which have no order."""
-    found = known.describe(connection)
-    if found.moment is not None and found.moment == seen[0]:
-        return seen
-    names = ", ".join(_D.render(exp.column(name, quoted=True)) for name, _ in found.columns)
-    rows = f"SELECT MD5(CAST(ROW({names}) AS TEXT)) AS h FROM {_D.render(found.table())}"
-    sums = connection.execute(f"SELECT COUNT(*), {_PART.format(1)}, {_PART.format(17)} FROM ({rows}) AS q").fetchone()
-    kinds = [[name, *column.kind] for name, column in found.columns]
-    return found.moment or "", hashlib.sha256(json.dumps([kinds, *map(str, sums or ())]).encode()).hexdigest()
+def _print(seen: Mapping[str, Seen]) -> str:
+    return hashlib.sha256("\n".join(f"{n} {p}" for n, (_, p) in sorted(seen.items())).encode()).hexdigest()

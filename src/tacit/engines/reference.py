@@ -53,7 +53,8 @@ class Reference(Engine):
         super().close()
         self._tables.clear()
 
-    def answer(self, plan: Plan) -> Answer:
+    def _answer(self, plan: Plan, content: str | None) -> Answer:
+        self._check(content)
         groups = cells(self._rows(plan.relation), plan, self._key(plan.relation))
         names = sorted(groups) if plan.chosen else list(itertools.product(*(key.values or () for key in plan.keys)))
         answers = tuple(_array(measure, [groups.get(name, []) for name in names]) for measure in plan.measures)

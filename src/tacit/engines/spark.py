@@ -90,7 +90,8 @@ class Spark(Engine):
         prints = sorted((name, known.print) for name, known in self._tables.items())
         return hashlib.sha256("\n".join(f"{name} {print_}" for name, print_ in prints).encode()).hexdigest()
 
-    def answer(self, plan: Plan) -> Answer:
+    def _answer(self, plan: Plan, content: str | None) -> Answer:
+        self._check(content)
         if os.getpid() != self._process:  # the connection to Spark is not shared with a fork
             raise EngineError
         self._ready()

@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 
 from ..core.distance import Distance
+from ..core.errors import EngineError
 from ..engines.base import Answer, Engine
 from ..engines.reference import Reference
 from ..tables.plan import Plan
@@ -156,7 +157,22 @@ def near(moves: Sequence[int], distance: Distance[Any]) -> bool:
     )
 
 
-CHECKS: list[Check] = [equals_the_reference, joins_as_the_reference, forgets_order, is_stable]
+def answers_of_one_content(factory: Factory, seed: int) -> int:
+    """Of tables that are to hold what they hold, and of no others."""
+    world = World(random.Random(seed))
+    schema, key = world.schema(), key_of(world)
+    rows = mixed(world, schema)
+    plan = world.plan(schema.scan())
+    with engine(factory, [Table(rows, schema)], key) as tested:
+        same(tested.answer(plan), tested.answer(plan, tested.fingerprint()), seed, plan)
+        try:
+            tested.answer(plan, "0" * 64)
+        except EngineError:
+            return 1
+    raise Refuted(f"seed {seed}: the engine answers of a content that it does not hold")
+
+
+CHECKS: list[Check] = [equals_the_reference, joins_as_the_reference, forgets_order, is_stable, answers_of_one_content]
 
 
 def conform(factory: Factory, seeds: range = range(50)) -> int:
