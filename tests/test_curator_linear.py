@@ -492,7 +492,7 @@ def test_a_later_and_cheaper_release_does_not_answer_what_was_bought_before(plac
 
 def test_what_was_bought_without_a_model_is_told_again(place):
     c, _ = opened(place)
-    wide = c.table.domain("year", "age", c.table.cost.bin("0.0009765625"))
+    wide = c.table.derive(whole=c.table.cost.bin(1)).domain("year", "age", "whole")
     asked = [{"year": "2024"}, {"year": ["2023", "2024"], "age": list(range(40))}]
     w = predicates(wide, asked)
     with c:

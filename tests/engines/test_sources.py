@@ -2,6 +2,7 @@
 
 import datetime
 import decimal
+import struct
 import uuid
 
 import numpy as np
@@ -146,6 +147,14 @@ def ticks(kind, *values):
     return pa.array([0, None, *values], pa.int32() if kind.bit_width == 32 else pa.int64()).view(kind)
 
 
+def full(*whole):
+    """Decimals of 38 digits, two after the point, or of more than that."""
+    parts = [0, 0, *whole]
+    cells = pa.py_buffer(b"".join(part.to_bytes(16, "little", signed=True) for part in parts))
+    there = pa.py_buffer(bytes([0b11111101]))
+    return pa.Array.from_buffers(pa.decimal128(38, 2), len(parts), [there, cells])
+
+
 HOSTILE = {  # columns of a harmless cell, a missing one, and hostile ones
     "dictionary": pa.DictionaryArray.from_arrays([0, None, 1, 0], text([b"1", NOT_UNICODE[0]])),
     "large": text([b"1", None, *NOT_UNICODE], pa.large_string()),
@@ -154,6 +163,7 @@ HOSTILE = {  # columns of a harmless cell, a missing one, and hostile ones
     "unsigned": pa.array([1, None, 2**64 - 1], pa.uint64()),
     "decimal": pa.array([D(1), None, D(10**38 - 1)], pa.decimal128(38, 0)),
     "fine decimal": pa.array([D(0), None, *(D(f"{sign}0.{10**38 - 1}") for sign in "+-")], pa.decimal128(38, 38)),
+    "full decimal": full(100, 10**38, -(10**38), 2**127 - 1, -(2**127)),
     "wide decimal": pa.array([D(1), None, D(10**70)], pa.decimal256(76, 0)),
     "uuid": pa.array([uuid.UUID(int=1).bytes, None, b"\xff" * 16], pa.uuid()),
     "binary": pa.array([b"1", None, b"\xff"]),
@@ -239,6 +249,31 @@ def test_old_moments_of_parquet_and_folders_that_look_like_columns(tmp_path):
     parquet.write_table(table, path, use_deprecated_int96_timestamps=True)
     expected = {str(i): (steps(cell, schema["at"]),) for i, cell in enumerate(cells, 1)}
     assert read(DuckDB, path, schema) == read(Reference, path, schema) == expected
+
+
+@pytest.mark.parametrize(
+    ("cells", "kind", "plain", "hostile"),
+    [
+        ([moment(2020, 2, 29, 5)], "timestamp", struct.pack("<qi", 5 * 3600 * 10**9, 2458909), bytes(12)),
+        ([moment(2020, 2, 29, 5)], "timestamp", struct.pack("<qi", 5 * 3600 * 10**9, 2458909), b"\xff" * 8 + bytes(4)),
+        ([D("77.77")], "real", struct.pack("<i", 7777), struct.pack("<i", 2**30 + 5)),
+    ],
+    ids=["day 0", "before it", "digits"],
+)
+def test_one_cell_does_not_choose_how_others_are_read(tmp_path, cells, kind, plain, hostile):
+    """DuckDB reads some cells of these types otherwise than Arrow, which reads them all if one text is not Unicode."""
+    kept = pa.array(cells * 3, pa.timestamp("us") if kind == "timestamp" else pa.decimal128(4, 2))
+    schema, found = schema_of({"x": kind, "note": "text"}), []
+    for note in (b"QQQQ", b"\xff\xfe\xfd\xfc"):
+        table, path = pa.table({"who": [1, 2, 3], "x": kept, "note": ["", "", "QQQQ"]}), tmp_path / "t.parquet"
+        old = {"use_deprecated_int96_timestamps": True, "store_decimal_as_integer": True}
+        parquet.write_table(table, path, compression="none", use_dictionary=False, write_statistics=False, **old)
+        written = path.read_bytes()
+        assert written.count(plain) == 3 and written.count(b"QQQQ") == 1
+        path.write_bytes(written.replace(plain, hostile).replace(b"QQQQ", note))
+        assert read(DuckDB, path, schema) == read(Reference, path, schema)
+        found.append(read(DuckDB, path, schema))
+    assert all(found[0][who] == found[1][who] for who in "12")
 
 
 def test_a_parquet_file_without_a_column_is_refused_by_name(tmp_path):

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..core.errors import BadParameter, EngineError
+from ..core.errors import BadData, BadParameter, EngineError
 from ..tables.plan import Plan
 
 if TYPE_CHECKING:
@@ -85,8 +85,13 @@ class Engine(ABC):
                     "an engine for each curator, or one that was told to forget that table",
                 )
             self._held.pop(name, None)  # until it is read
-            self._register(table, key)
-            self._held[name] = held
+            try:
+                self._register(table, key)
+                self._held[name] = held
+            except MemoryError:  # which may say how long a text is
+                pass
+        if name not in self._held:
+            raise BadData("the table", "one that memory does not hold", "read where there is more of it, or by Spark")
 
     def holds(self, table: Table, key: str) -> bool:
         """Whether the table of this name is this one, as it was registered with this key."""

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Sequence
 from contextlib import closing
+from itertools import count, starmap
 from typing import Any
 
 import duckdb
@@ -52,7 +52,7 @@ def load(source: Source, schema: Schema, key: str, into: duckdb.DuckDBPyConnecti
     """Read the rows of a source, and make of them the table `target`, canonical and bounded."""
     ways = [source.kind]
     if source.kind == "parquet":  # what DuckDB cannot read, such as text that is not Unicode, is read by Arrow
-        ways = ["parquet", "arrow"] if all(map(_alike, source.types.values())) else ["arrow"]
+        ways = ["parquet", "arrow"] if all(starmap(_alike, source.types.values())) else ["arrow"]
     if source.kind == "csv":  # of lines that are not as they should be DuckDB would drop, or swallow, more than those
         ways = ["csv", "lines"] if source.uniform() else ["lines"]
     for way in ways:
@@ -71,8 +71,13 @@ def load(source: Source, schema: Schema, key: str, into: duckdb.DuckDBPyConnecti
             raise
 
 
-def _alike(kind: Any) -> bool:
-    """Whether every cell of this type in a Parquet file is to DuckDB what it is to Arrow, or else an error."""
+def _alike(kind: Any, stored: str) -> bool:
+    """Whether every cell of this type in a Parquet file is to DuckDB what it is to Arrow, or else an error.
+
+    Of moments of 96 bits it is not if they are far away, nor of decimals in integers if they have too many digits.
+    """
+    if stored == "INT96" or (str(kind).startswith("decimal") and stored.startswith("INT")):
+        return False
     others = ("timestamp[ms", "timestamp[us", "timestamp[ns]", "extension<arrow.uuid>")  # zoned ns it cannot ask
     return safe(kind) or str(kind).startswith(others)
 
@@ -104,7 +109,7 @@ class _Named(DuckDBDialect):
     """Types of labels by their names in a database, which would read a list within a statement again and again."""
 
     def __init__(self, database: duckdb.DuckDBPyConnection) -> None:
-        self._database, self._names = database, itertools.count()
+        self._database, self._names = database, count()
 
     def enum(self, labels: Sequence[str]) -> str:
         name = f"labels{next(self._names)}"

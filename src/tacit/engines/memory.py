@@ -5,6 +5,7 @@ What a database cannot take is made canonical by the reference (`tables.canonica
 
 from __future__ import annotations
 
+from decimal import Decimal
 from typing import Any
 
 from ..tables.canonical import steps, unit_text
@@ -38,7 +39,7 @@ def supported(source: Source, schema: Schema) -> Any:
         if pa.types.is_timestamp(field.type):  # as ticks: a database's own moments end sooner
             table = table.set_column(i, field.name, table[i].cast(pa.int64()))
             continue
-        if not safe(field.type):
+        if not safe(field.type) or (pa.types.is_decimal(field.type) and not _fits(table[i])):
             column = None if field.name == schema.unit else schema[field.name]
             table = table.set_column(i, field.name, labelled(cells(table[i]), column))
     return table if table.column_names else pa.table({"none": pa.nulls(len(table), pa.int8())})
@@ -50,6 +51,14 @@ def safe(kind: Any) -> bool:
 
     name = str(kind.value_type if pa.types.is_dictionary(kind) else kind)
     return any(name.startswith(one) for one in SAFE) and name != "float16"
+
+
+def _fits(decimals: Any) -> bool:
+    """Whether no decimal has more digits than its type, which Arrow does not look at and a database refuses."""
+    from pyarrow import compute
+
+    beyond = Decimal(10) ** (decimals.type.precision - decimals.type.scale)
+    return all(end is None or abs(end) < beyond for end in compute.min_max(decimals).as_py().values())
 
 
 def moments(source: Source) -> dict[str, int]:

@@ -85,13 +85,15 @@ class Source:
         return pa.Table.from_batches(batches, schema)
 
     @cached_property
-    def types(self) -> dict[str, Any]:
-        """The types of the columns in a Parquet file, of which nothing more is read."""
+    def types(self) -> dict[str, tuple[Any, str]]:
+        """The types of the columns in a Parquet file, and as what they are stored; nothing more is read."""
         path = self.path
         assert path is not None
-        found = _read(lambda: _parquet(path).schema_arrow)
+        file = _read(lambda: _parquet(path))
+        found, leaves = file.schema_arrow, map(file.schema.column, range(len(file.schema)))
         self._checked(found.names)
-        return {name: found.field(name).type for name in self.names}
+        stored = {leaf.path: leaf.physical_type for leaf in leaves}
+        return {name: (found.field(name).type, stored.get(name, "nested")) for name in self.names}
 
     @cached_property
     def arrow(self) -> Any:
