@@ -9,6 +9,7 @@ It must hold, and `testing.engines` checks, that
 
 from __future__ import annotations
 
+import hashlib
 import threading
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
@@ -106,9 +107,14 @@ class Engine(ABC):
     def _forget(self, name: str) -> None:
         """Let go of a table that was registered."""
 
-    @abstractmethod
     def fingerprint(self) -> str:
         """SHA-256 of what all registered tables hold, as it was when they were read."""
+        held = sorted(self._contents().items())
+        return hashlib.sha256("\n".join(f"{name} {content}" for name, content in held).encode()).hexdigest()
+
+    @abstractmethod
+    def _contents(self) -> Mapping[str, str]:
+        """A hash of what each registered table holds, by its name."""
 
     def kinds(self, name: str) -> Mapping[str, str]:
         """What the columns of a registered table hold, in a schema's words, where only the engine can tell."""

@@ -7,10 +7,10 @@ memory, or, where a folder for copies is given, in files that only the owner can
 
 from __future__ import annotations
 
-import hashlib
 import itertools
 import os
 import threading
+from collections.abc import Mapping
 from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -83,8 +83,8 @@ class DuckDB(Engine):
         if copy is not None:
             copy.unlink(missing_ok=True)
 
-    def fingerprint(self) -> str:
-        return hashlib.sha256("\n".join(f"{n} {p}" for n, p in sorted(self._prints.items())).encode()).hexdigest()
+    def _contents(self) -> Mapping[str, str]:
+        return self._prints
 
     def answer(self, plan: Plan) -> Answer:
         parts = self._translated(plan)
