@@ -80,6 +80,14 @@ def probability(name: str, value: Number) -> Fraction:
     return x
 
 
+def failure(name: str, value: Number) -> Fraction:
+    """A delta: a rational below 1 that may be 0."""
+    x = rational(name, value)
+    if not 0 <= x < 1:
+        raise BadParameter(name, value, "at least 0 and below 1")
+    return x
+
+
 def whole(name: str, value: int, at_least: int = 1) -> int:
     """An integer, given as an integer."""
     given: object = value

@@ -26,8 +26,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from .currency import Amount, Epsilon, Rho, ln
-from .errors import BadParameter
-from .exact import Number, positive, probability, rational, several, up
+from .exact import Number, failure, positive, probability, several, up
 from .loss import Loss
 from .views import failures
 
@@ -69,10 +68,7 @@ class Odometer:
     tuning: Fraction
 
     def __init__(self, *, delta: Number = 0, tuning: Number = 1) -> None:
-        share = rational("delta", delta)
-        if not 0 <= share < 1:
-            raise BadParameter("delta", delta, "at least 0 and below 1")
-        object.__setattr__(self, "delta", share)
+        object.__setattr__(self, "delta", failure("delta", delta))
         object.__setattr__(self, "tuning", positive("tuning", tuning))
 
     @classmethod
