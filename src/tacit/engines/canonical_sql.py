@@ -13,8 +13,8 @@ from typing import Literal
 from sqlglot import exp
 
 from ..tables.canonical import NUMBER, WORDS
-from ..tables.columns import DAY, DAYS, ColumnType
-from ..tables.domain import Domain
+from ..tables.columns import ColumnType
+from ..tables.domain import DAY, DAYS, Domain
 from .dialect import Dialect, binary, case, cast, constant, double, number
 
 DATE = r"(?s)[0-9]{4}-[0-9]{2}-[0-9]{2}([T ].*)?"
