@@ -24,17 +24,14 @@ from fractions import Fraction
 from functools import cached_property
 
 import numpy as np
-from numpy.typing import NDArray
 
 from .errors import BadParameter
-from .exact import Number, down, probability, rational, up
+from .exact import Floats, Number, down, probability, rational, up
 from .loss import Loss
 from .pairs import Pair
 from .pld import Bounds, Sum
 from .tails import above, crossing, mirror
 from .views import Basic, Pairs, failures
-
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True)

@@ -25,7 +25,11 @@ Given = TypeVar("Given")
 Read = TypeVar("Read")
 Real = Callable[[int], tuple[int, int]]
 Number = int | float | str | Decimal | Fraction
+Floats = NDArray[np.float64]
 
+FEW_ULPS = 1 + 2.0**-50  # times a bound, it is outward over eight roundings of a relative 2^-53 each
+MANY_ULPS = 1 + 2.0**-48  # over thirty
+TINY = 5e-324  # what is positive never underflows to nothing
 
 _TEXT = re.compile(r"[+-]?([0-9]+(\.[0-9]*)?|\.[0-9]+)([eE][+-]?[0-9]+)?|[+-]?[0-9]+/[0-9]+")
 _DIGITS = 400  # of a number's text, its exponent, and 3.3 bits each of an integer
@@ -103,7 +107,7 @@ def flag(name: str, value: bool) -> bool:
     return bool(value)
 
 
-def reals(name: str, values: object) -> NDArray[np.float64]:
+def reals(name: str, values: object) -> Floats:
     """Public numbers as an array of finite floats, of our own: what was given may change after it was looked at."""
     try:
         array = np.array(values, np.float64)

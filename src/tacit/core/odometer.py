@@ -26,11 +26,9 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from .currency import Amount, Epsilon, Rho, ln
-from .exact import Number, failure, positive, probability, several, up
+from .exact import MANY_ULPS, Number, failure, positive, probability, several, up
 from .loss import Loss
 from .views import failures
-
-_ULPS = 1 + 2.0**-48
 
 
 def _nats(delta: Fraction) -> float:
@@ -43,12 +41,12 @@ def mixture(variance: Amount, tuning: Fraction, delta: Fraction) -> float:
     if not isinstance(variance, Fraction):
         return math.inf
     nats = math.log1p(up(variance / tuning)) + 2 * _nats(delta)
-    return (math.sqrt(up(variance + tuning) * nats) + up(variance) / 2) * _ULPS
+    return (math.sqrt(up(variance + tuning) * nats) + up(variance) / 2) * MANY_ULPS
 
 
 def whitehouse(variance: Fraction, delta: Fraction) -> float:
     """sqrt(2 V ln(1/delta)) + V/2, rounded outward: their filter goes on while this is at most epsilon."""
-    return (math.sqrt(2 * up(variance) * _nats(delta)) + up(variance) / 2) * _ULPS
+    return (math.sqrt(2 * up(variance) * _nats(delta)) + up(variance) / 2) * MANY_ULPS
 
 
 def rogers(epsilons: Iterable[Number], *, epsilon: Number, delta: Number) -> float:

@@ -20,8 +20,7 @@ from typing import Any
 import numpy as np
 
 from ..core.errors import BadParameter
-from ..core.exact import Number, reals, whole
-from ._deviation import Floats
+from ..core.exact import Floats, Number, reals, whole
 from ._frequency import FrequencyOracle
 from .hadamard_response import HadamardResponse
 from .randomized_response import RandomizedResponse

@@ -34,7 +34,7 @@ from typing import Any
 
 from ..core.distance import Distance
 from ..core.errors import BadData, BadParameter
-from ..core.exact import Number, positive, probability, whole
+from ..core.exact import FEW_ULPS, Number, positive, probability, whole
 from ..core.loss import Atom, Loss
 from ..core.mechanism import Example
 from ..core.search import least_positive
@@ -42,7 +42,6 @@ from ._sparse import State, Stream, TellsWhich
 from ._sparse_noise import Integers, Normal
 
 LARGEST_VARIANCE = Fraction(1 << 100)
-_ULPS = 1 + 2.0**-50
 
 
 @dataclass(frozen=True)
@@ -55,11 +54,11 @@ class Transcripts(Atom):
     def concentrated(self) -> float:
         """rho + 2 sqrt(rho ln N), the bound of the best order."""
         rho = float(self.rho)
-        return (rho + 2 * math.sqrt(rho * math.log(self.outcomes))) * _ULPS
+        return (rho + 2 * math.sqrt(rho * math.log(self.outcomes))) * FEW_ULPS
 
     def bound(self, order: float) -> float:
         """order rho + ln N / (order - 1)."""
-        return (order * float(self.rho) + math.log(self.outcomes) / (order - 1)) * _ULPS
+        return (order * float(self.rho) + math.log(self.outcomes) / (order - 1)) * FEW_ULPS
 
     def renyi(self, order: float) -> float:
         """The bound of this order, or of a larger one if that is less."""
