@@ -86,7 +86,7 @@ class Gaussian(Additive):
         return laws.Gaussian(self._step_variance, centre)
 
     def draw(self, source: Source, n: int | None) -> Any:
-        return sample.gaussian(self._step_variance, source, *([] if n is None else [n]))
+        return sample.gaussian(self._step_variance, source, n)
 
     def loss(self, distance: Number | Distance[Any] | None = None) -> Loss:
         return _loss_at(self._step_variance, self.moves(distance))
