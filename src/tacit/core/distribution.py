@@ -48,7 +48,7 @@ class Distribution:
 
     @cached_property
     def _sum(self) -> Sum:
-        spacing, way = Pairs._spacing(self.loss), -1 if self.reverse else 0
+        spacing, way = Pairs.spacing(self.loss), -1 if self.reverse else 0
         counts: Counter[Pair] = Counter()
         for atom, n in self.loss.terms.items():
             counts[atom.pairs(spacing)[way]] += n

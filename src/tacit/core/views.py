@@ -248,7 +248,7 @@ class Pairs(Formal):
 
     def sums(self, total: Loss) -> tuple[Sum, ...]:
         """The composed loss in each direction; none if a mechanism's pair is unknown."""
-        spacing = self._spacing(total)
+        spacing = self.spacing(total)
         pairs = [(atom.pairs(spacing), n) for atom, n in total.terms.items()]
         if not all(p for p, _ in pairs) or not pairs:
             return ()
@@ -257,7 +257,7 @@ class Pairs(Formal):
         return tuple(Sum(_collect(_one_gaussian(counted))) for counted in chosen)
 
     @staticmethod
-    def _spacing(total: Loss) -> float:
+    def spacing(total: Loss) -> float:
         """A grid so fine that splitting losses adds a hundredth of a per cent to the variance of their sum."""
         reach, count = max((atom.reach for atom in total.terms), default=0.0), sum(total.terms.values())
         first = max(min(2.0**-8, _power(reach) / 2**10), _power(reach) / 2**14)

@@ -179,10 +179,14 @@ class Comparisons(Interactive[Stream, Y, State, int | float, A]):
 
     def transcripts(self, values: Stream) -> dict[Any, float]:
         """The law of the transcript."""
+        bars, masses = self.bars()
+        return transcripts(masses, bars, self.query_noise, self.steps(values).tolist(), self.count)
+
+    def bars(self) -> tuple[Integers, Masses]:
+        """Where the noisy threshold may be, in steps of the grid, and the probability of each place."""
         low, high = self.bar_noise.reach(_TAIL)
         z = np.arange(low, high + 1)
-        bars = z + (self._level + self._shift)
-        return transcripts(self.bar_noise.mass(z), bars, self.query_noise, self.steps(values).tolist(), self.count)
+        return z + (self._level + self._shift), self.bar_noise.mass(z)
 
     def error(self, beta: Number = 0.05, queries: int | None = None) -> float:
         """Over so many queries no TOP is further than this below the threshold, and no other further above it."""
