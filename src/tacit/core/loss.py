@@ -24,7 +24,7 @@ from typing import TYPE_CHECKING, Any
 
 from .distance import Relation
 from .errors import MixedRelations
-from .exact import FEW_ULPS, TINY, up, whole
+from .exact import FEW_ULPS, TINY, Number, up, whole
 from .pairs import Coin, Pair
 from .search import least
 
@@ -202,19 +202,19 @@ class Loss:
         grouped = (Loss({a.group(k): n}, self.relation) for a, n in self.terms.items())
         return reduce(Loss.__add__, grouped, Loss({}, self.relation))
 
-    def epsilon(self, delta: float | str | Fraction = 0) -> float:
+    def epsilon(self, delta: Number = 0) -> float:
         """The least epsilon that any view proves at delta."""
         from .accounting import best  # which is built on losses
 
         return best(self, delta).epsilon
 
-    def delta(self, epsilon: float | str | Fraction) -> float:
+    def delta(self, epsilon: Number) -> float:
         """The least delta that any view proves at epsilon."""
         from .accounting import least_delta
 
         return least_delta(self, epsilon)
 
-    def explain(self, delta: float | str | Fraction = 0) -> str:
+    def explain(self, delta: Number = 0) -> str:
         """Every view's answer, with its theorem, and which one won."""
         from .accounting import table
 
