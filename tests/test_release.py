@@ -90,6 +90,13 @@ def test_with_next_to_no_noise_the_answer_is_the_truth() -> None:
         assert abs(found.columns["h"].tolist()[i] - np.median([row["age"] for row in own])) <= 2
 
 
+def test_values_without_names_are_no_revision_even_of_an_aggregate_called_values() -> None:
+    found = ask(PEOPLE.group_by("region").aggregate(values=count()))
+    assert found.revise({"values": [1, 2, 3]}, "so").columns["values"].tolist() == [1, 2, 3]
+    with pytest.raises(BadParameter, match="values must be 3 whole numbers, for one of values"):
+        found.revise([1, 2, 3], "so")  # type: ignore[arg-type]
+
+
 @pytest.mark.parametrize("question", [GROUPED, CHOSEN, PEOPLE.count()], ids=["grouped", "chosen", "one"])
 @pytest.mark.parametrize("budget", [GENEROUS, Budget(rho=5, delta="1e-6")], ids=["epsilon", "rho"])
 def test_a_release_survives_the_round_trip(question: Any, budget: Budget) -> None:

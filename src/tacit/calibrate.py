@@ -15,7 +15,7 @@ from fractions import Fraction
 from typing import Any, Generic, TypeVar
 
 from .core.errors import BadParameter
-from .core.exact import Number, positive, rational
+from .core.exact import Number, failure, positive
 from .core.loss import Loss
 from .core.mechanism import Mechanism
 
@@ -34,9 +34,7 @@ class Target:
     delta: Number = 0
 
     def read(self) -> tuple[Fraction, Fraction]:
-        delta = rational("delta", self.delta)
-        if not 0 <= delta < 1:
-            raise BadParameter("delta", self.delta, "at least 0 and below 1")
+        delta = failure("delta", self.delta)
         return positive("epsilon", self.epsilon), delta
 
 

@@ -11,9 +11,10 @@ import numpy as np
 
 from .core.accounting import VIEWS
 from .core.distribution import Distribution
-from .core.errors import BadParameter, Missing
+from .core.errors import BadParameter
 from .core.exact import Number, down, probability, whole
 from .core.loss import Loss
+from .drawing import FAINTEST, SHORT, altair, styled
 from .mix import mix
 
 if TYPE_CHECKING:
@@ -40,17 +41,6 @@ ACCOUNTANTS: dict[str, Style] = {
     "PLD": (GREEN, DASHED),
 }
 BOUNDS: dict[str, Style] = {"tail, P[L > epsilon]": (ORANGE, DASHED), "hockey stick": (BLUE, SOLID)}
-FAINTEST = 1e-12  # the least delta that is drawn
-SHORT = "format(datum.value, datum.value < 0.001 ? '~e' : '~g')"  # how numbers stand at an axis
-
-
-def _altair() -> Any:
-    try:
-        import altair
-        import vl_convert  # noqa: F401
-    except ImportError:
-        raise Missing("pictures need the extra `plots`: pip install 'tacit[plots]'") from None
-    return altair
 
 
 FORMATS: dict[str, dict[str, Any]] = {".png": {"scale_factor": 2}, ".svg": {}, ".html": {"inline": True}}
@@ -61,7 +51,7 @@ def target(path: str | Path) -> Path:
     place = Path(path)
     if place.suffix not in FORMATS or not place.parent.is_dir():
         raise BadParameter("path", str(path), "in a folder that is there, and end in .png, .svg or .html")
-    _altair()
+    altair()
     return place
 
 
@@ -74,13 +64,13 @@ def save(chart: TopLevelMixin, path: str | Path) -> Path:
 
 def page(charts: Sequence[TopLevelMixin], columns: int = 2) -> TopLevelMixin:
     """Several charts on one page."""
-    made: TopLevelMixin = _altair().concat(*charts, columns=columns).resolve_scale(x="independent", y="independent")
+    made: TopLevelMixin = altair().concat(*charts, columns=columns).resolve_scale(x="independent", y="independent")
     return made
 
 
 def composition(loss: Loss | str, delta: Number = "1e-6", *, most: int = 1000) -> Chart:
     """Epsilon at delta after k copies of a loss, or of a mix in words, as every view proves it."""
-    alt, one, d = _altair(), _loss(loss), down(probability("delta", delta))
+    alt, one, d = altair(), _loss(loss), down(probability("delta", delta))
     ks = sorted({round(k) for k in np.geomspace(1, whole("most", most, at_least=2), 19)})
     rows: Rows = []
     for view in VIEWS:
@@ -93,7 +83,7 @@ def composition(loss: Loss | str, delta: Number = "1e-6", *, most: int = 1000) -
 
 def profile(loss: Loss | str, *, points: int = 49) -> Chart:
     """Delta against epsilon: the hockey stick, and beside it what the tail of the privacy loss alone would prove."""
-    alt, total = _altair(), _loss(loss)
+    alt, total = altair(), _loss(loss)
     ways = [total.distribution(reverse=reverse) for reverse in (False, True)]
     ways = ways[:1] if ways[0].mean == ways[1].mean else ways
     top = min(total.epsilon(), max(way.mean + 7.5 * way.deviation for way in ways))
@@ -109,7 +99,7 @@ def concentration(distribution: Distribution, *, ks: Sequence[int] = (1, 4, 16, 
     """How the loss per mechanism, L / k, gathers about its mean: a density for each k, slightly blurred."""
     if not distribution.variance:
         raise BadParameter("distribution", "a constant", "that of a loss that varies")
-    alt, mean, blur = _altair(), distribution.mean, 1 / 8
+    alt, mean, blur = altair(), distribution.mean, 1 / 8
     margin = 3 * blur * distribution.deviation
     first, last = distribution.quantile("0.001").lower - margin, distribution.quantile("0.999").upper + margin
     rows: Rows = []
@@ -130,7 +120,7 @@ def concentration(distribution: Distribution, *, ks: Sequence[int] = (1, 4, 16, 
     rowed = alt.Row("k:N", title=None, sort=[f"k = {k}" for k in ks], header=header)
     chart = alt.layer(area, rule).facet(row=rowed, spacing=6)
     titled = chart.properties(title=f"Densities, each to its own height; dashed: the mean, {mean:.3g}")
-    finished: FacetChart = _styled(titled)
+    finished: FacetChart = styled(titled)
     return finished
 
 
@@ -160,7 +150,7 @@ def _lines(
         color=alt.Color(f"{by}:N", scale=alt.Scale(domain=shown, range=list(colours)), title=by, legend=legend),
         strokeDash=alt.StrokeDash(f"{by}:N", scale=alt.Scale(domain=shown, range=list(dashes)), title=by),
     )
-    finished: Chart = _styled(encoded)
+    finished: Chart = styled(encoded)
     return finished
 
 
@@ -174,22 +164,13 @@ def _log(alt: Any, rows: Rows, field: str) -> dict[str, Any]:
     return {"scale": alt.Scale(type="log", nice=False), "axis": axis}
 
 
-def _styled(chart: Any) -> Any:
-    """Letters large enough to read, and a faint grid."""
-    return (
-        chart.configure_axis(labelFontSize=12, titleFontSize=13, gridColor="#e8e8e8")
-        .configure_legend(labelFontSize=12, titleFontSize=12)
-        .configure_title(fontSize=13, anchor="start", fontWeight="normal")
-    )
-
-
 def methods(rows: Sequence[dict[str, Any]]) -> TopLevelMixin:
     """Errors of every method against what varies: measured as points, predicted as dashes and triangles.
 
     Against the first of records, price, cells and (of workloads of one name) queries that does; where none does the
     methods stand side by side.  There is a picture for each choice of the others.
     """
-    alt = _altair()
+    alt = altair()
 
     def kinds(*fields: str) -> int:
         return len({tuple(row[field] for field in fields) for row in rows})
@@ -228,7 +209,7 @@ def methods(rows: Sequence[dict[str, Any]]) -> TopLevelMixin:
         drawn = drawn.facet(alt.Facet("at:N", title=None, sort=list(dict.fromkeys(r["at"] for r in values))), columns=2)
     told = "Dashes and triangles are predicted" + (", with lines between them" if lines else "")
     told += "; points are measured" if any("measured mean" in row for row in rows) else ""
-    titled: TopLevelMixin = _styled(drawn.properties(title=told))
+    titled: TopLevelMixin = styled(drawn.properties(title=told))
     return titled
 
 

@@ -82,3 +82,10 @@ def test_three_is_three(value):
 def test_what_is_no_finite_number_is_refused_by_name(value):
     with pytest.raises(BadParameter, match="scale must be"):
         exact.rational("scale", value)
+
+
+def test_a_delta_is_at_least_0_and_below_1():
+    assert exact.failure("delta", 0) == 0 and exact.failure("delta", "0.9") == Fraction(9, 10)
+    for value in (-1e-300, 1, 1.5):
+        with pytest.raises(BadParameter, match=f"delta must be at least 0 and below 1; got {value}"):
+            exact.failure("delta", value)

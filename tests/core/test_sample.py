@@ -10,7 +10,7 @@ import pytest
 from tacit.core import sample
 from tacit.core.exact import constant, exp_minus, logistic
 from tacit.core.randomness import SYSTEM, Source
-from tacit.core.table import _UNDECIDED, Exponent, Table
+from tacit.core.table import UNDECIDED, Exponent, Table
 from tacit.testing.certify import block_masses, place_masses
 from tacit.testing.sources import Seeded, enumerate_draws
 
@@ -113,7 +113,7 @@ def test_every_owner_owns_exactly_its_units():
         assert 0 <= keep <= room
         for owner, units in zip(table.owners[2 * column : 2 * column + 2], (keep, room - keep), strict=True):
             owned[owner] = owned.get(owner, 0) + units
-    assert owned.pop(_UNDECIDED) == table.total - sum(table.units)
+    assert owned.pop(UNDECIDED) == table.total - sum(table.units)
     assert owned == {table.value(s): n for s, n in enumerate(table.units)}
 
 
@@ -130,7 +130,7 @@ def test_every_owner_owns_exactly_its_units_in_every_table(scale, width):
             assert 0 <= keep <= room
             owned[first] = owned.get(first, 0) + keep
             owned[alias] = owned.get(alias, 0) + room - keep
-        assert owned.pop(_UNDECIDED) == table.total - sum(table.units)
+        assert owned.pop(UNDECIDED) == table.total - sum(table.units)
         assert {v: n for v, n in owned.items() if n} == {table.value(s): n for s, n in enumerate(table.units) if n}
 
 
@@ -168,7 +168,7 @@ def test_the_vector_path_decides_as_the_scalar_path(table):
     for i in range(n):
         column = int(words[0][i]) >> table.width - table.column_bits
         value = table.owners[2 * column + (int(words[0][i]) >= table.limits[column])]
-        if value != _UNDECIDED:
+        if value != UNDECIDED:
             placed = table.place(value, Words([int(w[i]) for w in words[1:]], table.width))
             decided += 1
             agree += i in refused if placed is None else out[i] == placed

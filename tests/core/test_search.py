@@ -7,7 +7,7 @@ import math
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tacit.core.search import least, least_positive, least_value, least_whole
+from tacit.core.search import greatest_positive, least, least_positive, least_value, least_whole
 
 
 @given(st.integers(-50, 50), st.integers(0, 10**6))
@@ -33,6 +33,17 @@ def test_least_positive_within_limits() -> None:
     assert least_positive(lambda x: x >= 5000, floor=0.0, ceiling=1024.0, precision=0.5) == math.inf
     assert least_positive(lambda x: x >= 1000, floor=0.0, ceiling=1024.0, precision=2.0**-30) < 1001
     assert 0 < least_positive(lambda x: True, floor=2.0**-10, precision=2.0**-20) <= 2.0**-9
+
+
+@given(st.floats(1e-9, 1e9), st.sampled_from([2.0, 16.0]))
+def test_greatest_positive(root: float, fall: float) -> None:
+    found = greatest_positive(lambda x: x <= root, floor=2.0**-40, precision=2.0**-20, fall=fall)
+    assert root * (1 - 2.0**-19) <= found <= root
+
+
+def test_greatest_positive_within_limits() -> None:
+    assert greatest_positive(lambda x: False, floor=2.0**-10, precision=2.0**-20) == 0
+    assert 1023 < greatest_positive(lambda x: True, floor=0.0, ceiling=1024.0, precision=2.0**-20) < 1024
 
 
 @given(st.floats(0, 1e6))

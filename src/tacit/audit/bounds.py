@@ -19,14 +19,11 @@ import math
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import betainc, betainccinv, betaincinv, gammaln
 
 from ..core.errors import BadParameter
-from ..core.exact import Number, probability, rational, whole
+from ..core.exact import Floats, Number, probability, rational, whole
 from ..core.search import least
-
-Floats = NDArray[np.float64]
 
 LARGEST = 64.0  # no confidence is so high, and no sample so large, that a greater epsilon is proved
 

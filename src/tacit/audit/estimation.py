@@ -16,15 +16,12 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ..core.errors import BadParameter
-from ..core.exact import Number, flag, rational, whole
+from ..core.exact import Floats, Number, flag, rational, whole
 from ..core.loss import Loss
 from .bounds import risk, slack, two_samples
 from .events import Score, read, scores
-
-Floats = NDArray[np.float64]
 
 FEWEST = 40
 

@@ -21,8 +21,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..core.errors import BadParameter
+from ..core.exact import Floats
 
-Floats = NDArray[np.float64]
 Array = NDArray[Any]
 
 _FIT = 5_000  # samples of each input that a regression is fitted to

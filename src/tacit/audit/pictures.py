@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from ..core.errors import BadParameter, Missing
+from ..core.errors import BadParameter
+from ..drawing import FAINTEST, SHORT, altair, styled
 from .verification import Exact
 
 if TYPE_CHECKING:
@@ -16,18 +17,8 @@ Row = dict[str, Any]
 # The colours of Okabe and Ito, which colour-blind eyes tell apart; what tacit does is green.
 COLOURS = ("#D55E00", "#E69F00", "#CC79A7", "#56B4E9", "#0072B2", "#000000")
 GREEN, GREY, PALE = "#009E73", "#777777", "#cccccc"
+LEGEND = {"labelLimit": 300, "symbolSize": 90}
 LOWEST = 0.35  # the least share that is drawn; a coin gets 0.5
-FAINTEST = 1e-12  # the least delta that is drawn
-SHORT = "format(datum.value, datum.value < 0.001 ? '~e' : '~g')"  # how numbers stand at an axis
-
-
-def _altair() -> Any:
-    try:
-        import altair
-        import vl_convert  # noqa: F401
-    except ImportError:
-        raise Missing("pictures need the extra `plots`: pip install 'tacit[plots]'") from None
-    return altair
 
 
 def comparison(rows: Sequence[Row]) -> LayerChart:
@@ -42,21 +33,22 @@ def transition(rows: Sequence[Row]) -> LayerChart:
 
 def curve(audit: Exact, points: int = 49) -> Chart:
     """Delta against epsilon: the truth in both directions, and the claim."""
-    alt = _altair()
+    alt = altair()
     rows = [row for row in audit.curve(points) if row["delta"] >= FAINTEST]
     if not rows:
         raise BadParameter("audit", "laws that do not differ", "one of laws that do")
     names, colours, dashes = ["claimed", "x to y", "y to x"], [PALE, COLOURS[0], COLOURS[4]], [[1, 0], [1, 0], [2, 6]]
     chart = alt.Chart(alt.Data(values=rows), width=460, height=320, title=repr(audit.mechanism)).mark_line()
     axis = alt.Axis(labelExpr=SHORT, tickCount=6)
-    finished: Chart = _styled(
+    finished: Chart = styled(
         chart.encode(
             x=alt.X("epsilon:Q", title="epsilon", scale=alt.Scale(nice=False)),
             y=alt.Y("delta:Q", title="delta", scale=alt.Scale(type="log"), axis=axis),
             color=alt.Color("of:N", title=None, scale=alt.Scale(domain=names, range=colours)),
             strokeDash=alt.StrokeDash("of:N", title=None, scale=alt.Scale(domain=names, range=dashes)),
             strokeWidth=alt.StrokeWidth("of:N", title=None, scale=alt.Scale(domain=names, range=[8, 4, 1.5])),
-        )
+        ),
+        **LEGEND,
     )
     return finished
 
@@ -65,7 +57,7 @@ def _shares(rows: Sequence[Row], x: str, title: str, by: str) -> LayerChart:
     """A line for each name, and a dashed one where guessing by chance would be."""
     if not rows:
         raise BadParameter("rows", "none", "what `attacks.compare` or `attacks.transition` gives")
-    alt = _altair()
+    alt = altair()
     names = list(dict.fromkeys(str(row[by]) for row in rows))
     others = iter(COLOURS)
     colours = [GREEN if name.startswith("tacit") else next(others, GREY) for name in names]
@@ -85,14 +77,6 @@ def _shares(rows: Sequence[Row], x: str, title: str, by: str) -> LayerChart:
         shape=alt.Shape(f"{by}:N", title=by, scale=alt.Scale(domain=names)),
     )
     chance = base.mark_rule(color=GREY, strokeDash=[7, 4]).encode(y=alt.YDatum(0.5, scale=shares))
-    finished: LayerChart = _styled(alt.layer(chance, lines).properties(title="Dashed: what a coin would guess"))
+    drawn = alt.layer(chance, lines).properties(title="Dashed: what a coin would guess")
+    finished: LayerChart = styled(drawn, **LEGEND)
     return finished
-
-
-def _styled(chart: Any) -> Any:
-    """Letters large enough to read, and a faint grid."""
-    return (
-        chart.configure_axis(labelFontSize=12, titleFontSize=13, gridColor="#e8e8e8")
-        .configure_legend(labelFontSize=12, titleFontSize=12, labelLimit=300, symbolSize=90)
-        .configure_title(fontSize=13, anchor="start", fontWeight="normal")
-    )

@@ -20,16 +20,14 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ..core.distance import Distance
 from ..core.errors import BadParameter
-from ..core.exact import Number, rational, whole
+from ..core.exact import Floats, Number, rational, whole
 from ..core.law import Law, OnGrid, Product
 from ..core.loss import Loss
 from ..core.mechanism import Mechanism
 
-Floats = NDArray[np.float64]
 Row = dict[str, Any]
 
 TAIL = 1e-15

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from fractions import Fraction
 
 from ..core.errors import BadParameter
-from ..core.exact import Number, rational, several
+from ..core.exact import Number, failure, rational, several
 from ..core.exact import positive as core_positive
 
 Counts = Counter[Fraction]
@@ -25,14 +25,6 @@ def nonnegative(name: str, value: Number) -> Fraction:
     x = rational(name, value)
     if x and not 1 / LARGEST <= x <= LARGEST:
         raise BadParameter(name, value, "0, or between 1e-100 and 1e+100")
-    return x
-
-
-def failure(name: str, value: Number) -> Fraction:
-    """The delta of one mechanism, which may be 0."""
-    x = rational(name, value)
-    if not 0 <= x < 1:
-        raise BadParameter(name, value, "at least 0 and below 1")
     return x
 
 

@@ -27,9 +27,9 @@ from fractions import Fraction
 from typing import Literal, get_args
 
 from ..core.errors import BadParameter
-from ..core.exact import Number, probability, up, whole
+from ..core.exact import Number, failure, probability, up, whole
 from ._enclosure import Reader, Span, floor, lower, upper
-from ._parameters import Counts, alike, failure, lists, nonnegative, positive
+from ._parameters import Counts, alike, lists, nonnegative, positive
 
 Drift = Literal["original", "classical", "half", "sharp"]
 

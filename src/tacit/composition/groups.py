@@ -19,9 +19,9 @@ from __future__ import annotations
 from fractions import Fraction
 
 from ..core.errors import BadParameter
-from ..core.exact import Number, down, up, whole
+from ..core.exact import Number, down, failure, up, whole
 from ._enclosure import upper
-from ._parameters import above_one, failure, nonnegative
+from ._parameters import above_one, nonnegative
 
 
 def group(epsilon: Number, delta: Number, k: int) -> tuple[float, float]:

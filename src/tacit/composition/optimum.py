@@ -25,10 +25,10 @@ from fractions import Fraction
 from functools import reduce
 
 from ..core.errors import BadParameter
-from ..core.exact import Number, down, probability, up, whole
+from ..core.exact import Number, down, failure, probability, up, whole
 from ._coins import Atoms, coins, on_a_grid, together
 from ._enclosure import lower
-from ._parameters import Counts, alike, failure, lists, nonnegative, positive
+from ._parameters import Counts, alike, lists, nonnegative, positive
 from .basic_and_advanced import all_well, any_failure, total
 
 LARGEST_K = 10**9  # a second

@@ -9,7 +9,7 @@ from typing import Any
 
 from .atoms import DiscreteGaussianVector, GaussianNoise
 from .errors import BadParameter
-from .exact import Number, down, rational, up
+from .exact import Number, down, failure, rational, up
 from .loss import Loss
 from .views import (
     Advanced,
@@ -43,9 +43,7 @@ class Answer:
 
 
 def _delta(delta: Number) -> float:
-    d = rational("delta", delta)
-    if not 0 <= d < 1:
-        raise BadParameter("delta", delta, "at least 0 and below 1")
+    d = failure("delta", delta)
     return down(d) if d else 0.0
 
 
@@ -74,11 +72,11 @@ def least_delta(loss: Loss, epsilon: Number) -> float:
     if e < 0:
         raise BadParameter("epsilon", epsilon, "at least 0")
     target = down(e)
-    failure = failures(loss)
+    fails = failures(loss)
     if Basic().total(loss) <= e:
-        return up(failure)
+        return up(fails)
     found = min(view.delta(view.total(loss), target) for view in _contenders(loss)) if loss.terms else 0.0
-    return min(1.0, found if not failure else up(1 - (1 - failure) * (1 - Fraction(found))))
+    return min(1.0, found if not fails else up(1 - (1 - fails) * (1 - Fraction(found))))
 
 
 def table(loss: Loss, delta: Number) -> str:

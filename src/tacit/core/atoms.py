@@ -12,9 +12,9 @@ from functools import cached_property
 
 from . import law
 from .convolution import mu_squared
-from .exact import up
+from .exact import FEW_ULPS, TINY, up
 from .lattice import sampled_gaussian, sampled_laplace
-from .loss import TINY, ULPS, Atom, Concentrated, Pure
+from .loss import Atom, Concentrated, Pure
 from .pairs import (
     DiscreteGaussianShift,
     DiscreteLaplaceShift,
@@ -107,11 +107,11 @@ class LaplaceNoise(Pure):
         e, a = float(self.epsilon), order
         inner = a / (2 * a - 1) + (a - 1) / (2 * a - 1) * math.exp((1 - 2 * a) * e)
         exact = e + math.log(inner) / (a - 1) + 2.0**-50 / (a - 1)
-        return min(super().renyi(order), exact * ULPS)
+        return min(super().renyi(order), exact * FEW_ULPS)
 
     def profile(self, epsilon: float) -> float:
         """1 - e^((epsilon - e0)/2)."""
-        return -math.expm1(min(0.0, epsilon - up(self.epsilon)) / 2) * ULPS
+        return -math.expm1(min(0.0, epsilon - up(self.epsilon)) / 2) * FEW_ULPS
 
     def pairs(self, spacing: float) -> tuple[Pair, ...]:
         return (LaplaceShift(up(self.epsilon)),)
@@ -160,13 +160,13 @@ class GaussianNoise(Atom):
 
     @cached_property
     def mu(self) -> float:
-        return math.sqrt(up(self.mu_squared)) * ULPS
+        return math.sqrt(up(self.mu_squared)) * FEW_ULPS
 
     def gaussian(self) -> Fraction | float:
         return self.mu_squared
 
     def concentrated(self) -> float:
-        return up(self.mu_squared) / 2 * ULPS
+        return up(self.mu_squared) / 2 * FEW_ULPS
 
     def _sides(self, epsilon: float) -> tuple[float, float]:
         """Phi(mu/2 - e/mu) and e^e Phi(-mu/2 - e/mu), which floats tell to a relative (2 + (e/mu + mu)^2) 2^-50."""
@@ -186,7 +186,7 @@ class GaussianNoise(Atom):
         near, far = self._sides(epsilon)
         size = epsilon / self.mu + self.mu
         error = min((2 + size * size) * 2.0**-50, 1.0)
-        return max(TINY, min(near * (1 + error) - far * (1 - error), 0.39894228040143268 * self.mu * ULPS))
+        return max(TINY, min(near * (1 + error) - far * (1 - error), 0.39894228040143268 * self.mu * FEW_ULPS))
 
     def alone(self, delta: float) -> float:
         """By Newton's rule on ln delta(e), from above: it is concave, as P[L > t] is log-concave, and delta' = -far."""
@@ -300,7 +300,7 @@ class Sampled(Atom):
             return exact
         e, q = up(exact), up(self.rate)
         over = max(0.0, e - 600)  # by so much the logarithm is at most less
-        return min(exact, Fraction(max(TINY, (over + math.log1p(q * math.expm1(e - over) * ULPS)) * ULPS)))
+        return min(exact, Fraction(max(TINY, (over + math.log1p(q * math.expm1(e - over) * FEW_ULPS)) * FEW_ULPS)))
 
     def concentrated(self) -> float:
         return self.noise.concentrated()  # sampling never hurts

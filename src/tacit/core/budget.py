@@ -13,7 +13,7 @@ from functools import cached_property
 
 from .currency import Amount, Currency, Epsilon, RenyiAt, Rho
 from .errors import BadParameter, BudgetExceeded
-from .exact import Number, down, positive, rational
+from .exact import Number, down, failure, positive, rational
 from .loss import Loss, zero
 from .views import failures
 
@@ -69,9 +69,7 @@ class Budget:
             positive(name, read[name], _WIDEST)
         if not 1 < read.get("renyi_order", 2) <= _WIDEST:
             raise BadParameter("renyi_order", renyi_order, "above 1 and at most 1e+30")
-        whole = read.setdefault("delta", Fraction(0))
-        if not 0 <= whole < 1:
-            raise BadParameter("delta", delta, "at least 0 and below 1")
+        whole = read["delta"] = failure("delta", 0 if delta is None else delta)
         tail = read.setdefault("slack", whole / 2 if "epsilon" in read else Fraction(0))
         if not 0 <= tail <= whole:
             raise BadParameter("slack", slack, f"at least 0 and at most delta, which is {_shown(whole)}")
@@ -153,9 +151,7 @@ class Budget:
 
     def guarantee(self, delta: Number = 0) -> tuple[Amount, Fraction]:
         """The (epsilon, delta) of all that this budget can buy.  In zCDP and Renyi there is one for each delta."""
-        at = rational("delta", delta)
-        if not 0 <= at < 1:
-            raise BadParameter("delta", delta, "at least 0 and below 1")
+        at = failure("delta", delta)
         ((currency, limit), *rest) = self.sums
         if rest or isinstance(currency, Epsilon):
             return self.limit, self.delta

@@ -24,17 +24,14 @@ from fractions import Fraction
 from functools import cached_property
 
 import numpy as np
-from numpy.typing import NDArray
 
 from .errors import BadParameter
-from .exact import Number, down, probability, rational, up
+from .exact import Floats, Number, down, probability, rational, up
 from .loss import Loss
 from .pairs import Pair
 from .pld import Bounds, Sum
 from .tails import above, crossing, mirror
 from .views import Basic, Pairs, failures
-
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
@@ -51,7 +48,7 @@ class Distribution:
 
     @cached_property
     def _sum(self) -> Sum:
-        spacing, way = Pairs._spacing(self.loss), -1 if self.reverse else 0
+        spacing, way = Pairs.spacing(self.loss), -1 if self.reverse else 0
         counts: Counter[Pair] = Counter()
         for atom, n in self.loss.terms.items():
             counts[atom.pairs(spacing)[way]] += n

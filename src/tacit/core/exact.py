@@ -25,7 +25,11 @@ Given = TypeVar("Given")
 Read = TypeVar("Read")
 Real = Callable[[int], tuple[int, int]]
 Number = int | float | str | Decimal | Fraction
+Floats = NDArray[np.float64]
 
+FEW_ULPS = 1 + 2.0**-50  # times a bound, it is outward over eight roundings of a relative 2^-53 each
+MANY_ULPS = 1 + 2.0**-48  # over thirty
+TINY = 5e-324  # what is positive never underflows to nothing
 
 _TEXT = re.compile(r"[+-]?([0-9]+(\.[0-9]*)?|\.[0-9]+)([eE][+-]?[0-9]+)?|[+-]?[0-9]+/[0-9]+")
 _DIGITS = 400  # of a number's text, its exponent, and 3.3 bits each of an integer
@@ -80,6 +84,14 @@ def probability(name: str, value: Number) -> Fraction:
     return x
 
 
+def failure(name: str, value: Number) -> Fraction:
+    """A delta: a rational below 1 that may be 0."""
+    x = rational(name, value)
+    if not 0 <= x < 1:
+        raise BadParameter(name, value, "at least 0 and below 1")
+    return x
+
+
 def whole(name: str, value: int, at_least: int = 1) -> int:
     """An integer, given as an integer."""
     given: object = value
@@ -95,7 +107,7 @@ def flag(name: str, value: bool) -> bool:
     return bool(value)
 
 
-def reals(name: str, values: object) -> NDArray[np.float64]:
+def reals(name: str, values: object) -> Floats:
     """Public numbers as an array of finite floats, of our own: what was given may change after it was looked at."""
     try:
         array = np.array(values, np.float64)

@@ -21,11 +21,10 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-from numpy.typing import NDArray
 
+from .exact import Floats
 from .pairs import Complex, Pair
 
-Floats = NDArray[np.float64]
 _RAISE = 1 + 2.0**-32
 _LONGEST = 2**16  # cells for losses below those that matter
 

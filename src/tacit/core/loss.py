@@ -24,15 +24,12 @@ from typing import TYPE_CHECKING, Any
 
 from .distance import Relation
 from .errors import MixedRelations
-from .exact import up, whole
+from .exact import FEW_ULPS, TINY, Number, up, whole
 from .pairs import Coin, Pair
 from .search import least
 
 if TYPE_CHECKING:
     from .distribution import Distribution
-
-ULPS = 1 + 2.0**-50  # a dozen roundings outward
-TINY = 5e-324  # what is positive never underflows to nothing
 
 
 class Atom(ABC):
@@ -100,7 +97,7 @@ class Pure(Atom):
     def concentrated(self) -> float:
         """epsilon tanh(epsilon / 2): h(u) = ln cosh(epsilon sqrt u) is concave (Steinke 2024)."""
         e = up(self.epsilon)
-        return max(TINY, e * math.tanh(e / 2) * ULPS) if e else 0.0
+        return max(TINY, e * math.tanh(e / 2) * FEW_ULPS) if e else 0.0
 
     def renyi(self, order: float) -> float:
         """That of the dominating pair, a coin of odds e^epsilon (Mironov 2017, Proposition 5)."""
@@ -109,12 +106,12 @@ class Pure(Atom):
             moment = math.log1p(2 * math.sinh(a * e / 2) * math.sinh((a - 1) * e / 2) / math.cosh(e / 2))
         else:
             moment = (a - 1) * e + math.log1p(math.exp((1 - 2 * a) * e)) - math.log1p(math.exp(-e))
-        return max(TINY, min(e, moment / (a - 1) * ULPS, a * self.concentrated()) * ULPS) if e else 0.0
+        return max(TINY, min(e, moment / (a - 1) * FEW_ULPS, a * self.concentrated()) * FEW_ULPS) if e else 0.0
 
     def profile(self, epsilon: float) -> float:
         """(e^e0 - e^epsilon) / (1 + e^e0), that of the coin."""
         gap = up(self.epsilon - Fraction(epsilon))
-        return -math.expm1(-gap) / (1 + math.exp(-up(self.epsilon))) * ULPS if gap > 0 else 0.0
+        return -math.expm1(-gap) / (1 + math.exp(-up(self.epsilon))) * FEW_ULPS if gap > 0 else 0.0
 
     def pairs(self, spacing: float) -> tuple[Pair, ...]:
         return (Coin(up(self.epsilon)),)
@@ -133,7 +130,7 @@ class BoundedRange(Pure):
     def concentrated(self) -> float:
         """epsilon^2 / 8 (Cesar and Rogers 2021, Lemma 3.4), by Hoeffding's lemma."""
         e = up(self.epsilon)
-        return min(super().concentrated(), max(TINY, e * e / 8 * ULPS))
+        return min(super().concentrated(), max(TINY, e * e / 8 * FEW_ULPS))
 
     @property
     def settled(self) -> bool:
@@ -147,7 +144,7 @@ class Concentrated(Atom):
     rho: Fraction
 
     def concentrated(self) -> float:
-        return up(self.rho) * ULPS
+        return up(self.rho) * FEW_ULPS
 
     def group(self, k: int) -> Concentrated:
         return Concentrated(k * k * self.rho)
@@ -205,19 +202,19 @@ class Loss:
         grouped = (Loss({a.group(k): n}, self.relation) for a, n in self.terms.items())
         return reduce(Loss.__add__, grouped, Loss({}, self.relation))
 
-    def epsilon(self, delta: float | str | Fraction = 0) -> float:
+    def epsilon(self, delta: Number = 0) -> float:
         """The least epsilon that any view proves at delta."""
         from .accounting import best  # which is built on losses
 
         return best(self, delta).epsilon
 
-    def delta(self, epsilon: float | str | Fraction) -> float:
+    def delta(self, epsilon: Number) -> float:
         """The least delta that any view proves at epsilon."""
         from .accounting import least_delta
 
         return least_delta(self, epsilon)
 
-    def explain(self, delta: float | str | Fraction = 0) -> str:
+    def explain(self, delta: Number = 0) -> str:
         """Every view's answer, with its theorem, and which one won."""
         from .accounting import table
 

@@ -26,12 +26,9 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from .currency import Amount, Epsilon, Rho, ln
-from .errors import BadParameter
-from .exact import Number, positive, probability, rational, several, up
+from .exact import MANY_ULPS, Number, failure, positive, probability, several, up
 from .loss import Loss
 from .views import failures
-
-_ULPS = 1 + 2.0**-48
 
 
 def _nats(delta: Fraction) -> float:
@@ -44,12 +41,12 @@ def mixture(variance: Amount, tuning: Fraction, delta: Fraction) -> float:
     if not isinstance(variance, Fraction):
         return math.inf
     nats = math.log1p(up(variance / tuning)) + 2 * _nats(delta)
-    return (math.sqrt(up(variance + tuning) * nats) + up(variance) / 2) * _ULPS
+    return (math.sqrt(up(variance + tuning) * nats) + up(variance) / 2) * MANY_ULPS
 
 
 def whitehouse(variance: Fraction, delta: Fraction) -> float:
     """sqrt(2 V ln(1/delta)) + V/2, rounded outward: their filter goes on while this is at most epsilon."""
-    return (math.sqrt(2 * up(variance) * _nats(delta)) + up(variance) / 2) * _ULPS
+    return (math.sqrt(2 * up(variance) * _nats(delta)) + up(variance) / 2) * MANY_ULPS
 
 
 def rogers(epsilons: Iterable[Number], *, epsilon: Number, delta: Number) -> float:
@@ -69,10 +66,7 @@ class Odometer:
     tuning: Fraction
 
     def __init__(self, *, delta: Number = 0, tuning: Number = 1) -> None:
-        share = rational("delta", delta)
-        if not 0 <= share < 1:
-            raise BadParameter("delta", delta, "at least 0 and below 1")
-        object.__setattr__(self, "delta", share)
+        object.__setattr__(self, "delta", failure("delta", delta))
         object.__setattr__(self, "tuning", positive("tuning", tuning))
 
     @classmethod

@@ -12,23 +12,20 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-from numpy.typing import NDArray
 
+from .exact import FEW_ULPS, TINY, Floats
 from .lattice import Cells, Composed, Discrete, Lattice
 from .line import ALIAS, Line, size, upper_period
 from .pairs import Coin, Pair
 
-_TINY = 5e-324  # what is positive never underflows to nothing
 _SHARES = (0.05, 0.0125, 0.003, 1e-3)  # w as a share of epsilon or of the standard deviation of L, the larger
 _WIDTH = 2e-4  # for lower bounds
 _TERMS = 2**17  # about so many are summed for a tail at most, and twice as many for delta
 _REST = 1e-4  # an epsilon rests when a narrower window moves it by this share; a delta, by a fifth of it
 _BEYOND = 1e8  # losses this large are left to other views
 _MOST = 2**42  # and so are so many: rounding errs by 2^-52 of each in the exponent
-_ROUND = 1 + 2.0**-50
 _COARSE, _FINE = np.linspace(-1, 1, 9), np.linspace(-1, 1, 33)  # where a transform costs much, and where little
 
-Floats = NDArray[np.float64]
 Height = Callable[[Floats, Floats], Floats]
 
 
@@ -57,7 +54,7 @@ class Sum:
 
     @cached_property
     def largest(self) -> float:
-        return math.fsum(n * pair.largest for pair, n in self.pairs.items()) * _ROUND
+        return math.fsum(n * pair.largest for pair, n in self.pairs.items()) * FEW_ULPS
 
     @cached_property
     def mean(self) -> float:
@@ -168,9 +165,9 @@ class Sum:
             return self.largest
         at, c = self.chernoff(delta)
         if (first := self._composed(at, c)) is not None:
-            found = max(0.0, first.epsilon(delta)) * _ROUND
+            found = max(0.0, first.epsilon(delta)) * FEW_ULPS
             while self.spacing and found < at - math.sqrt(self.variance) and (again := self._composed(found, None)):
-                at, found = found, max(0.0, again.epsilon(delta)) * _ROUND
+                at, found = found, max(0.0, again.epsilon(delta)) * FEW_ULPS
             return min(at, found, self.largest)
         if at > 0.95 * self.largest and self._near_largest(delta) is not None:
             return min(at, self.largest)
@@ -208,18 +205,18 @@ class Sum:
         if epsilon >= self.largest:
             return 0.0
         if not self.tractable:
-            return min(1.0, -math.expm1(epsilon - self.largest) * _ROUND)
+            return min(1.0, -math.expm1(epsilon - self.largest) * FEW_ULPS)
         if (composed := self._composed(epsilon, None)) is not None:
-            return min(1.0, max(_TINY, composed.delta(epsilon)))
+            return min(1.0, max(TINY, composed.delta(epsilon)))
         found, c = math.inf, self._saddle(epsilon)
         if self._log_chernoff(epsilon, c) < -745:
-            return _TINY
+            return TINY
         for share in _SHARES[1:]:
             line = Line.at(self, epsilon, None, share, c)
             before, found, c = found, line.upper(epsilon), line.c
             if found >= 1 or abs(found - before) < _REST / 5 * found:  # averages of delta are not above 1
                 break
-        return min(1.0, max(_TINY, found))
+        return min(1.0, max(TINY, found))
 
     def lower_delta(self, epsilon: float) -> float:
         """At most delta(E)."""

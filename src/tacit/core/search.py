@@ -38,6 +38,26 @@ def least_positive(
     return high
 
 
+def greatest_positive(
+    holds: Callable[[float], bool], *, floor: float, ceiling: float = math.inf, precision: float, fall: float = 2.0
+) -> float:
+    """The greatest float, to a relative precision and never above, at which a monotone condition holds.
+
+    It is sought from 1 upwards by doubling, and downwards by factors of `fall`; 0 if it lies below `floor`.
+    """
+    low, high = 0.0, 1.0
+    while high < ceiling and holds(high):
+        low, high = high, 2 * high
+    while not low:
+        if high <= floor:
+            return 0.0
+        low, high = (high / fall, high) if holds(high / fall) else (0.0, high / fall)
+    while high - low > high * precision:
+        middle = (low + high) / 2
+        low, high = (middle, high) if holds(middle) else (low, middle)
+    return low
+
+
 def least_whole(holds: Callable[[int], bool], low: int = 0) -> int:
     """The least integer, from `low` on, at which a monotone condition holds."""
     step = 1

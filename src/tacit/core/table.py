@@ -42,7 +42,7 @@ Draws = NDArray[Any]  # int64 where every draw fits, else Python integers
 _MARGIN = 2.0**-40
 _CHUNK = 1 << 14
 _FEW = 16  # draws that are as quickly made one by one
-_UNDECIDED = -(1 << 62)  # no block begins here
+UNDECIDED = -(1 << 62)  # no block begins here
 FAR = (1 << 62) - 1  # int64 draws stop here; beyond lies less than e^-100 of every law that is drawn as int64
 
 
@@ -119,7 +119,7 @@ class Table:
         """
         self.column_bits = self._units.size.bit_length()  # the last owner is "undecided"
         columns, room = 1 << self.column_bits, np.uint64(self.total >> self.column_bits)
-        owned, names = np.zeros(columns, np.uint64), np.full(columns, _UNDECIDED, values.dtype)
+        owned, names = np.zeros(columns, np.uint64), np.full(columns, UNDECIDED, values.dtype)
         owned[: values.size], names[: values.size] = self._units, values
         owned[values.size] = self.total - int(self._units.sum())
         small, large = np.flatnonzero(owned < room)[::-1], np.flatnonzero(owned >= room)[::-1]
@@ -142,7 +142,7 @@ class Table:
         self.owners = self._owners.tolist() if values.dtype == object else array("q", self._owners.tobytes())
 
     def lookup(self, words: Words, out: Draws) -> None:
-        """The first value of the block that owns each unit; `_UNDECIDED` where the table does not say."""
+        """The first value of the block that owns each unit; `UNDECIDED` where the table does not say."""
         column = (words >> self.width - self.column_bits).view(np.int64)
         second = words >= self._limits.take(column)
         column <<= 1
@@ -154,7 +154,7 @@ class Table:
         word = source.word()
         column = word >> self.width - self.column_bits
         value = self.owners[2 * column + (word >= self.limits[column])]
-        return self.deal(source) if value == _UNDECIDED else value
+        return self.deal(source) if value == UNDECIDED else value
 
     def deal(self, source: Source) -> int | None:
         """The same when the unit is undecided, in integer arithmetic."""
@@ -213,7 +213,7 @@ class Table:
     def _fill_blocks(self, out: Draws, source: Source) -> list[int]:
         """Fill `out` with the first values of blocks, and say which must start over."""
         self.lookup(source.words(out.size), out)
-        undecided = np.flatnonzero(out == _UNDECIDED).tolist()
+        undecided = np.flatnonzero(out == UNDECIDED).tolist()
         dealt = [self.deal(source) for _ in undecided]
         for i, value in zip(undecided, dealt, strict=True):
             out[i] = 0 if value is None else value if out.dtype == object else max(-FAR, min(value, FAR))

@@ -12,14 +12,12 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from .exact import Floats
 from .lattice import Lattice
 from .line import Line
 from .pairs import Complex, Pair
 from .pld import Bounds, Sum
-
-Floats = NDArray[np.float64]
 
 _WIDE, _NARROW = 2.0**-5, 2.0**-9  # windows, as shares of a standard deviation
 

@@ -17,8 +17,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .atoms import GaussianNoise
-from .exact import down, up
-from .loss import TINY, Atom, Loss, Pure
+from .exact import MANY_ULPS, TINY, down, up
+from .loss import Atom, Loss, Pure
 from .pairs import GaussianShift, Pair
 from .pld import Sum
 from .search import least, least_value
@@ -26,7 +26,6 @@ from .search import least, least_value
 T = TypeVar("T")
 K = TypeVar("K", bound=Hashable)
 Curve = NDArray[np.float64]
-ULPS = 1 + 2.0**-48  # some fifty roundings outward
 
 
 class View(ABC, Generic[T]):
@@ -92,11 +91,11 @@ class Curves(View[Curve]):
 
     def both(self, a: Curve, b: Curve) -> Curve:
         with np.errstate(over="ignore"):
-            return (a + b) * ULPS
+            return (a + b) * MANY_ULPS
 
     def times(self, n: int, a: Curve) -> Curve:
         with np.errstate(over="ignore"):
-            return n * a * ULPS
+            return n * a * MANY_ULPS
 
 
 class Advanced(Curves):
@@ -114,11 +113,11 @@ class Advanced(Curves):
         pure = atom.pure()
         e = up(pure) if isinstance(pure, Fraction) else pure
         floor = TINY if e else 0.0
-        return np.maximum(np.array([self.drift(e), e * e]) * ULPS, floor) if e < 500 else np.full(2, math.inf)
+        return np.maximum(np.array([self.drift(e), e * e]) * MANY_ULPS, floor) if e < 500 else np.full(2, math.inf)
 
     def proves(self, total: Curve, delta: float) -> float:
         drift, square = map(float, total)
-        return (drift + math.sqrt(2 * square * -math.log(delta))) * ULPS if delta else math.inf
+        return (drift + math.sqrt(2 * square * -math.log(delta))) * MANY_ULPS if delta else math.inf
 
     def delta(self, total: Curve, epsilon: float) -> float:
         drift, square = map(float, total)
@@ -159,7 +158,7 @@ class Zcdp(Curves):
 
     def proves(self, total: Curve, delta: float) -> float:
         rho = float(total[0])
-        return (rho + 2 * math.sqrt(rho * -math.log(delta))) * ULPS if delta else math.inf
+        return (rho + 2 * math.sqrt(rho * -math.log(delta))) * MANY_ULPS if delta else math.inf
 
     def delta(self, total: Curve, epsilon: float) -> float:
         rho = float(total[0])
@@ -198,12 +197,12 @@ class Renyi(Formal):
             a = 1 + math.exp(log_order)
             return self._at(total, a) - (math.log(delta) + math.log(a)) / (a - 1)
 
-        return max(0.0, least_value(at, -7.0, 14.0) * ULPS)
+        return max(0.0, least_value(at, -7.0, 14.0) * MANY_ULPS)
 
     def delta(self, total: Loss, epsilon: float) -> float:
         def at(log_order: float) -> float:
             a = 1 + math.exp(log_order)
-            return (a - 1) * (self._at(total, a) * ULPS - epsilon) - math.log(a)
+            return (a - 1) * (self._at(total, a) * MANY_ULPS - epsilon) - math.log(a)
 
         exponent = least_value(at, -7.0, 14.0)
         return max(TINY, math.exp(min(0.0, exponent + 2.0**-40 * abs(exponent))))
@@ -249,7 +248,7 @@ class Pairs(Formal):
 
     def sums(self, total: Loss) -> tuple[Sum, ...]:
         """The composed loss in each direction; none if a mechanism's pair is unknown."""
-        spacing = self._spacing(total)
+        spacing = self.spacing(total)
         pairs = [(atom.pairs(spacing), n) for atom, n in total.terms.items()]
         if not all(p for p, _ in pairs) or not pairs:
             return ()
@@ -258,7 +257,7 @@ class Pairs(Formal):
         return tuple(Sum(_collect(_one_gaussian(counted))) for counted in chosen)
 
     @staticmethod
-    def _spacing(total: Loss) -> float:
+    def spacing(total: Loss) -> float:
         """A grid so fine that splitting losses adds a hundredth of a per cent to the variance of their sum."""
         reach, count = max((atom.reach for atom in total.terms), default=0.0), sum(total.terms.values())
         first = max(min(2.0**-8, _power(reach) / 2**10), _power(reach) / 2**14)
@@ -316,7 +315,7 @@ def _one_gaussian(counted: list[tuple[Pair, int]]) -> list[tuple[Pair, int]]:
     """Normal losses are one: mu^2 adds."""
     square = math.fsum(n * pair.mu**2 for pair, n in counted if isinstance(pair, GaussianShift))
     others = [(pair, n) for pair, n in counted if not isinstance(pair, GaussianShift)]
-    return [*others, (GaussianShift(math.sqrt(square) * ULPS), 1)] if square else others
+    return [*others, (GaussianShift(math.sqrt(square) * MANY_ULPS), 1)] if square else others
 
 
 def _collect(counted: Iterable[tuple[K, int]]) -> dict[K, int]:

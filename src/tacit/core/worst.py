@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from .atoms import Approximate
-from .exact import up
-from .loss import ULPS, Atom, Concentrated, Loss, Pure
+from .exact import FEW_ULPS, up
+from .loss import Atom, Concentrated, Loss, Pure
 from .pairs import Pair
 from .views import Basic, Zcdp, failures
 
@@ -26,7 +26,8 @@ class Worst(Atom):
         return max(float(Zcdp().total(loss)[0]) for loss in self.losses)
 
     def renyi(self, order: float) -> float:
-        return max(math.fsum(n * atom.renyi(order) for atom, n in loss.terms.items()) for loss in self.losses) * ULPS
+        totals = (math.fsum(n * atom.renyi(order) for atom, n in loss.terms.items()) for loss in self.losses)
+        return max(totals) * FEW_ULPS
 
     def profile(self, epsilon: float) -> float:
         """The largest delta; of one that fails with probability f only the rest, (delta - f) / (1 - f)."""

@@ -9,6 +9,7 @@ It must hold, and `testing.engines` checks, that
 
 from __future__ import annotations
 
+import hashlib
 import threading
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
@@ -111,9 +112,13 @@ class Engine(ABC):
     def _forget(self, name: str) -> None:
         """Let go of a table that was registered."""
 
-    @abstractmethod
     def fingerprint(self) -> str:
         """SHA-256 of what all registered tables hold, as it was when they were read."""
+        return joint(self._contents())
+
+    @abstractmethod
+    def _contents(self) -> Mapping[str, str]:
+        """A hash of what each registered table holds, by its name."""
 
     def kinds(self, name: str) -> Mapping[str, str]:
         """What the columns of a registered table hold, in a schema's words, where only the engine can tell."""
@@ -145,6 +150,12 @@ class Engine(ABC):
 
     def __exit__(self, *_: object) -> None:
         self.close()
+
+
+def joint(contents: Mapping[str, str]) -> str:
+    """One hash of those of several tables."""
+    held = sorted(contents.items())
+    return hashlib.sha256("\n".join(f"{name} {content}" for name, content in held).encode()).hexdigest()
 
 
 def integers(values: Sequence[int] | Integers) -> Integers:

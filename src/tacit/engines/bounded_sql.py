@@ -59,11 +59,15 @@ def bounded(
 def registered(schema: Schema, key: str, raw: Mapping[str, Raw], name: str, d: Dialect) -> Registered:
     """The bounded table as relations know it, under one of our own names."""
     owner = None if schema.unit is None else _width(raw[schema.unit])
-    columns = {
+    return Registered(exp.to_table(name), typed(schema, d), key, owner)
+
+
+def typed(schema: Schema, d: Dialect) -> dict[str, Typed]:
+    """The columns of the bounded table, by the schema's names."""
+    return {
         c: Typed(column(f"c{i}"), TEXT if t.domain.kind == "text" else d.bits(t.domain.lower, t.domain.upper))
         for i, (c, t) in enumerate(schema.columns)
     }
-    return Registered(exp.to_table(name), columns, key, owner)
 
 
 def _width(raw: Raw) -> int:

@@ -12,12 +12,11 @@ from typing import Literal
 
 from sqlglot import exp
 
-from ..tables.canonical import WORDS
-from ..tables.columns import DAY, DAYS, ColumnType
-from ..tables.domain import Domain
+from ..tables.canonical import NUMBER, WORDS
+from ..tables.columns import ColumnType
+from ..tables.domain import DAY, DAYS, Domain
 from .dialect import Dialect, binary, case, cast, constant, double, number
 
-NUMBER = r"[ \t]*[+-]?([0-9]+(\.[0-9]*)?|\.[0-9]+)([eE][+-]?[0-9]{1,3})?[ \t]*"
 DATE = r"(?s)[0-9]{4}-[0-9]{2}-[0-9]{2}([T ].*)?"
 _EXACT = 1 << 51  # halves of whole numbers below it are doubles
 _CLOCK = r"([01][0-9]|2[0-3]):[0-5][0-9](:[0-5][0-9](\.[0-9]{1,9})?)?"
@@ -110,7 +109,7 @@ def _number(raw: Raw, domain: Domain, d: Dialect) -> exp.Expr:
             assert raw.double is not None
             x = raw.double
         case "text":
-            x = case((d.matches(x, NUMBER), d.try_cast(d.trimmed(x.copy(), " \t"), "DOUBLE")))
+            x = case((d.matches(x, NUMBER.pattern), d.try_cast(d.trimmed(x.copy(), " \t"), "DOUBLE")))
         case "double":
             pass
         case _:

@@ -7,10 +7,10 @@ memory, or, where a folder for copies is given, in files that only the owner can
 
 from __future__ import annotations
 
-import hashlib
 import itertools
 import os
 import threading
+from collections.abc import Mapping
 from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -22,12 +22,13 @@ from ..core.errors import BadData, EngineError
 from ..tables.plan import Plan
 from ..tables.schema import Schema
 from .base import Answer, Engine
+from .bounded_sql import typed
 from .copies import Copies
-from .dialect import TEXT, Typed
-from .duckdb_dialect import DuckDBDialect
-from .duckdb_loading import load, loader, quoted
+from .dialect import TEXT
+from .duckdb_dialect import DuckDBDialect, quoted
+from .duckdb_loading import load, loader
 from .gathering import Columns, gathered
-from .relations import Registered, column
+from .relations import Registered
 from .sources import Source
 from .sql import Statement, statements
 
@@ -67,11 +68,7 @@ class DuckDB(Engine):
         if known is None:
             raise BadData("the table", "data that DuckDB cannot read", "a whole, readable file or table")
         unit = {"BIGINT": 64, "VARCHAR": TEXT}.get(known[0][1]) if known[0][0] == "u" else None
-        columns = {
-            c: Typed(column(f"c{i}"), TEXT if t.domain.kind == "text" else d.bits(t.domain.lower, t.domain.upper))
-            for i, (c, t) in enumerate(schema.columns)
-        }
-        self._tables[schema.name] = Registered(place, columns, key, unit)
+        self._tables[schema.name] = Registered(place, typed(schema, d), key, unit)
         self._prints[schema.name] = source.fingerprint
 
     def _forget(self, name: str) -> None:
@@ -83,8 +80,8 @@ class DuckDB(Engine):
         if copy is not None:
             copy.unlink(missing_ok=True)
 
-    def fingerprint(self) -> str:
-        return hashlib.sha256("\n".join(f"{n} {p}" for n, p in sorted(self._prints.items())).encode()).hexdigest()
+    def _contents(self) -> Mapping[str, str]:
+        return self._prints
 
     def _answer(self, plan: Plan, content: str | None) -> Answer:
         self._check(content)

@@ -65,15 +65,16 @@ class DuckDBDialect(Dialect):
     def label(self, e: exp.Expr, labels: Sequence[str]) -> exp.Expr:
         """By a hash of the labels, if it is one of them: a cast that fails takes a thousand times as long."""
         code = call("ENUM_CODE", exp.TryCast(this=e, to=exp.Var(this=self.enum(labels))))
-        known = exp.Var(this=f"({', '.join(map(_quoted, labels))})")
+        known = exp.Var(this=f"({', '.join(map(quoted, labels))})")
         return case((exp.Paren(this=exp.In(this=e.copy(), field=known)), code))
 
     def enum(self, labels: Sequence[str]) -> str:
         """The type of these texts."""
-        return f"ENUM({', '.join(map(_quoted, labels))})"
+        return f"ENUM({', '.join(map(quoted, labels))})"
 
 
-def _quoted(text: str) -> str:
+def quoted(text: str) -> str:
+    """Text as a literal of SQL: paths, names and labels of the owner's, never an analyst's."""
     return "'" + text.replace("'", "''") + "'"
 
 

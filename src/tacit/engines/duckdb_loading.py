@@ -16,7 +16,7 @@ from ..tables.schema import Schema
 from .bounding import bounded
 from .canonical_sql import canonical, unit
 from .dialect import TEXT, Typed, alias, there
-from .duckdb_dialect import DuckDBDialect, moments, raw
+from .duckdb_dialect import DuckDBDialect, moments, quoted, raw
 from .hash_arrays import Integers, Texts
 from .hash_sql import digit, unit_digit
 from .memory import from_rows, safe, supported
@@ -153,8 +153,3 @@ def _place(way: str, database: duckdb.DuckDBPyConnection, source: Source, schema
 def _literal(path: str) -> str:
     """A path in which nothing is a pattern."""
     return "".join(f"[{c}]" if c in "*?[" else c for c in path)
-
-
-def quoted(text: str) -> str:
-    """Text as a literal of SQL: paths and names of the owner's, never an analyst's."""
-    return "'" + text.replace("'", "''") + "'"

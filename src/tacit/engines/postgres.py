@@ -26,7 +26,7 @@ from ..core.exact import positive
 from ..tables.databases import Database
 from ..tables.plan import Plan
 from ..tables.schema import Schema
-from .base import Answer, Engine
+from .base import Answer, Engine, joint
 from .bounded_sql import bounded, registered
 from .canonical_sql import kinds
 from .gathering import Columns, gathered
@@ -86,11 +86,11 @@ class Postgres(Engine):
     def kinds(self, name: str) -> Mapping[str, str]:
         return self._tables[name].kinds
 
-    def fingerprint(self) -> str:
-        """SHA-256 of what the tables hold now."""
+    def _contents(self) -> Mapping[str, str]:
+        """What the tables hold now."""
         for name, known in self._tables.items():
             self._prints[name] = self._before(known.place, partial(self._look, name))
-        return _print(self._prints)
+        return {name: content for name, (_, content) in self._prints.items()}
 
     def _answer(self, plan: Plan, content: str | None) -> Answer:
         try:
@@ -110,7 +110,7 @@ class Postgres(Engine):
         place = next(iter(self._tables.values())).place
         with connected(place.url, self._milliseconds) as connection:
             found = {name: known.describe(connection) for name, known in self._tables.items()}
-            if content is not None and content != _print({name: self._look(name, connection) for name in found}):
+            if content is not None and content != joint({name: self._look(name, connection)[1] for name in found}):
                 raise EngineError  # this transaction sees another
             names = {f"t{i}": name for i, name in enumerate(self._tables)}
             tables = {name: _registered(self._tables[name], found[name], t) for t, name in names.items()}
@@ -180,7 +180,3 @@ def _column(values: Sequence[Any]) -> Any:
     if any(isinstance(value, str) for value in values):
         return np.ma.MaskedArray(np.array(values, dtype=object), mask)
     return np.ma.MaskedArray(np.array([int(value or 0) for value in values], dtype=np.int64), mask)
-
-
-def _print(seen: Mapping[str, Seen]) -> str:
-    return hashlib.sha256("\n".join(f"{n} {p}" for n, (_, p) in sorted(seen.items())).encode()).hexdigest()

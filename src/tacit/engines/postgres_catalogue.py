@@ -142,15 +142,14 @@ def describe(connection: psycopg.Connection[Any], place: Database, name: str, sc
     alone = kind == "p" or not inherited  # an index says nothing of tables that inherit
     found = {c: Column((type_, enum, mod), unique and alone, equal) for c, type_, enum, mod, _, unique, equal in known}
     readable = {c for c, *_, may, _, _ in known if may}
-    wanted = [c for c in (schema.unit, *(c for c, _ in schema.columns)) if c is not None]
-    for column in wanted:
+    for column in schema.names:
         if column not in found:
             raise BadData("the table", f"no column named {column!r}", "a table with the schema's columns")
         if column not in readable:
             raise EngineUnavailable(place, _REASONS["42501"])
     connection.execute("SELECT set_config('search_path', 'pg_catalog', true)")
     plain = kind in ("r", "m") and not inherited  # others may hold what lives elsewhere
-    return Description((path[0], path[1]), tuple((c, found[c]) for c in wanted), moment if plain else None)
+    return Description((path[0], path[1]), tuple((c, found[c]) for c in schema.names), moment if plain else None)
 
 
 def words(error: psycopg.Error, timeout: float) -> str:

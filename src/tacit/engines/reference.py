@@ -5,7 +5,6 @@ It is written to be read, and to be agreed with; it is slow.
 
 from __future__ import annotations
 
-import hashlib
 import itertools
 from bisect import bisect_right
 from collections import Counter, defaultdict
@@ -15,7 +14,7 @@ from typing import TYPE_CHECKING, TypeVar
 from ..tables.canonical import steps, unit_text
 from ..tables.expression import Expression, Value, meaning
 from ..tables.plan import Histogram, Measure, Plan, Rows, Total, Units
-from ..tables.relation import Derive, Fold, Join, PerUnit, Relation, Scan, Where
+from ..tables.relation import Derive, Fold, Join, PerUnit, Relation, Scan, Where, scans
 from ..tables.schema import Schema
 from .base import Answer, Engine, Integers, integers
 from .keyed_hash import order
@@ -46,8 +45,8 @@ class Reference(Engine):
     def _forget(self, name: str) -> None:
         del self._tables[name], self._prints[name]
 
-    def fingerprint(self) -> str:
-        return hashlib.sha256("\n".join(f"{n} {p}" for n, p in sorted(self._prints.items())).encode()).hexdigest()
+    def _contents(self) -> Mapping[str, str]:
+        return self._prints
 
     def close(self) -> None:
         super().close()
@@ -83,9 +82,7 @@ class Reference(Engine):
 
     def _key(self, relation: Relation) -> str:
         """The key of the first table."""
-        while not isinstance(relation, Scan):
-            relation = relation.left if isinstance(relation, Join) else relation.source  # type: ignore[attr-defined]
-        return self._tables[relation.table][1]
+        return self._tables[next(scans(relation)).table][1]
 
 
 def canonical(raw: Iterable[Mapping[str, object]], schema: Schema) -> Iterator[Owned]:

@@ -11,7 +11,7 @@ import hashlib
 import itertools
 import math
 import os
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -32,7 +32,7 @@ class Source:
     def __init__(self, data: Any, schema: Schema) -> None:
         self.path = Path(data) if isinstance(data, str | os.PathLike) else None
         self._schema = schema
-        self.names = [name for name in (schema.unit, *(name for name, _ in schema.columns)) if name is not None]
+        self.names = list(schema.names)
         self._data = self._rows_or_arrow(data)
         self._seen = self.path and _stat(self.path)
         self.fingerprint = self._hashed()
@@ -140,11 +140,7 @@ class Source:
 
     def _checked(self, present: list[str]) -> list[str]:
         """The names, if those that are needed are there once."""
-        for name in self.names:
-            if sum(name.casefold() == other.casefold() for other in present) != 1 or name not in present:
-                raise BadData(
-                    "the table", f"none, or several, columns named {name!r}", "a table with the schema's columns"
-                )
+        there_once(self.names, present)
         return present
 
     def _meaning(self, row: Mapping[str, object]) -> str:
@@ -167,6 +163,13 @@ class Source:
             with pa.ipc.new_stream(pa.PythonFile(_Sink(digest), "w"), table.schema.remove_metadata()) as stream:
                 stream.write_table(table.replace_schema_metadata())
         return digest.hexdigest()
+
+
+def there_once(names: Iterable[str], present: Collection[str]) -> None:
+    """Refuse data that lack a column, or have another whose name differs in capitals only."""
+    for name in names:
+        if sum(name.casefold() == other.casefold() for other in present) != 1 or name not in present:
+            raise BadData("the table", f"none, or several, columns named {name!r}", "a table with the schema's columns")
 
 
 def _text_or_missing(value: object) -> bool:

@@ -8,7 +8,6 @@ from typing import Any
 
 from sqlglot import exp
 
-from ..core.errors import BadData
 from ..core.randomness import SYSTEM
 from ..tables.databases import Database
 from ..tables.schema import Schema
@@ -17,7 +16,7 @@ from .canonical_sql import Raw, floored
 from .dialect import TEXT, Typed, case, constant, missing
 from .memory import from_rows, moments, supported
 from .relations import column
-from .sources import Source
+from .sources import Source, there_once
 from .spark_dialect import SparkDialect, raw
 from .spark_session import Session
 
@@ -58,12 +57,9 @@ def shared(rows: Frame, own: Session, name: str) -> None:
 def kinds(rows: Frame, source: Source | None, schema: Schema) -> Mapping[str, Raw]:
     """What each column of the schema is."""
     found = {field.name: field.dataType.simpleString() for field in rows.schema.fields}
-    names = [name for name in (schema.unit, *(name for name, _ in schema.columns)) if name is not None]
-    for name in names:
-        if sum(name.casefold() == other.casefold() for other in rows.columns) != 1 or name not in found:
-            raise BadData("the table", f"none, or several, columns named {name!r}", "a table with the schema's columns")
-    columns = {name: exp.column(name, quoted=True) for name in names}
-    out = {name: raw(columns[name], found[name]) for name in names}
+    there_once(schema.names, rows.columns)
+    columns = {name: exp.column(name, quoted=True) for name in schema.names}
+    out = {name: raw(columns[name], found[name]) for name in schema.names}
     match source.kind if source is not None else None:
         case "csv":
             return {n: Raw("text", exp.Nullif(this=r.sql, expression=constant(""))) for n, r in out.items()}

@@ -17,7 +17,7 @@ from dataclasses import dataclass, replace
 from sqlglot import exp
 
 from ..tables.plan import Histogram, Measure, Plan, Rows, Total, Units, reach
-from ..tables.relation import Join, Relation, Scan
+from ..tables.relation import scans
 from .axis import Axis, bin_axis, key_axis
 from .capping import capped
 from .dialect import Dialect, Typed, alias, call, case, cast, clamped, number, there
@@ -67,7 +67,7 @@ class _Builder:
         plan, d = self.plan, self.dialect
         rows = rows_of(plan.relation, Relations(d, self.tables))
         if plan.groups is not None and plan.groups < replace(plan, groups=None).touched and plan.relation.rows > 1:
-            rows = capped(rows, plan.keys, plan.groups, self.tables[first_table(plan.relation)].key, d)
+            rows = capped(rows, plan.keys, plan.groups, self.tables[next(scans(plan.relation)).table].key, d)
         t = Translator(d, rows.columns)
         keys = tuple(None if k.values is None else key_axis(k, t.value(k.expression), d) for k in plan.keys)
         codes = [
@@ -178,10 +178,3 @@ def _bits(m: Total) -> int:
 
 def _places(n: int) -> list[exp.Expr]:
     return [number(i + 1) for i in range(n)]
-
-
-def first_table(relation: Relation) -> str:
-    """The name of the first table of a relation: its key chooses groups."""
-    while not isinstance(relation, Scan):
-        relation = relation.left if isinstance(relation, Join) else relation.source  # type: ignore[attr-defined]
-    return relation.table

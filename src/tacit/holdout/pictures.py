@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from ..core.errors import Missing
 from ..core.exact import Number
+from ..drawing import altair
 from .experiment import Experiment
 from .planning import compare
 
@@ -15,14 +15,6 @@ if TYPE_CHECKING:
 # The colours of Okabe and Ito, which colour-blind eyes tell apart.
 COLOURS = {"training set": "#E69F00", "reported": "#D55E00", "truth": "#0072B2"}
 METHOD_COLOURS = ["#777777", "#000000", "#009E73", "#0072B2", "#D55E00", "#CC79A7"]
-
-
-def _altair() -> Any:
-    try:
-        import altair
-    except ImportError:
-        raise Missing("pictures need the extra `plots`: pip install 'tacit[plots]'") from None
-    return altair
 
 
 def rows(experiment: Experiment) -> list[dict[str, Any]]:
@@ -37,7 +29,7 @@ def rows(experiment: Experiment) -> list[dict[str, Any]]:
 
 def overfitting(experiment: Experiment) -> FacetChart:
     """Accuracy against the number of variables, a panel for each holdout, without signal and with it."""
-    alt, data = _altair(), rows(experiment)
+    alt, data = altair(), rows(experiment)
     methods = list(dict.fromkeys(row["method"] for row in data))
     scale = alt.Scale(domain=list(COLOURS), range=list(COLOURS.values()))
     chart = alt.Chart(alt.Data(values=data), width=200, height=170).mark_line(point=True, strokeWidth=2)
@@ -54,7 +46,7 @@ def overfitting(experiment: Experiment) -> FacetChart:
 
 def widths(n: int, beta: Number = "0.05", *, most: int = 100_000) -> Chart:
     """The promised width against the number of adaptive questions, by every method."""
-    alt, ks = _altair(), sorted({round(10 ** (j / 4)) for j in range(4 * len(str(most)) - 3)})
+    alt, ks = altair(), sorted({round(10 ** (j / 4)) for j in range(4 * len(str(most)) - 3)})
     plans = [plan for plan in compare(n, [k for k in ks if k <= most], beta) if plan.width < 1]
     names = list(dict.fromkeys(plan.method for plan in plans))
     data = [{"method": p.method, "questions": p.questions, "width": p.width} for p in plans]

@@ -21,16 +21,14 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import ndtri
 
 from ..composition import hoeffding_inverse, rho_for
 from ..core.errors import BadParameter
-from ..core.exact import Number, probability, whole
+from ..core.exact import Floats, Number, probability, whole
 from ..core.search import least_whole
 from . import histories, transfer
 
-Floats = NDArray[np.float64]
 MOST = 1 << 40  # questions
 _ORDERS: list[float] = np.geomspace(0.3, 1e6, 100).tolist()
 _SHARES: Floats = 10.0 ** (-np.arange(2, 49) / 4)  # of beta, for noise and for delta

@@ -53,8 +53,7 @@ from fractions import Fraction
 
 from ..composition import hoeffding
 from ..core.errors import BadParameter
-from ..core.exact import Number, positive, probability, rational, up, whole
-from ..core.loss import ULPS
+from ..core.exact import FEW_ULPS, Number, positive, probability, rational, up, whole
 
 NOTES_WIDTH = 6  # epsilons
 NOTES_DELTA = 4  # delta / epsilon so many times
@@ -87,7 +86,7 @@ class Transferred:
 def expected(epsilon: Number, delta: Number = 0, samples: int = 1) -> float:
     """e^epsilon - 1 + T delta, at least the mean of q(S_t) - q(P) of a private choice from T samples."""
     e, d, t = _loss(epsilon), _slack("delta", delta), whole("samples", samples)
-    return (math.expm1(up(e)) + up(t * d)) * ULPS
+    return (math.expm1(up(e)) + up(t * d)) * FEW_ULPS
 
 
 def monitor(width: Number, epsilon: Number, delta: Number, n: int) -> float:
@@ -98,11 +97,11 @@ def monitor(width: Number, epsilon: Number, delta: Number, n: int) -> float:
         choice = base * 2 ** (j / 8)
         for i in range(121):
             t = round(2 ** (i / 3))
-            right = (2 * math.log(2 * t) / (choice * n) + math.expm1(e + choice) + t * d) * ULPS
+            right = (2 * math.log(2 * t) / (choice * n) + math.expm1(e + choice) + t * d) * FEW_ULPS
             if right >= a:
                 break  # it grows with T
             best = min(best, -math.expm1(math.log1p(-right / a) / t))
-    return min(1.0, best * ULPS)
+    return min(1.0, best * FEW_ULPS)
 
 
 def notes(epsilon: Number, delta: Number, n: int, *, alpha: Number = 0, beta: Number = 0) -> Transferred:
@@ -126,7 +125,7 @@ def bassily(epsilon: Number, delta: Number, n: int, *, alpha: Number = 0, beta: 
         raise BadParameter("epsilon", epsilon, "below 1/3")
     if d >= BASSILY_SHARE * e:
         raise BadParameter("delta", delta, f"below epsilon / 4, which is {float(e / 4):g}")
-    least = math.ceil(math.log(4 * e / d) / e**2 * ULPS)
+    least = math.ceil(math.log(4 * e / d) / e**2 * FEW_ULPS)
     if n < least:
         raise BadParameter("n", n, f"at least ln(4 epsilon/delta)/epsilon^2, which is {least}")
     width = _slack("alpha", alpha) + BASSILY_WIDTH * e
@@ -149,7 +148,7 @@ def jung(
     """
     e, x, a, b = _loss(epsilon), _slack("delta", delta), _slack("alpha", alpha), _slack("beta", beta)
     posterior, private = positive("c", c) if b else _slack("c", c), positive("d", d) if x else _slack("d", d)
-    drift = Fraction(math.expm1(up(e)) * ULPS)
+    drift = Fraction(math.expm1(up(e)) * FEW_ULPS)
     if spread is None:
         width = a + drift + posterior + JUNG_SLACK * private
     else:
@@ -165,8 +164,8 @@ def jung_slack(beta: Number, delta: Number, failure: Number) -> tuple[float, flo
     c + 2 d is then (sqrt(beta) + sqrt(2 delta))^2 / failure.
     """
     b, x, p = (float(_slack("beta", beta)), float(_slack("delta", delta)), float(probability("failure", failure)))
-    r = (math.sqrt(b) + math.sqrt(2 * x)) / p * ULPS
-    return math.sqrt(b) * r * ULPS, math.sqrt(x / 2) * r * ULPS
+    r = (math.sqrt(b) + math.sqrt(2 * x)) / p * FEW_ULPS
+    return math.sqrt(b) * r * FEW_ULPS, math.sqrt(x / 2) * r * FEW_ULPS
 
 
 def jung_at(failure: Number, epsilon: Number, delta: Number = 0, *, alpha: Number = 0, beta: Number = 0) -> Transferred:
@@ -191,7 +190,7 @@ def thresholdout(tau: Number, questions: int, exceptions: int, beta: Number, n: 
     t, m, b = positive("tau", tau), whole("questions", questions), probability("beta", beta)
     sigma = float(t) / (THRESHOLDOUT_RATE * math.log(4 * m / b))
     epsilon = 2 * whole("exceptions", exceptions) / (sigma * whole("n", n))
-    return Thresholdout(float(THRESHOLD_SHARE * t), sigma, epsilon * ULPS)
+    return Thresholdout(float(THRESHOLD_SHARE * t), sigma, epsilon * FEW_ULPS)
 
 
 def _in_notes(epsilon: Number, delta: Number, n: int) -> tuple[Fraction, Fraction, int]:

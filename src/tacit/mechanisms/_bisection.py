@@ -99,7 +99,7 @@ def _between(noise: Laplace, first: int | None, last: int | None) -> float:
         return -math.expm1(-length / float(noise.scale)) * noise.at_least(first)
     if last is not None and last < 0:
         return _between(noise, -last, None if first is None else -first)
-    ends = (None if last is None else last, None if first is None else -first)
+    ends = (last, None if first is None else -first)
     return noise.mass(0) + sum(_between(noise, 1, end) for end in ends)
 
 

@@ -22,9 +22,8 @@ from statistics import NormalDist
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
-Floats = NDArray[np.float64]
+from ..core.exact import Floats
 
 _TILTS: Floats = np.geomspace(2.0**-16, 2.0**9, 2000)
 _OUTWARD = 1 + 2.0**-32  # psi loses 2^-52 / t to rounding

@@ -23,12 +23,12 @@ from numpy.typing import NDArray
 from ..core import law
 from ..core.distance import Distance
 from ..core.errors import BadData, BadParameter
-from ..core.exact import Number, positive, probability, rational, reals, whole
+from ..core.exact import Floats, Number, positive, probability, rational, reals, whole
 from ..core.loss import Loss, Pure
 from ..core.mechanism import Mechanism, epsilon_for
 from ..core.randomness import Source
 from ..core.search import least_whole
-from ._deviation import Chances, Floats, hoeffding, shares
+from ._deviation import Chances, hoeffding, shares
 from ._grid import as_array
 
 Answers = int | bool | NDArray[Any]

@@ -41,6 +41,15 @@ def distance_in_steps(d: Distance[Any], grid: Fraction | None) -> Distance[Any]:
     return d
 
 
+def most_steps(d: Distance[Any], grid: Fraction | None, what: str) -> int:
+    """How far one number may move, once it is rounded: linf in steps of the grid; `what` the numbers are called."""
+    if grid is None and d.linf.denominator != 1:
+        raise BadParameter("distance", d.linf, f"whole for integer {what}; for reals give the mechanism a grid")
+    if grid is not None and d.l0 is None:
+        raise BadParameter("distance", d, "one that says how many coordinates move (l0), to be put on a grid")
+    return math.ceil(d.linf / (grid or 1))
+
+
 def as_array(name: str, x: object) -> NDArray[Any]:
     """Private values as an array, of whatever dtype NumPy finds."""
     if isinstance(x, np.ma.MaskedArray):

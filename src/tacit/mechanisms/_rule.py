@@ -13,7 +13,7 @@ from ..core.errors import BadParameter
 from ..core.exact import Number, positive
 from ..core.loss import Pure
 from ..core.randomness import Source
-from ..core.search import least_whole
+from ..core.search import greatest_positive, least_whole
 
 Gaps = NDArray[np.int64]
 Masses = NDArray[np.float64]
@@ -73,11 +73,8 @@ def share(atom: type[Pure], epsilon: Number | None, rho: Number | None, times: i
     if epsilon is not None:
         return positive("epsilon", epsilon) / times
     most = positive("rho", 0 if rho is None else rho, _LARGEST)
-    low, high = 0.0, 1.0
-    while times * atom(Fraction(high)).concentrated() <= most:
-        low, high = high, 2 * high
-    while high - low > high * 2.0**-40:
-        middle = (low + high) / 2
-        good = times * atom(Fraction(middle)).concentrated() <= most
-        low, high = (middle, high) if good else (low, middle)
-    return positive("rho", Fraction(low))
+
+    def within(each: float) -> bool:
+        return times * atom(Fraction(each)).concentrated() <= most
+
+    return Fraction(greatest_positive(within, floor=0.0, precision=2.0**-40))

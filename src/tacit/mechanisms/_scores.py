@@ -8,7 +8,6 @@ to a count does; one who is substituted moves them both ways.  Ranges add up ove
 
 from __future__ import annotations
 
-import math
 from abc import abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -25,7 +24,7 @@ from ..core.errors import BadData, BadParameter
 from ..core.exact import Number, flag, positive, up, whole
 from ..core.loss import Loss
 from ..core.mechanism import Mechanism
-from ._grid import as_array, power_of_two, steps
+from ._grid import as_array, most_steps, power_of_two, steps
 from ._rule import Gaps, Rule, share
 
 Scores = Sequence[int] | Sequence[float] | NDArray[Any]
@@ -98,11 +97,7 @@ class Selection(Mechanism[Scores, Y]):
         ceil(r) + 1; but ceil(r) if all moves lie in [0, r], as those of one monotone unit do.
         """
         d = self.sensitivity if by is None else by
-        if self.grid is None and d.linf.denominator != 1:
-            raise BadParameter("distance", d.linf, "whole for integer scores; for reals give the mechanism a grid")
-        if self.grid is not None and d.l0 is None:
-            raise BadParameter("distance", d, "one that says how many coordinates move (l0), to be put on a grid")
-        most = math.ceil(d.linf / (self.grid or 1))
+        most = most_steps(d, self.grid, "scores")
         if self.motion == "free" or (self.motion == "monotone" and isinstance(d.relation, Substitute)):
             return 2 * most
         one_unit = self.motion == "monotone" and d == self.sensitivity

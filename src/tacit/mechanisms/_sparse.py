@@ -31,7 +31,7 @@ from ..core.interactive import A, Interactive
 from ..core.law import Finite
 from ..core.mechanism import Y
 from ..core.randomness import Source
-from ._grid import LARGEST, as_array, power_of_two, steps
+from ._grid import LARGEST, as_array, most_steps, power_of_two, steps
 from ._sparse_error import error_in_steps
 from ._sparse_noise import Integers, Masses, Noise
 
@@ -132,11 +132,7 @@ class Comparisons(Interactive[Stream, Y, State, int | float, A]):
     def shifts(self, by: Number | Distance[Any] | None = None) -> tuple[Distance[Any], int, int]:
         """A distance, and how far it shifts the noise on the threshold and on each TOP, in steps of the grid."""
         d = self.sensitivity if by is None else read_distance(by, zero=True)
-        if self.grid is None and d.linf.denominator != 1:
-            raise BadParameter("distance", d.linf, "whole for integer values; for reals give the mechanism a grid")
-        if self.grid is not None and d.l0 is None:
-            raise BadParameter("distance", d, "one that says how many coordinates move (l0), to be put on a grid")
-        most = math.ceil(d.linf / (self.grid or 1))
+        most = most_steps(d, self.grid, "values")
         if not self.monotone or isinstance(d.relation, Substitute):
             return d, most, 2 * most
         apart = self.grid is not None and most > 0 and d != self.sensitivity
@@ -183,10 +179,14 @@ class Comparisons(Interactive[Stream, Y, State, int | float, A]):
 
     def transcripts(self, values: Stream) -> dict[Any, float]:
         """The law of the transcript."""
+        bars, masses = self.bars()
+        return transcripts(masses, bars, self.query_noise, self.steps(values).tolist(), self.count)
+
+    def bars(self) -> tuple[Integers, Masses]:
+        """Where the noisy threshold may be, in steps of the grid, and the probability of each place."""
         low, high = self.bar_noise.reach(_TAIL)
         z = np.arange(low, high + 1)
-        bars = z + (self._level + self._shift)
-        return transcripts(self.bar_noise.mass(z), bars, self.query_noise, self.steps(values).tolist(), self.count)
+        return z + (self._level + self._shift), self.bar_noise.mass(z)
 
     def error(self, beta: Number = 0.05, queries: int | None = None) -> float:
         """Over so many queries no TOP is further than this below the threshold, and no other further above it."""

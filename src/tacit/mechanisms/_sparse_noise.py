@@ -67,7 +67,7 @@ class OneSided:
         return 0, law.Geometric(self.scale).reach(tail)
 
     def draw(self, source: Source, n: int | None = None) -> Any:
-        return sample.geometric(self.scale, source) if n is None else sample.geometric(self.scale, source, n)
+        return sample.geometric(self.scale, source, n)
 
 
 @dataclass(frozen=True)
@@ -96,7 +96,7 @@ class TwoSided:
         return -end, end
 
     def draw(self, source: Source, n: int | None = None) -> Any:
-        return sample.laplace(self.scale, source) if n is None else sample.laplace(self.scale, source, n)
+        return sample.laplace(self.scale, source, n)
 
 
 @dataclass(frozen=True)
@@ -135,4 +135,4 @@ class Normal:
         return -end, end
 
     def draw(self, source: Source, n: int | None = None) -> Any:
-        return sample.gaussian(self.sigma2, source) if n is None else sample.gaussian(self.sigma2, source, n)
+        return sample.gaussian(self.sigma2, source, n)

@@ -20,8 +20,7 @@ from typing import Any
 import numpy as np
 
 from ..core.errors import BadParameter
-from ..core.exact import Number, reals, whole
-from ._deviation import Floats
+from ..core.exact import Floats, Number, reals, whole
 from ._frequency import FrequencyOracle
 from .hadamard_response import HadamardResponse
 from .randomized_response import RandomizedResponse
@@ -49,7 +48,7 @@ def _variance(oracle: FrequencyOracle) -> float:
 def project_to_simplex(estimates: Any) -> Floats:
     """The nearest frequencies that are at least 0 and add up to 1: all less one number, or 0 if that is more."""
     v = reals("estimates", estimates)
-    if v.ndim != 1 or not v.size or not np.isfinite(v).all():
+    if v.ndim != 1 or not v.size:
         raise BadParameter("estimates", f"shape {v.shape}", "one finite number for each category")
     return nearest_shares(v)
 

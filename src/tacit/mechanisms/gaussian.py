@@ -65,25 +65,13 @@ class Gaussian(Additive):
             raise BadParameter("parameters", given, "one of rho, sigma, or epsilon together with delta")
         unit = (self.grid or Fraction(1)) ** 2
         if rho is not None:
-            self._set(self.moves(None).l2_squared / (2 * positive("rho", rho)) * unit)
+            sigma2 = self.moves(None).l2_squared / (2 * positive("rho", rho)) * unit
         elif sigma is not None:
-            self._set(positive("sigma", sigma) ** 2)
+            sigma2 = positive("sigma", sigma) ** 2
         elif epsilon is not None and delta is not None:
-            self._calibrate(positive("epsilon", epsilon), probability("delta", delta), unit)
-
-    def _set(self, sigma2: Fraction) -> None:
+            sigma2 = unit * _calibrated(positive("epsilon", epsilon), probability("delta", delta), self.moves(None))
         object.__setattr__(self, "sigma2", sigma2)
-        self.__dict__.pop("_step_variance", None)
-        positive("sigma^2 in steps of the grid", self._step_variance, LARGEST_VARIANCE)
-
-    def _calibrate(self, epsilon: Fraction, delta: Fraction, unit: Fraction) -> None:
-        """The least sigma, to a relative 2^-20 and never below, at which the loss is at most (epsilon, delta)."""
-
-        def good(sigma: float) -> bool:
-            self._set(Fraction(sigma) ** 2 * unit)
-            return self.loss().epsilon(delta) <= epsilon
-
-        good(least_positive(good, max(1.0, float(self.moves(None).linf)), floor=2.0**-20, precision=2.0**-20))
+        _drawable(self._step_variance)
 
     @cached_property
     def _step_variance(self) -> Fraction:
@@ -98,16 +86,10 @@ class Gaussian(Additive):
         return laws.Gaussian(self._step_variance, centre)
 
     def draw(self, source: Source, n: int | None) -> Any:
-        return sample.gaussian(self._step_variance, source, *([] if n is None else [n]))
+        return sample.gaussian(self._step_variance, source, n)
 
     def loss(self, distance: Number | Distance[Any] | None = None) -> Loss:
-        d = self.moves(distance)
-        rho = d.l2_squared / (2 * self._step_variance)
-        if not rho:
-            return Loss({}, d.relation)
-        if d.l0 == 1:
-            return Loss({DiscreteGaussianNoise(rho, math.ceil(d.linf), self._step_variance): 1}, d.relation)
-        return Loss({DiscreteGaussianVector(rho, self._step_variance, d.coordinates): 1}, d.relation)
+        return _loss_at(self._step_variance, self.moves(distance))
 
     def classical_error(self, beta: Number = 0.05, size: int = 1) -> float:
         """sigma sqrt(2 ln(2 k / beta))."""
@@ -121,3 +103,26 @@ class Gaussian(Additive):
         yield Example(cls(epsilon=1, delta="1e-6"), 0, 1, 1)
         yield Example(cls(rho="0.5", sensitivity=2), np.array([3, 5]), np.array([4, 4]), 2, {"size": 2})
         yield Example(cls(rho="0.5", sensitivity="0.3", grid="0.25"), 0.12, 0.42, "0.3")
+
+
+def _drawable(variance: Fraction) -> Fraction:
+    return positive("sigma^2 in steps of the grid", variance, LARGEST_VARIANCE)
+
+
+def _loss_at(variance: Fraction, d: Distance[Any]) -> Loss:
+    """What a variance and a distance cost, both in steps of the grid."""
+    rho = d.l2_squared / (2 * variance)
+    if not rho:
+        return Loss({}, d.relation)
+    if d.l0 == 1:
+        return Loss({DiscreteGaussianNoise(rho, math.ceil(d.linf), variance): 1}, d.relation)
+    return Loss({DiscreteGaussianVector(rho, variance, d.coordinates): 1}, d.relation)
+
+
+def _calibrated(epsilon: Fraction, delta: Fraction, d: Distance[Any]) -> Fraction:
+    """The least variance at which the loss is at most (epsilon, delta): sigma to a relative 2^-20 and never below."""
+
+    def good(sigma: float) -> bool:
+        return _loss_at(_drawable(Fraction(sigma) ** 2), d).epsilon(delta) <= epsilon
+
+    return Fraction(least_positive(good, max(1.0, float(d.linf)), floor=2.0**-20, precision=2.0**-20)) ** 2

@@ -34,7 +34,7 @@ from typing import Any
 
 from ..core.distance import Distance
 from ..core.errors import BadData, BadParameter
-from ..core.exact import Number, positive, probability, whole
+from ..core.exact import FEW_ULPS, Number, positive, probability, whole
 from ..core.loss import Atom, Loss
 from ..core.mechanism import Example
 from ..core.search import least_positive
@@ -42,7 +42,7 @@ from ._sparse import State, Stream, TellsWhich
 from ._sparse_noise import Integers, Normal
 
 LARGEST_VARIANCE = Fraction(1 << 100)
-_ULPS = 1 + 2.0**-50
+Variances = tuple[Fraction, Fraction]  # of the threshold and of a query, in steps of the grid
 
 
 @dataclass(frozen=True)
@@ -55,11 +55,11 @@ class Transcripts(Atom):
     def concentrated(self) -> float:
         """rho + 2 sqrt(rho ln N), the bound of the best order."""
         rho = float(self.rho)
-        return (rho + 2 * math.sqrt(rho * math.log(self.outcomes))) * _ULPS
+        return (rho + 2 * math.sqrt(rho * math.log(self.outcomes))) * FEW_ULPS
 
     def bound(self, order: float) -> float:
         """order rho + ln N / (order - 1)."""
-        return (order * float(self.rho) + math.log(self.outcomes) / (order - 1)) * _ULPS
+        return (order * float(self.rho) + math.log(self.outcomes) / (order - 1)) * FEW_ULPS
 
     def renyi(self, order: float) -> float:
         """The bound of this order, or of a larger one if that is less."""
@@ -100,34 +100,35 @@ class GaussianSparse(TellsWhich):
             queries=queries,
             monotone=monotone,
         )
+        unit = (self.grid or Fraction(1)) ** 2
         if sigma_threshold is not None and sigma_query is not None and epsilon is None and delta is None:
-            self._set(positive("sigma_threshold", sigma_threshold) ** 2, positive("sigma_query", sigma_query) ** 2)
+            sigmas = positive("sigma_threshold", sigma_threshold), positive("sigma_query", sigma_query)
+            variances = _drawable(sigmas[0] ** 2 / unit, sigmas[1] ** 2 / unit)
         elif epsilon is not None and delta is not None and sigma_threshold is None and sigma_query is None:
-            self._calibrate(positive("epsilon", epsilon), probability("delta", delta))
+            variances = self._calibrated(positive("epsilon", epsilon), probability("delta", delta))
         else:
             raise BadParameter("parameters", "others", "sigma_threshold and sigma_query, or epsilon and delta")
-
-    def _set(self, sigma2_threshold: Fraction, sigma2_query: Fraction) -> None:
-        object.__setattr__(self, "sigma2_threshold", sigma2_threshold)
-        object.__setattr__(self, "sigma2_query", sigma2_query)
-        for sigma2 in self._step_variances:
-            positive("sigma^2 in steps of the grid", sigma2, within=LARGEST_VARIANCE)
+        object.__setattr__(self, "sigma2_threshold", variances[0] * unit)
+        object.__setattr__(self, "sigma2_query", variances[1] * unit)
 
     @property
-    def _step_variances(self) -> tuple[Fraction, Fraction]:
+    def _step_variances(self) -> Variances:
         unit = (self.grid or Fraction(1)) ** 2
         return self.sigma2_threshold / unit, self.sigma2_query / unit
 
-    def _calibrate(self, epsilon: Fraction, delta: Fraction) -> None:
+    def _calibrated(self, epsilon: Fraction, delta: Fraction) -> Variances:
         """The least sigmas, to a relative 2^-20 and never below, at which the loss is at most (epsilon, delta)."""
         ratio = Fraction(round(1024 * self.folds * math.sqrt(self.count)), 1024)
-        unit = self.shifts()[1] * (self.grid or Fraction(1))
+        shifts = self.shifts()
+
+        def at(sigma: float) -> Variances:
+            on_threshold = (Fraction(sigma) * shifts[1]) ** 2
+            return _drawable(on_threshold, on_threshold * ratio)
 
         def good(sigma: float) -> bool:
-            self._set((Fraction(sigma) * unit) ** 2, (Fraction(sigma) * unit) ** 2 * ratio)
-            return self.loss().epsilon(delta) <= epsilon
+            return self._loss_at(at(sigma), *shifts).epsilon(delta) <= epsilon
 
-        good(least_positive(good, floor=2.0**-20, precision=2.0**-20))
+        return at(least_positive(good, floor=2.0**-20, precision=2.0**-20))
 
     @cached_property
     def bar_noise(self) -> Normal:
@@ -147,8 +148,11 @@ class GaussianSparse(TellsWhich):
         return total
 
     def loss(self, distance: Number | Distance[Any] | None = None) -> Loss:
-        d, most, top = self.shifts(distance)
-        on_threshold, on_query = self._step_variances
+        return self._loss_at(self._step_variances, *self.shifts(distance))
+
+    def _loss_at(self, variances: Variances, d: Distance[Any], most: int, top: int) -> Loss:
+        """What these variances cost at a distance, all in steps of the grid."""
+        on_threshold, on_query = variances
         rho = most**2 / (2 * on_threshold) + self.count * top**2 / (2 * on_query)
         return Loss({Transcripts(rho, self.outcomes): 1} if rho else {}, d.relation)
 
@@ -182,3 +186,9 @@ class GaussianSparse(TellsWhich):
         yield Example(same_way, (0, 0, 0, 0, 2), (1, 1, 1, 1, 2), 1)
         fine = cls(threshold="0.6", queries=3, sigma_threshold="0.5", sigma_query=1, sensitivity="0.3", grid="0.25")
         yield Example(fine, (0.1, 0.1, 0.7), (0.4, 0.4, 0.4), "0.3")
+
+
+def _drawable(on_threshold: Fraction, on_query: Fraction) -> Variances:
+    for variance in (on_threshold, on_query):
+        positive("sigma^2 in steps of the grid", variance, within=LARGEST_VARIANCE)
+    return on_threshold, on_query

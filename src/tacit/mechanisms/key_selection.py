@@ -38,8 +38,8 @@ from ..core.atoms import Approximate, ApproximateConcentrated
 from ..core.distance import ADD_REMOVE, Distance
 from ..core.distance import distance as read_distance
 from ..core.errors import BadData, BadParameter
-from ..core.exact import Number, probability, whole
-from ..core.loss import TINY, Loss
+from ..core.exact import TINY, Number, probability, whole
+from ..core.loss import Loss
 from ..core.mechanism import Example, Mechanism
 from ..core.randomness import Source
 from ..core.search import least_whole

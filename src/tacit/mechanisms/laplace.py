@@ -73,7 +73,7 @@ class Laplace(Additive):
         return laws.Laplace(self._step_scale, centre)
 
     def draw(self, source: Source, n: int | None) -> Any:
-        return sample.laplace(self._step_scale, source, *([] if n is None else [n]))
+        return sample.laplace(self._step_scale, source, n)
 
     def loss(self, distance: Number | Distance[Any] | None = None) -> Loss:
         d = self.moves(distance)

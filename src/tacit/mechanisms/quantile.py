@@ -193,9 +193,10 @@ class Quantiles(Mechanism[Counts, Cells]):
         return len(self.tree) + sum(node.inner for node in self.tree)
 
     def _cells(self, cells: int | None) -> int:
-        if cells is None and self.cells is None:
+        known = self.cells if cells is None else cells
+        if known is None:
             raise BadParameter("cells", None, "given here, or when the mechanism is made")
-        return whole("cells", self.cells or 0 if cells is None else cells)
+        return whole("cells", known)
 
     def miss(self, x: Counts, y: Cells) -> float:
         below = cumulated(x, self.cells).tolist()

@@ -6,10 +6,10 @@ none is drawn, and the title says how near it is.
 
 from __future__ import annotations
 
-import importlib
 from typing import TYPE_CHECKING, Any
 
-from ..core.errors import BadParameter, BadQuestion, Missing
+from ..core.errors import BadParameter, BadQuestion
+from ..drawing import altair
 from ..tables.kinds import of_query
 from ..tables.outputs import Released, released
 from ..tables.query import Query
@@ -25,10 +25,7 @@ _BAR, _WHISKER = "#56B4E9", "#000000"
 
 def release_bars(release: Release, name: str | None = None) -> TopLevelMixin:
     """One column of numbers (the first that is not exact, unless told) against the keys."""
-    try:
-        alt: Any = importlib.import_module("altair")
-    except ImportError:
-        raise Missing("pictures need the extra `plots`: pip install 'tacit[plots]'") from None
+    alt = altair()
     columns, shown, drawn = release.columns, _labels(release.query), drawable(release.query)
     if name is not None and name not in drawn:
         raise BadParameter("name", name, f"a column of numbers, one of {', '.join(drawn)}")

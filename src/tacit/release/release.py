@@ -92,9 +92,12 @@ class Release:
         """
         known, told = dict(self.recipes), self.revised
         given: Any = values
-        for name, new in given.items() if isinstance(given, Mapping) else [("values", given)]:
+        allowed = f"{self._rows} whole numbers, for one of {', '.join(known)}"
+        if not isinstance(given, Mapping):
+            raise BadParameter("values", given, allowed)
+        for name, new in given.items():
             if name not in known or not isinstance(new, Sequence | np.ndarray) or len(new) != self._rows:
-                raise BadParameter(name, new, f"{self._rows} whole numbers, for one of {', '.join(known)}")
+                raise BadParameter(name, new, allowed)
             told = (*told, (name, why, tuple(whole(name, value, -(1 << 62)) for value in new)))
         return replace(self, revised=told)
 

@@ -33,7 +33,7 @@ from .grids import NARROWER, checked, constant
 from .logic import and_, between, case, coalesce, compare, is_in, is_missing, like, not_, or_
 from .lookups import keys, lookup
 from .outputs import Output
-from .relation import Derive, Fold, Join, Relation, Scan
+from .relation import Derive, Fold, Join, Relation, scans
 from .relation import fold as unchecked_fold
 
 __all__ = [
@@ -110,7 +110,7 @@ def fold(how: Literal["count", "sum", "min", "max"], relation: Relation, a: Expr
 
 def join(left: Relation, right: Relation) -> Join:
     """Pairs of rows of the same unit; a column of the right whose name is taken is called by its table and its name."""
-    taken, prefix = left.columns, _table(right)
+    taken, prefix = left.columns, next(scans(right)).table
     named = {name: f"{prefix}_{name}" if name in taken else name for name in right.columns}
     if len({*taken, *named.values()}) < len(taken) + len(named):
         raise BadQuestion("columns of the joined tables have the same names; rename them first")
@@ -123,13 +123,6 @@ def join(left: Relation, right: Relation) -> Join:
             " first, or lower `rows` in the schema"
         )
     return pairs
-
-
-def _table(relation: Relation) -> str:
-    """The table whose rows come first."""
-    while not isinstance(relation, Scan):
-        relation = relation.left if isinstance(relation, Join) else relation.source  # type: ignore[attr-defined]
-    return relation.table
 
 
 def moderate(e: Tree) -> Tree:

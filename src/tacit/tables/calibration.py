@@ -24,6 +24,7 @@ from ..core.errors import BadParameter, Refused
 from ..core.exact import Number
 from ..core.loss import BoundedRange, Pure
 from ..core.mechanism import Mechanism
+from ..core.search import greatest_positive
 from ..mechanisms import Gaussian, IndependentQuantiles, KeySelection, Laplace, Quantiles, TopK
 from .measures import Compiled
 from .plan import Histogram, Measure
@@ -128,16 +129,12 @@ def pure(currency: Currency, amount: Fraction, atom: type[Pure] = Pure, times: i
     each = amount / times
     if isinstance(currency, Epsilon):
         return each
-    low, high = 0.0, 1.0
-    while high < 2.0**60 and currency.of(atom(Fraction(high))) <= each:
-        low, high = high, 2 * high
-    for _ in range(200):
-        if low > 0 and high - low <= high * 2.0**-44:
-            break
-        middle = (low + high) / 2 if low else high / 16
-        good = currency.of(atom(Fraction(middle))) <= each
-        low, high = (middle, high) if good else (low, middle)
-    return tidy(Fraction(low)) if low else None
+
+    def within(epsilon: float) -> bool:
+        return currency.of(atom(Fraction(epsilon))) <= each
+
+    found = greatest_positive(within, floor=2.0**-800, ceiling=2.0**60, precision=2.0**-44, fall=16)
+    return tidy(Fraction(found)) if found else None
 
 
 def concentrated(currency: Currency, amount: Fraction) -> Fraction | None:

@@ -30,8 +30,8 @@ from fractions import Fraction
 
 import numpy as np
 
-from .columns import DAY, ColumnType
-from .domain import EPOCH, Domain
+from .columns import ColumnType
+from .domain import DAY, EPOCH, Domain
 from .expression import Value
 
 NUMBER = re.compile(r"[ \t]*[+-]?([0-9]+(\.[0-9]*)?|\.[0-9]+)([eE][+-]?[0-9]{1,3})?[ \t]*")

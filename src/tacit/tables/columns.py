@@ -17,7 +17,7 @@ from typing import Any, Literal, cast, get_args
 
 from ..core.errors import BadParameter, BadSchema
 from ..core.exact import rational
-from .domain import BOOLEAN, EPOCH, TEXT, WIDEST, Domain, category, number
+from .domain import BOOLEAN, DAY, DAYS, EPOCH, TEXT, WIDEST, Domain, category, number
 
 Type = Literal["integer", "real", "boolean", "category", "date", "timestamp", "text"]
 
@@ -27,8 +27,6 @@ EXACT = 1 << 52  # steps: a double within them has halves
 STEPS = 1 << 30  # between the bounds of a real, or up to twice as many, unless its grid is declared: they fit 32 bits
 FINE = Fraction(1, 1 << 10)  # the grid of a real without bounds
 FINEST, COARSEST = Fraction(1, 1 << 256), Fraction(1 << 256)
-DAY = 86400
-DAYS = (datetime.date.min - EPOCH).days, (datetime.date.max - EPOCH).days
 SECONDS = DAYS[0] * DAY, DAYS[1] * DAY + DAY - 1
 MOST_LABELS = 10**6
 

@@ -15,16 +15,15 @@ from typing import cast as typed
 
 from ..core.errors import BadQuestion
 from .arithmetic import add, modulo, multiply, quotient, round_to
-from .canonical import NUMBER
-from .domain import BOOLEAN, EPOCH, Domain, number
+from .canonical import NUMBER, WORDS
+from .domain import BOOLEAN, DAY, DAYS, EPOCH, Domain, number
 from .expression import DatePart, Expression, Lookup, Part, part
-from .grids import DAY, FIRST, LAST, absent, constant, converted, folded, scaled, shaped
+from .grids import absent, constant, converted, folded, scaled, shaped
 from .logic import compare, not_
 from .lookups import lookup
 
 RANGES = {"quarter": (1, 4), "month": (1, 12), "day": (1, 31), "weekday": (1, 7)}
 CLOCK = {"hour": (3600, 24), "minute": (60, 60), "second": (1, 60)}
-Cut = OneOf["second", "minute", "hour", "day", "week", "month", "quarter", "year"]
 To = OneOf["integer", "real", "boolean", "category", "date", "timestamp", "text"]
 
 
@@ -92,7 +91,7 @@ def _day(a: Expression) -> Expression:
 
 
 def _years(domain: Domain) -> range:
-    ends = (EPOCH + datetime.timedelta(days=min(max(day, FIRST), LAST)) for day in (domain.lower, domain.upper))
+    ends = (EPOCH + datetime.timedelta(days=min(max(day, DAYS[0]), DAYS[1])) for day in (domain.lower, domain.upper))
     first, last = (part("year", day) for day in ends)
     return range(first, last + 1)
 
@@ -116,17 +115,8 @@ def cast(a: Expression, to: To) -> Expression:
         case "boolean" if kind == "number":
             return not_(compare("=", a, constant(0)))
         case "boolean" if kind == "category":
-            words = {
-                "true": True,
-                "t": True,
-                "yes": True,
-                "1": True,
-                "false": False,
-                "f": False,
-                "no": False,
-                "0": False,
-            }
-            return shaped(lookup(a, {x: words[x.lower()] for x in a.domain.labels if x.lower() in words}), BOOLEAN)
+            known = {x: WORDS[x.lower()] == 1 for x in a.domain.labels if x.lower() in WORDS}
+            return shaped(lookup(a, known), BOOLEAN)
         case "integer" | "real" if kind in ("number", "boolean", "category"):
             if kind == "boolean":
                 return shaped(a, number(0, 1))

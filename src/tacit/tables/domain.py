@@ -17,6 +17,8 @@ Label = str | int | bool | float | datetime.date | datetime.datetime
 
 WIDEST = 1 << 62  # steps: what is added to or compared with them stays within 64 bits
 EPOCH = datetime.date(1970, 1, 1)
+DAYS = (datetime.date.min - EPOCH).days, (datetime.date.max - EPOCH).days  # the first and the last of the calendar
+DAY = 86400  # seconds
 
 
 @dataclass(frozen=True)

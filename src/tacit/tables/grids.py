@@ -15,11 +15,9 @@ from fractions import Fraction
 
 from ..core.errors import BadParameter, BadQuestion
 from ..core.exact import rational
-from .domain import BOOLEAN, EPOCH, TEXT, WIDEST, Domain, category, number
+from .domain import BOOLEAN, DAY, DAYS, EPOCH, TEXT, WIDEST, Domain, category, number
 from .expression import Add, And, Column, Constant, Expression, Lookup, Multiply, Or, Value, meaning
 
-DAY = 86_400
-FIRST, LAST = (datetime.date.min - EPOCH).days, (datetime.date.max - EPOCH).days
 NARROWER = "declare narrower bounds, or CLAMP the values first"
 DATE = re.compile("[0-9]{4}-[0-9]{2}-[0-9]{2}")
 LONGEST_TABLE = 100_000  # entries of a public lookup
@@ -30,7 +28,7 @@ Literal = str | int | bool | float | Fraction | Decimal | datetime.date | dateti
 def checked(domain: Domain) -> Domain:
     """The domain, if its steps fit 64 bits and its dates the calendar."""
     day = {"date": 1, "timestamp": DAY}.get(domain.kind)
-    if day and not FIRST * day <= domain.lower <= domain.upper < (LAST + 1) * day:
+    if day and not DAYS[0] * day <= domain.lower <= domain.upper < (DAYS[1] + 1) * day:
         raise BadQuestion("dates may leave the years 1 to 9999 here; declare narrower bounds of the dates")
     if not -WIDEST <= domain.lower <= domain.upper <= WIDEST:
         coarser = "" if domain.grid >= 1 else ", or a coarser grid of the reals in it"

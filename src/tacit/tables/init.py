@@ -75,8 +75,7 @@ def checked(data: Any, schema: Schema) -> None:
 
 def suited(columns: Mapping[str, str | None], schema: Schema) -> None:
     """The same, where it is known what the columns of the data are."""
-    wanted = [*([schema.unit] if schema.unit else []), *(name for name, _ in schema.columns)]
-    if missing := [name for name in wanted if columns and name not in columns]:
+    if missing := [name for name in schema.names if columns and name not in columns]:
         raise BadSchema("columns", ", ".join(missing), f"columns that the data have: {', '.join(columns)}")
     if schema.unit is not None and (held := _meaningless(columns, schema.unit, "unit")):
         raise BadSchema("table.unit", schema.unit, f"a column of text or whole numbers; {held} name nobody")

@@ -34,7 +34,7 @@ class Relation:
 
 
 def scans(relation: Relation) -> Iterator[Scan]:
-    """The tables that a relation reads."""
+    """The tables that a relation reads; the key of the first one chooses groups."""
     match relation:
         case Scan():
             yield relation

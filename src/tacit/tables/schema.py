@@ -76,6 +76,11 @@ class Schema:
                 raise
             raise BadSchema(where, "numbers or lists beyond all measure", "TOML") from None
 
+    @cached_property
+    def names(self) -> tuple[str, ...]:
+        """The columns that the table must have: that of the unit, if there is one, and all others."""
+        return (*(() if self.unit is None else (self.unit,)), *(name for name, _ in self.columns))
+
     def domain(self, name: str) -> Domain:
         """What is known of the values of a column."""
         return self[name].domain

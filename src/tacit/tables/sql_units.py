@@ -12,6 +12,7 @@ from typing import Literal
 
 from sqlglot import exp
 
+from ..core.errors import BadQuestion
 from . import build
 from .columns import written
 from .expression import Column, Expression
@@ -188,7 +189,7 @@ class _Outer(Rows):
         raise self.text.bad(node, f"{node.name[:40]!r} is not grouped by; sum it, count it, or group by it")
 
     def _read(self, node: exp.Expr) -> Expression:
-        if isinstance(node, exp.AggFunc | exp.Filter | exp.WithinGroup | exp.Window):
+        if isinstance(node, AGGREGATES):
             return self._fold(node)
         if self.reader.keys and not isinstance(node, exp.Literal) and not aggregates(node):
             meant = aliased(self.reader.select, node)
@@ -196,7 +197,7 @@ class _Outer(Rows):
                 found = self.inner.read(
                     node if meant is None or self.reader.source.knows(self.reader.scope, node) else meant
                 )
-            except ValueError:
+            except BadQuestion:
                 found = None
             for name, key in self.reader.keys.items():
                 if found == key:

@@ -11,7 +11,7 @@ from fractions import Fraction
 
 import numpy as np
 
-from ..core.table import _UNDECIDED, Table
+from ..core.table import UNDECIDED, Table
 from .sources import enumerate_draws
 
 
@@ -24,7 +24,7 @@ def block_masses(table: Table) -> tuple[dict[int | None, Fraction], Fraction]:
     unit = Fraction(1, words.size)
     masses: defaultdict[int | None, Fraction] = defaultdict(Fraction)
     masses.update({int(v): int(n) * unit for v, n in zip(values, counts, strict=True)})
-    undecided = masses.pop(_UNDECIDED)
+    undecided = masses.pop(UNDECIDED)
     dealt, unresolved = enumerate_draws(table.deal, table.width)
     for value, mass in dealt.items():
         masses[value] += undecided * mass

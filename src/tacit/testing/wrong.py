@@ -41,7 +41,7 @@ class HalfNoise(Laplace):
         return laws.Laplace(self._step_scale / 2, centre)
 
     def draw(self, source: Source, n: int | None) -> Any:
-        return sample.laplace(self._step_scale / 2, source, *([] if n is None else [n]))
+        return sample.laplace(self._step_scale / 2, source, n)
 
 
 class ThreePercentOff(Laplace):
@@ -50,7 +50,7 @@ class ThreePercentOff(Laplace):
     refuted_by = sampler_follows_law
 
     def draw(self, source: Source, n: int | None) -> Any:
-        return sample.laplace(self._step_scale * Fraction(97, 100), source, *([] if n is None else [n]))
+        return sample.laplace(self._step_scale * Fraction(97, 100), source, n)
 
     @classmethod
     def examples(cls) -> Iterable[Example[Value]]:

@@ -1,6 +1,6 @@
 """Each theorem as a function, with the continuous law it is stated for."""
 
-from tacit.theory import (
+from . import (
     concentration,
     gaussian,
     laplace,

@@ -10,7 +10,7 @@ import numpy as np
 from scipy.optimize import brentq
 from scipy.special import hyp1f1, hyp2f1
 
-from tacit.theory._validate import Vector
+from ._validate import Vector
 
 LogDensity = Callable[[Vector], Vector]
 

@@ -9,7 +9,7 @@ from numbers import Integral, Real
 import numpy as np
 from numpy.typing import NDArray
 
-from tacit.core.errors import BadData, BadParameter
+from ..core.errors import BadData, BadParameter
 
 Vector = NDArray[np.float64]
 Values = Sequence[float] | Vector

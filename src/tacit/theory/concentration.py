@@ -17,16 +17,16 @@ from fractions import Fraction
 import numpy as np
 from scipy.special import ndtri
 
-from tacit.composition import azuma, hoeffding_inverse, pinsker
-from tacit.core.atoms import GaussianNoise, LaplaceNoise
-from tacit.core.distribution import Distribution
-from tacit.core.exact import logistic, rational
-from tacit.core.loss import Loss, Pure
-from tacit.core.pld import Bounds
-from tacit.core.randomness import SYSTEM, Source
-from tacit.core.sample import bernoulli
-from tacit.theory import _validate as check
-from tacit.theory._validate import Vector
+from ..composition import azuma, hoeffding_inverse, pinsker
+from ..core.atoms import GaussianNoise, LaplaceNoise
+from ..core.distribution import Distribution
+from ..core.exact import logistic, rational
+from ..core.loss import Loss, Pure
+from ..core.pld import Bounds
+from ..core.randomness import SYSTEM, Source
+from ..core.sample import bernoulli
+from . import _validate as check
+from ._validate import Vector
 
 PAIRS = ("coin", "laplace", "gaussian")
 DOUBT = 1e-9  # the chance that a simulation strays farther than its margin

@@ -12,9 +12,9 @@ import math
 
 from scipy.special import erfcx, log_ndtr, ndtr, ndtri
 
-from tacit.core.errors import BadParameter
-from tacit.theory import _validate as check
-from tacit.theory._numeric import rising_root
+from ..core.errors import BadParameter
+from . import _validate as check
+from ._numeric import rising_root
 
 
 def profile(epsilon: float, mu: float) -> float:

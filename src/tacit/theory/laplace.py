@@ -12,8 +12,8 @@ import math
 import numpy as np
 from scipy.special import betainc, gammaln, xlogy
 
-from tacit.theory import _validate as check
-from tacit.theory._numeric import exp_excess, rising_root
+from . import _validate as check
+from ._numeric import exp_excess, rising_root
 
 
 def scale_for(epsilon: float, sensitivity: float = 1.0) -> float:

@@ -15,8 +15,8 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.stats import binom
 
-from tacit.core.errors import BadParameter
-from tacit.theory import _validate as check
+from ..core.errors import BadParameter
+from . import _validate as check
 
 
 def keep_probability(epsilon: float) -> float:

@@ -16,10 +16,10 @@ from typing import Literal
 
 import numpy as np
 
-from tacit.core.errors import BadParameter
-from tacit.theory import _validate as check
-from tacit.theory._numeric import exp_excess, legendre, log_excess, log_integral, log_laplace_cdf
-from tacit.theory._validate import Values, Vector
+from ..core.errors import BadParameter
+from . import _validate as check
+from ._numeric import exp_excess, legendre, log_excess, log_integral, log_laplace_cdf
+from ._validate import Values, Vector
 
 Noise = Literal["laplace", "exponential", "gumbel"]
 NOISES: tuple[Noise, ...] = ("laplace", "exponential", "gumbel")

@@ -17,9 +17,9 @@ from typing import Literal
 
 import numpy as np
 
-from tacit.theory import _validate as check
-from tacit.theory._numeric import log_exponential_cdf, log_integral, log_laplace_cdf
-from tacit.theory._validate import Values, Vector
+from . import _validate as check
+from ._numeric import log_exponential_cdf, log_integral, log_laplace_cdf
+from ._validate import Values, Vector
 
 Noise = Literal["laplace", "exponential"]
 NOISES: tuple[Noise, ...] = ("laplace", "exponential")

@@ -12,9 +12,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from tacit.theory import _validate as check
-from tacit.theory import laplace, selection
-from tacit.theory._validate import Values
+from . import _validate as check
+from . import laplace, selection
+from ._validate import Values
 
 
 @dataclass(frozen=True, slots=True)

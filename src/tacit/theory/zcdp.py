@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import math
 
-from tacit.theory import _validate as check
-from tacit.theory._numeric import rising_root
+from . import _validate as check
+from ._numeric import rising_root
 
 
 def classical_epsilon(delta: float, rho: float) -> float:

@@ -6,10 +6,17 @@ all 560 three-way marginals of sixteen bits take about as many additions as thir
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
+from typing import TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
 
 from .data import Floats
 from .domain import Axes, Domain
+
+Number = TypeVar("Number", np.int64, np.float64)
 
 
 @dataclass(frozen=True)
@@ -25,7 +32,8 @@ class _Node:
 def _plan(wanted: list[Axes], kept: Axes, axis: int) -> _Node:
     if wanted == [kept]:
         return _Node(kept)
-    first = min(place for axes in wanted for place in axes if place >= axis)
+    at = len(kept)  # all begin with what is kept
+    first = min(axes[at] for axes in wanted if len(axes) > at)
     without, among = [axes for axes in wanted if first not in axes], [axes for axes in wanted if first in axes]
     return _Node(
         kept,
@@ -36,14 +44,14 @@ def _plan(wanted: list[Axes], kept: Axes, axis: int) -> _Node:
 
 
 class AllMarginals:
-    """The wanted marginals of any table on a domain."""
+    """The wanted marginals of any table, each on places among its axes."""
 
-    def __init__(self, domain: Domain, wanted: tuple[Axes, ...]) -> None:
-        self.domain = domain
+    def __init__(self, wanted: Iterable[Axes]) -> None:
         self._root = _plan(list(dict.fromkeys(wanted)), (), 0)
 
-    def of(self, values: Floats) -> Marginalised:
-        found: dict[Axes, Floats] = {}
+    def of(self, values: NDArray[Number]) -> dict[Axes, NDArray[Number]]:
+        """The marginals; the one on all axes is the table that was given, not a copy."""
+        found: dict[Axes, NDArray[Number]] = {}
         todo = [(self._root, values)]
         while todo:
             node, table = todo.pop()
@@ -56,7 +64,7 @@ class AllMarginals:
             if node.summed is not None:
                 todo.append((node.summed, table.sum(axis=at)))
             todo.append((node.split, table))
-        return Marginalised(self.domain, found)
+        return found
 
 
 @dataclass(frozen=True)

@@ -17,8 +17,6 @@ from ..mechanisms._sparse_noise import Integers, Masses
 if TYPE_CHECKING:
     from .pmw import Asked, PrivateMultiplicativeWeights, State, Told
 
-_TAIL = 1e-40  # noise on the bar that is left out
-
 
 class Transcripts:
     """For each question the number that the data answered with, or None where the model did."""
@@ -30,10 +28,7 @@ class Transcripts:
 
     @cached_property
     def _bars(self) -> tuple[Integers, Masses]:
-        comparisons = self.mechanism.comparisons
-        low, high = comparisons.bar_noise.reach(_TAIL)
-        z = np.arange(low, high + 1)
-        return z + (comparisons._level + comparisons._shift), comparisons.bar_noise.mass(z)
+        return self.mechanism.comparisons.bars()
 
     def _state(self, told: Told) -> State:
         """The public part of the state after these answers."""

@@ -38,7 +38,7 @@ from ..core.loss import Loss, zero
 from ..core.progress import told
 from ..core.randomness import Source
 from ..mechanisms import TopK
-from ._all_marginals import AllMarginals
+from ._all_marginals import AllMarginals, Marginalised
 from .data import EXACT, Data, Floats, Integers
 from .domain import Axes, counted, shown
 from .marginals import Marginal
@@ -115,11 +115,11 @@ class Learner:
     def __init__(self, workload: Workload, records: float) -> None:
         self.workload, self.weights = workload, Weights(workload.domain, records)
         self.measured: dict[Group, tuple[int, Floats, float]] = {}
-        self._marginals = AllMarginals(workload.domain, workload.tables)
+        self._marginals = AllMarginals(workload.tables)
 
     def guess(self) -> Integers:
         """The model's answers, in steps of the workload's grid."""
-        whole = self._marginals.of(self.weights.values)
+        whole = Marginalised(self.workload.domain, self._marginals.of(self.weights.values))
         unit = self.weights.records / float(self.weights.values.sum()) / float(self.workload.grid)
         return np.minimum(np.round(self.workload.answer(whole) * unit), EXACT).astype(np.int64)
 

@@ -14,12 +14,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...core import sample
-from ...core.exact import Number, positive, reals, whole
+from ...core.exact import Floats, Number, positive, reals, whole
 from ...core.randomness import Source
 from ...mechanisms import Laplace
 from .outcome import Attack, Outcome
 
-Floats = NDArray[np.float64]
 Bits = NDArray[np.bool_]
 
 BITS = 53  # of a double's significand

@@ -23,12 +23,10 @@ from numpy.typing import NDArray
 from ...core import sample
 from ...core.distance import ADD_REMOVE
 from ...core.errors import BadParameter
-from ...core.exact import reals
+from ...core.exact import Floats, reals
 from ...core.randomness import Source
 from ...mechanisms import Laplace
 from .outcome import Attack, Outcome
-
-Floats = NDArray[np.float64]
 
 PEOPLE, ATTRIBUTES = 200, 4000
 

@@ -20,13 +20,12 @@ from numpy.typing import NDArray
 from ...core import sample
 from ...core.budget import Budget
 from ...core.errors import Refused
-from ...core.exact import whole
+from ...core.exact import Floats, whole
 from ...core.loss import zero
 from ...core.randomness import SYSTEM, Source
 from ...mechanisms import Laplace
 from .outcome import Attack, Outcome
 
-Floats = NDArray[np.float64]
 Bits = NDArray[np.bool_]
 
 CALLS, ROWS = 2000, 20_000
