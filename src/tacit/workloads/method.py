@@ -260,4 +260,4 @@ def within(d: Distance[Any], bound: Distance[Any]) -> bool:
     """
     known = d.l0 is not None and d.l0 <= bound.l0 if bound.l0 is not None else True
     norms = d.l1 <= bound.l1 and d.l2_squared <= bound.l2_squared and d.linf <= bound.linf
-    return known and norms and type(d.relation) is type(bound.relation)
+    return known and norms and d.relation == bound.relation
