@@ -29,7 +29,6 @@ from ..core.loss import Loss, Pure, zero
 from ..core.search import least_positive
 from .accuracy import Accuracy, accuracies, noise_error, public_size
 from .calibration import Step, pure, steps
-from .kinds import check
 from .measures import Compiled, compiled
 from .plan import Plan
 from .query import Query
@@ -111,7 +110,6 @@ def offer(
     beta, delta = risk(terms.get("beta", BETA)), terms.get("delta")
     if delta is not None:
         probability("delta", delta)
-    check(query)
     made = compiled(query, schemas) if made is None else made
     told = _Terms(made, budget, spent, allowance, beta, delta)
     match next(iter(given.items())):
