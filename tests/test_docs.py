@@ -1,6 +1,9 @@
 """What the documents show is what the program does."""
 
 import doctest
+import re
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -21,3 +24,14 @@ def test_the_readme_runs():
     namespace: dict[str, object] = {}
     for block in blocks:
         exec(block.split("```")[0], namespace)
+
+
+def test_what_the_documents_name_is_there():
+    """As it is named: after `import tacit` alone, in a process that has imported nothing else."""
+    texts = [path.read_text() for path in (ROOT / "README.md", *(ROOT / "docs").glob("*.md"))]
+    told = re.sub(r"from tacit[\w.]* import", "", "\n".join(texts))
+    names = sorted({name.rstrip(".") for name in re.findall(r"(?<![\w./-])tacit((?:\.[A-Za-z_]\w*)+)", told)})
+    assert ".theory" in names and ".Laplace" in names
+    code = f"import tacit\nfor name in {names}:\n    eval('tacit' + name)"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
