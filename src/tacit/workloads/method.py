@@ -236,9 +236,13 @@ class Method(ABC):
     def _known(self, workload: Workload, n: int | None, price: Price) -> int | None:
         """n, if what is given is of the right kinds, and n among it where it is needed."""
         people = read(workload, n, price)
-        if self.needs_n and people is None:
+        return self._people(people) if self.needs_n else people
+
+    def _people(self, n: int | None) -> int:
+        """n, where it is needed."""
+        if n is None:
             raise BadQuestion(f"{self.name}: {_NEEDED}")
-        return people
+        return n
 
 
 def read(workload: Workload, n: int | None, price: Price) -> int | None:
