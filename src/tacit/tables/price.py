@@ -75,12 +75,17 @@ class Offer:
         return f"{float(self.price):g} of {self.budget}: with probability {float(1 - self.beta):g} each, {accuracy}"
 
 
-class Terms(TypedDict, total=False):
-    """What is asked for: one of epsilon, rho, error and relative; and with which probability an error may be larger."""
+class Paid(TypedDict, total=False):
+    """A price: epsilon or rho, and perhaps delta."""
 
     epsilon: Number | None
     rho: Number | None
     delta: Number | None
+
+
+class Terms(Paid, total=False):
+    """What is asked for: one of epsilon, rho, error and relative; and with which probability an error may be larger."""
+
     error: Number | None
     relative: Number | None
     beta: Number
