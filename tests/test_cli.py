@@ -1,4 +1,4 @@
-"""The command line says what the library says; wrong input ends with status 2, a message, and no traceback."""
+"""The command line says what the library says; what ends a command is a status and a message, and no traceback."""
 
 import re
 
@@ -7,6 +7,7 @@ from typer.testing import CliRunner
 
 from tacit.cli import app
 from tacit.core.accounting import VIEWS
+from tacit.core.errors import BadParameter, BadQuestion, LedgerUnavailable
 from tacit.mix import mix
 
 MIX = "100 x laplace eps=0.1, 5 x gaussian rho=0.01"
@@ -75,3 +76,49 @@ def test_bad_input_is_refused_in_words(arguments, message):
 
 def test_what_is_refused_is_all_that_is_said():
     assert run("theory", "laplace", "epsilon=abc").output.startswith("epsilon must be")
+
+
+ENDED = {
+    "tacit.tour.parts": ("tour",),
+    "tacit.cli.theory._kind": ("theory", "laplace"),
+    "tacit.cli.theory.mix": ("compose", MIX),
+    "tacit.workloads.comparison.compare": ("compare", "2x2"),
+    "tacit.holdout.overfit": ("holdout", "demo"),
+    "tacit.holdout.compare": ("holdout", "plan", "100", "10"),
+    "tacit.holdout.monitor": ("holdout", "monitor"),
+    "tacit.audit.package": ("audit",),
+    "tacit.audit.attacks.table": ("attack", "all"),
+    "tacit.audit.attacks.compare": ("attack", "reconstruct"),
+    "tacit.tables.init.describe": ("init", "people.csv"),
+    "tacit.cli.tables.Asking.offer": ("offer", "people.csv", "SELECT COUNT(*) FROM people"),
+    "tacit.cli.tables.Asking.curator": ("ask", "people.csv", "SELECT COUNT(*) FROM people"),
+    "tacit.cli.tables.Asking.tables": ("plan", "people.csv", "age"),
+    "tacit.ledger.Ledger.open": ("ledger", "show", "people.ledger"),
+}
+
+
+@pytest.mark.parametrize("called", ENDED)
+@pytest.mark.parametrize(
+    ("problem", "code"),
+    [
+        (BadQuestion("this is not to be asked"), 3),
+        (BadParameter("n", 0, "at least 1"), 2),
+        (LedgerUnavailable("people.ledger", "it is elsewhere"), 2),
+        (FileNotFoundError(2, "no such file", "people.csv"), 2),
+        (KeyboardInterrupt(), 130),
+    ],
+    ids=lambda given: type(given).__name__ if isinstance(given, BaseException) else str(given),
+)
+def test_what_ends_a_command_is_told_by_all_alike(monkeypatch, called, problem, code):
+    def ended(*_, **__):
+        raise problem
+
+    monkeypatch.setattr(called, ended)
+    result = run(*ENDED[called])
+    told = " ".join(result.output.split())
+    assert result.exit_code == code, told
+    if code < 130:
+        assert " ".join(str(problem).split()) in told
+    else:
+        bought = "; what was charged stays charged, and asking again completes it"
+        assert told.endswith(f"interrupted{bought if ENDED[called][0] == 'ask' else ''}")

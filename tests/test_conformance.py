@@ -1,8 +1,11 @@
 """Every mechanism, every example, every check.  A mechanism is covered by being listed in `mechanisms.ALL`."""
 
+import copy
+import pickle
+
 import pytest
 
-from tacit import mechanisms
+from tacit import ADD_REMOVE, mechanisms
 from tacit.testing import wrong
 from tacit.testing.mechanisms import CHECKS, Refuted, conform
 
@@ -17,6 +20,24 @@ CASES = [
 @pytest.mark.parametrize("case", CASES)
 def test_mechanism(case, check):
     check(case)
+
+
+@pytest.mark.parametrize("again", [lambda x: pickle.loads(pickle.dumps(x)), copy.deepcopy], ids=["pickle", "deepcopy"])
+@pytest.mark.parametrize("case", CASES)
+def test_a_copy_is_the_same_mechanism_at_the_same_price(case, again):
+    mechanism, far = again((case.mechanism, case.distance))
+    assert mechanism == case.mechanism and far == case.distance
+    prices = {m.loss(d) for m in (mechanism, case.mechanism) for d in (far, case.distance)}
+    assert len(prices) == 1 and again(prices) == prices
+
+
+def test_a_copy_of_a_relation_is_the_relation():
+    """A unit that moves all scores one way is recognised by its distance: rounding costs it nothing more."""
+    one = ADD_REMOVE.sum(0, "0.25")
+    mechanism = mechanisms.Exponential(epsilon=1, monotone=True, grid="0.25", sensitivity=one)
+    for copied in (pickle.loads(pickle.dumps(mechanism)), copy.deepcopy(mechanism)):
+        assert copied == mechanism and copied.loss(one) == mechanism.loss(one) == mechanism.loss()
+        assert copied.sensitivity.relation == ADD_REMOVE and copied.loss() + mechanism.loss() == 2 * mechanism.loss()
 
 
 def refutes(check, example):

@@ -2,6 +2,8 @@
 
 import doctest
 import re
+import subprocess
+import sys
 from importlib import import_module
 from pathlib import Path
 
@@ -39,3 +41,14 @@ def test_every_public_name_is_in_the_documents(module):
 def test_every_page_is_linked_from_the_readme():
     linked = set(re.findall(r"\]\(docs/(\w+\.md)\)", (ROOT / "README.md").read_text()))
     assert linked == {path.name for path in DOCUMENTS}
+
+
+def test_what_the_documents_name_is_there():
+    """As it is named: after `import tacit` alone, in a process that has imported nothing else."""
+    texts = [path.read_text() for path in (ROOT / "README.md", *(ROOT / "docs").glob("*.md"))]
+    told = re.sub(r"from tacit[\w.]* import", "", "\n".join(texts))
+    names = sorted({name.rstrip(".") for name in re.findall(r"(?<![\w./-])tacit((?:\.[A-Za-z_]\w*)+)", told)})
+    assert ".theory" in names and ".Laplace" in names
+    code = f"import tacit\nfor name in {names}:\n    eval('tacit' + name)"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr

@@ -9,6 +9,9 @@ from pathlib import Path
 
 import pytest
 
+import tacit
+from tacit.core import errors
+
 PACKAGE = Path(__file__).parents[1] / "src" / "tacit"
 PURE = ("composition", "core", "mechanisms", "theory", "workloads")
 RANDOM = ("numpy.random", "random", "secrets")
@@ -144,3 +147,15 @@ def test_importing_tacit_loads_nothing_heavy() -> None:
     loaded = subprocess.run(command, check=True, capture_output=True, text=True).stdout.split()
     assert "tacit" in loaded
     assert {name.partition(".")[0] for name in loaded} & HEAVY == set()
+
+
+def test_every_public_name_is_there_and_told() -> None:
+    code = (
+        "import tacit; told = set(dir(tacit)); assert set(tacit.__all__) <= told;"
+        "print(*(name for name in sorted(told) if not hasattr(tacit, name)), 'none')"
+    )
+    assert subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True).stdout == "none\n"
+
+
+def test_every_error_can_be_named_where_it_is_caught() -> None:
+    assert {name for name, kind in vars(errors).items() if isinstance(kind, type)} - {"Fraction"} <= {*tacit.__all__}

@@ -509,7 +509,8 @@ def test_a_picture() -> None:
     release = ask(GROUPED)
     chart = release.plot().to_dict()
     assert len(chart["layer"][0]["data"]["values"] if "data" in chart["layer"][0] else chart["data"]["values"]) == 6
-    assert "m, with 95 %" in release_bars(release, "m").to_dict()["title"]
+    assert "m, with 95 %" in release.plot("m").to_dict()["title"]
+    assert release.plot("m").to_dict() == release_bars(release, "m").to_dict() != chart
     with pytest.raises(BadParameter):
         release_bars(release, "region")
 

@@ -1,15 +1,20 @@
 """Whatever is given to a public entry, it is read or refused in tacit's own words, before anything is charged."""
 
 import datetime
+import inspect
 
 import numpy as np
 import pandas as pd
 import pytest
 
 import tacit
+from tacit import workloads
 from tacit.core.errors import TacitError
+from tacit.curator.bounds import BoundsTerms, buy
+from tacit.curator.stream import Stream, StreamTerms
 from tacit.ledger import Ledger
 from tacit.release import consistent
+from tacit.tables.price import Paid
 
 SCHEMA = """
 [table]
@@ -154,6 +159,38 @@ def curator(tmp_path_factory):
 @pytest.mark.parametrize("entry", ASKED, ids=range(len(ASKED)))
 def test_what_asks_reads_or_refuses(curator, entry):
     assert refused(entry, curator)
+
+
+PAIRS = workloads.marginals(people.domain("region"), k=1)
+
+
+TERMED = [
+    lambda c, **terms: c.offer(COUNT, **terms),
+    lambda c, **terms: c.ask(COUNT, **terms),
+    lambda c, **terms: c.above_threshold(10, **terms),
+    lambda c, **terms: c.numeric_sparse(10, **terms),
+    lambda c, **terms: c.plan(PAIRS, **terms),
+    lambda c, **terms: c.answer(PAIRS, **terms),
+    lambda c, **terms: c.online(PAIRS.domain, n=20, **terms),
+    lambda c, **terms: c.bounds("age", **terms),
+]
+
+
+@pytest.mark.parametrize("entry", TERMED, ids=range(len(TERMED)))
+def test_a_term_of_another_name_is_refused(curator, entry):
+    before = curator.remaining
+    with pytest.raises(tacit.BadParameter, match="epsilom"):
+        entry(curator, epsilon=1, epsilom=1)
+    assert curator.remaining == before
+
+
+def test_the_terms_that_are_typed_are_those_that_are_read():
+    for read, typed in ((Stream.__init__, StreamTerms), (buy, BoundsTerms), (workloads.Price.of, Paid)):
+        named = {name for name, p in inspect.signature(read).parameters.items() if p.kind is p.KEYWORD_ONLY}
+        assert named - {"threshold", "unit"} == typed.__annotations__.keys()
+    for name, method in inspect.getmembers(tacit.Curator, inspect.isfunction):
+        if not name.startswith("_"):
+            assert all(p.annotation != "Any" for p in inspect.signature(method).parameters.values()), name
 
 
 @pytest.mark.parametrize("entry", OPENED, ids=range(len(OPENED)))

@@ -16,9 +16,16 @@ from .core.errors import (
     BadSchema,
     BudgetExceeded,
     EngineError,
+    EngineUnavailable,
     Exhausted,
+    LedgerConflict,
+    LedgerCorrupt,
     LedgerError,
+    LedgerUnavailable,
+    Malformed,
+    Missing,
     MixedRelations,
+    NoAllowance,
     Refused,
     TacitError,
 )
@@ -57,22 +64,29 @@ from .tables.table import PublicTable, Table
 from .tables.terms import case, greatest, least
 
 if TYPE_CHECKING:
-    from . import composition
+    from . import audit, composition, holdout, release, theory, workloads
     from .curator import Curator
     from .ledger import Ledger
     from .release import Release
 
 # What takes long to import, or what a user of mechanisms never needs, is imported when it is first named.
-_LATER = {"Curator": ".curator", "Ledger": ".ledger", "Release": ".release"}
-_PARTS = ("audit", "composition", "holdout", "workloads")
+_LATER = {
+    "Curator": ".curator",
+    "Ledger": ".ledger",
+    "Release": ".release",
+    **{part: f".{part}" for part in ("audit", "composition", "holdout", "release", "theory", "workloads")},
+}
 
 
 def __getattr__(name: str) -> Any:
-    if name in _PARTS:
-        return import_module(f".{name}", __name__)
-    if name in _LATER:
-        return getattr(import_module(_LATER[name], __name__), name)
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    if name not in _LATER:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    module = import_module(_LATER[name], __name__)
+    return module if _LATER[name] == f".{name}" else getattr(module, name)
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})
 
 
 __all__ = [
@@ -89,6 +103,7 @@ __all__ = [
     "Curator",
     "Distance",
     "EngineError",
+    "EngineUnavailable",
     "Exhausted",
     "Exponential",
     "Gaussian",
@@ -98,9 +113,15 @@ __all__ = [
     "KeySelection",
     "Laplace",
     "Ledger",
+    "LedgerConflict",
+    "LedgerCorrupt",
     "LedgerError",
+    "LedgerUnavailable",
     "Loss",
+    "Malformed",
+    "Missing",
     "MixedRelations",
+    "NoAllowance",
     "NoisyMax",
     "NumericSparse",
     "Odometer",
@@ -119,12 +140,14 @@ __all__ = [
     "Target",
     "TopK",
     "UnaryEncoding",
+    "audit",
     "calibrate",
     "case",
     "composition",
     "count",
     "frequency_oracle",
     "greatest",
+    "holdout",
     "least",
     "max",
     "mean",
@@ -136,9 +159,12 @@ __all__ = [
     "posted_price",
     "project_to_simplex",
     "quantile",
+    "release",
     "stddev",
     "sum",
+    "theory",
     "top",
     "units",
     "variance",
+    "workloads",
 ]

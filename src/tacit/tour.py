@@ -1,4 +1,4 @@
-"""What `tacit demo` shows: mechanisms at work on worked examples, each with its price and its promise."""
+"""What `tacit tour` shows: mechanisms at work on worked examples, each with its price and its promise."""
 
 from __future__ import annotations
 

@@ -243,3 +243,9 @@ def test_the_mean_of_a_long_shift_is_no_less_than_its_sum(epsilon):
     pair = DiscreteLaplaceShift(shift / epsilon, shift)
     losses, masses = pair._losses
     assert 0 <= pair.mean / math.fsum(losses * masses) - 1 <= 1e-6
+
+
+@pytest.mark.parametrize("epsilon", [Fraction(1, 10), Fraction(1, 3), Fraction(7, 10), Fraction(10**20 + 1, 10**20)])
+def test_no_pair_is_of_less_than_the_atom(epsilon):
+    for atom in (Pure(epsilon), LaplaceNoise(epsilon), KaryResponse(epsilon, 4)):
+        assert all(pair.largest >= epsilon for pair in atom.pairs(1e-3))

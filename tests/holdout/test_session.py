@@ -3,8 +3,12 @@
 import copy
 import os
 import pickle
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from fractions import Fraction
 from pathlib import Path
+from threading import Barrier, BrokenBarrierError
 
 import numpy as np
 import pytest
@@ -43,11 +47,45 @@ def test_a_guess_is_needed_where_it_is_checked() -> None:
         RULE.open((X, Y)).ask((float("nan"), even(X, Y)))
 
 
+@pytest.mark.parametrize("guess", ["abc", "1/0", "secret 7", [0.5], {}, object(), 1j, 10**400])
+def test_a_guess_that_is_no_number_is_refused_by_its_type(guess: object) -> None:
+    with pytest.raises(BadParameter, match=f"guess must be a number.*got '{type(guess).__name__}'"):
+        RULE.open((X, Y)).ask((guess, even(X, Y)))
+
+
+def test_a_guess_is_any_number() -> None:
+    third = RULE.open((X, Y)).ask((1 / 3, even(X, Y)))
+    for guess in ("1/3", Fraction(1, 3), np.float64(1 / 3), np.array(1 / 3)):
+        assert RULE.open((X, Y)).ask((guess, even(X, Y))) == third
+    assert RULE.guess_in_steps(float("inf")) == RULE.guess_in_steps(1) == RULE.whole
+
+
 @pytest.mark.parametrize(
-    "values", [np.zeros(N - 1), np.zeros((N, 2)), np.array(["a"] * N), 0.5, np.ma.masked_array(np.zeros(N), Y), None]
+    "on_training",
+    [
+        lambda x, y: ["a name of a person"] * len(y),
+        lambda x, y: [[1], [2, 3]],
+        lambda x, y: 0.5,
+        lambda x, y: np.zeros(len(y) - 1),
+        lambda x, y: None,
+    ],
+)
+def test_a_statistic_is_checked_on_the_training_set_too(on_training: Callable[..., object]) -> None:
+    """And what it gave there is not shown."""
+    desk = RULE.open((X, Y), TRAIN)
+    with pytest.raises(BadData, match=r"the statistic must be .* each of 400 records; got something else$"):
+        desk.ask(lambda x, y: even(x, y) if np.array_equal(y, Y) else on_training(x, y))
+
+
+@pytest.mark.parametrize(
+    "values",
+    [
+        *(np.zeros(N - 1), np.zeros((N, 2)), np.array(["a"] * N), 0.5, np.ma.masked_array(np.zeros(N), Y), None),
+        *([[1], [2, 3]], object()),
+    ],
 )
 def test_values_of_another_shape_are_refused(values: object) -> None:
-    with pytest.raises(BadData, match="one each"):
+    with pytest.raises(BadData, match=r"one each|masked|array of them"):
         RULE.open((X, Y)).ask((0.5, values))
 
 
@@ -133,6 +171,29 @@ def test_a_stale_step_is_refused() -> None:
     assert life.step(0, "q", b"1", b"x") == b"x"
     with pytest.raises(LedgerConflict):
         life.step(0, "r", b"1", b"y")
+    assert life.read() == (1, b"1")
+
+
+def test_of_two_steps_at_once_one_is_stale() -> None:
+    """Each thread waits for the other between its look at the count and its step, unless one has to be first."""
+    life, both = Memory().start(key="k", loss=RULE.loss(), state=b"0", analyst="a"), Barrier(2)
+
+    class Met(int):
+        def __ne__(self, other: object) -> bool:
+            found = int(self) != other
+            with suppress(BrokenBarrierError):
+                both.wait(0.2)
+            return found
+
+    def step(name: str) -> str:
+        try:
+            life.step(Met(0), name, b"1", b"x")
+        except LedgerConflict:
+            return "stale"
+        return "taken"
+
+    with ThreadPoolExecutor(2) as threads:
+        assert sorted(threads.map(step, "qr")) == ["stale", "taken"]
     assert life.read() == (1, b"1")
 
 

@@ -151,3 +151,20 @@ def test_the_error_is_that_of_all_keys_at_once() -> None:
     for beta, size in product((0.3, 0.05), (2,)):
         bad = math.fsum(law.mass(y) for y in law.support(1e-12) if m.miss(x, y) > m.error(beta, size))
         assert bad <= beta
+
+
+def test_counts_of_numpy_are_counts() -> None:
+    m, x = KeySelection(epsilon=50, delta="0.01"), {"a": 80, "b": 90, "c": 0}
+    of_numpy = {key: kind(count) for (key, count), kind in zip(x.items(), (np.int64, np.uint8, np.int32), strict=True)}
+    assert m.sample(of_numpy, Seeded(1)) == m.sample(x, Seeded(1))
+    assert m.law(of_numpy) == m.law(x)
+
+
+@pytest.mark.parametrize(
+    "x", [{"a": 1.0}, {"a": "secret"}, {"a": True}, {"a": -1}, {"a": 1, 2: 1}, {"a": None}, [3], 3]
+)
+def test_what_are_no_counts_are_refused_by_law_and_sample_alike(x: Any) -> None:
+    m = KeySelection(epsilon=50, delta="0.01")
+    for entry in (m.law, lambda x: m.sample(x, Seeded(1))):
+        with pytest.raises(BadData, match=f"a mapping from keys.*got {type(x).__name__}$"):
+            entry(x)

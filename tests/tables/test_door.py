@@ -481,3 +481,39 @@ SAME = [
 @pytest.mark.parametrize(("question", "text"), SAME, ids=range(len(SAME)))
 def test_both_doors_mean_the_same(question, text):
     assert parse(text, {"people": people}).query == question.query
+
+
+def test_many_conditions_on_what_is_released_are_not_deep():
+    start = "SELECT COUNT(*) AS n FROM people HAVING "
+    assert parse(start + " AND ".join(f"n > {i}" for i in range(500)), {"people": people}).query.having is not None
+    assert parse(start + " OR ".join(f"n = {i}" for i in range(500)), {"people": people}).query.having is not None
+
+
+@pytest.mark.parametrize(("terms", "refused"), [(190, False), (210, True)])
+def test_both_doors_compute_equally_deep(terms, refused):
+    q = people.aggregate(n=ask.count())
+    total = q["n"]
+    for _ in range(terms - 1):
+        total = total + q["n"]
+    text = f"SELECT {' + '.join(['COUNT(*)'] * terms)} AS x FROM people"
+    for door in (lambda: q.select(x=total).query, lambda: parse(text, {"people": people}).query):
+        if refused:
+            with pytest.raises(BadQuestion, match="more than 200 operations deep"):
+                door()
+        else:
+            assert door().outputs
+
+
+def test_what_is_too_large_when_written_out_is_refused_by_both_doors():
+    q, text = people.aggregate(n=ask.count()), "COUNT(*)"
+    doubled = q["n"]
+    for _ in range(60):
+        doubled = doubled + doubled
+    for _ in range(20):
+        text = f"NULLIF({text}, 3)"
+    for door in (
+        lambda: q.select(x=doubled).query,
+        lambda: parse(f"SELECT {text} AS x FROM people", {"people": people}),
+    ):
+        with pytest.raises(BadQuestion, match="more than 100000 operations"):
+            door()

@@ -305,3 +305,14 @@ def test_predicted_seconds_of_a_model_that_is_measured():
     adaptive.release(w, generated(domain, 5000), Price.of(rho=1), Seeded(0))
     taken = time.process_time() - start
     assert taken / 20 < high < 20 * taken and low < high / 1.5
+
+
+def test_a_method_that_needs_n_asks_for_it_in_one_way():
+    workload, price = marginals(Domain.of({"a": 2, "b": 2}), k=1), Price.of(epsilon=1, unit=SUBSTITUTE.histogram())
+    needy = [m for m in METHODS if m.needs_n]
+    assert {m.name for m in needy} == {"local", "small_db", "pmw"}
+    for m in needy:
+        for entry in (m.predict, m.loss, m._predict):
+            with pytest.raises(BadQuestion, match=f"^{m.name}: .*records"):
+                entry(workload, None, price, *([] if entry == m.loss else ["0.05"]))
+        assert "records" in m.refusal(workload, None, price)

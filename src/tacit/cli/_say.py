@@ -52,17 +52,16 @@ def fail(error: Exception, code: int = 2) -> NoReturn:
     raise typer.Exit(code)
 
 
-def refuse(error: Exception) -> NoReturn:
-    """Say no, with exit code 3 where the question was understood and the answer is no, else 2."""
-    fail(error, 3 if isinstance(error, Refused) else 2)
-
-
 @contextmanager
-def in_words() -> Iterator[None]:
-    """Whatever ends a purchase is said: a refusal, a file that is not there, or a key that was pressed."""
+def in_words(buys: bool = False) -> Iterator[None]:
+    """Whatever ends a command is said: a refusal, a file that is not there, or a key that was pressed.
+
+    The exit code is 3 where the question was understood and the answer is no, 130 after a key, and else 2.
+    """
     try:
         yield
     except (TacitError, OSError) as problem:
-        refuse(problem)
+        fail(problem, 3 if isinstance(problem, Refused) else 2)
     except KeyboardInterrupt:
-        fail(Exception("interrupted; what was charged stays charged, and asking again completes it"), 130)
+        kept = "; what was charged stays charged, and asking again completes it"
+        fail(Exception(f"interrupted{kept if buys else ''}"), 130)

@@ -9,8 +9,7 @@ import typer
 from rich.markup import escape
 from rich.table import Table
 
-from ..core.errors import TacitError
-from ._say import console, fail
+from ._say import console, in_words
 
 if TYPE_CHECKING:
     from altair import TopLevelMixin
@@ -29,14 +28,12 @@ def overfitting(
     """Choose variables by asking a holdout set: a plain one reports accuracy that is not there, ours does not."""
     from ..holdout import overfit, pictures
 
-    try:
+    with in_words():
         with console.status("choosing variables"):
             found = overfit(n, d)
         console.print(escape(str(found)), soft_wrap=True)
         if plot is not None:
             _draw(pictures.overfitting(found), plot)
-    except (TacitError, OSError) as error:
-        fail(error)
 
 
 @holdout.command("plan")
@@ -50,12 +47,10 @@ def plan(
     from ..holdout import compare, pictures
     from ..holdout.planning import table
 
-    try:
+    with in_words():
         console.print(escape(table(compare(n, questions, beta))), soft_wrap=True)
         if plot is not None:
             _draw(pictures.widths(n, beta), plot)
-    except (TacitError, OSError) as error:
-        fail(error)
 
 
 @holdout.command("monitor")
@@ -63,11 +58,9 @@ def monitored(runs: Annotated[int, typer.Option(help="How many times.")] = 1000)
     """The argument that privacy generalises, as a simulation, with and without privacy."""
     from ..holdout import monitor
 
-    try:
+    with in_words():
         for found in monitor(runs):
             console.print(escape(str(found)), soft_wrap=True)
-    except TacitError as error:
-        fail(error)
 
 
 def audit(
@@ -77,11 +70,8 @@ def audit(
     """Every mechanism on its hardest neighbours: what it claims, what is true, and what samples prove."""
     from ..audit import package
 
-    try:
-        with console.status("auditing"):
-            findings = package(samples=samples, delta=delta)
-    except TacitError as error:
-        fail(error)
+    with in_words(), console.status("auditing"):
+        findings = package(samples=samples, delta=delta)
     console.print(_table([finding.row() for finding in findings]))
     if any(finding.verdict != "holds" for finding in findings):
         raise typer.Exit(1)
@@ -92,9 +82,10 @@ def every() -> None:
     """Every attack on what it breaks, and on tacit as the control."""
     from ..audit import attacks
 
-    with console.status("attacking"):
-        rows = attacks.table()
-    console.print(_table(rows))
+    with in_words():
+        with console.status("attacking"):
+            rows = attacks.table()
+        console.print(_table(rows))
 
 
 @attack.command()
@@ -106,14 +97,12 @@ def reconstruct(
     """Recover a secret column from random sums of it, against four defences."""
     from ..audit import attacks, pictures
 
-    try:
+    with in_words():
         with console.status("solving linear programs"):
             rows = attacks.compare(n, repeats=repeats)
         console.print(_table(rows))
         if plot is not None:
             _draw(pictures.comparison(rows), plot)
-    except (TacitError, OSError) as error:
-        fail(error)
 
 
 def _table(rows: list[dict[str, Any]]) -> Table:

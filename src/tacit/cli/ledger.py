@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 import sys
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -12,8 +13,8 @@ import typer
 from rich.markup import escape
 from rich.table import Table
 
-from ..core.errors import BadParameter, TacitError
-from ._say import console, refuse, say_json
+from ..core.errors import BadParameter
+from ._say import console, in_words, say_json
 from .tables import budget_of
 
 if TYPE_CHECKING:
@@ -41,11 +42,8 @@ def open_(
     from ..ledger import Ledger
     from ..tables.table import named
 
-    try:
-        with Ledger.open(place, budget_of(budget), named(dataset), only_allowed) as ledger:
-            console.print(escape(f"{ledger!r}"))
-    except (TacitError, OSError) as error:
-        refuse(error)
+    with in_words(), Ledger.open(place, budget_of(budget), named(dataset), only_allowed) as ledger:
+        console.print(escape(f"{ledger!r}"))
 
 
 @app.command()
@@ -53,13 +51,10 @@ def allow(place: Place, analyst: str, budget: Money) -> None:
     """Give an analyst an allowance within the budget."""
     from ..ledger import Ledger
 
-    try:
-        with Ledger.open(place) as ledger:
-            ledger.allow(analyst, budget_of(budget))
-            left = float(ledger.remaining(analyst))
-            console.print(escape(f"{analyst} may spend {ledger.allowance(analyst)}, of which {left:g} is left"))
-    except (TacitError, OSError) as error:
-        refuse(error)
+    with in_words(), Ledger.open(place) as ledger:
+        ledger.allow(analyst, budget_of(budget))
+        left = float(ledger.remaining(analyst))
+        console.print(escape(f"{analyst} may spend {ledger.allowance(analyst)}, of which {left:g} is left"))
 
 
 @app.command()
@@ -67,12 +62,9 @@ def show(place: Place, as_json: Annotated[bool, typer.Option("--json", help="Wri
     """Every charge, who may spend what, and what is left."""
     from ..ledger import Ledger
 
-    try:
-        with Ledger.open(place) as ledger:
-            budget, charges, left = ledger.budget, ledger.history(), float(ledger.remaining())
-            allowed = {who: (str(b), float(ledger.remaining(who))) for who, b in ledger.allowances().items()}
-    except (TacitError, OSError) as error:
-        refuse(error)
+    with in_words(), Ledger.open(place) as ledger:
+        budget, charges, left = ledger.budget, ledger.history(), float(ledger.remaining())
+        allowed = {who: (str(b), float(ledger.remaining(who))) for who, b in ledger.allowances().items()}
     rows = [_row(charge, budget) for charge in charges if charge.loss.terms]
     if as_json:
         allowances = [{"analyst": who, "budget": b, "left": rest} for who, (b, rest) in allowed.items()]
@@ -116,15 +108,12 @@ def verify(
     """Recompute the chain and every sum; says the head, to be kept elsewhere as an anchor."""
     from ..ledger import Head, Ledger
 
-    try:
-        with Ledger.open(place) as ledger:
-            seq, _, digest = anchor.partition(":")
-            if anchor and not _HEAD.fullmatch(anchor):
-                raise BadParameter("anchor", anchor, "SEQ:HASH, as `tacit ledger verify` said it")
-            head = ledger.verify(Head(int(seq), digest)) if anchor else ledger.verify()
-            console.print(f"sound; head {head.seq}:{head.hash}", soft_wrap=True)
-    except (TacitError, OSError) as error:
-        refuse(error)
+    with in_words(), Ledger.open(place) as ledger:
+        seq, _, digest = anchor.partition(":")
+        if anchor and not _HEAD.fullmatch(anchor):
+            raise BadParameter("anchor", anchor, "SEQ:HASH, as `tacit ledger verify` said it")
+        head = ledger.verify(Head(int(seq), digest)) if anchor else ledger.verify()
+        console.print(f"sound; head {head.seq}:{head.hash}", soft_wrap=True)
 
 
 @app.command()
@@ -132,10 +121,6 @@ def export(place: Place, output: Annotated[Path | None, typer.Option("--output",
     """All entries as JSON lines; private states stay in the ledger."""
     from ..ledger import Ledger
 
-    try:
-        with Ledger.open(place) as ledger:
-            ledger.export(output or sys.stdout)
-    except BrokenPipeError:  # whoever reads has read enough
-        raise typer.Exit from None
-    except (TacitError, OSError) as error:
-        refuse(error)
+    enough = suppress(BrokenPipeError)  # of whoever reads
+    with in_words(), enough, Ledger.open(place) as ledger:
+        ledger.export(output or sys.stdout)

@@ -16,9 +16,9 @@ from rich.box import SIMPLE_HEAD
 from rich.markup import escape
 from rich.table import Table
 
-from ..core.errors import BadParameter, TacitError
+from ..core.errors import BadParameter
 from ._bill import accounts, bill
-from ._say import console, fail, in_words, say_json, watching
+from ._say import console, in_words, say_json, watching
 from .tables import Asking, Json
 
 if TYPE_CHECKING:
@@ -53,7 +53,7 @@ def compare(
     from ..workloads.domain import CELLS
     from ..workloads.textbook import textbook
 
-    try:
+    with in_words():
         place = None if plot is None else _target(plot)
         shapes = [[_whole("domain", size, CELLS) for size in text.split("x")] for text in domain.split(",")]
         domains = [Domain.of({f"a{i}": size for i, size in enumerate(sizes, 1)}) for sizes in shapes]
@@ -73,8 +73,6 @@ def compare(
             from .. import plots
 
             console.print(f"drawn: {escape(str(plots.save(plots.methods(rows), place)))}")
-    except (TacitError, OSError) as error:
-        fail(error)
 
 
 def plan(
@@ -99,7 +97,7 @@ def plan(
     from ..ledger import Charge
     from ..tables.price import BETA
 
-    with in_words():
+    with in_words(buys=buy):
         if as_json and synthetic:
             raise BadParameter("output", "--json and --synthetic", "one of them")
         if synthetic and not buy:

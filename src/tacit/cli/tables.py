@@ -13,6 +13,7 @@ import sys
 from collections.abc import Callable
 from contextlib import nullcontext
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, NamedTuple, get_type_hints
 
@@ -23,10 +24,10 @@ from rich.table import Table as Grid
 
 from ..core.budget import Budget
 from ..core.currency import Amount
-from ..core.errors import BadParameter, LedgerUnavailable, TacitError
+from ..core.errors import BadParameter, LedgerUnavailable
 from ..tables.files import TABLES, regular
 from ._bill import accounts, allowance, bill, cost
-from ._say import console, fail, in_words, say_json
+from ._say import console, in_words, say_json
 
 if TYPE_CHECKING:
     from ..curator import Curator
@@ -143,13 +144,13 @@ class Offered(NamedTuple):
         return f"{told} and {'more than all' if price == math.inf else f'{float(price):g}'} of {name}"
 
 
-def _asking(act: Callable[..., None]) -> Callable[..., None]:
+def _asking(act: Callable[..., None], buys: bool = False) -> Callable[..., None]:
     """The command whose options are the fields of `Asking` and what `act` takes besides."""
     told = inspect.signature(Asking).parameters
     own = {name: p for name, p in inspect.signature(act).parameters.items() if name != "asking"}
 
     def command(**given: Any) -> None:
-        with in_words():
+        with in_words(buys):
             act(Asking(**{name: given.pop(name) for name in told}), **given)
 
     hints = get_type_hints(Asking, include_extras=True) | get_type_hints(act, include_extras=True)
@@ -161,6 +162,9 @@ def _asking(act: Callable[..., None]) -> Callable[..., None]:
     command.__annotations__ = {p.name: p.annotation for p in parameters}
     command.__name__, command.__doc__ = act.__name__, act.__doc__
     return command
+
+
+_buying = partial(_asking, buys=True)
 
 
 def demo(
@@ -179,7 +183,7 @@ def demo(
     from ..demo import run
     from ..testing.postgres import Server
 
-    with in_words(), Server() if engine == "postgres" else nullcontext() as server:
+    with in_words(buys=True), Server() if engine == "postgres" else nullcontext() as server:
         for part in run(plot, engine, None if server is None else server.url()):
             console.print(part, soft_wrap=True)
 
@@ -191,15 +195,12 @@ def init(
     """Write a schema with the names and types of a file, for you to complete; no value is read."""
     from ..tables.init import describe
 
-    try:
-        text = describe(file)
-        target = output or file.with_suffix(".toml")
+    with in_words():
+        text, target = describe(file), output or file.with_suffix(".toml")
+        if target.exists():
+            raise BadParameter("output", str(target), "a file that is not there yet")
         with target.open("x", encoding="utf-8") as out:
             out.write(text)
-    except FileExistsError as error:
-        fail(BadParameter("output", str(error.filename), "a file that is not there yet"))
-    except (TacitError, OSError) as error:
-        fail(error)
     console.print(f"written: {escape(str(target))}; now say in it who is to be protected, and what is public")
 
 
@@ -224,7 +225,7 @@ def explain(asking: Asking) -> None:
     _warn(offered)
 
 
-@_asking
+@_buying
 def ask(
     asking: Asking,
     *,
@@ -263,7 +264,7 @@ def ask(
         where.print(f"drawn: {escape(str(plots.save(release.plot(), place)))}")
 
 
-@_asking
+@_buying
 def bounds(asking: Asking) -> None:
     """Buy bounds of a column (in the place of the question) for its schema."""
     terms = {name: value for name, value in asking.terms.items() if value is not None}

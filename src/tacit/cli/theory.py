@@ -16,12 +16,12 @@ from rich.table import Table
 from rich.text import Text
 
 from .. import mechanisms
-from ..core.errors import BadParameter, TacitError
+from ..core.errors import BadParameter
 from ..core.exact import probability, rational
 from ..core.loss import Loss
 from ..core.mechanism import Mechanism
 from ..mix import USAGE, mix
-from ._say import console, fail
+from ._say import console, in_words
 
 LISTS = ("quantiles", "prices")
 KINDS = {kind.__name__.lower(): kind for kind in mechanisms.ALL}
@@ -31,8 +31,9 @@ def tour() -> None:
     """Mechanisms at work: prices, error bounds, and releases beside the truth."""
     from ..tour import parts
 
-    for part in parts():
-        console.print(part, no_wrap=isinstance(part, Text), overflow="ellipsis", crop=False)
+    with in_words():
+        for part in parts():
+            console.print(part, no_wrap=isinstance(part, Text), overflow="ellipsis", crop=False)
 
 
 def theory(
@@ -45,7 +46,7 @@ def theory(
     delta: Annotated[str, typer.Option(help="At which delta to state the price besides delta = 0.")] = "1e-6",
 ) -> None:
     """A mechanism's definition, its price, its error bound, and the sample size for a wanted accuracy."""
-    try:
+    with in_words():
         if not mechanism:
             console.print(_list())
             return
@@ -55,8 +56,6 @@ def theory(
         for heading, text in _theorems(kind):
             console.print(f"[bold]{heading}[/bold]  {escape(text)}\n")
         console.print(figures)
-    except TacitError as error:
-        fail(error)
 
 
 def compose(
@@ -65,7 +64,7 @@ def compose(
     plot: Annotated[Path | None, typer.Option(help="Draw epsilon against repetitions: a .png, .svg or .html.")] = None,
 ) -> None:
     """What a mix costs, by every accountant: tacit compose "100 x laplace eps=0.1, 5 x gaussian rho=0.01"."""
-    try:
+    with in_words():
         loss = mix(text)
         console.print(Text(loss.explain(delta)), soft_wrap=True)
         console.print(_prices(loss, delta))
@@ -73,8 +72,6 @@ def compose(
             from .. import plots
 
             console.print(f"drawn: {escape(str(plots.save(plots.composition(text, delta), plot)))}")
-    except (TacitError, OSError) as error:
-        fail(error)
 
 
 def _prices(loss: Loss, delta: str) -> Table:

@@ -91,7 +91,7 @@ class KaryResponse(Pure):
         return min(1.0, -math.expm1(-gap) * own * (1 + 2.0**-40)) if gap > 0 else 0.0
 
     def pairs(self, spacing: float) -> tuple[Pair, ...]:
-        return (Response(float(self.epsilon), self.categories),)
+        return (Response(up(self.epsilon), self.categories),)
 
     def group(self, k: int) -> Pure:
         """Reports are independent, so what k people pay adds up."""

@@ -24,8 +24,9 @@ from .errors import BadParameter, MixedRelations
 from .exact import Number, positive, rational, whole
 
 
+@dataclass(frozen=True, repr=False)
 class Relation:
-    """Which tables are neighbours."""
+    """Which tables are neighbours; a copy is the same relation."""
 
     def __repr__(self) -> str:
         return type(self).__name__
@@ -37,7 +38,14 @@ class Relation:
 
 
 R = TypeVar("R", bound=Relation)
-S = TypeVar("S", bound=Relation)
+T = TypeVar("T")
+
+
+def one_relation(first: T | None, second: T | None) -> T | None:
+    """The relation of a sum: the one that its parts name, where they name any."""
+    if first is not None and second is not None and first != second:
+        raise MixedRelations(first, second)
+    return second if first is None else first
 
 
 @dataclass(frozen=True, repr=False)
@@ -91,14 +99,13 @@ class Distance(Generic[R]):
 
     def __add__(self, other: Distance[R]) -> Distance[R]:
         """Two vectors side by side."""
-        if None not in (self.relation, other.relation) and type(self.relation) is not type(other.relation):
-            raise MixedRelations(self.relation, other.relation)
+        relation = one_relation(self.relation, other.relation)
         return Distance(
             self.l1 + other.l1,
             self.l2_squared + other.l2_squared,
             max(self.linf, other.linf),
             self.l0 + other.l0 if self.l0 is not None and other.l0 is not None else None,
-            self.relation or other.relation,
+            relation,
         )
 
     def on_grid(self, grid: Fraction) -> Distance[R]:
@@ -117,6 +124,7 @@ class Distance(Generic[R]):
         return Distance(l1, l2_squared, linf, self.l0, self.relation) if self.linf else self
 
 
+@dataclass(frozen=True, repr=False)
 class AddRemove(Relation):
     """Neighbours differ by one unit's presence; the number of units is private."""
 
@@ -129,6 +137,7 @@ class AddRemove(Relation):
         return scalar(max(map(abs, _interval(low, high))), self)
 
 
+@dataclass(frozen=True, repr=False)
 class Substitute(Relation):
     """Neighbours differ in one unit's data; the number of units is public."""
 

@@ -8,11 +8,16 @@ TacitError
 ├─ Malformed            what was asked cannot be read
 │  ├─ BadParameter      (name, given, allowed)   a public parameter is outside its domain
 │  │  └─ BadSchema      (name, given, allowed)   a schema, or the place of a table, is not as it must be
-│  ├─ BadData           (name, given, allowed)   a private value has the wrong shape or kind; it is never shown
-│  └─ MixedRelations    (first, second)          losses under different neighbouring relations do not add
+│  └─ BadData           (name, given, allowed)   a private value has the wrong shape or kind; it is never shown
+├─ MixedRelations       (first, second)          what is stated under different neighbouring relations does not add
 ├─ Exhausted            (name, allowed)          an interactive mechanism has given all it may
+│  └─ Spent             (.., statement)          a holdout set has told all that it may (`tacit.holdout`)
 ├─ EngineError                                   an engine failed; its own words are never shown
 │  └─ EngineUnavailable (place, reason)          where a table is cannot be reached or read; nothing was charged
+├─ LedgerError                                   the ledger cannot be used, and without it nothing is released
+│  ├─ LedgerUnavailable (place, reason)          its file or database cannot be opened, read or written
+│  ├─ LedgerCorrupt     (seq, reason)            an entry is not what was written
+│  └─ LedgerConflict    (reason)                 what was done before, or by another process, stands against it
 └─ Missing                                       an extra that the call needs is not installed
 """
 
@@ -73,7 +78,7 @@ class MixedRelations(TacitError, ValueError):
 
     def __init__(self, first: object, second: object) -> None:
         super().__init__(
-            f"cannot add a loss under {first} to one under {second}; state both distances under one relation"
+            f"cannot add what is stated under {first} to what is under {second}; state both under one relation"
         )
         self.first, self.second = first, second
 

@@ -22,8 +22,7 @@ from functools import reduce
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
-from .distance import Relation
-from .errors import MixedRelations
+from .distance import Relation, one_relation
 from .exact import FEW_ULPS, TINY, Number, up, whole
 from .pairs import Coin, Pair
 from .search import least
@@ -170,11 +169,10 @@ class Loss:
     def __add__(self, other: Loss) -> Loss:
         if not isinstance(other, Loss):
             return NotImplemented
-        if None not in (self.relation, other.relation) and type(self.relation) is not type(other.relation):
-            raise MixedRelations(self.relation, other.relation)
+        relation = one_relation(self.relation, other.relation)
         atoms = {**self.terms, **other.terms}
         counts = {a: self.terms.get(a, 0) + other.terms.get(a, 0) for a in atoms}
-        return Loss(counts, self.relation or other.relation)
+        return Loss(counts, relation)
 
     def __radd__(self, other: int) -> Loss:
         """So that `sum` can begin with its 0."""

@@ -11,7 +11,7 @@ from __future__ import annotations
 import json
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypedDict
 
 import numpy as np
 
@@ -25,6 +25,15 @@ from ..tables.plan import Histogram, Plan
 
 if TYPE_CHECKING:
     from .curator import Curator
+
+
+class BoundsTerms(TypedDict, total=False):
+    """The price of bounds, in epsilon or rho, with which probability they may be wrong, and who buys them."""
+
+    epsilon: Number | None
+    rho: Number | None
+    beta: Number
+    analyst: str | None
 
 
 @dataclass(frozen=True)

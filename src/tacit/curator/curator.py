@@ -40,14 +40,14 @@ from ..tables.draw import drawn
 from ..tables.init import suited
 from ..tables.measures import Compiled, compiled
 from ..tables.plan import Plan as Closed
-from ..tables.price import BETA, Offer, Terms, offer, risk
+from ..tables.price import BETA, Offer, Paid, Terms, offer, risk
 from ..tables.query import Query
 from ..tables.relation import Relation, scans
 from ..tables.schema import Schema
 from ..tables.table import PublicTable, Table
-from .bounds import Bounds, buy
+from .bounds import Bounds, BoundsTerms, buy
 from .reading import Asked, asked, identities, known
-from .stream import Stream
+from .stream import Stream, StreamTerms
 
 if TYPE_CHECKING:
     from ..tables.linear import TableDomain
@@ -166,15 +166,15 @@ class Curator:
             release = Release.from_json(charge.release)
         return replace(release, query=query, recipes=made.recipes, beta=beta)  # as this question wants it shown
 
-    def above_threshold(self, threshold: int, **terms: Any) -> Stream:
+    def above_threshold(self, threshold: int, **terms: Unpack[StreamTerms]) -> Stream:
         """Open a stream that says of each count whether it reaches the threshold: say epsilon, count, queries."""
         return Stream(self, Sparse, threshold=threshold, **terms)
 
-    def numeric_sparse(self, threshold: int, **terms: Any) -> Stream:
+    def numeric_sparse(self, threshold: int, **terms: Unpack[StreamTerms]) -> Stream:
         """Open a stream that says about how much each count is that reaches the threshold."""
         return Stream(self, NumericSparse, threshold=threshold, **terms)
 
-    def plan(self, workload: Workload, *, n: int | None = None, beta: Number = BETA, **price: Any) -> Plan:
+    def plan(self, workload: Workload, *, n: int | None = None, beta: Number = BETA, **price: Unpack[Paid]) -> Plan:
         """Every way to answer linear queries, with predicted error and time: say epsilon, rho, or epsilon and delta.
 
         `n` is the exact number of records, a promise; the schema's size, which is rough, only ranks methods.
@@ -192,7 +192,7 @@ class Curator:
         beta: Number = BETA,
         fresh: bool = False,
         analyst: str | None = None,
-        **price: Any,
+        **price: Unpack[Paid],
     ) -> Released:
         """Buy the answers of all linear queries at once, by the best method unless told; asked again they are free."""
         from . import linear
@@ -214,7 +214,7 @@ class Curator:
         n: int | None = None,
         name: str = "online",
         analyst: str | None = None,
-        **price: Any,
+        **price: Unpack[Paid],
     ) -> Online:
         """Open private multiplicative weights: one price for any number of linear queries, asked one after the other.
 
@@ -225,7 +225,7 @@ class Curator:
         terms = {"queries": queries, "updates": updates, "name": name, "analyst": analyst}
         return linear.online(self, domain, n, terms, **price)
 
-    def bounds(self, column: str, **terms: Any) -> Bounds:
+    def bounds(self, column: str, **terms: Unpack[BoundsTerms]) -> Bounds:
         """Buy bounds of a column of the first table, for its schema: say epsilon or rho, and perhaps beta."""
         return buy(self, column, **terms)
 

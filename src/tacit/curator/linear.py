@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from fractions import Fraction
 from operator import itemgetter
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Unpack
 
 import numpy as np
 
@@ -21,7 +21,7 @@ from ..core.randomness import SYSTEM
 from ..tables.accuracy import public_size
 from ..tables.calibration import tidy
 from ..tables.linear import Counted, TableDomain
-from ..tables.price import BETA, risk
+from ..tables.price import BETA, Paid, risk
 from ..tables.relation import Where
 from ..workloads import Answered, Method, Plan, Price, Released, Workload
 from ..workloads import method as method_of
@@ -89,7 +89,7 @@ def plan(
     n: int | None,
     beta: Number,
     curator: Curator | None = None,
-    **terms: Any,
+    **terms: Unpack[Paid],
 ) -> Plan:
     """Every method's predicted error and time, as a curator would buy it after what was spent; reads no data.
 
@@ -117,7 +117,7 @@ def answer(
     beta: Number,
     fresh: bool,
     analyst: str | None,
-    **terms: Any,
+    **terms: Unpack[Paid],
 ) -> Released:
     """Buy the answers of a workload, once."""
     domain = _of(curator.tables, workload)
@@ -245,7 +245,9 @@ def _unsure(errors: Floats | None, queries: int) -> tuple[int, float]:
     return int((~known).sum()), float(told[known].mean()) if known.any() else math.inf
 
 
-def online(curator: Curator, domain: TableDomain, n: int | None, terms: dict[str, Any], **price: Any) -> Online:
+def online(
+    curator: Curator, domain: TableDomain, n: int | None, terms: dict[str, Any], **price: Unpack[Paid]
+) -> Online:
     """Open a life of private multiplicative weights, or go on with one.
 
     A rough n will do: it sets how far the model moves, and what is told of errors holds for any number of records.

@@ -12,7 +12,7 @@ from __future__ import annotations
 import json
 from dataclasses import asdict
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypedDict
 
 from ..core.distance import ADD_REMOVE, scalar
 from ..core.errors import BadParameter, BadQuestion, Exhausted, LedgerConflict
@@ -31,6 +31,16 @@ if TYPE_CHECKING:
 
 Told = bool | int | float | None
 QUERIES = 1000
+
+
+class StreamTerms(TypedDict, total=False):
+    """The price of a stream, what it may tell, and who opens it under which name."""
+
+    epsilon: Number | None
+    count: int
+    queries: int
+    name: str
+    analyst: str | None
 
 
 class Stream:

@@ -5,6 +5,7 @@ The protocols are the part of a ledger's sessions that is needed here; `tacit.le
 
 from __future__ import annotations
 
+from threading import Lock
 from typing import Protocol
 
 from ..core.errors import Exhausted, LedgerConflict
@@ -35,20 +36,22 @@ class Keeper(Protocol):
 class _Life:
     def __init__(self, state: bytes) -> None:
         self._steps, self._state, self._answers = 0, state, dict[str, bytes]()
-        self._owner = process()
+        self._owner, self._lock = process(), Lock()
 
     def read(self) -> tuple[int, bytes]:
         if self._owner != process():  # a forked copy would be a second life
             raise Exhausted("a holdout kept in memory", "answers only in the process that opened it")
-        return self._steps, self._state
+        with self._lock:
+            return self._steps, self._state
 
     def find(self, key: str, /) -> bytes | None:
         return self._answers.get(key)
 
     def step(self, after: int, key: str, state: bytes, answer: bytes, /) -> bytes:
-        if after != self._steps:
-            raise LedgerConflict(f"the step after {after} is not the next of this session; read its state again")
-        self._steps, self._state, self._answers[key] = after + 1, state, answer
+        with self._lock:  # two holdouts on the same records share one life
+            if after != self._steps:
+                raise LedgerConflict(f"the step after {after} is not the next of this session; read its state again")
+            self._steps, self._state, self._answers[key] = after + 1, state, answer
         return answer
 
 

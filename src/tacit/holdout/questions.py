@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..core.errors import BadData
+from ..mechanisms._grid import as_array
 
 Steps = NDArray[np.int64]
 
@@ -39,11 +40,7 @@ class Question:
 
 def values_in_steps(values: object, n: int, grid: Fraction) -> Steps:
     """One value for each record, clamped to [0, 1], in steps of the grid."""
-    given = np.asarray(values)
-    if isinstance(values, np.ma.MaskedArray) or given.shape != (n,) or given.dtype.kind not in "biuf":
-        raise BadData(
-            "values", f"an array of shape {given.shape} and kind {given.dtype.kind!r}", f"{n} numbers, one each"
-        )
+    given = _one_each(values, n)
     unit = int(1 / grid)
     if given.dtype.kind != "f":
         return np.asarray(given > 0, np.int64) * unit
@@ -53,12 +50,22 @@ def values_in_steps(values: object, n: int, grid: Fraction) -> Steps:
     return np.floor(at * unit + 0.5).astype(np.int64)
 
 
-def shaped(values: object, n: int) -> object:
+def shaped(values: object, n: int) -> NDArray[Any]:
     """What a function of the records gave; of another shape it is refused without saying which: that may be private."""
-    given = np.asarray(values)
-    if isinstance(values, np.ma.MaskedArray) or given.shape != (n,) or given.dtype.kind not in "biuf":
-        raise BadData("the statistic", "something else", f"a function that gives one number for each of {n} records")
-    return values
+    try:
+        return _one_each(values, n)
+    except BadData:
+        allowed = f"a function that gives one number for each of {n} records"
+        raise BadData("the statistic", "something else", allowed) from None
+
+
+def _one_each(values: object, n: int) -> NDArray[Any]:
+    given = as_array("values", values)
+    if given.shape != (n,) or given.dtype.kind not in "biuf":
+        raise BadData(
+            "values", f"an array of shape {given.shape} and kind {given.dtype.kind!r}", f"{n} numbers, one each"
+        )
+    return given
 
 
 def arrays(name: str, data: object) -> tuple[NDArray[Any], ...]:

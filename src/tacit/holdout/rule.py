@@ -25,7 +25,7 @@ from typing import TYPE_CHECKING, ClassVar
 from ..core.atoms import Approximate
 from ..core.distance import SUBSTITUTE
 from ..core.errors import BadParameter, Exhausted
-from ..core.exact import Number, ceiling, positive, probability, up, whole
+from ..core.exact import Number, ceiling, positive, probability, rational, up, whole
 from ..core.loss import Loss
 from ..core.randomness import Source
 from ..core.search import least_positive
@@ -139,9 +139,12 @@ class Rule(ABC):
 
     def guess_in_steps(self, guess: Number) -> int:
         """A guess at the mean, clamped to [0, 1], as a sum."""
-        value = float(guess)
+        try:
+            value = float(rational("guess", guess) if isinstance(guess, str) else guess)
+        except (TypeError, ValueError, OverflowError):
+            value = math.nan
         if math.isnan(value):
-            raise BadParameter("guess", guess, "a number")
+            raise BadParameter("guess", type(guess).__name__, "a number, such as the value on the training set")
         return math.floor(Fraction(max(0.0, min(value, 1.0))) * self.whole + Fraction(1, 2))
 
     def rounded(self, total: int, parts: int) -> int:

@@ -60,6 +60,7 @@ class Holdout:
     ) -> None:
         self.rule, records = rule, len(arrays("data", data)[0])
         self._data, self._train = _parts(data), None if train is None else _parts(train)
+        self._train_records = 0 if train is None else len(arrays("train", train)[0])
         if records != rule.n:
             raise BadData("data", f"{records} records", f"{rule.n}, for which the rule was made")
         self.fingerprint = fingerprint(data)
@@ -107,7 +108,8 @@ class Holdout:
         if callable(question):
             values = shaped(question(*self._data), rule.n)
             if self._train is not None:
-                guess = float(np.mean(np.clip(np.nan_to_num(np.asarray(question(*self._train), float)), 0, 1)))
+                seen = shaped(question(*self._train), self._train_records).astype(float)
+                guess = float(np.mean(np.clip(np.nan_to_num(seen), 0, 1)))
         elif isinstance(question, tuple) and len(question) == 2:
             guess, values = question
         else:

@@ -20,8 +20,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
 from ..core.budget import Amounts, Budget
-from ..core.distance import SUBSTITUTE
-from ..core.errors import BadParameter, LedgerCorrupt, MixedRelations, NoAllowance
+from ..core.distance import SUBSTITUTE, one_relation
+from ..core.errors import BadParameter, LedgerCorrupt, NoAllowance
 from ..core.loss import Loss, zero
 
 ALL = ""  # of the parts; among the accounts, the one of the data set itself
@@ -92,10 +92,7 @@ class Accounts:
 
     def _under(self, parts: Iterable[str] | None, loss: Loss) -> str | None:
         """The relation of all losses so far and of this one."""
-        relation = None if loss.relation is None else repr(loss.relation)
-        if None not in (relation, self.relation) and relation != self.relation:
-            raise MixedRelations(self.relation, relation)
-        relation = relation or self.relation
+        relation = one_relation(self.relation, None if loss.relation is None else repr(loss.relation))
         known = sorted({*self.sums.get(ALL, {}), *(parts or ())} - {ALL})
         if relation == repr(SUBSTITUTE) and known:
             raise BadParameter("parts", known, "None where units are substituted: one may leave a part for another")

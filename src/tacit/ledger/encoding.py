@@ -107,7 +107,7 @@ def read(written: Json) -> Any:
 
 def write_loss(loss: Loss) -> Json:
     relation = None if loss.relation is None else repr(loss.relation)
-    if relation is not None and type(RELATIONS.get(relation)) is not type(loss.relation):
+    if relation is not None and RELATIONS.get(relation) != loss.relation:
         raise BadParameter("relation", loss.relation, " or ".join(RELATIONS))
     return {"relation": relation, "terms": sorted(([n, write(atom)] for atom, n in loss.terms.items()), key=canonical)}
 

@@ -52,6 +52,10 @@ Chosen = tuple[tuple[Any, int], ...]
 _OUTWARD = 1 + 2.0**-40  # covers the rounding of a tail
 
 
+def _whole(count: object) -> bool:
+    return isinstance(count, int | np.integer) and not isinstance(count, bool) and int(count) >= 0
+
+
 @dataclass(frozen=True)
 class Selected:
     """The law of what is released: each present key by itself, with its noisy count or not at all."""
@@ -129,17 +133,14 @@ class KeySelection(Mechanism[Counts, Chosen]):
 
     def select(self, counts: NDArray[Any], source: Source) -> tuple[NDArray[np.int64], NDArray[Any]]:
         """Where the released keys stand among present keys with these counts, and their noisy counts."""
-        whole = np.asarray(steps("counts", counts, None))
-        if whole.ndim != 1 or np.min(whole, initial=1) < 1:
+        units = np.asarray(steps("counts", counts, None))
+        if units.ndim != 1 or np.min(units, initial=1) < 1:
             raise BadData("counts", "others", "at least 1 each: a key that no unit has is absent")
-        noisy = np.asarray(self.noise.sample(whole, source))
+        noisy = np.asarray(self.noise.sample(units, source))
         at = np.flatnonzero(noisy >= self.threshold)
         return at, noisy[at]
 
     def sample(self, x: Counts, source: Source) -> Chosen:
-        given: object = x
-        if not isinstance(given, Mapping) or not all(isinstance(count, int) for count in given.values()):
-            raise BadData("counts", type(x).__name__, "a mapping from keys to whole numbers of units")
         present = self._present(x)
         at, noisy = self.select(as_array("counts", list(present.values())), source)
         keys = list(present)
@@ -148,10 +149,13 @@ class KeySelection(Mechanism[Counts, Chosen]):
     @staticmethod
     def _present(x: Counts) -> Counts:
         """The keys that are present, in order."""
+        given: object = x
         try:
-            return {key: x[key] for key in sorted(key for key, count in x.items() if count)}
-        except (AttributeError, TypeError, ValueError):
-            allowed = "a mapping from keys, of one kind, to how many units have each"
+            if not isinstance(given, Mapping) or not all(map(_whole, given.values())):
+                raise TypeError
+            return {key: int(given[key]) for key in sorted(key for key, count in given.items() if count)}
+        except (TypeError, ValueError):  # keys that cannot be compared; the text could show one
+            allowed = "a mapping from keys, of one kind, to how many units have each: whole numbers"
             raise BadData("counts", type(x).__name__, allowed) from None
 
     def law(self, x: Counts) -> Selected:

@@ -269,11 +269,11 @@ class Release:
 
         return card(self)
 
-    def plot(self) -> TopLevelMixin:
-        """Bars with intervals."""
+    def plot(self, name: str | None = None) -> TopLevelMixin:
+        """Bars with intervals, of one column of numbers: the first that is not exact, unless told."""
         from .picture import release_bars
 
-        return release_bars(self)
+        return release_bars(self, name)
 
     def __str__(self) -> str:
         from .export import text

@@ -6,8 +6,7 @@ and casts in `dates`, public tables and cells in `lookups`; here are columns, fo
 
 from __future__ import annotations
 
-from dataclasses import fields
-from typing import Literal, TypeVar
+from typing import Literal
 
 from ..core.errors import BadQuestion
 from .arithmetic import (
@@ -29,10 +28,10 @@ from .arithmetic import (
 )
 from .dates import cast, date_part, date_trunc
 from .expression import Column, Expression
-from .grids import NARROWER, checked, constant
+from .extent import extents
+from .grids import NARROWER, checked, constant, parts_of
 from .logic import and_, between, case, coalesce, compare, is_in, is_missing, like, not_, or_
 from .lookups import keys, lookup
-from .outputs import Output
 from .relation import Derive, Fold, Join, Relation, scans
 from .relation import fold as unchecked_fold
 
@@ -79,9 +78,6 @@ LARGEST = 20_000  # operations in one expression, written out
 DEEPEST = 100  # operations within one another
 
 
-Tree = TypeVar("Tree", Expression, Output)
-
-
 def column(relation: Relation, name: str) -> Column:
     """A column of a relation."""
     known, given = relation.columns, str(name)
@@ -125,23 +121,9 @@ def join(left: Relation, right: Relation) -> Join:
     return pairs
 
 
-def moderate(e: Tree) -> Tree:
+def moderate(e: Expression) -> Expression:
     """e, if it is not too large when written out (an expression may hold its parts more than once) nor too deep."""
-    known: dict[int, tuple[int, int]] = {}  # size and depth
-    waiting: list[Expression | Output] = [e]
-    while waiting:
-        parts = _parts(waiting[-1])
-        unknown = [part for part in parts if id(part) not in known]
-        if unknown:
-            waiting += unknown
-            continue
-        size = 1 + sum(known[id(part)][0] for part in parts)
-        depth = 1 + max((known[id(part)][1] for part in parts), default=0)
+    for _, size, depth in extents([e], parts_of):
         if size > LARGEST or depth > DEEPEST:
             raise BadQuestion(f"an expression has more than {LARGEST} operations, or {DEEPEST} within another")
-        known[id(waiting.pop())] = size, depth
     return e
-
-
-def _parts(e: Expression | Output) -> list[Expression | Output]:
-    return [part for field in fields(e) if isinstance(part := getattr(e, field.name), Expression | Output)]

@@ -20,9 +20,9 @@ from functools import cached_property
 
 from ..core.distance import AddRemove, Distance
 from ..core.errors import BadQuestion
-from . import outputs
 from .domain import Domain, number
 from .expression import Add, Column, Constant, Divide, Expression, Multiply
+from .kinds import check
 from .plan import Histogram, Measure, Plan, Rows, Total, Units, reach
 from .query import Aggregate, Query
 from .recipe import Recipe, Squares
@@ -63,10 +63,8 @@ def plan(query: Query, schemas: Mapping[str, Schema] | None = None) -> Plan:
 
 
 def compiled(query: Query, schemas: Mapping[str, Schema] | None = None) -> Compiled:
-    """The plan, and how to read its answer."""
-    outputs.moderate(
-        *(o for _, o in query.outputs), *([query.having] if query.having else []), *(o for o, _ in query.order)
-    )
+    """The plan, and how to read its answer; a question that shows what cannot be computed is refused."""
+    check(query)
     return _Compiler(query, schemas or {}).compiled()
 
 

@@ -17,9 +17,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..core.errors import BadQuestion
+from .extent import extents
 
 Floats = NDArray[np.float64]
-DEEPEST, DIGITS, LARGEST = 200, 100, Fraction(10**300)
+DEEPEST, MOST = 200, 100_000  # operations within one another, and in one output, written out
+DIGITS, LARGEST = 100, Fraction(10**300)
 
 
 @dataclass(frozen=True)
@@ -167,19 +169,21 @@ def released(output: Output) -> frozenset[str]:
     return frozenset()
 
 
+def _parts(output: Output) -> list[Output]:
+    return [part for field in fields(output) if isinstance(part := getattr(output, field.name), Output)]
+
+
 def moderate(*outputs: Output) -> None:
     """Refuse what is too deep or too large to be computed, before anything is bought."""
-    waiting = [(output, 1) for output in outputs]
-    while waiting:
-        output, depth = waiting.pop()
+    for output, size, depth in extents(outputs, _parts):
         if depth > DEEPEST:
             raise BadQuestion(f"what is computed from the answer is more than {DEEPEST} operations deep")
+        if size > MOST:
+            raise BadQuestion(f"what is computed from the answer has more than {MOST} operations")
         if isinstance(output, Value) and isinstance(output.value, Fraction) and abs(output.value) > LARGEST:
             raise BadQuestion("a number in the question is too large")
         if isinstance(output, Function) and abs(output.digits) > DIGITS:
             raise BadQuestion(f"numbers are rounded to at most {DIGITS} digits")
-        parts = (getattr(output, f.name) for f in fields(output))
-        waiting += [(part, depth + 1) for part in parts if isinstance(part, Output)]
 
 
 def chain(operator: Literal["and", "or"], parts: Sequence[Output]) -> Output:

@@ -29,7 +29,6 @@ from ..core.loss import Loss, Pure, zero
 from ..core.search import least_positive
 from .accuracy import Accuracy, accuracies, noise_error, public_size
 from .calibration import Step, pure, steps
-from .kinds import check
 from .measures import Compiled, compiled
 from .plan import Plan
 from .query import Query
@@ -76,12 +75,17 @@ class Offer:
         return f"{float(self.price):g} of {self.budget}: with probability {float(1 - self.beta):g} each, {accuracy}"
 
 
-class Terms(TypedDict, total=False):
-    """What is asked for: one of epsilon, rho, error and relative; and with which probability an error may be larger."""
+class Paid(TypedDict, total=False):
+    """A price: epsilon or rho, and perhaps delta."""
 
     epsilon: Number | None
     rho: Number | None
     delta: Number | None
+
+
+class Terms(Paid, total=False):
+    """What is asked for: one of epsilon, rho, error and relative; and with which probability an error may be larger."""
+
     error: Number | None
     relative: Number | None
     beta: Number
@@ -111,7 +115,6 @@ def offer(
     beta, delta = risk(terms.get("beta", BETA)), terms.get("delta")
     if delta is not None:
         probability("delta", delta)
-    check(query)
     made = compiled(query, schemas) if made is None else made
     told = _Terms(made, budget, spent, allowance, beta, delta)
     match next(iter(given.items())):

@@ -32,7 +32,7 @@ from .columns import written
 from .expression import Column, Expression
 from .kinds import Kind, Kinds, of_aggregate, of_domain
 from .lookups import MOST_CELLS
-from .outputs import Output, Released
+from .outputs import Output, Released, moderate
 from .plan import Key
 from .query import Aggregate, Query
 from .sql_aggregates import Aggregates, is_aggregate
@@ -213,7 +213,8 @@ class _Question:
 
     def _output(self, node: exp.Expr, condition: bool = False) -> Output:
         try:
-            found = build.moderate(self.shown.read(node))
+            found = self.shown.read(node)
+            moderate(found)
             if condition:
                 self.shown.kinds.condition(found)
             return found

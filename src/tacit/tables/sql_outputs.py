@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from fractions import Fraction
-from functools import reduce
 from typing import Any, Literal
 
 from sqlglot import exp
@@ -71,7 +70,7 @@ class Outputs:
 
     def _chain(self, node: exp.Expr) -> Output:
         operator: Literal["and", "or"] = "and" if isinstance(node, exp.And) else "or"
-        return reduce(lambda a, b: Logic(operator, a, b), [self.read(part) for part in flat(node)])
+        return chain(operator, [self.read(part) for part in flat(node)])
 
     def _between(self, node: exp.Expr) -> Output:
         only(self.text, node, "this", "low", "high")

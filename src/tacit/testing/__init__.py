@@ -1,5 +1,9 @@
-"""Public suites: run them on your own mechanisms.
+"""Public suites: run them on your own mechanisms, methods, engines and ledger stores.
 
-`mechanisms.conform` checks one example of a mechanism, `wrong` is a gallery that it must refute, `sources` and
-`certify` drive samplers without randomness.
+    mechanisms   one example of a mechanism against its own law; `wrong` is a gallery that it must refute
+    workloads    a way of answering linear queries against what it states
+    engines      an engine against the reference, on the random tables of `worlds` and `typed`
+    ledgers      a place where a ledger is kept
+
+`sources` and `certify` drive samplers without randomness, and `postgres` is a server of one's own.
 """

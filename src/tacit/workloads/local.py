@@ -74,7 +74,7 @@ class Local(Method):
         )
 
     def _predict(self, workload: Workload, n: int | None, price: Price, beta: Number) -> Prediction:
-        people, b = n or 1, float(probability("beta", beta))
+        people, b = self._people(n), float(probability("beta", beta))
         deviations = _deviations(self.response(workload, price), workload, people)
         rms = workload.mean(deviations**2) ** 0.5
         worst = float(_reach(self.response(workload, price), workload.queries, people, b / workload.queries)[0])

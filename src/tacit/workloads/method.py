@@ -236,9 +236,13 @@ class Method(ABC):
     def _known(self, workload: Workload, n: int | None, price: Price) -> int | None:
         """n, if what is given is of the right kinds, and n among it where it is needed."""
         people = read(workload, n, price)
-        if self.needs_n and people is None:
+        return self._people(people) if self.needs_n else people
+
+    def _people(self, n: int | None) -> int:
+        """n, where it is needed."""
+        if n is None:
             raise BadQuestion(f"{self.name}: {_NEEDED}")
-        return people
+        return n
 
 
 def read(workload: Workload, n: int | None, price: Price) -> int | None:
@@ -260,4 +264,4 @@ def within(d: Distance[Any], bound: Distance[Any]) -> bool:
     """
     known = d.l0 is not None and d.l0 <= bound.l0 if bound.l0 is not None else True
     norms = d.l1 <= bound.l1 and d.l2_squared <= bound.l2_squared and d.linf <= bound.linf
-    return known and norms and type(d.relation) is type(bound.relation)
+    return known and norms and d.relation == bound.relation

@@ -71,8 +71,9 @@ class OfflinePMW(Method):
         return None
 
     def life(self, workload: Workload, n: int | None, price: Price, beta: Number) -> PrivateMultiplicativeWeights:
-        assert n is not None
-        return _life(workload.domain, n, price, workload.queries, beta=probability("beta", beta), grid=workload.grid)
+        """The life that is run, of one question for each query."""
+        at = probability("beta", beta)
+        return _life(workload.domain, self._people(n), price, workload.queries, beta=at, grid=workload.grid)
 
     def _loss(self, workload: Workload, n: int | None, price: Price) -> Loss:
         return self.life(workload, n, price, 0.05).loss()  # which does not depend on beta

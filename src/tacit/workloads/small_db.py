@@ -138,7 +138,7 @@ class SmallDB(Method):
     size: int | None = None
 
     def applies(self, workload: Workload, n: int | None, price: Price) -> str | None:
-        records, better = whole("n", n or 0), instead(workload, n, price, MWEM(), PerQuery())
+        records, better = self._people(n), instead(workload, n, price, MWEM(), PerQuery())
         if workload.queries > _ASKED:
             return f"{shown(workload.queries)} queries are more than the {_ASKED} that can be looked at: {better}"
         if (looked := workload.domain.size * workload.queries) > _LOOKED_AT:
@@ -189,10 +189,10 @@ class SmallDB(Method):
         return math.exp(min(float(worst), 700.0))
 
     def _loss(self, workload: Workload, n: int | None, price: Price) -> Loss:
-        return self._choice(workload, price, self.members(workload, whole("n", n or 0), price)).loss()
+        return self._choice(workload, price, self.members(workload, self._people(n), price)).loss()
 
     def _predict(self, workload: Workload, n: int | None, price: Price, beta: Number) -> Prediction:
-        records = whole("n", n or 0)
+        records = self._people(n)
         m, t = self.members(workload, records, price), _known(workload).count
         many = candidates(t, m)
         worst = self._bound(workload, records, price, m=m, beta=float(probability("beta", beta)))
@@ -251,7 +251,7 @@ class SmallDB(Method):
     def run(
         self, workload: Workload, data: Data, price: Price, source: Source, *, n: int | None, beta: float
     ) -> Released:
-        records, types = whole("n", n or 0), _known(workload)
+        records, types = self._people(n), _known(workload)
         table = self.choose(workload, data, price, source, records)
         m = table.size
         each = np.bincount(table, minlength=types.count) * (records / m) / np.bincount(types.of_cell)
@@ -263,7 +263,7 @@ class SmallDB(Method):
 
     def reach(self, released: Released, n: int | None, price: Price, beta: float) -> Floats:
         """The same for all, by the size of the tables that were chosen among."""
-        workload, records = released.workload, whole("n", n or 0)
+        workload, records = released.workload, self._people(n)
         m = self.members(workload, records, price)
         return np.full(workload.queries, self._bound(workload, records, price, m=m, beta=beta))
 
