@@ -1,7 +1,8 @@
 """The meaning of a raw cell in SQL: `tables.canonical`, for columns that a database has typed.
 
 A column of one type is a `Raw` of one kind, and what cannot be a value of the declared type is missing throughout.
-Databases compute what a CASE does not choose, so nothing here can raise: casts are tried, and clamped before.
+Databases compute what a CASE does not choose, so nothing here can raise: casts are tried, and clamped before.  And of
+text only a beginning is looked at, or text that is not long: PostgreSQL fails on expressions over very long ones.
 """
 
 from __future__ import annotations
@@ -12,15 +13,16 @@ from typing import Literal
 
 from sqlglot import exp
 
-from ..tables.canonical import NUMBER, WORDS
+from ..tables.canonical import LONGEST, NUMBER, WORDS
 from ..tables.columns import ColumnType
 from ..tables.domain import DAY, DAYS, Domain
 from .dialect import Dialect, binary, case, cast, constant, double, number
 
-DATE = r"(?s)[0-9]{4}-[0-9]{2}-[0-9]{2}([T ].*)?"
+DATE = r"[0-9]{4}-[0-9]{2}-[0-9]{2}[T ]?", 11  # of the first so many characters of a text
 _EXACT = 1 << 51  # halves of whole numbers below it are doubles
 _CLOCK = r"([01][0-9]|2[0-3]):[0-5][0-9](:[0-5][0-9](\.[0-9]{1,9})?)?"
-MOMENT = rf"[0-9]{{4}}-[0-9]{{2}}-[0-9]{{2}}([T ]{_CLOCK}(Z|[+-]([01][0-9]|2[0-3])(:?[0-5][0-9])?)?)?"
+_ZONED = rf"[0-9]{{4}}-[0-9]{{2}}-[0-9]{{2}}([T ]{_CLOCK}(Z|[+-]([01][0-9]|2[0-3])(:?[0-5][0-9])?)?)?"
+MOMENT = _ZONED, 36  # more than the longest has
 _MINUTES = 16  # characters of a moment without seconds
 
 
@@ -109,7 +111,8 @@ def _number(raw: Raw, domain: Domain, d: Dialect) -> exp.Expr:
             assert raw.double is not None
             x = raw.double
         case "text":
-            x = case((d.matches(x, NUMBER.pattern), d.try_cast(d.trimmed(x.copy(), " \t"), "DOUBLE")))
+            read = case((d.matches(x, NUMBER.pattern), d.try_cast(d.trimmed(x.copy(), " \t"), "DOUBLE")))
+            x = case((_short(x), read))
         case "double":
             pass
         case _:
@@ -119,6 +122,10 @@ def _number(raw: Raw, domain: Domain, d: Dialect) -> exp.Expr:
     steps = exp.Floor(this=binary(exp.Add, d.scaled(y, grid), double(0.5)))
     exact = max(abs(domain.lower), abs(domain.upper)) < _EXACT  # the bounds were exact, as doubles
     return steps if exact else _clamped(cast(steps, d.integers[64]), domain)
+
+
+def _short(x: exp.Expr) -> exp.Expr:
+    return binary(exp.LTE, exp.Length(this=x.copy()), number(LONGEST))
 
 
 def _whole(raw: Raw, domain: Domain, d: Dialect) -> exp.Expr:
@@ -162,7 +169,7 @@ def _boolean(raw: Raw, d: Dialect) -> exp.Expr:
             return case(*((binary(exp.EQ, x.copy(), number(value)), number(value)) for value in (0, 1)))
         case "text":
             words = ((constant(word), number(value)) for word, value in WORDS.items())
-            return case(*words, of=exp.Lower(this=d.trimmed(x, " ")))
+            return case((_short(x), case(*words, of=exp.Lower(this=d.trimmed(x.copy(), " ")))))
     return exp.Null()
 
 
@@ -185,9 +192,9 @@ def _days(raw: Raw, d: Dialect) -> exp.Expr:
     return cast(exp.Null(), d.integers[64])
 
 
-def _written_day(x: exp.Expr, pattern: str, d: Dialect) -> exp.Expr:
+def _written_day(x: exp.Expr, form: tuple[str, int], d: Dialect) -> exp.Expr:
     """Days since 1970 of text that begins with a date; the year 0 of some databases is none."""
-    days = d.day(case((d.matches(x, pattern), exp.Substring(this=x.copy(), start=number(1), length=number(10)))))
+    days = d.day(case((d.matches(_part(x, number(1), form[1]), form[0]), _part(x, number(1), 10))))
     return case((binary(exp.GTE, days, number(DAYS[0])), days.copy()))
 
 

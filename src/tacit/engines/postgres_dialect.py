@@ -23,7 +23,6 @@ _EPOCH = cast(constant("1970-01-01"), "DATE")
 _FAR = 1 << 60  # what is before or after all time
 _SHORT = 8
 _SPARSE = 4  # an array is not longer than so many times its entries
-_LONGEST = 15_000  # characters: PostgreSQL reads no number of many more
 _LARGEST, _TINY = "1.7976931348623157e308", "1e-300"  # beyond these a double overflows, or may underflow
 _SURE = 300  # a decimal of so many digits, before and after its point, is within these
 _UNWRITTEN = 10**38  # whole numbers below it are written in digits
@@ -58,7 +57,8 @@ class PostgresDialect(Dialect):
         return cast(exp.Cast(this=written, to=exp.Var(this=f"BIT({4 * digits})")), self.integers[64])
 
     def whole(self, e: exp.Expr) -> exp.Expr:
-        n = case((_like(e, "^(0|-?[1-9][0-9]{0,18})$"), cast(e.copy(), self.integers[128])))
+        short = call("LEFT", e.copy(), number(21))  # a character more than any of them has
+        n = case((_like(short, "^(0|-?[1-9][0-9]{0,18})$"), cast(e.copy(), self.integers[128])))
         return case((within(n, -(1 << 63), (1 << 63) - 1), cast(e.copy(), self.integers[64])))
 
     def flag(self, condition: exp.Expr) -> exp.Expr:
@@ -117,8 +117,7 @@ class PostgresDialect(Dialect):
 
     def try_cast(self, e: exp.Expr, to: str) -> exp.Expr:
         if to == "DOUBLE":
-            short = binary(exp.LTE, call("LENGTH", e), number(_LONGEST))
-            return _nearest(case((short, cast(e.copy(), "DECIMAL"))))
+            return _nearest(cast(e, "DECIMAL"))
         return case((_like(e, "^[0-9]{1,4}$"), cast(e.copy(), to)))
 
     def is_nan(self, e: exp.Expr) -> exp.Expr:

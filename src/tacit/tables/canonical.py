@@ -5,8 +5,10 @@ declared domain, and nothing is raised; so what a row holds cannot be told from 
 missing, and so is all that a column's type does not list below (bytes, lists, times of day, ...).
 
     integer, real   whole numbers, clamped as such; doubles, decimals (as the nearest double) and text that matches
-                    NUMBER (as the nearest double): clamped, then floor(x / grid + 0.5) in doubles; booleans as 0, 1
-    boolean         booleans; numbers equal to 0 or 1; the words of WORDS in any case, spaces around them dropped
+                    NUMBER in at most LONGEST characters (as the nearest double): clamped, then floor(x / grid + 0.5) in
+                    doubles; booleans as 0, 1
+    boolean         booleans; numbers equal to 0 or 1; the words of WORDS in any case, spaces around them dropped, in as
+                    many characters at most
     category        text that is a label, to the letter; whole numbers in digits; booleans as true, false
     date            dates; timestamps by their date in UTC; text YYYY-MM-DD, alone or before "T" or a space and anything
     timestamp       timestamps, down to whole seconds; dates, as midnight; text that matches MOMENT, which may end with
@@ -35,6 +37,7 @@ from .domain import DAY, EPOCH, Domain
 from .expression import Value
 
 NUMBER = re.compile(r"[ \t]*[+-]?([0-9]+(\.[0-9]*)?|\.[0-9]+)([eE][+-]?[0-9]{1,3})?[ \t]*")
+LONGEST = 15_000  # characters of a number or a word: PostgreSQL reads no number of many more
 DATE = re.compile(r"([0-9]{4})-([0-9]{2})-([0-9]{2})(?:[T ].*)?", re.DOTALL)
 MOMENT = re.compile(
     r"([0-9]{4})-([0-9]{2})-([0-9]{2})"
@@ -126,7 +129,7 @@ def _number(raw: object, domain: Domain) -> int | None:
             return _clamp(math.floor(int(raw) / domain.grid + Fraction(1, 2)), domain)
         case Decimal() | float():
             x = float(raw)
-        case str() if NUMBER.fullmatch(raw):
+        case str() if len(raw) <= LONGEST and NUMBER.fullmatch(raw):
             x = float(raw)
         case _:
             return None
@@ -137,7 +140,7 @@ def _number(raw: object, domain: Domain) -> int | None:
 
 def _boolean(raw: object) -> int | None:
     match raw:
-        case str():
+        case str() if len(raw) <= LONGEST:
             return WORDS.get(raw.strip(" ").lower())
         case int() | float() | Decimal() if raw in (0, 1):
             return int(raw == 1)
