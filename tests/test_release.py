@@ -8,6 +8,7 @@ import io
 import json
 import math
 from dataclasses import replace
+from datetime import date
 from fractions import Fraction
 from pathlib import Path
 from types import SimpleNamespace
@@ -58,6 +59,7 @@ ROWS = [
     }
     for i in range(200)
 ]
+YEAR = {"lower": date(2024, 1, 1), "upper": date(2024, 12, 31)}
 PEOPLE = Table(ROWS, SCHEMA)
 SCHEMAS = {"people": PEOPLE.schema}
 GENEROUS = Budget(epsilon=1000, delta="1e-3")
@@ -530,6 +532,24 @@ def test_a_picture_draws_no_interval_that_says_nothing() -> None:
     assert drawn["both"]["title"] == "both, with 95 % intervals"
     surer = replace(release, beta=Fraction(1, 1000))
     assert f"99.9 %: within {release.ranks('0.001')['q']:.6g} rows" in release_bars(surer, "q").to_dict()["title"]
+
+
+def test_a_picture_of_many_rows_draws_all_or_says_which() -> None:
+    ages = ask(PEOPLE.group_by("age").count(), epsilon=5).plot().to_dict()
+    assert [row["cell"] for row in ages["data"]["values"]] == [*range(101)]
+    assert [layer["mark"]["type"] for layer in ages["layer"]] == ["rule", "circle"]
+    assert ages["title"] == "count, with 95 % intervals"
+    pairs = ask(PEOPLE.group_by("region", "age").count(), epsilon=5).plot().to_dict()
+    assert len(pairs["data"]["values"]) == 60
+    assert pairs["title"] == "count, with 95 % intervals; the first 60 of 303 rows"
+
+
+def test_a_picture_tells_times_in_utc() -> None:
+    days = Table([], {"table": {"name": "t", "unit": "row"}, "columns": {"day": {"type": "date", **YEAR}}})
+    made = offer(days.group_by("day").count().query, GENEROUS, epsilon=1)
+    chart = Release.of(made, draw(made, Answer((np.zeros(366, np.int64),)), Seeded(1))).plot().to_dict()
+    assert [row["cell"] for row in chart["data"]["values"]][::365] == ["2024-01-01", "2024-12-31"]
+    assert chart["layer"][0]["encoding"]["x"]["scale"] == {"type": "utc"}
 
 
 def test_missing_means_have_the_whole_range() -> None:
