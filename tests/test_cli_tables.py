@@ -38,7 +38,7 @@ def test_a_question_from_offer_to_verified_ledger(data):
     assert first["answer"] == again["answer"] and first["answer"]["year"]["values"] == ["2023", "2024", "2025"]
     assert "any one person" in tacit("ask", data, QUESTION, "--epsilon", "0.25")
     shown = json.loads(tacit("ledger", "show", ledger, "--json"))
-    assert shown["left"] == 0.75 and [charge["price"] for charge in shown["charges"]] == [0.25]
+    assert shown["left"] == 0.75 and [(charge["paid"], charge["left"]) for charge in shown["charges"]] == [(0.25, 0.75)]
     assert "0.75 is left" in tacit("ledger", "show", ledger) and QUESTION[:12] in tacit("ledger", "show", ledger)
     assert "Free: it was asked before; 0.75 of" in tacit("ask", data, QUESTION, "--epsilon", "0.25")
     assert tacit("ask", data, QUESTION, "--epsilon", "0.25", "--csv").startswith("year,n,n_lower,n_upper")
@@ -196,6 +196,24 @@ def test_what_is_paid_for_one_part_is_not_called_free(data):
         "Free: it was asked before; 0.7 of Budget(epsilon=1) is left.",
         "Paid 0.5; 0.3 of Budget(epsilon=1) is left.",
     ]
+    shown = json.loads(tacit("ledger", "show", data.with_suffix(".ledger"), "--json"))
+    kept = [(charge["paid"], charge["left"]) for charge in shown["charges"]]
+    assert kept == [(0.3, 0.7), (0.2, 0.7), (0.5, pytest.approx(0.3))] and shown["left"] == pytest.approx(0.3)
+    assert "the most that any part has paid" in tacit("ledger", "show", data.with_suffix(".ledger"))
+
+
+def test_a_ledger_shows_what_was_paid_in_a_budget_of_two_sums(data):
+    said = [
+        tacit("ask", data, QUESTION, "--epsilon", price, "--budget", "epsilon=10 delta=1e-9").splitlines()[-1]
+        for price in ("5", "2", "1")
+    ]
+    ledger = data.with_suffix(".ledger")
+    told, shown = json.loads(tacit("ledger", "show", ledger, "--json")), tacit("ledger", "show", ledger)
+    for line, charge in zip(said, told["charges"], strict=True):
+        assert (
+            line.startswith(f"Paid {charge['paid']:.6g}; {charge['left']:.6g} of") and f"{charge['paid']:.6g}" in shown
+        )
+    assert 10 - sum(charge["paid"] for charge in told["charges"]) == pytest.approx(told["left"])
 
 
 def test_an_offer_says_whether_what_is_left_covers_it(data):
