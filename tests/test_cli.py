@@ -91,8 +91,8 @@ ENDED = {
     "tacit.audit.attacks.compare": ("attack", "reconstruct"),
     "tacit.tables.init.describe": ("init", "people.csv"),
     "tacit.cli.tables.Asking.offer": ("offer", "people.csv", "SELECT COUNT(*) FROM people"),
-    "tacit.cli.tables.Asking.curator": ("ask", "people.csv", "SELECT COUNT(*) FROM people"),
-    "tacit.cli.tables.Asking.tables": ("plan", "people.csv", "age"),
+    "tacit.cli._source.Source.curator": ("ask", "people.csv", "SELECT COUNT(*) FROM people"),
+    "tacit.cli._source.Source.table": ("plan", "people.csv", "age"),
     "tacit.ledger.Ledger.open": ("ledger", "show", "people.ledger"),
 }
 

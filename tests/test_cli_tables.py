@@ -2,6 +2,8 @@
 
 import json
 import re
+import tomllib
+from datetime import UTC, date, datetime, timedelta
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -82,6 +84,25 @@ def test_bounds_are_bought(data):
     assert "beta must be" in tacit("bounds", data, "age", "--epsilon", "1", "--beta", "7", code=2)
 
 
+def test_bounds_of_times_are_whole_years_in_toml(tmp_path):
+    moments = [datetime(2015, 3, 1, tzinfo=UTC) + timedelta(days=i) for i in range(1200)]
+    table = pa.table({"at": pa.array(moments, pa.timestamp("us", "UTC")), "day": [moment.date() for moment in moments]})
+    pq.write_table(table, tmp_path / "t.parquet")
+    kinds = {"at": "timestamp", "day": "date"}
+    schema = '[table]\nname = "t"\nunit = "row"\n' + "".join(
+        f'[columns.{name}]\ntype = "{kind}"\n' for name, kind in kinds.items()
+    )
+    (tmp_path / "t.toml").write_text(schema)
+    words = ["bounds", str(tmp_path / "t.parquet"), "--epsilon", "5", "--budget", "epsilon=20"]
+    for name, first, last in (
+        ("at", datetime(2015, 1, 1, tzinfo=UTC), datetime(2018, 12, 31, 23, 59, 59, tzinfo=UTC)),
+        ("day", date(2015, 1, 1), date(2018, 12, 31)),
+    ):
+        result = CliRunner().invoke(app, [*words, name])
+        assert tomllib.loads(result.stdout) == {"columns": {name: {"lower": first, "upper": last}}}
+        assert "in the first and in the last year" in result.stdout and result.stderr.startswith("Paid 5; ")
+
+
 def test_a_schema_of_another_file_is_refused_before_a_ledger_is_made(data):
     schema = data.with_suffix(".toml")
     for wrong, says in (
@@ -148,7 +169,7 @@ def test_init_writes_a_schema_to_complete(data):
         (["plan", "{data}", "year", "--epsilon", "1e400"], 2, "epsilon must be between 1e-100 and 1e+100"),
         (["plan", "{data}", "year", "--rho", "1e400"], 2, "rho must be between 1e-100 and 1e+100"),
         (["ask", "nothing.parquet", QUESTION, "--epsilon", "1", "--budget", "epsilon=1"], 2, "data must be a file"),
-        (["bounds", "{data}", "age", "--error", "3", "--budget", "epsilon=1"], 2, "price must be epsilon or rho"),
+        (["bounds", "{data}", "age", "--error", "3", "--budget", "epsilon=1"], 2, "No such option: --error"),
         (["bounds", "{data}", "age", "--budget", "epsilon=1"], 2, "one of epsilon or rho; got 'nothing'"),
         (["plan", "{data}", "year", "--epsilon", "1", "--json", "--synthetic", "3", "--buy"], 2, "one of them"),
         (["plan", "{data}", "year", "--epsilon", "1", "--synthetic", "3"], 2, "--buy"),

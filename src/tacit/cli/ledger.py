@@ -10,13 +10,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
+from rich.box import SIMPLE_HEAD
 from rich.markup import escape
 from rich.table import Table
 
 from ..core.errors import BadParameter
 from ._bill import cost
 from ._say import console, in_words, say_json
-from .tables import budget_of
+from ._source import budget_of
 
 if TYPE_CHECKING:
     from ..ledger import Charge, Ledger
@@ -72,11 +73,10 @@ def show(place: Place, as_json: Annotated[bool, typer.Option("--json", help="Wri
         told = {"budget": str(budget), "left": left, "allowances": allowances, "charges": rows}
         say_json(told)
         return
-    table = Table(title=escape(str(budget)))
+    table = Table(title=escape(str(budget)), box=SIMPLE_HEAD, pad_edge=False)
     for name in ("entry", "time", "analyst", "paid", "left", "question", "released"):
         table.add_column(name, no_wrap=name not in _WORDS)
     for row in rows:
-        row["time"] = row["time"][: len("2026-01-01T00:00")]  # there is little room
         table.add_row(
             *(f"{v:.6g}" if isinstance(v, float) else escape(str(v)) for name, v in row.items() if name != "key")
         )

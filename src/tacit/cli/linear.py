@@ -17,9 +17,10 @@ from rich.markup import escape
 from rich.table import Table
 
 from ..core.errors import BadParameter
-from ._bill import accounts, bill
+from ._bill import Till
 from ._say import console, in_words, say_json, watching
-from .tables import Asking, Json
+from ._source import Source
+from .tables import Json
 
 if TYPE_CHECKING:
     from ..workloads import Domain, Plan, Workload
@@ -94,7 +95,6 @@ def plan(
 ) -> None:
     """Every way to answer linear queries about a table, best first; with --buy, the answers."""
     from ..curator.linear import plan as planning
-    from ..ledger import Charge
     from ..tables.price import BETA
 
     with in_words(buys=buy):
@@ -104,8 +104,8 @@ def plan(
             raise BadParameter("synthetic", synthetic, "given with --buy, as rows are drawn from what was bought")
         if method != "auto" and not buy:
             raise BadParameter("method", method, "given with --buy; a plan shows all that can be used")
-        asking = Asking(data, "", budget=budget)
-        table, _ = asking.tables()
+        asking = Source(data=data, budget=budget)
+        table = asking.table()
         domain = table.domain(*attributes)
         asked, price = _workload(domain, workload), dict[str, Any](epsilon=epsilon, rho=rho, delta=delta)
         planned = planning({table.schema.name: table}, asked, n, BETA, **price)
@@ -119,11 +119,9 @@ def plan(
         if synthetic:
             _rehearse(planned, method, synthetic)
         with asking.curator() as curator, watching():
-            curator.engine.fingerprint()  # tables that have changed are looked at as a whole
-            before, head = accounts(curator, domain.relation), curator.ledger.head()
+            till = Till(curator, domain.relation)
             released = curator.answer(asked, method=method, n=n, **price)
-            since = (Charge.read(entry) for entry in curator.ledger.entries(head.seq) if entry.kind == "charge")
-            paid = bill(curator, before, next((c.loss for c in since if c.analyst == curator.analyst), None))
+            paid = till.bill()
         if synthetic:
             writer = csv.writer(sys.stdout, lineterminator="\n")
             writer.writerow(domain.names)
