@@ -43,7 +43,7 @@ def test_a_question_from_offer_to_verified_ledger(data):
     assert shown["left"] == 0.75 and [(charge["paid"], charge["left"]) for charge in shown["charges"]] == [(0.25, 0.75)]
     assert "0.75 is left" in tacit("ledger", "show", ledger) and QUESTION[:12] in tacit("ledger", "show", ledger)
     assert "Free: it was asked before; 0.75 of" in tacit("ask", data, QUESTION, "--epsilon", "0.25")
-    assert tacit("ask", data, QUESTION, "--epsilon", "0.25", "--csv").startswith("year,n,n_lower,n_upper")
+    assert "\nyear,n,n_lower,n_upper\n" in tacit("ask", data, QUESTION, "--epsilon", "0.25", "--csv")
     head = re.search(r"(\d+:[0-9a-f]{64})", tacit("ledger", "verify", ledger)).group(1)
     assert head in tacit("ledger", "verify", ledger, "--anchor", head)
     for wrong in ("abc", "1", f"{'9' * 5000}:{head[-64:]}"):
@@ -134,6 +134,20 @@ def test_an_answer_is_drawn(data, tmp_path):
     assert (tmp_path / "n.svg").read_text().startswith("<svg")
 
 
+def test_a_plan_is_bought_by_who_asks_from_the_ledger_that_is_named(data, tmp_path):
+    ledger = tmp_path / "other.ledger"
+    words = ("plan", data, "year", "--epsilon", "0.1", "--buy", "--ledger", ledger, "--analyst", "ann")
+    assert "Paid 0.1; 0.9" in tacit(*words, "--budget", "epsilon=1", "--engine", "duckdb")
+    assert [charge["analyst"] for charge in json.loads(tacit("ledger", "show", ledger, "--json"))["charges"]] == ["ann"]
+    assert not data.with_suffix(".ledger").exists()
+
+
+def test_a_receipt_is_not_among_rows_of_csv(data):
+    words = ["ask", str(data), QUESTION, "--epsilon", "1", "--budget", "epsilon=1", "--csv"]
+    bought = CliRunner().invoke(app, words)
+    assert len(bought.stdout.splitlines()) == 4 and bought.stderr == "Paid 1; 0 of Budget(epsilon=1) is left.\n"
+
+
 @pytest.mark.parametrize("form", ["--json", "--csv"])
 def test_where_an_answer_is_drawn_is_not_said_amid_the_answer(data, tmp_path, form):
     words = ["ask", data, QUESTION, "--epsilon", "1", "--budget", "epsilon=1", "--plot", tmp_path / "n.svg", form]
@@ -174,6 +188,8 @@ def test_init_writes_a_schema_to_complete(data):
         (["plan", "{data}", "year", "--epsilon", "1", "--json", "--synthetic", "3", "--buy"], 2, "one of them"),
         (["plan", "{data}", "year", "--epsilon", "1", "--synthetic", "3"], 2, "--buy"),
         (["plan", "{data}", "year", "--epsilon", "1", "--method", "queries"], 2, "--buy"),
+        (["plan", "{data}", "year", "--epsilon", "1", "--budget", "epsilon=1"], 2, "--buy"),
+        (["plan", "{data}", "year", "--epsilon", "1", "--schema", "none.toml"], 2, "none.toml"),
         (["offer", "{data}", QUESTION, "--epsilon", "1"], 2, "there is none"),
         (["ledger", "show", "{data}"], 2, ""),
         (["ledger", "verify", "nothing.ledger"], 2, "there is none"),
@@ -202,7 +218,7 @@ def test_methods_are_compared_and_a_table_is_planned(data, tmp_path):
     told = json.loads(tacit("plan", data, "year", "--workload", "marginals 1", "--rho", "0.1", "--buy", "--json"))
     assert len(told["answers"]) == 3 and all(f"{answer['count']:.6g}" in bought for answer in told["answers"])
     rows = tacit("plan", data, "year", "--workload", "marginals 1", "--rho", "0.1", "--buy", "--synthetic", "7")
-    assert len(rows.splitlines()) == 8 and "0.9 is left" in tacit("ledger", "show", data.with_suffix(".ledger"))
+    assert len(rows.splitlines()) == 8 + 1 and "0.9 is left" in tacit("ledger", "show", data.with_suffix(".ledger"))
 
 
 def test_what_is_paid_for_one_part_is_not_called_free(data):
@@ -264,16 +280,18 @@ def test_synthetic_rows_that_cannot_be_had_are_not_paid_for(data):
         assert says in tacit("plan", data, *words, "--epsilon", "0.1", "--buy", code=3 if says == "no model" else 2)
     assert "1 is left" in tacit("ledger", "show", ledger)
     rows = tacit("plan", data, "age", "--workload", "prefixes", "--epsilon", "0.1", "--buy", "--synthetic", "3")
-    assert len(rows.splitlines()) == 4 and "0.9 is left" in tacit("ledger", "show", ledger)
+    assert len(rows.splitlines()) == 4 + 1 and "0.9 is left" in tacit("ledger", "show", ledger)
 
 
 def test_one_attribute_is_planned_and_its_values_are_quoted(tmp_path):
     pq.write_table(pa.table({"g": ["a, b"] * 40}), tmp_path / "t.parquet")
     schema = '[table]\nname = "t"\nunit = "row"\n[columns.g]\ntype = "category"\nvalues = ["a, b"]\n'
     (tmp_path / "t.toml").write_text(schema)
-    words = ("plan", tmp_path / "t.parquet", "g", "--epsilon", "1", "--budget", "epsilon=1")
+    words = ("plan", tmp_path / "t.parquet", "g", "--epsilon", "1")
     assert "histogram" in tacit(*words)
-    assert tacit(*words, "--buy", "--synthetic", "2").splitlines() == ["g", '"a, b"', '"a, b"']
+    bought = CliRunner().invoke(app, [*map(str, words), "--buy", "--synthetic", "2", "--budget", "epsilon=1"])
+    assert bought.stdout.splitlines() == ["g", '"a, b"', '"a, b"']
+    assert bought.stderr == "Paid 1; 0 of Budget(epsilon=1) is left.\n"
     assert "histog" in tacit("compare", "10", "--n", "100")
 
 

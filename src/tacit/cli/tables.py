@@ -177,6 +177,7 @@ def ask(
         say_json(json.loads(release.to_json()))
     elif as_csv:
         sys.stdout.write(release.to_csv())
+        aside.print(escape(str(paid)), soft_wrap=True)
     else:
         console.print(escape(str(release)), soft_wrap=True)
         console.print(escape(str(paid)), soft_wrap=True)
