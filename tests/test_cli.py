@@ -9,12 +9,23 @@ from tacit.cli import app
 from tacit.core.accounting import VIEWS
 from tacit.core.errors import BadParameter, BadQuestion, LedgerUnavailable
 from tacit.mix import mix
+from tacit.workloads import METHODS
 
 MIX = "100 x laplace eps=0.1, 5 x gaussian rho=0.01"
 
 
 def run(*arguments):
     return CliRunner().invoke(app, list(arguments), terminal_width=200)
+
+
+def test_theory_lists_and_states_methods_for_linear_queries():
+    listed = run("theory").output
+    for method in METHODS:
+        assert f" {method.name} " in listed
+        told = run("theory", method.name).output
+        assert "Definition" in told and "Privacy" in told and "References" in told
+    assert run("theory", "SmallDB").output == run("theory", "small_db").output
+    assert "tacit plan" in " ".join(run("theory", "mwem", "epsilon=1").output.split())
 
 
 def test_theory_lists_and_states():
