@@ -16,7 +16,15 @@ import pytest
 from pyarrow import parquet
 
 import tacit
-from tacit.core.errors import BadParameter, BadQuestion, BudgetExceeded, EngineError, Exhausted, TacitError
+from tacit.core.errors import (
+    BadParameter,
+    BadQuestion,
+    BudgetExceeded,
+    EngineError,
+    EngineUnavailable,
+    Exhausted,
+    TacitError,
+)
 from tacit.core.randomness import SYSTEM
 from tacit.curator import Curator, reading, stream
 from tacit.curator.bounds import Bounds
@@ -148,6 +156,14 @@ def test_a_file_that_cannot_be_read_again_is_told_before_a_charge(tmp_path):
         with pytest.raises(TacitError):
             first.ask(COUNT, epsilon=7)
         assert first.remaining == 91
+
+
+def test_a_closed_curator_does_not_blame_the_data(place):
+    with curator(place) as c:
+        c.ask(COUNT, epsilon="0.1")
+    for door in (lambda: c.ask(COUNT, epsilon="0.1"), lambda: c.bounds("age", epsilon="0.1")):
+        with pytest.raises(EngineUnavailable, match="this curator was closed"):
+            door()
 
 
 def test_a_ledger_is_of_one_unit_whatever_tables_come_later(place):
