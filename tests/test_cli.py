@@ -73,6 +73,7 @@ def test_help_names_every_mechanism():
         (["theory", "nonesuch"], "mechanism must be"),
         (["theory", "laplace", "epsilon=-1"], "epsilon must be"),
         (["theory", "laplace", "sigma=1"], "parameter must be"),
+        (["theory", "above_threshold", "epsilon=1"], "parameters must be given with threshold too, as NAME=VALUE;"),
         (["ledger", "open", "x.ledger", "epsilon=0", "--dataset", "people"], "epsilon must be positive; got 0"),
         (["ledger", "open", "x.ledger", "epsilon=1", "--dataset", "Bad Name"], "name must be a small letter"),
         (["nonesuch"], "nonesuch"),

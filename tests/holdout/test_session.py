@@ -230,6 +230,12 @@ def ledger(tmp_path: Path) -> Path:
     return path
 
 
+def test_a_keeper_that_is_no_ledger_is_refused_in_words(ledger: Path) -> None:
+    for wrong in (ledger, str(ledger), 3):
+        with pytest.raises(BadParameter, match=r"keeper must be a ledger that is open, as `tacit.Ledger.open"):
+            PRIVATE.open((X, Y), keeper=wrong)  # type: ignore[arg-type]
+
+
 def test_a_ledger_keeps_the_life_across_openings(ledger: Path) -> None:
     first = PRIVATE.open((X, Y), keeper=Ledger.open(ledger))
     told = [first.ask((0.9, Y), name) for name in ("a", "b")]

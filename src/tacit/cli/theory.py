@@ -152,10 +152,13 @@ def _make(kind: type[Mechanism[Any, Any]], parameters: list[str]) -> Mechanism[A
         if name not in inspect.signature(kind).parameters or name in given:
             raise BadParameter("parameter", text, f"each at most once, one of {', '.join(_parameters(kind))}")
         given[name] = tuple(map(_value, value.split(","))) if name in LISTS else _value(value)
+    asked = inspect.signature(kind).parameters
+    if missing := [name for name, p in asked.items() if p.default is p.empty and name not in given]:
+        raise BadParameter("parameters", " ".join(parameters), f"given with {', '.join(missing)} too, as NAME=VALUE")
     try:
         return kind(**given)
-    except TypeError as error:
-        raise BadParameter("parameters", parameters, f"complete: {error}") from None
+    except TypeError:
+        raise BadParameter("parameters", " ".join(parameters), f"of the kinds that {kind.__name__} takes") from None
 
 
 def _value(text: str) -> Any:

@@ -152,6 +152,8 @@ class From:
         return Scope(scan, (*names, *visible(scan)), schema.groups)
 
     def _joined(self, left: Scope, join: exp.Join) -> Scope:
+        if how := str(join.args.get("method") or "").upper():
+            raise self.text.bad(join, f"{how} JOIN is not supported; name the columns: JOIN ... ON, or USING")
         only(self.text, join, "this", "on", "using", "side", "kind")
         side, kind = (str(join.args.get(name) or "").upper() for name in ("side", "kind"))
         if kind not in ("", "INNER", "OUTER") or side not in ("", "LEFT"):

@@ -386,7 +386,7 @@ SELECT COUNT(*) FROM people CROSS JOIN visits
 --! 1:40 CROSS JOIN is not supported; use JOIN, or LEFT JOIN of a public table
 
 SELECT COUNT(*) FROM people NATURAL JOIN visits
---! 1:42 JOIN with METHOD is not supported
+--! 1:42 NATURAL JOIN is not supported; name the columns: JOIN ... ON, or USING
 
 SELECT COUNT(*) FROM people LEFT JOIN visits USING (person_id)
 --! 1:39 private tables are joined by JOIN, not LEFT JOIN
