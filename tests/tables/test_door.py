@@ -517,3 +517,12 @@ def test_what_is_too_large_when_written_out_is_refused_by_both_doors():
     ):
         with pytest.raises(BadQuestion, match="more than 100000 operations"):
             door()
+
+
+def test_of_many_columns_the_nearest_are_named_and_the_others_counted():
+    columns = {f"reading_{i:03}": {"type": "boolean"} for i in range(244)}
+    wide = Table([], {"table": {"name": "wide", "unit": "row"}, "columns": columns})
+    with pytest.raises(BadQuestion, match=r"there are reading_200, reading_.* and 232 more$"):
+        wide.group_by("readng_200")
+    with pytest.raises(BadQuestion, match=r"there are reading_200, .* and 232 more$"):
+        parse("SELECT COUNT(*) FROM wide WHERE readng_200", {"wide": wide}, {})
