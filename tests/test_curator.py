@@ -277,6 +277,7 @@ def test_a_stream_that_was_named_by_its_queries_goes_on(place, monkeypatch):
 def test_a_stream_that_was_named_as_its_threshold_was_said_goes_on(place, said):
     with curator(place, tacit.Budget(epsilon=200)) as c:
         other = c.above_threshold(250, epsilon=90, count=2, name="other")
+        assert repr(other) == "Stream(Sparse, threshold=250, count=2, queries=1000)"
         schema, terms = c.table.schema.digest, (said, Fraction(90), 2, stream.QUERIES)
         c.ledger.start(
             key=codec.digest(("stream", "visits", "Sparse", terms, schema)),

@@ -552,6 +552,18 @@ def test_a_picture_tells_times_in_utc() -> None:
     assert chart["layer"][0]["encoding"]["x"]["scale"] == {"type": "utc"}
 
 
+def test_a_release_is_shown_short_and_in_a_notebook_as_its_table() -> None:
+    release = ask(PEOPLE.group_by("region").count().limit(2), epsilon=5)
+    assert repr(release) == "Release(region, count; rows=2, price=5)"
+    first, *_ = release.to_arrow().to_pylist()
+    shown = release._repr_html_()
+    assert shown.startswith("<table><tr><th>region</th><th>count</th><th>count_lower</th><th>count_upper</th></tr>")
+    assert f"<tr><td>north</td><td>{first['count']}</td>" in shown and shown.count("<tr>") == 3
+    wide = ask(PEOPLE.group_by("age").count(), epsilon=5)._repr_html_()
+    assert wide.count("<tr>") == 61 and wide.endswith("<p>and 41 more rows</p>")
+    assert "&lt;b&gt;" in ask(PEOPLE.aggregate(**{"<b>": count()}))._repr_html_()
+
+
 def test_missing_means_have_the_whole_range() -> None:
     release = replace(ask(PEOPLE.aggregate(m=mean("age")), epsilon=1), noisy=((-5,), (3,)))
     column = release.columns["m"]
