@@ -340,6 +340,10 @@ def test_a_public_table_says_more_of_a_column(tmp_path):
     (tmp_path / "geo.parquet").write_text("no Parquet")
     with pytest.raises(BadSchema, match="can be read"):
         PublicTable(tmp_path / "geo.parquet", "geo").mapping("region", "name")
+    (tmp_path / "coasts.csv").write_text("region,coast\nnorth,yes\n")
+    assert PublicTable(str(tmp_path / "coasts.csv")).name == PublicTable(tmp_path / "coasts.csv").name == "coasts"
+    with pytest.raises(BadSchema, match="name must be a small letter"):
+        PublicTable(rows)
 
 
 edges = st.lists(st.integers(-10, 600).map(lambda n: Fraction(n, 4)), min_size=2, max_size=9, unique=True).map(sorted)

@@ -52,7 +52,7 @@ class Asking(Source):
     def lookups(self) -> dict[str, PublicTable]:
         from ..tables.table import PublicTable
 
-        return {path.stem: PublicTable(path, path.stem) for path in self.public or ()}
+        return {path.stem: PublicTable(path) for path in self.public or ()}
 
     def offer(self) -> Offered:
         """The offer of the ledger, or of the budget where there is none yet."""
