@@ -359,6 +359,23 @@ def test_what_was_paid_is_of_the_account_that_is_told(data):
     assert said == f"Paid {paid:.6g}; {0.5 - paid:.6g} of the allowance of bob, Budget(epsilon=0.5), is left."
 
 
+def test_what_an_allowance_replaces_and_costs_is_said_once(data):
+    ledger = data.with_suffix(".ledger")
+    tacit("ledger", "open", ledger, "epsilon=1", "--dataset", "visits")
+    assert "instead" not in tacit("ledger", "allow", ledger, "bob", "epsilon=0.5")
+    again = " ".join(tacit("ledger", "allow", ledger, "bob", "epsilon=0.25").split())
+    assert again == "bob may spend Budget(epsilon=0.25) instead of Budget(epsilon=0.5), of which 0.25 is left"
+    said = tacit("explain", data, QUESTION, "--epsilon", "0.1", "--analyst", "bob")
+    assert said.count("of Budget(epsilon=1)") == 1 and "and costs 0.1 of the allowance of bob" in said
+    assert "year: exact\n" in said
+
+
+def test_a_file_that_is_no_ledger_is_not_to_be_closed_to_others(data):
+    data.chmod(0o644)
+    said = " ".join(tacit("ledger", "show", data, code=2).split())
+    assert "it is no ledger" in said and "chmod" not in said
+
+
 def test_who_has_no_allowance_is_not_told_of_the_budget(data):
     ledger = data.with_suffix(".ledger")
     tacit("ledger", "open", ledger, "epsilon=1", "--dataset", "visits", "--only-allowed")

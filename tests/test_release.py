@@ -564,6 +564,12 @@ def test_a_release_is_shown_short_and_in_a_notebook_as_its_table() -> None:
     assert "&lt;b&gt;" in ask(PEOPLE.aggregate(**{"<b>": count()}))._repr_html_()
 
 
+def test_brackets_are_told_of_where_there_are_some() -> None:
+    exact, noisy = ask(PEOPLE.count(), epsilon=500), ask(PEOPLE.count(), epsilon=1)
+    assert exact.error()["count"] == 0 and "[" not in str(exact) and "In brackets" not in str(exact)
+    assert "[" in str(noisy) and "In brackets: each interval holds with 95 %" in str(noisy)
+
+
 def test_missing_means_have_the_whole_range() -> None:
     release = replace(ask(PEOPLE.aggregate(m=mean("age")), epsilon=1), noisy=((-5,), (3,)))
     column = release.columns["m"]

@@ -53,9 +53,10 @@ def allow(place: Place, analyst: str, budget: Money) -> None:
     from ..ledger import Ledger
 
     with in_words(), Ledger.open(place) as ledger:
+        before = ledger.allowance(analyst)
         ledger.allow(analyst, budget_of(budget))
-        left = float(ledger.remaining(analyst))
-        console.print(escape(f"{analyst} may spend {ledger.allowance(analyst)}, of which {left:g} is left"))
+        left, instead = float(ledger.remaining(analyst)), "" if before is None else f" instead of {before}"
+        console.print(escape(f"{analyst} may spend {ledger.allowance(analyst)}{instead}, of which {left:g} is left"))
 
 
 @app.command()

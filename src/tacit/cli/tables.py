@@ -82,10 +82,15 @@ class Offered(NamedTuple):
 
     def __str__(self) -> str:
         told = f"costs {float(self.made.price):g} of {self.made.budget}"
+        return told if self.also is None else f"{told} and {self.of_allowance}"
+
+    @property
+    def of_allowance(self) -> str:
+        """What it costs of an allowance."""
         if self.also is None:
-            return told
+            return "nothing of an allowance"
         name, price = self.also
-        return f"{told} and {'more than all' if price == math.inf else f'{float(price):g}'} of {name}"
+        return f"{'more than all' if price == math.inf else f'{float(price):g}'} of {name}"
 
 
 def demo(
@@ -142,7 +147,7 @@ def explain(asking: Asking) -> None:
     offered = asking.offer()
     console.print(escape(offered.made.explain()), soft_wrap=True)
     if offered.also is not None:
-        console.print(escape(str(offered)), soft_wrap=True)
+        console.print(escape(f"and costs {offered.of_allowance}"), soft_wrap=True)
     _warn(offered)
 
 
