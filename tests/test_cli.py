@@ -9,12 +9,23 @@ from tacit.cli import app
 from tacit.core.accounting import VIEWS
 from tacit.core.errors import BadParameter, BadQuestion, LedgerUnavailable
 from tacit.mix import mix
+from tacit.workloads import METHODS
 
 MIX = "100 x laplace eps=0.1, 5 x gaussian rho=0.01"
 
 
 def run(*arguments):
     return CliRunner().invoke(app, list(arguments), terminal_width=200)
+
+
+def test_theory_lists_and_states_methods_for_linear_queries():
+    listed = run("theory").output
+    for method in METHODS:
+        assert f" {method.name} " in listed
+        told = run("theory", method.name).output
+        assert "Definition" in told and "Privacy" in told and "References" in told
+    assert run("theory", "SmallDB").output == run("theory", "small_db").output
+    assert "tacit plan" in " ".join(run("theory", "mwem", "epsilon=1").output.split())
 
 
 def test_theory_lists_and_states():
@@ -62,6 +73,7 @@ def test_help_names_every_mechanism():
         (["theory", "nonesuch"], "mechanism must be"),
         (["theory", "laplace", "epsilon=-1"], "epsilon must be"),
         (["theory", "laplace", "sigma=1"], "parameter must be"),
+        (["theory", "above_threshold", "epsilon=1"], "parameters must be given with threshold too, as NAME=VALUE;"),
         (["ledger", "open", "x.ledger", "epsilon=0", "--dataset", "people"], "epsilon must be positive; got 0"),
         (["ledger", "open", "x.ledger", "epsilon=1", "--dataset", "Bad Name"], "name must be a small letter"),
         (["nonesuch"], "nonesuch"),
@@ -91,8 +103,8 @@ ENDED = {
     "tacit.audit.attacks.compare": ("attack", "reconstruct"),
     "tacit.tables.init.describe": ("init", "people.csv"),
     "tacit.cli.tables.Asking.offer": ("offer", "people.csv", "SELECT COUNT(*) FROM people"),
-    "tacit.cli.tables.Asking.curator": ("ask", "people.csv", "SELECT COUNT(*) FROM people"),
-    "tacit.cli.tables.Asking.tables": ("plan", "people.csv", "age"),
+    "tacit.cli._source.Source.curator": ("ask", "people.csv", "SELECT COUNT(*) FROM people"),
+    "tacit.cli._source.Source.table": ("plan", "people.csv", "age"),
     "tacit.ledger.Ledger.open": ("ledger", "show", "people.ledger"),
 }
 

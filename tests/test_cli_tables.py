@@ -2,6 +2,8 @@
 
 import json
 import re
+import tomllib
+from datetime import UTC, date, datetime, timedelta
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -38,10 +40,10 @@ def test_a_question_from_offer_to_verified_ledger(data):
     assert first["answer"] == again["answer"] and first["answer"]["year"]["values"] == ["2023", "2024", "2025"]
     assert "any one person" in tacit("ask", data, QUESTION, "--epsilon", "0.25")
     shown = json.loads(tacit("ledger", "show", ledger, "--json"))
-    assert shown["left"] == 0.75 and [charge["price"] for charge in shown["charges"]] == [0.25]
+    assert shown["left"] == 0.75 and [(charge["paid"], charge["left"]) for charge in shown["charges"]] == [(0.25, 0.75)]
     assert "0.75 is left" in tacit("ledger", "show", ledger) and QUESTION[:12] in tacit("ledger", "show", ledger)
     assert "Free: it was asked before; 0.75 of" in tacit("ask", data, QUESTION, "--epsilon", "0.25")
-    assert tacit("ask", data, QUESTION, "--epsilon", "0.25", "--csv").startswith("year,n,n_lower,n_upper")
+    assert "\nyear,n,n_lower,n_upper\n" in tacit("ask", data, QUESTION, "--epsilon", "0.25", "--csv")
     head = re.search(r"(\d+:[0-9a-f]{64})", tacit("ledger", "verify", ledger)).group(1)
     assert head in tacit("ledger", "verify", ledger, "--anchor", head)
     for wrong in ("abc", "1", f"{'9' * 5000}:{head[-64:]}"):
@@ -82,6 +84,25 @@ def test_bounds_are_bought(data):
     assert "beta must be" in tacit("bounds", data, "age", "--epsilon", "1", "--beta", "7", code=2)
 
 
+def test_bounds_of_times_are_whole_years_in_toml(tmp_path):
+    moments = [datetime(2015, 3, 1, tzinfo=UTC) + timedelta(days=i) for i in range(1200)]
+    table = pa.table({"at": pa.array(moments, pa.timestamp("us", "UTC")), "day": [moment.date() for moment in moments]})
+    pq.write_table(table, tmp_path / "t.parquet")
+    kinds = {"at": "timestamp", "day": "date"}
+    schema = '[table]\nname = "t"\nunit = "row"\n' + "".join(
+        f'[columns.{name}]\ntype = "{kind}"\n' for name, kind in kinds.items()
+    )
+    (tmp_path / "t.toml").write_text(schema)
+    words = ["bounds", str(tmp_path / "t.parquet"), "--epsilon", "5", "--budget", "epsilon=20"]
+    for name, first, last in (
+        ("at", datetime(2015, 1, 1, tzinfo=UTC), datetime(2018, 12, 31, 23, 59, 59, tzinfo=UTC)),
+        ("day", date(2015, 1, 1), date(2018, 12, 31)),
+    ):
+        result = CliRunner().invoke(app, [*words, name])
+        assert tomllib.loads(result.stdout) == {"columns": {name: {"lower": first, "upper": last}}}
+        assert "in the first and in the last year" in result.stdout and result.stderr.startswith("Paid 5; ")
+
+
 def test_a_schema_of_another_file_is_refused_before_a_ledger_is_made(data):
     schema = data.with_suffix(".toml")
     for wrong, says in (
@@ -111,6 +132,20 @@ def test_what_cannot_be_drawn_is_not_bought(data, tmp_path):
 def test_an_answer_is_drawn(data, tmp_path):
     tacit("ask", data, QUESTION, "--epsilon", "1", "--budget", "epsilon=1", "--plot", tmp_path / "n.svg")
     assert (tmp_path / "n.svg").read_text().startswith("<svg")
+
+
+def test_a_plan_is_bought_by_who_asks_from_the_ledger_that_is_named(data, tmp_path):
+    ledger = tmp_path / "other.ledger"
+    words = ("plan", data, "year", "--epsilon", "0.1", "--buy", "--ledger", ledger, "--analyst", "ann")
+    assert "Paid 0.1; 0.9" in tacit(*words, "--budget", "epsilon=1", "--engine", "duckdb")
+    assert [charge["analyst"] for charge in json.loads(tacit("ledger", "show", ledger, "--json"))["charges"]] == ["ann"]
+    assert not data.with_suffix(".ledger").exists()
+
+
+def test_a_receipt_is_not_among_rows_of_csv(data):
+    words = ["ask", str(data), QUESTION, "--epsilon", "1", "--budget", "epsilon=1", "--csv"]
+    bought = CliRunner().invoke(app, words)
+    assert len(bought.stdout.splitlines()) == 4 and bought.stderr == "Paid 1; 0 of Budget(epsilon=1) is left.\n"
 
 
 @pytest.mark.parametrize("form", ["--json", "--csv"])
@@ -148,11 +183,13 @@ def test_init_writes_a_schema_to_complete(data):
         (["plan", "{data}", "year", "--epsilon", "1e400"], 2, "epsilon must be between 1e-100 and 1e+100"),
         (["plan", "{data}", "year", "--rho", "1e400"], 2, "rho must be between 1e-100 and 1e+100"),
         (["ask", "nothing.parquet", QUESTION, "--epsilon", "1", "--budget", "epsilon=1"], 2, "data must be a file"),
-        (["bounds", "{data}", "age", "--error", "3", "--budget", "epsilon=1"], 2, "price must be epsilon or rho"),
+        (["bounds", "{data}", "age", "--error", "3", "--budget", "epsilon=1"], 2, "No such option: --error"),
         (["bounds", "{data}", "age", "--budget", "epsilon=1"], 2, "one of epsilon or rho; got 'nothing'"),
         (["plan", "{data}", "year", "--epsilon", "1", "--json", "--synthetic", "3", "--buy"], 2, "one of them"),
         (["plan", "{data}", "year", "--epsilon", "1", "--synthetic", "3"], 2, "--buy"),
         (["plan", "{data}", "year", "--epsilon", "1", "--method", "queries"], 2, "--buy"),
+        (["plan", "{data}", "year", "--epsilon", "1", "--budget", "epsilon=1"], 2, "--buy"),
+        (["plan", "{data}", "year", "--epsilon", "1", "--schema", "none.toml"], 2, "none.toml"),
         (["offer", "{data}", QUESTION, "--epsilon", "1"], 2, "there is none"),
         (["ledger", "show", "{data}"], 2, ""),
         (["ledger", "verify", "nothing.ledger"], 2, "there is none"),
@@ -181,7 +218,7 @@ def test_methods_are_compared_and_a_table_is_planned(data, tmp_path):
     told = json.loads(tacit("plan", data, "year", "--workload", "marginals 1", "--rho", "0.1", "--buy", "--json"))
     assert len(told["answers"]) == 3 and all(f"{answer['count']:.6g}" in bought for answer in told["answers"])
     rows = tacit("plan", data, "year", "--workload", "marginals 1", "--rho", "0.1", "--buy", "--synthetic", "7")
-    assert len(rows.splitlines()) == 8 and "0.9 is left" in tacit("ledger", "show", data.with_suffix(".ledger"))
+    assert len(rows.splitlines()) == 8 + 1 and "0.9 is left" in tacit("ledger", "show", data.with_suffix(".ledger"))
 
 
 def test_what_is_paid_for_one_part_is_not_called_free(data):
@@ -196,6 +233,24 @@ def test_what_is_paid_for_one_part_is_not_called_free(data):
         "Free: it was asked before; 0.7 of Budget(epsilon=1) is left.",
         "Paid 0.5; 0.3 of Budget(epsilon=1) is left.",
     ]
+    shown = json.loads(tacit("ledger", "show", data.with_suffix(".ledger"), "--json"))
+    kept = [(charge["paid"], charge["left"]) for charge in shown["charges"]]
+    assert kept == [(0.3, 0.7), (0.2, 0.7), (0.5, pytest.approx(0.3))] and shown["left"] == pytest.approx(0.3)
+    assert "the most that any part has paid" in tacit("ledger", "show", data.with_suffix(".ledger"))
+
+
+def test_a_ledger_shows_what_was_paid_in_a_budget_of_two_sums(data):
+    said = [
+        tacit("ask", data, QUESTION, "--epsilon", price, "--budget", "epsilon=10 delta=1e-9").splitlines()[-1]
+        for price in ("5", "2", "1")
+    ]
+    ledger = data.with_suffix(".ledger")
+    told, shown = json.loads(tacit("ledger", "show", ledger, "--json")), tacit("ledger", "show", ledger)
+    for line, charge in zip(said, told["charges"], strict=True):
+        assert (
+            line.startswith(f"Paid {charge['paid']:.6g}; {charge['left']:.6g} of") and f"{charge['paid']:.6g}" in shown
+        )
+    assert 10 - sum(charge["paid"] for charge in told["charges"]) == pytest.approx(told["left"])
 
 
 def test_an_offer_says_whether_what_is_left_covers_it(data):
@@ -225,16 +280,18 @@ def test_synthetic_rows_that_cannot_be_had_are_not_paid_for(data):
         assert says in tacit("plan", data, *words, "--epsilon", "0.1", "--buy", code=3 if says == "no model" else 2)
     assert "1 is left" in tacit("ledger", "show", ledger)
     rows = tacit("plan", data, "age", "--workload", "prefixes", "--epsilon", "0.1", "--buy", "--synthetic", "3")
-    assert len(rows.splitlines()) == 4 and "0.9 is left" in tacit("ledger", "show", ledger)
+    assert len(rows.splitlines()) == 4 + 1 and "0.9 is left" in tacit("ledger", "show", ledger)
 
 
 def test_one_attribute_is_planned_and_its_values_are_quoted(tmp_path):
     pq.write_table(pa.table({"g": ["a, b"] * 40}), tmp_path / "t.parquet")
     schema = '[table]\nname = "t"\nunit = "row"\n[columns.g]\ntype = "category"\nvalues = ["a, b"]\n'
     (tmp_path / "t.toml").write_text(schema)
-    words = ("plan", tmp_path / "t.parquet", "g", "--epsilon", "1", "--budget", "epsilon=1")
+    words = ("plan", tmp_path / "t.parquet", "g", "--epsilon", "1")
     assert "histogram" in tacit(*words)
-    assert tacit(*words, "--buy", "--synthetic", "2").splitlines() == ["g", '"a, b"', '"a, b"']
+    bought = CliRunner().invoke(app, [*map(str, words), "--buy", "--synthetic", "2", "--budget", "epsilon=1"])
+    assert bought.stdout.splitlines() == ["g", '"a, b"', '"a, b"']
+    assert bought.stderr == "Paid 1; 0 of Budget(epsilon=1) is left.\n"
     assert "histog" in tacit("compare", "10", "--n", "100")
 
 
@@ -300,6 +357,23 @@ def test_what_was_paid_is_of_the_account_that_is_told(data):
     said = tacit("ask", data, QUESTION, "--epsilon", "0.1", "--analyst", "bob").splitlines()[-1]
     paid = offered["allowance"]["price"]
     assert said == f"Paid {paid:.6g}; {0.5 - paid:.6g} of the allowance of bob, Budget(epsilon=0.5), is left."
+
+
+def test_what_an_allowance_replaces_and_costs_is_said_once(data):
+    ledger = data.with_suffix(".ledger")
+    tacit("ledger", "open", ledger, "epsilon=1", "--dataset", "visits")
+    assert "instead" not in tacit("ledger", "allow", ledger, "bob", "epsilon=0.5")
+    again = " ".join(tacit("ledger", "allow", ledger, "bob", "epsilon=0.25").split())
+    assert again == "bob may spend Budget(epsilon=0.25) instead of Budget(epsilon=0.5), of which 0.25 is left"
+    said = tacit("explain", data, QUESTION, "--epsilon", "0.1", "--analyst", "bob")
+    assert said.count("of Budget(epsilon=1)") == 1 and "and costs 0.1 of the allowance of bob" in said
+    assert "year: exact\n" in said
+
+
+def test_a_file_that_is_no_ledger_is_not_to_be_closed_to_others(data):
+    data.chmod(0o644)
+    said = " ".join(tacit("ledger", "show", data, code=2).split())
+    assert "it is no ledger" in said and "chmod" not in said
 
 
 def test_who_has_no_allowance_is_not_told_of_the_budget(data):

@@ -16,7 +16,15 @@ import pytest
 from pyarrow import parquet
 
 import tacit
-from tacit.core.errors import BadParameter, BadQuestion, BudgetExceeded, EngineError, Exhausted, TacitError
+from tacit.core.errors import (
+    BadParameter,
+    BadQuestion,
+    BudgetExceeded,
+    EngineError,
+    EngineUnavailable,
+    Exhausted,
+    TacitError,
+)
 from tacit.core.randomness import SYSTEM
 from tacit.curator import Curator, reading, stream
 from tacit.curator.bounds import Bounds
@@ -150,6 +158,14 @@ def test_a_file_that_cannot_be_read_again_is_told_before_a_charge(tmp_path):
         assert first.remaining == 91
 
 
+def test_a_closed_curator_does_not_blame_the_data(place):
+    with curator(place) as c:
+        c.ask(COUNT, epsilon="0.1")
+    for door in (lambda: c.ask(COUNT, epsilon="0.1"), lambda: c.bounds("age", epsilon="0.1")):
+        with pytest.raises(EngineUnavailable, match="this curator was closed"):
+            door()
+
+
 def test_a_ledger_is_of_one_unit_whatever_tables_come_later(place):
     with Curator(of_unit("people", "p"), ledger=place, budget=tacit.Budget(epsilon=1)) as c:
         c.ask("SELECT COUNT(*) FROM people", epsilon="0.1")
@@ -261,6 +277,7 @@ def test_a_stream_that_was_named_by_its_queries_goes_on(place, monkeypatch):
 def test_a_stream_that_was_named_as_its_threshold_was_said_goes_on(place, said):
     with curator(place, tacit.Budget(epsilon=200)) as c:
         other = c.above_threshold(250, epsilon=90, count=2, name="other")
+        assert repr(other) == "Stream(Sparse, threshold=250, count=2, queries=1000)"
         schema, terms = c.table.schema.digest, (said, Fraction(90), 2, stream.QUERIES)
         c.ledger.start(
             key=codec.digest(("stream", "visits", "Sparse", terms, schema)),

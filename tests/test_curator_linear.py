@@ -141,7 +141,8 @@ def test_no_error_rests_on_a_rough_size(place):
         with pytest.raises(BadParameter, match="about how many"):
             c.online(some.domain("year"), epsilon=1)
         assert c.online(other.domain("year"), epsilon=1, updates=1).mechanism.n == 4000
-        assert c.online(some.domain("year"), epsilon=1, updates=1, n=3000).mechanism.n == 3000
+        told = c.online(some.domain("year"), epsilon=1, updates=1, n=3000)
+        assert told.mechanism.n == 3000 and repr(told) == "Online(year, n=3000, queries=10000, updates=1)"
 
 
 def test_a_method_that_is_named_is_not_compared_with_all(place, monkeypatch):

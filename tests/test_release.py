@@ -8,6 +8,7 @@ import io
 import json
 import math
 from dataclasses import replace
+from datetime import date
 from fractions import Fraction
 from pathlib import Path
 from types import SimpleNamespace
@@ -58,6 +59,7 @@ ROWS = [
     }
     for i in range(200)
 ]
+YEAR = {"lower": date(2024, 1, 1), "upper": date(2024, 12, 31)}
 PEOPLE = Table(ROWS, SCHEMA)
 SCHEMAS = {"people": PEOPLE.schema}
 GENEROUS = Budget(epsilon=1000, delta="1e-3")
@@ -530,6 +532,42 @@ def test_a_picture_draws_no_interval_that_says_nothing() -> None:
     assert drawn["both"]["title"] == "both, with 95 % intervals"
     surer = replace(release, beta=Fraction(1, 1000))
     assert f"99.9 %: within {release.ranks('0.001')['q']:.6g} rows" in release_bars(surer, "q").to_dict()["title"]
+
+
+def test_a_picture_of_many_rows_draws_all_or_says_which() -> None:
+    ages = ask(PEOPLE.group_by("age").count(), epsilon=5).plot().to_dict()
+    assert [row["cell"] for row in ages["data"]["values"]] == [*range(101)]
+    assert [layer["mark"]["type"] for layer in ages["layer"]] == ["rule", "circle"]
+    assert ages["title"] == "count, with 95 % intervals"
+    pairs = ask(PEOPLE.group_by("region", "age").count(), epsilon=5).plot().to_dict()
+    assert len(pairs["data"]["values"]) == 60
+    assert pairs["title"] == "count, with 95 % intervals; the first 60 of 303 rows"
+
+
+def test_a_picture_tells_times_in_utc() -> None:
+    days = Table([], {"table": {"name": "t", "unit": "row"}, "columns": {"day": {"type": "date", **YEAR}}})
+    made = offer(days.group_by("day").count().query, GENEROUS, epsilon=1)
+    chart = Release.of(made, draw(made, Answer((np.zeros(366, np.int64),)), Seeded(1))).plot().to_dict()
+    assert [row["cell"] for row in chart["data"]["values"]][::365] == ["2024-01-01", "2024-12-31"]
+    assert chart["layer"][0]["encoding"]["x"]["scale"] == {"type": "utc"}
+
+
+def test_a_release_is_shown_short_and_in_a_notebook_as_its_table() -> None:
+    release = ask(PEOPLE.group_by("region").count().limit(2), epsilon=5)
+    assert repr(release) == "Release(region, count; rows=2, price=5)"
+    first, *_ = release.to_arrow().to_pylist()
+    shown = release._repr_html_()
+    assert shown.startswith("<table><tr><th>region</th><th>count</th><th>count_lower</th><th>count_upper</th></tr>")
+    assert f"<tr><td>north</td><td>{first['count']}</td>" in shown and shown.count("<tr>") == 3
+    wide = ask(PEOPLE.group_by("age").count(), epsilon=5)._repr_html_()
+    assert wide.count("<tr>") == 61 and wide.endswith("<p>and 41 more rows</p>")
+    assert "&lt;b&gt;" in ask(PEOPLE.aggregate(**{"<b>": count()}))._repr_html_()
+
+
+def test_brackets_are_told_of_where_there_are_some() -> None:
+    exact, noisy = ask(PEOPLE.count(), epsilon=500), ask(PEOPLE.count(), epsilon=1)
+    assert exact.error()["count"] == 0 and "[" not in str(exact) and "In brackets" not in str(exact)
+    assert "[" in str(noisy) and "In brackets: each interval holds with 95 %" in str(noisy)
 
 
 def test_missing_means_have_the_whole_range() -> None:

@@ -53,11 +53,14 @@ def test_a_guess_that_is_no_number_is_refused_by_its_type(guess: object) -> None
         RULE.open((X, Y)).ask((guess, even(X, Y)))
 
 
-def test_a_guess_is_any_number() -> None:
+def test_a_guess_is_any_number_from_0_to_1() -> None:
     third = RULE.open((X, Y)).ask((1 / 3, even(X, Y)))
     for guess in ("1/3", Fraction(1, 3), np.float64(1 / 3), np.array(1 / 3)):
         assert RULE.open((X, Y)).ask((guess, even(X, Y))) == third
-    assert RULE.guess_in_steps(float("inf")) == RULE.guess_in_steps(1) == RULE.whole
+    assert RULE.guess_in_steps(1) == RULE.whole and RULE.guess_in_steps(0) == 0
+    for beyond in (float("inf"), 57, -0.1, "1.01"):
+        with pytest.raises(BadParameter, match="guess must be from 0 to 1"):
+            RULE.open((X, Y)).ask((beyond, even(X, Y)))
 
 
 @pytest.mark.parametrize(
@@ -228,6 +231,12 @@ def ledger(tmp_path: Path) -> Path:
     path = tmp_path / "holdout.ledger"
     Ledger.open(path, Budget(epsilon=2), "holdout")
     return path
+
+
+def test_a_keeper_that_is_no_ledger_is_refused_in_words(ledger: Path) -> None:
+    for wrong in (ledger, str(ledger), 3):
+        with pytest.raises(BadParameter, match=r"keeper must be a ledger that is open, as `tacit.Ledger.open"):
+            PRIVATE.open((X, Y), keeper=wrong)  # type: ignore[arg-type]
 
 
 def test_a_ledger_keeps_the_life_across_openings(ledger: Path) -> None:

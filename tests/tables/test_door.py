@@ -340,6 +340,10 @@ def test_a_public_table_says_more_of_a_column(tmp_path):
     (tmp_path / "geo.parquet").write_text("no Parquet")
     with pytest.raises(BadSchema, match="can be read"):
         PublicTable(tmp_path / "geo.parquet", "geo").mapping("region", "name")
+    (tmp_path / "coasts.csv").write_text("region,coast\nnorth,yes\n")
+    assert PublicTable(str(tmp_path / "coasts.csv")).name == PublicTable(tmp_path / "coasts.csv").name == "coasts"
+    with pytest.raises(BadSchema, match="name must be a small letter"):
+        PublicTable(rows)
 
 
 edges = st.lists(st.integers(-10, 600).map(lambda n: Fraction(n, 4)), min_size=2, max_size=9, unique=True).map(sorted)
@@ -377,8 +381,9 @@ REFUSED = [
     (lambda: people.quantile("age", float("nan")), "finite number"),
     (lambda: people.top("region", 3), "1 to 2 most common"),
     (lambda: people.top("region", 0), "at least 1"),
-    (lambda: people.mode("note"), "not public"),
-    (lambda: people.group_by("note"), "not public"),
+    (lambda: people.mode("note"), "or count them: GROUP BY the column, ORDER BY the count DESC, LIMIT k"),
+    (lambda: people.domain("note"), "not public; list them in the schema"),
+    (lambda: people.group_by("note"), "in Python by group_by(..., private=True)"),
     (lambda: people.group_by("free"), "declared bounds"),
     (lambda: people.group_by("height"), "no column 'height'"),
     (lambda: people.group_by("age", groups=0), "at least 1"),
@@ -517,3 +522,12 @@ def test_what_is_too_large_when_written_out_is_refused_by_both_doors():
     ):
         with pytest.raises(BadQuestion, match="more than 100000 operations"):
             door()
+
+
+def test_of_many_columns_the_nearest_are_named_and_the_others_counted():
+    columns = {f"reading_{i:03}": {"type": "boolean"} for i in range(244)}
+    wide = Table([], {"table": {"name": "wide", "unit": "row"}, "columns": columns})
+    with pytest.raises(BadQuestion, match=r"there are reading_200, reading_.* and 232 more$"):
+        wide.group_by("readng_200")
+    with pytest.raises(BadQuestion, match=r"there are reading_200, .* and 232 more$"):
+        parse("SELECT COUNT(*) FROM wide WHERE readng_200", {"wide": wide}, {})

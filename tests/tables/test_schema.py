@@ -397,6 +397,21 @@ def test_of_a_csv_file_only_the_first_line_is_read(tmp_path):
         Schema.load(text)
 
 
+@pytest.mark.parametrize(
+    ("first", "says"),
+    [
+        ("", "must be a table that has some, named in its first line; got 'no columns'"),
+        ("\n1\n", "got 'no columns'"),
+        ("person_id;day;amount\n", "with commas between them; got 'semicolons and no commas'"),
+        ("person_id\tday\n", "got 'tabs and no commas'"),
+    ],
+)
+def test_a_first_line_without_names_or_with_other_marks_between_them_is_refused(tmp_path, first, says):
+    (tmp_path / "people.csv").write_text(first)
+    with pytest.raises(BadSchema, match=says):
+        describe(tmp_path / "people.csv")
+
+
 @pytest.mark.parametrize("header", [b"\xff,a\n", b'"a\nb,c\n', b"secret,secret\n", b"secret,\n", b"secret,Secret\n"])
 def test_a_first_line_that_is_no_header_is_not_shown(tmp_path, header):
     path = tmp_path / "people.csv"

@@ -44,6 +44,22 @@ def allowance(analyst: str, budget: Budget) -> str:
     return f"the allowance of {analyst}, {budget}"
 
 
+class Till:
+    """The accounts as they are before a purchase, from which its bill is made."""
+
+    def __init__(self, curator: Curator, relation: Relation) -> None:
+        curator.engine.fingerprint()  # tables that have changed are looked at as a whole
+        self.curator, self.before, self.head = curator, accounts(curator, relation), curator.ledger.head()
+
+    def bill(self) -> Bill:
+        """What whoever asks was charged since."""
+        from ..ledger import Charge
+
+        entries = self.curator.ledger.entries(self.head.seq)
+        since = (Charge.read(entry) for entry in entries if entry.kind == "charge")
+        return bill(self.curator, self.before, next((c.loss for c in since if c.analyst == self.curator.analyst), None))
+
+
 def bill(curator: Curator, before: list[Account], loss: Loss | None) -> Bill:
     """What is to be said after a purchase, or with no loss after none, by the accounts as they were before it."""
     if not curator.ledger.sells_to(curator.analyst):

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from rich.progress import TaskID
 
 console = Console(highlight=False)
+aside = Console(stderr=True, highlight=False)  # for what is not part of an answer that is written to a file
 
 
 def say_json(facts: Any) -> None:
@@ -32,9 +33,8 @@ def watching() -> Iterator[None]:
     """Show how far long work has come, where somebody looks."""
     from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 
-    looks = Console(stderr=True, highlight=False)
     columns = TextColumn("{task.description}"), BarColumn(), TimeElapsedColumn()
-    with Progress(*columns, console=looks, transient=True, disable=not looks.is_terminal) as bars:
+    with Progress(*columns, console=aside, transient=True, disable=not aside.is_terminal) as bars:
         known: dict[str, TaskID] = {}
 
         def watch(what: str, share: float) -> None:
@@ -48,7 +48,7 @@ def watching() -> Iterator[None]:
 
 def fail(error: Exception, code: int = 2) -> NoReturn:
     """Say what went wrong, and leave."""
-    Console(stderr=True, highlight=False).print(f"[red]{escape(str(error))}[/red]")
+    aside.print(f"[red]{escape(str(error))}[/red]")
     raise typer.Exit(code)
 
 

@@ -10,16 +10,17 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
+from rich.box import SIMPLE_HEAD
 from rich.markup import escape
 from rich.table import Table
 
 from ..core.errors import BadParameter
+from ._bill import cost
 from ._say import console, in_words, say_json
-from .tables import budget_of
+from ._source import budget_of
 
 if TYPE_CHECKING:
-    from ..core.budget import Budget
-    from ..ledger import Charge
+    from ..ledger import Charge, Ledger
 
 _SHORT = 120
 _WORDS = ("analyst", "question")  # what gives way where a table is wider than the screen
@@ -52,9 +53,10 @@ def allow(place: Place, analyst: str, budget: Money) -> None:
     from ..ledger import Ledger
 
     with in_words(), Ledger.open(place) as ledger:
+        before = ledger.allowance(analyst)
         ledger.allow(analyst, budget_of(budget))
-        left = float(ledger.remaining(analyst))
-        console.print(escape(f"{analyst} may spend {ledger.allowance(analyst)}, of which {left:g} is left"))
+        left, instead = float(ledger.remaining(analyst)), "" if before is None else f" instead of {before}"
+        console.print(escape(f"{analyst} may spend {ledger.allowance(analyst)}{instead}, of which {left:g} is left"))
 
 
 @app.command()
@@ -64,27 +66,50 @@ def show(place: Place, as_json: Annotated[bool, typer.Option("--json", help="Wri
 
     with in_words(), Ledger.open(place) as ledger:
         budget, charges, left = ledger.budget, ledger.history(), float(ledger.remaining())
+        paid = _paid(ledger)
         allowed = {who: (str(b), float(ledger.remaining(who))) for who, b in ledger.allowances().items()}
-    rows = [_row(charge, budget) for charge in charges if charge.loss.terms]
+    rows = [_row(charge, *paid[charge.seq]) for charge in charges if charge.loss.terms]
     if as_json:
         allowances = [{"analyst": who, "budget": b, "left": rest} for who, (b, rest) in allowed.items()]
         told = {"budget": str(budget), "left": left, "allowances": allowances, "charges": rows}
         say_json(told)
         return
-    table = Table(title=escape(str(budget)))
-    for name in ("entry", "time", "analyst", "price", "question", "released"):
+    table = Table(title=escape(str(budget)), box=SIMPLE_HEAD, pad_edge=False)
+    for name in ("entry", "time", "analyst", "paid", "left", "question", "released"):
         table.add_column(name, no_wrap=name not in _WORDS)
     for row in rows:
         table.add_row(
-            *(f"{v:g}" if isinstance(v, float) else escape(str(v)) for name, v in row.items() if name != "key")
+            *(f"{v:.6g}" if isinstance(v, float) else escape(str(v)) for name, v in row.items() if name != "key")
         )
     console.print(table)
+    if any(charge.parts for charge in charges):
+        console.print("Parts are paid for apart: what is spent is the most that any part has paid.")
     for who, (b, rest) in allowed.items():
         console.print(escape(f"{who} may spend {b}, of which {rest:g} is left"))
     console.print(f"{left:g} is left")
 
 
-def _row(charge: Charge, budget: Budget) -> dict[str, Any]:
+def _paid(ledger: Ledger) -> dict[int, tuple[float, float]]:
+    """What each charge took of the budget after those before it, where it looks, and what was left of the whole."""
+    from ..ledger.accounts import ALL, Accounts, add
+    from ..ledger.encoding import read_loss
+
+    book, parts, found = Accounts(ledger.budget), dict[int, Any](), dict[int, tuple[float, float]]()
+    sums = book.sums.setdefault(ALL, {})
+    for entry in ledger.entries():
+        if entry.kind not in ("charge", "step") or entry.body["loss"] is None:
+            continue
+        charge = int(entry.body["charge"]) if entry.kind == "step" else entry.seq
+        where, loss = parts.setdefault(charge, entry.body.get("parts")), read_loss(entry.body["loss"])
+        (account,) = book.spent(ALL, where)
+        price = float(cost(account, loss))
+        add(sums, where, ledger.budget.amounts(loss))
+        ((budget, spent),) = book.spent(ALL, None)
+        found[charge] = found.get(charge, (0.0, 0.0))[0] + price, float(min(map(budget.remaining, spent)))
+    return found
+
+
+def _row(charge: Charge, paid: float, left: float) -> dict[str, Any]:
     """A charge for a person: its question, if that was asked in words."""
     said = json.loads(charge.release) if charge.release else {}
     question = said.get("provenance", {}).get("question") if isinstance(said, dict) else ""
@@ -93,7 +118,8 @@ def _row(charge: Charge, budget: Budget) -> dict[str, Any]:
         "entry": charge.seq,
         "time": charge.time[:19],
         "analyst": charge.analyst,
-        "price": float(budget.price(charge.loss)),
+        "paid": paid,
+        "left": left,
         "question": question or (charge.plan if len(charge.plan) < _SHORT else f"{charge.key[:12]}, asked in Python"),
         "released": done,
         "key": charge.key,

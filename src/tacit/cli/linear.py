@@ -17,9 +17,10 @@ from rich.markup import escape
 from rich.table import Table
 
 from ..core.errors import BadParameter
-from ._bill import accounts, bill
-from ._say import console, in_words, say_json, watching
-from .tables import Asking, Json
+from ._bill import Till
+from ._say import aside, console, in_words, say_json, watching
+from ._source import Source, told
+from .tables import Json
 
 if TYPE_CHECKING:
     from ..workloads import Domain, Plan, Workload
@@ -75,8 +76,9 @@ def compare(
             console.print(f"drawn: {escape(str(plots.save(plots.methods(rows), place)))}")
 
 
+@told
 def plan(
-    data: Annotated[str, typer.Argument(help="The table.")],
+    source: Source,
     attributes: Annotated[list[str], typer.Argument(help="Columns with public values.")],
     *,
     workload: Words = "marginals",
@@ -86,7 +88,6 @@ def plan(
         str | None, typer.Option(help="With --epsilon: spent at this delta, or without, as is best.")
     ] = None,
     n: Annotated[int | None, typer.Option(help="The exact number of records, if that is public.")] = None,
-    budget: Annotated[str, typer.Option(help="Opens a ledger.")] = "",
     buy: Annotated[bool, typer.Option("--buy", help="Buy the answers by the best method.")] = False,
     method: Annotated[str, typer.Option(help="With --buy: by this method.")] = "auto",
     synthetic: Annotated[int, typer.Option(help="With --buy: write so many synthetic rows as CSV.")] = 0,
@@ -94,58 +95,56 @@ def plan(
 ) -> None:
     """Every way to answer linear queries about a table, best first; with --buy, the answers."""
     from ..curator.linear import plan as planning
-    from ..ledger import Charge
     from ..tables.price import BETA
 
-    with in_words(buys=buy):
-        if as_json and synthetic:
-            raise BadParameter("output", "--json and --synthetic", "one of them")
-        if synthetic and not buy:
-            raise BadParameter("synthetic", synthetic, "given with --buy, as rows are drawn from what was bought")
-        if method != "auto" and not buy:
-            raise BadParameter("method", method, "given with --buy; a plan shows all that can be used")
-        asking = Asking(data, "", budget=budget)
-        table, _ = asking.tables()
-        domain = table.domain(*attributes)
-        asked, price = _workload(domain, workload), dict[str, Any](epsilon=epsilon, rho=rho, delta=delta)
-        planned = planning({table.schema.name: table}, asked, n, BETA, **price)
-        if not buy and as_json:
-            told = {"workload": repr(asked), "n": n, "price": str(planned.price), "why": planned.why}
-            say_json({**told, "methods": [{k: _known(v) for k, v in row.items()} for row in planned.records()]})
-            return
-        if not buy:
-            console.print(escape(str(planned)), soft_wrap=True)
-            return
-        if synthetic:
-            _rehearse(planned, method, synthetic)
-        with asking.curator() as curator, watching():
-            curator.engine.fingerprint()  # tables that have changed are looked at as a whole
-            before, head = accounts(curator, domain.relation), curator.ledger.head()
-            released = curator.answer(asked, method=method, n=n, **price)
-            since = (Charge.read(entry) for entry in curator.ledger.entries(head.seq) if entry.kind == "charge")
-            paid = bill(curator, before, next((c.loss for c in since if c.analyst == curator.analyst), None))
-        if synthetic:
-            writer = csv.writer(sys.stdout, lineterminator="\n")
-            writer.writerow(domain.names)
-            for batch in released.synthetic(synthetic).to_batches(1 << 16):
-                writer.writerows(row.values() for row in batch.to_pylist())
-            return
-        errors = [None] * asked.queries if released.errors is None else released.errors.tolist()
-        if as_json:
-            answers = zip(map(asked.label, range(asked.queries)), released.answers.tolist(), errors, strict=True)
-            rows = [
-                {"query": query, "count": _known(count), "within": _known(error)} for query, count, error in answers
-            ]
-            facts = {"method": released.method, "answers": rows, "paid": paid.paid, "left": paid.left}
-            say_json({**facts, "confidence": 1 - released.beta, "notes": released.notes})
-            return
-        within = f"within, with probability {1 - released.beta:g} each"
-        shown = Table("query", "count", within, title=escape(f"by {released.method}"))
-        for i, (answer, error) in enumerate(zip(released.answers.tolist(), errors, strict=True)):
-            shown.add_row(escape(asked.label(i)), f"{answer:.6g}", "unknown" if error is None else f"{error:.6g}")
-        console.print(shown)
-        for line in (*released.notes, paid):
-            console.print(escape(str(line)), soft_wrap=True)
+    if as_json and synthetic:
+        raise BadParameter("output", "--json and --synthetic", "one of them")
+    if synthetic and not buy:
+        raise BadParameter("synthetic", synthetic, "given with --buy, as rows are drawn from what was bought")
+    if method != "auto" and not buy:
+        raise BadParameter("method", method, "given with --buy; a plan shows all that can be used")
+    if (source.budget or source.ledger) and not buy:
+        raise BadParameter(
+            "ledger", source.ledger or source.budget, "given with --buy; a plan alone takes nothing of it"
+        )
+    table = source.table()
+    domain = table.domain(*attributes)
+    asked, price = _workload(domain, workload), dict[str, Any](epsilon=epsilon, rho=rho, delta=delta)
+    planned = planning({table.schema.name: table}, asked, n, BETA, **price)
+    if not buy and as_json:
+        about = {"workload": repr(asked), "n": n, "price": str(planned.price), "why": planned.why}
+        say_json({**about, "methods": [{k: _known(v) for k, v in row.items()} for row in planned.records()]})
+        return
+    if not buy:
+        console.print(escape(str(planned)), soft_wrap=True)
+        return
+    if synthetic:
+        _rehearse(planned, method, synthetic)
+    with in_words(buys=True), source.curator() as curator, watching():
+        till = Till(curator, domain.relation)
+        released = curator.answer(asked, method=method, n=n, **price)
+        paid = till.bill()
+    if synthetic:
+        writer = csv.writer(sys.stdout, lineterminator="\n")
+        writer.writerow(domain.names)
+        for batch in released.synthetic(synthetic).to_batches(1 << 16):
+            writer.writerows(row.values() for row in batch.to_pylist())
+        aside.print(escape(str(paid)), soft_wrap=True)
+        return
+    errors = [None] * asked.queries if released.errors is None else released.errors.tolist()
+    if as_json:
+        answers = zip(map(asked.label, range(asked.queries)), released.answers.tolist(), errors, strict=True)
+        rows = [{"query": query, "count": _known(count), "within": _known(error)} for query, count, error in answers]
+        facts = {"method": released.method, "answers": rows, "paid": paid.paid, "left": paid.left}
+        say_json({**facts, "confidence": 1 - released.beta, "notes": released.notes})
+        return
+    within = f"within, with probability {1 - released.beta:g} each"
+    shown = Table("query", "count", within, title=escape(f"by {released.method}"))
+    for i, (answer, error) in enumerate(zip(released.answers.tolist(), errors, strict=True)):
+        shown.add_row(escape(asked.label(i)), f"{answer:.6g}", "unknown" if error is None else f"{error:.6g}")
+    console.print(shown)
+    for line in (*released.notes, paid):
+        console.print(escape(str(line)), soft_wrap=True)
 
 
 def _known(value: Any) -> Any:

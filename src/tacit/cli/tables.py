@@ -1,61 +1,40 @@
-"""Questions about a table on the command line: `tacit init`, `offer`, `explain` and `ask`.
-
-The schema stands beside the data, people.toml beside people.parquet, and so does the ledger, people.ledger.  Where the
-schema names its source, the schema can be given in the place of the data.
-"""
+"""Questions about a table on the command line: `tacit init`, `offer`, `explain`, `ask` and `bounds`."""
 
 from __future__ import annotations
 
-import inspect
 import json
 import math
 import sys
-from collections.abc import Callable
 from contextlib import nullcontext
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, NamedTuple, get_type_hints
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 import typer
-from rich.console import Console
 from rich.markup import escape
 from rich.table import Table as Grid
 
-from ..core.budget import Budget
 from ..core.currency import Amount
-from ..core.errors import BadParameter, LedgerUnavailable
-from ..tables.files import TABLES, regular
-from ._bill import accounts, allowance, bill, cost
-from ._say import console, in_words, say_json
+from ..core.errors import BadParameter
+from ._bill import Till, accounts, allowance, bill, cost
+from ._say import aside, console, in_words, say_json
+from ._source import Source, budget_of, told
 
 if TYPE_CHECKING:
-    from ..curator import Curator
     from ..tables.price import Offer
-    from ..tables.table import PublicTable, Table
+    from ..tables.table import PublicTable
 
 Json = Annotated[bool, typer.Option("--json", help="Write JSON.")]
-Question = Annotated[
-    str, typer.Argument(help='The question, as "SELECT region, COUNT(*) FROM people GROUP BY region".')
-]
-Engine = Annotated[
-    str | None,
-    typer.Option(help="Who reads the table: duckdb, postgres or spark; unless told, whoever reads such data."),
-]
 
 
-@dataclass(frozen=True)
-class Asking:
-    """What `offer`, `explain` and `ask` are told: each field is an argument or an option of theirs."""
+@dataclass(frozen=True, kw_only=True)
+class Asking(Source):
+    """What `offer`, `explain` and `ask` are told."""
 
-    data: Annotated[
-        str,
-        typer.Argument(
-            help="The table: a .parquet, .csv, .arrow or .feather file; a database's URL; with --engine postgres or "
-            "spark a table's name there; or a schema (.toml) that names its source."
-        ),
+    question: Annotated[
+        str, typer.Argument(help='The question, as "SELECT region, COUNT(*) FROM people GROUP BY region".')
     ]
-    question: Question
     epsilon: Annotated[str | None, typer.Option(help="The price: at most this much of the budget.")] = None
     rho: Annotated[str | None, typer.Option(help="The price, in zCDP.")] = None
     delta: Annotated[str | None, typer.Option(help="The price in delta, where keys are chosen privately.")] = None
@@ -64,60 +43,25 @@ class Asking:
         str | None, typer.Option(help="The same as a share of the public size; in sums, of the most it can be.")
     ] = None
     beta: Annotated[str, typer.Option(help="The probability with which an error bound may fail.")] = "0.05"
-    schema: Annotated[Path | None, typer.Option(help="The schema; beside the data unless told.")] = None
-    ledger: Annotated[str | None, typer.Option(help="The ledger, a file or a URL; beside the data unless told.")] = None
-    budget: Annotated[str, typer.Option(help='Opens a ledger: "epsilon=1 delta=1e-9", "rho=0.1", "epsilon=1".')] = ""
     public: Annotated[list[Path] | None, typer.Option(help="A public table, called as its file; repeatable.")] = None
-    analyst: Annotated[str, typer.Option(help="Who asks.")] = "analyst"
-    engine: Engine = None
 
     @property
     def terms(self) -> dict[str, Any]:
         return {name: getattr(self, name) for name in ("epsilon", "rho", "delta", "error", "relative", "beta")}
 
-    def tables(self) -> tuple[Table, dict[str, PublicTable]]:
-        from ..tables.table import PublicTable, Table
+    def lookups(self) -> dict[str, PublicTable]:
+        from ..tables.table import PublicTable
 
-        data = None if self.data.lower().endswith(".toml") else self.data
-        if data is not None and "://" not in data and data.lower().endswith(TABLES):
-            regular("data", data, TABLES)  # before its schema, which is not there either
-        table = Table(data, self.schema or self._beside(".toml", "schema"), engine=self.engine)
-        return table, {path.stem: PublicTable(path, path.stem) for path in self.public or ()}
-
-    def _beside(self, suffix: str, name: str) -> Path:
-        """The file beside the data."""
-        if "://" in self.data:
-            raise BadParameter(name, "nothing", f"given as --{name} where the data are in a database")
-        ending = Path(self.data).suffix
-        return Path(f"{self.data.removesuffix(ending) if ending.lower() in (*TABLES, '.toml') else self.data}{suffix}")
-
-    @property
-    def _new(self) -> bool:
-        """Whether there is no ledger yet; one in a database says so itself."""
-        return "://" not in (self.ledger or "") and not Path(self.ledger or self._beside(".ledger", "ledger")).exists()
-
-    @property
-    def book(self) -> str:
-        place = self.ledger or str(self._beside(".ledger", "ledger"))
-        if not self.budget and self._new:
-            raise LedgerUnavailable(place, 'there is none; say what may be spent, as --budget "epsilon=1 delta=1e-9"')
-        return place
-
-    def curator(self) -> Curator:
-        from ..curator import Curator
-
-        table, public = self.tables()
-        money = budget_of(self.budget) if self.budget else None
-        return Curator(table, ledger=self.book, budget=money, public=public.values(), analyst=self.analyst)
+        return {path.stem: PublicTable(path) for path in self.public or ()}
 
     def offer(self) -> Offered:
         """The offer of the ledger, or of the budget where there is none yet."""
         from ..curator import asked
         from ..tables.price import offer
 
-        table, public = self.tables()
+        table, public = self.table(), self.lookups()
         table.check()
-        if self.budget and self._new:
+        if self.budget and self.new:
             name = table.schema.name
             query, said = asked(self.question, {name: table}, public, self.terms)
             made = offer(query, budget_of(self.budget), schemas={name: table.schema}, **said)
@@ -138,33 +82,15 @@ class Offered(NamedTuple):
 
     def __str__(self) -> str:
         told = f"costs {float(self.made.price):g} of {self.made.budget}"
+        return told if self.also is None else f"{told} and {self.of_allowance}"
+
+    @property
+    def of_allowance(self) -> str:
+        """What it costs of an allowance."""
         if self.also is None:
-            return told
+            return "nothing of an allowance"
         name, price = self.also
-        return f"{told} and {'more than all' if price == math.inf else f'{float(price):g}'} of {name}"
-
-
-def _asking(act: Callable[..., None], buys: bool = False) -> Callable[..., None]:
-    """The command whose options are the fields of `Asking` and what `act` takes besides."""
-    told = inspect.signature(Asking).parameters
-    own = {name: p for name, p in inspect.signature(act).parameters.items() if name != "asking"}
-
-    def command(**given: Any) -> None:
-        with in_words(buys):
-            act(Asking(**{name: given.pop(name) for name in told}), **given)
-
-    hints = get_type_hints(Asking, include_extras=True) | get_type_hints(act, include_extras=True)
-    parameters = [
-        p.replace(kind=inspect.Parameter.KEYWORD_ONLY, annotation=hints[p.name])
-        for p in (*told.values(), *own.values())
-    ]
-    command.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
-    command.__annotations__ = {p.name: p.annotation for p in parameters}
-    command.__name__, command.__doc__ = act.__name__, act.__doc__
-    return command
-
-
-_buying = partial(_asking, buys=True)
+        return f"{'more than all' if price == math.inf else f'{float(price):g}'} of {name}"
 
 
 def demo(
@@ -204,7 +130,7 @@ def init(
     console.print(f"written: {escape(str(target))}; now say in it who is to be protected, and what is public")
 
 
-@_asking
+@told
 def offer(asking: Asking, *, as_json: Json = False) -> None:
     """What a question costs and how accurate its answer would be; reads no data and charges nothing."""
     offered = asking.offer()
@@ -215,17 +141,17 @@ def offer(asking: Asking, *, as_json: Json = False) -> None:
     _warn(offered)
 
 
-@_asking
+@told
 def explain(asking: Asking) -> None:
     """How a question would be answered: mechanisms, what else was considered, and the theorems behind the errors."""
     offered = asking.offer()
     console.print(escape(offered.made.explain()), soft_wrap=True)
     if offered.also is not None:
-        console.print(escape(str(offered)), soft_wrap=True)
+        console.print(escape(f"and costs {offered.of_allowance}"), soft_wrap=True)
     _warn(offered)
 
 
-@_buying
+@partial(told, buys=True)
 def ask(
     asking: Asking,
     *,
@@ -251,36 +177,35 @@ def ask(
         before, head = accounts(curator, query.relation), curator.ledger.head()
         release = curator.ask(asking.question, fresh=fresh, **asking.terms)
         new = (release.provenance.entry or 0) > head.seq
-        told = bill(curator, before, release.loss if new else None)
+        paid = bill(curator, before, release.loss if new else None)
     if as_json:
         say_json(json.loads(release.to_json()))
     elif as_csv:
         sys.stdout.write(release.to_csv())
+        aside.print(escape(str(paid)), soft_wrap=True)
     else:
         console.print(escape(str(release)), soft_wrap=True)
-        console.print(escape(str(told)), soft_wrap=True)
+        console.print(escape(str(paid)), soft_wrap=True)
     if place is not None:
-        where = Console(stderr=True, highlight=False) if as_json or as_csv else console
+        where = aside if as_json or as_csv else console
         where.print(f"drawn: {escape(str(plots.save(release.plot(), place)))}")
 
 
-@_buying
-def bounds(asking: Asking) -> None:
-    """Buy bounds of a column (in the place of the question) for its schema."""
-    terms = {name: value for name, value in asking.terms.items() if value is not None}
-    if other := terms.keys() - {"epsilon", "rho", "beta"}:
-        raise BadParameter("price", " ".join(other), "epsilon or rho: bounds are bought at a price")
-    with asking.curator() as curator:
-        console.print(escape(str(curator.bounds(asking.question, **terms))))
-
-
-def budget_of(text: str) -> Budget:
-    """A budget from NAME=NUMBER texts."""
-    parts = [part.partition("=")[::2] for part in text.replace(",", " ").split()]
-    given, known = dict(parts), ("epsilon", "delta", "rho", "slack", "renyi_order")
-    if len(given) < len(parts) or not given.keys() <= {*known}:
-        raise BadParameter("budget", text, f"made of NAME=NUMBER, each name once, of {', '.join(known)}")
-    return Budget(**given)
+@partial(told, buys=True)
+def bounds(
+    source: Source,
+    column: Annotated[str, typer.Argument(help="A column of numbers, dates or timestamps.")],
+    *,
+    epsilon: Annotated[str | None, typer.Option(help="The price.")] = None,
+    rho: Annotated[str | None, typer.Option(help="The price, in zCDP.")] = None,
+    beta: Annotated[str, typer.Option(help="The probability with which they may be wrong.")] = "0.05",
+) -> None:
+    """Buy bounds of a column: lines for its schema on the output, and what was paid beside it."""
+    with source.curator() as curator:
+        paid = Till(curator, curator.table.relation)
+        found = curator.bounds(column, epsilon=epsilon, rho=rho, beta=beta)
+        (aside if found.lower is None else console).print(escape(str(found)), soft_wrap=True)
+        aside.print(escape(str(paid.bill())), soft_wrap=True)
 
 
 def _facts(offered: Offered) -> dict[str, Any]:

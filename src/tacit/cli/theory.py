@@ -8,7 +8,7 @@ import re
 import sys
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from rich.markup import escape
@@ -22,6 +22,9 @@ from ..core.loss import Loss
 from ..core.mechanism import Mechanism
 from ..mix import USAGE, mix
 from ._say import console, in_words
+
+if TYPE_CHECKING:
+    from ..workloads import Method
 
 LISTS = ("quantiles", "prices")
 KINDS = {kind.__name__.lower(): kind for kind in mechanisms.ALL}
@@ -37,7 +40,10 @@ def tour() -> None:
 
 
 def theory(
-    mechanism: Annotated[str, typer.Argument(help="A mechanism's name; without one, the list of them.")] = "",
+    mechanism: Annotated[
+        str,
+        typer.Argument(help="The name of a mechanism, or of a method for linear queries; without one, all of them."),
+    ] = "",
     parameters: Annotated[
         list[str] | None, typer.Argument(help="Its parameters: epsilon=0.1 sensitivity=1 ...")
     ] = None,
@@ -49,13 +55,26 @@ def theory(
     with in_words():
         if not mechanism:
             console.print(_list())
+            console.print(_methods())
+            return
+        if (method := _method(mechanism)) is not None:
+            if parameters:
+                raise BadParameter(
+                    "parameters", parameters, "left out: `tacit plan` and `tacit compare` tell its error"
+                )
+            _say(type(method))
             return
         kind = _kind(mechanism)
         told = f"With parameters ({escape(', '.join(_parameters(kind)))}) its price and its error follow."
         figures = _figures(_make(kind, parameters), beta, relative_error, delta) if parameters else told
-        for heading, text in _theorems(kind):
-            console.print(f"[bold]{heading}[/bold]  {escape(text)}\n")
+        _say(kind)
         console.print(figures)
+
+
+def _say(kind: type) -> None:
+    """The theorems of a mechanism or of a method."""
+    for heading, text in _theorems(kind):
+        console.print(f"[bold]{heading}[/bold]  {escape(text)}\n")
 
 
 def compose(
@@ -89,6 +108,28 @@ def _list() -> Table:
     return table
 
 
+def _methods() -> Table:
+    from ..workloads import METHODS
+
+    table = Table("method", "how it answers linear queries", title="tacit theory METHOD")
+    for method in METHODS:
+        table.add_row(method.name, escape(inspect.getdoc(type(method)) or ""))
+    return table
+
+
+def _method(name: str) -> Method | None:
+    """The method of this name, or of that of its class, if it is none of a mechanism."""
+    from ..workloads import METHODS
+
+    if _plain(name) in KINDS:
+        return None
+    return next((m for m in METHODS if _plain(name) in (_plain(m.name), _plain(type(m).__name__))), None)
+
+
+def _plain(name: str) -> str:
+    return name.lower().replace("-", "").replace("_", "")
+
+
 def _parameters(kind: type[Mechanism[Any, Any]]) -> list[str]:
     return [
         name if p.default in (p.empty, None) else f"{name}={p.default}"
@@ -97,9 +138,9 @@ def _parameters(kind: type[Mechanism[Any, Any]]) -> list[str]:
 
 
 def _kind(name: str) -> type[Mechanism[Any, Any]]:
-    kind = KINDS.get(name.lower().replace("-", "").replace("_", ""))
+    kind = KINDS.get(_plain(name))
     if kind is None:
-        raise BadParameter("mechanism", name, f"one of {', '.join(k.__name__ for k in mechanisms.ALL)}")
+        raise BadParameter("mechanism", name, "one of those that `tacit theory` lists")
     return kind
 
 
@@ -111,10 +152,13 @@ def _make(kind: type[Mechanism[Any, Any]], parameters: list[str]) -> Mechanism[A
         if name not in inspect.signature(kind).parameters or name in given:
             raise BadParameter("parameter", text, f"each at most once, one of {', '.join(_parameters(kind))}")
         given[name] = tuple(map(_value, value.split(","))) if name in LISTS else _value(value)
+    asked = inspect.signature(kind).parameters
+    if missing := [name for name, p in asked.items() if p.default is p.empty and name not in given]:
+        raise BadParameter("parameters", " ".join(parameters), f"given with {', '.join(missing)} too, as NAME=VALUE")
     try:
         return kind(**given)
-    except TypeError as error:
-        raise BadParameter("parameters", parameters, f"complete: {error}") from None
+    except TypeError:
+        raise BadParameter("parameters", " ".join(parameters), f"of the kinds that {kind.__name__} takes") from None
 
 
 def _value(text: str) -> Any:
@@ -123,7 +167,7 @@ def _value(text: str) -> Any:
     return int(text) if text.removeprefix("-").isdecimal() else words.get(text.lower(), text)
 
 
-def _theorems(kind: type[Mechanism[Any, Any]]) -> list[tuple[str, str]]:
+def _theorems(kind: type) -> list[tuple[str, str]]:
     """The sections of the file that defines it, each indented line a paragraph of its own."""
     sections = []
     for paragraph in (inspect.getdoc(sys.modules[kind.__module__]) or "").split("\n\n"):

@@ -1,15 +1,20 @@
-"""Bounds that are bought: where the values of a column lie, to within a factor of two, for a share of the budget.
+"""Bounds that are bought: where the values of a column lie, for a share of the budget.
 
-The values are counted between public edges that double, ..., -4, -2, -1, 0, 1, 2, 4, ... steps of the grid, and noise
-is added to the counts.  With probability 1 - beta no noise exceeds t, so where a noisy count does there are values; the
-outermost such counts give the bounds.  At most 2 t values lie in each cell outside of them.  The answer is lines for a
-schema, which its owner may write there; nothing is clamped to them unseen.
+The values are counted between public edges, and noise is added to the counts.  With probability 1 - beta no noise
+exceeds t, so where a noisy count does there are values; the outermost such counts give the bounds.  At most 2 t values
+lie in each cell outside of them.
+
+The edges of numbers double, ..., -4, -2, -1, 0, 1, 2, 4, ... steps of the grid, so that bounds are found to within a
+factor of two.  Those of dates and timestamps are where years begin, or centuries before 1900 and after 2100.
+
+The answer is lines for a schema, which its owner may write there; nothing is clamped to them unseen.
 """
 
 from __future__ import annotations
 
 import json
 from dataclasses import dataclass
+from datetime import date, datetime
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, TypedDict
 
@@ -20,11 +25,13 @@ from ..core.errors import BadParameter, BadQuestion
 from ..core.exact import Number, ceiling, probability
 from ..mechanisms import Gaussian, Laplace
 from ..tables import build
-from ..tables.domain import Label
+from ..tables.domain import DAY, EPOCH, Domain, Label
 from ..tables.plan import Histogram, Plan
 
 if TYPE_CHECKING:
     from .curator import Curator
+
+_CENTURIES, _YEARS = range(100, 10_000, 100), range(1900, 2101)
 
 
 class BoundsTerms(TypedDict, total=False):
@@ -52,15 +59,29 @@ class Bounds:
     def __str__(self) -> str:
         if self.lower is None:
             return f"no bounds were found: too few values of {self.column} are alike for this price; ask for more"
-        sure = f"# with probability {float(1 - self.beta):g} there are values within a factor of two of both,"
-        sure += f" and at most {float(ceiling(self.beyond)):g} in each doubling beyond"
-        return f"[columns.{json.dumps(self.column)}]\nlower = {self.lower}\nupper = {self.upper}\n{sure}"
+        times = isinstance(self.lower, date)
+        there = "in the first and in the last year" if times else "within a factor of two of both"
+        each = f"year (or century, before {_YEARS[0]} and after {_YEARS[-1]})" if times else "doubling"
+        sure = f"# with probability {float(1 - self.beta):g} there are values {there},"
+        sure += f" and at most {float(ceiling(self.beyond)):g} in each {each} beyond"
+        lower, upper = _toml(self.lower), _toml(self.upper)
+        return f"[columns.{json.dumps(self.column)}]\nlower = {lower}\nupper = {upper}\n{sure}"
 
 
-def edges(lower: int, upper: int) -> tuple[int, ...]:
-    """Zero and the powers of two between two bounds, with their signs, and the bounds."""
-    powers = [1 << k for k in range(max(abs(lower), abs(upper)).bit_length() + 1)]
-    between = {0, *powers, *(-p for p in powers)}
+def _toml(label: Label | None) -> str:
+    """A bound as a schema has it."""
+    return f"{label.isoformat()}Z" if isinstance(label, datetime) else str(label)
+
+
+def edges(domain: Domain) -> tuple[int, ...]:
+    """The public edges between the bounds of a domain, and these, in steps."""
+    lower, upper = domain.lower, domain.upper
+    if domain.kind == "number":
+        powers = [1 << k for k in range(max(abs(lower), abs(upper)).bit_length() + 1)]
+        between = {0, *powers, *(-p for p in powers)}
+    else:
+        steps = DAY if domain.kind == "timestamp" else 1
+        between = {(date(year, 1, 1) - EPOCH).days * steps for year in {*_CENTURIES, *_YEARS}}
     return tuple(sorted({lower, upper + 1} | {e for e in between if lower < e <= upper}))
 
 
@@ -82,7 +103,7 @@ def buy(
     domain = values.domain
     if domain.kind not in ("number", "date", "timestamp"):
         raise BadQuestion(f"the column {column!r} holds a {domain.kind}; bounds are of numbers and dates")
-    histogram = Histogram(values, edges(domain.lower, domain.upper))
+    histogram = Histogram(values, edges(domain))
     plan, cells = Plan(relation, (), (histogram,)), len(histogram.edges) - 1
     noise = _noise(epsilon, rho, plan.distance(histogram))
     told = probability("beta", beta)  # before it is charged
@@ -101,7 +122,8 @@ def buy(
     if not found.size:
         return Bounds(column, None, None, told, 2 * most)
     low, high = histogram.edges[found[0]], histogram.edges[found[-1] + 1]
-    return Bounds(column, domain.label(low), domain.label(min(high, domain.upper)), told, 2 * most)
+    last = min(high, domain.upper) if domain.kind == "number" else high - 1  # of a year
+    return Bounds(column, domain.label(low), domain.label(last), told, 2 * most)
 
 
 def _noise(epsilon: Number | None, rho: Number | None, moves: Distance[Any]) -> Laplace | Gaussian:

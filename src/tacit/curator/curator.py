@@ -24,7 +24,7 @@ from typing import TYPE_CHECKING, Any, Unpack
 
 from ..core.budget import Amounts, Budget
 from ..core.currency import Amount
-from ..core.errors import BadParameter, EngineError
+from ..core.errors import BadParameter, EngineError, EngineUnavailable
 from ..core.exact import Number, flag
 from ..core.loss import zero
 from ..core.randomness import SYSTEM
@@ -87,7 +87,7 @@ class Curator:
         if budget not in (None, self.ledger.budget):
             raise BadParameter("budget", budget, f"{self.ledger.budget}, with which this ledger was opened")
         self._engine, self._reading = engine if isinstance(engine, Engine) else None, Lock()
-        self._registered = False
+        self._registered = self._closed = False
 
     @property
     def budget(self) -> Budget:
@@ -308,6 +308,8 @@ class Curator:
     def engine(self) -> Engine:
         """The engine, which reads the tables when it is first needed."""
         with self._reading:
+            if self._closed:
+                raise EngineUnavailable(f"the table {self.table.schema.name}", "this curator was closed; open another")
             if self._engine is None:
                 self._engine = self._own()
             if not self._registered:
@@ -347,6 +349,7 @@ class Curator:
                 raise BadParameter("schema", name, "of the same unit and partition as when this ledger was first used")
 
     def close(self) -> None:
+        self._closed = True
         if self._engine is not None:
             self._engine.close()
         self.ledger.close()

@@ -97,6 +97,10 @@ class Online:
             except LedgerConflict:  # another process took this step
                 continue
 
+    def __repr__(self) -> str:
+        m = self.mechanism
+        return f"Online({' x '.join(self.data.domain.names)}, n={m.n}, queries={m.questions}, updates={m.updates})"
+
     @property
     def model(self) -> Weights:
         """The public model, from which any linear query can be computed, free."""

@@ -107,6 +107,10 @@ class Stream:
             except LedgerConflict:  # another process took this step
                 continue
 
+    def __repr__(self) -> str:
+        m = self.mechanism
+        return f"Stream({type(m).__name__}, threshold={m.threshold}, count={m.count}, queries={m.queries})"
+
     @property
     def left(self) -> int:
         """How many more answers above the threshold there may be."""

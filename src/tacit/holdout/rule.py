@@ -138,14 +138,16 @@ class Rule(ABC):
         return float(self.grid / 2) if self.unit > 1 else 0.0
 
     def guess_in_steps(self, guess: Number) -> int:
-        """A guess at the mean, clamped to [0, 1], as a sum."""
+        """A guess at the mean, in [0, 1], as a sum."""
         try:
             value = float(rational("guess", guess) if isinstance(guess, str) else guess)
         except (TypeError, ValueError, OverflowError):
             value = math.nan
         if math.isnan(value):
             raise BadParameter("guess", type(guess).__name__, "a number, such as the value on the training set")
-        return math.floor(Fraction(max(0.0, min(value, 1.0))) * self.whole + Fraction(1, 2))
+        if not 0 <= value <= 1:
+            raise BadParameter("guess", guess, "from 0 to 1, as the mean of values in [0, 1] is")
+        return math.floor(Fraction(value) * self.whole + Fraction(1, 2))
 
     def rounded(self, total: int, parts: int) -> int:
         """The mean of a sum, clamped to [0, 1], to the nearest of 0, 1, ..., `parts` parts."""

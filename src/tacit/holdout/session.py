@@ -58,6 +58,8 @@ class Holdout:
         known_as: str | None = None,
         source: Source = SYSTEM,
     ) -> None:
+        if not callable(getattr(Memory() if keeper is None else keeper, "start", None)):
+            raise BadParameter("keeper", keeper, "a ledger that is open, as `tacit.Ledger.open(place)` gives, or None")
         self.rule, records = rule, len(arrays("data", data)[0])
         self._data, self._train = _parts(data), None if train is None else _parts(train)
         self._train_records = 0 if train is None else len(arrays("train", train)[0])

@@ -31,6 +31,7 @@ TRIGGERS = {
     "only_append": "CREATE TRIGGER only_append BEFORE INSERT ON entries "
     f"WHEN NEW.seq <> (SELECT COALESCE(MAX(seq), 0) + 1 FROM entries) BEGIN {_GUARD}; END",
 }
+_MAGIC = b"SQLite format 3\0"
 _creating = threading.Lock()
 
 
@@ -133,6 +134,15 @@ def _home(path: Path) -> Home | None:
     return (found.st_dev, found.st_ino) if stat.S_ISREG(found.st_mode) else None  # a link may have the number it had
 
 
+def _sqlite(path: Path) -> bool:
+    """Whether a file that is there begins as SQLite's do."""
+    try:
+        with path.open("rb") as file:
+            return file.read(len(_MAGIC)) == _MAGIC
+    except OSError:
+        return True  # nobody can tell
+
+
 def _place(path: Path, create: bool) -> Home:
     """See that it is a regular file of the owner's alone; which it is.
 
@@ -153,7 +163,9 @@ def _place(path: Path, create: bool) -> Home:
     if not stat.S_ISREG(found.st_mode):
         raise LedgerUnavailable(path, "it is not a regular file; symbolic links are not followed")
     if found.st_mode & 0o077:
-        raise LedgerUnavailable(path, "others may read or write it; chmod 600 it")
+        raise LedgerUnavailable(
+            path, "others may read or write it; chmod 600 it" if _sqlite(path) else "it is no ledger"
+        )
     if not os.access(path, os.R_OK | os.W_OK) or not os.access(path.parent, os.W_OK):
         raise LedgerUnavailable(path, "it, or its directory, is read-only")
     return found.st_dev, found.st_ino

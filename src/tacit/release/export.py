@@ -167,7 +167,8 @@ def sentence(release: Release) -> str:
     confidence = f"{float(100 * (1 - release.beta)):g} %"
     units = " and ".join(sorted({unit for _, unit, _ in release.provenance.tables})) or "unit"
     chosen, facts = release.ranks(release.beta), []
-    if release.noisy_names - chosen.keys():
+    noisy = (c for name, c in release.columns.items() if name in release.noisy_names - chosen.keys())
+    if any(c.kind in ("integer", "real") and (c.lower != c.upper).any() for c in noisy):
         shown = "" if release.keys is None else ", given that its key is shown"
         picked = "; not given that noisy values picked the rows that are shown" if release.picked_by_noise else ""
         facts.append(f"In brackets: each interval holds with {confidence} probability over the noise{shown}{picked}.")

@@ -280,6 +280,14 @@ class Release:
 
         return text(self)
 
+    def __repr__(self) -> str:
+        return f"Release({', '.join(self.names)}; rows={len(self._shown)}, price={float(self.price):g})"
+
+    def _repr_html_(self) -> str:
+        from .notebook import html
+
+        return html(self)
+
 
 def _array(m: Mechanism[Any, Any], values: tuple[Any, ...]) -> NDArray[Any]:
     if isinstance(m, Quantiles | TopK):

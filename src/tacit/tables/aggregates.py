@@ -22,6 +22,7 @@ Of = str | Term | Callable[["Rows"], Term]  # a column by its name, a term, or a
 
 ORDERED = ("number", "date", "timestamp")
 MOST_PLACES = 100
+_COUNTED = ", or count them: GROUP BY the column, ORDER BY the count DESC, LIMIT k"
 
 
 def aggregate(
@@ -47,7 +48,7 @@ def aggregate(
             if rank is None or not 0 <= rank <= 1:
                 raise BadQuestion("the rank of a quantile is from 0 to 1; the median is at 0.5")
         case "top":
-            size = len(build.keys(expression))
+            size = len(build.keys(expression, _COUNTED if domain.kind == "text" else ""))
             if not 1 <= place <= k <= min(size, MOST_PLACES):
                 raise BadQuestion(f"of {size} values there are 1 to {min(size, MOST_PLACES)} most common ones")
     if kind not in ("count", "units") and not domain.declared:

@@ -32,6 +32,7 @@ from .extent import extents
 from .grids import NARROWER, checked, constant, parts_of
 from .logic import and_, between, case, coalesce, compare, is_in, is_missing, like, not_, or_
 from .lookups import keys, lookup
+from .names import offered
 from .relation import Derive, Fold, Join, Relation, scans
 from .relation import fold as unchecked_fold
 
@@ -82,7 +83,7 @@ def column(relation: Relation, name: str) -> Column:
     """A column of a relation."""
     known, given = relation.columns, str(name)
     if given not in known or given != name:
-        raise BadQuestion(f"there is no column {given[:40]!r}; there are {', '.join(sorted(known)[:50])}")
+        raise BadQuestion(f"there is no column {given[:40]!r}; there are {offered(given, sorted(known))}")
     return Column(known[name], name)
 
 

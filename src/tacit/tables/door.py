@@ -36,6 +36,8 @@ if TYPE_CHECKING:
 
 Shown = Figure | Callable[["Question"], Figure]
 
+_CHOSEN = "; or let keys be chosen privately, in Python by group_by(..., private=True)"
+
 
 class Rows(Asks):
     """Rows that belong to units.  `rows["age"]` is a column; `rows.age` too, unless a method is called so."""
@@ -170,7 +172,7 @@ class Question(Asks):
         """Grouped by one more key."""
         e = self.rows.expression(of)
         chosen = flag("private", private) and (e.domain.kind == "text" or not e.domain.declared)
-        return replace(self, keys=(*self.keys, Key(_name(name), e, None if chosen else build.keys(e))))
+        return replace(self, keys=(*self.keys, Key(_name(name), e, None if chosen else build.keys(e, _CHOSEN))))
 
     def __getitem__(self, name: str) -> Figure:
         known, given = {**self._released, **dict(self.outputs or ())}, str(name)

@@ -61,6 +61,8 @@ _DTYPES: dict[str, Type | None] = {  # how the names of types begin in pandas an
     **dict.fromkeys(("list", "array", "struct", "binary"), None),
 }
 _FIRST_LINE = "# The names below are the first line of the file: if that is no header, do not use them.\n"
+_MARKS = {";": "semicolons", "\t": "tabs", "|": "bars"}
+_COMMAS = "names in UTF-8 with commas between them"
 _CSV = "# or integer, real, boolean, date, timestamp with lower = ... and upper = ...\n"
 
 
@@ -97,6 +99,10 @@ def describe(path: str | os.PathLike[str]) -> str:
     file = regular("data", path, TABLES)
     header = file.suffix.lower() == ".csv"
     columns = _header(file) if header else _metadata(file)
+    if not columns:
+        raise BadSchema(file.name, "no columns", "a table that has some" + (", named in its first line" * header))
+    if header and len(columns) == 1 and (other := [word for mark, word in _MARKS.items() if mark in columns[0][0]]):
+        raise BadSchema(f"the first line of {file.name}", f"{other[0]} and no commas", _COMMAS)
     seen: set[str] = set()
     for place, (name, _) in enumerate(columns, 1):
         if not written(name) or name.casefold() in seen:
@@ -140,9 +146,7 @@ def _header(file: Path) -> list[tuple[str, Type | None]]:
             line = stream.readline(_HEADER).decode("utf-8-sig")
         names = next(csv.reader([line], strict=True), [])
     except (OSError, UnicodeDecodeError, csv.Error):
-        raise BadSchema(
-            f"the first line of {file.name}", "another", "names in UTF-8 with commas between them"
-        ) from None
+        raise BadSchema(f"the first line of {file.name}", "another", _COMMAS) from None
     return [(name, "text") for name in names]
 
 

@@ -72,12 +72,12 @@ def _step(key: Literal, domain: Domain) -> int | str | None:
     return int(steps) if steps.denominator == 1 and domain.lower <= steps <= domain.upper else None
 
 
-def keys(e: Expression) -> tuple[int, ...]:
-    """The steps that e can take, as the public cells of a question."""
+def keys(e: Expression, otherwise: str = "") -> tuple[int, ...]:
+    """The steps that e can take, as the public cells of a question; `otherwise` is what to do if there are none."""
     if e.domain.kind == "text":
-        raise BadQuestion("the values of text are not public; list them in the schema, or let keys be chosen privately")
+        raise BadQuestion(f"the values of text are not public; list them in the schema{otherwise}")
     if not e.domain.declared:
-        raise BadQuestion("there are no declared bounds; declare them, bin the values, or let keys be chosen privately")
+        raise BadQuestion(f"there are no declared bounds; declare them, or bin the values{otherwise}")
     found = _values(e)
     size = _size(found)
     if size > MOST_CELLS:

@@ -68,7 +68,7 @@ class Offer:
             what = "keys" if step.measure is None else type(step.measure).__name__.lower()
             tried = ", ".join(f"{name} {error:g}" for name, error in step.considered)
             lines.append(f"{what}: {step.mechanism}  (predicted error: {tried})")
-        return "\n".join((*lines, *(f"{a.name}: {a}  [{a.theorem}]" for a in self.errors)))
+        return "\n".join((*lines, *(f"{a.name}: {a}" + (f"  [{a.theorem}]" if a.theorem else "") for a in self.errors)))
 
     def __str__(self) -> str:
         accuracy = "; ".join(f"{a.name} {a}" for a in self.errors if a.theorem)

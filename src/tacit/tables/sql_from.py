@@ -17,6 +17,7 @@ from sqlglot import exp
 from ..core.errors import BadParameter, BadQuestion
 from . import build
 from .expression import Column, Expression
+from .names import offered
 from .relation import Relation, Where
 from .schema import Schema
 from .sql_nodes import only
@@ -152,6 +153,8 @@ class From:
         return Scope(scan, (*names, *visible(scan)), schema.groups)
 
     def _joined(self, left: Scope, join: exp.Join) -> Scope:
+        if how := str(join.args.get("method") or "").upper():
+            raise self.text.bad(join, f"{how} JOIN is not supported; name the columns: JOIN ... ON, or USING")
         only(self.text, join, "this", "on", "using", "side", "kind")
         side, kind = (str(join.args.get(name) or "").upper() for name in ("side", "kind"))
         if kind not in ("", "INNER", "OUTER") or side not in ("", "LEFT"):
@@ -241,8 +244,8 @@ class From:
         named = [each for each in named if table is None or same(table, each.table)]
         found = [each.expression and each.expression() for each in named]
         if not found:
-            known = ", ".join(dict.fromkeys(each.name for each in scope.names))
-            raise self.text.bad(column, f"there is no column {column.name[:40]!r} here; there are {known[:400]}")
+            known = offered(column.name, (each.name for each in scope.names))
+            raise self.text.bad(column, f"there is no column {column.name[:40]!r} here; there are {known}")
         if any(each != found[0] for each in found[1:]):
             raise self.text.bad(column, f"{column.name[:40]!r} is in several tables; write table.column")
         return found[0]

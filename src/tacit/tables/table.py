@@ -102,12 +102,17 @@ class Table(Rows):
 
 @dataclass(frozen=True, eq=False)
 class PublicTable:
-    """A table that anybody may read, such as which country a city is in; one of its columns names its rows."""
+    """A table that anybody may read, such as which country a city is in; one of its columns names its rows.
+
+    It is called as its file is, unless told.
+    """
 
     data: Any = field(repr=False)
-    name: str
+    name: str = ""
 
     def __post_init__(self) -> None:
+        if self.name == "" and isinstance(self.data, str | os.PathLike):
+            object.__setattr__(self, "name", Path(self.data).stem)
         object.__setattr__(self, "data", handle(self.data))
         named(self.name)
 

@@ -68,7 +68,7 @@ SELECT MEDIAN(region) FROM people
 --! 1:8 a quantile is of numbers or dates; this is a category
 
 SELECT MODE(note) FROM people
---! 1:8 the values of text are not public; list them in the schema, or let keys be chosen privately
+--! 1:8 the values of text are not public; list them in the schema, or count them: GROUP BY the column, ORDER BY the count DESC, LIMIT k
 
 SELECT TOP_K(region, 3) FROM people
 --! 1:8 of 2 values there are 1 to 2 most common ones
@@ -158,7 +158,7 @@ SELECT COUNT(*) FROM people GROUP BY COUNT(*)
 --! 1:38 an aggregate cannot stand here
 
 SELECT free, COUNT(*) FROM people GROUP BY free
---! 1:44 there are no declared bounds; declare them, bin the values, or let keys be chosen privately
+--! 1:44 there are no declared bounds; declare them, or bin the values
 
 SELECT spend, age, COUNT(*) FROM people GROUP BY spend, age
 --! 1:57 7744121 groups are more than 1000000; group by fewer or wider ones
@@ -386,7 +386,7 @@ SELECT COUNT(*) FROM people CROSS JOIN visits
 --! 1:40 CROSS JOIN is not supported; use JOIN, or LEFT JOIN of a public table
 
 SELECT COUNT(*) FROM people NATURAL JOIN visits
---! 1:42 JOIN with METHOD is not supported
+--! 1:42 NATURAL JOIN is not supported; name the columns: JOIN ... ON, or USING
 
 SELECT COUNT(*) FROM people LEFT JOIN visits USING (person_id)
 --! 1:39 private tables are joined by JOIN, not LEFT JOIN
