@@ -153,9 +153,19 @@ def down(x: Fraction) -> float:
     return 0.0 - up(-x)  # not -0.0
 
 
-def ceiling(x: float) -> Decimal:
-    """The least decimal of three digits that is not below x as it is written: of 40.2 it is 40.2."""
-    return decimal.Context(3, decimal.ROUND_CEILING).create_decimal(repr(float(x)))
+def ceiling(x: float, digits: int = 3) -> Decimal:
+    """The least decimal of so many digits that is not below x, of which 14 digits count: of 0.30000000000000004 0.3."""
+    return decimal.Context(digits, decimal.ROUND_CEILING).create_decimal(f"{x:.14g}")
+
+
+def from_above(x: float, digits: int = 6) -> str:
+    """An upper bound as it is told: rounded up."""
+    return f"{float(ceiling(x, digits)):g}"
+
+
+def from_below(x: float, digits: int = 6) -> str:
+    """A lower bound as it is told: rounded down."""
+    return f"{0.0 - float(ceiling(-x, digits)):g}"  # not -0
 
 
 def constant(x: Fraction) -> Real:

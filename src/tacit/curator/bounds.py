@@ -17,7 +17,7 @@ import numpy as np
 
 from ..core.distance import Distance
 from ..core.errors import BadParameter, BadQuestion
-from ..core.exact import Number, ceiling, probability
+from ..core.exact import Number, from_above, probability
 from ..mechanisms import Gaussian, Laplace
 from ..tables import build
 from ..tables.domain import Label
@@ -53,7 +53,7 @@ class Bounds:
         if self.lower is None:
             return f"no bounds were found: too few values of {self.column} are alike for this price; ask for more"
         sure = f"# with probability {float(1 - self.beta):g} there are values within a factor of two of both,"
-        sure += f" and at most {float(ceiling(self.beyond)):g} in each doubling beyond"
+        sure += f" and at most {from_above(self.beyond, 3)} in each doubling beyond"
         return f"[columns.{json.dumps(self.column)}]\nlower = {self.lower}\nupper = {self.upper}\n{sure}"
 
 
