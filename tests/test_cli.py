@@ -8,6 +8,7 @@ from typer.testing import CliRunner
 from tacit.cli import app
 from tacit.core.accounting import VIEWS
 from tacit.core.errors import BadParameter, BadQuestion, LedgerUnavailable
+from tacit.core.exact import from_above
 from tacit.mix import mix
 from tacit.workloads import METHODS
 
@@ -40,7 +41,7 @@ def test_compose_prints_what_every_view_proves():
     assert mix(MIX).explain("1e-6") in result.output
     assert all(view.theorem in result.output for view in VIEWS)
     for delta in ("1e-3", "1e-6", "1e-9", "1e-12"):
-        epsilon, group = (f"{loss.epsilon(delta):.6g}" for loss in (mix(MIX), mix(MIX).group(2)))
+        epsilon, group = (from_above(loss.epsilon(delta)) for loss in (mix(MIX), mix(MIX).group(2)))
         assert re.search(rf"{delta}\W+{re.escape(epsilon)}\W+{re.escape(group)}\W", result.output)
 
 

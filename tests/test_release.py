@@ -19,8 +19,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tacit.core.atoms import GaussianNoise
 from tacit.core.budget import Budget
 from tacit.core.errors import BadData, BadParameter, Missing
+from tacit.core.exact import from_above
+from tacit.core.loss import Loss, Pure
 from tacit.core.randomness import SYSTEM
 from tacit.engines.base import Answer
 from tacit.engines.reference import Reference
@@ -164,10 +167,10 @@ def test_what_an_earlier_version_sold_is_drawn() -> None:
 def test_a_release_says_how_far_a_quantile_is_from_its_rank() -> None:
     """And in what steps, where its cells have several values."""
     found = ask(PEOPLE.median("age"), epsilon=1)
-    away = f"is at most {found.mechanisms[0].error():.6g} rows away from its rank (95 %)."
+    away = f"is at most {from_above(found.mechanisms[0].error())} rows away from its rank (95 %)."
     assert f"median_age {away}" in str(found)
     surer = replace(found, beta=Fraction(1, 1000))
-    assert f"{found.mechanisms[0].error(beta='0.001'):.6g} rows away from its rank (99.9 %)." in str(surer)
+    assert f"{from_above(found.mechanisms[0].error(beta='0.001'))} rows away from its rank (99.9 %)." in str(surer)
     made = offer(WIDE.median("x").query, Budget(epsilon=1), epsilon=1)
     wide = Release.of(made, draw(made, Answer((np.eye(1, made.steps[0].mechanism.cells, 7, int),)), Seeded(1)))  # type: ignore[attr-defined]
     step = dict(wide.recipes)["median_x"].coarse
@@ -526,12 +529,13 @@ def test_a_picture_draws_no_interval_that_says_nothing() -> None:
     marks = {name: [layer["mark"]["type"] for layer in chart["layer"]] for name, chart in drawn.items()}
     bare, whiskered = ["bar"], ["bar", "errorbar"]
     assert marks == {"q": bare, "t": bare, "twice": bare, "m": whiskered, "both": whiskered}
-    q, t = (f"{name}; 95 %: within {release.ranks()[name]:.6g} rows" for name in ("q", "t"))
+    q, t = (f"{name}; 95 %: within {from_above(release.ranks()[name])} rows" for name in ("q", "t"))
     assert drawn["q"]["title"] == f"{q} of the rank asked for" and drawn["t"]["title"] == f"{t} of its place"
     assert drawn["twice"]["title"] == "twice, of values that are near in rank: no intervals"
     assert drawn["both"]["title"] == "both, with 95 % intervals"
     surer = replace(release, beta=Fraction(1, 1000))
-    assert f"99.9 %: within {release.ranks('0.001')['q']:.6g} rows" in release_bars(surer, "q").to_dict()["title"]
+    away = from_above(release.ranks("0.001")["q"])
+    assert f"99.9 %: within {away} rows" in release_bars(surer, "q").to_dict()["title"]
 
 
 def test_a_picture_of_many_rows_draws_all_or_says_which() -> None:
@@ -590,3 +594,11 @@ def test_where_no_row_is_shown_there_is_no_error() -> None:
     release = ask(PEOPLE.group_by("member").aggregate(n=count()).having(lambda q: q["n"] < -1000))
     assert math.isnan(release.error()["n"])
     assert release.card()["accuracy"]["largest_error"]["n"] is None
+
+
+def test_what_is_promised_is_never_less_than_what_was_paid() -> None:
+    release = ask(PEOPLE.aggregate(n=count()), epsilon=1)
+    for paid, told in ((Pure(Fraction("0.123449")), "0.1235"), (GaussianNoise(Fraction(4)), "13.54 at delta = 1e-09")):
+        loss = Loss({paid: 1})
+        assert float(told.split()[0]) >= loss.epsilon("1e-9")
+        assert f"is bounded by epsilon = {told}." in str(replace(release, loss=loss))

@@ -2,15 +2,25 @@
 
 import math
 import time
+from itertools import count
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tacit import BadParameter, Gaussian, Laplace, RandomizedResponse, audit
+from tacit import (
+    BadParameter,
+    Gaussian,
+    KeySelection,
+    Laplace,
+    NoisyMax,
+    NumericSparse,
+    RandomizedResponse,
+    audit,
+)  # fmt: skip
 from tacit.audit.verification import DELTAS, Divergence
-from tacit.core.law import Finite, hockey_stick, max_divergence
+from tacit.core.law import MANY, Finite, hockey_stick, max_divergence, outcomes
 from tacit.testing import wrong
 from tacit.testing.mechanisms import loss_covers_law
 
@@ -127,3 +137,43 @@ def test_vectors_and_equal_inputs():
     assert audit.exact(m, np.array([3, 5]), np.array([4, 4])).epsilon() == pytest.approx(1)
     same = audit.exact(m, 3, 3)
     assert same.epsilon() == same.epsilon("1e-6") == same.delta(0) == 0 and same.holds
+
+
+@pytest.mark.parametrize(
+    ("mechanism", "x"),
+    [
+        (NoisyMax(epsilon="1e-6"), [0] * 10),
+        (KeySelection(epsilon="1e-9", delta="1e-6"), {"a": 3}),
+        (KeySelection(epsilon=1, delta="1e-6"), dict.fromkeys("abcdefgh", 30)),
+        (NumericSparse(threshold=1, epsilon="0.1", count=2, queries=5), [1, 2, 3, 1, 0]),
+    ],
+    ids=repr,
+)
+def test_what_has_too_many_outcomes_is_refused_before_they_are_listed(mechanism, x):
+    with pytest.raises(BadParameter, match=r"(law|scale) must be"):
+        audit.exact(mechanism, x, x)
+
+
+@pytest.mark.parametrize(
+    ("mechanism", "x"),
+    [
+        (KeySelection(epsilon=1, delta="1e-3"), {"a": 3, "b": 30}),
+        (NumericSparse(threshold=1, epsilon=9, count=1, queries=3, grid="0.5"), [1.0, 2.5]),
+        (Laplace(epsilon=4, grid="0.5"), [1.0, 2.5]),
+    ],
+    ids=repr,
+)
+def test_outcomes_are_counted_as_they_are_listed(mechanism, x):
+    found = mechanism.law(x)
+    assert outcomes(found, 1e-6) == len(list(found.support(1e-6))) > 1
+
+
+def test_outcomes_that_none_counts_are_listed_to_an_end():
+    class Endless:
+        def mass(self, y):
+            return 0.5**y
+
+        def support(self, tail):
+            return count(1)
+
+    assert outcomes(Endless(), 1e-6) == MANY + 1

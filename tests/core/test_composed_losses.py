@@ -29,7 +29,15 @@ from tacit.core.law import Gaussian as GaussianLaw
 from tacit.core.law import Laplace as LaplaceLaw
 from tacit.core.law import hockey_stick, renyi_divergence
 from tacit.core.loss import Concentrated, Loss, Pure
-from tacit.core.pairs import Coin, DiscreteGaussianShift, DiscreteLaplaceShift, GaussianShift, LaplaceShift, Response
+from tacit.core.pairs import (
+    Coin,
+    DiscreteGaussianShift,
+    DiscreteLaplaceShift,
+    GaussianShift,
+    LaplaceShift,
+    Range,
+    Response,
+)  # fmt: skip
 from tacit.core.pld import Sum
 
 ENTRIES = json.loads((Path(__file__).parents[1] / "golden" / "golden.json").read_text())["entries"]
@@ -169,7 +177,7 @@ def test_no_bound_is_below_the_exact_law(atoms, epsilon):
 @pytest.mark.parametrize(
     "pair",
     [
-        Coin(0.7), Response(1.1, 4), LaplaceShift(0.4), DiscreteLaplaceShift(Fraction(5, 2), 1),
+        Coin(0.7), Range(0.7), Range(5.0), Response(1.1, 4), LaplaceShift(0.4), DiscreteLaplaceShift(Fraction(5, 2), 1),
         DiscreteLaplaceShift(Fraction(5, 2), 4), GaussianShift(0.8), DiscreteGaussianShift(Fraction(1, 4), 1),
         DiscreteGaussianShift(Fraction(3), 2), DiscreteGaussianShift(Fraction(40), 5),
     ],

@@ -89,3 +89,17 @@ def test_a_delta_is_at_least_0_and_below_1():
     for value in (-1e-300, 1, 1.5):
         with pytest.raises(BadParameter, match=f"delta must be at least 0 and below 1; got {value}"):
             exact.failure("delta", value)
+
+
+def test_a_bound_is_told_rounded_away_from_what_it_bounds():
+    assert (exact.from_above(0.123449, 4), exact.from_below(0.123459, 4)) == ("0.1235", "0.1234")
+    assert (exact.from_above(1234561), exact.from_below(1234569)) == ("1.23457e+06", "1.23456e+06")
+    assert (exact.from_above(math.inf), exact.from_below(0.0), exact.from_below(-0.00012345678)) == (
+        "inf", "0", "-0.000123457",
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize("x", [0.3, 0.7, 40.2, 1.0, 1e-300, 1e22])
+def test_the_last_bits_of_a_bound_are_not_told_as_a_digit_more(x):
+    assert exact.from_above(math.nextafter(x, math.inf)) == exact.from_above(x) == f"{x:g}"
+    assert exact.from_below(math.nextafter(x, 0)) == f"{x:g}"

@@ -296,3 +296,16 @@ def test_promises_are_what_their_theorems_say() -> None:
 def test_a_coarse_grid_is_paid_for() -> None:
     fine, coarse = (GaussianAnswers(n=N, questions=5, sigma="0.05", grid=grid) for grid in ("1/1024", "1/4"))
     assert coarse.promise.width - fine.promise.width == pytest.approx(1 / 8 - 1 / 2048, abs=1e-3)
+
+
+def test_what_protects_nobody_promises_no_more_than_the_range_of_an_answer() -> None:
+    assert ReusableHoldout(n=100, questions=10, exceptions=2, epsilon=1000).promises["Jung et al. 2020"].width == 1.0
+    assert GaussianAnswers(n=10, questions=10**6, sigma="1e-6").promise.width == 1.0
+
+
+def test_squares_are_summed_beyond_64_bits() -> None:
+    n, unit = 12 << 20, 1 << 20
+    rule, before, after = ParameterFreeLadder(n=n, grid=Fraction(1, unit)), np.zeros(n, int), np.zeros(n, int)
+    before[::2], after[1::2], after[:4:2] = unit, unit, unit  # better by two records, of which each differs
+    state, first = rule.step(State(), Question(None, before), Seeded(1))
+    assert rule.step(state, Question(None, after), Seeded(1)) == (replace(state, asked=2), first)

@@ -155,3 +155,12 @@ def test_the_sample_that_bassily_asks_for_is_named() -> None:
         transfer.bassily("0.1", "1e-6", 100)
     assert transfer.bassily("0.1", "1e-6", 1290).failure == pytest.approx(1e-5)
     assert math.ceil(math.log(4 * Fraction(1, 10) * 10**6) * 100) == 1290
+
+
+def test_at_a_large_epsilon_nothing_is_promised_and_nothing_overflows() -> None:
+    assert transfer.expected(1000) == transfer.expected("709.5") == math.inf
+    assert transfer.expected(700) == pytest.approx(math.exp(700))
+    assert transfer.monitor("0.5", 1000, 0, 100) == transfer.monitor("0.5", 700, 0, 100) == 1.0
+    found = transfer.jung(1000, "1e-6", alpha=0, beta="1e-6", c="0.1", d="0.1")
+    assert found == transfer.Transferred(math.inf, pytest.approx(2e-5), "Jung et al. 2020")
+    assert transfer.jung_at("0.05", 1000, alpha="0.1").width == math.inf

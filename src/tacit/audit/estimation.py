@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 
 from ..core.errors import BadParameter
-from ..core.exact import Floats, Number, flag, rational, whole
+from ..core.exact import Floats, Number, flag, from_below, rational, whole
 from ..core.loss import Loss
 from .bounds import risk, slack, two_samples
 from .events import Score, read, scores
@@ -46,8 +46,8 @@ class Estimate:
     def __str__(self) -> str:
         at = f" at delta {self.delta:g}" if self.delta else ""
         return (
-            f"epsilon is at least {self.epsilon:.4g}{at}, with confidence {self.confidence:.12g}: {self.event} happened"
-            f" {self.hits[0]} times on x and {self.hits[1]} on y, of {self.trials} each"
+            f"epsilon is at least {from_below(self.epsilon, 4)}{at}, with confidence {self.confidence:.12g}:"
+            f" {self.event} happened {self.hits[0]} times on x and {self.hits[1]} on y, of {self.trials} each"
         )
 
 

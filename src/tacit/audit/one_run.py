@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from ..core import sample
 from ..core.errors import BadParameter
-from ..core.exact import Number, whole
+from ..core.exact import Number, from_below, whole
 from ..core.randomness import SYSTEM, Source
 from .bounds import one_run_epsilon, risk, slack
 
@@ -37,7 +37,7 @@ class OneRun:
     def __str__(self) -> str:
         at = f" at delta {self.delta:g}" if self.delta else ""
         return (
-            f"epsilon is at least {self.epsilon:.4g}{at}, with confidence {self.confidence:.12g}:"
+            f"epsilon is at least {from_below(self.epsilon, 4)}{at}, with confidence {self.confidence:.12g}:"
             f" {self.right} of {self.guesses} guesses were right, about {self.records} records"
         )
 

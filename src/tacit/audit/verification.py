@@ -14,7 +14,7 @@ is infinite, what is told there is its epsilon at about 1e-15.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence, Sized
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -24,38 +24,23 @@ import numpy as np
 from ..core.distance import Distance
 from ..core.errors import BadParameter
 from ..core.exact import Floats, Number, rational, whole
-from ..core.law import Law, OnGrid, Product
+from ..core.law import MANY, Law, outcomes
 from ..core.loss import Loss
 from ..core.mechanism import Mechanism
 
 Row = dict[str, Any]
 
 TAIL = 1e-15
-MOST = 1 << 20  # outcomes that are listed
 DELTAS = ("0", "1e-12", "1e-9", "1e-6", "1e-3", "1e-2", "0.1", "0.5")
 ROUNDING = 1e-9  # relative, on masses that are good to 1e-14 and sums of them
-
-
-def outcomes(law: Law) -> float:
-    """How many points carry all but `TAIL` of the mass; they are not yet listed."""
-    match law:
-        case OnGrid(steps=steps):
-            return outcomes(steps)
-        case Product(parts=parts):
-            return math.prod(map(outcomes, parts))
-    points = law.support(TAIL)
-    try:
-        return len(points) if isinstance(points, Sized) else 0
-    except OverflowError:  # a range may be too long even for that
-        return math.inf
 
 
 class Divergence:
     """How far one law is from another, in one direction."""
 
     def __init__(self, p: Law, q: Law) -> None:
-        if max(map(outcomes, (p, q))) > MOST:
-            raise BadParameter("law", "too many outcomes", f"one of at most {MOST} outcomes; take a coarser grid")
+        if max(outcomes(law, TAIL) for law in (p, q)) > MANY:
+            raise BadParameter("law", "too many outcomes", f"one of at most {MANY} outcomes; take a coarser grid")
         points = list(dict.fromkeys([*p.support(TAIL), *q.support(TAIL)]))
         masses = np.array([(p.mass(y), q.mass(y)) for y in points], np.float64).T
         with np.errstate(divide="ignore", invalid="ignore"):

@@ -17,6 +17,7 @@ from rich.markup import escape
 from rich.table import Table
 
 from ..core.errors import BadParameter
+from ..core.exact import from_above
 from ._bill import Till
 from ._say import aside, console, in_words, say_json, watching
 from ._source import Source, told
@@ -141,7 +142,7 @@ def plan(
     within = f"within, with probability {1 - released.beta:g} each"
     shown = Table("query", "count", within, title=escape(f"by {released.method}"))
     for i, (answer, error) in enumerate(zip(released.answers.tolist(), errors, strict=True)):
-        shown.add_row(escape(asked.label(i)), f"{answer:.6g}", "unknown" if error is None else f"{error:.6g}")
+        shown.add_row(escape(asked.label(i)), f"{answer:.6g}", "unknown" if error is None else from_above(error))
     console.print(shown)
     for line in (*released.notes, paid):
         console.print(escape(str(line)), soft_wrap=True)

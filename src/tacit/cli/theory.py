@@ -17,7 +17,7 @@ from rich.text import Text
 
 from .. import mechanisms
 from ..core.errors import BadParameter
-from ..core.exact import probability, rational
+from ..core.exact import from_above, probability, rational
 from ..core.loss import Loss
 from ..core.mechanism import Mechanism
 from ..mix import USAGE, mix
@@ -97,7 +97,7 @@ def _prices(loss: Loss, delta: str) -> Table:
     table = Table("at delta", "epsilon", "for a group of 2")
     shown = {rational("delta", at): at for at in ("0", "1e-12", "1e-9", "1e-6", "1e-3", delta)}
     for _, at in sorted(shown.items()):
-        table.add_row(at, f"{loss.epsilon(at):.6g}", f"{loss.group(2).epsilon(at):.6g}")
+        table.add_row(at, from_above(loss.epsilon(at)), from_above(loss.group(2).epsilon(at)))
     return table
 
 
@@ -181,10 +181,10 @@ def _figures(made: Mechanism[Any, Any], beta: str, relative_error: str, delta: s
     loss = made.loss()
     pure, rho = loss.epsilon(), sum(n * atom.concentrated() for atom, n in loss.terms.items())
     table = Table("", "", show_header=False, title=escape(repr(made)))
-    table.add_row("price", f"epsilon = {pure:.6g}" if math.isfinite(pure) else "no epsilon alone bounds it")
-    table.add_row("", f"epsilon = {loss.epsilon(delta):.6g} at delta = {delta}")
-    table.add_row("", f"rho = {rho:.6g}" if math.isfinite(rho) else "no rho bounds it at all orders")
-    table.add_row("for a group of 3", f"epsilon = {loss.group(3).epsilon(delta):.6g} at delta = {delta}")
+    table.add_row("price", f"epsilon = {from_above(pure)}" if math.isfinite(pure) else "no epsilon alone bounds it")
+    table.add_row("", f"epsilon = {from_above(loss.epsilon(delta))} at delta = {delta}")
+    table.add_row("", f"rho = {from_above(rho)}" if math.isfinite(rho) else "no rho bounds it at all orders")
+    table.add_row("for a group of 3", f"epsilon = {from_above(loss.group(3).epsilon(delta))} at delta = {delta}")
     for row in _accuracy(made, beta, relative_error):
         table.add_row(*row)
     return table
@@ -194,9 +194,9 @@ def _accuracy(made: Mechanism[Any, Any], beta: str, relative_error: str) -> Iter
     what = "error of a frequency, one report" if hasattr(made, "frequencies") else "error"
     try:
         sure = float(1 - probability("beta", beta))
-        yield what, f"at most {made.error(beta=beta):.6g} with probability {sure:g}"
+        yield what, f"at most {from_above(made.error(beta=beta))} with probability {sure:g}"
         if hasattr(made, "classical_error"):
-            yield "", f"{made.classical_error(beta=beta):.6g} by the classical bound"
+            yield "", f"{from_above(made.classical_error(beta=beta))} by the classical bound"
         yield "sample size", f"n = {made.sample_size(relative_error, beta):,} for an error of {relative_error} n"
     except BadParameter as error:
         yield what, escape(str(error))

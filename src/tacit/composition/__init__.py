@@ -5,6 +5,7 @@ outward: no epsilon or delta is below the exact value of its formula, no permitt
 """
 
 from .basic_and_advanced import advanced, advanced_heterogeneous, basic, crossover, per_query_epsilon_classical
+from .bounded_range import optimal_bounded_range
 from .concentration import azuma, azuma_inverse, hoeffding, hoeffding_inverse, pinsker
 from .conversions import (
     mu_for,
@@ -44,6 +45,7 @@ __all__ = [
     "hoeffding_inverse",
     "mu_for",
     "optimal",
+    "optimal_bounded_range",
     "optimal_delta",
     "optimal_heterogeneous",
     "optimal_heterogeneous_delta",

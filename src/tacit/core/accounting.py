@@ -9,7 +9,7 @@ from typing import Any
 
 from .atoms import DiscreteGaussianVector, GaussianNoise
 from .errors import BadParameter
-from .exact import Number, down, failure, rational, up
+from .exact import Number, down, failure, from_above, rational, up
 from .loss import Loss
 from .views import (
     Advanced,
@@ -85,7 +85,8 @@ def table(loss: Loss, delta: Number) -> str:
     answers = [Answer(view, view.epsilon(loss, d)) for view in VIEWS]
     winner = min(answers, key=lambda a: a.epsilon)
     rows = [
-        f"{'*' if a is winner and a.epsilon < math.inf else ' '} {a.view.name:<18}{a.epsilon:>14.6g}  {a.view.theorem}"
+        f"{'*' if a is winner and a.epsilon < math.inf else ' '} {a.view.name:<18}{from_above(a.epsilon):>14}"
+        f"  {a.view.theorem}"
         for a in answers
     ]
     return "\n".join([f"  {'view':<18}{'epsilon':>14}  theorem, at delta = {d:g}", *rows])

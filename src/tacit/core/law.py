@@ -7,12 +7,12 @@ points names, for any `tail`, finitely many outside of which no more mass than t
 from __future__ import annotations
 
 import math
-from collections.abc import Hashable, Iterable, Mapping
+from collections.abc import Hashable, Iterable, Mapping, Sized
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
-from itertools import product
-from typing import Any, Protocol
+from itertools import islice, product
+from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 
@@ -27,6 +27,26 @@ class Law(Protocol):
 
     def support(self, tail: float) -> Iterable[Any]:
         """Points outside of which lies mass at most `tail`."""
+
+
+MANY = 1 << 20  # outcomes; of more it is not counted how many
+
+
+@runtime_checkable
+class Counted(Protocol):
+    """A law that says how many points its support would list, before any is."""
+
+    def outcomes(self, tail: float) -> int: ...
+
+
+def outcomes(law: Law, tail: float) -> int:
+    """How many points carry all but `tail` of the mass; beyond `MANY`, more than that."""
+    if isinstance(law, Counted):
+        return law.outcomes(tail)
+    points = law.support(tail)
+    if isinstance(points, range):
+        return points.stop - points.start  # a range may be too long for len
+    return len(points) if isinstance(points, Sized) else sum(1 for _ in islice(points, MANY + 1))
 
 
 @dataclass(frozen=True)
@@ -54,6 +74,9 @@ class Product:
     def support(self, tail: float) -> Iterable[Hashable]:
         return product(*(part.support(tail / len(self.parts)) for part in self.parts))
 
+    def outcomes(self, tail: float) -> int:
+        return math.prod(outcomes(part, tail / len(self.parts)) for part in self.parts)
+
 
 @dataclass(frozen=True)
 class OnGrid:
@@ -68,6 +91,9 @@ class OnGrid:
 
     def support(self, tail: float) -> Iterable[Hashable]:
         return [k * self.grid for k in self.steps.support(tail)]
+
+    def outcomes(self, tail: float) -> int:
+        return outcomes(self.steps, tail)
 
 
 @dataclass(frozen=True)

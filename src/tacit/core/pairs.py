@@ -96,6 +96,39 @@ class Coin(Pair):
 
 
 @dataclass(frozen=True)
+class Range(Pair):
+    """L has a density proportional to e^(L/2) on [-epsilon, epsilon]: dominates all whose ln P/Q has range epsilon.
+
+    Its profile is the supremum of theirs, (1 - e^-(epsilon - e)/2)^2 / (1 - e^-epsilon) for |e| <= epsilon
+    (`loss.BoundedRange`): P[L > e] = delta(e) - delta'(e) = (1 - e^-(epsilon - e)/2) / (1 - e^-epsilon).  A supremum of
+    profiles is that of a pair, and dominating pairs compose adaptively (Zhu, Dong, Wang 2022, theorem 10).
+    """
+
+    epsilon: float
+
+    def log_transform(self, z: Complex) -> Complex:
+        """sinh((z + 1/2) e) / ((2 z + 1) sinh(e / 2))."""
+        e, w = self.epsilon, 2 * z + 1
+        return z * e + np.log(-np.expm1(-w * e)) - np.log(w) - math.log(-math.expm1(-e))
+
+    @property
+    def largest(self) -> float:
+        return self.epsilon
+
+    @property
+    def mean(self) -> float:
+        """e coth(e / 2) - 2, about e^2 / 6."""
+        e = self.epsilon
+        return e / math.tanh(e / 2) - 2 if e > 0.01 else e * e / 6
+
+    @property
+    def variance(self) -> float:
+        """4 - (e / sinh(e / 2))^2, about e^2 / 3."""
+        e = self.epsilon
+        return 4 - (e / math.sinh(min(e, 1400.0) / 2)) ** 2 if e > 0.01 else e * e / 3
+
+
+@dataclass(frozen=True)
 class Response(Pair):
     """Randomized response over k categories: L is +-epsilon, or 0 when a third category is told."""
 

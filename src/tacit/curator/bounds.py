@@ -22,7 +22,7 @@ import numpy as np
 
 from ..core.distance import Distance
 from ..core.errors import BadParameter, BadQuestion
-from ..core.exact import Number, ceiling, probability
+from ..core.exact import Number, from_above, probability
 from ..mechanisms import Gaussian, Laplace
 from ..tables import build
 from ..tables.domain import DAY, EPOCH, Domain, Label
@@ -63,7 +63,7 @@ class Bounds:
         there = "in the first and in the last year" if times else "within a factor of two of both"
         each = f"year (or century, before {_YEARS[0]} and after {_YEARS[-1]})" if times else "doubling"
         sure = f"# with probability {float(1 - self.beta):g} there are values {there},"
-        sure += f" and at most {float(ceiling(self.beyond)):g} in each {each} beyond"
+        sure += f" and at most {from_above(self.beyond, 3)} in each {each} beyond"
         lower, upper = _toml(self.lower), _toml(self.upper)
         return f"[columns.{json.dumps(self.column)}]\nlower = {lower}\nupper = {upper}\n{sure}"
 

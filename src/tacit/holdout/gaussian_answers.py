@@ -25,7 +25,7 @@ from ..core.exact import Number, positive, whole
 from ..core.loss import Loss
 from ..core.randomness import Source
 from ..mechanisms import Gaussian
-from . import histories, planning
+from . import histories, planning, transfer
 from .questions import Question
 from .rule import Rule, State, Statement
 
@@ -66,7 +66,7 @@ class GaussianAnswers(Rule):
         shares, best = [self.beta / 10**j for j in range(1, 12)], math.inf
         alphas = [(b, self.mechanism.error(beta=b, size=self.questions) / self.whole) for b in shares]
         for delta in shares:
-            cost = math.expm1(self.loss().epsilon(delta))
+            cost = transfer.drift(self.loss().epsilon(delta))
             if alphas[0][1] + cost >= best:
                 break  # a smaller delta costs more
             slacks = ((math.sqrt(b) + math.sqrt(2 * delta)) ** 2 / float(self.beta) for b in shares)

@@ -30,9 +30,10 @@ import numpy as np
 from ..core.exact import Number, whole
 from ..core.randomness import Source
 from . import histories
-from .questions import Question
+from .questions import Question, Steps
 from .rule import Rule, State, Statement, shown, unit_fraction
 
+_BLOCK = 1 << 22
 ABOUT = "The record is within {width} of the best true score submitted so far"
 
 
@@ -119,7 +120,7 @@ class ParameterFreeLadder(Rule):
         n, values = self.n, question.values
         before = np.frombuffer(base64.b64decode(state.values), np.int32) if state.values else np.zeros(n, np.int32)
         apart = values - before
-        lead, scatter = question.total - state.mark * self.unit, n * int(apart @ apart) - int(apart.sum()) ** 2
+        lead, scatter = question.total - state.mark * self.unit, n * _squares(apart) - int(apart.sum()) ** 2
         mark = self.rounded(question.total, n)
         if lead <= 0 or (n - 1) * lead**2 <= scatter or mark <= state.mark:  # lead / n <= s / sqrt(n), or rounded away
             return State(state.asked + 1, state.told, state.mark, state.values), state.mark / n
@@ -136,3 +137,8 @@ class ParameterFreeLadder(Rule):
     def left(self, state: State) -> str:
         now = f"{state.told} records in {state.asked} submissions; the next is known to within"
         return f"{now} {shown(self._width(state))}, and each record widens that a little."
+
+
+def _squares(x: Steps) -> int:
+    """The sum of squares of numbers up to 2^20, in blocks whose sums are below 2^63."""
+    return sum(int(block @ block) for block in np.split(x, range(_BLOCK, len(x), _BLOCK)))

@@ -25,7 +25,7 @@ from typing import TYPE_CHECKING, ClassVar
 from ..core.atoms import Approximate
 from ..core.distance import SUBSTITUTE
 from ..core.errors import BadParameter, Exhausted
-from ..core.exact import Number, ceiling, positive, probability, rational, up, whole
+from ..core.exact import Number, ceiling, from_above, positive, probability, rational, up, whole
 from ..core.loss import Loss
 from ..core.randomness import Source
 from ..core.search import least_positive
@@ -66,7 +66,7 @@ class Statement:
         surely = 100 - 100 * self.beta
         sure = f"{_FLOOR.divide(Decimal(surely.numerator), Decimal(surely.denominator)):f} %"
         if self.beta < Fraction(1, 10**6):
-            sure = f"1 - {float(ceiling(up(self.beta))):g}"
+            sure = f"1 - {from_above(up(self.beta), 3)}"
         told = self.about.format(width=shown(self.width))
         return f"{told}, all at once, with probability at least {sure} ({self.theorem})."
 

@@ -70,6 +70,7 @@ BASSILY_SHARE = Fraction(1, 4)
 JUNG_SLACK = 2  # d so many times, for means
 JUNG_SLACK_OTHERS = 4  # and for other questions of low sensitivity
 
+LARGEST = 709.0  # epsilon whose e^epsilon is a float
 THRESHOLD_SHARE = Fraction(3, 4)  # of tau: Thresholdout's threshold
 THRESHOLDOUT_RATE = 96
 
@@ -83,10 +84,15 @@ class Transferred:
     theorem: str
 
 
+def drift(epsilon: float) -> float:
+    """e^epsilon - 1, infinite where no float is as large."""
+    return math.expm1(epsilon) if epsilon < LARGEST else math.inf
+
+
 def expected(epsilon: Number, delta: Number = 0, samples: int = 1) -> float:
     """e^epsilon - 1 + T delta, at least the mean of q(S_t) - q(P) of a private choice from T samples."""
     e, d, t = _loss(epsilon), _slack("delta", delta), whole("samples", samples)
-    return (math.expm1(up(e)) + up(t * d)) * FEW_ULPS
+    return (drift(up(e)) + up(t * d)) * FEW_ULPS
 
 
 def monitor(width: Number, epsilon: Number, delta: Number, n: int) -> float:
@@ -97,7 +103,7 @@ def monitor(width: Number, epsilon: Number, delta: Number, n: int) -> float:
         choice = base * 2 ** (j / 8)
         for i in range(121):
             t = round(2 ** (i / 3))
-            right = (2 * math.log(2 * t) / (choice * n) + math.expm1(e + choice) + t * d) * FEW_ULPS
+            right = (2 * math.log(2 * t) / (choice * n) + drift(e + choice) + t * d) * FEW_ULPS
             if right >= a:
                 break  # it grows with T
             best = min(best, -math.expm1(math.log1p(-right / a) / t))
@@ -148,13 +154,14 @@ def jung(
     """
     e, x, a, b = _loss(epsilon), _slack("delta", delta), _slack("alpha", alpha), _slack("beta", beta)
     posterior, private = positive("c", c) if b else _slack("c", c), positive("d", d) if x else _slack("d", d)
-    drift = Fraction(math.expm1(up(e)) * FEW_ULPS)
+    moved, failure = drift(up(e)) * FEW_ULPS, up(Fraction((b / posterior if b else 0) + (x / private if x else 0)))
+    if moved == math.inf:
+        return Transferred(math.inf, min(1.0, failure), "Jung et al. 2020")
     if spread is None:
-        width = a + drift + posterior + JUNG_SLACK * private
+        width = a + Fraction(moved) + posterior + JUNG_SLACK * private
     else:
-        width = a + (drift + JUNG_SLACK_OTHERS * private) * positive("spread", spread) + posterior
-    failure = (b / posterior if b else 0) + (x / private if x else 0)
-    return _transferred(width, Fraction(0), up(Fraction(failure)), "Jung et al. 2020")
+        width = a + (Fraction(moved) + JUNG_SLACK_OTHERS * private) * positive("spread", spread) + posterior
+    return _transferred(width, Fraction(0), failure, "Jung et al. 2020")
 
 
 def jung_slack(beta: Number, delta: Number, failure: Number) -> tuple[float, float]:

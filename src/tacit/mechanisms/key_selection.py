@@ -76,6 +76,11 @@ class Selected:
         seen = [self._outcomes(key, tail / len(self.noisy)) for key in sorted(self.noisy)]
         return (tuple(pair for pair in pairs if pair) for pairs in product(*seen))
 
+    def outcomes(self, tail: float) -> int:
+        """Each key is hidden, or has one of the counts from the threshold on."""
+        seen = (z.support(tail / len(self.noisy)) for z in self.noisy.values())
+        return math.prod(1 + max(0, counts.stop - max(counts.start, self.threshold)) for counts in seen)
+
     def _outcomes(self, key: Any, tail: float) -> list[tuple[Any, int] | None]:
         return [None, *((key, k) for k in self.noisy[key].support(tail) if k >= self.threshold)]
 

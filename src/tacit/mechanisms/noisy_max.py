@@ -32,7 +32,7 @@ import numpy as np
 from ..core import sample
 from ..core.distance import Distance
 from ..core.errors import BadParameter
-from ..core.exact import Number
+from ..core.exact import Number, one_of
 from ..core.loss import Pure
 from ..core.mechanism import Example
 from ..core.randomness import Source
@@ -42,6 +42,7 @@ from ._scores import Scores
 from .exponential import Exponential
 from .permute_and_flip import PermuteAndFlip
 
+_MOST = 1 << 28  # values at which each candidate may win: half a minute
 _CELLS = 1 << 20  # of the table of winning values, held at once
 
 
@@ -60,6 +61,10 @@ class LaplaceMax(Rule):
         """P[i wins] = sum over v of P[-gap_i + Z_i = v] P[those before i are below v, those after at most v]."""
         rate = float(unit)
         reach = math.ceil(92 / rate) + 1  # e^-92 of the mass lies beyond
+        if 2 * reach * gaps.size > _MOST:
+            raise BadParameter(
+                "scale", float(1 / unit), f"at most {_MOST // (184 * gaps.size)} for a law of so many scores"
+            )
         masses, block = np.zeros(gaps.size), max(1, _CELLS // gaps.size)
         for start in range(-reach, reach + 1, block):
             noise = np.arange(start, min(start + block, reach + 1)) + gaps[:, None].astype(float)
@@ -113,9 +118,7 @@ class NoisyMax(One):
         candidates: int | None = None,
         noise: Noise = "laplace",
     ) -> None:
-        if noise not in tuple(RULES):
-            raise BadParameter("noise", noise, f"one of {', '.join(RULES)}")
-        object.__setattr__(self, "noise", noise)
+        object.__setattr__(self, "noise", one_of("noise", noise, RULES))
         super().__init__(
             epsilon=epsilon,
             rho=rho,

@@ -51,6 +51,9 @@ class Numbered:
             for numbers in product(*(self.numbers[i].support(tail / len(hits)) for i in hits)):
                 yield tuple(zip(hits, numbers, strict=True))
 
+    def outcomes(self, tail: float) -> int:
+        return sum(math.prod(law.outcomes(self.numbers[i], tail / len(hits)) for i in hits) for hits in self.indices)
+
 
 @dataclass(frozen=True, init=False, repr=False)
 class NumericSparse(PureComparisons[Told, int | float | None]):

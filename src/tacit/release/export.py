@@ -12,6 +12,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 from ..core.errors import Missing
+from ..core.exact import from_above
 from ..core.views import failures
 from ..tables.outputs import Estimate, Released
 from ..tables.relation import scans
@@ -192,17 +193,17 @@ def _place(release: Release, name: str, ranks: float, confidence: str) -> str:
     output = dict(release.query.outputs)[name]
     recipe = dict(release.recipes)[output.name] if isinstance(output, Released) else None
     if recipe is not None and recipe.kind == "top":
-        return f"{name} is at most {ranks:.6g} rows short of its place ({confidence})."
+        return f"{name} is at most {from_above(ranks)} rows short of its place ({confidence})."
     told = f", told in steps of {recipe.width}," if recipe is not None and recipe.coarse > 1 else ""
-    return f"{name}{told} is at most {ranks:.6g} rows away from its rank ({confidence})."
+    return f"{name}{told} is at most {from_above(ranks)} rows away from its rank ({confidence})."
 
 
 def promise(release: Release) -> str:
     """The privacy loss in words: pure epsilon if it is finite, else epsilon at a small delta."""
     pure, failing = release.loss.epsilon(), failures(release.loss)
     if pure < math.inf:
-        return f"epsilon = {pure:.4g}"
+        return f"epsilon = {from_above(pure, 4)}"
     delta = Fraction(1, 10**9)
     while delta <= failing:
         delta *= 10
-    return f"epsilon = {release.loss.epsilon(delta):.4g} at delta = {float(delta):g}"
+    return f"epsilon = {from_above(release.loss.epsilon(delta), 4)} at delta = {float(delta):g}"

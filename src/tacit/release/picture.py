@@ -10,6 +10,7 @@ from datetime import date, datetime
 from typing import TYPE_CHECKING, Any
 
 from ..core.errors import BadParameter, BadQuestion
+from ..core.exact import from_above
 from ..drawing import altair
 from ..tables.kinds import of_query
 from ..tables.outputs import Released, released
@@ -101,7 +102,7 @@ def _in_rows(release: Release, name: str) -> str | None:
     if away is None:
         return f"{name}, of values that are near in rank: no intervals"
     near = "of the rank asked for" if used == {"quantile"} else "of its place"
-    return f"{name}; {_confidence(release)}: within {away:.6g} rows {near}"
+    return f"{name}; {_confidence(release)}: within {from_above(away)} rows {near}"
 
 
 def _confidence(release: Release) -> str:

@@ -27,7 +27,7 @@ from functools import lru_cache
 import numpy as np
 
 from ..core.distance import Substitute
-from ..core.exact import Number, ceiling, probability
+from ..core.exact import Number, from_above, probability
 from ..core.loss import Loss
 from ..core.progress import told
 from ..core.randomness import Source
@@ -84,7 +84,7 @@ class OfflinePMW(Method):
         mean, rms = (1 - b) * worst + b * most, math.sqrt((1 - b) * worst**2 + b * most**2)
         rounds = 2 + math.sqrt(life.updates) / 16  # a quarter of that on marginals, three times as many on ranges
         seconds = rounds * workload.queries * (1e-4 + 2e-9 * workload.domain.size)
-        told = f"that is told where it misses by {float(ceiling(worst)):g} or more"
+        told = f"that is told where it misses by {from_above(worst, 3)} or more"
         why = f"up to {life.updates} of the answers teach a model, {told}"
         return Prediction(mean, rms, worst, seconds, "bound", b, why)
 

@@ -21,7 +21,7 @@ from ..core.atoms import GaussianNoise
 from ..core.convolution import variance_for
 from ..core.distance import ADD_REMOVE, Distance
 from ..core.errors import BadParameter
-from ..core.exact import Number, instance, positive, probability, rational, several
+from ..core.exact import Number, from_above, instance, positive, probability, rational, several
 from ..core.loss import Concentrated, Loss, Pure
 from ..mechanisms import Gaussian, Laplace
 
@@ -126,8 +126,8 @@ class Price:
 
     def __str__(self) -> str:
         if self.epsilon is not None:
-            return f"epsilon = {float(self.epsilon):g}"
-        return f"rho = {float(self.amount):.4g}" + (f" ({self.stated})" if self.stated else "")
+            return f"epsilon = {from_above(float(self.epsilon))}"
+        return f"rho = {from_above(float(self.amount), 4)}" + (f" ({self.stated})" if self.stated else "")
 
 
 @dataclass(frozen=True)
@@ -156,7 +156,7 @@ class EpsilonDelta(Price):
         return self.shared.part(share)
 
     def __str__(self) -> str:
-        return f"{self.stated} (rho = {float(self.amount):.4g})"
+        return f"{self.stated} (rho = {from_above(float(self.amount), 4)})"
 
 
 @dataclass(frozen=True)
@@ -174,4 +174,4 @@ class GaussianPrice(Price):
         return Loss({GaussianNoise(2 * self.amount): 1}, self.unit.relation)
 
     def __str__(self) -> str:
-        return f"mu = {float(2 * self.amount) ** 0.5:.4g}" + (f" ({self.stated})" if self.stated else "")
+        return f"mu = {from_above(float(2 * self.amount) ** 0.5, 4)}" + (f" ({self.stated})" if self.stated else "")
