@@ -16,6 +16,7 @@ from .files import TABLES, regular
 from .relation import Scan
 from .schema import NAME, Schema
 
+_AS_ITS_FILE = ""
 LIBRARIES = ("pyarrow", "pandas", "polars", "pyspark")
 
 
@@ -108,10 +109,10 @@ class PublicTable:
     """
 
     data: Any = field(repr=False)
-    name: str = ""
+    name: str = _AS_ITS_FILE
 
     def __post_init__(self) -> None:
-        if self.name == "" and isinstance(self.data, str | os.PathLike):
+        if self.name is _AS_ITS_FILE and isinstance(self.data, str | os.PathLike):
             object.__setattr__(self, "name", Path(self.data).stem)
         object.__setattr__(self, "data", handle(self.data))
         named(self.name)
