@@ -49,6 +49,8 @@ class Calibrated(Generic[Made]):
 
 def calibrate(make: Callable[[Fraction], Made], target: Target | tuple[Number, Number]) -> Calibrated[Made]:
     """What `make` gives at the least noise that meets the target, to a relative 2^-20 and never short of it."""
+    if not callable(make):
+        raise BadParameter("make", type(make).__name__, "a function from noise to a Loss or a Mechanism")
     given: object = target
     if not isinstance(given, Target) and not (isinstance(given, tuple | list) and len(given) == 2):
         raise BadParameter("target", target, "(epsilon, delta) or a Target")

@@ -59,6 +59,8 @@ class Atoms:
             good, bad = (middle, bad) if self.delta(float(self.loss[middle])) <= delta else (good, middle)
         start = max(0.0, float(self.loss[bad])) if bad < len(self.loss) else 0.0
         start = max(start, float(self.loss[good]) - _FAR)  # further down no float tells delta from a constant
+        if start == self.loss[good]:
+            return start  # so large that no float lies between
         mass, gap = self._above(start)
         found = start + math.log1p((self.delta(start) - delta) / float(np.sum(mass * np.exp(-gap))))
         step = found * _ULP

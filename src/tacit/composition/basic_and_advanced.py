@@ -27,7 +27,7 @@ from fractions import Fraction
 from typing import Literal, get_args
 
 from ..core.errors import BadParameter
-from ..core.exact import Number, failure, probability, up, whole
+from ..core.exact import Number, failure, one_of, probability, up, whole
 from ._enclosure import Reader, Span, floor, lower, upper
 from ._parameters import Counts, alike, lists, nonnegative, positive
 
@@ -75,8 +75,7 @@ def advanced_heterogeneous(
 
 
 def _advanced(es: Counts, ds: Counts, slack: Fraction, drift: Drift) -> tuple[float, float]:
-    if drift not in get_args(Drift):
-        raise BadParameter("drift", drift, f"one of {', '.join(get_args(Drift))}")
+    one_of("drift", drift, get_args(Drift))
     square = sum((n * e * e for e, n in es.items()), Fraction(0))
 
     def epsilon(at: Reader) -> Span:

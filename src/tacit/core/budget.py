@@ -13,7 +13,7 @@ from functools import cached_property
 
 from .currency import Amount, Currency, Epsilon, RenyiAt, Rho
 from .errors import BadParameter, BudgetExceeded
-from .exact import Number, down, failure, positive, rational
+from .exact import Number, down, failure, instance, positive, rational
 from .loss import Loss, zero
 from .views import failures
 
@@ -116,7 +116,7 @@ class Budget:
         """What is to be summed, which is all that admission looks at: the failures, and the total in each currency."""
         if isinstance(loss, tuple):
             return loss
-        return failures(loss), *(currency.total(loss) for currency, _ in self.sums)
+        return failures(instance("loss", loss, Loss)), *(currency.total(loss) for currency, _ in self.sums)
 
     def used(self, amounts: Amounts) -> Amount:
         """What sums of `amounts` use of the limit: with two currencies, the lesser share.  Failures may cost all."""
@@ -141,6 +141,7 @@ class Budget:
 
     def admits(self, spent: Loss, cost: Loss) -> bool:
         """Whether `cost` may follow `spent`."""
+        instance("cost", cost, Loss)
         return self.spent(spent + cost) <= self.limit
 
     def charge(self, spent: Loss, cost: Loss) -> Loss:

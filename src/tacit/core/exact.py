@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterable
 from decimal import Decimal
 from fractions import Fraction
 from functools import lru_cache
-from typing import TypeVar
+from typing import TypeVar, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,6 +23,7 @@ from .errors import BadParameter
 
 Given = TypeVar("Given")
 Read = TypeVar("Read")
+Word = TypeVar("Word", bound=str)
 Real = Callable[[int], tuple[int, int]]
 Number = int | float | str | Decimal | Fraction
 Floats = NDArray[np.float64]
@@ -30,6 +31,8 @@ Floats = NDArray[np.float64]
 FEW_ULPS = 1 + 2.0**-50  # times a bound, it is outward over eight roundings of a relative 2^-53 each
 MANY_ULPS = 1 + 2.0**-48  # over thirty
 TINY = 5e-324  # what is positive never underflows to nothing
+
+LEAST_PROBABILITY = Fraction(1, 10**300)
 
 _TEXT = re.compile(r"[+-]?([0-9]+(\.[0-9]*)?|\.[0-9]+)([eE][+-]?[0-9]+)?|[+-]?[0-9]+/[0-9]+")
 _DIGITS = 400  # of a number's text, its exponent, and 3.3 bits each of an integer
@@ -77,10 +80,10 @@ def positive(name: str, value: Number, within: Fraction | None = None) -> Fracti
 
 
 def probability(name: str, value: Number) -> Fraction:
-    """A rational strictly between 0 and 1."""
+    """A rational strictly between 0 and 1, and at least 10^-300: what it is divided by stays a float."""
     x = rational(name, value)
-    if not (0 < x < 1 and 0 < float(x) < 1):
-        raise BadParameter(name, value, "strictly between 0 and 1, also as a float")
+    if not (LEAST_PROBABILITY <= x < 1 and float(x) < 1):
+        raise BadParameter(name, value, "strictly between 0 and 1, also as a float, and at least 1e-300")
     return x
 
 
@@ -98,6 +101,14 @@ def whole(name: str, value: int, at_least: int = 1) -> int:
     if isinstance(given, int | np.integer) and not isinstance(given, bool) and at_least <= given <= 1 << 62:
         return int(given)
     raise BadParameter(name, value, f"a whole number, at least {at_least} and at most 2^62")
+
+
+def one_of(name: str, value: Word, words: Iterable[str]) -> Word:
+    """One of these words."""
+    known, given = tuple(words), cast(object, value)
+    if not isinstance(given, str) or given not in known:
+        raise BadParameter(name, value, f"one of {', '.join(known)}")
+    return value
 
 
 def flag(name: str, value: bool) -> bool:
@@ -134,7 +145,8 @@ def instances(name: str, values: Iterable[Given], kind: type) -> tuple[Given, ..
 
 def several(name: str, values: Iterable[Given], read: Callable[[str, Given], Read]) -> tuple[Read, ...]:
     """Numbers, each of them read by `read`."""
-    if isinstance(values, str | bytes | dict) or not isinstance(values, Iterable):
+    alone = isinstance(values, np.ndarray) and not values.ndim
+    if alone or isinstance(values, str | bytes | dict) or not isinstance(values, Iterable):
         raise BadParameter(name, values, "a list of numbers")
     return tuple(read(name, value) for value in values)
 

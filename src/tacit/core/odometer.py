@@ -26,7 +26,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from .currency import Amount, Epsilon, Rho, ln
-from .exact import MANY_ULPS, Number, failure, positive, probability, several, up
+from .exact import MANY_ULPS, Number, failure, instance, positive, probability, several, up
 from .loss import Loss
 from .views import failures
 
@@ -80,7 +80,7 @@ class Odometer:
 
     def epsilon(self, loss: Loss) -> Amount:
         """The bound once `loss` is spent."""
-        surely = Epsilon().total(loss)
+        surely = Epsilon().total(instance("loss", loss, Loss))
         if not self.delta or not loss.terms:
             return surely
         return min(surely, mixture(2 * Rho().total(loss), self.tuning, self.delta))

@@ -24,8 +24,7 @@ import numpy as np
 from scipy.special import ndtri
 
 from ..composition import hoeffding_inverse, rho_for
-from ..core.errors import BadParameter
-from ..core.exact import Floats, Number, probability, whole
+from ..core.exact import Floats, Number, one_of, probability, several, whole
 from ..core.search import least_whole
 from . import histories, transfer
 
@@ -49,23 +48,25 @@ class Plan:
 
 def beforehand(n: int, questions: int, beta: Number) -> Plan:
     """Hoeffding and the union bound, for questions that do not depend on the records."""
-    return Plan("asked beforehand", n, questions, hoeffding_inverse(n, probability("beta", beta) / questions))
+    n, k = whole("n", n), whole("questions", questions)
+    return Plan("asked beforehand", n, k, hoeffding_inverse(n, probability("beta", beta) / k))
 
 
 def splitting(n: int, questions: int, beta: Number) -> Plan:
     """Fresh records for each question."""
-    each, share = n // questions, probability("beta", beta) / questions
-    return Plan("sample splitting", n, questions, hoeffding_inverse(each, share) if each else math.inf)
+    n, k = whole("n", n), whole("questions", questions)
+    each, share = n // k, probability("beta", beta) / k
+    return Plan("sample splitting", n, k, hoeffding_inverse(each, share) if each else math.inf)
 
 
 def rounded(n: int, questions: int, beta: Number) -> Plan:
     """The sample's own answers, rounded to the best of 1/2, 1/4, ..."""
-    b, best = float(probability("beta", beta)), math.inf
+    n, k, b, best = whole("n", n), whole("questions", questions), float(probability("beta", beta)), math.inf
     for values in (2**j for j in range(1, 17)):
         # ln of the sum of (V+1)^j over j < k, from above: the last term times 1 + 1/V
-        nats = (questions - 1) * math.log(values + 1) + math.log1p(1 / values) + math.log(2 / b)
+        nats = (k - 1) * math.log(values + 1) + math.log1p(1 / values) + math.log(2 / b)
         best = min(best, 1 / (2 * values) + math.sqrt(nats / (2 * n)))
-    return Plan("rounded answers", n, questions, best * histories.OUTWARD)
+    return Plan("rounded answers", n, k, best * histories.OUTWARD)
 
 
 def quantile(beta: float, questions: int) -> float:
@@ -75,8 +76,7 @@ def quantile(beta: float, questions: int) -> float:
 
 def gaussian(n: int, questions: int, beta: Number, theorem: str = "jung") -> Plan:
     """Gaussian noise at its best sigma, by `jung`, `bassily` or `notes`."""
-    if theorem not in tuple(_THEOREMS):
-        raise BadParameter("theorem", theorem, f"one of {', '.join(_THEOREMS)}")
+    one_of("theorem", theorem, _THEOREMS)
     n, k, b = whole("n", n), whole("questions", questions), float(probability("beta", beta))
     return _jung(n, k, b) if theorem == "jung" else _fixed(n, k, b, theorem)
 
@@ -156,23 +156,21 @@ METHODS: dict[str, Callable[[int, int, Number], Plan]] = {
 
 def compare(n: int, questions: int | Iterable[int], beta: Number = "0.05") -> list[Plan]:
     """What every method promises for each number of questions; also the data of a plot."""
-    n, ks = whole("n", n), [questions] if isinstance(questions, int) else list(questions)
-    return [method(n, whole("questions", k), beta) for k in ks for method in METHODS.values()]
+    n = whole("n", n)
+    ks = several("questions", questions if isinstance(questions, Iterable) else [questions], whole)
+    return [method(n, k, beta) for k in ks for method in METHODS.values()]
 
 
 def bears(n: int, width: Number, beta: Number = "0.05", method: str = "Gaussian, Jung et al. 2020") -> int:
     """How many adaptive questions n records answer to within `width`, by one method; 0 if none."""
-    if method not in tuple(METHODS):
-        raise BadParameter("method", method, f"one of {', '.join(METHODS)}")
-    n, target, way = whole("n", n), float(probability("width", width)), METHODS[method]
+    n, target, way = whole("n", n), float(probability("width", width)), METHODS[one_of("method", method, METHODS)]
     return least_whole(lambda k: k > MOST or way(n, k, beta).width > target, 1) - 1
 
 
 def needs(questions: int, width: Number, beta: Number = "0.05", method: str = "Gaussian, Jung et al. 2020") -> int:
     """How many records it takes to answer so many adaptive questions to within `width`, by one method."""
-    if method not in tuple(METHODS):
-        raise BadParameter("method", method, f"one of {', '.join(METHODS)}")
-    k, target, way = whole("questions", questions), float(probability("width", width)), METHODS[method]
+    way, target = METHODS[one_of("method", method, METHODS)], float(probability("width", width))
+    k = whole("questions", questions)
     return least_whole(lambda n: way(n, k, beta).width <= target, 1)
 
 

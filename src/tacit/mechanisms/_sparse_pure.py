@@ -8,8 +8,7 @@ from functools import cached_property
 from typing import Any, Literal
 
 from ..core.distance import Distance
-from ..core.errors import BadParameter
-from ..core.exact import Number, positive
+from ..core.exact import Number, one_of, positive
 from ..core.interactive import A
 from ..core.loss import Loss, Pure
 from ..core.mechanism import Y
@@ -50,9 +49,7 @@ class PureComparisons(Comparisons[Y, A]):
             monotone=monotone,
         )
         object.__setattr__(self, "epsilon", positive("epsilon", epsilon))
-        object.__setattr__(self, "noise", noise)
-        if noise not in tuple(_NOISES):
-            raise BadParameter("noise", noise, "exponential or laplace")
+        object.__setattr__(self, "noise", one_of("noise", noise, _NOISES))
         for scale in self.scales:
             positive("the scale of the noise in steps of the grid", scale, within=LARGEST_SCALE)
 

@@ -31,6 +31,7 @@ from ..core import law as laws
 from ..core import sample
 from ..core.atoms import DiscreteGaussianNoise, DiscreteGaussianVector
 from ..core.distance import Distance
+from ..core.distance import distance as read_distance
 from ..core.errors import BadParameter
 from ..core.exact import Number, positive, probability, whole
 from ..core.loss import Loss
@@ -81,6 +82,11 @@ class Gaussian(Additive):
     def sigma(self) -> float:
         """The noise's sigma parameter; its standard deviation is never larger."""
         return math.sqrt(self.sigma2)
+
+    def moves(self, by: Number | Distance[Any] | None) -> Distance[Any]:
+        """Of a vector only l2 counts, which need not be whole where moves are."""
+        d = self.sensitivity if by is None else read_distance(by, zero=True)
+        return d if self.grid is None and d.l0 != 1 and d.l2_squared >= 1 else super().moves(by)
 
     def noise(self, centre: int = 0) -> laws.Gaussian:
         return laws.Gaussian(self._step_variance, centre)

@@ -32,7 +32,7 @@ import numpy as np
 from ..core import sample
 from ..core.distance import Distance
 from ..core.errors import BadParameter
-from ..core.exact import Number
+from ..core.exact import Number, one_of
 from ..core.loss import Pure
 from ..core.mechanism import Example
 from ..core.randomness import Source
@@ -118,9 +118,7 @@ class NoisyMax(One):
         candidates: int | None = None,
         noise: Noise = "laplace",
     ) -> None:
-        if noise not in tuple(RULES):
-            raise BadParameter("noise", noise, f"one of {', '.join(RULES)}")
-        object.__setattr__(self, "noise", noise)
+        object.__setattr__(self, "noise", one_of("noise", noise, RULES))
         super().__init__(
             epsilon=epsilon,
             rho=rho,

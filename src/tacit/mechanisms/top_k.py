@@ -29,8 +29,7 @@ import numpy as np
 
 from ..core import law
 from ..core.distance import Distance
-from ..core.errors import BadParameter
-from ..core.exact import Number, probability, whole
+from ..core.exact import Number, one_of, probability, whole
 from ..core.mechanism import Example
 from ..core.randomness import Source
 from ._rule import Gaps, Rule
@@ -62,10 +61,8 @@ class TopK(Selection[Ordered]):
         candidates: int | None = None,
         selector: Literal["exponential", "permute-and-flip"] = "exponential",
     ) -> None:
-        if selector not in tuple(RULES):
-            raise BadParameter("selector", selector, f"one of {', '.join(RULES)}")
         object.__setattr__(self, "k", whole("k", k))
-        object.__setattr__(self, "selector", selector)
+        object.__setattr__(self, "selector", one_of("selector", selector, RULES))
         super().__init__(
             epsilon=epsilon,
             rho=rho,
