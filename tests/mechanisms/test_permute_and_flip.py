@@ -14,6 +14,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tacit.mechanisms._rule import harmonic
 from tacit.mechanisms.exponential import Exponential
 from tacit.mechanisms.permute_and_flip import PermuteAndFlip
 from tacit.testing.sources import enumerate_draws
@@ -124,3 +125,11 @@ def test_the_mean_gap_is_within_its_bound_and_that_of_the_exponential_mechanism(
 def test_the_error_is_no_larger_than_the_exponential_mechanism_s(candidates: int, beta: str) -> None:
     made = [kind(epsilon="0.1").error(beta=beta, candidates=candidates) for kind in (PermuteAndFlip, Exponential)]
     assert made[0] <= made[1]
+
+
+def test_a_long_harmonic_sum_is_bounded_closely():
+    for first, last in ((0, 10**5), (7, 10**6), (10**5, 10**6)):
+        truth = math.fsum(1 / j for j in range(first + 1, last + 1))
+        assert truth <= harmonic(first, last) * (1 + 1e-15) and harmonic(first, last) == pytest.approx(truth, rel=1e-9)
+    assert harmonic(0, 10**18) == pytest.approx(math.log(10**18) + np.euler_gamma, rel=1e-9)
+    assert harmonic(3, 3) == 0

@@ -83,7 +83,7 @@ def probability(name: str, value: Number) -> Fraction:
     """A rational strictly between 0 and 1, and at least 10^-300: what it is divided by stays a float."""
     x = rational(name, value)
     if not (LEAST_PROBABILITY <= x < 1 and float(x) < 1):
-        raise BadParameter(name, value, "at least 1e-300 and below 1, also as a float")
+        raise BadParameter(name, value, "strictly between 0 and 1, also as a float, and at least 1e-300")
     return x
 
 

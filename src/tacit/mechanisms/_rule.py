@@ -18,7 +18,14 @@ from ..core.search import greatest_positive, least_whole
 Gaps = NDArray[np.int64]
 Masses = NDArray[np.float64]
 _LARGEST = Fraction(10**100)  # a rho whose epsilon is a float
+_TERMS = 1 << 14  # of a harmonic sum, written out
 _OUTWARD = 1 + 1e-12  # covers the rounding of a tail
+
+
+def harmonic(first: int, last: int) -> float:
+    """1/(first + 1) + ... + 1/last, from above: 1/j is at most the integral of 1/x from j - 1/2 to j + 1/2."""
+    near = min(last, first + _TERMS)
+    return math.fsum(1 / j for j in range(first + 1, near + 1)) + math.log1p((last - near) / (near + 0.5))
 
 
 class Rule(ABC):

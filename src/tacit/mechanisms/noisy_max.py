@@ -37,7 +37,7 @@ from ..core.loss import Pure
 from ..core.mechanism import Example
 from ..core.randomness import Source
 from ._one import One
-from ._rule import Gaps, Masses, Rule
+from ._rule import Gaps, Masses, Rule, harmonic
 from ._scores import Scores
 from .exponential import Exponential
 from .permute_and_flip import PermuteAndFlip
@@ -90,7 +90,7 @@ class LaplaceMax(Rule):
         return math.exp(below[0]) + float(inside @ beaten)
 
     def mean(self, candidates: int, optimal: int) -> float:
-        return math.fsum(1 / j for j in range(1, candidates + 1))
+        return harmonic(0, candidates)
 
     def classical(self, beta: float, candidates: int, optimal: int) -> float:
         return 2 * math.log(candidates / beta)

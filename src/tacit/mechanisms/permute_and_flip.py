@@ -31,7 +31,7 @@ from ..core.loss import Pure
 from ..core.mechanism import Example
 from ..core.randomness import Source
 from ._one import One
-from ._rule import Gaps, Masses, Rule
+from ._rule import Gaps, Masses, Rule, harmonic
 from ._scores import Scores
 
 _NODES, _WEIGHTS = np.polynomial.legendre.leggauss(24)
@@ -72,7 +72,7 @@ class Flips(Rule):
 
     def mean(self, candidates: int, optimal: int) -> float:
         """H_m - H_o, the mean of max Z less that of the best among the optimal."""
-        return math.fsum(1 / j for j in range(optimal + 1, candidates + 1))
+        return harmonic(optimal, candidates)
 
 
 class PermuteAndFlip(One):

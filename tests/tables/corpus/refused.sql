@@ -533,7 +533,7 @@ SELECT WITH DIFFERENTIAL_PRIVACY OPTIONS (epsilon = 'x') COUNT(*) FROM people
 --! 1:53 an option is a number
 
 SELECT WITH DIFFERENTIAL_PRIVACY OPTIONS (delta = 2) COUNT(*) FROM people
---! 1:51 delta must be strictly between 0 and 1, also as a float; got '2'
+--! 1:51 delta must be strictly between 0 and 1, also as a float, and at least 1e-300; got '2'
 
 SELECT WITH DIFFERENTIAL_PRIVACY OPTIONS (magic = 1) COUNT(*) FROM people
 --! 1:43 there is no option 'magic', or it is twice here
