@@ -6,6 +6,7 @@ import random
 import subprocess
 import sys
 import traceback
+from collections import Counter
 
 import pyarrow as pa
 import pytest
@@ -30,6 +31,7 @@ from tacit.testing.engines import CHECKS, engine, key_of, same
 from tacit.testing.typed import typed
 from tacit.testing.worlds import World
 
+from . import test_csv as csv
 from ._demo import PEOPLE, the_same
 from ._demo import ROWS as ROWS_OF_A_SHOP
 from ._spark import FAST, KEY, MARKS, ROWS, SCHEMA, SEEDS, arguments, equal, plan
@@ -96,6 +98,42 @@ def test_a_csv_is_read_as_text(session, tmp_path):
     asked = Plan(scan, (Key("note", note, None),), (Rows(), Total(build.column(scan, "age"))))
     with engine(Reference, [table], KEY) as reference, engine(lambda: Spark(session), [table], KEY) as tested:
         same(reference.answer(asked), tested.answer(asked), 0, asked)
+
+
+def held(session, data, schema):
+    """The rows that Spark has, and how often."""
+    with engine(lambda: Spark(session), [Table(data, schema)], KEY) as tested:
+        found = tested._own.sql(f"SELECT * FROM {tested._tables['t'].place.source.sql()}").toArrow()
+        return Counter(tuple(row.values()) for row in found.to_pylist())
+
+
+@pytest.mark.parametrize("line", [line for line, _ in csv.MALFORMED] + [b"m,1,x" + b",z" * 25_000])
+def test_a_malformed_line_of_a_csv_changes_itself_alone(session, tmp_path, line):
+    path, asked = tmp_path / "t.csv", csv.schema(["x", "s"])
+    path.write_bytes(b"\n".join([b"u,x,s", *csv.GOOD[:10], line, *csv.GOOD[10:], b'v,1,"q"', b""]))
+    rows = held(session, path, asked)
+    assert rows == csv.held(Reference, path, asked) and rows.total() == len(csv.GOOD) + 2
+
+
+@pytest.mark.parametrize(
+    ("content", "unit"),
+    [
+        (b'u,x,"s\na,1,2\nb,3,4\n', "u"),
+        (b'\xef\xbb\xbfu,x\r\na,1\r\nb,"\r\n\\"\r\n', "u"),
+        (b"u,x,s\na,1,q\nm,1," + b"z" * 40_000_000 + b"\nb,2,q\n", "u"),
+        (b'x\n1\n\n2\n""\n3\n', "row"),
+        (b"x\r1\r\r2\r", "row"),
+        (b"x,y\n1,\n\n2,\n", "row"),
+        (b"x,y\n", "row"),
+    ],
+    ids=["header", "mark", "long", "one column", "returns", "blank", "empty"],
+)
+def test_a_csv_is_to_spark_what_it_is_to_the_reference(session, tmp_path, content, unit):
+    path, asked = tmp_path / "t.csv", csv.schema(["x"], unit)
+    path.write_bytes(content)
+    assert held(session, path, asked) == csv.held(Reference, path, asked)
+    bare = csv.schema([], unit)
+    assert held(session, path, bare).total() == csv.held(Reference, path, bare).total()
 
 
 def test_a_constant_is_a_constant(session):

@@ -1,4 +1,4 @@
-"""Raw data as a view of Spark, and what its columns are; only tables in memory are sent there, all else is there."""
+"""Raw data as a view of Spark, and what its columns are; tables in memory and CSV are sent there, all else is there."""
 
 from __future__ import annotations
 
@@ -23,7 +23,6 @@ from .spark_session import Session
 Frame = Any  # of Spark in this process or of Spark Connect
 _D = SparkDialect()
 _REBASE = {"datetimeRebaseMode": "CORRECTED", "int96RebaseMode": "CORRECTED"}
-_CSV = {"header": True, "multiLine": True, "quote": '"', "escape": '"', "mode": "PERMISSIVE", "encoding": "UTF-8"}
 
 
 def frame(session: Session, data: Any, source: Source | None, schema: Schema) -> Frame:
@@ -35,9 +34,8 @@ def frame(session: Session, data: Any, source: Source | None, schema: Schema) ->
     match source.kind:
         case "parquet":
             return session.read.options(**_REBASE).parquet(_literal(source))
-        case "csv":
-            names = ", ".join(f"{_quoted(name)} STRING" for name in source.header)
-            return session.read.options(**_CSV).schema(names).csv(_literal(source))
+        case "csv":  # of lines that are not as they should be Spark would drop, or swallow, more than those
+            return session.createDataFrame(source.texts())
         case "rows":
             return session.createDataFrame(from_rows(source, schema, _D))
     return session.createDataFrame(_sent(supported(source, schema)))
@@ -61,8 +59,6 @@ def kinds(rows: Frame, source: Source | None, schema: Schema) -> Mapping[str, Ra
     columns = {name: exp.column(name, quoted=True) for name in schema.names}
     out = {name: raw(columns[name], found[name]) for name in schema.names}
     match source.kind if source is not None else None:
-        case "csv":
-            return {n: Raw("text", exp.Nullif(this=r.sql, expression=constant(""))) for n, r in out.items()}
         case "rows":
             return {n: r if n == schema.unit else Raw("canonical", columns[n]) for n, r in out.items()}
         case "arrow":
@@ -103,10 +99,6 @@ def _row_text(values: Sequence[Typed]) -> list[exp.Expr]:
 def _literal(source: Source) -> str:
     """A path in which nothing is a pattern."""
     return "file://" + "".join(f"\\{c}" if c in "*?[]{}\\" else c for c in str(source.path))
-
-
-def _quoted(name: str) -> str:
-    return _D.render(exp.to_identifier(name, quoted=True))
 
 
 def _sent(table: Any) -> Any:
