@@ -5,6 +5,7 @@ import os
 import random
 import subprocess
 import sys
+import time
 import traceback
 from collections import Counter
 
@@ -26,6 +27,7 @@ from tacit.engines.reference import Reference
 from tacit.engines.spark import Spark
 from tacit.tables import build
 from tacit.tables.plan import Key, Plan, Rows, Total
+from tacit.tables.relation import Where
 from tacit.tables.table import Table
 from tacit.testing.engines import CHECKS, engine, key_of, same
 from tacit.testing.typed import typed
@@ -163,6 +165,33 @@ def test_a_constant_is_a_constant(session):
         cells = tested.answer(Plan(scan, keys, (Rows(),))).cells[0].reshape((2,) * len(texts))
     for i in range(len(texts)):
         assert cells.take(1, axis=i).sum() == 1
+
+
+def test_a_pattern_means_what_it_means_to_the_reference(session):
+    texts = ["", "a", "ab", "aba", "abab", "a\nb", "\U0001f600b\U0001f600", "a.b*c", "a\0b!", "\\Ea\\", "baab" * 9]
+    patterns = [
+        *("a%", "%a", "%a%", "a%a", "ab%ab", "%", "%a%b%", "a%b%a", "%b%a%b", "ab%a%b", "%!%", "a%!", "%a%!%"),
+        *("%\n%b%", "%.%*%", "a%.%c", "\U0001f600%b%", "%b%\U0001f600"),
+        *("%$%^%", "%Ea%", "%E%a%", "%[%]%", "%{%}%", "% %#%"),
+        "%" + "a%" * 499,
+    ]
+    table = Table([{"who": i, "age": 1, "note": text} for i, text in enumerate([*texts, "a" * 5000, None])], SCHEMA)
+    scan = table.schema.scan()
+    found = [build.like(build.column(scan, "note"), pattern) for pattern in patterns]
+    asked = Plan(scan, (), tuple(Total(e) for like in found for e in (like, build.not_(like))))
+    with engine(Reference, [table], KEY) as reference, engine(lambda: Spark(session), [table], KEY) as tested:
+        same(reference.answer(asked), tested.answer(asked), 0, asked)
+
+
+def test_a_pattern_takes_no_longer_for_what_a_text_holds(session):
+    table = Table([{"who": 1, "age": 1, "note": "a" * 1000}], SCHEMA)
+    scan = table.schema.scan()
+    with engine(lambda: Spark(session), [table], KEY) as tested:
+        start = time.monotonic()
+        for pattern in ("%a%a%z%", "%a%a%z", "a%a%a%z", "%a%!%a%z%"):
+            found = build.like(build.column(scan, "note"), pattern)
+            assert tested.answer(Plan(Where(scan, found), (), (Rows(),))).cells[0].sum() == 0
+        assert time.monotonic() - start < 10
 
 
 def test_a_file_and_a_name_on_the_command_line(session, tmp_path, monkeypatch):
