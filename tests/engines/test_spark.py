@@ -3,11 +3,13 @@
 import datetime
 import os
 import random
+import struct
 import subprocess
 import sys
 import time
 import traceback
 from collections import Counter
+from decimal import Decimal
 
 import pyarrow as pa
 import pytest
@@ -28,6 +30,7 @@ from tacit.engines.spark import Spark
 from tacit.tables import build
 from tacit.tables.plan import Key, Plan, Rows, Total
 from tacit.tables.relation import Where
+from tacit.tables.schema import Schema
 from tacit.tables.table import Table
 from tacit.testing.engines import CHECKS, engine, key_of, same
 from tacit.testing.typed import typed
@@ -136,6 +139,39 @@ def test_a_csv_is_to_spark_what_it_is_to_the_reference(session, tmp_path, conten
     assert held(session, path, asked) == csv.held(Reference, path, asked)
     bare = csv.schema([], unit)
     assert held(session, path, bare).total() == csv.held(Reference, path, bare).total()
+
+
+NOON = datetime.datetime(2001, 2, 3, 12)
+OF_96_BITS = struct.pack("<qi", 12 * 3600 * 10**9, 2451944)
+
+
+@pytest.mark.parametrize(
+    ("cells", "kind", "written"),
+    [
+        (pa.array([NOON], pa.timestamp("ms")), "timestamp", [struct.pack("<q", at) for at in (981201600000, 10**16)]),
+        (pa.array([NOON], pa.timestamp("us")), "timestamp", [OF_96_BITS, bytes(12)]),
+        (pa.array([NOON], pa.timestamp("us")), "timestamp", [OF_96_BITS, b"\xff" * 8 + OF_96_BITS[8:]]),
+        (pa.array([Decimal("45.67")], pa.decimal128(4, 2)), "boolean", [struct.pack("<i", n) for n in (4567, 10**9)]),
+        (pa.array([Decimal(2**70)], pa.decimal128(22, 0)), "integer", [n.to_bytes(10) for n in (2**70, 2**79 - 1)]),
+        (pa.array([77], pa.uint8()), "integer", [struct.pack("<i", n) for n in (77, 70_000)]),
+        (pa.array([77], pa.uint64()), "text", [struct.pack("<q", n) for n in (77, -1)]),
+    ],
+    ids=["milliseconds", "day 0", "before a day", "digits", "more digits", "unsigned", "highest"],
+)
+def test_a_cell_of_parquet_changes_itself_alone(session, tmp_path, cells, kind, written):
+    path = tmp_path / "t.parquet"
+    table = pa.table({"who": ["a", "b"], "x": pa.concat_arrays([pa.nulls(1, cells.type), cells])})
+    old = {
+        "use_deprecated_int96_timestamps": cells.type == pa.timestamp("us"),
+        "store_decimal_as_integer": cells.type == pa.decimal128(4, 2),
+    }
+    parquet.write_table(table, path, compression="none", use_dictionary=False, write_statistics=False, **old)
+    assert path.read_bytes().count(written[0]) == 1
+    path.write_bytes(path.read_bytes().replace(*written))
+    bounds = {"lower": 0, "upper": 10**6} if kind == "integer" else {}
+    facts = {"table": {"name": "t", "unit": "who", "rows": 1}, "columns": {"x": {"type": kind, **bounds}}}
+    asked = Schema.load(facts)
+    assert held(session, path, asked) == csv.held(Reference, path, asked)
 
 
 def test_a_constant_is_a_constant(session):
