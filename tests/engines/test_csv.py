@@ -88,6 +88,13 @@ def test_a_blank_line_is_a_row_where_there_is_one_column(tmp_path, ending):
     assert held(DuckDB, path, schema(["x"], "row")) == held(Reference, path, schema(["x"], "row")) == expected
 
 
+def test_rows_without_columns_are_counted_whatever_they_hold(tmp_path):
+    path, asked = tmp_path / "t.csv", schema([], "row")
+    for content in (b"x,y\n1,2\n3,4\n", b'x,y\n1,"2\n3,4\n'):
+        path.write_bytes(content)
+        assert held(DuckDB, path, asked).total() == held(Reference, path, asked).total() == 2
+
+
 def test_names_that_are_not_there_are_missed(tmp_path):
     for content in (b"", b"\n", "u,x\na,1\n".encode("utf-16"), b"u,\xff\na,1\n"):
         path = tmp_path / "t.csv"

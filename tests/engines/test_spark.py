@@ -3,9 +3,13 @@
 import datetime
 import os
 import random
+import struct
 import subprocess
 import sys
+import time
 import traceback
+from collections import Counter
+from decimal import Decimal
 
 import pyarrow as pa
 import pytest
@@ -25,11 +29,14 @@ from tacit.engines.reference import Reference
 from tacit.engines.spark import Spark
 from tacit.tables import build
 from tacit.tables.plan import Key, Plan, Rows, Total
+from tacit.tables.relation import Where
+from tacit.tables.schema import Schema
 from tacit.tables.table import Table
 from tacit.testing.engines import CHECKS, engine, key_of, same
 from tacit.testing.typed import typed
 from tacit.testing.worlds import World
 
+from . import test_csv as csv
 from ._demo import PEOPLE, the_same
 from ._demo import ROWS as ROWS_OF_A_SHOP
 from ._spark import FAST, KEY, MARKS, ROWS, SCHEMA, SEEDS, arguments, equal, plan
@@ -98,6 +105,75 @@ def test_a_csv_is_read_as_text(session, tmp_path):
         same(reference.answer(asked), tested.answer(asked), 0, asked)
 
 
+def held(session, data, schema):
+    """The rows that Spark has, and how often."""
+    with engine(lambda: Spark(session), [Table(data, schema)], KEY) as tested:
+        found = tested._own.sql(f"SELECT * FROM {tested._tables['t'].place.source.sql()}").toArrow()
+        return Counter(tuple(row.values()) for row in found.to_pylist())
+
+
+@pytest.mark.parametrize("line", [line for line, _ in csv.MALFORMED] + [b"m,1,x" + b",z" * 25_000])
+def test_a_malformed_line_of_a_csv_changes_itself_alone(session, tmp_path, line):
+    path, asked = tmp_path / "t.csv", csv.schema(["x", "s"])
+    path.write_bytes(b"\n".join([b"u,x,s", *csv.GOOD[:10], line, *csv.GOOD[10:], b'v,1,"q"', b""]))
+    rows = held(session, path, asked)
+    assert rows == csv.held(Reference, path, asked) and rows.total() == len(csv.GOOD) + 2
+
+
+@pytest.mark.parametrize(
+    ("content", "unit"),
+    [
+        (b'u,x,"s\na,1,2\nb,3,4\n', "u"),
+        (b'\xef\xbb\xbfu,x\r\na,1\r\nb,"\r\n\\"\r\n', "u"),
+        (b"u,x,s\na,1,q\nm,1," + b"z" * 40_000_000 + b"\nb,2,q\n", "u"),
+        (b'x\n1\n\n2\n""\n3\n', "row"),
+        (b"x\r1\r\r2\r", "row"),
+        (b"x,y\n1,\n\n2,\n", "row"),
+        (b"x,y\n", "row"),
+    ],
+    ids=["header", "mark", "long", "one column", "returns", "blank", "empty"],
+)
+def test_a_csv_is_to_spark_what_it_is_to_the_reference(session, tmp_path, content, unit):
+    path, asked = tmp_path / "t.csv", csv.schema(["x"], unit)
+    path.write_bytes(content)
+    assert held(session, path, asked) == csv.held(Reference, path, asked)
+    bare = csv.schema([], unit)
+    assert held(session, path, bare).total() == csv.held(Reference, path, bare).total()
+
+
+NOON = datetime.datetime(2001, 2, 3, 12)
+OF_96_BITS = struct.pack("<qi", 12 * 3600 * 10**9, 2451944)
+
+
+@pytest.mark.parametrize(
+    ("cells", "kind", "written"),
+    [
+        (pa.array([NOON], pa.timestamp("ms")), "timestamp", [struct.pack("<q", at) for at in (981201600000, 10**16)]),
+        (pa.array([NOON], pa.timestamp("us")), "timestamp", [OF_96_BITS, bytes(12)]),
+        (pa.array([NOON], pa.timestamp("us")), "timestamp", [OF_96_BITS, b"\xff" * 8 + OF_96_BITS[8:]]),
+        (pa.array([Decimal("45.67")], pa.decimal128(4, 2)), "boolean", [struct.pack("<i", n) for n in (4567, 10**9)]),
+        (pa.array([Decimal(2**70)], pa.decimal128(22, 0)), "integer", [n.to_bytes(10) for n in (2**70, 2**79 - 1)]),
+        (pa.array([77], pa.uint8()), "integer", [struct.pack("<i", n) for n in (77, 70_000)]),
+        (pa.array([77], pa.uint64()), "text", [struct.pack("<q", n) for n in (77, -1)]),
+    ],
+    ids=["milliseconds", "day 0", "before a day", "digits", "more digits", "unsigned", "highest"],
+)
+def test_a_cell_of_parquet_changes_itself_alone(session, tmp_path, cells, kind, written):
+    path = tmp_path / "t.parquet"
+    table = pa.table({"who": ["a", "b"], "x": pa.concat_arrays([pa.nulls(1, cells.type), cells])})
+    old = {
+        "use_deprecated_int96_timestamps": cells.type == pa.timestamp("us"),
+        "store_decimal_as_integer": cells.type == pa.decimal128(4, 2),
+    }
+    parquet.write_table(table, path, compression="none", use_dictionary=False, write_statistics=False, **old)
+    assert path.read_bytes().count(written[0]) == 1
+    path.write_bytes(path.read_bytes().replace(*written))
+    bounds = {"lower": 0, "upper": 10**6} if kind == "integer" else {}
+    facts = {"table": {"name": "t", "unit": "who", "rows": 1}, "columns": {"x": {"type": kind, **bounds}}}
+    asked = Schema.load(facts)
+    assert held(session, path, asked) == csv.held(Reference, path, asked)
+
+
 def test_a_constant_is_a_constant(session):
     texts = [
         "${spark.app.name}",
@@ -125,6 +201,33 @@ def test_a_constant_is_a_constant(session):
         cells = tested.answer(Plan(scan, keys, (Rows(),))).cells[0].reshape((2,) * len(texts))
     for i in range(len(texts)):
         assert cells.take(1, axis=i).sum() == 1
+
+
+def test_a_pattern_means_what_it_means_to_the_reference(session):
+    texts = ["", "a", "ab", "aba", "abab", "a\nb", "\U0001f600b\U0001f600", "a.b*c", "a\0b!", "\\Ea\\", "baab" * 9]
+    patterns = [
+        *("a%", "%a", "%a%", "a%a", "ab%ab", "%", "%a%b%", "a%b%a", "%b%a%b", "ab%a%b", "%!%", "a%!", "%a%!%"),
+        *("%\n%b%", "%.%*%", "a%.%c", "\U0001f600%b%", "%b%\U0001f600"),
+        *("%$%^%", "%Ea%", "%E%a%", "%[%]%", "%{%}%", "% %#%"),
+        "%" + "a%" * 499,
+    ]
+    table = Table([{"who": i, "age": 1, "note": text} for i, text in enumerate([*texts, "a" * 5000, None])], SCHEMA)
+    scan = table.schema.scan()
+    found = [build.like(build.column(scan, "note"), pattern) for pattern in patterns]
+    asked = Plan(scan, (), tuple(Total(e) for like in found for e in (like, build.not_(like))))
+    with engine(Reference, [table], KEY) as reference, engine(lambda: Spark(session), [table], KEY) as tested:
+        same(reference.answer(asked), tested.answer(asked), 0, asked)
+
+
+def test_a_pattern_takes_no_longer_for_what_a_text_holds(session):
+    table = Table([{"who": 1, "age": 1, "note": "a" * 1000}], SCHEMA)
+    scan = table.schema.scan()
+    with engine(lambda: Spark(session), [table], KEY) as tested:
+        start = time.monotonic()
+        for pattern in ("%a%a%z%", "%a%a%z", "a%a%a%z", "%a%!%a%z%"):
+            found = build.like(build.column(scan, "note"), pattern)
+            assert tested.answer(Plan(Where(scan, found), (), (Rows(),))).cells[0].sum() == 0
+        assert time.monotonic() - start < 10
 
 
 def test_a_file_and_a_name_on_the_command_line(session, tmp_path, monkeypatch):

@@ -15,6 +15,7 @@ from sqlglot import exp
 from ..tables.expression import Part
 
 TEXT = 0  # the width of text, which is no integer
+_ESCAPE = "!"
 
 
 @dataclass(frozen=True)
@@ -89,6 +90,13 @@ class Dialect:
         """values[i] where a = keys[i], else missing."""
         return case(*((constant(key), number(v)) for key, v in zip(keys, values, strict=True)), of=a.sql)
 
+    def like(self, e: exp.Expr, pieces: Sequence[str]) -> exp.Expr:
+        """Whether text is of two or more pieces, in this order, with anything between them."""
+        special = any(c in piece for piece in pieces for c in f"%_\\{_ESCAPE}")
+        written = [_escaped(piece) for piece in pieces] if special else pieces
+        like: exp.Expr = exp.Like(this=e, expression=constant("%".join(written)))
+        return exp.Paren(this=exp.Escape(this=like, expression=constant(_ESCAPE)) if special else like)
+
     def once(self, query: str) -> str:
         """A query whose columns are computed once for each row, however often they are used."""
         return query
@@ -134,6 +142,12 @@ class Dialect:
     def label(self, e: exp.Expr, labels: Sequence[str]) -> exp.Expr:
         """The place of text among labels."""
         return self.lookup(Typed(e, TEXT), labels, range(len(labels)))
+
+
+def _escaped(piece: str) -> str:
+    for c in f"{_ESCAPE}%_":
+        piece = piece.replace(c, f"{_ESCAPE}{c}")
+    return piece
 
 
 def number(value: int) -> exp.Expr:

@@ -33,7 +33,6 @@ from ..tables.expression import (
 from .dialect import TEXT, Dialect, Typed, binary, case, cast, constant, missing, number, there
 
 _COMPARE = {"=": exp.EQ, "<": exp.LT, "<=": exp.LTE}
-_ESCAPE = "!"
 _MOST = 10**37  # that the widest integers hold
 
 
@@ -134,10 +133,7 @@ class Translator:
         a = self.value(e.a).sql
         if len(e.pieces) == 1:
             return binary(exp.EQ, a, constant(e.pieces[0]))
-        special = any(c in piece for piece in e.pieces for c in f"%_\\{_ESCAPE}")
-        pieces = [_escaped(piece) for piece in e.pieces] if special else e.pieces
-        like: exp.Expr = exp.Like(this=a, expression=constant("%".join(pieces)))
-        return exp.Paren(this=exp.Escape(this=like, expression=constant(_ESCAPE)) if special else like)
+        return self.dialect.like(a, e.pieces)
 
 
 def _reach(e: Expression) -> int:
@@ -149,9 +145,3 @@ def _reach(e: Expression) -> int:
             return max(1, _reach(e.a)) * max(1, _reach(e.b))
     moved = -min(0, e.a.domain.lower) if isinstance(e, Divide) else 0  # of the dividend, before and after
     return max(abs(e.domain.lower), abs(e.domain.upper)) + 2 * moved
-
-
-def _escaped(piece: str) -> str:
-    for c in f"{_ESCAPE}%_":
-        piece = piece.replace(c, f"{_ESCAPE}{c}")
-    return piece

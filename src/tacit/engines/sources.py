@@ -77,12 +77,14 @@ class Source:
         """The same as a table of Arrow."""
         import pyarrow as pa
 
+        if not self.names:
+            return pa.table({"none": pa.nulls(sum(1 for _ in self.lines()), pa.int8())})
         schema, lines = pa.schema([(name, pa.string()) for name in self.names]), self.lines()
-        batches = []
+        tables = [schema.empty_table()]
         while some := list(itertools.islice(lines, _ROWS)):
-            columns = [pa.array(cells, pa.string()) for cells in zip(*some, strict=True)]
-            batches.append(pa.record_batch(columns, schema=schema))
-        return pa.Table.from_batches(batches, schema)
+            columns = [pa.array(cells, pa.string()) for cells in zip(*some, strict=True)]  # in chunks, if they are long
+            tables.append(pa.table(columns, schema=schema))
+        return pa.concat_tables(tables)
 
     @cached_property
     def types(self) -> dict[str, tuple[Any, str]]:

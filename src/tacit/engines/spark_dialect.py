@@ -5,6 +5,7 @@ Whole numbers beyond 64 bits are decimals of 38 digits, which are slow; so they 
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 
 from sqlglot import exp
@@ -63,6 +64,14 @@ class SparkDialect(Dialect):
         else:
             listed, sought = exp.Array(expressions=[constant(key) for key in keys]), a.sql
         return call("TRY_ELEMENT_AT", call("MAP_FROM_ARRAYS", listed, _array(list(values))), sought)
+
+    def like(self, e: exp.Expr, pieces: Sequence[str]) -> exp.Expr:
+        """A LIKE of several pieces would try all places of each: to go on from the first place of each is enough."""
+        first, *middle, last = pieces
+        if not middle or not (first or middle[1:] or last):  # there is one place to find
+            return super().like(e, pieces)
+        found = "".join(f"(?>.*?{re.escape(piece)})" for piece in middle)
+        return self.matches(e, f"(?s){re.escape(first)}{found}.*{re.escape(last)}")
 
     def matches(self, e: exp.Expr, pattern: str) -> exp.Expr:
         return exp.Paren(this=exp.RegexpLike(this=e, expression=constant(rf"\A(?:{pattern})\z")))

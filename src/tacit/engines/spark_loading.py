@@ -1,9 +1,10 @@
-"""Raw data as a view of Spark, and what its columns are; only tables in memory are sent there, all else is there."""
+"""Raw data as a view of Spark, and what its columns are; tables in memory and CSV are sent there, all else is there."""
 
 from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping, Sequence
+from itertools import starmap
 from typing import Any
 
 from sqlglot import exp
@@ -22,8 +23,8 @@ from .spark_session import Session
 
 Frame = Any  # of Spark in this process or of Spark Connect
 _D = SparkDialect()
-_REBASE = {"datetimeRebaseMode": "CORRECTED", "int96RebaseMode": "CORRECTED"}
-_CSV = {"header": True, "multiLine": True, "quote": '"', "escape": '"', "mode": "PERMISSIVE", "encoding": "UTF-8"}
+_REBASE = {"datetimeRebaseMode": "CORRECTED"}
+_ALIKE = ("bool", "int", "float", "double", "string", "date32", "timestamp[us")
 
 
 def frame(session: Session, data: Any, source: Source | None, schema: Schema) -> Frame:
@@ -32,12 +33,11 @@ def frame(session: Session, data: Any, source: Source | None, schema: Schema) ->
         return session.table(data.table)
     if source is None:
         return data
-    match source.kind:
+    match _way(source):
         case "parquet":
             return session.read.options(**_REBASE).parquet(_literal(source))
-        case "csv":
-            names = ", ".join(f"{_quoted(name)} STRING" for name in source.header)
-            return session.read.options(**_CSV).schema(names).csv(_literal(source))
+        case "csv":  # of lines that are not as they should be Spark would drop, or swallow, more than those
+            return session.createDataFrame(source.texts())
         case "rows":
             return session.createDataFrame(from_rows(source, schema, _D))
     return session.createDataFrame(_sent(supported(source, schema)))
@@ -60,9 +60,7 @@ def kinds(rows: Frame, source: Source | None, schema: Schema) -> Mapping[str, Ra
     there_once(schema.names, rows.columns)
     columns = {name: exp.column(name, quoted=True) for name in schema.names}
     out = {name: raw(columns[name], found[name]) for name in schema.names}
-    match source.kind if source is not None else None:
-        case "csv":
-            return {n: Raw("text", exp.Nullif(this=r.sql, expression=constant(""))) for n, r in out.items()}
+    match source and _way(source):
         case "rows":
             return {n: r if n == schema.unit else Raw("canonical", columns[n]) for n, r in out.items()}
         case "arrow":
@@ -100,13 +98,24 @@ def _row_text(values: Sequence[Typed]) -> list[exp.Expr]:
     return parts
 
 
+def _way(source: Source) -> str:
+    """How rows come to Spark, which reads a Parquet file itself if every cell there is to it what it is to Arrow."""
+    alike = source.kind != "parquet" or all(starmap(_alike, source.types.values()))
+    return source.kind if alike else "arrow"
+
+
+def _alike(kind: Any, stored: str) -> bool:
+    """Whether every cell of this type in a Parquet file is to Spark what it is to Arrow.
+
+    Of decimals, unsigned numbers and moments of 96 bits it is not where their type does not hold them, and a moment in
+    milliseconds that is far away is an error to it.
+    """
+    return str(kind).startswith(_ALIKE) and stored != "INT96"
+
+
 def _literal(source: Source) -> str:
     """A path in which nothing is a pattern."""
     return "file://" + "".join(f"\\{c}" if c in "*?[]{}\\" else c for c in str(source.path))
-
-
-def _quoted(name: str) -> str:
-    return _D.render(exp.to_identifier(name, quoted=True))
 
 
 def _sent(table: Any) -> Any:
