@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from ..ledger import Charge, Ledger
 
 _SHORT = 120
+_SHOWN = ("entry", "time", "analyst", "paid", "left", "question")
 _WORDS = ("analyst", "question")  # what gives way where a table is wider than the screen
 _HEAD = re.compile("[0-9]{1,18}:[0-9a-f]{64}")
 
@@ -75,12 +76,18 @@ def show(place: Place, as_json: Annotated[bool, typer.Option("--json", help="Wri
         say_json(told)
         return
     table = Table(title=escape(str(budget)), box=SIMPLE_HEAD, pad_edge=False)
-    for name in ("entry", "time", "analyst", "paid", "left", "question", "released"):
+    for name in _SHOWN:
         table.add_column(name, no_wrap=name not in _WORDS)
     for row in rows:
-        table.add_row(
-            *(f"{v:.6g}" if isinstance(v, float) else escape(str(v)) for name, v in row.items() if name != "key")
+        done = (
+            ""
+            if row["released"] == "yes"
+            else " (a session)"
+            if row["released"] == "session"
+            else " (not released yet)"
         )
+        cells = (f"{v:.6g}" if isinstance(v := row[name], float) else str(v) for name in _SHOWN[:-1])
+        table.add_row(*map(escape, (*cells, f"{row['question']}{done}")))
     console.print(table)
     if any(charge.parts for charge in charges):
         console.print("Parts are paid for apart: what is spent is the most that any part has paid.")
