@@ -119,7 +119,7 @@ def _pictures(releases: list[Release], picture: Path) -> Text:
     from .. import plots
 
     try:
-        page = plots.page([release.plot() for release in releases if len(release.query.keys)])
+        page = plots.page([release.plot() for release in releases if len(release.query.keys)], columns=1)
         return Text(f"\nPictures of the answers with their errors: {plots.save(page, picture)}")
     except Missing as missing:
         return Text(f"\nNo pictures: {missing}")
