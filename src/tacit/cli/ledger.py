@@ -98,11 +98,10 @@ def show(place: Place, as_json: Annotated[bool, typer.Option("--json", help="Wri
 
 def _paid(ledger: Ledger) -> dict[int, tuple[float, float]]:
     """What each charge took of the budget after those before it, where it looks, and what was left of the whole."""
-    from ..ledger.accounts import ALL, Accounts, add
+    from ..ledger.accounts import ALL, Accounts
     from ..ledger.encoding import read_loss
 
     book, parts, found = Accounts(ledger.budget), dict[int, Any](), dict[int, tuple[float, float]]()
-    sums = book.sums.setdefault(ALL, {})
     for entry in ledger.entries():
         if entry.kind not in ("charge", "step") or entry.body["loss"] is None:
             continue
@@ -110,7 +109,7 @@ def _paid(ledger: Ledger) -> dict[int, tuple[float, float]]:
         where, loss = parts.setdefault(charge, entry.body.get("parts")), read_loss(entry.body["loss"])
         (account,) = book.spent(ALL, where)
         price = float(cost(account, loss))
-        add(sums, where, ledger.budget.amounts(loss))
+        book.post(ALL, where, loss, book.price(ALL, loss))
         ((budget, spent),) = book.spent(ALL, None)
         found[charge] = found.get(charge, (0.0, 0.0))[0] + price, float(min(map(budget.remaining, spent)))
     return found

@@ -23,7 +23,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from .distance import Relation, one_relation
-from .exact import FEW_ULPS, TINY, Number, up, whole
+from .exact import FEW_ULPS, MANY_ULPS, TINY, Number, up, whole
 from .pairs import Coin, Pair, Range
 from .search import least
 
@@ -141,7 +141,7 @@ class BoundedRange(Pure):
         if gap <= 0:
             return 0.0
         half = math.expm1(-gap / 2)
-        return min(super().profile(epsilon), max(TINY, half * half / -math.expm1(-e) * FEW_ULPS))
+        return min(super().profile(epsilon), max(TINY, half * half / -math.expm1(-e) * MANY_ULPS))
 
     def pairs(self, spacing: float) -> tuple[Pair, ...]:
         return (Range(up(self.epsilon)),) if self.epsilon else super().pairs(spacing)
