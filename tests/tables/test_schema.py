@@ -14,7 +14,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tacit.core.errors import BadParameter, BadSchema
+from tacit.core.errors import BadParameter, BadQuestion, BadSchema
+from tacit.tables import build
 from tacit.tables.columns import power
 from tacit.tables.domain import BOOLEAN, TEXT, Domain, category, number
 from tacit.tables.init import describe
@@ -478,3 +479,11 @@ def test_no_page_of_a_parquet_file_is_read(tmp_path):
     assert describe(path) == before
     with pytest.raises((OSError, pa.ArrowException)):
         pa.parquet.read_table(path)
+
+
+def test_a_real_is_too_fine_to_group_by_and_it_is_said_what_helps() -> None:
+    fine = Schema.load(
+        {"table": {"name": "t", "unit": "row"}, "columns": {"x": {"type": "real", "lower": 0, "upper": 9}}}
+    )
+    with pytest.raises(BadQuestion, match="wider bins, or declare a coarser grid"):
+        build.keys(build.column(fine.scan(), "x"))

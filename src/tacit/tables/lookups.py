@@ -81,7 +81,8 @@ def keys(e: Expression, otherwise: str = "") -> tuple[int, ...]:
     found = _values(e)
     size = _size(found)
     if size > MOST_CELLS:
-        raise BadQuestion(f"{size} groups are more than {MOST_CELLS}; group by wider bins")
+        coarser = ", or declare a coarser grid of the reals" if e.domain.grid < 1 else ""
+        raise BadQuestion(f"{size} groups are more than {MOST_CELLS}; group by wider bins{coarser}")
     return tuple(sorted(found))
 
 
