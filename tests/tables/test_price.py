@@ -81,12 +81,12 @@ def test_a_mean_takes_the_middle_from_each_value() -> None:
 
 def test_the_squares_of_a_variance_are_centred_twice() -> None:
     p = plan(PEOPLE.variance("age").query, SCHEMAS)
-    assert [p.distance(m).l1 for m in p.measures] == [3, 60, 3 * 200]  # 20^2 = 400, less its half
+    assert sorted(p.distance(m).l1 for m in p.measures) == [3, 60, 3 * 200]  # 20^2 = 400, less its half
 
 
 def test_wide_squares_are_taken_of_coarse_values() -> None:
-    squares = measures(PEOPLE.variance("wide"))[2]
-    assert max(-squares.expression.domain.lower, squares.expression.domain.upper) <= 1 << 29
+    totals = [m.expression.domain for m in measures(PEOPLE.variance("wide")) if isinstance(m, Total)]
+    assert len(totals) == 2 and all(max(-d.lower, d.upper) <= 1 << 29 for d in totals)
 
 
 def test_equal_measures_are_taken_once() -> None:
@@ -143,7 +143,7 @@ def test_a_value_that_many_rows_share_is_found(name: str, q: str, rows: dict[int
         x[np.searchsorted(histogram.edges, value, side="right") - 1] += n
     law = step.mechanism.law(x)
     (y,) = [y for y in law.support(0.0) if law.mass(y) > 0.99]
-    (value,) = recipe.estimate([Noisy(np.array([y]), cells=x.size)]).tolist()
+    (value,) = recipe.estimate([Noisy(np.array([y]))]).tolist()
     assert 0 <= truth - value < recipe.coarse
     assert step.mechanism.loss().epsilon() == 6
     away = f"at most {step.mechanism.error(beta='0.05'):g} rows away from its rank"
@@ -160,13 +160,6 @@ def test_two_quantiles_are_chosen_in_the_way_that_promises_more() -> None:
     both = PEOPLE.aggregate(a=quantile("age", "0.1"), b=median("age"), c=quantile("age", "0.9"))
     (step,) = made(both, epsilon=1).steps
     assert type(step.mechanism) is Quantiles and len(step.considered) == 1
-
-
-def test_what_names_a_question_about_quantiles_never_changes() -> None:
-    """Else what was bought under an earlier version, which split cells of few values, would be bought again."""
-    for name, split in (("debt", 4), ("age", 4), ("wide", 1), ("spend", 1)):
-        ((_, recipe),) = compiled(PEOPLE.median(name).query, SCHEMAS).recipes
-        assert recipe.split == split and recipe.divided(None) == 1
 
 
 def test_histograms_are_of_moderate_size_and_cover_the_range() -> None:

@@ -22,7 +22,6 @@ from scipy import sparse
 from .. import workloads
 from ..core.errors import BadParameter
 from ..tables import codec, linear
-from ..workloads import rising
 from ..workloads.pmw import Move, Moves
 
 
@@ -41,7 +40,6 @@ def _name(kind: type) -> str:
 
 KINDS = {_name(kind): kind for kind in _kinds()}
 _NAMES = {kind: name for name, kind in KINDS.items()}
-KINDS["isotonic.Rising"] = rising.Rising  # as it was called in what was written before
 _LONG = 1 << 10  # integers that are written as an array: one by one they take a second for a million
 _INTEGER = frozenset((int,))
 _WRITTEN = "_written"  # of a move, which is written again with every state after it

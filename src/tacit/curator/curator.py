@@ -39,7 +39,7 @@ from ..tables.relation import scans
 from ..tables.table import PublicTable, Table
 from .bounds import Bounds, BoundsTerms, buy
 from .holding import Holding
-from .reading import Asked, asked, identities, known
+from .reading import Asked, asked, identity, known
 from .stream import Stream, StreamTerms
 
 if TYPE_CHECKING:
@@ -126,14 +126,13 @@ class Curator(Holding):
         """Buy an answer, once: asked again, the question is free; `fresh` buys another draw."""
         query, said = self.read(question, terms)
         made, beta, who = self._compiled(query), risk(said["beta"]), self.who(analyst)
-        keys = [self.key(name) for name in identities(made, said, self.budget)]
-        known = next(filter(None, map(self.ledger.find, keys)), None)
-        charge, priced = None if flag("fresh", fresh) else known, None
+        key = self.key(identity(made, said, self.budget))
+        charge, priced = None if flag("fresh", fresh) else self.ledger.find(key), None
         if charge is None:
             priced = self._offer(query, said, analyst, made)
             plan = codec.canonical((made.plan, [step.mechanism for step in priced.steps], priced.beta))
             charge = self.ledger.charge(
-                key=known.key if known else keys[-1],
+                key=key,
                 loss=priced.loss,
                 analyst=who,
                 parts=self.parts(query.relation),

@@ -131,9 +131,9 @@ def answer(
             f"a ledger keeps {_MOST_KEPT} numbers of one release at most, and this one may have {kept}; ask fewer"
             " queries at once, or about fewer attributes"
         )
-    named = [(each, name) for each in ([best] if fresh else wanted) for name in _names(curator, each, people, at)]
+    named = [(each, _name(curator, each, people, at)) for each in ([best] if fresh else wanted)]
     known = next((found for found in named if curator.ledger.find(found[1])), None)
-    (_, chosen, price), key = known or (best, _names(curator, best, people, at)[-1])
+    (_, chosen, price), key = known or (best, _name(curator, best, people, at))
     if (reason := chosen.refusal(workload, people, price)) is not None:
         raise BadQuestion(f"{chosen.name}: {reason}")
     if not known:
@@ -184,14 +184,11 @@ def _dear(curator: Curator, purchase: Purchase, n: int | None, who: str) -> bool
     return any(budget.price(loss, before) > price.amount for budget, spent in accounts for before in spent)
 
 
-def _names(curator: Curator, bought: Purchase, n: int | None, beta: Fraction) -> list[str]:
-    """What names a purchase: the last has n and beta as they are usually left, where the law does not read them.
-
-    By the first it was once called, with both of them always part of it.
-    """
+def _name(curator: Curator, bought: Purchase, n: int | None, beta: Fraction) -> str:
+    """What names a purchase: n and beta only where the law reads them."""
     _, method, _ = bought
-    law = n if method.reads_n else None, beta if method.reads_beta else Fraction(BETA)
-    return [curator.key(archive.dumps((*bought, *told)).decode()) for told in dict.fromkeys(((n, beta), law))]
+    law = n if method.reads_n else None, beta if method.reads_beta else None
+    return curator.key(archive.dumps((*bought, *law)).decode())
 
 
 def query(curator: Curator, workload: Workload) -> Answered:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from fractions import Fraction
 from typing import Any
 
 from ..core.budget import Budget
@@ -17,6 +16,7 @@ from ..tables.grids import parts_of
 from ..tables.measures import Compiled
 from ..tables.price import BETA, Terms, reads_beta
 from ..tables.query import Query
+from ..tables.recipe import Recipe
 from ..tables.relation import Derive, Join, PerUnit, Relation, Where, scans
 from ..tables.table import PublicTable, Table
 
@@ -122,16 +122,16 @@ def asked(
     raise BadParameter("question", type(question).__name__, "SQL, or a question made of a table, as table.count()")
 
 
-def identities(made: Compiled, said: Mapping[str, Any], budget: Budget) -> Iterator[tuple[object, ...]]:
-    """What makes a question at its terms the same as another: a cap that never binds and a delta without use do not.
+def identity(made: Compiled, said: Mapping[str, Any], budget: Budget) -> tuple[object, ...]:
+    """What makes a question at its terms the same as another: what is measured, and all that has a say in the noise.
 
-    Nor does a beta that has no say in the noise, as the errors of one draw can be told at any: then the last name has
-    the usual one.  The first is what a question at another was bought under when beta was always part of it.
+    A cap that never binds has none, nor a delta without use, nor, mostly, beta: the errors of one draw can be told at
+    any.  What is computed of the measures has some only where its error is asked for.
     """
-    plan, recipes, choices = made.question
+    plan = made.nameless
     if plan.groups is not None and plan.groups >= replace(plan, groups=None).touched:
         plan = replace(plan, groups=None)
-    told = rational("beta", said["beta"])
-    for beta in (told,) if reads_beta(budget, said) else dict.fromkeys((told, Fraction(BETA))):
-        terms = sorted((name, rational(name, value)) for name, value in {**said, "beta": beta}.items())
-        yield plan, recipes, choices, [(name, value) for name, value in terms if plan.chosen or name != "delta"]
+    idle = {*(() if plan.chosen else ("delta",)), *(() if reads_beta(budget, said) else ("beta",))}
+    terms = [(name, rational(name, said[name])) for name in sorted(said.keys() - idle)]
+    aimed = {recipe for _, recipe in made.recipes} if said.keys() & {"error", "relative"} else set[Recipe]()
+    return plan, made.choices, terms, sorted(aimed, key=codec.canonical)

@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import json
 from dataclasses import asdict
-from fractions import Fraction
 from typing import TYPE_CHECKING, Any, TypedDict
 
 from ..core.distance import ADD_REMOVE, scalar
@@ -74,17 +73,9 @@ class Stream:
         )
         self._curator = curator
         law, paid, schema = self.mechanism, rational("epsilon", epsilon), curator.table.schema.digest
-        terms = [(int(law.threshold), paid, law.count)]
-        if isinstance(threshold, float | str | Fraction):  # streams were once named as was said, and by `queries` too
-            terms.append((threshold, paid, count))
-        key, *former = (
-            codec.digest(("stream", text("name", name), kind.__name__, (*each, queries), schema))
-            for each in terms
-            for queries in (QUERIES, law.queries)
-        )
-        key = next((name for name in former if curator.ledger.find(name) is not None), key)
+        terms = int(law.threshold), paid, law.count
         self._session = curator.ledger.start(
-            key=key,
+            key=codec.digest(("stream", text("name", name), kind.__name__, terms, schema)),
             loss=self.mechanism.loss(),
             state=_written(self.mechanism.begin(SYSTEM)),
             analyst=curator.who(analyst),

@@ -157,8 +157,7 @@ class Release:
         for name, output in self.query.outputs:
             recipe = recipes.get(output.name) if isinstance(output, Released) else None
             if recipe is not None and recipe.kind in ("quantile", "top"):
-                m = self.mechanisms[recipe.parts[0]]
-                found[name] = m.error(beta=beta) / recipe.divided(_cells(m))
+                found[name] = self.mechanisms[recipe.parts[0]].error(beta=beta)
         return found
 
     @cached_property
@@ -296,14 +295,10 @@ def _array(m: Mechanism[Any, Any], values: tuple[Any, ...]) -> NDArray[Any]:
     return np.array(values, np.int64 if narrow else object)
 
 
-def _cells(m: Mechanism[Any, Any]) -> int | None:
-    return m.cells if isinstance(m, Quantiles) else None
-
-
 def _noisy(array: NDArray[Any], m: Mechanism[Any, Any], each: float) -> Noisy:
     """With what its noise keeps within; a choice has no noise, and a count by which a key was chosen a threshold."""
     if isinstance(m, Quantiles | TopK):
-        return Noisy(array, cells=_cells(m))
+        return Noisy(array)
     if isinstance(m, KeySelection):
         return Noisy(array, m.noise.error(beta=each), m.threshold)
     return Noisy(array, m.error(beta=each))

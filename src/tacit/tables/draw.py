@@ -79,8 +79,8 @@ def _all(
 
 
 def _one(m: Mechanism[Any, Any], array: NDArray[Any], source: Source) -> tuple[Any, ...]:
-    if isinstance(m, Quantiles):  # one that an earlier version sold may have each cell split
-        return tuple(m.sample_rows(np.repeat(array, (m.cells or array.shape[1]) // array.shape[1], axis=1), source))
+    if isinstance(m, Quantiles):
+        return tuple(m.sample_rows(array, source))
     if isinstance(m, TopK):
         return tuple(m.sample(row, source) for row in array)
     if isinstance(m, Laplace | Gaussian) and m.sensitivity.linf * _MOST_UNITS > _LARGEST:  # a public fact

@@ -8,7 +8,8 @@ r"""What is measured for each aggregate of a question: the closed plan, and a re
     quantile       all quantiles of one expression from one Histogram, of at most 2^12 cells
     top            a Histogram over the labels
 
-Equal measures are taken once, so a question pays for no number twice.  All is computed from public facts.
+Equal measures are taken once, so a question pays for no number twice, and in an order of their own: questions that
+need the same measures have one plan, and answer each other.  All is computed from public facts.
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ from functools import cached_property
 
 from ..core.distance import AddRemove, Distance
 from ..core.errors import BadQuestion
+from . import codec
 from .domain import Domain, number
 from .expression import Add, Column, Constant, Divide, Expression, Multiply
 from .kinds import check
@@ -51,10 +53,9 @@ class Compiled:
         return tuple(self.plan.distance(measure) for measure in measured)
 
     @cached_property
-    def question(self) -> tuple[Plan, tuple[Recipe, ...], tuple[Choice, ...]]:
-        """What makes it the same question as another: names of columns, and what is shown, do not."""
-        keys = tuple(replace(key, name="") for key in self.plan.keys)
-        return replace(self.plan, keys=keys), tuple(recipe for _, recipe in self.recipes), self.choices
+    def nameless(self) -> Plan:
+        """The plan whatever its columns are called: with the choices, all that an engine and a draw are asked."""
+        return replace(self.plan, keys=tuple(replace(key, name="") for key in self.plan.keys))
 
 
 def plan(query: Query, schemas: Mapping[str, Schema] | None = None) -> Plan:
@@ -88,6 +89,9 @@ class _Compiler:
     def compiled(self) -> Compiled:
         if not self.query.aggregates and not self.bare.chosen:
             raise BadQuestion("a question asks for at least one count, sum or the like")
+        for _, a in self.query.aggregates:
+            self._recipe(a)
+        self.measured.sort(key=_rank)  # in whatever order they are asked for, it is one plan
         recipes = tuple((name, self._recipe(a)) for name, a in self.query.aggregates)
         measures, choices = tuple(m for m, _ in self.measured), tuple(choice for _, choice in self.measured)
         bins = sum(len(m.edges) - 1 for m in measures if isinstance(m, Histogram))
@@ -123,7 +127,7 @@ class _Compiler:
             step = histogram.edges[1] - histogram.edges[0]
             place = self.aims[e].index(a.at) if a.at is not None else 0
             at = self._place(histogram, self.aims[e])
-            return Recipe("quantile", (at,), d, coarse=step, split=split(histogram), place=place)
+            return Recipe("quantile", (at,), d, coarse=step, place=place)
         _summable(a.kind, d)
         if a.kind == "sum":
             return Recipe("sum", (self._place(Total(e, self._per_unit(e))),), d)
@@ -168,13 +172,8 @@ class _Compiler:
         return Histogram(e, tuple(range(d.lower, d.upper + 2)))
 
 
-def split(histogram: Histogram) -> int:
-    """Into how many cells earlier versions split each cell of a histogram for a quantile.
-
-    Nothing is split any more; it is part of what names a question, by which what was bought is found again.
-    """
-    one_value = histogram.edges[1] - histogram.edges[0] == 1
-    return 4 if one_value and 4 * (len(histogram.edges) - 1) <= FINEST else 1
+def _rank(measured: tuple[Measure, Choice]) -> tuple[str, str]:
+    return type(measured[0]).__name__, codec.canonical(measured)
 
 
 def _summable(kind: str, d: Domain) -> None:

@@ -49,14 +49,12 @@ _ROUNDING = 2.0**-48  # of sums of a few terms, outward
 class Noisy:
     """What was released of a measure: integers with noise of at most `reach`, or the places that were chosen.
 
-    Of counts by which keys were chosen, only those from the `threshold` on are there.  `cells` are those a quantile was
-    chosen among.
+    Of counts by which keys were chosen, only those from the `threshold` on are there.
     """
 
     values: NDArray[Any]
     reach: float = 0.0
     threshold: int | None = None
-    cells: int | None = None
 
     @cached_property
     def floats(self) -> Floats:
@@ -104,7 +102,6 @@ class Recipe:
     centre: int = 0  # steps that were taken from each value
     shift: int = 0  # steps that were taken from each value in the total that serves a mean
     coarse: int = 1  # steps in a cell of a quantile
-    split: int = 1  # only part of what names a question: see `divided`
     place: int = 0  # of this quantile, or of this label, among those chosen together
 
     @property
@@ -122,10 +119,6 @@ class Recipe:
     def width(self) -> str:
         """How wide a cell of a quantile is, for a person."""
         return f"{float(self.coarse * self.domain.grid):g}{_WORDS.get(self.domain.kind, '')}"
-
-    def divided(self, cells: int | None) -> int:
-        """Into how many of the cells that a quantile was chosen among each of its histogram's was split: by now one."""
-        return max(1, (cells or 0) // -(-(self.domain.upper - self.domain.lower + 1) // self.coarse))
 
     def estimate(self, measures: Sequence[Noisy]) -> Estimate:
         """The estimate of each cell."""
@@ -178,8 +171,7 @@ class Recipe:
         return numbers(value * float(grid), *_scaled(low, high, grid), n[0] <= 0)
 
     def _chosen(self, part: Noisy) -> Estimate:
-        places = np.asarray(part.values)[:, self.place] // self.divided(part.cells)
-        steps = np.minimum(self.domain.lower + places * self.coarse, self.domain.upper)  # once an edge, maybe the last
+        steps = self.domain.lower + np.asarray(part.values)[:, self.place] * self.coarse
         if self.domain.kind == "number":
             least, most = (np.full(steps.shape, end) for end in self.ends)
             return numbers(times(steps, self.domain.grid), least, most)

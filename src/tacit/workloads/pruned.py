@@ -97,8 +97,6 @@ class Pruned(Method):
 class Leaved(Rising):
     """Cumulative counts at some cuts, between which they grow evenly; `errors` are those at the cuts."""
 
-    errors: Sums | None = None  # of a model that was kept without them `farthest` is known, at the beta of its release
-
     def __init__(self, domain: Domain, axis: int, cuts: Integers, sums: Floats, errors: Sums) -> None:
         self.domain, self.axis, self.cuts, self.sums, self.errors = domain, axis, cuts, sums, errors
 
@@ -110,7 +108,7 @@ class Leaved(Rising):
     def told(self, ranges: Ranges, beta: float) -> tuple[Floats, Floats]:
         """The answers of ranges, and what each misses by at most, from their ends alone."""
         low, high = places(ranges)
-        farthest = self.farthest if self.errors is None else self.errors.worst(beta)
+        farthest = self.errors.worst(beta)
         (first, missed), (last, also) = self._before(low, farthest), self._before(high + 1, farthest)
         return last - first, missed + also
 
