@@ -30,7 +30,7 @@ COLUMNS = {
     "word": TEXT,
     "free": number(-(1 << 40), 1 << 40, declared=False),
 }
-ROWS = Scan("t", tuple(COLUMNS.items()), 5)
+ROWS = Scan("t", 5, "", tuple(COLUMNS.items()))
 C = {name: build.column(ROWS, name) for name in COLUMNS}
 NUMBERS = ("whole", "real", "third")
 CONSTANTS = st.sampled_from([Fraction(n, d) for n in range(-9, 10) for d in (1, 2, 3, 10)])

@@ -6,9 +6,12 @@ import json
 import math
 from dataclasses import replace
 from fractions import Fraction
+from itertools import accumulate, pairwise
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from tacit.core import atoms, loss
 from tacit.core.distance import ADD_REMOVE
@@ -40,6 +43,7 @@ VALUES: list[Any] = [
     3 * Laplace(epsilon=1).loss() + KeySelection(epsilon=1, delta="1e-3").loss(),
     (None, True, 3, -(1 << 70), 0.1, 'text "\u2603\U0001f600\n', Fraction(1, 3), (), (1, True), Fraction(-2)),
     {("a", 1): Fraction(1, 2)},
+    ((1, 2), (0, 1, 2), (5, 3, 1), (3, 3, 3), (0, 2, 5), (0, 1, 2, 4), (1, 2, True), (-(1 << 70), 0, 1 << 70)),
 ]
 
 
@@ -56,6 +60,26 @@ def test_what_is_read_is_what_was_written(value: Any) -> None:
 def test_the_canonical_text_is_what_is_written(value: Any) -> None:
     for _ in range(2):  # some of it was kept
         assert codec.canonical(value) == json.dumps(codec.write(value), sort_keys=True, separators=(",", ":"))
+
+
+@given(st.lists(st.integers(-3, 3), max_size=5), st.integers(-2, 2), st.integers(0, 9))
+def test_integers_in_even_steps_are_told_by_their_ends(steps: list[int], step: int, more: int) -> None:
+    value = tuple(accumulate([*steps, *[step] * more]))
+    text = codec.canonical(value)
+    even = len(value) > 2 and len({b - a for a, b in pairwise(value)}) == 1 and value[0] != value[1]
+    assert text.startswith('{"..":' if even else "[")
+    assert codec.read(json.loads(text)) == value and json.loads(text) == codec.write(value)
+
+
+def test_a_long_schema_makes_no_long_plan() -> None:
+    columns = {f"c{i}": {"type": "category", "values": [f"value {j}" for j in range(300)]} for i in range(3)}
+    wide = Table([], {"table": {"name": "wide", "unit": "row"}, "columns": columns})
+    assert len(codec.canonical(compiled(wide.count().query).plan)) < 1000
+    scan, other = (
+        Table([], {"table": {"name": "wide", "unit": "row"}, "columns": c}).schema.scan() for c in (columns, {})
+    )
+    assert scan != other and scan.digest in codec.canonical(scan)
+    assert codec.read(codec.write(scan)) == scan
 
 
 def test_a_kept_text_is_of_its_value_alone() -> None:
@@ -91,7 +115,8 @@ def test_every_kind_has_a_name_of_its_own() -> None:
 
 @pytest.mark.parametrize(
     "written",
-    [{"is": "Popen", "args": "ls"}, {"is": "Constant"}, {"is": "Constant", "domain": None, "value": 1, "x": 2}, {}],
+    [{"is": "Popen", "args": "ls"}, {"is": "Constant"}, {"is": "Constant", "domain": None, "value": 1, "x": 2}, {}]
+    + [{"..": ends} for ends in ([0, 9, 0], [0, 10**12, 1], [0, 9, -1], [0, 9], [0, 9, "1"])],
 )
 def test_nothing_else_is_read(written: Any) -> None:
     with pytest.raises(BadParameter):

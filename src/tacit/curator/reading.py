@@ -45,7 +45,8 @@ def owned(relation: Relation, tables: Mapping[str, Table], *asked: Expression | 
     """Refuse rows or columns of other tables, or as another schema bounds them: prices are read off their domains."""
     known, told = ", ".join(tables), "as the curator has them; make the question of its tables"
     for scan in scans(relation):
-        if scan.table not in tables or tables[scan.table].schema.scan() != scan:
+        own = tables[scan.table].schema.scan() if scan.table in tables else None
+        if own is None or scan != own or scan.known != own.known:  # what is known is not compared with the rest
             raise BadQuestion(f"these are not rows of {known} {told}")
     for source, e in (*_computed(relation), *((relation, e) for e in asked)):
         for column in _columns(e):

@@ -1,7 +1,7 @@
 """Frozen values as canonical JSON, exactly: what is read equals what was written, and equal values have one text.
 
-    Fraction     {"/": "3/10"}          tuple     a list
-    a dataclass  {"is": its name, and each of its fields}
+    Fraction     {"/": "3/10"}          tuple     a list; of three or more integers in even steps {"..": [0, 99, 1]}
+    a dataclass  {"is": its name, and each of its fields that is compared}
 
 Only the kinds listed here are read, so a text can name nothing else.
 """
@@ -10,11 +10,12 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import Field, fields, is_dataclass
 from fractions import Fraction
 from functools import cache
 from json.encoder import encode_basestring_ascii
+from operator import eq
 from types import ModuleType
 from typing import Any
 
@@ -28,7 +29,8 @@ from . import domain, expression, outputs, plan, query, recipe, relation
 
 _PLAIN = frozenset((int, str))  # of which lists may be long: they stay as they are
 _INTEGER = frozenset((int,))
-_KEPT = frozenset((domain.Domain, plan.Key, relation.Scan))  # long and often written: each keeps its text
+_MOST_EVEN = 1 << 24  # integers in even steps that are read: no question has more
+_KEPT = frozenset((domain.Domain, plan.Key))  # long and often written: each keeps its text
 _TEXT = "_canonical"
 _dumps = json.JSONEncoder(sort_keys=True, separators=(",", ":"), allow_nan=False).encode
 _RELATIONS: Mapping[str, Neighbours] = {repr(r): r for r in (ADD_REMOVE, SUBSTITUTE)}
@@ -65,7 +67,10 @@ def canonical(value: Any) -> str:
     if kind is str:
         return encode_basestring_ascii(value)
     if kind is tuple or kind is list:
-        return f"[{','.join(map(str if _INTEGER.issuperset(map(type, value)) else canonical, value))}]"
+        if not _INTEGER.issuperset(map(type, value)):
+            return f"[{','.join(map(canonical, value))}]"
+        even = _even(value)
+        return f"[{','.join(map(str, value))}]" if even is None else f'{{"..":[{even[0]},{even[-1]},{even.step}]}}'
     if kind is Fraction:
         return f'{{"/":"{value.numerator}/{value.denominator}"}}'
     if kind is Loss or KINDS.get(kind.__name__) is not kind:
@@ -92,6 +97,9 @@ def write(value: object) -> Any:
         case Fraction():
             return {"/": f"{value.numerator}/{value.denominator}"}
         case tuple() | list():
+            even = _even(value) if _INTEGER.issuperset(map(type, value)) else None
+            if even is not None:
+                return {"..": [even[0], even[-1], even.step]}
             return [item if type(item) in _PLAIN else write(item) for item in value]
         case dict():
             return {"is": "dict", "items": [[write(k), write(v)] for k, v in value.items()]}
@@ -113,6 +121,8 @@ def read(written: Any) -> Any:
             return tuple([item if type(item) in _PLAIN else read(item) for item in written])
         case {"/": str(text)}:
             return Fraction(text)
+        case {"..": [int(first), int(last), int(step)]} if step and 0 <= (last - first) // step < _MOST_EVEN:
+            return tuple(range(first, last + step, step))
         case {"is": "dict", "items": items}:
             return {read(k): read(v) for k, v in items}
         case {"is": "Loss", "terms": terms, "relation": under}:
@@ -126,6 +136,15 @@ def read(written: Any) -> Any:
     return written
 
 
+def _even(integers: Sequence[int]) -> range | None:
+    """What they are, if they are three or more in even steps."""
+    if len(integers) < 3 or integers[0] == integers[1]:
+        return None
+    step = integers[1] - integers[0]
+    found = range(integers[0], integers[0] + step * len(integers), step)
+    return found if integers[-1] == found[-1] and all(map(eq, integers, found)) else None
+
+
 @cache
 def _keys(kind: type) -> list[tuple[str, str]]:
     """The keys of a value of this kind, in order, as they are written, and the field that follows each but its name."""
@@ -134,9 +153,9 @@ def _keys(kind: type) -> list[tuple[str, str]]:
 
 @cache
 def _told(kind: type) -> list[Field[Any]]:
-    """The fields that make a value: those with a fixed value are not among them."""
+    """The fields that make a value: neither those with a fixed value, nor those that are not compared."""
     own_init = not kind.__dataclass_params__.init  # type: ignore[attr-defined]
-    return [f for f in fields(kind) if f.init or own_init]
+    return [f for f in fields(kind) if f.compare and (f.init or own_init)]
 
 
 def _made(kind: type, known: Mapping[str, Any]) -> Any:

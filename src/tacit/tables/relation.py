@@ -14,7 +14,7 @@ since no operation looks across units.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Literal
 
@@ -47,11 +47,12 @@ def scans(relation: Relation) -> Iterator[Scan]:
 
 @dataclass(frozen=True)
 class Scan(Relation):
-    """A registered table, bounded."""
+    """A registered table, bounded; `digest` stands for all that is known of its columns, which may be a long text."""
 
     table: str
-    known: tuple[tuple[str, Domain], ...]
     rows: int
+    digest: str
+    known: tuple[tuple[str, Domain], ...] = field(default=(), compare=False, repr=False)
 
     @cached_property
     def columns(self) -> Mapping[str, Domain]:

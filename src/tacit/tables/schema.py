@@ -24,6 +24,7 @@ from pathlib import Path
 from typing import Any
 
 from ..core.errors import BadParameter, BadSchema
+from . import codec
 from .columns import ColumnType, Facts, facts_of, read_column, written
 from .databases import ENGINES, Database
 from .domain import WIDEST, Domain
@@ -97,7 +98,8 @@ class Schema:
 
     @cached_property
     def _scan(self) -> Scan:
-        return Scan(self.name, tuple((name, column.domain) for name, column in self.columns), self.rows)
+        known = tuple((name, column.domain) for name, column in self.columns)
+        return Scan(self.name, self.rows, codec.digest(known), known)
 
     @cached_property
     def digest(self) -> str:
