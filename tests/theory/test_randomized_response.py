@@ -63,6 +63,11 @@ def test_exact_error_by_enumeration(bits: tuple[int, ...], beta: float) -> None:
     assert rr.exact_error(beta, n, epsilon, sum(bits)) == pytest.approx(exact, rel=1e-9)
 
 
+def test_exact_error_of_many_is_nearly_that_of_a_normal_law() -> None:
+    n = 10**6
+    assert rr.exact_error(0.05, n, 1.0, n // 3) == pytest.approx(1.959964 * math.sqrt(rr.variance(1.0, n)), rel=1e-3)
+
+
 def test_bernstein_forgets_the_noise_and_hoeffding_does_not() -> None:
     assert rr.bernstein_error(0.05, 10_000, 20.0) < 0.03 * rr.hoeffding_error(0.05, 10_000, 20.0)
     assert rr.bernstein_error(0.05, 10_000, 0.1) > 0.9 * rr.hoeffding_error(0.05, 10_000, 0.1)

@@ -13,6 +13,7 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.stats import binom
 
 from ..core.errors import BadParameter
@@ -72,7 +73,8 @@ def bernstein_error(beta: float, n: int, epsilon: float, queries: int = 1) -> fl
 def exact_error(beta: float, n: int, epsilon: float, ones: int) -> float:
     """The least t with Pr[|estimated mean - mean| <= t] >= 1 - beta, when that many of the n bits are ones.
 
-    Only the flips err: the difference of two binomials with n - ones and ones trials.
+    Only the flips err: the difference of two binomials with n - ones and ones trials.  Of each, what lies beyond
+    sqrt(n ln(2/s)/2) from its mean, s = beta 2^-60 at most by Hoeffding, is left out and counts as an error.
     """
     check.probability(beta=beta)
     check.count(n=n)
@@ -80,12 +82,17 @@ def exact_error(beta: float, n: int, epsilon: float, ones: int) -> float:
     if ones > n:
         raise BadParameter("ones", ones, "at most n")
     flip = flip_probability(epsilon)
-    zeros = n - ones
-    up, down = binom.pmf(np.arange(zeros + 1), zeros, flip), binom.pmf(np.arange(ones + 1), ones, flip)
-    error = np.abs(np.arange(-ones, zeros + 1) - (zeros - ones) * flip)
+    reach = math.sqrt(n * (61 * math.log(2) - math.log(beta)) / 2)
+
+    def flips(bits: int) -> tuple[range, NDArray[np.float64]]:
+        seen = range(max(0, math.floor(bits * flip - reach)), min(bits, math.ceil(bits * flip + reach)) + 1)
+        return seen, binom.pmf(np.array(seen), bits, flip)
+
+    (added, up), (lost, down) = flips(n - ones), flips(ones)
+    error = np.abs(np.arange(added[0] - lost[-1], added[-1] - lost[0] + 1) - (n - 2 * ones) * flip)
     order = np.argsort(error)
     covered = np.cumsum(np.convolve(up, down[::-1])[order])
-    at = min(int(np.searchsorted(covered, 1 - beta)), n)
+    at = min(int(np.searchsorted(covered, 1 - beta)), error.size - 1)
     return float(error[order][at]) / (n * math.tanh(epsilon / 2))
 
 
