@@ -480,6 +480,35 @@ def test_a_stream_without_its_terms_is_refused(place, terms, told):
         c.above_threshold(10, **terms)
 
 
+def test_what_is_asked_of_a_stream_at_once_is_drawn_once(place):
+    """The other asks after this one has looked, and before it takes its step."""
+    count = "SELECT COUNT(*) FROM visits"
+    with curator(place, tacit.Budget(epsilon=200)) as c:
+        one, other = (c.numeric_sparse(10, epsilon=50, count=4) for _ in range(2))
+        read, told = one._session.read, []
+
+        def late():
+            one._session.read = read
+            told.append(other.ask(count))
+            return read()
+
+        one._session.read = late
+        assert one.ask(count) == told[0] and one.left == 3
+
+
+def test_a_share_is_of_the_size_that_the_schema_tells_now(place):
+    count = "SELECT COUNT(*) AS n FROM visits"
+    prices = []
+    for size in (100_000, 1000, 100_000):
+        schema = SCHEMA.replace("size = 500", f"size = {size}")
+        with Curator(tacit.Table(ROWS, schema), ledger=place, budget=tacit.Budget(epsilon=10)) as c:
+            told = c.ask(count, relative="0.01")
+            prices.append(told.price)
+            assert told.error()["n"] <= size / 100
+            assert c.remaining == 10 - sum(prices[:2])
+    assert prices[0] == prices[2] < prices[1]
+
+
 def test_a_stream_is_paid_once_survives_a_restart_and_ends(place):
     low, high = "SELECT COUNT(*) FROM visits WHERE age = 3", "SELECT COUNT(*) FROM visits WHERE age >= 0"
     with curator(place, tacit.Budget(epsilon=100)) as c:

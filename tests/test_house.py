@@ -5,6 +5,7 @@ import builtins
 import subprocess
 import sys
 from collections.abc import Iterator
+from importlib import metadata
 from pathlib import Path
 
 import pytest
@@ -155,7 +156,10 @@ def test_every_public_name_is_there_and_told() -> None:
         "print(*(name for name in sorted(told) if not hasattr(tacit, name)), 'none')"
     )
     assert subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True).stdout == "none\n"
+    assert not {"Any", "TYPE_CHECKING", "import_module"} & set(dir(tacit))
+    assert tacit.__version__ == metadata.version("tacit")
 
 
 def test_every_error_can_be_named_where_it_is_caught() -> None:
-    assert {name for name, kind in vars(errors).items() if isinstance(kind, type)} - {"Fraction"} <= {*tacit.__all__}
+    kinds = {kind for kind in vars(errors).values() if isinstance(kind, type) and issubclass(kind, Exception)}
+    assert {kind.__name__ for kind in kinds} <= {*tacit.__all__}

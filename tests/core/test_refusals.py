@@ -14,6 +14,27 @@ LOSS = Laplace(epsilon=1).loss()
 PAIR = np.array([1, 2])
 
 
+class Frame:
+    """Something that shows what it holds."""
+
+    def __repr__(self):
+        return "Ann, Bob"
+
+
+@pytest.mark.parametrize(
+    "given",
+    [Frame(), [Frame()], (Frame(),), {"x": Frame()}, np.array([77, 31]), [{"name": "Ann"}], [[77, 31]], {"age": [77]}],
+)
+def test_what_may_hold_data_is_told_by_its_type(given):
+    told = str(BadParameter("x", given, "something else"))
+    assert told == f"x must be something else; got {type(given).__name__}"
+
+
+@pytest.mark.parametrize("given", [3, 0.5, "text", None, [1, 2], (True,), {"a": 1}, np.float64(2), np.int8(3), Budget])
+def test_what_a_person_writes_is_shown(given):
+    assert str(BadParameter("x", given, "something else")) == f"x must be something else; got {given!r}"
+
+
 @pytest.mark.parametrize("beta", [1e-320, "1e-301", 0, 1, 1 - 1e-17])
 def test_a_probability_is_one_that_can_be_divided_by(beta):
     with pytest.raises(BadParameter, match=r"beta must be strictly .*, and at least 1e-300"):

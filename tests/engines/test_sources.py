@@ -2,6 +2,7 @@
 
 import datetime
 import decimal
+import math
 import struct
 import uuid
 
@@ -90,6 +91,21 @@ def test_objects_of_pandas_mean_what_each_of_them_means(held):
             assert read(DuckDB, data, schema) == expected
 
 
+@pytest.mark.parametrize("hostile", [None, 2.5, math.nan, math.inf, 1e300, 2**70, "x", b"x", True, pd.NA])
+@pytest.mark.parametrize("factory", [Reference, DuckDB])
+def test_one_row_does_not_change_how_pandas_reads_the_others(factory, hostile):
+    """Of whole numbers pandas makes floats where one is missing, or is none."""
+    schema = schema_of({kind: kind for kind in TYPES})
+    for as_is in (True, False):
+        found = []
+        for cells in ([1, 2, 2], [1, 2, 2, hostile]):
+            column = pd.Series(cells) if as_is else pd.Series(cells).astype("category")
+            data = pd.DataFrame({"who": range(len(cells))} | dict.fromkeys(TYPES, column))
+            found.append(read(factory, data, schema))
+        assert found[0] == {who: found[1][who] for who in "012"}
+        assert found[0]["1"][list(TYPES).index("category")] is not None
+
+
 @pytest.mark.parametrize("held", ["int", "str"])
 def test_units_that_are_objects_of_pandas_are_read_one_by_one(held):
     schema = schema_of({})
@@ -130,7 +146,6 @@ def test_a_table_of_pandas_has_the_columns_of_the_schema():
         pd.DataFrame({"who": [1], "b": [object()]}),
         pd.DataFrame([[1, 2, object()]], columns=["who", "a", "a"]),
         pd.DataFrame([[1, 2, object()]], columns=["who", "a", "A"]),
-        pd.Series([1]),
     ):
         with DuckDB() as tested, pytest.raises(BadData, match=r"'a'|'who'"):
             tested.register(Table(data, schema), KEY)

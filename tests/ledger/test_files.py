@@ -144,6 +144,13 @@ def test_a_url_is_a_path_too(path):
     assert Ledger.open(path).budget == ONE
 
 
+@pytest.mark.parametrize("budget", [1.0, "epsilon=1", {"epsilon": 1}])
+def test_what_is_no_budget_opens_nothing(path, budget):
+    with pytest.raises(BadParameter, match=r"budget must be a Budget, such as"):
+        Ledger.open(path, budget)
+    assert not path.exists()
+
+
 def test_an_empty_file_is_not_yet_a_ledger(path):
     sqlite.make(path)
     with pytest.raises(LedgerUnavailable, match="give a budget"):

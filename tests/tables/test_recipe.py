@@ -14,8 +14,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tacit.core.exact import from_above
 from tacit.mechanisms import Gaussian, Laplace
-from tacit.tables.accuracy import level
+from tacit.tables.accuracy import _quotient, level
 from tacit.tables.domain import Domain, category, number
 from tacit.tables.recipe import Noisy, Recipe, Squares
 
@@ -130,6 +131,16 @@ def test_squares_of_wide_ranges_are_coarse_and_their_interval_says_so(lower: int
     values = data.draw(st.lists(st.integers(domain.lower, domain.upper), min_size=1, max_size=4))
     told = r.estimate([Noisy(np.array([m])) for m in measured(r, values)])
     assert told.lower[0] * (1 - 1e-9) - 1e-3 <= truth(r, values) <= told.upper[0] * (1 + 1e-9) + 1e-3
+
+
+@given(st.integers(1 << 30, 1 << 34), st.lists(st.integers(0, 1 << 34), min_size=1, max_size=5))
+def test_an_offer_knows_how_far_rounded_squares_are_off(width: int, values: list[int]) -> None:
+    r = recipe("variance", number(0, width), centred=True)
+    kept = [min(value, width) for value in values]
+    told = r.estimate([Noisy(np.array([m])) for m in measured(r, kept)])
+    _, rest, text, _ = _quotient(r, [0.0, 0.0, 0.0])
+    assert abs(told.values[0] - truth(r, kept)) <= rest * (1 + 1e-9) and text.endswith(f"+ {from_above(rest)}")
+    assert rest < 2.0**-13 * width**2
 
 
 def test_quantiles_and_labels_are_values_of_the_domain() -> None:

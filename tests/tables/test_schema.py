@@ -378,6 +378,25 @@ def test_what_frames_declare_is_looked_at_and_what_their_objects_are_is_not():
     for cell in ("a", 3, 3.0):
         Table(pd.DataFrame({"x": [cell]}), facts).check()
         Table(pl.DataFrame({"x": [cell]}), facts).check()
+    coded = {"table": {"name": "t", "unit": "row"}, "columns": {"x": {"type": "category", "values": ["1", "2"]}}}
+    for library in (pd, pl):
+        Table(library.DataFrame({"x": [1, 2]}), coded).check()
+    with pytest.raises(BadSchema, match="real values"):
+        Table(pl.DataFrame({"x": [1.0, 2.0]}), coded).check()
+    Table(pd.DataFrame({"x": [1.0, None]}), coded).check()  # of which pandas makes the same
+    dated = coded | {"columns": {"x": {"type": "date"}}}
+    with pytest.raises(BadSchema, match="integer values"):
+        Table(pd.DataFrame({"x": [1.0, None]}), dated).check()
+    Table(pd.DataFrame({"x": pd.array([1, None], "Int64")}), coded).check()
+    with pytest.raises(BadSchema, match="values of no type"):
+        Table(pd.DataFrame({"x": pd.interval_range(0, 1)}), coded).check()
+
+
+@pytest.mark.parametrize("data", [pd.Series([1]), pl.Series([1]), pl.LazyFrame({"x": [1]})])
+def test_what_is_no_whole_table_is_refused(data, recwarn):
+    with pytest.raises(BadSchema, match=r"collect\(\) what is lazy"):
+        Table(data, {"table": {"name": "t", "unit": "row"}})
+    assert not recwarn.list
 
 
 @pytest.mark.parametrize("source", [3, None, b"x", [1]])

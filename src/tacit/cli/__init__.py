@@ -11,7 +11,9 @@ import typer
 from . import experiments, ledger, linear, tables, theory
 from ._say import console
 
-app = typer.Typer(no_args_is_help=True, pretty_exceptions_enable=False)
+app = typer.Typer(
+    no_args_is_help=True, pretty_exceptions_enable=False, context_settings={"help_option_names": ["-h", "--help"]}
+)
 app.add_typer(ledger.app, name="ledger")
 app.add_typer(experiments.holdout, name="holdout")
 app.add_typer(experiments.attack, name="attack")

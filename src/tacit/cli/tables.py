@@ -198,7 +198,7 @@ def bounds(
     *,
     epsilon: Annotated[str | None, typer.Option(help="The price.")] = None,
     rho: Annotated[str | None, typer.Option(help="The price, in zCDP.")] = None,
-    beta: Annotated[str, typer.Option(help="The probability with which they may be wrong.")] = "0.05",
+    beta: Annotated[str, typer.Option(help="The probability with which they may be wrong.")] = "0.01",
 ) -> None:
     """Buy bounds of a column: lines for its schema on the output, and what was paid beside it."""
     with source.curator() as curator:

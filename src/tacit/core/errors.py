@@ -23,7 +23,10 @@ TacitError
 
 from __future__ import annotations
 
+from datetime import date
 from fractions import Fraction
+from numbers import Number
+from pathlib import PurePath
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -55,14 +58,29 @@ class Malformed(TacitError, ValueError):
 
 
 class BadParameter(Malformed):
-    """A public parameter is outside its domain."""
+    """A public parameter is outside its domain.  What may hold data, such as a frame, is told by its type alone."""
 
     def __init__(self, name: str, given: object, allowed: str) -> None:
         try:
             text = str(given) if isinstance(given, Fraction) else repr(given)
         except ValueError:  # an integer too long to print
             text = f"a very large {type(given).__name__}"
+        if not (_written(given) or _several(given)):
+            text = type(given).__name__
         super().__init__(name, text if len(text) <= 80 else f"{text[:77]}...", allowed)
+
+
+def _written(given: object) -> bool:
+    """Whether it is a value that a person writes: a number, text, a date, a type, or something of tacit's own."""
+    plain = isinstance(given, Number | str | bytes | date | PurePath | type | None)
+    return plain or type(given).__module__.partition(".")[0] == __name__.partition(".")[0]
+
+
+def _several(given: object) -> bool:
+    """Whether it is a flat collection of such: rows of a table are not."""
+    if isinstance(given, dict):
+        given = [*given, *given.values()]
+    return isinstance(given, list | tuple | set | frozenset | range) and all(map(_written, given))
 
 
 class BadSchema(BadParameter):

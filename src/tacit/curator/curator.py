@@ -126,7 +126,7 @@ class Curator(Holding):
         """Buy an answer, once: asked again, the question is free; `fresh` buys another draw."""
         query, said = self.read(question, terms)
         made, beta, who = self._compiled(query), risk(said["beta"]), self.who(analyst)
-        key = self.key(identity(made, said, self.budget))
+        key = self.key(identity(made, said, self.budget, self._schemas))
         charge, priced = None if flag("fresh", fresh) else self.ledger.find(key), None
         if charge is None:
             priced = self._offer(query, said, analyst, made)
@@ -145,6 +145,9 @@ class Curator(Holding):
         else:
             release = Release.from_json(charge.release)
         return replace(release, query=query, recipes=made.recipes, beta=beta)  # as this question wants it shown
+
+    def __repr__(self) -> str:
+        return f"Curator({', '.join(self.tables)}; ledger={self.ledger.tables.place!r}, budget={self.budget})"
 
     def above_threshold(self, threshold: int, **terms: Unpack[StreamTerms]) -> Stream:
         """Open a stream that says of each count whether it reaches the threshold: say epsilon, count, queries."""

@@ -84,9 +84,9 @@ class Online:
             raise BadParameter("question", f"one in steps of {asked.grid}", "one of coefficients 0 and 1 alone")
         key = self._curator.key(archive.dumps(asked).decode())
         while True:
+            taken, kept = self._session.read()  # first: a step that another takes after this is a conflict
             if (known := self._session.find(key)) is not None:
                 return self._answer(known)
-            taken, kept = self._session.read()
             state = self._warm.pop(kept, None) or archive.loads(kept)
             truth = 0 if self.mechanism.over(state) else asked.exactly(self.data)
             after, answer = self.mechanism.step(state, (asked, truth), SYSTEM)

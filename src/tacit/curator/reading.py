@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from fractions import Fraction
 from typing import Any
 
 from ..core.budget import Budget
 from ..core.errors import BadParameter, BadQuestion
 from ..core.exact import rational
 from ..tables import codec, sql
+from ..tables.accuracy import public_size
 from ..tables.door import Question
 from ..tables.expression import Column, Expression
 from ..tables.grids import parts_of
@@ -18,6 +20,7 @@ from ..tables.price import BETA, Terms, reads_beta
 from ..tables.query import Query
 from ..tables.recipe import Recipe
 from ..tables.relation import Derive, Join, PerUnit, Relation, Where, scans
+from ..tables.schema import Schema
 from ..tables.table import PublicTable, Table
 
 Asked = str | Question | Query
@@ -27,11 +30,11 @@ TERMS = tuple(Terms.__annotations__)
 def known(tables: Sequence[Table], public: Iterable[PublicTable]) -> tuple[dict[str, Table], dict[str, PublicTable]]:
     """The tables of a curator by their names, if they are different and the private ones of one unit."""
     if not tables or not all(isinstance(table, Table) for table in tables):
-        raise BadParameter("tables", tables, "one or more of tacit.Table")
+        raise BadParameter("tables", _types(tables), "one or more of tacit.Table")
     given: object = public
     others: list[Any] = list(given) if isinstance(given, Iterable) else [given]
     if not all(isinstance(table, PublicTable) for table in others):
-        raise BadParameter("public", public, "a list of tacit.PublicTable")
+        raise BadParameter("public", _types(others), "a list of tacit.PublicTable")
     names = [*(table.schema.name for table in tables), *(table.name for table in others)]
     if len(set(names)) < len(names):
         raise BadParameter("tables", names, "of different names")
@@ -39,6 +42,11 @@ def known(tables: Sequence[Table], public: Iterable[PublicTable]) -> tuple[dict[
     if len(set(units.values())) > 1:  # a price protects one kind of them
         raise BadParameter("tables", units, 'of one unit: a column that is called the same in all, or "row" in all')
     return {table.schema.name: table for table in tables}, {table.name: table for table in others}
+
+
+def _types(given: Iterable[object]) -> str:
+    """Of what may be data, what is shown."""
+    return ", ".join(type(each).__name__ for each in given) or "none"
 
 
 def owned(relation: Relation, tables: Mapping[str, Table], *asked: Expression | None) -> None:
@@ -123,16 +131,22 @@ def asked(
     raise BadParameter("question", type(question).__name__, "SQL, or a question made of a table, as table.count()")
 
 
-def identity(made: Compiled, said: Mapping[str, Any], budget: Budget) -> tuple[object, ...]:
+def identity(
+    made: Compiled, said: Mapping[str, Any], budget: Budget, schemas: Mapping[str, Schema]
+) -> tuple[object, ...]:
     """What makes a question at its terms the same as another: what is measured, and all that has a say in the noise.
 
     A cap that never binds has none, nor a delta without use, nor, mostly, beta: the errors of one draw can be told at
-    any.  What is computed of the measures has some only where its error is asked for.
+    any.  What is computed of the measures has some only where its error is asked for, and the size of the table where
+    that is a share of it.
     """
     plan = made.nameless
     if plan.groups is not None and plan.groups >= replace(plan, groups=None).touched:
         plan = replace(plan, groups=None)
     idle = {*(() if plan.chosen else ("delta",)), *(() if reads_beta(budget, said) else ("beta",))}
+    terms: list[tuple[str, Fraction | int | None]]
     terms = [(name, rational(name, said[name])) for name in sorted(said.keys() - idle)]
+    if "relative" in said:
+        terms.append(("size", public_size(plan.relation, schemas, of_table=True)))
     aimed = {recipe for _, recipe in made.recipes} if said.keys() & {"error", "relative"} else set[Recipe]()
     return plan, made.choices, terms, sorted(aimed, key=codec.canonical)

@@ -87,9 +87,9 @@ class Stream:
         plan = self._plan(question)
         key = self._curator.key(plan)
         while True:
+            taken, state = self._session.read()  # first: a step that another takes after this is a conflict
             if (known := self._session.find(key)) is not None:
                 return _told(known)
-            taken, state = self._session.read()
             if self.mechanism.over(_read(state)):
                 raise Exhausted("this stream", f"{self.mechanism.allowed}, and its name= stays with it")
             after, answer = self.mechanism.step(_read(state), self._count(plan), SYSTEM)

@@ -16,6 +16,9 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+from numpy.typing import NDArray
+
 from ..core.errors import BadData
 from ..tables.canonical import row_text, steps, unit_text
 from ..tables.columns import ColumnType
@@ -184,6 +187,8 @@ def _column(series: Any, kind: ColumnType | None) -> Any:
     import pyarrow as pa
 
     held = getattr(series.dtype, "categories", series)
+    if kind is not None and kind.type in ("category", "text") and held.dtype.kind == "f":
+        return _whole(series.to_numpy(np.float64, na_value=np.nan))
     typed = held.dtype.kind != "O" or hasattr(held.array, "__arrow_array__")
     if typed or all(map(_text_or_missing, held)):
         try:
@@ -191,6 +196,14 @@ def _column(series: Any, kind: ColumnType | None) -> Any:
         except (pa.ArrowException, TypeError, ValueError):  # a type that Arrow lacks, text that is not Unicode
             pass
     return labelled(series, kind)
+
+
+def _whole(values: NDArray[np.float64]) -> Any:
+    """Whole numbers, of which pandas makes others where one is missing: labels or text, as they were before."""
+    import pyarrow as pa
+
+    whole = (np.abs(values) < 2.0**63) & (values == np.floor(values))
+    return pa.array(np.where(whole, values, 0).astype(np.int64), mask=~whole)
 
 
 def _read(read: Callable[[], Any]) -> Any:

@@ -58,6 +58,8 @@ class Ledger:
         """
         if dataset is not None:
             name("dataset", dataset)
+        if not isinstance(budget, Budget | None):
+            raise BadParameter("budget", budget, "a Budget, such as Budget(epsilon=1, delta=1e-9)")
         store = Store(place, create=budget is not None)
         try:
             with store.reading() as connection:
@@ -290,7 +292,7 @@ def _opening(store: Store, connection: Connection) -> Entry | None:
 
 
 def _make(store: Store, budget: Budget | None, dataset: str, only_allowed: bool) -> Entry:
-    if not isinstance(budget, Budget):
+    if budget is None:
         raise LedgerUnavailable(store.place, "it is empty; give a budget to open it")
     facts = {"format": FORMAT, "dataset": name("dataset", dataset), "budget": write_budget(budget)}
     opening = Entry.after(START, "opening", {**facts, "only_allowed": only_allowed})

@@ -3,7 +3,9 @@ r"""How accurate an answer will be, from public facts alone.
 A count or a sum is off by its noise.  A mean T / N whose total and count are off by at most e and f is off by at most
 (e + h f) / (N - f), where h is the farthest a value lies from what was taken from it: |T'/N' - T/N| =
 |(T' - T) - (N' - N) T/N| / N'.  Of the variance, likewise for the mean of squares, and 2 h times that of the mean for
-the square of the mean.  N is not public; where the table's size is, an equal share of it for each cell stands for N.
+the square of the mean; where squares are of values rounded to g, g times that of the mean more, and in any case less
+than g (h + 5 g / 4) by the rounding (see `recipe`).  N is not public; where the table's size is, an equal share of it
+for each cell stands for N.
 """
 
 from __future__ import annotations
@@ -13,7 +15,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
-from ..core.exact import Number, up
+from ..core.exact import Number, from_above, up
 from ..mechanisms import Gaussian, IndependentQuantiles, KeySelection, Laplace, Quantiles
 from .calibration import Step
 from .outputs import Released, released
@@ -76,8 +78,8 @@ def accuracies(
         elif parts := sorted(released(output) & recipes.keys()):
             found.append(Accuracy(name, None, f"follows from {', '.join(parts)}", "interval arithmetic"))
         elif plan.chosen and released(output):
-            most = steps[-1].mechanism.error(beta=beta)
-            found.append(Accuracy(name, None, f"a key of more than {most:g} units is there", "P[n + Z < threshold]"))
+            text = f"a key of more than {from_above(steps[-1].mechanism.error(beta=beta))} units is there"
+            found.append(Accuracy(name, None, text, "P[n + Z < threshold]"))
         else:
             found.append(Accuracy(name, 0.0, "exact"))
     return tuple(found)
@@ -96,24 +98,24 @@ def accuracy(name: str, r: Recipe, steps: Sequence[Step], beta: Fraction, count:
     match r.kind:
         case "count" | "units" | "sum":
             error, m = up(Fraction(errors[0]) * r.own), steps[r.parts[0]].mechanism
-            text = f"+-{error:g}"
+            text = f"+-{from_above(error)}"
             if isinstance(m, KeySelection):
-                text += f" where it is above {m.threshold + error:g}, else from 1 up"
+                text += f" where it is above {from_above(m.threshold + error)}, else from 1 up"
             return Accuracy(name, error, text, theorem)
         case "quantile":
-            text = f"at most {errors[0]:g} rows away from its rank"
+            text = f"at most {from_above(errors[0])} rows away from its rank"
             text += f", told in steps of {r.width}" if r.coarse > 1 else ""
             return Accuracy(name, errors[0], text, theorem)
         case "top":
-            text = f"within {errors[0]:g} rows of its place"
+            text = f"within {from_above(errors[0])} rows of its place"
             return Accuracy(name, errors[0], text, "the exponential mechanism, pick by pick (Durfee and Rogers 2019)")
-    top, text, bound = _quotient(r, errors)
+    top, rest, text, bound = _quotient(r, errors)
     if count is None:
         return Accuracy(name, None, text, "(e + h f) / (N - f), from the errors e of the total and f of the count")
     few = count - errors[0]
-    error = min(top / few, bound) if few > 0 else bound
+    error = min(top / few + rest, bound) if few > 0 else bound
     error = math.sqrt(error) if r.kind == "deviation" else error
-    about = f"+-{error:g} where there are about {count:g} rows"
+    about = f"+-{from_above(error)} where there are about {count:g} rows"
     return Accuracy(name, error, about, "(e + h f) / (N - f), from the errors e of the total and f of the count")
 
 
@@ -123,17 +125,19 @@ def noise_error(step: Step, beta: Number) -> float:
     return (m.noise if isinstance(m, KeySelection) else m).error(beta=beta)
 
 
-def _quotient(r: Recipe, errors: Sequence[float]) -> tuple[float, str, float]:
-    """What is divided by N - f, how that is said, and the most that it can be."""
+def _quotient(r: Recipe, errors: Sequence[float]) -> tuple[float, float, str, float]:
+    """What is divided by N - f, what is added to that, how both are said, and the most that they can be."""
     d, grid = r.domain, float(r.domain.grid)
     far = reach(d.lower - r.shift, d.upper - r.shift)
     mean = errors[1] + far * errors[0]
     wide = (d.upper - d.lower) * grid
     if r.kind == "mean":
-        return mean * grid, f"+-{mean * grid:g} / (count - {errors[0]:g})", wide
+        return mean * grid, 0.0, f"+-{from_above(mean * grid)} / (count - {from_above(errors[0])})", wide
     s = Squares.of(d, r.centre)
     square = (errors[2] + (s.largest - s.middle) * errors[0]) * s.coarse**2
     half = reach(d.lower - r.centre, d.upper - r.centre)
-    top = (square + 2 * half * mean) * grid**2
-    said = f"{top:g} / (count - {errors[0]:g})"
-    return top, f"+-sqrt({said})" if r.kind == "deviation" else f"+-{said}", wide**2 / 4
+    coarse = s.coarse if s.coarse > 1 else 0
+    top = (square + (2 * half + coarse) * mean) * grid**2
+    rest = coarse * (half + 1.25 * coarse) * grid**2
+    said = f"{from_above(top)} / (count - {from_above(errors[0])})" + (f" + {from_above(rest)}" if rest else "")
+    return top, rest, f"+-sqrt({said})" if r.kind == "deviation" else f"+-{said}", wide**2 / 4

@@ -70,7 +70,8 @@ def steps(compiled: Compiled, currency: Currency, amount: Fraction, delta: Fract
             made = _noise(currency, each, moves)
         if not made:
             raise Refused(
-                "no noise can be drawn at so small a price, or at one so large; ask for another, or narrower bounds"
+                "no noise can be drawn at so small a price for values of so many steps, or at one so large; ask for"
+                " another, or ROUND the values, or declare a coarser grid"
             )
         found.append(Step(measure, tuple(made), beta))
     return found

@@ -31,8 +31,8 @@ def checked(domain: Domain) -> Domain:
     if day and not DAYS[0] * day <= domain.lower <= domain.upper < (DAYS[1] + 1) * day:
         raise BadQuestion("dates may leave the years 1 to 9999 here; declare narrower bounds of the dates")
     if not -WIDEST <= domain.lower <= domain.upper <= WIDEST:
-        coarser = "" if domain.grid >= 1 else ", or a coarser grid of the reals in it"
-        raise BadQuestion(f"values may leave 64 bits here; {NARROWER}{coarser}")
+        finer = "ROUND the reals in it, or declare a coarser grid for them"
+        raise BadQuestion(f"values may leave 64 bits here; {NARROWER if domain.grid >= 1 else finer}")
     if max(domain.grid.numerator, domain.grid.denominator).bit_length() > 256:
         raise BadQuestion("a number here is too large or too fine; use one of moderate size")
     return domain

@@ -59,6 +59,8 @@ _DTYPES: dict[str, Type | None] = {  # how the names of types begin in pandas an
     "date": "date",
     **dict.fromkeys(("timedelta", "duration", "time", "complex", "period", "interval"), None),
     **dict.fromkeys(("list", "array", "struct", "binary"), None),
+    "float": "real",
+    **dict.fromkeys(("int", "uint"), "integer"),  # after intervals
 }
 _FIRST_LINE = "# The names below are the first line of the file: if that is no header, do not use them.\n"
 _MARKS = {";": "semicolons", "\t": "tabs", "|": "bars"}
@@ -136,6 +138,8 @@ def _dtype(kind: Any) -> Type | None:
     """The type of a column of pandas or Polars, as far as it is declared; objects may be anything, so text too."""
     if arrow := getattr(kind, "pyarrow_dtype", None):
         return _type(arrow)
+    if getattr(kind, "kind", "") == "f" and type(kind).__module__.startswith("numpy"):  # in pandas
+        return "integer"  # of whole numbers, if one of them is missing: what it may mean must not depend on that
     name = str(kind).lower()
     return next((told for beginning, told in _DTYPES.items() if name.startswith(beginning)), "text")
 

@@ -42,7 +42,7 @@ _RAREST = Fraction(1, 10**300)  # so that floats hold some multiples of its inve
 _ADDITIVE = ("count", "units", "sum")
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Offer:
     """A question, what it costs and how accurate the answer will be: a promise from public facts."""
 
@@ -69,6 +69,9 @@ class Offer:
             tried = ", ".join(f"{name} {error:g}" for name, error in step.considered)
             lines.append(f"{what}: {step.mechanism}  (predicted error: {tried})")
         return "\n".join((*lines, *(f"{a.name}: {a}" + (f"  [{a.theorem}]" if a.theorem else "") for a in self.errors)))
+
+    def __repr__(self) -> str:
+        return f"<Offer: {self}>"
 
     def __str__(self) -> str:
         accuracy = "; ".join(f"{a.name} {a}" for a in self.errors if a.theorem)

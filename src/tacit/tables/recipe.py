@@ -19,8 +19,9 @@ log-concave, as Laplace's and Gauss's are.  If n >= T, it fails only if |Z| > r.
 P[Z > r] / P[Z >= -a] <= 2 P[Z > r] if a <= r, and 1 - P[|Z| <= r] / P[Z >= -a] if not, both at most P[|Z| > r].  If
 n < T, it fails only if y > T + r, and P[Z > T - n + r | Z >= T - n] <= P[Z > r | Z >= 0] <= P[|Z| > r].
 
-Squares are taken of values rounded down to multiples of g steps, so coarse that a square is below 2^30:
-by Minkowski's inequality the root of their mean is off by less than g.
+Squares are taken of values rounded down to multiples of g steps, so coarse that a square is below 2^30.  If x is
+g (y + u), 0 <= u < 1, then x^2 - g^2 y^2 - g x = g^2 (y (2 u - 1) - u (1 - u)): the mean of x^2 is g^2 E y^2 + g E x,
+but for at most g^2 (E |y| + 1/4), and E |y| <= sqrt(E y^2).
 """
 
 from __future__ import annotations
@@ -154,13 +155,15 @@ class Recipe:
         first = [np.clip(end + moved, *near) for end in _ratio(total.interval(), n)]
         second = [np.clip(end + s.middle, 0, s.largest) for end in _ratio(squares.interval(), n)]
         if s.coarse > 1:
-            low, high = (np.sqrt(end) * s.coarse for end in second)
-            second = [np.maximum(low - s.coarse, 0) ** 2, (high + s.coarse) ** 2]
+            off = s.coarse**2 * (np.sqrt(second[1]) + 0.25)
+            low, high = (s.coarse**2 * square + s.coarse * mean for square, mean in zip(second, first, strict=True))
+            second = [np.maximum(low - off, 0), high + off]
         nearest = np.where((first[0] <= 0) & (first[1] >= 0), 0, np.minimum(np.abs(first[0]), np.abs(first[1])))
         farthest = np.maximum(np.abs(first[0]), np.abs(first[1]))
         low, high = _outward(second[0] - farthest**2, second[1] - nearest**2, farthest**2 + second[1])
         mean = np.clip(total.floats / _positive(count) + moved, *near)
         value = np.clip(squares.floats / _positive(count) + s.middle, 0, s.largest) * s.coarse**2 - mean**2
+        value += s.coarse * mean if s.coarse > 1 else 0
         value = np.where(count.floats > 0, value, np.nan)
         widest = Fraction(self.domain.upper - self.domain.lower) ** 2 / 4
         low, high = (np.clip(end, 0, up(widest)) for end in _within(low, high, value, 0.0, up(widest)))

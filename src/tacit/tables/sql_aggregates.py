@@ -84,9 +84,10 @@ class Aggregates:
 
     def _simple(self, node: exp.Expr, kept: Expression | None) -> Wanted:
         """An aggregate of one argument and no parameter."""
-        written = self.text.word(node)
-        if written in ("VAR_SAMP", "STDDEV_SAMP"):  # the parser takes VAR_SAMP for VARIANCE
-            raise self.text.bad(node, f"variances are of the population: use {written.removesuffix('SAMP')}POP")
+        written = self.text.word(node).strip('"`')
+        if written.endswith("_SAMP") or written == "STDEV":  # which the parser takes for VARIANCE and STDDEV
+            of_all = "VAR_POP" if written.startswith("VAR") else "STDDEV_POP"
+            raise self.text.bad(node, f"variances are of the population: use {of_all}")
         if type(node) in SIMPLE and node.this is not None:
             only(self.text, node, "this")
             return SIMPLE[type(node)](self._of(node.this, kept))

@@ -157,7 +157,7 @@ class From:
             raise self.text.bad(join, f"{how} JOIN is not supported; name the columns: JOIN ... ON, or USING")
         only(self.text, join, "this", "on", "using", "side", "kind")
         side, kind = (str(join.args.get(name) or "").upper() for name in ("side", "kind"))
-        if kind not in ("", "INNER", "OUTER") or side not in ("", "LEFT"):
+        if side not in ("", "LEFT") or kind not in (("", "OUTER") if side else ("", "INNER")):
             raise self.text.bad(join, f"{side or kind} JOIN is not supported; use JOIN, or LEFT JOIN of a public table")
         if isinstance(join.this, exp.Table) and join.this.name.casefold() not in self.known:
             for name, public in self.public.items():

@@ -31,7 +31,9 @@ def handle(data: Any, engine: str | None = None) -> Any:
         return Database.named(data, engine)
     if isinstance(data, str | os.PathLike):
         return regular("data", data, TABLES)
-    library = type(data).__module__.partition(".")[0]
+    library, kind = type(data).__module__.partition(".")[0], type(data).__name__
+    if library in LIBRARIES and kind in ("LazyFrame", "Series"):
+        raise BadSchema("data", kind, "a whole table: collect() what is lazy, and name a single column by to_frame()")
     if isinstance(data, list | Database) or library in LIBRARIES:
         return data
     allowed = "a path, the address of a table, a table of pyarrow, pandas, polars or Spark, or a list of dictionaries"

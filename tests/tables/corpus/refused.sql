@@ -100,6 +100,15 @@ SELECT VAR_SAMP(age) FROM people
 SELECT STDDEV_SAMP(age) FROM people
 --! 1:8 variances are of the population: use STDDEV_POP
 
+SELECT VARIANCE_SAMP(age) FROM people
+--! 1:8 variances are of the population: use VAR_POP
+
+SELECT "stddev_samp"(age) FROM people
+--! 1:8 variances are of the population: use STDDEV_POP
+
+SELECT STDEV(age) FROM people
+--! 1:8 variances are of the population: use STDDEV_POP
+
 SELECT ANY_VALUE(age) FROM people
 --! 1:8 ANY_VALUE is not on the list of aggregates
 
@@ -384,6 +393,9 @@ SELECT COUNT(*) FROM people, visits
 
 SELECT COUNT(*) FROM people CROSS JOIN visits
 --! 1:40 CROSS JOIN is not supported; use JOIN, or LEFT JOIN of a public table
+
+SELECT COUNT(*) FROM people OUTER JOIN regions ON people.region = regions.region
+--! 1:40 OUTER JOIN is not supported; use JOIN, or LEFT JOIN of a public table
 
 SELECT COUNT(*) FROM people NATURAL JOIN visits
 --! 1:42 NATURAL JOIN is not supported; name the columns: JOIN ... ON, or USING
