@@ -138,6 +138,13 @@ def test_what_is_stored_is_the_same_to_the_byte_and_can_be_read() -> None:
     assert again.columns["q"].tolist() == [5, 77, 100]
 
 
+def test_what_is_chosen_is_exported_without_an_interval() -> None:
+    """It would be the whole public range, which says nothing; how many rows it is away is in the sentence."""
+    release = ask(PEOPLE.aggregate(m=median("age"), n=count()).select(m=lambda q: q["m"], n=lambda q: q["n"]))
+    assert release.to_arrow().column_names == ["m", "n", "n_lower", "n_upper"]
+    assert release.to_csv().splitlines()[0] == "m,n,n_lower,n_upper"
+
+
 def test_a_release_says_how_far_a_quantile_is_from_its_rank() -> None:
     """And in what steps, where its cells have several values."""
     found = ask(PEOPLE.median("age"), epsilon=1)

@@ -28,11 +28,11 @@ _IN_FULL = 1e21  # numbers below it are written without an exponent
 
 
 def _with_ends(release: Release) -> Iterator[tuple[str, Estimate, list[Any]]]:
-    """Each column, and beside those that are not exact the ends of their intervals."""
-    taken = set(release.names)
+    """Each column, and beside those with noise the ends of their intervals: of what is chosen there is only a rank."""
+    taken, noisy = set(release.names), release.noisy_names - release.ranks().keys()
     for name, c in release.columns.items():
         yield name, c, c.tolist()
-        if c.kind in ("integer", "real") and name in release.noisy_names:
+        if c.kind in ("integer", "real") and name in noisy:
             for side, end in (("lower", c.lower), ("upper", c.upper)):
                 title = f"{name}_{side}"
                 while title in taken:
