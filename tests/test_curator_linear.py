@@ -46,6 +46,11 @@ def test_the_domain_of_a_table_counts_what_the_table_holds(place):
             c.table.domain()
 
 
+def test_a_derived_column_has_the_values_of_its_expression():
+    rows = tacit.Table(ROWS, SCHEMA).derive(band=lambda rows: tacit.case((rows.age < 18, 0), otherwise=65))
+    assert rows.domain("year", "band").attributes[1] == ("band", (0, 65))
+
+
 @pytest.mark.parametrize("problem", [ZeroDivisionError(), BadParameter("scores", "some", "smaller")])
 def test_a_fit_that_fails_is_told_once_and_never_drawn_again(place, monkeypatch, problem):
     """Each draw under one charge would be another look."""

@@ -78,6 +78,7 @@ def both(key: str, rows: str = "people", **terms: Any) -> tuple[Release, Release
         ("MONTH(day)", "people WHERE day >= '2024-02-01'"),
         ("region", "(SELECT region, age FROM people WHERE region <> 'east')"),
         ("k", "(SELECT COALESCE(region, 'none') AS k FROM people)"),
+        ("k", "(SELECT CASE WHEN age < 5 THEN 0 ELSE 9 END AS k FROM people)"),
         ("r", "(SELECT id, COUNT(*) AS r FROM people GROUP BY id)"),
     ],
 )

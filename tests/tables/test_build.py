@@ -272,6 +272,11 @@ def test_cells_are_what_can_occur_and_no_more() -> None:
     assert len(build.keys(months)) == 12
     sparse = build.case([(C["flag"], build.constant(1000))], build.constant(5))
     assert build.keys(sparse) == (5, 1000)
+    assert (
+        build.keys(build.add(sparse, build.constant(1)))
+        == build.keys(build.add(build.constant(1), sparse))
+        == (6, 1001)
+    )
     assert build.keys(build.clamp(C["free"], 0, 3)) == (0, 1, 2, 3)
     assert build.keys(C["flag"]) == (0, 1)
 

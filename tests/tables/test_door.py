@@ -488,6 +488,48 @@ def test_both_doors_mean_the_same(question, text):
     assert parse(text, {"people": people}).query == question.query
 
 
+BANDS = case((people.age < 18, 0), (people.age < 65, 18), otherwise=65)
+BANDED = "SELECT *, CASE WHEN age < 18 THEN 0 WHEN age < 65 THEN 18 ELSE 65 END AS band FROM people"
+YEARS = people.joined.trunc("year")
+
+
+@pytest.mark.parametrize(
+    ("rows", "key", "direct"),
+    [
+        (people.derive(key=YEARS), "key", YEARS),
+        (people.derive(key=BANDS), "key", BANDS),
+        (people.derive(key=BANDS).where(people.age > 3), "key", BANDS),
+        (people.derive(band=BANDS).derive(key=lambda rows: rows.band + 1), "key", BANDS + 1),
+        (people.derive(band=BANDS), lambda rows: -rows.band, -BANDS),
+        (people.derive(key=BANDS).derive(member=True), "key", BANDS),
+        (people.derive(key=BANDS).join(table("visits")), "key", BANDS),
+        (people.derive(key=BANDS).per_unit("key", n=ask.count()), "key", BANDS),
+        (people.derive(band=BANDS).per_unit(key=ask.max_("band")), "key", BANDS),
+        (people.derive(age=BANDS), "age", BANDS),
+    ],
+)
+def test_grouped_by_a_derived_column_a_question_has_the_groups_of_its_expression(rows, key, direct):
+    (found,), (expected,) = (q.count().query.keys for q in (rows.group_by(key=key), people.group_by(key=direct)))
+    assert found.values == expected.values and len(expected.values) in (3, 11)
+
+
+def test_groups_by_a_derived_column_are_the_same_through_both_doors():
+    asked = people.derive(band=BANDS).group_by("band").count()
+    for text in (
+        f"WITH b AS ({BANDED}) SELECT band, COUNT(*) FROM b GROUP BY band",
+        f"SELECT band, COUNT(*) FROM ({BANDED}) AS b GROUP BY 1",
+    ):
+        assert parse(text, {"people": people}).query == asked.query
+
+
+def test_a_column_that_is_derived_over_and_over_is_looked_at_once():
+    rows = people.derive(key=BANDS)
+    for _ in range(50):  # written out, 2^50 operations
+        rows = rows.derive(key=lambda rows: case((rows.member, rows.key), otherwise=rows.key.clamp(0, 70)))
+    (key,) = rows.group_by("key").count().query.keys
+    assert len(key.values) <= 71
+
+
 def test_many_conditions_on_what_is_released_are_not_deep():
     start = "SELECT COUNT(*) AS n FROM people HAVING "
     assert parse(start + " AND ".join(f"n > {i}" for i in range(500)), {"people": people}).query.having is not None

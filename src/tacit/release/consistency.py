@@ -53,7 +53,7 @@ def _check_keys(query: Query) -> None:
         if not surely(key.expression, known):
             remedy = f"group by COALESCE({key.name}, ...), or ask both WHERE {key.name} IS NOT NULL"
             raise BadParameter("groups", key.name, f"by keys that no row can be without: {remedy}")
-        if not set(build.keys(key.expression)) <= set(key.values or ()):
+        if not set(build.keys(key.expression, query.relation)) <= set(key.values or ()):
             raise BadParameter("groups", key.name, "by all values that the key can have")
 
 

@@ -48,7 +48,7 @@ def aggregate(
             if rank is None or not 0 <= rank <= 1:
                 raise BadQuestion("the rank of a quantile is from 0 to 1; the median is at 0.5")
         case "top":
-            size = len(build.keys(expression, _COUNTED if domain.kind == "text" else ""))
+            size = len(build.keys(expression, otherwise=_COUNTED if domain.kind == "text" else ""))
             if not 1 <= place <= k <= min(size, MOST_PLACES):
                 raise BadQuestion(f"of {size} values there are 1 to {min(size, MOST_PLACES)} most common ones")
     if kind not in ("count", "units") and not domain.declared:

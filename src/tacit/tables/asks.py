@@ -12,8 +12,8 @@ from ..core.errors import BadQuestion
 from ..core.exact import Number, rational, several, whole
 from . import build
 from .aggregates import Of, Wanted, count, max_, mean, median, min_, mode, quantile, stddev, sum_, top, units, variance
+from .cells import MOST_CELLS
 from .expression import Expression
-from .lookups import MOST_CELLS
 from .terms import Term
 
 if TYPE_CHECKING:

@@ -1,7 +1,8 @@
 """The constructors of expressions, which both doors use: each checks kinds and states the public domain of its result.
 
 They raise `BadQuestion`, from public facts alone.  Numbers are in `arithmetic`, conditions in `logic`, the calendar
-and casts in `dates`, public tables and cells in `lookups`; here are columns, folds, joins, and the size of a question.
+and casts in `dates`, public tables in `lookups`, the values of keys in `cells`; here are columns, folds, joins, and the
+size of a question.
 """
 
 from __future__ import annotations
@@ -26,12 +27,13 @@ from .arithmetic import (
     round_to,
     subtract,
 )
+from .cells import keys
 from .dates import cast, date_part, date_trunc
 from .expression import Column, Expression
 from .extent import extents
 from .grids import NARROWER, checked, constant, parts_of
 from .logic import and_, between, case, coalesce, compare, is_in, is_missing, like, not_, or_
-from .lookups import keys, lookup
+from .lookups import lookup
 from .names import offered
 from .relation import Derive, Fold, Join, Relation, scans
 from .relation import fold as unchecked_fold

@@ -17,13 +17,13 @@ from ..core.exact import flag, whole
 from . import build
 from .aggregates import Of, Wanted
 from .asks import Asks
+from .cells import MOST_CELLS
 from .columns import written
 from .expression import Expression
 from .figures import Figure, Given, shown
 from .grids import Literal as Plain
 from .grids import absent
 from .kinds import check
-from .lookups import MOST_CELLS
 from .outputs import Logic, Output, Released
 from .plan import Key
 from .query import Aggregate, Query
@@ -172,7 +172,8 @@ class Question(Asks):
         """Grouped by one more key."""
         e = self.rows.expression(of)
         chosen = flag("private", private) and (e.domain.kind == "text" or not e.domain.declared)
-        return replace(self, keys=(*self.keys, Key(_name(name), e, None if chosen else build.keys(e, _CHOSEN))))
+        values = None if chosen else build.keys(e, self.rows.relation, _CHOSEN)
+        return replace(self, keys=(*self.keys, Key(_name(name), e, values)))
 
     def __getitem__(self, name: str) -> Figure:
         known, given = {**self._released, **dict(self.outputs or ())}, str(name)

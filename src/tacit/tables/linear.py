@@ -43,7 +43,7 @@ def domain(rows: Door, names: tuple[str, ...]) -> TableDomain:
         known = ", ".join(sorted(rows.relation.columns))
         raise BadParameter("columns", "none", f"one or more of {known}, each with public values, as domain('region')")
     columns = [(name, build.column(rows.relation, name)) for name in names]
-    keys = tuple(Key(name, e, build.keys(e)) for name, e in columns)
+    keys = tuple(Key(name, e, build.keys(e, rows.relation)) for name, e in columns)
     there = Where(rows.relation, build.and_(*(build.not_(build.is_missing(e)) for _, e in columns)))
     return TableDomain(tuple((key.name, tuple(key.labels())) for key in keys), relation=there, keys=keys)
 

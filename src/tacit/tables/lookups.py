@@ -1,4 +1,4 @@
-"""Public tables of key and value, and the values that an expression can take."""
+"""Public tables of key and value."""
 
 from __future__ import annotations
 
@@ -8,10 +8,8 @@ from typing import Any
 
 from ..core.errors import BadQuestion
 from .domain import Domain, Kind, category
-from .expression import Add, Case, Constant, Expression, Lookup, Multiply, meaning
+from .expression import Expression, Lookup, meaning
 from .grids import LONGEST_TABLE, Literal, alike, constant, folded, union
-
-MOST_CELLS = 1_000_000
 
 
 def lookup(a: Expression, table: Mapping[Any, Literal]) -> Expression:
@@ -70,42 +68,3 @@ def _step(key: Literal, domain: Domain) -> int | str | None:
     c = constant(key)
     steps = int(c.value or 0) * c.domain.grid / domain.grid
     return int(steps) if steps.denominator == 1 and domain.lower <= steps <= domain.upper else None
-
-
-def keys(e: Expression, otherwise: str = "") -> tuple[int, ...]:
-    """The steps that e can take, as the public cells of a question; `otherwise` is what to do if there are none."""
-    if e.domain.kind == "text":
-        raise BadQuestion(f"the values of text are not public; list them in the schema{otherwise}")
-    if not e.domain.declared:
-        raise BadQuestion(f"there are no declared bounds; declare them, or bin the values{otherwise}")
-    found = _values(e)
-    size = _size(found)
-    if size > MOST_CELLS:
-        coarser = ", or declare a coarser grid of the reals" if e.domain.grid < 1 else ""
-        raise BadQuestion(f"{size} groups are more than {MOST_CELLS}; group by wider bins{coarser}")
-    return tuple(sorted(found))
-
-
-def _values(e: Expression) -> set[int] | range:
-    """A public set that holds all values of e but for missing: its range, or what its last operations leave of it."""
-    every = range(e.domain.lower, e.domain.upper + 1)
-    match e:
-        case Constant(value=value):
-            return {value} if isinstance(value, int) else set()
-        case Lookup():
-            return set(e.values)
-        case Case():
-            parts, change = [_values(e.then), _values(e.otherwise)], (1, 0)
-        case Multiply(a=a, b=Constant(value=int(factor))):
-            parts, change = [_values(a)], (factor, 0)
-        case Add(a=a, b=Constant(value=int(term))):
-            parts, change = [_values(a)], (1, term)
-        case _:
-            return every
-    if sum(map(_size, parts)) >= min(max(_size(every), 1000), MOST_CELLS):  # no fewer than all, or too many to list
-        return every
-    return {y for part in parts for x in part if (y := x * change[0] + change[1]) in every}
-
-
-def _size(values: set[int] | range) -> int:
-    return values.stop - values.start if isinstance(values, range) else len(values)  # len() of a range is limited

@@ -28,10 +28,10 @@ from sqlglot.errors import SqlglotError
 
 from ..core.errors import BadQuestion
 from . import build
+from .cells import MOST_CELLS
 from .columns import written
 from .expression import Column, Expression
 from .kinds import Kind, Kinds, of_aggregate, of_domain
-from .lookups import MOST_CELLS
 from .outputs import Output, Released, moderate
 from .plan import Key
 from .query import Aggregate, Query
@@ -133,7 +133,7 @@ class _Question:
         alias = next((item.alias for item in self.select.expressions if item.alias and self._value(item.this) == e), "")
         name = alias or (e.name if isinstance(e, Column) else node.name if isinstance(node, exp.Column) else "")
         try:
-            values = None if e.domain.kind == "text" else build.keys(e)
+            values = None if e.domain.kind == "text" else build.keys(e, self.scope.relation)
         except BadQuestion as error:
             raise self.text.bad(node, error.reason) from None
         self.keys.append(Key(self._free(node, name or f"key_{len(self.keys) + 1}"), e, values))

@@ -294,7 +294,7 @@ class World:
             e = build.date_part("month", e)
         if (e.domain.size or 1 << 40) > 10_000:
             raise BadQuestion("too many cells to be tested with")
-        values = build.keys(e)
+        values = build.keys(e, x)
         return Key(f"key{i}", e, tuple(self.r.sample(values, min(len(values), 60))) if self.likely(0.2) else values)
 
     def measure(self, x: Relation) -> Measure:
