@@ -281,6 +281,49 @@ def test_cells_are_what_can_occur_and_no_more() -> None:
     assert build.keys(C["flag"]) == (0, 1)
 
 
+DAYS = Column(Domain("date", 18701, 18767), "day")  # from 2021-03-15 to 2021-05-20
+HOURS = Column(Domain("timestamp", 18701 * 86400 + 8 * 3600, 18701 * 86400 + 11 * 3600 - 1), "moment")  # 8 to 11
+
+
+@pytest.mark.parametrize(
+    ("e", "first", "last", "size"),
+    [
+        (build.date_trunc("month", DAYS), "2021-03-01", "2021-05-01", 3),
+        (build.date_trunc("quarter", DAYS), "2021-01-01", "2021-04-01", 2),
+        (build.date_trunc("year", DAYS), "2021-01-01", "2021-01-01", 1),
+        (build.date_trunc("week", DAYS), "2021-03-15", "2021-05-17", 10),
+        (build.date_trunc("day", HOURS), "2021-03-15", "2021-03-15", 1),
+        (build.date_trunc("hour", HOURS), "2021-03-15 08:00:00", "2021-03-15 10:00:00", 3),
+        (build.date_trunc("month", HOURS), "2021-03-01", "2021-03-01", 1),
+        (build.date_part("month", DAYS), "3", "5", 3),
+        (build.date_part("quarter", DAYS), "1", "2", 2),
+        (build.date_part("day", DAYS), "1", "31", 31),
+        (build.date_part("day", HOURS), "15", "15", 1),
+        (build.date_part("weekday", DAYS), "1", "7", 7),
+        (build.date_part("weekday", HOURS), "1", "1", 1),
+        (build.date_part("dayofyear", DAYS), "74", "140", 67),
+        (build.date_part("hour", HOURS), "8", "10", 3),
+        (build.date_part("minute", HOURS), "0", "59", 60),
+    ],
+)
+def test_no_group_lies_outside_of_the_bounds_of_the_dates(e: Expression, first: str, last: str, size: int) -> None:
+    found = [str(e.domain.label(step)) for step in build.keys(e)]
+    assert (found[0], found[-1], len(found)) == (first, last, size)
+
+
+@given(st.integers(-719162, 2932896), st.integers(0, 800), st.data())
+def test_a_date_cut_between_bounds_is_one_of_its_groups(first: int, width: int, data: Any) -> None:
+    last = min(first + width, 2932896)
+    day = Column(Domain("date", first, last), "day")
+    row: dict[str, Value] = {"day": data.draw(st.integers(first, last))}
+    for part in ("year", "quarter", "month", "day", "weekday", "dayofyear"):
+        e = build.date_part(part, day)
+        assert meaning(e, row) in build.keys(e)
+    for unit in ("week", "month", "quarter", "year"):
+        e = attempt((lambda a, unit=unit: build.date_trunc(unit, a), day))  # a week may begin before the calendar does
+        assert meaning(e, row) in build.keys(e)
+
+
 def test_lists_of_any_bracketing_are_one_tree() -> None:
     a, b, c, d = (build.compare("=", C["whole"], build.constant(i)) for i in range(4))
     assert build.and_(build.and_(a, b), build.and_(c, d)) == build.and_(a, build.and_(b, build.and_(c, d)))

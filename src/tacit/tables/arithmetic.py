@@ -192,7 +192,9 @@ def modulo(a: Expression, b: Expression) -> Expression:
     if a.domain.lower >= 0 and a.domain.upper < by:
         return a
     whole = scaled(quotient(a, by, number(0, 0)), -by, a.domain)
-    return folded(Add(checked(a.domain.within(0, by - 1)), a, whole))
+    turns = a.domain.lower // by < a.domain.upper // by
+    ends = (0, by - 1) if turns else (a.domain.lower % by, a.domain.upper % by)
+    return folded(Add(checked(a.domain.within(*ends)), a, whole))
 
 
 def absolute(a: Expression) -> Expression:

@@ -1,7 +1,7 @@
 """Parts of dates, and casts from one kind to another; the calendar is the proleptic Gregorian one, the clock is UTC.
 
 A date cut to its month, quarter, year or week is a public lookup from the number of the period to its first day, so a
-question grouped by it has one cell for each period.
+question grouped by it has one cell for each period between its bounds.  Parts too have only values of such days.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from .grids import absent, constant, converted, folded, scaled, shaped
 from .logic import compare, not_
 from .lookups import lookup
 
-RANGES = {"quarter": (1, 4), "month": (1, 12), "day": (1, 31), "weekday": (1, 7)}
+YEARLY = ("quarter", "month", "day", "weekday")  # any 366 days have all their values
 CLOCK = {"hour": (3600, 24), "minute": (60, 60), "second": (1, 60)}
 To = OneOf["integer", "real", "boolean", "category", "date", "timestamp", "text"]
 
@@ -38,14 +38,17 @@ def date_part(name: str, a: Expression) -> Expression:
     day = _day(a)
     if name == "dayofyear":
         steps = shaped(day, number(day.domain.lower, day.domain.upper, declared=day.domain.declared))
-        first = {year: (datetime.date(year, 1, 1) - EPOCH).days - 1 for year in _years(day.domain)}
-        found = add(steps, multiply(constant(-1), lookup(date_part("year", day), first)))
-        return shaped(found, number(1, 366))
+        before = {year: (datetime.date(year, 1, 1) - EPOCH).days - 1 for year in _years(day.domain)}
+        found = add(steps, multiply(constant(-1), lookup(date_part("year", day), before)))
+        return shaped(found, number(max(found.domain.lower, 1), min(found.domain.upper, 366)))
     if name == "year":
         years = _years(day.domain)
         domain = number(years[0], years[-1], declared=day.domain.declared)
-    elif name in RANGES:
-        domain = number(*RANGES[name])
+    elif name in YEARLY:
+        first, last = _ends(day.domain)
+        days = range(min((last - first).days, 366) + 1)
+        values = [part(typed(Part, name), first + datetime.timedelta(days=i)) for i in days]
+        domain = number(min(values), max(values))
     else:
         raise BadQuestion(f"a {a.domain.kind} has no part {name[:40]!r}")
     return folded(DatePart(domain, typed(Part, name), day))
@@ -74,7 +77,9 @@ def date_trunc(unit: str, a: Expression) -> Expression:
     each = {"month": 12, "quarter": 4, "year": 1}[unit]
     period = year
     if each > 1:
+        lower, upper = (end.year * each + part(typed(Part, unit), end) - 1 for end in _ends(day.domain))
         period = add(multiply(year, constant(each)), add(date_part(unit, day), constant(-1)))
+        period = shaped(period, number(lower, upper))
     return _first_days(period, lambda i: (datetime.date(i // each, i % each * (12 // each) + 1, 1) - EPOCH).days)
 
 
@@ -90,10 +95,14 @@ def _day(a: Expression) -> Expression:
     return converted(a, "date")
 
 
+def _ends(domain: Domain) -> list[datetime.date]:
+    ends = domain.lower, domain.upper
+    return [EPOCH + datetime.timedelta(days=min(max(day, DAYS[0]), DAYS[1])) for day in ends]
+
+
 def _years(domain: Domain) -> range:
-    ends = (EPOCH + datetime.timedelta(days=min(max(day, DAYS[0]), DAYS[1])) for day in (domain.lower, domain.upper))
-    first, last = (part("year", day) for day in ends)
-    return range(first, last + 1)
+    first, last = _ends(domain)
+    return range(first.year, last.year + 1)
 
 
 def cast(a: Expression, to: To) -> Expression:
