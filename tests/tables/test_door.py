@@ -251,6 +251,13 @@ def test_a_date_is_compared_as_its_text(day, text):
     assert q.having(q["median_at"] < day).query.having == Comparison("<", Released("median_at"), Value(text))
 
 
+def test_groups_are_by_columns_however_they_are_named():
+    asked = people.group_by("region", "member").count().query
+    assert people.group_by(["region", "member"]).count().query == asked
+    assert people.group_by(people.region, people["member"]).count().query == asked
+    assert people.group_by(("region", people.member)).count().query == asked
+
+
 def test_derived_columns_stand_beside_the_others_or_instead_of_them():
     rows = people.derive(double=people.age * 2, age=people.age + 1)
     assert isinstance(rows.relation, Derive)
@@ -386,6 +393,11 @@ REFUSED = [
     (lambda: people.group_by("note"), "in Python by group_by(..., private=True)"),
     (lambda: people.group_by("free"), "declared bounds"),
     (lambda: people.group_by("height"), "no column 'height'"),
+    (lambda: people.group_by(["region", "height"]), "no column 'height'"),
+    (lambda: people.group_by(people.age // 2), "group_by(name=term)"),
+    (lambda: people.group_by(lambda rows: rows.age), "group_by(name=term)"),
+    (lambda: people.group_by(people.derive(age=people["count"])["age"]), "not that of these rows"),
+    (lambda: people.where(people.member == "true"), "TRUE and FALSE are written without quotes"),
     (lambda: people.group_by("age", groups=0), "at least 1"),
     (lambda: people.group_by("age").query, "nothing is asked"),
     (lambda: people.group_by("age", "spend", "region", "joined").count().query, "more than 1000000"),

@@ -190,6 +190,11 @@ BAD = [
     ("[table]\nname = 't'\nunit = 'row'\ngroups = -1", "groups must be"),
     ("[table]\nname = 't'\nunit = 'row'\nsize = 'big'", "size must be"),
     ("[table]\nname = 't'\nunit = 'row'\nepsilon = 1", "got 'epsilon'"),
+    (
+        "[table]\nname = 't'\nunit = 'id'\nrow = 3",
+        "size, partition, engine, source only; there is no such key; got 'row'",
+    ),
+    ("[tabel]\nname = 't'\nunit = 'row'", "a table of table, columns only; there is no such key; got 'tabel'"),
     ("[table]\nname = 't'\nunit = 'row'\npartition = 'age'\n" + AGE, "type category"),
     ("[table]\nname = 't'\nunit = 'row'\npartition = 'nowhere'", "type category"),
     ("[table]\nname = 't'\nunit = 'row'\npartition = ['age']\n" + AGE, "type category"),
@@ -213,6 +218,12 @@ BAD = [
     ("[columns.age]\ntype = 'integer'\nlower = false\nupper = 4", "columns.age.lower must be a number"),
     ("[columns.age]\ntype = 'integer'\nlower = 0\nupper = 4611686018427387905", "2^62 steps"),
     ("[columns.age]\ntype = 'integer'\ngrid = 2", "got 'grid'"),
+    (
+        "[columns.age]\ntype = 'integer'\nlower = 0\nuper = 2",
+        "a table of type, lower, upper, total only; there is no such",
+    ),
+    ("[columns.age]\ntyp = 'integer'", "got 'typ'"),
+    ("[columns.age]\ntype = 'category'\nvalue = ['a']", "got 'value'"),
     ("[columns.age]\ntype = 'integer'\nvalues = ['a']", "got 'values'"),
     ("[columns.x]\ntype = 'real'\nlower = nan\nupper = 1", "columns.x.lower must be a finite number"),
     ("[columns.x]\ntype = 'real'\nlower = 0\nupper = inf", "columns.x.upper must be a finite number"),
@@ -221,7 +232,9 @@ BAD = [
     ("[columns.x]\ntype = 'real'\ngrid = 0", "power of two"),
     ("[columns.x]\ntype = 'real'\ngrid = -2", "power of two"),
     ("[columns.x]\ntype = 'real'\ngrid = 3", "power of two"),
-    ("[columns.x]\ntype = 'real'\nlower = 0\nupper = 1e300", "2^256"),
+    ("[columns.x]\ntype = 'real'\nlower = 0\nupper = 1e300", "columns.x.upper must be within 2^286 of zero"),
+    ("[columns.x]\ntype = 'real'\nlower = -1e300\nupper = 1", "columns.x.lower must be within 2^286 of zero"),
+    (f"[columns.x]\ntype = 'real'\ngrid = {2**257}", "columns.x.grid must be between 2^-256 and 2^256"),
     ("[columns.x]\ntype = 'real'\nlower = 0\nupper = 1e12\ngrid = 0.0000019073486328125", "2^52 steps"),
     ("[columns.x]\ntype = 'real'\ntotal = 3", "a list of two"),
     ("[columns.x]\ntype = 'real'\ntotal = [3, 2]", "lower first"),
@@ -361,7 +374,12 @@ def test_a_column_of_which_no_cell_could_mean_anything_is_refused(tmp_path, said
             if held in MEANT[said].split():
                 table.check()
             else:
-                with pytest.raises(BadSchema, match="name nobody" if said == "unit" else "have a meaning in"):
+                reason = (
+                    "left out, as times, lists and the like"
+                    if held == "nothing"
+                    else "a type that .* have a meaning in"
+                )
+                with pytest.raises(BadSchema, match="name nobody" if said == "unit" else reason):
                     table.check()
 
 

@@ -10,7 +10,7 @@ import datetime
 import math
 import unicodedata
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 from typing import Any, Literal, cast, get_args
@@ -29,6 +29,16 @@ FINE = Fraction(1, 1 << 10)  # the grid of a real without bounds
 FINEST, COARSEST = Fraction(1, 1 << 256), Fraction(1 << 256)
 SECONDS = DAYS[0] * DAY, DAYS[1] * DAY + DAY - 1
 MOST_LABELS = 10**6
+BOUNDS = ("lower", "upper")
+KEYS: Mapping[Type, tuple[str, ...]] = {  # what is said of a column besides its type
+    "integer": (*BOUNDS, "total"),
+    "real": (*BOUNDS, "grid", "total"),
+    "boolean": (),
+    "category": ("values",),
+    "date": BOUNDS,
+    "timestamp": BOUNDS,
+    "text": (),
+}
 
 
 @dataclass(frozen=True)
@@ -47,18 +57,22 @@ class ColumnType:
 
 @dataclass
 class Facts:
-    """A table of TOML that is read key by key; a key that nobody asked for is an error."""
+    """A table of TOML."""
 
     where: str
     given: Mapping[str, Any]
-    asked: set[str] = field(default_factory=set)
 
     def __post_init__(self) -> None:
         if not isinstance(self.given, Mapping):
             raise BadSchema(self.where, self.given, "a table of TOML")
 
+    def only(self, *keys: str) -> None:
+        """Refuse any other key: before all else, since what is missing may be there under another name."""
+        for key in self.given:
+            if key not in keys:
+                raise BadSchema(self.where, key, f"a table of {', '.join(keys)} only; there is no such key")
+
     def get(self, key: str) -> Any:
-        self.asked.add(key)
         return self.given.get(key)
 
     def bad(self, key: str, allowed: str) -> BadSchema:
@@ -73,12 +87,6 @@ class Facts:
         if type(value) is not int or not at_least <= value <= most:
             raise self.bad(key, f"a whole number from {at_least} to {most}")
         return value
-
-    def close(self) -> None:
-        for key in self.given:
-            if key not in self.asked:
-                known = ", ".join(sorted(self.asked))
-                raise BadSchema(self.where, key, f"a table of {known} only; there is no such key")
 
 
 class _Nothing:
@@ -102,6 +110,7 @@ def read_column(where: str, given: Any) -> ColumnType:
     """What a table of TOML says of a column."""
     facts = Facts(where, given)
     kind = facts.get("type")
+    facts.only("type", *(KEYS[kind] if kind in TYPES else dict.fromkeys(key for keys in KEYS.values() for key in keys)))
     match kind:
         case "integer" | "real":
             column = _number(cast(Type, kind), facts)
@@ -119,7 +128,6 @@ def read_column(where: str, given: Any) -> ColumnType:
             column = ColumnType("text", TEXT)
         case _:
             raise facts.bad("type", f"one of {', '.join(TYPES)}")
-    facts.close()
     return column
 
 
@@ -166,8 +174,10 @@ def _grid(facts: Facts, lower: Fraction | None, upper: Fraction | None) -> Fract
         grid = FINE
     else:  # no finer than doubles of that size are
         grid = max(power((upper - lower) / STEPS), 2 * power(max(abs(lower), abs(upper)) / EXACT), FINEST)
+        if grid > COARSEST:
+            raise facts.bad("lower" if -lower > upper else "upper", "within 2^286 of zero")
     if not FINEST <= grid <= COARSEST:
-        raise facts.bad("grid", "between 2^-256 and 2^256, and bounds to match")
+        raise facts.bad("grid", "between 2^-256 and 2^256")
     return grid
 
 

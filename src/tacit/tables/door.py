@@ -8,7 +8,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -19,7 +19,7 @@ from .aggregates import Of, Wanted
 from .asks import Asks
 from .cells import MOST_CELLS
 from .columns import written
-from .expression import Expression
+from .expression import Column, Expression
 from .figures import Figure, Given, shown
 from .grids import Literal as Plain
 from .grids import absent
@@ -122,14 +122,18 @@ class Rows(Asks):
         found = {name: self[on].lookup(public.mapping(on if key is None else key, name)) for name in columns}
         return self.derive(**found)
 
-    def group_by(self, *names: str, private: bool = False, groups: int | None = None, **named: Of) -> Question:
-        """Groups by columns or terms; with `private`, keys whose values are not public are chosen privately.
+    def group_by(
+        self, *names: str | Term | Sequence[str | Term], private: bool = False, groups: int | None = None, **named: Of
+    ) -> Question:
+        """Groups by columns, or by terms with a name: group_by("region", band=people.age // 10 * 10).
+
+        With `private`, keys whose values are not public are chosen privately.
 
         At most `groups` groups are used of each unit: those of the schema, unless told.
         """
         rows = self if groups is None else self._with(self.relation, whole("groups", groups))
         asked = Question(rows)
-        for name, of in (*((name, name) for name in names), *named.items()):
+        for name, of in (*_columns(names), *named.items()):
             asked = asked.by(name, of, private=private)
         return asked
 
@@ -229,6 +233,21 @@ class Question(Asks):
         meant = Query(relation, self.keys, self.aggregates, outputs, groups, self.condition, self.order, self.most)
         check(meant)
         return meant
+
+
+def _columns(names: Iterable[str | Term | Sequence[str | Term]]) -> Iterator[tuple[str, Of]]:
+    """Columns by their names, as themselves, or in lists."""
+    for each in names:
+        if isinstance(each, list | tuple):
+            yield from _columns(each)
+        elif isinstance(each, str):
+            yield each, each
+        elif isinstance(each, Term) and isinstance(each.expression, Column):
+            yield each.expression.name, each
+        else:
+            raise BadQuestion(
+                "groups are by names of columns, or by terms with names of their own: group_by(name=term)"
+            )
 
 
 def _name(name: str) -> str:

@@ -165,7 +165,9 @@ def alike(*parts: Expression) -> list[Expression]:
     else:
         target = next((kind for kind in ("timestamp", "date", "text") if kind in kinds), None)
         if target is None or not kinds <= {"timestamp", "date", "text", "category"}:
-            raise BadQuestion(f"a {' and a '.join(sorted(kinds))} do not go together; CAST one of them")
+            quoted = any(isinstance(part, Constant) and part.domain.kind == "category" for part in present)
+            remedy = "numbers, TRUE and FALSE are written without quotes" if quoted else "CAST one of them"
+            raise BadQuestion(f"a {' and a '.join(sorted(kinds))} do not go together; {remedy}")
         same = [part if absent(part) else converted(part, target) for part in parts]
     domain = union(*(part.domain for part in same if not absent(part)))
     return [Constant(domain, None) if absent(part) else part for part in same]

@@ -62,6 +62,7 @@ _DTYPES: dict[str, Type | None] = {  # how the names of types begin in pandas an
     "float": "real",
     **dict.fromkeys(("int", "uint"), "integer"),  # after intervals
 }
+_OTHER = "times, lists and the like"  # of types for which a schema has no word
 _FIRST_LINE = "# The names below are the first line of the file: if that is no header, do not use them.\n"
 _MARKS = {";": "semicolons", "\t": "tabs", "|": "bars"}
 _COMMAS = "names in UTF-8 with commas between them"
@@ -85,7 +86,10 @@ def suited(columns: Mapping[str, str | None], schema: Schema) -> None:
         raise BadSchema("table.unit", schema.unit, f"a column of text or whole numbers; {held} name nobody")
     for name, column in schema.columns:
         if held := _meaningless(columns, name, column.type):
-            raise BadSchema(f"columns.{name}", column.type, f"of a type that {held} have a meaning in")
+            fitting = f"left out, as {held} have a meaning in none of the types"
+            if held != _OTHER:
+                fitting = f"of a type that {held} have a meaning in"
+            raise BadSchema(f"columns.{name}", column.type, fitting)
 
 
 def _meaningless(columns: Mapping[str, str | None], name: str, said: str) -> str:
@@ -93,7 +97,7 @@ def _meaningless(columns: Mapping[str, str | None], name: str, said: str) -> str
     held = columns.get(name, "canonical")
     if held == "canonical" or held in _MEANT[said]:
         return ""
-    return "values of no type of a schema" if held in (None, "other") else f"{held} values"
+    return _OTHER if held in (None, "other") else f"{held} values"
 
 
 def describe(path: str | os.PathLike[str]) -> str:

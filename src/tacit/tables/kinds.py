@@ -131,6 +131,7 @@ def _written(value: Value) -> Kind:
 def _one(kinds: set[Kind]) -> Kind:
     """The kind that all have."""
     if len(kinds) > 1:
-        hint = "; numbers are written without quotes" if kinds == {"number", "text"} else ""
+        quoted = kinds in ({"number", "text"}, {"boolean", "text"})
+        hint = "; numbers, TRUE and FALSE are written without quotes" if quoted else ""
         raise BadQuestion(f"a {' and a '.join(sorted(map(str, kinds)))} do not go together{hint}")
     return kinds.pop() if kinds else None

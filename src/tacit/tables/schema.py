@@ -117,9 +117,10 @@ class Schema:
 
 def _schema(where: str, given: Mapping[str, Any], beside: Path = Path()) -> Schema:
     top = Facts(where, given)
+    top.only("table", "columns")
     table = Facts(f"{where}: table", top.get("table"))
     columns = Facts(f"{where}: columns", {} if top.get("columns") is None else top.get("columns"))
-    top.close()
+    table.only("name", "unit", "rows", "groups", "size", "partition", "engine", "source")
     name, unit = table.get("name"), table.get("unit")
     if not isinstance(name, str) or not NAME.fullmatch(name):
         raise table.bad("name", "a small letter, then at most 62 small letters, digits and underscores")
@@ -145,7 +146,6 @@ def _schema(where: str, given: Mapping[str, Any], beside: Path = Path()) -> Sche
     partition, engine, source = _partition(table, dict(known)), table.get("engine"), _source(table, beside)
     if engine not in (None, *ENGINES):
         raise table.bad("engine", f"one of {', '.join(ENGINES)}")
-    table.close()
     return Schema(name, None if unit == "row" else unit, rows or 1, known, groups, size, partition, engine, source)
 
 

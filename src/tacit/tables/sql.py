@@ -37,7 +37,7 @@ from .plan import Key
 from .query import Aggregate, Query
 from .sql_aggregates import Aggregates, is_aggregate
 from .sql_from import From, same
-from .sql_nodes import number, only
+from .sql_nodes import number, only, unsupported
 from .sql_outputs import Outputs
 from .sql_text import Options, Text
 from .sql_units import aliased, grouped, subquery
@@ -81,6 +81,8 @@ class _Question:
         self.source, self.select, self.options, self.text = source, select, options, source.text
         if select.args.get("distinct"):
             raise self.text.bad(select, "SELECT DISTINCT is not supported; use GROUP BY")
+        if window := select.find(exp.Window):
+            raise self.text.bad(window, unsupported(self.text, window))
         only(self.text, select, *CLAUSES)
         self.scope = source.read(select)
         self.rows = source.rows(self.scope)
@@ -203,6 +205,8 @@ class _Question:
         if isinstance(node, exp.Column) and (known := self._named(node)) is not None:
             return known
         meant = aliased(self.select, node)
+        if meant is None and isinstance(node, exp.Column) and isinstance(node.this, exp.Identifier):
+            self.rows.read(node)  # there may be no such column
         return None if meant is None or meant is node else self.shown.read(meant)
 
     def _named(self, node: exp.Column) -> Output | None:

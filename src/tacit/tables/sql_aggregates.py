@@ -111,6 +111,9 @@ class Aggregates:
             case exp.Distinct(expressions=[only_one]) if self.source.is_unit(self.scope, only_one):
                 return units() if kept is None else units(_ones(kept))
             case exp.Distinct():
+                for part in node.find_all(exp.Column):
+                    if not self.source.is_unit(self.scope, part):
+                        self.rows.read(part)  # there may be no such column
                 raise self.text.bad(node, "COUNT(DISTINCT ...) is of the unit alone")
         if self.source.is_unit(self.scope, node):
             raise self.text.bad(node, "count rows by COUNT(*), and units by COUNT(DISTINCT ...)")

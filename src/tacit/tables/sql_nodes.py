@@ -17,7 +17,8 @@ def only(text: Text, node: exp.Expr, *allowed: str) -> None:
     """Refuse a part with any clause that is not listed."""
     for name, value in node.args.items():
         if value not in (None, False, []) and name not in (*allowed, *HARMLESS):
-            raise text.bad(node, f"{node.key.upper()} with {name.rstrip('_').upper()} is not supported")
+            clause = value if isinstance(value, exp.Expr) else node
+            raise text.bad(clause, f"{text.word(node)} with {name.rstrip('_').upper()} is not supported")
 
 
 def number(text: Text, node: exp.Expr, what: str) -> Fraction:

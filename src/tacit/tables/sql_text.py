@@ -30,6 +30,7 @@ PARTING = (TokenType.AND, TokenType.OR, TokenType.COMMA, TokenType.SELECT, Token
 EQUALITIES = (TokenType.EQ, TokenType.NEQ, TokenType.NULLSAFE_EQ)
 COMPARING = {*EQUALITIES, TokenType.LT, TokenType.LTE, TokenType.GT, TokenType.GTE}
 BEING = {TokenType.IS, TokenType.ISNULL, TokenType.NOTNULL}
+_WORDS = re.compile("(?<=[a-z])(?=[A-Z])")  # where the parser puts two words together
 _UNREADABLE = re.compile("[\0\ud800-\udfff]")
 SIGNS = {
     **{"dpipe": "||", "intdiv": "DIV"},
@@ -89,7 +90,11 @@ class Text:
     def word(self, node: exp.Expr) -> str:
         """What is written there, or else what the parser calls it."""
         start, end = node.meta.get("start"), node.meta.get("end")
-        written = SIGNS.get(node.key, node.key) if start is None or end is None else self.text[start : end + 1]
+        if start is not None and end is not None:
+            written = self.text[start : end + 1]
+        else:
+            named = node.sql_name() if isinstance(node, exp.Func) else _WORDS.sub(" ", type(node).__name__)
+            written = SIGNS.get(node.key, named)
         return written.upper()[:40]
 
     def bad(self, node: exp.Expr, reason: str) -> BadQuestion:

@@ -2,13 +2,19 @@ SELECT age FROM people
 --! 1:8 'age' is a value of single rows; aggregate it, or GROUP BY it
 
 SELECT person_id FROM people
---! 1:8 'person_id' is a value of single rows; aggregate it, or GROUP BY it
+--! 1:8 the unit is no value of a question; there is COUNT(DISTINCT ...) of it
 
 SELECT * FROM people
 --! 1:8 * can stand only in COUNT(*) and in a subquery
 
 SELECT people.* FROM people
 --! 1:8 '*' is a value of single rows; aggregate it, or GROUP BY it
+
+SELECT nosuch FROM people
+--! 1:8 there is no column 'nosuch' here; there are person_id, age, spend, region, joined, note, member, free
+
+SELECT region, COUNT(*) AS n FROM people GROUP BY region ORDER BY nosuch
+--! 1:67 there is no column 'nosuch' here; there are person_id, age, spend, region, joined, note, member, free
 
 SELECT age, COUNT(*) FROM people
 --! 1:8 'age' is a value of single rows; aggregate it, or GROUP BY it
@@ -39,6 +45,12 @@ SELECT COUNT(DISTINCT age) FROM people
 
 SELECT COUNT(DISTINCT person_id, age) FROM people
 --! 1:23 COUNT(DISTINCT ...) is of the unit alone
+
+SELECT COUNT(DISTINCT "Person_ID") FROM people
+--! 1:23 there is no column 'Person_ID' here; there are person_id, age, spend, region, joined, note, member, free
+
+SELECT COUNT(DISTINCT nosuch) FROM people
+--! 1:23 there is no column 'nosuch' here; there are person_id, age, spend, region, joined, note, member, free
 
 SELECT COUNT(person_id) FROM people
 --! 1:14 count rows by COUNT(*), and units by COUNT(DISTINCT ...)
@@ -116,7 +128,7 @@ SELECT ARRAY_AGG(age) FROM people
 --! 1:8 ARRAY_AGG is not on the list of aggregates
 
 SELECT STRING_AGG(note, ',') FROM people
---! 1:19 GROUPCONCAT is not on the list of aggregates
+--! 1:19 GROUP_CONCAT is not on the list of aggregates
 
 SELECT CORR(age, spend) FROM people
 --! 1:8 CORR is not on the list of aggregates
@@ -126,6 +138,9 @@ SELECT SUM(age ORDER BY spend) FROM people
 
 SELECT SUM(AVG(age)) FROM people
 --! 1:12 an aggregate cannot stand here
+
+SELECT region, COUNT(*) OVER (PARTITION BY region) FROM people
+--! 1:16 window functions look across people; use GROUP BY
 
 SELECT SUM(COUNT(*)) OVER () FROM people
 --! 1:8 window functions look across people; use GROUP BY
@@ -143,7 +158,7 @@ SELECT COUNT(*) FROM people EXCEPT SELECT COUNT(*) FROM people
 --! 1:8 a question is one SELECT; sets and statements are not supported
 
 SELECT COUNT(*) FROM people QUALIFY 1 = 1
---! 1:8 SELECT with QUALIFY is not supported
+--! 1:37 SELECT with QUALIFY is not supported
 
 SELECT COUNT(*) FROM people GROUP BY person_id
 --! 1:38 groups by the unit are single people; group by it in a subquery
@@ -152,7 +167,7 @@ SELECT COUNT(*) FROM people GROUP BY ROLLUP (region)
 --! 1:46 ROLLUP is not on the list of what can be asked
 
 SELECT COUNT(*) FROM people GROUP BY GROUPING SETS ((region), ())
---! 1:54 GROUPINGSETS is not on the list of what can be asked
+--! 1:54 GROUPING SETS is not on the list of what can be asked
 
 SELECT COUNT(*) FROM people GROUP BY ALL
 --! 1:8 GROUP with ALL is not supported
@@ -191,7 +206,7 @@ SELECT COUNT(*) FROM people WHERE age
 --! 1:35 a condition must be true or false, such as age >= 18
 
 SELECT COUNT(*) FROM people WHERE age = 'old'
---! 1:35 a category and a number do not go together; CAST one of them
+--! 1:35 a category and a number do not go together; numbers, TRUE and FALSE are written without quotes
 
 SELECT COUNT(*) FROM people WHERE region = 'east'
 --! 1:35 'east' is none of the labels 'north', 'south'
@@ -247,8 +262,11 @@ SELECT COUNT(*) FROM people WHERE age > $1
 SELECT COUNT(*) FROM people WHERE RANDOM() < 0.5
 --! 1:35 RANDOM is not on the list of what can be asked
 
+SELECT COUNT(*) FROM people WHERE region SIMILAR TO 'n%'
+--! 1:35 SIMILAR TO is not on the list of what can be asked
+
 SELECT COUNT(*) FROM people WHERE joined < CURRENT_DATE
---! 1:35 CURRENTDATE is not on the list of what can be asked
+--! 1:35 CURRENT_DATE is not on the list of what can be asked
 
 SELECT COUNT(*) FROM people WHERE joined > '2020-13-01'
 --! 1:35 a date is written like 2020-12-31; got '2020-13-01'
@@ -299,7 +317,7 @@ SELECT COUNT(*) FROM people LIMIT 1.5
 --! 1:35 LIMIT is a whole number of at least 1
 
 SELECT COUNT(*) FROM people LIMIT 5 OFFSET 5
---! 1:8 SELECT with OFFSET is not supported
+--! 1:44 SELECT with OFFSET is not supported
 
 SELECT COUNT(*) FROM people FETCH FIRST 3 ROWS ONLY
 --! 1:41 FETCH is not supported; use LIMIT
@@ -320,16 +338,16 @@ SELECT COUNT(*) AS n FROM people HAVING age > 3
 --! 1:41 'age' is a value of single rows; aggregate it, or GROUP BY it
 
 SELECT region, COUNT(*) AS n FROM people GROUP BY region HAVING n > 3 AND AVG(age) > '10'
---! 1:75 a number and a text do not go together; numbers are written without quotes
+--! 1:75 a number and a text do not go together; numbers, TRUE and FALSE are written without quotes
 
 SELECT COUNT(*) > '200' AS many FROM people
---! 1:8 a number and a text do not go together; numbers are written without quotes
+--! 1:8 a number and a text do not go together; numbers, TRUE and FALSE are written without quotes
 
 SELECT region, COUNT(*) AS n FROM people GROUP BY region HAVING region IN ('north', 5)
---! 1:65 a number and a text do not go together; numbers are written without quotes
+--! 1:65 a number and a text do not go together; numbers, TRUE and FALSE are written without quotes
 
 SELECT COALESCE(AVG(age), 'none') AS m FROM people
---! 1:8 a number and a text do not go together; numbers are written without quotes
+--! 1:8 a number and a text do not go together; numbers, TRUE and FALSE are written without quotes
 
 SELECT MEDIAN(joined) > '2020-1-9' AS late FROM people
 --! 1:8 a date is written like 2020-12-31; got '2020-1-9'
@@ -338,7 +356,7 @@ SELECT note, MEDIAN(joined) = note AS same, COUNT(*) AS n FROM people GROUP BY n
 --! 1:14 a date and a text do not go together
 
 SELECT member, COUNT(*) AS n FROM people GROUP BY member HAVING member = 'true'
---! 1:65 a boolean and a text do not go together
+--! 1:65 a boolean and a text do not go together; numbers, TRUE and FALSE are written without quotes
 
 SELECT member, member + 1 AS more, COUNT(*) AS n FROM people GROUP BY member
 --! 1:16 this is computed of numbers only, and here is a boolean
@@ -380,7 +398,7 @@ SELECT COUNT(*) FROM read_parquet('people.parquet')
 --! 1:22 rows come from a table or a subquery; functions, files and sets are not supported
 
 SELECT COUNT(*) FROM people TABLESAMPLE (10)
---! 1:22 TABLE with SAMPLE is not supported
+--! 1:42 TABLE with SAMPLE is not supported
 
 SELECT COUNT(*) FROM regions
 --! 1:22 a public table can only be joined to a private one
@@ -443,10 +461,10 @@ SELECT COUNT(*) FROM (SELECT DISTINCT age FROM people) AS x
 --! 1:39 SELECT with DISTINCT is not supported
 
 SELECT COUNT(*) FROM (SELECT age FROM people LIMIT 1) AS x
---! 1:30 SELECT with LIMIT is not supported
+--! 1:52 SELECT with LIMIT is not supported
 
 SELECT COUNT(*) FROM (SELECT age FROM people ORDER BY age) AS x
---! 1:30 SELECT with ORDER is not supported
+--! 1:55 SELECT with ORDER is not supported
 
 SELECT COUNT(*) FROM (SELECT age FROM people UNION SELECT age FROM people) AS x
 --! 1:30 rows come from a table or a subquery; functions, files and sets are not supported
@@ -467,7 +485,7 @@ SELECT COUNT(*) FROM (SELECT person_id, SUM(free) AS m FROM people GROUP BY pers
 --! 1:41 a sum needs bounds; declare narrower bounds, or CLAMP the values first
 
 SELECT COUNT(DISTINCT person_id) FROM (SELECT age FROM people) AS x
---! 1:23 COUNT(DISTINCT ...) is of the unit alone
+--! 1:23 there is no column 'person_id' here; there are age
 
 WITH RECURSIVE a AS (SELECT * FROM a) SELECT COUNT(*) FROM a
 --! 1:16 WITH with RECURSIVE is not supported
@@ -476,13 +494,13 @@ WITH a AS (SELECT * FROM b), b AS (SELECT * FROM people) SELECT COUNT(*) FROM b
 --! 1:26 there is no table 'b'; there are people, visits
 
 WITH a (x) AS (SELECT age FROM people) SELECT AVG(x) FROM a
---! 1:6 TABLEALIAS with COLUMNS is not supported
+--! 1:6 TABLE ALIAS with COLUMNS is not supported
 
 WITH a AS (DELETE FROM people) SELECT COUNT(*) FROM people
 --! 1:6 a common table expression is a SELECT
 
 SELECT COUNT(*) INTO x FROM people
---! 1:8 SELECT with INTO is not supported
+--! 1:22 SELECT with INTO is not supported
 
 SELECT COUNT(*) FROM people FOR UPDATE
 --! 1:8 SELECT with LOCKS is not supported
@@ -579,7 +597,7 @@ SELECT WITH DIFFERENTIAL_PRIVACY
   OPTIONS (epsilon = 1) region,
   height, COUNT(*)
 FROM people GROUP BY region
---! 3:3 'height' is a value of single rows; aggregate it, or GROUP BY it
+--! 3:3 there is no column 'height' here; there are person_id, age, spend, region, joined, note, member, free
 
 SELECT AVG(age) AS m FROM people ORDER BY m NULLS FIRST
 --! 1:43 missing values stand last; NULLS FIRST is not supported
