@@ -61,6 +61,8 @@ def grown(inner: st.SearchStrategy[Expression]) -> st.SearchStrategy[Expression]
         build.absolute,
         build.floor,
         build.ceil,
+        *(lambda a, n=n: build.raised(a, build.constant(n)) for n in (2, 3, 4)),
+        lambda a: build.recased(a, str.upper),
         build.not_,
         build.is_missing,
         *(lambda a, d=d: build.round_to(a, d) for d in (-1, 0, 1)),
@@ -68,7 +70,10 @@ def grown(inner: st.SearchStrategy[Expression]) -> st.SearchStrategy[Expression]
         *(lambda a, c=c: build.modulo(a, build.constant(c)) for c in (3, Fraction(1, 2))),
         *(lambda a, c=c: build.multiply(a, build.constant(c)) for c in (-2, 0, Fraction(1, 3))),
         *(lambda a, c=c: build.divide(a, build.constant(c)) for c in (-10, Fraction(3, 4))),
-        *(lambda a, p=p: build.date_part(p, a) for p in ("year", "quarter", "month", "day", "weekday", "dayofyear")),
+        *(
+            lambda a, p=p: build.date_part(p, a)
+            for p in ("year", "quarter", "month", "day", "weekday", "dayofyear", "week")
+        ),
         *(lambda a, p=p: build.date_part(p, a) for p in ("hour", "minute", "second")),
         *(lambda a, p=p: build.date_trunc(p, a) for p in ("hour", "day", "week", "month", "quarter", "year")),
         *(lambda a, t=t: build.cast(a, t) for t in ("integer", "real", "boolean", "date", "timestamp")),
@@ -302,6 +307,7 @@ HOURS = Column(Domain("timestamp", 18701 * 86400 + 8 * 3600, 18701 * 86400 + 11 
         (build.date_part("weekday", DAYS), "1", "7", 7),
         (build.date_part("weekday", HOURS), "1", "1", 1),
         (build.date_part("dayofyear", DAYS), "74", "140", 67),
+        (build.date_part("week", DAYS), "11", "20", 10),
         (build.date_part("hour", HOURS), "8", "10", 3),
         (build.date_part("minute", HOURS), "0", "59", 60),
     ],
@@ -316,11 +322,12 @@ def test_a_date_cut_between_bounds_is_one_of_its_groups(first: int, width: int, 
     last = min(first + width, 2932896)
     day = Column(Domain("date", first, last), "day")
     row: dict[str, Value] = {"day": data.draw(st.integers(first, last))}
-    for part in ("year", "quarter", "month", "day", "weekday", "dayofyear"):
+    for part in ("year", "quarter", "month", "week", "day", "weekday", "dayofyear"):
         e = build.date_part(part, day)
         assert meaning(e, row) in build.keys(e)
+    assert meaning(build.date_part("week", day), row) == day.domain.label(int(row["day"] or 0)).isocalendar().week
     for unit in ("week", "month", "quarter", "year"):
-        e = attempt((lambda a, unit=unit: build.date_trunc(unit, a), day))  # a week may begin before the calendar does
+        e = build.date_trunc(unit, day)
         assert meaning(e, row) in build.keys(e)
 
 

@@ -110,6 +110,16 @@ def test_options_are_read_as_numbers() -> None:
         ("COUNT(*) FROM people WHERE age BETWEEN 3 AND 9", "COUNT(*) FROM people WHERE 3 <= age AND 9 >= age"),
         ("COUNT(*) FROM people WHERE NOT NOT member", "COUNT(*) FROM people p WHERE p.member"),
         ("region, COUNT(*) FROM people GROUP BY 1", "p.region, COUNT(*) FROM people AS p GROUP BY p.region"),
+        ("region, COUNT(*) FROM people GROUP BY 1", "region, COUNT(*) FROM people GROUP BY ALL"),
+        (
+            "age / 2 AS half, TOP_K(region, 2) AS top, member, COUNT(*) FROM people GROUP BY half, member",
+            "age / 2 AS half, TOP_K(region, 2) AS top, member, COUNT(*) FROM people GROUP BY ALL",
+        ),
+        ("COUNT(*) FROM people", "COUNT(*) FROM people GROUP BY ALL"),
+        (
+            "AVG(n) FROM (SELECT person_id, COUNT(*) AS n FROM visits GROUP BY person_id) AS x",
+            "AVG(n) FROM (SELECT person_id, COUNT(*) AS n FROM visits GROUP BY ALL) AS x",
+        ),
         ("AVG(age) FROM people WHERE age > 3", "AVG(age) FROM (SELECT * FROM people WHERE age > 3) AS x"),
         ("SUM(age) FILTER (WHERE member) AS s FROM people", "SUM(CASE WHEN member THEN age END) AS s FROM people"),
         ("VARIANCE(age) FROM people", "VAR_POP(age) FROM people"),

@@ -53,6 +53,11 @@ EXTRACT(DAY FROM joined)
 EXTRACT(DOW FROM joined)
 EXTRACT(ISODOW FROM joined)
 EXTRACT(DOY FROM joined)
+EXTRACT(WEEK FROM joined)
+WEEK(joined + INTERVAL '40' DAY)
+WEEKOFYEAR(joined) + 1
+POWER(age - 60, 2)
+POWER(age - 60, 3) - POW(spend, 1)
 joined - DATE '2020-02-29'
 """.strip().splitlines()
 CONDITIONS = """
@@ -70,6 +75,11 @@ region <> 'north'
 region LIKE 'n%'
 region LIKE '_o_th'
 region NOT LIKE '%u%'
+region ILIKE 'N%'
+region NOT ILIKE '_OuTh'
+LOWER(region) = 'north'
+UPPER(region) IN ('NORTH', 'SOUTH')
+LOWER('NORTH') = region
 note = 'a%b'
 note LIKE 'a%'
 note LIKE '%a%b%'

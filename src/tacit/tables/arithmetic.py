@@ -1,6 +1,7 @@
 """Arithmetic on whole steps, with the range of every result known before any value is read.
 
 + - *          exact; by a constant, * and / only change the grid
+raised         to a constant power: a product, and exact
 /              of two columns: rounded down to a multiple of a power of two; by zero, missing
 div            rounded toward zero, exactly
 modulo         by a positive constant, always in [0, b)
@@ -87,6 +88,17 @@ def multiply(a: Expression, b: Expression) -> Expression:
     ends = [p * q for p in (left.lower, left.upper) for q in (right.lower, right.upper)]
     declared = left.declared and right.declared
     return folded(Multiply(number(min(ends), max(ends), left.grid * right.grid, declared), a, b))
+
+
+def raised(a: Expression, exponent: Expression) -> Expression:
+    """a to a whole power from 1 to 10 that is written in the question."""
+    times = written(exponent)
+    if times is None or times not in range(1, 11):
+        raise BadQuestion("a power is a whole number from 1 to 10 that is written in the question")
+    found = a
+    for _ in range(int(times) - 1):
+        found = multiply(found, a)
+    return shaped(found, replace(found.domain, lower=max(found.domain.lower, 0))) if times % 2 == 0 else found
 
 
 def divide(a: Expression, b: Expression) -> Expression:

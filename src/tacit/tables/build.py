@@ -24,6 +24,7 @@ from .arithmetic import (
     modulo,
     multiply,
     negate,
+    raised,
     round_to,
     subtract,
 )
@@ -33,7 +34,7 @@ from .expression import Column, Expression
 from .extent import extents
 from .grids import NARROWER, checked, constant, parts_of
 from .logic import and_, between, case, coalesce, compare, is_in, is_missing, like, not_, or_
-from .lookups import lookup
+from .lookups import lookup, recased
 from .names import offered
 from .relation import Derive, Fold, Join, Relation, scans
 from .relation import fold as unchecked_fold
@@ -72,6 +73,8 @@ __all__ = [
     "negate",
     "not_",
     "or_",
+    "raised",
+    "recased",
     "round_to",
     "subtract",
 ]

@@ -28,7 +28,9 @@ To = OneOf["integer", "real", "boolean", "category", "date", "timestamp", "text"
 
 
 def date_part(name: str, a: Expression) -> Expression:
-    """year, quarter, month, day, weekday (1 to 7, from Monday), dayofyear; of a moment also hour, minute, second."""
+    """year, quarter, month, week (1 to 53, of ISO 8601), day, weekday (1 to 7, from Monday), dayofyear; of a moment
+    also hour, minute, second.
+    """
     if not isinstance(name, str):
         raise BadQuestion("a part of a date is named by text, such as 'year'")
     if name in CLOCK and a.domain.kind == "timestamp":
@@ -36,10 +38,13 @@ def date_part(name: str, a: Expression) -> Expression:
         steps = shaped(a, number(a.domain.lower, a.domain.upper, declared=a.domain.declared))
         return modulo(quotient(steps, seconds, steps.domain), constant(most))
     day = _day(a)
+    if name == "week":  # the first is that of the year's first Thursday
+        before = add(date_part("dayofyear", add(date_trunc("week", day), constant(3))), constant(-1))
+        return add(quotient(before, 7, before.domain), constant(1))
     if name == "dayofyear":
         steps = shaped(day, number(day.domain.lower, day.domain.upper, declared=day.domain.declared))
-        before = {year: (datetime.date(year, 1, 1) - EPOCH).days - 1 for year in _years(day.domain)}
-        found = add(steps, multiply(constant(-1), lookup(date_part("year", day), before)))
+        starts = {year: (datetime.date(year, 1, 1) - EPOCH).days - 1 for year in _years(day.domain)}
+        found = add(steps, multiply(constant(-1), lookup(date_part("year", day), starts)))
         return shaped(found, number(max(found.domain.lower, 1), min(found.domain.upper, 366)))
     if name == "year":
         years = _years(day.domain)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import datetime
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from ..core.errors import BadQuestion
@@ -45,6 +45,15 @@ def lookup(a: Expression, table: Mapping[Any, Literal]) -> Expression:
         steps = {key: int(meaning(c, {}) or 0) for key, c in zip(known, constants, strict=True)}
     keys = sorted(steps, key=lambda step: (isinstance(step, str), step))
     return folded(Lookup(domain, a, tuple(keys), tuple(steps[key] for key in keys)))
+
+
+def recased(a: Expression, how: Callable[[str], str]) -> Expression:
+    """A category with its labels in small letters, or in capitals: those that become alike are one."""
+    if a.domain.kind != "category":
+        raise BadQuestion(
+            f"LOWER, UPPER and ILIKE are on categories, whose labels are public; this is a {a.domain.kind}"
+        )
+    return lookup(a, {label: how(label) for label in a.domain.labels})
 
 
 def _is(key: Literal, kind: Kind) -> bool:

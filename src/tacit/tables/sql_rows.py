@@ -2,7 +2,7 @@
 
 `/` divides whole numbers as reals, by a constant exactly; x DIV y is the quotient rounded toward zero, and x % y has
 the sign of x.  ROUND and CAST AS INTEGER round halves away from zero.  LEAST and GREATEST are missing if one value is
-missing.  DOW counts 0 to 6 and DAYOFWEEK 1 to 7 from Sunday, ISODOW 1 to 7 from Monday.
+missing.  DOW counts 0 to 6 and DAYOFWEEK 1 to 7 from Sunday, ISODOW 1 to 7 from Monday; WEEK is that of ISO 8601.
 """
 
 from __future__ import annotations
@@ -35,6 +35,7 @@ BINARY: dict[type[exp.Expr], Callable[[Expression, Expression], Expression]] = {
     exp.Mul: build.multiply,
     exp.Div: build.divide,
     exp.IntDiv: build.div,
+    exp.Pow: build.raised,
 }
 UNARY: dict[type[exp.Expr], Callable[[Expression], Expression]] = {
     exp.Neg: build.negate,
@@ -43,6 +44,8 @@ UNARY: dict[type[exp.Expr], Callable[[Expression], Expression]] = {
     exp.Floor: build.floor,
     exp.Ceil: build.ceil,
     exp.Date: lambda a: build.cast(a, "date"),
+    exp.Lower: lambda a: build.recased(a, str.lower),
+    exp.Upper: lambda a: build.recased(a, str.upper),
 }
 SEVERAL: dict[type[exp.Expr], Callable[..., Expression]] = {
     exp.Coalesce: build.coalesce,
@@ -50,7 +53,7 @@ SEVERAL: dict[type[exp.Expr], Callable[..., Expression]] = {
     exp.Greatest: build.greatest,
 }
 PARTS = {
-    **{part: part for part in ("year", "quarter", "month", "day", "hour", "minute", "second")},
+    **{part: part for part in ("year", "quarter", "month", "week", "day", "hour", "minute", "second")},
     **dict.fromkeys(("dow", "dayofweek", "isodow", "dayofweek_iso"), "weekday"),
     **dict.fromkeys(("doy", "dayofyear"), "dayofyear"),
 }
@@ -58,6 +61,8 @@ PARTS_OF: dict[type[exp.Expr], str] = {
     exp.Year: "year",
     exp.Quarter: "quarter",
     exp.Month: "month",
+    exp.Week: "week",
+    exp.WeekOfYear: "week",
     exp.Day: "day",
     exp.DayOfMonth: "day",
     exp.Hour: "hour",
@@ -191,7 +196,10 @@ class Rows:
         only(self.text, node, "this", "expression", "negate")
         if not isinstance(node.expression, exp.Literal) or not node.expression.is_string:
             raise self.text.bad(node.expression, "the pattern of LIKE must be text that is written in the question")
-        found = build.like(self.read(node.this), node.expression.this)
+        a, pattern = self.read(node.this), str(node.expression.this)
+        if isinstance(node, exp.ILike):
+            a, pattern = build.recased(a, str.lower), pattern.lower()
+        found = build.like(a, pattern)
         return build.not_(found) if node.args.get("negate") else found
 
     def _is(self, node: exp.Expr) -> Expression:
@@ -274,6 +282,7 @@ READERS: dict[type[exp.Expr], Callable[[Rows, Any], Expression]] = {
     exp.Between: Rows._between,
     exp.In: Rows._in,
     exp.Like: Rows._like,
+    exp.ILike: Rows._like,
     exp.Is: Rows._is,
     exp.NullSafeEQ: Rows._same,
     exp.NullSafeNEQ: Rows._same,

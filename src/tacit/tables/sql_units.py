@@ -17,6 +17,7 @@ from . import build
 from .columns import written
 from .expression import Column, Expression
 from .relation import Derive, Fold, PerUnit, Relation
+from .sql_aggregates import is_aggregate
 from .sql_from import From, Scope, Visible, same, visible
 from .sql_nodes import only
 from .sql_rows import Rows
@@ -41,6 +42,8 @@ def grouped(source: From, select: exp.Select) -> list[exp.Expr]:
     group = select.args.get("group")
     if group is None:
         return []
+    if group.args.get("all") and not group.expressions:  # by all that is no aggregate
+        return [item.unalias() for item in select.expressions if not any(map(is_aggregate, item.walk()))]
     only(source.text, group, "expressions")
     if not group.expressions:
         raise source.text.bad(group, "GROUP BY is followed by what to group by")

@@ -58,6 +58,9 @@ class Term:
     def __mod__(self, other: Operand) -> Term:
         return made(build.modulo, self, other)
 
+    def __pow__(self, exponent: int) -> Term:
+        return made(build.raised, self, exponent)
+
     def __neg__(self) -> Term:
         return made(build.negate, self)
 
@@ -114,6 +117,14 @@ class Term:
         """Whether text matches a pattern in which % is any text."""
         return made(lambda a: build.like(a, pattern), self)
 
+    def lower(self) -> Term:
+        """The label of a category in small letters."""
+        return made(lambda a: build.recased(a, str.lower), self, name=self.name)
+
+    def upper(self) -> Term:
+        """The label of a category in capitals."""
+        return made(lambda a: build.recased(a, str.upper), self, name=self.name)
+
     def coalesce(self, *others: Operand) -> Term:
         """The first of the values that is not missing."""
         return made(build.coalesce, self, *others)
@@ -139,7 +150,7 @@ class Term:
         return made(lambda a: build.bin_to(a, width), self, name=self.name)
 
     def part(self, name: str) -> Term:
-        """year, quarter, month, day or weekday of a date; hour, minute or second of a moment."""
+        """year, quarter, month, week, day, weekday or dayofyear of a date; hour, minute or second of a moment."""
         return made(lambda a: build.date_part(name, a), self, name=name)
 
     def trunc(self, unit: str) -> Term:

@@ -169,8 +169,11 @@ SELECT COUNT(*) FROM people GROUP BY ROLLUP (region)
 SELECT COUNT(*) FROM people GROUP BY GROUPING SETS ((region), ())
 --! 1:54 GROUPING SETS is not on the list of what can be asked
 
-SELECT COUNT(*) FROM people GROUP BY ALL
---! 1:8 GROUP with ALL is not supported
+SELECT age + COUNT(*) FROM people GROUP BY ALL
+--! 1:8 'age' is a value of single rows; aggregate it, or GROUP BY it
+
+SELECT region, COUNT(*) FROM people GROUP BY ALL region
+--! 1:50 GROUP with ALL is not supported
 
 SELECT COUNT(*) FROM people GROUP BY 7
 --! 1:38 there is no column 7 of 1 to group by
@@ -224,7 +227,19 @@ SELECT COUNT(*) FROM people WHERE note LIKE region
 --! 1:45 the pattern of LIKE must be text that is written in the question
 
 SELECT COUNT(*) FROM people WHERE note ILIKE 'a%'
---! 1:35 ILIKE is not on the list of what can be asked
+--! 1:35 LOWER, UPPER and ILIKE are on categories, whose labels are public; this is a text
+
+SELECT COUNT(*) FROM people WHERE LOWER(note) = 'a'
+--! 1:35 LOWER, UPPER and ILIKE are on categories, whose labels are public; this is a text
+
+SELECT SUM(POWER(age, 0.5)) FROM people
+--! 1:12 a power is a whole number from 1 to 10 that is written in the question
+
+SELECT SUM(POWER(age, age)) FROM people
+--! 1:12 a power is a whole number from 1 to 10 that is written in the question
+
+SELECT SUM(POWER(age, 10)) FROM people
+--! 1:12 values may leave 64 bits here; declare narrower bounds, or CLAMP the values first
 
 SELECT COUNT(*) FROM people WHERE REGEXP_LIKE(note, '.*')
 --! 1:35 REGEXP_LIKE is not on the list of what can be asked
