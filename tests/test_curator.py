@@ -254,6 +254,14 @@ def test_the_errors_of_one_draw_are_told_at_any_beta(place):
         assert c.ask(COUNT, error=50, beta="0.01").provenance.entry != first.provenance.entry
 
 
+def test_a_price_that_is_found_is_another_than_the_same_price_named(place):
+    with curator(place) as c:
+        price = c.offer(COUNT, error=50).price
+        found = c.ask(COUNT, error=50)
+        assert c.ask(COUNT, error=50) == found and c.remaining == 1 - price
+        assert c.ask(COUNT, epsilon=price).provenance.entry != found.provenance.entry and c.remaining == 1 - 2 * price
+
+
 def test_an_open_charge_is_completed_at_any_beta(place):
     engine = Failing()
     with curator(place, engine=engine) as c:
