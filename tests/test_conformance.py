@@ -1,6 +1,7 @@
 """Every mechanism, every example, every check.  A mechanism is covered by being listed in `mechanisms.ALL`."""
 
 import copy
+import math
 import pickle
 
 import pytest
@@ -20,6 +21,13 @@ CASES = [
 @pytest.mark.parametrize("case", CASES)
 def test_mechanism(case, check):
     check(case)
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_errors_are_finite_and_fall_as_beta_grows(case):
+    errors = [case.mechanism.error(beta=beta, **case.given) for beta in ("1e-300", "1e-100", "1e-30", "0.999")]
+    assert all(isinstance(error, float) and math.isfinite(error) for error in errors)
+    assert errors == sorted(errors, reverse=True)
 
 
 @pytest.mark.parametrize("again", [lambda x: pickle.loads(pickle.dumps(x)), copy.deepcopy], ids=["pickle", "deepcopy"])

@@ -249,3 +249,19 @@ def test_the_mean_of_a_long_shift_is_no_less_than_its_sum(epsilon):
 def test_no_pair_is_of_less_than_the_atom(epsilon):
     for atom in (Pure(epsilon), LaplaceNoise(epsilon), KaryResponse(epsilon, 4)):
         assert all(pair.largest >= epsilon for pair in atom.pairs(1e-3))
+
+
+@pytest.mark.parametrize("name", ["error", "classical_error"])
+def test_errors_of_very_many_at_the_least_beta(name):
+    beta, many = "1e-300", 1 << 62
+    sparse = {"threshold": 0, "epsilon": 1, "noise": "laplace", "queries": many}
+    found = {
+        getattr(tacit.Laplace(epsilon=1), name)(beta, many): 733.8,
+        getattr(tacit.Gaussian(sigma=10), name)(beta, many): 383.3,
+        getattr(tacit.AboveThreshold(**sparse), name)(beta): 5876,
+        getattr(tacit.Sparse(count=2, **sparse), name)(beta): 11763,
+        getattr(tacit.NumericSparse(count=2, **sparse), name)(beta): 13245,
+        getattr(tacit.GaussianSparse(threshold=0, queries=many, sigma_threshold=9, sigma_query=9), name)(beta): 681,
+        getattr(tacit.Quantiles(epsilon=1, quantiles=["0.5"], cells=many), name)(beta): 733.8,
+    }
+    assert all(most / 3 < error <= most * 1.002 for error, most in found.items()), found

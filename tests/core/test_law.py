@@ -5,6 +5,7 @@ import math
 from fractions import Fraction
 from pathlib import Path
 
+import mpmath
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -52,6 +53,25 @@ def test_reach_is_the_quantile(law, tail):
 
     assert beyond(reach) <= tail * (1 + 1e-9)
     assert reach == 0 or beyond(reach - 1) > tail * (1 - 1e-9)
+
+
+def far_beyond(law, t):
+    """P[|Y| > t], in many digits."""
+    with mpmath.workdps(40):
+        if isinstance(law, Laplace):
+            rate = mpmath.mpf(law.scale.denominator) / law.scale.numerator
+            return 2 * mpmath.exp(-(t + 1) * rate) / (1 + mpmath.exp(-rate))
+        weights = [mpmath.exp(-mpmath.mpf(k * k) / (2 * int(law.sigma2))) for k in range(t + 500)]
+        return 2 * mpmath.fsum(weights[t + 1 :]) / (2 * mpmath.fsum(weights) - 1)
+
+
+@pytest.mark.parametrize("law", [Laplace(Fraction(1, 3)), Laplace(Fraction(1 << 60)), Gaussian(Fraction(100))])
+@pytest.mark.parametrize("tail", [9e-301, 1e-312, 2e-319, 5e-324])
+def test_reach_where_floats_run_out(law, tail):
+    """Never below the quantile, and above it by at most a hundredth and a step."""
+    reach = law.reach(tail)
+    assert far_beyond(law, reach) <= tail < far_beyond(law, int(0.99 * reach) - 1)
+    assert reach >= law.reach(1e-300)
 
 
 @pytest.mark.parametrize("name", [n for n in GOLDEN if n.startswith(("dlap.", "dgauss."))])

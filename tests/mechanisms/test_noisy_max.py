@@ -9,6 +9,7 @@ from itertools import product
 from pathlib import Path
 from typing import Any
 
+import mpmath
 import numpy as np
 import pytest
 from hypothesis import given
@@ -125,3 +126,19 @@ def test_noise_wider_than_a_machine_word_is_added_exactly() -> None:
     m = NoisyMax(epsilon=Fraction(1, 1 << 58))
     assert {m.release([0, 1]) for _ in range(99)} == {0, 1}
     assert m.release([0] * 40) in range(40)
+
+
+@pytest.mark.parametrize(("candidates", "optimal"), [(5, 1), (5, 2), (10**6 + 5, 10**6)])
+@pytest.mark.parametrize("beta", ["1e-21", "1e-100", "1e-300"])
+def test_errors_at_a_tiny_beta_are_the_quantile_of_the_sum(candidates: int, optimal: int, beta: str) -> None:
+    """Against P[max of m - o noises >= t + 1 + max of o others], summed in many digits."""
+    error = int(NoisyMax(epsilon=2, candidates=candidates).error(beta=beta, optimal=optimal))
+    with mpmath.workdps(400):
+        q = mpmath.exp(-1)
+        most = {v: q**-v / (1 + q) if v < 0 else 1 - q ** (v + 1) / (1 + q) for v in range(-2000, 2000)}
+
+        def falls_short(gap: int) -> Any:
+            mass = {v: most[v] ** optimal - most[v - 1] ** optimal for v in range(-900, 400)}
+            return mpmath.fsum(m * (1 - most[v + gap - 1] ** (candidates - optimal)) for v, m in mass.items())
+
+        assert falls_short(error + 1) <= mpmath.mpf(beta) < falls_short(error)

@@ -16,7 +16,10 @@ from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 
+from .exact import MANY_ULPS
 from .search import least_whole
+
+_LEAST = 1e-300  # of tails that are compared as floats
 
 
 class Law(Protocol):
@@ -124,8 +127,10 @@ class Laplace:
         return 2 * math.exp(-self._rate) / math.expm1(-self._rate) ** 2
 
     def reach(self, tail: float) -> int:
-        """The least t with P[|Y - centre| > t] <= tail."""
-        nats = math.log(2 / tail) - math.log1p(math.exp(-self._rate))
+        """The least t with P[|Y - centre| > t] <= tail; where floats run out, a relative 2^-48 more."""
+        nats = math.log(2) - math.log(tail) - math.log1p(math.exp(-self._rate))
+        if tail < _LEAST:
+            return math.ceil(nats * MANY_ULPS / self._rate)
         t = max(0, math.ceil(nats / self._rate) - 1)
         while self.tail(t + 1) > tail:  # only where rounding moved the ceiling
             t += 1
@@ -213,7 +218,10 @@ class Gaussian:
         return float(2 * np.sum(k**2 * np.exp(-(k**2) / float(2 * self.sigma2)))) / self.total
 
     def reach(self, tail: float) -> int:
-        """The least t with P[|Y - centre| > t] <= tail."""
+        """The least t with P[|Y - centre| > t] <= tail; where floats run out, that of P <= 2 exp(-t^2 / (2 sigma2))."""
+        if tail < _LEAST:
+            nats = (math.log(2) - math.log(tail)) * MANY_ULPS
+            return math.isqrt(math.ceil(2 * self.sigma2 * Fraction(nats)))
         return least_whole(lambda t: self.tail(t + 1) <= tail)
 
     def support(self, tail: float) -> range:

@@ -74,7 +74,7 @@ class Additive(Mechanism[Value, Value]):
     def error(self, beta: Number = 0.05, size: int = 1) -> float:
         """The exact quantile of the largest of `size` noises; reals add half a step for rounding."""
         each = -math.expm1(math.log1p(-float(probability("beta", beta))) / whole("size", size))
-        reach = self.noise().reach(each)
+        reach = self.noise().reach(math.nextafter(each, 0))
         return float(reach) if self.grid is None else up((reach + Fraction(1, 2)) * self.grid)
 
     def miss(self, x: Value, y: Value) -> float:

@@ -19,7 +19,7 @@ Gaps = NDArray[np.int64]
 Masses = NDArray[np.float64]
 _LARGEST = Fraction(10**100)  # a rho whose epsilon is a float
 _TERMS = 1 << 14  # of a harmonic sum, written out
-_OUTWARD = 1 + 1e-12  # covers the rounding of a tail
+_OUTWARD = 1 + 1e-11  # covers the rounding of a tail
 
 
 def harmonic(first: int, last: int) -> float:

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..core import law, sample
+from ..core.exact import TINY
 from ..core.randomness import Source
 
 Integers = NDArray[np.int64]
@@ -113,7 +114,7 @@ class Normal:
     @cached_property
     def _upper(self) -> Masses:
         """P[Z >= t] for t = 0, 1, ..., where there are few enough to keep."""
-        end = self._law.reach(1e-300) if self.sigma2 <= 10**6 else 0
+        end = self._law.reach(TINY) if self.sigma2 <= 10**6 else 0
         return np.array([self._law.at_least(t) for t in range(end + 1)])
 
     def mass(self, z: Integers) -> Masses:

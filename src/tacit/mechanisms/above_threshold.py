@@ -84,7 +84,8 @@ class AboveThreshold(PureComparisons[int | None, bool]):
     def classical_error(self, beta: Number = 0.05, queries: int | None = None) -> float:
         """8 D (ln k + ln(2 / beta)) / epsilon (Dwork and Roth, theorem 3.24)."""
         k = self.queries if queries is None else whole("queries", queries)
-        return float(8 * self.sensitivity.linf / self.epsilon) * math.log(2 * k / probability("beta", beta))
+        nats = math.log(2 * k) - math.log(probability("beta", beta))
+        return float(8 * self.sensitivity.linf / self.epsilon) * nats
 
     @classmethod
     def examples(cls) -> Iterable[Example[Stream]]:

@@ -99,7 +99,8 @@ class Gaussian(Additive):
 
     def classical_error(self, beta: Number = 0.05, size: int = 1) -> float:
         """sigma sqrt(2 ln(2 k / beta))."""
-        return math.sqrt(self.sigma2 * 2 * math.log(2 * whole("size", size) / probability("beta", beta)))
+        nats = math.log(2 * whole("size", size)) - math.log(probability("beta", beta))
+        return math.sqrt(self.sigma2 * 2 * nats)
 
     @classmethod
     def examples(cls) -> Iterable[Example[Value]]:

@@ -173,7 +173,7 @@ class GaussianSparse(TellsWhich):
         """sT sqrt(2 ln(4 / beta)) + sQ sqrt(2 ln(4 k / beta))."""
         k, b = self.queries if queries is None else whole("queries", queries), probability("beta", beta)
         on_threshold = math.sqrt(self.sigma2_threshold * 2 * math.log(4 / b))
-        return on_threshold + math.sqrt(self.sigma2_query * 2 * math.log(4 * k / b))
+        return on_threshold + math.sqrt(self.sigma2_query * 2 * (math.log(4 * k) - math.log(b)))
 
     @classmethod
     def examples(cls) -> Iterable[Example[Stream]]:

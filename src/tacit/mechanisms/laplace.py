@@ -83,7 +83,7 @@ class Laplace(Additive):
 
     def classical_error(self, beta: Number = 0.05, size: int = 1) -> float:
         """scale ln(k / beta), by the union bound (Dwork and Roth, theorem 3.8)."""
-        return float(self.scale) * math.log(whole("size", size) / probability("beta", beta))
+        return float(self.scale) * (math.log(whole("size", size)) - math.log(probability("beta", beta)))
 
     @classmethod
     def examples(cls) -> Iterable[Example[Value]]:

@@ -82,10 +82,10 @@ class LaplaceMax(Rule):
     def tail(self, gap: int, unit: Fraction, candidates: int, optimal: int) -> float:
         rate = float(unit)
         width = math.ceil(1 / (64 * unit))
-        blocks = math.ceil(45 / (rate * width)) + 1
-        starts = width * np.arange(-blocks, blocks + 1, dtype=float)
+        blocks = math.ceil(45 / (rate * width)) + 1  # e^-45 of a tail, which is q^gap and more, lies beyond
+        starts = width * np.arange(-blocks - gap // width, blocks + 1, dtype=float)
         below = optimal * _log_at_most(starts - 1, rate)  # ln P[the best of the optimal is below the block]
-        inside = np.exp(below) * np.expm1(np.diff(below, append=0.0))
+        inside = np.exp(np.append(below[1:], 0.0)) * -np.expm1(-np.diff(below, append=0.0))
         beaten = -np.expm1((candidates - optimal) * _log_at_most(starts + (gap - 1), rate))
         return math.exp(below[0]) + float(inside @ beaten)
 

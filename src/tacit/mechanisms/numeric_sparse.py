@@ -117,7 +117,8 @@ class NumericSparse(PureComparisons[Told, int | float | None]):
     def classical_error(self, beta: Number = 0.05, queries: int | None = None) -> float:
         """9 c D (ln k + ln(4 c / beta)) / epsilon (Dwork and Roth, theorem 3.28)."""
         k, c = self.queries if queries is None else whole("queries", queries), self.count
-        return float(9 * c * self.sensitivity.linf / self.epsilon) * math.log(4 * c * k / probability("beta", beta))
+        nats = math.log(4 * c * k) - math.log(probability("beta", beta))
+        return float(9 * c * self.sensitivity.linf / self.epsilon) * nats
 
     @classmethod
     def examples(cls) -> Iterable[Example[Stream]]:

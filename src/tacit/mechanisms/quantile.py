@@ -179,11 +179,13 @@ class Quantiles(Mechanism[Counts, Cells]):
 
     def classical_error(self, beta: Number = 0.05, cells: int | None = None) -> float:
         """The same with ln(c j / beta) scales for each choice, and ln(2 j / beta) for each cut."""
-        odds = self._draws / probability("beta", beta)
-        nats = Fraction(math.log(self._cells(cells) * odds))
+        log_odds = Fraction(math.log(self._draws) - math.log(probability("beta", beta)))
+        nats = log_odds + Fraction(math.log(self._cells(cells)))
 
         def cut(node: Node) -> Fraction:
-            return Fraction(math.log(2 * odds)) * self._noise(node).scale / node.share.denominator + Fraction(1, 2)
+            return (log_odds + Fraction(math.log(2))) * self._noise(node).scale / node.share.denominator + Fraction(
+                1, 2
+            )
 
         return up(max(carry(self.tree, lambda node: nats / self._unit(node) / node.share.denominator, cut)))
 

@@ -61,7 +61,8 @@ class Sparse(TellsWhich, PureComparisons[Hits, bool]):
     def classical_error(self, beta: Number = 0.05, queries: int | None = None) -> float:
         """8 c D (ln k + ln(2 c / beta)) / epsilon (Dwork and Roth, theorem 3.26)."""
         k, c = self.queries if queries is None else whole("queries", queries), self.count
-        return float(8 * c * self.sensitivity.linf / self.epsilon) * math.log(2 * c * k / probability("beta", beta))
+        nats = math.log(2 * c * k) - math.log(probability("beta", beta))
+        return float(8 * c * self.sensitivity.linf / self.epsilon) * nats
 
     @classmethod
     def examples(cls) -> Iterable[Example[Stream]]:
