@@ -63,7 +63,7 @@ class GuessAndCheck(Rule):
         """How far from the truth the next sample mean may be."""
         f = state.told
         count = math.comb(state.asked, f) * (int(1 / self.resolution) + 1) ** f
-        return histories.deviation(self.n, histories.weighted(state.asked - f, f, count) / self.beta)
+        return histories.deviation(self.n, histories.log(histories.weighted(state.asked - f, f, count) / self.beta))
 
     @cached_property
     def promise(self) -> Statement:

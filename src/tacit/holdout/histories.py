@@ -20,14 +20,15 @@ import math
 from fractions import Fraction
 from functools import lru_cache
 
+from ..core.exact import MANY_ULPS
+
 OUTWARD = 1 + 2.0**-40
+_EXACT = 1 << 10  # terms, or factors, up to which whole numbers are counted; above, logarithms are bounded
 
 
-def deviation(n: int, histories: int | Fraction) -> float:
-    """sqrt(ln(2 N) / (2 n)), outward; N counts histories, divided by beta."""
-    count = Fraction(histories)
-    nats = math.log(2 * count.numerator) - math.log(count.denominator)
-    return math.sqrt(nats / (2 * n)) * OUTWARD
+def deviation(n: int, nats: float) -> float:
+    """sqrt(ln(2 N) / (2 n)), outward; nats is the logarithm of N, which counts histories, divided by beta."""
+    return math.sqrt((math.log(2) + nats) / (2 * n)) * OUTWARD
 
 
 def log(histories: int | Fraction) -> float:
@@ -36,29 +37,48 @@ def log(histories: int | Fraction) -> float:
     return math.log(count.numerator) - math.log(count.denominator)
 
 
+def log_choose(n: int, m: int) -> float:
+    """ln C(n, m), m <= n - m; for large m from above, by Robbins (1955) on factorials, to within 1 / m^2:
+
+    n H(m/n) + 1/2 ln(n / (2 pi m (n-m))) + 1/(12 n) - 1/(12 m + 1) - 1/(12 (n-m) + 1), n H(m/n) in nats.
+    """
+    m, rest = sorted((m, n - m))
+    if m <= _EXACT:
+        return math.log(math.comb(n, m))
+    entropy = m * math.log(n / m) - rest * math.log1p(-m / n)
+    middle = 0.5 * (math.log(n / m) - math.log(2 * math.pi * rest))
+    return entropy * MANY_ULPS + middle + 1 / (12 * n) - 1 / (12 * m + 1) - 1 / (12 * rest + 1)
+
+
 @lru_cache(maxsize=64)
-def exceptional(questions: int, exceptions: int, values: int) -> int:
-    """Questions that follow fewer than B exceptions, each told as one of V values, among the first k.
+def exceptional(questions: int, exceptions: int, values: int) -> float:
+    """ln of how many questions follow fewer than B exceptions, each told as one of V values, among the first k.
 
     After j questions with b exceptions there are C(j, b) V^b histories; summed over j < k that is C(k, b + 1) V^b.
+    Over all b < k these sum to ((1 + V)^k - 1) / V.  The one before each is r = (b + 1) / ((k - b) V) times as large,
+    and r grows with b: if r < 1 at the last, all sum to at most the last / (1 - r).
     """
-    total, ways, told = 0, 1, 1
-    for b in range(min(exceptions, questions)):
-        ways = ways * (questions - b) // (b + 1)
-        total += ways * told
-        told *= values
-    return total
+    last = min(exceptions, questions)
+    if last <= _EXACT:
+        total, ways, told = 0, 1, 1
+        for b in range(last):
+            ways = ways * (questions - b) // (b + 1)
+            total += ways * told
+            told *= values
+        return math.log(total)
+    every = (questions * math.log1p(values) - math.log(values)) * MANY_ULPS
+    ratio = last / ((questions - last + 1) * values)
+    if ratio >= 1:
+        return every
+    return min(every, log_choose(questions, last) + (last - 1) * math.log(values) * MANY_ULPS - math.log1p(-ratio))
 
 
-@lru_cache(maxsize=64)
-def climbing(questions: int, values: int) -> int:
-    """The same for a record that only rises: b of V values, in their order, are C(V, b) histories."""
-    total, ways, told = 0, 1, 1
-    for b in range(min(values + 1, questions)):
-        ways = ways * (questions - b) // (b + 1)
-        total += ways * told
-        told = told * (values - b) // (b + 1)
-    return total
+def climbing(questions: int, values: int) -> float:
+    """The same for a record that only rises: b of V values, in their order, are C(V, b) histories.
+
+    C(k, b + 1) C(V, b), summed over all b, is C(k + V, k - 1), by Vandermonde's identity.
+    """
+    return log_choose(questions + values, questions - 1)
 
 
 def weighted(s: int, f: int, histories: int) -> int:

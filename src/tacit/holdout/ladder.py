@@ -60,8 +60,8 @@ class Ladder(Rule):
         self._keep_width()
 
     def _width(self, rungs: int) -> float:
-        count = histories.climbing(self.questions, rungs)
-        return (1 / rungs + histories.deviation(self.n, count / self.beta) + self.rounding) * histories.OUTWARD
+        nats = histories.climbing(self.questions, rungs) - histories.log(self.beta)
+        return (1 / rungs + histories.deviation(self.n, nats) + self.rounding) * histories.OUTWARD
 
     @cached_property
     def rungs(self) -> int:
@@ -104,7 +104,7 @@ class ParameterFreeLadder(Rule):
     def _width(self, state: State) -> float:
         f = state.told
         count = math.comb(state.asked, f) * math.comb(self.n, min(f, self.n // 2))  # of the largest there ever was
-        t = histories.deviation(self.n, histories.weighted(state.asked - f, f, count) / self.beta)
+        t = histories.deviation(self.n, histories.log(histories.weighted(state.asked - f, f, count) / self.beta))
         return (1 / math.sqrt(self.n - 1) + t + self.rounding) * histories.OUTWARD
 
     @cached_property

@@ -107,8 +107,9 @@ class ReusableHoldout(Rule):
         return max((math.floor(self.bar * self.whole) + off) / self.whole, off / self.whole + self.resolution / 2)
 
     def _promises(self, m: NumericSparse) -> list[Statement]:
-        count = histories.exceptional(self.questions, self.exceptions, int(1 / self.resolution) + 1)
-        counted = float(self.alpha(self.beta / 2, m)) + histories.deviation(self.n, 2 * count / self.beta)
+        nats = histories.exceptional(self.questions, self.exceptions, int(1 / self.resolution) + 1)
+        spread = histories.deviation(self.n, nats - histories.log(self.beta / 2))
+        counted = float(self.alpha(self.beta / 2, m)) + spread
         shares = [Fraction(down(self.beta)) / 10**j for j in range(1, 6)]
         private = [
             transfer.jung_at(self.beta, m.epsilon, alpha=self.alpha(share, m), beta=share).width for share in shares
