@@ -1,12 +1,13 @@
 """Plans: theorems at work, each promise checked against the theorem it names."""
 
 import math
+from fractions import Fraction
 
 import pytest
 
 from tacit.composition import rho_for, zcdp_to_epsilon
 from tacit.core.errors import BadParameter
-from tacit.holdout import GaussianAnswers, bears, compare, needs, planning, transfer
+from tacit.holdout import GaussianAnswers, Ladder, bears, compare, needs, planning, transfer
 from tacit.holdout.planning import METHODS
 
 BETA = "0.05"
@@ -52,6 +53,22 @@ def test_no_other_noise_is_much_better(n: int, k: int) -> None:
                 assert transfer.jung_at(BETA, epsilon, delta, alpha=alpha, beta=b).width >= jung.width * 0.99
 
 
+@pytest.mark.parametrize("method", METHODS)
+def test_widths_fall_with_n_however_many_there_are(method: str) -> None:
+    """Like 1/sqrt(n)."""
+    for n in (10**k for k in range(7, 17)):
+        near, far = (METHODS[method](m, 10, BETA).width for m in (n, 10 * n))
+        assert 2.7 < near / far < 3.3
+
+
+def test_the_records_that_a_width_takes() -> None:
+    assert 10**10 < needs(10, "0.00005", BETA) < 10**12
+    with pytest.raises(
+        BadParameter, match="width must be larger: by this method no n within 2\\^62 is known to be enough"
+    ):
+        needs(10, "1e-12", BETA)
+
+
 def test_what_is_known_of_the_order_of_methods() -> None:
     few, many = plans(10_000, 10), plans(10**6, 100_000)
     assert few["asked beforehand"].width < few["rounded answers"].width < few["sample splitting"].width
@@ -81,16 +98,26 @@ def test_the_rule_promises_about_what_the_plan_says() -> None:
     assert plan.width * 0.85 <= rule.promise.width <= plan.width * 1.03
 
 
+def test_the_ladder_takes_the_best_rise() -> None:
+    """It is about (ln k / n)^(1/3), and no power of two is better."""
+    for n, k in ((10**4, 100), (10**8, 10**4), (10**14, 10**6)):
+        best = Ladder(n=n, questions=k, grid=1)
+        assert 0.2 < (math.log(k) / n) ** (1 / 3) * best.rungs < 5
+        for rungs in (best.rungs // 2, best.rungs * 2):
+            assert Ladder(n=n, questions=k, grid=1, rise=Fraction(1, rungs)).promise.width >= best.promise.width
+
+
 def test_splitting_too_far_is_no_plan() -> None:
     assert planning.splitting(10, 11, BETA).width == math.inf
     assert planning.gaussian(10, 5, BETA, "notes").width == math.inf
 
 
 def test_table() -> None:
+    jung = plans(10_000, 10)["Gaussian, Jung et al. 2020"]
     lines = planning.table(compare(10_000, [10, 10_000], BETA)).splitlines()
     assert len(lines) == 1 + 2 * len(METHODS)
     assert "none" in lines[8]
-    assert lines[4].split()[-3] == f"{plans(10_000, 10)['Gaussian, Jung et al. 2020'].width:.4f}"
+    assert lines[4].split()[-3] == f"{math.ceil(jung.width * 10**4) / 10**4:.4f}"
 
 
 def test_bad_parameters() -> None:

@@ -66,7 +66,7 @@ class Ladder(Rule):
     @cached_property
     def rungs(self) -> int:
         """1 / rise."""
-        return int(1 / self.rise) if self.rise else min((2**j for j in range(1, 9)), key=self._width)
+        return int(1 / self.rise) if self.rise else min((2**j for j in range(1, 21)), key=self._width)
 
     @cached_property
     def promise(self) -> Statement:

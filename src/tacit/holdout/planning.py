@@ -24,12 +24,16 @@ import numpy as np
 from scipy.special import ndtri
 
 from ..composition import hoeffding_inverse, rho_for
+from ..core.errors import BadParameter
 from ..core.exact import Floats, Number, one_of, probability, several, whole
 from ..core.search import least_whole
 from . import histories, transfer
 
 MOST = 1 << 40  # questions
-_ORDERS: list[float] = np.geomspace(0.3, 1e6, 100).tolist()
+RECORDS = 1 << 62  # that a plan is made for
+_ORDERS: list[float] = np.geomspace(0.3, 1e14, 220).tolist()
+_EPSILONS: Floats = 2 * 1.01 ** -np.arange(2600.0)  # down to 1e-11: the best is about 1 / sqrt(n), and more
+_STRIDE = 40  # of a first look at them, a factor of 1.5
 _SHARES: Floats = 10.0 ** (-np.arange(2, 49) / 4)  # of beta, for noise and for delta
 
 
@@ -62,7 +66,7 @@ def splitting(n: int, questions: int, beta: Number) -> Plan:
 def rounded(n: int, questions: int, beta: Number) -> Plan:
     """The sample's own answers, rounded to the best of 1/2, 1/4, ..."""
     n, k, b, best = whole("n", n), whole("questions", questions), float(probability("beta", beta)), math.inf
-    for values in (2**j for j in range(1, 17)):
+    for values in (2**j for j in range(1, 33)):
         # ln of the sum of (V+1)^j over j < k, from above: the last term times 1 + 1/V
         nats = (k - 1) * math.log(values + 1) + math.log1p(1 / values) + math.log(2 / b)
         best = min(best, 1 / (2 * values) + math.sqrt(nats / (2 * n)))
@@ -82,16 +86,23 @@ def gaussian(n: int, questions: int, beta: Number, theorem: str = "jung") -> Pla
 
 
 def _jung(n: int, k: int, b: float) -> Plan:
-    """The best epsilon, delta and share of beta for the noise."""
-    epsilon, share = np.geomspace(1e-4, 2, 150)[:, None, None], b * _SHARES
+    """The best epsilon, delta and share of beta for the noise: near the best of some epsilons all are tried."""
+    about = _best(n, k, b, _EPSILONS[::_STRIDE])[0]
+    near = _EPSILONS[np.abs(np.log(_EPSILONS / about)) < 0.5]
+    e, d, x = (float(f"{v:.6g}") for v in _best(n, k, b, near))
+    sigma = _exact_sigma(n, k, e, d)
+    proved = transfer.jung_at(b, e, d, alpha=sigma * quantile(x, k), beta=x)
+    return Plan("Gaussian, Jung et al. 2020", n, k, proved.width, sigma, e, d)
+
+
+def _best(n: int, k: int, b: float, epsilons: Floats) -> tuple[float, float, float]:
+    """The epsilon among these, and the delta and the share of beta for the noise, of the least width."""
+    epsilon, share = epsilons[:, None, None], b * _SHARES
     delta, noise = share[:, None], share
     alpha = _sigma(n, k, epsilon, delta) * _quantiles(noise, k)
     width = alpha + np.expm1(epsilon) + (np.sqrt(noise) + np.sqrt(2 * delta)) ** 2 / b
     i, j, m = np.unravel_index(np.argmin(width), width.shape)
-    e, d, x = (float(f"{v:.6g}") for v in (epsilon[i, 0, 0], share[j], share[m]))
-    sigma = _exact_sigma(n, k, e, d)
-    proved = transfer.jung_at(b, e, d, alpha=sigma * quantile(x, k), beta=x)
-    return Plan("Gaussian, Jung et al. 2020", n, k, proved.width, sigma, e, d)
+    return float(epsilons[i]), float(share[j]), float(share[m])
 
 
 def _fixed(n: int, k: int, b: float, theorem: str) -> Plan:
@@ -171,7 +182,10 @@ def needs(questions: int, width: Number, beta: Number = "0.05", method: str = "G
     """How many records it takes to answer so many adaptive questions to within `width`, by one method."""
     way, target = METHODS[one_of("method", method, METHODS)], float(probability("width", width))
     k = whole("questions", questions)
-    return least_whole(lambda n: way(n, k, beta).width <= target, 1)
+    found = least_whole(lambda n: n > RECORDS or way(n, k, beta).width <= target, 1)
+    if found > RECORDS:
+        raise BadParameter("width", width, "larger: by this method no n within 2^62 is known to be enough")
+    return found
 
 
 def table(plans: Sequence[Plan]) -> str:
