@@ -7,7 +7,7 @@ import pytest
 
 from tacit.composition import rho_for, zcdp_to_epsilon
 from tacit.core.errors import BadParameter
-from tacit.holdout import GaussianAnswers, Ladder, bears, compare, needs, planning, transfer
+from tacit.holdout import GaussianAnswers, Ladder, ReusableHoldout, bears, compare, needs, planning, transfer
 from tacit.holdout.planning import METHODS
 
 BETA = "0.05"
@@ -105,6 +105,27 @@ def test_the_ladder_takes_the_best_rise() -> None:
         assert 0.2 < (math.log(k) / n) ** (1 / 3) * best.rungs < 5
         for rungs in (best.rungs // 2, best.rungs * 2):
             assert Ladder(n=n, questions=k, grid=1, rise=Fraction(1, rungs)).promise.width >= best.promise.width
+
+
+@pytest.mark.parametrize("beta", ["0.5", "0.9", "0.999"])
+def test_theorems_that_are_not_for_a_large_beta_are_listed_as_none(beta: str) -> None:
+    widths = {plan.method: plan.width for plan in compare(10**6, 1000, beta)}
+    assert {method for method, width in widths.items() if width == math.inf} == {
+        "Gaussian, Bassily et al. 2016",
+        "Gaussian, lecture notes corrected",
+    }
+    assert all(width < math.inf for width in (plan.width for plan in compare(10**6, 1000, "0.499")))
+
+
+def test_a_beta_of_which_no_parts_can_be_given_is_refused_by_its_name() -> None:
+    for call in (
+        lambda beta: compare(10**6, 1000, beta),
+        lambda beta: GaussianAnswers(n=10**6, questions=10, beta=beta).promise,
+        lambda beta: ReusableHoldout(n=10**6, questions=10, exceptions=2, beta=beta).promise,
+    ):
+        assert call("1e-280")
+        with pytest.raises(BadParameter, match=r"beta must be at least 1e-280.*got '1e-300'"):
+            call("1e-300")
 
 
 def test_splitting_too_far_is_no_plan() -> None:

@@ -47,7 +47,7 @@ class GaussianAnswers(Rule):
         grid: Number = Fraction(1, 1024),
         width: Number | None = None,
     ) -> None:
-        super().__init__(n, beta, grid, width)
+        super().__init__(n, transfer.shared(beta), grid, width)
         self._set(questions=whole("questions", questions))
         self._set(sigma=None if sigma is None else positive("sigma", sigma, Fraction(10**9)))
         self._keep_width()

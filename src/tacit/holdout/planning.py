@@ -53,19 +53,19 @@ class Plan:
 def beforehand(n: int, questions: int, beta: Number) -> Plan:
     """Hoeffding and the union bound, for questions that do not depend on the records."""
     n, k = whole("n", n), whole("questions", questions)
-    return Plan("asked beforehand", n, k, hoeffding_inverse(n, probability("beta", beta) / k))
+    return Plan("asked beforehand", n, k, hoeffding_inverse(n, transfer.shared(beta) / k))
 
 
 def splitting(n: int, questions: int, beta: Number) -> Plan:
     """Fresh records for each question."""
     n, k = whole("n", n), whole("questions", questions)
-    each, share = n // k, probability("beta", beta) / k
+    each, share = n // k, transfer.shared(beta) / k
     return Plan("sample splitting", n, k, hoeffding_inverse(each, share) if each else math.inf)
 
 
 def rounded(n: int, questions: int, beta: Number) -> Plan:
     """The sample's own answers, rounded to the best of 1/2, 1/4, ..."""
-    n, k, b, best = whole("n", n), whole("questions", questions), float(probability("beta", beta)), math.inf
+    n, k, b, best = whole("n", n), whole("questions", questions), float(transfer.shared(beta)), math.inf
     for values in (2**j for j in range(1, 33)):
         # ln of the sum of (V+1)^j over j < k, from above: the last term times 1 + 1/V
         nats = (k - 1) * math.log(values + 1) + math.log1p(1 / values) + math.log(2 / b)
@@ -81,7 +81,7 @@ def quantile(beta: float, questions: int) -> float:
 def gaussian(n: int, questions: int, beta: Number, theorem: str = "jung") -> Plan:
     """Gaussian noise at its best sigma, by `jung`, `bassily` or `notes`."""
     one_of("theorem", theorem, _THEOREMS)
-    n, k, b = whole("n", n), whole("questions", questions), float(probability("beta", beta))
+    n, k, b = whole("n", n), whole("questions", questions), float(transfer.shared(beta))
     return _jung(n, k, b) if theorem == "jung" else _fixed(n, k, b, theorem)
 
 
@@ -109,7 +109,7 @@ def _fixed(n: int, k: int, b: float, theorem: str) -> Plan:
     """Half of beta for the noise, and half for a theorem in which epsilon fixes the width."""
     times, divisor, least, most, method = _THEOREMS[theorem]
     low, high = math.sqrt(least(b) / n) * (1 + 1e-9), most * (1 - 1e-9)
-    if low >= high:
+    if low >= high or b >= 0.5:  # of larger ones the half is more than the theorems are for
         return Plan(method, n, k, math.inf)
     epsilon = np.geomspace(low, high, 400)
     delta, alpha = epsilon * b / (2 * divisor) * (1 - 1e-9), quantile(b / 2, k)

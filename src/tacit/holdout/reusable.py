@@ -69,7 +69,7 @@ class ReusableHoldout(Rule):
         grid: Number = Fraction(1, 1024),
         width: Number | None = None,
     ) -> None:
-        super().__init__(n, beta, grid, width)
+        super().__init__(n, transfer.shared(beta), grid, width)
         self._set(questions=whole("questions", questions), exceptions=whole("exceptions", exceptions))
         self._set(threshold=None if threshold is None else probability("threshold", threshold))
         self._set(epsilon=None if epsilon is None else positive("epsilon", epsilon, Fraction(10**6)))

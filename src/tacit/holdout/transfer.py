@@ -71,6 +71,7 @@ JUNG_SLACK = 2  # d so many times, for means
 JUNG_SLACK_OTHERS = 4  # and for other questions of low sensitivity
 
 LARGEST = 709.0  # epsilon whose e^epsilon is a float
+LEAST_SHARED = Fraction(1, 10**280)
 THRESHOLD_SHARE = Fraction(3, 4)  # of tau: Thresholdout's threshold
 THRESHOLDOUT_RATE = 96
 
@@ -87,6 +88,14 @@ class Transferred:
 def drift(epsilon: float) -> float:
     """e^epsilon - 1, infinite where no float is as large."""
     return math.expm1(epsilon) if epsilon < LARGEST else math.inf
+
+
+def shared(beta: Number) -> Fraction:
+    """A beta of which noise, theorems and up to 2^62 questions get their parts, each of them a probability too."""
+    b = probability("beta", beta)
+    if b < LEAST_SHARED:
+        raise BadParameter("beta", beta, "at least 1e-280, as only parts of it go to each answer")
+    return b
 
 
 def expected(epsilon: Number, delta: Number = 0, samples: int = 1) -> float:
