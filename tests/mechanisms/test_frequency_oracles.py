@@ -306,3 +306,19 @@ def test_coins_beyond_one_chunk_are_as_many_and_as_likely() -> None:
     coins = sample.bernoulli(p, Seeded(8, width=1), n)
     assert coins.shape == (n,)
     assert abs(coins.mean() - 1 / (1 + math.exp(-1))) < 6 * math.sqrt(0.2 / n)
+
+
+@given(st.lists(st.tuples(st.floats(0.01, 1), st.floats(-1, 1)), min_size=2, max_size=9))
+def test_projection_is_no_farther_off_in_l2_and_at_most_twice_as_far_in_the_worst(pairs):
+    weights, off = np.array(pairs).T
+    truth = weights / weights.sum()
+    after = project_to_simplex(truth + off) - truth
+    assert np.linalg.norm(after) <= np.linalg.norm(off) + 1e-12
+    assert np.abs(after).max() <= 2 * np.abs(off).max() + 1e-12
+
+
+def test_projection_may_double_the_largest_error():
+    truth = np.array([0.5, *[0.5 / 999] * 999])
+    off = np.array([-1e-5, *[1e-5] * 999])
+    after = project_to_simplex(truth + off) - truth
+    assert 1.99e-5 < np.abs(after).max() <= 2e-5 and np.linalg.norm(after) <= np.linalg.norm(off)

@@ -7,7 +7,8 @@ Privacy.  That of the oracle chosen, which depends on public parameters only.  P
 
 Utility.  Without a limit subset selection is never far from the best, and with sets of one category it is randomized
 response.  Unary encoding has a variance that does not depend on k; Hadamard response has reports of log k bits.
-Projecting the estimates on the simplex never moves them away from the truth, which lies in it.
+Projecting the estimates x on the simplex, P(x) = (x - t)_+, never takes them farther in l2 from the truth p, which lies
+in it.  The largest error e may grow, at most to 2 e: sum (x - e)_+ <= sum p = 1 <= sum (x + e)_+ puts t within e of 0.
 
 References.  Wang, Blocki, Li, Jha, USENIX Security 2017; Ye and Barg, IEEE Trans. Inf. Theory 64 (2018); Held, Wolfe,
 Crowder, Math. Programming 6 (1974), for the projection.
