@@ -260,6 +260,19 @@ def test_optimal_composition_is_never_below_the_truth(seed: int) -> None:
         assert kov_delta(mp.mpf(share) * (1 + ROOM), k, real(e)) > real(d)
 
 
+@pytest.mark.parametrize(("k", "share"), [(10**6, 0.00023670468654057), (10**9, 7.485249762822063e-06)])
+def test_the_share_of_very_many_takes_few_passes(k: int, share: float, monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[Fraction] = []
+
+    def counted(epsilon: Fraction, *args: Any) -> Any:
+        asked.append(epsilon)
+        return coins(epsilon, *args)
+
+    monkeypatch.setattr("tacit.composition.optimum.coins", counted)
+    assert c.per_query_epsilon(1, "1e-6", k) == pytest.approx(share, rel=1e-13)
+    assert len(asked) <= 7
+
+
 def test_rho_is_never_above_what_is_permitted() -> None:
     draw = Draw(7)
     for _ in range(300):

@@ -22,7 +22,7 @@ import math
 from collections import Counter
 from collections.abc import Iterable
 from fractions import Fraction
-from functools import reduce
+from functools import cache, reduce
 
 from ..core.errors import BadParameter
 from ..core.exact import Number, down, failure, probability, up, whole
@@ -30,8 +30,9 @@ from ._coins import Atoms, coins, on_a_grid, together
 from ._enclosure import lower
 from ._parameters import Counts, alike, lists, nonnegative, positive
 from .basic_and_advanced import all_well, any_failure, total
+from .conversions import mu_for
 
-LARGEST_K = 10**9  # a second
+LARGEST_K = 10**9  # a second, and some passes of it for `per_query_epsilon`
 LEAST_DELTA = 2.0**-900  # below it the answer is that of basic composition
 _TERMS = 1 << 20
 _DIFFERENT = 1 << 10
@@ -76,20 +77,24 @@ def per_query_epsilon(epsilon: Number, delta: Number, k: int) -> float:
     if d < LEAST_DELTA:
         return safe
 
+    @cache
     def excess(x: float) -> float:
         """ln of what delta comes to over what it may be."""
         return math.log(max(coins(Fraction(x), n, d * _SHARE).delta(at), d * _SHARE) / d)
 
-    if excess(safe) > 0:  # delta is in the last bits of epsilon
-        return safe
-    high = 2 * safe
+    near, apart = max(safe, mu_for(e, d) / math.sqrt(n)), 2.0**-20  # many coins are about normal: mu^2 = k epsilon0^2
+    low, high = near, near * (1 + apart)
     while excess(high) <= 0:
-        safe, high = high, 2 * high
-    found = float(brentq(excess, safe, high, xtol=1e-300, rtol=2.0**-50))
+        low, high, apart = high, high * (1 + apart), 16 * apart
+    while low > safe and excess(low) > 0:
+        low, high, apart = max(safe, low / (1 + apart)), low, 16 * apart
+    if excess(low) > 0:  # delta is in the last bits of epsilon
+        return safe
+    found = float(brentq(excess, low, high, xtol=1e-300, rtol=2.0**-50))
     step = found * 2.0**-50
-    while found > safe and excess(found) > 0:
+    while found > low and excess(found) > 0:
         found, step = found - step, 2 * step
-    return max(found, safe)
+    return max(found, low)
 
 
 def _count(k: int) -> int:
