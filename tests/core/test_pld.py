@@ -358,3 +358,26 @@ def test_one_mechanism_is_explained_by_its_profile():
     assert text.count("*") == 1
     text = times(1, GaussianNoise(Fraction(1))).explain("1e-6")
     assert re.search(r"optimal +inf", text) and text.count("*") == 1
+
+
+@pytest.mark.parametrize("sigma2", [Fraction(1, 25), Fraction(1, 10), Fraction(1, 4), Fraction(1)])
+@pytest.mark.parametrize("n", [2, 3, 13])
+def test_a_few_narrow_discrete_gaussians_are_summed(sigma2, n):
+    """Against the sum of n noises in fifty digits, at every gap between its losses: never below, and hardly above."""
+    far, shift, s = 40, 2, mpf(sigma2.numerator) / sigma2.denominator
+    weights = [mpmath.exp(-(mpf(z) ** 2) / (2 * s)) for z in range(-far, far + 1)]
+    one = np.array([w / mpmath.fsum(weights) for w in weights], object)
+    masses = one
+    for _ in range(n - 1):
+        masses = np.convolve(masses, one)
+    losses = [(n * shift + 2 * (z - n * far)) * shift / (2 * s) for z in range(masses.size)]
+    loss = times(n, DiscreteGaussianNoise(Fraction(shift**2) / (2 * sigma2), shift, sigma2))
+    for delta in (1e-100, 1e-9, 1e-6, 1e-3, 0.1):
+        epsilon = loss.epsilon(delta)
+
+        def exact(at):
+            return mpmath.fsum(m * -mpmath.expm1(at - x) for m, x in zip(masses, losses, strict=True) if x > at)
+
+        assert exact(mpf(epsilon)) <= delta * (1 + mpf(10) ** -12)
+        assert exact(mpf(epsilon) * (1 - mpf(10) ** -6)) > delta
+        assert exact(mpf(epsilon) * 0.99) <= loss.delta(epsilon * 0.99) <= exact(mpf(epsilon) * 0.99) * (1 + 1e-6)

@@ -185,6 +185,24 @@ class Composed:
         points = np.asarray((n - 2 * k) * epsilon, float)
         return cls.at(points + np.abs(points) * 2.0**-51, masses, 2 * epsilon, math.exp(-700) if k[-1] else 0.0)
 
+    @classmethod
+    def of_gaussians(cls, sigma2: float, shift: int, n: int) -> Composed:
+        """n discrete Gaussian noises on integers that move by d: losses (n d + 2 z) d / (2 sigma2), z their sum.
+
+        Masses are sums of positive terms, each good to a relative 2^-43, which raising makes up for.  Those below
+        1e-307 are left out, at most 2^12 of a sum that is added at most n times, and count as infinite.
+        """
+        far = math.isqrt(math.ceil(1400 * sigma2)) + 1
+        one = np.exp(-(np.arange(-far, far + 1.0) ** 2) / (2 * sigma2))
+        masses = one = one / one.sum()
+        for bit in f"{n:b}"[1:]:
+            masses = np.convolve(masses, masses)
+            masses = np.convolve(masses, one) if bit == "1" else masses
+            masses = masses[masses > 1e-307]  # symmetric, and falling from the middle
+        points = (n * shift + 2.0 * (np.arange(masses.size) - masses.size // 2)) * (shift / (2 * sigma2))
+        raised = masses * (1 + (n + 1024) * 2.0**-42)
+        return cls.at(points + np.abs(points) * 2.0**-50, raised, shift / sigma2, 1e-300)
+
     def delta(self, epsilon: float) -> float:
         i = int(np.searchsorted(self.points, epsilon))
         if i == self.points.size:
