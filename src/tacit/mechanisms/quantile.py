@@ -183,9 +183,8 @@ class Quantiles(Mechanism[Counts, Cells]):
         nats = log_odds + Fraction(math.log(self._cells(cells)))
 
         def cut(node: Node) -> Fraction:
-            return (log_odds + Fraction(math.log(2))) * self._noise(node).scale / node.share.denominator + Fraction(
-                1, 2
-            )
+            scales = log_odds + Fraction(math.log(2))
+            return scales * self._noise(node).scale / node.share.denominator + Fraction(1, 2)
 
         return up(max(carry(self.tree, lambda node: nats / self._unit(node) / node.share.denominator, cut)))
 
