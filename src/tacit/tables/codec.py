@@ -54,6 +54,7 @@ KINDS: Mapping[str, type] = {
         mechanisms.KeySelection,
         mechanisms.Laplace,
         mechanisms.Quantiles,
+        mechanisms.RandomizedResponse,
         mechanisms.TopK,
     )
 }

@@ -7,11 +7,12 @@ coefficients a is answered by (sum over the reports of a - n q |a|_1) / (p - q),
 Privacy.  epsilon for each report that changes, in the local model.  The reports tell how many people there are, so this
 is a statement about substitution; the reports are paid for once, however many queries are asked.
 
-Utility.  A report counts for a 0/1 query of m cells with probability q m + (p - q) f, where a share f of the people
-count, so the answer has variance at most n max_f P (1 - P) / (p - q)^2; by Hoeffding's inequality all k queries are
-within n sqrt(ln(2 k / beta) / (2 n)) / (p - q): sqrt(log(k/beta)) / (epsilon sqrt(n)) after division by n, for |X| = 2.
-The mean absolute error of an answer of deviation s is at most s, and at most sqrt(2/pi) s + 1 / (p - q), as terms in
-[-1, 1] have third moments no larger than their second, and their sum is that near to a normal one in the mean.
+Utility.  For a 0/1 query of m cells the report of a person who counts is among them with probability p + (m - 1) q,
+that of any other with m q: the data are fixed, so an answer has the variance of n such coins, over (p - q)^2.  All k
+queries are within n sqrt(ln(2 k / beta) / (2 n)) / (p - q) by Hoeffding's inequality, sqrt(log(k/beta)) / (epsilon
+sqrt(n)) after division by n for |X| = 2, and within less where the coins are not fair (see `reports.py`).  The mean
+absolute error of an answer of deviation s is at most s, and at most sqrt(2/pi) s + R / (p - q), as terms in [-R, R]
+have third moments no larger than R times their second, and their sum is that near to a normal one in the mean.
 
 References.  Warner, JASA 60 (1965); Kairouz, Bonawitz, Ramage, ICML 2016; Duchi, Jordan, Wainwright, FOCS 2013;
 Goldstein, Annals of Probability 38 (2010), for the mean.
@@ -29,11 +30,13 @@ from ..core.exact import Number, probability
 from ..core.loss import Loss
 from ..core.randomness import Source
 from ..mechanisms import RandomizedResponse
+from ..mechanisms._frequency import FrequencyOracle
 from .data import Data, Floats, Integers
 from .domain import shown
 from .method import Method, Prediction, Released, read
 from .noisy_marginals import NoisyMarginals
 from .price import Price
+from .reports import Stray
 from .workload import Workload
 
 _CELLS, _PEOPLE = 1 << 20, 10**8
@@ -74,15 +77,16 @@ class Local(Method):
         )
 
     def _predict(self, workload: Workload, n: int | None, price: Price, beta: Number) -> Prediction:
-        people, b = self._people(n), float(probability("beta", beta))
-        deviations = _deviations(self.response(workload, price), workload, people)
-        rms = workload.mean(deviations**2) ** 0.5
-        worst = float(_reach(self.response(workload, price), workload.queries, people, b / workload.queries)[0])
+        people, b, response = self._people(n), float(probability("beta", beta)), self.response(workload, price)
+        stray = Stray.of(response, workload, workload.span)
+        rms = math.sqrt(stray.mean_square(workload, people))
+        mean = min(rms, workload.mean(stray.deviations(people)))
+        normal = math.sqrt(2 / math.pi) * mean + workload.mean(stray.width) / stray.gain
+        worst = float(stray.reach(people, b / workload.queries).max())
         cells = workload.domain.cells(workload.span)
         seconds = 2e-3 + 3e-8 * people + (3e-8 + 3e-9 * len(workload.tables)) * cells + 1e-8 * workload.queries
         why = "every person adds their own noise, so errors grow with the root of n"
-        normal = math.sqrt(2 / math.pi) * deviations + 1 / self.response(workload, price).chances.gain
-        return Prediction(workload.mean(np.minimum(deviations, normal)), rms, worst, seconds, "bound", b, why)
+        return Prediction(min(mean, normal), rms, worst, seconds, "bound", b, why)
 
     def _loss(self, workload: Workload, n: int | None, price: Price) -> Loss:
         """One report for each record, of which a unit has half of what it moves under substitution."""
@@ -95,35 +99,21 @@ class Local(Method):
         response = self.response(workload, price)
         counts = data.marginal(workload.span)
         reports = response.sample(np.repeat(np.arange(counts.size), counts.ravel()), source)
-        model = Reported(workload, np.bincount(reports, minlength=counts.size), response)
+        model = Reported(workload, *response.count(reports), response)
         errors, loss = model.reach(workload, beta), self.loss(workload, n, price)
         return Released(self.name, workload, workload.answer(model), errors, model, loss, beta)
 
 
 class Reported(NoisyMarginals):
-    """Cells of some attributes estimated from reports."""
+    """Cells of some attributes estimated from how many of so many reports speak for each; they add up to all."""
 
-    def __init__(self, workload: Workload, seen: Integers, response: RandomizedResponse) -> None:
-        self.people, self.response, axes = int(seen.sum()), response, workload.span
-        values = (seen.astype(float) - self.people * response.chances.other) / response.chances.gain
+    def __init__(self, workload: Workload, seen: Integers, people: int, response: FrequencyOracle) -> None:
+        self.people, self.response, axes = people, response, workload.span
+        values = (seen.astype(float) - people * response.chances.other) / response.chances.gain
+        values += (people - values.sum()) / values.size
         super().__init__(workload.domain, {axes: values.reshape(workload.domain.laid_out(axes))}, {})
 
     def _part(self, part: Workload, beta: float) -> Floats:
-        covered = self._best(part.span) is not None
-        return _reach(self.response, part.queries, self.people, beta) if covered else np.full(part.queries, np.inf)
-
-
-def _reach(response: RandomizedResponse, queries: int, people: int, beta: float) -> Floats:
-    """Hoeffding: the mean of n reports, each in [0, 1], is within sqrt(ln(2/beta) / (2 n)) of what is expected."""
-    return np.full(queries, math.sqrt(people * math.log(2 / beta) / 2) / response.chances.gain)
-
-
-def _deviations(response: RandomizedResponse, workload: Workload, people: int) -> Floats:
-    """The largest standard deviation whatever the data: P (1 - P), where P of 0/1 queries is nearest to 1/2."""
-    c, chance = response.chances, np.full(workload.queries, 0.5)
-    if workload.grid == 1:
-        cells = workload.squares(workload.span)
-        low = np.minimum(c.other * cells, 1.0)
-        chance = np.clip(chance, low, np.minimum(low + c.gain, 1.0))
-    deviations: Floats = np.sqrt(people * chance * (1 - chance)) / c.gain
-    return deviations
+        if (axes := self._best(part.span)) is None:
+            return np.full(part.queries, np.inf)
+        return Stray.of(self.response, part, axes).reach(self.people, beta)
