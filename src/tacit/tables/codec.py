@@ -50,11 +50,13 @@ KINDS: Mapping[str, type] = {
         loss.BoundedRange,
         Distance,
         mechanisms.Gaussian,
+        mechanisms.HadamardResponse,
         mechanisms.IndependentQuantiles,
         mechanisms.KeySelection,
         mechanisms.Laplace,
         mechanisms.Quantiles,
         mechanisms.RandomizedResponse,
+        mechanisms.SubsetSelection,
         mechanisms.TopK,
     )
 }

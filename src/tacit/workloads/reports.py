@@ -14,6 +14,14 @@ For w = 1, randomized response, Y is a coin but for a constant: P (1 - P), where
 0/1 query have at least max(0, m + w - k) and at most min(m, w) cells in common, so Y has a range of min(m, k - m, w,
 k - w); for any a it is at most w and k - w, and 2 sqrt(w (1 - w / k) B), by Cauchy and Schwarz.
 
+Hadamard response.  A report y has a sign for each cell, the character of its row at y; the product of two signs is that
+of the two rows added bit by bit.  Given x, a sign has mean g = 2 (p - q) if its row is that of x, else 0.  So with the
+sum C of b_i b_j over ordered pairs of cells whose rows add up to that of x, which holds each cell but x once at most,
+    Var Y = (B + g C - g^2 b_x^2) / 4,      |C| <= B - b_x^2,
+and from (1 - g) B / 4 to (1 + g) B / 4.  For a 0/1 query of an odd number m <= k / 2 of cells one of them has no other
+to go with, so C <= B - (1 - 2 m / k): one cell has hardly more than B / 4.  Y has a range of at most sum |b|: 2 B for
+a 0/1 query, and sqrt(k B) for any.  Complements have the same b but for signs.
+
 Usual data.  A person counts in at most l0 queries of a part, and in the others has a_x = 0: on average over the queries
 the variance is at most that of people who count nowhere, with the l0 largest of what can be added to it.
 
@@ -23,7 +31,8 @@ sum is within each of these of its mean, with probability 1 - beta: R sqrt(n L /
 and Esseen, as third moments are at most R times second ones).
 
 References.  Hoeffding, JASA 58 (1963); Boucheron, Lugosi, Massart (2013), theorem 2.10 with c = R / 3; Shevtsova,
-Doklady Mathematics 82 (2010), for 0.56; Ye and Barg, IEEE Trans. Inf. Theory 64 (2018), for the sets.
+Doklady Mathematics 82 (2010), for 0.56; Ye and Barg, IEEE Trans. Inf. Theory 64 (2018), for the sets; Acharya, Sun,
+Zhang, AISTATS 2019, for Hadamard response.
 """
 
 from __future__ import annotations
@@ -35,7 +44,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import ndtri
 
-from ..mechanisms import SubsetSelection
+from ..mechanisms import HadamardResponse, SubsetSelection
 from ..mechanisms._frequency import FrequencyOracle
 from .data import Floats
 from .domain import Axes
@@ -62,21 +71,22 @@ class Stray:
         """Of reports of a cell of these axes, which hold what the queries look at."""
         flat = np.repeat([part.grid == 1 for part in workload.parts], [part.queries for part in workload.parts])
         squares = workload.squares(axes)
-        return _sets(oracle, np.where(flat, np.rint(squares), squares), flat)
+        found = _signs if isinstance(oracle, HadamardResponse) else _sets
+        return found(oracle, np.where(flat, np.rint(squares), squares), flat)
 
     def deviations(self, n: int) -> Floats:
         """The largest of each answer, whatever the data."""
         return np.asarray(np.sqrt(n * self.most) * (_OUTWARD / self.gain))
 
-    def mean_square(self, workload: Workload, n: int) -> float:
-        """Of the error of all queries together, by weight, at the least favourable data."""
+    def rms(self, workload: Workload, n: int) -> float:
+        """The root of the mean square error of all queries, by weight, at the least favourable data."""
         found, start = self.absent.copy(), 0
         for part in workload.parts:
             end = start + part.queries
             more = part.weights * (self.most - self.absent)[start:end]
             top = start + np.argsort(more)[max(0, part.queries - (part.row.l0 or part.queries)) :]
             found[top], start = self.most[top], end
-        return workload.mean(found) * n * (_OUTWARD / self.gain) ** 2
+        return math.sqrt(workload.mean(found) * n) * (_OUTWARD / self.gain)
 
     def reach(self, n: int, beta: float) -> Floats:
         """What each answer of n reports is within, with probability at least 1 - beta each."""
@@ -108,3 +118,13 @@ def _sets(oracle: FrequencyOracle, m: Floats, flat: NDArray[np.bool_]) -> Stray:
         np.where(flat, absent, most),
         np.minimum(min(w, k - w), np.where(flat, np.minimum(m, k - m), 2 * np.sqrt(w * (1 - w / k) * energies))),
     )
+
+
+def _signs(oracle: FrequencyOracle, m: Floats, flat: NDArray[np.bool_]) -> Stray:
+    """Hadamard response, whose reports speak for half of all cells."""
+    c, k, energies = oracle.chances, oracle.categories, m * (1 - m / oracle.categories)
+    fewer = np.minimum(m, k - m)
+    alone = np.where(flat & (fewer % 2 == 1), 1 - 2 * fewer / k, 0.0)
+    most = (energies + 2 * c.gain * (energies - alone)) / 4
+    least = np.where(flat, c.lost * energies / 2, 0.0)
+    return Stray(c.gain, least, most, most, np.where(flat, 2 * energies, np.sqrt(k * energies)))
