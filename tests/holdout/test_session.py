@@ -36,7 +36,8 @@ def test_a_statistic_or_a_pair_is_asked_alike() -> None:
     by_pair = RULE.open((X, Y)).ask((even(*TRAIN).mean(), even(X, Y)))
     assert by_statistic == by_pair
     ladder = Ladder(n=N, questions=5)
-    assert ladder.open((X, Y)).ask(even(X, Y)) == ladder.open((X, Y)).ask(even)
+    first, second = (ladder.open((X, Y), keeper=Memory()) for _ in range(2))
+    assert first.ask(even(X, Y)) == second.ask(even)
 
 
 def test_a_guess_is_needed_where_it_is_checked() -> None:
@@ -165,6 +166,43 @@ def test_a_life_in_memory_is_neither_copied_nor_forked() -> None:
             desk.ask((0.5, Y))
         except Exhausted:
             os._exit(7)
+        os._exit(0)
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 7
+
+
+def test_to_open_the_same_records_again_does_not_renew_them() -> None:
+    first = PRIVATE.open((X, Y))
+    told = first.ask((0.9, Y), "a")
+    again = PRIVATE.open((X.copy(), Y.copy()), TRAIN)
+    assert (again.ask((0.9, Y), "a"), again.state.asked) == (told, 1)
+    while not PRIVATE.over(again.state):
+        again.ask((0.9, Y))
+    del again
+    for spent in (first, PRIVATE.open((X, Y))):
+        with pytest.raises(Spent):
+            spent.ask((0.5, Y))
+    with pytest.raises(Refused, match=r"already begun to answer by ReusableHoldout.n=400, .*; go on with that rule"):
+        RULE.open((X, Y))
+    assert RULE.open(TRAIN).state.asked == 0  # other records are another holdout
+    assert RULE.open((X, Y), keeper=Memory()).state.asked == 0  # and an experiment may begin anew
+
+
+def test_threads_that_open_the_same_records_share_one_life() -> None:
+    rule = GaussianAnswers(n=N, questions=40, sigma="0.2")
+    with ThreadPoolExecutor(8) as threads:
+        list(threads.map(lambda _: rule.open((X, Y)).ask(even), range(40)))
+    assert rule.open((X, Y)).state.asked == 40
+
+
+def test_a_forked_process_opens_other_records_only() -> None:
+    RULE.open((X, Y))
+    child = os.fork()
+    if not child:  # pragma: no cover
+        try:
+            RULE.open(TRAIN).ask((0.5, Y))
+            RULE.open((X, Y))
+        except Exhausted:
+            os._exit(7 if RULE.open(TRAIN).state.asked == 1 else 0)
         os._exit(0)
     assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 7
 

@@ -33,6 +33,7 @@ from ..core.randomness import SYSTEM, Source
 from ..core.sample import bernoulli
 from ..core.search import least_whole
 from .guess_and_check import GuessAndCheck
+from .keeper import Memory
 from .reusable import ReusableHoldout
 from .rule import Rule, Spent, State, Statement, shown
 from .session import Holdout
@@ -171,7 +172,7 @@ def overfit(
     for signal in (False, True):
         train, holdout = (Agreements(n, d, informative * signal, source) for _ in range(2))
         for method, rule in {PLAIN: None, **tried}.items():
-            desk = None if rule is None else Holdout(rule, holdout.records(), source=source)
+            desk = None if rule is None else Holdout(rule, holdout.records(), keeper=Memory(), source=source)
             points += _analyse(method, signal, train, holdout, desk, informative=informative, voters=voters)
             if desk is not None:
                 asked[method] = max(asked.get(method, (0, 0)), (desk.state.asked, desk.state.told))

@@ -203,9 +203,10 @@ class Rule(ABC):
     ) -> Holdout:
         """Bind the rule to a holdout set, and to a training set if statistics are to be asked.
 
-        A ledger as `keeper` is charged `loss()`.  A rule without noise has none that a ledger admits: `unprotected`
-        says that these people were promised nothing, and charges nothing.  `known_as` is the fingerprint that the
-        records must have, if a life is to go on with them.
+        Without a `keeper` the life is kept by this process: the same records go on where they were, by the same rule.
+        An experiment that is to begin anew has a `Memory()` of its own.  A ledger is charged `loss()`.  A rule without
+        noise has none that a ledger admits: `unprotected` says that these people were promised nothing, and charges
+        nothing.  `known_as` is the fingerprint that the records must have, if a life is to go on with them.
         """
         from .session import Holdout  # which is built on rules
 

@@ -15,7 +15,7 @@ import numpy as np
 from ..core.errors import BadData, BadParameter, LedgerConflict, Refused
 from ..core.loss import Loss
 from ..core.randomness import SYSTEM, Source
-from .keeper import Keeper, Memory
+from .keeper import THIS_PROCESS, Keeper, Memory
 from .questions import Question, arrays, fingerprint, shaped, values_in_steps
 from .rule import Rule, State, Statement
 
@@ -29,6 +29,8 @@ def _parts(data: Any) -> tuple[Any, ...]:
 
 def _key(keeper: Keeper, content: str) -> str:
     """The name of a life, under a secret: else whoever knows all records but one could try that one."""
+    if isinstance(keeper, Memory):  # which writes no names down
+        return content
     drawn = SYSTEM.words(4).tobytes()
     name = hashlib.sha256(b"the secret of holdouts").hexdigest()
     secret = keeper.start(key=name, loss=Loss(), state=drawn, analyst="holdout").read()[1]
@@ -58,7 +60,8 @@ class Holdout:
         known_as: str | None = None,
         source: Source = SYSTEM,
     ) -> None:
-        if not callable(getattr(Memory() if keeper is None else keeper, "start", None)):
+        kept = THIS_PROCESS if keeper is None else keeper
+        if not callable(getattr(kept, "start", None)):
             raise BadParameter("keeper", keeper, "a ledger that is open, as `tacit.Ledger.open(place)` gives, or None")
         self.rule, records = rule, len(arrays("data", data)[0])
         self._data, self._train = _parts(data), None if train is None else _parts(train)
@@ -72,7 +75,7 @@ class Holdout:
             raise Refused("the training set is the holdout set; hold out records that nothing was fitted to")
         self._source, self._lock = source, Lock()
         price = Loss() if unprotected else rule.loss()
-        kept, first = keeper or Memory(), self._write(rule.begin(source))
+        first = self._write(rule.begin(source))
         try:
             self._life = kept.start(key=_key(kept, self.fingerprint), loss=price, state=first, analyst=analyst)
         except LedgerConflict:  # it was paid for at another price
