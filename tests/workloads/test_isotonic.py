@@ -64,6 +64,15 @@ def test_no_worse_than_the_tree_on_aligned_bands(workload, counts, price):
     assert mine <= 1.1 * trees
 
 
+@pytest.mark.parametrize("size", [2, 8, 64])
+def test_a_marginal_is_the_tree_where_it_is_full_and_better_where_it_is_not(size):
+    """What the planner says of it, for which it ranks it so."""
+    w, price = marginals(Domain.of({"x": size}), k=1), ONE
+    for counts, share in ((np.full(size, 300), 1.0), (np.arange(size) % 2 * 300, 0.96), (np.zeros(size, int), 0.6)):
+        mine, trees = means(w, counts, price, 6000 // size // 4)
+        assert mine == pytest.approx(trees, rel=1e-12) if share == 1 else mine < share * trees
+
+
 def test_no_worse_than_the_tree_on_random_ranges():
     random = np.random.default_rng(0)
     for _ in range(60):

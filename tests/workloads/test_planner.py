@@ -2,6 +2,7 @@ import re
 import time
 from dataclasses import replace
 from fractions import Fraction
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -28,6 +29,7 @@ from tacit.workloads.comparison import generated
 from tacit.workloads.textbook import curves, table, textbook
 
 BITS = Domain.of({f"q{i}": 2 for i in range(10)})
+SMALL = Domain.of({"a": 2, "b": 2, "c": 4})
 PURE = Price.of(epsilon=1)
 
 
@@ -118,7 +120,7 @@ def test_rows_are_ranked_and_refusals_say_why():
     assert f"isotonic, the next, has a mean error of at most {second:.3g}, not {first:.3g}" in p.why
     others = plan(ranges(Domain.of({"x": 256})), 5000, PURE, [m for m in METHODS if m.name != "optimised"])
     assert others.best.name == "isotonic" and "hierarchy, the next" in others.why
-    assert "which this one lowers" in others.why
+    assert "which isotonic keeps where no cell is nearly empty, and lowers where many are: " in others.why
     plain = [r.prediction.mean for r in usable if r.method.improves is None]
     assert plain == sorted(plain)
     assert all(row.reason for row in p.rows if row.prediction is None)
@@ -133,7 +135,29 @@ def test_no_tie_is_decided_by_rounding(epsilon, width):
     p = plan(ranges(Domain.of({"x": 300}), low=low, high=low + width), None, Price.of(epsilon=epsilon), about=5000)
     means = {row.method.name: row.prediction.mean for row in p.rows if row.prediction is not None}
     assert means["histogram"] > means["hierarchy"] * (1 - 1e-3) and p.best.name == "isotonic"
-    assert "which this one lowers" in p.why
+    assert "which isotonic keeps where no cell is nearly empty, and lowers where many are: " in p.why
+
+
+def test_who_stands_before_a_lesser_error_says_why():
+    """And only isotonic does."""
+    for workload in (marginals(Domain.of({"x": 8}), k=1), ranges(Domain.of({"x": 600})), marginals(SMALL, k=2)):
+        p = plan(workload, 500, PURE)
+        told = [line for line in str(p).splitlines() if " has the place of " in line]
+        rest = [r.prediction.mean for r in p.rows if r.prediction is not None and r.method.name != "isotonic"]
+        assert all(later > before * (1 - 2e-3) for before, later in pairwise(rest))
+        assert all(
+            line.startswith("isotonic has the place of hierarchy, whose error it keeps where no") for line in told
+        )
+        assert len(told) == (len(workload.domain.shape) == 1)
+
+
+@pytest.mark.parametrize("n", [10, 500, 20_000])
+def test_no_mean_is_above_the_largest(n):
+    for domain in (SMALL, Domain.of({"x": 2}), Domain.of({"x": 40})):
+        rows = plan(marginals(domain, k=1), n, PURE).rows
+        told = [row.prediction for row in rows if row.prediction is not None]
+        assert len(told) > 5 and all(p.mean <= p.rms <= p.worst for p in told if p.kind == "bound")
+        assert all(p.mean <= p.worst for p in told)
 
 
 @pytest.mark.parametrize("price", [PURE, Price.of(epsilon="0.1"), Price.of(rho="0.1")], ids=str)

@@ -40,7 +40,8 @@ _NEEDED = "the number of records n must be public, and exact: give n, and errors
 class Prediction:
     """Errors in counts: expected mean absolute, root mean square, and the largest of all with probability 1 - beta.
 
-    An "exact" one does not depend on the data; a "bound" holds whatever they are.
+    An "exact" one does not depend on the data; a "bound" holds whatever they are.  Where nothing is known of the draws
+    that `worst` leaves out, mean and rms leave them out, too: no mean is told to be above the largest.
     """
 
     mean: float
@@ -156,7 +157,7 @@ class Method(ABC):
     needs_n: ClassVar[bool] = False  # whether the number of records must be public, and exact
     reads_n: ClassVar[bool] = False  # whether the law of its release depends on n
     reads_beta: ClassVar[bool] = False  # and on beta, or what is told of it does; else errors can be stated at any
-    improves: ClassVar[str | None] = None  # a method than which it is no worse, whatever the bounds say
+    improves: ClassVar[str | None] = None  # a method whose error it keeps on full tables, and lowers on sparse ones
 
     @abstractmethod
     def applies(self, workload: Workload, n: int | None, price: Price) -> str | None:

@@ -19,6 +19,7 @@ from .price import Price
 from .workload import Workload
 
 _TIE = 1e-3  # of a mean error: methods that are nearer are told apart by their time
+_LOWERS = "keeps where no cell is nearly empty, and lowers where many are"
 
 
 @dataclass(frozen=True)
@@ -43,7 +44,7 @@ class Plan:
 
     @property
     def best(self) -> Method:
-        """The method of least predicted mean error."""
+        """The method of least predicted mean error; one that lowers another's counts as that other."""
         return self.row().method
 
     def row(self, name: str = "auto") -> Row:
@@ -75,8 +76,8 @@ class Plan:
         (first, mean), (second, other) = list(means.items())[:2]
         improved = self.rows[0].method.improves
         if improved in means and means[improved] <= mean:
-            told = f"and {improved} one of {means[improved]:.3g}, "
-            return ("" if improved == second else told) + "which this one lowers"
+            told = "" if improved == second else f"and {improved} one of {means[improved]:.3g}, "
+            return f"{told}which {first} {_LOWERS}"
         same = abs(mean - other) <= _TIE * other or f"{mean:.3g}" == f"{other:.3g}"
         return f"which is a tie with {first}" if same else f"not {mean:.3g}"
 
@@ -109,7 +110,16 @@ class Plan:
         table = ["  ".join(f"{v:<{w}}" for v, w in zip(line, widths, strict=True)).rstrip() for line in shown]
         refused = [f"not {row.method.name}: {row.reason}" for row in self.rows if row.prediction is None]
         spent = [f"without delta, as epsilon alone buys them more: {', '.join(pure)}"] if pure else []
-        return "\n".join([head, *table, *spent, f"why {self.why}", *refused])
+        return "\n".join([head, *table, *self._placed(), *spent, f"why {self.why}", *refused])
+
+    def _placed(self) -> list[str]:
+        """Which methods stand before some of a lesser mean error, and why."""
+        counted, found = _counted(self.rows), []
+        for row in self.rows:
+            if (p := row.prediction) is not None and p.mean > counted[row.method.name]:
+                reason = f"whose error it {_LOWERS}; its own is a bound for any table"
+                found.append(f"{row.method.name} has the place of {row.method.improves}, {reason}")
+        return found
 
 
 def plan(
@@ -124,6 +134,8 @@ def plan(
 ) -> Plan:
     """Every method's prediction, ranked by mean error; n is the public number of records, or None.
 
+    A method that lowers the error of another where cells are empty has the other's place, if the bound on its own is
+    larger.
     Where n is None, `about` may be a rough one: it serves to rank methods that can do without n, and no others.
     Each method has the better of `ways`, which are what the price may be spent as, unless told.
     """
@@ -151,17 +163,19 @@ def _row(method: Method, workload: Workload, n: int | None, price: Price, beta: 
     return Row(method, price, prediction, reason or "")
 
 
-def _ranked(rows: list[Row]) -> list[Row]:
-    """By mean error, then by time where that is a tie; one that improves another before all that tie with it.
-
-    Its error counts as that of the other, if the bound on it is larger.
-    """
+def _counted(rows: Sequence[Row]) -> dict[str, float]:
+    """The mean errors to rank by: of a method that improves another that of the other, if the bound is larger."""
     means = {row.method.name: row.prediction.mean for row in rows if row.prediction is not None}
-    known = []
+    improved = {row.method.name: row.method.improves or "" for row in rows}
+    return {name: min(mean, means.get(improved[name], math.inf)) for name, mean in means.items()}
+
+
+def _ranked(rows: list[Row]) -> list[Row]:
+    """By mean error, then by time where that is a tie; one that improves another before all that tie with it."""
+    counted, known = _counted(rows), []
     for row in rows:
         if (p := row.prediction) is not None:
-            improved = means.get(row.method.improves or "", math.inf)
-            known.append((min(p.mean, improved), math.isinf(improved), p.seconds, row))
+            known.append((counted[row.method.name], row.method.improves not in counted, p.seconds, row))
     least, keyed = 0.0, []
     for mean, plain, seconds, row in sorted(known, key=lambda found: found[0]):
         least = least if mean <= least * (1 + _TIE) else mean  # of those that tie

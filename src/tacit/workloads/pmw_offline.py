@@ -80,13 +80,12 @@ class OfflinePMW(Method):
 
     def _predict(self, workload: Workload, n: int | None, price: Price, beta: Number) -> Prediction:
         life, b = self.life(workload, n, price, beta), float(probability("beta", beta))
-        worst, most = min(_within(life), float(life.n)), float(life.n)
-        mean, rms = (1 - b) * worst + b * most, math.sqrt((1 - b) * worst**2 + b * most**2)
+        worst = min(_within(life), float(life.n))
         rounds = 2 + math.sqrt(life.updates) / 16  # a quarter of that on marginals, three times as many on ranges
         seconds = rounds * workload.queries * (1e-4 + 2e-9 * workload.domain.size)
         told = f"that is told where it misses by {from_above(worst, 3)} or more"
         why = f"up to {life.updates} of the answers teach a model, {told}"
-        return Prediction(mean, rms, worst, seconds, "bound", b, why)
+        return Prediction(worst, worst, worst, seconds, "bound", b, why)
 
     def run(
         self, workload: Workload, data: Data, price: Price, source: Source, *, n: int | None, beta: float
