@@ -17,9 +17,10 @@ from rich.text import Text
 
 from .. import mechanisms
 from ..core.errors import BadParameter
-from ..core.exact import from_above, probability, rational
+from ..core.exact import from_above, probability, rational, up
 from ..core.loss import Loss
 from ..core.mechanism import Mechanism
+from ..core.views import failures
 from ..mix import USAGE, mix
 from ._say import console, in_words
 
@@ -180,10 +181,12 @@ def _theorems(kind: type) -> list[tuple[str, str]]:
 def _figures(made: Mechanism[Any, Any], beta: str, relative_error: str, delta: str) -> Table:
     loss = made.loss()
     pure, rho = loss.epsilon(), sum(n * atom.concentrated() for atom, n in loss.terms.items())
+    failing = failures(loss)
+    rest = f" at delta = {from_above(up(failing))}: approximate zCDP" if failing else ""
     table = Table("", "", show_header=False, title=escape(repr(made)))
     table.add_row("price", f"epsilon = {from_above(pure)}" if math.isfinite(pure) else "no epsilon alone bounds it")
     table.add_row("", f"epsilon = {from_above(loss.epsilon(delta))} at delta = {delta}")
-    table.add_row("", f"rho = {from_above(rho)}" if math.isfinite(rho) else "no rho bounds it at all orders")
+    table.add_row("", f"rho = {from_above(rho)}{rest}" if math.isfinite(rho) else "no rho bounds it at all orders")
     table.add_row("for a group of 3", f"epsilon = {from_above(loss.group(3).epsilon(delta))} at delta = {delta}")
     for row in _accuracy(made, beta, relative_error):
         table.add_row(*row)
