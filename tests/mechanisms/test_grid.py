@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tacit import AboveThreshold, BadData, BadParameter, Exponential, Laplace, norms
+from tacit import AboveThreshold, BadData, BadParameter, Exponential, Gaussian, Laplace, norms
 from tacit.mechanisms._grid import LARGEST, steps
 
 grids = st.integers(-70, 70).map(lambda j: Fraction(2) ** j)
@@ -46,6 +46,17 @@ def test_a_value_beyond_the_range_is_answered_like_its_neighbour():
     assert abs(m.release((1 << 60) + 1) - (1 << 60)) < 1000
     assert abs(m.release(np.array([1 << 62]))[0] - (1 << 60)) < 1000
     assert m.release(np.array([1 << 60])).dtype == np.int64
+
+
+def test_an_error_holds_up_to_where_values_are_moved_or_rounded():
+    """As the documents have it: 2^60 without a grid, and 2^53 steps on one, where the float is exact."""
+    for m, edge in ((Laplace(epsilon=1), 1 << 60), (Gaussian(rho=1), 1 << 60)):
+        for x in (edge, -edge, edge - 1):
+            assert abs(m.release(x) - x) <= m.error("1e-12") < abs(m.release(3 * x) - 3 * x)
+    for m in (Laplace(epsilon=1, sensitivity=2**-20, grid=2**-20), Gaussian(rho=1, sensitivity=2**-20, grid=2**-20)):
+        near = 2.0**33 - 2.0**-10
+        assert abs(m.release(near) - near) <= m.error("1e-12")
+        assert all(m.release(2.0**39) * 2**20 % 64 == 0 for _ in range(20))  # rounded, beyond half a step
 
 
 def test_scores_beyond_the_range_are_refused():

@@ -28,7 +28,11 @@ class IntegerLaw(Law, Protocol):
 
 @dataclass(frozen=True, init=False, repr=False)
 class Additive(Mechanism[Value, Value]):
-    """Adds noise from a symmetric integer law."""
+    """Adds noise from a symmetric integer law.
+
+    Values beyond +-2^60 steps of the grid, or +-2^60 without one, are moved there before noise is added; an error would
+    tell of them.  On a grid the sum is released as a float, which beyond 2^53 steps is rounded to 53 bits.
+    """
 
     sensitivity: Distance[Any]
     grid: Fraction | None
@@ -72,7 +76,10 @@ class Additive(Mechanism[Value, Value]):
         return noise if self.grid is None else noise.astype(float) * float(self.grid)
 
     def error(self, beta: Number = 0.05, size: int = 1) -> float:
-        """The exact quantile of the largest of `size` noises; reals add half a step for rounding."""
+        """The exact quantile of the largest of `size` noises; reals add half a step for rounding.
+
+        So for values within +-2^60, or sums within 2^53 steps of the grid: what is moved or rounded beyond is no noise.
+        """
         each = -math.expm1(math.log1p(-float(probability("beta", beta))) / whole("size", size))
         reach = self.noise().reach(math.nextafter(each, 0))
         return float(reach) if self.grid is None else up((reach + Fraction(1, 2)) * self.grid)
