@@ -38,7 +38,7 @@ def counts() -> tuple[Table, Loss]:
     """100 counting queries with a total epsilon of 0.5."""
     truth = integers(10_000, SYSTEM, 100)
     laplace = m.Laplace(epsilon="0.5", sensitivity=ADD_REMOVE.counts(100))
-    released = np.asarray(laplace.release(truth))
+    released = laplace.release(truth)
     rows = [
         ("each query", f"epsilon 0.005, noise of scale {float(laplace.scale):g}"),
         ("promise", f"all 100 within {laplace.error(beta=0.05, size=100):g} with probability 95 %"),
@@ -88,7 +88,7 @@ def election() -> tuple[Table, Loss]:
     rows = [
         ("votes", str(votes.tolist())),
         ("histogram: each voter moves 5 counts", f"noise of scale {float(histogram.scale):g}"),
-        ("histogram, released", str(np.asarray(histogram.release(votes)).tolist())),
+        ("histogram, released", str(histogram.release(votes).tolist())),
         ("winner only", f"at most {winner.error(beta=0.05):.1f} votes short of the most, with probability 95 %"),
         ("winner, released", f"candidate {winner.release(votes)}"),
     ]

@@ -1,13 +1,16 @@
 """Values in steps of a grid: exact for integers and floats, clamped without a word, never through a wider float."""
 
 from fractions import Fraction
+from typing import Any, get_overloads, get_type_hints
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from numpy.typing import NDArray
 
 from tacit import AboveThreshold, BadData, BadParameter, Exponential, Gaussian, Laplace, norms
+from tacit.mechanisms._additive import Additive
 from tacit.mechanisms._grid import LARGEST, steps
 
 grids = st.integers(-70, 70).map(lambda j: Fraction(2) ** j)
@@ -57,6 +60,15 @@ def test_an_error_holds_up_to_where_values_are_moved_or_rounded():
         near = 2.0**33 - 2.0**-10
         assert abs(m.release(near) - near) <= m.error("1e-12")
         assert all(m.release(2.0**39) * 2**20 % 64 == 0 for _ in range(20))  # rounded, beyond half a step
+
+
+def test_a_number_gives_a_number_and_an_array_an_array():
+    """And whoever checks types is told so: `tacit.tour` relies on it."""
+    told = [get_type_hints(overload) for overload in get_overloads(Additive.release)]
+    assert [(t["x"], t["return"]) for t in told] == [(float, float), (NDArray[Any], NDArray[Any])]
+    for m, kind in ((Laplace(epsilon=1), int), (Gaussian(rho=1, grid="0.25"), float)):
+        assert type(m.release(3)) is kind
+        assert m.release(np.array([[3, 4]])).shape == (1, 2)
 
 
 def test_scores_beyond_the_range_are_refused():

@@ -6,7 +6,7 @@ import math
 from abc import abstractmethod
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any, Protocol
+from typing import Any, Protocol, overload
 
 import numpy as np
 from numpy.typing import NDArray
@@ -74,6 +74,14 @@ class Additive(Mechanism[Value, Value]):
             noise += at
             np.clip(noise, LARGEST - FAR, FAR - LARGEST, out=noise)  # beyond, noise itself may have been cut
         return noise if self.grid is None else noise.astype(float) * float(self.grid)
+
+    @overload
+    def release(self, x: float) -> float: ...
+    @overload
+    def release(self, x: NDArray[Any]) -> NDArray[Any]: ...
+    def release(self, x: Value) -> Value:
+        """One draw for a number, an integer where there is no grid; an array of them for an array."""
+        return super().release(x)
 
     def error(self, beta: Number = 0.05, size: int = 1) -> float:
         """The exact quantile of the largest of `size` noises; reals add half a step for rounding.
