@@ -69,7 +69,7 @@ def test_a_target_that_any_noise_meets_takes_the_least():
         ),
         (lambda noise: Loss({GaussianNoise(1 / noise**2): 1}), (1, 0), "target must be met by some noise.*epsilon inf"),
         (lambda noise: Loss({Pure(Fraction(2)): 1}), (1, MILLIONTH), "target must be met.*got 'epsilon 2 at noise"),
-        (float, (1, 0), "a Loss or a Mechanism; got 'float'"),
+        (lambda noise: 1.0, (1, 0), "a Loss or a Mechanism; got 'float'"),
         (lambda noise: Laplace(scale=noise), 1, "target must be"),
         (lambda noise: Laplace(scale=noise), (1, 2, 3), "target must be"),
         (lambda noise: Laplace(scale=noise), (0, 0), "epsilon must be positive"),

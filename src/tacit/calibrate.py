@@ -15,7 +15,7 @@ from fractions import Fraction
 from typing import Any, Generic, TypeVar
 
 from .core.errors import BadParameter
-from .core.exact import Number, failure, positive
+from .core.exact import Number, failure, function, positive
 from .core.loss import Loss
 from .core.mechanism import Mechanism
 
@@ -49,8 +49,7 @@ class Calibrated(Generic[Made]):
 
 def calibrate(make: Callable[[Fraction], Made], target: Target | tuple[Number, Number]) -> Calibrated[Made]:
     """What `make` gives at the least noise that meets the target, to a relative 2^-20 and never short of it."""
-    if not callable(make):
-        raise BadParameter("make", type(make).__name__, "a function from noise to a Loss or a Mechanism")
+    function("make", make, "a function from noise to a Loss or a Mechanism")
     given: object = target
     if not isinstance(given, Target) and not (isinstance(given, tuple | list) and len(given) == 2):
         raise BadParameter("target", target, "(epsilon, delta) or a Target")

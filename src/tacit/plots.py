@@ -12,7 +12,7 @@ import numpy as np
 from .core.accounting import VIEWS
 from .core.distribution import Distribution
 from .core.errors import BadParameter
-from .core.exact import Number, down, probability, whole
+from .core.exact import Number, down, instance, probability, whole
 from .core.loss import Loss
 from .drawing import FAINTEST, SHORT, altair, styled
 from .mix import mix
@@ -97,7 +97,7 @@ def profile(loss: Loss | str, *, points: int = 49) -> Chart:
 
 def concentration(distribution: Distribution, *, ks: Sequence[int] = (1, 4, 16, 64, 256)) -> FacetChart:
     """How the loss per mechanism, L / k, gathers about its mean: a density for each k, slightly blurred."""
-    if not distribution.variance:
+    if not instance("distribution", distribution, Distribution).variance:
         raise BadParameter("distribution", "a constant", "that of a loss that varies")
     alt, mean, blur = altair(), distribution.mean, 1 / 8
     margin = 3 * blur * distribution.deviation
@@ -125,7 +125,7 @@ def concentration(distribution: Distribution, *, ks: Sequence[int] = (1, 4, 16, 
 
 
 def _loss(loss: Loss | str) -> Loss:
-    return mix(loss) if isinstance(loss, str) else loss
+    return mix(loss) if isinstance(loss, str) else instance("loss", loss, Loss)
 
 
 def _title(loss: Loss | str) -> str:

@@ -18,6 +18,8 @@ from tacit import (
     NumericSparse,
     RandomizedResponse,
     audit,
+    calibrate,
+    plots,
 )  # fmt: skip
 from tacit.audit.verification import DELTAS, Divergence
 from tacit.core.law import MANY, Finite, hockey_stick, max_divergence, outcomes
@@ -130,6 +132,36 @@ def test_a_law_of_too_many_outcomes_is_refused_at_once(grid):
         audit.exact(Laplace(epsilon=1, grid=grid), 0.0, 1.0)
     with pytest.raises(BadParameter, match="coarser grid"):
         audit.exact(Laplace(epsilon="0.01", sensitivity=2), np.array([0, 0]), np.array([1, 1]))
+
+
+NO_MECHANISM = [3, "x", None, Laplace, object(), [Laplace(epsilon=1), 3], (Laplace,)]
+
+
+@pytest.mark.parametrize("wrong", NO_MECHANISM, ids=lambda w: type(w).__name__)
+def test_what_is_no_mechanism_and_no_function_is_refused_in_words(wrong):
+    told = "the class Laplace" if wrong is Laplace else type(wrong).__name__
+    for name, call in (
+        ("mechanism", lambda: audit.exact(wrong, 0, 1)),
+        ("run", lambda: audit.estimate(wrong, 0, 1)),
+        ("run", lambda: audit.one_run(wrong, lambda y: y)),
+        ("scores", lambda: audit.one_run(lambda present: present, wrong)),
+        ("run", lambda: audit.attacks.timing(wrong, 0, 1)),
+        ("ask", lambda: audit.attacks.averaging(wrong, 3, 0, 1)),
+        ("ask", lambda: audit.attacks.differencing(wrong, 3, 0)),
+        ("audit", lambda: audit.pictures.curve(wrong)),
+        ("make", lambda: calibrate(wrong, (1, 0))),
+        ("distribution", lambda: plots.concentration(wrong)),
+    ):
+        with pytest.raises(BadParameter, match=f"^{name} must be a .*; got '{told}'$"):
+            call()
+    for name, call in (
+        ("kinds", lambda: audit.package(wrong if wrong != (Laplace,) else [[Laplace]])),
+        ("deltas?", lambda: audit.exact(Laplace(epsilon=1), 0, 1).rows(wrong)),
+        ("rows", lambda: audit.pictures.comparison(wrong)),
+        ("loss", lambda: plots.profile(3 if isinstance(wrong, str) else wrong)),  # a mix is text
+    ):
+        with pytest.raises(BadParameter, match=f"^{name} must be "):
+            call()
 
 
 def test_vectors_and_equal_inputs():

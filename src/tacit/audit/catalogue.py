@@ -11,7 +11,8 @@ from typing import Any
 
 import numpy as np
 
-from ..core.exact import Number, rational, whole
+from ..core.errors import BadParameter
+from ..core.exact import Number, instances, kind_of, rational, whole
 from ..core.mechanism import Example, Mechanism
 from ..core.randomness import SYSTEM, Source
 from ..mechanisms import ALL
@@ -83,7 +84,11 @@ def package(
     """
     n = whole("samples", samples, at_least=0)
     n = max(n, FEWEST) if n else 0
-    return [_finding(example, n, delta, source) for kind in kinds for example in kind.examples()]
+    chosen: tuple[Any, ...] = instances("kinds", kinds, object)
+    for kind in chosen:
+        if not (isinstance(kind, type) and issubclass(kind, Mechanism)):
+            raise BadParameter("kinds", kind_of(kind), "classes of mechanisms, such as [Laplace, Gaussian]")
+    return [_finding(example, n, delta, source) for kind in chosen for example in kind.examples()]
 
 
 def _finding(case: Example[Any], samples: int, delta: Number, source: Source) -> Finding:

@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 
 from ..core.errors import BadParameter
-from ..core.exact import Floats, Number, flag, from_below, rational, whole
+from ..core.exact import Floats, Number, flag, from_below, function, rational, whole
 from ..core.loss import Loss
 from .bounds import risk, slack, two_samples
 from .events import Score, read, scores
@@ -83,6 +83,7 @@ def estimate(
     `run(x)` gives one output: a number, a vector, or anything that can be hashed.  With `batch`, `run(x, n)` gives n.
     """
     n, d, alpha = whole("samples", samples, at_least=FEWEST), slack(delta), risk(confidence)
+    function("run", run, "a function of x, such as the `release` of a mechanism")
     first, second = (_outputs(run, at, n, flag("batch", batch)) for at in (x, y))
     ours, theirs = read(first, second)
     fit, choose, test = slice(0, n // 4), slice(n // 4, n // 2), slice(n // 2, n)

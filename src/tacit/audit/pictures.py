@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from ..core.errors import BadParameter
+from ..core.exact import instance, instances
 from ..drawing import FAINTEST, SHORT, altair, styled
 from .verification import Exact
 
@@ -33,7 +34,7 @@ def transition(rows: Sequence[Row]) -> LayerChart:
 
 def curve(audit: Exact, points: int = 49) -> Chart:
     """Delta against epsilon: the truth in both directions, and the claim."""
-    alt = altair()
+    alt, audit = altair(), instance("audit", audit, Exact)
     rows = [row for row in audit.curve(points) if row["delta"] >= FAINTEST]
     if not rows:
         raise BadParameter("audit", "laws that do not differ", "one of laws that do")
@@ -55,7 +56,7 @@ def curve(audit: Exact, points: int = 49) -> Chart:
 
 def _shares(rows: Sequence[Row], x: str, title: str, by: str) -> LayerChart:
     """A line for each name, and a dashed one where guessing by chance would be."""
-    if not rows:
+    if not instances("rows", rows, dict):
         raise BadParameter("rows", "none", "what `attacks.compare` or `attacks.transition` gives")
     alt = altair()
     names = list(dict.fromkeys(str(row[by]) for row in rows))

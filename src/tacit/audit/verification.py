@@ -23,7 +23,7 @@ import numpy as np
 
 from ..core.distance import Distance
 from ..core.errors import BadParameter
-from ..core.exact import Floats, Number, rational, whole
+from ..core.exact import Floats, Number, instance, rational, several, whole
 from ..core.law import MANY, Law, outcomes
 from ..core.loss import Loss
 from ..core.mechanism import Mechanism
@@ -85,8 +85,8 @@ class Exact:
     def rows(self, deltas: Sequence[Number] = DELTAS) -> list[Row]:
         """At each delta: epsilon from x to y, from y to x, as claimed, and whether the claim holds."""
         rows = []
-        for delta in deltas:
-            d, claimed = float(rational("delta", delta)), self.claim.epsilon(rational("delta", delta))
+        for delta in several("deltas", deltas, rational):
+            d, claimed = float(delta), self.claim.epsilon(delta)
             there, back = self.forward.epsilon(d), self.backward.epsilon(d)
             holds = max(there, back) <= claimed * (1 + ROUNDING) + ROUNDING
             rows.append({"delta": d, "x to y": there, "y to x": back, "claimed": claimed, "holds": holds})
@@ -119,5 +119,5 @@ class Exact:
 
 def exact(mechanism: Mechanism[Any, Any], x: Any, y: Any, distance: Number | Distance[Any] | None = None) -> Exact:
     """Hold a mechanism's claim for inputs `distance` apart, by default its sensitivity, against its laws on x and y."""
-    p, q = mechanism.law(x), mechanism.law(y)
+    p, q = instance("mechanism", mechanism, Mechanism).law(x), mechanism.law(y)
     return Exact(mechanism, mechanism.loss(distance), Divergence(p, q), Divergence(q, p))

@@ -132,8 +132,13 @@ def reals(name: str, values: object) -> Floats:
 def instance(name: str, value: Given, kind: type) -> Given:
     """What is of this kind; of anything else the type is told, and never the value."""
     if not isinstance(value, kind):
-        raise BadParameter(name, type(value).__name__, f"a {kind.__name__}")
+        raise BadParameter(name, kind_of(value), f"a {kind.__name__}")
     return value
+
+
+def kind_of(value: object) -> str:
+    """Its type, as it is told; a class, given by mistake for one of its objects, by its own name."""
+    return f"the class {value.__name__}" if isinstance(value, type) else type(value).__name__
 
 
 def instances(name: str, values: Iterable[Given], kind: type) -> tuple[Given, ...]:
@@ -141,6 +146,13 @@ def instances(name: str, values: Iterable[Given], kind: type) -> tuple[Given, ..
     if isinstance(values, str) or not isinstance(values, Iterable):
         raise BadParameter(name, type(values).__name__, f"a list, of which each is a {kind.__name__}")
     return tuple(instance(name, value, kind) for value in values)
+
+
+def function(name: str, value: Given, allowed: str) -> Given:
+    """What can be called, and is no class."""
+    if not callable(value) or isinstance(value, type):
+        raise BadParameter(name, kind_of(value), allowed)
+    return value
 
 
 def several(name: str, values: Iterable[Given], read: Callable[[str, Given], Read]) -> tuple[Read, ...]:

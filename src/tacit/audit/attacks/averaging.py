@@ -10,7 +10,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from ...core.exact import whole
+from ...core.exact import function, whole
 from ...core.randomness import Source
 from ...mechanisms import Laplace
 from .outcome import Attack, Outcome
@@ -20,6 +20,7 @@ REPEATS, TRIALS, COUNT = 400, 400, 1000
 
 def averaging(ask: Callable[[], float], repeats: int, low: float, high: float) -> bool:
     """Whether the truth is `high` rather than `low`, by the mean of many answers."""
+    function("ask", ask, "a function that gives an answer")
     return float(np.mean([ask() for _ in range(whole("repeats", repeats))])) > (low + high) / 2
 
 

@@ -11,7 +11,7 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import NDArray
 
-from ...core.exact import whole
+from ...core.exact import function, whole
 from ...core.randomness import Source
 from ...mechanisms import Laplace
 from .outcome import Attack, Outcome
@@ -26,6 +26,7 @@ PEOPLE, TRIALS = 200, 400
 def differencing(ask: Ask, n: int, person: int) -> bool:
     """The guess at one person's bit from two counts; if one is not told, that it is 0."""
     everyone = np.ones(whole("n", n), np.bool_)
+    function("ask", ask, "a function from the people that are asked about to an answer")
     others = everyone.copy()
     others[person] = False
     first, second = ask(everyone), ask(others)

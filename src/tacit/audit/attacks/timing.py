@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from ...core import sample
 from ...core.budget import Budget
 from ...core.errors import Refused
-from ...core.exact import Floats, whole
+from ...core.exact import Floats, function, whole
 from ...core.loss import zero
 from ...core.randomness import SYSTEM, Source
 from ...mechanisms import Laplace
@@ -56,6 +56,7 @@ class Timing:
 def timing(run: Callable[[Any], Any], x: Any, y: Any, calls: int = 2000, *, source: Source = SYSTEM) -> Timing:
     """Time so many calls on x or y; a refusal counts as any other answer."""
     n = whole("calls", calls, at_least=40)
+    function("run", run, "a function of x, such as the `release` of a mechanism")
     on_y = sample.integers(2, source, n).astype(np.bool_)
     taken = np.empty(n)
     for at in (x, y):
