@@ -26,6 +26,7 @@ from ..core.loss import Loss
 from ..core.randomness import SYSTEM, Source
 from .data import Data, Floats
 from .domain import CELLS, counted, shown
+from .labelled import Labelled
 from .model import Model
 from .price import Price
 from .records import Arrow, drawn
@@ -61,7 +62,7 @@ def predicted(workload: Workload, spread: Spread, seconds: float, beta: Number, 
 
 
 @dataclass(frozen=True)
-class Answered:
+class Answered(Labelled):
     """Answers of some workload, and what is known of their errors."""
 
     workload: Workload
@@ -71,7 +72,7 @@ class Answered:
 
 
 @dataclass(frozen=True)
-class Released:
+class Released(Labelled):
     """What a method gives out: nothing in it depends on the data but through the law that was paid for.
 
     `errors[i]` is what query i misses by at most, with probability 1 - beta; None where nothing is known.

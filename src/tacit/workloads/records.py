@@ -1,14 +1,16 @@
-"""Rows of codes as a table of Arrow, with the values that a domain names."""
+"""Tables of Arrow: rows of codes, with the values that a domain names, and answers beside their queries."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, TypeAlias
 
+import numpy as np
+
 from ..core.errors import BadParameter
 from ..core.exact import instance, whole
 from ..core.randomness import Source
-from .data import Integers
+from .data import Floats, Integers
 from .domain import Domain, Label
 from .model import Model
 
@@ -25,6 +27,14 @@ def records(domain: Domain, codes: Integers) -> Arrow:
 
     columns = [_labels(values).take(pa.array(own)) for (_, values), own in zip(domain.attributes, codes.T, strict=True)]
     return pa.table(columns, names=list(domain.names))
+
+
+def counts(queries: list[str], answers: Floats, errors: Floats) -> Arrow:
+    """A row for each query; an error that is not known is left out."""
+    import pyarrow as pa
+
+    within = pa.array(errors, mask=~np.isfinite(errors))
+    return pa.table({"query": pa.array(queries, pa.string()), "count": pa.array(answers), "within": within})
 
 
 def drawn(model: Model, n: int, source: Source) -> Arrow:
