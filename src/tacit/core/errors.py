@@ -23,10 +23,8 @@ TacitError
 
 from __future__ import annotations
 
-from datetime import date
 from fractions import Fraction
 from numbers import Number
-from pathlib import PurePath
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -61,18 +59,19 @@ class BadParameter(Malformed):
     """A public parameter is outside its domain.  What may hold data, such as a frame, is told by its type alone."""
 
     def __init__(self, name: str, given: object, allowed: str) -> None:
-        try:
-            text = str(given) if isinstance(given, Fraction) else repr(given)
-        except ValueError:  # an integer too long to print
-            text = f"a very large {type(given).__name__}"
-        if not (_written(given) or _several(given)):
-            text = type(given).__name__
+        text = type(given).__name__
+        if _written(given) or _several(given):
+            try:
+                text = str(given) if isinstance(given, Fraction) else repr(given)
+            except ValueError:  # an integer too long to print
+                text = f"a very large {text}"
         super().__init__(name, text if len(text) <= 80 else f"{text[:77]}...", allowed)
 
 
 def _written(given: object) -> bool:
-    """Whether it is a value that a person writes: a number, text, a date, a type, or something of tacit's own."""
-    plain = isinstance(given, Number | str | bytes | date | PurePath | type | None)
+    """Whether it is what a person writes: a number, text, a date, a path, a type, or something of tacit's own."""
+    alike = any(hasattr(given, name) for name in ("isoformat", "__fspath__"))
+    plain = isinstance(given, Number | str | bytes | type | None) or alike
     return plain or type(given).__module__.partition(".")[0] == __name__.partition(".")[0]
 
 
