@@ -140,6 +140,21 @@ def test_other_records_are_refused() -> None:
         RULE.open((X, Y), (X.copy(), Y.copy()))
 
 
+def test_a_named_question_that_is_asked_at_once_is_answered_once() -> None:
+    """The other asks after this one has looked, and before it takes its step."""
+    keeper, told = Memory(), []
+    one, other = (RULE.open((X, Y), TRAIN, keeper=keeper) for _ in range(2))
+    read = one._life.read
+
+    def late() -> tuple[int, bytes]:
+        one._life.read = read  # type: ignore[method-assign]
+        told.append(other.ask(even, "even"))
+        return read()
+
+    one._life.read = late  # type: ignore[method-assign]
+    assert [one.ask(even, "even")] == told and one.state.asked == 1
+
+
 def test_a_named_question_is_answered_once() -> None:
     desk = GaussianAnswers(n=N, questions=50, sigma="0.2").open((X, Y))
     first = desk.ask(even, "even")

@@ -70,7 +70,7 @@ class BadParameter(Malformed):
 
 def _written(given: object) -> bool:
     """Whether it is what a person writes: a number, text, a date, a path, a type, or something of tacit's own."""
-    alike = any(hasattr(given, name) for name in ("isoformat", "__fspath__"))
+    alike = any(hasattr(type(given), name) for name in ("isoformat", "__fspath__"))
     plain = isinstance(given, Number | str | bytes | type | None) or alike
     return plain or type(given).__module__.partition(".")[0] == __name__.partition(".")[0]
 

@@ -98,10 +98,10 @@ class Holdout:
         key = f"{SYSTEM.integer(1 << 256):064x}" if name is None else asked.key(name)
         with self._lock:
             while True:
+                after, state = self._read()  # first: a step that another takes after this is a conflict
                 told = None if name is None else self._life.find(key)
                 if told is not None:
                     return float(told)
-                after, state = self._read()
                 then, answer = self.rule.step(state, asked, self._source)
                 try:
                     return float(self._life.step(after, key, self._write(then), repr(answer).encode()))
