@@ -4,6 +4,7 @@ import json
 import re
 import tomllib
 from datetime import UTC, date, datetime, timedelta
+from fractions import Fraction
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -12,6 +13,7 @@ from test_curator import ROWS, SCHEMA
 from typer.testing import CliRunner
 
 from tacit.cli import app
+from tacit.release import Release
 
 QUESTION = "SELECT year, COUNT(*) AS n FROM visits GROUP BY year"
 
@@ -38,6 +40,8 @@ def test_a_question_from_offer_to_verified_ledger(data):
     first = json.loads(tacit("ask", data, QUESTION, "--epsilon", "0.25", "--json"))
     again = json.loads(tacit("ask", data, QUESTION, "--epsilon", "0.25", "--json"))
     assert first["answer"] == again["answer"] and first["answer"]["year"]["values"] == ["2023", "2024", "2025"]
+    bills = [(told["bill"]["paid"], told["bill"]["left"]) for told in (first, again)]
+    assert bills == [(0.25, 0.75), (0.0, 0.75)] and Release.from_json(json.dumps(first)).price == Fraction(1, 4)
     assert "any one person" in tacit("ask", data, QUESTION, "--epsilon", "0.25")
     shown = json.loads(tacit("ledger", "show", ledger, "--json"))
     assert shown["left"] == 0.75 and [(charge["paid"], charge["left"]) for charge in shown["charges"]] == [(0.25, 0.75)]
@@ -61,6 +65,7 @@ def test_a_question_from_offer_to_verified_ledger(data):
 def test_a_budget_opens_a_ledger_and_json_prices_an_offer(data):
     offered = json.loads(tacit("offer", data, QUESTION, "--error", "50", "--budget", "epsilon=1 delta=1e-9", "--json"))
     assert 0 < offered["price"] < 1 and offered["errors"][1]["column"] == "n"
+    assert 0 < offered["errors"][1]["within"] <= 50 and offered["errors"][0]["within"] == 0
     assert not data.with_suffix(".ledger").exists()
     tacit("ask", data, QUESTION, "--rho", "0.01", "--budget", "rho=0.1")
     assert "0.09 is left" in tacit("ledger", "show", data.with_suffix(".ledger"))

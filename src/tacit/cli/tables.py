@@ -6,7 +6,7 @@ import json
 import math
 import sys
 from contextlib import nullcontext
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
@@ -179,7 +179,7 @@ def ask(
         new = (release.provenance.entry or 0) > head.seq
         paid = bill(curator, before, release.loss if new else None)
     if as_json:
-        say_json(json.loads(release.to_json()))
+        say_json({**json.loads(release.to_json()), "bill": asdict(paid)})
     elif as_csv:
         sys.stdout.write(release.to_csv())
         aside.print(escape(str(paid)), soft_wrap=True)
@@ -210,7 +210,7 @@ def bounds(
 
 def _facts(offered: Offered) -> dict[str, Any]:
     made = offered.made
-    errors = [{"column": e.name, "error": str(e), "theorem": e.theorem} for e in made.errors]
+    errors = [{"column": e.name, "error": str(e), "within": e.error, "theorem": e.theorem} for e in made.errors]
     price = {"price": float(made.price), "budget": str(made.budget), "confidence": float(1 - made.beta)}
     if offered.also is not None:
         name, also = offered.also
