@@ -23,14 +23,26 @@ class Frame:
 
 @pytest.mark.parametrize(
     "given",
-    [Frame(), [Frame()], (Frame(),), {"x": Frame()}, np.array([77, 31]), [{"name": "Ann"}], [[77, 31]], {"age": [77]}],
+    [
+        Frame(),
+        [Frame()],
+        (Frame(),),
+        {"x": Frame()},
+        np.array([77, 31]),
+        [1] * 101,
+        [{"name": "Ann"}],
+        [[77, 31]],
+        {"age": [77]},
+    ],
 )
 def test_what_may_hold_data_is_told_by_its_type(given):
     told = str(BadParameter("x", given, "something else"))
     assert told == f"x must be something else; got {type(given).__name__}"
 
 
-@pytest.mark.parametrize("given", [3, 0.5, "text", None, [1, 2], (True,), {"a": 1}, np.float64(2), np.int8(3), Budget])
+@pytest.mark.parametrize(
+    "given", [3, 0.5, "text", None, [1, 2], (True,), {"a": 1}, np.float64(2), np.int8(3), Budget, range(10**12)]
+)
 def test_what_a_person_writes_is_shown(given):
     assert str(BadParameter("x", given, "something else")) == f"x must be something else; got {given!r}"
 

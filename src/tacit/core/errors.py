@@ -32,6 +32,9 @@ if TYPE_CHECKING:
     from .loss import Loss
 
 
+_SHORT = 100  # members of a collection that is shown
+
+
 class TacitError(Exception):
     """The root of the tree."""
 
@@ -71,15 +74,15 @@ class BadParameter(Malformed):
 def _written(given: object) -> bool:
     """Whether it is what a person writes: a number, text, a date, a path, a type, or something of tacit's own."""
     alike = any(hasattr(type(given), name) for name in ("isoformat", "__fspath__"))
-    plain = isinstance(given, Number | str | bytes | type | None) or alike
+    plain = isinstance(given, Number | str | bytes | range | type | None) or alike
     return plain or type(given).__module__.partition(".")[0] == __name__.partition(".")[0]
 
 
 def _several(given: object) -> bool:
-    """Whether it is a flat collection of such: rows of a table are not."""
-    if isinstance(given, dict):
-        given = [*given, *given.values()]
-    return isinstance(given, list | tuple | set | frozenset | range) and all(map(_written, given))
+    """Whether it is a short and flat collection of such: rows of a table are not."""
+    if not isinstance(given, list | tuple | set | frozenset | dict) or len(given) > _SHORT:
+        return False
+    return all(map(_written, [*given, *given.values()] if isinstance(given, dict) else given))
 
 
 class BadSchema(BadParameter):
