@@ -116,7 +116,8 @@ def test_every_kind_has_a_name_of_its_own() -> None:
 @pytest.mark.parametrize(
     "written",
     [{"is": "Popen", "args": "ls"}, {"is": "Constant"}, {"is": "Constant", "domain": None, "value": 1, "x": 2}, {}]
-    + [{"..": ends} for ends in ([0, 9, 0], [0, 10**12, 1], [0, 9, -1], [0, 9], [0, 9, "1"])],
+    + [{"..": ends} for ends in ([0, 9, 0], [0, 10**12, 1], [0, 9, -1], [0, 9], [0, 9, "1"], [0, 9, 2])]
+    + [[{"..": [0, 1 << 23, 1]}] * 3],
 )
 def test_nothing_else_is_read(written: Any) -> None:
     with pytest.raises(BadParameter):

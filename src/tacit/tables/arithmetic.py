@@ -92,6 +92,7 @@ def multiply(a: Expression, b: Expression) -> Expression:
 
 def raised(a: Expression, exponent: Expression) -> Expression:
     """a to a whole power from 1 to 10 that is written in the question."""
+    _numbers(a)
     times = written(exponent)
     if times is None or times not in range(1, 11):
         raise BadQuestion("a power is a whole number from 1 to 10 that is written in the question")

@@ -29,7 +29,7 @@ from . import domain, expression, outputs, plan, query, recipe, relation
 
 _PLAIN = frozenset((int, str))  # of which lists may be long: they stay as they are
 _INTEGER = frozenset((int,))
-_MOST_EVEN = 1 << 24  # integers in even steps that are read: no question has more
+_MOST_EVEN = 1 << 24  # integers in even steps that one text may hold: no question has more
 _KEPT = frozenset((domain.Domain, plan.Key))  # long and often written: each keeps its text
 _TEXT = "_canonical"
 _dumps = json.JSONEncoder(sort_keys=True, separators=(",", ":"), allow_nan=False).encode
@@ -119,21 +119,39 @@ def write(value: object) -> Any:
 
 def read(written: Any) -> Any:
     """What `write` wrote."""
+    if _evens(written) > _MOST_EVEN:
+        raise BadParameter("text", "one that stands for very many numbers", "canonical JSON of a value")
+    return _read(written)
+
+
+def _evens(written: Any) -> int:
+    """How many integers stand there by their ends: a short text may hold any number of them."""
     match written:
         case list():
-            return tuple([item if type(item) in _PLAIN else read(item) for item in written])
+            return sum(_evens(item) for item in written if type(item) not in _PLAIN)
+        case {"..": [int(first), int(last), int(step)]} if step:
+            return max(0, (last - first) // step + 1)
+        case dict():
+            return sum(map(_evens, written.values()))
+    return 0
+
+
+def _read(written: Any) -> Any:
+    match written:
+        case list():
+            return tuple([item if type(item) in _PLAIN else _read(item) for item in written])
         case {"/": str(text)}:
             return Fraction(text)
-        case {"..": [int(first), int(last), int(step)]} if step and 0 <= (last - first) // step < _MOST_EVEN:
+        case {"..": [int(first), int(last), int(step)]} if step and last in range(first + 2 * step, last + step, step):
             return tuple(range(first, last + step, step))
         case {"is": "dict", "items": items}:
-            return {read(k): read(v) for k, v in items}
+            return {_read(k): _read(v) for k, v in items}
         case {"is": "Loss", "terms": terms, "relation": under}:
-            return Loss({read(atom): n for atom, n in terms}, read(under))
+            return Loss({_read(atom): n for atom, n in terms}, _read(under))
         case {"is": str(name)} if name in _RELATIONS:
             return _RELATIONS[name]
         case {"is": str(name), **told} if name in KINDS:
-            return _made(KINDS[name], {str(key): read(value) for key, value in told.items()})
+            return _made(KINDS[name], {str(key): _read(value) for key, value in told.items()})
         case dict():
             raise BadParameter("text", sorted(written)[:5], "canonical JSON of a value")
     return written

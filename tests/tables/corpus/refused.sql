@@ -235,6 +235,9 @@ SELECT COUNT(*) FROM people WHERE LOWER(note) = 'a'
 SELECT SUM(POWER(age, 0.5)) FROM people
 --! 1:12 a power is a whole number from 1 to 10 that is written in the question
 
+SELECT COUNT(POWER(region, 1)) FROM people
+--! 1:14 arithmetic is on numbers; this is a category
+
 SELECT SUM(POWER(age, age)) FROM people
 --! 1:12 a power is a whole number from 1 to 10 that is written in the question
 
