@@ -126,7 +126,7 @@ def test_what_is_stored_is_the_same_to_the_byte_and_can_be_read() -> None:
     stored = (GOLDEN / "release.json").read_bytes()
     question = PEOPLE.where(PEOPLE.age >= 18).group_by("region")
     question = question.aggregate(n=count(), m=mean("spend"), q=quantile("age", "0.9"))
-    drawn = Drawn((), (((5,), (77,), (100,)), (41, -3, 17), (40, 1, 18), (12, 0, -9)), False)
+    drawn = Drawn(None, (((5,), (77,), (100,)), (41, -3, 17), (40, 1, 18), (12, 0, -9)), False)
     told = ("a question", (("people", "id", "ab" * 32),), "Budget(epsilon=2)", "2026-01-01T00:00:00Z")
     provenance = Provenance(*told, (("python", "3.11"),), 7)
     made = offer(question.query, Budget(epsilon=2), schemas=SCHEMAS, epsilon="0.3")
@@ -409,13 +409,13 @@ def test_a_person_can_read_it() -> None:
 
 def test_whole_numbers_are_shown_in_full() -> None:
     made = offer(WIDE.sum("x").query, Budget(epsilon=1), epsilon=1)
-    release = Release.of(made, Drawn((), ((1_457_013_164,),), False))
+    release = Release.of(made, Drawn(None, ((1_457_013_164,),), False))
     column = release.columns["sum_x"]
     shown = str(release).splitlines()[1].strip()
     assert shown.startswith("1457013164 [") and "e+" not in shown
     assert shown.endswith(f"[{math.floor(column.lower[0])}, {math.ceil(column.upper[0])}]")
     made = offer(PEOPLE.sum("spend").query, Budget(epsilon=1), epsilon=1)
-    real = Release.of(made, Drawn((), ((4 * 728_507_000,),), False))
+    real = Release.of(made, Drawn(None, ((4 * 728_507_000,),), False))
     assert real.columns["sum_spend"].kind == "real" and "728507000 [" in str(real)
 
 

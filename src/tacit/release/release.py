@@ -71,7 +71,7 @@ class Release:
             offer.recipes,
             tuple(step.mechanism for step in offer.steps),
             drawn.noisy,
-            drawn.keys if offer.plan.chosen else None,
+            drawn.keys,
             offer.loss,
             Fraction(offer.price),
             offer.beta,

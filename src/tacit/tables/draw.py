@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from itertools import product
 from typing import Any, Protocol
 
 import numpy as np
@@ -38,12 +37,12 @@ class Answered(Protocol):
 
 @dataclass(frozen=True)
 class Drawn:
-    """The keys of each row, in steps or as text, and what was drawn in each step of the offer.
+    """What was drawn in each step of the offer; of keys that are chosen privately those of each row, else None.
 
     `seeded` says that it was not drawn from the operating system's randomness, and protects no one.
     """
 
-    keys: tuple[tuple[int | str, ...], ...]
+    keys: tuple[tuple[int | str, ...], ...] | None
     noisy: tuple[tuple[Any, ...], ...]
     seeded: bool
 
@@ -61,8 +60,7 @@ def draw(offer: Offer, answer: Answered, source: Source = SYSTEM) -> Drawn:
     """Draw every step of the offer."""
     arrays, mechanisms = list(answer.cells), [step.mechanism for step in offer.steps]
     if not offer.plan.chosen:
-        keys = list(product(*(key.values or () for key in offer.plan.keys)))
-        return Drawn(tuple(keys), _all(mechanisms, arrays, source), source is not SYSTEM)
+        return Drawn(None, _all(mechanisms, arrays, source), source is not SYSTEM)
     *measured, selection = mechanisms
     if answer.keys is None or answer.units is None or not isinstance(selection, KeySelection):
         raise BadData("answer", "one without them", "the keys that were found, and how many units have each")
