@@ -11,8 +11,9 @@ from collections.abc import Mapping
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
-from ..core.errors import BadParameter, BadQuestion, LedgerConflict
+from ..core.errors import BadParameter, BadQuestion
 from ..core.exact import instance
+from ..core.kept import answered
 from ..core.randomness import SYSTEM, Source
 from ..core.search import least_positive
 from ..tables import codec
@@ -82,20 +83,17 @@ class Online:
             raise BadParameter("question", asked.axes, "on attributes of the domain, a coefficient for each value")
         if not asked.counts:
             raise BadParameter("question", f"one in steps of {asked.grid}", "one of coefficients 0 and 1 alone")
-        key = self._curator.key(archive.dumps(asked).decode())
-        while True:
-            taken, kept = self._session.read()  # first: a step that another takes after this is a conflict
-            if (known := self._session.find(key)) is not None:
-                return self._answer(known)
+
+        def step(kept: bytes) -> tuple[bytes, bytes]:
             state = self._warm.pop(kept, None) or archive.loads(kept)
             truth = 0 if self.mechanism.over(state) else asked.exactly(self.data)
             after, answer = self.mechanism.step(state, (asked, truth), SYSTEM)
             then = archive.dumps(after)
             self._warm = {then: after}
-            try:
-                return self._answer(self._session.step(taken, key, then, archive.dumps(answer)))
-            except LedgerConflict:  # another process took this step
-                continue
+            return then, archive.dumps(answer)
+
+        told: Answer = archive.loads(answered(self._session, self._curator.key(archive.dumps(asked).decode()), step))
+        return told
 
     def __repr__(self) -> str:
         m = self.mechanism
@@ -114,7 +112,3 @@ class Online:
     def synthetic(self, n: int, source: Source = SYSTEM) -> Arrow:
         """n rows, as a table of Arrow, that follow the model."""
         return drawn(self.model, n, source)
-
-    def _answer(self, kept: bytes) -> Answer:
-        answer: Answer = archive.loads(kept)
-        return answer

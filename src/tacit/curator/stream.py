@@ -14,8 +14,9 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING, Any, TypedDict
 
 from ..core.distance import ADD_REMOVE, scalar
-from ..core.errors import BadParameter, BadQuestion, Exhausted, LedgerConflict
+from ..core.errors import BadParameter, BadQuestion, Exhausted
 from ..core.exact import Number, instance, rational
+from ..core.kept import answered
 from ..core.randomness import SYSTEM
 from ..ledger.parameters import text
 from ..mechanisms import NumericSparse, Sparse
@@ -85,18 +86,16 @@ class Stream:
     def ask(self, question: Asked) -> Told:
         """Whether the count reaches the threshold (or, in a numeric stream, about how much it is, else None)."""
         plan = self._plan(question)
-        key = self._curator.key(plan)
-        while True:
-            taken, state = self._session.read()  # first: a step that another takes after this is a conflict
-            if (known := self._session.find(key)) is not None:
-                return _told(known)
-            if self.mechanism.over(_read(state)):
+
+        def step(kept: bytes) -> tuple[bytes, bytes]:
+            state = _read(kept)
+            if self.mechanism.over(state):
                 raise Exhausted("this stream", f"{self.mechanism.allowed}, and its name= stays with it")
-            after, answer = self.mechanism.step(_read(state), self._count(plan), SYSTEM)
-            try:
-                return _told(self._session.step(taken, key, _written(after), json.dumps(answer).encode()))
-            except LedgerConflict:  # another process took this step
-                continue
+            after, answer = self.mechanism.step(state, self._count(plan), SYSTEM)
+            return _written(after), json.dumps(answer).encode()
+
+        told: Told = json.loads(answered(self._session, self._curator.key(plan), step))
+        return told
 
     def __repr__(self) -> str:
         m = self.mechanism
@@ -136,8 +135,3 @@ def _written(state: State) -> bytes:
 
 def _read(state: bytes) -> State:
     return State(**json.loads(state))
-
-
-def _told(answer: bytes) -> Told:
-    told: Told = json.loads(answer)
-    return told

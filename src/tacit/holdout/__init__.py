@@ -8,11 +8,12 @@
 demonstration of how a holdout set that is asked plainly deceives.
 """
 
+from ..core.kept import Kept
 from . import planning, transfer
 from .experiment import Experiment, overfit
 from .gaussian_answers import GaussianAnswers
 from .guess_and_check import GuessAndCheck
-from .keeper import Keeper, Kept, Memory
+from .keeper import Keeper, Memory
 from .ladder import Ladder, ParameterFreeLadder
 from .monitor import Monitor, Monitored, monitor
 from .planning import bears, compare, needs

@@ -1,6 +1,6 @@
 """Who keeps the state of a holdout: a ledger, so that its life goes on in the next process, or the memory of this one.
 
-The protocols are the part of a ledger's sessions that is needed here; `tacit.ledger.Ledger` is a `Keeper`.
+`tacit.ledger.Ledger` is a `Keeper`.
 """
 
 from __future__ import annotations
@@ -9,21 +9,9 @@ from threading import Lock
 from typing import Protocol
 
 from ..core.errors import Exhausted, LedgerConflict
+from ..core.kept import Kept
 from ..core.loss import Loss
 from ..core.randomness import process
-
-
-class Kept(Protocol):
-    """One life: a step replaces the state and stores the answer, if nobody took that step before."""
-
-    def read(self) -> tuple[int, bytes]:
-        """How many steps were taken, and the state after them."""
-
-    def find(self, key: str, /) -> bytes | None:
-        """The last answer to a question, if it was asked."""
-
-    def step(self, after: int, key: str, state: bytes, answer: bytes, /) -> bytes:
-        """Take the step that follows `after` of them; the answer to hand out.  Else `LedgerConflict`."""
 
 
 class Keeper(Protocol):

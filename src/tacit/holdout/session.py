@@ -13,6 +13,7 @@ from typing import Any, NoReturn
 import numpy as np
 
 from ..core.errors import BadData, BadParameter, LedgerConflict, Refused
+from ..core.kept import answered
 from ..core.loss import Loss
 from ..core.randomness import SYSTEM, Source
 from .keeper import THIS_PROCESS, Keeper, Memory
@@ -80,33 +81,28 @@ class Holdout:
             self._life = kept.start(key=_key(kept, self.fingerprint), loss=price, state=first, analyst=analyst)
         except LedgerConflict:  # it was paid for at another price
             raise Refused("this holdout set has already begun to answer by another rule; go on with that one") from None
-        self._read()
+        self._state(self._life.read()[1])
 
     def _write(self, state: State) -> bytes:
         return json.dumps({"rule": repr(self.rule), "state": asdict(state)}).encode()
 
-    def _read(self) -> tuple[int, State]:
-        after, kept = self._life.read()
+    def _state(self, kept: bytes) -> State:
         known = json.loads(kept)
         if known["rule"] != repr(self.rule):
             raise Refused(f"this holdout set has already begun to answer by {known['rule']}; go on with that rule")
-        return after, State(**known["state"])
+        return State(**known["state"])
 
     def ask(self, question: Callable[..., Any] | tuple[Any, Any] | Any, name: str | None = None) -> float:
         """The answer: near the true value in the population, as `statement` says."""
         asked = self._question(question)
         key = f"{SYSTEM.integer(1 << 256):064x}" if name is None else asked.key(name)
+
+        def step(kept: bytes) -> tuple[bytes, bytes]:
+            then, answer = self.rule.step(self._state(kept), asked, self._source)
+            return self._write(then), repr(answer).encode()
+
         with self._lock:
-            while True:
-                after, state = self._read()  # first: a step that another takes after this is a conflict
-                told = None if name is None else self._life.find(key)
-                if told is not None:
-                    return float(told)
-                then, answer = self.rule.step(state, asked, self._source)
-                try:
-                    return float(self._life.step(after, key, self._write(then), repr(answer).encode()))
-                except LedgerConflict:  # another process was quicker; what was drawn here nobody saw
-                    continue
+            return float(answered(self._life, key, step))
 
     def _question(self, question: Any) -> Question:
         rule, guess = self.rule, None
@@ -125,6 +121,10 @@ class Holdout:
         at = None if guess is None else rule.guess_in_steps(guess)
         return Question(at, values_in_steps(values, rule.n, rule.grid))
 
+    @property
+    def _now(self) -> State:
+        return self._state(self._life.read()[1])
+
     def check(self, data: object) -> None:
         """Refuse records other than those this was opened with."""
         if fingerprint(data) != self.fingerprint:
@@ -133,7 +133,7 @@ class Holdout:
     @property
     def state(self) -> State:
         """How often it was asked, and how often the holdout set itself spoke; what nobody may see is left out."""
-        return replace(self._read()[1], mark=0, values="")
+        return replace(self._now, mark=0, values="")
 
     @property
     def spent(self) -> Loss:
@@ -143,12 +143,12 @@ class Holdout:
     @property
     def left(self) -> str:
         """How much may still be asked."""
-        return self.rule.left(self._read()[1])
+        return self.rule.left(self._now)
 
     @property
     def statement(self) -> Statement:
         """What is true of all answers so far, also when there will be no more."""
-        return self.rule.statement(self._read()[1])
+        return self.rule.statement(self._now)
 
     def __repr__(self) -> str:
         return f"Holdout of {self.rule!r}.  {self.statement}  {self.left}"
