@@ -116,6 +116,9 @@ def test_golden(entry: dict[str, Any]) -> None:
         assert Fraction(found) <= exact * (1 + digits)
     else:
         assert Fraction(found) >= exact * (1 - digits)
+    if "alpha" in entry:  # the order at which it is least
+        order, rho, delta = (Fraction(str(x)) for x in (entry["alpha"], *map(entry["inputs"].get, ("rho", "delta"))))
+        assert c.renyi_to_epsilon(order, order * rho, delta) == pytest.approx(value, rel=1e-9)
 
 
 # --- never below the truth, at 50 digits ------------------------------------------------------------------------------

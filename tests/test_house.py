@@ -18,8 +18,8 @@ PURE = ("composition", "core", "mechanisms", "theory", "workloads")
 RANDOM = ("numpy.random", "random", "secrets")
 OUTSIDE = ("socket", "time", "builtins.open", "builtins.input", "builtins.print", "builtins.__import__")
 HEADINGS = ("Definition.", "Privacy.", "Utility.", "References.")
-HEAVY = {"pyspark", "fastapi", "altair", "duckdb", "sqlite3", "pandas", "matplotlib", "typer"}
-UNASKED = {"altair", "fastapi", "matplotlib", "pandas", "polars", "psycopg", "pyspark", "scipy"} | {
+HEAVY = {"pyspark", "altair", "duckdb", "sqlite3", "pandas", "typer"}
+UNASKED = {"altair", "pandas", "polars", "psycopg", "pyspark", "scipy"} | {
     "sqlglot.dialects.duckdb",
     *(f"tacit.{part}" for part in ("audit", "composition", "demo", "holdout", "theory", "workloads")),
 }

@@ -184,7 +184,6 @@ def test_what_is_said():
     found = audit.estimate(many(ONE), 0, 1, 1000, batch=True)
     text = str(replace(found, epsilon=1.99996))
     assert text.startswith("epsilon is at least 1.999, with") and "0.999" in text and "of 500 each" in text
-    assert found.likelier in ("x", "y")
     for name, call in {
         "samples": {"samples": 39},
         "delta": {"delta": 1},

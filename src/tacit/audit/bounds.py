@@ -22,7 +22,7 @@ import numpy as np
 from scipy.special import betainc, betainccinv, betaincinv, gammaln
 
 from ..core.errors import BadParameter
-from ..core.exact import Floats, Number, probability, rational, whole
+from ..core.exact import Floats, Number, failure, probability, whole
 from ..core.search import least
 
 LARGEST = 64.0  # no confidence is so high, and no sample so large, that a greater epsilon is proved
@@ -31,14 +31,6 @@ LARGEST = 64.0  # no confidence is so high, and no sample so large, that a great
 def risk(confidence: Number) -> float:
     """The chance of error that is left."""
     return float(1 - probability("confidence", confidence))
-
-
-def slack(delta: Number) -> float:
-    """A delta from 0 up to 1."""
-    d = float(rational("delta", delta))
-    if not 0 <= d < 1:
-        raise BadParameter("delta", delta, "at least 0 and below 1")
-    return d
 
 
 def at_least(hits: Any, trials: float, alpha: float) -> Floats:
@@ -77,7 +69,7 @@ def one_run_epsilon(
     guesses: int, right: int, *, records: int | None = None, delta: Number = 0, confidence: Number = "0.999"
 ) -> float:
     """The lower bound on epsilon that so many right guesses prove; `records` is how many might have been guessed."""
-    r, alpha, d = whole("guesses", guesses), risk(confidence), slack(delta)
+    r, alpha, d = whole("guesses", guesses), risk(confidence), float(failure("delta", delta))
     v, m = whole("right", right, at_least=0), whole("records", r if records is None else records)
     if v > r or r > m:
         raise BadParameter("right", right, "at most the number of guesses, and those at most that of records")

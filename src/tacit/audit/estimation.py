@@ -18,9 +18,9 @@ from typing import Any
 import numpy as np
 
 from ..core.errors import BadParameter
-from ..core.exact import Floats, Number, flag, from_below, function, rational, whole
+from ..core.exact import Floats, Number, failure, flag, from_below, function, rational, whole
 from ..core.loss import Loss
-from .bounds import risk, slack, two_samples
+from .bounds import risk, two_samples
 from .events import Score, read, scores
 
 FEWEST = 40
@@ -34,7 +34,6 @@ class Estimate:
     delta: float
     confidence: float
     event: str
-    likelier: str
     hits: tuple[int, int]
     trials: int
 
@@ -82,7 +81,7 @@ def estimate(
 
     `run(x)` gives one output: a number, a vector, or anything that can be hashed.  With `batch`, `run(x, n)` gives n.
     """
-    n, d, alpha = whole("samples", samples, at_least=FEWEST), slack(delta), risk(confidence)
+    n, d, alpha = whole("samples", samples, at_least=FEWEST), float(failure("delta", delta)), risk(confidence)
     function("run", run, "a function of x, such as the `release` of a mechanism")
     first, second = (_outputs(run, at, n, flag("batch", batch)) for at in (x, y))
     ours, theirs = read(first, second)
@@ -97,7 +96,7 @@ def estimate(
     )[1]
     hits = best.hits(best.score.of(ours[test])), best.hits(best.score.of(theirs[test]))
     proved = two_samples(*(hits if best.on_x else hits[::-1]), trials, d, alpha)
-    return Estimate(float(proved), d, 1 - alpha, str(best), "x" if best.on_x else "y", hits, trials)
+    return Estimate(float(proved), d, 1 - alpha, str(best), hits, trials)
 
 
 def _outputs(run: Callable[..., Any], at: Any, n: int, batch: bool) -> Any:

@@ -16,9 +16,9 @@ from numpy.typing import NDArray
 
 from ..core import sample
 from ..core.errors import BadParameter
-from ..core.exact import Number, from_below, function, whole
+from ..core.exact import Number, failure, from_below, function, whole
 from ..core.randomness import SYSTEM, Source
-from .bounds import one_run_epsilon, risk, slack
+from .bounds import one_run_epsilon, risk
 
 Bits = NDArray[np.bool_]
 
@@ -57,7 +57,7 @@ def one_run(
     `run(present)` is told which records are in, and `scores(output)` gives a number for each record that is higher if
     it seems to be in.  So many `guesses` are made, by default about one record in ten; fix them before you look.
     """
-    m, d, alpha = whole("records", records, at_least=2), slack(delta), risk(confidence)
+    m, d, alpha = whole("records", records, at_least=2), float(failure("delta", delta)), risk(confidence)
     function("run", run, "a function from the records that are present to an output")
     function("scores", scores, "a function from that output to a number for each record")
     r = whole("guesses", max(2, m // 10) if guesses is None else guesses)

@@ -54,7 +54,7 @@ def basic(epsilons: Iterable[Number], deltas: Iterable[Number] = ()) -> tuple[fl
     return up(total(es)), up(min(Fraction(1), total(ds)))
 
 
-def advanced(epsilon: Number, delta: Number, k: int, slack: Number, drift: Drift = "original") -> tuple[float, float]:
+def advanced(epsilon: Number, delta: Number, k: int, slack: Number, drift: Drift = "sharp") -> tuple[float, float]:
     """(epsilon sqrt(2 k ln(1/slack)) + k drift, 1 - (1 - delta)^k (1 - slack)).
 
     drift   original    epsilon (e^epsilon - 1)   Dwork, Rothblum, Vadhan 2010
@@ -67,7 +67,7 @@ def advanced(epsilon: Number, delta: Number, k: int, slack: Number, drift: Drift
 
 
 def advanced_heterogeneous(
-    epsilons: Iterable[Number], deltas: Iterable[Number], slack: Number, drift: Drift = "original"
+    epsilons: Iterable[Number], deltas: Iterable[Number], slack: Number, drift: Drift = "sharp"
 ) -> tuple[float, float]:
     """(sqrt(2 ln(1/slack) sum epsilon_i^2) + sum of drifts, 1 - (1 - slack) prod (1 - delta_i))."""
     es, ds = lists(epsilons, deltas)

@@ -292,9 +292,6 @@ class Optimal(Pairs):
         e = atom.pure()
         return Loss({Pure(e) if isinstance(e, Fraction) else atom: 1})
 
-    def sums(self, total: Loss) -> tuple[Sum, ...]:
-        return super().sums(total) if self._knows(total) else ()
-
     def proves(self, total: Loss, delta: float) -> float:
         return super().proves(total, delta) if self._knows(total) else math.inf
 

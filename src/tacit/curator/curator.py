@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING, Any, Unpack
 from ..core.budget import Amounts, Budget
 from ..core.currency import Amount
 from ..core.errors import BadParameter
-from ..core.exact import Number, flag
+from ..core.exact import Number, flag, probability
 from ..engines.base import Engine
 from ..ledger import Ledger, parameters
 from ..ledger.entries import Charge
@@ -33,7 +33,7 @@ from ..tables import codec, sql
 from ..tables.calibration import Step
 from ..tables.draw import drawn
 from ..tables.measures import Compiled, compiled
-from ..tables.price import BETA, Offer, Paid, Terms, offer, risk
+from ..tables.price import BETA, Offer, Paid, Terms, offer
 from ..tables.query import Query
 from ..tables.relation import scans
 from ..tables.table import PublicTable, Table
@@ -125,7 +125,7 @@ class Curator(Holding):
     ) -> Release:
         """Buy an answer, once: asked again, the question is free; `fresh` buys another draw."""
         query, said = self.read(question, terms)
-        made, beta, who = self._compiled(query), risk(said["beta"]), self.who(analyst)
+        made, beta, who = self._compiled(query), probability("beta", said["beta"]), self.who(analyst)
         key = self.key(identity(made, said, self.budget, self._schemas))
         charge, priced = None if flag("fresh", fresh) else self.ledger.find(key), None
         if charge is None:

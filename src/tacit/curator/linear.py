@@ -16,12 +16,12 @@ import numpy as np
 
 from ..core.budget import Budget
 from ..core.errors import BadParameter, BadQuestion, EngineError
-from ..core.exact import Number, flag, instance, positive, whole
+from ..core.exact import Number, flag, instance, positive, probability, whole
 from ..core.randomness import SYSTEM
 from ..tables.accuracy import public_size
 from ..tables.calibration import tidy
 from ..tables.linear import Counted, TableDomain
-from ..tables.price import BETA, Paid, risk
+from ..tables.price import BETA, Paid
 from ..tables.relation import Where
 from ..workloads import Answered, Method, Plan, Price, Released, Workload
 from ..workloads import method as method_of
@@ -97,7 +97,7 @@ def plan(
     """
     domain = _of(tables, workload)
     prices = _prices(domain, terms, None if curator is None else curator.budget)
-    facts: dict[str, Any] = {"beta": risk(beta), "about": _about(tables, domain)}
+    facts: dict[str, Any] = {"beta": probability("beta", beta), "about": _about(tables, domain)}
     found = planned(workload, n, prices[0], ways=prices, **facts)
     first = found.rows[0]
     if curator is None or not first.prediction or first.price == prices[0]:
@@ -122,7 +122,7 @@ def answer(
     """Buy the answers of a workload, once."""
     domain = _of(curator.tables, workload)
     flag("fresh", fresh)
-    who, people, at = curator.who(analyst), None if n is None else whole("n", n), risk(beta)
+    who, people, at = curator.who(analyst), None if n is None else whole("n", n), probability("beta", beta)
     prices = _prices(domain, terms, curator.budget)
     wanted = _wanted(curator, workload, method, n=people, beta=at, prices=prices)
     best = wanted[-1] if len(wanted) > 1 and _dear(curator, wanted[0], people, who) else wanted[0]

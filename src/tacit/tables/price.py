@@ -38,7 +38,6 @@ from .schema import Schema
 Family = tuple[Currency, Fraction, Fraction]  # a currency, an amount of it, and which share of the budget that is
 BETA = "0.05"
 LARGEST = Fraction(10**30)
-_RAREST = Fraction(1, 10**300)  # so that floats hold some multiples of its inverse
 _ADDITIVE = ("count", "units", "sum")
 
 
@@ -115,7 +114,7 @@ def offer(
     given = {name: positive(name, value, LARGEST) for name, value in asked.items() if value is not None}
     if len(given) != 1:
         raise BadParameter("price", " ".join(given) or "nothing", "one of epsilon, rho, error or relative")
-    beta, delta = risk(terms.get("beta", BETA)), terms.get("delta")
+    beta, delta = probability("beta", terms.get("beta", BETA)), terms.get("delta")
     if delta is not None:
         probability("delta", delta)
     made = compiled(query, schemas) if made is None else made
@@ -136,14 +135,6 @@ def offer(
         raise BudgetExceeded(budget, most, loss)
     size = public_size(query.relation, schemas or {})
     return Offer(query, made.plan, made.recipes, tuple(best), loss, price, budget, beta, size)
-
-
-def risk(beta: Number) -> Fraction:
-    """The probability with which an error may be larger than is told."""
-    found = probability("beta", beta)
-    if found < _RAREST:
-        raise BadParameter("beta", beta, "1e-300 or more")
-    return found
 
 
 def reads_beta(budget: Budget, terms: Mapping[str, object]) -> bool:

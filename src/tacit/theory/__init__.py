@@ -8,7 +8,6 @@ from . import (
     selection,
     sparse_vector,
     worked_examples,
-    zcdp,
 )
 
 __all__ = [
@@ -19,5 +18,4 @@ __all__ = [
     "selection",
     "sparse_vector",
     "worked_examples",
-    "zcdp",
 ]

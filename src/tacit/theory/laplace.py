@@ -62,15 +62,9 @@ def tail(t: float, scale: float) -> float:
 
 
 def variance(scale: float) -> float:
-    """Var Y = 2 b^2."""
+    """Var Y = 2 b^2; and E|Y| = b."""
     check.positive(scale=scale)
     return 2 * scale * scale
-
-
-def expected_magnitude(scale: float) -> float:
-    """E|Y| = b."""
-    check.positive(scale=scale)
-    return scale
 
 
 # The largest of k independent noises.

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...core import sample
-from ...core.exact import Floats, Number, positive, reals, whole
+from ...core.exact import Floats, Number, positive, reals
 from ...core.randomness import Source
 from ...mechanisms import Laplace
 from .outcome import Attack, Outcome
@@ -24,11 +24,6 @@ Bits = NDArray[np.bool_]
 BITS = 53  # of a double's significand
 TRIALS = 2000
 _NEAR = 4  # values of k on each side; logarithms err by less
-
-
-def uniforms(bits: int = BITS) -> int:
-    """How many values the uniform number takes, and so the noise on one side at most."""
-    return 1 << whole("bits", bits)
 
 
 def naive_laplace(x: Floats, scale: float, source: Source) -> Floats:
