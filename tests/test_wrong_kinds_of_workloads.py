@@ -10,7 +10,7 @@ from test_curator import ROWS, SCHEMA
 import tacit
 from tacit import mechanisms
 from tacit.core.errors import BadParameter, BadQuestion, TacitError
-from tacit.core.exact import instance, instances
+from tacit.core.parameters import instance, instances
 from tacit.core.randomness import SYSTEM
 from tacit.tables import build
 from tacit.tables.terms import Term, case

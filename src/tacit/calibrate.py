@@ -15,9 +15,9 @@ from fractions import Fraction
 from typing import Any, Generic, TypeVar
 
 from .core.errors import BadParameter
-from .core.exact import Number, failure, function, positive
 from .core.loss import Loss
 from .core.mechanism import Mechanism
+from .core.parameters import Number, failure, function, positive
 
 Made = TypeVar("Made", bound=Loss | Mechanism[Any, Any])
 

@@ -27,8 +27,8 @@ from .core.atoms import (
 )
 from .core.distance import ADD_REMOVE
 from .core.errors import BadParameter
-from .core.exact import positive, probability, rational
 from .core.loss import Atom, BoundedRange, Concentrated, Loss, Pure, zero
+from .core.parameters import positive, probability, rational
 
 Values = Mapping[str, Fraction]
 

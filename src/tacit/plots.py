@@ -12,8 +12,9 @@ import numpy as np
 from .core.accounting import VIEWS
 from .core.distribution import Distribution
 from .core.errors import BadParameter
-from .core.exact import Number, down, instance, probability, whole
+from .core.exact import down
 from .core.loss import Loss
+from .core.parameters import Number, instance, probability, whole
 from .drawing import FAINTEST, SHORT, altair, styled
 from .mix import mix
 

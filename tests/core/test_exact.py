@@ -1,17 +1,14 @@
 """Enclosures contain the truth, and rounding is outward."""
 
 import math
-from decimal import Decimal
 from fractions import Fraction
 
 import mpmath
-import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from tacit.core import exact
-from tacit.core.errors import BadParameter
 
 positives = st.fractions(min_value=0, max_value=2000, max_denominator=10**12)
 
@@ -44,51 +41,6 @@ def test_rounding_beyond_the_floats():
     huge = Fraction(10) ** 400
     assert exact.up(huge) == math.inf and exact.down(-huge) == -math.inf
     assert math.isfinite(exact.down(huge)) and math.isfinite(exact.up(-huge))
-
-
-@pytest.mark.parametrize("value", [0.1, "0.1", Decimal("0.1"), Fraction(1, 10), np.float64(0.1), np.float32(0.1)])
-def test_a_tenth_is_a_tenth_however_it_is_written(value):
-    assert exact.rational("x", value) == Fraction(1, 10)
-
-
-@pytest.mark.parametrize("value", [3, np.int64(3), np.uint8(3), "3", 3.0, Fraction(3)])
-def test_three_is_three(value):
-    assert exact.rational("x", value) == 3
-
-
-@pytest.mark.parametrize(
-    "value",
-    [
-        math.nan,
-        math.inf,
-        -math.inf,
-        "nan",
-        "inf",
-        Decimal("nan"),
-        "1/0",
-        "",
-        "one",
-        "\uff19",
-        "0_1",
-        "1_0/3",
-        "\u0663",
-        None,
-        True,
-        1j,
-        [1],
-        b"1",
-    ],
-)
-def test_what_is_no_finite_number_is_refused_by_name(value):
-    with pytest.raises(BadParameter, match="scale must be"):
-        exact.rational("scale", value)
-
-
-def test_a_delta_is_at_least_0_and_below_1():
-    assert exact.failure("delta", 0) == 0 and exact.failure("delta", "0.9") == Fraction(9, 10)
-    for value in (-1e-300, 1, 1.5):
-        with pytest.raises(BadParameter, match=f"delta must be at least 0 and below 1; got {value}"):
-            exact.failure("delta", value)
 
 
 def test_a_bound_is_told_rounded_away_from_what_it_bounds():

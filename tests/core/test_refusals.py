@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from tacit import Budget, Gaussian, Laplace, NoisyMax, Odometer, Sparse, TopK, calibrate, composition, norms
-from tacit.core import exact
+from tacit.core import parameters
 from tacit.core.errors import BadParameter
 from tacit.holdout import planning
 
@@ -87,7 +87,7 @@ def test_plans_are_for_whole_numbers(way, bad):
 
 
 def test_a_list_is_read_and_a_number_is_not():
-    assert exact.several("epsilons", PAIR, exact.positive) == (1, 2)
+    assert parameters.several("epsilons", PAIR, parameters.positive) == (1, 2)
     assert [plan.questions for plan in planning.compare(100, np.array([3]))] == [3] * len(planning.METHODS)
 
 

@@ -22,7 +22,8 @@ import numpy as np
 from scipy.special import betainc, betainccinv, betaincinv, gammaln
 
 from ..core.errors import BadParameter
-from ..core.exact import Floats, Number, failure, probability, whole
+from ..core.exact import Floats
+from ..core.parameters import Number, failure, probability, whole
 from ..core.search import least
 
 LARGEST = 64.0  # no confidence is so high, and no sample so large, that a greater epsilon is proved

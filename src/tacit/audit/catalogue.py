@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 
 from ..core.errors import BadParameter
-from ..core.exact import Number, instances, kind_of, rational, whole
 from ..core.mechanism import Example, Mechanism
+from ..core.parameters import Number, instances, kind_of, rational, whole
 from ..core.randomness import SYSTEM, Source
 from ..mechanisms import ALL
 from ..mechanisms._additive import Additive

@@ -18,8 +18,9 @@ from typing import Any
 import numpy as np
 
 from ..core.errors import BadParameter
-from ..core.exact import Floats, Number, failure, flag, from_below, function, rational, whole
+from ..core.exact import Floats, from_below
 from ..core.loss import Loss
+from ..core.parameters import Number, failure, flag, function, rational, whole
 from .bounds import risk, two_samples
 from .events import Score, read, scores
 

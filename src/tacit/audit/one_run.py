@@ -16,7 +16,8 @@ from numpy.typing import NDArray
 
 from ..core import sample
 from ..core.errors import BadParameter
-from ..core.exact import Number, failure, from_below, function, whole
+from ..core.exact import from_below
+from ..core.parameters import Number, failure, function, whole
 from ..core.randomness import SYSTEM, Source
 from .bounds import one_run_epsilon, risk
 

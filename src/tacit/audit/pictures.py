@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from ..core.errors import BadParameter
-from ..core.exact import instance, instances
+from ..core.parameters import instance, instances
 from ..drawing import FAINTEST, SHORT, altair, styled
 from .verification import Exact
 

@@ -23,10 +23,11 @@ import numpy as np
 
 from ..core.distance import Distance
 from ..core.errors import BadParameter
-from ..core.exact import Floats, Number, instance, rational, several, whole
+from ..core.exact import Floats
 from ..core.law import MANY, Law, outcomes
 from ..core.loss import Loss
 from ..core.mechanism import Mechanism
+from ..core.parameters import Number, instance, rational, several, whole
 
 Row = dict[str, Any]
 

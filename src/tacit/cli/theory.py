@@ -17,9 +17,10 @@ from rich.text import Text
 
 from .. import mechanisms
 from ..core.errors import BadParameter
-from ..core.exact import from_above, probability, rational, up
+from ..core.exact import from_above, up
 from ..core.loss import Loss
 from ..core.mechanism import Mechanism
+from ..core.parameters import probability, rational
 from ..core.views import failures
 from ..mix import USAGE, mix
 from ._say import console, in_words

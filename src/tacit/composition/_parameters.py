@@ -7,8 +7,8 @@ from collections.abc import Iterable
 from fractions import Fraction
 
 from ..core.errors import BadParameter
-from ..core.exact import Number, failure, rational, several
-from ..core.exact import positive as core_positive
+from ..core.parameters import Number, failure, rational, several
+from ..core.parameters import positive as core_positive
 
 Counts = Counter[Fraction]
 

@@ -27,7 +27,8 @@ from fractions import Fraction
 from typing import Literal, get_args
 
 from ..core.errors import BadParameter
-from ..core.exact import Number, failure, one_of, probability, up, whole
+from ..core.exact import up
+from ..core.parameters import Number, failure, one_of, probability, whole
 from ._enclosure import Reader, Span, floor, lower, upper
 from ._parameters import Counts, alike, lists, nonnegative, positive
 

@@ -20,7 +20,8 @@ from fractions import Fraction
 import numpy as np
 
 from ..core.errors import BadParameter
-from ..core.exact import Number, down, probability, up, whole
+from ..core.exact import down, up
+from ..core.parameters import Number, probability, whole
 from ..core.search import least
 from ._parameters import positive
 

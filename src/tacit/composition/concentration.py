@@ -11,7 +11,7 @@ References.  Azuma (1967); Hoeffding (1963); Pinsker (1964) with the constant of
 
 from __future__ import annotations
 
-from ..core.exact import Number, probability, whole
+from ..core.parameters import Number, probability, whole
 from ._enclosure import upper
 from ._parameters import nonnegative, positive
 

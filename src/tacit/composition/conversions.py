@@ -29,7 +29,8 @@ from decimal import Decimal
 from fractions import Fraction
 
 from ..core.atoms import GaussianNoise
-from ..core.exact import Number, down, probability, up
+from ..core.exact import down, up
+from ..core.parameters import Number, probability
 from ..core.search import least_positive
 from ._enclosure import Formula, Reader, Span, lower, rough, upper
 from ._parameters import above_one, nonnegative, positive

@@ -19,7 +19,8 @@ from __future__ import annotations
 from fractions import Fraction
 
 from ..core.errors import BadParameter
-from ..core.exact import Number, down, failure, up, whole
+from ..core.exact import down, up
+from ..core.parameters import Number, failure, whole
 from ._enclosure import upper
 from ._parameters import above_one, nonnegative
 

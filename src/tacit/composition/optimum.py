@@ -25,7 +25,8 @@ from fractions import Fraction
 from functools import cache, reduce
 
 from ..core.errors import BadParameter
-from ..core.exact import Number, down, failure, probability, up, whole
+from ..core.exact import down, up
+from ..core.parameters import Number, failure, probability, whole
 from ._coins import Atoms, coins, on_a_grid, together
 from ._enclosure import lower
 from ._parameters import Counts, alike, lists, nonnegative, positive

@@ -9,8 +9,9 @@ from typing import Any
 
 from .atoms import DiscreteGaussianVector, GaussianNoise
 from .errors import BadParameter
-from .exact import Number, down, failure, from_above, rational, up
+from .exact import down, from_above, up
 from .loss import Loss
+from .parameters import Number, failure, rational
 from .views import (
     Advanced,
     Alone,

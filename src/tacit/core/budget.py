@@ -13,8 +13,9 @@ from functools import cached_property
 
 from .currency import Amount, Currency, Epsilon, RenyiAt, Rho
 from .errors import BadParameter, BudgetExceeded
-from .exact import Number, down, failure, instance, positive, rational
+from .exact import down
 from .loss import Loss, zero
+from .parameters import Number, failure, instance, positive, rational
 from .views import failures
 
 Amounts = tuple[Amount, ...]  # failures, and a total in each currency of a budget

@@ -21,7 +21,7 @@ from fractions import Fraction
 from typing import Generic, TypeVar
 
 from .errors import BadParameter, MixedRelations
-from .exact import Number, positive, rational, whole
+from .parameters import Number, positive, rational, whole
 
 
 @dataclass(frozen=True, repr=False)

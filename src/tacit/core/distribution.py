@@ -26,9 +26,10 @@ from functools import cached_property
 import numpy as np
 
 from .errors import BadParameter
-from .exact import Floats, Number, down, probability, rational, up
+from .exact import Floats, down, up
 from .loss import Loss
 from .pairs import Pair
+from .parameters import Number, probability, rational
 from .pld import Bounds, Sum
 from .tails import above, crossing, mirror
 from .views import Basic, Pairs, failures

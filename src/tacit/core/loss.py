@@ -23,8 +23,9 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from .distance import Relation, one_relation
-from .exact import FEW_ULPS, MANY_ULPS, TINY, Number, up, whole
+from .exact import FEW_ULPS, MANY_ULPS, TINY, up
 from .pairs import Coin, Pair, Range
+from .parameters import Number, whole
 from .search import least
 
 if TYPE_CHECKING:

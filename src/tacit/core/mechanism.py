@@ -20,9 +20,9 @@ from typing import Any, Generic, Self, TypeVar
 
 from .distance import Distance
 from .errors import BadParameter
-from .exact import Number, positive, probability
 from .law import Law
 from .loss import Loss
+from .parameters import Number, positive, probability
 from .randomness import SYSTEM, Source
 from .search import least_positive
 

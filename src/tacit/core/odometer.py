@@ -26,8 +26,9 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from .currency import Amount, Epsilon, Rho, ln
-from .exact import MANY_ULPS, Number, failure, instance, positive, probability, several, up
+from .exact import MANY_ULPS, up
 from .loss import Loss
+from .parameters import Number, failure, instance, positive, probability, several
 from .views import failures
 
 

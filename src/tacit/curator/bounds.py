@@ -22,7 +22,8 @@ import numpy as np
 
 from ..core.distance import Distance
 from ..core.errors import BadParameter, BadQuestion
-from ..core.exact import Number, from_above, probability
+from ..core.exact import from_above
+from ..core.parameters import Number, probability
 from ..mechanisms import Gaussian, Laplace
 from ..tables import build
 from ..tables.domain import DAY, EPOCH, Domain, Label

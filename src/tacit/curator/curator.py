@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING, Any, Unpack
 from ..core.budget import Amounts, Budget
 from ..core.currency import Amount
 from ..core.errors import BadParameter
-from ..core.exact import Number, flag, probability
+from ..core.parameters import Number, flag, probability
 from ..engines.base import Engine
 from ..ledger import Ledger, parameters
 from ..ledger.entries import Charge

@@ -16,7 +16,7 @@ import numpy as np
 
 from ..core.budget import Budget
 from ..core.errors import BadParameter, BadQuestion, EngineError
-from ..core.exact import Number, flag, instance, positive, probability, whole
+from ..core.parameters import Number, flag, instance, positive, probability, whole
 from ..core.randomness import SYSTEM
 from ..tables.accuracy import public_size
 from ..tables.calibration import tidy

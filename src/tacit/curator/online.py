@@ -12,8 +12,8 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 from ..core.errors import BadParameter, BadQuestion
-from ..core.exact import instance
 from ..core.kept import answered
+from ..core.parameters import instance
 from ..core.randomness import SYSTEM, Source
 from ..core.search import least_positive
 from ..tables import codec

@@ -9,7 +9,7 @@ from typing import Any
 
 from ..core.budget import Budget
 from ..core.errors import BadParameter, BadQuestion
-from ..core.exact import rational
+from ..core.parameters import rational
 from ..tables import codec, sql
 from ..tables.accuracy import public_size
 from ..tables.door import Question

@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING, Any, TypedDict
 
 from ..core.distance import ADD_REMOVE, scalar
 from ..core.errors import BadParameter, BadQuestion, Exhausted
-from ..core.exact import Number, instance, rational
 from ..core.kept import answered
+from ..core.parameters import Number, instance, rational
 from ..core.randomness import SYSTEM
 from ..ledger.parameters import text
 from ..mechanisms import NumericSparse, Sparse

@@ -22,7 +22,7 @@ import psycopg
 from sqlglot import exp
 
 from ..core.errors import BadData, BadParameter, EngineError, EngineUnavailable
-from ..core.exact import positive
+from ..core.parameters import positive
 from ..tables.databases import Database
 from ..tables.plan import Plan
 from ..tables.schema import Schema

@@ -28,7 +28,8 @@ from numpy.typing import NDArray
 from scipy.special import gammaln
 
 from ..core.errors import BadParameter
-from ..core.exact import constant, whole
+from ..core.exact import constant
+from ..core.parameters import whole
 from ..core.randomness import SYSTEM, Source
 from ..core.sample import bernoulli
 from ..core.search import least_whole

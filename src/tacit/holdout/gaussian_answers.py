@@ -21,8 +21,8 @@ from fractions import Fraction
 from functools import cached_property
 
 from ..core.distance import SUBSTITUTE
-from ..core.exact import Number, positive, whole
 from ..core.loss import Loss
+from ..core.parameters import Number, positive, whole
 from ..core.randomness import Source
 from ..mechanisms import Gaussian
 from . import histories, planning, transfer

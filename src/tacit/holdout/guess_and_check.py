@@ -21,7 +21,8 @@ from fractions import Fraction
 from functools import cached_property
 
 from ..core.errors import BadParameter
-from ..core.exact import Number, down, up
+from ..core.exact import down, up
+from ..core.parameters import Number
 from ..core.randomness import Source
 from . import histories
 from .questions import Question

@@ -27,7 +27,7 @@ from functools import cached_property
 
 import numpy as np
 
-from ..core.exact import Number, whole
+from ..core.parameters import Number, whole
 from ..core.randomness import Source
 from . import histories
 from .questions import Question, Steps

@@ -24,7 +24,8 @@ import numpy as np
 from ..composition import hoeffding_inverse
 from ..core import sample
 from ..core.distance import SUBSTITUTE
-from ..core.exact import Number, flag, positive, up, whole
+from ..core.exact import up
+from ..core.parameters import Number, flag, positive, whole
 from ..core.randomness import SYSTEM, Source
 from ..mechanisms import Exponential, Laplace
 from .transfer import NOTES_WIDTH, expected

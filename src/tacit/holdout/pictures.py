@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from ..core.exact import Number
+from ..core.parameters import Number
 from ..drawing import altair
 from .experiment import Experiment
 from .planning import compare

@@ -25,7 +25,8 @@ from scipy.special import ndtri
 
 from ..composition import hoeffding_inverse, rho_for
 from ..core.errors import BadParameter
-from ..core.exact import Floats, Number, one_of, probability, several, whole
+from ..core.exact import Floats
+from ..core.parameters import Number, one_of, probability, several, whole
 from ..core.search import least_whole
 from . import histories, transfer
 

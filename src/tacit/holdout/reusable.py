@@ -31,8 +31,9 @@ from functools import cached_property
 
 from ..core import sample
 from ..core.distance import SUBSTITUTE
-from ..core.exact import Number, down, positive, probability, whole
+from ..core.exact import down
 from ..core.loss import Loss
+from ..core.parameters import Number, positive, probability, whole
 from ..core.randomness import Source
 from ..mechanisms import NumericSparse
 from . import histories, transfer

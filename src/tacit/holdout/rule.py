@@ -25,8 +25,9 @@ from typing import TYPE_CHECKING, ClassVar
 from ..core.atoms import Approximate
 from ..core.distance import SUBSTITUTE
 from ..core.errors import BadParameter, Exhausted
-from ..core.exact import Number, ceiling, from_above, positive, probability, rational, up, whole
+from ..core.exact import ceiling, from_above, up
 from ..core.loss import Loss
+from ..core.parameters import Number, positive, probability, rational, whole
 from ..core.randomness import Source
 from ..core.search import least_positive
 from .questions import Question

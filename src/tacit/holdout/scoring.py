@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..core.errors import BadParameter, Refused
-from ..core.exact import Number, probability, whole
+from ..core.parameters import Number, probability, whole
 from ..core.randomness import SYSTEM, Source
 from ..core.sample import permutation
 from .questions import fingerprint

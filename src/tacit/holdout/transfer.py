@@ -53,7 +53,8 @@ from fractions import Fraction
 
 from ..composition import hoeffding
 from ..core.errors import BadParameter
-from ..core.exact import FEW_ULPS, Number, positive, probability, rational, up, whole
+from ..core.exact import FEW_ULPS, up
+from ..core.parameters import Number, positive, probability, rational, whole
 
 NOTES_WIDTH = 6  # epsilons
 NOTES_DELTA = 4  # delta / epsilon so many times

@@ -17,8 +17,8 @@ from typing import IO, NoReturn, TypeVar
 from ..core.budget import Amounts, Budget
 from ..core.currency import Amount
 from ..core.errors import BadParameter, BudgetExceeded, LedgerConflict, LedgerUnavailable
-from ..core.exact import flag
 from ..core.loss import Loss
+from ..core.parameters import flag
 from . import book as pages
 from . import statements, verification
 from .accounts import ALL, Accounts, Overdrawn

@@ -6,8 +6,8 @@ import re
 from collections.abc import Iterable
 
 from ..core.errors import BadParameter
-from ..core.exact import flag
 from ..core.loss import Loss
+from ..core.parameters import flag
 from .entries import Request
 
 _KEY = re.compile(r"[0-9a-f]{32,128}")

@@ -23,9 +23,10 @@ from numpy.typing import NDArray
 from ..core import law
 from ..core.distance import Distance
 from ..core.errors import BadData, BadParameter
-from ..core.exact import Floats, Number, positive, probability, rational, reals, whole
+from ..core.exact import Floats
 from ..core.loss import Loss, Pure
 from ..core.mechanism import Mechanism, epsilon_for
+from ..core.parameters import Number, positive, probability, rational, reals, whole
 from ..core.randomness import Source
 from ..core.search import least_whole
 from ._deviation import Chances, hoeffding, shares

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from ..core.distance import Distance
 from ..core.errors import BadData, BadParameter
-from ..core.exact import Number, positive
+from ..core.parameters import Number, positive
 
 Value = int | float | NDArray[Any]
 LARGEST = 1 << 60  # steps to which noise is added lie within this

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from ..core import law
-from ..core.exact import Number, probability
+from ..core.parameters import Number, probability
 from ..core.randomness import Source
 from ._scores import Scores, Selection
 

@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..core.errors import BadParameter
-from ..core.exact import Number, positive
 from ..core.loss import Pure
+from ..core.parameters import Number, positive
 from ..core.randomness import Source
 from ..core.search import greatest_positive, least_whole
 

@@ -21,9 +21,10 @@ from numpy.typing import NDArray
 from ..core.distance import Distance, Substitute
 from ..core.distance import distance as read_distance
 from ..core.errors import BadData, BadParameter
-from ..core.exact import Number, flag, positive, up, whole
+from ..core.exact import up
 from ..core.loss import Loss
 from ..core.mechanism import Mechanism
+from ..core.parameters import Number, flag, positive, whole
 from ._grid import as_array, most_steps, power_of_two, steps
 from ._rule import Gaps, Rule, share
 

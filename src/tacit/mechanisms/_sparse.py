@@ -26,10 +26,11 @@ from numpy.typing import NDArray
 from ..core.distance import Distance, Substitute
 from ..core.distance import distance as read_distance
 from ..core.errors import BadData, BadParameter, Exhausted
-from ..core.exact import Number, down, flag, probability, rational, up, whole
+from ..core.exact import down, up
 from ..core.interactive import A, Interactive
 from ..core.law import Finite
 from ..core.mechanism import Y
+from ..core.parameters import Number, flag, probability, rational, whole
 from ..core.randomness import Source
 from ._grid import LARGEST, as_array, most_steps, power_of_two, steps
 from ._sparse_error import error_in_steps

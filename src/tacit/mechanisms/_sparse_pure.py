@@ -8,10 +8,10 @@ from functools import cached_property
 from typing import Any, Literal
 
 from ..core.distance import Distance
-from ..core.exact import Number, one_of, positive
 from ..core.interactive import A
 from ..core.loss import Loss, Pure
 from ..core.mechanism import Y
+from ..core.parameters import Number, one_of, positive
 from ._sparse import Comparisons
 from ._sparse_noise import OneSided, TwoSided
 

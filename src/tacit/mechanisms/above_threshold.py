@@ -34,9 +34,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from ..core.distance import Distance
-from ..core.exact import Number, probability, whole
 from ..core.law import Finite
 from ..core.mechanism import Example
+from ..core.parameters import Number, probability, whole
 from ..core.randomness import Source
 from ._sparse import Stream
 from ._sparse_pure import KINDS, Kind, PureComparisons

@@ -21,7 +21,8 @@ from typing import Any
 import numpy as np
 
 from ..core.errors import BadParameter
-from ..core.exact import Floats, Number, reals, whole
+from ..core.exact import Floats
+from ..core.parameters import Number, reals, whole
 from ._frequency import FrequencyOracle
 from .hadamard_response import HadamardResponse
 from .randomized_response import RandomizedResponse

@@ -33,9 +33,9 @@ from ..core.atoms import DiscreteGaussianNoise, DiscreteGaussianVector
 from ..core.distance import Distance
 from ..core.distance import distance as read_distance
 from ..core.errors import BadParameter
-from ..core.exact import Number, positive, probability, whole
 from ..core.loss import Loss
 from ..core.mechanism import Example
+from ..core.parameters import Number, positive, probability, whole
 from ..core.randomness import Source
 from ..core.search import least_positive
 from ._additive import Additive

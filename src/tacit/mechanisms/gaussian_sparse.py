@@ -34,9 +34,10 @@ from typing import Any
 
 from ..core.distance import Distance
 from ..core.errors import BadData, BadParameter
-from ..core.exact import FEW_ULPS, Number, positive, probability, whole
+from ..core.exact import FEW_ULPS
 from ..core.loss import Atom, Loss
 from ..core.mechanism import Example
+from ..core.parameters import Number, positive, probability, whole
 from ..core.search import least_positive
 from ._sparse import State, Stream, TellsWhich
 from ._sparse_noise import Integers, Normal

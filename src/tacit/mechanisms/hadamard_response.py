@@ -31,8 +31,9 @@ from numpy.typing import NDArray
 
 from ..core import law, sample
 from ..core.errors import BadParameter
-from ..core.exact import Number, Real, logistic
+from ..core.exact import Real, logistic
 from ..core.mechanism import Example
+from ..core.parameters import Number
 from ..core.randomness import Source
 from ._deviation import Chances
 from ._frequency import Answers, Counts, FrequencyOracle

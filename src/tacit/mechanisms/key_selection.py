@@ -38,9 +38,10 @@ from ..core.atoms import Approximate, ApproximateConcentrated
 from ..core.distance import ADD_REMOVE, Distance
 from ..core.distance import distance as read_distance
 from ..core.errors import BadData, BadParameter
-from ..core.exact import TINY, Number, probability, whole
+from ..core.exact import TINY
 from ..core.loss import Loss
 from ..core.mechanism import Example, Mechanism
+from ..core.parameters import Number, probability, whole
 from ..core.randomness import Source
 from ..core.search import least_whole
 from ._grid import as_array, distance_in_steps, steps

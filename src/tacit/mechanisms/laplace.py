@@ -30,9 +30,9 @@ from ..core import sample
 from ..core.atoms import DiscreteLaplaceNoise
 from ..core.distance import Distance
 from ..core.errors import BadParameter
-from ..core.exact import Number, positive, probability, whole
 from ..core.loss import Loss, Pure
 from ..core.mechanism import Example
+from ..core.parameters import Number, positive, probability, whole
 from ..core.randomness import Source
 from ._additive import Additive
 from ._grid import Value

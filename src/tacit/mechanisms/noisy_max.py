@@ -32,9 +32,9 @@ import numpy as np
 from ..core import sample
 from ..core.distance import Distance
 from ..core.errors import BadParameter
-from ..core.exact import Number, one_of
 from ..core.loss import Pure
 from ..core.mechanism import Example
+from ..core.parameters import Number, one_of
 from ..core.randomness import Source
 from ._one import One
 from ._rule import Gaps, Masses, Rule, harmonic

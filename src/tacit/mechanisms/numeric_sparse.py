@@ -26,8 +26,8 @@ from typing import Any
 
 from ..core import law, sample
 from ..core.distance import Distance
-from ..core.exact import Number, probability, whole
 from ..core.mechanism import Example
+from ..core.parameters import Number, probability, whole
 from ..core.randomness import Source
 from ._sparse import Stream
 from ._sparse_pure import KINDS, Kind, PureComparisons

@@ -37,9 +37,10 @@ from ..core import law
 from ..core.distance import Distance, Substitute, scalar
 from ..core.distance import distance as read_distance
 from ..core.errors import BadData, BadParameter
-from ..core.exact import Number, positive, several, up
+from ..core.exact import up
 from ..core.loss import Loss
 from ..core.mechanism import Example, Mechanism
+from ..core.parameters import Number, positive, several
 from ..core.randomness import Source
 from ._grid import as_array
 from .exponential import Exponential

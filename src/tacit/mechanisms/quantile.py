@@ -44,9 +44,10 @@ from ..core import law, sample
 from ..core.distance import SUBSTITUTE, Distance
 from ..core.distance import distance as read_distance
 from ..core.errors import BadParameter
-from ..core.exact import Number, positive, probability, several, up, whole
+from ..core.exact import up
 from ..core.loss import BoundedRange, Loss
 from ..core.mechanism import Example, Mechanism
+from ..core.parameters import Number, positive, probability, several, whole
 from ..core.randomness import Source
 from ._bisection import FINEST, Below, Counts, Node, bisect, carry, cumulated
 from ._rule import share

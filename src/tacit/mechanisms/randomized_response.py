@@ -34,9 +34,10 @@ from numpy.typing import NDArray
 from ..core import law, sample
 from ..core.atoms import KaryResponse
 from ..core.errors import BadParameter
-from ..core.exact import Floats, Number, Real, odds, probability, reals, whole
+from ..core.exact import Floats, Real, odds
 from ..core.loss import Pure
 from ..core.mechanism import Example
+from ..core.parameters import Number, probability, reals, whole
 from ..core.randomness import Source
 from ._deviation import Chances, hoeffding, weighted
 from ._frequency import Answers, Counts, FrequencyOracle

@@ -25,8 +25,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from ..core.distance import Distance
-from ..core.exact import Number, probability, whole
 from ..core.mechanism import Example
+from ..core.parameters import Number, probability, whole
 from ._sparse import Hits, Stream, TellsWhich
 from ._sparse_pure import KINDS, Kind, PureComparisons
 

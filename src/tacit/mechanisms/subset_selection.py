@@ -32,8 +32,9 @@ from numpy.typing import NDArray
 
 from ..core import law, sample
 from ..core.errors import BadParameter
-from ..core.exact import Number, Real, odds, whole
+from ..core.exact import Real, odds
 from ..core.mechanism import Example
+from ..core.parameters import Number, whole
 from ..core.randomness import Source
 from ._deviation import Chances
 from ._frequency import Answers

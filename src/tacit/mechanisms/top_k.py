@@ -29,8 +29,8 @@ import numpy as np
 
 from ..core import law
 from ..core.distance import Distance
-from ..core.exact import Number, one_of, probability, whole
 from ..core.mechanism import Example
+from ..core.parameters import Number, one_of, probability, whole
 from ..core.randomness import Source
 from ._rule import Gaps, Rule
 from ._scores import Scores, Selection

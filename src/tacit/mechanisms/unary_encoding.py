@@ -26,8 +26,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..core import law, sample
-from ..core.exact import Number, Real, constant, logistic
+from ..core.exact import Real, constant, logistic
 from ..core.mechanism import Example
+from ..core.parameters import Number
 from ..core.randomness import Source
 from ._deviation import Chances
 from ._frequency import Answers

@@ -21,9 +21,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..core.errors import BadParameter
-from ..core.exact import Number, probability, whole
 from ..core.loss import Loss
 from ..core.mechanism import Mechanism
+from ..core.parameters import Number, probability, whole
 from ..mechanisms import KeySelection, Quantiles, TopK
 from ..tables import codec
 from ..tables.accuracy import level

@@ -15,7 +15,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
-from ..core.exact import Number, from_above, up
+from ..core.exact import from_above, up
+from ..core.parameters import Number
 from ..mechanisms import Gaussian, IndependentQuantiles, KeySelection, Laplace, Quantiles
 from .calibration import Step
 from .outputs import Released, released

@@ -8,7 +8,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Literal
 
 from ..core.errors import BadQuestion
-from ..core.exact import Number, rational, whole
+from ..core.parameters import Number, rational, whole
 from . import build
 from .expression import Expression
 from .grids import NARROWER

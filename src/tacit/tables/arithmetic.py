@@ -15,7 +15,7 @@ from dataclasses import replace
 from fractions import Fraction
 
 from ..core.errors import BadQuestion
-from ..core.exact import whole
+from ..core.parameters import whole
 from .columns import power
 from .domain import Domain, number
 from .expression import Add, Case, Compare, Constant, Divide, Expression, IsMissing, Multiply

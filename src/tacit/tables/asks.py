@@ -9,7 +9,7 @@ from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from ..core.errors import BadQuestion
-from ..core.exact import Number, rational, several, whole
+from ..core.parameters import Number, rational, several, whole
 from . import build
 from .aggregates import Of, Wanted, count, max_, mean, median, min_, mode, quantile, stddev, sum_, top, units, variance
 from .cells import MOST_CELLS

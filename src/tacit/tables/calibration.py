@@ -21,9 +21,9 @@ from typing import Any
 from ..core.currency import Currency, Epsilon, RenyiAt, Rho
 from ..core.distance import ADD_REMOVE, Distance, scalar
 from ..core.errors import BadParameter, Refused
-from ..core.exact import Number
 from ..core.loss import BoundedRange, Pure
 from ..core.mechanism import Mechanism
+from ..core.parameters import Number
 from ..core.search import greatest_positive
 from ..mechanisms import Gaussian, IndependentQuantiles, KeySelection, Laplace, Quantiles, TopK
 from .measures import Compiled

@@ -16,7 +16,7 @@ from functools import cached_property
 from typing import Any, Literal, cast, get_args
 
 from ..core.errors import BadParameter, BadSchema
-from ..core.exact import rational
+from ..core.parameters import rational
 from .domain import BOOLEAN, DAY, DAYS, EPOCH, TEXT, WIDEST, Domain, category, number
 
 Type = Literal["integer", "real", "boolean", "category", "date", "timestamp", "text"]

@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from ..core.errors import BadQuestion
-from ..core.exact import flag, whole
+from ..core.parameters import flag, whole
 from . import build
 from .aggregates import Of, Wanted
 from .asks import Asks

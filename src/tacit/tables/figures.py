@@ -9,7 +9,7 @@ from fractions import Fraction
 from typing import Literal, NoReturn
 
 from ..core.errors import BadParameter, BadQuestion
-from ..core.exact import rational, whole
+from ..core.parameters import rational, whole
 from .grids import constant
 from .outputs import DIGITS, Arithmetic, Choice, Comparison, Function, Logic, Output, Value
 

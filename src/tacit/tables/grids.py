@@ -14,7 +14,7 @@ from decimal import Decimal
 from fractions import Fraction
 
 from ..core.errors import BadParameter, BadQuestion
-from ..core.exact import rational
+from ..core.parameters import rational
 from .domain import BOOLEAN, DAY, DAYS, EPOCH, TEXT, WIDEST, Domain, category, number
 from .expression import Add, And, Column, Constant, Expression, Lookup, Multiply, Or, Value, meaning
 

@@ -24,8 +24,8 @@ from typing import TypedDict, Unpack
 from ..core.budget import Budget, Spent
 from ..core.currency import Amount, Currency, Epsilon, RenyiAt, Rho
 from ..core.errors import BadParameter, BadQuestion, BudgetExceeded, Refused
-from ..core.exact import Number, positive, probability
 from ..core.loss import Loss, Pure, zero
+from ..core.parameters import Number, positive, probability
 from ..core.search import least_positive
 from .accuracy import Accuracy, accuracies, noise_error, public_size
 from .calibration import Step, pure, steps

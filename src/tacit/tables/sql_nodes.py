@@ -7,7 +7,7 @@ from fractions import Fraction
 from sqlglot import exp
 
 from ..core.errors import BadParameter
-from ..core.exact import rational
+from ..core.parameters import rational
 from .sql_text import Text
 
 HARMLESS = ("big_int", "typed", "safe", "ignore_nulls", "_type", "nested", "is_string", "quoted", "dialect")

@@ -13,7 +13,7 @@ from typing import Any
 from sqlglot import exp
 
 from ..core.errors import BadParameter, BadQuestion
-from ..core.exact import rational
+from ..core.parameters import rational
 from . import build
 from .dates import To
 from .expression import Expression

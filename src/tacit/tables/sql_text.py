@@ -17,7 +17,7 @@ from sqlglot.errors import ParseError, SqlglotError
 from sqlglot.tokenizer_core import Token, TokenType
 
 from ..core.errors import BadParameter, BadQuestion
-from ..core.exact import positive, probability, rational
+from ..core.parameters import positive, probability, rational
 
 LONGEST = 1 << 16  # bytes of a question
 DEEPEST = 64  # brackets within one another

@@ -18,10 +18,10 @@ import numpy as np
 from scipy.stats import chi2
 
 from ..core.distance import Distance
-from ..core.exact import rational
 from ..core.law import Finite, Law, hockey_stick, max_divergence, renyi_divergence
 from ..core.loss import Loss
 from ..core.mechanism import Example
+from ..core.parameters import rational
 from ..core.views import failures
 from .sources import Seeded
 

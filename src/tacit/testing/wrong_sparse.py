@@ -30,10 +30,10 @@ import numpy as np
 
 from ..core.distance import Distance
 from ..core.distance import distance as how_far
-from ..core.exact import Number
 from ..core.law import Finite
 from ..core.loss import Loss, Pure
 from ..core.mechanism import Example, Mechanism
+from ..core.parameters import Number
 from ..core.randomness import Source
 from ..mechanisms._sparse import transcripts
 from ..mechanisms._sparse_noise import Integers, Masses, Noise, TwoSided

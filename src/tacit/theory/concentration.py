@@ -20,8 +20,9 @@ from scipy.special import ndtri
 from ..composition import azuma, hoeffding_inverse, pinsker
 from ..core.atoms import GaussianNoise, LaplaceNoise
 from ..core.distribution import Distribution
-from ..core.exact import logistic, rational
+from ..core.exact import logistic
 from ..core.loss import Loss, Pure
+from ..core.parameters import rational
 from ..core.pld import Bounds
 from ..core.randomness import SYSTEM, Source
 from ..core.sample import bernoulli

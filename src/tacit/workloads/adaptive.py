@@ -22,7 +22,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import combinations
 
-from ..core.exact import Number
+from ..core.parameters import Number
 from ..core.progress import tell
 from ..core.randomness import Source
 from .chow_liu import MEASURED, ONES, PICKS, ChowLiu, finish, span, unknown

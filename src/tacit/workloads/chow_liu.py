@@ -24,7 +24,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from itertools import combinations
 
-from ..core.exact import Number, probability
+from ..core.parameters import Number, probability
 from ..core.randomness import Source
 from .appraisal import appraise, checking, stated
 from .data import Data

@@ -17,7 +17,7 @@ import numpy as np
 
 from ..core.distance import SUBSTITUTE, Distance, Substitute
 from ..core.errors import BadParameter, BadQuestion
-from ..core.exact import Number, flag, instance, instances, several, whole
+from ..core.parameters import Number, flag, instance, instances, several, whole
 from ..core.progress import told
 from ..core.randomness import SYSTEM, Source
 from ..core.sample import integers

@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from ..core.distance import ADD_REMOVE, Distance
 from ..core.errors import BadData
-from ..core.exact import instance
+from ..core.parameters import instance
 from ._layout import summed
 from .domain import Axes, Domain
 

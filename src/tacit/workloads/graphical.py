@@ -13,7 +13,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from ..core import sample
-from ..core.exact import whole
+from ..core.parameters import whole
 from ..core.randomness import Source
 from .bins import Bins
 from .data import Floats, Integers

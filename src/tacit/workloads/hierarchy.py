@@ -16,8 +16,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from ..core.exact import Number
 from ..core.loss import Loss, zero
+from ..core.parameters import Number
 from ..core.randomness import Source
 from .data import Data
 from .design import Design, design, line, range_spread, rate

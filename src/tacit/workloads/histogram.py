@@ -19,8 +19,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..core.exact import Number
 from ..core.loss import Loss
+from ..core.parameters import Number
 from ..core.randomness import Source
 from .data import Data
 from .domain import CELLS, shown

@@ -33,7 +33,7 @@ from typing import ClassVar
 import numpy as np
 from scipy.optimize import isotonic_regression
 
-from ..core.exact import Number, probability
+from ..core.parameters import Number, probability
 from ..core.randomness import Source
 from .data import Data, Floats
 from .design import design, spread

@@ -32,8 +32,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..core.distance import Substitute
-from ..core.exact import Number, probability
 from ..core.loss import Loss
+from ..core.parameters import Number, probability
 from ..core.progress import told
 from ..core.randomness import Source
 from ..mechanisms import HadamardResponse, RandomizedResponse, SubsetSelection

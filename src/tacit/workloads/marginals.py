@@ -17,7 +17,7 @@ from numpy.typing import ArrayLike
 
 from ..core.distance import Distance
 from ..core.errors import BadParameter
-from ..core.exact import instance, whole
+from ..core.parameters import instance, whole
 from .data import Counts, Floats
 from .domain import Axes, Domain, shown
 from .workload import Stack, Workload

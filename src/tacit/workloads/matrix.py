@@ -12,7 +12,7 @@ from scipy import sparse
 
 from ..core.distance import Distance
 from ..core.errors import BadParameter
-from ..core.exact import instance, reals
+from ..core.parameters import instance, reals
 from .data import Counts, Floats, arrayed
 from .domain import CELLS, Axes, Domain
 from .workload import Workload, coefficients, importance, largest

@@ -21,8 +21,9 @@ import numpy as np
 
 from ..core.distance import Distance
 from ..core.errors import BadData, BadParameter, BadQuestion
-from ..core.exact import Number, ceiling, instance, probability, whole
+from ..core.exact import ceiling
 from ..core.loss import Loss
+from ..core.parameters import Number, instance, probability, whole
 from ..core.randomness import SYSTEM, Source
 from .data import Data, Floats
 from .domain import CELLS, counted, shown

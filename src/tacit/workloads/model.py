@@ -9,7 +9,7 @@ import numpy as np
 
 from ..core import sample
 from ..core.errors import BadParameter
-from ..core.exact import whole
+from ..core.parameters import whole
 from ..core.randomness import Source
 from .data import Floats, Integers
 from .domain import CELLS, Axes, Domain

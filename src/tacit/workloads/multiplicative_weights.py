@@ -35,7 +35,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..core.errors import BadParameter
-from ..core.exact import Number, instance, positive, whole
+from ..core.parameters import Number, instance, positive, whole
 from ._folded import Folded
 from ._layout import in_memory, longest_last, scale, summed
 from .data import EXACT, Data, Floats, Integers

@@ -33,8 +33,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..core.distance import Distance, scalar
-from ..core.exact import Number, positive, probability, whole
 from ..core.loss import Loss, zero
+from ..core.parameters import Number, positive, probability, whole
 from ..core.progress import told
 from ..core.randomness import Source
 from ..mechanisms import TopK

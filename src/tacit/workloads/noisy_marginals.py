@@ -14,7 +14,7 @@ from itertools import combinations
 
 import numpy as np
 
-from ..core.exact import whole
+from ..core.parameters import whole
 from ..core.randomness import Source
 from ..mechanisms import Gaussian
 from .cells import Cells

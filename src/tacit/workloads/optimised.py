@@ -18,8 +18,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from ..core.exact import Number
 from ..core.loss import Loss
+from ..core.parameters import Number
 from ..core.randomness import Source
 from .data import Data, Floats
 from .domain import shown

@@ -33,8 +33,8 @@ from functools import lru_cache
 import numpy as np
 from scipy.optimize import isotonic_regression
 
-from ..core.exact import Number, probability
 from ..core.loss import Loss
+from ..core.parameters import Number, probability
 from ..core.randomness import Source
 from .buckets import buckets
 from .data import Data, Floats, Histogram, Integers

@@ -26,8 +26,8 @@ from typing import Any
 
 import numpy as np
 
-from ..core.exact import Number
 from ..core.loss import Loss, zero
+from ..core.parameters import Number
 from ..core.randomness import Source
 from .averaged import averaged, rates
 from .data import Data, Floats

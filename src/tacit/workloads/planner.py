@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from ..core.errors import BadParameter, BadQuestion
-from ..core.exact import Number, instance, instances, probability
+from ..core.parameters import Number, instance, instances, probability
 from .method import Method, Prediction, read
 from .methods import METHODS
 from .price import Price

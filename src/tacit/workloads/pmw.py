@@ -34,10 +34,10 @@ import numpy as np
 from ..core.distance import Distance, Substitute, scalar
 from ..core.distance import distance as read_distance
 from ..core.errors import BadData, BadParameter, BadQuestion
-from ..core.exact import Number, instance, positive, probability, rational, whole
 from ..core.interactive import Interactive
 from ..core.loss import Loss, Pure
 from ..core.mechanism import Example
+from ..core.parameters import Number, instance, positive, probability, rational, whole
 from ..core.randomness import Source
 from ..mechanisms import AboveThreshold, Gaussian, Laplace, Sparse
 from ..mechanisms._rule import share

@@ -27,8 +27,9 @@ from functools import lru_cache
 import numpy as np
 
 from ..core.distance import Substitute
-from ..core.exact import Number, from_above, probability
+from ..core.exact import from_above
 from ..core.loss import Loss
+from ..core.parameters import Number, probability
 from ..core.progress import told
 from ..core.randomness import Source
 from .data import EXACT, Data

@@ -13,7 +13,7 @@ from dataclasses import replace
 from fractions import Fraction
 
 from ..core.errors import BadParameter, BadQuestion
-from ..core.exact import Number, instance, probability, whole
+from ..core.parameters import Number, instance, probability, whole
 from ._pmw_constants import classical_updates, consistent_alpha
 from .domain import Domain
 from .multiplicative_weights import least_gap

@@ -17,7 +17,7 @@ from numpy.typing import ArrayLike
 
 from ..core.distance import Distance
 from ..core.errors import BadParameter
-from ..core.exact import instance
+from ..core.parameters import instance
 from .data import Counts, Floats
 from .domain import CELLS, Axes, Domain, Label
 from .workload import STEP, Workload, coefficients, importance, largest

@@ -21,8 +21,9 @@ from ..core.atoms import GaussianNoise
 from ..core.convolution import variance_for
 from ..core.distance import ADD_REMOVE, Distance
 from ..core.errors import BadParameter
-from ..core.exact import Number, from_above, instance, positive, probability, rational, several
+from ..core.exact import from_above
 from ..core.loss import Concentrated, Loss, Pure
+from ..core.parameters import Number, instance, positive, probability, rational, several
 from ..mechanisms import Gaussian, Laplace
 
 Noise = Laplace | Gaussian

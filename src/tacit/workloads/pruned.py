@@ -28,8 +28,8 @@ from functools import cached_property
 import numpy as np
 from scipy.optimize import isotonic_regression
 
-from ..core.exact import Number, probability
 from ..core.loss import Loss
+from ..core.parameters import Number, probability
 from ..core.randomness import Source
 from ._descent import Descent, descent
 from .data import Data, Floats, Integers

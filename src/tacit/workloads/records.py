@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, TypeAlias
 import numpy as np
 
 from ..core.errors import BadParameter
-from ..core.exact import instance, whole
+from ..core.parameters import instance, whole
 from ..core.randomness import Source
 from .data import Floats, Integers
 from .domain import Domain, Label

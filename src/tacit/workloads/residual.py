@@ -29,8 +29,8 @@ from typing import Any
 import numpy as np
 
 from ..core.distance import Distance
-from ..core.exact import Number, probability
 from ..core.loss import Loss
+from ..core.parameters import Number, probability
 from ..core.randomness import Source
 from .cube import cube
 from .data import Data, Floats, Integers

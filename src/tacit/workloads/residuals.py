@@ -22,7 +22,7 @@ from typing import ClassVar, NamedTuple
 
 import numpy as np
 
-from ..core.exact import whole
+from ..core.parameters import whole
 from ..core.randomness import Source
 from ..mechanisms import Laplace
 from ..mechanisms.frequency_oracle import nearest_shares

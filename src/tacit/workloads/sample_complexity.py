@@ -22,7 +22,7 @@ from fractions import Fraction
 from functools import cache
 
 from ..core.errors import BadParameter, BadQuestion
-from ..core.exact import Number, instance, positive, probability, whole
+from ..core.parameters import Number, instance, positive, probability, whole
 from ..core.search import least_positive, least_whole
 from ._pmw_constants import consistent_alpha
 from .method import Method

@@ -36,8 +36,9 @@ from numpy.typing import NDArray
 from ..core import law, sample
 from ..core.distance import scalar
 from ..core.errors import BadQuestion
-from ..core.exact import Number, exp_minus, positive, probability, whole
+from ..core.exact import exp_minus
 from ..core.loss import Loss
+from ..core.parameters import Number, positive, probability, whole
 from ..core.randomness import Source
 from ..mechanisms import Exponential, PermuteAndFlip
 from .cells import Cells

@@ -15,7 +15,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from ..core.exact import Number
+from ..core.parameters import Number
 from . import sample_complexity as closed
 
 

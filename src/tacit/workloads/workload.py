@@ -21,7 +21,7 @@ from scipy import sparse
 
 from ..core.distance import Distance, Substitute
 from ..core.errors import BadData, BadParameter
-from ..core.exact import instances, reals, whole
+from ..core.parameters import instances, reals, whole
 from ..core.progress import told
 from .data import EXACT, Counts, Data, Floats, Integers, arrayed
 from .domain import CELLS, Axes, Domain, counted

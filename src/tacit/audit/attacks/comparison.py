@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ...core.exact import Number, positive, whole
+from ...core.parameters import Number, positive, whole
 from ...core.randomness import SYSTEM, Source
 from ...mechanisms import Laplace
 from .reconstruction import Norm, noisy_sums, reconstruct, secret_column, subset_queries

@@ -14,7 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...core import sample
-from ...core.exact import Floats, Number, positive, reals
+from ...core.exact import Floats
+from ...core.parameters import Number, positive, reals
 from ...core.randomness import Source
 from ...mechanisms import Laplace
 from .outcome import Attack, Outcome

@@ -23,7 +23,8 @@ from numpy.typing import NDArray
 from ...core import sample
 from ...core.distance import ADD_REMOVE
 from ...core.errors import BadParameter
-from ...core.exact import Floats, reals
+from ...core.exact import Floats
+from ...core.parameters import reals
 from ...core.randomness import Source
 from ...mechanisms import Laplace
 from .outcome import Attack, Outcome

@@ -14,7 +14,7 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from ...core.exact import Number
+from ...core.parameters import Number
 from ...core.randomness import Source
 from ..bounds import one_run_epsilon
 

@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 
 from ...core import sample
 from ...core.errors import BadParameter
-from ...core.exact import Number, rational, reals, whole
+from ...core.parameters import Number, rational, reals, whole
 from ...core.randomness import SYSTEM, Source
 from ...mechanisms import Laplace
 from .outcome import Attack, Outcome

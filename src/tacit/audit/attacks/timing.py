@@ -20,8 +20,9 @@ from numpy.typing import NDArray
 from ...core import sample
 from ...core.budget import Budget
 from ...core.errors import Refused
-from ...core.exact import Floats, function, whole
+from ...core.exact import Floats
 from ...core.loss import zero
+from ...core.parameters import function, whole
 from ...core.randomness import SYSTEM, Source
 from ...mechanisms import Laplace
 from .outcome import Attack, Outcome
