@@ -23,7 +23,7 @@ aside = Console(stderr=True, highlight=False)  # for what is not part of an answ
 
 
 def say_json(facts: Any) -> None:
-    """Facts as JSON, in colours where somebody looks: to find them in a large release takes a tenth of a second."""
+    """Facts as JSON; in colours, which take a tenth of a second for a large release, only where somebody looks."""
     text = json.dumps(facts, indent=2, ensure_ascii=False)
     console.print_json(text) if console.is_terminal else sys.stdout.write(f"{text}\n")
 

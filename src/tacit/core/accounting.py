@@ -49,7 +49,7 @@ def _delta(delta: Number) -> float:
 
 
 def _contenders(loss: Loss) -> tuple[View[Any], ...]:
-    """Those that can prove the least: where the pairs imply all that is known, what is read off them does.
+    """The views that can win: if the dominating pair of each atom says all that is known of it, no view beats PLD.
 
     Cheap views stay, for losses so large that floats cannot tell pairs apart.
     """

@@ -58,7 +58,7 @@ class ApproximateConcentrated(Concentrated):
         return self.delta
 
     def group(self, k: int) -> ApproximateConcentrated:
-        """Only one unit is covered where failures can compound without bound: a group may always fail."""
+        """Nothing is claimed of a group of more than one, in which failures compound without bound: its delta is 1."""
         return self if k == 1 else ApproximateConcentrated(k * k * self.rho, Fraction(1))
 
 

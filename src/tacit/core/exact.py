@@ -39,7 +39,7 @@ def down(x: Fraction) -> float:
 
 
 def ceiling(x: float, digits: int = 3) -> Decimal:
-    """The least decimal of so many digits that is not below x, of which 14 digits count: of 0.30000000000000004 0.3."""
+    """x rounded up to so many digits; what is beyond its 14th is dropped first, so that 0.30000000000000004 is 0.3."""
     return decimal.Context(digits, decimal.ROUND_CEILING).create_decimal(f"{x:.14g}")
 
 

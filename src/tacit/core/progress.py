@@ -1,6 +1,6 @@
 """How far long work has come, for whoever looks on; the work itself does not depend on it.
 
-Told is only what is known before: never what a draw has brought, since the draw may yet be lost, and drawn again.
+Only what is known beforehand is told, and nothing that was drawn: a draw may yet be lost, and drawn again.
 """
 
 from __future__ import annotations

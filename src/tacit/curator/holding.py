@@ -29,7 +29,7 @@ from ..tables.table import Table
 
 
 class Holding:
-    """Tables by their names, the first of which the ledger is of, and all of them of its unit."""
+    """The private tables by their names: the ledger belongs to the first of them, and all protect the same unit."""
 
     def __init__(
         self,

@@ -176,8 +176,8 @@ def _pure_room(budget: Budget, spent: Sequence[Spent], amount: Fraction) -> Frac
     return max(((pure(c, room) or Fraction(0)) for c, room in rooms if room > 0), default=Fraction(0))
 
 
-def _size(found: list[Step]) -> float:
-    """What is made small: the product of all errors."""
+def _objective(found: list[Step]) -> float:
+    """What the best of several ways makes least: the product of 1 + error over all measures, as a logarithm."""
     return math.fsum(math.log1p(min(step.errors)) for step in found)
 
 
@@ -224,7 +224,7 @@ class _Terms:
         if not offers:
             nothing = f"after what was bought before, {self.budget} sells nothing so cheap; offer more"
             raise refused or Refused(nothing)
-        return min(offers, key=_size) if len(offers) > 1 else offers[0]
+        return min(offers, key=_objective) if len(offers) > 1 else offers[0]
 
     def _failure(self, share: Fraction) -> Fraction:
         """Of the budget's failures and of the allowance's the same share as is spent of each, whichever is less."""

@@ -158,7 +158,7 @@ class Method(ABC):
     theorem: ClassVar[str]  # one line: error and reference, as in a table of methods
     needs_n: ClassVar[bool] = False  # whether the number of records must be public, and exact
     reads_n: ClassVar[bool] = False  # whether the law of its release depends on n
-    reads_beta: ClassVar[bool] = False  # and on beta, or what is told of it does; else errors can be stated at any
+    reads_beta: ClassVar[bool] = False  # whether it, or a note that is stored with it, depends on beta
     improves: ClassVar[str | None] = None  # a method whose error it keeps on full tables, and lowers on sparse ones
 
     @abstractmethod
