@@ -41,8 +41,9 @@ from rich.console import Console
 from rich.progress import track
 from rich.table import Table
 
-from tacit.core.atoms import GaussianNoise, LaplaceNoise, Sampled
+from tacit.core.atoms import GaussianNoise, LaplaceNoise
 from tacit.core.loss import Loss, Pure
+from tacit.core.sampled import Sampled
 from tacit.core.views import Pairs
 
 try:

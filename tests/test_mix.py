@@ -16,9 +16,9 @@ from tacit.core.atoms import (
     GaussianNoise,
     KaryResponse,
     LaplaceNoise,
-    Sampled,
 )
 from tacit.core.loss import BoundedRange, Concentrated, Loss, Pure
+from tacit.core.sampled import Sampled
 from tacit.mix import KINDS, mix
 
 TENTH = Fraction(1, 10)

@@ -21,10 +21,10 @@ from tacit.core.atoms import (
     KaryResponse,
     LaplaceNoise,
     RenyiCurve,
-    Sampled,
 )
 from tacit.core.law import Product, hockey_stick
 from tacit.core.loss import Atom, BoundedRange, Concentrated, Loss, Pure
+from tacit.core.sampled import Sampled
 from tacit.core.worst import Worst
 
 RESPONSES = (

@@ -23,12 +23,12 @@ from .core.atoms import (
     GaussianNoise,
     KaryResponse,
     LaplaceNoise,
-    Sampled,
 )
 from .core.distance import ADD_REMOVE
 from .core.errors import BadParameter
 from .core.loss import Atom, BoundedRange, Concentrated, Loss, Pure, zero
 from .core.parameters import positive, probability, rational
+from .core.sampled import Sampled
 
 Values = Mapping[str, Fraction]
 

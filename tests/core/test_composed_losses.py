@@ -22,7 +22,6 @@ from tacit.core.atoms import (
     KaryResponse,
     LaplaceNoise,
     RenyiCurve,
-    Sampled,
 )
 from tacit.core.lattice import sampled_gaussian, sampled_laplace
 from tacit.core.law import Gaussian as GaussianLaw
@@ -39,6 +38,7 @@ from tacit.core.pairs import (
     Response,
 )  # fmt: skip
 from tacit.core.pld import Sum
+from tacit.core.sampled import Sampled
 
 ENTRIES = json.loads((Path(__file__).parents[1] / "golden" / "golden.json").read_text())["entries"]
 

@@ -19,11 +19,11 @@ from tacit.core.atoms import (
     GaussianNoise,
     KaryResponse,
     LaplaceNoise,
-    Sampled,
 )
 from tacit.core.distribution import Distribution
 from tacit.core.errors import BadParameter
 from tacit.core.loss import Concentrated, Loss, Pure, zero
+from tacit.core.sampled import Sampled
 
 LEVELS = ["1e-9", "0.05", "0.5", "0.8", "0.999999"]
 

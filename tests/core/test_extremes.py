@@ -17,12 +17,12 @@ from tacit.core.atoms import (
     GaussianNoise,
     KaryResponse,
     LaplaceNoise,
-    Sampled,
 )
 from tacit.core.exact import up
 from tacit.core.loss import Loss, Pure
 from tacit.core.pairs import DiscreteLaplaceShift, LaplaceShift
 from tacit.core.pld import Sum
+from tacit.core.sampled import Sampled
 from tacit.mix import mix
 
 pytestmark = pytest.mark.filterwarnings("error")

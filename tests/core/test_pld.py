@@ -20,13 +20,13 @@ from tacit.core.atoms import (
     GaussianNoise,
     KaryResponse,
     LaplaceNoise,
-    Sampled,
 )
 from tacit.core.lattice import Lattice, on_grid, sampled_gaussian, sampled_laplace
 from tacit.core.line import Line
 from tacit.core.loss import Concentrated, Loss, Pure
 from tacit.core.pairs import Coin, DiscreteGaussianShift, DiscreteLaplaceShift, GaussianShift, LaplaceShift, Response
 from tacit.core.pld import Sum
+from tacit.core.sampled import Sampled
 from tacit.core.views import Advanced, Alone, Basic, Gaussians, Optimal, Pairs, Renyi, Zcdp
 
 mpmath.mp.dps = 50

@@ -12,9 +12,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tacit import BadParameter, Budget, core, mechanisms
-from tacit.core.atoms import GaussianNoise, LaplaceNoise, Sampled
+from tacit.core.atoms import GaussianNoise, LaplaceNoise
 from tacit.core.distance import ADD_REMOVE, SUBSTITUTE, Relation
 from tacit.core.loss import Atom, Loss, Pure
+from tacit.core.sampled import Sampled
 from tacit.ledger.encoding import (
     KINDS,
     canonical,

@@ -1,4 +1,4 @@
-"""What is known of particular mechanisms: the atoms of additive noise, of sampling, and of weaker promises.
+"""What is known of particular mechanisms: the atoms of additive noise, and of weaker promises.
 
 Each says as much as is proved of it: its pure and Renyi losses, its privacy profile alone, and its dominating pair.
 """
@@ -13,7 +13,6 @@ from functools import cached_property
 from . import law
 from .convolution import mu_squared
 from .exact import FEW_ULPS, TINY, up
-from .lattice import sampled_gaussian, sampled_laplace
 from .loss import Atom, Concentrated, Pure
 from .pairs import (
     DiscreteGaussianShift,
@@ -115,6 +114,9 @@ class LaplaceNoise(Pure):
 
     def pairs(self, spacing: float) -> tuple[Pair, ...]:
         return (LaplaceShift(up(self.epsilon)),)
+
+    def group(self, k: int) -> LaplaceNoise:
+        return LaplaceNoise(k * self.epsilon)
 
 
 @dataclass(frozen=True)
@@ -284,57 +286,3 @@ class DiscreteGaussianVector(Concentrated):
     def group(self, k: int) -> DiscreteGaussianVector:
         """k units move k times as many coordinates; k^2 if only the length of a move bounds them."""
         return DiscreteGaussianVector(k * k * self.rho, self.sigma2, k * k * self.moved)
-
-
-@dataclass(frozen=True)
-class Sampled(Atom):
-    """Additive noise on a Poisson sample: each record takes part with probability `rate`, by itself (add or remove)."""
-
-    rate: Fraction
-    noise: GaussianNoise | LaplaceNoise
-
-    def pure(self) -> Fraction | float:
-        """ln(1 + q (e^epsilon - 1)), outward; never above epsilon."""
-        exact = self.noise.pure()
-        if not isinstance(exact, Fraction) or exact > 2**16:
-            return exact
-        e, q = up(exact), up(self.rate)
-        over = max(0.0, e - 600)  # by so much the logarithm is at most less
-        return min(exact, Fraction(max(TINY, (over + math.log1p(q * math.expm1(e - over) * FEW_ULPS)) * FEW_ULPS)))
-
-    def concentrated(self) -> float:
-        return self.noise.concentrated()  # sampling never hurts
-
-    def profile(self, epsilon: float) -> float:
-        """At ln(1 + q (e^e - 1)) it is q times that of the noise, when removing; adding costs no more than that."""
-        inner = math.expm1(min(epsilon, 700.0)) / float(self.rate)
-        own = self.noise.profile(math.log1p(inner))
-        return min(1.0, max(TINY, up(self.rate) * own * (1 + 1e-12))) if own else 0.0
-
-    @property
-    def reach(self) -> float:
-        """Beyond it lies less than 1e-22 of either law."""
-        own = (
-            self.noise.mu * (9.8 + 1.5 * self.noise.mu)
-            if isinstance(self.noise, GaussianNoise)
-            else up(self.noise.epsilon)
-        )
-        return math.log1p(up(self.rate) * math.expm1(own)) if own < 700 else own
-
-    def pairs(self, spacing: float) -> tuple[Pair, ...]:
-        if not 1e-60 < self.reach < 2.0**16:
-            return ()  # no grid is both so long and fine enough
-        rate = up(self.rate)
-        if rate == 1:
-            return self.noise.pairs(spacing)
-        if isinstance(self.noise, GaussianNoise):
-            return sampled_gaussian(rate, self.noise.mu, spacing)
-        return sampled_laplace(rate, up(self.noise.epsilon), spacing)
-
-    @property
-    def settled(self) -> bool:
-        return True
-
-    def group(self, k: int) -> Atom:
-        """Nothing better is known than that k records, all taken, move the noise k times as far."""
-        return self if k == 1 else self.noise.group(k)

@@ -7,6 +7,7 @@ question of exact rationals, so a tenth ten times spends exactly one, and after 
 from __future__ import annotations
 
 import math
+import re
 from dataclasses import dataclass, fields
 from fractions import Fraction
 from functools import cached_property
@@ -90,6 +91,15 @@ class Budget:
         told = (f"{name}={_shown(x)}" for name, x in known.items() if x or name == "slack")
         return f"Budget({', '.join(told)})"
 
+    def __str__(self) -> str:
+        """Without the order of a tail: an allowance has that of the budget, and nobody gave it."""
+        return re.sub(r", renyi_order=[^,)]+", "", repr(self)) if self.delta else repr(self)
+
+    def allowance_of(self, analyst: str) -> str:
+        """What it is called where it is an analyst's: the allowance of ana, epsilon=0.2 at delta=1e-10."""
+        terms = str(self).removeprefix("Budget(").removesuffix(")")
+        return f"the allowance of {analyst}, {terms.replace(', ', ' at ', 1)}"
+
     @property
     def limit(self) -> Fraction:
         """The whole, in its currency."""
@@ -160,15 +170,16 @@ class Budget:
         tail = down(at - self.failures)
         return (currency.proves(limit, tail) if tail > 0 else math.inf), at
 
-    def refusal(self, spent: Spent, cost: Loss) -> str:
+    def refusal(self, spent: Spent, cost: Loss, analyst: str = "") -> str:
         """Why `cost` may not follow `spent`, and what to do; of public facts only."""
+        this = f"{self.allowance_of(analyst)}," if analyst else str(self)
         names = " or ".join(currency.name for currency, _ in self.sums)
         for atom in cost.terms:
             if all(currency.of(atom) == math.inf for currency, _ in self.sums):
-                return f"{self} is in {names}, of which {atom} has no finite amount; use another mechanism or budget"
+                return f"{this} is in {names}, of which {atom} has no finite amount; use another mechanism or budget"
         failing, room = failures(cost), self.failures - self.amounts(spent)[0]
         if failing > room:
             less = "ask with a smaller delta=, or use another mechanism"
-            return f"{self} has {_near(room)} left for failures, and this costs {_near(failing)}; {less}"
+            return f"{this} has {_near(room)} of delta left, and this costs {_near(failing)}; {less}"
         used, left, price = self.spent(spent), self.remaining(spent), self.price(cost, spent)
-        return f"{self} has spent {_near(used)}, and {_near(left)} is left, but this costs {_near(price)}; ask for less"
+        return f"{this} has spent {_near(used)}, and {_near(left)} is left, but this costs {_near(price)}; ask for less"

@@ -48,6 +48,12 @@ def from_above(x: float, digits: int = 6) -> str:
     return f"{float(ceiling(x, digits)):g}"
 
 
+def at_most(x: float, noun: str) -> str:
+    """The same of things that are counted: 1 row, 1.5 rows."""
+    told = from_above(x)
+    return f"{told} {noun if told == '1' else f'{noun}s'}"
+
+
 def from_below(x: float, digits: int = 6) -> str:
     """A lower bound as it is told: rounded down."""
     return f"{0.0 - float(ceiling(-x, digits)):g}"  # not -0

@@ -20,6 +20,7 @@ from ..core.budget import Amounts, Budget
 from ..core.distance import ADD_REMOVE, SUBSTITUTE, Relation
 from ..core.errors import BadParameter
 from ..core.loss import Atom, Loss
+from ..core.sampled import Sampled
 from ..core.worst import Worst
 from ..mechanisms.gaussian_sparse import Transcripts
 
@@ -41,7 +42,7 @@ KINDS: Mapping[str, type[Atom]] = {
         atoms.GaussianNoise,
         atoms.DiscreteGaussianNoise,
         atoms.DiscreteGaussianVector,
-        atoms.Sampled,
+        Sampled,
         Worst,
         Transcripts,
     )
