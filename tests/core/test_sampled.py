@@ -74,3 +74,10 @@ def test_a_group_still_has_the_sampling():
     assert loss.group(1) == loss
     everybody = Loss({GaussianNoise(Fraction(10**12, 16)): 1000})
     assert loss.group(10**6).epsilon("1e-6") <= everybody.epsilon("1e-6") * 1.001
+
+
+@pytest.mark.parametrize("count", [3 * 10**7, 10**8, 10**9])
+def test_delta_is_not_far_above_what_epsilon_proves(count):
+    """Where the grid of a transform is too short for so many."""
+    loss = Loss({Sampled(Fraction(1, 100), GaussianNoise(Fraction(1, 16))): count})
+    assert 1e-10 < loss.delta(loss.epsilon("1e-9")) < 1e-8

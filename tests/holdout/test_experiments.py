@@ -140,6 +140,13 @@ def test_pictures(small: Experiment) -> None:
     assert {row["method"] for row in drawn["data"]["values"]} == set(METHODS)
 
 
+@pytest.mark.parametrize("d", [100, 600, 1000])
+def test_few_records_have_a_width_too(d: int) -> None:
+    """The least that lasts is between 512 and 999 thousandths: widths above are none."""
+    rule = experiment.rules(100, d, len(experiment.VOTERS))["guess and check"]
+    assert isinstance(rule, GuessAndCheck) and Fraction(512, 1000) <= rule.width <= Fraction(999, 1000)
+
+
 @pytest.mark.slow
 def test_the_classic_experiment_in_full() -> None:
     """10,000 records and as many variables, with fresh randomness; within a minute and far from 4 GB."""

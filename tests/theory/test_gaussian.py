@@ -92,3 +92,13 @@ def test_the_loss_is_concentrated() -> None:
 @given(DELTA, st.floats(1e-2, 3))
 def test_zcdp_conversion_bounds_the_gaussian(delta: float, mu: float) -> None:
     assert gaussian.epsilon_at(delta, mu) <= zcdp_to_epsilon(gaussian.zcdp(mu), delta) + 1e-12
+
+
+@pytest.mark.parametrize("mu", [1e-50, 1e-12, 1e-8, 1e-3, 0.5, 0.999])
+@pytest.mark.parametrize("at", [0, 0.1, 1, 5, 30])
+def test_the_profile_keeps_its_digits_where_mu_is_small(mu: float, at: float) -> None:
+    epsilon = at * mu
+    with mp.workdps(130):
+        m, e = mp.mpf(mu), mp.mpf(epsilon)
+        truth = mp.ncdf(m / 2 - e / m) - mp.exp(e) * mp.ncdf(-m / 2 - e / m)
+        assert abs(gaussian.profile(epsilon, mu) / truth - 1) < 1e-12

@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tacit.core.errors import BadParameter
 from tacit.theory import laplace
 
 from . import STEADY, integral
@@ -148,4 +149,11 @@ def test_staircase_cost_of_its_own_density(epsilon: float) -> None:
 def test_no_overflow_at_great_epsilon() -> None:
     assert laplace.staircase_magnitude(2000.0) == 0.0
     assert laplace.renyi_divergence(100.0, 1e5) == pytest.approx(1e5, rel=1e-6)
-    assert laplace.kl_divergence(1e200) == 1e200
+    assert laplace.kl_divergence(1e100) == 1e100
+
+
+def test_a_sum_that_is_nearly_always_allowed_to_err_errs_by_nothing() -> None:
+    assert laplace.sum_error(1 - 2**-53, 1000, 1.0) == 0.0
+    with pytest.raises(BadParameter, match="terms must be at most 16777216"):
+        laplace.sum_tail(7, 10**15, 1)
+    assert laplace.union_error("1e-300", 10**9, 1) == pytest.approx(math.log(1e9) + 300 * math.log(10))

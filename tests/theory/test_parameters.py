@@ -20,10 +20,10 @@ from tacit.theory import randomized_response, sparse_vector
 
 MODULES: list[ModuleType] = [getattr(theory, name) for name in theory.__all__]
 
-NOT_NUMBERS: list[Any] = [math.nan, math.inf, -math.inf, "1", None, 1j, True, [1.0], 10**400]
+NOT_NUMBERS: list[Any] = [math.nan, math.inf, -math.inf, "one", None, 1j, True, [1.0], 10**400]
 POSITIVE = [*NOT_NUMBERS, 0, 0.0, -1.0]
 PROBABILITY = [*POSITIVE, 1, 1.0, 1.5]
-COUNT = [*NOT_NUMBERS[:-1], 0, -1, 1.5, 2.0, Fraction(1, 2)]
+COUNT = [*NOT_NUMBERS, 0, -1, 1.5, 2.0, Fraction(1, 2)]
 VECTOR = [None, 1.0, "12", [], [math.nan], [1.0, math.inf], ["1"], [None], {1.0, 2.0}, [[1.0]], {"a": None}]
 WORD = ["uniform", "", None, 1]
 
@@ -182,3 +182,10 @@ def test_the_parts() -> None:
     for name, module in zip(sorted(theory.__all__), MODULES, strict=True):
         assert module.__name__ == f"tacit.theory.{name}"
         assert module.__doc__
+
+
+@pytest.mark.parametrize("name", [name for name, p in CASES if p in ("epsilon", "beta", "delta", "scale", "mu")])
+def test_numbers_may_be_given_as_text(name: str) -> None:
+    """As everywhere: 0.5 and "0.5" are the same number."""
+    told = {p: str(value) if isinstance(value, float) else value for p, value in good(name).items()}
+    assert str(FUNCTIONS[name](**told)) == str(FUNCTIONS[name](**good(name)))

@@ -153,5 +153,12 @@ def test_gaussian_bound_has_its_best_order_inside() -> None:
 
 @pytest.mark.parametrize("scales", [(0.0, 1.0), (1.0, -1.0), (1.0, 1.0, math.nan), (math.inf, 1.0)])
 def test_scales_are_positive(scales: tuple[float, ...]) -> None:
-    with pytest.raises(BadParameter, match="must be a finite number > 0"):
+    with pytest.raises(BadParameter, match=r"must be (positive|a finite number)"):
         Scales(*scales)
+
+
+def test_composed_scales_are_for_an_epsilon_that_the_corollary_allows() -> None:
+    assert svt.sparse_scales(5, 3, "1e-6").threshold > 0
+    for call in (svt.sparse_scales, svt.numeric_sparse_scales):
+        with pytest.raises(BadParameter, match=r"epsilon must be at most 8 ln\(1/delta\)"):
+            call(20, 1, "0.99")

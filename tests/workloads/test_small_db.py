@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from scipy.stats import chi2
 
 from tacit.core.distance import SUBSTITUTE
-from tacit.core.errors import BadQuestion
+from tacit.core.errors import BadParameter, BadQuestion
 from tacit.core.law import Finite, hockey_stick, max_divergence, renyi_divergence
 from tacit.mechanisms import Exponential
 from tacit.testing.sources import Seeded
@@ -205,3 +205,21 @@ def test_types_of_many_queries_are_found_together():
     many = from_matrix(Domain.of({"x": 2}), np.ones((10**6, 2)))
     assert "1e+06 queries are more than" in SmallDB().refusal(many, 1000, Price.of(epsilon=1))
     assert time.process_time() - start < 10
+
+
+def test_more_candidates_than_a_float_holds_are_predicted_all_the_same():
+    w, price = marginals(Domain.of({"x": 1000}), k=1), Price.of(epsilon="0.01")
+    method = SmallDB(size=1000)
+    assert method.refusal(w, 500, price) is None
+    assert method.predict(w, 500, price, 0.05).worst >= 500
+
+
+def test_formulas_of_the_textbook_refuse_what_they_are_not_for():
+    for call in (
+        lambda: size_for(10, "1e-170"),
+        lambda: classical_size(10, "1e170"),
+        lambda: classical_error(0, 4, "0.1", n=10, epsilon=1, beta="0.05"),
+        lambda: classical_error(4, 4, "0.1", n=0, epsilon=1, beta="0.05"),
+    ):
+        with pytest.raises(BadParameter, match="must be"):
+            call()

@@ -116,6 +116,13 @@ class Sum:
         """ln delta(E) is at most this, but for rounding."""
         return float(self.cumulants(np.array([c]))[0]) - c * (epsilon + math.log1p(1 / c)) - math.log1p(c)
 
+    def _chernoff_delta(self, epsilon: float) -> float:
+        """At least delta(E)."""
+        c = self._saddle(epsilon)
+        exponent, log_m = self._log_chernoff(epsilon, c), float(self.cumulants(np.array([c]))[0])
+        rounding = 2.0**-46 * (1 + self.count + abs(log_m) + c * abs(epsilon))
+        return max(TINY, math.exp(min(0.0, exponent + rounding)))
+
     def chernoff(self, delta: float) -> tuple[float, float]:
         """An epsilon from the best order, and c: delta(E) <= M(c) e^(-cE) c^c / (1 + c)^(1 + c)."""
 
@@ -212,7 +219,8 @@ class Sum:
         if not self.tractable:
             return min(1.0, -math.expm1(epsilon - self.largest) * FEW_ULPS)
         if (composed := self._composed(epsilon, None)) is not None:
-            return min(1.0, max(TINY, composed.delta(epsilon)))
+            rough = self._chernoff_delta(epsilon) if self.spacing else 1.0  # where a grid is too short, the better one
+            return min(rough, max(TINY, composed.delta(epsilon)))
         found, c = math.inf, self._saddle(epsilon)
         if self._log_chernoff(epsilon, c) < -745:
             return TINY

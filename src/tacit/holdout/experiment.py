@@ -39,6 +39,7 @@ from .reusable import ReusableHoldout
 from .rule import Rule, Spent, State, Statement, shown
 from .session import Holdout
 
+_WIDEST = 999  # thousandths
 VOTERS = (1, 11, 21, 31, 45, 71, 101, 151, 201, 251, 301, 401, 501)  # odd, so that no vote is a tie
 PLAIN = "plain holdout"
 Bits = NDArray[np.bool_]
@@ -152,9 +153,9 @@ def _narrowest(n: int, d: int, votes: int) -> Fraction:
         some, all_wrong = State(d, 2), State(d + votes + 2, votes + 2)
         return rule.deviation(some) + apart <= rule.width and not rule.over(all_wrong)
 
-    if not lasts(999):
+    if not lasts(_WIDEST):
         raise BadParameter("n", n, "larger, for so many variables and votes")
-    return Fraction(least_whole(lasts, 1), 1000)
+    return Fraction(least_whole(lambda width: lasts(min(width, _WIDEST)), 1), 1000)
 
 
 def overfit(

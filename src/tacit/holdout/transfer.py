@@ -205,7 +205,7 @@ class Thresholdout:
 def thresholdout(tau: Number, questions: int, exceptions: int, beta: Number, n: int) -> Thresholdout:
     """T = 3 tau/4, sigma = tau / (96 ln(4 m/beta)), epsilon = 2 B / (sigma n) (Dwork et al. 2015) [quoted]."""
     t, m, b = positive("tau", tau), whole("questions", questions), probability("beta", beta)
-    sigma = float(t) / (THRESHOLDOUT_RATE * math.log(4 * m / b))
+    sigma = float(t) / (THRESHOLDOUT_RATE * (math.log(4 * m) - math.log(b)))
     epsilon = 2 * whole("exceptions", exceptions) / (sigma * whole("n", n))
     return Thresholdout(float(THRESHOLD_SHARE * t), sigma, epsilon * FEW_ULPS)
 

@@ -31,12 +31,14 @@ def log_excess(x: float) -> float:
 
 
 def rising_root(f: Callable[[float], float]) -> float:
-    """Where a rising function on (0, oo) crosses 0, to fourteen digits."""
+    """Where a rising function on (0, oo) crosses 0, to fourteen digits: 0 if it is above everywhere, oo if below."""
     low = high = 1.0
-    while f(low) > 0:
+    while low and f(low) > 0:
         low /= 2
-    while f(high) <= 0:
+    while high < math.inf and f(high) <= 0:
         high *= 2
+    if not low or high == math.inf:
+        return low and high
     return float(brentq(f, low, high, xtol=1e-300, rtol=1e-14, maxiter=1000))
 
 

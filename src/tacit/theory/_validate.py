@@ -1,82 +1,105 @@
-"""The domains of the theorems' parameters: each check takes `name=value` and refuses by that name."""
+"""The parameters of theorems, read as floats: each reader takes one `name=value` and refuses it by that name.
+
+Numbers are read as everywhere (`core.parameters`), also from text.  They are of moderate size: within 10^100 and, where
+they are positive, its inverse, so that squares are floats too.
+"""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
+from fractions import Fraction
 from numbers import Integral, Real
+from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
+from ..core import parameters
 from ..core.errors import BadData, BadParameter
+from ..core.parameters import Number
 
+T = TypeVar("T")
 Vector = NDArray[np.float64]
 Values = Sequence[float] | Vector
 
-
-def real(**values: float) -> None:
-    """Any finite number."""
-    _within("a finite number", values, lambda x: True)
+_LARGEST = Fraction(10**100)
 
 
-def positive(**values: float) -> None:
-    """A finite number > 0."""
-    _within("a finite number > 0", values, lambda x: x > 0)
+def real(**given: Number) -> float:
+    """Any number."""
+    name, value = _one(given)
+    return _moderate(name, value, parameters.rational(name, value))
 
 
-def nonnegative(**values: float) -> None:
-    """A finite number >= 0."""
-    _within("a finite number >= 0", values, lambda x: x >= 0)
+def positive(**given: Number) -> float:
+    """A number > 0."""
+    name, value = _one(given)
+    return float(parameters.positive(name, value, within=_LARGEST))
 
 
-def above_one(**values: float) -> None:
-    """A finite number > 1, such as a Renyi order."""
-    _within("a finite number > 1", values, lambda x: x > 1)
+def nonnegative(**given: Number) -> float:
+    """A number >= 0."""
+    name, value = _one(given)
+    x = parameters.rational(name, value)
+    if x < 0:
+        raise BadParameter(name, value, "at least 0")
+    return _moderate(name, value, x)
 
 
-def probability(**values: float) -> None:
+def above_one(**given: Number) -> float:
+    """A number > 1, such as a Renyi order."""
+    name, value = _one(given)
+    x = _moderate(name, value, parameters.rational(name, value))
+    if x <= 1:
+        raise BadParameter(name, value, "above 1")
+    return x
+
+
+def probability(**given: Number) -> float:
     """A number strictly between 0 and 1."""
-    _within("strictly between 0 and 1", values, lambda x: 0 < x < 1)
+    name, value = _one(given)
+    return float(parameters.probability(name, value))
 
 
-def slack(**values: float) -> None:
-    """A delta that may be 0."""
-    _within("in [0, 1)", values, lambda x: 0 <= x < 1)
+def slack(**given: Number) -> float:
+    """A delta, which may be 0."""
+    name, value = _one(given)
+    return float(parameters.failure(name, value))
 
 
-def share(**values: float) -> None:
+def share(**given: Number) -> float:
     """A fraction of a whole, which may be nothing or all."""
-    _within("in [0, 1]", values, lambda x: 0 <= x <= 1)
+    name, value = _one(given)
+    x = parameters.rational(name, value)
+    if not 0 <= x <= 1:
+        raise BadParameter(name, value, "at least 0 and at most 1")
+    return float(x)
 
 
-def count(least: int = 1, **values: int) -> None:
-    """An integer >= least."""
-    for name, value in values.items():
-        if not _is_integer(value) or value < least:
-            raise BadParameter(name, value, f"an integer >= {least}")
+def count(least: int = 1, **given: int) -> int:
+    """A whole number."""
+    name, value = _one(given)
+    return parameters.whole(name, value, least)
 
 
-def one_of(choices: Sequence[str], **values: str) -> None:
+def one_of(choices: Sequence[str], **given: str) -> None:
     """One of a few words."""
-    for name, value in values.items():
-        if value not in choices:
-            raise BadParameter(name, value, f"one of {', '.join(choices)}")
+    parameters.one_of(*_one(given), choices)
 
 
-def indices(size: int, **values: Sequence[int]) -> list[int]:
-    """The one sequence given: one or more distinct integers in [0, size)."""
-    ((name, value),) = values.items()
-    found = _items(value)
-    valid = all(_is_integer(i) and 0 <= i < size for i in found)
-    if not found or not valid or len(set(found)) < len(found):
+def indices(size: int, **given: Sequence[int]) -> list[int]:
+    """One or more distinct integers in [0, size)."""
+    name, value = _one(given)
+    found = [i for i in _items(value) if _is_integer(i) and 0 <= i < size]
+    if not found or len(set(found)) < len(_items(value)):
         raise BadParameter(name, value, f"distinct integers in [0, {size})")
     return [int(i) for i in found]
 
 
-def vector(least: int = 1, low: float = -math.inf, **values: Values | Mapping[str, float]) -> Vector:
-    """The one sequence or mapping given, as floats: at least `least` finite numbers, none below `low`."""
-    ((name, value),) = values.items()
+def vector(least: int = 1, low: float = -math.inf, **given: Values | Mapping[str, float]) -> Vector:
+    """A sequence or a mapping, as floats: at least `least` finite numbers, none below `low`."""
+    name, value = _one(given)
     numbers = _items(value)
     if len(numbers) < least or not all(_is_finite(x) and x >= low for x in numbers):
         bound = "" if low == -math.inf else f" >= {low:g}"
@@ -84,10 +107,20 @@ def vector(least: int = 1, low: float = -math.inf, **values: Values | Mapping[st
     return np.array(numbers, dtype=np.float64)
 
 
-def _within(allowed: str, values: dict[str, float], test: Callable[[float], bool]) -> None:
-    for name, value in values.items():
-        if not _is_finite(value) or not test(value):
-            raise BadParameter(name, value, allowed)
+def _one(given: Mapping[str, T]) -> tuple[str, T]:
+    """The one that is given."""
+    ((name, value),) = given.items()
+    return name, value
+
+
+def _moderate(name: str, value: Number, x: Fraction) -> float:
+    if abs(x) > _LARGEST:
+        raise BadParameter(name, value, "at most 1e+100")
+    return float(x)
+
+
+def _is_integer(value: object) -> bool:
+    return isinstance(value, Integral) and not isinstance(value, bool)
 
 
 def _is_finite(value: object) -> bool:
@@ -97,10 +130,6 @@ def _is_finite(value: object) -> bool:
         return math.isfinite(value)
     except OverflowError:  # an integer beyond the floats
         return False
-
-
-def _is_integer(value: object) -> bool:
-    return isinstance(value, Integral) and not isinstance(value, bool)
 
 
 def _items(value: object) -> list[float]:

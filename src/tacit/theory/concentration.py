@@ -22,7 +22,7 @@ from ..core.atoms import GaussianNoise, LaplaceNoise
 from ..core.distribution import Distribution
 from ..core.exact import logistic
 from ..core.loss import Loss, Pure
-from ..core.parameters import rational
+from ..core.parameters import Number, rational
 from ..core.pld import Bounds
 from ..core.randomness import SYSTEM, Source
 from ..core.sample import bernoulli
@@ -56,11 +56,11 @@ class Variation:
     pinsker: float
 
 
-def losses(pair: str, epsilon: float, size: int, source: Source = SYSTEM) -> Vector:
+def losses(pair: str, epsilon: Number, size: int, source: Source = SYSTEM) -> Vector:
     """Privacy losses of a coin of odds e^eps, or of noise that a neighbour moves by eps scales (by mu deviations)."""
     check.one_of(PAIRS, pair=pair)
-    check.positive(epsilon=epsilon)
-    check.count(size=size)
+    epsilon = check.positive(epsilon=epsilon)
+    size = check.count(size=size)
     if pair == "coin":
         heads = bernoulli(logistic(rational("epsilon", epsilon)), source, size)
         return np.asarray(np.where(heads, epsilon, -epsilon))
@@ -72,11 +72,12 @@ def losses(pair: str, epsilon: float, size: int, source: Source = SYSTEM) -> Vec
 
 
 def deviation(
-    pair: str, epsilon: float, k: int, t: float, *, samples: int = 10_000, source: Source = SYSTEM
+    pair: str, epsilon: Number, k: int, t: Number, *, samples: int = 10_000, source: Source = SYSTEM
 ) -> Deviation:
     """The tail of k losses, simulated, beside Azuma's bound (DR16, Thm 3.3)."""
-    check.count(k=k, samples=samples)
-    check.nonnegative(t=t)
+    k = check.count(k=k)
+    samples = check.count(samples=samples)
+    t = check.nonnegative(t=t)
     total = losses(pair, epsilon, samples, source)
     for _ in range(k - 1):
         total += losses(pair, epsilon, samples, source)
@@ -85,15 +86,15 @@ def deviation(
     return Deviation(k, t, seen, _margin(samples), law.tail(law.mean + t), azuma(k, epsilon, t))
 
 
-def variation(pair: str, epsilon: float, *, samples: int = 10_000, source: Source = SYSTEM) -> Variation:
+def variation(pair: str, epsilon: Number, *, samples: int = 10_000, source: Source = SYSTEM) -> Variation:
     """The distance of a pair, simulated, beside Pinsker's bound."""
-    check.count(samples=samples)
+    samples = check.count(samples=samples)
     seen = float(np.mean(np.maximum(0, -np.expm1(-losses(pair, epsilon, samples, source)))))
     law = _law(pair, epsilon)
     return Variation(law.mean, seen, _margin(samples), law.delta(0), pinsker(law.mean) / 2)
 
 
-def _law(pair: str, epsilon: float) -> Distribution:
+def _law(pair: str, epsilon: Number) -> Distribution:
     e: Fraction = rational("epsilon", epsilon)
     atom = {"coin": Pure(e), "laplace": LaplaceNoise(e), "gaussian": GaussianNoise(e**2)}[pair]
     return Loss({atom: 1}).distribution()

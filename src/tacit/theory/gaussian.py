@@ -13,15 +13,25 @@ import math
 from scipy.special import erfcx, log_ndtr, ndtr, ndtri
 
 from ..core.errors import BadParameter
+from ..core.parameters import Number
 from . import _validate as check
-from ._numeric import rising_root
+from ._numeric import legendre, rising_root
+
+_NODES = 16
 
 
-def profile(epsilon: float, mu: float) -> float:
+def profile(epsilon: Number, mu: Number) -> float:
     """delta(eps) = Phi(mu/2 - eps/mu) - e^eps Phi(-mu/2 - eps/mu) (Balle & Wang 2018, Thm 8)."""
-    check.nonnegative(epsilon=epsilon)
-    check.positive(mu=mu)
+    return _profile(check.nonnegative(epsilon=epsilon), check.positive(mu=mu))
+
+
+def _profile(epsilon: float, mu: float) -> float:
     near, far = epsilon / mu - mu / 2, epsilon / mu + mu / 2
+    if mu < 1:  # phi(near) (R(near) - R(near + mu)), and R' = t R - 1 for Mills' ratio R
+        node, weight = legendre(_NODES)
+        t = near + mu * node
+        fall = mu * float(weight @ (1 - t * math.sqrt(math.pi / 2) * erfcx(t / math.sqrt(2))))
+        return math.exp(-near * near / 2) * fall / math.sqrt(2 * math.pi)
     if near < 0:
         return float(ndtr(-near) - math.exp(epsilon + float(log_ndtr(-far))))
     # e^eps phi(far) = phi(near): a density times a difference of Mills ratios, which does not underflow early
@@ -29,70 +39,69 @@ def profile(epsilon: float, mu: float) -> float:
     return math.exp(-near * near / 2) * mills
 
 
-def tail_delta(epsilon: float, mu: float) -> float:
+def tail_delta(epsilon: Number, mu: Number) -> float:
     """Pr[L > eps] = Phi(mu/2 - eps/mu), a delta that is true but not the least (DR14, proof of Thm A.1)."""
-    check.nonnegative(epsilon=epsilon)
-    check.positive(mu=mu)
+    epsilon = check.nonnegative(epsilon=epsilon)
+    mu = check.positive(mu=mu)
     return math.exp(float(log_ndtr(mu / 2 - epsilon / mu)))
 
 
-def epsilon_at(delta: float, mu: float) -> float:
+def epsilon_at(delta: Number, mu: Number) -> float:
     """The least eps with profile(eps, mu) <= delta."""
-    check.probability(delta=delta)
-    check.positive(mu=mu)
-    if profile(0.0, mu) <= delta:
+    level, at = check.probability(delta=delta), check.positive(mu=mu)
+    if _profile(0.0, at) <= level:
         return 0.0
-    return rising_root(lambda epsilon: delta - profile(epsilon, mu))
+    return rising_root(lambda epsilon: level - _profile(epsilon, at))
 
 
-def sigma(epsilon: float, delta: float, sensitivity: float = 1.0) -> float:
+def sigma(epsilon: Number, delta: Number, sensitivity: Number = 1.0) -> float:
     """The least sigma that is (eps, delta)-DP: the analytic Gaussian mechanism (Balle & Wang 2018, Alg 1)."""
-    check.positive(epsilon=epsilon, sensitivity=sensitivity)
-    check.probability(delta=delta)
-    return sensitivity / rising_root(lambda mu: profile(epsilon, mu) - delta)
+    at, level = check.positive(epsilon=epsilon), check.probability(delta=delta)
+    return check.positive(sensitivity=sensitivity) / rising_root(lambda mu: _profile(at, mu) - level)
 
 
-def classical_sigma(epsilon: float, delta: float, sensitivity: float = 1.0) -> float:
+def classical_sigma(epsilon: Number, delta: Number, sensitivity: Number = 1.0) -> float:
     """D sqrt(2 ln(1.25/delta)) / eps, proved for eps < 1 only, and at 1 by continuity (DR14 Thm A.1)."""
-    check.positive(epsilon=epsilon, sensitivity=sensitivity)
-    check.probability(delta=delta)
+    epsilon = check.positive(epsilon=epsilon)
+    sensitivity = check.positive(sensitivity=sensitivity)
+    delta = check.probability(delta=delta)
     if epsilon > 1:
         raise BadParameter("epsilon", epsilon, "at most 1, the theorem says nothing above: use sigma")
     return sensitivity * math.sqrt(2 * math.log(1.25 / delta)) / epsilon
 
 
-def zcdp(mu: float) -> float:
+def zcdp(mu: Number) -> float:
     """rho = mu^2/2: zero-concentrated privacy (Bun & Steinke 2016, Prop 1.6)."""
-    check.positive(mu=mu)
+    mu = check.positive(mu=mu)
     return mu * mu / 2
 
 
-def renyi_divergence(order: float, mu: float) -> float:
+def renyi_divergence(order: Number, mu: Number) -> float:
     """a mu^2/2 (Mironov 2017, Prop 7)."""
-    check.above_one(order=order)
+    order = check.above_one(order=order)
     return order * zcdp(mu)
 
 
 # Errors of k answers with independent N(0, sigma^2).
 
 
-def simultaneous_error(beta: float, queries: int, sigma: float) -> float:
+def simultaneous_error(beta: Number, queries: int, sigma: Number) -> float:
     """sigma Phi^-1((1 + (1-beta)^(1/k)) / 2), the exact quantile of the largest of k |N(0, sigma^2)|."""
-    check.probability(beta=beta)
-    check.count(queries=queries)
-    check.positive(sigma=sigma)
+    beta = check.probability(beta=beta)
+    queries = check.count(queries=queries)
+    sigma = check.positive(sigma=sigma)
     each = -math.expm1(math.log1p(-beta) / queries)
     return -sigma * float(ndtri(each / 2))
 
 
-def error(beta: float, sigma: float) -> float:
+def error(beta: Number, sigma: Number) -> float:
     """sigma Phi^-1(1 - beta/2), for one answer."""
     return simultaneous_error(beta, 1, sigma)
 
 
-def union_error(beta: float, queries: int, sigma: float) -> float:
+def union_error(beta: Number, queries: int, sigma: Number) -> float:
     """sigma sqrt(2 ln(2k/beta)), from Pr[|N(0,1)| >= t] <= 2 e^(-t^2/2) and the union bound."""
-    check.probability(beta=beta)
-    check.count(queries=queries)
-    check.positive(sigma=sigma)
-    return sigma * math.sqrt(2 * math.log(2 * queries / beta))
+    beta = check.probability(beta=beta)
+    queries = check.count(queries=queries)
+    sigma = check.positive(sigma=sigma)
+    return sigma * math.sqrt(2 * (math.log(2 * queries) - math.log(beta)))

@@ -17,68 +17,71 @@ from numpy.typing import NDArray
 from scipy.stats import binom
 
 from ..core.errors import BadParameter
+from ..core.parameters import Number
 from . import _validate as check
 
 
-def keep_probability(epsilon: float) -> float:
+def keep_probability(epsilon: Number) -> float:
     """p = e^eps/(1 + e^eps); 3/4 at eps = ln 3."""
-    check.positive(epsilon=epsilon)
+    epsilon = check.positive(epsilon=epsilon)
     return 1 / (1 + math.exp(-epsilon))
 
 
-def flip_probability(epsilon: float) -> float:
+def flip_probability(epsilon: Number) -> float:
     """1 - p = 1/(1 + e^eps)."""
-    check.positive(epsilon=epsilon)
+    epsilon = check.positive(epsilon=epsilon)
     return math.exp(-epsilon) * keep_probability(epsilon)
 
 
-def epsilon_of(p: float) -> float:
+def epsilon_of(p: Number) -> float:
     """|ln(p/(1-p))|: what keeping the bit with probability p costs."""
-    check.probability(p=p)
+    p = check.probability(p=p)
     return abs(math.log(p / (1 - p)))
 
 
-def estimate(reported: float, epsilon: float) -> float:
+def estimate(reported: Number, epsilon: Number) -> float:
     """1/2 + (Y - 1/2) coth(eps/2): the unbiased estimate from the reported share Y of ones."""
-    check.real(reported=reported)
-    check.positive(epsilon=epsilon)
+    reported = check.real(reported=reported)
+    epsilon = check.positive(epsilon=epsilon)
     return 0.5 + (reported - 0.5) / math.tanh(epsilon / 2)
 
 
-def variance(epsilon: float, n: int = 1) -> float:
+def variance(epsilon: Number, n: int = 1) -> float:
     """e^eps/(e^eps - 1)^2 / n: variance of the estimated mean of n bits, whatever the bits are."""
-    check.positive(epsilon=epsilon)
-    check.count(n=n)
+    epsilon = check.positive(epsilon=epsilon)
+    n = check.count(n=n)
     return math.exp(-epsilon) / math.expm1(-epsilon) ** 2 / n
 
 
-def hoeffding_error(beta: float, n: int, epsilon: float, queries: int = 1) -> float:
+def hoeffding_error(beta: Number, n: int, epsilon: Number, queries: int = 1) -> float:
     """coth(eps/2) sqrt(ln(2Q/beta)/(2n)), for Q linear queries with weights in [0, 1]; stays as eps grows."""
-    check.probability(beta=beta)
-    check.count(n=n, queries=queries)
-    check.positive(epsilon=epsilon)
-    return math.sqrt(math.log(2 * queries / beta) / (2 * n)) / math.tanh(epsilon / 2)
+    beta = check.probability(beta=beta)
+    n = check.count(n=n)
+    queries = check.count(queries=queries)
+    epsilon = check.positive(epsilon=epsilon)
+    return math.sqrt((math.log(2 * queries) - math.log(beta)) / (2 * n)) / math.tanh(epsilon / 2)
 
 
-def bernstein_error(beta: float, n: int, epsilon: float, queries: int = 1) -> float:
+def bernstein_error(beta: Number, n: int, epsilon: Number, queries: int = 1) -> float:
     """The root t of n t^2 = 2 ln(2Q/beta) (v + M t/3), M = (1 + coth(eps/2))/2, v the variance."""
-    check.probability(beta=beta)
-    check.count(n=n, queries=queries)
-    each = math.log(2 * queries / beta) / n
+    beta = check.probability(beta=beta)
+    n = check.count(n=n)
+    queries = check.count(queries=queries)
+    each = (math.log(2 * queries) - math.log(beta)) / n
     spread = variance(epsilon)
-    linear = each * (1 + 1 / math.tanh(epsilon / 2)) / 6
+    linear = each * (1 + 1 / math.tanh(check.positive(epsilon=epsilon) / 2)) / 6
     return linear + math.sqrt(linear * linear + 2 * each * spread)
 
 
-def exact_error(beta: float, n: int, epsilon: float, ones: int) -> float:
+def exact_error(beta: Number, n: int, epsilon: Number, ones: int) -> float:
     """The least t with Pr[|estimated mean - mean| <= t] >= 1 - beta, when that many of the n bits are ones.
 
     Only the flips err: the difference of two binomials with n - ones and ones trials.  Of each, what lies beyond
     sqrt(n ln(2/s)/2) from its mean, s = beta 2^-60 at most by Hoeffding, is left out and counts as an error.
     """
-    check.probability(beta=beta)
-    check.count(n=n)
-    check.count(least=0, ones=ones)
+    beta = check.probability(beta=beta)
+    n = check.count(n=n)
+    ones = check.count(least=0, ones=ones)
     if ones > n:
         raise BadParameter("ones", ones, "at most n")
     flip = flip_probability(epsilon)
@@ -93,12 +96,12 @@ def exact_error(beta: float, n: int, epsilon: float, ones: int) -> float:
     order = np.argsort(error)
     covered = np.cumsum(np.convolve(up, down[::-1])[order])
     at = min(int(np.searchsorted(covered, 1 - beta)), error.size - 1)
-    return float(error[order][at]) / (n * math.tanh(epsilon / 2))
+    return float(error[order][at]) / (n * math.tanh(check.positive(epsilon=epsilon) / 2))
 
 
-def sample_size(alpha: float, beta: float, epsilon: float, queries: int = 1) -> float:
+def sample_size(alpha: Number, beta: Number, epsilon: Number, queries: int = 1) -> float:
     """coth^2(eps/2) ln(2Q/beta) / (2 alpha^2), to be rounded up: n with hoeffding_error <= alpha."""
-    check.positive(alpha=alpha)
+    alpha = check.positive(alpha=alpha)
     return (hoeffding_error(beta, 1, epsilon, queries) / alpha) ** 2
 
 
@@ -111,67 +114,66 @@ class Oracle:
     q: float
     gain: float
 
-    def variance(self, frequency: float = 0.0) -> float:
+    def variance(self, frequency: Number = 0.0) -> float:
         """n Var of (supports/n - q)/(p - q): q(1-q)/(p-q)^2 + f (1-p-q)/(p-q) (WBLJ17 Thm 2)."""
-        check.share(frequency=frequency)
+        frequency = check.share(frequency=frequency)
         return self.q * (1 - self.q) / self.gain**2 + frequency * (1 - self.p - self.q) / self.gain
 
-    def error(self, beta: float, n: int, categories: int = 1) -> float:
+    def error(self, beta: Number, n: int, categories: int = 1) -> float:
         """sqrt(ln(2k/beta)/(2n)) / (p-q): Hoeffding for the estimated frequencies of k categories at once."""
-        check.probability(beta=beta)
-        check.count(n=n, categories=categories)
-        return math.sqrt(math.log(2 * categories / beta) / (2 * n)) / self.gain
+        beta = check.probability(beta=beta)
+        n = check.count(n=n)
+        categories = check.count(categories=categories)
+        return math.sqrt((math.log(2 * categories) - math.log(beta)) / (2 * n)) / self.gain
 
-    def sample_size(self, alpha: float, beta: float, categories: int = 1) -> float:
+    def sample_size(self, alpha: Number, beta: Number, categories: int = 1) -> float:
         """ln(2k/beta) / (2 alpha^2 (p-q)^2), to be rounded up: n with error <= alpha."""
-        check.positive(alpha=alpha)
+        alpha = check.positive(alpha=alpha)
         return (self.error(beta, 1, categories) / alpha) ** 2
 
 
-def k_ary(categories: int, epsilon: float) -> Oracle:
+def k_ary(categories: int, epsilon: Number) -> Oracle:
     """k-ary randomised response: p = e^eps/(e^eps+k-1), n Var(0) = (e^eps+k-2)/(e^eps-1)^2."""
-    check.count(least=2, categories=categories)
-    check.positive(epsilon=epsilon)
+    categories = check.count(least=2, categories=categories)
+    epsilon = check.positive(epsilon=epsilon)
     shrink = math.exp(-epsilon)
     p = 1 / (1 + (categories - 1) * shrink)
     return Oracle("k-ary randomised response", p, shrink * p, -math.expm1(-epsilon) * p)
 
 
-def unary(epsilon: float) -> Oracle:
+def unary(epsilon: Number) -> Oracle:
     """Optimised unary encoding: p = 1/2, q = 1/(e^eps+1), n Var(0) = 4e^eps/(e^eps-1)^2 (WBLJ17)."""
-    check.positive(epsilon=epsilon)
+    epsilon = check.positive(epsilon=epsilon)
     return Oracle("optimised unary encoding", 0.5, flip_probability(epsilon), math.tanh(epsilon / 2) / 2)
 
 
-def hash_range(epsilon: float) -> int:
-    """g = round(e^eps) + 1, the best range of a local hash (WBLJ17)."""
-    check.positive(epsilon=epsilon)
-    return round(math.exp(min(epsilon, 700.0))) + 1
+def hash_range(epsilon: Number) -> int:
+    """g = round(e^eps) + 1, the best range of a local hash (WBLJ17); beyond e^42 it is no matter."""
+    epsilon = check.positive(epsilon=epsilon)
+    return round(math.exp(min(epsilon, 42.0))) + 1
 
 
-def local_hashing(epsilon: float, hashes: int | None = None) -> Oracle:
+def local_hashing(epsilon: Number, hashes: int | None = None) -> Oracle:
     """Optimised local hashing with ideal hashes to g values: p = e^eps/(e^eps+g-1), q = 1/g (WBLJ17)."""
-    g = hash_range(epsilon) if hashes is None else hashes
-    check.count(least=2, hashes=g)
+    g = check.count(least=2, hashes=hash_range(epsilon) if hashes is None else hashes)
     inner = k_ary(g, epsilon)
     return Oracle("optimised local hashing", inner.p, 1 / g, inner.gain * (1 - 1 / g))
 
 
-def subset_size(categories: int, epsilon: float) -> int:
+def subset_size(categories: int, epsilon: Number) -> int:
     """omega = k/(e^eps+1), rounded, and at least 1 (Ye & Barg 2018)."""
-    check.count(least=2, categories=categories)
+    categories = check.count(least=2, categories=categories)
     return max(1, round(categories * flip_probability(epsilon)))
 
 
-def subset_selection(categories: int, epsilon: float, size: int | None = None) -> Oracle:
+def subset_selection(categories: int, epsilon: Number, size: int | None = None) -> Oracle:
     """Answer with a set of omega categories, e^eps times likelier if it holds the truth (Ye & Barg 2018).
 
     p = w e^eps/(w e^eps+k-w), q = w((w-1) e^eps+k-w)/((k-1)(w e^eps+k-w)); w = 1 is k_ary.
     """
-    check.count(least=2, categories=categories)
-    check.positive(epsilon=epsilon)
-    w = subset_size(categories, epsilon) if size is None else size
-    check.count(size=w)
+    categories = check.count(least=2, categories=categories)
+    epsilon = check.positive(epsilon=epsilon)
+    w = check.count(size=subset_size(categories, epsilon) if size is None else size)
     if w >= categories:
         raise BadParameter("size", w, "below the number of categories")
     shrink, rest = math.exp(-epsilon), categories - w
@@ -181,7 +183,7 @@ def subset_selection(categories: int, epsilon: float, size: int | None = None) -
     return Oracle("subset selection", w / total, q, gain)
 
 
-def best_oracle(categories: int, epsilon: float) -> Oracle:
+def best_oracle(categories: int, epsilon: Number) -> Oracle:
     """The oracle of least variance at frequency 0. The best omega is k/(e^eps+1) rounded down or up."""
     oracles = [k_ary(categories, epsilon), unary(epsilon), local_hashing(epsilon)]
     below = math.floor(categories * flip_probability(epsilon))
@@ -189,7 +191,7 @@ def best_oracle(categories: int, epsilon: float) -> Oracle:
     return min(oracles, key=Oracle.variance)
 
 
-def k_ary_limit(epsilon: float) -> float:
+def k_ary_limit(epsilon: Number) -> float:
     """3 e^eps + 2: below so many categories k_ary has less variance than unary encoding (WBLJ17)."""
-    check.positive(epsilon=epsilon)
+    epsilon = check.positive(epsilon=epsilon)
     return 3 * math.exp(min(epsilon, 700.0)) + 2

@@ -17,6 +17,7 @@ from typing import Literal
 import numpy as np
 
 from ..core.errors import BadParameter
+from ..core.parameters import Number
 from . import _validate as check
 from ._numeric import exp_excess, legendre, log_excess, log_integral, log_laplace_cdf
 from ._validate import Values, Vector
@@ -25,9 +26,10 @@ Noise = Literal["laplace", "exponential", "gumbel"]
 NOISES: tuple[Noise, ...] = ("laplace", "exponential", "gumbel")
 
 
-def noise_scale(epsilon: float, sensitivity: float = 1.0, *, monotone: bool = False) -> float:
+def noise_scale(epsilon: Number, sensitivity: Number = 1.0, *, monotone: bool = False) -> float:
     """b = 2D/eps, or D/eps if all scores move the same way from a neighbour to the next (DR14 Thm 3.10)."""
-    check.positive(epsilon=epsilon, sensitivity=sensitivity)
+    epsilon = check.positive(epsilon=epsilon)
+    sensitivity = check.positive(sensitivity=sensitivity)
     return (1 if monotone else 2) * sensitivity / epsilon
 
 
@@ -45,13 +47,13 @@ def range_sensitivity(scores: Values, neighbour: Values) -> float:
 # The laws.
 
 
-def exponential_mechanism(scores: Values, scale: float) -> Vector:
+def exponential_mechanism(scores: Values, scale: Number) -> Vector:
     """p_i = e^(s_i/b) / sum_j e^(s_j/b) (DR14 Def 3.4, with b = 2D/eps)."""
     weight = _weights(scores, scale)
     return np.asarray(weight / weight.sum())
 
 
-def permute_and_flip(scores: Values, scale: float) -> Vector:
+def permute_and_flip(scores: Values, scale: Number) -> Vector:
     """p_i = w_i Integral_0^1 prod_{j != i} (1 - t w_j) dt, w_j = e^((s_j-max s)/b) (McKenna & Sheldon 2020).
 
     A random order is a uniform time of arrival for each. Candidate i, who arrives at t, wins if their coin of
@@ -64,7 +66,7 @@ def permute_and_flip(scores: Values, scale: float) -> Vector:
     return np.asarray(weight * (others @ measure))
 
 
-def noisy_max(scores: Values, scale: float, noise: Noise = "laplace") -> Vector:
+def noisy_max(scores: Values, scale: Number, noise: Noise = "laplace") -> Vector:
     """p_i = Pr[i = argmax_j s_j + Z_j] = Integral f(x-s_i) prod_{j != i} F(x-s_j) dx (DR14 Claim 3.9)."""
     check.one_of(NOISES, noise=noise)
     if noise == "gumbel":
@@ -72,20 +74,20 @@ def noisy_max(scores: Values, scale: float, noise: Noise = "laplace") -> Vector:
     if noise == "exponential":
         return permute_and_flip(scores, scale)
     s = check.vector(scores=scores)
-    check.positive(scale=scale)
+    scale = check.positive(scale=scale)
     s = (s - s.max()) / scale
     return np.exp(np.minimum(0.0, [_log_laplace_win(s, i) for i in range(s.size)]))
 
 
-def laplace_duel(gap: float, scale: float) -> float:
+def laplace_duel(gap: Number, scale: Number) -> float:
     """Pr[the better of two wins under Laplace noise] = 1 - e^-r (1/2 + r/4), r = gap/b."""
-    check.nonnegative(gap=gap)
-    check.positive(scale=scale)
-    r = gap / scale
+    gap = check.nonnegative(gap=gap)
+    scale = check.positive(scale=scale)
+    r = min(gap / scale, 1e3)  # beyond, floats tell no difference
     return 1 - math.exp(-r) * (0.5 + r / 4)
 
 
-def top_k(scores: Values, scale: float, order: Sequence[int]) -> float:
+def top_k(scores: Values, scale: Number, order: Sequence[int]) -> float:
     """Pr[the k largest s_i + Gumbel(b) are these, in order]: exponential mechanisms in turn (Plackett-Luce).
 
     With eps for each, this is k eps-DP and (k eps^2/8)-zCDP (Durfee & Rogers 2019; Cesar & Rogers 2021).
@@ -102,19 +104,20 @@ def top_k(scores: Values, scale: float, order: Sequence[int]) -> float:
 # Utility.
 
 
-def utility_bound(beta: float, candidates: int, scale: float, optimal: int = 1) -> float:
+def utility_bound(beta: Number, candidates: int, scale: Number, optimal: int = 1) -> float:
     """b (ln(|R|/|R_OPT|) + t), t = ln(1/beta): the score falls short of OPT by as much with chance <= beta.
 
     For the exponential mechanism: DR14 Thm 3.11, and Cor 3.12 with |R_OPT| = 1.
     """
-    check.probability(beta=beta)
-    return expected_gap_bound(candidates, scale, optimal) - scale * math.log(beta)
+    beta = check.probability(beta=beta)
+    return expected_gap_bound(candidates, scale, optimal) - check.positive(scale=scale) * math.log(beta)
 
 
-def expected_gap_bound(candidates: int, scale: float, optimal: int = 1) -> float:
+def expected_gap_bound(candidates: int, scale: Number, optimal: int = 1) -> float:
     """OPT - E s <= b ln(|R|/|R_OPT|): E s/b + entropy = ln Z >= OPT/b + ln|R_OPT|, and entropy <= ln|R|."""
-    check.count(candidates=candidates, optimal=optimal)
-    check.positive(scale=scale)
+    candidates = check.count(candidates=candidates)
+    optimal = check.count(optimal=optimal)
+    scale = check.positive(scale=scale)
     if optimal > candidates:
         raise BadParameter("optimal", optimal, "at most the number of candidates")
     return scale * math.log(candidates / optimal)
@@ -131,23 +134,23 @@ def expected_gap(scores: Values, probabilities: Values) -> float:
 # Privacy of the exponential mechanism beyond eps: its loss has range eps.
 
 
-def bounded_range_kl(epsilon: float) -> float:
+def bounded_range_kl(epsilon: Number) -> float:
     """The largest mean loss of an eps-bounded-range pair, y - 1 - ln y, y = eps/(e^eps-1); <= eps^2/8."""
-    check.positive(epsilon=epsilon)
+    epsilon = check.positive(epsilon=epsilon)
     y = epsilon * math.exp(-epsilon) / -math.expm1(-epsilon)
     if y < 0.5:
         return y - 1 + epsilon + math.log(-math.expm1(-epsilon)) - math.log(epsilon)
     return log_excess(-exp_excess(epsilon) / math.expm1(epsilon))
 
 
-def bounded_range_zcdp(epsilon: float) -> float:
+def bounded_range_zcdp(epsilon: Number) -> float:
     """rho = eps^2/8 of an eps-bounded-range mechanism (Cesar & Rogers 2021)."""
-    check.positive(epsilon=epsilon)
+    epsilon = check.positive(epsilon=epsilon)
     return epsilon * epsilon / 8
 
 
-def _weights(scores: Values, scale: float) -> Vector:
-    check.positive(scale=scale)
+def _weights(scores: Values, scale: Number) -> Vector:
+    scale = check.positive(scale=scale)
     s = check.vector(scores=scores)
     return np.asarray(np.exp((s - s.max()) / scale))
 

@@ -17,6 +17,8 @@ from typing import Literal
 
 import numpy as np
 
+from ..core.errors import BadParameter
+from ..core.parameters import Number
 from . import _validate as check
 from ._numeric import log_exponential_cdf, log_integral, log_laplace_cdf
 from ._validate import Values, Vector
@@ -34,9 +36,10 @@ class Scales:
     answer: float | None = None
 
     def __post_init__(self) -> None:
-        check.positive(threshold=self.threshold, query=self.query)
+        object.__setattr__(self, "threshold", check.positive(threshold=self.threshold))
+        object.__setattr__(self, "query", check.positive(query=self.query))
         if self.answer is not None:
-            check.positive(answer=self.answer)
+            object.__setattr__(self, "answer", check.positive(answer=self.answer))
 
     def variance(self, noise: Noise = "laplace") -> float:
         """Var(Z_i - Z) of the noise in a comparison: 2 b^2 + 2 b'^2, or half of it for exponential noise."""
@@ -47,7 +50,7 @@ class Scales:
 # The exact law of AboveThreshold.
 
 
-def above_threshold(queries: Values, threshold: float, scales: Scales, noise: Noise = "laplace") -> Vector:
+def above_threshold(queries: Values, threshold: Number, scales: Scales, noise: Noise = "laplace") -> Vector:
     """Pr[TOP at i] = Integral f(z) prod_{j<i} F(T+z-q_j) (1 - F(T+z-q_i)) dz for each i, then Pr[no TOP]."""
     gaps = _gaps(queries, threshold, noise)
     return np.exp(np.minimum(0.0, [_log_outcome(gaps, i, scales, noise) for i in range(gaps.size + 1)]))
@@ -55,10 +58,10 @@ def above_threshold(queries: Values, threshold: float, scales: Scales, noise: No
 
 def worst_loss(
     queries: Values,
-    threshold: float,
+    threshold: Number,
     scales: Scales,
     noise: Noise = "laplace",
-    sensitivity: float = 1.0,
+    sensitivity: Number = 1.0,
     *,
     monotone: bool = False,
 ) -> float:
@@ -67,7 +70,7 @@ def worst_loss(
     The chance of TOP at i grows with q_i and falls with the queries before: the worst neighbours of that
     outcome move those before one way and q_i the other, or only one of the two if all must move the same way.
     """
-    check.positive(sensitivity=sensitivity)
+    sensitivity = check.positive(sensitivity=sensitivity)
     gaps, d = _gaps(queries, threshold, noise), sensitivity
     moves = [(d, 0), (-d, 0), (0, d), (0, -d)] if monotone else [(d, -d), (-d, d)]
     worst = 0.0
@@ -82,57 +85,60 @@ def worst_loss(
 # Scales and errors as printed in DR14, for queries of sensitivity D = 1 unless it is given.
 
 
-def above_threshold_scales(epsilon: float, sensitivity: float = 1.0) -> Scales:
+def above_threshold_scales(epsilon: Number, sensitivity: Number = 1.0) -> Scales:
     """Lap(2D/eps) on the threshold, Lap(4D/eps) on each query (DR14 Alg 1, Thm 3.23)."""
-    check.positive(epsilon=epsilon, sensitivity=sensitivity)
+    epsilon = check.positive(epsilon=epsilon)
+    sensitivity = check.positive(sensitivity=sensitivity)
     return Scales(2 * sensitivity / epsilon, 4 * sensitivity / epsilon)
 
 
-def above_threshold_error(beta: float, queries: int, epsilon: float, sensitivity: float = 1.0) -> float:
+def above_threshold_error(beta: Number, queries: int, epsilon: Number, sensitivity: Number = 1.0) -> float:
     """alpha = 8 D (ln k + ln(2/beta)) / eps (DR14 Thm 3.24)."""
-    check.positive(sensitivity=sensitivity)
+    sensitivity = check.positive(sensitivity=sensitivity)
     return sensitivity * sparse_error(beta, queries, 1, epsilon)
 
 
-def sparse_scales(epsilon: float, tops: int, delta: float = 0.0) -> Scales:
+def sparse_scales(epsilon: Number, tops: int, delta: Number = 0.0) -> Scales:
     """b = 2c/eps, or sqrt(32 c ln(1/delta))/eps with delta, on the threshold; 2b on queries (DR14 Alg 2)."""
     scale = _composed_scale(epsilon, tops, delta)
     return Scales(scale, 2 * scale)
 
 
-def sparse_error(beta: float, queries: int, tops: int, epsilon: float, delta: float = 0.0) -> float:
+def sparse_error(beta: Number, queries: int, tops: int, epsilon: Number, delta: Number = 0.0) -> float:
     """alpha = (ln k + ln(2c/beta)) 8c/eps, or sqrt(512 c ln(1/delta))/eps in place of 8c (DR14 Thm 3.26)."""
-    check.probability(beta=beta)
-    check.count(queries=queries, tops=tops)
-    return 4 * _composed_scale(epsilon, tops, delta) * math.log(2 * tops * queries / beta)
+    beta = check.probability(beta=beta)
+    queries = check.count(queries=queries)
+    tops = check.count(tops=tops)
+    return 4 * _composed_scale(epsilon, tops, delta) * (math.log(2 * tops * queries) - math.log(beta))
 
 
-def numeric_sparse_split(epsilon: float, delta: float = 0.0) -> tuple[float, float]:
+def numeric_sparse_split(epsilon: Number, delta: Number = 0.0) -> tuple[float, float]:
     """(eps1, eps2) = (8/9, 2/9) eps, or (sqrt 512, 2)/(sqrt 512 + 1) eps with delta (DR14 Alg 3).
 
     They sum to more than eps: numbers with noise of scale 2c/eps2 cost eps2/2.
     """
-    check.positive(epsilon=epsilon)
-    check.slack(delta=delta)
+    epsilon = check.positive(epsilon=epsilon)
+    delta = check.slack(delta=delta)
     share = math.sqrt(512) if delta else 8.0
     return share / (share + 1) * epsilon, 2 / (share + 1) * epsilon
 
 
-def numeric_sparse_scales(epsilon: float, tops: int, delta: float = 0.0) -> Scales:
+def numeric_sparse_scales(epsilon: Number, tops: int, delta: Number = 0.0) -> Scales:
     """sparse_scales at (eps1, delta/2); on numbers the threshold scale of (eps2, delta/2) (DR14 Alg 3)."""
     epsilon1, epsilon2 = numeric_sparse_split(epsilon, delta)
-    scale = _composed_scale(epsilon1, tops, delta / 2)
-    return Scales(scale, 2 * scale, _composed_scale(epsilon2, tops, delta / 2))
+    half = check.slack(delta=delta) / 2
+    scale = _composed_scale(epsilon1, tops, half)
+    return Scales(scale, 2 * scale, _composed_scale(epsilon2, tops, half))
 
 
-def numeric_sparse_error(beta: float, queries: int, tops: int, epsilon: float, delta: float = 0.0) -> float:
+def numeric_sparse_error(beta: Number, queries: int, tops: int, epsilon: Number, delta: Number = 0.0) -> float:
     """alpha = (ln k + ln(4c/beta)) 9c/eps, or (sqrt 512 + 1) sqrt(c ln(2/delta))/eps (DR14 Thm 3.28).
 
     It holds for the numbers too, each within alpha of its query.
     """
-    check.probability(beta=beta)
+    beta = check.probability(beta=beta)
     epsilon1, _ = numeric_sparse_split(epsilon, delta)
-    return sparse_error(beta / 2, queries, tops, epsilon1, delta / 2)
+    return sparse_error(beta / 2, queries, tops, epsilon1, check.slack(delta=delta) / 2)
 
 
 # Better choices.
@@ -140,42 +146,47 @@ def numeric_sparse_error(beta: float, queries: int, tops: int, epsilon: float, d
 
 def optimal_split(tops: int, *, monotone: bool = False) -> float:
     """eps1/(eps1 + eps2) = 1/(1 + (2c)^(2/3)), or c for 2c if monotone: the least variance (LSL17)."""
-    check.count(tops=tops)
+    tops = check.count(tops=tops)
     return 1 / (1 + math.cbrt((1 if monotone else 2) * tops) ** 2)
 
 
-def optimal_scales(epsilon: float, tops: int, sensitivity: float = 1.0, *, monotone: bool = False) -> Scales:
+def optimal_scales(epsilon: Number, tops: int, sensitivity: Number = 1.0, *, monotone: bool = False) -> Scales:
     """Lap(D/eps1) on the threshold, Lap(2cD/eps2) on queries, or cD/eps2, at that split (LSL17 Alg 7)."""
-    check.positive(epsilon=epsilon, sensitivity=sensitivity)
+    epsilon = check.positive(epsilon=epsilon)
+    sensitivity = check.positive(sensitivity=sensitivity)
     epsilon1 = epsilon * optimal_split(tops, monotone=monotone)
     epsilon2 = epsilon - epsilon1
     return Scales(sensitivity / epsilon1, (1 if monotone else 2) * tops * sensitivity / epsilon2)
 
 
 def gaussian_renyi(
-    order: float, queries: int, sigma_threshold: float, sigma_query: float, sensitivity: float = 1.0
+    order: Number, queries: int, sigma_threshold: Number, sigma_query: Number, sensitivity: Number = 1.0
 ) -> float:
     """a D^2/(2 s^2) + a (2D)^2/(2 s'^2) + ln(k+1)/(a-1): AboveThreshold with normal noise, at most k queries.
 
     After Zhu & Wang 2020: x^a y^(1-a) is jointly convex; shift both noises for each of the k+1 outcomes.
     """
-    check.above_one(order=order)
-    check.count(queries=queries)
-    check.positive(sigma_threshold=sigma_threshold, sigma_query=sigma_query, sensitivity=sensitivity)
+    order = check.above_one(order=order)
+    queries = check.count(queries=queries)
+    sigma_threshold = check.positive(sigma_threshold=sigma_threshold)
+    sigma_query = check.positive(sigma_query=sigma_query)
+    sensitivity = check.positive(sensitivity=sensitivity)
     shifts = (sensitivity / sigma_threshold) ** 2 + (2 * sensitivity / sigma_query) ** 2
     return order * shifts / 2 + math.log1p(queries) / (order - 1)
 
 
-def _composed_scale(epsilon: float, tops: int, delta: float) -> float:
+def _composed_scale(epsilon: Number, tops: int, delta: Number) -> float:
     """The scale at which c rounds of AboveThreshold cost eps, by basic or by advanced composition."""
-    check.positive(epsilon=epsilon)
-    check.count(tops=tops)
-    check.slack(delta=delta)
+    epsilon = check.positive(epsilon=epsilon)
+    tops = check.count(tops=tops)
+    delta = check.slack(delta=delta)
+    if delta and epsilon > -8 * math.log(delta):  # as Cor 3.21 of DR14 asks
+        raise BadParameter("epsilon", epsilon, "at most 8 ln(1/delta)")
     return (math.sqrt(-32 * tops * math.log(delta)) if delta else 2 * tops) / epsilon
 
 
-def _gaps(queries: Values, threshold: float, noise: Noise) -> Vector:
-    check.real(threshold=threshold)
+def _gaps(queries: Values, threshold: Number, noise: Noise) -> Vector:
+    threshold = check.real(threshold=threshold)
     check.one_of(NOISES, noise=noise)
     return threshold - check.vector(queries=queries)
 

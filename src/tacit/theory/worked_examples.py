@@ -12,6 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from ..core.parameters import Number
 from . import _validate as check
 from . import laplace, selection
 from ._validate import Values
@@ -27,7 +28,7 @@ class Counting:
     exact_error: float
 
 
-def counting_queries(queries: int = 100, epsilon: float = 0.5, beta: float = 0.05) -> Counting:
+def counting_queries(queries: int = 100, epsilon: Number = 0.5, beta: Number = 0.05) -> Counting:
     """100 counts under eps = 0.5: 0.005 and Lap(200) for each (DR14 Thm 3.8, Cor 3.15)."""
     each = laplace.epsilon_per_query(epsilon, queries)
     scale = laplace.scale_for(each)
@@ -49,7 +50,7 @@ class Choice:
     noisy_max: dict[str, float]
 
 
-def most_common(counts: Mapping[str, float], epsilon: float, *, monotone: bool = True) -> Choice:
+def most_common(counts: Mapping[str, float], epsilon: Number, *, monotone: bool = True) -> Choice:
     """The most common eye colour: counts as scores, D = 1. Not monotone: a neighbour has one other record."""
     scale = selection.noise_scale(epsilon, monotone=monotone)
     scores = check.vector(counts=counts, low=0)
@@ -60,16 +61,16 @@ def most_common(counts: Mapping[str, float], epsilon: float, *, monotone: bool =
 # A posted price. Everyone who values the thing at the price or more buys it.
 
 
-def revenue(price: float, valuations: Values) -> float:
+def revenue(price: Number, valuations: Values) -> float:
     """price * #{v >= price}."""
-    check.nonnegative(price=price)
+    price = check.nonnegative(price=price)
     return float(price * (check.vector(valuations=valuations, low=0) >= price).sum())
 
 
-def noisy_price_revenue(price: float, valuations: Values, scale: float) -> float:
+def noisy_price_revenue(price: Number, valuations: Values, scale: Number) -> float:
     """E revenue(price + Lap(b)), exactly: sum over v of E[P; 0 <= P <= v]. Nothing is sold below 0."""
-    check.nonnegative(price=price)
-    check.positive(scale=scale)
+    price = check.nonnegative(price=price)
+    scale = check.positive(scale=scale)
     v = check.vector(valuations=valuations, low=0)
     decay = np.exp(-np.abs(v - price) / scale)
     partial = np.where(v <= price, (v - scale) / 2 * decay, price - (v + scale) / 2 * decay)
@@ -89,20 +90,19 @@ class Sale:
     noisy_price_revenue: float
 
 
-def posted_price(valuations: Values, prices: Values, epsilon: float, *, monotone: bool = False) -> Sale:
+def posted_price(valuations: Values, prices: Values, epsilon: Number, *, monotone: bool = False) -> Sale:
     """The price of DR14 Example 3.5: revenue as score, D = the largest price of a grid fixed in advance.
 
     One buyer may move the best price by the whole width of the grid, so noise on it needs scale width/eps;
     and as revenue jumps, even a little noise may lose all of it. The exponential mechanism weighs revenues.
     """
     grid = check.vector(prices=prices, low=0, least=2)
-    check.positive(largest_price=float(grid.max()), width_of_prices=float(np.ptp(grid)))
+    largest = check.positive(largest_price=float(grid.max()))
+    width = check.positive(width_of_prices=float(np.ptp(grid)))
     revenues = np.array([revenue(price, valuations) for price in grid])
-    law = selection.exponential_mechanism(
-        revenues, selection.noise_scale(epsilon, float(grid.max()), monotone=monotone)
-    )
+    law = selection.exponential_mechanism(revenues, selection.noise_scale(epsilon, largest, monotone=monotone))
     best = int(revenues.argmax())
-    scale = laplace.scale_for(epsilon, float(np.ptp(grid)))
+    scale = laplace.scale_for(epsilon, width)
     return Sale(
         best_price=float(grid[best]),
         best_revenue=float(revenues[best]),
@@ -126,7 +126,7 @@ class Election:
     permute_and_flip_winner: tuple[float, ...]
 
 
-def election(votes: Values, epsilon: float, beta: float = 0.05, *, approval: bool = False) -> Election:
+def election(votes: Values, epsilon: Number, beta: Number = 0.05, *, approval: bool = False) -> Election:
     """One vote each: Lap(1/eps) on each count. Approval: |C| votes each, so Lap(|C|/eps) for the histogram.
 
     The winner alone always costs Lap(1/eps) by report-noisy-max: the counts are monotone (DR14 Claim 3.9).

@@ -30,7 +30,7 @@ def classical_threshold(
 ) -> float:
     """T, twice the error of NumericSparse, as a share of n."""
     c = classical_updates(cells, alpha)
-    logs = math.log(2 * questions) + math.log(4 * c / beta)
+    logs = math.log(2 * questions) + math.log(4 * c) - math.log(beta)
     if delta:
         return (2 + 32 * math.sqrt(2)) * math.sqrt(c * math.log(2 / delta)) * logs / (epsilon * n)
     return 18 * c * logs / (epsilon * n)

@@ -96,29 +96,26 @@ def price_for(method: Method, workload: Workload, n: int, price: Price, *, alpha
 
 def laplace_on_queries(k: int, n: int, epsilon: Number, beta: Number = 0.05) -> float:
     """k ln(k / beta) / (n epsilon)."""
-    return (
-        whole("k", k)
-        * math.log(k / probability("beta", beta))
-        / (whole("n", n) * float(positive("epsilon", epsilon, LARGEST)))
-    )
+    nats = math.log(whole("k", k)) - math.log(probability("beta", beta))
+    return k * nats / (whole("n", n) * float(positive("epsilon", epsilon, LARGEST)))
 
 
 def gaussian_on_queries(k: int, n: int, rho: Number, beta: Number = 0.05) -> float:
     """sqrt(k / rho) sqrt(ln(2 k / beta)) / n: sigma^2 = k / (2 rho)."""
-    log = math.log(2 * whole("k", k) / probability("beta", beta))
+    log = math.log(2 * whole("k", k)) - math.log(probability("beta", beta))
     return math.sqrt(k / float(positive("rho", rho, LARGEST)) * log) / whole("n", n)
 
 
 def laplace_on_histogram(cells: int, k: int, n: int, epsilon: Number, beta: Number = 0.05) -> float:
     """sqrt(8 |X| ln(2 k / beta)) / (n epsilon); for |X| below 2 ln(2 k / beta), 4 ln(2 k / beta) / (n epsilon)."""
-    log = math.log(2 * whole("k", k) / probability("beta", beta))
+    log = math.log(2 * whole("k", k)) - math.log(probability("beta", beta))
     root = math.sqrt(8 * max(whole("cells", cells), 2 * log) * log)
     return root / (whole("n", n) * float(positive("epsilon", epsilon, LARGEST)))
 
 
 def randomized_response(k: int, n: int, epsilon: Number, beta: Number = 0.05) -> float:
     """coth(epsilon / 2) sqrt(ln(2 k / beta) / (2 n)), on bits."""
-    log = math.log(2 * whole("k", k) / probability("beta", beta))
+    log = math.log(2 * whole("k", k)) - math.log(probability("beta", beta))
     return math.sqrt(log / (2 * whole("n", n))) / math.tanh(float(positive("epsilon", epsilon, LARGEST)) / 2)
 
 

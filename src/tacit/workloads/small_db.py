@@ -50,6 +50,7 @@ from .per_query import PerQuery
 from .price import Price
 from .workload import Workload
 
+MODERATE = Fraction(10**100)  # what textbook formulas are evaluated for, and its inverse
 RECORDS = 4 * 10**6  # in all the tables that are laid out
 _ATTEMPTS = 10**6  # at rejection, on average
 _LOOKED_AT = 1 << 24  # cells times queries, to find the types
@@ -63,12 +64,13 @@ _LARGEST = 1 << 10  # records of a small table
 
 def size_for(queries: int, alpha: Number) -> int:
     """m = floor(ln(2 k) / (2 alpha^2)) + 1: the least for which the existence proof holds."""
-    return math.floor(math.log(2 * whole("queries", queries)) / (2 * float(positive("alpha", alpha)) ** 2)) + 1
+    a = float(positive("alpha", alpha, MODERATE))
+    return math.floor(math.log(2 * whole("queries", queries)) / (2 * a**2)) + 1
 
 
 def classical_size(queries: int, alpha: Number) -> int:
     """Dwork and Roth's ceil(ln k / alpha^2)."""
-    return math.ceil(math.log(whole("queries", queries)) / float(positive("alpha", alpha)) ** 2)
+    return math.ceil(math.log(whole("queries", queries)) / float(positive("alpha", alpha, MODERATE)) ** 2)
 
 
 def candidates(types: int, size: int) -> int:
@@ -83,9 +85,10 @@ def fits(types: int, size: int) -> bool:
 
 def classical_error(cells: int, queries: int, alpha: Number, *, n: int, epsilon: Number, beta: Number) -> float:
     """alpha + 2 (ln|X| ln k / alpha^2 + ln(1 / beta)) / (epsilon n), as a share of n (proposition 4.4)."""
-    a = float(positive("alpha", alpha))
-    log_candidates = math.log(cells) * math.log(queries) / a**2
-    return a + 2 * (log_candidates - math.log(probability("beta", beta))) / float(positive("epsilon", epsilon) * n)
+    a, people = float(positive("alpha", alpha, MODERATE)), whole("n", n)
+    log_candidates = math.log(whole("cells", cells)) * math.log(whole("queries", queries)) / a**2
+    nats = log_candidates - math.log(probability("beta", beta))
+    return a + 2 * nats / float(positive("epsilon", epsilon, MODERATE) * people)
 
 
 @dataclass(frozen=True)
@@ -206,7 +209,7 @@ class SmallDB(Method):
         types = _known(workload).count
         many, choice = candidates(types, m), self._choice(workload, price, m)
         if many >= 1 << 62 or not fits(types, m):  # drawn by rejection, whose law is the exponential mechanism's
-            falls_short = float(choice.scale) * math.log(many / beta)
+            falls_short = float(choice.scale) * (math.log(many) - math.log(beta))
         else:
             falls_short = choice.error(beta=beta, candidates=many)
         return min(_nearest(workload, n, m) + falls_short * float(workload.grid) / m, float(n))
