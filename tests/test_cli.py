@@ -6,7 +6,7 @@ import pytest
 from typer.testing import CliRunner
 
 from tacit import mechanisms
-from tacit.cli import app
+from tacit.cli import app, experiments
 from tacit.cli.theory import _figures
 from tacit.core.accounting import VIEWS
 from tacit.core.errors import BadParameter, BadQuestion, LedgerUnavailable
@@ -104,6 +104,11 @@ def test_bad_input_is_refused_in_words(arguments, message):
 
 def test_what_is_refused_is_all_that_is_said():
     assert run("theory", "laplace", "epsilon=abc").output.startswith("epsilon must be")
+
+
+def test_a_cell_of_which_nothing_is_known_is_a_dash():
+    (column,) = experiments._table([{"proved": None}, {"proved": 0.5}]).columns
+    assert list(column.cells) == ["-", "0.5"]
 
 
 ENDED = {

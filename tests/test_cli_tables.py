@@ -179,7 +179,7 @@ def test_init_writes_a_schema_to_complete(data):
         (["ask", "{data}", "SELECT age FROM visits", "--epsilon", "1", "--budget", "epsilon=1"], 3, "line 1, column 8"),
         (["ask", "{data}", QUESTION, "--epsilon", "1", "--budget", "money=1"], 2, "NAME=NUMBER"),
         (["ask", "{data}", QUESTION, "--epsilon", "1", "--budget", "epsilon=1 epsilon=2"], 2, "each name once"),
-        (["ask", "{data}", QUESTION, "--epsilon", "1", "--budget", "epsilon=1", "--json", "--csv"], 2, "one of them"),
+        (["ask", "{data}", QUESTION, "--epsilon", "1", "--budget", "epsilon=1", "--json", "--csv"], 2, "choose one of"),
         (["init", "."], 2, "regular file"),
         (["compare", "99999999999999999999999999x2"], 2, "domain must be whole numbers of at most"),
         (["compare", "9" * 5000], 2, "domain must be whole numbers of at most"),
@@ -189,15 +189,15 @@ def test_init_writes_a_schema_to_complete(data):
         (["plan", "{data}", "year", "--rho", "1e400"], 2, "rho must be between 1e-100 and 1e+100"),
         (["ask", "nothing.parquet", QUESTION, "--epsilon", "1", "--budget", "epsilon=1"], 2, "data must be a file"),
         (["bounds", "{data}", "age", "--error", "3", "--budget", "epsilon=1"], 2, "No such option: --error"),
-        (["bounds", "{data}", "age", "--budget", "epsilon=1"], 2, "one of epsilon or rho; got 'nothing'"),
-        (["plan", "{data}", "year", "--epsilon", "1", "--json", "--synthetic", "3", "--buy"], 2, "one of them"),
+        (["bounds", "{data}", "age", "--budget", "epsilon=1"], 2, "give exactly one of epsilon or rho; got none"),
+        (["plan", "{data}", "year", "--epsilon", "1", "--json", "--synthetic", "3", "--buy"], 2, "choose one of"),
         (["plan", "{data}", "year", "--epsilon", "1", "--synthetic", "3"], 2, "--buy"),
         (["plan", "{data}", "year", "--epsilon", "1", "--method", "queries"], 2, "--buy"),
         (["plan", "{data}", "year", "--epsilon", "1", "--budget", "epsilon=1"], 2, "--buy"),
         (["plan", "{data}", "year", "--epsilon", "1", "--schema", "none.toml"], 2, "none.toml"),
-        (["offer", "{data}", QUESTION, "--epsilon", "1"], 2, "there is none"),
+        (["offer", "{data}", QUESTION, "--epsilon", "1"], 2, "there is no ledger at"),
         (["ledger", "show", "{data}"], 2, ""),
-        (["ledger", "verify", "nothing.ledger"], 2, "there is none"),
+        (["ledger", "verify", "nothing.ledger"], 2, "nothing.ledger; give a budget to open one"),
         (["ledger", "open", "{data}.ledger", "epsilon=-1", "--dataset", "d"], 2, "positive"),
     ],
 )
@@ -344,11 +344,27 @@ def test_what_is_left_is_said_of_the_account_that_has_less(data):
     def last(text, price, who):
         return tacit("ask", data, text, "--epsilon", price, "--analyst", who).splitlines()[-1]
 
-    allowance = "of the allowance of bob, Budget(epsilon=0.5), is left."
+    allowance = "of the allowance of bob, epsilon=0.5, is left."
     assert last(QUESTION, "0.2", "bob") == f"Paid 0.2; 0.3 {allowance}"
     assert last(QUESTION, "0.2", "bob") == f"Free: it was asked before; 0.3 {allowance}"
     assert last(QUESTION, "0.6", "ann") == "Paid 0.6; 0.2 of Budget(epsilon=1) is left."
     assert last(QUESTION, "0.1", "bob") == "Paid 0.1; 0.1 of Budget(epsilon=1) is left."
+
+
+def test_a_bill_in_json_names_the_analyst_and_the_budget_apart(data):
+    ledger = data.with_suffix(".ledger")
+    tacit("ledger", "open", ledger, "epsilon=1 delta=1e-9", "--dataset", "visits", "--only-allowed")
+    tacit("ledger", "allow", ledger, "bob", "epsilon=0.5 delta=1e-10")
+    tacit("ledger", "allow", ledger, "cat", "epsilon=1 delta=1e-9")
+    tell = ("ask", data, QUESTION, "--epsilon", "0.2", "--json", "--analyst")
+    bills = [json.loads(tacit(*tell, who))["bill"] for who in ("bob", "cat", "ann")]
+    assert bills == [
+        {"paid": 0.2, "left": 0.3, "analyst": "bob", "budget": "Budget(epsilon=0.5, delta=1e-10)"},
+        {"paid": 0.0, "left": 0.8, "analyst": None, "budget": "Budget(epsilon=1, delta=1e-09)"},
+        {"paid": 0.0, "left": 0.0, "analyst": "ann", "budget": None},
+    ]
+    said = tacit("ask", data, QUESTION, "--epsilon", "0.4", "--analyst", "bob", code=3)
+    assert "the allowance of bob, epsilon=0.5 at delta=1e-10, has spent 0.2, and 0.3 is left" in " ".join(said.split())
 
 
 def test_what_was_paid_is_of_the_account_that_is_told(data):
@@ -361,7 +377,7 @@ def test_what_was_paid_is_of_the_account_that_is_told(data):
     assert offered["price"] != offered["allowance"]["price"]
     said = tacit("ask", data, QUESTION, "--epsilon", "0.1", "--analyst", "bob").splitlines()[-1]
     paid = offered["allowance"]["price"]
-    assert said == f"Paid {paid:.6g}; {0.5 - paid:.6g} of the allowance of bob, Budget(epsilon=0.5), is left."
+    assert said == f"Paid {paid:.6g}; {0.5 - paid:.6g} of the allowance of bob, epsilon=0.5, is left."
 
 
 def test_what_an_allowance_replaces_and_costs_is_said_once(data):
@@ -397,9 +413,9 @@ def test_an_offer_says_what_it_costs_of_an_allowance(data):
     tacit("ledger", "allow", ledger, "bob", "epsilon=0.5")
     words = (data, QUESTION, "--epsilon", "0.2", "--analyst", "bob")
     for command in ("offer", "explain"):
-        assert "0.2 of the allowance of bob, Budget(epsilon=0.5)" in " ".join(tacit(command, *words).split())
+        assert "0.2 of the allowance of bob, epsilon=0.5" in " ".join(tacit(command, *words).split())
     facts = json.loads(tacit("offer", *words, "--json"))
-    assert facts["allowance"] == {"of": "the allowance of bob, Budget(epsilon=0.5)", "price": 0.2}
+    assert facts["allowance"] == {"analyst": "bob", "budget": "Budget(epsilon=0.5)", "price": 0.2}
     assert "allowance" not in json.loads(tacit("offer", *words[:-2], "--json"))
     never = (data, QUESTION, "--rho", "0.001", "--analyst", "bob")
     assert "more than all of the allowance" in " ".join(tacit("offer", *never).split())

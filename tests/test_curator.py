@@ -481,11 +481,16 @@ def test_in_a_budget_with_delta_no_question_costs_more_than_was_asked(place):
 
 
 @pytest.mark.parametrize(
-    ("terms", "told"), [({}, "no epsilon"), ({"epsilon": 1, "foo": 3}, "foo"), ({"rho": 1}, "rho")]
+    ("terms", "told"), [({}, "^a stream needs epsilon=$"), ({"epsilon": 1, "foo": 3}, "foo"), ({"rho": 1}, "rho")]
 )
 def test_a_stream_without_its_terms_is_refused(place, terms, told):
     with curator(place) as c, pytest.raises(BadParameter, match=told):
         c.above_threshold(10, **terms)
+
+
+def test_the_threshold_of_a_stream_is_whole(place):
+    with curator(place) as c, pytest.raises(BadParameter, match=r"^threshold must be whole, as counts are; got 1.5$"):
+        c.above_threshold(1.5, epsilon=1)
 
 
 def test_what_is_asked_of_a_stream_at_once_is_drawn_once(place):
@@ -515,6 +520,25 @@ def test_a_share_is_of_the_size_that_the_schema_tells_now(place):
             assert told.error()["n"] <= size / 100
             assert c.remaining == 10 - sum(prices[:2])
     assert prices[0] == prices[2] < prices[1]
+
+
+def test_a_life_is_of_who_opened_it(place):
+    """Else who has no allowance could ask what another paid for."""
+    ledger = Ledger.open(place, tacit.Budget(epsilon=100), "visits", only_allowed=True)
+    ledger.allow("ann", tacit.Budget(epsilon=90))
+    with curator(ledger, tacit.Budget(epsilon=100), analyst="ann") as c:
+        stream = c.numeric_sparse(10, epsilon=20, count=3)
+        c.online(c.table.domain("year"), epsilon=20, n=500, queries=10, updates=4)
+        for open_it in (
+            lambda: c.numeric_sparse(10, epsilon=20, count=3, analyst="bob"),
+            lambda: c.online(c.table.domain("year"), epsilon=20, n=500, queries=10, updates=4, analyst="bob"),
+        ):
+            with pytest.raises(tacit.NoAllowance):
+                open_it()
+        ledger.allow("bob", tacit.Budget(epsilon=30))
+        other = c.numeric_sparse(10, epsilon=20, count=3, analyst="bob")
+        assert other.ask(COUNT) and other.left == 2 and stream.left == 3
+        assert (ledger.remaining("ann"), ledger.remaining("bob"), ledger.remaining()) == (40, 10, 40)
 
 
 def test_a_stream_is_paid_once_survives_a_restart_and_ends(place):
@@ -617,6 +641,10 @@ def test_nothing_is_left_to_who_may_buy_nothing(place):
         assert (c.remaining, c.left(COUNT), c.covers(offer), ledger.remaining()) == (0, 0, False, 1)
         with pytest.raises(BadParameter, match="allowance must be a Budget"):
             ledger.allow("ann", 3)
+        with pytest.raises(BadParameter, match=r"must be in epsilon, as the budget Budget\(epsilon=1\) is; got .*rho"):
+            ledger.allow("ann", tacit.Budget(rho=1))
+        with pytest.raises(BadParameter, match=r"must be no larger than the budget, Budget\(epsilon=1\); got .*=5"):
+            ledger.allow("ann", tacit.Budget(epsilon=5))
         ledger.allow("ann", tacit.Budget(epsilon="0.5"))
         assert (c.remaining, c.left(COUNT), c.covers(offer)) == (Fraction(1, 2), Fraction(1, 2), True)
 
@@ -639,7 +667,7 @@ def test_allowances_hold_below_the_cap(place):
     with curator(place) as c:
         c.ledger.allow("ann", tacit.Budget(epsilon="0.2"))
         c.ask(COUNT, epsilon="0.2", analyst="ann")
-        with pytest.raises(BudgetExceeded):
+        with pytest.raises(BudgetExceeded, match=r"^the allowance of ann, epsilon=0.2, has spent 0.2, and 0 is left"):
             c.ask("SELECT COUNT(*) AS n FROM visits WHERE age = 1", epsilon="0.1", analyst="ann")
         assert c.ask(COUNT, epsilon="0.2", analyst="ann").noisy  # what is released is free for all
         c.ask("SELECT COUNT(*) AS n FROM visits WHERE age = 1", epsilon="0.8", analyst="bob")
@@ -742,3 +770,80 @@ def test_memory_that_runs_out_says_nothing_at_any_door(place):
             with pytest.raises(EngineError) as told:
                 door()
             assert told.value.__cause__ is told.value.__context__ is None
+
+
+def exactly(c, text):
+    """The integers before noise."""
+    plan = c._compiled(c.read(text, {})[0]).plan
+    return [list(map(int, cells)) for cells in c.engine.answer(plan).cells]
+
+
+@pytest.mark.parametrize("grid", ["", 'grid = "0.0078125"'])
+@pytest.mark.parametrize(
+    ("condition", "count"),
+    [
+        ("price = 9.99", 30),
+        ("price <= 9.99", 30),
+        ("price >= 9.99", 80),
+        ("price < 9.99", 0),
+        ("price > 9.99", 50),
+        ("price <> 9.99", 50),
+        ("price IN (1.5, 9.99)", 30),
+        ("price BETWEEN 9.99 AND 9.99", 30),
+        ("CASE price WHEN 9.99 THEN TRUE END", 30),
+        ("-price >= -9.99 AND age >= 0.5", 0),
+        ("age < 0.5", 80),
+    ],
+)
+def test_a_real_meets_a_constant_as_both_are_written(place, grid, condition, count):
+    """9.99 is on no grid: values are rounded to it as they are read, and so is what they are compared with."""
+    schema = f'[table]\nname = "t"\nunit = "row"\n[columns.price]\ntype = "real"\nlower = 0\nupper = 100\n{grid}\n'
+    schema += '[columns.age]\ntype = "integer"\nlower = 0\nupper = 9\n'
+    rows = [{"price": 9.99 if i < 30 else 20.01, "age": 0} for i in range(80)]
+    with Curator(tacit.Table(rows, schema), ledger=place, budget=tacit.Budget(epsilon=1)) as c:
+        assert exactly(c, f"SELECT COUNT(*) FROM t WHERE {condition}") == [[count]]
+        inner = f"SELECT COUNT(*) FROM (SELECT price, age FROM t) AS q WHERE {condition}"
+        assert exactly(c, inner) == [[count]]
+        assert exactly(c, "SELECT COUNT(*) FROM (SELECT ROUND(price) AS p FROM t) AS q WHERE p <= 9.5") == [[0]]
+
+
+def test_keys_of_a_public_table_are_found_on_the_grid_of_a_real(place):
+    schema = '[table]\nname = "t"\nunit = "row"\n[columns.price]\ntype = "real"\nlower = 0\nupper = 100\n'
+    rows, tiers = [{"price": 9.99}] * 7, [{"price": 9.99, "tier": "low"}, {"price": 20.01, "tier": "high"}]
+    alike = [{"price": 9.99, "tier": "low"}, {"price": 9.9900000001, "tier": "high"}]
+    public = [tacit.PublicTable(tiers, "tiers"), tacit.PublicTable(alike, "alike")]
+    table = tacit.Table(rows, schema)
+    with Curator(table, ledger=place, budget=tacit.Budget(epsilon=1), public=public) as c:
+        assert exactly(c, "SELECT tier, COUNT(*) FROM t JOIN tiers USING (price) GROUP BY tier") == [[7, 0]]
+        with pytest.raises(BadQuestion, match="two keys of the public table are one value"):
+            c.offer("SELECT tier, COUNT(*) FROM t JOIN alike USING (price) GROUP BY tier", epsilon=1)
+
+
+def test_the_key_of_a_left_join_is_told_apart_from_that_of_the_table(place):
+    rows = [{"city": ["a", "b", "z"][i % 3]} for i in range(30)]
+    schema = '[table]\nname = "t"\nunit = "row"\n[columns.city]\ntype = "category"\nvalues = ["a", "b", "z"]\n'
+    public = [tacit.PublicTable([{"city": "a", "big": True}, {"city": "b", "big": False}], "cities")]
+    with Curator(tacit.Table(rows, schema), ledger=place, budget=tacit.Budget(epsilon=1), public=public) as c:
+        columns = "SELECT COUNT(c.city) AS a, COUNT(city) AS b, COUNT(t.city) AS own"
+        joined = "FROM t LEFT JOIN cities c USING (city)"
+        assert exactly(c, f"{columns} {joined}") == [[20], [30]]  # the last two are one measure
+        assert exactly(c, f"SELECT COUNT(*) {joined} WHERE c.city IS NULL") == [[10]]
+        assert exactly(c, f"{columns} FROM t JOIN cities c USING (city)") == [[20]]
+
+
+@pytest.mark.parametrize("key", ["whole", "sparse", "text"])
+def test_long_public_tables_are_looked_up_beside_the_statement(place, key):
+    """Written into the statement, DuckDB took 10 kB for each of their entries, and seconds."""
+    many = [{"whole": i, "sparse": 1000 * i, "text": f"z{i}", "state": f"s{i % 3}", "pop": i} for i in range(20_000)]
+    kind = 'type = "text"' if key == "text" else 'type = "integer"\nlower = 0\nupper = 100000000'
+    schema = f'[table]\nname = "t"\nunit = "who"\nrows = 2\n[columns.{key}]\n{kind}\n'
+    rows = [{"who": i, key: many[7 * i][key] if i % 5 else None} for i in range(100)]
+    public = [tacit.PublicTable(many, "zips")]
+    asked = f"SELECT state, COUNT(*), SUM(CLAMP(pop, 0, 30000)) FROM t JOIN zips USING ({key}) GROUP BY state"
+    with Curator(tacit.Table(rows, schema), ledger=place, budget=tacit.Budget(epsilon=1), public=public) as c:
+        kept = [i for i in range(100) if i % 5]
+        counts = [sum(7 * i % 3 == s for i in kept) for s in range(3)]
+        sums = [sum(7 * i for i in kept if 7 * i % 3 == s) for s in range(3)]
+        assert exactly(c, asked) == [counts, sums]
+        plan = c._compiled(c.read(asked, {})[0]).plan
+        assert all(len(text) < 10_000 for _, text, _ in c.engine._translated(plan))

@@ -64,7 +64,7 @@ from .tables.table import PublicTable, Table
 from .tables.terms import case, greatest, least
 
 if TYPE_CHECKING:
-    from . import audit, composition, holdout, release, theory, workloads
+    from . import audit, composition, holdout, plots, release, theory, workloads
     from .curator import Curator
     from .ledger import Ledger
     from .release import Release
@@ -74,7 +74,7 @@ _LATER = {
     "Curator": ".curator",
     "Ledger": ".ledger",
     "Release": ".release",
-    **{part: f".{part}" for part in ("audit", "composition", "holdout", "release", "theory", "workloads")},
+    **{part: f".{part}" for part in ("audit", "composition", "holdout", "plots", "release", "theory", "workloads")},
 }
 
 
@@ -158,6 +158,7 @@ __all__ = [
     "mix",
     "mode",
     "norms",
+    "plots",
     "posted_price",
     "project_to_simplex",
     "quantile",

@@ -50,8 +50,10 @@ FORMATS: dict[str, dict[str, Any]] = {".png": {"scale_factor": 2}, ".svg": {}, "
 def target(path: str | Path) -> Path:
     """A place where a chart can be written, checked before anything is drawn."""
     place = Path(path)
-    if place.suffix not in FORMATS or not place.parent.is_dir():
-        raise BadParameter("path", str(path), "in a folder that is there, and end in .png, .svg or .html")
+    if place.suffix not in FORMATS:
+        raise BadParameter("path", str(path), "a name that ends in .png, .svg or .html")
+    if not place.parent.is_dir():
+        raise BadParameter("path", str(path), "in a folder that is there")
     altair()
     return place
 

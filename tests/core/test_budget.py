@@ -117,7 +117,7 @@ def test_failures_are_paid_from_delta():
     assert count(Budget(epsilon=100, delta="1e-6", slack=0), atom) == 10
     assert count(Budget(rho=1, delta="1e-6"), atom) == 10
     assert count(Budget(rho=1, delta="1e-6"), Loss({ApproximateConcentrated(Fraction(1, 2), Fraction("1e-7")): 1})) == 2
-    refused = "has 0 left for failures, and this costs 1e-07; ask with a smaller delta=, or use another mechanism"
+    refused = "has 0 of delta left, and this costs 1e-07; ask with a smaller delta=, or use another mechanism"
     with pytest.raises(BudgetExceeded, match=refused):
         Budget(epsilon=1, delta="1e-6").charge(5 * atom, atom)
 
@@ -188,6 +188,13 @@ def test_budgets_are_values():
     assert Budget(epsilon=1, delta="1e-9", renyi_order="35.89") == Budget(epsilon=1, delta="1e-9")
     assert Budget(epsilon=1, delta=0) == Budget(epsilon=1) and len({Budget(epsilon=1), Budget(epsilon="1.0")}) == 1
     assert repr(Budget(epsilon=Fraction(1, 3))) == "Budget(epsilon=1/3)"
+
+
+def test_the_order_of_a_tail_is_not_told():
+    budget = Budget(epsilon="0.2", delta="1e-10", renyi_order="35.89")
+    assert eval(repr(budget)) == budget and str(budget) == "Budget(epsilon=0.2, delta=1e-10)"
+    assert budget.allowance_of("ana") == "the allowance of ana, epsilon=0.2 at delta=1e-10"
+    assert str(Budget(epsilon=1, renyi_order=8)) == "Budget(epsilon=1, renyi_order=8)"
 
 
 def test_a_tail_without_room_admits_nothing_and_the_sum_still_does():

@@ -49,6 +49,7 @@ def test_a_bound_is_told_rounded_away_from_what_it_bounds():
     assert (exact.from_above(math.inf), exact.from_below(0.0), exact.from_below(-0.00012345678)) == (
         "inf", "0", "-0.000123457",
     )  # fmt: skip
+    assert [exact.at_most(x, "row") for x in (1, 0.5, 2)] == ["1 row", "0.5 rows", "2 rows"]
 
 
 @pytest.mark.parametrize("x", [0.3, 0.7, 40.2, 1.0, 1e-300, 1e22])

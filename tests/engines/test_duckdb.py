@@ -160,7 +160,7 @@ def test_the_database_is_locked(statement):
 
 def test_an_error_of_the_engine_says_nothing(monkeypatch):
     with engine(DuckDB, [Table(ROWS, SCHEMA)], KEY) as tested:
-        monkeypatch.setattr(tested, "_translated", lambda _: [(None, "SELECT CAST(note AS INT) FROM t0")])
+        monkeypatch.setattr(tested, "_translated", lambda _: [(None, "SELECT CAST(note AS INT) FROM t0", {})])
         with pytest.raises(EngineError) as error:
             tested.answer(plan(Table(ROWS, SCHEMA).schema))
     assert error.value.__context__ is None and error.value.__cause__ is None

@@ -71,6 +71,27 @@ def test_a_number_gives_a_number_and_an_array_an_array():
         assert m.release(np.array([[3, 4]])).shape == (1, 2)
 
 
+@pytest.mark.parametrize(
+    ("value", "found"),
+    [
+        (0.5, "floats"),
+        ([0.5], "floats"),
+        ("ten", "text"),
+        ([True], "booleans"),
+        ({1: 2}, "a dict"),
+        ([{}], "other obj"),
+    ],
+)
+def test_what_is_no_integer_is_told_by_what_it_is(value, found):
+    with pytest.raises(BadData, match=f"must be integers; for reals give the mechanism a grid; got {found}"):
+        Laplace(epsilon=1).release(value)
+
+
+def test_scores_that_are_no_list_are_told_by_their_type():
+    with pytest.raises(BadData, match=r"at least 1 in all; got a dict$"):
+        Exponential(epsilon=1).release({"a": 1})
+
+
 def test_scores_beyond_the_range_are_refused():
     with pytest.raises(BadData, match="2\\^60"):
         Exponential(epsilon=1).release([1 << 61, 0])

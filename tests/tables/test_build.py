@@ -417,7 +417,7 @@ WIDE = Column(number(-(1 << 61), 1 << 61), "wide")
         (lambda: build.lookup(C["whole"], dict.fromkeys(range(100_001), 1)), "at most 100000"),
         (lambda: build.fold("sum", ROWS), "of something"),
         (lambda: build.fold("sum", ROWS, C["label"]), "sum is of numbers"),
-        (lambda: build.fold("sum", ROWS, C["free"]), "needs bounds"),
+        (lambda: build.fold("sum", ROWS, C["free"]), "'free' has no bounds: put lower"),
         (lambda: build.fold("sum", ROWS, WIDE), "64 bits"),
         (lambda: build.fold("max", ROWS, C["word"]), "no public order"),
     ],

@@ -384,9 +384,9 @@ def test_a_histogram_has_bins_of_equal_width():
 REFUSED = [
     (lambda: people.sum("region"), "of numbers; this is a category"),
     (lambda: people.mean("note"), "of numbers; this is a text"),
-    (lambda: people.mean("free"), "needs bounds"),
+    (lambda: people.mean("free"), "'free' has no bounds: put lower"),
     (lambda: people.quantile("region", 0.5), "of numbers or dates"),
-    (lambda: people.quantile("free", 0.5), "needs bounds"),
+    (lambda: people.quantile("free", 0.5), "'free' has no bounds: put lower"),
     (lambda: people.quantile("age", 2), "from 0 to 1"),
     (lambda: people.quantile("age", float("nan")), "finite number"),
     (lambda: people.top("region", 3), "1 to 2 most common"),

@@ -383,6 +383,12 @@ def test_a_column_of_which_no_cell_could_mean_anything_is_refused(tmp_path, said
                     table.check()
 
 
+def test_a_unit_that_is_no_column_is_told_as_the_unit():
+    said = r"^the schema's unit 'nope' is not a column of the data; there are id, age$"
+    with pytest.raises(BadSchema, match=said):
+        Table(pa.table({"id": ["a"], "age": [3]}), {"table": {"name": "t", "unit": "nope", "rows": 1}}).check()
+
+
 def test_what_frames_declare_is_looked_at_and_what_their_objects_are_is_not():
     facts = {"table": {"name": "t", "unit": "x", "rows": 1}, "columns": {}}
     moment = datetime.datetime(2020, 1, 1)
@@ -438,8 +444,9 @@ def test_of_a_csv_file_only_the_first_line_is_read(tmp_path):
 @pytest.mark.parametrize(
     ("first", "says"),
     [
-        ("", "must be a table that has some, named in its first line; got 'no columns'"),
-        ("\n1\n", "got 'no columns'"),
+        ("", "^people.csv has no header line$"),
+        ("\n1\n", "^people.csv has no header line$"),
+        ("id,Day,day\n", "different in more than capitals; column 3 has the name of column 2$"),
         ("person_id;day;amount\n", "with commas between them; got 'semicolons and no commas'"),
         ("person_id\tday\n", "got 'tabs and no commas'"),
     ],

@@ -22,11 +22,21 @@ class Bill:
 
     paid: float
     left: float
-    of: str  # the account of which there is less
+    analyst: str | None  # whose allowance is told of, where that has less than the budget
+    budget: Budget | None  # none where who asks may spend nothing
 
     def __str__(self) -> str:
         told = f"Paid {self.paid:.6g}" if self.paid else "Free: it was asked before"
-        return f"{told}; {self.left:.6g} of {self.of} is left."
+        of = str(self.budget)
+        if self.analyst is not None:
+            nothing = f"what {self.analyst} may spend, who has no allowance"
+            of = f"{nothing if self.budget is None else self.budget.allowance_of(self.analyst)},"
+        return f"{told}; {self.left:.6g} of {of} is left."
+
+    def facts(self) -> dict[str, float | str | None]:
+        """For JSON."""
+        budget = None if self.budget is None else str(self.budget)
+        return {"paid": self.paid, "left": self.left, "analyst": self.analyst, "budget": budget}
 
 
 def accounts(curator: Curator, relation: Relation) -> list[Account]:
@@ -38,10 +48,6 @@ def cost(account: Account, loss: Loss) -> Amount:
     """What a loss takes of an account."""
     budget, spent = account
     return max(budget.price(loss, before) for before in spent)
-
-
-def allowance(analyst: str, budget: Budget) -> str:
-    return f"the allowance of {analyst}, {budget}"
 
 
 class Till:
@@ -63,8 +69,8 @@ class Till:
 def bill(curator: Curator, before: list[Account], loss: Loss | None) -> Bill:
     """What is to be said after a purchase, or with no loss after none, by the accounts as they were before it."""
     if not curator.ledger.sells_to(curator.analyst):
-        return Bill(0.0, 0.0, f"what {curator.analyst} may spend, who has no allowance,")
+        return Bill(0.0, 0.0, curator.analyst, None)
     now = [min(map(budget.remaining, spent)) for budget, spent in curator.ledger.accounts(curator.analyst)]
-    names = [str(curator.budget), *(f"{allowance(curator.analyst, budget)}," for budget, _ in before[1:])]
-    left, account, of = min(zip(now, before, names, strict=False), key=lambda found: found[0])  # one may be new
-    return Bill(0.0 if loss is None else float(cost(account, loss)), float(left), of)
+    whose = (None, curator.analyst)
+    left, account, who = min(zip(now, before, whose, strict=False), key=lambda found: found[0])  # one may be new
+    return Bill(0.0 if loss is None else float(cost(account, loss)), float(left), who, account[0])

@@ -74,7 +74,8 @@ class Source:
     def book(self) -> str:
         place = self.ledger or str(self._beside(".ledger", "ledger"))
         if not self.budget and self.new:
-            raise LedgerUnavailable(place, 'there is none; say what may be spent, as --budget "epsilon=1 delta=1e-9"')
+            said = f'there is no ledger at {place}; say what may be spent, as --budget "epsilon=1 delta=1e-9"'
+            raise LedgerUnavailable(place, "there is none", says=said)
         return place
 
     def curator(self) -> Curator:

@@ -94,7 +94,7 @@ def reconstruct(
     repeats: Annotated[int, typer.Option(help="Averaged over so many runs.")] = 3,
     plot: Plot = None,
 ) -> None:
-    """Recover a secret column from random sums of it, against four defences."""
+    """Recover a secret column from random sums of it, told exactly and under five defences."""
     from ..audit import attacks, pictures
 
     with in_words():
@@ -108,7 +108,8 @@ def reconstruct(
 def _table(rows: list[dict[str, Any]]) -> Table:
     table = Table(*rows[0])
     for row in rows:
-        table.add_row(*(f"{v:.4g}" if isinstance(v, float) else escape(str(v)) for v in row.values()))
+        cells = ("-" if v is None else f"{v:.4g}" if isinstance(v, float) else escape(str(v)) for v in row.values())
+        table.add_row(*cells)
     return table
 
 

@@ -38,7 +38,7 @@ def open_(
     budget: Money,
     *,
     dataset: Annotated[str, typer.Option(help="The name of the table in its schema.")],
-    only_allowed: Annotated[bool, typer.Option("--only-allowed", help="Refuse who has no allowance.")] = False,
+    only_allowed: Annotated[bool, typer.Option("--only-allowed", help="Refuse analysts without an allowance.")] = False,
 ) -> None:
     """Open a ledger with a budget, which never changes."""
     from ..ledger import Ledger

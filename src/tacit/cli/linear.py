@@ -99,7 +99,7 @@ def plan(
     from ..tables.price import BETA
 
     if as_json and synthetic:
-        raise BadParameter("output", "--json and --synthetic", "one of them")
+        raise BadParameter("output", "both", "one of them", says="choose one of --json and --synthetic")
     if synthetic and not buy:
         raise BadParameter("synthetic", synthetic, "given with --buy, as rows are drawn from what was bought")
     if method != "auto" and not buy:

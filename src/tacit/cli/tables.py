@@ -6,7 +6,7 @@ import json
 import math
 import sys
 from contextlib import nullcontext
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
@@ -15,9 +15,10 @@ import typer
 from rich.markup import escape
 from rich.table import Table as Grid
 
+from ..core.budget import Budget
 from ..core.currency import Amount
 from ..core.errors import BadParameter
-from ._bill import Till, accounts, allowance, bill, cost
+from ._bill import Till, accounts, bill, cost
 from ._say import aside, console, in_words, say_json
 from ._source import Source, budget_of, told
 
@@ -69,7 +70,7 @@ class Asking(Source):
         with self.curator() as curator:
             made = curator.offer(self.question, **self.terms)
             _, *allowed = accounts(curator, made.query.relation)
-            also = [(allowance(self.analyst, account[0]), cost(account, made.loss)) for account in allowed]
+            also = [(self.analyst, account[0], cost(account, made.loss)) for account in allowed]
             return Offered(made, curator.covers(made), *also)
 
 
@@ -78,7 +79,7 @@ class Offered(NamedTuple):
 
     made: Offer
     covered: bool
-    also: tuple[str, Amount] | None = None
+    also: tuple[str, Budget, Amount] | None = None
 
     def __str__(self) -> str:
         told = f"costs {float(self.made.price):g} of {self.made.budget}"
@@ -89,8 +90,9 @@ class Offered(NamedTuple):
         """What it costs of an allowance."""
         if self.also is None:
             return "nothing of an allowance"
-        name, price = self.also
-        return f"{'more than all' if price == math.inf else f'{float(price):g}'} of {name}"
+        analyst, budget, price = self.also
+        much = "more than all" if price == math.inf else f"{float(price):g}"
+        return f"{much} of {budget.allowance_of(analyst)}"
 
 
 def demo(
@@ -162,7 +164,7 @@ def ask(
 ) -> None:
     """Buy an answer.  The same question again is free."""
     if as_json and as_csv:
-        raise BadParameter("output", "--json and --csv", "one of them")
+        raise BadParameter("output", "both", "one of them", says="choose one of --json and --csv")
     place = None
     if plot is not None:
         from .. import plots
@@ -179,7 +181,7 @@ def ask(
         new = (release.provenance.entry or 0) > head.seq
         paid = bill(curator, before, release.loss if new else None)
     if as_json:
-        say_json({**json.loads(release.to_json()), "bill": asdict(paid)})
+        say_json({**json.loads(release.to_json()), "bill": paid.facts()})
     elif as_csv:
         sys.stdout.write(release.to_csv())
         aside.print(escape(str(paid)), soft_wrap=True)
@@ -213,8 +215,9 @@ def _facts(offered: Offered) -> dict[str, Any]:
     errors = [{"column": e.name, "error": str(e), "within": e.error, "theorem": e.theorem} for e in made.errors]
     price = {"price": float(made.price), "budget": str(made.budget), "confidence": float(1 - made.beta)}
     if offered.also is not None:
-        name, also = offered.also
-        price["allowance"] = {"of": name, "price": None if also == math.inf else float(also)}
+        analyst, budget, also = offered.also
+        told = {"analyst": analyst, "budget": str(budget), "price": None if also == math.inf else float(also)}
+        price["allowance"] = told
     steps = [str(step.mechanism) for step in made.steps]
     return {**price, "errors": errors, "mechanisms": steps, "covered": offered.covered}
 

@@ -7,7 +7,6 @@ question of exact rationals, so a tenth ten times spends exactly one, and after 
 from __future__ import annotations
 
 import math
-import re
 from dataclasses import dataclass, fields
 from fractions import Fraction
 from functools import cached_property
@@ -82,23 +81,30 @@ class Budget:
         for name in given:
             object.__setattr__(self, name, read.get(name))
 
-    def __repr__(self) -> str:
+    @property
+    def _terms(self) -> dict[str, str]:
+        """What must be said to make it again."""
         known = {f.name: getattr(self, f.name) for f in fields(self)}
         if not self.epsilon or self.slack == self.delta / 2:
             del known["slack"]
         if self.epsilon and self.slack and self.renyi_order == RenyiAt.best(self.epsilon, self.slack).order:
             del known["renyi_order"]
-        told = (f"{name}={_shown(x)}" for name, x in known.items() if x or name == "slack")
-        return f"Budget({', '.join(told)})"
+        return {name: f"{name}={_shown(x)}" for name, x in known.items() if x or name == "slack"}
+
+    @property
+    def _plain_terms(self) -> list[str]:
+        """Without the order of a tail: an allowance has that of the budget, and nobody gave it."""
+        return [text for name, text in self._terms.items() if name != "renyi_order" or not self.delta]
+
+    def __repr__(self) -> str:
+        return f"Budget({', '.join(self._terms.values())})"
 
     def __str__(self) -> str:
-        """Without the order of a tail: an allowance has that of the budget, and nobody gave it."""
-        return re.sub(r", renyi_order=[^,)]+", "", repr(self)) if self.delta else repr(self)
+        return f"Budget({', '.join(self._plain_terms)})"
 
     def allowance_of(self, analyst: str) -> str:
         """What it is called where it is an analyst's: the allowance of ana, epsilon=0.2 at delta=1e-10."""
-        terms = str(self).removeprefix("Budget(").removesuffix(")")
-        return f"the allowance of {analyst}, {terms.replace(', ', ' at ', 1)}"
+        return f"the allowance of {analyst}, {' at '.join(self._plain_terms)}"
 
     @property
     def limit(self) -> Fraction:

@@ -53,7 +53,7 @@ def _again(kind: type[TacitError], args: tuple[object, ...], fields: dict[str, o
 class Malformed(TacitError, ValueError):
     """What was asked cannot be read."""
 
-    def __init__(self, name: str, given: object, allowed: str, says: str = "") -> None:
+    def __init__(self, name: str, given: object, allowed: str, *, says: str = "") -> None:
         super().__init__(says or f"{name} must be {allowed}; got {given}")
         self.name, self.given, self.allowed = name, given, allowed
 
@@ -64,14 +64,14 @@ class BadParameter(Malformed):
     `says` is the whole message where "must be" and "got" would be clumsy.
     """
 
-    def __init__(self, name: str, given: object, allowed: str, says: str = "") -> None:
+    def __init__(self, name: str, given: object, allowed: str, *, says: str = "") -> None:
         text = type(given).__name__
         if _written(given) or _several(given):
             try:
                 text = str(given) if isinstance(given, Fraction) else repr(given)
             except ValueError:  # an integer too long to print
                 text = f"a very large {text}"
-        super().__init__(name, text if len(text) <= 80 else f"{text[:77]}...", allowed, says)
+        super().__init__(name, text if len(text) <= 80 else f"{text[:77]}...", allowed, says=says)
 
 
 def _written(given: object) -> bool:
@@ -148,7 +148,7 @@ class BadQuestion(Refused, ValueError):
 class BudgetExceeded(Refused):
     """The budget, or the allowance of an analyst, does not admit the cost after what is spent."""
 
-    def __init__(self, budget: Budget, spent: Spent, cost: Loss, analyst: str = "") -> None:
+    def __init__(self, budget: Budget, spent: Spent, cost: Loss, *, analyst: str = "") -> None:
         super().__init__(budget.refusal(spent, cost, analyst))
         self.budget, self.spent, self.cost = budget, spent, cost
 
@@ -168,7 +168,7 @@ class LedgerError(TacitError):
 class LedgerUnavailable(LedgerError):
     """The file or the database of the ledger cannot be opened, read or written."""
 
-    def __init__(self, place: object, reason: str, says: str = "") -> None:
+    def __init__(self, place: object, reason: str, *, says: str = "") -> None:
         super().__init__(says or f"the ledger {place} cannot be used: {reason}; nothing was released")
         self.place, self.reason = place, reason
 

@@ -129,5 +129,7 @@ def buy(
 
 def _noise(epsilon: Number | None, rho: Number | None, moves: Distance[Any]) -> Laplace | Gaussian:
     if (epsilon is None) == (rho is None):
-        raise BadParameter("price", "nothing" if epsilon is None else "epsilon and rho", "one of epsilon or rho")
+        given = "none" if epsilon is None else "both"
+        says = f"give exactly one of epsilon or rho; got {given}"
+        raise BadParameter("price", given, "one of epsilon or rho", says=says)
     return Gaussian(rho=rho, sensitivity=moves) if epsilon is None else Laplace(epsilon=epsilon, sensitivity=moves)

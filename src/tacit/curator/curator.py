@@ -72,6 +72,7 @@ class Curator(Holding):
 
     @property
     def budget(self) -> Budget:
+        """That of the ledger."""
         return self.ledger.budget
 
     def who(self, analyst: str | None) -> str:
@@ -117,13 +118,27 @@ class Curator(Holding):
         return lru_cache(_TEXTS)(lambda query: compiled(query, self._schemas))
 
     def offer(self, question: Asked, *, analyst: str | None = None, **terms: Unpack[Terms]) -> Offer:
-        """What a question costs and how accurate its answer will be; reads no data and charges nothing."""
+        """What a question costs and how accurate its answer will be; reads no data and charges nothing.
+
+        Give one of these:
+            epsilon     the price; of a budget with a delta a share, and the offer says what the answer alone tells
+            rho         the price in zCDP
+            error       the largest error of each count and sum, for which the least price is found
+            relative    the same as a share of the table's public size
+        and, if need be:
+            beta        the probability with which an error may be larger, 0.05 by default
+            delta       what private keys may fail with, by default a share of the budget's
+            analyst     who asks, by default the curator's analyst
+        """
         return self._offer(*self.read(question, terms), analyst)
 
     def ask(
         self, question: Asked, *, fresh: bool = False, analyst: str | None = None, **terms: Unpack[Terms]
     ) -> Release:
-        """Buy an answer, once: asked again, the question is free; `fresh` buys another draw."""
+        """Buy an answer, once: asked again, the question is free; `fresh` buys another draw.
+
+        Give one of epsilon, rho, error and relative, and perhaps beta, delta and analyst, as for `offer`.
+        """
         query, said = self.read(question, terms)
         made, beta, who = self._compiled(query), probability("beta", said["beta"]), self.who(analyst)
         key = self.key(identity(made, said, self.budget, self._schemas))
@@ -150,15 +165,19 @@ class Curator(Holding):
         return f"Curator({', '.join(self.tables)}; ledger={self.ledger.tables.place!r}, budget={self.budget})"
 
     def above_threshold(self, threshold: int, **terms: Unpack[StreamTerms]) -> Stream:
-        """Open a stream that says of each count whether it reaches the threshold: say epsilon, count, queries."""
+        """Open a stream that says of each count whether it reaches the threshold.
+
+        Give epsilon, the price of the whole life; and perhaps count, how many answers above there may be (1), queries,
+        how many its stated errors are for (1000), a name, by which several are told apart, and analyst.
+        """
         return Stream(self, Sparse, threshold=threshold, **terms)
 
     def numeric_sparse(self, threshold: int, **terms: Unpack[StreamTerms]) -> Stream:
-        """Open a stream that says about how much each count is that reaches the threshold."""
+        """Open a stream that says about how much each count is that reaches the threshold; as `above_threshold`."""
         return Stream(self, NumericSparse, threshold=threshold, **terms)
 
     def plan(self, workload: Workload, *, n: int | None = None, beta: Number = BETA, **price: Unpack[Paid]) -> Plan:
-        """Every way to answer linear queries, with predicted error and time: say epsilon, rho, or epsilon and delta.
+        """Every way to answer linear queries, with predicted error and time: give epsilon, rho, or epsilon and delta.
 
         `n` is the exact number of records, a promise; the schema's size, which is rough, only ranks methods.
         """
@@ -177,7 +196,10 @@ class Curator(Holding):
         analyst: str | None = None,
         **price: Unpack[Paid],
     ) -> Released:
-        """Buy the answers of all linear queries at once, by the best method unless told; asked again they are free."""
+        """Buy the answers of all linear queries at once; asked again they are free.
+
+        Give epsilon, rho, or epsilon and delta.  The `method` is the best by default, and `n` as for `plan`.
+        """
         from . import linear
 
         return linear.answer(self, workload, method, n, beta=beta, fresh=fresh, analyst=analyst, **price)
@@ -201,7 +223,8 @@ class Curator(Holding):
     ) -> Online:
         """Open private multiplicative weights: one price for any number of linear queries, asked one after the other.
 
-        With so many `updates` of the model, or as many as promise the smallest error for all `queries`.
+        Give epsilon, rho, or epsilon and delta.  The model has so many `updates`, or as many as promise the smallest
+        error for all `queries`.
         """
         from . import linear
 
@@ -209,7 +232,7 @@ class Curator(Holding):
         return linear.online(self, domain, n, terms, **price)
 
     def bounds(self, column: str, **terms: Unpack[BoundsTerms]) -> Bounds:
-        """Buy bounds of a column of the first table, for its schema: say epsilon or rho, and perhaps beta."""
+        """Buy bounds of a column of the first table, for its schema: give epsilon or rho, and perhaps beta."""
         return buy(self, column, **terms)
 
     def _complete(self, charge: Charge, query: Query, made: Compiled, text: str, priced: Offer | None) -> Release:

@@ -1,7 +1,8 @@
 """Linear queries one after the other: private multiplicative weights, whose life the ledger keeps.
 
 The price is paid when it opens, for any number of questions.  When no update is left the public model answers alone,
-and says so.  Opened again with the same terms it goes on where it was; a question asked before is answered as then.
+and says so.  Opened again by its analyst with the same terms it goes on where it was; a question asked before is
+answered as then.
 """
 
 from __future__ import annotations
@@ -55,7 +56,8 @@ class Online:
 
         self.mechanism = life(price.amount)
         terms = archive.dumps((instance("name", name, str), domain, price, n, queries, updates)).decode()
-        key = codec.digest(("online", terms, curator.table.schema.digest))
+        who = curator.who(analyst)  # whose it is: another pays for a life of their own, within their own allowance
+        key = codec.digest(("online", who, terms, curator.table.schema.digest))
         if (within := self.mechanism.error()) >= n and curator.ledger.find(key) is None:
             low = float(price.amount)
             need = least_positive(lambda a: life(Fraction(a)).error() < n, floor=low, ceiling=_MOST, precision=2.0**-6)
@@ -71,7 +73,7 @@ class Online:
             key=key,
             loss=self.mechanism.loss(),
             state=archive.dumps(self.mechanism.begin(SYSTEM)),
-            analyst=curator.who(analyst),
+            analyst=who,
             plan=f"{name}: multiplicative weights on {' x '.join(domain.names)}",
         )
 

@@ -1,8 +1,8 @@
 """Streams of counts through the ledger: any number of questions, of which only those above a threshold are paid.
 
 A stream is one life of a sparse vector mechanism, paid for when it opens.  Its state, which holds the noisy threshold,
-is kept by the ledger: a stream that is opened again with the same terms goes on where it was, in any process.  A
-question that was asked before in the stream is answered as it was then.
+is kept by the ledger: a stream that its analyst opens again with the same terms goes on where it was, in any process.
+A question that was asked before in the stream is answered as it was then.
 
 Under add or remove a unit moves all counts the same way, so the noise is that of monotone queries.
 """
@@ -59,9 +59,12 @@ class Stream:
         analyst: str | None = None,
         **unknown: object,
     ) -> None:
-        if epsilon is None or unknown:
-            told = " ".join(unknown) or "no epsilon"
-            raise BadParameter("terms", told, "epsilon, and perhaps count, queries, name and analyst")
+        if unknown:
+            raise BadParameter("terms", " ".join(unknown), "epsilon, and perhaps count, queries, name and analyst")
+        if epsilon is None:
+            raise BadParameter("epsilon", None, "given", says="a stream needs epsilon=")
+        if rational("threshold", threshold).denominator != 1:
+            raise BadParameter("threshold", threshold, "whole, as counts are")
         instance("name", name, str)
         rows = curator.table.schema.rows
         self.mechanism: Comparisons[Any, Any] = kind(
@@ -74,12 +77,12 @@ class Stream:
         )
         self._curator = curator
         law, paid, schema = self.mechanism, rational("epsilon", epsilon), curator.table.schema.digest
-        terms = int(law.threshold), paid, law.count
+        terms, who = (int(law.threshold), paid, law.count), curator.who(analyst)
         self._session = curator.ledger.start(
-            key=codec.digest(("stream", text("name", name), kind.__name__, terms, schema)),
+            key=codec.digest(("stream", who, text("name", name), kind.__name__, terms, schema)),
             loss=self.mechanism.loss(),
             state=_written(self.mechanism.begin(SYSTEM)),
-            analyst=curator.who(analyst),
+            analyst=who,
             plan=f"{name}: {self.mechanism}",
         )
 

@@ -13,7 +13,7 @@ import threading
 from collections.abc import Mapping
 from contextlib import closing
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import duckdb
 from sqlglot import exp
@@ -25,7 +25,7 @@ from .base import Answer, Engine
 from .bounded_sql import typed
 from .copies import Copies
 from .dialect import TEXT
-from .duckdb_dialect import DuckDBDialect, quoted
+from .duckdb_dialect import DuckDBDialect, WithTables, quoted
 from .duckdb_loading import load, loader
 from .gathering import Columns, gathered
 from .relations import Registered
@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from ..tables.table import Table
 
 _KNOWN = 256  # plans whose SQL is kept
+_Part = tuple[Statement, str, Mapping[str, Any]]  # with its text, and tables of what it looks up
 
 
 class DuckDB(Engine):
@@ -50,7 +51,7 @@ class DuckDB(Engine):
         self._tables: dict[str, Registered] = {}
         self._prints: dict[str, str] = {}
         self._dialect = DuckDBDialect()
-        self._statements: dict[Plan, list[tuple[Statement, str]]] = {}
+        self._statements: dict[Plan, list[_Part]] = {}
 
     def _register(self, table: Table, key: str) -> None:
         schema, d = table.schema, self._dialect
@@ -86,7 +87,7 @@ class DuckDB(Engine):
     def _answer(self, plan: Plan, content: str | None) -> Answer:
         self._check(content)
         parts = self._translated(plan)
-        results = [(part, columns) for part, text in parts if (columns := self._run(text))]
+        results = [(part, columns) for part, text, tables in parts if (columns := self._run(text, tables))]
         if len(results) < len(parts):  # raised here, so that what DuckDB said is not even its context
             raise EngineError
         return gathered(plan, results)
@@ -96,22 +97,25 @@ class DuckDB(Engine):
         self._database.close()
         self._tables.clear()
 
-    def _translated(self, plan: Plan) -> list[tuple[Statement, str]]:
+    def _translated(self, plan: Plan) -> list[_Part]:
         known = self._statements
         if (parts := known.get(plan)) is None:
-            parts = [(p, self._dialect.render(p.tree)) for p in statements(plan, self._dialect, self._tables)]
+            d = WithTables()
+            parts = [(p, d.render(p.tree), d.tables) for p in statements(plan, d, self._tables)]
             if len(known) >= _KNOWN:
                 known.clear()
             known[plan] = parts
         return parts
 
-    def _run(self, statement: str) -> Columns | None:
+    def _run(self, statement: str, tables: Mapping[str, Any]) -> Columns | None:
         if os.getpid() != self._process:  # the threads of a database do not survive a fork
             return None
         try:
             with self._lock:
                 cursor = self._database.cursor()
             with closing(cursor):
+                for name, table in tables.items():
+                    cursor.register(name, table)
                 return cursor.execute(statement).fetchnumpy()
         except duckdb.Error:
             return None

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from typing import Any
 
 from sqlglot import exp
 
@@ -47,11 +48,18 @@ class DuckDBDialect(Dialect):
             bits = max(a.bits, self.bits(first, first + span), 32)
             place = binary(exp.Sub, self.widened(a, bits), number(first - 1))
             inside = within(a.sql.copy(), first, first + span - 1)
-            return case((inside, call("LIST_EXTRACT", _list(entries), place)))
+            return case((inside, call("LIST_EXTRACT", self.entries(entries), place)))
         if len(keys) <= _SHORT:
             return super().lookup(a, keys, values) if keys else cast(exp.Null(), "INT")
-        place = self.label(cast(a.sql, "TEXT") if whole else a.sql, [str(key) for key in keys])
-        return call("LIST_EXTRACT", _list(list(values)), binary(exp.Add, cast(place, "INT"), number(1)))
+        return self.found(a.sql, keys, values)
+
+    def entries(self, entries: Sequence[int | None]) -> exp.Expr:
+        """A list of whole numbers, as one node: there may be many."""
+        return exp.Var(this=f"[{', '.join('NULL' if e is None else str(e) for e in entries)}]::BIGINT[]")
+
+    def found(self, e: exp.Expr, keys: Sequence[int | str], values: Sequence[int]) -> exp.Expr:
+        """The value of a key among many."""
+        return Dialect.lookup(self, Typed(e, 64), keys, values)
 
     def matches(self, e: exp.Expr, pattern: str) -> exp.Expr:
         return call("REGEXP_FULL_MATCH", e, constant(pattern))
@@ -78,9 +86,36 @@ def quoted(text: str) -> str:
     return "'" + text.replace("'", "''") + "'"
 
 
-def _list(entries: Sequence[int | None]) -> exp.Expr:
-    """A list of whole numbers, as one node: there may be many."""
-    return exp.Var(this=f"[{', '.join('NULL' if e is None else str(e) for e in entries)}]::BIGINT[]")
+class WithTables(DuckDBDialect):
+    """The SQL of one question, and beside it tables of what it looks up.
+
+    Within a statement DuckDB makes a list anew for every few thousand rows, and takes some 10 kB for each entry.
+    """
+
+    def __init__(self) -> None:
+        self.tables: dict[str, Any] = {}
+
+    def entries(self, entries: Sequence[int | None]) -> exp.Expr:
+        if len(entries) <= _SHORT:
+            return super().entries(entries)
+        import pyarrow as pa
+
+        name = self._table({"v": pa.array([entries], pa.list_(pa.int64()))})
+        return exp.Var(this=f"(SELECT v FROM {name})")
+
+    def found(self, e: exp.Expr, keys: Sequence[int | str], values: Sequence[int]) -> exp.Expr:
+        import pyarrow as pa
+
+        kind = pa.int64() if isinstance(keys[0], int) else pa.string()
+        name = self._table({"k": pa.array(keys, kind), "v": pa.array(values, pa.int64())})
+        return exp.Var(this=f"(SELECT v FROM {name} WHERE k = {self.render(e)})")
+
+    def _table(self, columns: dict[str, Any]) -> str:
+        import pyarrow as pa
+
+        name = f"l{len(self.tables)}"
+        self.tables[name] = pa.table(columns)
+        return name
 
 
 def raw(name: exp.Expr, kind: str) -> Raw:

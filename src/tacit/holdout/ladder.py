@@ -27,6 +27,7 @@ from functools import cached_property
 
 import numpy as np
 
+from ..core.exact import at_most
 from ..core.parameters import Number, whole
 from ..core.randomness import Source
 from . import histories
@@ -135,7 +136,8 @@ class ParameterFreeLadder(Rule):
         return "answers while its statement is as narrow as was asked"
 
     def left(self, state: State) -> str:
-        now = f"{state.told} records in {state.asked} submissions; the next is known to within"
+        records, tries = at_most(state.told, "record"), at_most(state.asked, "submission")
+        now = f"{records} in {tries}; the next is known to within"
         return f"{now} {shown(self._width(state))}, and each record widens that a little."
 
 

@@ -86,7 +86,7 @@ class Ledger:
                 return done
         except Overdrawn as over:
             spent = self.spent(over.account or None, over.part or None)
-            refused = BudgetExceeded(over.budget, spent, book.due(over))
+            refused = BudgetExceeded(over.budget, spent, book.due(over), analyst=over.account)
         raise refused
 
     def find(self, key: str) -> Charge | None:
@@ -160,9 +160,10 @@ class Ledger:
         cap = self.budget
         if not isinstance(budget, Budget):
             raise BadParameter("allowance", budget, "a Budget")
-        alike = (budget.rho is None) == (cap.rho is None)
-        if not alike or budget.limit > cap.limit or budget.delta > cap.delta:
-            raise BadParameter("allowance", budget, f"in the same terms as {cap}, and within it")
+        if (budget.rho is None) != (cap.rho is None):
+            raise BadParameter("allowance", budget, f"in {'rho' if cap.rho else 'epsilon'}, as the budget {cap} is")
+        if budget.limit > cap.limit or budget.delta > cap.delta:
+            raise BadParameter("allowance", budget, f"no larger than the budget, {cap}")
         if budget.epsilon and budget.slack and cap.slack:  # one order for both, so that a price means the same
             terms = {"epsilon": budget.epsilon, "delta": budget.delta, "slack": budget.slack}
             budget = Budget(**terms, renyi_order=cap.renyi_order)

@@ -154,8 +154,10 @@ def _place(path: Path, create: bool) -> Home:
                 make(path)
             found = os.lstat(path)
     except FileNotFoundError:
-        reason = "there is none; give a budget to open one" if path.parent.is_dir() else "there is no such directory"
-        raise LedgerUnavailable(path, reason) from None
+        if not path.parent.is_dir():
+            raise LedgerUnavailable(path, "there is no such directory") from None
+        said = f"there is no ledger at {path}; give a budget to open one"
+        raise LedgerUnavailable(path, "there is none", says=said) from None
     except OSError as error:
         raise LedgerUnavailable(path, os.strerror(error.errno or 0)) from None
     except ValueError:

@@ -30,7 +30,7 @@ from ..core.parameters import Number, positive, probability, rational, reals, wh
 from ..core.randomness import Source
 from ..core.search import least_whole
 from ._deviation import Chances, hoeffding, shares
-from ._grid import as_array
+from ._grid import as_array, held
 
 Answers = int | bool | NDArray[Any]
 Counts = NDArray[np.int64]
@@ -80,7 +80,7 @@ class FrequencyOracle(Mechanism[Answers, Any]):
         if array.dtype == bool and self.categories == 2:
             return array
         if array.dtype.kind not in "iu":
-            raise BadData(name, f"data of kind {array.dtype.kind!r}", "whole numbers")
+            raise BadData(name, held(array), "whole numbers")
         if array.size and not (array.min() >= 0 and array.max() < self.categories):
             raise BadData(name, "one that is not", f"a category from 0 to {self.categories - 1}")
         return array.astype(np.int64, copy=False)

@@ -21,6 +21,7 @@ from ..core.parameters import Number, positive
 Value = int | float | NDArray[Any]
 LARGEST = 1 << 60  # steps to which noise is added lie within this
 _WIDEST = 2.0**61
+_HELD = {"b": "booleans", "f": "floats", "c": "complex numbers", "M": "dates", "U": "text", "S": "bytes"}
 
 
 def power_of_two(name: str, value: Number) -> Fraction:
@@ -58,6 +59,13 @@ def as_array(name: str, x: object) -> NDArray[Any]:
         return np.asarray(x)
     except (ValueError, TypeError, OverflowError):  # rows of unequal length; the text could show a value
         raise BadData(name, type(x).__name__, "numbers, or an array of them") from None
+
+
+def held(x: NDArray[Any]) -> str:
+    """What an array is of, by types alone; it has no axis where it was made of a dict or the like."""
+    if x.dtype.kind == "O" and not x.ndim:
+        return f"a {type(x.item()).__name__}"
+    return "wider floats" if x.dtype.kind == "f" and x.dtype.itemsize > 8 else _HELD.get(x.dtype.kind, "other objects")
 
 
 def steps(name: str, x: Value, grid: Fraction | None, clamp: bool = True) -> int | NDArray[np.int64]:
@@ -98,7 +106,7 @@ def _nearest_array(name: str, x: NDArray[Any], grid: Fraction | None) -> NDArray
         return _nearest_integers(x, grid or Fraction(1))
     if grid is None or x.dtype.kind != "f" or x.dtype.itemsize > 8:
         allowed = "integers; for reals give the mechanism a grid" if grid is None else "integers, or floats of 64 bits"
-        raise BadData(name, f"data of kind {x.dtype.kind!r}", allowed)
+        raise BadData(name, held(x), allowed)
     if not np.isfinite(x).all():
         raise BadData(name, "one that is not", "finite")
     with np.errstate(over="ignore"):

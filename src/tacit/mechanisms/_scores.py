@@ -25,7 +25,7 @@ from ..core.exact import up
 from ..core.loss import Loss
 from ..core.mechanism import Mechanism
 from ..core.parameters import Number, flag, positive, whole
-from ._grid import as_array, most_steps, power_of_two, steps
+from ._grid import as_array, held, most_steps, power_of_two, steps
 from ._rule import Gaps, Rule, share
 
 Scores = Sequence[int] | Sequence[float] | NDArray[Any]
@@ -114,9 +114,8 @@ class Selection(Mechanism[Scores, Y]):
         array = as_array("scores", scores)
         if array.ndim != 1 or array.size < self.picks or self.candidates not in (None, array.size):
             how_many = f"at least {self.picks}" if self.candidates is None else self.candidates
-            raise BadData(
-                "scores", f"an array of shape {array.shape}", f"one number for each candidate, {how_many} in all"
-            )
+            found = f"an array of shape {array.shape}" if array.ndim or array.dtype.kind != "O" else held(array)
+            raise BadData("scores", found, f"one number for each candidate, {how_many} in all")
         at = steps("scores", array, self.grid, clamp=False)
         return np.asarray(np.max(at) - at)
 

@@ -42,7 +42,7 @@ from ..core.loss import Loss
 from ..core.mechanism import Example, Mechanism
 from ..core.parameters import Number, positive, several
 from ..core.randomness import Source
-from ._grid import as_array
+from ._grid import as_array, held
 from .exponential import Exponential
 
 Valuations = Sequence[int] | Sequence[float] | NDArray[Any]
@@ -93,7 +93,8 @@ class PostedPrice(Mechanism[Valuations, float]):
         """What each price would earn, in cents."""
         v = as_array("valuations", valuations)
         if v.ndim != 1 or v.dtype.kind not in "iuf" or not np.isfinite(v).all():
-            raise BadData("valuations", f"data of kind {v.dtype.kind!r}", "finite numbers, one for each buyer")
+            found = "others" if v.dtype.kind in "iuf" else held(v)
+            raise BadData("valuations", found, "finite numbers, one for each buyer")
         accepted = np.searchsorted(np.array(self.prices, float), v, side="right")
         buyers = v.size - np.cumsum(np.bincount(accepted, minlength=len(self.prices) + 1))[:-1]
         return np.asarray(buyers * self.cents)

@@ -12,9 +12,10 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 from ..core.errors import Missing
-from ..core.exact import from_above
-from ..core.views import failures
+from ..core.exact import at_most
+from ..mechanisms import KeySelection
 from ..tables.outputs import Estimate, Released
+from ..tables.price import promise
 from ..tables.relation import scans
 
 if TYPE_CHECKING:
@@ -107,7 +108,7 @@ def text(release: Release) -> str:
     """A table, and a sentence that a person can read."""
     columns = release.columns
     bracketed = release.noisy_names - release.ranks().keys()
-    cells = [[name, *_lines(c, name in bracketed)] for name, c in columns.items()]
+    cells = [[name, *_lines(c, name in bracketed, name in release.noisy_names)] for name, c in columns.items()]
     widths = [max(map(len, column)) for column in cells]
     rows = zip(*cells, strict=True)
     table = ["  ".join(cell.rjust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in rows]
@@ -117,10 +118,10 @@ def text(release: Release) -> str:
     return "\n".join((*table, "", sentence(release)))
 
 
-def _lines(c: Estimate, intervals: bool) -> list[str]:
+def _lines(c: Estimate, intervals: bool, noisy: bool) -> list[str]:
     values, ends = c.tolist()[:_ROWS], zip(c.lower.tolist(), c.upper.tolist(), strict=True)
     if c.kind not in ("integer", "real") or not intervals:
-        return [_plain(v) for v in values]
+        return [_decimal(v, _places(abs(v)), round) if noisy and isinstance(v, float) else _plain(v) for v in values]
     return [_number(v, *end) for v, end in zip(values, ends, strict=False)]
 
 
@@ -167,7 +168,10 @@ def sentence(release: Release) -> str:
     """What the answer promises, both ways."""
     confidence = f"{float(100 * (1 - release.beta)):g} %"
     units = " and ".join(sorted({unit for _, unit, _ in release.provenance.tables})) or "unit"
-    chosen, facts = release.ranks(release.beta), []
+    chosen, facts = release.ranks(release.beta), list[str]()
+    if release.keys == ():
+        least = max(m.threshold for m in release.mechanisms if isinstance(m, KeySelection))
+        facts.append(f"No key is shown: none had noisily {least} {units}s or more.")
     noisy = (c for name, c in release.columns.items() if name in release.noisy_names - chosen.keys())
     if any(c.kind in ("integer", "real") and (c.lower != c.upper).any() for c in noisy):
         shown = "" if release.keys is None else ", given that its key is shown"
@@ -183,7 +187,7 @@ def sentence(release: Release) -> str:
     elif max(read)[0] > 1:
         most = " and ".join(f"{n} of {name}" for n, name in read)
         facts.append(f"Of the rows of each {units} at most {most} are joined{capped}.")
-    facts.append(f"What this answer alone tells of any one {units} is bounded by {promise(release)}.")
+    facts.append(f"What this answer alone tells of any one {units} is bounded by {promise(release.loss)}.")
     if release.provenance.seeded:
         facts.append("DRAWN UNDER A SEED: this protects no one.")
     return " ".join(facts)
@@ -193,17 +197,6 @@ def _place(release: Release, name: str, ranks: float, confidence: str) -> str:
     output = dict(release.query.outputs)[name]
     recipe = dict(release.recipes)[output.name] if isinstance(output, Released) else None
     if recipe is not None and recipe.kind == "top":
-        return f"{name} is at most {from_above(ranks)} rows short of its place ({confidence})."
+        return f"{name} is at most {at_most(ranks, 'row')} short of its place ({confidence})."
     told = f", told in steps of {recipe.width}," if recipe is not None and recipe.coarse > 1 else ""
-    return f"{name}{told} is at most {from_above(ranks)} rows away from its rank ({confidence})."
-
-
-def promise(release: Release) -> str:
-    """The privacy loss in words: pure epsilon if it is finite, else epsilon at a small delta."""
-    pure, failing = release.loss.epsilon(), failures(release.loss)
-    if pure < math.inf:
-        return f"epsilon = {from_above(pure, 4)}"
-    delta = Fraction(1, 10**9)
-    while delta <= failing:
-        delta *= 10
-    return f"epsilon = {from_above(release.loss.epsilon(delta), 4)} at delta = {float(delta):g}"
+    return f"{name}{told} is at most {at_most(ranks, 'row')} away from its rank ({confidence})."

@@ -15,7 +15,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
-from ..core.exact import from_above, up
+from ..core.exact import at_most, from_above, up
 from ..core.parameters import Number
 from ..mechanisms import Gaussian, IndependentQuantiles, KeySelection, Laplace, Quantiles
 from .calibration import Step
@@ -79,7 +79,7 @@ def accuracies(
         elif parts := sorted(released(output) & recipes.keys()):
             found.append(Accuracy(name, None, f"follows from {', '.join(parts)}", "interval arithmetic"))
         elif plan.chosen and released(output):
-            text = f"a key of more than {from_above(steps[-1].mechanism.error(beta=beta))} units is there"
+            text = f"a key of more than {at_most(steps[-1].mechanism.error(beta=beta), 'unit')} is there"
             found.append(Accuracy(name, None, text, "P[n + Z < threshold]"))
         else:
             found.append(Accuracy(name, 0.0, "exact"))
@@ -104,11 +104,11 @@ def accuracy(name: str, r: Recipe, steps: Sequence[Step], beta: Fraction, count:
                 text += f" where it is above {from_above(m.threshold + error)}, else from 1 up"
             return Accuracy(name, error, text, theorem)
         case "quantile":
-            text = f"at most {from_above(errors[0])} rows away from its rank"
+            text = f"at most {at_most(errors[0], 'row')} away from its rank"
             text += f", told in steps of {r.width}" if r.coarse > 1 else ""
             return Accuracy(name, errors[0], text, theorem)
         case "top":
-            text = f"within {from_above(errors[0])} rows of its place"
+            text = f"within {at_most(errors[0], 'row')} of its place"
             return Accuracy(name, errors[0], text, "the exponential mechanism, pick by pick (Durfee and Rogers 2019)")
     top, rest, text, bound = _quotient(r, errors)
     if count is None:

@@ -11,7 +11,7 @@ from ..core.errors import BadQuestion
 from ..core.parameters import Number, rational, whole
 from . import build
 from .expression import Expression
-from .grids import NARROWER
+from .grids import unbounded
 from .query import Aggregate, Kind
 from .terms import Term
 
@@ -52,7 +52,7 @@ def aggregate(
             if not 1 <= place <= k <= min(size, MOST_PLACES):
                 raise BadQuestion(f"of {size} values there are 1 to {min(size, MOST_PLACES)} most common ones")
     if kind not in ("count", "units") and not domain.declared:
-        raise BadQuestion(f"a {kind} needs bounds; {NARROWER}")
+        raise unbounded(kind, expression)
     return Aggregate(kind, expression, rank, place, k)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from fractions import Fraction
@@ -97,6 +98,7 @@ class Asks:
         if edges is None:
             n, low = whole("bins", bins), e.domain.lower * e.domain.grid
             width = (e.domain.upper * e.domain.grid - low) / n
+            width = Fraction(math.ceil(width)) if e.domain.grid == 1 else width  # so that edges are whole, too
             ends = [low + i * width for i in range(n + 1)]
         else:
             ends = [*several("edges", edges, rational)]

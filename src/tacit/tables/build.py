@@ -32,7 +32,7 @@ from .cells import keys
 from .dates import cast, date_part, date_trunc
 from .expression import Column, Expression
 from .extent import extents
-from .grids import NARROWER, checked, constant, parts_of
+from .grids import checked, constant, parts_of, unbounded
 from .logic import and_, between, case, coalesce, compare, is_in, is_missing, like, not_, or_
 from .lookups import lookup, recased
 from .names import offered
@@ -102,7 +102,7 @@ def fold(how: Literal["count", "sum", "min", "max"], relation: Relation, a: Expr
         if a.domain.kind != "number":
             raise BadQuestion(f"a sum is of numbers; this is a {a.domain.kind}")
         if not a.domain.declared:
-            raise BadQuestion(f"a sum needs bounds; {NARROWER}")
+            raise unbounded("sum", a)
     if a is not None and how in ("min", "max") and a.domain.kind in ("text", "category"):
         raise BadQuestion("text and categories have no public order")
     found = unchecked_fold(how, relation.rows, a)

@@ -17,7 +17,7 @@ from typing import Any, Literal, cast, get_args
 
 from ..core.errors import BadParameter, BadSchema
 from ..core.parameters import rational
-from .domain import BOOLEAN, DAY, DAYS, EPOCH, TEXT, WIDEST, Domain, category, number
+from .domain import BOOLEAN, DAY, DAYS, EPOCH, TEXT, WIDEST, Domain, category
 
 Type = Literal["integer", "real", "boolean", "category", "date", "timestamp", "text"]
 
@@ -162,7 +162,7 @@ def _number(kind: Type, facts: Facts) -> ColumnType:
         total = min(0, math.floor(low / grid)), max(0, math.ceil(high / grid))
         if low > high or max(abs(total[0]), total[1]) > WIDEST:
             raise facts.bad("total", "a list of two numbers, the lower first, within 2^62 steps of the grid")
-    return ColumnType(kind, number(least, most, grid, declared), total)
+    return ColumnType(kind, Domain("number", least, most, grid, declared=declared, rounded=kind == "real"), total)
 
 
 def _grid(facts: Facts, lower: Fraction | None, upper: Fraction | None) -> Fraction:

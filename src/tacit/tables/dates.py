@@ -18,7 +18,7 @@ from .arithmetic import add, modulo, multiply, quotient, round_to
 from .canonical import NUMBER, WORDS
 from .domain import BOOLEAN, DAY, DAYS, EPOCH, Domain, number
 from .expression import DatePart, Expression, Lookup, Part, part
-from .grids import absent, constant, converted, folded, scaled, shaped
+from .grids import LONGEST_TABLE, absent, constant, converted, folded, scaled, shaped
 from .logic import compare, not_
 from .lookups import lookup
 
@@ -38,8 +38,8 @@ def date_part(name: str, a: Expression) -> Expression:
         steps = shaped(a, number(a.domain.lower, a.domain.upper, declared=a.domain.declared))
         return modulo(quotient(steps, seconds, steps.domain), constant(most))
     day = _day(a)
-    if name == "week":  # the first is that of the year's first Thursday
-        before = add(date_part("dayofyear", add(date_trunc("week", day), constant(3))), constant(-1))
+    if name == "week":  # the first is that of the year's first Thursday, and day 0 is a Thursday
+        before = add(date_part("dayofyear", scaled(_week(day), 7, day.domain)), constant(-1))
         return add(quotient(before, 7, before.domain), constant(1))
     if name == "dayofyear":
         steps = shaped(day, number(day.domain.lower, day.domain.upper, declared=day.domain.declared))
@@ -72,10 +72,8 @@ def date_trunc(unit: str, a: Expression) -> Expression:
         return day
     if not day.domain.declared:
         raise BadQuestion("declare bounds of the dates; then they can be cut to weeks, months and years")
-    if unit == "week":  # day -3 is a Monday
-        steps = shaped(day, number(day.domain.lower, day.domain.upper))
-        week = quotient(add(steps, constant(3)), 7, steps.domain)
-        return _first_days(week, lambda i: 7 * i - 3)
+    if unit == "week":
+        return _first_days(_week(day), lambda i: 7 * i - 3)
     if unit not in ("month", "quarter", "year"):
         raise BadQuestion(f"a {a.domain.kind} cannot be cut to {unit[:40]!r}")
     year = date_part("year", day)
@@ -88,8 +86,16 @@ def date_trunc(unit: str, a: Expression) -> Expression:
     return _first_days(period, lambda i: (datetime.date(i // each, i % each * (12 // each) + 1, 1) - EPOCH).days)
 
 
+def _week(day: Expression) -> Expression:
+    """Weeks since that of day 0; day -3 is a Monday."""
+    steps = shaped(day, number(day.domain.lower, day.domain.upper))
+    return quotient(add(steps, constant(3)), 7, steps.domain)
+
+
 def _first_days(period: Expression, first: Callable[[int], int]) -> Expression:
     periods = range(period.domain.lower, period.domain.upper + 1)
+    if len(periods) > LONGEST_TABLE:
+        raise BadQuestion(f"dates are cut to at most {LONGEST_TABLE} periods; these may be in {len(periods)}")
     days = tuple(map(first, periods))
     return folded(Lookup(Domain("date", days[0], days[-1]), period, tuple(periods), days))
 

@@ -8,7 +8,8 @@ So whatever is computed from a table is computed in integers whose range is know
 from __future__ import annotations
 
 import datetime
-from dataclasses import dataclass, replace
+import math
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import Literal
 
@@ -23,7 +24,11 @@ DAY = 86400  # seconds
 
 @dataclass(frozen=True)
 class Domain:
-    """The values from `lower` to `upper` steps; `declared` is false where these are only the limits of the type."""
+    """The values from `lower` to `upper` steps; `declared` is false where these are only the limits of the type.
+
+    Of a column of reals values are `rounded` to the grid as they are read, halves upward, and so are constants that
+    they are compared with: of 9.99 in the data, x = 9.99 is true.
+    """
 
     kind: Kind
     lower: int = 0
@@ -31,6 +36,12 @@ class Domain:
     grid: Fraction = Fraction(1)
     labels: tuple[str, ...] = ()
     declared: bool = True
+    rounded: bool = field(default=False, compare=False, repr=False)
+
+    def nearest(self, value: Fraction) -> Fraction:
+        """A number in steps: of reals the nearest whole one, else exactly."""
+        steps = value / self.grid
+        return Fraction(math.floor(steps + Fraction(1, 2))) if self.rounded else steps
 
     @property
     def size(self) -> int | None:

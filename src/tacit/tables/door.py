@@ -27,7 +27,7 @@ from .kinds import check
 from .outputs import Logic, Output, Released
 from .plan import Key
 from .query import Aggregate, Query
-from .relation import Derive, PerUnit, Relation, Where
+from .relation import Derive, PerUnit, Relation, Where, scans
 from .terms import Term
 
 if TYPE_CHECKING:
@@ -57,6 +57,9 @@ class Rows(Asks):
             return self[name]
         except BadQuestion as error:
             raise AttributeError(error.reason) from None
+
+    def __dir__(self) -> list[str]:
+        return sorted({*super().__dir__(), *filter(str.isidentifier, self.relation.columns)})
 
     def expression(self, of: Of | Plain) -> Expression:
         """The expression of a column's name, of a term of these rows, or of a function that gives a term of them."""
@@ -150,14 +153,17 @@ class Rows(Asks):
         return _Rows(relation, self.unit, groups or self.groups)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class _Rows(Rows):
     relation: Relation
     unit: str | None
     groups: int | None
 
+    def __repr__(self) -> str:
+        return f"<rows of {', '.join(scan.table for scan in scans(self.relation))}: {', '.join(self.relation.columns)}>"
 
-@dataclass(frozen=True)
+
+@dataclass(frozen=True, repr=False)
 class Question(Asks):
     """What is asked of rows: `query` is its meaning; what is shown of the answer is free."""
 
@@ -171,6 +177,11 @@ class Question(Asks):
 
     def question(self) -> Question:
         return self
+
+    def __repr__(self) -> str:
+        asked = ", ".join(name for name, _ in self.aggregates) or "nothing yet"
+        by = f" by {', '.join(key.name for key in self.keys)}" if self.keys else ""
+        return f"<question: {asked}{by}, of {', '.join(scan.table for scan in scans(self.rows.relation))}>"
 
     def by(self, name: str, of: Of, private: bool = False) -> Question:
         """Grouped by one more key."""

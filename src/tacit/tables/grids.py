@@ -38,6 +38,16 @@ def checked(domain: Domain) -> Domain:
     return domain
 
 
+def unbounded(kind: str, e: Expression) -> BadQuestion:
+    """Why something of e needs bounds, and of which column there are none."""
+    while inside := [part for part in parts_of(e) if not part.domain.declared]:
+        e = inside[0]
+    if isinstance(e, Column):
+        remedy = "put lower and upper in the schema, buy them with tacit bounds, or CLAMP the values"
+        return BadQuestion(f"{e.name[:40]!r} has no bounds: {remedy}")
+    return BadQuestion(f"a {kind} needs bounds; {NARROWER}")
+
+
 def constant(value: Literal) -> Constant:
     """A value that is written in the question; None is missing."""
     match value:
@@ -55,6 +65,8 @@ def constant(value: Literal) -> Constant:
             except ValueError:  # of pandas' NaT
                 raise BadQuestion("this is no moment; what is missing is None") from None
             since = value.replace(tzinfo=None) - datetime.datetime(1970, 1, 1) - ahead
+            if since % datetime.timedelta(seconds=1):
+                raise BadQuestion("moments are known to the second; write this one without a fraction of it")
             return at_second(since // datetime.timedelta(seconds=1))
         case datetime.date():
             return at_day((value - EPOCH).days)

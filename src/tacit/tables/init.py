@@ -81,7 +81,9 @@ def checked(data: Any, schema: Schema) -> None:
 def suited(columns: Mapping[str, str | None], schema: Schema) -> None:
     """The same, where it is known what the columns of the data are."""
     if missing := [name for name in schema.names if columns and name not in columns]:
-        raise BadSchema("columns", ", ".join(missing), f"columns that the data have: {', '.join(columns)}")
+        wanted = f"columns that the data have: {', '.join(columns)}"
+        says = f"the schema's unit {schema.unit!r} is not a column of the data; there are {', '.join(columns)}"
+        raise BadSchema("columns", ", ".join(missing), wanted, says=says if schema.unit in missing else "")
     if schema.unit is not None and (held := _meaningless(columns, schema.unit, "unit")):
         raise BadSchema("table.unit", schema.unit, f"a column of text or whole numbers; {held} name nobody")
     for name, column in schema.columns:
@@ -106,15 +108,19 @@ def describe(path: str | os.PathLike[str]) -> str:
     header = file.suffix.lower() == ".csv"
     columns = _header(file) if header else _metadata(file)
     if not columns:
-        raise BadSchema(file.name, "no columns", "a table that has some" + (", named in its first line" * header))
+        says = f"{file.name} has no {'header line' if header else 'columns'}"
+        raise BadSchema(file.name, "no columns", "a table that has some", says=says)
     if header and len(columns) == 1 and (other := [word for mark, word in _MARKS.items() if mark in columns[0][0]]):
         raise BadSchema(f"the first line of {file.name}", f"{other[0]} and no commas", _COMMAS)
-    seen: set[str] = set()
+    seen: dict[str, int] = {}
     for place, (name, _) in enumerate(columns, 1):
-        if not written(name) or name.casefold() in seen:
+        if not written(name) or name.casefold() in seen:  # what is there may be no name, and is not shown
+            what = f"the columns of {file.name}"
             allowed = "names of 1 to 128 characters without control characters, different in more than capitals"
-            raise BadSchema(f"the columns of {file.name}", f"number {place}", allowed)  # it may be no name
-        seen.add(name.casefold())
+            first = seen.get(name.casefold())
+            says = f"{what} must be {allowed}; column {place} has the name of column {first}"
+            raise BadSchema(what, f"number {place}", allowed, says=says if first else "")
+        seen[name.casefold()] = place
     name = re.sub("[^a-z0-9_]+", "_", file.stem.lower()).strip("_")[:63]
     parts = [_TABLE.format(name=name if name[:1].isalpha() else "people", more=_FIRST_LINE if header else "")]
     for name, kind in columns:

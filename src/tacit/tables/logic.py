@@ -1,7 +1,8 @@
 """Conditions: comparisons, lists, patterns and cases, in the logic of SQL.
 
-A number is compared with a constant exactly, also between two points of its grid: x < 2.5 on whole x is x <= 2.  A
-constant out of reach is moved next to the domain, which changes no answer and keeps the integers narrow.
+A number is compared with a constant exactly, also between two points of its grid: x < 2.5 on whole x is x <= 2.  But a
+column of reals, whose values were rounded to the grid, is compared with the constant rounded likewise.  A constant out
+of reach is moved next to the domain, which changes no answer and keeps the integers narrow.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from typing import Literal as OneOf
 
 from ..core.errors import BadQuestion
 from .domain import BOOLEAN, Domain
-from .expression import And, Case, Compare, Constant, Expression, IsMissing, Like, Lookup, Not, Or
+from .expression import And, Case, Column, Compare, Constant, Expression, IsMissing, Like, Lookup, Not, Or
 from .grids import Literal, absent, alike, balanced, constant, folded, union, written
 
 Operator = OneOf["=", "<>", "<", "<=", ">", ">="]
@@ -50,7 +51,8 @@ def compare(operator: Operator, a: Expression, b: Expression) -> Expression:
 
 def _with_constant(operator: Operator, a: Expression, value: Fraction) -> Expression:
     """A number compared with a constant, in steps: x < c is x <= ceil(c) - 1, and x > c is floor(c) + 1 <= x."""
-    steps, domain = value / a.domain.grid, a.domain
+    domain = a.domain
+    steps = domain.nearest(value) if isinstance(a, Column) else value / domain.grid
     match operator:
         case "<" | "<=":
             last = math.floor(steps) if operator == "<=" else math.ceil(steps) - 1

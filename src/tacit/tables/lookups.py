@@ -25,9 +25,11 @@ def lookup(a: Expression, table: Mapping[Any, Literal]) -> Expression:
             "give the table such keys, or CAST the column in a subquery first"
         )
     places = {label: step for step, label in enumerate(a.domain.labels)}
-    known = {}
+    known = dict[int | str, Literal]()
     for key, value in fitting.items():
         step = places.get(key) if a.domain.kind == "category" else _step(key, a.domain)
+        if step in known:
+            raise BadQuestion("two keys of the public table are one value of this column, on its grid")
         if step is not None and value is not None:
             known[step] = value
     if not known:
@@ -74,6 +76,8 @@ def _step(key: Literal, domain: Domain) -> int | str | None:
     """A key of the domain's kind in its steps, or None if it is not among its values."""
     if isinstance(key, str):
         return key
+    if type(key) is int and domain.grid == 1:
+        return key if domain.lower <= key <= domain.upper else None
     c = constant(key)
-    steps = int(c.value or 0) * c.domain.grid / domain.grid
+    steps = domain.nearest(int(c.value or 0) * c.domain.grid)
     return int(steps) if steps.denominator == 1 and domain.lower <= steps <= domain.upper else None

@@ -24,9 +24,11 @@ from typing import TypedDict, Unpack
 from ..core.budget import Budget, Spent
 from ..core.currency import Amount, Currency, Epsilon, RenyiAt, Rho
 from ..core.errors import BadParameter, BadQuestion, BudgetExceeded, Refused
+from ..core.exact import from_above
 from ..core.loss import Loss, Pure, zero
 from ..core.parameters import Number, positive, probability
 from ..core.search import least_positive
+from ..core.views import failures
 from .accuracy import Accuracy, accuracies, noise_error, public_size
 from .calibration import Step, pure, steps
 from .measures import Compiled, compiled
@@ -60,9 +62,14 @@ class Offer:
         """The accuracy of each output."""
         return accuracies(self.plan, self.recipes, self.steps, self.query, beta=self.beta, size=self.size)
 
+    @property
+    def alone(self) -> str:
+        """What the answer alone tells of anyone, where its price is a share of a budget and says no such thing."""
+        return "" if self.loss.epsilon() < math.inf else f"alone it tells of anyone at most {promise(self.loss)}"
+
     def explain(self) -> str:
         """Why these mechanisms: the predicted error of each that was considered."""
-        lines = [f"costs {float(self.price):g} of {self.budget}"]
+        lines = [f"costs {float(self.price):g} of {self.budget}", *([self.alone] if self.alone else [])]
         for step in self.steps:
             what = "keys" if step.measure is None else type(step.measure).__name__.lower()
             tried = ", ".join(f"{name} {error:g}" for name, error in step.considered)
@@ -74,7 +81,19 @@ class Offer:
 
     def __str__(self) -> str:
         accuracy = "; ".join(f"{a.name} {a}" for a in self.errors if a.theorem)
-        return f"{float(self.price):g} of {self.budget}: with probability {float(1 - self.beta):g} each, {accuracy}"
+        told = f"{float(self.price):g} of {self.budget}: with probability {float(1 - self.beta):g} each, {accuracy}"
+        return f"{told}; {self.alone}" if self.alone else told
+
+
+def promise(loss: Loss) -> str:
+    """A privacy loss in words: pure epsilon if it is finite, else epsilon at a small delta."""
+    pure, failing = loss.epsilon(), failures(loss)
+    if pure < math.inf:
+        return f"epsilon = {from_above(pure, 4)}"
+    delta = Fraction(1, 10**9)
+    while delta <= failing:
+        delta *= 10
+    return f"epsilon = {from_above(loss.epsilon(delta), 4)} at delta = {float(delta):g}"
 
 
 class Paid(TypedDict, total=False):
@@ -113,7 +132,8 @@ def offer(
     asked |= {"error": terms.get("error"), "relative": terms.get("relative")}
     given = {name: positive(name, value, LARGEST) for name, value in asked.items() if value is not None}
     if len(given) != 1:
-        raise BadParameter("price", " ".join(given) or "nothing", "one of epsilon, rho, error or relative")
+        ways, got = "one of epsilon, rho, error or relative", " and ".join(given) or "none"
+        raise BadParameter("price", got, ways, says=f"give exactly {ways}; got {got}")
     beta, delta = probability("beta", terms.get("beta", BETA)), terms.get("delta")
     if delta is not None:
         probability("delta", delta)

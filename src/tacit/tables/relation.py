@@ -14,12 +14,12 @@ since no operation looks across units.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Literal
 
 from .domain import Domain, number
-from .expression import Expression
+from .expression import Column, Expression
 
 
 class Relation:
@@ -43,6 +43,12 @@ def scans(relation: Relation) -> Iterator[Scan]:
             yield from scans(right)
         case Where(source=source) | Derive(source=source) | PerUnit(source=source):
             yield from scans(source)
+
+
+def _of_column(e: Expression) -> Domain:
+    """What is known of a column that holds e: what is computed is exact, but for the least and largest of reals."""
+    of = e.a if isinstance(e, Fold) and e.how in ("min", "max") else e
+    return e.domain if isinstance(of, Column) else replace(e.domain, rounded=False)
 
 
 @dataclass(frozen=True)
@@ -88,7 +94,7 @@ class Derive(Relation):
 
     @cached_property
     def columns(self) -> Mapping[str, Domain]:
-        return {name: e.domain for name, e in self.derived}
+        return {name: _of_column(e) for name, e in self.derived}
 
 
 @dataclass(frozen=True)
@@ -125,7 +131,7 @@ class PerUnit(Relation):
 
     @cached_property
     def columns(self) -> Mapping[str, Domain]:
-        return {name: e.domain for name, e in (*self.keys, *self.folds)}
+        return {name: _of_column(e) for name, e in (*self.keys, *self.folds)}
 
 
 @dataclass(frozen=True)

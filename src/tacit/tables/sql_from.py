@@ -32,11 +32,15 @@ MOST_RELATIONS = 64
 
 @dataclass(frozen=True)
 class Visible:
-    """A name in scope, with the table it belongs to there; `expression` is None for the unit."""
+    """A name in scope, with the table it belongs to there; `expression` is None for the unit.
+
+    One that is `hidden` is meant only by table.name: of LEFT JOIN ... USING (name), that of the right.
+    """
 
     table: str
     name: str
     expression: Callable[[], Expression] | None
+    hidden: bool = False
 
 
 @dataclass(frozen=True)
@@ -55,7 +59,7 @@ class Scope:
         return replace(self, relation=Where(self.relation, condition))
 
     def called(self, table: str) -> Scope:
-        return replace(self, names=tuple(Visible(table, each.name, each.expression) for each in self.names))
+        return replace(self, names=tuple(replace(each, table=table) for each in self.names))
 
 
 def same(identifier: exp.Expr | None, name: str) -> bool:
@@ -212,7 +216,8 @@ class From:
             raise error if error.position else self.text.bad(join, error.reason) from None
         new = [Visible(alias, name, cache(partial(build.lookup, a, tables[name]))) for name in names]
         if join.args.get("using") is not None:
-            new = [replace(each, expression=lambda: a) if each.name == key else each for each in new]
+            merged = {"hidden": True} if keep else {"expression": lambda: a}
+            new = [replace(each, **merged) if each.name == key else each for each in new]
         found = replace(left, names=(*left.names, *new))
         return found if keep else found.where(there)
 
@@ -241,7 +246,7 @@ class From:
         only(self.text, column, "this", "table")
         table = column.args.get("table")
         named = [each for each in scope.names if same(column.this, each.name)]
-        named = [each for each in named if table is None or same(table, each.table)]
+        named = [each for each in named if (not each.hidden if table is None else same(table, each.table))]
         found = [each.expression and each.expression() for each in named]
         if not found:
             known = offered(column.name, (each.name for each in scope.names))

@@ -10,6 +10,7 @@ from ..core.errors import BadParameter
 from ..core.parameters import rational
 from .sql_text import Text
 
+NOW = ("CURRENT_DATE", "CURRENT_DATETIME", "CURRENT_TIMESTAMP", "LOCALTIMESTAMP", "NOW", "TODAY", "GETDATE", "CURDATE")
 HARMLESS = ("big_int", "typed", "safe", "ignore_nulls", "_type", "nested", "is_string", "quoted", "dialect")
 
 
@@ -18,7 +19,8 @@ def only(text: Text, node: exp.Expr, *allowed: str) -> None:
     for name, value in node.args.items():
         if value not in (None, False, []) and name not in (*allowed, *HARMLESS):
             clause = value if isinstance(value, exp.Expr) else node
-            raise text.bad(clause, f"{text.word(node)} with {name.rstrip('_').upper()} is not supported")
+            said = f"{text.word(node)} with {name.rstrip('_').upper()}"
+            raise text.bad(clause, f"{'TABLESAMPLE' if name == 'sample' else said} is not supported")
 
 
 def number(text: Text, node: exp.Expr, what: str) -> Fraction:
@@ -66,7 +68,8 @@ def unsupported(text: Text, node: exp.Expr) -> str:
     """Why a part is refused that is on no list."""
     match node:
         case exp.Anonymous():
-            return f"there is no function {str(node.this).upper()[:40]}"
+            name = str(node.this).upper()[:40]
+            return f"there is no function {name}{'; write the date itself' if name in NOW else ''}"
         case exp.Window():
             return "window functions look across people; use GROUP BY"
         case exp.Query() | exp.Subquery() | exp.Exists():
@@ -79,4 +82,6 @@ def unsupported(text: Text, node: exp.Expr) -> str:
             return "* can stand only in COUNT(*) and in a subquery"
         case exp.Distinct():
             return "DISTINCT is only in COUNT(DISTINCT unit)"
-    return f"{text.word(node)} is not on the list of what can be asked"
+    word = text.word(node)
+    instead = "write the date itself" if word in NOW else "docs/tables.md lists what SQL is understood"
+    return f"{word} is not on the list of what can be asked; {instead}"

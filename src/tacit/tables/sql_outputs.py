@@ -100,8 +100,8 @@ class Outputs:
     def _cast(self, node: exp.Expr) -> Output:
         only(self.text, node, "this", "to")
         to = CASTS.get(getattr(node.args["to"].this, "name", ""))
-        if to not in ("integer", "real"):
-            raise self.text.bad(node, "what is released can be cast to INTEGER or DOUBLE")
+        if to not in ("integer", "real") or node.args["to"].expressions:
+            raise self.text.bad(node, "what is released can be cast to INTEGER or DOUBLE; its digits are for ROUND")
         a = self.read(node.this)
         match self.kinds.of(a):
             case "boolean":

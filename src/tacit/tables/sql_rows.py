@@ -246,7 +246,8 @@ class Rows:
         """A date or moment plus or minus an interval of days or weeks, hours, minutes or seconds."""
         interval = node.expression
         only(self.text, interval, "this", "unit")
-        unit = interval.args["unit"].name.lower().removesuffix("s") if interval.args.get("unit") else ""
+        told = interval.args.get("unit")
+        unit = told.name.lower().removesuffix("s") if isinstance(told, exp.Var) else ""
         if unit not in UNITS or not isinstance(interval.this, exp.Literal):
             raise self.text.bad(interval, "an interval is a number of days, weeks, hours, minutes or seconds")
         try:

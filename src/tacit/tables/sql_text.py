@@ -29,6 +29,7 @@ BRANCHES = (TokenType.WHEN, TokenType.THEN, TokenType.ELSE)
 PARTING = (TokenType.AND, TokenType.OR, TokenType.COMMA, TokenType.SELECT, TokenType.JOIN, TokenType.ON)
 EQUALITIES = (TokenType.EQ, TokenType.NEQ, TokenType.NULLSAFE_EQ)
 COMPARING = {*EQUALITIES, TokenType.LT, TokenType.LTE, TokenType.GT, TokenType.GTE}
+COMPARING |= {TokenType.IN, TokenType.LIKE, TokenType.ILIKE, TokenType.BETWEEN}
 BEING = {TokenType.IS, TokenType.ISNULL, TokenType.NOTNULL}
 _WORDS = re.compile("(?<=[a-z])(?=[A-Z])")  # where the parser puts two words together
 _UNREADABLE = re.compile("[\0\ud800-\udfff]")
@@ -98,8 +99,10 @@ class Text:
         return written.upper()[:40]
 
     def bad(self, node: exp.Expr, reason: str) -> BadQuestion:
-        """An error at a part of the question."""
-        return BadQuestion(reason, self.at(node))
+        """An error at a part of the question, or at the constant in it that the reason is about."""
+        about = reason.partition(" is none of ")[0], reason.rpartition("; got ")[2]
+        constants = (part for part in node.find_all(exp.Literal) if repr(part.this[:40]) in about)
+        return BadQuestion(reason, self.at(next(constants, node)))
 
     def read(self) -> tuple[exp.Expr, Options]:
         """The statement as the parser sees it, and its options."""
@@ -166,7 +169,11 @@ class Text:
         known = error.errors[0] if error.errors else {}
         at = (token for token in tokens if (token.line, token.col) == (known.get("line"), known.get("col")))
         token = next(at, tokens[-1])
-        return BadQuestion(f"this is not SQL that can be read, near {token.text[:40]!r}", self.place(token.start))
+        word = token.text[:40]
+        reserved = token.token_type == _Dialect.tokenizer_class.KEYWORDS.get(word.upper()) and word.isalpha()
+        hint = f' (a reserved word: write "{word}" in double quotes if it is a column)'
+        hint = hint if reserved and token.token_type not in CLAUSES else ""
+        return BadQuestion(f"this is not SQL that can be read, near {word!r}{hint}", self.place(token.start))
 
     def _options(self, tokens: list[Token]) -> tuple[list[Token], Options]:
         """The tokens without the options, and the options."""

@@ -51,8 +51,9 @@ def named(name: object) -> str:
 class Table(Rows):
     """A sensitive table: data that is read only by an engine, for the curator, and a schema of public facts.
 
-    Data, a name or an engine given here are used instead of the schema's; a unit given here must be the schema's.  The
-    engine is "duckdb", "postgres" or "spark"; unless it is told it is that of the place where the data are.
+    The schema of a file is by default the .toml of its name beside it.  Data, a name or an engine given here are used
+    instead of the schema's; a unit given here must be the schema's.  The engine is "duckdb", "postgres" or "spark", by
+    default that of the place where the data are.
     """
 
     data: Any
@@ -62,11 +63,15 @@ class Table(Rows):
     def __init__(
         self,
         data: Any,
-        schema: Schema | str | os.PathLike[str] | Mapping[str, Any],
+        schema: Schema | str | os.PathLike[str] | Mapping[str, Any] | None = None,
         unit: str | None = None,
         name: str | None = None,
         engine: str | None = None,
     ) -> None:
+        if schema is None and isinstance(data, str | os.PathLike) and "://" not in str(data):
+            schema = Path(data).with_suffix(".toml")
+        if schema is None:
+            raise BadSchema("schema", None, "given, for data that are no file; that of a file may be a .toml beside it")
         known = Schema.load(schema)
         for what, given in (("unit", unit), ("engine", engine)):
             if not isinstance(given, str | None):
@@ -88,10 +93,12 @@ class Table(Rows):
 
     @property
     def unit(self) -> str | None:  # type: ignore[override]
+        """The column that names whom a row is of; None if each row is a unit."""
         return self.schema.unit
 
     @property
     def groups(self) -> int | None:  # type: ignore[override]
+        """In how many groups of a question a unit may be, if that is bounded."""
         return self.schema.groups
 
     @cached_property
@@ -132,6 +139,7 @@ class PublicTable:
 
     @property
     def columns(self) -> tuple[str, ...]:
+        """The names of its columns."""
         return tuple(self.values)
 
     def mapping(self, key: str, value: str) -> dict[Any, Any]:

@@ -17,13 +17,17 @@ from .expression import Column, Expression
 from .grids import Literal as Plain
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Term:
     """A value of each row; `name` is what an answer calls it, if it is a column or nearly one."""
 
     expression: Expression
     columns: frozenset[Column] = frozenset()
     name: str | None = None
+
+    def __repr__(self) -> str:
+        made_of = ", ".join(sorted(column.name for column in self.columns)) or "nothing"
+        return f"<column {made_of}>" if isinstance(self.expression, Column) else f"<term of {made_of}>"
 
     def __add__(self, other: Operand) -> Term:
         return made(build.add, self, other)
