@@ -116,7 +116,7 @@ def test_golden(entry: dict[str, Any]) -> None:
         assert Fraction(found) <= exact * (1 + digits)
     else:
         assert Fraction(found) >= exact * (1 - digits)
-    if "alpha" in entry:  # the order at which it is least
+    if "alpha" in entry and "rho" in entry["inputs"]:  # the order at which it is least
         order, rho, delta = (Fraction(str(x)) for x in (entry["alpha"], *map(entry["inputs"].get, ("rho", "delta"))))
         assert c.renyi_to_epsilon(order, order * rho, delta) == pytest.approx(value, rel=1e-9)
 
@@ -210,6 +210,9 @@ def closed_forms(draw: Draw) -> Iterator[tuple[float, mpf, bool]]:
     yield delta, 1 - (1 - D) ** 2 * (1 - S) ** 2, False
     if Fraction(str(e)) <= 8 * log:
         yield c.per_query_epsilon_classical(e, d, k), E / mp.sqrt(8 * k * log), True
+    each, all_of_them = c.per_query_epsilon_lecture(e, d, k)
+    yield each, E / mp.sqrt(2 * k * log), True
+    yield all_of_them, E + E * E / log, False
     total, tight = c.group(e, Fraction(str(d)) / 10**9, min(k, 100))
     yield total, min(k, 100) * E, False
     yield tight, min(mp.mpf(1), D / 10**9 * mp.expm1(min(k, 100) * E) / mp.expm1(E)), False
@@ -480,7 +483,7 @@ def test_extremes_are_true_and_finite_where_the_truth_is() -> None:
     assert 0 < c.optimal_delta("0.01", 10**6, 2000) < 1e-200
     assert c.per_query_epsilon("0.1", "1e-300", 100) == pytest.approx(1e-3)
     assert c.per_query_epsilon(50, "1e-16", 1) == pytest.approx(50)
-    assert c.advanced("1e30", 0, 2, "0.1") == (math.inf, pytest.approx(0.1))
+    assert c.advanced("1e30", 0, 2, "0.1", "original") == (math.inf, pytest.approx(0.1))
     assert c.azuma(1, "1e-9", 1) == 5e-324
     assert c.group("1e-60", "1e-6", 3)[1] == pytest.approx(3e-6)
     assert upper(lambda at: at(Fraction(1, 3)) - Fraction(1, 3)) == 5e-324

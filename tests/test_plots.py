@@ -164,3 +164,12 @@ def test_predictions_are_seen_where_nothing_varies(tmp_path):
     assert plots.save(plots.methods(found), tmp_path / "m.svg").read_text().startswith("<svg")
     rough = plots.methods([{k: v for k, v in row.items() if k != "measured mean"} for row in found])
     assert "measured" not in rough.to_dict(format="vega-lite")["title"]
+
+
+def test_pictures_of_losses_stand_on_one_page(tmp_path):
+    mixed = "10 x laplace eps=0.1"
+    charts = [plots.composition(mixed, most=10), plots.profile(mixed, points=5)]
+    charts.append(plots.concentration(mix(mixed).distribution()))
+    place = plots.save(plots.page(charts), tmp_path / "page.svg")
+    assert place.stat().st_size > 10_000
+    assert all(chart.to_dict()["config"] for chart in charts)  # each by itself is as it was

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
@@ -66,9 +66,15 @@ def save(chart: TopLevelMixin, path: str | Path) -> Path:
 
 
 def page(charts: Sequence[TopLevelMixin], columns: int = 2) -> TopLevelMixin:
-    """Several charts on one page."""
-    made: TopLevelMixin = altair().concat(*charts, columns=columns).resolve_scale(x="independent", y="independent")
-    return made
+    """Several charts on one page, which has the style of the first that has one: only a whole can have it."""
+    alt, given = altair(), cast("Sequence[Any]", charts)
+    parts = [chart.copy(deep=False) for chart in given]
+    styles = [chart.config for chart in parts if chart.config is not alt.Undefined]
+    for chart in parts:
+        chart.config = alt.Undefined
+    made = alt.concat(*parts, columns=columns).resolve_scale(x="independent", y="independent")
+    made.config = styles[0] if styles else alt.Undefined
+    return cast("TopLevelMixin", made)
 
 
 def composition(loss: Loss | str, delta: Number = "1e-6", *, most: int = 1000) -> Chart:

@@ -60,10 +60,8 @@ def test_a_map_that_sees_the_data_can_raise_it() -> None:
 )
 @given(rows=MAPS, epsilon=st.floats(0, 3))
 def test_what_is_made_of_a_release_is_as_private(p: Finite, q: Finite, rows: list[Masses], epsilon: float) -> None:
-    def image(law: Finite) -> Finite:
-        return Finite({z: sum(law.mass(y) * float(rows[y][z]) for y in range(POINTS)) for z in range(IMAGES)})
-
-    made, other = image(p), image(q)
+    made, other = (law.through(lambda y: Finite(dict(enumerate(map(float, rows[y]))))) for law in (p, q))
+    assert sum(made.masses.values()) == pytest.approx(1)
     assert hockey_stick(made, other, epsilon) <= hockey_stick(p, q, epsilon) + 1e-14
     assert max_divergence(made, other) <= max_divergence(p, q) + 1e-12
     assert renyi_divergence(made, other, 2.5) <= renyi_divergence(p, q, 2.5) + 1e-12

@@ -164,3 +164,34 @@ def test_at_a_large_epsilon_nothing_is_promised_and_nothing_overflows() -> None:
     found = transfer.jung(1000, "1e-6", alpha=0, beta="1e-6", c="0.1", d="0.1")
     assert found == transfer.Transferred(math.inf, pytest.approx(2e-5), "Jung et al. 2020")
     assert transfer.jung_at("0.05", 1000, alpha="0.1").width == math.inf
+
+
+@pytest.mark.parametrize(
+    ("e", "d", "n"), [("0.125", 0, 768), ("0.1", "1e-6", 2000), ("0.01", "1e-9", 10**6), (2, 0, 10)]
+)
+@pytest.mark.parametrize("p", ["0.4", "0.05", "1e-6"])
+def test_the_monitor_proves_its_width(e, d, n, p) -> None:
+    """At a width that it names the chance it bounds is the one that was asked for, or less."""
+    found = transfer.monitor_at(p, e, d, n)
+    assert found.failure == pytest.approx(float(p))
+    if found.width <= 1:
+        assert transfer.monitor(Fraction(found.width), e, d, n) <= float(p) * 1.2  # other numbers of samples are tried
+    part = transfer.monitor_at(p, e, d, n, alpha="0.01", beta=Fraction(p) / 2)
+    assert part.width >= found.width + 0.01
+    with pytest.raises(BadParameter, match="beta must be below `failure`"):
+        transfer.monitor_at(p, e, d, n, beta=p)
+
+
+@given(st.fractions(0, 1), st.fractions(0, 1), st.fractions(0, 3), st.fractions(0, 1))
+def test_means_of_close_laws(p: Fraction, f: Fraction, e: Fraction, d: Fraction) -> None:
+    """Lemma 0.6 on two points: Q is (q, 1-q), P as far from it as (e, d) allows, f is 1 and `f`."""
+    near = min(Fraction(1), p * Fraction(math.exp(e)) + d)
+    mean_x, mean_y = near + (1 - near) * f, p + (1 - p) * f
+    assert mean_x <= Fraction(transfer.mean_bound(mean_y, e, d)) + Fraction(1, 10**12)
+
+
+def test_thresholdout_at_a_delta() -> None:
+    pure, at = (transfer.thresholdout("0.1", 1000, 400, "0.05", 10**6, delta=d) for d in (0, "1e-6"))
+    assert (at.threshold, at.sigma) == (pure.threshold, pure.sigma)
+    assert at.epsilon == pytest.approx(math.sqrt(32 * 400 * math.log(2e6)) / (at.sigma * 10**6))
+    assert at.epsilon < pure.epsilon

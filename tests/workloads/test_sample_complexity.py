@@ -7,6 +7,7 @@ from tacit.core.errors import BadQuestion
 from tacit.testing.workloads import applicable
 from tacit.workloads import METHODS, Domain, Price, marginals, method, predicates
 from tacit.workloads import sample_complexity as closed
+from tacit.workloads.textbook import textbook
 
 WIDE = Domain.of({"a": 2, "b": 3, "c": 4})
 EASY = [(m, c) for m, c in applicable(METHODS) if c.name in ("marginals-substitute", "ranges-substitute")]
@@ -104,3 +105,17 @@ def test_a_delta_that_may_be_left_unspent_takes_no_more_records():
             for terms in ({"epsilon": 1, "delta": "1e-9"}, {"epsilon": 1})
         ]
         assert sizes[0] <= sizes[1]
+
+
+def test_closed_forms_at_a_delta():
+    k, n, delta = 1000, 10**6, "1e-6"
+    many = math.sqrt(8 * k * math.log(1e6))
+    assert closed.laplace_on_queries(k, n, 1, delta=delta) == pytest.approx(many * math.log(k / 0.05) / n)
+    assert closed.laplace_on_queries(k, n, 1, delta=delta) < closed.laplace_on_queries(k, n, 1)
+    alpha = closed.multiplicative_weights(64, k, n, 1, delta=delta) / 3
+    c = 4 * math.log(64) / alpha**2
+    threshold = (2 + 32 * math.sqrt(2)) * math.sqrt(c * math.log(2e6)) * (math.log(2 * k) + math.log(4 * c / 0.05)) / n
+    assert threshold == pytest.approx(2 * alpha, rel=1e-9)
+    lines = textbook(k, 64, n, 1, delta=delta)
+    assert [line.error for line in lines[::2]] == [closed.laplace_on_queries(k, n, 1, delta=delta), 3 * alpha]
+    assert lines[0].formula.startswith("sqrt(8 k ln(1/d))") and lines[2].formula.endswith("^(1/2)")

@@ -18,7 +18,15 @@ from tacit.core.law import Finite, hockey_stick, max_divergence, renyi_divergenc
 from tacit.mechanisms import Exponential
 from tacit.testing.sources import Seeded
 from tacit.workloads import Domain, Histogram, Price, from_matrix, marginals, predicates, prefixes, small_db
-from tacit.workloads.small_db import SmallDB, candidates, classical_error, classical_size, multisets, size_for
+from tacit.workloads.small_db import (
+    SmallDB,
+    candidates,
+    classical_error,
+    classical_rate,
+    classical_size,
+    multisets,
+    size_for,
+)
 
 GOLDEN = {
     entry["id"]: entry
@@ -223,3 +231,11 @@ def test_formulas_of_the_textbook_refuse_what_they_are_not_for():
     ):
         with pytest.raises(BadParameter, match="must be"):
             call()
+
+
+@pytest.mark.parametrize(("cells", "queries", "n"), [(64, 100, 10**6), (1024, 10, 10**7), (2, 2, 10**4)])
+def test_the_classical_rate_is_the_error_of_its_own_size(cells, queries, n):
+    rate = classical_rate(cells, queries, n=n, epsilon=1, beta="0.05")
+    assert rate < 1
+    at_half = classical_error(cells, queries, rate / 2, n=n, epsilon=1, beta="0.05")
+    assert rate / 2 < at_half <= rate * (1 + 1e-12)

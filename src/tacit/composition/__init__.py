@@ -4,7 +4,14 @@ Numbers may be int, float, Fraction, Decimal or decimal text, and are read exact
 outward: no epsilon or delta is below the exact value of its formula, no permitted epsilon or rho above it.
 """
 
-from .basic_and_advanced import advanced, advanced_heterogeneous, basic, crossover, per_query_epsilon_classical
+from .basic_and_advanced import (
+    advanced,
+    advanced_heterogeneous,
+    basic,
+    crossover,
+    per_query_epsilon_classical,
+    per_query_epsilon_lecture,
+)
 from .bounded_range import optimal_bounded_range
 from .concentration import azuma, azuma_inverse, hoeffding, hoeffding_inverse, pinsker
 from .conversions import (
@@ -52,6 +59,7 @@ __all__ = [
     "parallel",
     "per_query_epsilon",
     "per_query_epsilon_classical",
+    "per_query_epsilon_lecture",
     "pinsker",
     "pure_to_renyi",
     "pure_to_zcdp",

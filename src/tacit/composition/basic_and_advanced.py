@@ -116,6 +116,16 @@ def per_query_epsilon_classical(epsilon: Number, delta: Number, k: int) -> float
     return lower(lambda at: e / (-at(d).ln() * (8 * n)).sqrt())
 
 
+def per_query_epsilon_lecture(epsilon: Number, delta: Number, k: int) -> tuple[float, float]:
+    """epsilon / sqrt(2 k ln(1/delta)), and what k mechanisms with it cost by the classical drift.
+
+    That is epsilon + epsilon^2 / ln(1/delta), at most 2 epsilon if epsilon <= ln(1/delta) (lecture notes, corrected).
+    """
+    e, d, n = positive("epsilon", epsilon), probability("delta", delta), whole("k", k)
+    each = lower(lambda at: e / (-at(d).ln() * (2 * n)).sqrt())
+    return each, upper(lambda at: e * e / -at(d).ln() + e)
+
+
 def crossover(epsilon: Number, delta: Number) -> int:
     """The least k at which advanced composition, with the sharp drift and slack delta, is below k epsilon.
 

@@ -7,7 +7,7 @@ points names, for any `tail`, finitely many outside of which no more mass than t
 from __future__ import annotations
 
 import math
-from collections.abc import Hashable, Iterable, Mapping, Sized
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sized
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
@@ -63,6 +63,14 @@ class Finite:
 
     def support(self, tail: float) -> Iterable[Hashable]:
         return self.masses.keys()
+
+    def through(self, channel: Callable[[Any], Finite]) -> Finite:
+        """The law of what becomes of a point, by chance or not: no divergence grows by it (post-processing)."""
+        found: dict[Any, float] = {}
+        for y, mass in self.masses.items():
+            for z, share in channel(y).masses.items():
+                found[z] = found.get(z, 0.0) + mass * share
+        return Finite(found)
 
 
 @dataclass(frozen=True)

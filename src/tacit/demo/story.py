@@ -14,12 +14,14 @@ from rich.text import Text
 from ..core.budget import Budget
 from ..core.errors import Missing, TacitError
 from ..curator import Curator
+from ..release import Release
 from ..tables.table import Table
 from .people import SCHEMA, put, write
 
 if TYPE_CHECKING:
-    from ..release import Release
+    from ..ledger.entries import Charge
 
+_WIDE = 90  # characters of a question in the account
 QUESTIONS: tuple[tuple[str, str, dict[str, Any]], ...] = (
     ("How many purchases?", "SELECT COUNT(*) AS purchases FROM purchases", {"epsilon": "0.05"}),
     (
@@ -109,10 +111,16 @@ def _account(curator: Curator) -> Iterator[RenderableType]:
     for charge in curator.history():
         if charge.loss.terms:
             price = float(curator.budget.price(charge.loss))
-            grid.add_row(str(charge.seq), charge.analyst, f"{price:.4g}", charge.key[:16])
+            grid.add_row(str(charge.seq), charge.analyst, f"{price:.4g}", _question(charge))
     yield grid
     head = curator.ledger.verify()
     yield Text(f"{float(curator.remaining):.4g} is left.  The chain of {head.seq} entries is sound: {head.hash}")
+
+
+def _question(charge: Charge) -> str:
+    """What was asked, in one line."""
+    text = "" if charge.release is None else Release.from_json(charge.release).provenance.question
+    return f"{text[:_WIDE]}..." if len(text) > _WIDE else text
 
 
 def _pictures(releases: list[Release], picture: Path) -> Text:

@@ -45,6 +45,12 @@ class Monitored:
     shortfall: float  # 2 ln(2 T) / (epsilon' m)
     alpha: float
     private: bool
+    samples: int = 1
+
+    @property
+    def claimed(self) -> float:
+        """alpha (1 - (1 - p)^T), at most the mean of the largest score (claim 0.3): p is the share of those overfit."""
+        return self.alpha * -math.expm1(self.samples * math.log1p(-self.overfit)) if self.overfit < 1 else self.alpha
 
     @property
     def kept(self) -> bool:
@@ -116,6 +122,7 @@ class Monitor:
             shortfall=up(2 / (positive("choice", self.choice) * m)) * math.log(2 * self.samples),
             alpha=alpha,
             private=private,
+            samples=self.samples,
         )
 
 

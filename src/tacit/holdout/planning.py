@@ -80,10 +80,12 @@ def quantile(beta: float, questions: int) -> float:
 
 
 def gaussian(n: int, questions: int, beta: Number, theorem: str = "jung") -> Plan:
-    """Gaussian noise at its best sigma, by `jung`, `bassily` or `notes`."""
-    one_of("theorem", theorem, _THEOREMS)
+    """Gaussian noise at its best sigma, by `jung`, `monitor`, `bassily` or `notes`."""
+    one_of("theorem", theorem, ("jung", "monitor", *_FIXED))
     n, k, b = whole("n", n), whole("questions", questions), float(transfer.shared(beta))
-    return _jung(n, k, b) if theorem == "jung" else _fixed(n, k, b, theorem)
+    if theorem in _FIXED:
+        return _fixed(n, k, b, theorem)
+    return _jung(n, k, b) if theorem == "jung" else _monitor(n, k, b)
 
 
 def _jung(n: int, k: int, b: float) -> Plan:
@@ -108,7 +110,7 @@ def _best(n: int, k: int, b: float, epsilons: Floats) -> tuple[float, float, flo
 
 def _fixed(n: int, k: int, b: float, theorem: str) -> Plan:
     """Half of beta for the noise, and half for a theorem in which epsilon fixes the width."""
-    times, divisor, least, most, method = _THEOREMS[theorem]
+    times, divisor, least, most, method = _FIXED[theorem]
     low, high = math.sqrt(least(b) / n) * (1 + 1e-9), most * (1 - 1e-9)
     if low >= high or b >= 0.5:  # of larger ones the half is more than the theorems are for
         return Plan(method, n, k, math.inf)
@@ -119,6 +121,21 @@ def _fixed(n: int, k: int, b: float, theorem: str) -> Plan:
     sigma = _exact_sigma(n, k, e, d)
     proved = getattr(transfer, theorem)(e, d, n, alpha=sigma * alpha, beta=b / 2)
     return Plan(method, n, k, proved.width, sigma, e, d)
+
+
+def _monitor(n: int, k: int, b: float) -> Plan:
+    """Half of beta for the noise, and half for the Monitor, at its best epsilon and delta of some."""
+    epsilon, delta = _EPSILONS[:: _STRIDE // 8, None, None], (b * _SHARES / n)[:, None]
+    t = transfer.monitored_samples(b / 2)
+    choice = np.sqrt(2 * np.log(2 * t) / n)
+    right = 2 * np.log(2 * t) / (choice * n) + np.expm1(epsilon + choice) + t * delta
+    alpha = quantile(b / 2, k)
+    width = _sigma(n, k, epsilon, delta) * alpha + right / -np.expm1(t * math.log1p(-b / 2))
+    i, j, _ = np.unravel_index(np.argmin(width), width.shape)
+    e, d = float(epsilon[i, 0, 0]), float(delta[j, 0])
+    sigma = _exact_sigma(n, k, e, d)
+    proved = transfer.monitor_at(b, e, d, n, alpha=sigma * alpha, beta=b / 2)
+    return Plan("Gaussian, the Monitor", n, k, proved.width, sigma, e, d)
 
 
 def _sigma(n: int, k: int, epsilon: Floats, delta: Floats) -> Floats:
@@ -139,8 +156,7 @@ def _quantiles(beta: Floats, k: int) -> Floats:
 
 
 # how many epsilons wide, how many times delta / epsilon, the least n epsilon^2 and the largest epsilon
-_THEOREMS: dict[str, tuple[int, int, Callable[[float], float], float, str]] = {
-    "jung": (1, 1, lambda b: 0.0, 0.0, ""),
+_FIXED: dict[str, tuple[int, int, Callable[[float], float], float, str]] = {
     "bassily": (
         transfer.BASSILY_WIDTH,
         1,
@@ -161,6 +177,7 @@ METHODS: dict[str, Callable[[int, int, Number], Plan]] = {
     "sample splitting": splitting,
     "rounded answers": rounded,
     "Gaussian, Jung et al. 2020": gaussian,
+    "Gaussian, the Monitor": lambda n, k, beta: gaussian(n, k, beta, "monitor"),
     "Gaussian, Bassily et al. 2016": lambda n, k, beta: gaussian(n, k, beta, "bassily"),
     "Gaussian, lecture notes corrected": lambda n, k, beta: gaussian(n, k, beta, "notes"),
 }

@@ -51,9 +51,11 @@ import math
 from dataclasses import dataclass
 from fractions import Fraction
 
+import numpy as np
+
 from ..composition import hoeffding
 from ..core.errors import BadParameter
-from ..core.exact import FEW_ULPS, up
+from ..core.exact import FEW_ULPS, MANY_ULPS, Floats, down, up
 from ..core.parameters import Number, positive, probability, rational, whole
 
 NOTES_WIDTH = 6  # epsilons
@@ -118,6 +120,42 @@ def monitor(width: Number, epsilon: Number, delta: Number, n: int) -> float:
                 break  # it grows with T
             best = min(best, -math.expm1(math.log1p(-right / a) / t))
     return min(1.0, best * FEW_ULPS)
+
+
+def monitor_at(
+    failure: Number, epsilon: Number, delta: Number, n: int, *, alpha: Number = 0, beta: Number = 0
+) -> Transferred:
+    """The least width that the Monitor proves but for the chance `failure`, of which beta is for the sample accuracy.
+
+    With p = failure - beta it is alpha + right / (1 - (1 - p)^T), for any T and epsilon': here for epsilon' =
+    sqrt(2 ln(2 T) / n), near the best, and for the best T of some.
+    """
+    chance, slack = probability("failure", failure), _slack("beta", beta)
+    if slack >= chance:
+        raise BadParameter("beta", beta, "below `failure`, of which it is a part")
+    e, d, n, p = up(_loss(epsilon)), up(_slack("delta", delta)), whole("n", n), down(chance - slack)
+    t = monitored_samples(p)
+    choice = np.sqrt(2 * np.log(2 * t) / n)
+    grown = np.expm1(np.minimum(e + choice, LARGEST))
+    width = float(np.min((2 * np.log(2 * t) / (choice * n) + grown + t * d) / -np.expm1(t * math.log1p(-p))))
+    return Transferred(up(_slack("alpha", alpha) + Fraction(width * MANY_ULPS)), up(chance), "the Monitor")
+
+
+def monitored_samples(p: float) -> Floats:
+    """Numbers of samples that are tried: up to many times the inverse of the chance of an error."""
+    return np.unique(np.round(np.geomspace(1, min(20 / p, 1e300), 60)))
+
+
+def mean_bound(mean: Number, epsilon: Number, delta: Number = 0) -> float:
+    """e^epsilon E f(Y) + delta, at least E f(X): f has values in [0, 1], X and Y (epsilon, delta)-close (lemma 0.6).
+
+    E f(X) is the integral of P[f(X) >= t] over t from 0 to 1, and each of these is at most e^epsilon P[f(Y) >= t] +
+    delta.
+    """
+    m = rational("mean", mean)
+    if not 0 <= m <= 1:
+        raise BadParameter("mean", mean, "between 0 and 1")
+    return min(1.0, (up(m) * (1 + drift(up(_loss(epsilon)))) + up(_slack("delta", delta))) * FEW_ULPS)
 
 
 def notes(epsilon: Number, delta: Number, n: int, *, alpha: Number = 0, beta: Number = 0) -> Transferred:
@@ -202,11 +240,17 @@ class Thresholdout:
     epsilon: float
 
 
-def thresholdout(tau: Number, questions: int, exceptions: int, beta: Number, n: int) -> Thresholdout:
-    """T = 3 tau/4, sigma = tau / (96 ln(4 m/beta)), epsilon = 2 B / (sigma n) (Dwork et al. 2015) [quoted]."""
-    t, m, b = positive("tau", tau), whole("questions", questions), probability("beta", beta)
-    sigma = float(t) / (THRESHOLDOUT_RATE * (math.log(4 * m) - math.log(b)))
-    epsilon = 2 * whole("exceptions", exceptions) / (sigma * whole("n", n))
+def thresholdout(
+    tau: Number, questions: int, exceptions: int, beta: Number, n: int, *, delta: Number = 0
+) -> Thresholdout:
+    """T = 3 tau/4, sigma = tau / (96 ln(4 m/beta)), epsilon = 2 B / (sigma n) (Dwork et al. 2015) [quoted].
+
+    With delta, epsilon = sqrt(32 B ln(2/delta)) / (sigma n) at that delta.
+    """
+    t, m = positive("tau", tau), whole("questions", questions)
+    sigma = float(t) / (THRESHOLDOUT_RATE * (math.log(4 * m) - math.log(probability("beta", beta))))
+    b, d = whole("exceptions", exceptions), probability("delta", delta) if rational("delta", delta) else 0
+    epsilon = (math.sqrt(32 * b * (math.log(2) - math.log(d))) if d else 2 * b) / (sigma * whole("n", n))
     return Thresholdout(float(THRESHOLD_SHARE * t), sigma, epsilon * FEW_ULPS)
 
 

@@ -6,7 +6,7 @@ search, since no bound grows with n faster than n does, and none grows with the 
 
 The closed forms are those of the table, with their constants, for k queries on |X| cells:
 
-    noise on the queries       k ln(k / beta) / (n epsilon)
+    noise on the queries       k ln(k / beta) / (n epsilon); with delta, sqrt(8 k ln(1 / delta)) in place of k
     Gaussian on the queries    sqrt(k / rho) sqrt(ln(2 k / beta)) / n
     noise on the histogram     sqrt(8 |X| ln(2 k / beta)) / (n epsilon), if |X| >= 2 ln(2 k / beta)
     randomized response        coth(epsilon / 2) sqrt(ln(2 k / beta) / (2 n)), on bits
@@ -21,8 +21,9 @@ import math
 from fractions import Fraction
 from functools import cache
 
+from ..composition import per_query_epsilon_classical
 from ..core.errors import BadParameter, BadQuestion
-from ..core.parameters import Number, instance, positive, probability, whole
+from ..core.parameters import Number, failure, instance, positive, probability, rational, whole
 from ..core.search import least_positive, least_whole
 from ._pmw_constants import consistent_alpha
 from .method import Method
@@ -94,10 +95,11 @@ def price_for(method: Method, workload: Workload, n: int, price: Price, *, alpha
     return price.part(Fraction(times))
 
 
-def laplace_on_queries(k: int, n: int, epsilon: Number, beta: Number = 0.05) -> float:
-    """k ln(k / beta) / (n epsilon)."""
-    nats = math.log(whole("k", k)) - math.log(probability("beta", beta))
-    return k * nats / (whole("n", n) * float(positive("epsilon", epsilon, LARGEST)))
+def laplace_on_queries(k: int, n: int, epsilon: Number, beta: Number = 0.05, *, delta: Number = 0) -> float:
+    """k ln(k / beta) / (n epsilon), or with delta, by advanced composition, sqrt(8 k ln(1/delta)) in place of k."""
+    nats, e = math.log(whole("k", k)) - math.log(probability("beta", beta)), positive("epsilon", epsilon, LARGEST)
+    each = float(e / k) if not rational("delta", delta) else per_query_epsilon_classical(e, delta, k)
+    return nats / (whole("n", n) * each)
 
 
 def gaussian_on_queries(k: int, n: int, rho: Number, beta: Number = 0.05) -> float:
@@ -119,8 +121,14 @@ def randomized_response(k: int, n: int, epsilon: Number, beta: Number = 0.05) ->
     return math.sqrt(log / (2 * whole("n", n))) / math.tanh(float(positive("epsilon", epsilon, LARGEST)) / 2)
 
 
-def multiplicative_weights(cells: int, k: int, n: int, epsilon: Number, beta: Number = 0.05) -> float:
-    """3 alpha, for the alpha that solves alpha^3 = 36 ln|X| (ln(2 k) + ln(4 c / beta)) / (n epsilon)."""
+def multiplicative_weights(
+    cells: int, k: int, n: int, epsilon: Number, beta: Number = 0.05, *, delta: Number = 0
+) -> float:
+    """3 alpha, for the alpha that solves alpha^3 = 36 ln|X| (ln(2 k) + ln(4 c / beta)) / (n epsilon).
+
+    With delta, alpha^2 = (2 + 32 sqrt 2) sqrt(ln|X| ln(2 / delta)) (ln(2 k) + ln(4 c / beta)) / (n epsilon).
+    """
     e, b = float(positive("epsilon", epsilon, LARGEST)), float(probability("beta", beta))
     size = whole("cells", cells, at_least=2)
-    return 3 * consistent_alpha(size, whole("k", k), epsilon=e, n=whole("n", n), beta=b)
+    d = float(failure("delta", delta))
+    return 3 * consistent_alpha(size, whole("k", k), epsilon=e, n=whole("n", n), beta=b, delta=d)

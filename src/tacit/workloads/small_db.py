@@ -91,6 +91,17 @@ def classical_error(cells: int, queries: int, alpha: Number, *, n: int, epsilon:
     return a + 2 * nats / float(positive("epsilon", epsilon, MODERATE) * people)
 
 
+def classical_rate(cells: int, queries: int, *, n: int, epsilon: Number, beta: Number) -> float:
+    """((16 ln|X| ln k + 4 ln(1 / beta)) / (epsilon n))^(1/3), as a share of n: at the best size (theorem 4.5).
+
+    At size 4 ln k / alpha^2 the error is at most alpha/2 + (8 ln|X| ln k / alpha^2 + 2 ln(1 / beta)) / (epsilon n),
+    which is at most this alpha where it is at most 1.
+    """
+    logs = 16 * math.log(whole("cells", cells)) * math.log(whole("queries", queries))
+    nats = logs - 4 * math.log(probability("beta", beta))
+    return math.cbrt(nats / float(positive("epsilon", epsilon, MODERATE) * whole("n", n)))
+
+
 @dataclass(frozen=True)
 class _Types:
     """The type of each cell, and the coefficients of each query on each type, in steps of the workload's grid."""

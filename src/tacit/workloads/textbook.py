@@ -5,7 +5,9 @@
     noise on the histogram          sqrt(8 |X| ln(2k/beta)) / (n epsilon)   |X|
     multiplicative weights          (ln|X| ln(k/beta) / (n epsilon))^(1/3)  max(|X|, n)
 
-with randomized response beside them where |X| = 2.  An error above 1 says nothing, since every answer is in [0, 1].
+with randomized response beside them where |X| = 2.  At a delta the queries have sqrt(8 k ln(1/delta)) in place of k,
+and multiplicative weights a square root in place of the cube root.  An error above 1 says nothing, since every answer
+is in [0, 1].
 
 References.  Dwork and Roth (2014), chapters 3 and 4.  The constants are those of `sample_complexity.py`.
 """
@@ -15,7 +17,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from ..core.parameters import Number
+from ..core.parameters import Number, failure
 from . import sample_complexity as closed
 
 
@@ -30,10 +32,21 @@ class Line:
     operations: int
 
 
-def textbook(queries: int, cells: int, n: int, epsilon: Number, beta: Number = 0.05) -> tuple[Line, ...]:
-    """The table for so many queries, cells and records."""
+def textbook(
+    queries: int, cells: int, n: int, epsilon: Number, beta: Number = 0.05, *, delta: Number = 0
+) -> tuple[Line, ...]:
+    """The table for so many queries, cells and records; with delta, by advanced composition where that has a say."""
+    many, power = "k", "(ln|X| ln(k/b) / (n e))^(1/3)"
+    if failure("delta", delta):
+        many, power = "sqrt(8 k ln(1/d))", "(sqrt(ln|X| ln(1/d)) ln(k/b) / (n e))^(1/2)"
     lines = (
-        Line("noise on the queries", "k ln(k/b) / (n e)", n, closed.laplace_on_queries(queries, n, epsilon, beta), n),
+        Line(
+            "noise on the queries",
+            f"{many} ln(k/b) / (n e)",
+            n,
+            closed.laplace_on_queries(queries, n, epsilon, beta, delta=delta),
+            n,
+        ),
         Line(
             "noise on the histogram",
             "sqrt(8 |X| ln(2k/b)) / (n e)",
@@ -43,9 +56,9 @@ def textbook(queries: int, cells: int, n: int, epsilon: Number, beta: Number = 0
         ),
         Line(
             "multiplicative weights",
-            "~ (ln|X| ln(k/b) / (n e))^(1/3)",
+            f"~ {power}",
             n,
-            closed.multiplicative_weights(max(cells, 2), queries, n, epsilon, beta),
+            closed.multiplicative_weights(max(cells, 2), queries, n, epsilon, beta, delta=delta),
             max(cells, n),
         ),
     )
