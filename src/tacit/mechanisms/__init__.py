@@ -15,6 +15,7 @@ from .permute_and_flip import PermuteAndFlip
 from .prices import PostedPrice, posted_price
 from .quantile import Quantiles
 from .randomized_response import RandomizedResponse
+from .restarted_sparse import RestartedSparse
 from .sparse import Sparse
 from .subset_selection import SubsetSelection
 from .top_k import TopK
@@ -35,6 +36,7 @@ ALL = (
     PostedPrice,
     Quantiles,
     RandomizedResponse,
+    RestartedSparse,
     Sparse,
     SubsetSelection,
     TopK,
@@ -57,6 +59,7 @@ __all__ = [
     "PostedPrice",
     "Quantiles",
     "RandomizedResponse",
+    "RestartedSparse",
     "Sparse",
     "SubsetSelection",
     "TopK",

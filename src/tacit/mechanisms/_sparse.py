@@ -191,13 +191,17 @@ class Comparisons(Interactive[Stream, Y, State, int | float, A]):
 
     def error(self, beta: Number = 0.05, queries: int | None = None) -> float:
         """Over so many queries no TOP is further than this below the threshold, and no other further above it."""
+        return self.error_at(down(probability("beta", beta)), queries)
+
+    def error_at(self, beta: float, queries: int | None) -> float:
+        """The same at a share of some beta, which may be smaller than any that is asked for."""
         a = error_in_steps(
             self.bar_noise,
             self.query_noise,
             shift=self._shift,
             count=self.count,
             queries=self.queries if queries is None else whole("queries", queries),
-            beta=down(probability("beta", beta)),
+            beta=beta,
             log_numbers_within=self.log_numbers_within,
         )
         if self.grid is None:
@@ -208,9 +212,9 @@ class Comparisons(Interactive[Stream, Y, State, int | float, A]):
         """ln P[no number told is more than a steps off]."""
         return 0.0
 
-    def farthest(self, values: Stream, hits: Hits) -> float:
+    def farthest(self, values: Stream, hits: Hits, count: int | None = None) -> float:
         """The farthest a TOP lies below the threshold, or any other value that was reached above it."""
-        reached = hits[-1] + 1 if len(hits) == self.count else len(values)
+        reached = hits[-1] + 1 if len(hits) == (count or self.count) else len(values)
         above = np.asarray(values, float)[:reached] - float(self.threshold)
         above[list(hits)] *= -1
         return float(np.max(above, initial=0.0))
