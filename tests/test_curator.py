@@ -817,6 +817,37 @@ def test_keys_of_a_public_table_are_found_on_the_grid_of_a_real(place):
         assert exactly(c, "SELECT tier, COUNT(*) FROM t JOIN tiers USING (price) GROUP BY tier") == [[7, 0]]
         with pytest.raises(BadQuestion, match="two keys of the public table are one value"):
             c.offer("SELECT tier, COUNT(*) FROM t JOIN alike USING (price) GROUP BY tier", epsilon=1)
+        floor = table.price.floor().lookup({9.5: "no", 9: "nine", 10: "ten"})  # what is computed is exact
+        assert exactly(c, table.group_by(tier=floor).count()) == [[7, 0]]
+
+
+def test_keys_that_no_text_can_be_are_refused_before_anything_is_paid(place):
+    table = tacit.Table([{"word": "a1"}], '[table]\nname = "t"\nunit = "row"\n[columns.word]\ntype = "text"\n')
+    keys = {f"a{i}": i for i in range(100)} | {"\ud800": 1}
+    with Curator(table, ledger=place, budget=tacit.Budget(epsilon=1)) as c:
+        with pytest.raises(BadQuestion, match="NUL or surrogates"):
+            c.ask(table.where(table.word.lookup(keys) == 1).count(), epsilon=1)
+        assert c.remaining == 1
+
+
+def test_the_schema_of_a_file_is_beside_it(tmp_path):
+    file = tmp_path / "visits.parquet"
+    parquet.write_table(pa.Table.from_pylist(ROWS), file)
+    file.with_suffix(".toml").write_text(SCHEMA)
+    assert tacit.Table(file).schema == tacit.Table(file, SCHEMA).schema == tacit.Table(str(file)).schema
+    for other in (ROWS, "hr.visits", "", ".", "postgresql://host/db?table=visits"):
+        with pytest.raises(tacit.BadSchema, match="schema must be given"):
+            tacit.Table(other)
+
+
+def test_an_offer_says_what_its_answer_alone_tells(place):
+    with curator(place, tacit.Budget(epsilon=1, delta="0.9")) as c:
+        told = str(c.offer(COUNT, epsilon="0.1"))
+        assert "alone it tells of anyone at most epsilon = " in told and "at delta = 1e-09" in told
+        keys = c.offer("SELECT note, COUNT(*) FROM visits GROUP BY note", epsilon="0.1", delta="0.3")
+        assert "at delta = 0.6" in str(keys) and "at delta = 0.6" in keys.explain()  # more than it fails with, below 1
+    with curator(place.with_name("pure"), tacit.Budget(epsilon=1)) as c:
+        assert "alone" not in str(c.offer(COUNT, epsilon="0.1"))  # the price says it
 
 
 def test_the_key_of_a_left_join_is_told_apart_from_that_of_the_table(place):

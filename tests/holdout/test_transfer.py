@@ -182,6 +182,14 @@ def test_the_monitor_proves_its_width(e, d, n, p) -> None:
         transfer.monitor_at(p, e, d, n, beta=p)
 
 
+def test_the_monitor_at_the_ends_of_its_parameters() -> None:
+    assert transfer.monitor_at("1e-3", 800, 0, 100).width == math.inf
+    assert transfer.monitor_at("1e-300", 700, 0, 100).width > 1
+    with pytest.raises(BadParameter, match="failure less beta"):
+        transfer.monitor_at("0.1", 1, 0, 100, beta=Fraction(1, 10) - Fraction(1, 10**330))
+    assert transfer.mean_bound(0, 1000, "0.01") == pytest.approx(0.01)
+
+
 @given(st.fractions(0, 1), st.fractions(0, 1), st.fractions(0, 3), st.fractions(0, 1))
 def test_means_of_close_laws(p: Fraction, f: Fraction, e: Fraction, d: Fraction) -> None:
     """Lemma 0.6 on two points: Q is (q, 1-q), P as far from it as (e, d) allows, f is 1 and `f`."""

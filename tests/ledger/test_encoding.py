@@ -30,13 +30,13 @@ from tacit.ledger.encoding import (
 RELATED = [None, ADD_REMOVE, SUBSTITUTE]
 positive = st.fractions(min_value=Fraction(1, 10**40), max_value=10**40)
 floats = st.floats(min_value=0)
+losses = st.builds(lambda e, r: Loss({Pure(e): 2}, r), positive, st.sampled_from(RELATED))
 MADE = {
     "Fraction": positive,
+    "Loss": losses,
     "int": st.integers(1, 10**60) | st.just(7**9000),
     "tuple[tuple[float, float], ...]": st.lists(st.tuples(floats, floats), max_size=4).map(tuple),
-    "frozenset[Loss]": st.sets(st.builds(lambda e, r: Loss({Pure(e): 2}, r), positive, st.sampled_from(RELATED))).map(
-        frozenset
-    ),
+    "frozenset[Loss]": st.sets(losses).map(frozenset),
     "GaussianNoise | LaplaceNoise": st.builds(GaussianNoise, positive) | st.builds(LaplaceNoise, positive),
 }
 

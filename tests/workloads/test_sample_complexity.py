@@ -108,6 +108,8 @@ def test_a_delta_that_may_be_left_unspent_takes_no_more_records():
 
 
 def test_closed_forms_at_a_delta():
+    with pytest.raises(BadParameter, match=r"at most 8 ln\(1/delta\)"):
+        closed.multiplicative_weights(64, 10, 10**6, 100, delta="0.1")
     k, n, delta = 1000, 10**6, "1e-6"
     many = math.sqrt(8 * k * math.log(1e6))
     assert closed.laplace_on_queries(k, n, 1, delta=delta) == pytest.approx(many * math.log(k / 0.05) / n)

@@ -211,8 +211,12 @@ class Loss:
         return Loss, (dict(self.terms), self.relation)
 
     def group(self, k: int) -> Loss:
-        """What k units together pay."""
-        whole("k", k)
+        """What k units together pay: atom by atom, or for the whole where of one no more is known than for one unit."""
+        from .grouped import Grouped  # which is built on losses
+
+        kinds = ((type(a), type(a.group(whole("k", k)))) for a in self.terms)
+        if any(kind is not Grouped and together is Grouped for kind, together in kinds):
+            return Loss({Grouped(self, k): 1}, self.relation)
         grouped = (Loss({a.group(k): n}, self.relation) for a, n in self.terms.items())
         return reduce(Loss.__add__, grouped, Loss({}, self.relation))
 

@@ -8,9 +8,6 @@ With P the law of the noise moved and Q that of the noise, a neighbour sees (1 -
 (Li, Qardaji, Su 2012; Balle, Barthe, Gaboardi 2018), the latter for Gaussian noise, in both directions (Mironov,
 Talwar, Zhang 2019).  The logarithm of a moment is convex in a: between whole orders it is at most the chord, and at
 a = 1 it is 0.
-
-Of a group of k some are taken with probability 1 - (1 - q)^k, and then they move the noise at most k times as far: a
-mixture of laws that are each no farther from Q than at k is no farther either.
 """
 
 from __future__ import annotations
@@ -25,10 +22,11 @@ import numpy as np
 from .atoms import GaussianNoise, LaplaceNoise
 from .exact import FEW_ULPS, MANY_ULPS, TINY, up
 from .lattice import sampled_gaussian, sampled_laplace
-from .loss import Atom
+from .loss import Atom, Loss
 from .pairs import Pair
 
 _HIGHEST = 1 << 12  # order that moments are summed for
+_FARTHEST = 1e100  # mu
 
 
 @dataclass(frozen=True)
@@ -58,7 +56,7 @@ class Sampled(Atom):
             return plain
         below = math.floor(order)
         low, high = (_log_moment(rate, self.noise.mu, a) for a in (below, below + 1))
-        chord = low + (order - below) * (high - low)
+        chord = low + (order - below) * (high - low) if high < math.inf else math.inf
         return min(plain, max(TINY, chord / (order - 1) * MANY_ULPS))
 
     def profile(self, epsilon: float) -> float:
@@ -91,23 +89,24 @@ class Sampled(Atom):
     def settled(self) -> bool:
         return True
 
-    def group(self, k: int) -> Sampled:
-        rate = up(self.rate)
-        if k == 1 or rate == 1:
-            return Sampled(self.rate, self.noise.group(k))
-        some = min(1.0, -math.expm1(k * math.log1p(-rate)) * MANY_ULPS)
-        return Sampled(Fraction(some), self.noise.group(k))
+    def group(self, k: int) -> Atom:
+        """In a group some may join and others leave, and then neither law is that of the noise alone."""
+        from .grouped import Grouped  # which is built on losses
+
+        return self if k == 1 else Grouped(Loss({self: 1}), k)
 
 
 @lru_cache(maxsize=1 << 10)
 def _log_moment(rate: float, mu: float, order: int) -> float:
-    """ln E_Q[((1 - q) + q P/Q)^a], outward: sums of logarithms of at most 10^5 err by less than 2^-30."""
+    """ln E_Q[((1 - q) + q P/Q)^a], outward: sums of logarithms of at most 10^7 err by less than 2^-30."""
     if order == 1:
         return 0.0
     from scipy.special import gammaln, logsumexp  # here, since it takes long to load
 
     j = np.arange(2, order + 1)
     chosen = gammaln(order + 1) - gammaln(j + 1) - gammaln(order - j + 1)
+    if mu > _FARTHEST:
+        return math.inf
     grown = mu * mu * j * (j - 1) / 2
     risen = np.where(grown > 30, grown, np.log(np.expm1(np.minimum(grown, 31))))
     excess = float(logsumexp(chosen + (order - j) * math.log1p(-rate) + j * math.log(rate) + risen)) + 2.0**-30

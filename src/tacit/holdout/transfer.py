@@ -133,11 +133,15 @@ def monitor_at(
     chance, slack = probability("failure", failure), _slack("beta", beta)
     if slack >= chance:
         raise BadParameter("beta", beta, "below `failure`, of which it is a part")
-    e, d, n, p = up(_loss(epsilon)), up(_slack("delta", delta)), whole("n", n), down(chance - slack)
+    e, d, n = up(_loss(epsilon)), up(_slack("delta", delta)), whole("n", n)
+    p = down(probability("failure less beta", chance - slack))
     t = monitored_samples(p)
     choice = np.sqrt(2 * np.log(2 * t) / n)
-    grown = np.expm1(np.minimum(e + choice, LARGEST))
-    width = float(np.min((2 * np.log(2 * t) / (choice * n) + grown + t * d) / -np.expm1(t * math.log1p(-p))))
+    with np.errstate(over="ignore"):
+        right = 2 * np.log(2 * t) / (choice * n) + np.expm1(e + choice) + t * d
+        width = float(np.min(right / -np.expm1(t * math.log1p(-p))))
+    if width == math.inf:
+        return Transferred(math.inf, up(chance), "the Monitor")
     return Transferred(up(_slack("alpha", alpha) + Fraction(width * MANY_ULPS)), up(chance), "the Monitor")
 
 
@@ -155,7 +159,8 @@ def mean_bound(mean: Number, epsilon: Number, delta: Number = 0) -> float:
     m = rational("mean", mean)
     if not 0 <= m <= 1:
         raise BadParameter("mean", mean, "between 0 and 1")
-    return min(1.0, (up(m) * (1 + drift(up(_loss(epsilon)))) + up(_slack("delta", delta))) * FEW_ULPS)
+    grown = up(m) * (1 + drift(up(_loss(epsilon)))) if m else 0.0
+    return min(1.0, (grown + up(_slack("delta", delta))) * FEW_ULPS)
 
 
 def notes(epsilon: Number, delta: Number, n: int, *, alpha: Number = 0, beta: Number = 0) -> Transferred:

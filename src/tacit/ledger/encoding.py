@@ -19,6 +19,7 @@ from ..core import atoms, loss
 from ..core.budget import Amounts, Budget
 from ..core.distance import ADD_REMOVE, SUBSTITUTE, Relation
 from ..core.errors import BadParameter
+from ..core.grouped import Grouped
 from ..core.loss import Atom, Loss
 from ..core.sampled import Sampled
 from ..core.worst import Worst
@@ -43,6 +44,7 @@ KINDS: Mapping[str, type[Atom]] = {
         atoms.DiscreteGaussianNoise,
         atoms.DiscreteGaussianVector,
         Sampled,
+        Grouped,
         Worst,
         Transcripts,
     )

@@ -20,7 +20,7 @@ from types import ModuleType
 from typing import Any
 
 from .. import mechanisms
-from ..core import atoms, loss
+from ..core import atoms, grouped, loss, sampled
 from ..core.distance import ADD_REMOVE, SUBSTITUTE, Distance
 from ..core.distance import Relation as Neighbours
 from ..core.errors import BadParameter
@@ -46,7 +46,7 @@ def _kinds(*modules: ModuleType) -> Iterator[type]:
 KINDS: Mapping[str, type] = {
     kind.__name__: kind
     for kind in (
-        *_kinds(atoms, loss, domain, expression, outputs, plan, query, recipe, relation),
+        *_kinds(atoms, grouped, loss, sampled, domain, expression, outputs, plan, query, recipe, relation),
         loss.BoundedRange,
         Distance,
         mechanisms.Gaussian,

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import datetime
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from typing import Any
 
 from ..core.errors import BadQuestion
 from .domain import Domain, Kind, category
-from .expression import Expression, Lookup, meaning
+from .expression import Column, Expression, Lookup, meaning
 from .grids import LONGEST_TABLE, Literal, alike, constant, folded, union
 
 
@@ -25,28 +26,31 @@ def lookup(a: Expression, table: Mapping[Any, Literal]) -> Expression:
             "give the table such keys, or CAST the column in a subquery first"
         )
     places = {label: step for step, label in enumerate(a.domain.labels)}
-    known = dict[int | str, Literal]()
+    domain = a.domain if isinstance(a, Column) else replace(a.domain, rounded=False)  # what is computed is exact
+    known, met = dict[int | str, Literal](), set[int | str]()
     for key, value in fitting.items():
-        step = places.get(key) if a.domain.kind == "category" else _step(key, a.domain)
-        if step in known:
+        step = places.get(key) if a.domain.kind == "category" else _step(key, domain)
+        if step in met:
             raise BadQuestion("two keys of the public table are one value of this column, on its grid")
-        if step is not None and value is not None:
-            known[step] = value
+        if step is not None:
+            met.add(step)
+            if value is not None:
+                known[step] = value
     if not known:
         return constant(None)
     texts = [value for value in known.values() if isinstance(value, str)]
     if len(texts) == len(known):
-        domain = category(*dict.fromkeys(texts))
-        place = {label: step for step, label in enumerate(domain.labels)}
+        found = category(*dict.fromkeys(texts))
+        place = {label: step for step, label in enumerate(found.labels)}
         steps = {key: place[text] for key, text in zip(known, texts, strict=True)}
     else:
         constants = alike(*map(constant, known.values()))
-        domain = union(*(c.domain for c in constants))
-        if domain.kind in ("text", "category"):
+        found = union(*(c.domain for c in constants))
+        if found.kind in ("text", "category"):
             raise BadQuestion("the values of a public table must be of one kind")
         steps = {key: int(meaning(c, {}) or 0) for key, c in zip(known, constants, strict=True)}
     keys = sorted(steps, key=lambda step: (isinstance(step, str), step))
-    return folded(Lookup(domain, a, tuple(keys), tuple(steps[key] for key in keys)))
+    return folded(Lookup(found, a, tuple(keys), tuple(steps[key] for key in keys)))
 
 
 def recased(a: Expression, how: Callable[[str], str]) -> Expression:
@@ -75,6 +79,7 @@ def _is(key: Literal, kind: Kind) -> bool:
 def _step(key: Literal, domain: Domain) -> int | str | None:
     """A key of the domain's kind in its steps, or None if it is not among its values."""
     if isinstance(key, str):
+        constant(key)  # which refuses what no text can be
         return key
     if type(key) is int and domain.grid == 1:
         return key if domain.lower <= key <= domain.upper else None

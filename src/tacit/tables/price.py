@@ -90,9 +90,7 @@ def promise(loss: Loss) -> str:
     pure, failing = loss.epsilon(), failures(loss)
     if pure < math.inf:
         return f"epsilon = {from_above(pure, 4)}"
-    delta = Fraction(1, 10**9)
-    while delta <= failing:
-        delta *= 10
+    delta = next((d for d in (Fraction(1, 10**k) for k in range(9, 0, -1)) if d > failing), (1 + failing) / 2)
     return f"epsilon = {from_above(loss.epsilon(delta), 4)} at delta = {float(delta):g}"
 
 

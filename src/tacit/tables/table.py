@@ -68,7 +68,7 @@ class Table(Rows):
         name: str | None = None,
         engine: str | None = None,
     ) -> None:
-        if schema is None and isinstance(data, str | os.PathLike) and "://" not in str(data):
+        if schema is None and isinstance(data, str | os.PathLike) and Path(data).suffix.lower() in TABLES:
             schema = Path(data).with_suffix(".toml")
         if schema is None:
             raise BadSchema("schema", None, "given, for data that are no file; that of a file may be a .toml beside it")

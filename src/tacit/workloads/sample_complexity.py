@@ -131,4 +131,6 @@ def multiplicative_weights(
     e, b = float(positive("epsilon", epsilon, LARGEST)), float(probability("beta", beta))
     size = whole("cells", cells, at_least=2)
     d = float(failure("delta", delta))
+    if d and e > -8 * math.log(d):  # as for NumericSparse
+        raise BadParameter("epsilon", epsilon, "at most 8 ln(1/delta)")
     return 3 * consistent_alpha(size, whole("k", k), epsilon=e, n=whole("n", n), beta=b, delta=d)
