@@ -72,7 +72,8 @@ def page(charts: Sequence[TopLevelMixin], columns: int = 2) -> TopLevelMixin:
     styles = [chart.config for chart in parts if chart.config is not alt.Undefined]
     for chart in parts:
         chart.config = alt.Undefined
-    made = alt.concat(*parts, columns=columns).resolve_scale(x="independent", y="independent")
+    apart = dict.fromkeys(("x", "y", "color", "strokeDash"), "independent")
+    made = alt.concat(*parts, columns=columns).resolve_scale(**apart)
     made.config = styles[0] if styles else alt.Undefined
     return cast("TopLevelMixin", made)
 
