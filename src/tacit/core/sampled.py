@@ -99,14 +99,12 @@ class Sampled(Atom):
 @lru_cache(maxsize=1 << 10)
 def _log_moment(rate: float, mu: float, order: int) -> float:
     """ln E_Q[((1 - q) + q P/Q)^a], outward: sums of logarithms of at most 10^7 err by less than 2^-30."""
-    if order == 1:
-        return 0.0
+    if order == 1 or mu > _FARTHEST:
+        return 0.0 if order == 1 else math.inf
     from scipy.special import gammaln, logsumexp  # here, since it takes long to load
 
     j = np.arange(2, order + 1)
     chosen = gammaln(order + 1) - gammaln(j + 1) - gammaln(order - j + 1)
-    if mu > _FARTHEST:
-        return math.inf
     grown = mu * mu * j * (j - 1) / 2
     risen = np.where(grown > 30, grown, np.log(np.expm1(np.minimum(grown, 31))))
     excess = float(logsumexp(chosen + (order - j) * math.log1p(-rate) + j * math.log(rate) + risen)) + 2.0**-30
