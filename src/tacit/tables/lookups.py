@@ -79,8 +79,7 @@ def _is(key: Literal, kind: Kind) -> bool:
 def _step(key: Literal, domain: Domain) -> int | str | None:
     """A key of the domain's kind in its steps, or None if it is not among its values."""
     if isinstance(key, str):
-        constant(key)  # which refuses what no text can be
-        return key
+        return None if any("\ud800" <= c <= "\udfff" for c in key) else key  # no text has those
     if type(key) is int and domain.grid == 1:
         return key if domain.lower <= key <= domain.upper else None
     c = constant(key)
