@@ -61,7 +61,8 @@ def load(source: Source, schema: Schema, key: str, into: duckdb.DuckDBPyConnecti
                 into.register("incoming", _bounded(way, database, source, schema, key))
                 into.execute(f"CREATE OR REPLACE TABLE {target} AS FROM incoming")
                 into.unregister("incoming")
-                return
+            _let_go()
+            return
         except duckdb.Error:
             if way == ways[-1]:
                 raise
@@ -69,6 +70,13 @@ def load(source: Source, schema: Schema, key: str, into: duckdb.DuckDBPyConnecti
             if "interrupted" in str(error):  # so DuckDB says that a key was pressed
                 raise KeyboardInterrupt from None
             raise
+
+
+def _let_go() -> None:
+    """Give back the memory that the rows took: Arrow would keep it for others."""
+    import pyarrow as pa
+
+    pa.default_memory_pool().release_unused()
 
 
 def _alike(kind: Any, stored: str) -> bool:
