@@ -139,6 +139,26 @@ def test_a_column_meets_a_constant_between_two_points_of_its_grid_exactly(
     assert value(mirrored) is None
 
 
+@given(st.integers(-9999, 9999), st.integers(-9999, 9999), st.integers(0, 4), st.integers(0, 12), OPERATORS)
+def test_reals_of_so_many_digits_are_compared_as_they_are_written(
+    x: int, c: int, digits: int, fine: int, operator: Any
+) -> None:
+    """If the grid tells such decimals apart; a coarser one meets the constant exactly, with values that are on it."""
+    grid = Fraction(1, 1 << fine)
+    data, told = (Fraction(n, 10**digits) for n in (x, c))
+    domain = Domain("number", -(10**9), 10**9, grid, rounded=True)
+    real = Column(domain, "real")
+    last = next(Fraction(1, 10**d) for d in range(digits + 1) if (told * 10**d).denominator == 1)
+    known = data if grid <= last and (data / last).denominator == 1 else math.floor(data / grid) * grid
+    if grid <= last and known != data:
+        return  # of values of more digits than the constant has, near ones are not told apart
+    step = math.floor(known / grid + Fraction(1, 2))
+    compared = {"=": known == told, "<>": known != told, "<": known < told, "<=": known <= told}
+    compared |= {">": known > told, ">=": known >= told}
+    found = meaning(build.compare(operator, real, build.constant(told)), {"real": step})
+    assert bool(found) is compared[operator]
+
+
 def test_a_constant_out_of_reach_is_moved_next_to_the_domain() -> None:
     far = build.compare("<", C["whole"], build.constant(10**15))
     assert isinstance(far, Compare)

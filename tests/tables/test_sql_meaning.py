@@ -99,7 +99,7 @@ age IS NOT DISTINCT FROM NULL
 age = NULL
 age <> spend
 age < spend / 4
-spend > 1.984375
+spend > 1.99999
 spend >= 100.0078125
 0.1 < age
 joined < '2020-02-29'

@@ -26,8 +26,9 @@ DAY = 86400  # seconds
 class Domain:
     """The values from `lower` to `upper` steps; `declared` is false where these are only the limits of the type.
 
-    Of a column of reals values are `rounded` to the grid as they are read, halves upward, and so are constants that
-    they are compared with: of 9.99 in the data, x = 9.99 is true.
+    Of a column of reals values are `rounded` to the grid as they are read, halves upward.  So is a constant that they
+    are compared with, if a step is no larger than its last digit: rounding then keeps all decimals of so many digits
+    apart and in order, and 9.99 in the data is 9.99.  A finer constant, such as 4.2 beside halves, is left as it is.
     """
 
     kind: Kind
@@ -39,9 +40,10 @@ class Domain:
     rounded: bool = field(default=False, compare=False, repr=False)
 
     def nearest(self, value: Fraction) -> Fraction:
-        """A number in steps: of reals the nearest whole one, else exactly."""
-        steps = value / self.grid
-        return Fraction(math.floor(steps + Fraction(1, 2))) if self.rounded else steps
+        """A constant in steps: rounded as values are, where that is right, or exactly."""
+        steps, last = value / self.grid, _last_digit(value)
+        coarse = self.rounded and last is not None and self.grid <= last
+        return Fraction(math.floor(steps + Fraction(1, 2))) if coarse else steps
 
     @property
     def size(self) -> int | None:
@@ -79,3 +81,14 @@ def category(*labels: str) -> Domain:
 def number(lower: int, upper: int, grid: Fraction = Fraction(1), declared: bool = True) -> Domain:
     """Numbers between two bounds, both in steps of the grid."""
     return Domain("number", lower, upper, grid, declared=declared)
+
+
+def _last_digit(value: Fraction) -> Fraction | None:
+    """What the last digit of a decimal is worth: of 9.99 a hundredth; None of what is no decimal."""
+    rest, digits = value.denominator, 0
+    for prime in (2, 5):
+        times = 0
+        while rest % prime == 0:
+            rest, times = rest // prime, times + 1
+        digits = max(digits, times)
+    return Fraction(1, 10**digits) if rest == 1 else None

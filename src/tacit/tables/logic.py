@@ -1,8 +1,8 @@
 """Conditions: comparisons, lists, patterns and cases, in the logic of SQL.
 
 A number is compared with a constant exactly, also between two points of its grid: x < 2.5 on whole x is x <= 2.  But a
-column of reals, whose values were rounded to the grid, is compared with the constant rounded likewise.  A constant out
-of reach is moved next to the domain, which changes no answer and keeps the integers narrow.
+column of reals, whose values were rounded to the grid, may meet the constant rounded likewise (`Domain.nearest`).  A
+constant out of reach is moved next to the domain, which changes no answer and keeps the integers narrow.
 """
 
 from __future__ import annotations
