@@ -12,7 +12,8 @@ from scipy.stats import laplace, norm
 from tacit.composition import parallel
 from tacit.core.atoms import DiscreteLaplaceNoise, GaussianNoise, LaplaceNoise
 from tacit.core.distance import SUBSTITUTE
-from tacit.core.loss import Loss
+from tacit.core.grouped import Grouped
+from tacit.core.loss import Loss, Pure
 from tacit.core.sampled import Sampled
 from tacit.core.views import Pairs, Renyi
 
@@ -94,6 +95,16 @@ def test_a_group_still_has_the_sampling():
     pure = Loss({Sampled(Fraction(1, 10), LaplaceNoise(Fraction(1))): 1})
     assert pure.group(3).epsilon() == pytest.approx(3 * pure.epsilon())
     assert loss.group(10**6).epsilon("1e-6") <= 10**12 * loss.epsilon("1e-6") ** 2 * 1000
+
+
+@pytest.mark.parametrize("k", [2, 3, 7, 1000])
+@pytest.mark.parametrize("epsilon", [1e-9, 0.1, 1.0, 33.3, 690.0])
+def test_the_hybrid_sum_is_from_above(k, epsilon):
+    grouped = Grouped(Loss({Pure(Fraction(1)): 1}), k)
+    with mpmath.workdps(60):
+        e = mpmath.mpf(epsilon)
+        truth = mpmath.expm1(e) / mpmath.expm1(e / k)
+        assert truth <= grouped._times(epsilon / k) <= truth * (1 + mpmath.mpf("1e-11"))
 
 
 def test_far_noise_costs_what_it_costs_without_a_sample():

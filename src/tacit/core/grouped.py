@@ -18,6 +18,7 @@ from .views import Basic, Zcdp, failures
 
 _LEAST = 1e-300  # of delta: below, nothing is sought
 _MOST = 700.0  # of epsilon
+_LAST_BITS = 1 + 2.0**-40  # above what e^x, for x up to that, owes to two roundings of x
 
 
 @dataclass(frozen=True)
@@ -53,7 +54,7 @@ class Grouped(Atom):
         if not epsilon:
             return float(self.k)
         whole = self.k * epsilon
-        return math.expm1(whole) / math.expm1(epsilon) * MANY_ULPS if whole < 700 else math.inf
+        return math.expm1(whole) / math.expm1(epsilon) * _LAST_BITS if whole < _MOST else math.inf
 
     def group(self, k: int) -> Grouped:
         return Grouped(self.of, k * self.k)
