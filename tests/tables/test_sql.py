@@ -241,7 +241,13 @@ def test_both_doors_ask_the_same_question(rng: random.Random) -> None:
         text, term = condition(rng, 3)
         rows, end = rows.where(term), f" WHERE {text}"
     keys = rng.sample(KEYS, rng.randrange(3))
-    asked = rows.group_by(**{name: term for _, name, term in keys})
+    try:
+        asked = rows.group_by(**{name: term for _, name, term in keys})
+    except BadQuestion:
+        by = ", ".join(text for text, _, _ in keys)
+        with pytest.raises(BadQuestion, match="leave no group"):
+            read(f"SELECT COUNT(*) FROM people{end} GROUP BY {by}")
+        return
     shown = [f"{text} AS {name}" for text, name, _ in keys]
     for i, (form, make) in enumerate(rng.sample(AGGREGATES, rng.randint(1, 3))):
         text, term = number(rng, rng.randrange(4))

@@ -1,21 +1,20 @@
 """The public cells of a question: the values that what it is grouped by can take.
 
 A column of a subquery or of derived rows stands for the expression that it was computed by, and has its values alone:
-grouped by it or by the expression itself, a question has the same groups.
+grouped by it or by the expression itself, a question has the same groups.  Values that the conditions of a question
+leave no row for are none of its groups.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Set
+from collections.abc import Mapping, Set
 
 from ..core.errors import BadQuestion
-from .expression import Add, Case, Column, Constant, Expression, Lookup, Multiply
-from .extent import extents
-from .grids import parts_of
+from .conditions import Values, columns_of, few, left_open, size, stretches, stride
+from .expression import Add, Case, Column, Constant, Expression, Lookup, Multiply, meaning
 from .relation import Derive, Join, PerUnit, Relation, Where
 
 MOST_CELLS = 1_000_000
-Values = set[int] | range
 
 
 def keys(e: Expression, relation: Relation | None = None, otherwise: str = "") -> tuple[int, ...]:
@@ -24,19 +23,22 @@ def keys(e: Expression, relation: Relation | None = None, otherwise: str = "") -
         raise BadQuestion(f"the values of text are not public; list them in the schema{otherwise}")
     if not e.domain.declared:
         raise BadQuestion(f"there are no declared bounds; declare them, or bin the values{otherwise}")
-    found = _values(e, _known(relation, _columns([e])))
-    size = _size(found)
-    if size > MOST_CELLS:
+    found, rows = _values(e, _known(relation, columns_of([e]))), relation
+    while isinstance(rows, Where) and not isinstance(e, Column):
+        found, rows = left_open(rows.condition, e, found), rows.source
+    if not size(found):
+        raise BadQuestion("the conditions leave no group: no row for which they hold has such a value")
+    if size(found) > MOST_CELLS:
         coarser = ", or declare a coarser grid of the reals" if e.domain.grid < 1 else ""
-        raise BadQuestion(f"{size} groups are more than {MOST_CELLS}; group by wider bins{coarser}")
+        raise BadQuestion(f"{size(found)} groups are more than {MOST_CELLS}; group by wider bins{coarser}")
     return tuple(sorted(found))
 
 
 def _known(relation: Relation | None, names: Set[str]) -> Mapping[str, Values]:
     """What is known of some columns of a relation beyond their domains: each is looked at once."""
     match relation:
-        case Where(source=source):
-            return _known(source, names)
+        case Where(source=source, condition=condition):
+            return _left(condition, source, _known(source, names), names)
         case Join(left=left, right=right):
             return {**_known(left, names), **_known(right, names)}
         case Derive(source=source, derived=computed):
@@ -46,17 +48,33 @@ def _known(relation: Relation | None, names: Set[str]) -> Mapping[str, Values]:
         case _:
             return {}
     meant = {name: e for name, e in meant.items() if name in names}
-    known = _known(source, _columns(meant.values()))
+    known = _known(source, columns_of(meant.values()))
     return {name: _values(e, known) for name, e in meant.items()}
 
 
-def _columns(expressions: Iterable[Expression]) -> Set[str]:
-    return {e.name for e, _, _ in extents(expressions, parts_of) if isinstance(e, Column)}
+def _left(condition: Expression, rows: Relation, known: Mapping[str, Values], names: Set[str]) -> Mapping[str, Values]:
+    """What is known of the columns of rows for which a condition holds."""
+    found = dict(known)
+    for name in names & rows.columns.keys():
+        domain = rows.columns[name]
+        every = known.get(name, range(domain.lower, domain.upper + 1))
+        if domain.kind != "text" and (left := left_open(condition, Column(domain, name), every)) is not every:
+            found[name] = left
+    return found
 
 
 def _values(e: Expression, known: Mapping[str, Values]) -> Values:
-    """A public set that holds all values of e but for missing: its range, or what its last operations leave of it."""
+    """A public set that holds all values of e but for missing: its range, or what its last operations leave of it.
+
+    Where e is of one column of which few values are known, it is computed for each of them.
+    """
     every = range(e.domain.lower, e.domain.upper + 1)
+    (name, *others) = columns_of([e]) or {""}
+    if name in known and not others and not isinstance(e, Column):
+        tried = stretches(known[name], stride(e, name))
+        if few(tried, e):
+            found = {meaning(e, {name: value}) for value in (*tried, None)}
+            return {value for value in found if isinstance(value, int) and value in every}
     match e:
         case Column(name=name):
             return known.get(name, every)
@@ -72,10 +90,6 @@ def _values(e: Expression, known: Mapping[str, Values]) -> Values:
             parts, change = [_values(a, known)], (1, term)
         case _:
             return every
-    if sum(map(_size, parts)) >= min(max(_size(every), 1000), MOST_CELLS):  # no fewer than all, or too many to list
+    if sum(map(size, parts)) >= min(max(size(every), 1000), MOST_CELLS):  # no fewer than all, or too many to list
         return every
     return {y for part in parts for x in part if (y := x * change[0] + change[1]) in every}
-
-
-def _size(values: set[int] | range) -> int:
-    return values.stop - values.start if isinstance(values, range) else len(values)  # len() of a range is limited

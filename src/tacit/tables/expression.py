@@ -18,6 +18,7 @@ from __future__ import annotations
 import datetime
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Literal
 
 from .domain import BOOLEAN, EPOCH, Domain
@@ -132,6 +133,11 @@ class Lookup(Expression):
     keys: tuple[int | str, ...]
     values: tuple[int, ...]
 
+    @cached_property
+    def table(self) -> Mapping[int | str, int]:
+        """What is said of each key."""
+        return dict(zip(self.keys, self.values, strict=True))
+
 
 @dataclass(frozen=True)
 class DatePart(Expression):
@@ -191,7 +197,7 @@ def _unary(e: Not | Lookup | DatePart | Like, a: int | str) -> Value:
         case Not():
             return 1 - int(a)
         case Lookup():
-            return dict(zip(e.keys, e.values, strict=True)).get(a)
+            return e.table.get(a)
         case DatePart():
             return part(e.part, EPOCH + datetime.timedelta(days=int(a)))
     return int(like(str(a), e.pieces))

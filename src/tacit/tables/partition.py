@@ -7,7 +7,8 @@ conditions leave open; what cannot be read off touches all.
 
 from __future__ import annotations
 
-from .expression import And, Column, Compare, Constant, Expression, Or
+from .conditions import left_open
+from .expression import Column, Expression
 from .relation import Derive, Join, PerUnit, Relation, Scan, Where
 
 Parts = frozenset[int] | None  # None: all of them
@@ -18,7 +19,7 @@ def touched(relation: Relation, table: str, column: str) -> Parts:
     match relation:
         case Where(source=source, condition=condition):
             parts = touched(source, table, column)
-            return both(parts, left_open(condition, column)) if _scans(source, table) else parts
+            return both(parts, _open(condition, source, column)) if _scans(source, table) else parts
         case Derive(source=source) | PerUnit(source=source):
             return touched(source, table, column)
         case Join(left=left, right=right):
@@ -33,19 +34,12 @@ def _scans(relation: Relation, table: str) -> bool:
     return isinstance(relation, Scan) and relation.table == table
 
 
-def left_open(condition: Expression, column: str) -> Parts:
-    """The values of the column with which the condition can hold."""
-    match condition:
-        case Compare(operator="=", a=Column(name=name), b=Constant(value=int(step))) if name == column:
-            return frozenset([step])
-        case Compare(operator="=", a=Constant(value=int(step)), b=Column(name=name)) if name == column:
-            return frozenset([step])
-        case And(a=a, b=b):
-            return both(left_open(a, column), left_open(b, column))
-        case Or(a=a, b=b):
-            one, other = left_open(a, column), left_open(b, column)
-            return None if one is None or other is None else one | other
-    return None
+def _open(condition: Expression, rows: Relation, column: str) -> Parts:
+    """The parts that a condition leaves open."""
+    domain = rows.columns[column]
+    every = range(domain.lower, domain.upper + 1)
+    left = left_open(condition, Column(domain, column), every)
+    return None if left is every else frozenset(left)
 
 
 def both(a: Parts, b: Parts) -> Parts:

@@ -1,0 +1,111 @@
+"""Which values of a column, or of another expression, a condition leaves open, from the question alone.
+
+What is left out by a condition is in no row for which it holds, and there nothing is missing.  Where that cannot be
+read off, all values are left open.
+"""
+
+from __future__ import annotations
+
+import datetime
+import math
+from collections.abc import Iterable, Set
+
+from .domain import EPOCH
+from .expression import And, Column, Compare, Constant, DatePart, Divide, Expression, Or, meaning
+from .extent import extents
+from .grids import parts_of
+
+Values = Set[int] | range
+TRIED = 20_000  # operations on single values
+
+
+def left_open(condition: Expression, e: Expression, values: Values) -> Values:
+    """Those of the values of e with which the condition can hold; the very same set if it may be any, or missing."""
+    match condition:
+        case And(a=a, b=b):
+            return left_open(b, e, left_open(a, e, values))
+        case Or(a=a, b=b):
+            one, other = left_open(a, e, values), left_open(b, e, values)
+            return values if one is values or other is values or size(one) + size(other) > TRIED else {*one, *other}
+        case Compare(operator="=", a=a, b=Constant(value=int(step))) if a == e:
+            return {step} if step in values else set()
+        case Compare(operator=operator, a=a, b=Constant(value=int(step))) if a == e:
+            return _between(values, None, step - (operator == "<"))
+        case Compare(operator="<" | "<=", a=Constant(value=int(step)), b=b) if b == e:
+            return _between(values, step + (condition.operator == "<"), None)
+        case (
+            Compare(a=DatePart(part="year", a=day) as year, b=Constant(value=int()))
+            | Compare(a=Constant(value=int()), b=DatePart(part="year", a=day) as year)
+        ) if per := _per(day, e):
+            return _in_years(left_open(condition, year, range(year.domain.lower, year.domain.upper + 1)), per, values)
+    return _tried(condition, e, values) if isinstance(e, Column) else values
+
+
+def _per(day: Expression, e: Expression) -> int:
+    """Of how many steps of e a day is one, or 0 if it is a day of something else."""
+    if isinstance(day, Divide) and day.a == e and isinstance(day.b, Constant):
+        return max(0, int(day.b.value or 0))
+    return int(day == e)
+
+
+def _in_years(years: Values, per: int, values: Values) -> Values:
+    """Those from the first day of some years to the last."""
+    if not years:
+        return set()
+    first, last = datetime.date(min(years), 1, 1), datetime.date(max(years), 12, 31)
+    return _between(values, (first - EPOCH).days * per, (last - EPOCH).days * per + per - 1)
+
+
+def _tried(condition: Expression, column: Column, values: Values) -> Values:
+    """The same, where the condition is of this column alone, and can be tried with each value."""
+    step = stride(condition, column.name) if isinstance(values, range) else 1
+    tried = stretches(values, step)
+    if columns_of([condition]) != {column.name} or not few(tried, condition):
+        return values
+    if meaning(condition, {column.name: None}) == 1:
+        return values
+    kept = [v for v in tried if meaning(condition, {column.name: v}) == 1]
+    if step == 1 or not kept:
+        return set(kept)
+    return _between(values, kept[0], kept[-1] + step - 1)
+
+
+def _between(values: Values, lower: int | None, upper: int | None) -> Values:
+    if isinstance(values, range):
+        first = values.start if lower is None else max(values.start, lower)
+        return range(first, max(first, values.stop if upper is None else min(values.stop, upper + 1)))
+    return {v for v in values if (lower is None or lower <= v) and (upper is None or v <= upper)}
+
+
+def stride(e: Expression, name: str) -> int:
+    """A number d such that e does not tell values of the column apart that are the same when divided by d."""
+    users = [(user, part) for user, _, _ in extents([e], parts_of) for part in parts_of(user)]
+    return math.gcd(*(_divisor(user) for user, part in users if isinstance(part, Column) and part.name == name)) or 1
+
+
+def _divisor(user: Expression) -> int:
+    match user:
+        case Divide(a=Column(), b=Constant(value=int(d))) if d > 0:
+            return d
+    return 1
+
+
+def stretches(values: Values, step: int) -> Values:
+    """Of all values that are the same when divided by the step, the first."""
+    return range(values.start - values.start % step, values.stop, step) if isinstance(values, range) else values
+
+
+def few(values: Values, e: Expression) -> bool:
+    """Whether they are so few that e may be computed for each of them."""
+    *_, (_, operations, _) = extents([e], parts_of)
+    return size(values) * operations <= TRIED
+
+
+def columns_of(expressions: Iterable[Expression]) -> Set[str]:
+    """The names of all columns in some expressions."""
+    return {e.name for e, _, _ in extents(expressions, parts_of) if isinstance(e, Column)}
+
+
+def size(values: Values) -> int:
+    """How many they are; len() of a range is limited."""
+    return -((values.start - values.stop) // values.step) if isinstance(values, range) else len(values)
