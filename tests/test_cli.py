@@ -106,6 +106,16 @@ def test_what_is_refused_is_all_that_is_said():
     assert run("theory", "laplace", "epsilon=abc").output.startswith("epsilon must be")
 
 
+def test_some_mechanisms_are_audited_by_name():
+    said = run("audit", "laplace", "permute-and-flip", "--samples", "0").output
+    assert "Laplace(" in said and "PermuteAndFlip(" in said and "Gaussian" not in said and "all hold" in said
+    assert "one of those" in run("audit", "nonesuch").output
+
+
+def test_a_figure_that_depends_on_more_says_on_what():
+    assert "add cells=..." in run("theory", "quantiles", "epsilon=1").output
+
+
 def test_a_cell_of_which_nothing_is_known_is_a_dash():
     (column,) = experiments._table([{"proved": None}, {"proved": 0.5}]).columns
     assert list(column.cells) == ["-", "0.5"]
@@ -113,7 +123,7 @@ def test_a_cell_of_which_nothing_is_known_is_a_dash():
 
 ENDED = {
     "tacit.tour.parts": ("tour",),
-    "tacit.cli.theory._kind": ("theory", "laplace"),
+    "tacit.cli.theory.kind_named": ("theory", "laplace"),
     "tacit.cli.theory.mix": ("compose", MIX),
     "tacit.workloads.comparison.compare": ("compare", "2x2"),
     "tacit.holdout.overfit": ("holdout", "demo"),

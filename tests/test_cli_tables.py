@@ -64,6 +64,9 @@ def test_a_question_from_offer_to_verified_ledger(data):
 
 def test_a_budget_opens_a_ledger_and_json_prices_an_offer(data):
     offered = json.loads(tacit("offer", data, QUESTION, "--error", "50", "--budget", "epsilon=1 delta=1e-9", "--json"))
+    assert offered["alone"].startswith("epsilon = ")
+    alone = tacit("offer", data, QUESTION, "--error", "50", "--budget", "epsilon=1 delta=1e-9")
+    assert ("Alone it tells of anyone at most" in alone) == ("at delta" in offered["alone"])
     assert 0 < offered["price"] < 1 and offered["errors"][1]["column"] == "n"
     assert 0 < offered["errors"][1]["within"] <= 50 and offered["errors"][0]["within"] == 0
     assert not data.with_suffix(".ledger").exists()
@@ -197,7 +200,7 @@ def test_init_writes_a_schema_to_complete(data):
         (["plan", "{data}", "year", "--epsilon", "1", "--schema", "none.toml"], 2, "none.toml"),
         (["offer", "{data}", QUESTION, "--epsilon", "1"], 2, "there is no ledger at"),
         (["ledger", "show", "{data}"], 2, ""),
-        (["ledger", "verify", "nothing.ledger"], 2, "nothing.ledger; give a budget to open one"),
+        (["ledger", "verify", "nothing.ledger"], 2, "nothing.ledger; is this the path?"),
         (["ledger", "open", "{data}.ledger", "epsilon=-1", "--dataset", "d"], 2, "positive"),
     ],
 )

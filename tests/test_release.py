@@ -95,6 +95,29 @@ def test_with_next_to_no_noise_the_answer_is_the_truth() -> None:
         assert abs(found.columns["h"].tolist()[i] - np.median([row["age"] for row in own])) <= 2
 
 
+def test_a_column_is_found_by_its_name() -> None:
+    found = ask(PEOPLE.group_by("region").aggregate(n=count()))
+    assert (found["n"].lower <= found["n"].values).all() and found["region"].tolist() == ["north", "=2+3", "a,b"]
+    with pytest.raises(BadParameter, match="one of region, n"):
+        found["m"]
+
+
+def test_dates_are_dates_to_pandas() -> None:
+    pytest.importorskip("pandas")
+    rows, dates = [{"d": date(2024, 2, 3)}], {"d": {"type": "date", **YEAR}}
+    days = Table(rows, {"table": {"name": "people", "unit": "row"}, "columns": dates})
+    made = offer(days.group_by("d").count().query, GENEROUS, epsilon=500)
+    frame = Release.of(made, Drawn(None, ((0,) * 366,), True)).to_pandas()
+    assert frame["d"].dt.year.unique().tolist() == [2024]
+
+
+def test_no_interval_of_a_sum_of_what_is_never_negative_is_below_zero() -> None:
+    found = ask(PEOPLE.group_by("region").aggregate(s=sum_("spend")), epsilon="0.001")["s"]
+    assert (found.lower == np.minimum(np.maximum(found.lower, 0), found.values)).all() and (found.upper >= 0).all()
+    below = ask(PEOPLE.aggregate(s=sum_(PEOPLE.spend * -1)), epsilon="0.001")["s"]
+    assert (below.upper == np.maximum(np.minimum(below.upper, 0), below.values)).all() and (below.lower <= 0).all()
+
+
 def test_values_without_names_are_no_revision_even_of_an_aggregate_called_values() -> None:
     found = ask(PEOPLE.group_by("region").aggregate(values=count()))
     assert found.revise({"values": [1, 2, 3]}, "so").columns["values"].tolist() == [1, 2, 3]

@@ -106,7 +106,7 @@ def profile(loss: Loss | str, *, points: int = 49) -> Chart:
 
 
 def concentration(distribution: Distribution, *, ks: Sequence[int] = (1, 4, 16, 64, 256)) -> FacetChart:
-    """How the loss per mechanism, L / k, gathers about its mean: a density for each k, slightly blurred."""
+    """How the loss per mechanism, L / k, gathers about its mean: a density for each k, blurred, to its own height."""
     if not instance("distribution", distribution, Distribution).variance:
         raise BadParameter("distribution", "a constant", "that of a loss that varies")
     alt, mean, blur = altair(), distribution.mean, 1 / 8
@@ -129,7 +129,7 @@ def concentration(distribution: Distribution, *, ks: Sequence[int] = (1, 4, 16, 
     header = alt.Header(labelAngle=0, labelAlign="left", labelFontSize=12)
     rowed = alt.Row("k:N", title=None, sort=[f"k = {k}" for k in ks], header=header)
     chart = alt.layer(area, rule).facet(row=rowed, spacing=6)
-    titled = chart.properties(title=f"Densities, each to its own height; dashed: the mean, {mean:.3g}")
+    titled = chart.properties(title=f"Densities, blurred by an eighth of their deviation; dashed: the mean, {mean:.3g}")
     finished: FacetChart = styled(titled)
     return finished
 

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from tacit import ADD_REMOVE, SUBSTITUTE, BadParameter, Laplace, MixedRelations
 from tacit.composition import optimal_bounded_range
-from tacit.core.accounting import VIEWS
+from tacit.core.accounting import VIEWS, table
 from tacit.core.law import Finite, hockey_stick, renyi_divergence
 from tacit.core.loss import BoundedRange, Concentrated, Loss, Pure, zero
 from tacit.core.views import Formal
@@ -139,3 +139,9 @@ def test_ranges_compose_by_their_worst_pair(width, n):
     losses = n * (step / 2 - e0) + step * np.arange(len(mass))
     assert np.sum(mass * np.maximum(0, -np.expm1(found - losses))) == pytest.approx(1e-6, rel=0.005)
     assert found > optimal_bounded_range(width, n, "1e-6")  # whose mechanisms are chosen beforehand
+
+
+def test_at_delta_zero_the_largest_losses_add_by_every_accountant_that_knows_them():
+    loss = 2 * Loss({Pure(Fraction(1, 10)): 1})
+    told = {line[2:20].strip(): line[20:34].strip() for line in table(loss, 0).splitlines()}
+    assert told["basic"] == told["optimal"] == told["PLD"] == "0.2" and told["zCDP"] == "inf"

@@ -71,7 +71,8 @@ def test_agreements(n: int) -> None:
 
 
 def test_a_summary_can_be_read(small: Experiment) -> None:
-    lines = str(small).splitlines()
+    *lines, advice = str(small).splitlines()
+    assert "Records are few" in advice
     assert [line.split("  ")[0] for line in lines] == [PLAIN, *RULES]
     assert lines[0].endswith("nothing promised")
     assert shown(small.statements[RULES[0]].width) in lines[1]

@@ -591,3 +591,8 @@ def test_of_many_columns_the_nearest_are_named_and_the_others_counted():
         wide.group_by("readng_200")
     with pytest.raises(BadQuestion, match=r"there are reading_200, .* and 232 more$"):
         parse("SELECT COUNT(*) FROM wide WHERE readng_200", {"wide": wide}, {})
+
+
+def test_a_method_that_is_misspelt_is_named() -> None:
+    with pytest.raises(AttributeError, match=r"do you mean group_by\(\)\?"):
+        _ = people.groupby

@@ -27,9 +27,22 @@ def test_a_data_frame_is_the_same():
     assert release.to_pandas().to_dict("list") == release.to_arrow().to_pydict()
 
 
+def test_a_frame_of_polars_is_the_same():
+    pytest.importorskip("polars")
+    release = method("histogram").release(marginals(DOMAIN, k=1), DATA, PRICE, Seeded(1))
+    assert release.to_polars().to_dict(as_series=False) == release.to_arrow().to_pydict()
+
+
+def test_answers_are_told_in_words():
+    release = method("histogram").release(marginals(DOMAIN, k=1), DATA, PRICE, Seeded(1))
+    first, second = str(release.query(predicates(DOMAIN, [{"sex": "f"}, {"age": [0, 1]}]))).splitlines()
+    assert first.startswith("2 answers; errors within ") and second.startswith("each error is within")
+
+
 def test_what_is_not_known_of_an_error_is_left_out():
     asked = predicates(DOMAIN, [{"sex": "f", "age": [0, 1]}])
     more = method("mwem").release(marginals(DOMAIN, k=1), DATA, PRICE, Seeded(1), n=15).query(asked)
+    assert str(more).splitlines()[0] == "1 answer"
     assert more.to_arrow()["within"].to_pylist() == [None]
     assert more.to_arrow()["query"].to_pylist() == [asked.label(0)]
 

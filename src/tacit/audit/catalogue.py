@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from ..core.distance import Distance
 from ..core.errors import BadParameter
 from ..core.mechanism import Example, Mechanism
 from ..core.parameters import Number, instances, kind_of, rational, whole
@@ -58,10 +59,19 @@ class Finding:
             return "the sampler is FALSE"
         return "holds"
 
+    @property
+    def distance(self) -> str:
+        """How far apart the neighbours are: in l1 and l2, where they differ."""
+        d = self.example.distance
+        if not isinstance(d, Distance):
+            return str(d)
+        return str(d.l1) if d.l1**2 == d.l2_squared else f"{d.l1}, l2 {math.sqrt(d.l2_squared):.3g}"
+
     def row(self) -> dict[str, Any]:
         """For a table."""
         return {
             "mechanism": repr(self.example.mechanism),
+            "moves by": self.distance,
             "delta": self.delta,
             "claim": self.claim,
             "exact": self.true,

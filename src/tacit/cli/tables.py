@@ -140,6 +140,8 @@ def offer(asking: Asking, *, as_json: Json = False) -> None:
         say_json(_facts(offered))
         return
     console.print(_shown(offered))
+    if offered.made.alone:
+        console.print(escape(offered.made.alone.capitalize()), soft_wrap=True)
     _warn(offered)
 
 
@@ -211,9 +213,12 @@ def bounds(
 
 
 def _facts(offered: Offered) -> dict[str, Any]:
+    from ..tables.price import promise
+
     made = offered.made
     errors = [{"column": e.name, "error": str(e), "within": e.error, "theorem": e.theorem} for e in made.errors]
-    price = {"price": float(made.price), "budget": str(made.budget), "confidence": float(1 - made.beta)}
+    price: dict[str, Any] = {"price": float(made.price), "budget": str(made.budget)}
+    price |= {"alone": promise(made.loss), "confidence": float(1 - made.beta)}
     if offered.also is not None:
         analyst, budget, also = offered.also
         told = {"analyst": analyst, "budget": str(budget), "price": None if also == math.inf else float(also)}

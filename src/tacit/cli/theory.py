@@ -66,7 +66,7 @@ def theory(
                 )
             _say(type(method))
             return
-        kind = _kind(mechanism)
+        kind = kind_named(mechanism)
         told = f"With parameters ({escape(', '.join(_parameters(kind)))}) its price and its error follow."
         figures = _figures(_make(kind, parameters), beta, relative_error, delta) if parameters else told
         _say(kind)
@@ -139,7 +139,8 @@ def _parameters(kind: type[Mechanism[Any, Any]]) -> list[str]:
     ]
 
 
-def _kind(name: str) -> type[Mechanism[Any, Any]]:
+def kind_named(name: str) -> type[Mechanism[Any, Any]]:
+    """The mechanism of a name, however it is written."""
     kind = KINDS.get(_plain(name))
     if kind is None:
         raise BadParameter("mechanism", name, "one of those that `tacit theory` lists")
@@ -151,8 +152,10 @@ def _make(kind: type[Mechanism[Any, Any]], parameters: list[str]) -> Mechanism[A
     given: dict[str, Any] = {}
     for text in parameters:
         name, _, value = text.partition("=")
-        if name not in inspect.signature(kind).parameters or name in given:
-            raise BadParameter("parameter", text, f"each at most once, one of {', '.join(_parameters(kind))}")
+        if name not in inspect.signature(kind).parameters:
+            raise BadParameter("parameter", text, f"one of {', '.join(_parameters(kind))}, as NAME=VALUE")
+        if name in given:
+            raise BadParameter("parameter", text, "given once")
         given[name] = tuple(map(_value, value.split(","))) if name in LISTS else _value(value)
     asked = inspect.signature(kind).parameters
     if missing := [name for name, p in asked.items() if p.default is p.empty and name not in given]:
@@ -203,4 +206,5 @@ def _accuracy(made: Mechanism[Any, Any], beta: str, relative_error: str) -> Iter
             yield "", f"{from_above(made.classical_error(beta=beta))} by the classical bound"
         yield "sample size", f"n = {made.sample_size(relative_error, beta):,} for an error of {relative_error} n"
     except BadParameter as error:
-        yield what, escape(str(error))
+        needed = f"depends on {error.name}: add {error.name}=..."
+        yield what, needed if error.given == "None" else escape(str(error))

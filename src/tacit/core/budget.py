@@ -188,4 +188,5 @@ class Budget:
             less = "ask with a smaller delta=, or use another mechanism"
             return f"{this} has {_near(room)} of delta left, and this costs {_near(failing)}; {less}"
         used, left, price = self.spent(spent), self.remaining(spent), self.price(cost, spent)
-        return f"{this} has spent {_near(used)}, and {_near(left)} is left, but this costs {_near(price)}; ask for less"
+        advice = "ask for less" if left > 0 else "what was bought before stays free"
+        return f"{this} has spent {_near(used)}, and {_near(left)} is left, but this costs {_near(price)}; {advice}"

@@ -218,9 +218,9 @@ class Alone(Formal):
     name, theorem = "profile", "hockey-stick divergence of the one mechanism used"
 
     def proves(self, total: Loss, delta: float) -> float:
-        if sum(total.terms.values()) != 1 or not delta:
+        if sum(total.terms.values()) != 1:
             return math.inf
-        return next(iter(total.terms)).alone(delta)
+        return next(iter(total.terms)).alone(delta) if delta else Basic().proves(Basic().total(total), delta)
 
     def delta(self, total: Loss, epsilon: float) -> float:
         return next(iter(total.terms)).profile(epsilon) if sum(total.terms.values()) == 1 else 1.0
@@ -270,7 +270,9 @@ class Pairs(Formal):
         return max((s.infinite for s in sums), default=0.0)
 
     def proves(self, total: Loss, delta: float) -> float:
-        if sum(total.terms.values()) == 1 or not delta:
+        if not delta:  # the largest loss of a sum is the sum of the largest
+            return Basic().proves(Basic().total(total), delta)
+        if sum(total.terms.values()) == 1:
             return Alone().proves(total, delta)
         sums = self.sums(total)
         left = delta - self._failing(sums)

@@ -100,8 +100,8 @@ class Curator(Holding):
         return self.ledger.sells_to(self.who(analyst)) and all(paid)
 
     def history(self) -> list[Charge]:
-        """Every charge of the ledger, with its release."""
-        return self.ledger.history()
+        """Every charge of the ledger that cost something, with its release."""
+        return [charge for charge in self.ledger.history() if charge.loss.terms]
 
     def read(self, question: Asked, given: Mapping[str, Any]) -> tuple[Query, dict[str, Any]]:
         """The meaning of a question about these tables, and its price."""

@@ -40,6 +40,7 @@ from .rule import Rule, Spent, State, Statement, shown
 from .session import Holdout
 
 _WIDEST = 999  # thousandths
+_WIDE = 0.1  # a promise that leaves room for what the plain holdout set reports
 VOTERS = (1, 11, 21, 31, 45, 71, 101, 151, 201, 251, 301, 401, 501)  # odd, so that no vote is a tie
 PLAIN = "plain holdout"
 Bits = NDArray[np.bool_]
@@ -130,6 +131,10 @@ class Experiment:
             said = self.statements.get(method)
             promised = f"promised {shown(said.width)}" if said else "nothing promised"
             lines.append(f"{method:18} {found} {self.worst(method):.3f}, {promised}")
+        if max(said.width for said in self.statements.values()) > _WIDE:
+            lines.append(
+                "Records are few, so the promises are wide, and reports may be off by as much; try more of them."
+            )
         return "\n".join(lines)
 
 

@@ -15,7 +15,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from functools import cached_property
 from typing import Any, NamedTuple
@@ -113,16 +113,16 @@ class Charge:
     """What was paid for.  Where `release` is None it is yet to be computed, and nobody has seen anything."""
 
     seq: int
-    key: str
+    key: str = field(repr=False)
     draw: int
     analyst: str
     loss: Loss
     parts: frozenset[str] | None
-    plan: str
+    plan: str = field(repr=False)
     time: str
     session: bool
-    hash: str  # of its entry
-    release: bytes | None = None
+    hash: str = field(repr=False)  # of its entry
+    release: bytes | None = field(default=None, repr=False)
 
     @classmethod
     def read(cls, entry: Entry, release: bytes | None = None) -> Charge:

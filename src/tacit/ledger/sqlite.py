@@ -156,7 +156,7 @@ def _place(path: Path, create: bool) -> Home:
     except FileNotFoundError:
         if not path.parent.is_dir():
             raise LedgerUnavailable(path, "there is no such directory") from None
-        said = f"there is no ledger at {path}; give a budget to open one"
+        said = f"there is no ledger at {path}; is this the path? a budget opens a new one"
         raise LedgerUnavailable(path, "there is none", says=said) from None
     except OSError as error:
         raise LedgerUnavailable(path, os.strerror(error.errno or 0)) from None

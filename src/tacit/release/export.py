@@ -75,7 +75,7 @@ def frame(release: Release, library: str) -> Any:
     except ImportError:
         raise Missing(f"to_{library} needs {library}: pip install {library}; or use to_arrow") from None
     table = arrow(release)
-    return made.from_arrow(table) if library == "polars" else table.to_pandas()
+    return made.from_arrow(table) if library == "polars" else table.to_pandas(date_as_object=False)
 
 
 def csv(release: Release) -> str:
@@ -114,7 +114,7 @@ def text(release: Release) -> str:
     table = ["  ".join(cell.rjust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in rows]
     count = len(next(iter(columns.values()))) if columns else 0
     if count > _ROWS:
-        table.append(f"... and {count - _ROWS} rows more")
+        table.append(f"... and {count - _ROWS} rows more, which to_csv (--csv) has")
     return "\n".join((*table, "", sentence(release)))
 
 

@@ -124,6 +124,12 @@ class Release:
         """The answer, with intervals at the confidence it was asked for."""
         return self.at(self.beta)
 
+    def __getitem__(self, name: str) -> Estimate:
+        """One column of the answer: its `values`, and the ends `lower` and `upper` of their intervals."""
+        if name not in self.names:
+            raise BadParameter("column", name, f"one of {', '.join(self.names)}")
+        return self.columns[name]
+
     def at(self, beta: Number) -> Mapping[str, Estimate]:
         """The answer, with intervals that each hold with probability 1 - beta."""
         told = probability("beta", beta)

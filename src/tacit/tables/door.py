@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from difflib import get_close_matches
 from typing import TYPE_CHECKING, Any
 
 from ..core.errors import BadQuestion
@@ -56,7 +57,9 @@ class Rows(Asks):
         try:
             return self[name]
         except BadQuestion as error:
-            raise AttributeError(error.reason) from None
+            methods = [known for known in dir(type(self)) if not known.startswith("_")]
+            meant = "".join(f"; do you mean {near}()?" for near in get_close_matches(name, methods, 1, 0.8))
+            raise AttributeError(f"{error.reason}{meant}") from None
 
     def __dir__(self) -> list[str]:
         return sorted({*super().__dir__(), *filter(str.isidentifier, self.relation.columns)})

@@ -32,7 +32,7 @@ from ..core.views import failures
 from .accuracy import Accuracy, accuracies, noise_error, public_size
 from .calibration import Step, pure, steps
 from .measures import Compiled, compiled
-from .plan import Plan
+from .plan import Plan, Total
 from .query import Query
 from .recipe import Recipe
 from .schema import Schema
@@ -72,7 +72,9 @@ class Offer:
         lines = [f"costs {float(self.price):g} of {self.budget}", *([self.alone] if self.alone else [])]
         for step in self.steps:
             what = "keys" if step.measure is None else type(step.measure).__name__.lower()
-            tried = ", ".join(f"{name} {error:g}" for name, error in step.considered)
+            grid = step.measure.expression.domain.grid if isinstance(step.measure, Total) else Fraction(1)
+            what += f" in steps of {grid}" if grid != 1 else ""
+            tried = ", ".join(f"{name} {error * float(grid):g}" for name, error in step.considered)
             lines.append(f"{what}: {step.mechanism}  (predicted error: {tried})")
         return "\n".join((*lines, *(f"{a.name}: {a}" + (f"  [{a.theorem}]" if a.theorem else "") for a in self.errors)))
 
@@ -144,7 +146,8 @@ def offer(
             size = public_size(query.relation, schemas or {}, of_table=True)
             if name == "relative" and size is None:
                 raise BadQuestion(
-                    "a relative error is of rows of one table, whose schema declares its size; else ask for an error"
+                    "a relative error is a share of the size of one table: add size = ... to [table] in its schema,"
+                    " about how many rows there are, if that is public; or ask for an error"
                 )
             best = told.cheapest(target, size if name == "relative" else None)
     loss = _loss(best)

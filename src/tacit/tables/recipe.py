@@ -2,7 +2,7 @@ r"""From noisy measures to an estimate with its interval: post-processing, and s
 
 A recipe holds public numbers alone.  Let T, N be the true total and count of a cell, known to lie in intervals; then
 
-    count, sum   the interval itself, of counts the part that is not negative
+    count, sum   the interval itself; of counts, and of sums of what is never negative, the part that is not negative
     mean         centre + T / N, N >= 1: the extremes of a quotient lie at the ends of both intervals
     variance     E (x - c)^2 - (E x - c)^2, each part of it in an interval; at most a quarter of the squared range
     quantile     the least value of the cell that was chosen; its error is in rows, and the interval the public range
@@ -136,8 +136,11 @@ class Recipe:
     def _additive(self, part: Noisy) -> Estimate:
         low, high = _scaled(*part.interval(), self.own)
         values = times(part.values, self.own)
-        if self.kind != "sum":  # no count is negative; what is shown, if it is, stays within its interval
+        counted, d = self.kind != "sum", self.domain
+        if counted or d.lower >= 0:  # the truth is not negative; what is shown, if it is, stays within its interval
             low, high = np.minimum(np.maximum(low, 0), values), np.maximum(high, 0)
+        elif d.upper <= 0:
+            low, high = np.minimum(low, 0), np.maximum(np.minimum(high, 0), values)
         return numbers(values, low, high)
 
     def _mean(self, count: Noisy, total: Noisy) -> Estimate:

@@ -114,7 +114,7 @@ class Aggregates:
                 for part in node.find_all(exp.Column):
                     if not self.source.is_unit(self.scope, part):
                         self.rows.read(part)  # there may be no such column
-                raise self.text.bad(node, "COUNT(DISTINCT ...) is of the unit alone")
+                raise self.text.bad(node, "only the unit can be counted distinct; use GROUP BY to count each value")
         if self.source.is_unit(self.scope, node):
             raise self.text.bad(node, "count rows by COUNT(*), and units by COUNT(DISTINCT ...)")
         return count(self._of(node, kept))

@@ -139,7 +139,8 @@ class From:
                         return self._table(table).called(alias)
                 if any(same(name, known) for known in self.public):
                     raise self.text.bad(node, "a public table can only be joined to a private one")
-                raise self.text.bad(node, f"there is no table {name.this[:40]!r}; there are {', '.join(self.tables)}")
+                known = ", ".join((*self.tables, *self.public))
+                raise self.text.bad(node, f"there is no table {name.this[:40]!r}; there are {known}")
         raise self.text.bad(node, "rows come from a table or a subquery; functions, files and sets are not supported")
 
     def _alias(self, node: exp.Expr) -> str:

@@ -11,6 +11,7 @@ from ..core.parameters import rational
 from .sql_text import Text
 
 NOW = ("CURRENT_DATE", "CURRENT_DATETIME", "CURRENT_TIMESTAMP", "LOCALTIMESTAMP", "NOW", "TODAY", "GETDATE", "CURDATE")
+_FORMATS = ("STRFTIME", "DATE_FORMAT", "FORMAT_DATE", "TO_CHAR", "FORMAT_TIMESTAMP")
 HARMLESS = ("big_int", "typed", "safe", "ignore_nulls", "_type", "nested", "is_string", "quoted", "dialect")
 
 
@@ -69,9 +70,10 @@ def unsupported(text: Text, node: exp.Expr) -> str:
     match node:
         case exp.Anonymous():
             name = str(node.this).upper()[:40]
-            return f"there is no function {name}{'; write the date itself' if name in NOW else ''}"
+            known = {**dict.fromkeys(NOW, "; write the date itself"), **dict.fromkeys(_FORMATS, "; use DATE_TRUNC")}
+            return f"there is no function {name}{known.get(name, '')}"
         case exp.Window():
-            return "window functions look across people; use GROUP BY"
+            return "window functions are not supported; use GROUP BY, and compute shares from the answer, free"
         case exp.Query() | exp.Subquery() | exp.Exists():
             return "a subquery can stand only after FROM or JOIN"
         case exp.AggFunc() | exp.WithinGroup() | exp.Filter():

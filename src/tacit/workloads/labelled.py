@@ -8,7 +8,9 @@ from typing import Any
 import numpy as np
 
 from ..core.errors import Missing
+from ..core.exact import ceiling
 from .data import Floats
+from .domain import counted
 from .records import Arrow, counts
 from .workload import Workload
 
@@ -20,6 +22,14 @@ class Labelled:
     answers: Floats
     errors: Floats | None
 
+    def told(self, by: str = "") -> str:
+        """How many answers there are, and the least and the largest of their errors."""
+        told = f"{counted(self.workload.queries, 'answer', 'answers')}{by}"
+        if self.errors is None or not np.isfinite(self.errors).any():
+            return told
+        least, most = (float(ceiling(end(self.errors))) for end in (np.min, np.max))
+        return f"{told}; errors within {least:g} to {most:g}"
+
     def to_arrow(self) -> Arrow:
         """An Arrow table: the query in words, its count, and within what of it the truth is, where that is known."""
         errors = np.full(self.workload.queries, np.inf) if self.errors is None else self.errors
@@ -27,8 +37,15 @@ class Labelled:
 
     def to_pandas(self) -> Any:
         """The same as a data frame of pandas."""
-        try:
-            importlib.import_module("pandas")
-        except ImportError:
-            raise Missing("to_pandas needs pandas: pip install pandas; or use to_arrow") from None
+        self._library("pandas")
         return self.to_arrow().to_pandas()
+
+    def to_polars(self) -> Any:
+        """The same as a data frame of Polars."""
+        return self._library("polars").from_arrow(self.to_arrow())
+
+    def _library(self, name: str) -> Any:
+        try:
+            return importlib.import_module(name)
+        except ImportError:
+            raise Missing(f"to_{name} needs {name}: pip install {name}; or use to_arrow") from None

@@ -21,12 +21,11 @@ import numpy as np
 
 from ..core.distance import Distance
 from ..core.errors import BadData, BadParameter, BadQuestion
-from ..core.exact import ceiling
 from ..core.loss import Loss
 from ..core.parameters import Number, instance, probability, whole
 from ..core.randomness import SYSTEM, Source
 from .data import Data, Floats
-from .domain import CELLS, counted, shown
+from .domain import CELLS, shown
 from .labelled import Labelled
 from .model import Model
 from .price import Price
@@ -71,6 +70,9 @@ class Answered(Labelled):
     errors: Floats | None
     statement: str
 
+    def __str__(self) -> str:
+        return f"{self.told()}\n{self.statement}"
+
 
 @dataclass(frozen=True)
 class Released(Labelled):
@@ -89,13 +91,7 @@ class Released(Labelled):
     notes: tuple[str, ...] = field(default=())
 
     def __str__(self) -> str:
-        far = ""
-        if self.errors is not None:
-            least, most = (float(ceiling(end(self.errors))) for end in (np.min, np.max))
-            far = f"; errors within {least:g} to {most:g}"
-        told = counted(self.workload.queries, "answer", "answers")
-        lines = (f"{told} by {self.method}{far}", self._statement(self.errors), *self.notes)
-        return "\n".join(lines)
+        return "\n".join((self.told(f" by {self.method}"), self._statement(self.errors), *self.notes))
 
     def query(self, workload: Workload) -> Answered:
         """Answers to any further linear queries on the same domain, free, with what is known of their errors."""

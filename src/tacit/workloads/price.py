@@ -48,7 +48,8 @@ class Price:
 
     def __post_init__(self) -> None:
         if (self.epsilon is None) == (self.rho is None):
-            raise BadParameter("price", "both or neither", "either epsilon (pure) or rho (zCDP)")
+            ways, got = "epsilon (pure) or rho (zCDP)", "none" if self.rho is None else "both"
+            raise BadParameter("price", got, ways, says=f"give exactly one of {ways}; got {got}")
         for name in ("epsilon", "rho"):
             if (value := getattr(self, name)) is not None:
                 object.__setattr__(self, name, positive(name, value, LARGEST))

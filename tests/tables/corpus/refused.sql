@@ -41,10 +41,10 @@ SELECT region FROM people GROUP BY region
 --! 1:8 nothing is asked of the groups; add COUNT(*) or another aggregate
 
 SELECT COUNT(DISTINCT age) FROM people
---! 1:23 COUNT(DISTINCT ...) is of the unit alone
+--! 1:23 only the unit can be counted distinct
 
 SELECT COUNT(DISTINCT person_id, age) FROM people
---! 1:23 COUNT(DISTINCT ...) is of the unit alone
+--! 1:23 only the unit can be counted distinct
 
 SELECT COUNT(DISTINCT "Person_ID") FROM people
 --! 1:23 there is no column 'Person_ID' here; there are person_id, age, spend, region, joined, note, member, free
@@ -140,16 +140,16 @@ SELECT SUM(AVG(age)) FROM people
 --! 1:12 an aggregate cannot stand here
 
 SELECT region, COUNT(*) OVER (PARTITION BY region) FROM people
---! 1:16 window functions look across people; use GROUP BY
+--! 1:16 window functions are not supported; use GROUP BY
 
 SELECT SUM(COUNT(*)) OVER () FROM people
---! 1:8 window functions look across people; use GROUP BY
+--! 1:8 window functions are not supported; use GROUP BY
 
 SELECT ROW_NUMBER() OVER (PARTITION BY region) FROM people
---! 1:8 window functions look across people; use GROUP BY
+--! 1:8 window functions are not supported; use GROUP BY
 
 SELECT COUNT(*) OVER (ORDER BY age) FROM people
---! 1:8 window functions look across people; use GROUP BY
+--! 1:8 window functions are not supported; use GROUP BY
 
 SELECT COUNT(*) FROM people UNION ALL SELECT COUNT(*) FROM people
 --! 1:8 a question is one SELECT; sets and statements are not supported
@@ -609,7 +609,7 @@ SELECT region,
        median(age) over () AS m
 FROM people
 GROUP BY region
---! 3:8 window functions look across people; use GROUP BY
+--! 3:8 window functions are not supported; use GROUP BY
 
 SELECT WITH DIFFERENTIAL_PRIVACY
   OPTIONS (epsilon = 1) region,
