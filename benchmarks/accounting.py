@@ -44,7 +44,7 @@ from rich.table import Table
 from tacit.core.atoms import GaussianNoise, LaplaceNoise
 from tacit.core.loss import Loss, Pure
 from tacit.core.sampled import Sampled
-from tacit.core.views import Pairs
+from tacit.core.views import PLD
 
 try:
     import dp_accounting as dpa
@@ -313,13 +313,13 @@ def cells(row: Task, quick: bool) -> tuple[str, ...]:
     rivals = {name: call for name, call in row.rivals.items() if not (quick and name in row.slow)}
     ours: dict[str, Epsilon] = {
         "all": lambda: row.loss().epsilon(DELTA),
-        "view": lambda: Pairs().epsilon(row.loss(), DELTA),
+        "view": lambda: PLD().epsilon(row.loss(), DELTA),
     }
     results = measured(ours, rivals)
     own, view = results.pop("all"), results.pop("view")
     assert own is not None
     peak = megabytes(ours["all"])
-    truth = row.truth or max(total.lower_epsilon(DELTA) for total in Pairs().sums(row.loss()))
+    truth = row.truth or max(total.lower_epsilon(DELTA) for total in PLD().sums(row.loss()))
     tight = {name: result.seconds / own.seconds for name, result in results.items() if result and result.tight(truth)}
     any_ratio = min(tight.values(), default=None)
     tight.pop("coarse", None)

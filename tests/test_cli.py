@@ -128,7 +128,7 @@ ENDED = {
     "tacit.workloads.comparison.compare": ("compare", "2x2"),
     "tacit.holdout.overfit": ("holdout", "demo"),
     "tacit.holdout.compare": ("holdout", "plan", "100", "10"),
-    "tacit.holdout.monitor": ("holdout", "monitor"),
+    "tacit.holdout.simulate_monitor": ("holdout", "monitor"),
     "tacit.audit.package": ("audit",),
     "tacit.audit.attacks.table": ("attack", "all"),
     "tacit.audit.attacks.compare": ("attack", "reconstruct"),

@@ -284,7 +284,7 @@ def test_the_epsilon_of_gaussian_noise_is_the_least_and_never_below_it():
     with mpmath.workdps(60):
         for _ in range(500):
             size, delta = 10 ** float(source.uniform(-5, 2)), 10 ** float(source.uniform(-40, -0.3))
-            epsilon, mu = GaussianNoise(Fraction(size) ** 2).alone(delta), mpmath.mpf(size)
+            epsilon, mu = GaussianNoise(Fraction(size) ** 2).epsilon_at(delta), mpmath.mpf(size)
 
             def exact(e, mu=mu):
                 return mpmath.ncdf(mu / 2 - e / mu) - mpmath.exp(e) * mpmath.ncdf(-mu / 2 - e / mu)

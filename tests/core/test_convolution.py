@@ -132,7 +132,7 @@ def test_in_every_currency_it_is_what_it_was():
     assert other.spent(spent) == other.spent(Loss({Concentrated(one.rho): 10}))
     assert one.failure() == 0 and one.concentrated() == Concentrated(one.rho).concentrated()
     small = DiscreteGaussianVector(Fraction(2), Fraction(1, 2), 2)
-    assert small.gaussian() == small.alone(1e-6) == math.inf and small.profile(1.0) == 1 and not small.pairs(1.0)
+    assert small.gaussian() == small.epsilon_at(1e-6) == math.inf and small.profile(1.0) == 1 and not small.pairs(1.0)
     assert Loss({small: 3}).epsilon("1e-6") == Loss({Concentrated(small.rho): 3}).epsilon("1e-6")
 
 
@@ -157,7 +157,7 @@ def test_calibrated_noise_is_five_per_cent_less_than_by_zcdp():
             m = Gaussian(epsilon=epsilon, delta=delta, sensitivity=moved)
             assert m.loss().epsilon(delta) <= float(epsilon)
             assert m.sigma * gain < math.sqrt(1000 / (2 * rho_for(epsilon, delta)))
-            assert GaussianNoise(1000 / m.sigma2 / Fraction("1.01")).alone(float(delta)) <= float(epsilon)
+            assert GaussianNoise(1000 / m.sigma2 / Fraction("1.01")).epsilon_at(float(delta)) <= float(epsilon)
     one = Gaussian(sigma=10).loss(ADD_REMOVE.counts(1))
     assert [type(a) for a in one.terms] == [DiscreteGaussianNoise]
     assert 0 < min(a.gaussian() for a in one.terms) - Fraction(1, 100) < Fraction(1, 20000)

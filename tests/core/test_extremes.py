@@ -215,7 +215,7 @@ def test_what_is_lost_never_rounds_to_nothing():
 def test_a_delta_just_below_that_of_epsilon_zero(mu2, below):
     noise = GaussianNoise(Fraction(mu2))
     delta = noise.profile(0.0) * (1 - below)
-    assert 0 <= noise.alone(delta) < 200 and noise.profile(noise.alone(delta)) <= delta
+    assert 0 <= noise.epsilon_at(delta) < 200 and noise.profile(noise.epsilon_at(delta)) <= delta
     assert 0 < tacit.composition.mu_for("1e-100", "1e-5") < 3e-5
 
 

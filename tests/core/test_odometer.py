@@ -13,9 +13,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tacit import BadParameter, Laplace
+from tacit.composition import rogers_filter, whitehouse_filter
 from tacit.core.atoms import Approximate, RenyiCurve
 from tacit.core.loss import Concentrated, Loss, Pure, zero
-from tacit.core.odometer import Odometer, mixture, rogers, whitehouse
+from tacit.core.odometer import Odometer, mixture
 
 GOLDEN = {e["id"]: e for e in json.loads((Path(__file__).parents[1] / "golden" / "golden.json").read_text())["entries"]}
 MP = mpmath.MPContext()
@@ -39,14 +40,14 @@ def test_the_mixture_is_golden():
 def test_the_first_filter_is_golden():
     entry = GOLDEN["filter.rogers.K.e0.1.k10"]
     epsilon, delta = entry["inputs"]["eps_g"], entry["inputs"]["delta_g"]
-    k = rogers([entry["inputs"]["eps"]] * entry["inputs"]["k"], epsilon=epsilon, delta=delta)
+    k = rogers_filter([entry["inputs"]["eps"]] * entry["inputs"]["k"], limit=epsilon, delta=delta)
     assert math.isclose(k, entry["value"], rel_tol=entry["tolerance"])
-    assert k > whitehouse(Fraction(1, 10), Fraction("1e-6"))
+    assert k > whitehouse_filter(["0.1"] * 10, delta="1e-6")
 
 
 def test_the_price_of_not_naming_a_limit():
     assert round(mixture(Fraction(1), Fraction(1), Fraction("1e-6")), 2) == 8.03
-    assert round(whitehouse(Fraction(1), Fraction("1e-6")), 2) == 5.76
+    assert round(whitehouse_filter([1], delta="1e-6"), 2) == 5.76
 
 
 @given(amounts, amounts, deltas)
@@ -55,7 +56,7 @@ def test_bounds_are_rounded_outward(variance, tuning, delta):
     v, g, d = map(real, (variance, tuning, delta))
     for bound, truth in (
         (mixture(variance, tuning, delta), MP.sqrt((v + g) * MP.log((v + g) / (g * d * d))) + v / 2),
-        (whitehouse(variance, delta), MP.sqrt(2 * v * MP.log(1 / d)) + v / 2),
+        (whitehouse_filter([variance], delta=delta), MP.sqrt(2 * v * v * MP.log(1 / d)) + v * v / 2),
     ):
         assert truth <= bound <= truth * (1 + MP.mpf(2) ** -46)
 

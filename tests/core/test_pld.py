@@ -27,7 +27,7 @@ from tacit.core.loss import Concentrated, Loss, Pure
 from tacit.core.pairs import Coin, DiscreteGaussianShift, DiscreteLaplaceShift, GaussianShift, LaplaceShift, Response
 from tacit.core.pld import Sum
 from tacit.core.sampled import Sampled
-from tacit.core.views import Advanced, Alone, Basic, Gaussians, Optimal, Pairs, Renyi, Zcdp
+from tacit.core.views import PLD, Advanced, Basic, GaussianDP, Optimal, Profile, Renyi, Zcdp
 
 mpmath.mp.dps = 50
 DELTAS = (1e-15, 1e-12, 1e-9, 1e-6, 1e-3, 0.1)
@@ -89,7 +89,7 @@ def test_coins_are_never_below_the_binomial_formula(epsilon, n, share, delta):
     loss = times(n, Pure(epsilon))
     at = share * n * float(epsilon)
     truth = coins(epsilon, n, at)
-    for view in (Optimal(), Pairs()):
+    for view in (Optimal(), PLD()):
         assert truth <= view.delta(view.total(loss), at) <= truth * (1 + mpf(10) ** -7) + mpf(10) ** -12
     found = loss.epsilon(delta)
     assert coins(epsilon, n, found) <= delta
@@ -110,11 +110,11 @@ def test_many_coins(n, delta):
 @settings(max_examples=60)
 def test_gaussian_compositions_are_never_below_the_closed_form(mu2, n, delta):
     loss = times(n, GaussianNoise(mu2))
-    for view in (Gaussians(), Pairs(), Zcdp(), Renyi()):
+    for view in (GaussianDP(), PLD(), Zcdp(), Renyi()):
         found = view.epsilon(loss, delta)
         assert gauss(n * mu2, found) <= delta
-        if found > 1e-9 and isinstance(view, Gaussians | Pairs):
-            slack = 1e-3 if isinstance(view, Pairs) else 1e-8
+        if found > 1e-9 and isinstance(view, GaussianDP | PLD):
+            slack = 1e-3 if isinstance(view, PLD) else 1e-8
             assert gauss(n * mu2, found - slack * max(found, math.sqrt(n * mu2))) > delta * (1 - 1e-6)
 
 
@@ -158,7 +158,7 @@ def test_discrete_laws_are_bracketed(atoms, share, delta):
     law = convolved(map(law_of, atoms))
     at = share * float(sum(atom.epsilon for atom in atoms))
     truth = hockey(law, at)
-    (total,) = Pairs().sums(loss)
+    (total,) = PLD().sums(loss)
     assert total.lower_delta(at) <= truth * (1 + mpf(10) ** -12)
     for view in VIEWS:
         assert view.delta(view.total(loss), at) >= truth * (1 - mpf(10) ** -12)
@@ -255,7 +255,7 @@ def test_conversions_are_never_below_the_truth():
         assert truth / (a - 1) <= LaplaceNoise(e).renyi(order) <= truth / (a - 1) * tight + mpf(10) ** -12
         if i % 50 == 0:
             one = times(1, GaussianNoise(2 * rho))
-            assert gauss(2 * rho, Alone().epsilon(one, delta)) <= delta
+            assert gauss(2 * rho, Profile().epsilon(one, delta)) <= delta
             found = Renyi().epsilon(times(n, Concentrated(rho)), delta)
             assert found >= _renyi(n * exact(rho), ln) * (1 - mpf(10) ** -12)
 
@@ -334,7 +334,7 @@ def test_every_view_keeps_the_laws_of_the_algebra(view, a, b, c, n):
 def test_no_view_is_below_a_certified_lower_bound_and_the_best_is_the_least(loss, delta):
     answers = [view.epsilon(loss, delta) for view in VIEWS]
     assert loss.epsilon(Fraction(delta)) <= min(answers) * (1 + 1e-3) + 1e-9
-    lower = max((total.lower_epsilon(delta) for total in Pairs().sums(loss)), default=0.0)
+    lower = max((total.lower_epsilon(delta) for total in PLD().sums(loss)), default=0.0)
     assert all(answer >= lower * (1 - 1e-12) for answer in answers)
 
 

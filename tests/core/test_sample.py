@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 from tacit.core import sample
+from tacit.core.alias_table import UNDECIDED, AliasTable, Exponent
 from tacit.core.exact import constant, exp_minus, logistic
 from tacit.core.randomness import SYSTEM, Source
-from tacit.core.table import UNDECIDED, Exponent, Table
 from tacit.testing.certify import block_masses, place_masses
 from tacit.testing.sources import Seeded, enumerate_draws
 
@@ -28,11 +28,13 @@ def real(x: Fraction):
 
 
 def laplace(scale, two_sided=True, width=12):
-    return Table(Exponent(1 / Fraction(scale), Fraction(0), math.ceil(scale)), two_sided, width)
+    return AliasTable(Exponent(1 / Fraction(scale), Fraction(0), math.ceil(scale)), two_sided, width)
 
 
 def gaussian(sigma2, width=12):
-    return Table(Exponent(Fraction(0), 1 / (2 * Fraction(sigma2)), math.isqrt(math.floor(sigma2)) + 1), True, width)
+    return AliasTable(
+        Exponent(Fraction(0), 1 / (2 * Fraction(sigma2)), math.isqrt(math.floor(sigma2)) + 1), True, width
+    )
 
 
 CERTIFIED = {
@@ -74,7 +76,7 @@ def test_no_block_that_matters_is_left_out(table):
 
 @pytest.mark.parametrize("table", [t for t in CERTIFIED.values() if t.shift])
 def test_integers_within_a_block_are_drawn_in_proportion_to_their_weight(table):
-    reduced = Table.__new__(Table)  # the same blocks, narrower words: few enough to go through them all
+    reduced = AliasTable.__new__(AliasTable)  # the same blocks, narrower words: few enough to go through them all
     reduced.exponent, reduced.shift = table.exponent, min(table.shift, 4)
     reduced.width = 10
     for symbol in (0, 1, 2, 7, 2 * table.blocks - 2):

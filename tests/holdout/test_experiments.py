@@ -9,7 +9,7 @@ import pytest
 
 from tacit.core.errors import BadParameter
 from tacit.core.law import Laplace, max_divergence
-from tacit.holdout import Experiment, GuessAndCheck, Monitor, experiment, monitor, overfit, pictures, transfer
+from tacit.holdout import Experiment, GuessAndCheck, Monitor, experiment, overfit, pictures, simulate_monitor, transfer
 from tacit.holdout.experiment import PLAIN, Agreements
 from tacit.holdout.planning import METHODS
 from tacit.holdout.rule import shown
@@ -105,7 +105,7 @@ def test_a_vote_may_not_tie() -> None:
 
 
 def test_the_monitor() -> None:
-    private, plain = monitor(400, source=Seeded(3))
+    private, plain = simulate_monitor(400, source=Seeded(3))
     assert private.bound == plain.bound == transfer.expected(Fraction(1, 10))
     assert private.kept and private.chosen < 0.05 and private.overfit == 0
     assert not plain.kept and plain.chosen > 0.55 and plain.overfit == 1

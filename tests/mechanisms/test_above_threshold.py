@@ -17,7 +17,7 @@ from tacit.core import law
 from tacit.core.distance import ADD_REMOVE, SUBSTITUTE, norms
 from tacit.core.errors import BadData, BadParameter
 from tacit.mechanisms._sparse import transcripts
-from tacit.mechanisms._sparse_noise import Noise, Normal, OneSided, TwoSided
+from tacit.mechanisms._sparse_noise import DiscreteGaussian, DiscreteLaplace, Geometric, Noise
 from tacit.mechanisms._sparse_pure import KINDS
 from tacit.mechanisms.above_threshold import AboveThreshold
 
@@ -30,7 +30,7 @@ def test_on_a_fine_grid_the_law_is_the_continuous_one(entry: dict) -> None:
     """Steps of 2^-8 put ties and the means' rounding within 1 % of the golden values."""
     fine = 1 << 8
     given = entry["inputs"]
-    kind = OneSided if given["noise"] == "exponential" else TwoSided
+    kind = Geometric if given["noise"] == "exponential" else DiscreteLaplace
     bar, query = (kind(Fraction(given[name]) * fine) for name in ("scale_threshold", "scale_query"))
     z = np.arange(bar.reach(1e-15)[0], bar.reach(1e-15)[1] + 1)
     found = transcripts(bar.mass(z), z + given["T"] * fine, query, [q * fine for q in given["queries"]], 1)
@@ -39,9 +39,11 @@ def test_on_a_fine_grid_the_law_is_the_continuous_one(entry: dict) -> None:
     assert found[hits] == pytest.approx(entry["value"], rel=0.01)
 
 
-@pytest.mark.parametrize("noise", [OneSided(Fraction(5, 2)), TwoSided(Fraction(5, 2)), Normal(Fraction(7))])
+@pytest.mark.parametrize(
+    "noise", [Geometric(Fraction(5, 2)), DiscreteLaplace(Fraction(5, 2)), DiscreteGaussian(Fraction(7))]
+)
 def test_noise_tails_are_sums_of_masses_and_core_laws(noise: Noise) -> None:
-    core = {OneSided: law.Geometric, TwoSided: law.Laplace, Normal: law.Gaussian}[type(noise)](
+    core = {Geometric: law.Geometric, DiscreteLaplace: law.Laplace, DiscreteGaussian: law.Gaussian}[type(noise)](
         getattr(noise, "scale", None) or noise.sigma2
     )
     z = np.arange(-80, 81)

@@ -61,10 +61,10 @@ def plan(
 @holdout.command("monitor")
 def monitored(runs: Annotated[int, typer.Option(help="How many times.")] = 1000) -> None:
     """The argument that privacy generalises, as a simulation, with and without privacy."""
-    from ..holdout import monitor
+    from ..holdout import simulate_monitor
 
     with in_words():
-        for found in monitor(runs):
+        for found in simulate_monitor(runs):
             console.print(escape(str(found)), soft_wrap=True)
 
 

@@ -26,6 +26,7 @@ from .conversions import (
     zcdp_to_epsilon,
     zcdp_to_epsilon_classical,
 )
+from .filters import rogers_filter, whitehouse_filter
 from .groups import group, group_classical, group_gdp, group_renyi, group_zcdp
 from .optimum import (
     optimal,
@@ -68,6 +69,8 @@ __all__ = [
     "renyi_to_epsilon_optimal",
     "rho_for",
     "rho_for_classical",
+    "rogers_filter",
+    "whitehouse_filter",
     "zcdp_to_epsilon",
     "zcdp_to_epsilon_classical",
 ]

@@ -147,7 +147,7 @@ def mu_for(epsilon: Number, delta: Number) -> float:
     e, d = down(positive("epsilon", epsilon)), down(probability("delta", delta))
 
     def private(sigma: float) -> bool:
-        return GaussianNoise(1 / Fraction(sigma) ** 2).alone(d) <= e
+        return GaussianNoise(1 / Fraction(sigma) ** 2).epsilon_at(d) <= e
 
     return down(1 / Fraction(least_positive(private, floor=0.0, precision=2.0**-40)))
 

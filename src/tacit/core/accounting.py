@@ -13,14 +13,14 @@ from .exact import down, from_above, up
 from .loss import Loss
 from .parameters import Number, failure, rational
 from .views import (
+    PLD,
     Advanced,
-    Alone,
+    AdvancedExp,
     Basic,
     Classical,
-    Exponent,
-    Gaussians,
+    GaussianDP,
     Optimal,
-    Pairs,
+    Profile,
     Renyi,
     View,
     Zcdp,
@@ -28,10 +28,11 @@ from .views import (
 )
 
 VIEWS: tuple[View[Any], ...] = (
-    Basic(), Classical(), Exponent(), Advanced(), Optimal(), Zcdp(), Renyi(), Gaussians(), Alone(), Pairs(),
+    Basic(), Classical(), AdvancedExp(), Advanced(), Optimal(), Zcdp(), Renyi(), GaussianDP(), Profile(), PLD(),
 )  # fmt: skip
 _CHEAP = (Basic(), Advanced(), Zcdp())
-_NORMAL, _ALONE, _COMPOSED = (Zcdp(), Gaussians()), (*_CHEAP, Alone()), (*_CHEAP, Pairs())
+_NORMAL, _ALONE, _COMPOSED = (Zcdp(), GaussianDP()), (*_CHEAP, Profile()), (*_CHEAP, PLD())
+_POSSIBLE = tuple(view for view in VIEWS if not isinstance(view, Classical | AdvancedExp))  # their drift is never least
 _NEARLY_NORMAL = (*_NORMAL, Renyi())  # of which rho says more where sigma is small
 
 
@@ -53,9 +54,9 @@ def _contenders(loss: Loss) -> tuple[View[Any], ...]:
 
     Cheap views stay, for losses so large that floats cannot tell pairs apart.
     """
-    if not all(atom.settled for atom in loss.terms):
+    if not all(atom.determined_by_pairs for atom in loss.terms):
         normal = all(isinstance(atom, GaussianNoise | DiscreteGaussianVector) for atom in loss.terms)
-        return _NEARLY_NORMAL if normal else VIEWS
+        return _NEARLY_NORMAL if normal else _POSSIBLE
     if all(isinstance(atom, GaussianNoise) for atom in loss.terms):
         return _NORMAL
     return _ALONE if sum(loss.terms.values()) == 1 else _COMPOSED

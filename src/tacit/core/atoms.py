@@ -12,7 +12,7 @@ from functools import cached_property
 
 from . import law
 from .convolution import mu_squared
-from .exact import FEW_ULPS, TINY, up
+from .exact import FEW_ULPS, TINY, hybrid_sum, up
 from .loss import Atom, Concentrated, Pure
 from .pairs import (
     DiscreteGaussianShift,
@@ -39,12 +39,9 @@ class Approximate(Pure):
         """delta (e^(k epsilon) - 1) / (e^epsilon - 1), the hybrid sum."""
         if k == 1:
             return self
-        e = float(self.epsilon)
-        if k * e > 700:
-            return Approximate(k * self.epsilon, Fraction(1))
-        rounded = 1 + (8 + k * e) * 2.0**-50
-        grown = self.delta * Fraction(math.expm1(k * e) / math.expm1(e) * rounded) if e else k * self.delta
-        return Approximate(k * self.epsilon, min(grown, Fraction(1)))
+        times = hybrid_sum(k, float(self.epsilon))
+        grown = min(self.delta * Fraction(times), Fraction(1)) if times < math.inf else Fraction(1)
+        return Approximate(k * self.epsilon, grown)
 
 
 @dataclass(frozen=True)
@@ -190,18 +187,18 @@ class GaussianNoise(Atom):
         error = min((2 + size * size) * 2.0**-50, 1.0)
         return max(TINY, min(near * (1 + error) - far * (1 - error), 0.39894228040143268 * self.mu * FEW_ULPS))
 
-    def alone(self, delta: float) -> float:
+    def epsilon_at(self, delta: float) -> float:
         """By Newton's rule on ln delta(e), from above: it is concave, as P[L > t] is log-concave, and delta' = -far."""
         if self.profile(0.0) <= delta:
             return 0.0
         rho = self.concentrated()
         at, move = rho + 2 * math.sqrt(rho * -math.log(delta)), math.inf
         if not at < 2.0**16:
-            return super().alone(delta)
+            return super().epsilon_at(delta)
         while move > at * 2.0**-40 and at > 0:
             near, far = self._sides(at)
             if not near > far > 0:  # floats do not tell them apart
-                return super().alone(delta)
+                return super().epsilon_at(delta)
             move = math.log(delta / (near - far)) * (near - far) / far
             at -= move
         at = max(at, self.mu * 2.0**-60)  # also where it is so near to 0 that rounding led past it
@@ -214,7 +211,7 @@ class GaussianNoise(Atom):
         return (GaussianShift(self.mu),)
 
     @property
-    def settled(self) -> bool:
+    def determined_by_pairs(self) -> bool:
         return True
 
     def group(self, k: int) -> GaussianNoise:
@@ -249,7 +246,7 @@ class DiscreteGaussianNoise(Concentrated):
         return (DiscreteGaussianShift(self.sigma2, self.shift),)
 
     @property
-    def settled(self) -> bool:
+    def determined_by_pairs(self) -> bool:
         return True
 
     def group(self, k: int) -> DiscreteGaussianNoise:
@@ -277,8 +274,8 @@ class DiscreteGaussianVector(Concentrated):
     def profile(self, epsilon: float) -> float:
         return self._smooth.profile(epsilon)
 
-    def alone(self, delta: float) -> float:
-        return self._smooth.alone(delta)
+    def epsilon_at(self, delta: float) -> float:
+        return self._smooth.epsilon_at(delta)
 
     def pairs(self, spacing: float) -> tuple[Pair, ...]:
         return self._smooth.pairs(spacing)

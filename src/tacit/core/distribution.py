@@ -32,7 +32,7 @@ from .pairs import Pair
 from .parameters import Number, probability, rational
 from .pld import Bounds, Sum
 from .tails import above, crossing, mirror
-from .views import Basic, Pairs, failures
+from .views import PLD, Basic, failures
 
 
 @dataclass(frozen=True)
@@ -49,7 +49,7 @@ class Distribution:
 
     @cached_property
     def _sum(self) -> Sum:
-        spacing, way = Pairs.spacing(self.loss), -1 if self.reverse else 0
+        spacing, way = PLD.spacing(self.loss), -1 if self.reverse else 0
         counts: Counter[Pair] = Counter()
         for atom, n in self.loss.terms.items():
             counts[atom.pairs(spacing)[way]] += n

@@ -38,6 +38,17 @@ def down(x: Fraction) -> float:
     return 0.0 - up(-x)  # not -0.0
 
 
+def hybrid_sum(k: int, epsilon: float) -> float:
+    """1 + e^epsilon + ... + e^((k-1) epsilon), by which a delta grows for a group of k (Dwork and Roth, theorem 2.2).
+
+    It is (e^(k epsilon) - 1) / (e^epsilon - 1), from above; infinite where k epsilon exceeds 700.
+    """
+    whole = k * epsilon
+    if not epsilon or whole > 700:
+        return math.inf if epsilon else float(k)
+    return math.expm1(whole) / math.expm1(epsilon) * (1 + (8 + whole) * 2.0**-50)  # what e^x owes to the last bits of x
+
+
 def ceiling(x: float, digits: int = 3) -> Decimal:
     """x rounded up to so many digits; what is beyond its 14th is dropped first, so that 0.30000000000000004 is 0.3."""
     return decimal.Context(digits, decimal.ROUND_CEILING).create_decimal(f"{x:.14g}")

@@ -11,14 +11,13 @@ import math
 from dataclasses import dataclass
 from fractions import Fraction
 
-from .exact import MANY_ULPS
+from .exact import MANY_ULPS, hybrid_sum
 from .loss import Atom, Loss
 from .search import least_positive
 from .views import Basic, Zcdp, failures
 
 _LEAST = 1e-300  # of delta: below, nothing is sought
 _MOST = 700.0  # of epsilon
-_LAST_BITS = 1 + 2.0**-40  # above what e^x, for x up to that, owes to two roundings of x
 
 
 @dataclass(frozen=True)
@@ -35,26 +34,19 @@ class Grouped(Atom):
         return self.k**2 * float(Zcdp().total(self.of)[0]) * MANY_ULPS if not failures(self.of) else math.inf
 
     def profile(self, epsilon: float) -> float:
-        return min(1.0, self.of.delta(Fraction(epsilon) / self.k) * self._times(epsilon / self.k))
+        return min(1.0, self.of.delta(Fraction(epsilon) / self.k) * hybrid_sum(self.k, epsilon / self.k))
 
-    def alone(self, delta: float) -> float:
+    def epsilon_at(self, delta: float) -> float:
         """k times the least epsilon of one unit, to 2^-12, at the delta that its own multiple leaves of this one."""
 
         def good(each: float) -> bool:
-            left = delta / self._times(each)
+            left = delta / hybrid_sum(self.k, each)
             return left >= _LEAST and self.of.epsilon(Fraction(left)) <= each
 
         if good(0.0):
             return 0.0
         start = max(self.of.epsilon(Fraction(delta)), 2.0**-40)
         return self.k * least_positive(good, start, floor=start, ceiling=_MOST, precision=2.0**-12) * MANY_ULPS
-
-    def _times(self, epsilon: float) -> float:
-        """(e^(k epsilon) - 1) / (e^epsilon - 1), from above; k at 0."""
-        if not epsilon:
-            return float(self.k)
-        whole = self.k * epsilon
-        return math.expm1(whole) / math.expm1(epsilon) * _LAST_BITS if whole < _MOST else math.inf
 
     def group(self, k: int) -> Grouped:
         return Grouped(self.of, k * self.k)

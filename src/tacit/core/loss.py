@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from .distribution import Distribution
 
 
+@dataclass(frozen=True)
 class Atom(ABC):
     """What is proved of one mechanism on neighbours.  Each answer is true; by default nothing is known."""
 
@@ -55,7 +56,7 @@ class Atom(ABC):
         """At least the hockey-stick divergence at epsilon, in both directions: a delta for this mechanism alone."""
         return 1.0
 
-    def alone(self, delta: float) -> float:
+    def epsilon_at(self, delta: float) -> float:
         """The least epsilon >= 0 at which the profile is at most delta, which is not 0."""
         return least(lambda e: self.profile(e) <= delta, 2.0**-30, 2.0**12)
 
@@ -76,7 +77,7 @@ class Atom(ABC):
         return 0.0
 
     @property
-    def settled(self) -> bool:
+    def determined_by_pairs(self) -> bool:
         """Whether the pairs imply all that is known of it but its failure."""
         return False
 
@@ -117,7 +118,7 @@ class Pure(Atom):
         return (Coin(up(self.epsilon)),)
 
     @property
-    def settled(self) -> bool:
+    def determined_by_pairs(self) -> bool:
         return True
 
     def group(self, k: int) -> Pure:
@@ -148,7 +149,7 @@ class BoundedRange(Pure):
         return (Range(up(self.epsilon)),) if self.epsilon else super().pairs(spacing)
 
     @property
-    def settled(self) -> bool:
+    def determined_by_pairs(self) -> bool:
         return False  # rho is less than the variance of its pair, which no one mechanism has
 
 

@@ -21,14 +21,13 @@ Mathematical Statistics 41 (1970), and Howard et al., Annals of Statistics 49 (2
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
 from dataclasses import dataclass
 from fractions import Fraction
 
 from .currency import Amount, Epsilon, Rho, ln
 from .exact import MANY_ULPS, up
 from .loss import Loss
-from .parameters import Number, failure, instance, positive, probability, several
+from .parameters import Number, failure, instance, positive, probability
 from .views import failures
 
 
@@ -43,20 +42,6 @@ def mixture(variance: Amount, tuning: Fraction, delta: Fraction) -> float:
         return math.inf
     nats = math.log1p(up(variance / tuning)) + 2 * _nats(delta)
     return (math.sqrt(up(variance + tuning) * nats) + up(variance) / 2) * MANY_ULPS
-
-
-def whitehouse(variance: Fraction, delta: Fraction) -> float:
-    """sqrt(2 V ln(1/delta)) + V/2, rounded outward: their filter goes on while this is at most epsilon."""
-    return (math.sqrt(2 * up(variance) * _nats(delta)) + up(variance) / 2) * MANY_ULPS
-
-
-def rogers(epsilons: Iterable[Number], *, epsilon: Number, delta: Number) -> float:
-    """K of the first filter (Rogers et al. 2016), which went on while K <= epsilon; weaker, and here for history."""
-    each = [float(e) for e in several("epsilons", epsilons, positive)]
-    nats, v = _nats(probability("delta", delta)), math.fsum(e * e for e in each)
-    offset = float(positive("epsilon", epsilon)) ** 2 / (28.04 * nats)
-    spread = 2 * (v + offset) * (1 + math.log1p(v / offset) / 2) * (nats + math.log(2))
-    return math.fsum(e * math.expm1(e) / 2 for e in each) + math.sqrt(spread)
 
 
 @dataclass(frozen=True, init=False)

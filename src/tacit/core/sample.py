@@ -14,9 +14,9 @@ from typing import overload
 import numpy as np
 from numpy.typing import NDArray
 
+from .alias_table import AliasTable, Draws, Exponent
 from .exact import Real, exp_minus
 from .randomness import Source
-from .table import Draws, Exponent, Table
 
 Bits = NDArray[np.bool_]
 Integers = NDArray[np.int64]
@@ -29,17 +29,17 @@ _CHUNK = 1 << 14  # words of coins made in one go, so that they stay in a core's
 
 
 @lru_cache(maxsize=_TABLES)
-def _laplace_table(top: int, bottom: int, two_sided: bool, width: int) -> Table:
+def _laplace_table(top: int, bottom: int, two_sided: bool, width: int) -> AliasTable:
     """P[k] proportional to exp(-|k| / scale), scale = top / bottom: two integers are sooner found than a fraction."""
     scale = Fraction(top, bottom)
-    return Table(Exponent(1 / scale, Fraction(0), math.ceil(scale)), two_sided, width)
+    return AliasTable(Exponent(1 / scale, Fraction(0), math.ceil(scale)), two_sided, width)
 
 
 @lru_cache(maxsize=_TABLES)
-def _gaussian_table(top: int, bottom: int, width: int) -> Table:
+def _gaussian_table(top: int, bottom: int, width: int) -> AliasTable:
     """P[k] proportional to exp(-k^2 / (2 sigma2)), sigma2 = top / bottom; the spread is at least sigma."""
     sigma2 = Fraction(top, bottom)
-    return Table(Exponent(Fraction(0), 1 / (2 * sigma2), math.isqrt(math.floor(sigma2)) + 1), True, width)
+    return AliasTable(Exponent(Fraction(0), 1 / (2 * sigma2), math.isqrt(math.floor(sigma2)) + 1), True, width)
 
 
 @overload

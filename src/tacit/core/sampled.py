@@ -86,7 +86,7 @@ class Sampled(Atom):
         return sampled_laplace(rate, up(self.noise.epsilon), spacing)
 
     @property
-    def settled(self) -> bool:
+    def determined_by_pairs(self) -> bool:
         return True
 
     def group(self, k: int) -> Atom:

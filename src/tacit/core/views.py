@@ -124,7 +124,7 @@ class Advanced(Curves):
         return _tail(epsilon - drift, 2 * square)
 
 
-class Exponent(Advanced):
+class AdvancedExp(Advanced):
     """The form with k eps (e^eps - 1)."""
 
     name, theorem = (
@@ -212,7 +212,7 @@ class Renyi(Formal):
         return math.fsum(n * atom.renyi(order) for atom, n in total.terms.items()) + math.log1p(-1 / order)
 
 
-class Alone(Formal):
+class Profile(Formal):
     """One mechanism, used once, by its own privacy profile."""
 
     name, theorem = "profile", "hockey-stick divergence of the one mechanism used"
@@ -220,13 +220,13 @@ class Alone(Formal):
     def proves(self, total: Loss, delta: float) -> float:
         if sum(total.terms.values()) != 1:
             return math.inf
-        return next(iter(total.terms)).alone(delta) if delta else Basic().proves(Basic().total(total), delta)
+        return next(iter(total.terms)).epsilon_at(delta) if delta else Basic().proves(Basic().total(total), delta)
 
     def delta(self, total: Loss, epsilon: float) -> float:
         return next(iter(total.terms)).profile(epsilon) if sum(total.terms.values()) == 1 else 1.0
 
 
-class Gaussians(Basic):
+class GaussianDP(Basic):
     """Gaussian noise only: mu^2 adds, exactly."""
 
     name, theorem = "Gaussian", "mu^2 adds (Dong, Roth, Su 2022); profile of Balle and Wang 2018"
@@ -235,13 +235,13 @@ class Gaussians(Basic):
         return atom.gaussian()
 
     def proves(self, total: Fraction | float, delta: float) -> float:
-        return GaussianNoise(total).alone(delta) if isinstance(total, Fraction) and delta else math.inf
+        return GaussianNoise(total).epsilon_at(delta) if isinstance(total, Fraction) and delta else math.inf
 
     def delta(self, total: Fraction | float, epsilon: float) -> float:
         return GaussianNoise(total).profile(epsilon) if isinstance(total, Fraction) else 1.0
 
 
-class Pairs(Formal):
+class PLD(Formal):
     """Privacy loss distributions, by certified sums over their transforms (`pld.py`)."""
 
     name, theorem = "PLD", "trapezoidal sum of the transform, certified (core/pld.py)"
@@ -273,19 +273,19 @@ class Pairs(Formal):
         if not delta:  # the largest loss of a sum is the sum of the largest
             return Basic().proves(Basic().total(total), delta)
         if sum(total.terms.values()) == 1:
-            return Alone().proves(total, delta)
+            return Profile().proves(total, delta)
         sums = self.sums(total)
         left = delta - self._failing(sums)
         return max(s.upper_epsilon(left) for s in sums) if sums and left > 0 else math.inf
 
     def delta(self, total: Loss, epsilon: float) -> float:
         if sum(total.terms.values()) == 1:
-            return Alone().delta(total, epsilon)
+            return Profile().delta(total, epsilon)
         sums = self.sums(total)
         return min(1.0, max(s.upper_delta(epsilon) + s.infinite for s in sums)) if sums else 1.0
 
 
-class Optimal(Pairs):
+class Optimal(PLD):
     """The best that follows from pure losses alone: each is a coin."""
 
     name, theorem = "optimal", "coins compose exactly (Kairouz, Oh, Viswanath 2015; Murtagh and Vadhan 2016)"

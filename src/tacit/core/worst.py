@@ -34,7 +34,7 @@ class Worst(Atom):
         found = ((Fraction(loss.delta(Fraction(epsilon))), failures(loss)) for loss in self.losses)
         return max(up((delta - f) / (1 - f)) if f < 1 else 1.0 for delta, f in found)
 
-    def alone(self, delta: float) -> float:
+    def epsilon_at(self, delta: float) -> float:
         """The largest epsilon, each loss being allowed its own failure f besides."""
         allowed = ((loss, failures(loss)) for loss in self.losses)
         return max(loss.epsilon(f + (1 - f) * Fraction(delta)) if f < 1 else math.inf for loss, f in allowed)

@@ -111,24 +111,23 @@ def cells(rows: Iterable[Owned], plan: Plan, key: str) -> dict[Cell, list[Owned]
     public = [None if k.values is None else set(k.values) for k in plan.keys]
 
     def cell(row: Owned) -> Cell | None:
-        at = [meaning(k.expression, row[1]) for k in plan.keys]
-        inside = all(v is not None and (known is None or v in known) for v, known in zip(at, public, strict=True))
-        return tuple(at) if inside else None  # type: ignore[arg-type]
+        values = (meaning(k.expression, row[1]) for k in plan.keys)
+        at = [v for v, known in zip(values, public, strict=True) if v is not None and (known is None or v in known)]
+        return tuple(at) if len(at) == len(plan.keys) else None
 
-    found = gather(rows, cell)
-    found.pop(None, None)
+    found = {at: own for at, own in gather(rows, cell).items() if at is not None}
     if plan.groups is not None:
         of_unit: dict[str, set[Cell]] = defaultdict(set)
         for at, own in found.items():
             for unit, _ in own:
-                of_unit[unit].add(at)  # type: ignore[arg-type]
+                of_unit[unit].add(at)
         domains = [k.domain for k in plan.keys]
         of_unit = {
             unit: set(sorted(its, key=lambda at: order(key, "groups", unit, at, domains))[: plan.groups])
             for unit, its in of_unit.items()
         }
         found = {at: [row for row in own if at in of_unit[row[0]]] for at, own in found.items()}
-    return {at: own for at, own in found.items() if at is not None and own}
+    return {at: own for at, own in found.items() if own}
 
 
 def folded(fold: Fold, rows: Sequence[Row]) -> Value:

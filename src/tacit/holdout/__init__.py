@@ -15,7 +15,7 @@ from .gaussian_answers import GaussianAnswers
 from .guess_and_check import GuessAndCheck
 from .keeper import Keeper, Memory
 from .ladder import Ladder, ParameterFreeLadder
-from .monitor import Monitor, Monitored, monitor
+from .monitor import Monitor, Monitored, simulate_monitor
 from .planning import bears, compare, needs
 from .questions import fingerprint
 from .reusable import ReusableHoldout
@@ -43,10 +43,10 @@ __all__ = [
     "bears",
     "compare",
     "fingerprint",
-    "monitor",
     "needs",
     "overfit",
     "planning",
     "scorer",
+    "simulate_monitor",
     "transfer",
 ]

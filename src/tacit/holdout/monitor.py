@@ -126,7 +126,7 @@ class Monitor:
         )
 
 
-def monitor(runs: int = 1000, *, source: Source = SYSTEM, **parameters: Number | int) -> tuple[Monitored, Monitored]:
+def simulate_monitor(runs: int = 1000, *, source: Source = SYSTEM) -> tuple[Monitored, Monitored]:
     """The Monitor of a private M, and of one that is not."""
-    experiment = Monitor(**parameters)  # type: ignore[arg-type]
+    experiment = Monitor()
     return experiment.run(runs, source=source), experiment.run(runs, private=False, source=source)

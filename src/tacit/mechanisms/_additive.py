@@ -11,13 +11,13 @@ from typing import Any, Protocol, overload
 import numpy as np
 from numpy.typing import NDArray
 
+from ..core.alias_table import FAR
 from ..core.distance import Distance, distance
 from ..core.exact import up
 from ..core.law import Law, OnGrid, Product
 from ..core.mechanism import Mechanism
 from ..core.parameters import Number, probability, whole
 from ..core.randomness import Source
-from ..core.table import FAR
 from ._grid import LARGEST, Value, distance_in_steps, power_of_two, steps
 
 

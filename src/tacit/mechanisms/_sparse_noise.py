@@ -42,7 +42,7 @@ class Noise(Protocol):
 
 
 @dataclass(frozen=True)
-class OneSided:
+class Geometric:
     """The geometric law, P[Z = z] = (1 - q) q^z for z >= 0, q = exp(-1/scale)."""
 
     scale: Fraction
@@ -72,7 +72,7 @@ class OneSided:
 
 
 @dataclass(frozen=True)
-class TwoSided:
+class DiscreteLaplace:
     """The discrete Laplace law, P[Z = z] proportional to exp(-|z| / scale)."""
 
     scale: Fraction
@@ -101,7 +101,7 @@ class TwoSided:
 
 
 @dataclass(frozen=True)
-class Normal:
+class DiscreteGaussian:
     """The discrete Gaussian law, P[Z = z] proportional to exp(-z^2 / (2 sigma2))."""
 
     sigma2: Fraction

@@ -13,12 +13,12 @@ from ..core.loss import Loss, Pure
 from ..core.mechanism import Y
 from ..core.parameters import Number, one_of, positive
 from ._sparse import Comparisons
-from ._sparse_noise import OneSided, TwoSided
+from ._sparse_noise import DiscreteLaplace, Geometric
 
 Kind = Literal["exponential", "laplace"]
 KINDS: tuple[Kind, ...] = ("exponential", "laplace")
 LARGEST_SCALE = Fraction(1 << 50)  # so that every sum of noises and values fits 64 bits
-_NOISES: dict[Kind, type[OneSided] | type[TwoSided]] = {"exponential": OneSided, "laplace": TwoSided}
+_NOISES: dict[Kind, type[Geometric] | type[DiscreteLaplace]] = {"exponential": Geometric, "laplace": DiscreteLaplace}
 
 
 @dataclass(frozen=True, init=False, repr=False)
@@ -77,11 +77,11 @@ class PureComparisons(Comparisons[Y, A]):
         return tuple(length / cost for length, cost in zip(self._lengths(None), self.split, strict=True) if cost)
 
     @cached_property
-    def bar_noise(self) -> OneSided | TwoSided:
+    def bar_noise(self) -> Geometric | DiscreteLaplace:
         return _NOISES[self.noise](self.scales[0])
 
     @cached_property
-    def query_noise(self) -> OneSided | TwoSided:
+    def query_noise(self) -> Geometric | DiscreteLaplace:
         return _NOISES[self.noise](self.scales[1])
 
     def loss(self, distance: Number | Distance[Any] | None = None) -> Loss:

@@ -40,7 +40,7 @@ from ..core.mechanism import Example
 from ..core.parameters import Number, positive, probability, whole
 from ..core.search import least_positive
 from ._sparse import State, Stream, TellsWhich
-from ._sparse_noise import Integers, Normal
+from ._sparse_noise import DiscreteGaussian, Integers
 
 LARGEST_VARIANCE = Fraction(1 << 100)
 Variances = tuple[Fraction, Fraction]  # of the threshold and of a query, in steps of the grid
@@ -132,12 +132,12 @@ class GaussianSparse(TellsWhich):
         return at(least_positive(good, floor=2.0**-20, precision=2.0**-20))
 
     @cached_property
-    def bar_noise(self) -> Normal:
-        return Normal(self._step_variances[0])
+    def bar_noise(self) -> DiscreteGaussian:
+        return DiscreteGaussian(self._step_variances[0])
 
     @cached_property
-    def query_noise(self) -> Normal:
-        return Normal(self._step_variances[1])
+    def query_noise(self) -> DiscreteGaussian:
+        return DiscreteGaussian(self._step_variances[1])
 
     @cached_property
     def outcomes(self) -> int:

@@ -124,8 +124,7 @@ class Quantiles(Mechanism[Counts, Cells]):
                 for v, mass in enumerate(choice.tolist(), start=low):
                     ends = max(first, int(below[v])), min(last, int(below[v + 1]))
                     for cut, part in node.cut_law(self._noise(node), aim, *ends) if node.inner else ((0, 1.0),):
-                        chosen = ((*at[: node.at], new, *at[node.at + 1 :]) for at, new in ((cells, v), (cuts, cut)))
-                        masses[tuple(chosen)] = p * mass * part  # type: ignore[index]
+                        masses[_with(cells, node.at, v), _with(cuts, node.at, cut)] = p * mass * part
         found: dict[Cells, float] = {}
         for (cells, _), p in masses.items():
             told = self._told(cells[:k])
@@ -217,3 +216,8 @@ class Quantiles(Mechanism[Counts, Cells]):
             yield Example(cls(epsilon=4, cells=3), np.array([0, 8, 0]), np.array(y), 1)
         moved = SUBSTITUTE.histogram()
         yield Example(cls(rho="0.2", sensitivity=moved, cells=3), x, np.array([5, 2, 0]), moved)
+
+
+def _with(places: Cells, i: int, new: int) -> Cells:
+    """The same with another at place i."""
+    return (*places[:i], new, *places[i + 1 :])

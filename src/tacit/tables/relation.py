@@ -16,7 +16,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 from .domain import Domain, number
 from .expression import Column, Expression
@@ -25,7 +25,11 @@ from .expression import Column, Expression
 class Relation:
     """Rows that belong to units."""
 
-    rows: int
+    if TYPE_CHECKING:  # a property here would be the default of the field of a Scan
+
+        @property
+        def rows(self) -> int:
+            """At most how many rows one unit has."""
 
     @property
     def columns(self) -> Mapping[str, Domain]:
@@ -73,7 +77,7 @@ class Where(Relation):
     condition: Expression
 
     @property
-    def rows(self) -> int:  # type: ignore[override]
+    def rows(self) -> int:
         return self.source.rows
 
     @property
@@ -89,7 +93,7 @@ class Derive(Relation):
     derived: tuple[tuple[str, Expression], ...]
 
     @property
-    def rows(self) -> int:  # type: ignore[override]
+    def rows(self) -> int:
         return self.source.rows
 
     @cached_property
@@ -126,7 +130,7 @@ class PerUnit(Relation):
     folds: tuple[tuple[str, Fold], ...]
 
     @property
-    def rows(self) -> int:  # type: ignore[override]
+    def rows(self) -> int:
         return self.source.rows if self.keys else 1
 
     @cached_property
@@ -142,7 +146,7 @@ class Join(Relation):
     right: Relation
 
     @property
-    def rows(self) -> int:  # type: ignore[override]
+    def rows(self) -> int:
         return self.left.rows * self.right.rows
 
     @cached_property

@@ -11,11 +11,11 @@ from fractions import Fraction
 
 import numpy as np
 
-from ..core.table import UNDECIDED, Table
+from ..core.alias_table import UNDECIDED, AliasTable
 from .sources import enumerate_draws
 
 
-def block_masses(table: Table) -> tuple[dict[int | None, Fraction], Fraction]:
+def block_masses(table: AliasTable) -> tuple[dict[int | None, Fraction], Fraction]:
     """The mass with which one try gives each block (None: start over), and the mass left unresolved."""
     words = np.arange(1 << table.width, dtype=np.uint64)
     found = np.empty(words.size, np.int64)
@@ -31,6 +31,6 @@ def block_masses(table: Table) -> tuple[dict[int | None, Fraction], Fraction]:
     return dict(masses), undecided * unresolved
 
 
-def place_masses(table: Table, value: int) -> tuple[dict[int | None, Fraction], Fraction]:
+def place_masses(table: AliasTable, value: int) -> tuple[dict[int | None, Fraction], Fraction]:
     """The mass with which one try gives each integer of a block."""
     return enumerate_draws(lambda source: table.place(value, source), table.width)

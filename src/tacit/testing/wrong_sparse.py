@@ -36,7 +36,7 @@ from ..core.mechanism import Example, Mechanism
 from ..core.parameters import Number
 from ..core.randomness import Source
 from ..mechanisms._sparse import transcripts
-from ..mechanisms._sparse_noise import Integers, Masses, Noise, TwoSided
+from ..mechanisms._sparse_noise import DiscreteLaplace, Integers, Masses, Noise
 from .mechanisms import loss_covers_law
 
 Values = tuple[int, ...]
@@ -116,7 +116,7 @@ class Roth(WrongSparse):
 
     @property
     def noises(self) -> tuple[Noise, Noise]:
-        return TwoSided(2 / self.epsilon), TwoSided(2 * self.count / self.epsilon)
+        return DiscreteLaplace(2 / self.epsilon), DiscreteLaplace(2 * self.count / self.epsilon)
 
     def law(self, x: Values) -> Finite:
         """Of the first index and number told, or None."""
@@ -149,7 +149,7 @@ class LeeClifton(WrongSparse):
 
     @property
     def noises(self) -> tuple[Noise, Noise]:
-        return TwoSided(4 / self.epsilon), TwoSided(Fraction(4, 3) / self.epsilon)
+        return DiscreteLaplace(4 / self.epsilon), DiscreteLaplace(Fraction(4, 3) / self.epsilon)
 
     @classmethod
     def examples(cls) -> Iterable[Example[Values]]:
@@ -162,7 +162,7 @@ class Stoddard(WrongSparse):
 
     @property
     def noises(self) -> tuple[Noise, Noise]:
-        return TwoSided(2 / self.epsilon), _Nothing()
+        return DiscreteLaplace(2 / self.epsilon), _Nothing()
 
     def most(self, x: Values) -> int:
         return len(x) + 1
@@ -177,7 +177,7 @@ class Chen(WrongSparse):
 
     @property
     def noises(self) -> tuple[Noise, Noise]:
-        return TwoSided(2 / self.epsilon), TwoSided(2 / self.epsilon)
+        return DiscreteLaplace(2 / self.epsilon), DiscreteLaplace(2 / self.epsilon)
 
     def most(self, x: Values) -> int:
         return len(x) + 1
@@ -192,7 +192,7 @@ class HalfOnValues(WrongSparse):
 
     @property
     def noises(self) -> tuple[Noise, Noise]:
-        return TwoSided(2 / self.epsilon), TwoSided(2 * self.count / self.epsilon)
+        return DiscreteLaplace(2 / self.epsilon), DiscreteLaplace(2 * self.count / self.epsilon)
 
 
 class HalfOnThreshold(WrongSparse):
@@ -200,7 +200,7 @@ class HalfOnThreshold(WrongSparse):
 
     @property
     def noises(self) -> tuple[Noise, Noise]:
-        return TwoSided(1 / self.epsilon), TwoSided(4 * self.count / self.epsilon)
+        return DiscreteLaplace(1 / self.epsilon), DiscreteLaplace(4 * self.count / self.epsilon)
 
 
 ALL: tuple[type[WrongSparse], ...] = (Roth, LeeClifton, Stoddard, Chen, HalfOnValues, HalfOnThreshold)

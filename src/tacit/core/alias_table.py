@@ -67,7 +67,7 @@ class Exponent:
         return offset * (linear + quadratic * (2 * start + offset)) if quadratic else offset * linear
 
 
-class Table:
+class AliasTable:
     """An alias table over the blocks of a law, for words of a given width."""
 
     def __init__(self, exponent: Exponent, two_sided: bool, width: int) -> None:
