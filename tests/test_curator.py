@@ -458,13 +458,15 @@ def test_what_is_left_is_left_where_a_question_looks(place):
     parts = [f"{COUNT} WHERE year = '{year}'" for year in (2023, 2024)]
     with curator(place) as c:
         c.ask(parts[0], epsilon="0.3")
-        assert [c.left(part) for part in parts] == [Fraction(7, 10), 1] and c.left(COUNT) == c.remaining
+        assert [c.remaining_for(part) for part in parts] == [Fraction(7, 10), 1] and c.remaining_for(
+            COUNT
+        ) == c.remaining
         dear = c.offer(parts[1], epsilon="0.9")
         assert c.covers(dear) and not c.covers(c.offer(parts[0], epsilon="0.9"))
         c.ledger.allow("ann", tacit.Budget(epsilon="0.2"))
-        assert c.left(parts[1], analyst="ann") == Fraction(1, 5) and not c.covers(dear, analyst="ann")
+        assert c.remaining_for(parts[1], analyst="ann") == Fraction(1, 5) and not c.covers(dear, analyst="ann")
     with Curator(tacit.Table(ROWS[1:], SCHEMA), ledger=place) as c:  # somebody may have gone to another part
-        assert c.left(parts[1]) == Fraction(7, 10)
+        assert c.remaining_for(parts[1]) == Fraction(7, 10)
 
 
 def test_in_a_budget_with_delta_no_question_costs_more_than_was_asked(place):
@@ -638,7 +640,7 @@ def test_nothing_is_left_to_who_may_buy_nothing(place):
     with Ledger.open(place, tacit.Budget(epsilon=1), "visits", only_allowed=True) as ledger:
         c = Curator(tacit.Table(ROWS, SCHEMA), ledger=ledger, analyst="ann")
         offer = c.offer(COUNT, epsilon="0.1")
-        assert (c.remaining, c.left(COUNT), c.covers(offer), ledger.remaining()) == (0, 0, False, 1)
+        assert (c.remaining, c.remaining_for(COUNT), c.covers(offer), ledger.remaining()) == (0, 0, False, 1)
         with pytest.raises(BadParameter, match="allowance must be a Budget"):
             ledger.allow("ann", 3)
         with pytest.raises(BadParameter, match=r"must be in epsilon, as the budget Budget\(epsilon=1\) is; got .*rho"):
@@ -646,7 +648,7 @@ def test_nothing_is_left_to_who_may_buy_nothing(place):
         with pytest.raises(BadParameter, match=r"must be no larger than the budget, Budget\(epsilon=1\); got .*=5"):
             ledger.allow("ann", tacit.Budget(epsilon=5))
         ledger.allow("ann", tacit.Budget(epsilon="0.5"))
-        assert (c.remaining, c.left(COUNT), c.covers(offer)) == (Fraction(1, 2), Fraction(1, 2), True)
+        assert (c.remaining, c.remaining_for(COUNT), c.covers(offer)) == (Fraction(1, 2), Fraction(1, 2), True)
 
 
 @pytest.mark.parametrize("allowance", [tacit.Budget(epsilon="0.1", delta="1e-7"), tacit.Budget(epsilon="0.1")])

@@ -104,7 +104,7 @@ ASKED = [
     lambda c, x: c.ask(x, epsilon=1),
     lambda c, x: c.ask(COUNT, epsilon=1, fresh=x),
     lambda c, x: c.ask(COUNT, epsilon=1, analyst=x, fresh=True),
-    lambda c, x: c.left(COUNT, analyst=x),
+    lambda c, x: c.remaining_for(COUNT, analyst=x),
     lambda c, x: c.covers(x),
     lambda c, x: c.covers(c.offer(COUNT, epsilon=1), analyst=x),
     lambda c, x: c.above_threshold(x, epsilon=1),

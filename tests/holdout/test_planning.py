@@ -7,7 +7,16 @@ import pytest
 
 from tacit.composition import rho_for, zcdp_to_epsilon
 from tacit.core.errors import BadParameter
-from tacit.holdout import GaussianAnswers, Ladder, ReusableHoldout, bears, compare, needs, planning, transfer
+from tacit.holdout import (
+    GaussianAnswers,
+    Ladder,
+    ReusableHoldout,
+    compare,
+    max_questions,
+    min_records,
+    planning,
+    transfer,
+)
 from tacit.holdout.planning import METHODS
 
 BETA = "0.05"
@@ -62,11 +71,11 @@ def test_widths_fall_with_n_however_many_there_are(method: str) -> None:
 
 
 def test_the_records_that_a_width_takes() -> None:
-    assert 10**10 < needs(10, "0.00005", BETA) < 10**12
+    assert 10**10 < min_records(10, "0.00005", BETA) < 10**12
     with pytest.raises(
         BadParameter, match="width must be larger: by this method no n within 2\\^62 is known to be enough"
     ):
-        needs(10, "1e-12", BETA)
+        min_records(10, "1e-12", BETA)
 
 
 def test_what_is_known_of_the_order_of_methods() -> None:
@@ -81,14 +90,14 @@ def test_what_is_known_of_the_order_of_methods() -> None:
 
 @pytest.mark.parametrize("method", [name for name in METHODS if name != "asked beforehand"])
 def test_bears_is_the_last_that_fits(method: str) -> None:
-    k = bears(10**6, "0.1", BETA, method)
+    k = max_questions(10**6, "0.1", BETA, method)
     assert k > 100
     assert METHODS[method](10**6, k, BETA).width <= 0.1 < METHODS[method](10**6, k + 1, BETA).width
-    assert bears(50, "0.01", BETA, method) == 0
-    n = needs(500, "0.1", BETA, method)
+    assert max_questions(50, "0.01", BETA, method) == 0
+    n = min_records(500, "0.1", BETA, method)
     assert METHODS[method](n, 500, BETA).width <= 0.1 < METHODS[method](n - 1, 500, BETA).width
     assert n < 2 * 10**6
-    assert needs(k + 1, "0.1", BETA, method) > 10**6
+    assert min_records(k + 1, "0.1", BETA, method) > 10**6
 
 
 def test_the_rule_promises_about_what_the_plan_says() -> None:
@@ -143,12 +152,12 @@ def test_table() -> None:
 
 def test_bad_parameters() -> None:
     for call in (
-        lambda: bears(1000, "0.1", method="hope"),
+        lambda: max_questions(1000, "0.1", method="hope"),
         lambda: planning.gaussian(1000, 10, BETA, "hope"),
         lambda: compare(1000, 0),
         lambda: compare(0, 1),
-        lambda: bears(1000, 2),
-        lambda: needs(10, "0.1", method="hope"),
+        lambda: max_questions(1000, 2),
+        lambda: min_records(10, "0.1", method="hope"),
     ):
         with pytest.raises(BadParameter):
             call()

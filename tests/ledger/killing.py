@@ -56,9 +56,9 @@ def work(path, first, rng, pipe, statements):
         if statements == 0:
             os.kill(os.getpid(), signal.SIGKILL)
 
-    connect = ledger.tables.dialect.connect
-    ledger.tables.dialect.connect = lambda: Ticking(connect(), tick)
-    next(ledger.tables.paused())  # the next connection ticks
+    connect = ledger.database.dialect.connect
+    ledger.database.dialect.connect = lambda: Ticking(connect(), tick)
+    next(ledger.database.paused())  # the next connection ticks
     while True:
         question = key(rng.randrange(first, first + 5))
         try:

@@ -90,7 +90,7 @@ def test_a_file_that_is_moved_or_replaced_is_not_written_to(path, away, replaced
             Ledger.open(path, ONE).close()
         with pytest.raises(LedgerUnavailable, match="moved or replaced"):
             ledger.charge(key=key(2), loss=TENTH, analyst="ann")
-        next(ledger.tables.paused())  # a new connection does not make a new file either
+        next(ledger.database.paused())  # a new connection does not make a new file either
         with pytest.raises(LedgerUnavailable):
             ledger.find(key(1))
         assert path.exists() == replaced
@@ -101,7 +101,7 @@ def test_a_database_in_its_place_is_left_as_it_was(path):
     sqlite3.connect(other).execute("CREATE TABLE mine (x)").connection.close()
     before = other.read_bytes()
     with Ledger.open(path, ONE) as ledger:
-        next(ledger.tables.paused())  # the next connection is a new one
+        next(ledger.database.paused())  # the next connection is a new one
         path.unlink()
         path.symlink_to(other)
         with pytest.raises(LedgerUnavailable, match="moved or replaced"):
@@ -189,7 +189,7 @@ def test_settings_are_read_back(path, monkeypatch, name, value):
 
 
 def test_settings_of_the_connection(path):
-    with Ledger.open(path, ONE) as ledger, ledger.tables.reading() as connection:
+    with Ledger.open(path, ONE) as ledger, ledger.database.reading() as connection:
         found = [connection.execute(f"PRAGMA {p}").fetchone()[0] for p in ("journal_mode", "synchronous")]
     assert found == ["wal", 2]
 
@@ -221,11 +221,11 @@ def test_a_read_only_file_or_directory():
 def test_a_file_that_turned_read_only(path):
     with Ledger.open(path, ONE) as ledger:
         charge = ledger.charge(key=key(1), loss=TENTH, analyst="ann")
-        with ledger.tables.reading() as connection:
+        with ledger.database.reading() as connection:
             connection.execute("PRAGMA query_only=ON")
         with pytest.raises(LedgerUnavailable, match="readonly"):
             ledger.store(charge, b"42")
-        with ledger.tables.reading() as connection:
+        with ledger.database.reading() as connection:
             connection.execute("PRAGMA query_only=OFF")
         assert ledger.find(key(1)).release is None
 
@@ -233,7 +233,7 @@ def test_a_file_that_turned_read_only(path):
 def test_a_full_database(path):
     """Charges go on until there is no page left; then there is an error, and what was told is still there."""
     with Ledger.open(path, Budget(epsilon=1000)) as ledger:
-        with ledger.tables.reading() as connection:
+        with ledger.database.reading() as connection:
             pages = connection.execute("PRAGMA page_count").fetchone()[0]
             connection.execute(f"PRAGMA max_page_count={pages + 8}")
         told = []
@@ -293,14 +293,14 @@ def test_a_fork_carries_no_connection_and_waits_for_the_other_threads(path):
         inside, times = threading.Event(), []
 
         def busy():
-            with ledger.tables.writing():
+            with ledger.database.writing():
                 inside.set()
                 time.sleep(0.2)
                 times.append(time.monotonic())
 
         def child():
             signal.alarm(20)
-            carried = ledger.tables._connection
+            carried = ledger.database._connection
             return carried, ledger.charge(key=key(1), loss=TENTH, analyst="ann").draw, time.monotonic() > times[0]
 
         thread = threading.Thread(target=busy)
@@ -325,7 +325,7 @@ def test_errors_tell_no_state_and_survive_a_pickle(path):
     with Ledger.open(path, ONE) as ledger:
         state = b"SECRET"
         session = ledger.start(key=key(0), loss=TENTH, state=state, analyst="ann")
-        with ledger.tables.reading() as connection:
+        with ledger.database.reading() as connection:
             connection.execute("PRAGMA query_only=ON")
         with pytest.raises(LedgerError) as raised:
             session.step(0, key(1), state, b"answer")

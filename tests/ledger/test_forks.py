@@ -26,7 +26,7 @@ def meanwhile(ledger, do, *given):
     inside = threading.Event()
 
     def busy():
-        with ledger.tables.writing():
+        with ledger.database.writing():
             inside.set()
             time.sleep(0.5)
 

@@ -103,10 +103,10 @@ def test_a_commit_is_durable_or_is_not_made(server, place, run):
     with Ledger.open(place, ONE) as ledger:
         run("ALTER ROLE postgres SET synchronous_commit = off")
         try:
-            with ledger.tables.writing() as connection:
+            with ledger.database.writing() as connection:
                 assert connection.execute("SHOW synchronous_commit").fetchone()[0] == "on"
-            next(ledger.tables.paused())  # the next connection is one that the role's setting holds for
-            with ledger.tables.writing() as connection:
+            next(ledger.database.paused())  # the next connection is one that the role's setting holds for
+            with ledger.database.writing() as connection:
                 assert connection.execute("SHOW synchronous_commit").fetchone()[0] == "on"
         finally:
             run("ALTER ROLE postgres RESET synchronous_commit")
@@ -139,7 +139,7 @@ def test_no_statement_is_left_on_the_server(place):
     with Ledger.open(place, ONE) as ledger:
         for _ in range(8):  # the driver would prepare what is asked often
             ledger.find(key(1))
-        with ledger.tables.reading() as connection:
+        with ledger.database.reading() as connection:
             assert connection.execute("SELECT count(*) FROM pg_prepared_statements").fetchone() == (0,)
 
 
@@ -193,19 +193,19 @@ def test_what_was_tampered_with_does_not_verify(place, run, statement):
 def test_a_writer_waits_and_a_reader_does_not(server, place, monkeypatch):
     monkeypatch.setattr("tacit.ledger.postgres.PATIENCE", "200ms")
     with Ledger.open(place, ONE) as one, Ledger.open(place) as two:
-        with one.tables.writing():
+        with one.database.writing():
             with pytest.raises(LedgerUnavailable, match="another writer"):
                 two.charge(key=key(1), loss=TENTH, analyst="ann")
             assert two.find(key(1)) is None
         two.charge(key=key(1), loss=TENTH, analyst="ann")
-        with Ledger.open(server.url(schema="another"), ONE) as other, one.tables.writing():
+        with Ledger.open(server.url(schema="another"), ONE) as other, one.database.writing():
             other.charge(key=key(1), loss=TENTH, analyst="ann")
 
 
 def test_a_writer_sees_what_was_written_while_it_waited(place):
     with Ledger.open(place, ONE) as one, Ledger.open(place) as two:
         waiting = threading.Thread(target=lambda: two.charge(key=key(2), loss=TENTH, analyst="ben"))
-        with one.tables.writing() as connection:
+        with one.database.writing() as connection:
             waiting.start()
             time.sleep(0.1)
             connection.execute("UPDATE totals SET amounts = amounts")

@@ -87,7 +87,7 @@ def work(path, tell):
     """A life with charges, releases, a session, checkpoints in the midst, and an end and a new beginning."""
     for life in range(2):
         with Ledger.open(path, BUDGET) as ledger:
-            with ledger.tables.reading() as connection:
+            with ledger.database.reading() as connection:
                 connection.execute("PRAGMA wal_autocheckpoint=12")
             session = ledger.start(key=key("session"), loss=TENTH, state=b"0", analyst="ann")
             step, _ = session.read()
@@ -193,7 +193,7 @@ def test_a_write_or_sync_that_fails_releases_nothing(memory, failure):
         with recording.listening():
             try:
                 with Ledger.open(here, BUDGET) as ledger:
-                    with ledger.tables.reading() as connection:
+                    with ledger.database.reading() as connection:
                         connection.execute("PRAGMA wal_autocheckpoint=6")
                     for i in range(3):
                         charge = ledger.charge(key=key(i), loss=TENTH, analyst="ann")

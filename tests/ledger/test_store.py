@@ -47,10 +47,10 @@ def note(connection):
 
 @pytest.mark.parametrize("kind", [ValueError, KeyboardInterrupt, SystemExit, GeneratorExit, LedgerUnavailable])
 def test_what_raises_is_undone(ledger, kind):
-    head, connection, error = ledger.head(), ledger.tables._connection, kind("x", "y")
+    head, connection, error = ledger.head(), ledger.database._connection, kind("x", "y")
 
     def work():
-        with ledger.tables.writing() as writer:
+        with ledger.database.writing() as writer:
             note(writer)
             assert last(writer).seq == head.seq + 1
             raise error
@@ -59,7 +59,7 @@ def test_what_raises_is_undone(ledger, kind):
         work()
     assert raised.value is error
     assert ledger.head() == head
-    assert ledger.tables._connection is connection  # which is as good as before
+    assert ledger.database._connection is connection  # which is as good as before
     ledger.charge(key=key(1), loss=TENTH, analyst="ann")
     assert ledger.verify().seq == head.seq + 1
 
@@ -68,7 +68,7 @@ def test_a_statement_that_fails_undoes_those_before_it(ledger):
     head = ledger.head()
 
     def work():
-        with ledger.tables.writing() as writer:
+        with ledger.database.writing() as writer:
             note(writer)
             writer.execute("SELECT nothing FROM nowhere")
 
@@ -93,7 +93,7 @@ def test_a_second_interrupt_as_the_first_is_undone_leaves_nothing_half_written(l
     head = ledger.head()
 
     def work():
-        with ledger.tables.writing() as writer:
+        with ledger.database.writing() as writer:
             note(writer)
             raise KeyboardInterrupt
 
@@ -107,7 +107,7 @@ def test_a_second_interrupt_as_the_first_is_undone_leaves_nothing_half_written(l
 
 def test_a_transaction_within_another_is_refused(ledger):
     head = ledger.head()
-    with ledger.tables.writing() as writer:
+    with ledger.database.writing() as writer:
         note(writer)
         for attempt in (ledger.head, lambda: ledger.charge(key=key(1), loss=TENTH, analyst="ann")):
             with pytest.raises(LedgerUnavailable, match="another transaction"):
@@ -130,7 +130,7 @@ class Stuck:
 
 @pytest.mark.parametrize("interrupted", [False, True])
 def test_a_connection_that_cannot_roll_back_is_closed(ledger, interrupted):
-    head, store = ledger.head(), ledger.tables
+    head, store = ledger.head(), ledger.database
     connection = store._connection
 
     def work():
@@ -147,13 +147,13 @@ def test_a_connection_that_cannot_roll_back_is_closed(ledger, interrupted):
 
 
 def test_a_connection_that_was_closed_is_replaced(ledger):
-    ledger.tables._connection.close()
+    ledger.database._connection.close()
     ledger.charge(key=key(1), loss=TENTH, analyst="ann")
 
 
 def test_a_ledger_that_is_forgotten_is_closed(places):
     ledger = places()(ONE)
-    connection = ledger.tables._connection
+    connection = ledger.database._connection
     connection.execute("SELECT 1")
     del ledger
     gc.collect()
@@ -166,7 +166,7 @@ def test_an_error_that_is_kept_keeps_no_old_view(path):
     with Ledger.open(path, ONE) as ledger, Ledger.open(path) as other:
         ledger.charge(key=key(0), loss=TENTH, analyst="ann")
         ledger.charge(key=key(1), loss=TENTH, analyst="ann")
-        with ledger.tables.writing() as writer:
+        with ledger.database.writing() as writer:
             writer.execute("DROP TRIGGER no_update")
             writer.execute("UPDATE entries SET hash = '' WHERE seq = 2")
             writer.execute(TRIGGERS["no_update"])
@@ -182,10 +182,10 @@ def test_an_error_that_is_kept_keeps_no_old_view(path):
 def test_a_connection_that_died_while_it_was_idle_is_replaced(distant):
     ledger, end = distant
     for use in (ledger.head, ledger.spent, lambda: ledger.charge(key=key(1), loss=TENTH, analyst="ann")):
-        before = ledger.tables._connection
+        before = ledger.database._connection
         end()
         use()
-        assert ledger.tables._connection is not before
+        assert ledger.database._connection is not before
     assert ledger.verify().seq == 2
 
 
@@ -193,7 +193,7 @@ def test_a_connection_that_dies_in_the_midst_is_told_and_then_replaced(distant):
     ledger, end = distant
 
     def work():
-        with ledger.tables.writing() as writer:
+        with ledger.database.writing() as writer:
             note(writer)
             end()
             writer.execute("SELECT 1")
@@ -208,6 +208,6 @@ def test_a_connection_that_dies_in_the_midst_is_told_and_then_replaced(distant):
 def test_the_driver_is_told_what_the_url_says(server):
     place = server.url(schema="told").replace("postgres@", "postgres:p%40ss%2F%3Aw%25rd@")
     with Ledger.open(place, ONE) as ledger:
-        info = ledger.tables._connection._driver.info
+        info = ledger.database._connection._driver.info
         assert (info.user, info.password, info.dbname) == ("postgres", "p@ss/:w%rd", "postgres")
         assert "ss%2F" not in repr(ledger) and "ss/" not in repr(ledger) and ":***@" in repr(ledger)

@@ -40,7 +40,7 @@ class Undo(Exception):
 def found(ledger, edit, anchor=START):
     """The first bad entry once `edit` was made without the triggers, or None if none was seen."""
     try:
-        with ledger.tables.writing() as connection:
+        with ledger.database.writing() as connection:
             for name in TRIGGERS:
                 connection.execute(f"DROP TRIGGER {name}")
             edit(connection)
@@ -71,7 +71,7 @@ def flipped(cell, rng):
 
 def test_a_flipped_bit_in_any_cell_is_found(ledger):
     rng = random.Random(1)
-    with ledger.tables.reading() as connection:
+    with ledger.database.reading() as connection:
         rows = [dict(zip(COLUMNS, row, strict=True)) for row in connection.execute("SELECT * FROM entries")]
     for _ in range(FLIPS):
         row = rng.choice(rows)

@@ -136,7 +136,7 @@ def test_equal_meaning_gives_equal_questions(one: str, other: str) -> None:
 def test_a_table_whose_rows_are_units_has_no_unit_to_name() -> None:
     schema = Schema.load({"table": {"name": "t", "unit": "row"}, "columns": {"x": {"type": "boolean"}}})
     assert render.query(parse("SELECT COUNT(*) FROM t", {"t": schema}).query) == "t(1) | count = count()"
-    with pytest.raises(BadQuestion, match="of the unit alone"):
+    with pytest.raises(BadQuestion, match="only the unit can be counted distinct"):
         parse("SELECT COUNT(DISTINCT x) FROM t", {"t": schema})
     with pytest.raises(BadQuestion, match="joined on their units"):
         parse("SELECT COUNT(*) FROM t AS a JOIN t AS b USING (x)", {"t": schema})

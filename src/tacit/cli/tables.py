@@ -57,14 +57,14 @@ class Asking(Source):
 
     def offer(self) -> Offered:
         """The offer of the ledger, or of the budget where there is none yet."""
-        from ..curator import asked
+        from ..curator import parse_question
         from ..tables.price import offer
 
         table, public = self.table(), self.lookups()
         table.check()
         if self.budget and self.new:
             name = table.schema.name
-            query, said = asked(self.question, {name: table}, public, self.terms)
+            query, said = parse_question(self.question, {name: table}, public, self.terms)
             made = offer(query, budget_of(self.budget), schemas={name: table.schema}, **said)
             return Offered(made, made.price <= made.budget.limit)
         with self.curator() as curator:

@@ -76,7 +76,7 @@ class RenyiCurve(Atom):
 
 @dataclass(frozen=True)
 class KaryResponse(Pure):
-    """Randomized response over so many categories."""
+    """Randomized response over so many categories (Warner 1965; Kairouz, Oh, Viswanath 2016)."""
 
     categories: int
 
@@ -106,7 +106,7 @@ class LaplaceNoise(Pure):
         return min(super().renyi(order), exact * FEW_ULPS)
 
     def profile(self, epsilon: float) -> float:
-        """1 - e^((epsilon - e0)/2)."""
+        """1 - e^((epsilon - e0)/2) (Balle, Barthe, Gaboardi 2020, theorem 3)."""
         return -math.expm1(min(0.0, epsilon - up(self.epsilon)) / 2) * FEW_ULPS
 
     def pairs(self, spacing: float) -> tuple[Pair, ...]:
@@ -185,7 +185,7 @@ class GaussianNoise(Atom):
         near, far = self._sides(epsilon)
         size = epsilon / self.mu + self.mu
         error = min((2 + size * size) * 2.0**-50, 1.0)
-        return max(TINY, min(near * (1 + error) - far * (1 - error), 0.39894228040143268 * self.mu * FEW_ULPS))
+        return max(TINY, min(near * (1 + error) - far * (1 - error), self.mu / math.sqrt(2 * math.pi) * FEW_ULPS))
 
     def epsilon_at(self, delta: float) -> float:
         """By Newton's rule on ln delta(e), from above: it is concave, as P[L > t] is log-concave, and delta' = -far."""

@@ -67,6 +67,11 @@ class Line:
     def at(
         cls, total: Sum, epsilon: float, delta: float | None, share: float, near: float | None = None, *, order: int = 2
     ) -> Line:
+        """The line of least M(c) k(c) e^(-cE), with a period p as long, and a window w as wide, as delta needs.
+
+        In the terms of the theorem: `nats` is by how much copies lie below delta, `reach` and `count` say where the sum
+        stops, `rest` is what is left out, relative to M(c) e^(-cE).
+        """
         further = order - 1  # whether the kernel has its factor 1 / (z + 1)
         c = total.least(lambda c, log_m: log_m - c * epsilon - np.log(c) - further * np.log1p(c), near)
         log_m = float(total.cumulants(np.array([c]))[0])

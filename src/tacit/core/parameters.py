@@ -102,6 +102,16 @@ def one_of(name: str, value: Word, words: Iterable[str]) -> Word:
     return value
 
 
+def exactly_one(**given: Given | None) -> tuple[str, Given]:
+    """The one of several that was given, and is not None, with its name."""
+    found = [(name, value) for name, value in given.items() if value is not None]
+    if len(found) != 1:
+        *others, last = given
+        ways, got = f"one of {', '.join(others)} or {last}", " and ".join(name for name, _ in found) or "none"
+        raise BadParameter(others[0], got, ways, says=f"give exactly {ways}; got {got}")
+    return found[0]
+
+
 def flag(name: str, value: bool) -> bool:
     """True or False, given as such."""
     if not isinstance(value, bool | np.bool_):

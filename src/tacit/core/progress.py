@@ -35,7 +35,7 @@ def tell(what: str, share: float) -> None:
             _watch.set(None)
 
 
-def told(what: str, items: Iterable[T], count: int) -> Iterator[T]:
+def with_progress(what: str, items: Iterable[T], count: int) -> Iterator[T]:
     """The items, as they come; each is said when it is done with."""
     for i, item in enumerate(items):
         tell(what, i / count)

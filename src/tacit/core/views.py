@@ -140,7 +140,7 @@ class AdvancedExp(Advanced):
 class Classical(Advanced):
     """The form with 2 k eps^2; true for every epsilon, as tanh(x) <= x."""
 
-    name, theorem = "advanced, 2keps^2", "sum 2 eps^2 + sqrt(2 ln(1/delta) sum eps^2) (lecture form)"
+    name, theorem = "advanced, 2keps^2", "sum 2 eps^2 + sqrt(2 ln(1/delta) sum eps^2) (Wang, lecture notes)"
 
     @staticmethod
     def drift(epsilon: float) -> float:

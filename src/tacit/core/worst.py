@@ -1,4 +1,4 @@
-"""The atom of parallel composition: the worst of several losses."""
+"""The atom of parallel composition: the worst of several losses (McSherry, SIGMOD 2009, theorem 4)."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from .views import Basic, Zcdp, failures
 
 @dataclass(frozen=True)
 class Worst(Atom):
-    """One of these losses is paid, nobody knows which; of a unit elsewhere another one is paid."""
+    """Each unit lies in one part of the data, and pays the loss of that part: one of these."""
 
     losses: frozenset[Loss]
 

@@ -23,7 +23,7 @@ import numpy as np
 from ..core.distance import Distance
 from ..core.errors import BadParameter, BadQuestion
 from ..core.exact import from_above
-from ..core.parameters import Number, probability
+from ..core.parameters import Number, exactly_one, probability
 from ..mechanisms import Gaussian, Laplace
 from ..tables import build
 from ..tables.domain import DAY, EPOCH, Domain, Label
@@ -128,8 +128,5 @@ def buy(
 
 
 def _noise(epsilon: Number | None, rho: Number | None, moves: Distance[Any]) -> Laplace | Gaussian:
-    if (epsilon is None) == (rho is None):
-        given = "none" if epsilon is None else "both"
-        says = f"give exactly one of epsilon or rho; got {given}"
-        raise BadParameter("price", given, "one of epsilon or rho", says=says)
+    exactly_one(epsilon=epsilon, rho=rho)
     return Gaussian(rho=rho, sensitivity=moves) if epsilon is None else Laplace(epsilon=epsilon, sensitivity=moves)

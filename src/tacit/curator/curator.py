@@ -31,7 +31,7 @@ from ..mechanisms import NumericSparse, Sparse
 from ..release import Provenance, Release, versions
 from ..tables import codec, sql
 from ..tables.calibration import Step
-from ..tables.draw import drawn
+from ..tables.draw import query_and_draw
 from ..tables.measures import Compiled, compiled
 from ..tables.price import BETA, Offer, Paid, Terms, offer
 from ..tables.query import Query
@@ -39,7 +39,7 @@ from ..tables.relation import scans
 from ..tables.table import PublicTable, Table
 from .bounds import Bounds, BoundsTerms, buy
 from .holding import Holding
-from .reading import Asked, asked, identity, known
+from .reading import QuestionLike, identity, parse_question, tables_by_name
 from .stream import Stream, StreamTerms
 
 if TYPE_CHECKING:
@@ -66,7 +66,7 @@ class Curator(Holding):
         analyst: str = "analyst",
         engine: Engine | str | None = None,
     ) -> None:
-        own, self.public = known(tables, public)
+        own, self.public = tables_by_name(tables, public)
         self.analyst = parameters.name("analyst", analyst)
         super().__init__(own, ledger, budget, engine)
 
@@ -84,28 +84,28 @@ class Curator(Holding):
         """What is left to who asks."""
         return self.ledger.remaining(self.analyst)
 
-    def left(self, question: Asked, *, analyst: str | None = None) -> Amount:
+    def remaining_for(self, question: QuestionLike, *, analyst: str | None = None) -> Amount:
         """What is left to who asks on the parts of the data that a question looks at; reads the tables."""
         query, _ = self.read(question, {})
         self.engine.fingerprint()  # tables that have changed are looked at as a whole
         parts = self.parts(query.relation) or (None,)
         return min(self.ledger.remaining(self.who(analyst), part) for part in parts)
 
-    def covers(self, made: Offer, *, analyst: str | None = None) -> bool:
+    def covers(self, offer: Offer, *, analyst: str | None = None) -> bool:
         """Whether what is left to who asks pays for an offer."""
-        if not isinstance(made, Offer):
-            raise BadParameter("made", made, "an offer of this curator")
-        accounts = self._accounts(made.query, analyst)
-        paid = (b.price(made.loss, before) <= b.remaining(before) for b, spent in accounts for before in spent)
+        if not isinstance(offer, Offer):
+            raise BadParameter("offer", offer, "an offer of this curator")
+        accounts = self._accounts(offer.query, analyst)
+        paid = (b.price(offer.loss, before) <= b.remaining(before) for b, spent in accounts for before in spent)
         return self.ledger.sells_to(self.who(analyst)) and all(paid)
 
     def history(self) -> list[Charge]:
         """Every charge of the ledger that cost something, with its release."""
         return [charge for charge in self.ledger.history() if charge.loss.terms]
 
-    def read(self, question: Asked, given: Mapping[str, Any]) -> tuple[Query, dict[str, Any]]:
+    def read(self, question: QuestionLike, given: Mapping[str, Any]) -> tuple[Query, dict[str, Any]]:
         """The meaning of a question about these tables, and its price."""
-        return asked(question, self.tables, self.public, given, self._parse)
+        return parse_question(question, self.tables, self.public, given, self._parse)
 
     @cached_property
     def _parse(self) -> Callable[[str], sql.Parsed]:
@@ -117,7 +117,7 @@ class Curator(Holding):
         """The same for their plans."""
         return lru_cache(_TEXTS)(lambda query: compiled(query, self._schemas))
 
-    def offer(self, question: Asked, *, analyst: str | None = None, **terms: Unpack[Terms]) -> Offer:
+    def offer(self, question: QuestionLike, *, analyst: str | None = None, **terms: Unpack[Terms]) -> Offer:
         """What a question costs and how accurate its answer will be; reads no data and charges nothing.
 
         Give one of these:
@@ -133,7 +133,7 @@ class Curator(Holding):
         return self._offer(*self.read(question, terms), analyst)
 
     def ask(
-        self, question: Asked, *, fresh: bool = False, analyst: str | None = None, **terms: Unpack[Terms]
+        self, question: QuestionLike, *, fresh: bool = False, analyst: str | None = None, **terms: Unpack[Terms]
     ) -> Release:
         """Buy an answer, once: asked again, the question is free; `fresh` buys another draw.
 
@@ -162,7 +162,7 @@ class Curator(Holding):
         return replace(release, query=query, recipes=made.recipes, beta=beta)  # as this question wants it shown
 
     def __repr__(self) -> str:
-        return f"Curator({', '.join(self.tables)}; ledger={self.ledger.tables.place!r}, budget={self.budget})"
+        return f"Curator({', '.join(self.tables)}; ledger={self.ledger.database.place!r}, budget={self.budget})"
 
     def above_threshold(self, threshold: int, **terms: Unpack[StreamTerms]) -> Stream:
         """Open a stream that says of each count whether it reaches the threshold.
@@ -238,8 +238,8 @@ class Curator(Holding):
     def _complete(self, charge: Charge, query: Query, made: Compiled, text: str, priced: Offer | None) -> Release:
         """The release of a charge, by the mechanisms that it paid for, which an offer of today might not name.
 
-        The truth lives in the line of `drawn` and nowhere else.  Between the draw and its storage nothing runs that the
-        question could make fail: a draw that is lost would be drawn again, and one charge would pay for two.
+        The truth lives in the line of `query_and_draw` and nowhere else.  Between the draw and its storage nothing runs
+        that the question could make fail: a draw that is lost would be drawn again, and one charge would pay for two.
         """
         if priced is None:
             mechanisms, beta = codec.read(json.loads(charge.plan)[1:])
@@ -253,7 +253,7 @@ class Curator(Holding):
         read = dict.fromkeys(scan.table for scan in scans(query.relation))
         about = tuple(tables[name] for name in read)
         told = Provenance(text, about, budget, charge.time, versions(), charge.seq, charge.hash)
-        release = Release.of(paid, drawn(paid, partial(self.exact, parts=charge.parts)), told)
+        release = Release.of(paid, query_and_draw(paid, partial(self.exact, parts=charge.parts)), told)
         facts = release.facts()
         stored = self.ledger.store(charge, facts)
         return release if stored == facts else Release.from_json(stored)  # another asker's draw, stored before

@@ -110,7 +110,7 @@ class Holding:
 
     def _own(self) -> Engine:
         """The engine of where the tables are; one that keeps bounded copies does so beside a ledger that is a file."""
-        place = self.ledger.tables.place
+        place = self.ledger.database.place
         return engine_for(list(self.tables.values()), None if "://" in place else f"{place}.tables", self._told)
 
     @cached_property

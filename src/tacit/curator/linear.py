@@ -30,7 +30,7 @@ from ..workloads.data import Floats
 from ..workloads.domain import CELLS
 from . import archive
 from .online import Online
-from .reading import owned
+from .reading import check_owned
 
 if TYPE_CHECKING:
     from ..tables.table import Table
@@ -44,7 +44,7 @@ def _domain(tables: Mapping[str, Table], domain: object) -> TableDomain:
     """A domain of these tables."""
     if not isinstance(domain, TableDomain):
         raise BadParameter("domain", type(domain).__name__, "of the table, as table.domain('region', 'sex')")
-    owned(domain.relation, tables)
+    check_owned(domain.relation, tables)
     return domain
 
 

@@ -13,7 +13,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 from ..core.errors import BadParameter, BadQuestion
-from ..core.kept import answered
+from ..core.life import answer_once
 from ..core.parameters import instance
 from ..core.randomness import SYSTEM, Source
 from ..core.search import least_positive
@@ -94,7 +94,7 @@ class Online:
             self._warm = {then: after}
             return then, archive.dumps(answer)
 
-        told: Answer = archive.loads(answered(self._session, self._curator.key(archive.dumps(asked).decode()), step))
+        told: Answer = archive.loads(answer_once(self._session, self._curator.key(archive.dumps(asked).decode()), step))
         return told
 
     def __repr__(self) -> str:

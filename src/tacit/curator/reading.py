@@ -13,8 +13,8 @@ from ..core.parameters import rational
 from ..tables import codec, sql
 from ..tables.accuracy import public_size
 from ..tables.door import Question
-from ..tables.expression import Column, Expression
-from ..tables.grids import parts_of
+from ..tables.expression import Expression
+from ..tables.grids import columns_of
 from ..tables.measures import Compiled
 from ..tables.price import BETA, Terms, reads_beta
 from ..tables.query import Query
@@ -23,11 +23,13 @@ from ..tables.relation import Derive, Join, PerUnit, Relation, Where, scans
 from ..tables.schema import Schema
 from ..tables.table import PublicTable, Table
 
-Asked = str | Question | Query
+QuestionLike = str | Question | Query
 TERMS = tuple(Terms.__annotations__)
 
 
-def known(tables: Sequence[Table], public: Iterable[PublicTable]) -> tuple[dict[str, Table], dict[str, PublicTable]]:
+def tables_by_name(
+    tables: Sequence[Table], public: Iterable[PublicTable]
+) -> tuple[dict[str, Table], dict[str, PublicTable]]:
     """The tables of a curator by their names, if they are different and the private ones of one unit."""
     if not tables or not all(isinstance(table, Table) for table in tables):
         raise BadParameter("tables", _types(tables), "one or more of tacit.Table")
@@ -49,7 +51,7 @@ def _types(given: Iterable[object]) -> str:
     return ", ".join(type(each).__name__ for each in given) or "none"
 
 
-def owned(relation: Relation, tables: Mapping[str, Table], *asked: Expression | None) -> None:
+def check_owned(relation: Relation, tables: Mapping[str, Table], *asked: Expression | None) -> None:
     """Refuse rows or columns of other tables, or as another schema bounds them: prices are read off their domains."""
     known, told = ", ".join(tables), "as the curator has them; make the question of its tables"
     for scan in scans(relation):
@@ -57,7 +59,7 @@ def owned(relation: Relation, tables: Mapping[str, Table], *asked: Expression | 
         if own is None or scan != own or scan.known != own.known:  # what is known is not compared with the rest
             raise BadQuestion(f"these are not rows of {known} {told}")
     for source, e in (*_computed(relation), *((relation, e) for e in asked)):
-        for column in _columns(e):
+        for column in columns_of([] if e is None else [e]):
             if source.columns.get(column.name) != column.domain:
                 raise BadQuestion(f"these are not columns of {known} {told}")
 
@@ -79,21 +81,11 @@ def _computed(relation: Relation) -> Iterator[tuple[Relation, Expression]]:
             yield from _computed(source)
 
 
-def _columns(e: Expression | None) -> Iterator[Column]:
-    """The columns that an expression reads; what it holds more than once is looked at once."""
-    waiting, seen = [] if e is None else [e], set[int]()
-    while waiting:
-        part = waiting.pop()
-        if id(part) not in seen:
-            seen.add(id(part))
-            waiting += parts_of(part)
-            if isinstance(part, Column):
-                yield part
-
-
 def _owned(query: Query, tables: Mapping[str, Table]) -> Query:
     """Refuse also what could not be written into a release: it would be paid for, drawn, and lost."""
-    owned(query.relation, tables, *(key.expression for key in query.keys), *(a.expression for _, a in query.aggregates))
+    check_owned(
+        query.relation, tables, *(key.expression for key in query.keys), *(a.expression for _, a in query.aggregates)
+    )
     try:
         codec.canonical(query)
     except ValueError as error:
@@ -101,8 +93,8 @@ def _owned(query: Query, tables: Mapping[str, Table]) -> Query:
     return query
 
 
-def asked(
-    question: Asked,
+def parse_question(
+    question: QuestionLike,
     tables: Mapping[str, Table],
     public: Mapping[str, PublicTable],
     given: Mapping[str, Any],

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, TypedDict
 
 from ..core.distance import ADD_REMOVE, scalar
 from ..core.errors import BadParameter, BadQuestion, Exhausted
-from ..core.kept import answered
+from ..core.life import answer_once
 from ..core.parameters import Number, instance, rational
 from ..core.randomness import SYSTEM
 from ..ledger.parameters import text
@@ -27,7 +27,7 @@ from ..tables.plan import Plan, Rows, Units
 
 if TYPE_CHECKING:
     from .curator import Curator
-    from .reading import Asked
+    from .reading import QuestionLike
 
 Told = bool | int | float | None
 QUERIES = 1000
@@ -86,7 +86,7 @@ class Stream:
             plan=f"{name}: {self.mechanism}",
         )
 
-    def ask(self, question: Asked) -> Told:
+    def ask(self, question: QuestionLike) -> Told:
         """Whether the count reaches the threshold (or, in a numeric stream, about how much it is, else None)."""
         plan = self._plan(question)
 
@@ -97,7 +97,7 @@ class Stream:
             after, answer = self.mechanism.step(state, self._count(plan), SYSTEM)
             return _written(after), json.dumps(answer).encode()
 
-        told: Told = json.loads(answered(self._session, self._curator.key(plan), step))
+        told: Told = json.loads(answer_once(self._session, self._curator.key(plan), step))
         return told
 
     def __repr__(self) -> str:
@@ -109,7 +109,7 @@ class Stream:
         """How many more answers above the threshold there may be."""
         return self.mechanism.count - _read(self._session.read()[1]).hits
 
-    def _plan(self, question: Asked) -> Plan:
+    def _plan(self, question: QuestionLike) -> Plan:
         query, terms = self._curator.read(question, {})
         plan = measures.plan(query, {name: table.schema for name, table in self._curator.tables.items()})
         if (

@@ -94,12 +94,12 @@ def run(picture: Path, engine: str = "duckdb", server: str | None = None) -> Ite
 def _asked(curator: Curator, text: str, price: dict[str, Any], releases: list[Release]) -> Iterator[RenderableType]:
     try:
         yield Text(f"offer:  {curator.offer(text, **price)}", style="green")
-        before = curator.left(text)
+        before = curator.remaining_for(text)
         release = curator.ask(text, **price)
     except TacitError as refusal:
         yield Text(f"refused: {refusal}", style="red")
         return
-    paid = float(before - curator.left(text))
+    paid = float(before - curator.remaining_for(text))
     yield Text(f"paid {paid:.4g}, {float(curator.remaining):.4g} is left", style="green" if paid else "magenta")
     yield Text(str(release))
     if paid:

@@ -8,7 +8,7 @@
 demonstration of how a holdout set that is asked plainly deceives.
 """
 
-from ..core.kept import Kept
+from ..core.life import Life
 from . import planning, transfer
 from .experiment import Experiment, overfit
 from .gaussian_answers import GaussianAnswers
@@ -16,7 +16,7 @@ from .guess_and_check import GuessAndCheck
 from .keeper import Keeper, Memory
 from .ladder import Ladder, ParameterFreeLadder
 from .monitor import Monitor, Monitored, simulate_monitor
-from .planning import bears, compare, needs
+from .planning import compare, max_questions, min_records
 from .questions import fingerprint
 from .reusable import ReusableHoldout
 from .rule import Rule, Spent, Statement
@@ -29,8 +29,8 @@ __all__ = [
     "GuessAndCheck",
     "Holdout",
     "Keeper",
-    "Kept",
     "Ladder",
+    "Life",
     "Memory",
     "Monitor",
     "Monitored",
@@ -40,10 +40,10 @@ __all__ = [
     "Rule",
     "Spent",
     "Statement",
-    "bears",
     "compare",
     "fingerprint",
-    "needs",
+    "max_questions",
+    "min_records",
     "overfit",
     "planning",
     "scorer",

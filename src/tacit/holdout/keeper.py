@@ -9,7 +9,7 @@ from threading import Lock
 from typing import Protocol
 
 from ..core.errors import Exhausted, LedgerConflict
-from ..core.kept import Kept
+from ..core.life import Life
 from ..core.loss import Loss
 from ..core.randomness import process
 
@@ -17,7 +17,7 @@ from ..core.randomness import process
 class Keeper(Protocol):
     """Starts lives, or goes on with those it knows by their key."""
 
-    def start(self, *, key: str, loss: Loss, state: bytes, analyst: str) -> Kept:
+    def start(self, *, key: str, loss: Loss, state: bytes, analyst: str) -> Life:
         """Pay for a life and keep its first state; one that was started with this key goes on where it was."""
 
 

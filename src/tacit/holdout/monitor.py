@@ -10,7 +10,7 @@ epsilon', with score q(S_t) - q(P), of sensitivity 1/m.  It is (epsilon + epsilo
 is at most e^(epsilon + epsilon') - 1 (transfer.expected).  It also is at least the mean of the largest score, less 2
 ln(2 T) / (epsilon' m).  Repeated runs show both; without privacy the first fails, and nothing is wrong with that.
 
-References.  The lecture notes on the Monitor; Bassily et al., STOC 2016, section 3.
+References.  Sorrell, lecture notes on the Monitor; Bassily et al., STOC 2016, section 3.
 """
 
 from __future__ import annotations

@@ -190,13 +190,15 @@ def compare(n: int, questions: int | Iterable[int], beta: Number = "0.05") -> li
     return [method(n, k, beta) for k in ks for method in METHODS.values()]
 
 
-def bears(n: int, width: Number, beta: Number = "0.05", method: str = "Gaussian, Jung et al. 2020") -> int:
+def max_questions(n: int, width: Number, beta: Number = "0.05", method: str = "Gaussian, Jung et al. 2020") -> int:
     """How many adaptive questions n records answer to within `width`, by one method; 0 if none."""
     n, target, way = whole("n", n), float(probability("width", width)), METHODS[one_of("method", method, METHODS)]
     return least_whole(lambda k: k > MOST or way(n, k, beta).width > target, 1) - 1
 
 
-def needs(questions: int, width: Number, beta: Number = "0.05", method: str = "Gaussian, Jung et al. 2020") -> int:
+def min_records(
+    questions: int, width: Number, beta: Number = "0.05", method: str = "Gaussian, Jung et al. 2020"
+) -> int:
     """How many records it takes to answer so many adaptive questions to within `width`, by one method."""
     way, target = METHODS[one_of("method", method, METHODS)], float(probability("width", width))
     k = whole("questions", questions)

@@ -13,7 +13,7 @@ from typing import Any, NoReturn
 import numpy as np
 
 from ..core.errors import BadData, BadParameter, LedgerConflict, Refused
-from ..core.kept import answered
+from ..core.life import answer_once
 from ..core.loss import Loss
 from ..core.randomness import SYSTEM, Source
 from .keeper import THIS_PROCESS, Keeper, Memory
@@ -102,7 +102,7 @@ class Holdout:
             return self._write(then), repr(answer).encode()
 
         with self._lock:
-            return float(answered(self._life, key, step))
+            return float(answer_once(self._life, key, step))
 
     def _question(self, question: Any) -> Question:
         rule, guess = self.rule, None

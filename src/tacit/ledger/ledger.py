@@ -26,7 +26,7 @@ from .book import Book
 from .dialect import Connection
 from .encoding import canonical, read_budget, write_amounts, write_budget
 from .entries import FORMAT, START, Charge, Entry, Head, Request
-from .parameters import name, octets, question, request, some, text
+from .parameters import as_bytes, name, part_names, question_key, request, text
 from .session import Session
 from .store import Store
 from .tally import Tally
@@ -39,7 +39,7 @@ class Ledger:
     """What was paid for and what was released, of one data set.  Threads and forked processes may share it."""
 
     def __init__(self, store: Store, opening: Entry) -> None:
-        self.tables, self._tally = store, Tally()
+        self.database, self._tally = store, Tally()
         self.dataset: str = opening.body["dataset"]
         self.budget: Budget = read_budget(opening.body["budget"])
         self.only_allowed: bool = opening.body["only_allowed"]
@@ -79,7 +79,7 @@ class Ledger:
     def write(self, do: Callable[[Book], T]) -> T:
         """Do it in one transaction, or not at all."""
         try:
-            with self.tables.writing() as connection:
+            with self.database.writing() as connection:
                 book = Book(connection, Accounts(self.budget, self.only_allowed))
                 done = do(book)
                 book.close()
@@ -91,8 +91,8 @@ class Ledger:
 
     def find(self, key: str) -> Charge | None:
         """The last draw of a question: released if `.release` is there, else open."""
-        with self.tables.reading() as connection:
-            return pages.find(connection, question(key))
+        with self.database.reading() as connection:
+            return pages.find(connection, question_key(key))
 
     def charge(
         self,
@@ -108,7 +108,7 @@ class Ledger:
 
         `fresh` pays for another draw.  `parts` are public and disjoint parts of the data, None is all of it.
         """
-        (charge,) = self.charge_many([Request(key, loss, analyst, some(parts), plan, fresh)])
+        (charge,) = self.charge_many([Request(key, loss, analyst, part_names(parts), plan, fresh)])
         return charge
 
     def charge_many(self, requests: Iterable[Request]) -> list[Charge]:
@@ -118,7 +118,7 @@ class Ledger:
 
     def store(self, charge: Charge, data: bytes, form: str = "release") -> bytes:
         """Store the release of a charge; the bytes to hand out, which are those that were stored first."""
-        data, form = octets("data", data), text("form", form)
+        data, form = as_bytes("data", data), text("form", form)
 
         def keep(book: Book) -> bytes:
             known = pages.read(book.connection, statements.AT, seq=charge.seq)
@@ -144,7 +144,7 @@ class Ledger:
         fresh: bool = False,
     ) -> Session:
         """Pay for a session and keep its first state; one that was started with this key goes on where it was."""
-        wanted, state = request(Request(key, loss, analyst, some(parts), plan, fresh)), octets("state", state)
+        wanted, state = request(Request(key, loss, analyst, part_names(parts), plan, fresh)), as_bytes("state", state)
 
         def begin(book: Book) -> Charge:
             before = book.head
@@ -180,26 +180,26 @@ class Ledger:
 
     def allowance(self, analyst: str) -> Budget | None:
         """What an analyst may spend, if that was said."""
-        with self.tables.reading() as connection:
+        with self.database.reading() as connection:
             return self._tallied(connection).allowances.get(name("analyst", analyst))
 
     def accounts(self, analyst: str | None, parts: Iterable[str] | None = None) -> list[tuple[Budget, list[Amounts]]]:
         """The budgets that an analyst's charge is paid from, each with what was spent of it on each of these parts."""
-        account, wanted = ALL if analyst is None else name("analyst", analyst), some(parts)
-        with self.tables.reading() as connection:
+        account, wanted = ALL if analyst is None else name("analyst", analyst), part_names(parts)
+        with self.database.reading() as connection:
             book = Book(connection, Accounts(self.budget, self.only_allowed))
             book.look_up(account, wanted)
         return book.accounts.spent(account, wanted)
 
     def allowances(self) -> dict[str, Budget]:
         """What each analyst may spend, of those who were told."""
-        with self.tables.reading() as connection:
+        with self.database.reading() as connection:
             return dict(self._tallied(connection).allowances)
 
     def spent(self, analyst: str | None = None, part: str | None = None) -> Loss:
         """What was charged to all, or to one analyst, on a part; without one, on the part where it is most."""
         account = ALL if analyst is None else name("analyst", analyst)
-        with self.tables.reading() as connection:
+        with self.database.reading() as connection:
             tally = self._tallied(connection)
             parts = tally.parts(account) if part is None else [part]
             budget = tally.allowances.get(account, self.budget)
@@ -219,7 +219,7 @@ class Ledger:
     def entries(self, after: int = 0) -> Iterator[Entry]:
         """All entries after one, in their order, each checked by itself."""
         while True:
-            with self.tables.reading() as connection:
+            with self.database.reading() as connection:
                 found = connection.execute(statements.PAGE, {"seq": after, "count": _PAGE}).fetchall()
             yield from map(Entry.read, found)
             if len(found) < _PAGE:
@@ -234,7 +234,7 @@ class Ledger:
 
     def head(self) -> Head:
         """The last entry, to be kept elsewhere."""
-        with self.tables.reading() as connection:
+        with self.database.reading() as connection:
             return pages.last(connection)
 
     def verify(self, anchor: Head | tuple[int, str] = START) -> Head:
@@ -242,8 +242,8 @@ class Ledger:
 
         `anchor` is an earlier head: what was cut off or rolled back since then is seen only by it.
         """
-        with self.tables.reading() as connection:
-            self.tables.dialect.check(connection)
+        with self.database.reading() as connection:
+            self.database.dialect.check(connection)
             return verification.verify(connection, Head(*anchor))
 
     def export(self, target: str | os.PathLike[str] | IO[str]) -> None:
@@ -258,7 +258,7 @@ class Ledger:
             target.write(canonical({"entry": dict(entry.body), "hash": entry.head.hash, "data": data}) + "\n")
 
     def close(self) -> None:
-        self.tables.close()
+        self.database.close()
 
     def __enter__(self) -> Ledger:
         return self
@@ -267,7 +267,7 @@ class Ledger:
         self.close()
 
     def __repr__(self) -> str:
-        return f"Ledger({self.tables.place!r}, dataset={self.dataset!r}, budget={self.budget})"
+        return f"Ledger({self.database.place!r}, dataset={self.dataset!r}, budget={self.budget})"
 
     def __reduce_ex__(self, protocol: object) -> NoReturn:
         raise TypeError("a ledger cannot be copied or pickled; open it by its path, which any process may do")

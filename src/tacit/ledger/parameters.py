@@ -14,7 +14,7 @@ _KEY = re.compile(r"[0-9a-f]{32,128}")
 _LONGEST = 200
 
 
-def question(key: str) -> str:
+def question_key(key: str) -> str:
     """The digest of a question."""
     if not _KEY.fullmatch(text("key", key)):
         raise BadParameter("key", key, "a digest: 32 to 128 hexadecimal digits, lower case")
@@ -34,14 +34,14 @@ def text(what: str, given: str) -> str:
     return given
 
 
-def octets(what: str, given: bytes) -> bytes:
+def as_bytes(what: str, given: bytes) -> bytes:
     """Bytes, which may be private and are not shown."""
     if not isinstance(given, bytes | bytearray | memoryview):
         raise BadParameter(what, type(given).__name__, "bytes")
     return bytes(given)
 
 
-def some(parts: Iterable[str] | None) -> frozenset[str] | None:
+def part_names(parts: Iterable[str] | None) -> frozenset[str] | None:
     """Parts by name; None means all of the data."""
     if parts is None:
         return None
@@ -55,4 +55,6 @@ def request(given: Request) -> Request:
     if not isinstance(given.loss, Loss):
         raise BadParameter("loss", given.loss, "a Loss")
     analyst, plan = name("analyst", given.analyst), text("plan", given.plan)
-    return Request(question(given.key), given.loss, analyst, some(given.parts), plan, flag("fresh", given.fresh))
+    return Request(
+        question_key(given.key), given.loss, analyst, part_names(given.parts), plan, flag("fresh", given.fresh)
+    )

@@ -14,7 +14,7 @@ from ..core.loss import Loss
 from .book import Book, following, read
 from .encoding import write_loss
 from .entries import Charge, digest
-from .parameters import octets, question
+from .parameters import as_bytes, question_key
 from .statements import ASKED, STATE
 
 if TYPE_CHECKING:
@@ -29,7 +29,7 @@ class Session:
 
     def read(self) -> tuple[int, bytes]:
         """How many steps were taken, and the state after them."""
-        with self._ledger.tables.reading() as connection:
+        with self._ledger.database.reading() as connection:
             row = connection.execute(STATE, {"charge": self.charge.seq}).fetchone()
             step, salt, state = row or (-1, b"", b"")
             entry = following(connection, self.charge.seq, step)
@@ -42,8 +42,8 @@ class Session:
 
     def find(self, key: str) -> bytes | None:
         """The last answer to a question, if it was asked in this session."""
-        with self._ledger.tables.reading() as connection:
-            entry = read(connection, ASKED, key=question(key), charge=self.charge.seq)
+        with self._ledger.database.reading() as connection:
+            entry = read(connection, ASKED, key=question_key(key), charge=self.charge.seq)
         return None if entry is None else entry.data
 
     def step(self, after: int, key: str, state: bytes, answer: bytes, loss: Loss | None = None) -> bytes:
@@ -53,7 +53,7 @@ class Session:
         another question, `LedgerConflict` says to `read` again.  What the step costs beyond the price, if anything, is
         admitted here or refused.
         """
-        key, state, answer = question(key), octets("state", state), octets("answer", answer)
+        key, state, answer = question_key(key), as_bytes("state", state), as_bytes("answer", answer)
 
         def take(book: Book) -> bytes | None:
             taken = following(book.connection, self.charge.seq, after + 1)

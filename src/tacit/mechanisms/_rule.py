@@ -9,9 +9,8 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import NDArray
 
-from ..core.errors import BadParameter
 from ..core.loss import Pure
-from ..core.parameters import Number, positive
+from ..core.parameters import Number, exactly_one, positive
 from ..core.randomness import Source
 from ..core.search import greatest_positive, least_whole
 
@@ -75,8 +74,7 @@ class Rule(ABC):
 
 def share(atom: type[Pure], epsilon: Number | None, rho: Number | None, times: int) -> Fraction:
     """The epsilon of each of so many atoms, when together they may cost epsilon, or rho (to a relative 2^-40)."""
-    if (epsilon is None) == (rho is None):
-        raise BadParameter("epsilon", epsilon, "given, or else rho, but not both")
+    exactly_one(epsilon=epsilon, rho=rho)
     if epsilon is not None:
         return positive("epsilon", epsilon) / times
     most = positive("rho", 0 if rho is None else rho, _LARGEST)

@@ -41,7 +41,7 @@ from ..core.errors import BadData, BadParameter
 from ..core.exact import TINY
 from ..core.loss import Loss
 from ..core.mechanism import Example, Mechanism
-from ..core.parameters import Number, probability, whole
+from ..core.parameters import Number, exactly_one, probability, whole
 from ..core.randomness import Source
 from ..core.search import least_whole
 from ._grid import as_array, distance_in_steps, steps
@@ -105,10 +105,8 @@ class KeySelection(Mechanism[Counts, Chosen]):
         threshold: int | None = None,
         sensitivity: Number | Distance[Any] = 1,
     ) -> None:
-        if (epsilon is None) == (rho is None):
-            raise BadParameter("epsilon", epsilon, "given, or else rho, but not both")
-        if (delta is None) == (threshold is None):
-            raise BadParameter("delta", delta, "given, or else threshold, but not both")
+        exactly_one(epsilon=epsilon, rho=rho)
+        exactly_one(delta=delta, threshold=threshold)
         moves = distance_in_steps(read_distance(sensitivity, "sensitivity"), None)
         if moves.l0 is None:
             raise BadParameter("sensitivity", moves, "one that says how many keys a unit has (l0)")

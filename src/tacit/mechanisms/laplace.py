@@ -29,10 +29,9 @@ from ..core import law as laws
 from ..core import sample
 from ..core.atoms import DiscreteLaplaceNoise
 from ..core.distance import Distance
-from ..core.errors import BadParameter
 from ..core.loss import Loss, Pure
 from ..core.mechanism import Example
-from ..core.parameters import Number, positive, probability, whole
+from ..core.parameters import Number, exactly_one, positive, probability, whole
 from ..core.randomness import Source
 from ._additive import Additive
 from ._grid import Value
@@ -55,8 +54,7 @@ class Laplace(Additive):
         grid: Number | None = None,
     ) -> None:
         super().__init__(sensitivity, grid)
-        if (epsilon is None) == (scale is None):
-            raise BadParameter("epsilon", epsilon, "given, or else scale, but not both")
+        exactly_one(epsilon=epsilon, scale=scale)
         step = self.grid or Fraction(1)
         if scale is not None:
             steps = positive("scale", scale) / step

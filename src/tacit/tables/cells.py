@@ -7,11 +7,12 @@ leave no row for are none of its groups.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Set
+from collections.abc import Iterable, Mapping, Set
 
 from ..core.errors import BadQuestion
-from .conditions import Values, columns_of, few, left_open, size, stretches, stride
+from .conditions import Values, few, left_open, size, stretches, stride
 from .expression import Add, Case, Column, Constant, Expression, Lookup, Multiply, meaning
+from .grids import columns_of
 from .relation import Derive, Join, PerUnit, Relation, Where
 
 MOST_CELLS = 1_000_000
@@ -23,7 +24,7 @@ def keys(e: Expression, relation: Relation | None = None, otherwise: str = "") -
         raise BadQuestion(f"the values of text are not public; list them in the schema{otherwise}")
     if not e.domain.declared:
         raise BadQuestion(f"there are no declared bounds; declare them, or bin the values{otherwise}")
-    found, rows = _values(e, _known(relation, columns_of([e]))), relation
+    found, rows = _values(e, _known(relation, _names([e]))), relation
     while isinstance(rows, Where) and not isinstance(e, Column):
         found, rows = left_open(rows.condition, e, found), rows.source
     if not size(found):
@@ -48,8 +49,12 @@ def _known(relation: Relation | None, names: Set[str]) -> Mapping[str, Values]:
         case _:
             return {}
     meant = {name: e for name, e in meant.items() if name in names}
-    known = _known(source, columns_of(meant.values()))
+    known = _known(source, _names(meant.values()))
     return {name: _values(e, known) for name, e in meant.items()}
+
+
+def _names(expressions: Iterable[Expression]) -> Set[str]:
+    return {column.name for column in columns_of(expressions)}
 
 
 def _left(condition: Expression, rows: Relation, known: Mapping[str, Values], names: Set[str]) -> Mapping[str, Values]:
@@ -69,7 +74,7 @@ def _values(e: Expression, known: Mapping[str, Values]) -> Values:
     Where e is of one column of which few values are known, it is computed for each of them.
     """
     every = range(e.domain.lower, e.domain.upper + 1)
-    (name, *others) = columns_of([e]) or {""}
+    (name, *others) = _names([e]) or {""}
     if name in known and not others and not isinstance(e, Column):
         tried = stretches(known[name], stride(e, name))
         if few(tried, e):

@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import datetime
 import math
-from collections.abc import Iterable, Set
+from collections.abc import Set
 
 from .domain import EPOCH
 from .expression import And, Column, Compare, Constant, DatePart, Divide, Expression, Or, meaning
 from .extent import extents
-from .grids import parts_of
+from .grids import columns_of, parts_of
 
 Values = Set[int] | range
 TRIED = 20_000  # operations on single values
@@ -60,7 +60,7 @@ def _tried(condition: Expression, column: Column, values: Values) -> Values:
     """The same, where the condition is of this column alone, and can be tried with each value."""
     step = stride(condition, column.name) if isinstance(values, range) else 1
     tried = stretches(values, step)
-    if columns_of([condition]) != {column.name} or not few(tried, condition):
+    if {c.name for c in columns_of([condition])} != {column.name} or not few(tried, condition):
         return values
     if meaning(condition, {column.name: None}) == 1:
         return values
@@ -99,11 +99,6 @@ def few(values: Values, e: Expression) -> bool:
     """Whether they are so few that e may be computed for each of them."""
     *_, (_, operations, _) = extents([e], parts_of)
     return size(values) * operations <= TRIED
-
-
-def columns_of(expressions: Iterable[Expression]) -> Set[str]:
-    """The names of all columns in some expressions."""
-    return {e.name for e, _, _ in extents(expressions, parts_of) if isinstance(e, Column)}
 
 
 def size(values: Values) -> int:

@@ -24,7 +24,7 @@ _LARGEST = 1 << 60  # in magnitude, of the integers that noise is added to as 64
 _MOST_UNITS = 1 << 40  # no table has more
 
 
-class Answered(Protocol):
+class ExactAnswer(Protocol):
     """The exact answer to a plan."""
 
     @property
@@ -47,7 +47,7 @@ class Drawn:
     seeded: bool
 
 
-def drawn(offer: Offer, ask: Callable[[Plan], Answered]) -> Drawn:
+def query_and_draw(offer: Offer, ask: Callable[[Plan], ExactAnswer]) -> Drawn:
     """Ask an engine, and draw: where memory does not last, it is not told how much was asked for."""
     try:
         return draw(offer, ask(offer.plan))
@@ -56,7 +56,7 @@ def drawn(offer: Offer, ask: Callable[[Plan], Answered]) -> Drawn:
     raise EngineError
 
 
-def draw(offer: Offer, answer: Answered, source: Source = SYSTEM) -> Drawn:
+def draw(offer: Offer, answer: ExactAnswer, source: Source = SYSTEM) -> Drawn:
     """Draw every step of the offer."""
     arrays, mechanisms = list(answer.cells), [step.mechanism for step in offer.steps]
     if not offer.plan.chosen:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import datetime
 import math
 import re
+from collections.abc import Iterable, Iterator
 from dataclasses import fields, replace
 from decimal import Decimal
 from fractions import Fraction
@@ -17,6 +18,7 @@ from ..core.errors import BadParameter, BadQuestion
 from ..core.parameters import rational
 from .domain import BOOLEAN, DAY, DAYS, EPOCH, TEXT, WIDEST, Domain, category, number
 from .expression import Add, And, Column, Constant, Expression, Lookup, Multiply, Or, Value, meaning
+from .extent import extents
 
 NARROWER = "declare narrower bounds, or CLAMP the values first"
 DATE = re.compile("[0-9]{4}-[0-9]{2}-[0-9]{2}")
@@ -107,6 +109,11 @@ def written(e: Expression) -> Fraction | None:
 def parts_of(e: Expression) -> list[Expression]:
     """The expressions that e is made of."""
     return [part for field in fields(e) if isinstance(part := getattr(e, field.name), Expression)]
+
+
+def columns_of(expressions: Iterable[Expression]) -> Iterator[Column]:
+    """The columns that expressions read; what they hold more than once is looked at once."""
+    return (e for e, _, _ in extents(expressions, parts_of) if isinstance(e, Column))
 
 
 def folded(e: Expression) -> Expression:

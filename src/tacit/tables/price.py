@@ -26,7 +26,7 @@ from ..core.currency import Amount, Currency, Epsilon, RenyiAt, Rho
 from ..core.errors import BadParameter, BadQuestion, BudgetExceeded, Refused
 from ..core.exact import from_above
 from ..core.loss import Loss, Pure, zero
-from ..core.parameters import Number, positive, probability
+from ..core.parameters import Number, exactly_one, positive, probability
 from ..core.search import least_positive
 from ..core.views import failures
 from .accuracy import Accuracy, accuracies, noise_error, public_size
@@ -128,28 +128,25 @@ def offer(
     what was spent of the budget, on each part of the data that the question can touch; `allowance` is another budget
     that must be kept as well.
     """
-    asked = {"epsilon": terms.get("epsilon"), "rho": terms.get("rho")}
-    asked |= {"error": terms.get("error"), "relative": terms.get("relative")}
-    given = {name: positive(name, value, LARGEST) for name, value in asked.items() if value is not None}
-    if len(given) != 1:
-        ways, got = "one of epsilon, rho, error or relative", " and ".join(given) or "none"
-        raise BadParameter("price", got, ways, says=f"give exactly {ways}; got {got}")
+    priced: dict[str, Number | None] = {"epsilon": terms.get("epsilon"), "rho": terms.get("rho")}
+    priced |= {"error": terms.get("error"), "relative": terms.get("relative")}
+    given: tuple[str, Number] = exactly_one(**priced)
+    name, amount = given[0], positive(*given, LARGEST)
     beta, delta = probability("beta", terms.get("beta", BETA)), terms.get("delta")
     if delta is not None:
         probability("delta", delta)
     made = compiled(query, schemas) if made is None else made
-    told = _Terms(made, budget, spent, allowance, beta, delta)
-    match next(iter(given.items())):
-        case ("epsilon" | "rho") as name, amount:
-            best = told.steps(name, amount)
-        case name, target:
-            size = public_size(query.relation, schemas or {}, of_table=True)
-            if name == "relative" and size is None:
-                raise BadQuestion(
-                    "a relative error is a share of the size of one table: add size = ... to [table] in its schema,"
-                    " about how many rows there are, if that is public; or ask for an error"
-                )
-            best = told.cheapest(target, size if name == "relative" else None)
+    asked = _Terms(made, budget, spent, allowance, beta, delta)
+    if name in ("epsilon", "rho"):
+        best = asked.steps(name, amount)
+    else:
+        size = public_size(query.relation, schemas or {}, of_table=True)
+        if name == "relative" and size is None:
+            raise BadQuestion(
+                "a relative error is a share of the size of one table: add size = ... to [table] in its schema, about"
+                " how many rows there are, if that is public; or ask for an error"
+            )
+        best = asked.cheapest(amount, size if name == "relative" else None)
     loss = _loss(best)
     price, most = max(((budget.price(loss, before), before) for before in spent), key=lambda found: found[0])
     if price == math.inf:

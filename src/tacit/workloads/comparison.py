@@ -18,7 +18,7 @@ import numpy as np
 from ..core.distance import SUBSTITUTE, Distance, Substitute
 from ..core.errors import BadParameter, BadQuestion
 from ..core.parameters import Number, flag, instance, instances, several, whole
-from ..core.progress import told
+from ..core.progress import with_progress
 from ..core.randomness import SYSTEM, Source
 from ..core.sample import integers
 from .data import Rows
@@ -66,7 +66,7 @@ def compare(
         raise BadParameter("names", f"{len(called)} of them", f"one for each of {len(asked)} workloads")
     rows, tables = [], list(product(zip(called, asked, strict=True), several("ns", ns, whole)))
     paid = instances("prices", prices, Price)
-    for (name, workload), n in told("comparing", tables, len(tables)):
+    for (name, workload), n in with_progress("comparing", tables, len(tables)):
         data = generated(workload.domain, n, source) if flag("measured", measured) else None
         truth = None if data is None else workload.answer(data)
         about: dict[str, Any] = {"workload": name, "domain": "x".join(map(str, workload.domain.shape))}

@@ -34,13 +34,13 @@ import numpy as np
 from ..core.distance import Substitute
 from ..core.loss import Loss
 from ..core.parameters import Number, probability
-from ..core.progress import told
+from ..core.progress import with_progress
 from ..core.randomness import Source
 from ..mechanisms import HadamardResponse, RandomizedResponse, SubsetSelection
 from ..mechanisms._frequency import FrequencyOracle
 from .data import Data, Floats, Integers
 from .domain import shown
-from .method import Method, Prediction, Released, read
+from .method import Method, Prediction, Released, checked_n
 from .noisy_marginals import NoisyMarginals
 from .price import Price
 from .reports import Stray
@@ -70,7 +70,7 @@ class Local(Method):
 
     def refusal(self, workload: Workload, n: int | None, price: Price) -> str | None:
         """What no n would mend comes first."""
-        read(workload, n, price)
+        checked_n(workload, n, price)
         if price.epsilon is None:
             return "local reports are priced in pure epsilon, not in rho; give epsilon, or use queries"
         if not isinstance(price.unit.relation, Substitute):
@@ -116,7 +116,7 @@ class Local(Method):
         counts = data.marginal(workload.span)
         cells, seen = np.repeat(np.arange(counts.size), counts.ravel()), np.zeros(counts.size, np.int64)
         starts = range(0, cells.size, batch := max(1, _BITS // response.bits))
-        for start in told("asking people", starts, len(starts)):
+        for start in with_progress("asking people", starts, len(starts)):
             seen += response.count(response.sample(cells[start : start + batch], source))[0]
         model = Reported(workload, seen, cells.size, response)
         errors, loss = model.reach(workload, beta), self.loss(workload, n, price)

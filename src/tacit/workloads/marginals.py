@@ -17,7 +17,7 @@ from numpy.typing import ArrayLike
 
 from ..core.distance import Distance
 from ..core.errors import BadParameter
-from ..core.parameters import instance, whole
+from ..core.parameters import exactly_one, instance, whole
 from .data import Counts, Floats
 from .domain import Axes, Domain, shown
 from .workload import Stack, Workload
@@ -88,8 +88,7 @@ def marginals(
     weights: ArrayLike | None = None,
 ) -> Marginals:
     """All k-way marginals, or those on the named subsets of attributes, each with its weight."""
-    if (k is None) == (subsets is None):
-        raise BadParameter("k", k, "given, or else subsets, but not both")
+    exactly_one(k=k, subsets=subsets)
     instance("domain", domain, Domain)
     if k is not None:
         if whole("k", k, at_least=0) > len(domain.names):

@@ -210,7 +210,7 @@ class Method(ABC):
         beta: Number = 0.05,
     ) -> Released:
         """Answer the workload; whatever can be refused is refused before the data are looked at."""
-        people, b = read(workload, n, price), float(probability("beta", beta))
+        people, b = checked_n(workload, n, price), float(probability("beta", beta))
         if not isinstance(data, Data):
             raise BadData("data", type(data).__name__, "a table, as Histogram(domain, counts)")
         if workload.domain != data.domain:
@@ -223,7 +223,7 @@ class Method(ABC):
 
     def refusal(self, workload: Workload, n: int | None, price: Price) -> str | None:
         """None, or why this method cannot be used."""
-        people = read(workload, n, price)
+        people = checked_n(workload, n, price)
         if (cells := workload.widest) > CELLS:  # which no method can do
             several = all(len(axes) > 1 for axes in workload.tables if workload.domain.cells(axes) > CELLS)
             less = "look at fewer attributes, or join values" if several else "join the values of the attribute"
@@ -234,7 +234,7 @@ class Method(ABC):
 
     def _known(self, workload: Workload, n: int | None, price: Price) -> int | None:
         """n, if what is given is of the right kinds, and n among it where it is needed."""
-        people = read(workload, n, price)
+        people = checked_n(workload, n, price)
         return self._people(people) if self.needs_n else people
 
     def _people(self, n: int | None) -> int:
@@ -244,7 +244,7 @@ class Method(ABC):
         return n
 
 
-def read(workload: Workload, n: int | None, price: Price) -> int | None:
+def checked_n(workload: Workload, n: int | None, price: Price) -> int | None:
     """n as a whole number, or None, if all are of the right kinds."""
     instance("workload", workload, Workload)
     instance("price", price, Price)

@@ -35,7 +35,7 @@ from numpy.typing import NDArray
 from ..core.distance import Distance, scalar
 from ..core.loss import Loss, zero
 from ..core.parameters import Number, positive, probability, whole
-from ..core.progress import told
+from ..core.progress import with_progress
 from ..core.randomness import Source
 from ..mechanisms import TopK
 from ._all_marginals import AllMarginals, Marginalised
@@ -253,7 +253,7 @@ class MWEM(Method):
         else:
             records = float(n)
         learner = Learner(workload, records)
-        for _ in told("measuring", range(rounds), rounds):
+        for _ in with_progress("measuring", range(rounds), rounds):
             for pick in choice.sample(self.scores(among, truth - learner.guess(), each), source):
                 group, noise = among[pick], each.noise(among[pick].moves)
                 learner.note(group, np.asarray(noise.sample(truth[group.all], source)), _deviation(noise))

@@ -13,7 +13,7 @@ from typing import Any
 
 from ..core.errors import BadParameter, BadQuestion
 from ..core.parameters import Number, instance, instances, probability
-from .method import Method, Prediction, read
+from .method import Method, Prediction, checked_n
 from .methods import METHODS
 from .price import Price
 from .workload import Workload
@@ -140,7 +140,7 @@ def plan(
     Each method has the better of `ways`, which are what the price may be spent as, unless told.
     """
     probability("beta", beta)
-    people, rough = (read(workload, number, price) for number in (n, about))
+    people, rough = (checked_n(workload, number, price) for number in (n, about))
     chosen = METHODS if methods is None else instances("methods", methods, Method)
     if not chosen:
         raise BadParameter("methods", "none", "one or more, such as those of METHODS")

@@ -19,7 +19,7 @@ Gupta, Roth, Ullman, TCC 2012, for going over the queries again.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
@@ -30,7 +30,7 @@ from ..core.distance import Substitute
 from ..core.exact import from_above
 from ..core.loss import Loss
 from ..core.parameters import Number, probability
-from ..core.progress import told
+from ..core.progress import with_progress
 from ..core.randomness import Source
 from .data import EXACT, Data
 from .domain import Domain, shown
@@ -97,8 +97,10 @@ class OfflinePMW(Method):
         state, moved, rounds = life.begin(source), -1, 0
         while len(state.moves) > moved and not (life.over(state) or life.refuted(state)):
             moved, rounds = len(state.moves), rounds + 1
-            every = zip(asked, truth, strict=True)
-            for value in told("asking", every, len(asked)) if rounds == 1 else every:  # later ones depend on draws
+            every: Iterable[tuple[Question, int]] = zip(asked, truth, strict=True)
+            if rounds == 1:  # how many there are later depends on draws
+                every = with_progress("asking", every, len(asked))
+            for value in every:
                 state, _ = life.step(state, value, source)
         checked, model = len(state.moves) == moved, life.model(state)
         most = life.n if isinstance(price.unit.relation, Substitute) else math.inf  # else n may not be what there is

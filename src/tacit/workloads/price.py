@@ -23,7 +23,7 @@ from ..core.distance import ADD_REMOVE, Distance
 from ..core.errors import BadParameter
 from ..core.exact import from_above
 from ..core.loss import Concentrated, Loss, Pure
-from ..core.parameters import Number, instance, positive, probability, rational, several
+from ..core.parameters import Number, exactly_one, instance, positive, probability, rational, several
 from ..mechanisms import Gaussian, Laplace
 
 Noise = Laplace | Gaussian
@@ -47,9 +47,7 @@ class Price:
     stated: str = ""
 
     def __post_init__(self) -> None:
-        if (self.epsilon is None) == (self.rho is None):
-            ways, got = "epsilon (pure) or rho (zCDP)", "none" if self.rho is None else "both"
-            raise BadParameter("price", got, ways, says=f"give exactly one of {ways}; got {got}")
+        exactly_one(epsilon=self.epsilon, rho=self.rho)
         for name in ("epsilon", "rho"):
             if (value := getattr(self, name)) is not None:
                 object.__setattr__(self, name, positive(name, value, LARGEST))

@@ -20,7 +20,7 @@ from typing import NamedTuple
 import numpy as np
 from scipy.special import wrightomega
 
-from ..core.progress import told
+from ..core.progress import with_progress
 from .data import Floats, Integers
 from .domain import Axes, Domain
 
@@ -54,7 +54,7 @@ def rake(domain: Domain, points: Integers, tables: Sequence[Noisy], weights: Flo
     columns = [np.ascontiguousarray(column) for column in points.T]
     tilts = [np.zeros(t.counts.size) for t in tables]
     sweeps = int(np.clip(WORK / (len(points) * len(tables)), 1, _SWEEPS))
-    for sweep in told("matching marginals", range(sweeps), sweeps):
+    for sweep in with_progress("matching marginals", range(sweeps), sweeps):
         moved = 0.0
         for place in _scattered(len(tables), sweep):
             t, tilt = tables[place], tilts[place]

@@ -22,7 +22,7 @@ from scipy import sparse
 from ..core.distance import Distance, Substitute
 from ..core.errors import BadData, BadParameter
 from ..core.parameters import instances, reals, whole
-from ..core.progress import told
+from ..core.progress import with_progress
 from .data import EXACT, Counts, Data, Floats, Integers, arrayed
 from .domain import CELLS, Axes, Domain, counted
 
@@ -180,7 +180,7 @@ class Stack(Workload):
         return [0, *np.cumsum([part.queries for part in self.parts]).tolist()]
 
     def _answer(self, counts: Counts) -> Floats:
-        return np.concatenate([part.answer(counts) for part in told("answering", self.parts, len(self.parts))])
+        return np.concatenate([part.answer(counts) for part in with_progress("answering", self.parts, len(self.parts))])
 
     @cached_property
     def row(self) -> Distance[Any]:

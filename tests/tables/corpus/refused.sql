@@ -41,10 +41,10 @@ SELECT region FROM people GROUP BY region
 --! 1:8 nothing is asked of the groups; add COUNT(*) or another aggregate
 
 SELECT COUNT(DISTINCT age) FROM people
---! 1:23 only the unit can be counted distinct
+--! 1:23 only the unit can be counted distinct; use GROUP BY to count each value
 
 SELECT COUNT(DISTINCT person_id, age) FROM people
---! 1:23 only the unit can be counted distinct
+--! 1:23 only the unit can be counted distinct; use GROUP BY to count each value
 
 SELECT COUNT(DISTINCT "Person_ID") FROM people
 --! 1:23 there is no column 'Person_ID' here; there are person_id, age, spend, region, joined, note, member, free
@@ -140,16 +140,16 @@ SELECT SUM(AVG(age)) FROM people
 --! 1:12 an aggregate cannot stand here
 
 SELECT region, COUNT(*) OVER (PARTITION BY region) FROM people
---! 1:16 window functions are not supported; use GROUP BY
+--! 1:16 window functions are not supported; use GROUP BY, and compute shares from the answer, free
 
 SELECT SUM(COUNT(*)) OVER () FROM people
---! 1:8 window functions are not supported; use GROUP BY
+--! 1:8 window functions are not supported; use GROUP BY, and compute shares from the answer, free
 
 SELECT ROW_NUMBER() OVER (PARTITION BY region) FROM people
---! 1:8 window functions are not supported; use GROUP BY
+--! 1:8 window functions are not supported; use GROUP BY, and compute shares from the answer, free
 
 SELECT COUNT(*) OVER (ORDER BY age) FROM people
---! 1:8 window functions are not supported; use GROUP BY
+--! 1:8 window functions are not supported; use GROUP BY, and compute shares from the answer, free
 
 SELECT COUNT(*) FROM people UNION ALL SELECT COUNT(*) FROM people
 --! 1:8 a question is one SELECT; sets and statements are not supported
@@ -404,13 +404,13 @@ SELECT COUNT(*) AS n, foo(COUNT(*)) FROM people
 --! 1:23 there is no function FOO
 
 SELECT COUNT(*) FROM nowhere
---! 1:22 there is no table 'nowhere'; there are people, visits
+--! 1:22 there is no table 'nowhere'; there are people, visits, regions
 
 SELECT COUNT(*) FROM main.people
 --! 1:22 a table is called by its name alone, with no database or schema before it
 
 SELECT COUNT(*) FROM 'people.parquet'
---! 1:22 there is no table 'people.parquet'; there are people, visits
+--! 1:22 there is no table 'people.parquet'; there are people, visits, regions
 
 SELECT COUNT(*) FROM read_parquet('people.parquet')
 --! 1:22 rows come from a table or a subquery; functions, files and sets are not supported
@@ -509,7 +509,7 @@ WITH RECURSIVE a AS (SELECT * FROM a) SELECT COUNT(*) FROM a
 --! 1:16 WITH with RECURSIVE is not supported
 
 WITH a AS (SELECT * FROM b), b AS (SELECT * FROM people) SELECT COUNT(*) FROM b
---! 1:26 there is no table 'b'; there are people, visits
+--! 1:26 there is no table 'b'; there are people, visits, regions
 
 WITH a (x) AS (SELECT age FROM people) SELECT AVG(x) FROM a
 --! 1:6 TABLE ALIAS with COLUMNS is not supported
@@ -609,7 +609,7 @@ SELECT region,
        median(age) over () AS m
 FROM people
 GROUP BY region
---! 3:8 window functions are not supported; use GROUP BY
+--! 3:8 window functions are not supported; use GROUP BY, and compute shares from the answer, free
 
 SELECT WITH DIFFERENTIAL_PRIVACY
   OPTIONS (epsilon = 1) region,

@@ -11,7 +11,7 @@ from typing import Protocol
 from .errors import LedgerConflict
 
 
-class Kept(Protocol):
+class Life(Protocol):
     """One life: a step replaces the state and stores the answer, if nobody took that step before."""
 
     def read(self) -> tuple[int, bytes]:
@@ -24,7 +24,7 @@ class Kept(Protocol):
         """Take the step that follows `after` of them; the answer to hand out.  Else `LedgerConflict`."""
 
 
-def answered(life: Kept, key: str, step: Callable[[bytes], tuple[bytes, bytes]]) -> bytes:
+def answer_once(life: Life, key: str, step: Callable[[bytes], tuple[bytes, bytes]]) -> bytes:
     """The answer to a question: what it was told before, or what `step` makes of the state that the life is in."""
     while True:
         taken, state = life.read()  # first: a step that another takes after this is a conflict
