@@ -240,7 +240,7 @@ def test_a_curator_refuses_wrong_kinds_in_our_own_words(curator, tmp_path):
         Call(online.synthetic, 3, SYSTEM),
         Call(curator.offer, asked, rho=1, beta="0.05", analyst=None),
         Call(curator.ask, asked, rho=1, fresh=False, analyst=None),
-        Call(curator.left, asked, analyst=None),
+        Call(curator.remaining_for, asked, analyst=None),
         Call(curator.covers, offer, analyst=None),
         Call(curator.above_threshold, 5, epsilon=1, count=1, queries=10, name="s", analyst="x"),
         Call(curator.bounds, "age", rho=1, beta="0.05", analyst=None),

@@ -16,7 +16,7 @@ import pytest
 from tacit.core.budget import Budget
 from tacit.core.errors import BadData, BadParameter, BudgetExceeded, Exhausted, LedgerConflict, Refused
 from tacit.holdout import GaussianAnswers, GuessAndCheck, Ladder, Memory, ParameterFreeLadder, ReusableHoldout, Spent
-from tacit.holdout.questions import fingerprint, values_in_steps
+from tacit.holdout.questions import _written, fingerprint, values_in_steps
 from tacit.ledger import Ledger
 
 N = 400
@@ -115,6 +115,25 @@ def test_the_number_of_records_must_be_that_of_the_rule() -> None:
         RULE.open(X[:-1])
     with pytest.raises(BadData):
         RULE.open((X, Y[:-1]))
+
+
+def test_a_fingerprint_is_of_the_records_alone() -> None:
+    kind = np.dtype([("a", "i1"), ("b", "f8")], align=True)
+    one, other = np.zeros(4, kind), np.full(4 * kind.itemsize, 255, np.uint8).view(kind)
+    other["a"], other["b"] = one["a"], one["b"]  # the bytes between them differ
+    assert fingerprint(one) == fingerprint(other)
+    other["a"][2] = 1
+    assert fingerprint(one) != fingerprint(other)
+    sets = [np.array([frozenset(words)], object) for words in (["x", "y", "zz"], ["zz", "y", "x"])]
+    assert fingerprint(sets[0]) == fingerprint(sets[1])
+    assert fingerprint(np.array([{"a": 1, "b": (2, None)}], object)) == fingerprint(
+        np.array([{"b": (2, None), "a": 1}], object)
+    )
+    mixed = [1, 2.5, "a", None, (True,), [b"x", ()]]
+    assert _written(mixed) == repr(mixed)  # as it was before sets had a text of their own
+    for odd in (np.ones(3, np.longdouble), np.array([object()], object)):
+        with pytest.raises(BadData):
+            fingerprint(odd)
 
 
 def test_fingerprints() -> None:

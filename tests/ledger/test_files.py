@@ -12,6 +12,7 @@ import tempfile
 import threading
 import time
 import traceback
+from fractions import Fraction
 from pathlib import Path
 
 import pytest
@@ -53,6 +54,93 @@ def test_an_export_is_the_owners_alone(path):
     with Ledger.open(path, ONE) as ledger:
         ledger.export(path.with_name("lines"))
     assert stat.S_IMODE(path.with_name("lines").stat().st_mode) == 0o600
+
+
+def test_an_export_overwrites_nothing_least_of_all_the_ledger(path):
+    with Ledger.open(path, ONE) as ledger:
+        ledger.charge(key=key(1), loss=TENTH, analyst="ann")
+        for target in (path, Path(f"{path}-wal"), Path(f"{path}-shm")):
+            with pytest.raises(BadParameter, match="not there yet"):
+                ledger.export(target)
+        ledger.export(path.with_name("lines"))
+        with pytest.raises(BadParameter, match="not there yet"):
+            ledger.export(path.with_name("lines"))
+    with Ledger.open(path, ONE) as ledger:
+        assert ledger.remaining() == Fraction(9, 10)
+
+
+def charged_elsewhere(path, i):
+    """Another process opens the ledger, charges a tenth, and is gone."""
+    script = (
+        "import sys; from tacit.ledger import Ledger; from tacit.testing._ledger import TENTH, key\n"
+        "with Ledger.open(sys.argv[1]) as ledger:\n"
+        "    ledger.charge(key=key(int(sys.argv[2])), loss=TENTH, analyst='ben')"
+    )
+    subprocess.run([sys.executable, "-c", script, str(path), str(i)], check=True)
+
+
+def test_a_log_that_was_taken_away_is_not_written_to(path):
+    """Whoever opens and closes the file drops the locks of this process; the next to end takes the log away."""
+    with Ledger.open(path, ONE) as ledger:
+        ledger.charge(key=key(1), loss=TENTH, analyst="ann")
+        path.read_bytes()
+        charged_elsewhere(path, 2)
+        for _ in range(2):
+            with pytest.raises(LedgerUnavailable, match="its log was taken away"):
+                ledger.charge(key=key(3), loss=7 * TENTH, analyst="ann")
+    with Ledger.open(path) as ledger:
+        assert ledger.remaining() == Fraction(8, 10) and ledger.verify().seq == 3
+
+
+def test_a_log_that_is_taken_away_during_a_commit_is_seen_before_anything_is_told(path, monkeypatch):
+    with Ledger.open(path, ONE) as ledger:
+        ledger.charge(key=key(1), loss=TENTH, analyst="ann")
+        log, known = Path(f"{path}-wal"), ledger.database.dialect.commit
+
+        def commit(connection):
+            log.rename(log.with_name("away"))
+            known(connection)
+
+        monkeypatch.setattr(ledger.database.dialect, "commit", commit)
+        with pytest.raises(LedgerUnavailable, match="its log was taken away"):
+            ledger.charge(key=key(2), loss=TENTH, analyst="ann")
+
+
+def test_a_refused_opening_drops_no_locks(path):
+    with Ledger.open(path, ONE) as ledger:
+        ledger.charge(key=key(1), loss=TENTH, analyst="ann")
+        path.chmod(0o644)
+        with pytest.raises(LedgerUnavailable, match="chmod 600"):
+            Ledger.open(path)
+        path.chmod(0o600)
+        charged_elsewhere(path, 2)
+        ledger.charge(key=key(3), loss=TENTH, analyst="ann")
+        assert ledger.remaining() == Fraction(7, 10) and ledger.verify().seq == 4
+
+
+def test_a_ledger_has_one_name(path):
+    other = path.with_name("other")
+    with Ledger.open(path, ONE) as ledger:
+        os.link(path, other)
+        with pytest.raises(LedgerUnavailable, match="a second name"):
+            ledger.charge(key=key(1), loss=TENTH, analyst="ann")
+    for name in (path, other):
+        with pytest.raises(LedgerUnavailable, match="second name"):
+            Ledger.open(name)
+
+
+@pytest.mark.parametrize("name", ["x.ledger", "a b\\c.ledger"])
+def test_a_ledger_is_mounted_with_its_directory(path, monkeypatch, name):
+    place = path.with_name(name)
+    Ledger.open(place, ONE).close()
+    told = str(place).replace("\\", "\\134").replace(" ", "\\040")
+    mounts = f"36 35 98:0 /mnt /elsewhere rw - ext3 /dev/root rw\n37 35 98:0 /x {told} rw - ext3 /dev/root rw\n"
+    monkeypatch.setattr("tacit.ledger.sqlite._MOUNTS", place.with_name("mounts"))
+    place.with_name("mounts").write_text(mounts)
+    with pytest.raises(LedgerUnavailable, match="mount the directory"):
+        Ledger.open(place)
+    place.with_name("mounts").unlink()
+    Ledger.open(place).close()
 
 
 def test_entries_are_read_page_by_page(path, monkeypatch):

@@ -16,6 +16,7 @@ TacitError
 │  └─ EngineUnavailable (place, reason)          where a table is cannot be reached or read; nothing was charged
 ├─ LedgerError                                   the ledger cannot be used, and without it nothing is released
 │  ├─ LedgerUnavailable (place, reason)          its file or database cannot be opened, read or written
+│  │  └─ LedgerMoved    (place, reason)          its file or log is no longer where it was when it was opened
 │  ├─ LedgerCorrupt     (seq, reason)            an entry is not what was written
 │  └─ LedgerConflict    (reason)                 what was done before, or by another process, stands against it
 └─ Missing                                       an extra that the call needs is not installed
@@ -173,12 +174,17 @@ class LedgerUnavailable(LedgerError):
         self.place, self.reason = place, reason
 
 
+class LedgerMoved(LedgerUnavailable):
+    """The file of the ledger, or its log, is no longer where it was when it was opened."""
+
+
 class LedgerCorrupt(LedgerError):
     """An entry is not what was written; entry 0 stands for the ledger as a whole."""
 
     def __init__(self, seq: int, reason: str) -> None:
         where = f"entry {seq} of the ledger" if seq else "the ledger"
-        super().__init__(f"{where} is not as it was written: {reason}; restore it from a copy that verifies")
+        then = "restore a copy, and verify it against the last head that was noted elsewhere"
+        super().__init__(f"{where} is not as it was written: {reason}; {then}")
         self.seq, self.reason = seq, reason
 
 

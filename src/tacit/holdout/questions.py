@@ -9,6 +9,7 @@ where the asker gives values, and are not told where a function of the records d
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any
@@ -84,5 +85,33 @@ def fingerprint(data: object) -> str:
     digest = hashlib.sha256()
     for part in arrays("data", data):
         digest.update(f"{part.dtype.str}{part.shape};".encode())
-        digest.update(repr(part.tolist()).encode() if part.dtype.hasobject else np.ascontiguousarray(part).tobytes())
+        for column in _columns(part):
+            digest.update(_written(column.tolist()).encode() if column.dtype.hasobject else column.tobytes())
     return digest.hexdigest()
+
+
+def _columns(part: NDArray[Any]) -> Iterator[NDArray[Any]]:
+    """An array, or those of its fields, without the bytes between them, which hold nothing."""
+    if part.dtype.names:
+        for name in part.dtype.names:
+            yield from _columns(part[name])
+    elif part.dtype.char in "gG":
+        raise BadData("data", "floats of more than 64 bits, which hold bytes without a meaning", "floats of 64 bits")
+    else:
+        yield part
+
+
+def _written(value: object) -> str:
+    """An object as text that is the same in every process."""
+    match value:
+        case list():
+            return f"[{', '.join(map(_written, value))}]"
+        case tuple():
+            return f"({', '.join(map(_written, value))}{',' if len(value) == 1 else ''})"
+        case set() | frozenset():
+            return f"{{{', '.join(sorted(map(_written, value)))}}}"
+        case dict():
+            return f"{{{', '.join(sorted(f'{_written(k)}: {_written(v)}' for k, v in value.items()))}}}"
+    if type(value).__repr__ is object.__repr__:
+        raise BadData("data", f"objects of {type(value).__name__}, which have no text of their own", "numbers or text")
+    return repr(value)

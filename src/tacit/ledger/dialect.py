@@ -66,5 +66,5 @@ class Dialect(Protocol):
     def error(self, error: BaseException) -> LedgerError | None:
         """What the driver raised, in our words, which hold no data; None if it was not the driver."""
 
-    def fatal(self, error: BaseException) -> bool:
-        """Whether what the disk holds is unknown."""
+    def fatal(self, error: BaseException) -> str:
+        """Why nothing may be read or written after this, or nothing: what the disk holds is unknown."""

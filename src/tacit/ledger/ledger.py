@@ -247,9 +247,15 @@ class Ledger:
             return verification.verify(connection, Head(*anchor))
 
     def export(self, target: str | os.PathLike[str] | IO[str]) -> None:
-        """Write all entries as JSON lines, with what was released; the states of sessions are private and stay."""
+        """Write all entries as JSON lines, with what was released; the states of sessions are private and stay.
+
+        A file is made anew: one that is there may be a ledger.
+        """
         if isinstance(target, str | os.PathLike):
-            descriptor = os.open(target, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW, 0o600)
+            try:
+                descriptor = os.open(target, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+            except FileExistsError:
+                raise BadParameter("target", os.fspath(target), "a file that is not there yet") from None
             with os.fdopen(descriptor, "w", encoding="ascii") as file:
                 self.export(file)
             return

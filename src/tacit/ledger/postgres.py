@@ -151,9 +151,9 @@ class Postgres:
             return LedgerCorrupt(0, f"PostgreSQL reports {state}")
         return LedgerUnavailable(self._place, _REASONS.get(state, f"PostgreSQL reports {state} ({kind})"))
 
-    def fatal(self, error: BaseException) -> bool:
+    def fatal(self, error: BaseException) -> str:
         """Never: a server whose disk fails ends, and recovers from its log before it is asked again."""
-        return False
+        return ""
 
 
 class Named:

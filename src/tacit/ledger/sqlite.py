@@ -4,6 +4,11 @@ In a write-ahead log with synchronous=FULL every commit is synced before it is t
 cut; with NORMAL it would be consistent and might be gone.  Both settings are of a connection, not of the file, so each
 connection sets them, reads them back, and is refused if they differ.  SQLite syncs the directory when it makes the log,
 but not when it makes the file: that is done here.
+
+The log is found by the name of the file, so a file has one name: a second one, or a mount of the file without its
+directory, would have a log of its own, and a budget of its own.  Locks of POSIX are lost if anybody in this process
+opens and closes the file, to copy it, say; then another process that ends takes itself for the last, and takes the log
+away.  So nothing is acknowledged before it was seen, after the commit, that the log is still the one there was.
 """
 
 from __future__ import annotations
@@ -16,7 +21,7 @@ import time
 from pathlib import Path
 from urllib.parse import quote
 
-from ..core.errors import BadParameter, LedgerCorrupt, LedgerError, LedgerUnavailable
+from ..core.errors import BadParameter, LedgerCorrupt, LedgerError, LedgerMoved, LedgerUnavailable
 from .address import Address
 from .dialect import Connection
 from .statements import CREATE
@@ -31,7 +36,7 @@ TRIGGERS = {
     "only_append": "CREATE TRIGGER only_append BEFORE INSERT ON entries "
     f"WHEN NEW.seq <> (SELECT COALESCE(MAX(seq), 0) + 1 FROM entries) BEGIN {_GUARD}; END",
 }
-_MAGIC = b"SQLite format 3\0"
+_MOUNTS = Path("/proc/self/mountinfo")
 _creating = threading.Lock()
 
 
@@ -43,8 +48,10 @@ class SQLite:
             raise LedgerUnavailable(place, "it must be a file, given by its path alone")
         self._place, self._path = place, Path(address.database).absolute()
         self._home = _place(self._path, create)
+        self._logs: list[Home | None] = []  # of the connection there is
 
     def connect(self) -> Connection:
+        self._logs = []
         self._stayed()  # before another database is told to keep a log
         only_this = f"file:{quote(os.fsencode(self._path))}?mode=rw"  # never a new one
         connection = sqlite3.connect(
@@ -52,14 +59,26 @@ class SQLite:
         )
         try:
             _durable(connection, self._path)
+            self.tables(connection)  # which opens the log
+            self._logs = self._found()
+            if None in self._logs:
+                raise LedgerUnavailable(self._path, "SQLite keeps no log beside it")
         except BaseException:
             connection.close()
             raise
         return connection
 
+    def _found(self) -> list[Home | None]:
+        """The log of the file, and its index."""
+        return [_home(self._path.with_name(f"{self._path.name}{suffix}")) for suffix in ("-wal", "-shm")]
+
     def _stayed(self) -> None:
         if _home(self._path) != self._home:
-            raise LedgerUnavailable(self._path, "its file was moved or replaced while it was open; open it again")
+            reason = "its file was moved or replaced, or given a second name, while it was open; open it again"
+            raise LedgerMoved(self._path, reason)
+        if self._logs and self._found() != self._logs:
+            reason = "its log was taken away while it was open; open it again, and let nothing else in this process"
+            raise LedgerMoved(self._path, f"{reason} open the file, not even to copy it")
 
     def alive(self, connection: Connection) -> bool:
         try:
@@ -77,6 +96,7 @@ class SQLite:
 
     def commit(self, connection: Connection) -> None:
         connection.execute("COMMIT")
+        self._stayed()
 
     def tables(self, connection: Connection) -> set[str]:
         found = connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'")
@@ -98,15 +118,20 @@ class SQLite:
 
     def error(self, error: BaseException) -> LedgerError | None:
         """SQLite's own words hold no data."""
+        if isinstance(error, LedgerMoved):
+            return error
         if not isinstance(error, sqlite3.Error):
             return None
         if getattr(error, "sqlite_errorcode", 0) & 0xFF in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB):
             return LedgerCorrupt(0, f"SQLite reports {error}")
         return LedgerUnavailable(self._place, str(error))
 
-    def fatal(self, error: BaseException) -> bool:
-        """Whether a write or sync failed: what the disk holds is then unknown, and a second sync would hide it."""
-        return getattr(error, "sqlite_errorcode", 0) & 0xFF == sqlite3.SQLITE_IOERR
+    def fatal(self, error: BaseException) -> str:
+        """If a write or sync failed, what the disk holds is unknown, and a second sync would hide it."""
+        if isinstance(error, LedgerMoved):
+            return error.reason
+        failed = getattr(error, "sqlite_errorcode", 0) & 0xFF == sqlite3.SQLITE_IOERR
+        return "a write failed, and what the disk holds is unknown; see to the disk and open it again" if failed else ""
 
 
 def _durable(connection: sqlite3.Connection, path: Path) -> None:
@@ -131,16 +156,20 @@ def _home(path: Path) -> Home | None:
         found = os.lstat(path)
     except OSError:
         return None
-    return (found.st_dev, found.st_ino) if stat.S_ISREG(found.st_mode) else None  # a link may have the number it had
+    alone = stat.S_ISREG(found.st_mode) and found.st_nlink == 1  # a link may have the number it had
+    return (found.st_dev, found.st_ino) if alone else None
 
 
-def _sqlite(path: Path) -> bool:
-    """Whether a file that is there begins as SQLite's do."""
+def _mounted(path: Path) -> bool:
+    """Whether the file is a mount of its own, where the system tells."""
+    name = os.path.join(os.path.realpath(path.parent), path.name)
+    for odd in "\\ \t\n":  # which are written as numbers
+        name = name.replace(odd, f"\\{ord(odd):03o}")
     try:
-        with path.open("rb") as file:
-            return file.read(len(_MAGIC)) == _MAGIC
+        mounts = _MOUNTS.read_text(errors="surrogateescape").splitlines()
     except OSError:
-        return True  # nobody can tell
+        return False
+    return any(line.split(" ")[4] == name for line in mounts)
 
 
 def _place(path: Path, create: bool) -> Home:
@@ -164,10 +193,11 @@ def _place(path: Path, create: bool) -> Home:
         raise BadParameter("ledger", str(path), "a path that the system can name") from None
     if not stat.S_ISREG(found.st_mode):
         raise LedgerUnavailable(path, "it is not a regular file; symbolic links are not followed")
+    if found.st_nlink > 1 or _mounted(path):
+        reason = "it has a second name, or is mounted without its directory, and would be another ledger there"
+        raise LedgerUnavailable(path, f"{reason}; remove that name, or mount the directory")
     if found.st_mode & 0o077:
-        raise LedgerUnavailable(
-            path, "others may read or write it; chmod 600 it" if _sqlite(path) else "it is no ledger"
-        )
+        raise LedgerUnavailable(path, "others may read or write it; chmod 600 it, if it is a ledger")
     if not os.access(path, os.R_OK | os.W_OK) or not os.access(path.parent, os.W_OK):
         raise LedgerUnavailable(path, "it, or its directory, is read-only")
     return found.st_dev, found.st_ino

@@ -68,8 +68,8 @@ class Store:
                 failed = self.dialect.error(error)
                 if failed is None:
                     raise
-                if self.dialect.fatal(error):
-                    self.close("a write failed, and what the disk holds is unknown; see to the disk and open it again")
+                if why := self.dialect.fatal(error):
+                    self.close(why)
             finally:
                 self._busy = ""
         try:
