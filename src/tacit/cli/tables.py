@@ -183,7 +183,7 @@ def ask(
         new = (release.provenance.entry or 0) > head.seq
         paid = bill(curator, before, release.loss if new else None)
     if as_json:
-        say_json({**json.loads(release.to_json()), "bill": paid.facts()})
+        say_json({**json.loads(release.to_json()), "card": release.card(), "bill": paid.facts()})
     elif as_csv:
         sys.stdout.write(release.to_csv())
         aside.print(escape(str(paid)), soft_wrap=True)

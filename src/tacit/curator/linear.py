@@ -33,6 +33,7 @@ from .online import Online
 from .reading import check_owned
 
 if TYPE_CHECKING:
+    from ..ledger import Charge
     from ..tables.table import Table
     from .curator import Curator
 
@@ -148,17 +149,23 @@ def answer(
     )
     stored = charge.release
     if stored is None:
-        data = Counted(domain, lambda asked: curator.exact(asked, charge.parts).cells[0])
-        try:
-            released = chosen.release(workload, data, price, SYSTEM, n=people, beta=at)
-        except (EngineError, MemoryError, OSError):  # the data could not be read, or not held
-            raise
-        except Exception:  # all else was checked before, so it is a fit's: told once, and never drawn again
-            nothing, note = np.full(workload.queries, np.nan), "the fit failed; nothing is known"
-            released = Released(chosen.name, workload, nothing, None, None, charge.loss, float(at), (note,))
+        released = _draw(curator, charge, (workload, chosen, price), people, at)
         stored = curator.ledger.store(charge, archive.dumps(released), form="workload")
     again: Released = replace(archive.loads(stored), workload=workload)  # the asker's own, so that it is known again
     return chosen.restated(again, people, price, float(at))
+
+
+def _draw(curator: Curator, charge: Charge, bought: Purchase, n: int | None, beta: Fraction) -> Released:
+    """The one draw of a charge: a fit that fails is released as knowing nothing, and never tried again."""
+    workload, method, price = bought
+    data = Counted(_of(curator.tables, workload), lambda asked: curator.exact(asked, charge.parts).cells[0])
+    try:
+        return method.release(workload, data, price, SYSTEM, n=n, beta=beta)
+    except (EngineError, MemoryError, OSError):  # the data could not be read, or not held
+        raise
+    except Exception:  # all else was checked before, so it is a fit's
+        nothing, note = np.full(workload.queries, np.nan), "the fit failed; nothing is known"
+        return Released(method.name, workload, nothing, None, None, charge.loss, float(beta), (note,))
 
 
 def _wanted(
