@@ -544,7 +544,7 @@ NOT_EPSILONS = [*NOT_NUMBERS, -1, "-0.1", "1e-200", "1e200"]
 NOT_DELTAS = [*NOT_NUMBERS, 1, -0.1, 1.5]
 NOT_COUNTS = [0, -1, 1.5, "3", True, None, math.nan]
 GOOD_AND_BAD: dict[str, tuple[Any, list[Any]]] = {
-    **dict.fromkeys(("epsilon", "epsilon_total", "rho", "mu", "value", "t", "kl"), (1, NOT_EPSILONS)),
+    **dict.fromkeys(("epsilon", "epsilon_total", "rho", "mu", "value", "t", "kl", "limit"), (1, NOT_EPSILONS)),
     **{name: (0.1, [*NOT_DELTAS, 0]) for name in ("slack", "delta_target", "beta")},
     **dict.fromkeys(("k", "n"), (3, NOT_COUNTS)),
     "delta": (0.1, NOT_DELTAS),
