@@ -22,8 +22,10 @@ from .axis import Axis, bin_axis, key_axis
 from .capping import capped
 from .dialect import Dialect, Typed, alias, call, case, cast, clamped, number, there
 from .expressions import Translator
-from .relations import Registered, Relations, column, rows_of, selected
+from .relations import Registered, Relations, Source, column, rows_of, selected
 
+Trees = list[exp.Expr]
+Gathered = tuple[exp.Select, dict[int, exp.Expr], exp.Expr]  # rows, a measure of a cell of them, and their number
 SURE = 1 << 40  # rows: a sum of so many values below 2^23 fits 64 bits
 
 
@@ -80,31 +82,38 @@ class _Builder:
         at += [alias(axis.code, f"b{i}") for i, axis in bins.items()]
         names = [e.alias for e in at]
         others = {i: m for i, m in self.measures.items() if i not in bins}
-        if plan.relation.rows == 1 or not any(map(_of_units, others.values())):
-            values = {i: self._value(m, t) for i, m in others.items()}
-            added = {f"v{i}": self._inner(m, values[i]) or exp.Count(this=exp.Star()) for i, m in others.items()}
-            added |= {"n": exp.Count(this=exp.Star())} if bins else {}
-            if rows.early is not None and (summed := rows.early(rows, at, added)) is not None:
-                source = selected([*at, *map(column, added)], summed, inside)
-                unclamped = {i: replace(m, per_unit=None) if isinstance(m, Total) else m for i, m in others.items()}
-                sums = {i: self._outer(m, column(f"v{i}"), True) for i, m in unclamped.items()}
-                counted: exp.Expr = exp.Sum(this=column("n"))
-            else:
-                source = selected([*at, *(alias(v, f"v{i}") for i, v in values.items() if v)], rows, inside)
-                sums = {i: self._outer(m, column(f"v{i}") if values[i] else None, False) for i, m in others.items()}
-                counted = exp.Count(this=exp.Star())
-        else:
-            owner = alias(rows.owner(), "u")
-            inner = {i: self._inner(m, t.value(m.expression).sql if m.expression else None) for i, m in others.items()}
-            parts = [owner, *at, *([alias(exp.Count(this=exp.Star()), "n")] if bins else [])]
-            parts += [alias(v, f"v{i}") for i, v in inner.items() if v]
-            source = selected(parts, rows, inside).group_by(*_places(1 + len(at)), copy=False)
-            sums = {i: self._outer(m, column(f"v{i}") if inner[i] else None, True) for i, m in others.items()}
-            counted = exp.Sum(this=column("n"))
+        single = plan.relation.rows == 1 or not any(map(_of_units, others.values()))
+        gathered = self._by_rows if single else self._by_units
+        source, sums, counted = gathered(rows, at, inside, others)
         if bins:
             sums = {-1: cast(counted, d.integers[64]), **sums}
         wide = frozenset(i for i, m in others.items() if _wide(m))
         return Statement(self._outermost(source, names, sums, list(bins)), keys, bins, tuple(others), wide)
+
+    def _by_rows(self, rows: Source, at: Trees, inside: Trees, others: Mapping[int, Measure]) -> Gathered:
+        """The rows, or where they can be had early, sums over such as are alike."""
+        t = Translator(self.dialect, rows.columns)
+        values = {i: self._value(m, t) for i, m in others.items()}
+        added = {f"v{i}": self._inner(m, values[i]) or exp.Count(this=exp.Star()) for i, m in others.items()}
+        added |= {"n": exp.Count(this=exp.Star())} if len(others) < len(self.measures) else {}
+        if rows.early is not None and (summed := rows.early(rows, at, added)) is not None:
+            source = selected([*at, *map(column, added)], summed, inside)
+            unclamped = {i: replace(m, per_unit=None) if isinstance(m, Total) else m for i, m in others.items()}
+            sums = {i: self._outer(m, column(f"v{i}"), True) for i, m in unclamped.items()}
+            return source, sums, exp.Sum(this=column("n"))
+        source = selected([*at, *(alias(v, f"v{i}") for i, v in values.items() if v)], rows, inside)
+        sums = {i: self._outer(m, column(f"v{i}") if values[i] else None, False) for i, m in others.items()}
+        return source, sums, exp.Count(this=exp.Star())
+
+    def _by_units(self, rows: Source, at: Trees, inside: Trees, others: Mapping[int, Measure]) -> Gathered:
+        """One row for each unit and cell."""
+        t, binned = Translator(self.dialect, rows.columns), len(others) < len(self.measures)
+        inner = {i: self._inner(m, t.value(m.expression).sql if m.expression else None) for i, m in others.items()}
+        parts = [alias(rows.owner(), "u"), *at, *([alias(exp.Count(this=exp.Star()), "n")] if binned else [])]
+        parts += [alias(v, f"v{i}") for i, v in inner.items() if v]
+        source = selected(parts, rows, inside).group_by(*_places(1 + len(at)), copy=False)
+        sums = {i: self._outer(m, column(f"v{i}") if inner[i] else None, True) for i, m in others.items()}
+        return source, sums, exp.Sum(this=column("n"))
 
     def _outermost(
         self, source: exp.Select, names: list[str], sums: Mapping[int, exp.Expr], bins: list[int]
