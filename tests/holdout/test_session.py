@@ -129,9 +129,11 @@ def test_a_fingerprint_is_of_the_records_alone() -> None:
     assert fingerprint(np.array([{"a": 1, "b": (2, None)}], object)) == fingerprint(
         np.array([{"b": (2, None), "a": 1}], object)
     )
+    long = [np.array([np.arange(5000) + more, None], object) for more in (0, 1e-10)]
+    assert fingerprint(long[0]) != fingerprint(long[1]) == fingerprint(long[1].copy())
     mixed = [1, 2.5, "a", None, (True,), [b"x", ()]]
     assert _written(mixed) == repr(mixed)  # as it was before sets had a text of their own
-    for odd in (np.ones(3, np.longdouble), np.array([object()], object)):
+    for odd in (np.ones(3, np.longdouble), np.array([object()], object), np.array([len, None], object)):
         with pytest.raises(BadData):
             fingerprint(odd)
 

@@ -79,8 +79,24 @@ def charged_elsewhere(path, i):
     subprocess.run([sys.executable, "-c", script, str(path), str(i)], check=True)
 
 
-def test_a_log_that_was_taken_away_is_not_written_to(path):
-    """Whoever opens and closes the file drops the locks of this process; the next to end takes the log away."""
+def test_whoever_opens_and_closes_the_file_takes_nothing_from_it(path):
+    """That drops SQLite's own locks of this process, and another process that ends would take the log away."""
+    with Ledger.open(path, ONE) as ledger, Ledger.open(path) as second:
+        ledger.charge(key=key(1), loss=TENTH, analyst="ann")
+        path.read_bytes()
+        charged_elsewhere(path, 2)
+        ledger.charge(key=key(3), loss=TENTH, analyst="ann")
+        second.close()  # as this does, too
+        charged_elsewhere(path, 4)
+        assert ledger.remaining() == Fraction(6, 10)
+    assert not Path(f"{path}-wal").exists()  # the last to close it leaves one file
+    with Ledger.open(path) as ledger:
+        assert ledger.remaining() == Fraction(6, 10) and ledger.verify().seq == 5
+
+
+def test_a_log_that_was_taken_away_is_not_written_to(path, monkeypatch):
+    """Where there are no locks but those that whoever opens and closes the file drops."""
+    monkeypatch.setattr("tacit.ledger.sqlite._SETLK", None)
     with Ledger.open(path, ONE) as ledger:
         ledger.charge(key=key(1), loss=TENTH, analyst="ann")
         path.read_bytes()

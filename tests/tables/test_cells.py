@@ -140,8 +140,39 @@ def test_conditions_that_leave_no_group_are_refused_before_anything_is_paid() ->
         sql.parse(text, {"people": PEOPLE})
 
 
-def test_long_lists_of_conditions_are_read_in_no_time() -> None:
-    many = " OR ".join(f"(age = {i % 100} AND region <> 'east')" for i in range(500))
+def test_of_text_that_went_through_a_subquery_nothing_is_known() -> None:
+    words = Schema.load(
+        {"table": {"name": "people", "unit": "person", "rows": 1}, "columns": {"note": {"type": "text"}}}
+    )
+    key = "CASE WHEN note LIKE 'a%' THEN 'yes' ELSE 'no' END"
+    for place in ("people", "(SELECT person, note FROM people) AS p"):
+        query = sql.parse(f"SELECT {key} AS k, COUNT(*) FROM {place} GROUP BY k", {"people": words}).query
+        assert query.keys[0].labels() == ["yes", "no"]
+
+
+LONG = {
+    "many conditions": " OR ".join(f"(age = {i % 100} AND region <> 'east')" for i in range(500)),
+    "many values": " AND ".join(f"spend <> {i}" for i in range(900)),
+    "many trials": " AND ".join(f"age * age <> {i}" for i in range(900)),
+}
+
+
+@pytest.mark.parametrize("name", LONG)
+def test_long_conditions_are_read_in_no_time(name: str) -> None:
+    keys = [f"CASE WHEN age = {i} THEN {i % 2} ELSE 1 END" for i in range(12)]
+    text = f"SELECT COUNT(*) FROM people WHERE {LONG[name]} GROUP BY FLOOR(age / 50), {', '.join(keys)}"
     start = time.perf_counter()
-    sql.parse(f"SELECT age, region, COUNT(*) FROM people WHERE {many} GROUP BY age, region", {"people": PEOPLE})
+    assert len(sql.parse(text, {"people": PEOPLE}).query.keys) == 13
     assert time.perf_counter() - start < 5
+
+
+def test_parts_are_read_off_in_no_time() -> None:
+    parts = [f"part {i}" for i in range(4000)]
+    schema = Schema.load(
+        {"table": {"name": "t", "unit": "row"}, "columns": {"p": {"type": "category", "values": parts}}}
+    )
+    p = build.column(schema.scan(), "p")
+    many = Where(schema.scan(), build.and_(*(build.not_(build.compare("=", p, build.constant(x))) for x in parts)))
+    start = time.perf_counter()
+    touched(many, "t", "p")
+    assert time.perf_counter() - start < 1

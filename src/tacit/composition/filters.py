@@ -18,6 +18,8 @@ from ..core.exact import MANY_ULPS, up
 from ..core.parameters import Number, probability, several
 from ._parameters import positive
 
+_MOST = 300.0  # an epsilon of which e^epsilon, and the square, are floats
+
 
 def _nats(delta: Number) -> float:
     """ln(1/delta), from above."""
@@ -33,6 +35,8 @@ def whitehouse_filter(epsilons: Iterable[Number], *, delta: Number) -> float:
 def rogers_filter(epsilons: Iterable[Number], *, limit: Number, delta: Number) -> float:
     """K of the first filter, which went on while K was at most the limit; weaker, and here for history."""
     each = [up(e) for e in several("epsilons", epsilons, positive)]
+    if max(each, default=0.0) > _MOST:
+        return math.inf
     nats, v = _nats(delta), math.fsum(e * e for e in each)
     offset = float(positive("limit", limit)) ** 2 / (28.04 * nats)
     spread = 2 * (v + offset) * (1 + math.log1p(v / offset) / 2) * (nats + math.log(2))

@@ -43,9 +43,11 @@ def hybrid_sum(k: int, epsilon: float) -> float:
 
     It is (e^(k epsilon) - 1) / (e^epsilon - 1), from above; infinite where k epsilon exceeds 700.
     """
+    if not epsilon:
+        return up(Fraction(k))
+    if k > 700 / epsilon:
+        return math.inf
     whole = k * epsilon
-    if not epsilon or whole > 700:
-        return math.inf if epsilon else float(k)
     return math.expm1(whole) / math.expm1(epsilon) * (1 + (8 + whole) * 2.0**-50)  # what e^x owes to the last bits of x
 
 

@@ -32,7 +32,6 @@ if TYPE_CHECKING:
     from .distribution import Distribution
 
 
-@dataclass(frozen=True)
 class Atom(ABC):
     """What is proved of one mechanism on neighbours.  Each answer is true; by default nothing is known."""
 

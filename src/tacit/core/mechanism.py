@@ -64,9 +64,8 @@ def epsilon_for(good: Callable[[float], bool], error: Number) -> str:
     return f"{least * (1 + 1e-5):.6g}"
 
 
-@dataclass(frozen=True, repr=False)
 class Mechanism(ABC, Generic[X, Y]):
-    """A randomized map, a frozen value, with its law, its privacy theorem, its utility theorem and its sampler."""
+    """A randomized map, a frozen dataclass, with its law, its privacy theorem, its utility theorem and its sampler."""
 
     @abstractmethod
     def law(self, x: X) -> Law:
@@ -94,7 +93,7 @@ class Mechanism(ABC, Generic[X, Y]):
         """Hard neighbours, for the suite."""
 
     def __repr__(self) -> str:
-        known = ((f.name, getattr(self, f.name)) for f in fields(self))
+        known = ((f.name, getattr(self, f.name)) for f in fields(self))  # type: ignore[arg-type]
         return f"{type(self).__name__}({', '.join(f'{name}={_shown(v)}' for name, v in known if v is not None)})"
 
     def release(self, x: X) -> Y:

@@ -11,8 +11,11 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from datetime import date, time, timedelta
+from decimal import Decimal
 from fractions import Fraction
 from typing import Any
+from uuid import UUID
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,6 +24,7 @@ from ..core.errors import BadData
 from ..mechanisms._grid import as_array
 
 Steps = NDArray[np.int64]
+_PLAIN = (str, bytes, int, float, complex, type(None), date, time, timedelta, Decimal, Fraction, UUID, np.generic)
 
 
 @dataclass(frozen=True)
@@ -102,7 +106,7 @@ def _columns(part: NDArray[Any]) -> Iterator[NDArray[Any]]:
 
 
 def _written(value: object) -> str:
-    """An object as text that is the same in every process."""
+    """An object as text that is the same in every process, and another for every other object."""
     match value:
         case list():
             return f"[{', '.join(map(_written, value))}]"
@@ -112,6 +116,8 @@ def _written(value: object) -> str:
             return f"{{{', '.join(sorted(map(_written, value)))}}}"
         case dict():
             return f"{{{', '.join(sorted(f'{_written(k)}: {_written(v)}' for k, v in value.items()))}}}"
-    if type(value).__repr__ is object.__repr__:
-        raise BadData("data", f"objects of {type(value).__name__}, which have no text of their own", "numbers or text")
+        case np.ndarray():
+            return f"array({value.dtype.str}, {value.shape}, {_written(value.tolist())})"
+    if not isinstance(value, _PLAIN) and type(value).__name__ != "NAType":  # which is missing, to pandas
+        raise BadData("data", f"objects of {type(value).__name__}", "numbers, text, dates, or arrays of them")
     return repr(value)

@@ -81,7 +81,7 @@ def write(value: object) -> Json:
         case Loss():
             return write_loss(value)
         case Atom() if KINDS.get(type(value).__name__) is type(value):
-            known = {f.name: write(getattr(value, f.name)) for f in fields(value)}
+            known = {f.name: write(getattr(value, f.name)) for f in fields(value)}  # type: ignore[arg-type]
             return {"atom": type(value).__name__, **known}
     raise BadParameter("loss", value, f"made of atoms that a ledger can hold: {', '.join(KINDS)}")
 

@@ -6,16 +6,20 @@ connection sets them, reads them back, and is refused if they differ.  SQLite sy
 but not when it makes the file: that is done here.
 
 The log is found by the name of the file, so a file has one name: a second one, or a mount of the file without its
-directory, would have a log of its own, and a budget of its own.  Locks of POSIX are lost if anybody in this process
-opens and closes the file, to copy it, say; then another process that ends takes itself for the last, and takes the log
-away.  So nothing is acknowledged before it was seen, after the commit, that the log is still the one there was.
+directory, would have a log of its own, and a budget of its own.  SQLite's locks are lost if anybody in this process
+opens and closes the file, to copy it, say; then another process that ends would take itself for the last, and the log
+away.  So each connection holds a lock more, of its open file description, where the system has such; and nothing is
+acknowledged before it was seen, after the commit, that the log is still the one there was.
 """
 
 from __future__ import annotations
 
+import errno
+import fcntl
 import os
 import sqlite3
 import stat
+import struct
 import threading
 import time
 from pathlib import Path
@@ -37,7 +41,31 @@ TRIGGERS = {
     f"WHEN NEW.seq <> (SELECT COALESCE(MAX(seq), 0) + 1 FROM entries) BEGIN {_GUARD}; END",
 }
 _MOUNTS = Path("/proc/self/mountinfo")
+_SETLK: int | None = getattr(fcntl, "F_OFD_SETLK", None) if struct.calcsize("P") == 8 else None
+_SHARED = 0x40000002, 510  # the first byte of SQLite's shared locks, and how many there are
 _creating = threading.Lock()
+
+
+class _Holding(sqlite3.Connection):
+    """A connection that holds SQLite's shared lock of the file once more, until just before it is closed."""
+
+    _file: int | None = None
+
+    def hold(self, path: Path) -> None:
+        if _SETLK is None:
+            return
+        try:
+            self._file = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW)
+            fcntl.fcntl(self._file, _SETLK, struct.pack("hhqqi", fcntl.F_RDLCK, os.SEEK_SET, *_SHARED, 0))
+        except OSError as error:
+            if error.errno != errno.EINVAL:  # there are no such locks here
+                raise LedgerUnavailable(path, f"it cannot be locked: {os.strerror(error.errno or 0)}") from None
+
+    def close(self) -> None:
+        file, self._file = self._file, None
+        if file is not None:
+            os.close(file)
+        super().close()
 
 
 class SQLite:
@@ -55,11 +83,12 @@ class SQLite:
         self._stayed()  # before another database is told to keep a log
         only_this = f"file:{quote(os.fsencode(self._path))}?mode=rw"  # never a new one
         connection = sqlite3.connect(
-            only_this, uri=True, timeout=PATIENCE, isolation_level=None, check_same_thread=False
+            only_this, uri=True, timeout=PATIENCE, isolation_level=None, check_same_thread=False, factory=_Holding
         )
         try:
             _durable(connection, self._path)
             self.tables(connection)  # which opens the log
+            connection.hold(self._path)
             self._logs = self._found()
             if None in self._logs:
                 raise LedgerUnavailable(self._path, "SQLite keeps no log beside it")
@@ -166,10 +195,10 @@ def _mounted(path: Path) -> bool:
     for odd in "\\ \t\n":  # which are written as numbers
         name = name.replace(odd, f"\\{ord(odd):03o}")
     try:
-        mounts = _MOUNTS.read_text(errors="surrogateescape").splitlines()
+        mounts = _MOUNTS.read_text(errors="surrogateescape").split("\n")
     except OSError:
         return False
-    return any(line.split(" ")[4] == name for line in mounts)
+    return any(line.split(" ")[4:5] == [name] for line in mounts)
 
 
 def _place(path: Path, create: bool) -> Home:

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from fractions import Fraction
 from functools import cache, cached_property
@@ -129,6 +129,9 @@ class Release:
         if name not in self.names:
             raise BadParameter("column", name, f"one of {', '.join(self.names)}")
         return self.columns[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.names)
 
     def at(self, beta: Number) -> Mapping[str, Estimate]:
         """The answer, with intervals that each hold with probability 1 - beta."""

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Set
 
 from ..core.errors import BadQuestion
-from .conditions import Values, few, left_open, size, stretches, stride
+from .conditions import Values, Work, cost, left_open, size, stretches, stride
 from .expression import Add, Case, Column, Constant, Expression, Lookup, Multiply, meaning
 from .grids import columns_of
 from .relation import Derive, Join, PerUnit, Relation, Where
@@ -18,15 +18,18 @@ from .relation import Derive, Join, PerUnit, Relation, Where
 MOST_CELLS = 1_000_000
 
 
-def keys(e: Expression, relation: Relation | None = None, otherwise: str = "") -> tuple[int, ...]:
+def keys(
+    e: Expression, relation: Relation | None = None, otherwise: str = "", work: Work | None = None
+) -> tuple[int, ...]:
     """The steps that e can take on the rows of a relation; `otherwise` is what to do if there is no public list."""
     if e.domain.kind == "text":
         raise BadQuestion(f"the values of text are not public; list them in the schema{otherwise}")
     if not e.domain.declared:
         raise BadQuestion(f"there are no declared bounds; declare them, or bin the values{otherwise}")
-    found, rows = _values(e, _known(relation, _names([e]))), relation
+    work, rows = work or Work(), relation
+    found = _values(e, _known(relation, _names([e]), work), work)
     while isinstance(rows, Where) and not isinstance(e, Column):
-        found, rows = left_open(rows.condition, e, found), rows.source
+        found, rows = left_open(rows.condition, e, found, work), rows.source
     if not size(found):
         raise BadQuestion("the conditions leave no group: no row for which they hold has such a value")
     if size(found) > MOST_CELLS:
@@ -35,40 +38,47 @@ def keys(e: Expression, relation: Relation | None = None, otherwise: str = "") -
     return tuple(sorted(found))
 
 
-def _known(relation: Relation | None, names: Set[str]) -> Mapping[str, Values]:
-    """What is known of some columns of a relation beyond their domains: each is looked at once."""
+def _known(relation: Relation | None, names: Set[str], work: Work) -> Mapping[str, Values]:
+    """What is known of some columns of a relation beyond their domains: each is looked at once.
+
+    Of text nothing is: its values are not public.
+    """
+    if not work.allows(1):
+        return {}
     match relation:
         case Where(source=source, condition=condition):
-            return _left(condition, source, _known(source, names), names)
+            return _left(condition, source, _known(source, names, work), names, work)
         case Join(left=left, right=right):
-            return {**_known(left, names), **_known(right, names)}
+            return {**_known(left, names, work), **_known(right, names, work)}
         case Derive(source=source, derived=computed):
             meant = dict(computed)
         case PerUnit(source=source, keys=gathered, folds=folds):
             meant = {**dict(gathered), **{name: f.a for name, f in folds if f.a and f.how in ("min", "max")}}
         case _:
             return {}
-    meant = {name: e for name, e in meant.items() if name in names}
-    known = _known(source, _names(meant.values()))
-    return {name: _values(e, known) for name, e in meant.items()}
+    meant = {name: e for name, e in meant.items() if name in names and e.domain.kind != "text"}
+    known = _known(source, _names(meant.values()), work)
+    return {name: _values(e, known, work) for name, e in meant.items()}
 
 
 def _names(expressions: Iterable[Expression]) -> Set[str]:
     return {column.name for column in columns_of(expressions)}
 
 
-def _left(condition: Expression, rows: Relation, known: Mapping[str, Values], names: Set[str]) -> Mapping[str, Values]:
+def _left(
+    condition: Expression, rows: Relation, known: Mapping[str, Values], names: Set[str], work: Work
+) -> Mapping[str, Values]:
     """What is known of the columns of rows for which a condition holds."""
     found = dict(known)
-    for name in names & rows.columns.keys():
+    for name in sorted(names & rows.columns.keys()):
         domain = rows.columns[name]
         every = known.get(name, range(domain.lower, domain.upper + 1))
-        if domain.kind != "text" and (left := left_open(condition, Column(domain, name), every)) is not every:
+        if domain.kind != "text" and (left := left_open(condition, Column(domain, name), every, work)) is not every:
             found[name] = left
     return found
 
 
-def _values(e: Expression, known: Mapping[str, Values]) -> Values:
+def _values(e: Expression, known: Mapping[str, Values], work: Work) -> Values:
     """A public set that holds all values of e but for missing: its range, or what its last operations leave of it.
 
     Where e is of one column of which few values are known, it is computed for each of them.
@@ -77,7 +87,7 @@ def _values(e: Expression, known: Mapping[str, Values]) -> Values:
     (name, *others) = _names([e]) or {""}
     if name in known and not others and not isinstance(e, Column):
         tried = stretches(known[name], stride(e, name))
-        if few(tried, e):
+        if work.allows(cost(tried, e)):
             found = {meaning(e, {name: value}) for value in (*tried, None)}
             return {value for value in found if isinstance(value, int) and value in every}
     match e:
@@ -88,11 +98,11 @@ def _values(e: Expression, known: Mapping[str, Values]) -> Values:
         case Lookup():
             return set(e.values)
         case Case():
-            parts, change = [_values(e.then, known), _values(e.otherwise, known)], (1, 0)
+            parts, change = [_values(e.then, known, work), _values(e.otherwise, known, work)], (1, 0)
         case Multiply(a=a, b=Constant(value=int(factor))):
-            parts, change = [_values(a, known)], (factor, 0)
+            parts, change = [_values(a, known, work)], (factor, 0)
         case Add(a=a, b=Constant(value=int(term))) | Add(a=Constant(value=int(term)), b=a):
-            parts, change = [_values(a, known)], (1, term)
+            parts, change = [_values(a, known, work)], (1, term)
         case _:
             return every
     if sum(map(size, parts)) >= min(max(size(every), 1000), MOST_CELLS):  # no fewer than all, or too many to list

@@ -1,7 +1,7 @@
 """Which values of a column, or of another expression, a condition leaves open, from the question alone.
 
 What is left out by a condition is in no row for which it holds, and there nothing is missing.  Where that cannot be
-read off, all values are left open.
+read off, or would take too long, all values are left open.
 """
 
 from __future__ import annotations
@@ -9,6 +9,7 @@ from __future__ import annotations
 import datetime
 import math
 from collections.abc import Set
+from dataclasses import dataclass
 
 from .domain import EPOCH
 from .expression import And, Column, Compare, Constant, DatePart, Divide, Expression, Or, meaning
@@ -16,29 +17,52 @@ from .extent import extents
 from .grids import columns_of, parts_of
 
 Values = Set[int] | range
-TRIED = 20_000  # operations on single values
+_LOOK = 30  # operations, or so, to see what a condition is about
 
 
-def left_open(condition: Expression, e: Expression, values: Values) -> Values:
+@dataclass
+class Work:
+    """How many more operations may be spent on reading conditions: 30,000 take some 30 milliseconds."""
+
+    left: int = 30_000
+
+    @classmethod
+    def of_key(cls, place: int) -> Work:
+        """For the first key of a question all, for each further one half as many."""
+        return cls(cls.left >> place)
+
+    def allows(self, operations: int) -> bool:
+        """Whether there are so many, which then are spent."""
+        if operations > self.left:
+            return False
+        self.left -= operations
+        return True
+
+
+def left_open(condition: Expression, e: Expression, values: Values, work: Work) -> Values:
     """Those of the values of e with which the condition can hold; the very same set if it may be any, or missing."""
+    if not work.allows(1):
+        return values
     match condition:
         case And(a=a, b=b):
-            return left_open(b, e, left_open(a, e, values))
+            return left_open(b, e, left_open(a, e, values, work), work)
         case Or(a=a, b=b):
-            one, other = left_open(a, e, values), left_open(b, e, values)
-            return values if one is values or other is values or size(one) + size(other) > TRIED else {*one, *other}
+            one, other = left_open(a, e, values, work), left_open(b, e, values, work)
+            known = one is not values and other is not values and work.allows(size(one) + size(other))
+            return {*one, *other} if known else values
         case Compare(operator="=", a=a, b=Constant(value=int(step))) if a == e:
             return {step} if step in values else set()
         case Compare(operator=operator, a=a, b=Constant(value=int(step))) if a == e:
-            return _between(values, None, step - (operator == "<"))
+            return _between(values, None, step - (operator == "<"), work)
         case Compare(operator="<" | "<=", a=Constant(value=int(step)), b=b) if b == e:
-            return _between(values, step + (condition.operator == "<"), None)
+            return _between(values, step + (condition.operator == "<"), None, work)
         case (
             Compare(a=DatePart(part="year", a=day) as year, b=Constant(value=int()))
             | Compare(a=Constant(value=int()), b=DatePart(part="year", a=day) as year)
         ) if per := _per(day, e):
-            return _in_years(left_open(condition, year, range(year.domain.lower, year.domain.upper + 1)), per, values)
-    return _tried(condition, e, values) if isinstance(e, Column) else values
+            years = left_open(condition, year, range(year.domain.lower, year.domain.upper + 1), work)
+            return _in_years(years, per, values, work)
+    return _tried(condition, e, values, work) if isinstance(e, Column) else values
 
 
 def _per(day: Expression, e: Expression) -> int:
@@ -48,32 +72,34 @@ def _per(day: Expression, e: Expression) -> int:
     return int(day == e)
 
 
-def _in_years(years: Values, per: int, values: Values) -> Values:
+def _in_years(years: Values, per: int, values: Values, work: Work) -> Values:
     """Those from the first day of some years to the last."""
     if not years:
         return set()
     first, last = datetime.date(min(years), 1, 1), datetime.date(max(years), 12, 31)
-    return _between(values, (first - EPOCH).days * per, (last - EPOCH).days * per + per - 1)
+    return _between(values, (first - EPOCH).days * per, (last - EPOCH).days * per + per - 1, work)
 
 
-def _tried(condition: Expression, column: Column, values: Values) -> Values:
+def _tried(condition: Expression, column: Column, values: Values, work: Work) -> Values:
     """The same, where the condition is of this column alone, and can be tried with each value."""
+    if not work.allows(_LOOK) or {c.name for c in columns_of([condition])} != {column.name}:
+        return values
     step = stride(condition, column.name) if isinstance(values, range) else 1
     tried = stretches(values, step)
-    if {c.name for c in columns_of([condition])} != {column.name} or not few(tried, condition):
-        return values
-    if meaning(condition, {column.name: None}) == 1:
+    if not work.allows(cost(tried, condition)) or meaning(condition, {column.name: None}) == 1:
         return values
     kept = [v for v in tried if meaning(condition, {column.name: v}) == 1]
     if step == 1 or not kept:
         return set(kept)
-    return _between(values, kept[0], kept[-1] + step - 1)
+    return _between(values, kept[0], kept[-1] + step - 1, work)
 
 
-def _between(values: Values, lower: int | None, upper: int | None) -> Values:
+def _between(values: Values, lower: int | None, upper: int | None, work: Work) -> Values:
     if isinstance(values, range):
         first = values.start if lower is None else max(values.start, lower)
         return range(first, max(first, values.stop if upper is None else min(values.stop, upper + 1)))
+    if not work.allows(len(values)):
+        return values
     return {v for v in values if (lower is None or lower <= v) and (upper is None or v <= upper)}
 
 
@@ -95,10 +121,10 @@ def stretches(values: Values, step: int) -> Values:
     return range(values.start - values.start % step, values.stop, step) if isinstance(values, range) else values
 
 
-def few(values: Values, e: Expression) -> bool:
-    """Whether they are so few that e may be computed for each of them."""
+def cost(values: Values, e: Expression) -> int:
+    """How many operations it takes to compute e for each of the values."""
     *_, (_, operations, _) = extents([e], parts_of)
-    return size(values) * operations <= TRIED
+    return (1 + size(values)) * operations
 
 
 def size(values: Values) -> int:

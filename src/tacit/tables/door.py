@@ -20,6 +20,7 @@ from .aggregates import Of, Wanted
 from .asks import Asks
 from .cells import MOST_CELLS
 from .columns import written
+from .conditions import Work
 from .expression import Column, Expression
 from .figures import Figure, Given, shown
 from .grids import Literal as Plain
@@ -190,7 +191,7 @@ class Question(Asks):
         """Grouped by one more key."""
         e = self.rows.expression(of)
         chosen = flag("private", private) and (e.domain.kind == "text" or not e.domain.declared)
-        values = None if chosen else build.keys(e, self.rows.relation, _CHOSEN)
+        values = None if chosen else build.keys(e, self.rows.relation, _CHOSEN, Work.of_key(len(self.keys)))
         return replace(self, keys=(*self.keys, Key(_name(name), e, values)))
 
     def __getitem__(self, name: str) -> Figure:

@@ -7,23 +7,26 @@ conditions leave open; what cannot be read off touches all.
 
 from __future__ import annotations
 
-from .conditions import left_open
+from .conditions import Work, left_open
 from .expression import Column, Expression
 from .relation import Derive, Join, PerUnit, Relation, Scan, Where
 
 Parts = frozenset[int] | None  # None: all of them
 
 
-def touched(relation: Relation, table: str, column: str) -> Parts:
+def touched(relation: Relation, table: str, column: str, work: Work | None = None) -> Parts:
     """The steps of the table's partition column whose units can have rows in the relation."""
+    work = work or Work()
+    if not work.allows(1):
+        return None
     match relation:
         case Where(source=source, condition=condition):
-            parts = touched(source, table, column)
-            return both(parts, _open(condition, source, column)) if _scans(source, table) else parts
+            parts = touched(source, table, column, work)
+            return both(parts, _open(condition, source, column, work)) if _scans(source, table) else parts
         case Derive(source=source) | PerUnit(source=source):
-            return touched(source, table, column)
+            return touched(source, table, column, work)
         case Join(left=left, right=right):
-            return both(touched(left, table, column), touched(right, table, column))
+            return both(touched(left, table, column, work), touched(right, table, column, work))
     return None
 
 
@@ -34,11 +37,11 @@ def _scans(relation: Relation, table: str) -> bool:
     return isinstance(relation, Scan) and relation.table == table
 
 
-def _open(condition: Expression, rows: Relation, column: str) -> Parts:
+def _open(condition: Expression, rows: Relation, column: str, work: Work) -> Parts:
     """The parts that a condition leaves open."""
     domain = rows.columns[column]
     every = range(domain.lower, domain.upper + 1)
-    left = left_open(condition, Column(domain, column), every)
+    left = left_open(condition, Column(domain, column), every, work)
     return None if left is every else frozenset(left)
 
 

@@ -30,6 +30,7 @@ from ..core.errors import BadQuestion
 from . import build
 from .cells import MOST_CELLS
 from .columns import written
+from .conditions import Work
 from .expression import Column, Expression
 from .kinds import Kind, Kinds, of_aggregate, of_domain
 from .outputs import Output, Released, moderate
@@ -135,7 +136,11 @@ class _Question:
         alias = next((item.alias for item in self.select.expressions if item.alias and self._value(item.this) == e), "")
         name = alias or (e.name if isinstance(e, Column) else node.name if isinstance(node, exp.Column) else "")
         try:
-            values = None if e.domain.kind == "text" else build.keys(e, self.scope.relation)
+            values = (
+                None
+                if e.domain.kind == "text"
+                else build.keys(e, self.scope.relation, work=Work.of_key(len(self.keys)))
+            )
         except BadQuestion as error:
             raise self.text.bad(node, error.reason) from None
         self.keys.append(Key(self._free(node, name or f"key_{len(self.keys) + 1}"), e, values))
