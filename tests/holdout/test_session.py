@@ -16,7 +16,7 @@ import pytest
 from tacit.core.budget import Budget
 from tacit.core.errors import BadData, BadParameter, BudgetExceeded, Exhausted, LedgerConflict, Refused
 from tacit.holdout import GaussianAnswers, GuessAndCheck, Ladder, Memory, ParameterFreeLadder, ReusableHoldout, Spent
-from tacit.holdout.questions import _written, fingerprint, values_in_steps
+from tacit.holdout.questions import _filled, _written, fingerprint, values_in_steps
 from tacit.ledger import Ledger
 
 N = 400
@@ -124,6 +124,10 @@ def test_a_fingerprint_is_of_the_records_alone() -> None:
     assert fingerprint(one) == fingerprint(other)
     other["a"][2] = 1
     assert fingerprint(one) != fingerprint(other)
+    packed = np.zeros(3, [("a", "i1"), ("b", "f8"), ("c", "i2", (2,))])
+    assert _filled(packed.dtype) == packed.dtype.itemsize  # then the bytes are hashed as they are
+    with pytest.raises(BadData):
+        fingerprint(np.zeros(3, [("a", "i1"), ("b", np.longdouble)]))
     sets = [np.array([frozenset(words)], object) for words in (["x", "y", "zz"], ["zz", "y", "x"])]
     assert fingerprint(sets[0]) == fingerprint(sets[1])
     assert fingerprint(np.array([{"a": 1, "b": (2, None)}], object)) == fingerprint(

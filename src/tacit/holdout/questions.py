@@ -95,14 +95,23 @@ def fingerprint(data: object) -> str:
 
 
 def _columns(part: NDArray[Any]) -> Iterator[NDArray[Any]]:
-    """An array, or those of its fields, without the bytes between them, which hold nothing."""
-    if part.dtype.names:
+    """An array; or where there are bytes between its fields, which hold nothing, those of the fields."""
+    if part.dtype.base.char in "gG":
+        raise BadData("data", "floats of more than 64 bits, which hold bytes without a meaning", "floats of 64 bits")
+    if part.dtype.names and not part.dtype.hasobject and _filled(part.dtype) != part.dtype.itemsize:
         for name in part.dtype.names:
             yield from _columns(part[name])
-    elif part.dtype.char in "gG":
-        raise BadData("data", "floats of more than 64 bits, which hold bytes without a meaning", "floats of 64 bits")
     else:
         yield part
+
+
+def _filled(kind: np.dtype[Any]) -> int:
+    """How many bytes of a cell hold something; of long floats nobody knows."""
+    base = kind.base
+    if base.char in "gG":
+        return -1
+    own = sum(_filled(base[name]) for name in base.names) if base.names else base.itemsize
+    return own * (kind.itemsize // base.itemsize) if base.itemsize else 0
 
 
 def _written(value: object) -> str:
