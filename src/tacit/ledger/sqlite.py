@@ -76,7 +76,9 @@ class SQLite:
             raise LedgerUnavailable(place, "it must be a file, given by its path alone")
         self._place, self._path = place, Path(address.database).absolute()
         self._home = _place(self._path, create)
+        self._beside = f"{self._path}-wal", f"{self._path}-shm"  # the log, and its index
         self._logs: list[Home | None] = []  # of the connection there is
+        self._writes = False  # what was begun
 
     def connect(self) -> Connection:
         self._logs = []
@@ -89,7 +91,7 @@ class SQLite:
             _durable(connection, self._path)
             self.tables(connection)  # which opens the log
             connection.hold(self._path)
-            self._logs = self._found()
+            self._logs = list(map(_home, self._beside))
             if None in self._logs:
                 raise LedgerUnavailable(self._path, "SQLite keeps no log beside it")
         except BaseException:
@@ -97,15 +99,11 @@ class SQLite:
             raise
         return connection
 
-    def _found(self) -> list[Home | None]:
-        """The log of the file, and its index."""
-        return [_home(self._path.with_name(f"{self._path.name}{suffix}")) for suffix in ("-wal", "-shm")]
-
     def _stayed(self) -> None:
         if _home(self._path) != self._home:
             reason = "its file was moved or replaced, or given a second name, while it was open; open it again"
             raise LedgerMoved(self._path, reason)
-        if self._logs and self._found() != self._logs:
+        if self._logs and [*map(_home, self._beside)] != self._logs:
             reason = "its log was taken away while it was open; open it again, and let nothing else in this process"
             raise LedgerMoved(self._path, f"{reason} open the file, not even to copy it")
 
@@ -121,11 +119,13 @@ class SQLite:
         What is written to a file that was moved away or replaced would be gone, so that is looked at too.
         """
         self._stayed()
+        self._writes = writes
         connection.execute("BEGIN IMMEDIATE" if writes else "BEGIN")
 
     def commit(self, connection: Connection) -> None:
         connection.execute("COMMIT")
-        self._stayed()
+        if self._writes:
+            self._stayed()
 
     def tables(self, connection: Connection) -> set[str]:
         found = connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'")
@@ -180,7 +180,7 @@ def _durable(connection: sqlite3.Connection, path: Path) -> None:
         raise LedgerUnavailable(path, f"it is not durable: journal_mode={journal}, synchronous={synchronous}")
 
 
-def _home(path: Path) -> Home | None:
+def _home(path: str | Path) -> Home | None:
     try:
         found = os.lstat(path)
     except OSError:
