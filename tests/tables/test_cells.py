@@ -79,7 +79,7 @@ def test_no_part_is_left_out_that_a_row_is_in(condition: Expression, found: list
 
 @settings(max_examples=200)
 @given(st.sampled_from(["whole", "label", "flag"]), conditions, st.data())
-def test_of_one_column_just_the_values_are_left_with_which_a_condition_holds(
+def test_no_value_is_left_out_with_which_a_condition_can_hold_beside_others(
     name: str, condition: Expression, data: Any
 ) -> None:
     domain = COLUMNS[name]

@@ -39,7 +39,7 @@ class Approximate(Pure):
         """delta (e^(k epsilon) - 1) / (e^epsilon - 1), the hybrid sum."""
         if k == 1:
             return self
-        times = hybrid_sum(k, float(self.epsilon)) if self.epsilon else k
+        times = hybrid_sum(k, up(self.epsilon)) if self.epsilon else k
         grown = min(self.delta * Fraction(times), Fraction(1)) if times < math.inf else Fraction(1)
         return Approximate(k * self.epsilon, grown)
 

@@ -46,7 +46,7 @@ _SHARED = 0x40000002, 510  # the first byte of SQLite's shared locks, and how ma
 _creating = threading.Lock()
 
 
-class _Holding(sqlite3.Connection):
+class _Locked(sqlite3.Connection):
     """A connection that holds SQLite's shared lock of the file once more, until just before it is closed."""
 
     _file: int | None = None
@@ -85,7 +85,7 @@ class SQLite:
         self._stayed()  # before another database is told to keep a log
         only_this = f"file:{quote(os.fsencode(self._path))}?mode=rw"  # never a new one
         connection = sqlite3.connect(
-            only_this, uri=True, timeout=PATIENCE, isolation_level=None, check_same_thread=False, factory=_Holding
+            only_this, uri=True, timeout=PATIENCE, isolation_level=None, check_same_thread=False, factory=_Locked
         )
         try:
             _durable(connection, self._path)

@@ -22,7 +22,7 @@ class Labelled:
     answers: Floats
     errors: Floats | None
 
-    def told(self, by: str = "") -> str:
+    def _summary(self, by: str = "") -> str:
         """How many answers there are, and the least and the largest of their errors."""
         told = f"{counted(self.workload.queries, 'answer', 'answers')}{by}"
         if self.errors is None or not np.isfinite(self.errors).any():

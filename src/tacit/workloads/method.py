@@ -71,7 +71,7 @@ class Answered(Labelled):
     statement: str
 
     def __str__(self) -> str:
-        return f"{self.told()}\n{self.statement}"
+        return f"{self._summary()}\n{self.statement}"
 
 
 @dataclass(frozen=True)
@@ -91,7 +91,7 @@ class Released(Labelled):
     notes: tuple[str, ...] = field(default=())
 
     def __str__(self) -> str:
-        return "\n".join((self.told(f" by {self.method}"), self._statement(self.errors), *self.notes))
+        return "\n".join((self._summary(f" by {self.method}"), self._statement(self.errors), *self.notes))
 
     def query(self, workload: Workload) -> Answered:
         """Answers to any further linear queries on the same domain, free, with what is known of their errors."""
