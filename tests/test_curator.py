@@ -6,6 +6,7 @@ import os
 import subprocess
 import sys
 import time
+import tomllib
 from dataclasses import replace
 from enum import StrEnum
 from fractions import Fraction
@@ -750,6 +751,10 @@ def test_the_answer_follows_the_truth(place):
 @pytest.mark.parametrize(("beyond", "told"), [(22, "22"), (1234567.0, "1.24e+06"), (40.2, "40.2")])
 def test_what_bounds_promise_is_rounded_up(beyond, told):
     assert f"at most {told} in each doubling" in str(Bounds("x", 0, 8, Fraction(1, 20), beyond))
+
+
+def test_bounds_are_toml_whatever_the_column_is_called():
+    assert tomllib.loads(str(Bounds("\U0001f600", 0, 8, Fraction(1, 20), 3)))["columns"]["\U0001f600"]["upper"] == 8
 
 
 def test_memory_that_runs_out_says_nothing_at_any_door(place):

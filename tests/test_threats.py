@@ -197,12 +197,11 @@ BAD_DATA = [
 @pytest.mark.parametrize("kind", mechanisms.ALL, ids=lambda k: k.__name__)
 @pytest.mark.parametrize("bad", BAD_DATA, ids=lambda b: type(b).__name__)
 def test_bad_data_is_refused_without_being_shown(kind, bad):
-    for example in kind.examples():
+    for mechanism in {example.mechanism for example in kind.examples()}:
         with pytest.raises(BadData) as raised:
-            example.mechanism.release(bad)
+            mechanism.release(bad)
         assert "123456789" not in str(raised.value)
         assert raised.value.__cause__ is None or "123456789" not in str(raised.value.__cause__)
-        break
 
 
 def test_every_public_name_is_there_and_sorted():

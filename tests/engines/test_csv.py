@@ -8,10 +8,10 @@ from hypothesis import strategies as st
 
 from tacit.core.errors import BadData
 from tacit.engines import duckdb_loading
-from tacit.engines.csv_lines import records
 from tacit.engines.duckdb import DuckDB
 from tacit.engines.reference import Reference
 from tacit.engines.sources import Source
+from tacit.tables.csv_lines import records
 from tacit.tables.schema import Schema
 from tacit.tables.table import Table
 from tacit.testing.engines import engine

@@ -349,6 +349,8 @@ MEANINGS = [
     ("date", moment(2020, 1, 1, 23, tzinfo=WEST), 18263),
     ("day", moment.min.replace(tzinfo=EAST), -719162),
     ("day", np.datetime64("2020-01-01"), 18262),
+    ("day", np.datetime64("2020-01-02T05", "h"), 18263),
+    ("moment", np.datetime64("1970-01-02T00:01", "m"), 86460),
     ("date", 18262, None),
     ("date", NotATime(2020, 1, 1), None),
     ("date", np.datetime64("NaT"), None),

@@ -381,6 +381,20 @@ def test_a_histogram_has_bins_of_equal_width():
     assert people.histogram(lambda t: t.age + 1).query.keys[0].name == "bin"
 
 
+@pytest.mark.parametrize(
+    ("lower", "upper", "bins", "expected"),
+    [(0, 99, 30, range(0, 100, 4)), (0, 99, 200, range(100)), (0, 99, 10, range(0, 100, 10)), (7, 7, 10, [7])],
+)
+def test_no_bin_begins_beyond_the_bounds(lower, upper, bins, expected):
+    schema = {
+        "table": {"name": "few", "unit": "row"},
+        "columns": {"n": {"type": "integer", "lower": lower, "upper": upper}},
+    }
+    (key,) = Table([], schema).histogram("n", bins=bins).query.keys
+    assert key.labels() == list(expected)
+    assert all(meaning(key.expression, {"n": n}) is not None for n in range(lower, upper + 1))
+
+
 REFUSED = [
     (lambda: people.sum("region"), "of numbers; this is a category"),
     (lambda: people.mean("note"), "of numbers; this is a text"),

@@ -15,6 +15,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tacit.core.errors import BadParameter, BadQuestion, BadSchema
+from tacit.engines.sources import Source
 from tacit.tables import build
 from tacit.tables.columns import power
 from tacit.tables.domain import BOOLEAN, TEXT, Domain, category, number
@@ -464,6 +465,15 @@ def test_a_first_line_that_is_no_header_is_not_shown(tmp_path, header):
     with pytest.raises(BadSchema) as caught:
         describe(path)
     assert "secret" not in str(caught.value).lower()
+
+
+@pytest.mark.parametrize("content", ['id, "age"\n1,2\n', "id,age\r1,2\r", '\ufeff"id","age"\r\n1,2\r\n'])
+def test_a_header_is_read_as_the_engine_reads_it(tmp_path, content):
+    path = tmp_path / "people.csv"
+    path.write_bytes(content.encode())
+    assert {"id", "age"} <= tomllib.loads(describe(path))["columns"].keys()
+    table = Table(path, {"table": {"name": "people", "unit": "id", "rows": 1}, "columns": {"age": {"type": "text"}}})
+    assert Source(table.data, table.schema).header == ["id", "age"]
 
 
 def test_of_other_files_only_names_and_types_are_read(tmp_path):

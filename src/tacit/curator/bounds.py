@@ -66,7 +66,7 @@ class Bounds:
         sure = f"# with probability {float(1 - self.beta):g} there are values {there},"
         sure += f" and at most {from_above(self.beyond, 3)} in each {each} beyond"
         lower, upper = _toml(self.lower), _toml(self.upper)
-        return f"[columns.{json.dumps(self.column)}]\nlower = {lower}\nupper = {upper}\n{sure}"
+        return f"[columns.{json.dumps(self.column, ensure_ascii=False)}]\nlower = {lower}\nupper = {upper}\n{sure}"
 
 
 def _toml(label: Label | None) -> str:

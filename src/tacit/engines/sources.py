@@ -22,9 +22,9 @@ from numpy.typing import NDArray
 from ..core.errors import BadData
 from ..tables.canonical import row_text, steps, unit_text
 from ..tables.columns import ColumnType
+from ..tables.csv_lines import mapped, records, uniform
 from ..tables.schema import Schema
 from .cells import cells, is_text, labelled, unicode
-from .csv_lines import mapped, records, uniform
 
 _ROWS = 1 << 16  # of a CSV that are read at once
 

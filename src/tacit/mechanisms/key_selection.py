@@ -189,7 +189,7 @@ class KeySelection(Mechanism[Counts, Chosen]):
         one, few = cls(epsilon=1, delta="0.01"), 4000
         yield Example(one, {"a": 1}, {}, 1, draws=few)
         yield Example(one, {"a": 6, "b": 1}, {"a": 6}, 1, {"size": 2}, few)
-        yield Example(one, {"a": 6, "b": 2}, {"a": 6, "b": 1}, 1, {"size": 2}, few)
+        yield Example(one, {"a": 6, "b": 2}, {"a": 6, "b": 1}, 1, {"size": 2})
         two = ADD_REMOVE.counts(2)
         for m in (cls(epsilon=3, delta="0.001", sensitivity=two), cls(rho=1, delta="0.01", sensitivity=two)):
             yield Example(m, {"a": 3, "b": 1}, {"a": 2}, two, {"size": 2}, few)

@@ -87,7 +87,7 @@ class Asks:
         return self.aggregate(top(of, k))
 
     def histogram(self, of: Of, bins: int = 10, edges: Iterable[Number] | None = None) -> Question:
-        """How many rows there are between public edges: by default `bins` of equal width between the bounds.
+        """How many rows there are between public edges: by default at most `bins` of equal width between the bounds.
 
         A bin is called by its lower edge and holds it; the last bin holds its upper edge too.
         """
@@ -96,10 +96,11 @@ class Asks:
         if e.domain.kind != "number" or (edges is None and not e.domain.declared):
             raise BadQuestion("a histogram is of numbers with declared bounds; declare them, or give the edges")
         if edges is None:
-            n, low = whole("bins", bins), e.domain.lower * e.domain.grid
-            width = (e.domain.upper * e.domain.grid - low) / n
-            width = Fraction(math.ceil(width)) if e.domain.grid == 1 else width  # so that edges are whole, too
-            ends = [low + i * width for i in range(n + 1)]
+            n, low, grid = whole("bins", bins), e.domain.lower * e.domain.grid, e.domain.grid
+            span = e.domain.upper * grid - low
+            width = max(span / n, grid)
+            width = Fraction(math.ceil(width)) if grid == 1 else width  # so that edges are whole, too
+            ends = [low + i * width for i in range(min(n, span // width + 1) + 1)]  # none begins beyond the bounds
         else:
             ends = [*several("edges", edges, rational)]
         if not 2 <= len(ends) <= MOST_CELLS or any(a >= b for a, b in pairwise(ends)):

@@ -50,6 +50,7 @@ WORDS = {"true": 1, "false": 0, "t": 1, "f": 0, "yes": 1, "no": 0, "1": 1, "0": 
 _DIGITS = 10**38  # whole numbers below it are written in digits
 _WIDE = 2.0**63  # whole doubles below it are
 _PER_SECOND = {"s": 1, "ms": 10**3, "us": 10**6, "ns": 10**9}
+_SECONDS = {"m": 60, "h": 3600, "D": DAY, "W": 7 * DAY}
 _SECOND = datetime.timedelta(seconds=1)
 
 
@@ -194,8 +195,8 @@ def _moment(raw: np.datetime64) -> _Moment | None:
     ticks = int(raw.astype(np.int64)) * count
     if np.isnat(raw):
         return None
-    if unit == "D":
-        return _Moment(ticks * DAY)
+    if unit in _SECONDS:
+        return _Moment(ticks * _SECONDS[unit])
     return _Moment(ticks // _PER_SECOND[unit]) if unit in _PER_SECOND else None
 
 

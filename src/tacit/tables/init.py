@@ -6,7 +6,6 @@ elsewhere.  Of a CSV file only the first line is read, and every column is text 
 
 from __future__ import annotations
 
-import csv
 import json
 import os
 import re
@@ -16,10 +15,9 @@ from typing import Any
 
 from ..core.errors import BadSchema
 from .columns import Type, written
+from .csv_lines import mapped, records
 from .files import TABLES, regular
 from .schema import Schema
-
-_HEADER = 1 << 20  # bytes: the longest first line
 
 _TABLE = """\
 # A schema holds public facts only: what is written here may be known to anybody.  Do not look bounds or categories up
@@ -156,12 +154,14 @@ def _dtype(kind: Any) -> Type | None:
 
 def _header(file: Path) -> list[tuple[str, Type | None]]:
     try:
-        with file.open("rb") as stream:
-            line = stream.readline(_HEADER).decode("utf-8-sig")
-        names = next(csv.reader([line], strict=True), [])
-    except (OSError, UnicodeDecodeError, csv.Error):
-        raise BadSchema(f"the first line of {file.name}", "another", _COMMAS) from None
-    return [(name, "text") for name in names]
+        with mapped(file) as content:
+            names = next(records(content), [])
+    except OSError:
+        raise BadSchema(file.name, "a file that cannot be read", "a CSV file") from None
+    found = [name for name in names if name is not None and not name.startswith('"')]  # as it does if none closes it
+    if len(found) < len(names):
+        raise BadSchema(f"the first line of {file.name}", "an open quote, or text that is not UTF-8", _COMMAS)
+    return [] if found == [""] else [(name, "text") for name in found]
 
 
 def _metadata(file: Path) -> list[tuple[str, Type | None]]:

@@ -20,7 +20,7 @@ from ..core.distance import Distance
 from ..core.errors import EngineError
 from ..engines.base import Answer, Engine
 from ..engines.reference import Reference
-from ..tables.plan import Plan
+from ..tables.plan import Plan, Units
 from ..tables.schema import Schema
 from ..tables.table import Table
 from .mechanisms import Refuted
@@ -29,6 +29,7 @@ from .worlds import World
 
 Factory = Callable[[], Engine]
 Check = Callable[[Factory, int], int]
+Keys = tuple[tuple[int | str, ...], ...] | None
 UNITS: list[Any] = [0, 1, -7, 2**63 - 1, 12, -(2**63), 3, 4, 5, 66]
 NAMED: list[Any] = ["ann", "", "bob's", "名", "7", " 7", "Ann", "|", "a,i1", "n"]
 
@@ -54,12 +55,12 @@ def mixed(world: World, schema: Schema) -> list[dict[str, Any]]:
 
 def same(expected: Answer, found: Answer, seed: int, plan: Plan) -> None:
     """Whether two answers are one."""
-    alike = expected.keys == found.keys and (expected.units is None) == (found.units is None)
-    if alike and expected.units is not None and found.units is not None:
-        alike = expected.units.tolist() == found.units.tolist()
+    units = [None if answer.units is None else answer.units.tolist() for answer in (expected, found)]
+    if expected.keys != found.keys or units[0] != units[1]:
+        raise Refuted(f"seed {seed}: the engine finds other keys than the reference, or counts their units otherwise")
     for measure, *both in zip(plan.measures, expected.cells, found.cells, strict=True):
         x, y = map(np.asarray, both)
-        if not alike or x.shape != y.shape or x.tolist() != y.tolist():
+        if x.shape != y.shape or x.tolist() != y.tolist():
             raise Refuted(f"seed {seed}: the engine answers otherwise than the reference: {measure}")
 
 
@@ -124,21 +125,25 @@ def is_stable(factory: Factory, seed: int) -> int:
 
 
 def stable(plan: Plan, one: Answer, two: Answer, seed: int) -> int:
-    """Check each measure, in each norm; how many there were."""
-    for i, measure in enumerate(plan.measures):
+    """Check each measure, in each norm, and the units of keys that were found; how many there were."""
+    measured = [*zip(plan.measures, one.cells, two.cells, strict=True)]
+    if plan.chosen:
+        measured.append((Units(), one.units, two.units))
+    for measure, first, second in measured:
         distance = plan.distance(measure)
-        moves = [abs(a - b) for a, b in _pairs(one, two, i) if a != b]
+        moves = [abs(a - b) for a, b in _pairs((one.keys, first), (two.keys, second)) if a != b]
         if not near(moves, distance):
             raise Refuted(f"seed {seed}: one unit moves {measure} farther than {distance}")
-    return len(plan.measures)
+    return len(measured)
 
 
-def _pairs(one: Answer, two: Answer, i: int) -> list[tuple[int, int]]:
+def _pairs(one: tuple[Keys, Any], two: tuple[Keys, Any]) -> list[tuple[int, int]]:
     """The numbers of a measure in both, cell by cell; a key that is not found is 0."""
-    if one.keys is None or two.keys is None:
-        return list(zip(one.cells[i].ravel().tolist(), two.cells[i].ravel().tolist(), strict=True))
-    first, second = (dict(zip(a.keys or (), np.asarray(a.cells[i]).tolist(), strict=True)) for a in (one, two))
-    width = one.cells[i].shape[1:] or two.cells[i].shape[1:]
+    (some, x), (others, y) = one, two
+    if some is None or others is None:
+        return list(zip(x.ravel().tolist(), y.ravel().tolist(), strict=True))
+    first, second = (dict(zip(keys, np.asarray(a).tolist(), strict=True)) for keys, a in ((some, x), (others, y)))
+    width = x.shape[1:] or y.shape[1:]
     nothing: Any = [0] * width[0] if width else 0
     out: list[tuple[int, int]] = []
     for at in {**first, **second}:

@@ -15,7 +15,7 @@ from collections.abc import Callable, Hashable
 from typing import Any
 
 import numpy as np
-from scipy.stats import chi2
+from scipy.stats import binom, chi2
 
 from ..core.distance import Distance
 from ..core.law import Finite, Law, hockey_stick, max_divergence, renyi_divergence
@@ -94,10 +94,12 @@ def fit(case: Case, seed: int = 1) -> float:
         return 0.0
     cells = [(seen[y], draws * law.mass(y)) for y in law.support(1e-9)]
     large = [(o, e) for o, e in cells if e >= 10]
-    rest = draws - sum(o for o, _ in large), draws - sum(e for _, e in large)
-    large += [rest] if rest[1] >= 10 else []
+    rare, expected = draws - sum(o for o, _ in large), draws - math.fsum(e for _, e in large)
+    too_many = float(binom.sf(rare - 1, draws, min(max(expected, 0) / draws, 1)))
+    large += [(rare, expected)] if expected >= 10 else []
     statistic = sum((o - e) ** 2 / e for o, e in large)
-    return float(chi2.sf(statistic, len(large) - 1)) if len(large) > 1 else 1.0
+    wrong_shape = float(chi2.sf(statistic, len(large) - 1)) if len(large) > 1 else 1.0
+    return min(1.0, 2 * min(wrong_shape, too_many))
 
 
 def sampler_follows_law(case: Case) -> None:

@@ -321,7 +321,8 @@ class World:
                 rows = self.relation(x, other)
                 chosen = self.likely(0.2)
                 keys = tuple(self.key(rows, i, chosen) for i in range(self.r.randint(0, 2)))
-                asked = tuple(self.measure(rows) for _ in range(measures))
+                found = any(key.values is None for key in keys)  # then their units are counted, whatever else is
+                asked = tuple(self.measure(rows) for _ in range(0 if found and self.likely(0.1) else measures))
                 made = Plan(rows, keys, asked, self.any([None, None, 1, 2]))
             except BadQuestion:
                 continue
