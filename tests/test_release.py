@@ -149,7 +149,7 @@ def test_what_is_stored_is_the_same_to_the_byte_and_can_be_read() -> None:
     stored = (GOLDEN / "release.json").read_bytes()
     question = PEOPLE.where(PEOPLE.age >= 18).group_by("region")
     question = question.aggregate(n=count(), m=mean("spend"), q=quantile("age", "0.9"))
-    drawn = Drawn(None, (((5,), (77,), (100,)), (41, -3, 17), (40, 1, 18), (12, 0, -9)), False)
+    drawn = Drawn(None, (((5,), (77,), (82,)), (41, -3, 17), (40, 1, 18), (12, 0, -9)), False)
     told = ("a question", (("people", "id", "ab" * 32),), "Budget(epsilon=2)", "2026-01-01T00:00:00Z")
     provenance = Provenance(*told, (("python", "3.11"),), 7)
     made = offer(question.query, Budget(epsilon=2), schemas=SCHEMAS, epsilon="0.3")
@@ -158,7 +158,7 @@ def test_what_is_stored_is_the_same_to_the_byte_and_can_be_read() -> None:
     again = Release.from_json(stored)
     assert again == release and again.facts() == stored
     assert again.columns["n"].tolist() == [41, -3, 17]
-    assert again.columns["q"].tolist() == [5, 77, 100]
+    assert again.columns["q"].tolist() == [23, 95, 100]
 
 
 def test_what_is_chosen_is_exported_without_an_interval() -> None:
@@ -171,14 +171,25 @@ def test_what_is_chosen_is_exported_without_an_interval() -> None:
 def test_a_release_says_how_far_a_quantile_is_from_its_rank() -> None:
     """And in what steps, where its cells have several values."""
     found = ask(PEOPLE.median("age"), epsilon=1)
-    away = f"is at most {from_above(found.mechanisms[0].error())} rows away from its rank (95 %)."
+    away = f"is at most {from_above(found.mechanisms[0].error())} rows away from rank 0.5 (95 %)."
     assert f"median_age {away}" in str(found)
     surer = replace(found, beta=Fraction(1, 1000))
-    assert f"{from_above(found.mechanisms[0].error(beta='0.001'))} rows away from its rank (99.9 %)." in str(surer)
+    assert f"{from_above(found.mechanisms[0].error(beta='0.001'))} rows away from rank 0.5 (99.9 %)." in str(surer)
     made = offer(WIDE.median("x").query, Budget(epsilon=1), epsilon=1)
     wide = Release.of(made, draw(made, Answer((np.eye(1, made.steps[0].mechanism.cells, 7, int),)), Seeded(1)))  # type: ignore[attr-defined]
     step = dict(wide.recipes)["median_x"].coarse
-    assert step > 1 and f"median_x, told in steps of {step:g}, is at most" in str(wide)
+    assert step > 1 and f"median_x is the middle of a cell {step:g} wide, at most" in str(wide)
+
+
+def test_a_release_says_what_is_clamped() -> None:
+    few = PEOPLE.where(PEOPLE.spend < 5).group_by("region")
+    release = ask(few.aggregate(n=count(), m=mean("spend"), q=quantile("age", "0.9")))
+    assert "Values of age outside [0, 100] and of spend outside [0, 8] count as the nearer end." in str(release)
+    card = release.card()
+    assert card["accuracy"]["clamped"] == {"spend": [0.0, 8.0], "age": [0, 100]}
+    assert card["accuracy"]["clamped_by_unit"] == {}
+    assert [(m["of"], m["step"]) for m in card["mechanisms"]] == [(["q"], 1), (["n"], 1), (["m"], 1), (["m"], 0.25)]
+    assert "Values of" not in str(ask(PEOPLE.group_by("region").count()))
 
 
 @pytest.mark.parametrize("text", ["", "[]", "{}", '{"format":1}', '{"format":9,"facts":{},"provenance":{}}'])

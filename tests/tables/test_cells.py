@@ -11,6 +11,8 @@ from hypothesis import strategies as st
 
 from tacit.core.errors import BadQuestion
 from tacit.tables import build, sql
+from tacit.tables.cells import narrowed
+from tacit.tables.conditions import Work
 from tacit.tables.expression import Expression, Value, meaning
 from tacit.tables.partition import touched
 from tacit.tables.relation import Derive, Relation, Where
@@ -66,6 +68,22 @@ def test_no_row_for_which_the_conditions_hold_is_in_a_group_that_is_left_out(
         if meaning(condition, row) == 1 and step is not None:
             assert step in keys
             assert row["whole"] is None or int(row["whole"]) < 2 or step in few
+
+
+@settings(max_examples=500)
+@given(conditions, expressions, st.lists(rows, min_size=8, max_size=8))
+def test_values_that_conditions_narrow_stay_what_they_are(
+    condition: Expression, e: Expression, found: list[dict[str, Value]]
+) -> None:
+    assume(e.domain.kind in ("number", "date", "timestamp"))
+    met = [row for row in found if meaning(condition, row) == 1]
+    try:
+        narrow = narrowed(e, Where(ROWS, condition), Work())
+    except BadQuestion:
+        assert all(meaning(e, row) is None for row in met)
+        return
+    assert e.domain.lower <= narrow.domain.lower <= narrow.domain.upper <= e.domain.upper
+    assert [meaning(narrow, row) for row in met] == [meaning(e, row) for row in met]
 
 
 @settings(max_examples=300)

@@ -147,7 +147,7 @@ def test_quantiles_and_labels_are_values_of_the_domain() -> None:
     chosen = Noisy(np.array([[0, 2], [1, 3]]))
     r = Recipe("quantile", (0,), number(10, 19, Fraction(1, 2)), coarse=3, place=1)
     told = r.estimate([chosen])
-    assert told.tolist() == [8.0, 9.5]
+    assert told.tolist() == [8.5, 9.5]
     assert (r.width, replace(r, domain=Domain("date", 0, 9)).width) == ("1.5", "3 days")
     assert (told.lower[0], told.upper[0]) == (5, 9.5)
     day = Recipe("quantile", (0,), Domain("date", 0, 10), coarse=1, place=0).estimate([chosen])

@@ -7,6 +7,8 @@ Mulligan, J. Privacy and Confidentiality 9 (2019), on a registry of epsilons.
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
+from datetime import date
 from typing import TYPE_CHECKING, Any
 
 from ..core.currency import Rho
@@ -15,7 +17,9 @@ from ..core.loss import Loss
 from ..core.mechanism import Mechanism
 from ..core.views import failures
 from ..mechanisms import Gaussian, KeySelection, Laplace, Quantiles, TopK
+from ..tables.domain import Label
 from ..tables.outputs import Released
+from .export import clamped, clamped_sums
 
 if TYPE_CHECKING:
     from .provenance import Provenance
@@ -43,7 +47,7 @@ def card(release: Release) -> dict[str, Any]:
             "groups_per_unit": release.query.groups,
             "relation": repr(loss.relation) if loss.relation else None,
         },
-        "mechanisms": [mechanism(m) for m in release.mechanisms],
+        "mechanisms": [{**mechanism(m), **_role(release, i)} for i, m in enumerate(release.mechanisms)],
         "trust_model": "central: a curator holds the data and draws the noise",
         "interactive": True,
         "accounting": {"budget": p.budget, "price": float(release.price), "entry": p.entry, **_sealed(p)},
@@ -51,7 +55,9 @@ def card(release: Release) -> dict[str, Any]:
             "confidence": float(1 - release.beta),
             "largest_error": {name: _finite(error) for name, error in errors.items()},
             "of": {name: _measured_in(release, name) for name in errors},
-            "covers": "noise; not sampling, nor the bounding of each unit's rows"
+            "clamped": _written(clamped(release)),
+            "clamped_by_unit": _written(clamped_sums(release)),
+            "covers": "noise; not sampling, nor the bounding of each unit's rows, nor the clamping of values"
             + (", nor that noisy values picked the rows that are shown" if release.picked_by_noise else ""),
         },
         "post_processing": sorted({f"{name}: {why}" for name, why, _ in release.revised}),
@@ -79,6 +85,18 @@ def mechanism(m: Mechanism[Any, Any]) -> dict[str, Any]:
     if moves is not None:
         told["sensitivity"] = {"l1": float(moves.l1), "l2": math.sqrt(moves.l2_squared), "linf": float(moves.linf)}
     return told
+
+
+def _role(release: Release, place: int) -> dict[str, Any]:
+    """The aggregates that a mechanism serves, and what one step of its noise is worth in their own units."""
+    parts = ((name, *part) for name, r in release.recipes for part in zip(r.parts, r.steps, strict=True))
+    own = {name: float(step) for name, at, step in parts if at % len(release.noisy) == place}
+    return {"of": list(own), "step": next(iter(own.values()), 1.0)}
+
+
+def _written(bounds: Mapping[str, tuple[Label, Label]]) -> dict[str, list[Label]]:
+    """Bounds as JSON has them: dates as text."""
+    return {name: [end.isoformat() if isinstance(end, date) else end for end in ends] for name, ends in bounds.items()}
 
 
 def _sealed(p: Provenance) -> dict[str, str]:

@@ -14,6 +14,10 @@ from typing import TYPE_CHECKING, Any
 from ..core.errors import Missing
 from ..core.exact import at_most
 from ..mechanisms import KeySelection
+from ..tables.accuracy import chosen_quantile
+from ..tables.domain import Label
+from ..tables.grids import columns_of
+from ..tables.measures import source_column
 from ..tables.outputs import Estimate, Released
 from ..tables.price import promise
 from ..tables.relation import scans
@@ -178,6 +182,11 @@ def sentence(release: Release) -> str:
         picked = "; not given that noisy values picked the rows that are shown" if release.picked_by_noise else ""
         facts.append(f"In brackets: each interval holds with {confidence} probability over the noise{shown}{picked}.")
     facts += [_place(release, name, ranks, confidence) for name, ranks in chosen.items()]
+    if bounds := clamped(release):
+        outside = " and ".join(f"of {name} outside {_closed(ends)}" for name, ends in bounds.items())
+        facts.append(f"Values {outside} count as the nearer end.")
+    for name, ends in clamped_sums(release).items():
+        facts.append(f"What one {units} adds to {name} is clamped to {_closed(ends)}.")
     read = [(scan.rows, scan.table) for scan in scans(release.query.relation)]
     groups, capped = release.query.groups, ""
     if release.query.keys and groups is not None and groups < release.query.relation.rows:
@@ -193,10 +202,32 @@ def sentence(release: Release) -> str:
     return " ".join(facts)
 
 
+def _closed(ends: tuple[Label, Label]) -> str:
+    return f"[{_plain(ends[0])}, {_plain(ends[1])}]"
+
+
+def clamped(release: Release) -> dict[str, tuple[Label, Label]]:
+    """The columns of tables whose values are added or ranked, each with the bounds that they are clamped to."""
+    relation = release.query.relation
+    read = [a.expression for _, a in release.query.aggregates if a.kind not in ("count", "units", "top")]
+    found = {}
+    for column in columns_of(e for e in read if e is not None):
+        d, source = column.domain, source_column(relation, column)
+        if source is not None and d.kind in ("number", "date", "timestamp"):
+            found[source[1]] = d.label(d.lower), d.label(d.upper)
+    return dict(sorted(found.items()))
+
+
+def clamped_sums(release: Release) -> dict[str, tuple[Label, Label]]:
+    """The sums to which a unit adds what is within bounds of its own."""
+    sums = ((name, r.domain, r.per_unit) for name, r in release.recipes if r.per_unit is not None)
+    return {name: (d.label(ends[0]), d.label(ends[1])) for name, d, ends in sums}
+
+
 def _place(release: Release, name: str, ranks: float, confidence: str) -> str:
     output = dict(release.query.outputs)[name]
     recipe = dict(release.recipes)[output.name] if isinstance(output, Released) else None
     if recipe is not None and recipe.kind == "top":
-        return f"{name} is at most {at_most(ranks, 'row')} short of its place ({confidence})."
-    told = f", told in steps of {recipe.width}," if recipe is not None and recipe.coarse > 1 else ""
-    return f"{name}{told} is at most {at_most(ranks, 'row')} away from its rank ({confidence})."
+        return f"The count of {name} is at most {at_most(ranks, 'row')} below that of its place ({confidence})."
+    assert recipe is not None  # what `ranks` tells of
+    return f"{name} is {chosen_quantile(recipe, release.mechanisms[recipe.parts[0]], ranks)} ({confidence})."

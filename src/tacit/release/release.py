@@ -160,7 +160,7 @@ class Release:
         """By how many rows, at most, each column of chosen values is out of its place.
 
         A quantile v at rank q of n rows is max(0, #(x < v) - q n, q n - #(x <= v)) rows away from it: none where the
-        rank lies among the rows that share its value.  Where values are told in steps, all of a step are one value.
+        rank lies among the rows that share its value.  Of the middle of a cell that is said of the whole cell.
         """
         recipes, found = dict(self.recipes), {}
         for name, output in self.query.outputs:

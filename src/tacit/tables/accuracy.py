@@ -14,8 +14,10 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from typing import Any
 
 from ..core.exact import at_most, from_above, up
+from ..core.mechanism import Mechanism
 from ..core.parameters import Number
 from ..mechanisms import Gaussian, IndependentQuantiles, KeySelection, Laplace, Quantiles
 from .calibration import Step
@@ -77,7 +79,8 @@ def accuracies(
         if isinstance(output, Released) and output.name in recipes:
             found.append(accuracy(name, recipes[output.name], steps, beta, count))
         elif parts := sorted(released(output) & recipes.keys()):
-            found.append(Accuracy(name, None, f"follows from {', '.join(parts)}", "interval arithmetic"))
+            told = ", ".join(f"{part} {accuracy(part, recipes[part], steps, beta, count)}" for part in parts)
+            found.append(Accuracy(name, None, f"follows from {told}", "interval arithmetic"))
         elif plan.chosen and released(output):
             text = f"a key of more than {at_most(steps[-1].mechanism.error(beta=beta), 'unit')} is there"
             found.append(Accuracy(name, None, text, "P[n + Z < threshold]"))
@@ -104,8 +107,7 @@ def accuracy(name: str, r: Recipe, steps: Sequence[Step], beta: Fraction, count:
                 text += f" where it is above {from_above(m.threshold + error)}, else from 1 up"
             return Accuracy(name, error, text, theorem)
         case "quantile":
-            text = f"at most {at_most(errors[0], 'row')} away from its rank"
-            text += f", told in steps of {r.width}" if r.coarse > 1 else ""
+            text = chosen_quantile(r, steps[r.parts[0]].mechanism, errors[0])
             return Accuracy(name, errors[0], text, theorem)
         case "top":
             text = f"within {at_most(errors[0], 'row')} of its place"
@@ -118,6 +120,13 @@ def accuracy(name: str, r: Recipe, steps: Sequence[Step], beta: Fraction, count:
     error = math.sqrt(error) if r.kind == "deviation" else error
     about = f"+-{from_above(error)} where there are about {count:g} rows"
     return Accuracy(name, error, about, "(e + h f) / (N - f), from the errors e of the total and f of the count")
+
+
+def chosen_quantile(r: Recipe, mechanism: Mechanism[Any, Any], error: float) -> str:
+    """What is known of a quantile: how far its value, or the cell that its value is the middle of, is from its rank."""
+    assert isinstance(mechanism, Quantiles | IndependentQuantiles)
+    rank = f"at most {at_most(error, 'row')} away from rank {float(mechanism.quantiles[r.place]):g}"
+    return f"the middle of a cell {r.width} wide, {rank}" if r.coarse > 1 else rank
 
 
 def noise_error(step: Step, beta: Number) -> float:

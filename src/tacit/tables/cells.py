@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Set
 
 from ..core.errors import BadQuestion
+from .arithmetic import greatest, least
 from .conditions import Values, Work, cost, left_open, size, stretches, stride
 from .expression import Add, Case, Column, Constant, Expression, Lookup, Multiply, meaning
 from .grids import columns_of
@@ -26,16 +27,33 @@ def keys(
         raise BadQuestion(f"the values of text are not public; list them in the schema{otherwise}")
     if not e.domain.declared:
         raise BadQuestion(f"there are no declared bounds; declare them, or bin the values{otherwise}")
-    work, rows = work or Work(), relation
-    found = _values(e, _known(relation, _names([e]), work), work)
-    while isinstance(rows, Where) and not isinstance(e, Column):
-        found, rows = left_open(rows.condition, e, found, work), rows.source
+    found = possible(e, relation, work or Work())
     if not size(found):
         raise BadQuestion("the conditions leave no group: no row for which they hold has such a value")
     if size(found) > MOST_CELLS:
         coarser = ", or declare a coarser grid of the reals" if e.domain.grid < 1 else ""
         raise BadQuestion(f"{size(found)} groups are more than {MOST_CELLS}; group by wider bins{coarser}")
     return tuple(sorted(found))
+
+
+def possible(e: Expression, relation: Relation | None, work: Work) -> Values:
+    """A public set that holds all values of e, but for missing, on the rows of a relation."""
+    found = _values(e, _known(relation, _names([e]), work), work)
+    while isinstance(relation, Where) and not isinstance(e, Column):
+        found, relation = left_open(relation.condition, e, found, work), relation.source
+    return found
+
+
+def narrowed(e: Expression, relation: Relation, work: Work) -> Expression:
+    """e, clamped to what the conditions of a relation leave of it: no value is changed, and fewer are possible."""
+    found, d = possible(e, relation, work), e.domain
+    if not size(found):
+        raise BadQuestion("the conditions leave no value: no row for which they hold has one here")
+    ends = (found.start, found.stop - 1) if isinstance(found, range) else (min(found), max(found))
+    first, last = (Constant(d.within(end, end), end) for end in ends)
+    if ends[0] > d.lower:
+        e = greatest(e, first)
+    return least(e, last) if ends[1] < d.upper else e
 
 
 def _known(relation: Relation | None, names: Set[str], work: Work) -> Mapping[str, Values]:

@@ -5,9 +5,11 @@ r"""What is measured for each aggregate of a question: the closed plan, and a re
     mean           Rows of its values, and their Total less the middle of the public range, which halves what one row
                    can add; the Total of a SUM of the same question serves too, if it is no more than twice as wide
     variance       these, and the Total of centred squares, again less half of the largest
-    quantile       all quantiles of one expression from one Histogram, of at most 2^12 cells
+    quantile       all quantiles of one expression from one Histogram, of at most 2^12 cells of one width
     top            a Histogram over the labels
 
+Of sums, means, variances and quantiles, values are clamped to what the conditions of the question leave of them: that
+changes none, and noise is for those alone that can be there.
 Equal measures are taken once, so a question pays for no number twice, and in an order of their own: questions that
 need the same measures have one plan, and answer each other.  All is computed from public facts.
 """
@@ -22,6 +24,8 @@ from functools import cached_property
 from ..core.distance import AddRemove, Distance
 from ..core.errors import BadQuestion
 from . import codec
+from .cells import narrowed
+from .conditions import Work
 from .domain import Domain, number
 from .expression import Add, Column, Constant, Divide, Expression, Multiply
 from .kinds import check
@@ -35,6 +39,7 @@ FINEST = 1 << 12  # cells of the histogram behind a quantile
 MOST_CELLS = 1 << 24  # of all histograms of a question, in all of its groups
 KEYS = -1  # the place of the counts that the selection of keys releases
 _WHOLE = number(0, 1 << 62)
+_WORK = 10_000  # operations to see what conditions leave of the values that are measured
 Choice = tuple[Fraction, ...] | int | None  # quantiles, or how many labels; None where noise is added
 
 
@@ -78,6 +83,8 @@ class _Compiler:
         self.sums = {a.expression for a in asked if a.kind == "sum" and a.expression is not None}
         self.aims: dict[Expression, tuple[Fraction, ...]] = {}
         self.most: dict[Expression, int] = {}
+        self.narrow: dict[Expression, Expression] = {}
+        self.work = Work(_WORK)
         for a in asked:
             if a.kind == "quantile" and a.expression is not None and a.at is not None:
                 if not 0 < a.at < 1:
@@ -124,31 +131,39 @@ class _Compiler:
             return Recipe("top", (self._place(self._labels(e), self.most[e]),), d, place=a.place - 1)
         if a.kind == "quantile":
             histogram = self._edges(e)
-            step = histogram.edges[1] - histogram.edges[0]
+            step, d = histogram.edges[1] - histogram.edges[0], histogram.expression.domain
             place = self.aims[e].index(a.at) if a.at is not None else 0
             at = self._place(histogram, self.aims[e])
             return Recipe("quantile", (at,), d, coarse=step, place=place)
         _summable(a.kind, d)
+        x = self._narrowed(e)
         if a.kind == "sum":
-            return Recipe("sum", (self._place(Total(e, self._per_unit(e))),), d)
+            most = self._per_unit(e)
+            return Recipe("sum", (self._place(Total(x, most)),), x.domain, per_unit=most)
         count, (total, shift) = self._place(Rows(e)), self._total(e)
         if a.kind == "mean":
-            return Recipe("mean", (count, total), d, shift=shift)
-        middle = _middle(d)
-        squares = self._place(Total(_squares(e, middle)))
-        return Recipe(a.kind, (count, total, squares), d, centre=middle, shift=shift)
+            return Recipe("mean", (count, total), x.domain, shift=shift)
+        middle = _middle(x.domain)
+        squares = self._place(Total(_squares(x, middle)))
+        return Recipe(a.kind, (count, total, squares), x.domain, centre=middle, shift=shift)
+
+    def _narrowed(self, e: Expression) -> Expression:
+        if e not in self.narrow:
+            self.narrow[e] = narrowed(e, self.query.relation, self.work)
+        return self.narrow[e]
 
     def _total(self, e: Expression) -> tuple[int, int]:
         """The total that serves the mean of e, and how many steps were taken from each value."""
-        d = e.domain
+        x = self._narrowed(e)
+        d = x.domain
         if e in self.sums and self._per_unit(e) is None and reach(d.lower, d.upper) <= d.upper - d.lower:
-            return self._place(Total(e)), 0
+            return self._place(Total(x)), 0
         middle = _middle(d)
-        return self._place(Total(_less(e, middle))), middle
+        return self._place(Total(_less(x, middle))), middle
 
     def _per_unit(self, e: Expression) -> tuple[int, int] | None:
         """The schema's `total`, of a column that is summed as it is."""
-        found = _column(self.query.relation, e)
+        found = source_column(self.query.relation, e)
         if found is None or found[0] not in self.schemas:
             return None
         return self.schemas[found[0]][found[1]].total
@@ -157,9 +172,11 @@ class _Compiler:
         d = e.domain
         if d.kind in ("text", "category") or d.size is None:
             raise BadQuestion("a quantile needs numbers or dates with declared bounds")
+        x = self._narrowed(e)
+        d = x.domain
         cells = max(16, min(FINEST, MOST_CELLS // (len(self.aims) * (self.bare.cells or 1))))
-        step = -(-d.size // cells)
-        return Histogram(e, tuple(range(d.lower, d.upper + step + 1, step)))
+        step = -(-(d.upper - d.lower + 1) // cells)
+        return Histogram(x, tuple(range(d.lower, d.upper + step + 1, step)))
 
     def _labels(self, e: Expression) -> Histogram:
         d = e.domain
@@ -203,13 +220,13 @@ def _squares(e: Expression, centre: int) -> Expression:
     return _less(Multiply(number(0, s.largest), y, y), s.middle)
 
 
-def _column(relation: Relation, e: Expression) -> tuple[str, str] | None:
+def source_column(relation: Relation, e: Expression) -> tuple[str, str] | None:
     """The table and the column that an expression is, if it is one as it stands."""
     match relation:
         case Scan() if isinstance(e, Column):
             return relation.table, e.name
         case Where():
-            return _column(relation.source, e)
+            return source_column(relation.source, e)
         case Derive() if isinstance(e, Column):
-            return _column(relation.source, dict(relation.derived)[e.name])
+            return source_column(relation.source, dict(relation.derived)[e.name])
     return None

@@ -5,7 +5,7 @@ A recipe holds public numbers alone.  Let T, N be the true total and count of a 
     count, sum   the interval itself; of counts, and of sums of what is never negative, the part that is not negative
     mean         centre + T / N, N >= 1: the extremes of a quotient lie at the ends of both intervals
     variance     E (x - c)^2 - (E x - c)^2, each part of it in an interval; at most a quarter of the squared range
-    quantile     the least value of the cell that was chosen; its error is in rows, and the interval the public range
+    quantile     the middle of the cell that was chosen; its error is in rows, and the interval the public range
     top          the label that was chosen
 
 Each is clamped to the public range.  Where the noisy count is not positive the estimate is missing, and the interval
@@ -27,7 +27,7 @@ but for at most g^2 (E |y| + 1/4), and E |y| <= sqrt(E y^2).
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property
 from typing import Any
@@ -100,10 +100,11 @@ class Recipe:
     kind: Kind
     parts: tuple[int, ...]
     domain: Domain
-    centre: int = 0  # steps that were taken from each value
+    centre: int = 0  # steps that were taken from each value before it was squared
     shift: int = 0  # steps that were taken from each value in the total that serves a mean
     coarse: int = 1  # steps in a cell of a quantile
     place: int = 0  # of this quantile, or of this label, among those chosen together
+    per_unit: tuple[int, int] | None = field(default=None, compare=False)  # what a unit adds to a sum is clamped to
 
     @property
     def own(self) -> Fraction:
@@ -120,6 +121,19 @@ class Recipe:
     def width(self) -> str:
         """How wide a cell of a quantile is, for a person."""
         return f"{float(self.coarse * self.domain.grid):g}{_WORDS.get(self.domain.kind, '')}"
+
+    @property
+    def steps(self) -> tuple[Fraction, ...]:
+        """What one step is worth in each of the measures."""
+        match self.kind:
+            case "sum":
+                return (self.domain.grid,)
+            case "mean":
+                return Fraction(1), self.domain.grid
+            case "variance" | "deviation":
+                coarse = Squares.of(self.domain, self.centre).coarse
+                return Fraction(1), self.domain.grid, (coarse * self.domain.grid) ** 2
+        return (Fraction(1),)
 
     def estimate(self, measures: Sequence[Noisy]) -> Estimate:
         """The estimate of each cell."""
@@ -177,10 +191,11 @@ class Recipe:
         return numbers(value * float(grid), *_scaled(low, high, grid), n[0] <= 0)
 
     def _chosen(self, part: Noisy) -> Estimate:
-        steps = self.domain.lower + np.asarray(part.values)[:, self.place] * self.coarse
+        least = self.domain.lower + np.asarray(part.values)[:, self.place] * self.coarse
+        steps = np.minimum(least + (self.coarse - 1) // 2, self.domain.upper)
         if self.domain.kind == "number":
-            least, most = (np.full(steps.shape, end) for end in self.ends)
-            return numbers(times(steps, self.domain.grid), least, most)
+            low, high = (np.full(steps.shape, end) for end in self.ends)
+            return numbers(times(steps, self.domain.grid), low, high)
         if self.domain.kind == "boolean":
             return Estimate("boolean", np.asarray(steps, float), np.zeros(steps.shape), np.ones(steps.shape))
         return labels([self.domain.label(int(step)) for step in steps], noisy=True)
