@@ -54,6 +54,8 @@ def test_a_question_from_offer_to_verified_ledger(data):
         assert "anchor must be SEQ:HASH" in " ".join(
             tacit("ledger", "verify", ledger, "--anchor", wrong, code=2).split()
         )
+    assert head in tacit("ledger", "backup", ledger, data.with_suffix(".copy"))
+    assert head in tacit("ledger", "verify", data.with_suffix(".copy"))
     lines = tacit("ledger", "export", ledger).splitlines()
     assert all(json.loads(line)["hash"] for line in lines)
     assert "ann may spend Budget(epsilon=0.1)" in tacit("ledger", "allow", ledger, "ann", "epsilon=0.1")

@@ -56,6 +56,34 @@ def test_an_export_is_the_owners_alone(path):
     assert stat.S_IMODE(path.with_name("lines").stat().st_mode) == 0o600
 
 
+def test_a_backup_is_a_sound_ledger_of_the_owners_alone(path):
+    copy = path.with_name("copy")
+    with Ledger.open(path, ONE) as ledger:
+        ledger.charge(key=key(1), loss=TENTH, analyst="ann")
+        session = ledger.start(key=key(2), loss=TENTH, state=b"private", analyst="ann")
+        head = ledger.backup(copy)
+        assert head == ledger.head() and stat.S_IMODE(copy.stat().st_mode) == 0o600
+        ledger.charge(key=key(3), loss=TENTH, analyst="ann")  # goes on, and the copy does not
+        for taken in (copy, path, path.parent / "nowhere" / "copy"):
+            with pytest.raises(BadParameter, match="a file that is not there yet"):
+                ledger.backup(taken)
+        assert session.read()[1] == b"private"
+    with Ledger.open(copy) as restored:
+        assert restored.verify() == head and restored.spent() == 2 * TENTH
+        assert restored.start(key=key(2), loss=TENTH, state=b"other", analyst="ann").read()[1] == b"private"
+
+
+def test_a_backup_that_cannot_be_verified_is_not_left_behind(path, monkeypatch):
+    def corrupt(ledger):
+        raise LedgerCorrupt(1, "for this test")
+
+    with Ledger.open(path, ONE) as ledger:
+        monkeypatch.setattr(Ledger, "verify", corrupt)
+        with pytest.raises(LedgerCorrupt):
+            ledger.backup(path.with_name("copy"))
+    assert not path.with_name("copy").exists()
+
+
 def test_an_export_overwrites_nothing_least_of_all_the_ledger(path):
     with Ledger.open(path, ONE) as ledger:
         ledger.charge(key=key(1), loss=TENTH, analyst="ann")

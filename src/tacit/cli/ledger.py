@@ -1,4 +1,4 @@
-"""The ledger on the command line: `tacit ledger open | show | allow | verify | export`."""
+"""The ledger on the command line: `tacit ledger open | show | allow | verify | backup | export`."""
 
 from __future__ import annotations
 
@@ -146,6 +146,17 @@ def verify(
             raise BadParameter("anchor", anchor, "SEQ:HASH, as `tacit ledger verify` said it")
         head = ledger.verify(Head(int(seq), digest)) if anchor else ledger.verify()
         console.print(f"sound; head {head.seq}:{head.hash}", soft_wrap=True)
+
+
+@app.command()
+def backup(place: Place, copy: Annotated[Path, typer.Argument(help="A file that is not there yet.")]) -> None:
+    """Copy a ledger while it is in use, for the day when it is lost; the copy is private, and no second budget."""
+    from ..ledger import Ledger
+
+    with in_words(), Ledger.open(place) as ledger:
+        head = ledger.backup(copy)
+        console.print(escape(f"{copy} is sound; head {head.seq}:{head.hash}"), soft_wrap=True)
+        console.print(escape(f"Do not ask it while {place} is there: both would sell the same budget."))
 
 
 @app.command()

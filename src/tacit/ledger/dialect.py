@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
 from typing import Any, Protocol
 
 from ..core.errors import LedgerError
@@ -62,6 +63,9 @@ class Dialect(Protocol):
 
     def check(self, connection: Connection) -> None:
         """See that what is forbidden still is, and all that the database can check of itself."""
+
+    def backup(self, connection: Connection, target: Path) -> None:
+        """Write what this transaction sees to a new file, which only its owner can read."""
 
     def error(self, error: BaseException) -> LedgerError | None:
         """What the driver raised, in our words, which hold no data; None if it was not the driver."""

@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import closing
 from dataclasses import replace
 from fractions import Fraction
+from pathlib import Path
 from typing import IO, NoReturn, TypeVar
 
 from ..core.budget import Amounts, Budget
@@ -262,6 +263,23 @@ class Ledger:
         for entry in self.entries():
             data = None if entry.data is None else base64.b64encode(entry.data).decode()
             target.write(canonical({"entry": dict(entry.body), "hash": entry.head.hash, "data": data}) + "\n")
+
+    def backup(self, target: str | os.PathLike[str]) -> Head:
+        """Copy the ledger to a new file, with its private states, and verify the copy; the head of what was copied.
+
+        The copy is for the day when this ledger is lost.  Who asks it while this one lives has a second budget.
+        """
+        path = Path(target).absolute()
+        if not path.parent.is_dir() or os.path.lexists(path):
+            raise BadParameter("target", os.fspath(target), "a file that is not there yet, in a folder that is")
+        try:
+            with self.database.reading() as connection:
+                self.database.dialect.backup(connection, path)
+            with Ledger.open(path) as copy:
+                return copy.verify()
+        except BaseException:
+            path.unlink(missing_ok=True)
+            raise
 
     def close(self) -> None:
         self.database.close()

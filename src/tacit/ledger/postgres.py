@@ -14,6 +14,7 @@ import hashlib
 import re
 from collections.abc import Iterable, Mapping
 from functools import cache
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote
 
@@ -135,6 +136,9 @@ class Postgres:
         made = {name: (f"CREATE TRIGGER {name} {rule}", body, "A", "p") for (name, rule), body in bodies}
         if known != made:
             raise LedgerCorrupt(0, "the triggers that forbid changes are not those it was made with")
+
+    def backup(self, connection: Connection, target: Path) -> None:
+        raise LedgerUnavailable(self._place, f"PostgreSQL makes its own backups: pg_dump --schema={self._schema}")
 
     def error(self, error: BaseException) -> LedgerError | None:
         """Of PostgreSQL's own words only the class of the error."""

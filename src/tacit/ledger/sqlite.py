@@ -22,6 +22,7 @@ import stat
 import struct
 import threading
 import time
+from contextlib import closing
 from pathlib import Path
 from urllib.parse import quote
 
@@ -144,6 +145,15 @@ class SQLite:
         known = connection.execute("SELECT name, sql FROM sqlite_master WHERE type = 'trigger'")
         if dict(known.fetchall()) != TRIGGERS:
             raise LedgerCorrupt(0, "the triggers that forbid changes are not those it was made with")
+
+    def backup(self, connection: Connection, target: Path) -> None:
+        """By SQLite itself: to copy the file would miss its log, and drop the locks of this process."""
+        assert isinstance(connection, sqlite3.Connection)
+        make(target)
+        with closing(sqlite3.connect(target)) as copy:
+            connection.backup(copy)
+        with target.open("rb") as file:
+            os.fsync(file.fileno())
 
     def error(self, error: BaseException) -> LedgerError | None:
         """SQLite's own words hold no data."""

@@ -115,9 +115,10 @@ def verify(connection: Connection, anchor: Head) -> Head:
                 if replay.head.seq == anchor.seq:
                     anchored = replay.head == anchor
         if not anchored:
-            raise LedgerCorrupt(
-                min(anchor.seq, replay.head.seq + 1), "the anchor is of another history, or a longer one"
-            )
+            if anchor.seq > replay.head.seq:
+                ends = f"it ends at entry {replay.head.seq}, and the anchor is of entry {anchor.seq}"
+                raise LedgerCorrupt(0, f"{ends}: it was rolled back, or is another ledger")
+            raise LedgerCorrupt(anchor.seq, "the anchor is of another history")
         if replay.head == START:
             raise LedgerCorrupt(1, "there are no entries")
         _beside(connection, replay)

@@ -1,7 +1,8 @@
 """What a schema says of one column, and how that is read from TOML and written again.
 
 A bound of a real is put on the grid as a value is: the nearest multiple, halves upward.  A grid is a power of two, so
-that dividing a double by it is exact; without one it is the largest power of two with 2^16 steps between the bounds.
+that dividing a double by it is exact; unless it is declared there are 2^30 to 2^31 steps between the bounds, if doubles
+tell so many apart.
 """
 
 from __future__ import annotations
