@@ -403,7 +403,7 @@ REFUSED = [
     (lambda: people.quantile("free", 0.5), "'free' has no bounds: put lower"),
     (lambda: people.quantile("age", 2), "from 0 to 1"),
     (lambda: people.quantile("age", float("nan")), "finite number"),
-    (lambda: people.top("region", 3), "1 to 2 most common"),
+    (lambda: people.top("region", 3), "from 1 to 2"),
     (lambda: people.top("region", 0), "at least 1"),
     (lambda: people.mode("note"), "or count them: GROUP BY the column, ORDER BY the count DESC, LIMIT k"),
     (lambda: people.domain("note"), "not public; list them in the schema"),

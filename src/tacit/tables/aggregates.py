@@ -50,7 +50,7 @@ def aggregate(
         case "top":
             size = len(build.keys(expression, otherwise=_COUNTED if domain.kind == "text" else ""))
             if not 1 <= place <= k <= min(size, MOST_PLACES):
-                raise BadQuestion(f"of {size} values there are 1 to {min(size, MOST_PLACES)} most common ones")
+                raise BadQuestion(f"k must be from 1 to {min(size, MOST_PLACES)}: there are {size} values")
     if kind not in ("count", "units") and not domain.declared:
         raise unbounded(kind, expression)
     return Aggregate(kind, expression, rank, place, k)

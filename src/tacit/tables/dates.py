@@ -55,7 +55,9 @@ def date_part(name: str, a: Expression) -> Expression:
         values = [part(typed(Part, name), first + datetime.timedelta(days=i)) for i in days]
         domain = number(min(values), max(values))
     else:
-        raise BadQuestion(f"a {a.domain.kind} has no part {name[:40]!r}")
+        clock = CLOCK if a.domain.kind == "timestamp" else ()
+        known = ", ".join(("year", *YEARLY, "week", "dayofyear", *clock))
+        raise BadQuestion(f"a {a.domain.kind} has no part {name[:40]!r}; there are {known}")
     return folded(DatePart(domain, typed(Part, name), day))
 
 
@@ -75,7 +77,8 @@ def date_trunc(unit: str, a: Expression) -> Expression:
     if unit == "week":
         return _first_days(_week(day), lambda i: 7 * i - 3)
     if unit not in ("month", "quarter", "year"):
-        raise BadQuestion(f"a {a.domain.kind} cannot be cut to {unit[:40]!r}")
+        known = ", ".join((*(CLOCK if a.domain.kind == "timestamp" else ()), "day, week, month, quarter, year"))
+        raise BadQuestion(f"a {a.domain.kind} cannot be cut to {unit[:40]!r}, but to {known}")
     year = date_part("year", day)
     each = {"month": 12, "quarter": 4, "year": 1}[unit]
     period = year

@@ -186,7 +186,8 @@ def alike(*parts: Expression) -> list[Expression]:
         if target is None or not kinds <= {"timestamp", "date", "text", "category"}:
             quoted = any(isinstance(part, Constant) and part.domain.kind == "category" for part in present)
             remedy = "numbers, TRUE and FALSE are written without quotes" if quoted else "CAST one of them"
-            raise BadQuestion(f"a {' and a '.join(sorted(kinds))} do not go together; {remedy}")
+            told = sorted("text" if kind == "category" and quoted else f"a {kind}" for kind in kinds)
+            raise BadQuestion(f"{' and '.join(told)} do not go together; {remedy}")
         same = [part if absent(part) else converted(part, target) for part in parts]
     domain = union(*(part.domain for part in same if not absent(part)))
     return [Constant(domain, None) if absent(part) else part for part in same]

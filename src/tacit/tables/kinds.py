@@ -14,6 +14,7 @@ from typing import Literal, cast
 from ..core.errors import BadQuestion
 from .domain import Domain
 from .grids import constant, converted
+from .logic import is_label
 from .outputs import Arithmetic, Choice, Comparison, Function, Logic, Output, Released, Value, moderate
 from .query import Aggregate, Query
 
@@ -21,10 +22,10 @@ Kind = Literal["number", "boolean", "text", "date", "timestamp"] | None  # None 
 
 
 class Kinds:
-    """The kind of each output of the columns that are released; there may be more of them later."""
+    """The kind of each output of the columns that are released, and the labels of some; there may be more later."""
 
-    def __init__(self, columns: Mapping[str, Kind]) -> None:
-        self.columns = columns
+    def __init__(self, columns: Mapping[str, Kind], labels: Mapping[str, tuple[str, ...]]) -> None:
+        self.columns, self.labels = columns, labels
         self._known: dict[int, tuple[Output, Kind]] = {}
 
     def of(self, output: Output) -> Kind:
@@ -78,6 +79,9 @@ class Kinds:
             if kind in ("date", "timestamp") and isinstance(other, Value) and isinstance(other.value, str):
                 moment(other.value, kind)
                 return
+            known = self.labels.get(one.name) if isinstance(one, Released) else None
+            if known and isinstance(other, Value) and isinstance(other.value, str):
+                is_label(other.value, known)
         kinds = {self.of(a), self.of(b)} - {None}
         if kinds != {"date", "timestamp"}:
             _one(kinds)
@@ -96,8 +100,9 @@ def check(query: Query) -> None:
 
 def of_query(query: Query) -> Kinds:
     """The kinds of what is computed from the keys and aggregates of a question."""
-    keys = {key.name: of_domain(key.domain) for key in query.keys}
-    return Kinds({**keys, **{name: of_aggregate(a) for name, a in query.aggregates}})
+    kinds = {key.name: of_domain(key.domain) for key in query.keys}
+    kinds |= {name: of_aggregate(a) for name, a in query.aggregates}
+    return Kinds(kinds, {key.name: key.domain.labels for key in query.keys})
 
 
 def of_domain(domain: Domain) -> Kind:

@@ -38,15 +38,20 @@ def compare(operator: Operator, a: Expression, b: Expression) -> Expression:
         return _with_constant(operator, a, value)
     known = a.domain.labels
     if a.domain.kind == b.domain.kind == "category" and isinstance(b, Constant) and not isinstance(a, Constant):
-        unknown = [label for label in b.domain.labels if label not in known]
-        if unknown:
-            raise BadQuestion(f"{unknown[0][:40]!r} is none of the labels {', '.join(map(repr, known[:20]))}")
+        for label in b.domain.labels:
+            is_label(label, known)
     a, b = alike(a, b)
     if operator != "=" and a.domain.kind in ("text", "category"):
         raise BadQuestion("text and categories have no public order; use = or IN")
     if operator in (">", ">="):
         a, b, operator = b, a, MIRRORED[operator]
     return folded(Compare(operator, a, b))  # type: ignore[arg-type]
+
+
+def is_label(text: str, known: tuple[str, ...]) -> None:
+    """Refuse text that no value of a category is."""
+    if text not in known:
+        raise BadQuestion(f"{text[:40]!r} is none of the labels {', '.join(map(repr, known[:20]))}")
 
 
 def _with_constant(operator: Operator, a: Expression, value: Fraction) -> Expression:

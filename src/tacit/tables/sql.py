@@ -89,7 +89,8 @@ class _Question:
         self.rows = source.rows(self.scope)
         self.asked = Aggregates(source, self.scope)
         self.kinds: dict[str, Kind] = {}  # of what is released
-        self.shown = Outputs(self.text, self._released, Kinds(self.kinds))
+        self.labels: dict[str, tuple[str, ...]] = {}
+        self.shown = Outputs(self.text, self._released, Kinds(self.kinds, self.labels))
         self.keys: list[Key] = []
         self.aggregates: dict[str, Aggregate] = {}
         self.outputs: dict[str, Output] = {}
@@ -144,7 +145,8 @@ class _Question:
         except BadQuestion as error:
             raise self.text.bad(node, error.reason) from None
         self.keys.append(Key(self._free(node, name or f"key_{len(self.keys) + 1}"), e, values))
-        self.kinds[self.keys[-1].name] = of_domain(e.domain)
+        name = self.keys[-1].name
+        self.kinds[name], self.labels[name] = of_domain(e.domain), e.domain.labels
 
     def _value(self, node: exp.Expr) -> Expression | None:
         """What a part of the question means on single rows, if it has a meaning there."""
@@ -211,8 +213,18 @@ class _Question:
             return known
         meant = aliased(self.select, node)
         if meant is None and isinstance(node, exp.Column) and isinstance(node.this, exp.Identifier):
-            self.rows.read(node)  # there may be no such column
+            self._known(node)
         return None if meant is None or meant is node else self.shown.read(meant)
+
+    def _known(self, node: exp.Column) -> None:
+        """Refuse a name that neither a column of the rows nor one of the answer has."""
+        try:
+            self.rows.read(node)
+        except BadQuestion as error:
+            if node.args.get("table") is None and not self.source.knows(self.scope, node) and self.outputs:
+                shown = f"{error.reason}; the answer has {', '.join(self.outputs)}"
+                raise BadQuestion(shown, error.position) from None
+            raise
 
     def _named(self, node: exp.Column) -> Output | None:
         """The column of the answer that is called so."""

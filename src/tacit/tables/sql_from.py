@@ -240,7 +240,9 @@ class From:
     def _value(self, scope: Scope, column: exp.Column) -> Expression:
         found = self._meaning(scope, column)
         if found is None:
-            raise self.text.bad(column, "the unit is no value of a question; there is COUNT(DISTINCT ...) of it")
+            name = column.name[:40]
+            reason = f"{name!r} is the unit of privacy, and can only be counted: COUNT(DISTINCT {name})"
+            raise self.text.bad(column, reason)
         return found
 
     def _meaning(self, scope: Scope, column: exp.Column) -> Expression | None:
@@ -250,11 +252,22 @@ class From:
         named = [each for each in named if (not each.hidden if table is None else same(table, each.table))]
         found = [each.expression and each.expression() for each in named]
         if not found:
-            known = offered(column.name, (each.name for each in scope.names))
-            raise self.text.bad(column, f"there is no column {column.name[:40]!r} here; there are {known}")
+            raise self.text.bad(column, _missing(scope, column))
         if any(each != found[0] for each in found[1:]):
             raise self.text.bad(column, f"{column.name[:40]!r} is in several tables; write table.column")
         return found[0]
+
+
+def _missing(scope: Scope, column: exp.Column) -> str:
+    """Why a name means no column: there is no such table or column, or it is text without its quotes."""
+    name, table = column.name, column.args.get("table")
+    tables = dict.fromkeys(each.table for each in scope.names)
+    if table is not None and not any(same(table, each) for each in tables):
+        return f"there is no table {table.name[:40]!r} here; there are {', '.join(tables)}"
+    known = offered(name, (each.name for each in scope.names))
+    text = any(name in domain.labels for domain in scope.relation.columns.values())
+    hint = f"; text stands in single quotes: '{name}'" if text else ""
+    return f"there is no column {name[:40]!r} here; there are {known}{hint}"
 
 
 def visible(relation: Relation) -> list[Visible]:

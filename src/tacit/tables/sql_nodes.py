@@ -84,6 +84,8 @@ def unsupported(text: Text, node: exp.Expr) -> str:
             return "* can stand only in COUNT(*) and in a subquery"
         case exp.Distinct():
             return "DISTINCT is only in COUNT(DISTINCT unit)"
+        case exp.DateDiff() | exp.TimestampDiff():
+            return "days between dates are their difference: later - earlier"
     word = text.word(node)
     instead = "write the date itself" if word in NOW else "docs/tables.md lists what SQL is understood"
     return f"{word} is not on the list of what can be asked; {instead}"

@@ -12,7 +12,7 @@ from ..core.errors import BadQuestion
 from .kinds import Kinds
 from .outputs import Arithmetic, Choice, Comparison, Function, Logic, Output, Value, chain
 from .sql_nodes import digits, flat, literal, only, unsupported
-from .sql_rows import CASTS, COMPARISONS
+from .sql_rows import CASTS, COMPARISONS, OF_ROWS
 from .sql_text import Text
 
 OPERATORS: dict[type[exp.Expr], Literal["+", "-", "*", "/"]] = {exp.Add: "+", exp.Sub: "-", exp.Mul: "*", exp.Div: "/"}
@@ -58,6 +58,9 @@ class Outputs:
             return _compared(COMPARISONS[kind], *self._two(node))
         if kind is exp.Column:
             raise self.text.bad(node, f"{node.name[:40]!r} is a value of single rows; aggregate it, or GROUP BY it")
+        if kind in OF_ROWS:
+            word = self.text.word(node)
+            raise self.text.bad(node, f"{word} is for single rows: use it in WHERE, or within an aggregate")
         raise self.text.bad(node, unsupported(self.text, node))
 
     def _paren(self, node: exp.Expr) -> Output:

@@ -298,3 +298,4 @@ READERS: dict[type[exp.Expr], Callable[[Rows, Any], Expression]] = {
     exp.TimestampTrunc: Rows._trunc,
     exp.Anonymous: Rows._named,
 }
+OF_ROWS = frozenset((*READERS, *PARTS_OF, *BINARY, *UNARY)) - {exp.Anonymous}

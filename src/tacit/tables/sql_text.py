@@ -173,6 +173,7 @@ class Text:
         reserved = token.token_type == _Dialect.tokenizer_class.KEYWORDS.get(word.upper()) and word.isalpha()
         hint = f' (a reserved word: write "{word}" in double quotes if it is a column)'
         hint = hint if reserved and token.token_type not in CLAUSES else ""
+        hint = " (x DIV y is the whole quotient)" if self.text[token.start - 1 : token.start + 1] == "//" else hint
         return BadQuestion(f"this is not SQL that can be read, near {word!r}{hint}", self.place(token.start))
 
     def _options(self, tokens: list[Token]) -> tuple[list[Token], Options]:

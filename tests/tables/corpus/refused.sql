@@ -2,7 +2,7 @@ SELECT age FROM people
 --! 1:8 'age' is a value of single rows; aggregate it, or GROUP BY it
 
 SELECT person_id FROM people
---! 1:8 the unit is no value of a question; there is COUNT(DISTINCT ...) of it
+--! 1:8 'person_id' is the unit of privacy, and can only be counted: COUNT(DISTINCT person_id)
 
 SELECT * FROM people
 --! 1:8 * can stand only in COUNT(*) and in a subquery
@@ -14,7 +14,7 @@ SELECT nosuch FROM people
 --! 1:8 there is no column 'nosuch' here; there are person_id, age, spend, region, joined, note, member, free
 
 SELECT region, COUNT(*) AS n FROM people GROUP BY region ORDER BY nosuch
---! 1:67 there is no column 'nosuch' here; there are person_id, age, spend, region, joined, note, member, free
+--! 1:67 there is no column 'nosuch' here; there are person_id, age, spend, region, joined, note, member, free; the answer has region, n
 
 SELECT age, COUNT(*) FROM people
 --! 1:8 'age' is a value of single rows; aggregate it, or GROUP BY it
@@ -62,10 +62,10 @@ SELECT SUM(DISTINCT spend) FROM people
 --! 1:21 DISTINCT is only in COUNT(DISTINCT unit)
 
 SELECT SUM(person_id) FROM people
---! 1:12 the unit is no value of a question; there is COUNT(DISTINCT ...) of it
+--! 1:12 'person_id' is the unit of privacy, and can only be counted: COUNT(DISTINCT person_id)
 
 SELECT MAX(person_id) FROM people
---! 1:12 the unit is no value of a question; there is COUNT(DISTINCT ...) of it
+--! 1:12 'person_id' is the unit of privacy, and can only be counted: COUNT(DISTINCT person_id)
 
 SELECT SUM(region) FROM people
 --! 1:8 a sum is of numbers; this is a category
@@ -83,7 +83,7 @@ SELECT MODE(note) FROM people
 --! 1:8 the values of text are not public; list them in the schema, or count them: GROUP BY the column, ORDER BY the count DESC, LIMIT k
 
 SELECT TOP_K(region, 3) FROM people
---! 1:8 of 2 values there are 1 to 2 most common ones
+--! 1:8 k must be from 1 to 2: there are 2 values
 
 SELECT TOP_K(age, 0) FROM people
 --! 1:19 how many are to be found is a whole number from 1 to 100
@@ -98,7 +98,7 @@ SELECT QUANTILE(age, 0) FROM people
 --! 1:22 a quantile is asked at a rank strictly between 0 and 1, such as 0.01 or 0.99
 
 SELECT COUNT(*) DIV 2 FROM people
---! 1:8 DIV is not on the list of what can be asked; docs/tables.md lists what SQL is understood
+--! 1:8 DIV is for single rows: use it in WHERE, or within an aggregate
 
 SELECT QUANTILE(age, age) FROM people
 --! 1:22 the rank of a quantile must be a number
@@ -209,7 +209,7 @@ SELECT COUNT(*) FROM people WHERE age
 --! 1:35 a condition must be true or false, such as age >= 18
 
 SELECT COUNT(*) FROM people WHERE age = 'old'
---! 1:35 a category and a number do not go together; numbers, TRUE and FALSE are written without quotes
+--! 1:35 a number and text do not go together; numbers, TRUE and FALSE are written without quotes
 
 SELECT COUNT(*) FROM people WHERE region = 'east'
 --! 1:44 'east' is none of the labels 'north', 'south'
@@ -254,13 +254,13 @@ SELECT COUNT(*) FROM people WHERE note LIKE 'a!%' ESCAPE '!'
 --! 1:35 ESCAPE is not on the list of what can be asked; docs/tables.md lists what SQL is understood
 
 SELECT COUNT(*) FROM people WHERE person_id = 7
---! 1:35 the unit is no value of a question; there is COUNT(DISTINCT ...) of it
+--! 1:35 'person_id' is the unit of privacy, and can only be counted: COUNT(DISTINCT person_id)
 
 SELECT COUNT(*) FROM people WHERE height > 3
 --! 1:35 there is no column 'height' here; there are person_id, age, spend, region, joined, note, member, free
 
 SELECT COUNT(*) FROM people WHERE other.age > 3
---! 1:35 there is no column 'age' here; there are person_id, age, spend, region, joined, note, member, free
+--! 1:35 there is no table 'other' here; there are people
 
 SELECT COUNT(*) FROM people WHERE main.people.age > 3
 --! 1:35 COLUMN with DB is not supported
@@ -615,7 +615,7 @@ SELECT WITH DIFFERENTIAL_PRIVACY
   OPTIONS (epsilon = 1) region,
   height, COUNT(*)
 FROM people GROUP BY region
---! 3:3 there is no column 'height' here; there are person_id, age, spend, region, joined, note, member, free
+--! 3:3 there is no column 'height' here; there are person_id, age, spend, region, joined, note, member, free; the answer has region
 
 SELECT AVG(age) AS m FROM people ORDER BY m NULLS FIRST
 --! 1:43 missing values stand last; NULLS FIRST is not supported
@@ -685,3 +685,15 @@ SELECT COUNT(*) FROM people WHERE joined + INTERVAL '1' DAY TO HOUR > '2020-01-0
 
 SELECT CAST(AVG(age) AS DECIMAL(10, 2)) FROM people
 --! 1:13 what is released can be cast to INTEGER or DOUBLE; its digits are for ROUND
+
+SELECT region, COUNT(*) FROM people GROUP BY region HAVING region = 'nowhere'
+--! 1:69 'nowhere' is none of the labels 'north', 'south'
+
+SELECT region, COUNT(*) FROM people GROUP BY region HAVING region LIKE 'n%'
+--! 1:60 LIKE is for single rows: use it in WHERE, or within an aggregate
+
+SELECT COUNT(*) FROM people WHERE region = north
+--! 1:44 there is no column 'north' here; there are person_id, age, spend, region, joined, note, member, free; text stands in single quotes: 'north'
+
+SELECT SUM(age // 10) FROM people
+--! 1:17 this is not SQL that can be read, near '/' (x DIV y is the whole quotient)
