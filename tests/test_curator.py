@@ -525,6 +525,16 @@ def test_a_share_is_of_the_size_that_the_schema_tells_now(place):
     assert prices[0] == prices[2] < prices[1]
 
 
+def test_the_error_of_a_mean_is_that_of_the_size_that_the_schema_tells_now(place):
+    prices = []
+    for size in (100_000, 1000, 100_000):
+        schema = SCHEMA.replace("size = 500", f"size = {size}")
+        with Curator(tacit.Table(ROWS, schema), ledger=place, budget=tacit.Budget(epsilon=100)) as c:
+            prices.append(c.ask("SELECT AVG(age) AS m FROM visits", error=1).price)
+            assert c.remaining == 100 - sum(prices[:2])
+    assert prices[0] == prices[2] < prices[1]
+
+
 def test_a_life_is_of_who_opened_it(place):
     """Else who has no allowance could ask what another paid for."""
     ledger = Ledger.open(place, tacit.Budget(epsilon=100), "visits", only_allowed=True)

@@ -443,8 +443,25 @@ def test_the_error_of_a_mean_needs_a_public_size() -> None:
     known, unknown = made(PEOPLE.mean("age"), epsilon=1), offer(table().mean("age").query, PURE, epsilon=1)
     assert known.errors[0].error is not None and 0 < known.errors[0].error < 1
     assert unknown.errors[0].error is None and "/ (count - " in unknown.errors[0].text
-    filtered = made(PEOPLE.where(PEOPLE.age > 30).mean("age"), epsilon=1)
-    assert filtered.errors[0].error is None  # how many are left is not public
+    few = PEOPLE.where(PEOPLE.age > 30)
+    assert made(few.mean("age"), epsilon=1).errors[0].error is None  # how many are left is not public
+    with pytest.raises(BadQuestion, match="with means where the number of rows is public"):
+        made(few.mean("age"), error="0.5")
+
+
+@pytest.mark.parametrize("budget", [PURE, UNION, ZCDP])
+@pytest.mark.parametrize("question", [PEOPLE.mean("age"), PEOPLE.group_by("region").variance("debt")])
+def test_a_mean_can_be_asked_for_by_its_error(question: Any, budget: Budget) -> None:
+    told = made(question, budget, error="0.5")
+    (error,) = [e.error for e in told.errors if e.error]
+    assert 0.45 < error <= 0.5
+    currency = "rho" if budget.rho else "epsilon"
+    (cheaper,) = [
+        e.error
+        for e in made(question, budget, **{currency: Fraction(told.price) * Fraction(99, 100)}).errors
+        if e.error
+    ]
+    assert cheaper > 0.5
 
 
 def test_an_offer_explains_itself() -> None:

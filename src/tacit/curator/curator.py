@@ -123,7 +123,8 @@ class Curator(Holding):
         Give one of these:
             epsilon     the price; of a budget with a delta a share, and the offer says what the answer alone tells
             rho         the price in zCDP
-            error       the largest error of each count and sum, for which the least price is found
+            error       the largest error of each count and sum, and of means where the number of rows is public, for
+                        which the least price is found
             relative    the same as a share of the table's public size
         and, if need be:
             beta        the probability with which an error may be larger, 0.05 by default

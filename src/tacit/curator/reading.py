@@ -16,7 +16,7 @@ from ..tables.door import Question
 from ..tables.expression import Expression
 from ..tables.grids import columns_of
 from ..tables.measures import Compiled
-from ..tables.price import BETA, Terms, reads_beta
+from ..tables.price import BETA, QUOTIENTS, Terms, reads_beta
 from ..tables.query import Query
 from ..tables.recipe import Recipe
 from ..tables.relation import Derive, Join, PerUnit, Relation, Where, scans
@@ -130,7 +130,7 @@ def identity(
 
     A cap that never binds has none, nor a delta without use, nor, mostly, beta: the errors of one draw can be told at
     any.  What is computed of the measures has some only where its error is asked for, and the size of the table where
-    that is a share of it.
+    that is a share of it, or of a quotient by the number of rows.
     """
     plan = made.nameless
     if plan.groups is not None and plan.groups >= replace(plan, groups=None).touched:
@@ -138,7 +138,7 @@ def identity(
     idle = {*(() if plan.chosen else ("delta",)), *(() if reads_beta(budget, said) else ("beta",))}
     terms: list[tuple[str, Fraction | int | None]]
     terms = [(name, rational(name, said[name])) for name in sorted(said.keys() - idle)]
-    if "relative" in said:
+    if "relative" in said or ("error" in said and any(recipe.kind in QUOTIENTS for _, recipe in made.recipes)):
         terms.append(("size", public_size(plan.relation, schemas, of_table=True)))
     aimed = {recipe for _, recipe in made.recipes} if said.keys() & {"error", "relative"} else set[Recipe]()
     return plan, made.choices, terms, sorted(aimed, key=codec.canonical)

@@ -4,8 +4,8 @@ What is asked for, one of
     epsilon   in a budget in epsilon, at most that of it, whatever was bought before; a budget with delta has two sums,
               and the one that buys the smaller errors is taken.  In a budget in rho, pure epsilon, at its rho
     rho       zCDP; in a budget in epsilon without delta nothing is sold by rho
-    error     the least price at which every count and every sum is within `error`; of the table's public size, for
-              `relative`
+    error     the least price at which every count and sum is within `error`, and every mean, variance and standard
+              deviation where the number of rows is public; for `relative`, counts and sums within that share
 is divided equally among the measures, exactly.  Keys that are chosen privately are one measure more, and need a delta:
 unless told, the same share of the budget's failures as is spent of the budget, and of an allowance's likewise.
 
@@ -29,7 +29,7 @@ from ..core.loss import Loss, Pure, zero
 from ..core.parameters import Number, exactly_one, positive, probability
 from ..core.search import least_positive
 from ..core.views import failures
-from .accuracy import Accuracy, accuracies, noise_error, public_size
+from .accuracy import Accuracy, accuracies, accuracy, public_size
 from .calibration import Step, pure, steps
 from .measures import Compiled, compiled
 from .plan import Plan, Total
@@ -41,6 +41,7 @@ Family = tuple[Currency, Fraction, Fraction]  # a currency, an amount of it, and
 BETA = "0.05"
 LARGEST = Fraction(10**30)
 _ADDITIVE = ("count", "units", "sum")
+QUOTIENTS = ("mean", "variance", "deviation")
 
 
 @dataclass(frozen=True, repr=False)
@@ -146,7 +147,8 @@ def offer(
                 "a relative error is a share of the size of one table: add size = ... to [table] in its schema, about"
                 " how many rows there are, if that is public; or ask for an error"
             )
-        best = asked.cheapest(amount, size if name == "relative" else None)
+        rows = public_size(query.relation, schemas or {})
+        best = asked.cheapest(amount, relative_to=size if name == "relative" else None, rows=rows)
     loss = _loss(best)
     price, most = max(((budget.price(loss, before), before) for before in spent), key=lambda found: found[0])
     if price == math.inf:
@@ -255,16 +257,22 @@ class _Terms:
             )
         return probability("delta", min(rooms) if self.delta is None else self.delta)
 
-    def cheapest(self, target: Fraction, size: int | None) -> list[Step]:
-        """The steps of least price with every additive error within the target.
+    def cheapest(self, target: Fraction, relative_to: int | None, rows: int | None) -> list[Step]:
+        """The steps of least price with every error within the target.
 
-        With a size it is a share: of as many rows, and in a sum of the most that so many can add.
+        Relative to a size it is a share: of as many rows, and in a sum of the most that so many can add.  Where it is
+        public about how many `rows` there are, it is the target of quotients by their number too.
         """
         name = "rho" if self.budget.rho else "epsilon"
-        additive = [recipe for _, recipe in self.compiled.recipes if recipe.kind in _ADDITIVE]
-        if not additive:
-            raise BadQuestion("an error can be asked for with counts and sums only; say epsilon or rho")
-        targets = [(r, target if size is None else target * size * _largest(r)) for r in additive]
+        quotients = QUOTIENTS if rows is not None and relative_to is None and self.compiled.plan.cells else ()
+        meant = [recipe for _, recipe in self.compiled.recipes if recipe.kind in (*_ADDITIVE, *quotients)]
+        if not meant:
+            raise BadQuestion(
+                "an error can be asked for with counts and sums, and with means where the number of rows is public:"
+                " the schema has a size, and no condition leaves rows out; say epsilon or rho"
+            )
+        targets = [(r, target if relative_to is None else target * relative_to * _largest(r)) for r in meant]
+        count = None if rows is None else rows / (self.compiled.plan.cells or 1)
         if self.compiled.plan.chosen:
             self._failure(Fraction(1))  # or the search would take it for a price that is too small
 
@@ -273,7 +281,8 @@ class _Terms:
                 found = self.steps(name, Fraction(amount))
             except (Refused, BadParameter):
                 return False
-            return all(noise_error(found[r.parts[0]], self.beta) * r.own <= most for r, most in targets)
+            errors = (accuracy("", r, found, self.beta, count).error for r, _ in targets)
+            return all(e is not None and e <= most for e, (_, most) in zip(errors, targets, strict=True))
 
         least = least_positive(
             good,
