@@ -61,16 +61,14 @@ class Till:
         """What whoever asks was charged since."""
         from ..ledger import Charge
 
-        entries = self.curator.ledger.entries(self.head.seq)
-        since = (Charge.read(entry) for entry in entries if entry.kind == "charge")
-        return bill(self.curator, self.before, next((c.loss for c in since if c.analyst == self.curator.analyst), None))
-
-
-def bill(curator: Curator, before: list[Account], loss: Loss | None) -> Bill:
-    """What is to be said after a purchase, or with no loss after none, by the accounts as they were before it."""
-    if not curator.ledger.sells_to(curator.analyst):
-        return Bill(0.0, 0.0, curator.analyst, None)
-    now = [min(map(budget.remaining, spent)) for budget, spent in curator.ledger.accounts(curator.analyst)]
-    whose = (None, curator.analyst)
-    left, account, who = min(zip(now, before, whose, strict=False), key=lambda found: found[0])  # one may be new
-    return Bill(0.0 if loss is None else float(cost(account, loss)), float(left), who, account[0])
+        ledger, analyst = self.curator.ledger, self.curator.analyst
+        since = (Charge.read(entry) for entry in ledger.entries(self.head.seq) if entry.kind == "charge")
+        loss = next((charge.loss for charge in since if charge.analyst == analyst), None)
+        if not ledger.sells_to(analyst):
+            return Bill(0.0, 0.0, analyst, None)
+        now = [min(map(budget.remaining, spent)) for budget, spent in ledger.accounts(analyst)]
+        whose = (None, analyst)
+        left, account, who = min(
+            zip(now, self.before, whose, strict=False), key=lambda found: found[0]
+        )  # one may be new
+        return Bill(0.0 if loss is None else float(cost(account, loss)), float(left), who, account[0])

@@ -83,7 +83,10 @@ def plan(
     attributes: Annotated[list[str], typer.Argument(help="Columns with public values.")],
     *,
     workload: Words = "marginals",
-    epsilon: Annotated[str | None, typer.Option(help="The price, pure, or at --delta.")] = None,
+    epsilon: Annotated[
+        str | None,
+        typer.Option(help="Noise for this epsilon, pure or at --delta; of a budget with delta it may take more."),
+    ] = None,
     rho: Annotated[str | None, typer.Option(help="The price, in zCDP.")] = None,
     delta: Annotated[
         str | None, typer.Option(help="With --epsilon: spent at this delta, or without, as is best.")

@@ -18,7 +18,7 @@ from rich.table import Table as Grid
 from ..core.budget import Budget
 from ..core.currency import Amount
 from ..core.errors import BadParameter
-from ._bill import Till, accounts, bill, cost
+from ._bill import Till, accounts, cost
 from ._say import aside, console, in_words, say_json
 from ._source import Source, budget_of, told
 
@@ -39,7 +39,9 @@ class Asking(Source):
     epsilon: Annotated[str | None, typer.Option(help="The price: at most this much of the budget.")] = None
     rho: Annotated[str | None, typer.Option(help="The price, in zCDP.")] = None
     delta: Annotated[str | None, typer.Option(help="The price in delta, where keys are chosen privately.")] = None
-    error: Annotated[str | None, typer.Option(help="Instead of a price: the error of every count and sum.")] = None
+    error: Annotated[
+        str | None, typer.Option(help="Instead of a price: the error of counts, sums, and means if size is public.")
+    ] = None
     relative: Annotated[
         str | None, typer.Option(help="The same as a share of the public size; in sums, of the most it can be.")
     ] = None
@@ -177,11 +179,9 @@ def ask(
         query, _ = curator.read(asking.question, asking.terms)
         if place is not None:
             drawable(query)
-        curator.engine.fingerprint()  # tables that have changed are looked at as a whole
-        before, head = accounts(curator, query.relation), curator.ledger.head()
+        till = Till(curator, query.relation)
         release = curator.ask(asking.question, fresh=fresh, **asking.terms)
-        new = (release.provenance.entry or 0) > head.seq
-        paid = bill(curator, before, release.loss if new else None)
+        paid = till.bill()
     if as_json:
         say_json({**json.loads(release.to_json()), "card": release.card(), "bill": paid.facts()})
     elif as_csv:
@@ -200,7 +200,9 @@ def bounds(
     source: Source,
     column: Annotated[str, typer.Argument(help="A column of numbers, dates or timestamps.")],
     *,
-    epsilon: Annotated[str | None, typer.Option(help="The price.")] = None,
+    epsilon: Annotated[
+        str | None, typer.Option(help="Noise for this epsilon; of a budget with delta it may take more.")
+    ] = None,
     rho: Annotated[str | None, typer.Option(help="The price, in zCDP.")] = None,
     beta: Annotated[str, typer.Option(help="The probability with which they may be wrong.")] = "0.01",
 ) -> None:
