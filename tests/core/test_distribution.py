@@ -4,6 +4,7 @@ import itertools
 import math
 from fractions import Fraction
 
+import mpmath
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -38,6 +39,18 @@ def holds(bounds, truth, slack=1e-12):
 
 def near(bounds, truth, share):
     return holds(bounds, truth) and bounds.upper - bounds.lower <= share * bounds.upper
+
+
+@pytest.mark.parametrize(("epsilon", "k", "at"), [("4.2", 20, "-0.28374"), ("2.09", 20, "-35.664"), ("1", 1, "-0.5")])
+def test_the_left_tail_is_outward_to_the_last_bit(epsilon, k, at):
+    """1 less a bound is no float, as a rule."""
+    found = one(Pure(Fraction(epsilon)), k).tail(at)
+    with mpmath.workdps(60):
+        e, x = mpmath.mpf(epsilon), mpmath.mpf(at)
+        p = 1 / (1 + mpmath.exp(-e))
+        up_ = [i for i in range(k + 1) if (2 * i - k) * e > x]
+        truth = mpmath.fsum(mpmath.binomial(k, i) * p**i * (1 - p) ** (k - i) for i in up_)
+        assert found.lower <= truth <= found.upper
 
 
 @pytest.mark.parametrize("mu", [Fraction(1, 10), Fraction(1), Fraction(3)])

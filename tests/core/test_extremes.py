@@ -34,6 +34,31 @@ def times(n, atom):
     return Loss({atom: n})
 
 
+@pytest.mark.parametrize(
+    ("mu", "epsilon"), [("1", "37.9"), ("1", "38.2"), ("0.01", "0.37"), ("30", "1600"), ("1", "50")]
+)
+def test_the_profile_of_gaussian_noise_is_outward_where_floats_underflow(mu, epsilon):
+    found = times(1, GaussianNoise(Fraction(mu) ** 2)).delta(epsilon)
+    with mpmath.workdps(60):
+        m, e = mpmath.mpf(mu), mpmath.mpf(epsilon)
+        truth = mpmath.ncdf(m / 2 - e / m) - mpmath.exp(e) * mpmath.ncdf(-m / 2 - e / m)
+        assert truth <= found <= max(truth * 2000, mpmath.mpf("1e-322"))
+
+
+@pytest.mark.parametrize("shift", [1, 2, 3, 8])
+@pytest.mark.parametrize("epsilon", ["1e-15", "1e-9", "0.009", "0.5", "3"])
+def test_mean_losses_keep_their_digits(epsilon, shift):
+    with mpmath.workdps(60):
+        e = mpmath.mpf(epsilon)
+        truth = e - 1 + mpmath.exp(-e)
+        assert math.isclose(LaplaceShift(float(epsilon)).mean, truth, rel_tol=1e-13)
+        r, q = e / shift, mpmath.exp(-e / shift)
+        masses = [1, *((1 - q) * q**k for k in range(1, shift)), q**shift]
+        truth = mpmath.fsum((shift - 2 * k) * r * m for k, m in enumerate(masses)) / (1 + q)
+    found = DiscreteLaplaceShift(Fraction(shift) / Fraction(epsilon), shift).mean
+    assert math.isclose(found, truth, rel_tol=1e-13)
+
+
 @pytest.mark.parametrize("epsilon", SIZES, ids=lambda e: f"{float(e):g}")
 @pytest.mark.parametrize("count", [1, 5, 10**9])
 @pytest.mark.parametrize(

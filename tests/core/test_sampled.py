@@ -12,7 +12,7 @@ from scipy.stats import laplace, norm
 from tacit.composition import parallel
 from tacit.core.atoms import DiscreteLaplaceNoise, GaussianNoise, LaplaceNoise
 from tacit.core.distance import SUBSTITUTE
-from tacit.core.exact import hybrid_sum
+from tacit.core.exact import hybrid_sum, up
 from tacit.core.loss import Loss
 from tacit.core.sampled import Sampled
 from tacit.core.views import PLD, Renyi
@@ -39,6 +39,22 @@ def test_moments_of_whole_orders_are_outward_and_near(rate, mu, order):
     with mpmath.workdps(50):
         truth = moment(rate, mu, order) / (order - 1)
         assert truth <= found <= truth * (1 + mpmath.mpf("1e-8"))
+
+
+@pytest.mark.parametrize(("rate", "epsilon"), [("0.00103", "87.2"), ("0.5", "0.013"), ("1e-6", "30"), ("0.9", "3")])
+def test_the_profile_is_outward_up_to_its_end(rate, epsilon):
+    """Just below ln(1 + q (e^e - 1)) there is a delta still, however small."""
+    q, e = Fraction(rate), Fraction(epsilon)
+    loss = Loss({Sampled(q, LaplaceNoise(e)): 1})
+    with mpmath.workdps(60):
+        rate_, e_ = (mpmath.mpf(x.numerator) / x.denominator for x in (q, e))
+        end = mpmath.log1p(rate_ * mpmath.expm1(e_))
+        at = float(end)
+        for _ in range(20):
+            at = math.nextafter(at, 0)
+            inner = mpmath.log1p(mpmath.expm1(mpmath.mpf(at)) / rate_)
+            assert loss.delta(Fraction(at)) >= rate_ * -mpmath.expm1((inner - e_) / 2)
+    assert loss.delta(Fraction(up(e))) == 0
 
 
 def test_between_whole_orders_the_true_moment_is_below_the_chord():

@@ -27,6 +27,28 @@ def means(workload, counts, price, releases=30):
     return np.mean(errors, axis=0)
 
 
+SINGLE = Domain.of({"x": 100})
+
+
+@pytest.mark.parametrize(
+    ("workload", "price"),
+    [
+        (ranges(SINGLE, "x", low=[[0]], high=[[99]]), Price.of(epsilon="0.1", delta="1e-6")),
+        (ranges(SINGLE, "x", low=[[3]], high=[[7]]), Price.of(epsilon="0.1", delta="1e-6")),
+        (prefixes(Domain.of({"x": 1}), "x"), Price.of(epsilon="0.01", delta="1e-6")),
+        (prefixes(Domain.of({"x": 2}), "x"), Price.of(rho="1e-4")),
+    ],
+)
+@pytest.mark.parametrize("name", ["isotonic", "pruned", "partition"])
+def test_mean_errors_of_few_queries_are_within_their_bounds(name, workload, price):
+    """What a quantile at beta = 1 says is nothing of a mean."""
+    data = Histogram(workload.domain, np.full(workload.domain.size, 10**4))
+    truth, runs = workload.answer(data), 200
+    found = [method(name).release(workload, data, price, Seeded(i)).answers - truth for i in range(runs)]
+    told = method(name).predict(workload, None, price)
+    assert np.abs(found).mean() <= told.mean * 1.2 and np.sqrt(np.square(found).mean()) <= told.rms * 1.2
+
+
 def bands(size, *widths, cumulative=True):
     """Bands of these widths, side by side, and all that is before the end of the first ones, and after it."""
     low = np.concatenate([np.arange(0, size, w) for w in widths])

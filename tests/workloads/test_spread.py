@@ -126,6 +126,18 @@ def test_the_largest_of_many_is_a_union_bound():
     assert len(spread) == 100 and spread.worst(0.05) == spread.reach(0.05 / 100).max()
 
 
+@pytest.mark.parametrize("size", [1, 2, 7, 1000])
+@pytest.mark.parametrize("terms", [1, 3, 40])
+@pytest.mark.parametrize("noise", [Laplace(epsilon=1), Gaussian(rho="0.1"), Gaussian(rho=2)], ids=repr)
+def test_the_root_mean_square_of_the_largest_error_is_bounded(noise, terms, size):
+    """By the exact law of the largest of independent sums, the case in which it is largest."""
+    values, masses = law(noise, terms)
+    within = np.cumsum(np.bincount(np.abs(values), masses)).clip(0, 1) ** size
+    truth = np.sqrt(np.diff(within, prepend=0) @ np.arange(within.size) ** 2.0)
+    bound = Spread.of(noise, np.array([float(terms)])).root_mean_square_of_largest(size)
+    assert truth * (1 - 1e-9) <= bound <= 1.7 * truth + 0.1
+
+
 def test_a_square_of_one_need_not_be_one_noise():
     """Four noises with coefficients of one half have lighter tails, but only what is proved of them is stated."""
     noise = Laplace(epsilon="0.5")

@@ -23,6 +23,7 @@ from .pairs import (
     Response,
 )
 
+_LEAST = 1e-300
 _ROOT = math.sqrt(0.5)
 
 
@@ -183,6 +184,10 @@ class GaussianNoise(Atom):
         if self.mu > 2.0**20:
             return 1.0
         near, far = self._sides(epsilon)
+        if near < _LEAST:  # where floats lose their digits
+            from scipy.special import log_ndtr  # here, since it takes long to load
+
+            return math.exp(float(log_ndtr(self.mu / 2 - epsilon / self.mu)) + 1e-9) + TINY
         size = epsilon / self.mu + self.mu
         error = min((2 + size * size) * 2.0**-50, 1.0)
         return max(TINY, min(near * (1 + error) - far * (1 - error), self.mu / math.sqrt(2 * math.pi) * FEW_ULPS))

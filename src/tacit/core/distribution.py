@@ -106,12 +106,13 @@ class Distribution:
         if e >= largest:
             return self._with_failure(0.0, 0.0)
         if e < -largest:
-            return self._with_failure(1 - self._sum.infinite, 1.0)
+            return self._with_failure(down(1 - Fraction(self._sum.infinite)), 1.0)
         if e >= self.mean:
             right = above(self._sum, down(e))
             return self._with_failure(right.lower, right.upper)
         left = above(self._mirrored, down(-e))
-        return self._with_failure(1 - self._sum.infinite - left.upper, 1 - left.lower)
+        rest = 1 - Fraction(left.upper) - Fraction(self._sum.infinite)
+        return self._with_failure(down(rest), up(1 - Fraction(left.lower)))
 
     def quantile(self, p: Number) -> Bounds:
         """The least x for which P[L <= x] is at least p."""

@@ -21,6 +21,8 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
+from .exact import FEW_ULPS
+
 Complex = NDArray[np.complex128]
 
 
@@ -178,7 +180,11 @@ class LaplaceShift(Pair):
 
     @property
     def mean(self) -> float:
-        return self.epsilon + math.expm1(-self.epsilon)
+        """e - 1 + e^-e, where it is small by its series, from above."""
+        e = self.epsilon
+        if e > 0.01:
+            return e + math.expm1(-e)
+        return e * e / 2 * (1 - e / 3 * (1 - e / 4 * (1 - e / 5 * (1 - e / 6)))) * FEW_ULPS
 
     @property
     def variance(self) -> float:
@@ -212,8 +218,10 @@ class DiscreteLaplaceShift(Pair):
             smooth, e = LaplaceShift(self.largest), self.largest
             return min(e, smooth.mean * (1 + e / self.shift**2)), smooth.variance
         losses, masses = self._losses
+        rate, k = float(1 / self.scale), np.arange((self.shift + 1) // 2)
+        high = (self.shift - 2 * k) * rate  # these losses and their opposites, of which the masses differ by a factor
         with np.errstate(over="ignore", invalid="ignore"):
-            mean = float(losses @ masses)
+            mean = float(masses[: k.size] @ (high * -np.expm1(-high)))
             return mean, float((losses - mean) ** 2 @ masses)
 
     @property

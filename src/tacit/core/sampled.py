@@ -61,9 +61,11 @@ class Sampled(Atom):
 
     def profile(self, epsilon: float) -> float:
         """At ln(1 + q (e^e - 1)) it is q times that of the noise, when removing; adding costs no more than that."""
-        inner = math.expm1(min(epsilon, 700.0)) / float(self.rate)
-        own = self.noise.profile(math.log1p(inner))
-        return min(1.0, max(TINY, up(self.rate) * own * (1 + 1e-12))) if own else 0.0
+        if epsilon >= self.pure():
+            return 0.0
+        inner = math.expm1(min(epsilon, 700.0)) / up(self.rate)
+        own = self.noise.profile(math.log1p(inner / MANY_ULPS) / MANY_ULPS)  # it falls, so its place is rounded down
+        return min(1.0, max(TINY, up(self.rate) * own * (1 + 1e-12)))
 
     @property
     def reach(self) -> float:

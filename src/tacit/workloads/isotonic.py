@@ -11,9 +11,9 @@ Utility.  True cumulative counts are such, and the projection is a contraction i
 the max-min formula each of the new counts is a minimum of maxima of means of the old ones, as the true ones are of
 theirs.  So with S_j the errors before it, of variances V_j, and weights u_j / V_j, the errors e_j after it have
     sum (u_j / V_j) e_j^2 <= sum (u_j / V_j) S_j^2, which is sum u_j on average,      and |e_j| <= max |S_j|.
-`stretches.py` bounds the errors of ranges by sum u_j e_j^2 <= max V_j sum (u_j / V_j) e_j^2.  Also E max |S_j| and its
-root mean square are at most the bound on max |S_j| at beta = 1, by Jensen's inequality for ln and its square.  Of each
-answer it is known how far it was moved, and so what it misses by: that, and what the tree's answer does.
+`stretches.py` bounds the errors of ranges by sum u_j e_j^2 <= max V_j sum (u_j / V_j) e_j^2.  The root mean square of
+max |S_j|, and so its mean, is bounded in `spread.py`.  Of each answer it is known how far it was moved, and so what it
+misses by: that, and what the tree's answer does.
 
 Where many cells are empty the error is far below all this.  But a stretch that is counted as less than empty is made
 empty by moving its ends, and so whatever else ends there.  If that could add more than a tenth to the error, as where
@@ -63,7 +63,7 @@ class Isotonic(Hierarchy):
         noises = plan.noises(ranges, price)
         sums = spread(plan.tree(noises), noises, asked.variances)
         most = float(ends(ranges).max())
-        rms = min(math.sqrt(asked.bound(ranges)), most * sums.worst(1.0))
+        rms = min(math.sqrt(asked.bound(ranges)), most * sums.root_mean_square_of_largest())
         seconds = 5e-3 + 6e-8 * plan.size + 6e-7 * workload.queries
         why = f"a tree of {len(plan.shares)} levels, and empty cells are seen to be empty, which helps if they are many"
         return Prediction(rms, rms, most * sums.worst(b), seconds, "bound", b, why)

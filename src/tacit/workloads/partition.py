@@ -67,7 +67,7 @@ class Partition(Hierarchy):
         plan = _first(ranges, first := _shares(price)[0])
         noises, most = plan.noises(ranges, first), float(ends(ranges).max())
         sums = cumulative(plan.tree(noises), noises)
-        mean, seconds = most * (sums.worst(b) + sums.worst(1.0)), 5e-3 + 3e-7 * sums.size
+        mean, seconds = most * (sums.worst(b) + sums.root_mean_square_of_largest()), 5e-3 + 3e-7 * sums.size
         why = "only the lumps of the table are counted finely, which helps if they are few"
         return Prediction(mean, mean, 2 * most * sums.worst(b), seconds, "bound", b, why)
 

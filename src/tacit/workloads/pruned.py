@@ -67,7 +67,7 @@ class Pruned(Method):
         for design, needed in enumerate(tree.thresholds):
             sums, inside = tree.sums(design, len(tree.widths)), max(needed, default=0.0)
             times = 3 if needed else 1  # t at an end of the leaf, and 2 t in what it holds
-            mean = max(mean, most * (times * sums.worst(1.0) + inside))
+            mean = max(mean, most * (times * sums.root_mean_square_of_largest() + inside))
             worst = max(worst, most * (times * sums.worst(b) + inside))
         seconds = 2e-3 + 2e-9 * tree.size + 9e-8 * tree.drawn(n) + 1.5e-7 * workload.queries
         why = "only what holds many records is counted finely, which helps if that is little of very much"

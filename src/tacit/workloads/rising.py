@@ -30,6 +30,10 @@ class Sums:
         """What all of them are within, by a union bound."""
         return float(self.widest.reach(beta / self.size)[0])
 
+    def root_mean_square_of_largest(self) -> float:
+        """A bound on that of the one that strays farthest, and so on its mean."""
+        return self.widest.root_mean_square_of_largest(self.size)
+
 
 def cumulative(tree: Tree, noises: list[Noise | None]) -> Sums:
     """The errors of all cumulative counts before they are made monotone; where there are many, bounds on them."""

@@ -29,6 +29,10 @@ D = Z - N is bounded and symmetric.  With steps g_i and G = sum (a_i g_i)^2, Hoe
 within sqrt(2 G ln(2 / b)) but for b.  Then t = sqrt(V) z + sqrt(2 G ln(2 / b)) is enough, P[|N(0, 1)| > z] = beta - b,
 and t = sqrt(V) z + sqrt(G) for one noise, b = 0.  The best b is about sqrt(G / V) beta / 2; any is right.
 
+The largest of k errors S_j.  With X = sum_j (e^(l S_j) + e^(-l S_j)) >= 2 k, max |S_j| <= ln X / l.  From e on, and so
+for k >= 2, the square of ln is concave: E max |S_j|^2 <= (ln E X / l)^2 by Jensen's inequality, which is t^2 at beta =
+1 / k in the bounds by Markov's inequality above, of the largest V and C.  It is at most sum_j E S_j^2, too.
+
 One above all.  If a Z has c = a b, and the rest R of the sum V - c^2 < c^2, then P[|a Z + R| > t] given R is at most
 exp(-(t - a g / 2) / c) cosh(R / c), also where |R| > t, and E cosh(R / c) <= 1 / (1 - (V - c^2) / c^2) as above.  So
 t = c ln(1 / beta) + a g / 2 - c ln(2 - V / c^2)  is enough, which for one noise is what was said of it.
@@ -139,6 +143,18 @@ class Spread:
     def worst(self, beta: float) -> float:
         """What the largest of all errors is within, by a union bound."""
         return float(self.reach(beta / len(self)).max())
+
+    def root_mean_square_of_largest(self, size: int | None = None) -> float:
+        """A bound on that of the largest of all errors, or of so many like these, and so on its mean."""
+        k, deviation = len(self) if size is None else size, float(self.deviations.max())
+        together = deviation * math.sqrt(k)
+        energy, most = float(self.energies.max()), float(self.largest.max())
+        if k == 1 or not (math.isfinite(energy) and 0 < most < math.inf):
+            return together
+        if not self.laplace:
+            return min(together, math.sqrt(2 * energy * math.log(2 * k))) * (1 + 1e-12)
+        tails = (math.log(2 * k) - energy / most**2 * np.log1p(-(_TILTS**2))) / _TILTS
+        return min(together, most * float(tails.min())) * (1 + 1e-12)
 
 
 def joined(spreads: list[Spread], times: list[int]) -> Spread:
