@@ -193,7 +193,7 @@ BAD = [
     ("[table]\nname = 't'\nunit = 'row'\nepsilon = 1", "got 'epsilon'"),
     (
         "[table]\nname = 't'\nunit = 'id'\nrow = 3",
-        "size, partition, engine, source only; there is no such key; got 'row'",
+        "size, partition, version, engine, source only; there is no such key; got 'row'",
     ),
     ("[tabel]\nname = 't'\nunit = 'row'", "a table of table, columns only; there is no such key; got 'tabel'"),
     ("[table]\nname = 't'\nunit = 'row'\npartition = 'age'\n" + AGE, "type category"),

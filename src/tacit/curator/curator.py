@@ -7,7 +7,8 @@
     draw       one draw from the law
     store      the ledger keeps it; then it is handed out
 
-A question is known by its closed plan, the price that was asked, and the content of the tables: asked again it is free.
+A question is known by its closed plan, the price that was asked, and the public versions of the tables: asked again it
+is free.
 What is shown of an answer, such as its order or arithmetic on its columns, is computed from what was stored.
 """
 

@@ -14,7 +14,7 @@ from threading import Lock
 from typing import Self
 
 from ..core.budget import Budget
-from ..core.errors import BadParameter, EngineError, EngineUnavailable
+from ..core.errors import BadParameter, EngineUnavailable, LedgerConflict
 from ..core.loss import zero
 from ..core.randomness import SYSTEM
 from ..engines.base import Answer, Engine
@@ -58,11 +58,16 @@ class Holding:
         return {name: table.schema for name, table in self.tables.items()}
 
     def key(self, question: object) -> str:
-        """The name of a question about the tables as they are now.
+        """The name of a question about these versions of the tables.
 
-        A hash of the content stands in it, so it is keyed: else whoever knows all rows but one could try that one.
+        What they hold has no say in it: else whether a question is free would tell whether anybody's rows have changed.
         """
-        return self._keyed("question", codec.canonical((question, self.engine.fingerprint())))
+        self.engine.fingerprint()  # what cannot be read is refused before anything is charged
+        return self._keyed("question", codec.canonical((question, self._versions)))
+
+    @cached_property
+    def _versions(self) -> tuple[tuple[str, str], ...]:
+        return tuple((name, schema.version or "") for name, schema in sorted(self._schemas.items()))
 
     def _keyed(self, purpose: str, text: str) -> str:
         return hmac.new(self._secret, f"{purpose} {text}".encode(), "sha256").hexdigest()
@@ -82,12 +87,14 @@ class Holding:
             return self.engine.answer(plan)
         content = self.engine.fingerprint()
         if not self._first(content):
-            raise EngineError
+            raise LedgerConflict(
+                "this was paid for on parts of a table that has changed since; ask afresh, for all of it"
+            )
         return self.engine.answer(plan, content)
 
     def _first(self, content: str) -> bool:
         """Whether this is what the tables held first: else a unit may have gone from one part to another."""
-        now = self._keyed("content", content).encode()
+        now = self._keyed("content", codec.canonical((content, self._versions))).encode()
         return self._kept("content", now) == now
 
     @property

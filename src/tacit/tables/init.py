@@ -29,6 +29,7 @@ name = "{name}"
 # groups = ...        optional: the rows of a person count in at most so many groups of a question
 # size = ...          optional: about how many rows there are, if that is public
 # partition = "..."   optional: a category column of which each person has one value only
+# version = "..."     optional: to be changed when the data change, so that questions are answered anew
 """
 
 _ASKED: dict[Type, str] = {

@@ -1,6 +1,7 @@
 """The schema of a table: public facts only, declared in TOML and never read from the data.
 
-    [table]              name, unit (a column, or "row"), rows, and optionally groups, size, partition, engine, source
+    [table]              name, unit (a column, or "row"), rows, and optionally groups, size, partition, version, engine,
+                         source
     [columns.age]        type, and optionally lower and upper; grid and total of numbers; values of a category
 
 What is written by `dumps` is the canonical text: schemas with one meaning have one text and one digest.  Where a table
@@ -48,6 +49,7 @@ class Schema:
     groups: int | None = None
     size: int | None = None
     partition: str | None = None
+    version: str | None = None  # of the data
     engine: str | None = field(default=None, compare=False)
     source: str | None = field(default=None, compare=False)  # a path, an address, or a name that the engine knows
 
@@ -109,7 +111,7 @@ class Schema:
     def dumps(self) -> str:
         """The canonical TOML text."""
         facts: dict[str, object] = {"name": self.name, "unit": self.unit or "row", "rows": self.rows}
-        facts |= {"groups": self.groups, "size": self.size, "partition": self.partition}
+        facts |= {"groups": self.groups, "size": self.size, "partition": self.partition, "version": self.version}
         parts = [_text("table", facts)]
         parts += [_text(f"columns.{json.dumps(name, ensure_ascii=False)}", facts_of(c)) for name, c in self.columns]
         return "\n".join(parts)
@@ -120,7 +122,7 @@ def _schema(where: str, given: Mapping[str, Any], beside: Path = Path()) -> Sche
     top.only("table", "columns")
     table = Facts(f"{where}: table", top.get("table"))
     columns = Facts(f"{where}: columns", {} if top.get("columns") is None else top.get("columns"))
-    table.only("name", "unit", "rows", "groups", "size", "partition", "engine", "source")
+    table.only("name", "unit", "rows", "groups", "size", "partition", "version", "engine", "source")
     name, unit = table.get("name"), table.get("unit")
     if not isinstance(name, str) or not NAME.fullmatch(name):
         raise table.bad("name", "a small letter, then at most 62 small letters, digits and underscores")
@@ -146,7 +148,11 @@ def _schema(where: str, given: Mapping[str, Any], beside: Path = Path()) -> Sche
     partition, engine, source = _partition(table, dict(known)), table.get("engine"), _source(table, beside)
     if engine not in (None, *ENGINES):
         raise table.bad("engine", f"one of {', '.join(ENGINES)}")
-    return Schema(name, None if unit == "row" else unit, rows or 1, known, groups, size, partition, engine, source)
+    version = table.get("version")
+    if version is not None and not written(version):
+        raise table.bad("version", 'text of 1 to 128 characters, such as "2026-11"')
+    own = None if unit == "row" else unit
+    return Schema(name, own, rows or 1, known, groups, size, partition, version, engine, source)
 
 
 def _partition(table: Facts, known: Mapping[str, ColumnType]) -> str | None:
