@@ -161,6 +161,13 @@ def test_what_is_stored_is_the_same_to_the_byte_and_can_be_read() -> None:
     assert again.columns["q"].tolist() == [23, 95, 100]
 
 
+def test_no_text_of_a_key_is_obeyed_by_a_terminal() -> None:
+    made = offer(PEOPLE.group_by("note", private=True).count().query, Budget(epsilon=1, delta="1e-6"), epsilon="0.5")
+    drawn = Drawn((("\x1b[31mred\0\u202e",),), ((4000,),) * len(made.steps), False)
+    shown = str(Release.of(made, drawn))
+    assert "\\x1b[31mred\\x00\\u202e" in shown and "\x1b" not in shown
+
+
 def test_what_is_chosen_is_exported_without_an_interval() -> None:
     """It would be the whole public range, which says nothing; how many rows it is away is in the sentence."""
     release = ask(PEOPLE.aggregate(m=median("age"), n=count()).select(m=lambda q: q["m"], n=lambda q: q["n"]))

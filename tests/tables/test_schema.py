@@ -386,8 +386,9 @@ def test_a_column_of_which_no_cell_could_mean_anything_is_refused(tmp_path, said
 
 def test_a_unit_that_is_no_column_is_told_as_the_unit():
     said = r"^the schema's unit 'nope' is not a column of the data; there are id, age$"
+    facts = {"table": {"name": "t", "unit": "nope", "rows": 1}, "columns": {"age": {"type": "text"}}}
     with pytest.raises(BadSchema, match=said):
-        Table(pa.table({"id": ["a"], "age": [3]}), {"table": {"name": "t", "unit": "nope", "rows": 1}}).check()
+        Table(pa.table({"id": ["a"], "age": [3]}), facts).check()
 
 
 def test_what_frames_declare_is_looked_at_and_what_their_objects_are_is_not():
@@ -456,6 +457,16 @@ def test_a_first_line_without_names_or_with_other_marks_between_them_is_refused(
     (tmp_path / "people.csv").write_text(first)
     with pytest.raises(BadSchema, match=says):
         describe(tmp_path / "people.csv")
+
+
+@pytest.mark.parametrize("unit", ["p", "row"])
+def test_a_row_that_stands_where_names_should_is_not_shown(tmp_path, unit):
+    path = tmp_path / "people.csv"
+    path.write_text("alice@example.org,HIV positive,48213\nbob@example.org,healthy,1\n")
+    schema = {"table": {"name": "people", "unit": unit, "rows": 1}, "columns": {"health": {"type": "text"}}}
+    with pytest.raises(BadSchema, match="3 others; has the file a line of names") as caught:
+        Table(path, schema).check()
+    assert "alice" not in str(caught.value) and "HIV" not in str(caught.value)
 
 
 @pytest.mark.parametrize("header", [b"\xff,a\n", b'"a\nb,c\n', b"secret,secret\n", b"secret,\n", b"secret,Secret\n"])

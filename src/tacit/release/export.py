@@ -132,7 +132,9 @@ def _lines(c: Estimate, intervals: bool, noisy: bool) -> list[str]:
 def _plain(value: Any) -> str:
     if isinstance(value, float):
         return str(int(value)) if value.is_integer() and abs(value) < _IN_FULL else f"{value:.15g}"
-    return "-" if value is None else str(value)
+    if value is None:
+        return "-"
+    return "".join(c if c.isprintable() else repr(c)[1:-1] for c in str(value))  # which a terminal might obey
 
 
 def _number(value: int | float | None, low: float, high: float) -> str:

@@ -80,8 +80,11 @@ def checked(data: Any, schema: Schema) -> None:
 def suited(columns: Mapping[str, str | None], schema: Schema) -> None:
     """The same, where it is known what the columns of the data are."""
     if missing := [name for name in schema.names if columns and name not in columns]:
-        wanted = f"columns that the data have: {', '.join(columns)}"
-        says = f"the schema's unit {schema.unit!r} is not a column of the data; there are {', '.join(columns)}"
+        there = ", ".join(columns)
+        if len(missing) == len(schema.names):  # these may be no names, but somebody's row in a file without a header
+            there = f"{len(columns)} others; has the file a line of names?"
+        wanted = f"columns that the data have: {there}"
+        says = f"the schema's unit {schema.unit!r} is not a column of the data; there are {there}"
         raise BadSchema("columns", ", ".join(missing), wanted, says=says if schema.unit in missing else "")
     if schema.unit is not None and (held := _meaningless(columns, schema.unit, "unit")):
         raise BadSchema("table.unit", schema.unit, f"a column of text or whole numbers; {held} name nobody")
