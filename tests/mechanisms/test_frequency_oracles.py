@@ -219,6 +219,36 @@ def test_loss_counts_changed_answers(oracle: FrequencyOracle) -> None:
             oracle.loss(bad)
 
 
+def three_reports_of_one_answer(oracle: FrequencyOracle, answer: int) -> dict[Any, float]:
+    one = oracle.one(answer)
+    masses = {y: one.mass(y) for y in one.support(0.0)}
+    return {ys: math.prod(masses[y] for y in ys) for ys in itertools.product(masses, repeat=3)}
+
+
+@pytest.mark.parametrize(
+    "oracle",
+    [
+        HadamardResponse(epsilon=1, categories=3),
+        UnaryEncoding(epsilon="0.5", categories=2),
+        UnaryEncoding(epsilon=2, categories=3),
+        SubsetSelection(epsilon="0.3", categories=4),
+        SubsetSelection(epsilon=2, categories=5, size=2),
+        RandomizedResponse(epsilon=1, categories=4),
+    ],
+    ids=repr,
+)
+def test_several_reports_cost_less_than_their_epsilons(oracle: FrequencyOracle) -> None:
+    """Most reports do not tell two answers apart: by the exact law of three of them, and what they cost is not far."""
+    one, two = (oracle.one(answer) for answer in (0, 1))
+    idle = math.fsum(one.mass(y) for y in one.support(0.0) if math.isclose(one.mass(y), two.mass(y), rel_tol=1e-9))
+    assert math.isclose(oracle.idle, idle, rel_tol=1e-9)
+    p, q = (three_reports_of_one_answer(oracle, answer) for answer in (0, 1))
+    for part in (0.3, 0.6, 0.9):
+        epsilon = 3 * float(oracle.epsilon) * part
+        truth = math.fsum(max(0.0, p[ys] - math.exp(epsilon) * q[ys]) for ys in p)
+        assert truth * (1 - 1e-9) <= oracle.loss(3).delta(epsilon) <= 1.6 * truth
+
+
 @each_kind
 def test_bad_answers_are_refused_without_showing_them(kind: Any) -> None:
     oracle = kind(epsilon=1, categories=3)

@@ -5,6 +5,11 @@ probability q < p.  If a share S of n reports speaks for a category, (S - q) / (
 variance (q (1 - q) + f (p (1 - p) - q (1 - q))) / (n (p - q)^2) where it is f.  How far S may stray for the worst data
 is in `_deviation.py`.
 
+Privacy.  Of two categories a report speaks for one alone, by which the loss is +-epsilon, or for both or neither, by
+which it is 0: with the same probability, r, from either.  So is the loss of k-ary randomized response, where r_k =
+(k - 2) / (e^epsilon + k - 1); and if r_k <= r, a report of that, of which some of those that tell the two apart are
+taken for one that does not, is a report of this: whatever is proved of k-ary response is true of it.
+
 Reference.  Wang, Blocki, Li, Jha, USENIX Security 2017, theorems 1 and 2.
 """
 
@@ -21,6 +26,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..core import law
+from ..core.atoms import KaryResponse
 from ..core.distance import Distance
 from ..core.errors import BadData, BadParameter
 from ..core.exact import Floats
@@ -106,9 +112,16 @@ class FrequencyOracle(Mechanism[Answers, Any]):
         return Loss({self.each: whole("distance", changed, at_least=0)}, relation)
 
     @property
+    @abstractmethod
+    def idle(self) -> float:
+        """r, at most: the probability that a report does not tell one's own category from another."""
+
+    @property
     def each(self) -> Pure:
-        """What one answer that changes costs."""
-        return Pure(self.epsilon)
+        """What one answer that changes costs: no more than k-ary response, with the largest k for which r_k <= r."""
+        e, r = min(float(self.epsilon), 36.0), self.idle * (1 - 1e-12)
+        most = math.floor((r * math.expm1(e) + 2) / (1 - r) * (1 - 1e-12))
+        return KaryResponse(self.epsilon, most) if most > 2 else Pure(self.epsilon)
 
     def frequencies(self, reports: Any) -> Floats:
         """The frequency of each category among those who sent these reports, unbiased; some may be negative."""

@@ -58,6 +58,11 @@ class HadamardResponse(FrequencyOracle):
         return Chances(own, math.exp(-e) * own, 0.5, math.tanh(e / 2) / 2)
 
     @property
+    def idle(self) -> float:
+        """Two rows of the matrix agree in half of its columns."""
+        return 0.5
+
+    @property
     def bits(self) -> int:
         return self.categories.bit_length()
 

@@ -61,6 +61,11 @@ class RandomizedResponse(FrequencyOracle):
         return Chances(own, others * math.exp(-e) * own, math.exp(-e) * own, -math.expm1(-e) * own)
 
     @property
+    def idle(self) -> float:
+        """It is one of the others."""
+        return (self.categories - 2) * self.chances.other
+
+    @property
     def each(self) -> Pure:
         """Among more than two categories most reports tell two answers apart no better than chance."""
         return Pure(self.epsilon) if self.categories == 2 else KaryResponse(self.epsilon, self.categories)

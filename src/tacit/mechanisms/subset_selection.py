@@ -66,6 +66,12 @@ class SubsetSelection(MaskOracle):
         gain = -math.expm1(-float(self.epsilon)) * own * (k - w) / (k - 1)
         return Chances(own, lost, (w - 1 + lost) / (k - 1), gain)
 
+    @property
+    def idle(self) -> float:
+        """Both are in the set, or neither is."""
+        others, c = self.categories - 1, self.chances
+        return (c.own * (self.size - 1) + c.lost * (others - self.size)) / others
+
     def one(self, answer: int) -> law.Finite:
         k, w, c = self.categories, self.size, self.chances
         inside, outside = c.own / math.comb(k - 1, w - 1), c.lost / math.comb(k - 1, w)

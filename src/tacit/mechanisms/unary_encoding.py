@@ -51,6 +51,11 @@ class UnaryEncoding(MaskOracle):
         e = float(self.epsilon)
         return Chances(0.5, 0.5, math.exp(-e) / (1 + math.exp(-e)), math.tanh(e / 2) / 2)
 
+    @property
+    def idle(self) -> float:
+        """p q + (1 - p) (1 - q), p = 1/2."""
+        return 0.5
+
     def one(self, answer: int) -> law.Product:
         c = self.chances
         own, other = (law.Finite({True: p, False: 1 - p}) for p in (c.own, c.other))
