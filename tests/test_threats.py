@@ -128,6 +128,7 @@ RIGHT = {
     mechanisms.KeySelection: [{"epsilon": 1, "delta": "1e-3", "sensitivity": 1}, {"rho": 1, "delta": "1e-3"}],
     mechanisms.Laplace: [{"epsilon": 1, "sensitivity": 2}, {"scale": 1}, {"epsilon": 1, "grid": "0.5"}],
     mechanisms.NoisyMax: [{"epsilon": 1, "sensitivity": 2}, {"rho": 1}],
+    mechanisms.NoisyMaxWithGap: [{"epsilon": 1, "sensitivity": 2}, {"rho": 1}],
     mechanisms.NumericSparse: [STREAM | {"epsilon": 1, "count": 2, "share": "0.1"}],
     mechanisms.PermuteAndFlip: [{"epsilon": 1, "sensitivity": 2}, {"rho": 1}],
     mechanisms.PostedPrice: [{"prices": [1, 2], "epsilon": 1, "sensitivity": 1}],

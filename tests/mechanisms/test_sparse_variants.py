@@ -1,4 +1,4 @@
-"""The right sparse vector holds where six wrong ones are refuted, by exact enumeration of the same streams."""
+"""The right sparse vector holds where seven wrong ones are refuted, by exact enumeration of the same streams."""
 
 from __future__ import annotations
 

@@ -29,6 +29,29 @@ def test_laws_sum_to_one_in_the_order_of_scores(scores: list[float], scale: floa
     assert (np.diff(by_score) >= -1e-12).all()
 
 
+@settings(STEADY, max_examples=60)
+@given(st.lists(st.tuples(st.floats(-20, 20), st.floats(-1, 1)), min_size=1, max_size=8), st.floats(0.2, 20))
+def test_log_probabilities_move_by_at_most_twice_the_scores(moved: list[tuple[float, float]], scale: float) -> None:
+    scores, neighbour = [s for s, _ in moved], [s + v for s, v in moved]
+    assert np.exp(selection.log_probabilities(scores, scale) / scale) == pytest.approx(
+        selection.exponential_mechanism(scores, scale), rel=1e-12
+    )
+    found = selection.log_probability_sensitivity(scores, neighbour, scale)
+    assert found <= selection.range_sensitivity(scores, neighbour) + 1e-9 <= 2 * max(abs(v) for _, v in moved) + 1e-8
+    p, q = (selection.exponential_mechanism(s, scale) for s in (scores, neighbour))
+    assert found / scale == pytest.approx(np.abs(np.log(p / q)).max(), rel=1e-6, abs=1e-9)
+
+
+def test_randomized_response_and_laplace_noise_lose_no_factor_two() -> None:
+    """No data move their normalisers: their log-probabilities are as sensitive as their scores."""
+    response = [1.0, 0.0, 0.0], [0.0, 1.0, 0.0]
+    assert selection.log_probability_sensitivity(*response, scale=1) == pytest.approx(1)
+    laplace = [[-abs(f - y) for y in range(-200, 201)] for f in (0, 1)]
+    assert selection.log_probability_sensitivity(*laplace, scale=2) == pytest.approx(1)
+    with pytest.raises(BadParameter, match="as many scores"):
+        selection.log_probability_sensitivity([1, 2], [1], 1)
+
+
 @settings(STEADY, max_examples=40)
 @given(SCORES, SCALE, st.floats(-1e3, 1e3), st.sampled_from(NOISES))
 def test_only_differences_matter(scores: list[float], scale: float, shift: float, noise: Noise) -> None:

@@ -10,6 +10,7 @@ from .independent_quantiles import IndependentQuantiles
 from .key_selection import KeySelection
 from .laplace import Laplace
 from .noisy_max import NoisyMax
+from .noisy_max_with_gap import NoisyMaxWithGap
 from .numeric_sparse import NumericSparse
 from .permute_and_flip import PermuteAndFlip
 from .prices import PostedPrice, posted_price
@@ -31,6 +32,7 @@ ALL = (
     KeySelection,
     Laplace,
     NoisyMax,
+    NoisyMaxWithGap,
     NumericSparse,
     PermuteAndFlip,
     PostedPrice,
@@ -54,6 +56,7 @@ __all__ = [
     "KeySelection",
     "Laplace",
     "NoisyMax",
+    "NoisyMaxWithGap",
     "NumericSparse",
     "PermuteAndFlip",
     "PostedPrice",

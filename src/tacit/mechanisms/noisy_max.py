@@ -4,7 +4,7 @@ Definition.  M(u) = argmax_i u_i + Z_i, of equals the first, with independent no
     laplace       P[Z = k] = (1 - q)/(1 + q) q^|k|, q = exp(-1 / scale), in steps
     exponential   continuous, of this scale: the law of permute-and-flip, and drawn as such
     gumbel        continuous, of this scale: the law of the exponential mechanism, and drawn as such
-Only the index is released; the noisy score itself would cost more.
+Only the index is released; the noisy score itself would cost more, and its lead nothing (`noisy_max_with_gap.py`).
 
 Privacy.  If the moves of the scores have range at most r then M is (r / scale)-DP.  Given the others' noise, i wins if
 Z_i >= t for a whole t, the tie-break included; on u' it wins if Z_i >= t' with t' <= t + r, and P[Z >= t + 1] >=
@@ -46,7 +46,7 @@ _MOST = 1 << 28  # values at which each candidate may win: half a minute
 _CELLS = 1 << 20  # of the table of winning values, held at once
 
 
-def _log_at_most(k: Masses, rate: float) -> Masses:
+def log_at_most(k: Masses, rate: float) -> Masses:
     """ln P[Z <= k] for discrete Laplace noise of scale 1 / rate."""
     outer = np.exp(-np.abs(k + 0.5) * rate - rate / 2) / (1 + math.exp(-rate))  # P[Z > k], or P[Z <= k] for k < 0
     return np.where(k >= 0, np.log1p(-outer), k * rate - math.log1p(math.exp(-rate)))
@@ -69,8 +69,8 @@ class LaplaceMax(Rule):
         for start in range(-reach, reach + 1, block):
             noise = np.arange(start, min(start + block, reach + 1)) + gaps[:, None].astype(float)
             before, after = np.zeros_like(noise), np.zeros_like(noise)
-            np.cumsum(_log_at_most(noise[:-1] - 1, rate), axis=0, out=before[1:])
-            np.cumsum(_log_at_most(noise[:0:-1], rate), axis=0, out=after[-2::-1])
+            np.cumsum(log_at_most(noise[:-1] - 1, rate), axis=0, out=before[1:])
+            np.cumsum(log_at_most(noise[:0:-1], rate), axis=0, out=after[-2::-1])
             masses += np.exp(before + after - np.abs(noise) * rate).sum(axis=1)
         return masses * math.tanh(rate / 2)
 
@@ -84,9 +84,9 @@ class LaplaceMax(Rule):
         width = math.ceil(1 / (64 * unit))
         blocks = math.ceil(45 / (rate * width)) + 1  # e^-45 of a tail, which is q^gap and more, lies beyond
         starts = width * np.arange(-blocks - gap // width, blocks + 1, dtype=float)
-        below = optimal * _log_at_most(starts - 1, rate)  # ln P[the best of the optimal is below the block]
+        below = optimal * log_at_most(starts - 1, rate)  # ln P[the best of the optimal is below the block]
         inside = np.exp(np.append(below[1:], 0.0)) * -np.expm1(-np.diff(below, append=0.0))
-        beaten = -np.expm1((candidates - optimal) * _log_at_most(starts + (gap - 1), rate))
+        beaten = -np.expm1((candidates - optimal) * log_at_most(starts + (gap - 1), rate))
         return math.exp(below[0]) + float(inside @ beaten)
 
     def mean(self, candidates: int, optimal: int) -> float:

@@ -1,7 +1,8 @@
-r"""Six sparse vector mechanisms that are less private than they claim, for the suite to refute.
+r"""Seven sparse vector mechanisms that are less private than they claim, for the suite to refute.
 
 Definition.  Each compares values with threshold 0, as Sparse does, with discrete Laplace noise; the class says what it
-gets wrong.  Four were published, with Laplace noise; two halve a noise of the right one.
+gets wrong.  Four were published, with Laplace noise; one is as notes of a lecture print it; two halve a noise of the
+right one.
 
 Privacy.  Each claims epsilon for values that move by at most 1.  What it costs, as queries become many:
 
@@ -9,6 +10,7 @@ Privacy.  Each claims epsilon for values that move by at most 1.  What it costs,
     LeeClifton        noise that neither doubles nor grows with the count     (1 + 6 count) / 4 epsilon
     Stoddard          no noise on the values                                  infinite at two queries
     Chen              never stops                                             no bound
+    Renoised          a new threshold for each value, and no other noise      epsilon / 2 for each query
     HalfOnValues      query noise as if all values moved the same way         3/2 epsilon
     HalfOnThreshold   half the threshold noise                                3/2 epsilon
 
@@ -187,6 +189,14 @@ class Chen(WrongSparse):
         yield Example(cls(), (0,) * 4 + (1,) * 4, (1,) * 4 + (0,) * 4, 1)
 
 
+class Renoised(WrongSparse):
+    """Noise on the threshold, drawn anew at each check: as much as noise on each value, and none that they share."""
+
+    @property
+    def noises(self) -> tuple[Noise, Noise]:
+        return _Nothing(), DiscreteLaplace(2 / self.epsilon)
+
+
 class HalfOnValues(WrongSparse):
     """The right one for values that all move the same way, used for values that do not."""
 
@@ -203,4 +213,4 @@ class HalfOnThreshold(WrongSparse):
         return DiscreteLaplace(1 / self.epsilon), DiscreteLaplace(4 * self.count / self.epsilon)
 
 
-ALL: tuple[type[WrongSparse], ...] = (Roth, LeeClifton, Stoddard, Chen, HalfOnValues, HalfOnThreshold)
+ALL: tuple[type[WrongSparse], ...] = (Roth, LeeClifton, Stoddard, Chen, Renoised, HalfOnValues, HalfOnThreshold)

@@ -44,6 +44,28 @@ def range_sensitivity(scores: Values, neighbour: Values) -> float:
     return float(np.ptp(s - t))
 
 
+def log_probabilities(scores: Values, scale: Number) -> Vector:
+    """t_i = s_i - b ln sum_j e^(s_j/b): the scores less what makes p_i = e^(t_i/b) a law, without a normaliser.
+
+    There are two types of exponential mechanism: p ~ e^(s/b), where the scores have sensitivity D, and p = e^(t/b),
+    where these have some sensitivity D'.  The second is eps-DP at b = D'/eps, without the factor 2, as D' is at most
+    2D: the scores move by D, and the normaliser by D.  Where no data move the normaliser, D' = D, and the first type
+    loses a factor 2 that need not be lost: so for randomized response, s_y = [y = x], and for Laplace noise, s_y =
+    -|f(x) - y| (Dong, Durfee, Rogers 2020).
+    """
+    s, b = check.vector(scores=scores), check.positive(scale=scale)
+    best = s.max()
+    return np.asarray(s - best - b * math.log(np.exp((s - best) / b).sum()))
+
+
+def log_probability_sensitivity(scores: Values, neighbour: Values, scale: Number) -> float:
+    """max_i |t_i - t_i'| of `log_probabilities`, for one pair of neighbours: the loss of the pair, times b."""
+    s, t = check.vector(scores=scores), check.vector(neighbour=neighbour)
+    if s.size != t.size:
+        raise BadParameter("neighbour", t.size, "as many scores as the first")
+    return float(np.abs(log_probabilities(s, scale) - log_probabilities(t, scale)).max())
+
+
 # The laws.
 
 
