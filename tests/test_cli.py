@@ -132,7 +132,7 @@ ENDED = {
     "tacit.audit.package": ("audit",),
     "tacit.audit.attacks.table": ("attack", "all"),
     "tacit.audit.attacks.compare": ("attack", "reconstruct"),
-    "tacit.tables.init.describe": ("init", "people.csv"),
+    "tacit.tables.draft_schema.describe": ("init", "people.csv"),
     "tacit.cli.tables.Asking.offer": ("offer", "people.csv", "SELECT COUNT(*) FROM people"),
     "tacit.cli._source.Source.curator": ("ask", "people.csv", "SELECT COUNT(*) FROM people"),
     "tacit.cli._source.Source.table": ("plan", "people.csv", "age"),

@@ -73,7 +73,7 @@ def test_widths_fall_with_n_however_many_there_are(method: str) -> None:
 def test_the_records_that_a_width_takes() -> None:
     assert 10**10 < min_records(10, "0.00005", BETA) < 10**12
     with pytest.raises(
-        BadParameter, match="width must be larger: by this method no n within 2\\^62 is known to be enough"
+        BadParameter, match="width must be larger: no n within 2\\^62 is known to be enough"
     ):
         min_records(10, "1e-12", BETA)
 
@@ -98,6 +98,13 @@ def test_bears_is_the_last_that_fits(method: str) -> None:
     assert METHODS[method](n, 500, BETA).width <= 0.1 < METHODS[method](n - 1, 500, BETA).width
     assert n < 2 * 10**6
     assert min_records(k + 1, "0.1", BETA, method) > 10**6
+
+
+def test_unless_told_the_best_method_is_taken():
+    adaptive = [method for method in METHODS if method != "asked beforehand"]
+    for n in (10_000, 1_000_000):
+        assert max_questions(n, "0.1") == max(max_questions(n, "0.1", method=method) for method in adaptive)
+    assert min_records(1000, "0.1") == min(min_records(1000, "0.1", method=method) for method in adaptive)
 
 
 def test_the_rule_promises_about_what_the_plan_says() -> None:

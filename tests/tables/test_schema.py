@@ -19,7 +19,7 @@ from tacit.engines.sources import Source
 from tacit.tables import build
 from tacit.tables.columns import power
 from tacit.tables.domain import BOOLEAN, TEXT, Domain, category, number
-from tacit.tables.init import describe
+from tacit.tables.draft_schema import describe
 from tacit.tables.schema import ColumnType, Schema
 from tacit.tables.table import PublicTable, Table
 

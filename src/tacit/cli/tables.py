@@ -123,7 +123,7 @@ def init(
     output: Annotated[Path | None, typer.Option("--output", "-o", help="Where to write; beside the data.")] = None,
 ) -> None:
     """Write a schema with the names and types of a file, for you to complete; no value is read."""
-    from ..tables.init import describe
+    from ..tables.draft_schema import describe
 
     with in_words():
         text, target = describe(file), output or file.with_suffix(".toml")

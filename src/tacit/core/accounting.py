@@ -32,7 +32,7 @@ VIEWS: tuple[View[Any], ...] = (
 )  # fmt: skip
 _CHEAP = (Basic(), Advanced(), Zcdp())
 _NORMAL, _ALONE, _COMPOSED = (Zcdp(), GaussianDP()), (*_CHEAP, Profile()), (*_CHEAP, PLD())
-_POSSIBLE = tuple(view for view in VIEWS if not isinstance(view, Classical | AdvancedExp))  # their drift is never least
+_POSSIBLE = tuple(view for view in VIEWS if not isinstance(view, Classical | AdvancedExp))  # `Advanced` has less drift
 _NEARLY_NORMAL = (*_NORMAL, Renyi())  # of which rho says more where sigma is small
 
 

@@ -1,6 +1,6 @@
-"""Lives that several may share: the state of an interactive mechanism, kept in bytes by a ledger or in memory.
+"""The life of an interactive mechanism: its state, as bytes in a ledger or in memory, which processes may share.
 
-Each state is stepped from once, whoever asks, and a question that has an answer is given that one again.
+Each state is advanced from at most once, whoever asks, and a question that has an answer is given that one again.
 """
 
 from __future__ import annotations

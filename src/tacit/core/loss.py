@@ -72,7 +72,7 @@ class Atom(ABC):
 
     @property
     def reach(self) -> float:
-        """Where losses end that are put on such a grid; 0 if they need none."""
+        """The largest loss that a grid of it must cover; 0 if it is put on none."""
         return 0.0
 
     @property

@@ -21,7 +21,7 @@ from ..engines.base import Answer, Engine
 from ..engines.choice import chosen, engine_for
 from ..ledger import Ledger
 from ..tables import codec, partition
-from ..tables.init import suited
+from ..tables.draft_schema import suited
 from ..tables.plan import Plan
 from ..tables.relation import Relation
 from ..tables.schema import Schema
@@ -126,7 +126,7 @@ class Holding:
         return self._kept("secret", SYSTEM.words(4).tobytes().hex().encode())
 
     def _kept(self, name: str, first: bytes) -> bytes:
-        """What the ledger keeps under a name, privately: what it was first given."""
+        """A private value that the ledger keeps under a name, as a session that costs nothing: the first writer's."""
         kept = self.ledger.start(key=codec.digest(("kept", name)), loss=zero, state=first, analyst="curator")
         return kept.read()[1]
 

@@ -103,7 +103,7 @@ def plan(
     first = found.rows[0]
     if curator is None or not first.prediction or first.price == prices[0]:
         return found
-    if not _dear(curator, (workload, first.method, first.price), n, curator.analyst):
+    if not _costs_more_than_asked(curator, (workload, first.method, first.price), n, curator.analyst):
         return found
     other = planned(workload, n, prices[0], ways=prices[:1], **facts)
     return other if other.rows[0].prediction else found
@@ -126,7 +126,7 @@ def answer(
     who, people, at = curator.who(analyst), None if n is None else whole("n", n), probability("beta", beta)
     prices = _prices(domain, terms, curator.budget)
     wanted = _wanted(curator, workload, method, n=people, beta=at, prices=prices)
-    best = wanted[-1] if len(wanted) > 1 and _dear(curator, wanted[0], people, who) else wanted[0]
+    best = wanted[-1] if len(wanted) > 1 and _costs_more_than_asked(curator, wanted[0], people, who) else wanted[0]
     if (kept := 4 * workload.queries + min(domain.cells(workload.span), CELLS)) > _MOST_KEPT:
         raise BadQuestion(
             f"a ledger keeps {_MOST_KEPT} numbers of one release at most, and this one may have {kept}; ask fewer"
@@ -183,8 +183,8 @@ def _wanted(
     return [(workload, row.method, row.price) for row in rows]
 
 
-def _dear(curator: Curator, purchase: Purchase, n: int | None, who: str) -> bool:
-    """Whether an epsilon costs more than that, after what was bought by zCDP."""
+def _costs_more_than_asked(curator: Curator, purchase: Purchase, n: int | None, who: str) -> bool:
+    """Whether noise for a pure epsilon would take more than that epsilon of an account, after Gaussian purchases."""
     workload, method, price = purchase
     parts = curator.parts(_of(curator.tables, workload).relation)
     loss, accounts = method.loss(workload, n, price), curator.ledger.accounts(who, parts)

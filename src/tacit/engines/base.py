@@ -30,7 +30,7 @@ _HEX = frozenset("0123456789abcdef")
 
 
 class Scattered:
-    """Rows of integers, of which most are 0: the others are held, at increasing places; `rows[at]` is an array."""
+    """A sparse matrix of integers; indexed by rows, it gives these as a dense array."""
 
     def __init__(self, shape: tuple[int, int], places: Integers, values: Integers) -> None:
         order = np.argsort(places)

@@ -1,4 +1,4 @@
-"""Which rows have the least words of their unit, where a word is the number of a unit, and below it a hash."""
+"""The rows of smallest hash in each unit: hashes are counted by buckets, and the bucket at the limit is sorted."""
 
 from __future__ import annotations
 

@@ -65,7 +65,7 @@ def early(
 
 
 def _uses(*trees: exp.Expr) -> Counter[str]:
-    """How often the steps of each column are used; to count those that are there, they need not be known."""
+    """How often the value of each column is needed; inside COUNT(column) only whether it is missing matters."""
     uses: Counter[str] = Counter()
     for tree in trees:
         for c in tree.find_all(exp.Column):

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 # The colours of Okabe and Ito, which colour-blind eyes tell apart.
 COLOURS = {"training set": "#E69F00", "reported": "#D55E00", "truth": "#0072B2"}
-METHOD_COLOURS = ["#777777", "#000000", "#009E73", "#0072B2", "#D55E00", "#CC79A7"]
+METHOD_COLOURS = ["#777777", "#000000", "#009E73", "#0072B2", "#D55E00", "#CC79A7", "#56B4E9"]
 
 
 def rows(experiment: Experiment) -> list[dict[str, Any]]:

@@ -172,7 +172,8 @@ _FIXED: dict[str, tuple[int, int, Callable[[float], float], float, str]] = {
         "Gaussian, lecture notes corrected",
     ),
 }
-METHODS: dict[str, Callable[[int, int, Number], Plan]] = {
+Way = Callable[[int, int, Number], Plan]
+METHODS: dict[str, Way] = {
     "asked beforehand": beforehand,
     "sample splitting": splitting,
     "rounded answers": rounded,
@@ -190,22 +191,33 @@ def compare(n: int, questions: int | Iterable[int], beta: Number = "0.05") -> li
     return [method(n, k, beta) for k in ks for method in METHODS.values()]
 
 
-def max_questions(n: int, width: Number, beta: Number = "0.05", method: str = "Gaussian, Jung et al. 2020") -> int:
-    """How many adaptive questions n records answer to within `width`, by one method; 0 if none."""
-    n, target, way = whole("n", n), float(probability("width", width)), METHODS[one_of("method", method, METHODS)]
-    return least_whole(lambda k: k > MOST or way(n, k, beta).width > target, 1) - 1
+def max_questions(n: int, width: Number, beta: Number = "0.05", method: str | None = None) -> int:
+    """How many adaptive questions n records answer to within `width`, by one method or else by the best; 0 if none."""
+    n, target = whole("n", n), float(probability("width", width))
+
+    def most(way: Way) -> int:
+        return least_whole(lambda k: k > MOST or way(n, k, beta).width > target, 1) - 1
+
+    return max(map(most, _ways(method)))
 
 
-def min_records(
-    questions: int, width: Number, beta: Number = "0.05", method: str = "Gaussian, Jung et al. 2020"
-) -> int:
-    """How many records it takes to answer so many adaptive questions to within `width`, by one method."""
-    way, target = METHODS[one_of("method", method, METHODS)], float(probability("width", width))
-    k = whole("questions", questions)
-    found = least_whole(lambda n: n > RECORDS or way(n, k, beta).width <= target, 1)
-    if found > RECORDS:
-        raise BadParameter("width", width, "larger: by this method no n within 2^62 is known to be enough")
+def min_records(questions: int, width: Number, beta: Number = "0.05", method: str | None = None) -> int:
+    """How many records it takes for so many adaptive questions to within `width`, by one method or else by the best."""
+    k, target = whole("questions", questions), float(probability("width", width))
+
+    def least(way: Way) -> int:
+        return least_whole(lambda n: n > RECORDS or way(n, k, beta).width <= target, 1)
+
+    if (found := min(map(least, _ways(method)))) > RECORDS:
+        raise BadParameter("width", width, "larger: no n within 2^62 is known to be enough")
     return found
+
+
+def _ways(method: str | None) -> list[Way]:
+    """One method, or all that answer adaptive questions."""
+    if method is None:
+        return [way for way in METHODS.values() if way is not beforehand]
+    return [METHODS[one_of("method", method, METHODS)]]
 
 
 def table(plans: Sequence[Plan]) -> str:

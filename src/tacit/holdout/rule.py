@@ -58,7 +58,7 @@ class Statement:
     width: float
     beta: Fraction
     theorem: str
-    about: str = "Every answer so far is within {width} of its true value in the population"
+    about: str = "Every answer is within {width} of its true value in the population"
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "width", min(1.0, self.width))  # within 1 of the truth is all of [0, 1]

@@ -134,8 +134,8 @@ class Book:
         self.connection.execute(statements.CHANGE_STATE if number else statements.NEW_STATE, row)
         return entry
 
-    def due(self, over: Overdrawn) -> Loss:
-        """What this transaction wanted of the account that is overdrawn, on the part where it is."""
+    def attempted(self, over: Overdrawn) -> Loss:
+        """The sum of the losses that this transaction tried to charge to the overdrawn account and part."""
         wanted = (
             loss
             for analyst, parts, loss in self.posted

@@ -87,7 +87,7 @@ class Ledger:
                 return done
         except Overdrawn as over:
             spent = self.spent(over.account or None, over.part or None)
-            refused = BudgetExceeded(over.budget, spent, book.due(over), analyst=over.account)
+            refused = BudgetExceeded(over.budget, spent, book.attempted(over), analyst=over.account)
         raise refused
 
     def find(self, key: str) -> Charge | None:

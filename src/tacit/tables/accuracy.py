@@ -90,7 +90,7 @@ def accuracies(
 
 
 def level(beta: Fraction, parts: int) -> float:
-    """So many independent noises all keep their bounds with probability 1 - beta, if each does with 1 - this."""
+    """The failure probability for each of so many independent noises, so that all hold with 1 - beta (Sidak 1967)."""
     return -math.expm1(math.log1p(-float(beta)) / parts) if parts > 1 else float(beta)
 
 

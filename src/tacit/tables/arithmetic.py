@@ -20,7 +20,7 @@ from .columns import power
 from .domain import Domain, number
 from .expression import Add, Case, Compare, Constant, Divide, Expression, IsMissing, Multiply
 from .grids import (
-    Literal,
+    Plain,
     absent,
     alike,
     checked,
@@ -29,8 +29,8 @@ from .grids import (
     on_grid,
     scaled,
     shaped,
-    steps,
     union,
+    unwrapped,
     whole_constant,
     written,
 )
@@ -158,7 +158,7 @@ def floor(a: Expression) -> Expression:
 def quotient(a: Expression, by: int, domain: Domain) -> Expression:
     """Steps divided by a positive whole number and rounded down, in the kind and grid of `domain`."""
     ends = a.domain.lower // by, a.domain.upper // by
-    return folded(Divide(replace(domain, lower=ends[0], upper=ends[1]), steps(a), whole_constant(by)))
+    return folded(Divide(replace(domain, lower=ends[0], upper=ends[1]), unwrapped(a), whole_constant(by)))
 
 
 def ceil(a: Expression) -> Expression:
@@ -185,7 +185,7 @@ def _half_up(a: Expression, unit: Fraction) -> Expression:
     return multiply(floor(add(divide(a, constant(unit)), constant(Fraction(1, 2)))), constant(unit))
 
 
-def bin_to(a: Expression, width: Literal) -> Expression:
+def bin_to(a: Expression, width: Plain) -> Expression:
     """The largest multiple of the width that is not above a."""
     step = written(constant(width))
     if step is None or step <= 0:
@@ -232,7 +232,7 @@ def greatest(*parts: Expression) -> Expression:
     return _extreme(parts, largest=True)
 
 
-def clamp(a: Expression, lower: Literal | Expression, upper: Literal | Expression) -> Expression:
+def clamp(a: Expression, lower: Plain | Expression, upper: Plain | Expression) -> Expression:
     """a, or the nearer end where it is outside of two constants."""
     low, high = (end if isinstance(end, Expression) else constant(end) for end in (lower, upper))
     if not isinstance(low, Constant) or not isinstance(high, Constant) or low.value is None or high.value is None:

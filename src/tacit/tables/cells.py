@@ -57,9 +57,9 @@ def narrowed(e: Expression, relation: Relation, work: Work) -> Expression:
 
 
 def _known(relation: Relation | None, names: Set[str], work: Work) -> Mapping[str, Values]:
-    """What is known of some columns of a relation beyond their domains: each is looked at once.
+    """The possible values of some columns, where conditions or derivations narrow them further than their domains.
 
-    Of text nothing is: its values are not public.
+    Nothing is known of text: its values are not public.
     """
     if not work.allows(1):
         return {}

@@ -40,7 +40,7 @@ class Work:
 
 
 def left_open(condition: Expression, e: Expression, values: Values, work: Work) -> Values:
-    """Those of the values of e with which the condition can hold; the very same set if it may be any, or missing."""
+    """The values of e with which the condition can hold; `values` itself, the same object, if none can be ruled out."""
     if not work.allows(1):
         return values
     match condition:
@@ -104,7 +104,7 @@ def _between(values: Values, lower: int | None, upper: int | None, work: Work) -
 
 
 def stride(e: Expression, name: str) -> int:
-    """A number d such that e does not tell values of the column apart that are the same when divided by d."""
+    """A d such that e depends on the column only through floor(column / d)."""
     users = [(user, part) for user, _, _ in extents([e], parts_of) for part in parts_of(user)]
     return math.gcd(*(_divisor(user) for user, part in users if isinstance(part, Column) and part.name == name)) or 1
 

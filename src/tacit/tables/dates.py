@@ -10,7 +10,7 @@ import datetime
 from collections.abc import Callable
 from dataclasses import replace
 from fractions import Fraction
-from typing import Literal as OneOf
+from typing import Literal
 from typing import cast as typed
 
 from ..core.errors import BadQuestion
@@ -24,7 +24,7 @@ from .lookups import lookup
 
 YEARLY = ("quarter", "month", "day", "weekday")  # any 366 days have all their values
 CLOCK = {"hour": (3600, 24), "minute": (60, 60), "second": (1, 60)}
-To = OneOf["integer", "real", "boolean", "category", "date", "timestamp", "text"]
+To = Literal["integer", "real", "boolean", "category", "date", "timestamp", "text"]
 
 
 def date_part(name: str, a: Expression) -> Expression:

@@ -23,8 +23,7 @@ from .columns import written
 from .conditions import Work
 from .expression import Column, Expression
 from .figures import Figure, Given, shown
-from .grids import Literal as Plain
-from .grids import absent
+from .grids import Plain, absent
 from .kinds import check
 from .outputs import Logic, Output, Released
 from .plan import Key

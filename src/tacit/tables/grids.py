@@ -24,7 +24,7 @@ NARROWER = "declare narrower bounds, or CLAMP the values first"
 DATE = re.compile("[0-9]{4}-[0-9]{2}-[0-9]{2}")
 LONGEST_TABLE = 100_000  # entries of a public lookup
 
-Literal = str | int | bool | float | Fraction | Decimal | datetime.date | datetime.datetime | None
+Plain = str | int | bool | float | Fraction | Decimal | datetime.date | datetime.datetime | None
 
 
 def checked(domain: Domain) -> Domain:
@@ -50,7 +50,7 @@ def unbounded(kind: str, e: Expression) -> BadQuestion:
     return BadQuestion(f"a {kind} needs bounds; {NARROWER}")
 
 
-def constant(value: Literal) -> Constant:
+def constant(value: Plain) -> Constant:
     """A value that is written in the question; None is missing."""
     match value:
         case None:
@@ -130,7 +130,7 @@ def _settled(domain: Domain, value: Value) -> Constant:
 
 
 def shaped(e: Expression, domain: Domain) -> Expression:
-    """The same steps, read as values of another domain; a column keeps its own, under an operation that adds 0."""
+    """The integers of e, read as values of another domain; a column keeps its own, and 0 is added to it instead."""
     if checked(domain) == e.domain:
         return e
     if isinstance(e, Constant):
@@ -140,8 +140,8 @@ def shaped(e: Expression, domain: Domain) -> Expression:
     return Add(domain, e, whole_constant(0))
 
 
-def steps(e: Expression) -> Expression:
-    """The same steps, whatever they are read as: without an operation that only adds 0."""
+def unwrapped(e: Expression) -> Expression:
+    """e without a 0 that `shaped` added to it."""
     return e.a if isinstance(e, Add) and isinstance(e.b, Constant) and e.b.value == 0 else e
 
 
@@ -150,7 +150,7 @@ def scaled(e: Expression, factor: int, domain: Domain) -> Expression:
     if factor == 1:
         return shaped(e, domain)
     ends = sorted((e.domain.lower * factor, e.domain.upper * factor))
-    return folded(Multiply(replace(domain, lower=ends[0], upper=ends[1]), steps(e), whole_constant(factor)))
+    return folded(Multiply(replace(domain, lower=ends[0], upper=ends[1]), unwrapped(e), whole_constant(factor)))
 
 
 def on_grid(e: Expression, grid: Fraction) -> Expression:

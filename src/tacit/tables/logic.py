@@ -11,14 +11,14 @@ import math
 import re
 from collections.abc import Iterable
 from fractions import Fraction
-from typing import Literal as OneOf
+from typing import Literal
 
 from ..core.errors import BadQuestion
 from .domain import BOOLEAN, Domain
 from .expression import And, Case, Column, Compare, Constant, Expression, IsMissing, Like, Lookup, Not, Or
-from .grids import Literal, absent, alike, balanced, constant, folded, union, written
+from .grids import Plain, absent, alike, balanced, constant, folded, union, written
 
-Operator = OneOf["=", "<>", "<", "<=", ">", ">="]
+Operator = Literal["=", "<>", "<", "<=", ">", ">="]
 MIRRORED: dict[str, Operator] = {"=": "=", "<>": "<>", "<": ">", "<=": ">=", ">": "<", ">=": "<="}
 LONGEST_LIST = 1000  # values, or characters of a pattern
 
@@ -101,7 +101,7 @@ def is_missing(a: Expression) -> Expression:
     return folded(IsMissing(a))
 
 
-def is_in(a: Expression, values: Iterable[Literal | Expression]) -> Expression:
+def is_in(a: Expression, values: Iterable[Plain | Expression]) -> Expression:
     """Whether a equals one of the values."""
     found = [value if isinstance(value, Expression) else constant(value) for value in values]
     if not 1 <= len(found) <= LONGEST_LIST:

@@ -10,10 +10,10 @@ from typing import Any
 from ..core.errors import BadQuestion
 from .domain import Domain, Kind, category
 from .expression import Column, Expression, Lookup, meaning
-from .grids import LONGEST_TABLE, Literal, alike, constant, folded, union
+from .grids import LONGEST_TABLE, Plain, alike, constant, folded, union
 
 
-def lookup(a: Expression, table: Mapping[Any, Literal]) -> Expression:
+def lookup(a: Expression, table: Mapping[Any, Plain]) -> Expression:
     """What a public table says of a; missing where it has no such key."""
     if not isinstance(table, Mapping):
         raise BadQuestion("what is looked up is in a mapping, of keys to what the table says of them")
@@ -27,7 +27,7 @@ def lookup(a: Expression, table: Mapping[Any, Literal]) -> Expression:
         )
     places = {label: step for step, label in enumerate(a.domain.labels)}
     domain = a.domain if isinstance(a, Column) else replace(a.domain, rounded=False)  # what is computed is exact
-    known, met = dict[int | str, Literal](), set[int | str]()
+    known, met = dict[int | str, Plain](), set[int | str]()
     for key, value in fitting.items():
         step = places.get(key) if a.domain.kind == "category" else _step(key, domain)
         if step in met:
@@ -62,7 +62,7 @@ def recased(a: Expression, how: Callable[[str], str]) -> Expression:
     return lookup(a, {label: how(label) for label in a.domain.labels})
 
 
-def _is(key: Literal, kind: Kind) -> bool:
+def _is(key: Plain, kind: Kind) -> bool:
     """Whether a key of a public table is of a kind."""
     match kind:
         case "category" | "text":
@@ -76,7 +76,7 @@ def _is(key: Literal, kind: Kind) -> bool:
     return key is not None and not isinstance(key, bool | str | datetime.date)
 
 
-def _step(key: Literal, domain: Domain) -> int | str | None:
+def _step(key: Plain, domain: Domain) -> int | str | None:
     """A key of the domain's kind in its steps, or None if it is not among its values."""
     if isinstance(key, str):
         return None if any("\ud800" <= c <= "\udfff" for c in key) else key  # no text has those

@@ -81,7 +81,7 @@ def _where_not(condition: Expression) -> Known:
 
 
 def _behind(e: Expression) -> Known:
-    """What is there where e is: its parts, but for the operations that can do without one."""
+    """Expressions that cannot be missing where e is not."""
     if isinstance(e, IsMissing | Case | And | Or):
         return frozenset((e,))
     return frozenset((e,)).union(*map(_behind, parts_of(e)))

@@ -87,7 +87,7 @@ class Table(Rows):
 
     def check(self) -> None:
         """Refuse a schema that is not of these data, by their names and types alone."""
-        from .init import checked
+        from .draft_schema import checked
 
         checked(self.data, self.schema)
 

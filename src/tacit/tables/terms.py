@@ -14,7 +14,7 @@ from ..core.errors import BadQuestion
 from . import build
 from .dates import To
 from .expression import Column, Expression
-from .grids import Literal as Plain
+from .grids import Plain
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -48,8 +48,8 @@ class Adaptive(Method):
     theorem = "measures what the model answers worst, with noise of a hundredth of n; seconds to minutes"
     reads_beta = True  # in the note on its mean error
 
-    def applies(self, workload: Workload, n: int | None, price: Price) -> str | None:
-        return ChowLiu().applies(workload, n, price)
+    def why_not(self, workload: Workload, n: int | None, price: Price) -> str | None:
+        return ChowLiu().why_not(workload, n, price)
 
     def _predict(self, workload: Workload, n: int | None, price: Price, beta: Number) -> Prediction:
         most, d = sum(1 for _ in sets(workload)), len(workload.domain.shape)

@@ -50,7 +50,7 @@ class ChowLiu(Method):
     theorem = "the best tree of pairs, up to noise; d^2 tables"
     reads_beta = True  # in the note on its mean error
 
-    def applies(self, workload: Workload, n: int | None, price: Price) -> str | None:
+    def why_not(self, workload: Workload, n: int | None, price: Price) -> str | None:
         d, largest = len(workload.domain.shape), max(workload.domain.shape)
         if d > _ATTRIBUTES:
             better = instead(workload, n, price, Residual(), PerQuery())

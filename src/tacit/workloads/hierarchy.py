@@ -39,7 +39,7 @@ class Hierarchy(Method):
     name = "hierarchy"
     theorem = "log(m)^1.5 / (n epsilon) for ranges of m values; m in all"
 
-    def applies(self, workload: Workload, n: int | None, price: Price) -> str | None:
+    def why_not(self, workload: Workload, n: int | None, price: Price) -> str | None:
         ranges = line(workload)
         if ranges is None:
             better = instead(workload, n, price, Residual(), HistogramNoise(), PerQuery())

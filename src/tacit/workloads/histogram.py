@@ -40,7 +40,7 @@ class HistogramNoise(Method):
     name = "histogram"
     theorem = "sqrt(|X| log(k/beta)) / (n epsilon); |X| a query"
 
-    def applies(self, workload: Workload, n: int | None, price: Price) -> str | None:
+    def why_not(self, workload: Workload, n: int | None, price: Price) -> str | None:
         cells = workload.domain.cells(workload.span)
         if cells <= CELLS:
             return None

@@ -59,7 +59,7 @@ class Local(Method):
     theorem = "sqrt(log(k/beta)) / (epsilon sqrt(n)) on bits, no curator; n a query"
     needs_n = True
 
-    def applies(self, workload: Workload, n: int | None, price: Price) -> str | None:
+    def why_not(self, workload: Workload, n: int | None, price: Price) -> str | None:
         if not 2 <= (cells := workload.domain.cells(workload.span)) <= _CELLS:
             return f"what is looked at must have 2 to {_CELLS} cells, not {shown(cells)}; use queries"
         if price.unit.l1 > 2:

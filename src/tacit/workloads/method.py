@@ -2,7 +2,7 @@
 
 A method is a frozen value.  Its file states Definition, Privacy, Utility and References; its code has
 
-    applies     None, or why not: with the number that would be needed, and a method that would do
+    why_not     None where it can be used, or why not: with the number that would be needed, and what would do
     _predict    its error and time, from public facts only
     _loss       what it costs, never above the price
     run         the answers, with what is known of their errors, and a model that answers any further query
@@ -160,7 +160,7 @@ class Method(ABC):
     improves: ClassVar[str | None] = None  # a method whose error it keeps on full tables, and lowers on sparse ones
 
     @abstractmethod
-    def applies(self, workload: Workload, n: int | None, price: Price) -> str | None:
+    def why_not(self, workload: Workload, n: int | None, price: Price) -> str | None:
         """None, or the reason why not, from public facts."""
 
     @abstractmethod
@@ -232,7 +232,7 @@ class Method(ABC):
             return f"a query looks at {shown(cells)} cells; at most {CELLS} can be laid out: {less} in bins"
         if self.needs_n and people is None:
             return _NEEDED
-        return self.applies(workload, people, price)
+        return self.why_not(workload, people, price)
 
     def _known(self, workload: Workload, n: int | None, price: Price) -> int | None:
         """n, if what is given is of the right kinds, and n among it where it is needed."""

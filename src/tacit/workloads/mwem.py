@@ -175,7 +175,7 @@ class MWEM(Method):
     rounds: int | None = None
     picks: int | None = None
 
-    def applies(self, workload: Workload, n: int | None, price: Price) -> str | None:
+    def why_not(self, workload: Workload, n: int | None, price: Price) -> str | None:
         if workload.domain.size > CELLS:
             better = instead(workload, n, price, Residual(), PerQuery())
             return f"a model of {shown(workload.domain.size)} cells, of at most {CELLS}: {better}"

@@ -43,7 +43,7 @@ class Optimised(Method):
     name = "optimised"
     theorem = "sqrt(tr((A'A)^-1 W'W) / k) / (n epsilon), A the best found; |X|^3 in all"
 
-    def applies(self, workload: Workload, n: int | None, price: Price) -> str | None:
+    def why_not(self, workload: Workload, n: int | None, price: Price) -> str | None:
         if workload.domain.size > CELLS:
             why = f"a strategy is searched for on at most {CELLS} cells, not {shown(workload.domain.size)}"
         elif not searchable(workload):

@@ -53,7 +53,7 @@ class PerQuery(Method):
     name = "queries"
     theorem = "k log(k/beta) / (n epsilon), or sqrt(k) by zCDP; n a query"
 
-    def applies(self, workload: Workload, n: int | None, price: Price) -> str | None:
+    def why_not(self, workload: Workload, n: int | None, price: Price) -> str | None:
         if workload.queries > _MOST:
             return f"{shown(workload.queries)} answers would be drawn, at most {_MOST} can: use histogram or residual"
         return None

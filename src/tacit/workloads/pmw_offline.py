@@ -60,7 +60,7 @@ class OfflinePMW(Method):
     theorem = "(ln|X| ln(k/beta) / (n epsilon))^(1/3); |X| a query and round"
     needs_n = reads_n = reads_beta = True
 
-    def applies(self, workload: Workload, n: int | None, price: Price) -> str | None:
+    def why_not(self, workload: Workload, n: int | None, price: Price) -> str | None:
         cells, k = workload.domain.size, workload.queries
         if not 2 <= cells <= CELLS:
             better = instead(workload, n, price, Residual(), PerQuery())

@@ -53,8 +53,8 @@ class Pruned(Method):
     name = "pruned"
     theorem = "as isotonic, and inside a leaf what few it holds; b for each node that holds more, not m"
 
-    def applies(self, workload: Workload, n: int | None, price: Price) -> str | None:
-        reason = Hierarchy().applies(workload, n, price)
+    def why_not(self, workload: Workload, n: int | None, price: Price) -> str | None:
+        reason = Hierarchy().why_not(workload, n, price)
         if reason is None:
             _tree(as_ranges(workload), price)  # what cannot be drawn is refused here
         return reason

@@ -54,7 +54,7 @@ class Residual(Method):
     name = "residual"
     theorem = "least total variance for marginals; exact variances; 2^k sets for each k-way marginal"
 
-    def applies(self, workload: Workload, n: int | None, price: Price) -> str | None:
+    def why_not(self, workload: Workload, n: int | None, price: Price) -> str | None:
         tables = weighted(workload)
         if tables is None:
             return f"these are not all marginals; {instead(workload, n, price, HistogramNoise(), PerQuery())}"

@@ -152,7 +152,7 @@ class SmallDB(Method):
 
     size: int | None = None
 
-    def applies(self, workload: Workload, n: int | None, price: Price) -> str | None:
+    def why_not(self, workload: Workload, n: int | None, price: Price) -> str | None:
         records, better = self._people(n), instead(workload, n, price, MWEM(), PerQuery())
         if workload.queries > _ASKED:
             return f"{shown(workload.queries)} queries are more than the {_ASKED} that can be looked at: {better}"
