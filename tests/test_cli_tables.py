@@ -54,6 +54,9 @@ def test_a_question_from_offer_to_verified_ledger(data):
         assert "anchor must be SEQ:HASH" in " ".join(
             tacit("ledger", "verify", ledger, "--anchor", wrong, code=2).split()
         )
+    assert shown["charges"][0]["time"].endswith("+00:00") and "time (UTC)" in tacit("ledger", "show", ledger)
+    for words, says in ((("--column", "n"), "given with --plot"), (("--plot", "x.html", "--column", "m"), "one of n")):
+        assert says in tacit("ask", data, QUESTION, "--epsilon", "0.25", *words, code=2)
     assert head in tacit("ledger", "backup", ledger, data.with_suffix(".copy"))
     assert head in tacit("ledger", "verify", data.with_suffix(".copy"))
     lines = tacit("ledger", "export", ledger).splitlines()

@@ -77,16 +77,11 @@ def show(place: Place, as_json: Annotated[bool, typer.Option("--json", help="Wri
         return
     table = Table(title=escape(str(budget)), box=SIMPLE_HEAD, pad_edge=False)
     for name in _SHOWN:
-        table.add_column(name, no_wrap=name not in _WORDS)
+        table.add_column("time (UTC)" if name == "time" else name, no_wrap=name not in _WORDS)
     for row in rows:
-        done = (
-            ""
-            if row["released"] == "yes"
-            else " (a session)"
-            if row["released"] == "session"
-            else " (not released yet)"
-        )
-        cells = (f"{v:.6g}" if isinstance(v := row[name], float) else str(v) for name in _SHOWN[:-1])
+        done = {"yes": "", "session": " (a session)"}.get(row["released"], " (not released yet)")
+        shown = {**row, "time": row["time"][:19]}
+        cells = (f"{v:.6g}" if isinstance(v := shown[name], float) else str(v) for name in _SHOWN[:-1])
         table.add_row(*map(escape, (*cells, f"{row['question']}{done}")))
     console.print(table)
     if any(charge.parts for charge in charges):
@@ -122,7 +117,7 @@ def _row(charge: Charge, paid: float, left: float) -> dict[str, Any]:
     done = "session" if charge.session else "not yet" if charge.release is None else "yes"
     return {
         "entry": charge.seq,
-        "time": charge.time[:19],
+        "time": charge.time,
         "analyst": charge.analyst,
         "paid": paid,
         "left": left,

@@ -165,6 +165,7 @@ def ask(
     as_json: Json = False,
     as_csv: Annotated[bool, typer.Option("--csv", help="Write CSV.")] = False,
     plot: Annotated[Path | None, typer.Option(help="Draw the answer with its errors: a .png, .svg or .html.")] = None,
+    column: Annotated[str | None, typer.Option(help="With --plot: the column to draw; the first unless told.")] = None,
 ) -> None:
     """Buy an answer.  The same question again is free."""
     if as_json and as_csv:
@@ -177,8 +178,9 @@ def ask(
         place = plots.target(plot)  # before anything is charged, as what cannot be drawn is refused below
     with asking.curator() as curator, nullcontext() if as_json or as_csv else console.status("asking"):
         query, _ = curator.read(asking.question, asking.terms)
-        if place is not None:
-            drawable(query)
+        drawn = [] if place is None else drawable(query)
+        if column is not None and column not in drawn:
+            raise BadParameter("column", column, f"one of {', '.join(drawn)}" if drawn else "given with --plot")
         till = Till(curator, query.relation)
         release = curator.ask(asking.question, fresh=fresh, **asking.terms)
         paid = till.bill()
@@ -192,7 +194,7 @@ def ask(
         console.print(escape(str(paid)), soft_wrap=True)
     if place is not None:
         where = aside if as_json or as_csv else console
-        where.print(f"drawn: {escape(str(plots.save(release.plot(), place)))}")
+        where.print(f"drawn: {escape(str(plots.save(release.plot(column), place)))}")
 
 
 @partial(told, buys=True)
