@@ -350,7 +350,7 @@ def test_keys_that_are_chosen_need_a_delta() -> None:
     assert isinstance(told.steps[-1].mechanism, KeySelection)
     assert told.price == Fraction(1, 100)  # of which the keys have their share
     assert 0 < failures(told.loss) <= ZCDP.failures / 10  # a tenth of the budget, and so of its failures
-    assert told.errors[0].text == f"a key of more than {told.steps[-1].mechanism.error(beta='0.05'):g} units is there"
+    assert told.errors[0].text == f"shown if more than {told.steps[-1].mechanism.error(beta='0.05'):g} units have it"
     more = made(question, ZCDP, rho="0.01", delta="9e-7")
     assert failures(told.loss) < failures(more.loss) <= Fraction(9, 10**7)
     with pytest.raises(BudgetExceeded, match="smaller delta="):

@@ -68,7 +68,7 @@ class Holdout:
         self._data, self._train = _parts(data), None if train is None else _parts(train)
         self._train_records = 0 if train is None else len(arrays("train", train)[0])
         if records != rule.n:
-            raise BadData("data", f"{records} records", f"{rule.n}, for which the rule was made")
+            raise BadData("data", f"{records} records", f"{rule.n} records, for which the rule was made")
         self.fingerprint = fingerprint(data)
         if known_as not in (None, self.fingerprint):
             raise Refused(_OTHERS)

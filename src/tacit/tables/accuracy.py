@@ -82,7 +82,7 @@ def accuracies(
             told = ", ".join(f"{part} {accuracy(part, recipes[part], steps, beta, count)}" for part in parts)
             found.append(Accuracy(name, None, f"follows from {told}", "interval arithmetic"))
         elif plan.chosen and released(output):
-            text = f"a key of more than {at_most(steps[-1].mechanism.error(beta=beta), 'unit')} is there"
+            text = f"shown if more than {at_most(steps[-1].mechanism.error(beta=beta), 'unit')} have it"
             found.append(Accuracy(name, None, text, "P[n + Z < threshold]"))
         else:
             found.append(Accuracy(name, 0.0, "exact"))

@@ -71,7 +71,8 @@ class Facts:
         """Refuse any other key: before all else, since what is missing may be there under another name."""
         for key in self.given:
             if key not in keys:
-                raise BadSchema(self.where, key, f"a table of {', '.join(keys)} only; there is no such key")
+                allowed = f"made of {', '.join(keys)}"
+                raise BadSchema(self.where, key, allowed, says=f"{self.where} has no key {key!r}; it is {allowed}")
 
     def get(self, key: str) -> Any:
         return self.given.get(key)
