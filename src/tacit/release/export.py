@@ -12,9 +12,8 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 from ..core.errors import Missing
-from ..core.exact import at_most
 from ..mechanisms import KeySelection
-from ..tables.accuracy import chosen_quantile
+from ..tables.accuracy import chosen_label, chosen_quantile
 from ..tables.domain import Label
 from ..tables.grids import columns_of
 from ..tables.measures import source_column
@@ -230,6 +229,6 @@ def _place(release: Release, name: str, ranks: float, confidence: str) -> str:
     output = dict(release.query.outputs)[name]
     recipe = dict(release.recipes)[output.name] if isinstance(output, Released) else None
     if recipe is not None and recipe.kind == "top":
-        return f"The count of {name} is at most {at_most(ranks, 'row')} below that of its place ({confidence})."
+        return f"{name} is {chosen_label(recipe, ranks)} ({confidence})."
     assert recipe is not None  # what `ranks` tells of
     return f"{name} is {chosen_quantile(recipe, release.mechanisms[recipe.parts[0]], ranks)} ({confidence})."

@@ -110,8 +110,12 @@ def accuracy(name: str, r: Recipe, steps: Sequence[Step], beta: Fraction, count:
             text = chosen_quantile(r, steps[r.parts[0]].mechanism, errors[0])
             return Accuracy(name, errors[0], text, theorem)
         case "top":
-            text = f"within {at_most(errors[0], 'row')} of its place"
-            return Accuracy(name, errors[0], text, "the exponential mechanism, pick by pick (Durfee and Rogers 2019)")
+            return Accuracy(
+                name,
+                errors[0],
+                chosen_label(r, errors[0]),
+                "the exponential mechanism, pick by pick (Durfee and Rogers 2019)",
+            )
     top, rest, text, bound = _quotient(r, errors)
     if count is None:
         return Accuracy(name, None, text, "(e + h f) / (N - f), from the errors e of the total and f of the count")
@@ -127,6 +131,12 @@ def chosen_quantile(r: Recipe, mechanism: Mechanism[Any, Any], error: float) -> 
     assert isinstance(mechanism, Quantiles | IndependentQuantiles)
     rank = f"at most {at_most(error, 'row')} away from rank {float(mechanism.quantiles[r.place]):g}"
     return f"the middle of a cell {r.width} wide, {rank}" if r.coarse > 1 else rank
+
+
+def chosen_label(r: Recipe, error: float) -> str:
+    """What is known of one of the most common labels: by how much another may be more common."""
+    largest = "the largest" if r.place == 0 else f"number {r.place + 1} of the largest"
+    return f"of a count at most {at_most(error, 'row')} below {largest}"
 
 
 def noise_error(step: Step, beta: Number) -> float:
