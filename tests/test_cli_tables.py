@@ -15,6 +15,7 @@ from typer.testing import CliRunner
 from tacit.cli import app
 from tacit.release import Release
 
+ANEW = "If the table has changed since, give its schema a new version."
 QUESTION = "SELECT year, COUNT(*) AS n FROM visits GROUP BY year"
 
 
@@ -243,7 +244,7 @@ def test_what_is_paid_for_one_part_is_not_called_free(data):
     assert [line.splitlines()[-1] for line in said] == [
         "Paid 0.3; 0.7 of Budget(epsilon=1) is left.",
         "Paid 0.2; 0.7 of Budget(epsilon=1) is left.",
-        "Free: it was asked before; 0.7 of Budget(epsilon=1) is left.",
+        f"Free: it was asked before; 0.7 of Budget(epsilon=1) is left. {ANEW}",
         "Paid 0.5; 0.3 of Budget(epsilon=1) is left.",
     ]
     shown = json.loads(tacit("ledger", "show", data.with_suffix(".ledger"), "--json"))
@@ -326,7 +327,7 @@ def test_what_linear_queries_cost_is_said(data):
     words = ("plan", data, "year", "--workload", "marginals 1", "--rho", "0.1", "--buy", "--budget", "rho=1")
     first, again = tacit(*words), tacit(*words)
     assert first.splitlines()[-1] == "Paid 0.1; 0.9 of Budget(rho=1) is left."
-    assert again.splitlines()[-1] == "Free: it was asked before; 0.9 of Budget(rho=1) is left."
+    assert again.splitlines()[-1] == f"Free: it was asked before; 0.9 of Budget(rho=1) is left. {ANEW}"
     assert "with probability 0.95 each" in " ".join(first.replace("┃", " ").split())
     other = (*words[:-3], "--buy", "--json", "--method", "residual")
     told = [json.loads(tacit(*other)) for _ in range(2)]
@@ -354,7 +355,7 @@ def test_what_is_left_is_said_of_the_account_that_has_less(data):
 
     allowance = "of the allowance of bob, epsilon=0.5, is left."
     assert last(QUESTION, "0.2", "bob") == f"Paid 0.2; 0.3 {allowance}"
-    assert last(QUESTION, "0.2", "bob") == f"Free: it was asked before; 0.3 {allowance}"
+    assert last(QUESTION, "0.2", "bob") == f"Free: it was asked before; 0.3 {allowance} {ANEW}"
     assert last(QUESTION, "0.6", "ann") == "Paid 0.6; 0.2 of Budget(epsilon=1) is left."
     assert last(QUESTION, "0.1", "bob") == "Paid 0.1; 0.1 of Budget(epsilon=1) is left."
 

@@ -197,6 +197,8 @@ def test_a_release_says_what_is_clamped() -> None:
     assert card["accuracy"]["clamped_by_unit"] == {}
     assert [(m["of"], m["step"]) for m in card["mechanisms"]] == [(["q"], 1), (["n"], 1), (["m"], 1), (["m"], 0.25)]
     assert "Values of" not in str(ask(PEOPLE.group_by("region").count()))
+    twice = PEOPLE.derive(twice=PEOPLE.spend * 2).per_unit(all=sum_("twice"))
+    assert ask(twice.mean("all")).card()["accuracy"]["clamped"] == {"spend": [0.0, 8.0]}
 
 
 @pytest.mark.parametrize("text", ["", "[]", "{}", '{"format":1}', '{"format":9,"facts":{},"provenance":{}}'])

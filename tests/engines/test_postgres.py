@@ -32,6 +32,7 @@ from tacit.tables import build
 from tacit.tables.plan import Histogram, Key, Plan, Rows, Total, Units
 from tacit.tables.table import PublicTable, Table
 from tacit.testing.engines import CHECKS, engine, same
+from tacit.workloads import marginals
 
 from ._hash import content_decides_where_hashes_are_equal, units_are_named_alike
 from ._postgres import Loaded, put
@@ -332,6 +333,31 @@ def test_parts_are_answered_of_the_content_that_was_charged(server, run, tmp_pat
         with pytest.raises(BudgetExceeded):
             curator.ask(asked.format("south"), epsilon=1, fresh=True)
         assert [bool(charge.release) for charge in curator.history() if charge.parts] == [True, False]
+    run("DROP TABLE living")
+
+
+def test_linear_answers_on_parts_that_have_changed_are_not_lost(server, run, tmp_path):
+    """Nothing is stored under their charge, so it can be completed if the content comes back."""
+    run("CREATE TABLE living AS SELECT i AS who, 'north' AS side, i % 2 AS kind FROM generate_series(1, 50) AS i")
+    facts = {"table": {"name": "t", "unit": "who", "rows": 1, "partition": "side"}}
+    facts |= {"columns": {"side": {"type": "category", "values": ["north", "south"]}}}
+    facts["columns"]["kind"] = {"type": "category", "values": ["0", "1"]}
+    table = Table(server.url(table="living"), facts)
+    with Curator(table, ledger=tmp_path / "l", budget=Budget(epsilon=10)) as curator:
+        charge, asked = curator.ledger.charge, marginals(table.where(table.side == "north").domain("kind"), k=1)
+
+        def charged(**given):
+            made = charge(**given)
+            run("UPDATE living SET side = 'south' WHERE who = 1")
+            return made
+
+        curator.ledger.charge = charged
+        with pytest.raises(LedgerConflict, match="ask afresh"):
+            curator.answer(asked, epsilon=1, method="histogram")
+        run("UPDATE living SET side = 'north' WHERE who = 1")
+        curator.ledger.charge = charge
+        assert np.isfinite(curator.answer(asked, epsilon=1, method="histogram").answers).all()
+        assert len([charge for charge in curator.history() if charge.parts]) == 1
     run("DROP TABLE living")
 
 

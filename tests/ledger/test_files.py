@@ -64,9 +64,18 @@ def test_a_backup_is_a_sound_ledger_of_the_owners_alone(path):
         head = ledger.backup(copy)
         assert head == ledger.head() and stat.S_IMODE(copy.stat().st_mode) == 0o600
         ledger.charge(key=key(3), loss=TENTH, analyst="ann")  # goes on, and the copy does not
-        for taken in (copy, path, path.parent / "nowhere" / "copy"):
+        link, elsewhere = path.with_name("link"), path.with_name("elsewhere")
+        link.symlink_to(elsewhere)
+        for taken in (copy, path, link):
             with pytest.raises(BadParameter, match="a file that is not there yet"):
                 ledger.backup(taken)
+        for odd in (path.parent / "nowhere" / "copy", path.with_name("x" * 300), "a\0b"):
+            with pytest.raises(BadParameter, match="a place for a new file"):
+                ledger.backup(odd)
+        with pytest.raises(BadParameter, match="target must be a path"):
+            ledger.backup(3)
+        assert not elsewhere.exists()
+        assert len(list(path.parent.iterdir())) == 5  # with the log and its index, the copy and the link
         assert session.read()[1] == b"private"
     with Ledger.open(copy) as restored:
         assert restored.verify() == head and restored.spent() == 2 * TENTH

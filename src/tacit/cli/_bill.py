@@ -31,7 +31,8 @@ class Bill:
         if self.analyst is not None:
             nothing = f"what {self.analyst} may spend, who has no allowance"
             of = f"{nothing if self.budget is None else self.budget.allowance_of(self.analyst)},"
-        return f"{told}; {self.left:.6g} of {of} is left."
+        anew = "" if self.paid else " If the table has changed since, give its schema a new version."
+        return f"{told}; {self.left:.6g} of {of} is left.{anew}"
 
     def facts(self) -> dict[str, float | str | None]:
         """For JSON."""
@@ -54,21 +55,19 @@ class Till:
     """The accounts as they are before a purchase, from which its bill is made."""
 
     def __init__(self, curator: Curator, relation: Relation) -> None:
-        curator.engine.fingerprint()  # tables that have changed are looked at as a whole
+        curator.read_tables()  # those that have changed are looked at as a whole
         self.curator, self.before, self.head = curator, accounts(curator, relation), curator.ledger.head()
 
-    def bill(self) -> Bill:
-        """What whoever asks was charged since."""
+    def bill(self, entry: int | None = None) -> Bill:
+        """What whoever asks was charged since, or with this entry of the ledger if it is since."""
         from ..ledger import Charge
 
         ledger, analyst = self.curator.ledger, self.curator.analyst
         since = (Charge.read(entry) for entry in ledger.entries(self.head.seq) if entry.kind == "charge")
-        loss = next((charge.loss for charge in since if charge.analyst == analyst), None)
+        loss = next((c.loss for c in since if c.analyst == analyst and entry in (None, c.seq)), None)
         if not ledger.sells_to(analyst):
             return Bill(0.0, 0.0, analyst, None)
         now = [min(map(budget.remaining, spent)) for budget, spent in ledger.accounts(analyst)]
-        whose = (None, analyst)
-        left, account, who = min(
-            zip(now, self.before, whose, strict=False), key=lambda found: found[0]
-        )  # one may be new
+        accounts = zip(now, self.before, (None, analyst), strict=False)  # an allowance may be new
+        left, account, who = min(accounts, key=lambda found: found[0])
         return Bill(0.0 if loss is None else float(cost(account, loss)), float(left), who, account[0])

@@ -40,7 +40,7 @@ class Asking(Source):
     rho: Annotated[str | None, typer.Option(help="The price, in zCDP.")] = None
     delta: Annotated[str | None, typer.Option(help="The price in delta, where keys are chosen privately.")] = None
     error: Annotated[
-        str | None, typer.Option(help="Instead of a price: the error of counts, sums, and means if size is public.")
+        str | None, typer.Option(help="Instead of a price: the error of counts and sums, or of means alone.")
     ] = None
     relative: Annotated[
         str | None, typer.Option(help="The same as a share of the public size; in sums, of the most it can be.")
@@ -183,7 +183,7 @@ def ask(
             raise BadParameter("column", column, f"one of {', '.join(drawn)}" if drawn else "given with --plot")
         till = Till(curator, query.relation)
         release = curator.ask(asking.question, fresh=fresh, **asking.terms)
-        paid = till.bill()
+        paid = till.bill(release.provenance.entry)
     if as_json:
         say_json({**json.loads(release.to_json()), "card": release.card(), "bill": paid.facts()})
     elif as_csv:

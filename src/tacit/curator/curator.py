@@ -88,7 +88,7 @@ class Curator(Holding):
     def remaining_for(self, question: QuestionLike, *, analyst: str | None = None) -> Amount:
         """What is left to who asks on the parts of the data that a question looks at; reads the tables."""
         query, _ = self.read(question, {})
-        self.engine.fingerprint()  # tables that have changed are looked at as a whole
+        self.read_tables()  # those that have changed are looked at as a whole
         parts = self.parts(query.relation) or (None,)
         return min(self.ledger.remaining(self.who(analyst), part) for part in parts)
 
@@ -124,8 +124,8 @@ class Curator(Holding):
         Give one of these:
             epsilon     the price; of a budget with a delta a share, and the offer says what the answer alone tells
             rho         the price in zCDP
-            error       the largest error of each count and sum, and of means where the number of rows is public, for
-                        which the least price is found
+            error       the largest error of each count and sum, or of means alone where the number of rows is public,
+                        for which the least price is found
             relative    the same as a share of the table's public size
         and, if need be:
             beta        the probability with which an error may be larger, 0.05 by default

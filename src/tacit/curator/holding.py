@@ -1,4 +1,4 @@
-"""Private tables that an engine holds under a ledger: read when they are first needed, and named by what they hold.
+"""Private tables that an engine holds under a ledger: read when they are first needed, and known by their versions.
 
 A ledger keeps what must never change between processes: a secret, by which rows are chosen and questions are named;
 whom it protects; and what the tables held first, as parts are paid for apart only while every unit stays in its own.
@@ -62,7 +62,7 @@ class Holding:
 
         What they hold has no say in it: else whether a question is free would tell whether anybody's rows have changed.
         """
-        self.engine.fingerprint()  # what cannot be read is refused before anything is charged
+        self.read_tables()  # what cannot be read is refused before anything is charged
         return self._keyed("question", codec.canonical((question, self._versions)))
 
     @cached_property
@@ -100,6 +100,10 @@ class Holding:
     @property
     def engine(self) -> Engine:
         """The engine, which reads the tables when it is first needed."""
+        return self.read_tables()
+
+    def read_tables(self) -> Engine:
+        """Have the engine read the tables, unless it holds them."""
         with self._reading:
             if self._closed:
                 raise EngineUnavailable(f"the table {self.table.schema.name}", "this curator was closed; open another")

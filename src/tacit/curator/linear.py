@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Unpack
 import numpy as np
 
 from ..core.budget import Budget
-from ..core.errors import BadParameter, BadQuestion, EngineError
+from ..core.errors import BadParameter, BadQuestion, EngineError, LedgerError
 from ..core.parameters import Number, flag, instance, positive, probability, whole
 from ..core.randomness import SYSTEM
 from ..tables.accuracy import public_size
@@ -161,7 +161,7 @@ def _draw(curator: Curator, charge: Charge, bought: Purchase, n: int | None, bet
     data = Counted(_of(curator.tables, workload), lambda asked: curator.exact(asked, charge.parts).cells[0])
     try:
         return method.release(workload, data, price, SYSTEM, n=n, beta=beta)
-    except (EngineError, MemoryError, OSError):  # the data could not be read, or not held
+    except (EngineError, LedgerError, MemoryError, OSError):  # the data could not be read, or not held, or have changed
         raise
     except Exception:  # all else was checked before, so it is a fit's
         nothing, note = np.full(workload.queries, np.nan), "the fit failed; nothing is known"

@@ -16,7 +16,7 @@ from ..tables.door import Question
 from ..tables.expression import Expression
 from ..tables.grids import columns_of
 from ..tables.measures import Compiled
-from ..tables.price import BETA, QUOTIENTS, Terms, reads_beta
+from ..tables.price import BETA, Terms, quotients, reads_beta
 from ..tables.query import Query
 from ..tables.recipe import Recipe
 from ..tables.relation import Derive, Join, PerUnit, Relation, Where, scans
@@ -138,7 +138,9 @@ def identity(
     idle = {*(() if plan.chosen else ("delta",)), *(() if reads_beta(budget, said) else ("beta",))}
     terms: list[tuple[str, Fraction | int | None]]
     terms = [(name, rational(name, said[name])) for name in sorted(said.keys() - idle)]
-    if "relative" in said or ("error" in said and any(recipe.kind in QUOTIENTS for _, recipe in made.recipes)):
+    if "relative" in said:
         terms.append(("size", public_size(plan.relation, schemas, of_table=True)))
+    elif "error" in said and quotients(made):
+        terms.append(("size", public_size(plan.relation, schemas)))
     aimed = {recipe for _, recipe in made.recipes} if said.keys() & {"error", "relative"} else set[Recipe]()
     return plan, made.choices, terms, sorted(aimed, key=codec.canonical)

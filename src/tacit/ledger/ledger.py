@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import base64
 import os
+import tempfile
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import closing
 from dataclasses import replace
@@ -17,7 +18,7 @@ from typing import IO, NoReturn, TypeVar
 
 from ..core.budget import Amounts, Budget
 from ..core.currency import Amount
-from ..core.errors import BadParameter, BudgetExceeded, LedgerConflict, LedgerUnavailable
+from ..core.errors import BadParameter, BudgetExceeded, LedgerConflict, LedgerUnavailable, TacitError
 from ..core.loss import Loss
 from ..core.parameters import flag
 from . import book as pages
@@ -29,6 +30,7 @@ from .encoding import canonical, read_budget, write_amounts, write_budget
 from .entries import FORMAT, START, Charge, Entry, Head, Request
 from .parameters import as_bytes, name, part_names, question_key, request, text
 from .session import Session
+from .sqlite import synced
 from .store import Store
 from .tally import Tally
 
@@ -269,17 +271,26 @@ class Ledger:
 
         The copy is for the day when this ledger is lost.  Who asks it while this one lives has a second budget.
         """
-        path = Path(target).absolute()
-        if not path.parent.is_dir() or os.path.lexists(path):
-            raise BadParameter("target", os.fspath(target), "a file that is not there yet, in a folder that is")
+        if not isinstance(target, str | os.PathLike):
+            raise BadParameter("target", target, "a path")
+        given = os.fspath(target)
         try:
-            with self.database.reading() as connection:
-                self.database.dialect.backup(connection, path)
-            with Ledger.open(path) as copy:
-                return copy.verify()
-        except BaseException:
-            path.unlink(missing_ok=True)
-            raise
+            path = Path(given).absolute()
+            with tempfile.TemporaryDirectory(prefix=".backup-", dir=path.parent) as private:
+                draft = Path(private) / "ledger"
+                with self.database.reading() as connection:
+                    self.database.dialect.backup(connection, draft)
+                with Ledger.open(draft) as copy:
+                    head = copy.verify()
+                os.link(draft, path)  # which overwrites nothing
+            synced(path.parent)
+            return head
+        except FileExistsError:
+            raise BadParameter("target", given, "a file that is not there yet") from None
+        except (OSError, ValueError) as error:
+            if isinstance(error, TacitError):
+                raise
+            raise BadParameter("target", given, "a place for a new file, in a folder that can be written") from None
 
     def close(self) -> None:
         self.database.close()

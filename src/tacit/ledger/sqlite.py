@@ -248,7 +248,12 @@ def make(path: Path) -> None:
         os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600))
     except FileExistsError:
         return  # by another process, just now
-    directory = os.open(path.parent, os.O_RDONLY)
+    synced(path.parent)
+
+
+def synced(folder: Path) -> None:
+    """Once it returns, the names in a folder survive a power cut."""
+    directory = os.open(folder, os.O_RDONLY)
     try:
         os.fsync(directory)
     finally:

@@ -15,8 +15,7 @@ from ..core.errors import Missing
 from ..mechanisms import KeySelection
 from ..tables.accuracy import chosen_label, chosen_quantile
 from ..tables.domain import Label
-from ..tables.grids import columns_of
-from ..tables.measures import source_column
+from ..tables.measures import read_columns
 from ..tables.outputs import Estimate, Released
 from ..tables.price import promise
 from ..tables.relation import scans
@@ -209,13 +208,12 @@ def _closed(ends: tuple[Label, Label]) -> str:
 
 def clamped(release: Release) -> dict[str, tuple[Label, Label]]:
     """The columns of tables whose values are added or ranked, each with the bounds that they are clamped to."""
-    relation = release.query.relation
-    read = [a.expression for _, a in release.query.aggregates if a.kind not in ("count", "units", "top")]
-    found = {}
-    for column in columns_of(e for e in read if e is not None):
-        d, source = column.domain, source_column(relation, column)
-        if source is not None and d.kind in ("number", "date", "timestamp"):
-            found[source[1]] = d.label(d.lower), d.label(d.upper)
+    q, found = release.query, {}
+    added = (a.expression for _, a in q.aggregates if a.expression and a.kind not in ("count", "units", "top"))
+    for column in (column for e in added for column in read_columns(q.relation, e)):
+        d = column.domain
+        if d.declared and d.kind in ("number", "date", "timestamp"):
+            found[column.name] = d.label(d.lower), d.label(d.upper)
     return dict(sorted(found.items()))
 
 

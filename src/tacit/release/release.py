@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from altair import TopLevelMixin
     from pyarrow import Table
 
-FORMAT = 1
+FORMAT = 2  # 1 had the least value of a cell for a quantile
 
 
 @dataclass(frozen=True)

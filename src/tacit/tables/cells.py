@@ -47,8 +47,8 @@ def possible(e: Expression, relation: Relation | None, work: Work) -> Values:
 def narrowed(e: Expression, relation: Relation, work: Work) -> Expression:
     """e, clamped to what the conditions of a relation leave of it: no value is changed, and fewer are possible."""
     found, d = possible(e, relation, work), e.domain
-    if not size(found):
-        raise BadQuestion("the conditions leave no value: no row for which they hold has one here")
+    if not size(found):  # all are missing, whatever they are clamped to
+        return e
     ends = (found.start, found.stop - 1) if isinstance(found, range) else (min(found), max(found))
     first, last = (Constant(d.within(end, end), end) for end in ends)
     if ends[0] > d.lower:

@@ -16,7 +16,7 @@ need the same measures have one plan, and answer each other.  All is computed fr
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
@@ -28,18 +28,19 @@ from .cells import narrowed
 from .conditions import Work
 from .domain import Domain, number
 from .expression import Add, Column, Constant, Divide, Expression, Multiply
+from .grids import columns_of
 from .kinds import check
 from .plan import Histogram, Measure, Plan, Rows, Total, Units, reach
 from .query import Aggregate, Query
 from .recipe import Recipe, Squares
-from .relation import Derive, Relation, Scan, Where
+from .relation import Derive, Join, PerUnit, Relation, Scan, Where
 from .schema import Schema
 
 FINEST = 1 << 12  # cells of the histogram behind a quantile
 MOST_CELLS = 1 << 24  # of all histograms of a question, in all of its groups
 KEYS = -1  # the place of the counts that the selection of keys releases
 _WHOLE = number(0, 1 << 62)
-_WORK = 10_000  # operations to see what conditions leave of the values that are measured
+_WORK = 20_000  # operations to see what conditions leave of the values that are measured
 Choice = tuple[Fraction, ...] | int | None  # quantiles, or how many labels; None where noise is added
 
 
@@ -84,7 +85,7 @@ class _Compiler:
         self.aims: dict[Expression, tuple[Fraction, ...]] = {}
         self.most: dict[Expression, int] = {}
         self.narrow: dict[Expression, Expression] = {}
-        self.work = Work(_WORK)
+        self.work = _WORK // max(1, len({a.expression for a in asked}))  # for each, in whatever order they come
         for a in asked:
             if a.kind == "quantile" and a.expression is not None and a.at is not None:
                 if not 0 < a.at < 1:
@@ -149,7 +150,7 @@ class _Compiler:
 
     def _narrowed(self, e: Expression) -> Expression:
         if e not in self.narrow:
-            self.narrow[e] = narrowed(e, self.query.relation, self.work)
+            self.narrow[e] = narrowed(e, self.query.relation, Work(self.work))
         return self.narrow[e]
 
     def _total(self, e: Expression) -> tuple[int, int]:
@@ -218,6 +219,22 @@ def _squares(e: Expression, centre: int) -> Expression:
     if s.coarse > 1:
         y = Divide(number(s.low, s.high), y, Constant(number(s.coarse, s.coarse), s.coarse))
     return _less(Multiply(number(0, s.largest), y, y), s.middle)
+
+
+def read_columns(relation: Relation, e: Expression) -> Iterator[Column]:
+    """The columns of tables that an expression over the rows of a relation is computed from."""
+    for column in columns_of([e]):
+        match relation:
+            case Scan():
+                yield column
+            case Where(source=source):
+                yield from read_columns(source, column)
+            case Join(left=left, right=right):
+                yield from read_columns(left if column.name in left.columns else right, column)
+            case Derive(source=source, derived=derived):
+                yield from read_columns(source, dict(derived)[column.name])
+            case PerUnit(source=source, keys=keys, folds=folds):
+                yield from read_columns(source, {**dict(keys), **dict(folds)}[column.name])
 
 
 def source_column(relation: Relation, e: Expression) -> tuple[str, str] | None:

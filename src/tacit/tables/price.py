@@ -4,8 +4,9 @@ What is asked for, one of
     epsilon   in a budget in epsilon, at most that of it, whatever was bought before; a budget with delta has two sums,
               and the one that buys the smaller errors is taken.  In a budget in rho, pure epsilon, at its rho
     rho       zCDP; in a budget in epsilon without delta nothing is sold by rho
-    error     the least price at which every count and sum is within `error`, and every mean, variance and standard
-              deviation where the number of rows is public; for `relative`, counts and sums within that share
+    error     the least price at which every count and sum is within `error`; of a question without these, every mean,
+              variance and deviation of a column, where an equal share of the table's public size has values in a group
+    relative  the same for counts and sums, as a share of that size
 is divided equally among the measures, exactly.  Keys that are chosen privately are one measure more, and need a delta:
 unless told, the same share of the budget's failures as is spent of the budget, and of an allowance's likewise.
 
@@ -31,6 +32,7 @@ from ..core.search import least_positive
 from ..core.views import failures
 from .accuracy import Accuracy, accuracies, accuracy, public_size
 from .calibration import Step, pure, steps
+from .expression import Column
 from .measures import Compiled, compiled
 from .plan import Plan, Total
 from .query import Query
@@ -41,7 +43,7 @@ Family = tuple[Currency, Fraction, Fraction]  # a currency, an amount of it, and
 BETA = "0.05"
 LARGEST = Fraction(10**30)
 _ADDITIVE = ("count", "units", "sum")
-QUOTIENTS = ("mean", "variance", "deviation")
+_QUOTIENTS = ("mean", "variance", "deviation")
 
 
 @dataclass(frozen=True, repr=False)
@@ -166,6 +168,14 @@ def reads_beta(budget: Budget, terms: Mapping[str, object]) -> bool:
     return terms.get("epsilon") is None or not pure
 
 
+def quotients(made: Compiled) -> list[Recipe]:
+    """Means and the like whose error can be asked for: of columns as they are, beside no counts and sums."""
+    recipes, plan = [recipe for _, recipe in made.recipes], made.plan
+    if plan.chosen or any(recipe.kind in _ADDITIVE for recipe in recipes):
+        return []
+    return [r for r in recipes if r.kind in _QUOTIENTS and isinstance(plan.measures[r.parts[0]].expression, Column)]
+
+
 def _largest(recipe: Recipe) -> Fraction:
     """What one row adds at most to a count or a sum."""
     return Fraction(1) if recipe.kind != "sum" else recipe.own * max(-recipe.domain.lower, recipe.domain.upper)
@@ -260,16 +270,17 @@ class _Terms:
     def cheapest(self, target: Fraction, relative_to: int | None, rows: int | None) -> list[Step]:
         """The steps of least price with every error within the target.
 
-        Relative to a size it is a share: of as many rows, and in a sum of the most that so many can add.  Where it is
-        public about how many `rows` there are, it is the target of quotients by their number too.
+        Relative to a size it is a share: of as many rows, and in a sum of the most that so many can add.  In a question
+        without these it is the target of quotients, if it is public about how many `rows` there are.
         """
         name = "rho" if self.budget.rho else "epsilon"
-        quotients = QUOTIENTS if rows is not None and relative_to is None and self.compiled.plan.cells else ()
-        meant = [recipe for _, recipe in self.compiled.recipes if recipe.kind in (*_ADDITIVE, *quotients)]
+        meant = [recipe for _, recipe in self.compiled.recipes if recipe.kind in _ADDITIVE]
+        if not meant and rows is not None and relative_to is None:
+            meant = quotients(self.compiled)
         if not meant:
             raise BadQuestion(
-                "an error can be asked for with counts and sums, and with means where the number of rows is public:"
-                " the schema has a size, and no condition leaves rows out; say epsilon or rho"
+                "an error can be asked for with counts and sums, or with means of columns alone, if the schema has a"
+                " size and no condition leaves rows out; say epsilon or rho"
             )
         targets = [(r, target if relative_to is None else target * relative_to * _largest(r)) for r in meant]
         count = None if rows is None else rows / (self.compiled.plan.cells or 1)

@@ -27,7 +27,7 @@ but for at most g^2 (E |y| + 1/4), and E |y| <= sqrt(E y^2).
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 from typing import Any
@@ -104,7 +104,7 @@ class Recipe:
     shift: int = 0  # steps that were taken from each value in the total that serves a mean
     coarse: int = 1  # steps in a cell of a quantile
     place: int = 0  # of this quantile, or of this label, among those chosen together
-    per_unit: tuple[int, int] | None = field(default=None, compare=False)  # what a unit adds to a sum is clamped to
+    per_unit: tuple[int, int] | None = None  # what a unit adds to a sum is clamped to
 
     @property
     def own(self) -> Fraction:
