@@ -270,7 +270,10 @@ class Curator(Holding):
         return self.ledger.accounts(self.who(analyst), self.parts(query.relation))
 
     def _offer(self, query: Query, said: Mapping[str, Any], analyst: str | None, made: Compiled | None = None) -> Offer:
-        """The offer after what is spent where the question looks: in a budget of two sums it depends on that."""
+        """The offer; of a budget of two sums, or with keys to be chosen, after what is spent where it looks."""
+        made = self._compiled(query) if made is None else made
+        if len(self.budget.sums) == 1 and not made.plan.chosen:
+            return offer(query, self.budget, schemas=self._schemas, made=made, **said)
         (_, spent), *allowed = self._accounts(query, analyst)
         allowance = allowed[0] if allowed else None
         return offer(query, self.budget, schemas=self._schemas, made=made, spent=spent, allowance=allowance, **said)

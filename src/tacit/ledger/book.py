@@ -121,7 +121,7 @@ class Book:
             "session": session,
             "paid": self.pay(request.analyst, request.parts, request.loss),
         }
-        charge = self._new[request.key] = Charge.read(self.append("charge", facts))
+        charge = self._new[request.key] = Charge.read(self.append("charge", facts), loss=request.loss)
         return charge
 
     def step(self, charge: Charge, number: int, state: bytes, data: bytes | None, facts: Mapping[str, Json]) -> Entry:

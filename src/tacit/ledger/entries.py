@@ -125,14 +125,15 @@ class Charge:
     release: bytes | None = field(default=None, repr=False)
 
     @classmethod
-    def read(cls, entry: Entry, release: bytes | None = None) -> Charge:
+    def read(cls, entry: Entry, release: bytes | None = None, loss: Loss | None = None) -> Charge:
+        """The charge of an entry; its loss need not be read where it is known."""
         body = entry.body
         return cls(
             seq=entry.seq,
             key=body["key"],
             draw=body["draw"],
             analyst=body["analyst"],
-            loss=read_loss(body["loss"]),
+            loss=read_loss(body["loss"]) if loss is None else loss,
             parts=None if body["parts"] is None else frozenset(body["parts"]),
             plan=body["plan"],
             time=body["time"],
