@@ -199,6 +199,11 @@ def test_a_release_says_what_is_clamped() -> None:
     assert "Values of" not in str(ask(PEOPLE.group_by("region").count()))
     twice = PEOPLE.derive(twice=PEOPLE.spend * 2).per_unit(all=sum_("twice"))
     assert ask(twice.mean("all")).card()["accuracy"]["clamped"] == {"spend": [0.0, 8.0]}
+    both = PEOPLE.derive(a=PEOPLE.age).join(PEOPLE.derive(b=PEOPLE.spend))
+    found = ask(both.aggregate(a=mean("a"), b=sum_("b")))
+    for release in (found, Release.from_json(found.to_json())):
+        assert release.card()["accuracy"]["clamped"] == {"age": [0, 100], "spend": [0.0, 8.0]}
+        assert "of age outside [0, 100] and of spend outside [0, 8]" in str(release)
 
 
 @pytest.mark.parametrize("text", ["", "[]", "{}", '{"format":1}', '{"format":9,"facts":{},"provenance":{}}'])

@@ -125,8 +125,8 @@ class Ledger:
 
         def keep(book: Book) -> bytes:
             known = pages.read(book.connection, statements.AT, seq=charge.seq)
-            same = known is not None and known.kind == "charge" and known.head.hash == charge.hash
-            if known is None or not same or Charge.read(known, loss=charge.loss) != replace(charge, release=None):
+            sealed = None if known is None or known.head.hash != charge.hash else Charge.read(known, loss=charge.loss)
+            if sealed != replace(charge, release=None):
                 raise LedgerConflict("this charge is not one of this ledger")
             if charge.session:
                 raise LedgerConflict("this charge is of a session, which is answered step by step")

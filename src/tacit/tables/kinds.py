@@ -14,7 +14,7 @@ from typing import Literal, cast
 from ..core.errors import BadQuestion
 from .domain import Domain
 from .grids import constant, converted
-from .logic import is_label
+from .logic import check_label
 from .outputs import Arithmetic, Choice, Comparison, Function, Logic, Output, Released, Value, moderate
 from .query import Aggregate, Query
 
@@ -81,7 +81,7 @@ class Kinds:
                 return
             known = self.labels.get(one.name) if isinstance(one, Released) else None
             if known and isinstance(other, Value) and isinstance(other.value, str):
-                is_label(other.value, known)
+                check_label(other.value, known)
         kinds = {self.of(a), self.of(b)} - {None}
         if kinds != {"date", "timestamp"}:
             _one(kinds)

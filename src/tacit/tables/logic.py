@@ -39,7 +39,7 @@ def compare(operator: Operator, a: Expression, b: Expression) -> Expression:
     known = a.domain.labels
     if a.domain.kind == b.domain.kind == "category" and isinstance(b, Constant) and not isinstance(a, Constant):
         for label in b.domain.labels:
-            is_label(label, known)
+            check_label(label, known)
     a, b = alike(a, b)
     if operator != "=" and a.domain.kind in ("text", "category"):
         raise BadQuestion("text and categories have no public order; use = or IN")
@@ -48,7 +48,7 @@ def compare(operator: Operator, a: Expression, b: Expression) -> Expression:
     return folded(Compare(operator, a, b))  # type: ignore[arg-type]
 
 
-def is_label(text: str, known: tuple[str, ...]) -> None:
+def check_label(text: str, known: tuple[str, ...]) -> None:
     """Refuse text that no value of a category is."""
     if text not in known:
         raise BadQuestion(f"{text[:40]!r} is none of the labels {', '.join(map(repr, known[:20]))}")

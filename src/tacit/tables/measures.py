@@ -39,7 +39,7 @@ from .schema import Schema
 FINEST = 1 << 12  # cells of the histogram behind a quantile
 MOST_CELLS = 1 << 24  # of all histograms of a question, in all of its groups
 KEYS = -1  # the place of the counts that the selection of keys releases
-_WHOLE = number(0, 1 << 62)
+_WHOLE, _NOTHING = number(0, 1 << 62), Constant(number(0, 0), None)
 _WORK = 20_000  # operations to see what conditions leave of the values that are measured
 Choice = tuple[Fraction, ...] | int | None  # quantiles, or how many labels; None where noise is added
 
@@ -222,19 +222,23 @@ def _squares(e: Expression, centre: int) -> Expression:
 
 
 def read_columns(relation: Relation, e: Expression) -> Iterator[Column]:
-    """The columns of tables that an expression over the rows of a relation is computed from."""
+    """The columns of tables that an expression over the rows of a relation is computed from.
+
+    A stored question does not know which columns a table has: there any name may be one of a table's.
+    """
     for column in columns_of([e]):
         match relation:
-            case Scan():
+            case Scan() if not relation.known or column.name in relation.columns:
                 yield column
             case Where(source=source):
                 yield from read_columns(source, column)
             case Join(left=left, right=right):
-                yield from read_columns(left if column.name in left.columns else right, column)
+                yield from read_columns(left, column)
+                yield from read_columns(right, column)
             case Derive(source=source, derived=derived):
-                yield from read_columns(source, dict(derived)[column.name])
+                yield from read_columns(source, dict(derived).get(column.name, _NOTHING))
             case PerUnit(source=source, keys=keys, folds=folds):
-                yield from read_columns(source, {**dict(keys), **dict(folds)}[column.name])
+                yield from read_columns(source, {**dict(keys), **dict(folds)}.get(column.name, _NOTHING))
 
 
 def source_column(relation: Relation, e: Expression) -> tuple[str, str] | None:
