@@ -227,6 +227,6 @@ def _place(release: Release, name: str, ranks: float, confidence: str) -> str:
     output = dict(release.query.outputs)[name]
     recipe = dict(release.recipes)[output.name] if isinstance(output, Released) else None
     if recipe is not None and recipe.kind == "top":
-        return f"{name} is {chosen_label(recipe, ranks)} ({confidence})."
+        return f"{name} {chosen_label(recipe, ranks)} ({confidence})."
     assert recipe is not None  # what `ranks` tells of
     return f"{name} is {chosen_quantile(recipe, release.mechanisms[recipe.parts[0]], ranks)} ({confidence})."

@@ -136,7 +136,7 @@ def chosen_quantile(r: Recipe, mechanism: Mechanism[Any, Any], error: float) -> 
 def chosen_label(r: Recipe, error: float) -> str:
     """What is known of one of the most common labels: by how much another may be more common."""
     largest = "the largest" if r.place == 0 else f"number {r.place + 1} of the largest"
-    return f"of a count at most {at_most(error, 'row')} below {largest}"
+    return f"has a count at most {at_most(error, 'row')} below {largest}"
 
 
 def noise_error(step: Step, beta: Number) -> float:
