@@ -271,9 +271,9 @@ class Curator(Holding):
 
     def _offer(self, query: Query, said: Mapping[str, Any], analyst: str | None, made: Compiled | None = None) -> Offer:
         """The offer; of a budget of two sums, or with keys to be chosen, after what is spent where it looks."""
-        made = self._compiled(query) if made is None else made
+        made, who = self._compiled(query) if made is None else made, self.who(analyst)
         if len(self.budget.sums) == 1 and not made.plan.chosen:
             return offer(query, self.budget, schemas=self._schemas, made=made, **said)
-        (_, spent), *allowed = self._accounts(query, analyst)
+        (_, spent), *allowed = self._accounts(query, who)
         allowance = allowed[0] if allowed else None
         return offer(query, self.budget, schemas=self._schemas, made=made, spent=spent, allowance=allowance, **said)
