@@ -1,6 +1,7 @@
 """The lead of a noisy maximum: what it is, that it tells who leads, and that it costs nothing."""
 
 import math
+from fractions import Fraction
 
 import numpy as np
 import pytest
@@ -53,3 +54,10 @@ def test_a_lead_beyond_the_error_is_of_the_best():
 def test_nobody_leads_alone():
     with pytest.raises(BadData, match="two candidates"):
         NoisyMaxWithGap(epsilon=1).release([3])
+
+
+@pytest.mark.parametrize("bits", [50, 57, 60])
+def test_a_lead_does_not_wrap_however_wide_the_noise(bits):
+    mechanism, source = NoisyMaxWithGap(epsilon=Fraction(2, 1 << bits)), Seeded(3)
+    far = [mechanism.sample([-(2**60), 0, 2**60], source)[1] for _ in range(500)]
+    assert min(far) >= 0 and max(far) > 1 << bits

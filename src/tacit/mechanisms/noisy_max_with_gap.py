@@ -104,7 +104,7 @@ class NoisyMaxWithGap(Selection[Led]):
         values = sample.laplace(1 / self.unit, source, (gaps := self.gaps(x)).size) - gaps
         i = int(np.argmax(values))
         behind = np.delete(values + (np.arange(values.size) < i), i).max()
-        lead = int(values[i] - behind)
+        lead = int(values[i]) - int(behind)  # Python numbers do not wrap
         return i, lead if self.grid is None else lead * float(self.grid)
 
     def error(self, beta: Number = 0.05, candidates: int | None = None) -> float:
