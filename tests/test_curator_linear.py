@@ -1,6 +1,7 @@
 """Linear queries through the curator: planned from public facts, bought once, kept, and asked for more for free."""
 
 import datetime
+import json
 import re
 from fractions import Fraction
 
@@ -49,6 +50,42 @@ def test_the_domain_of_a_table_counts_what_the_table_holds(place):
 def test_a_derived_column_has_the_values_of_its_expression():
     rows = tacit.Table(ROWS, SCHEMA).derive(band=lambda rows: tacit.case((rows.age < 18, 0), otherwise=65))
     assert rows.domain("year", "band").attributes[1] == ("band", (0, 65))
+
+
+def test_the_card_of_answers_says_what_a_reader_must_know(place):
+    c, domain = opened(place)
+    with c:
+        bought = c.answer(marginals(domain, k=2), rho=5)
+        card = bought.card()
+        again = c.answer(marginals(domain, k=2), rho=5)
+        assert again.card() == card == json.loads(json.dumps(card, allow_nan=False))
+        assert card["privacy"]["unit"] == [{"table": "visits", "unit": c.table.schema.unit}]
+        assert (card["privacy"]["rho"], card["privacy"]["rows_per_unit"], card["privacy"]["relation"]) == (
+            5,
+            3,
+            "AddRemove",
+        )
+        assert card["accounting"]["price"] == 5 and card["accounting"]["hash"] == c.history()[-1].hash
+        assert card["mechanisms"][0]["name"] == bought.method and card["implementation"]["tacit"]
+        assert card["accuracy"]["largest_error"] == bought.errors.max() and card["accuracy"]["errors_known"] == 30
+        clipped = bought.nonnegative().card()
+        assert clipped["accounting"] == card["accounting"] and len(clipped["notes"]) == len(card["notes"]) + 1
+
+
+def test_what_was_stored_without_saying_what_it_was_made_with_is_still_read(place, monkeypatch):
+    c, domain = opened(place)
+    dumps = archive.dumps
+    with c:
+        monkeypatch.setattr(archive, "dumps", lambda value: dumps(value[0] if _is_pair(value) else value))
+        old = c.answer(marginals(domain, k=2), rho=5)
+        monkeypatch.undo()
+        again = c.answer(marginals(domain, k=2), rho=5)
+        assert again.answers.tolist() == old.answers.tolist() == c.query(marginals(domain, k=2)).answers.tolist()
+        assert again.card()["implementation"] == {}
+
+
+def _is_pair(value):
+    return isinstance(value, tuple) and len(value) == 2
 
 
 @pytest.mark.parametrize("problem", [ZeroDivisionError(), BadParameter("scores", "some", "smaller")])
@@ -115,12 +152,13 @@ def test_every_method_survives_the_ledger(place, method):
             for w in (marginals(domain, k=1), ranges(domain, "band")):
                 before = c.remaining
                 try:
-                    r = c.answer(w, method=method, n=len(ROWS), **price)
+                    c.answer(w, method=method, n=len(ROWS), **price)
                 except tacit.Refused:
                     assert c.remaining == before
                     continue
                 assert before - c.remaining <= 1 + 1e-9
-                assert archive.dumps(archive.loads(archive.dumps(r))) == archive.dumps(r)
+                kept = c.history()[-1].release
+                assert archive.dumps(archive.loads(kept)) == kept
 
 
 def test_no_error_rests_on_a_rough_size(place):

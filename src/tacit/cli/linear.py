@@ -140,7 +140,7 @@ def plan(
         answers = zip(map(asked.label, range(asked.queries)), released.answers.tolist(), errors, strict=True)
         rows = [{"query": query, "count": _known(count), "within": _known(error)} for query, count, error in answers]
         facts = {"method": released.method, "answers": rows, "paid": paid.paid, "left": paid.left}
-        say_json({**facts, "confidence": 1 - released.beta, "notes": released.notes})
+        say_json({**facts, "confidence": 1 - released.beta, "notes": released.notes, "card": released.card()})
         return
     within = f"within, with probability {1 - released.beta:g} each"
     shown = Table("query", "count", within, title=escape(f"by {released.method}"))

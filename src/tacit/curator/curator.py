@@ -36,7 +36,7 @@ from ..tables.draw import query_and_draw
 from ..tables.measures import Compiled, compiled
 from ..tables.price import BETA, Offer, Paid, Terms, offer
 from ..tables.query import Query
-from ..tables.relation import scans
+from ..tables.relation import Relation, scans
 from ..tables.table import PublicTable, Table
 from .bounds import Bounds, BoundsTerms, buy
 from .holding import Holding
@@ -44,8 +44,9 @@ from .reading import QuestionLike, identity, parse_question, tables_by_name
 from .stream import Stream, StreamTerms
 
 if TYPE_CHECKING:
+    from ..release.bought import Bought
     from ..tables.linear import TableDomain
-    from ..workloads import Answered, Plan, Released, Workload
+    from ..workloads import Answered, Plan, Workload
     from .online import Online
 
 _TEXTS = 32  # questions whose meaning is kept
@@ -197,7 +198,7 @@ class Curator(Holding):
         fresh: bool = False,
         analyst: str | None = None,
         **price: Unpack[Paid],
-    ) -> Released:
+    ) -> Bought:
         """Buy the answers of all linear queries at once; asked again they are free.
 
         Give epsilon, rho, or epsilon and delta.  The `method` is the best by default, and `n` as for `plan`.
@@ -251,14 +252,20 @@ class Curator(Holding):
             steps, beta = priced.steps, priced.beta
         price = self.budget.price(charge.loss)
         paid = Offer(query, made.plan, made.recipes, steps, charge.loss, price, self.budget, beta)
-        tables, budget = self._public_facts
-        read = dict.fromkeys(scan.table for scan in scans(query.relation))
-        about = tuple(tables[name] for name in read)
-        told = Provenance(text, about, budget, charge.time, versions(), charge.seq, charge.hash)
+        told = self.provenance(charge, query.relation, text, versions())
         release = Release.of(paid, query_and_draw(paid, partial(self.exact, parts=charge.parts)), told)
         facts = release.facts()
         stored = self.ledger.store(charge, facts)
         return release if stored == facts else Release.from_json(stored)  # another asker's draw, stored before
+
+    def provenance(
+        self, charge: Charge, relation: Relation, question: str, made_with: tuple[tuple[str, str], ...]
+    ) -> Provenance:
+        """Where the release of a charge comes from."""
+        tables, budget = self._public_facts
+        read = dict.fromkeys(scan.table for scan in scans(relation))
+        about = tuple(tables[name] for name in read)
+        return Provenance(question, about, budget, charge.time, made_with, charge.seq, charge.hash)
 
     @cached_property
     def _public_facts(self) -> tuple[dict[str, tuple[str, str, str]], str]:

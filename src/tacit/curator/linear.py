@@ -18,6 +18,8 @@ from ..core.budget import Budget
 from ..core.errors import BadParameter, BadQuestion, EngineError, LedgerError
 from ..core.parameters import Number, flag, instance, positive, probability, whole
 from ..core.randomness import SYSTEM
+from ..release import versions
+from ..release.bought import Bought
 from ..tables.accuracy import public_size
 from ..tables.calibration import tidy
 from ..tables.linear import Counted, TableDomain
@@ -119,7 +121,7 @@ def answer(
     fresh: bool,
     analyst: str | None,
     **terms: Unpack[Paid],
-) -> Released:
+) -> Bought:
     """Buy the answers of a workload, once."""
     domain = _of(curator.tables, workload)
     flag("fresh", fresh)
@@ -150,9 +152,18 @@ def answer(
     stored = charge.release
     if stored is None:
         released = _draw(curator, charge, (workload, chosen, price), people, at)
-        stored = curator.ledger.store(charge, archive.dumps(released), form="workload")
-    again: Released = replace(archive.loads(stored), workload=workload)  # the asker's own, so that it is known again
-    return chosen.restated(again, people, price, float(at))
+        stored = curator.ledger.store(charge, archive.dumps((released, versions())), form="workload")
+    drawn, made_with = _stored(stored)
+    again = replace(drawn, workload=workload)  # the asker's own, so that it is known again
+    told = vars(chosen.restated(again, people, price, float(at)))
+    paid = Fraction(curator.budget.price(charge.loss))
+    return Bought(**told, price=paid, provenance=curator.provenance(charge, domain.relation, repr(workload), made_with))
+
+
+def _stored(text: bytes) -> tuple[Released, tuple[tuple[str, str], ...]]:
+    """A release, and what it was made with, unless it was stored when that was not."""
+    found = archive.loads(text)
+    return (found, ()) if isinstance(found, Released) else found
 
 
 def _draw(curator: Curator, charge: Charge, bought: Purchase, n: int | None, beta: Fraction) -> Released:
@@ -209,8 +220,8 @@ def query(curator: Curator, workload: Workload) -> Answered:
     for entry in curator.ledger.entries():
         if entry.kind == "release" and entry.body["form"] == "workload" and entry.data is not None:
             try:
-                released = archive.loads(entry.data)
-            except (BadParameter, AttributeError, TypeError):  # of a version that wrote otherwise
+                released, _ = _stored(entry.data)
+            except (BadParameter, AttributeError, TypeError, ValueError):  # of a version that wrote otherwise
                 continue
             if released.workload.domain != domain:
                 continue

@@ -24,6 +24,7 @@ from ..mechanisms._sparse import Comparisons, State
 from ..tables import codec, measures
 from ..tables.outputs import Released
 from ..tables.plan import Plan, Rows, Units
+from ..tables.price import BETA
 
 if TYPE_CHECKING:
     from .curator import Curator
@@ -99,6 +100,13 @@ class Stream:
 
         told: Told = json.loads(answer_once(self._session, self._curator.key(plan), step))
         return told
+
+    def error(self, beta: Number = BETA) -> float:
+        """How far the answers to all `queries` may be off, with probability 1 - beta.
+
+        No count that is said to reach the threshold is further below it, no other further above, no number further off.
+        """
+        return self.mechanism.error(beta)
 
     def __repr__(self) -> str:
         m = self.mechanism

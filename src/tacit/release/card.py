@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from datetime import date
+from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 from ..core.currency import Rho
@@ -31,26 +32,10 @@ _UNITS = {"count": "rows", "units": "units", "quantile": "ranks", "top": "rows",
 
 def card(release: Release) -> dict[str, Any]:
     """All of it is public."""
-    p, loss = release.provenance, release.loss
-    rho, pure, errors = Rho().total(loss), loss.epsilon(), release.error(release.beta)
+    relation, errors = release.query.relation, release.error(release.beta)
     return {
-        "question": p.question,
-        "release_date": p.time,
-        "privacy": {
-            "definition": _definition(loss),
-            "epsilon": _finite(pure),
-            "rho": float(rho) if rho < math.inf else None,
-            "failure_delta": up(failures(loss)),
-            "epsilon_at_delta": {delta: _finite(loss.epsilon(delta)) for delta in DELTAS},
-            "unit": [{"table": name, "unit": unit} for name, unit, _ in p.tables],
-            "rows_per_unit": release.query.relation.rows,
-            "groups_per_unit": release.query.groups,
-            "relation": repr(loss.relation) if loss.relation else None,
-        },
+        **headed(release.provenance, release.loss, release.price, relation.rows, release.query.groups),
         "mechanisms": [{**mechanism(m), **_role(release, i)} for i, m in enumerate(release.mechanisms)],
-        "trust_model": "central: a curator holds the data and draws the noise",
-        "interactive": True,
-        "accounting": {"budget": p.budget, "price": float(release.price), "entry": p.entry, **_sealed(p)},
         "accuracy": {
             "confidence": float(1 - release.beta),
             "largest_error": {name: _finite(error) for name, error in errors.items()},
@@ -61,6 +46,29 @@ def card(release: Release) -> dict[str, Any]:
             + (", nor that noisy values picked the rows that are shown" if release.picked_by_noise else ""),
         },
         "post_processing": sorted({f"{name}: {why}" for name, why, _ in release.revised}),
+    }
+
+
+def headed(p: Provenance, loss: Loss, price: Fraction, rows: int, groups: int | None = None) -> dict[str, Any]:
+    """What every card begins with: the question, the guarantee, who holds the data, what was paid, with what code."""
+    rho = Rho().total(loss)
+    return {
+        "question": p.question,
+        "release_date": p.time,
+        "privacy": {
+            "definition": _definition(loss),
+            "epsilon": _finite(loss.epsilon()),
+            "rho": float(rho) if rho < math.inf else None,
+            "failure_delta": up(failures(loss)),
+            "epsilon_at_delta": {delta: _finite(loss.epsilon(delta)) for delta in DELTAS},
+            "unit": [{"table": name, "unit": unit} for name, unit, _ in p.tables],
+            "rows_per_unit": rows,
+            "groups_per_unit": groups,
+            "relation": repr(loss.relation) if loss.relation else None,
+        },
+        "trust_model": "central: a curator holds the data and draws the noise",
+        "interactive": True,
+        "accounting": {"budget": p.budget, "price": float(price), "entry": p.entry, **_sealed(p)},
         "randomness": "seeded, for tests" if p.seeded else "a keystream cipher keyed by the operating system",
         "schemas": {name: digest for name, _, digest in p.tables},
         "implementation": dict(p.versions),

@@ -118,7 +118,8 @@ class Released(Labelled):
     def nonnegative(self) -> Released:
         """The same without negative counts: post-processing, so free; an error may grow by what its answer moved."""
         if self.model is None:
-            return replace(self, answers=np.maximum(self.answers, 0))  # which moves no answer away from the truth
+            answers = np.maximum(self.answers, 0)  # which moves no answer away from the truth
+            return replace(self, answers=answers, notes=(*self.notes, "negative counts shown as zero"))
         return self._by(self.model.nonnegative(), "projected on counts that are not negative")
 
     def consistent(self, source: Source = SYSTEM) -> Released:
