@@ -32,6 +32,21 @@ def test_theory_lists_and_states_methods_for_linear_queries():
     assert "tacit plan" in " ".join(run("theory", "mwem", "epsilon=1").output.split())
 
 
+def test_theory_lists_theorems_by_topic():
+    listed = " ".join(run("theory").output.split())
+    for topic in ("composition.groups", "theory.laplace", "holdout.transfer", "workloads.textbook"):
+        assert topic in listed
+        told = run("theory", topic)
+        assert told.exit_code == 0 and f"from tacit.{topic} import" in told.output
+    assert "group_zcdp(rho, k)" in run("theory", "composition.groups").output
+
+
+def test_theory_of_several_answers_at_once():
+    one, many = (run("theory", "gaussian", "sigma=10", *size).output for size in ([], ["size=100"]))
+    assert "at most 20 " in one and "at most 35 " in many and "3,500" in many
+    assert "parameter must be" in run("theory", "exponential", "epsilon=1", "size=3").output
+
+
 def test_theory_lists_and_states():
     assert "Laplace" in run("theory").output
     result = run("theory", "laplace", "epsilon=0.1")
@@ -45,7 +60,7 @@ def test_theory_says_what_rho_leaves_out():
     for kind in mechanisms.ALL:
         for example in kind.examples():
             loss = example.mechanism.loss()
-            cells = list(_figures(example.mechanism, "0.05", "0.01", "1e-6").columns[1].cells)
+            cells = list(_figures(example.mechanism, {}, "0.05", "0.01", "1e-6").columns[1].cells)
             rho = next((str(cell) for cell in cells if str(cell).startswith("rho = ")), "")
             assert not rho or ("approximate" in rho) == (failures(loss) > 0)
 

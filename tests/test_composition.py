@@ -221,6 +221,9 @@ def closed_forms(draw: Draw) -> Iterator[tuple[float, mpf, bool]]:
     yield c.azuma_inverse(k, e, d), E * mp.sqrt(2 * k * log), False
     yield c.hoeffding(k, t), min(mp.mpf(1), 2 * mp.exp(-2 * k * T * T)), False
     yield c.hoeffding_inverse(k, d), mp.sqrt(mp.log(2 / D) / (2 * k)), False
+    yield c.azuma_intervals([e, 2 * Fraction(str(e))], t), mp.exp(-2 * T * T / (5 * E * E)), False
+    bernstein = mp.sqrt(2 * T * mp.log(4 / D) / (k + 1)) + 7 * mp.log(4 / D) / (3 * k)
+    yield c.bernstein_inverse(k + 1, t, d), bernstein, False
     yield c.pinsker(t), mp.sqrt(2 * T), False
     yield c.pure_to_zcdp(e), E * tanh_half(E), False
     renyi = mp.log((mp.exp(A * E) + mp.exp((1 - A) * E)) / (1 + mp.exp(E))) / (A - 1)
@@ -544,13 +547,16 @@ NOT_EPSILONS = [*NOT_NUMBERS, -1, "-0.1", "1e-200", "1e200"]
 NOT_DELTAS = [*NOT_NUMBERS, 1, -0.1, 1.5]
 NOT_COUNTS = [0, -1, 1.5, "3", True, None, math.nan]
 GOOD_AND_BAD: dict[str, tuple[Any, list[Any]]] = {
-    **dict.fromkeys(("epsilon", "epsilon_total", "rho", "mu", "value", "t", "kl", "limit"), (1, NOT_EPSILONS)),
+    **dict.fromkeys(
+        ("epsilon", "epsilon_total", "rho", "mu", "value", "t", "kl", "limit", "variance"), (1, NOT_EPSILONS)
+    ),
     **{name: (0.1, [*NOT_DELTAS, 0]) for name in ("slack", "delta_target", "beta")},
     **dict.fromkeys(("k", "n"), (3, NOT_COUNTS)),
     "delta": (0.1, NOT_DELTAS),
     "order": (8, [*NOT_EPSILONS, 1, 0]),
     "drift": ("sharp", ["wild", None]),
     "epsilons": ([1], [[x] for x in NOT_EPSILONS] + [3, "3"]),
+    "lengths": ([1], [[x] for x in NOT_EPSILONS] + [3, "3"]),
     "deltas": ([0.1], [[x] for x in NOT_DELTAS] + [[0.1, 0.1], 3]),
 }
 

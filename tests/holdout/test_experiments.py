@@ -105,14 +105,30 @@ def test_a_vote_may_not_tie() -> None:
 
 
 def test_the_monitor() -> None:
-    private, plain = simulate_monitor(400, source=Seeded(3))
+    private, plain = simulate_monitor(1500, source=Seeded(3))
     assert private.bound == plain.bound == transfer.expected(Fraction(1, 10))
-    assert private.kept and private.chosen < 0.05 and private.overfit == 0
-    assert not plain.kept and plain.chosen > 0.55 and plain.overfit == 1
+    assert private.kept is True and private.chosen < 0.05 and private.overfit == 0
+    assert plain.kept is False and plain.chosen > 0.55 and plain.overfit == 1
     for seen in (private, plain):  # the other half of the argument
         assert seen.chosen >= seen.largest - seen.shortfall - 2 * seen.margin
         assert seen.largest >= seen.claimed - seen.margin and seen.claimed >= seen.alpha * seen.overfit
-    assert "exceeded" in str(plain) and "kept" in str(private)
+    assert "is exceeded" in str(plain) and "is kept" in str(private)
+    assert Monitor().loss().epsilon() == pytest.approx(0.1)
+
+
+def test_the_monitor_says_what_too_few_runs_cannot_tell() -> None:
+    """One that takes half of what it has seen scores 0.3, three times the bound, within Hoeffding's margin of it."""
+
+    class Half(Monitor):
+        def chosen_set(self, counts, private, source):
+            taken = counts >= 1
+            taken[len(taken) // 2 :] = False
+            return taken
+
+    assert Half().run(1000, private=False, source=Seeded(1)).kept is False
+    few = Half().run(100, private=False, source=Seeded(1))
+    assert few.kept is None and "cannot tell" in str(few)
+    assert Monitor().run(1, source=Seeded(1)).margin > 4
 
 
 def test_what_the_monitor_watches_is_private() -> None:

@@ -20,6 +20,8 @@ from tacit.mechanisms._sparse import transcripts
 from tacit.mechanisms._sparse_noise import DiscreteGaussian, DiscreteLaplace, Geometric, Noise
 from tacit.mechanisms._sparse_pure import KINDS
 from tacit.mechanisms.above_threshold import AboveThreshold
+from tacit.mechanisms.numeric_sparse import NumericSparse
+from tacit.mechanisms.restarted_sparse import RestartedSparse
 
 GOLDEN = json.loads((Path(__file__).parents[1] / "golden" / "golden.json").read_text())["entries"]
 AT = [e for e in GOLDEN if e["id"].startswith("at.") and not e["id"].endswith("worst_loss")]
@@ -158,6 +160,17 @@ def test_error_is_near_what_the_worst_streams_attain(kind: str, beta: float, que
 
 def missed(m: AboveThreshold, x: list[int], a: int) -> float:
     return math.fsum(mass for y, mass in m.law(x).masses.items() if m.miss(x, y) > a)
+
+
+def test_half_for_the_threshold_is_the_textbooks_algorithm() -> None:
+    m = AboveThreshold(threshold=0, epsilon="0.5", sensitivity=3, noise="laplace", bar_share="0.5")
+    assert m.scales == (Fraction(12), Fraction(24)) and m.loss().epsilon() == 0.5
+    assert AboveThreshold(threshold=0, epsilon=1, monotone=True, bar_share="0.25").scales == (4, Fraction(4, 3))
+    assert NumericSparse(threshold=0, epsilon=9, count=2, bar_share="0.5").scales == (Fraction(1, 4), 1, 2)
+    assert RestartedSparse(threshold=0, epsilon=2, count=2, noise="laplace", bar_share="0.5").each.scales == (2, 4)
+    for wrong in (0, 1, "2"):
+        with pytest.raises(BadParameter, match="bar_share"):
+            AboveThreshold(threshold=0, epsilon=1, bar_share=wrong)
 
 
 @pytest.mark.parametrize("kind", KINDS)

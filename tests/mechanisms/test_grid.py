@@ -1,5 +1,6 @@
 """Values in steps of a grid: exact for integers and floats, clamped without a word, never through a wider float."""
 
+import math
 from fractions import Fraction
 from typing import Any, get_overloads, get_type_hints
 
@@ -9,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from tacit import AboveThreshold, BadData, BadParameter, Exponential, Gaussian, Laplace, norms
+from tacit import ADD_REMOVE, AboveThreshold, BadData, BadParameter, Exponential, Gaussian, Laplace, norms
 from tacit.mechanisms._additive import Additive
 from tacit.mechanisms._grid import LARGEST, steps
 
@@ -114,3 +115,16 @@ def test_two_small_monotone_units_may_be_rounded_apart():
     m = Exponential(epsilon=3, sensitivity=3, grid=1, monotone=True)
     assert m.loss().epsilon() == 3
     assert m.loss(norms(l0=1, linf="1.1").group(2)).epsilon() >= 4
+
+
+@pytest.mark.parametrize("fixed", [{}, {"grid": "0.25"}])
+def test_sizes_and_prices_for_several_answers_count_them_all(fixed: dict[str, str]) -> None:
+    """One draw of n answers is accurate if its largest noise is small."""
+    hundred = ADD_REMOVE.counts(100)
+    m = Laplace(epsilon="0.5", sensitivity=hundred, **fixed)
+    error = m.error("0.05", size=100)
+    assert m.sample_size("0.01", "0.05", size=100) == math.ceil(100 * error) > 2 * m.sample_size("0.01", "0.05")
+    made = Laplace.for_error(error, "0.05", size=100, sensitivity=hundred, **fixed)
+    assert made.error("0.05", size=100) <= error and made.loss().epsilon() == pytest.approx(0.5, rel=1e-3)
+    normal = Gaussian.for_error(400, "0.05", size=100, delta="1e-6", sensitivity=hundred, **fixed)
+    assert 399 < normal.error("0.05", size=100) <= 400

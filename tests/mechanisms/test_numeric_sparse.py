@@ -79,6 +79,10 @@ def test_classical_error() -> None:
     m = NumericSparse(threshold=0, epsilon=1, count=5, queries=1000)
     assert m.classical_error("0.05") == pytest.approx(45 * math.log(4 * 5 * 1000 / 0.05), rel=1e-12)
     assert m.error(beta="0.05") < m.classical_error("0.05") * 0.7
+    for share in ("0.01", "0.1", "0.5", "0.9"):  # the printed form is for a ninth alone
+        other = NumericSparse(threshold=0, epsilon=1, count=5, share=share, noise="laplace", bar_share="0.5")
+        for queries in (1, 1000):
+            assert other.error(beta="0.05", queries=queries) <= other.classical_error("0.05", queries) + 1
 
 
 def test_asked_one_by_one_the_numbers_follow_the_same_law() -> None:

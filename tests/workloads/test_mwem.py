@@ -127,6 +127,16 @@ def test_golden_bound():
     assert found == pytest.approx(entry["value"], rel=1e-12)
 
 
+def test_the_rate_is_that_of_the_bound_at_its_best():
+    """2 sqrt(L / R) + 10 R ln k / (n e) is least at R^(3/2) = n e sqrt(L) / (10 ln k): 3 (10 L ln k / (n e))^(1/3)."""
+    cells, queries = 1024, 1000
+    for n in (10**6, 10**8):
+        least = min(classical_bound(cells, queries, n=n, rounds=r, epsilon=1) for r in range(1, 10**5)) / n
+        rate = (math.log(cells) * math.log(queries) / n) ** (1 / 3)
+        assert least == pytest.approx(3 * 10 ** (1 / 3) * rate, rel=1e-3)
+    assert MWEM.theorem.startswith("(ln|X| ln k / (n epsilon))^(1/3)")
+
+
 @pytest.mark.parametrize("n", [800, None])
 @pytest.mark.parametrize("unit", [None, SUBSTITUTE.histogram()])
 @pytest.mark.parametrize("money", [{"epsilon": "0.9"}, {"rho": "0.02"}], ids=["pure", "zCDP"])

@@ -26,7 +26,7 @@ from tacit.workloads import (
     ranges,
 )
 from tacit.workloads.comparison import generated
-from tacit.workloads.textbook import curves, table, textbook
+from tacit.workloads.textbook import textbook
 
 BITS = Domain.of({f"q{i}": 2 for i in range(10)})
 SMALL = Domain.of({"a": 2, "b": 2, "c": 4})
@@ -277,19 +277,19 @@ def test_the_textbooks_own_bounds():
     """Where each of the three is best: few queries, few cells, and many of both with many people."""
 
     def best(queries, cells, n):
-        return min(textbook(queries, cells, n, 1), key=lambda line: line.error).method
+        feasible = (line for line in textbook(queries, cells, n, 1) if line.method != "SmallDB")
+        return min(feasible, key=lambda line: line.error).method
 
     assert best(10, 2**20, 10**5) == "noise on the queries"
     assert best(10**6, 2**8, 10**5) == "noise on the histogram"
     assert best(10**9, 2**60, 10**9) == "multiplicative weights"
-    assert [line.operations for line in textbook(5, 100, 7, 1)] == [7, 100, 100]
+    told = [line.operations for line in textbook(5, 100, 7, 1)]
+    assert [text.split()[0] for text in (told[0], told[1], told[3])] == ["7", "100", "100"]
+    assert told[2].startswith("100^") and told[2].endswith("once")
     assert textbook(5, 2, 100, 1)[-1].method == "randomized response"
-    text = table(textbook(100, 1024, 10_000, "0.5"))
-    assert "0.152" in text and "multiplicative" in text and len(text.splitlines()) == 4
-    picture = curves(100, 1024, [10**3, 10**4, 10**5], 1)
-    assert len(picture) == 9 and [line.n for line in picture[::3]] == [10**3, 10**4, 10**5]
-    for way in range(3):
-        errors = [line.error for line in picture[way::3]]
+    assert textbook(100, 1024, 10_000, "0.5")[0].error == pytest.approx(0.152, rel=1e-3)
+    for lines in zip(*(textbook(100, 1024, n, 1, delta="1e-6") for n in (10**3, 10**4, 10**5)), strict=True):
+        errors = [line.error for line in lines]
         assert errors == sorted(errors, reverse=True)
 
 

@@ -3,10 +3,12 @@ import math
 import pytest
 
 from tacit import SUBSTITUTE, BadParameter
+from tacit.composition import rho_for
 from tacit.core.errors import BadQuestion
 from tacit.testing.workloads import applicable
 from tacit.workloads import METHODS, Domain, Price, marginals, method, predicates
 from tacit.workloads import sample_complexity as closed
+from tacit.workloads.small_db import classical_rate
 from tacit.workloads.textbook import textbook
 
 WIDE = Domain.of({"a": 2, "b": 3, "c": 4})
@@ -118,6 +120,34 @@ def test_closed_forms_at_a_delta():
     c = 4 * math.log(64) / alpha**2
     threshold = (2 + 32 * math.sqrt(2)) * math.sqrt(c * math.log(2e6)) * (math.log(2 * k) + math.log(4 * c / 0.05)) / n
     assert threshold == pytest.approx(2 * alpha, rel=1e-9)
-    lines = textbook(k, 64, n, 1, delta=delta)
-    assert [line.error for line in lines[::2]] == [closed.laplace_on_queries(k, n, 1, delta=delta), 3 * alpha]
-    assert lines[0].formula.startswith("sqrt(8 k ln(1/d))") and lines[2].formula.endswith("^(1/2)")
+    lines = {line.method: line for line in textbook(k, 64, n, 1, delta=delta)}
+    queries, weights = lines["noise on the queries"], lines["multiplicative weights"]
+    assert (queries.error, weights.error) == (closed.laplace_on_queries(k, n, 1, delta=delta), 3 * alpha)
+    assert queries.formula.startswith("sqrt(8 k ln(1/d))") and weights.formula.endswith("^(1/2)")
+    assert lines["Gaussian on the queries"].error == closed.gaussian_on_queries(k, n, rho_for(1, delta))
+
+
+def test_a_delta_never_makes_a_bound_worse():
+    """What is private at epsilon is so at any delta; each line names the bound that it tells."""
+    assert closed.laplace_on_queries(12, 1000, 1, delta="1e-6") == closed.laplace_on_queries(12, 1000, 1)
+    few = closed.multiplicative_weights(2, 10, 10**5, 1)
+    assert closed.multiplicative_weights(2, 10, 10**5, 1, delta="1e-10") == few
+    lines = {line.method: line for line in textbook(12, 2, 1000, 1, delta="1e-10")}
+    assert lines["noise on the queries"].formula.startswith("k ln(k/b)")
+    assert lines["multiplicative weights"].formula.endswith("^(1/3)")
+
+
+def test_records_for_an_error_have_that_error():
+    for alpha in (0.3, 0.01):
+        n = math.ceil(closed.small_db_records(1024, 100, alpha, "0.5"))
+        assert classical_rate(1024, 100, n=n, epsilon="0.5", beta=0.05) == pytest.approx(alpha, rel=1e-4)
+        n = math.ceil(closed.multiplicative_weights_records(1024, 100, alpha, "0.5"))
+        assert closed.multiplicative_weights(1024, 100, n, "0.5") == pytest.approx(alpha, rel=1e-4)
+
+
+def test_why_no_number_of_records_is_enough():
+    """Tables of 16 records, the most that can be laid out, come no nearer than sqrt(ln 24 / 32), whatever n is."""
+    small, w = method("small_db"), marginals(Domain.of({"a": 2, "b": 2, "c": 2}), k=2)
+    with pytest.raises(BadQuestion, match=r"no n is enough: errors come no nearer than 0\.315 n"):
+        closed.sample_size(small, w, Price.of(epsilon=1), "0.3")
+    assert closed.sample_size(small, w, Price.of(epsilon=1), "0.33") == 1973

@@ -59,7 +59,7 @@ def plan(
 
 
 @holdout.command("monitor")
-def monitored(runs: Annotated[int, typer.Option(help="How many times.")] = 1000) -> None:
+def monitored(runs: Annotated[int, typer.Option(help="How many times.")] = 2000) -> None:
     """The argument that privacy generalises, as a simulation, with and without privacy."""
     from ..holdout import simulate_monitor
 

@@ -64,8 +64,8 @@ def compare(
         ns, prices = [_whole("n", text, MOST) for text in n.split(",")], [text.strip() for text in epsilon.split(",")]
         paid = [Price.of(epsilon=price, delta=delta) for price in prices]
         (name, last), several = asked[-1], len(asked) * len(ns) * len(prices) > 1
-        about = f"{name} on {'x'.join(map(str, shapes[-1]))}, n = {ns[-1]}, epsilon = {prices[-1]}"
-        lines = textbook(last.queries, last.domain.size, ns[-1], prices[-1])
+        about = f"{name} on {'x'.join(map(str, shapes[-1]))}, n = {ns[-1]}, {paid[-1]}"
+        lines = textbook(last.queries, last.domain.size, ns[-1], prices[-1], delta=delta or 0)
         console.print(_lines(lines, f"for the last setting alone: {about}" if several else f"for {about}"))
         with watching():
             rows = compared([each for _, each in asked], ns, paid, names=[text for text, _ in asked])
@@ -196,10 +196,10 @@ def _target(plot: Path) -> Path:
 
 
 def _lines(lines: Any, title: str) -> Table:
-    headings = "in the textbooks", "largest error / n", "with these numbers", "operations a query"
+    headings = "in the textbooks", "largest error / n", "with these numbers", "operations"
     table = Table(*headings, title=escape(title))
     for line in lines:
-        table.add_row(line.method, escape(line.formula), f"{line.error:.3g}", f"{line.operations:,}")
+        table.add_row(line.method, escape(line.formula), f"{line.error:.3g}", line.operations)
     return table
 
 

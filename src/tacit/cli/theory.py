@@ -6,8 +6,9 @@ import inspect
 import math
 import re
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
+from types import ModuleType
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -22,7 +23,9 @@ from ..core.loss import Loss
 from ..core.mechanism import Mechanism
 from ..core.parameters import probability, rational
 from ..core.views import failures
+from ..mechanisms._additive import Additive
 from ..mix import USAGE, mix
+from . import _theorems
 from ._say import console, in_words
 
 if TYPE_CHECKING:
@@ -44,7 +47,9 @@ def tour() -> None:
 def theory(
     mechanism: Annotated[
         str,
-        typer.Argument(help="The name of a mechanism, or of a method for linear queries; without one, all of them."),
+        typer.Argument(
+            help="A mechanism, a method for linear queries, or a list of theorems; without one, all of them."
+        ),
     ] = "",
     parameters: Annotated[
         list[str] | None, typer.Argument(help="Its parameters: epsilon=0.1 sensitivity=1 ...")
@@ -56,26 +61,31 @@ def theory(
     """A mechanism's definition, its price, its error bound, and the sample size for a wanted accuracy."""
     with in_words():
         if not mechanism:
-            console.print(_list())
-            console.print(_methods())
+            for table in (_list(), _methods(), _theorems.listed()):
+                console.print(table)
+            return
+        if (module := _theorems.module(mechanism)) is not None:
+            _say(module)
+            console.print(_theorems.functions(module))
             return
         if (method := _method(mechanism)) is not None:
             if parameters:
                 raise BadParameter(
                     "parameters", parameters, "left out: `tacit plan` and `tacit compare` tell its error"
                 )
-            _say(type(method))
+            _say(sys.modules[type(method).__module__])
             return
         kind = kind_named(mechanism)
-        told = f"With parameters ({escape(', '.join(_parameters(kind)))}) its price and its error follow."
-        figures = _figures(_make(kind, parameters), beta, relative_error, delta) if parameters else told
-        _say(kind)
+        several = "; size=... for the error of several answers at once" if issubclass(kind, Additive) else ""
+        told = f"With parameters ({escape(', '.join(_parameters(kind)))}) its price and its error follow{several}."
+        figures = _figures(*_make(kind, parameters), beta, relative_error, delta) if parameters else told
+        _say(sys.modules[kind.__module__])
         console.print(figures)
 
 
-def _say(kind: type) -> None:
-    """The theorems of a mechanism or of a method."""
-    for heading, text in _theorems(kind):
+def _say(module: ModuleType) -> None:
+    """The theorems of the file that has a mechanism or a method, or theorems alone."""
+    for heading, text in _sections(module):
         console.print(f"[bold]{heading}[/bold]  {escape(text)}\n")
 
 
@@ -147,12 +157,12 @@ def kind_named(name: str) -> type[Mechanism[Any, Any]]:
     return kind
 
 
-def _make(kind: type[Mechanism[Any, Any]], parameters: list[str]) -> Mechanism[Any, Any]:
-    """Build a mechanism from NAME=VALUE texts; numbers stay text, to be read exactly."""
+def _make(kind: type[Mechanism[Any, Any]], parameters: list[str]) -> tuple[Mechanism[Any, Any], dict[str, Any]]:
+    """Build a mechanism from NAME=VALUE texts, which are read exactly; and what its error must be told."""
     given: dict[str, Any] = {}
     for text in parameters:
         name, _, value = text.partition("=")
-        if name not in inspect.signature(kind).parameters:
+        if name not in inspect.signature(kind).parameters and not (name == "size" and issubclass(kind, Additive)):
             raise BadParameter("parameter", text, f"one of {', '.join(_parameters(kind))}, as NAME=VALUE")
         if name in given:
             raise BadParameter("parameter", text, "given once")
@@ -160,8 +170,9 @@ def _make(kind: type[Mechanism[Any, Any]], parameters: list[str]) -> Mechanism[A
     asked = inspect.signature(kind).parameters
     if missing := [name for name, p in asked.items() if p.default is p.empty and name not in given]:
         raise BadParameter("parameters", " ".join(parameters), f"given with {', '.join(missing)} too, as NAME=VALUE")
+    size = {name: given.pop(name) for name in ("size",) if name in given and name not in asked}
     try:
-        return kind(**given)
+        return kind(**given), size
     except TypeError:
         raise BadParameter("parameters", " ".join(parameters), f"of the kinds that {kind.__name__} takes") from None
 
@@ -172,17 +183,17 @@ def _value(text: str) -> Any:
     return int(text) if text.removeprefix("-").isdecimal() else words.get(text.lower(), text)
 
 
-def _theorems(kind: type) -> list[tuple[str, str]]:
-    """The sections of the file that defines it, each indented line a paragraph of its own."""
+def _sections(module: ModuleType) -> list[tuple[str, str]]:
+    """The sections of a file, each indented line a paragraph of its own."""
     sections = []
-    for paragraph in (inspect.getdoc(sys.modules[kind.__module__]) or "").split("\n\n"):
+    for paragraph in (inspect.getdoc(module) or "").split("\n\n"):
         flowing = re.sub(r"(?<!:)\n(?! )", " ", paragraph)
         heading, dot, text = flowing.partition(".  ")
         sections.append((heading, text) if dot and " " not in heading else ("", flowing))
     return sections
 
 
-def _figures(made: Mechanism[Any, Any], beta: str, relative_error: str, delta: str) -> Table:
+def _figures(made: Any, size: Mapping[str, int], beta: str, relative_error: str, delta: str) -> Table:
     loss = made.loss()
     pure, rho = loss.epsilon(), sum(n * atom.concentrated() for atom, n in loss.terms.items())
     failing = failures(loss)
@@ -192,19 +203,22 @@ def _figures(made: Mechanism[Any, Any], beta: str, relative_error: str, delta: s
     table.add_row("", f"epsilon = {from_above(loss.epsilon(delta))} at delta = {delta}")
     table.add_row("", f"rho = {from_above(rho)}{rest}" if math.isfinite(rho) else "no rho bounds it at all orders")
     table.add_row("for a group of 3", f"epsilon = {from_above(loss.group(3).epsilon(delta))} at delta = {delta}")
-    for row in _accuracy(made, beta, relative_error):
+    for row in _accuracy(made, size, beta, relative_error):
         table.add_row(*row)
     return table
 
 
-def _accuracy(made: Mechanism[Any, Any], beta: str, relative_error: str) -> Iterator[tuple[str, str]]:
+def _accuracy(made: Any, size: Mapping[str, int], beta: str, relative_error: str) -> Iterator[tuple[str, str]]:
     what = "error of a frequency, one report" if hasattr(made, "frequencies") else "error"
     try:
         sure = float(1 - probability("beta", beta))
-        yield what, f"at most {from_above(made.error(beta=beta))} with probability {sure:g}"
+        yield what, f"at most {from_above(made.error(beta=beta, **size))} with probability {sure:g}"
         if hasattr(made, "classical_error"):
-            yield "", f"{from_above(made.classical_error(beta=beta))} by the classical bound"
-        yield "sample size", f"n = {made.sample_size(relative_error, beta):,} for an error of {relative_error} n"
+            yield "", f"{from_above(made.classical_error(beta=beta, **size))} by the classical bound"
+        yield (
+            "sample size",
+            f"n = {made.sample_size(relative_error, beta, **size):,} for an error of {relative_error} n",
+        )
     except BadParameter as error:
         needed = f"depends on {error.name}: add {error.name}=..."
         yield what, needed if error.given == "None" else escape(str(error))

@@ -13,7 +13,15 @@ from .basic_and_advanced import (
     per_query_epsilon_lecture,
 )
 from .bounded_range import optimal_bounded_range
-from .concentration import azuma, azuma_inverse, hoeffding, hoeffding_inverse, pinsker
+from .concentration import (
+    azuma,
+    azuma_intervals,
+    azuma_inverse,
+    bernstein_inverse,
+    hoeffding,
+    hoeffding_inverse,
+    pinsker,
+)
 from .conversions import (
     mu_for,
     pure_to_renyi,
@@ -41,8 +49,10 @@ __all__ = [
     "advanced",
     "advanced_heterogeneous",
     "azuma",
+    "azuma_intervals",
     "azuma_inverse",
     "basic",
+    "bernstein_inverse",
     "crossover",
     "group",
     "group_classical",

@@ -101,15 +101,20 @@ class Mechanism(ABC, Generic[X, Y]):
         return self.sample(x, SYSTEM)
 
     @classmethod
-    def for_error(cls, error: Number, beta: Number = 0.05, **fixed: Any) -> Self:
-        """The least epsilon whose error at beta is at most `error`; `fixed` are the other parameters."""
+    def for_error(
+        cls, error: Number, beta: Number = 0.05, *, given: Mapping[str, Any] | None = None, **fixed: Any
+    ) -> Self:
+        """The least epsilon, to six digits, whose error at beta is at most `error`.
+
+        `fixed` are the other parameters of the mechanism, and `given` is what its `error` must be told.
+        """
         target = float(positive("error", error))
         probability("beta", beta)
 
         make: Callable[..., Self] = cls
 
         def good(epsilon: float) -> bool:
-            return make(epsilon=epsilon, **fixed).error(beta=beta) <= target
+            return make(epsilon=epsilon, **fixed).error(beta=beta, **(given or {})) <= target
 
         return make(epsilon=epsilon_for(good, error), **fixed)
 

@@ -17,14 +17,17 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from fractions import Fraction
 from functools import cached_property
+from statistics import variance
 
 import numpy as np
 
-from ..composition import hoeffding_inverse
+from ..composition import bernstein_inverse, hoeffding_inverse
 from ..core import sample
 from ..core.distance import SUBSTITUTE
 from ..core.exact import up
+from ..core.loss import Loss
 from ..core.parameters import Number, flag, positive, whole
 from ..core.randomness import SYSTEM, Source
 from ..mechanisms import Exponential, Laplace
@@ -53,16 +56,22 @@ class Monitored:
         return self.alpha * -math.expm1(self.samples * math.log1p(-self.overfit)) if self.overfit < 1 else self.alpha
 
     @property
-    def kept(self) -> bool:
-        """Is the bound kept, as far as these runs can tell?"""
-        return self.chosen - self.margin <= self.bound
+    def kept(self) -> bool | None:
+        """Is the bound kept?  None if these runs cannot tell."""
+        if self.chosen - self.margin > self.bound:
+            return False
+        return True if self.chosen + self.margin <= self.bound else None
 
     def __str__(self) -> str:
         how = "private" if self.private else "not private"
         off = f"off by {self.alpha:.3g} or more in {100 * self.overfit:.3g} % of its samples"
-        verdict = "kept" if self.kept else "exceeded"
+        verdict = {True: "is kept", False: "is exceeded", None: "may be kept or not: these runs cannot tell"}[self.kept]
         score = f"the Monitor's mean score is {self.chosen:.3f} +- {self.margin:.3f}"
-        return f"M is {how}: {off}; {score}, and the bound for private M, {self.bound:.3f}, is {verdict}."
+        least = f"the largest of all has the mean {self.largest:.3f}, by claim 0.3 at least {self.claimed:.3f}"
+        return (
+            f"M is {how}: {off}; {score}, and the bound for private M, {self.bound:.3f}, {verdict}.\n"
+            f"  Of its 2 T = {2 * self.samples} scores {least}, and the choice loses {self.shortfall:.3f} at most."
+        )
 
 
 @dataclass(frozen=True)
@@ -92,12 +101,16 @@ class Monitor:
     def histogram(self) -> Laplace:
         return Laplace(epsilon=self.epsilon, sensitivity=SUBSTITUTE.histogram())
 
+    def loss(self) -> Loss:
+        """What one run costs a record, which is in one of the samples: that of M and of the choice."""
+        return self.histogram.loss() + self.selection.loss()
+
     def chosen_set(self, counts: np.ndarray, private: bool, source: Source) -> np.ndarray:
         """What M makes of a histogram: the points that seem to be in the sample."""
         noisy = self.histogram.sample(counts, source) if private else counts
         return np.asarray(noisy) >= 1
 
-    def run(self, runs: int = 1000, *, private: bool = True, source: Source = SYSTEM) -> Monitored:
+    def run(self, runs: int = 2000, *, private: bool = True, source: Source = SYSTEM) -> Monitored:
         """So many runs, each with fresh samples."""
         runs, private = whole("runs", runs), flag("private", private)
         m, u, alpha = self.size, self.universe, NOTES_WIDTH * float(positive("epsilon", self.epsilon))
@@ -117,7 +130,7 @@ class Monitor:
             chosen=math.fsum(chosen) / runs,
             largest=math.fsum(largest) / runs,
             overfit=overfit / (runs * self.samples),
-            margin=2 * hoeffding_inverse(runs, DOUBT),  # scores lie in [-1, 1]
+            margin=max(map(_margin, (chosen, largest))),
             bound=expected(total),
             shortfall=up(2 / (positive("choice", self.choice) * m)) * math.log(2 * self.samples),
             alpha=alpha,
@@ -126,7 +139,14 @@ class Monitor:
         )
 
 
-def simulate_monitor(runs: int = 1000, *, source: Source = SYSTEM) -> tuple[Monitored, Monitored]:
+def _margin(scores: list[float]) -> float:
+    """Of a mean of independent scores in [-1, 1]: Bernstein's, if it is smaller than Hoeffding's."""
+    n, half = len(scores), Fraction(DOUBT) / 2
+    hoeffding = hoeffding_inverse(n, half)
+    return 2 * (min(hoeffding, bernstein_inverse(n, variance(scores) / 4, half)) if n > 1 else hoeffding)
+
+
+def simulate_monitor(runs: int = 2000, *, source: Source = SYSTEM) -> tuple[Monitored, Monitored]:
     """The Monitor of a private M, and of one that is not."""
     experiment = Monitor()
     return experiment.run(runs, source=source), experiment.run(runs, private=False, source=source)

@@ -6,7 +6,7 @@ import math
 from abc import abstractmethod
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any, Protocol, overload
+from typing import Any, Protocol, Self, overload
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,7 +16,7 @@ from ..core.distance import Distance, distance
 from ..core.exact import up
 from ..core.law import Law, OnGrid, Product
 from ..core.mechanism import Mechanism
-from ..core.parameters import Number, probability, whole
+from ..core.parameters import Number, positive, probability, whole
 from ..core.randomness import Source
 from ._grid import LARGEST, Value, distance_in_steps, power_of_two, steps
 
@@ -92,6 +92,15 @@ class Additive(Mechanism[Value, Value]):
         each = -math.expm1(math.log1p(-float(probability("beta", beta))) / whole("size", size))
         reach = self.noise().reach(math.nextafter(each, 0))
         return float(reach) if self.grid is None else up((reach + Fraction(1, 2)) * self.grid)
+
+    @classmethod
+    def for_error(cls, error: Number, beta: Number = 0.05, *, size: int = 1, **fixed: Any) -> Self:
+        """The least epsilon at which the largest of `size` noises is at most `error`, with probability 1 - beta."""
+        return super().for_error(error, beta, given={"size": size}, **fixed)
+
+    def sample_size(self, relative_error: Number, beta: Number = 0.05, size: int = 1) -> int:
+        """The least n for which the largest of `size` noises is at most `relative_error` times n."""
+        return math.ceil(Fraction(self.error(beta, size)) / positive("relative_error", relative_error))
 
     def miss(self, x: Value, y: Value) -> float:
         return float(np.max(np.abs(np.asarray(y) - np.asarray(x))))

@@ -17,7 +17,6 @@ from __future__ import annotations
 
 import math
 from abc import abstractmethod
-from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, Self
@@ -31,7 +30,7 @@ from ..core.distance import Distance
 from ..core.errors import BadData, BadParameter
 from ..core.exact import Floats
 from ..core.loss import Loss, Pure
-from ..core.mechanism import Mechanism, epsilon_for
+from ..core.mechanism import Mechanism
 from ..core.parameters import Number, positive, probability, rational, reals, whole
 from ..core.randomness import Source
 from ..core.search import least_whole
@@ -173,10 +172,4 @@ class FrequencyOracle(Mechanism[Answers, Any]):
     @classmethod
     def for_error(cls, error: Number, beta: Number = 0.05, *, n: int = 1, **fixed: Any) -> Self:
         """An epsilon, to six digits, with which n reports estimate every frequency to within `error`, just less not."""
-        target = float(positive("error", error))
-        make: Callable[..., Self] = cls
-
-        def good(epsilon: float) -> bool:
-            return make(epsilon=epsilon, **fixed).error(n, beta) <= target
-
-        return make(epsilon=epsilon_for(good, error), **fixed)
+        return super().for_error(error, beta, given={"n": n}, **fixed)

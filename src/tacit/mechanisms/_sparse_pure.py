@@ -11,7 +11,7 @@ from ..core.distance import Distance
 from ..core.interactive import A
 from ..core.loss import Loss, Pure
 from ..core.mechanism import Y
-from ..core.parameters import Number, one_of, positive
+from ..core.parameters import Number, one_of, positive, probability
 from ._sparse import Comparisons
 from ._sparse_noise import DiscreteLaplace, Geometric
 
@@ -27,6 +27,7 @@ class PureComparisons(Comparisons[Y, A]):
 
     epsilon: Fraction
     noise: Kind
+    bar_share: Fraction | None
 
     def __init__(
         self,
@@ -39,6 +40,7 @@ class PureComparisons(Comparisons[Y, A]):
         monotone: bool,
         epsilon: Number,
         noise: Kind,
+        bar_share: Number | None,
     ) -> None:
         super().__init__(
             threshold=threshold,
@@ -50,6 +52,7 @@ class PureComparisons(Comparisons[Y, A]):
         )
         object.__setattr__(self, "epsilon", positive("epsilon", epsilon))
         object.__setattr__(self, "noise", one_of("noise", noise, _NOISES))
+        object.__setattr__(self, "bar_share", None if bar_share is None else probability("bar_share", bar_share))
         for scale in self.scales:
             positive("the scale of the noise in steps of the grid", scale, within=LARGEST_SCALE)
 
@@ -60,10 +63,13 @@ class PureComparisons(Comparisons[Y, A]):
 
     @cached_property
     def split(self) -> tuple[Fraction, Fraction, Fraction]:
-        """What the threshold, the comparisons and the numbers cost: together epsilon, exactly."""
+        """What the threshold, the comparisons and the numbers cost: together epsilon, exactly.
+
+        The threshold gets `bar_share` of what is not for numbers; by default, what makes the variance the least.
+        """
         numbers = self.for_numbers * self.epsilon
         ratio = Fraction(round(1024 * (self.folds * self.count) ** (2 / 3)), 1024)  # the variance barely notices
-        threshold = (self.epsilon - numbers) / (1 + ratio)
+        threshold = (self.epsilon - numbers) * (self.bar_share or 1 / (1 + ratio))
         return threshold, self.epsilon - numbers - threshold, numbers
 
     def _lengths(self, by: Number | Distance[Any] | None) -> tuple[int, int, int]:

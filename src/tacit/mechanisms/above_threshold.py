@@ -15,7 +15,8 @@ vanishes and loses a factor q a step: one side of noise is enough, at half the v
 If all q'_i - q_i lie in [-a, b] with a + b <= D, shift z by b instead, and S by a + b: D in place of 2 D.
     e1 : e2 = 1 : 2^(2/3), or 1 : 1, gives Z_i - Z the least variance at a given e1 + e2.  For noises of scales s and s'
 it is s^2 + s'^2 if one-sided and twice that if two-sided, less about 1/6 or 1/3 for living on integers, so the same
-split is best for both.  It is rounded so that e1 + e2 is epsilon exactly.
+split is best for both.  It is rounded so that e1 + e2 is epsilon exactly.  With bar_share=1/2 and noise="laplace" the
+scales are those of the textbook's algorithm 1, 2 D / epsilon and 4 D / epsilon.
 
 Utility.  `error` is the least a for which the sum in `_sparse_error.py` proves that over k queries, with probability at
 least 1 - beta, no value below threshold - a is told and none above threshold + a is passed over.
@@ -56,6 +57,7 @@ class AboveThreshold(PureComparisons[int | None, bool]):
         queries: int = 1000,
         monotone: bool = False,
         noise: Kind = "exponential",
+        bar_share: Number | None = None,
     ) -> None:
         super().__init__(
             threshold=threshold,
@@ -66,6 +68,7 @@ class AboveThreshold(PureComparisons[int | None, bool]):
             monotone=monotone,
             epsilon=epsilon,
             noise=noise,
+            bar_share=bar_share,
         )
 
     def tell(self, at: int, top: bool, source: Source) -> bool:
@@ -97,5 +100,6 @@ class AboveThreshold(PureComparisons[int | None, bool]):
         same_way = cls(threshold=2, epsilon=1, queries=5, monotone=True)
         yield Example(same_way, (0, 0, 0, 0, 3), (1, 1, 1, 1, 3), 1)
         yield Example(same_way, (2, 2, 2, 2, 2), (2, 2, 2, 2, 3), 1)
+        yield Example(cls(threshold=1, epsilon=1, queries=5, noise="laplace", bar_share="0.5"), x, y, 1)
         fine = cls(threshold="0.6", epsilon=2, sensitivity="0.3", grid="0.25", queries=3)
         yield Example(fine, (0.1, 0.1, 0.7), (0.4, 0.4, 0.4), "0.3")

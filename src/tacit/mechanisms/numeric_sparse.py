@@ -10,7 +10,7 @@ Dwork and Roth's ninth; the rest is split as for Sparse.
 
 Utility.  `error` is the least a for which, with probability at least 1 - beta, Sparse errs by no more than a and every
 number is within a of its value: the numbers are independent, so the sum in `_sparse_error.py` gains a factor
-P[|W| <= a]^c.  `classical_error` is 9 c D (ln k + ln(4 c / beta)) / epsilon.
+P[|W| <= a]^c.  `classical_error` is 9 c D (ln k + ln(4 c / beta)) / epsilon at that ninth.
 
 References.  Dwork and Roth (2014), algorithm 3, theorems 3.27, 3.28; Lyu, Su, Li, PVLDB 10 (2017), algorithm 7.
 """
@@ -73,6 +73,7 @@ class NumericSparse(PureComparisons[Told, int | float | None]):
         queries: int = 1000,
         monotone: bool = False,
         noise: Kind = "exponential",
+        bar_share: Number | None = None,
     ) -> None:
         object.__setattr__(self, "share", probability("share", share))
         super().__init__(
@@ -84,6 +85,7 @@ class NumericSparse(PureComparisons[Told, int | float | None]):
             monotone=monotone,
             epsilon=epsilon,
             noise=noise,
+            bar_share=bar_share,
         )
 
     @property
@@ -115,10 +117,15 @@ class NumericSparse(PureComparisons[Told, int | float | None]):
         return max(self.farthest(x, tuple(i for i, _ in y)), *off, 0.0)
 
     def classical_error(self, beta: Number = 0.05, queries: int | None = None) -> float:
-        """9 c D (ln k + ln(4 c / beta)) / epsilon (Dwork and Roth, theorem 3.28)."""
+        """9 c D (ln k + ln(4 c / beta)) / epsilon at a ninth for the numbers (Dwork and Roth, theorem 3.28).
+
+        At another share s it is the larger of 8 c D (ln k + ln(4 c / beta)) / ((1 - s) epsilon), of the comparisons,
+        and c D ln(2 c / beta) / (s epsilon), of the numbers.
+        """
         k, c = self.queries if queries is None else whole("queries", queries), self.count
-        nats = math.log(4 * c * k) - math.log(probability("beta", beta))
-        return float(9 * c * self.sensitivity.linf / self.epsilon) * nats
+        log, each = -math.log(probability("beta", beta)), c * self.sensitivity.linf / self.epsilon
+        comparisons = float(8 * each / (1 - self.share)) * (math.log(4 * c * k) + log)
+        return max(comparisons, float(each / self.share) * (math.log(2 * c) + log))
 
     @classmethod
     def examples(cls) -> Iterable[Example[Stream]]:

@@ -60,6 +60,7 @@ class RestartedSparse(Interactive[Stream, Hits, State, int | float, bool]):
         queries: int = 1000,
         monotone: bool = False,
         noise: Kind = "exponential",
+        bar_share: Number | None = None,
     ) -> None:
         c, whole_price = whole("count", count), positive("epsilon", epsilon)
         at = None if delta is None else probability("delta", delta)
@@ -77,6 +78,7 @@ class RestartedSparse(Interactive[Stream, Hits, State, int | float, bool]):
             queries=queries,
             monotone=monotone,
             noise=noise,
+            bar_share=bar_share,
         )
         for name, value in (("each", one), ("count", c), ("epsilon", whole_price), ("delta", at)):
             object.__setattr__(self, name, value)

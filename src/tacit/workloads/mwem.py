@@ -169,7 +169,7 @@ class MWEM(Method):
     """Measure `picks` groups in each of `rounds`; by default as many as noise leaves worth their while."""
 
     name = "mwem"
-    theorem = "(sqrt(ln|X|) ln k / (n epsilon))^(2/3) on average over rounds; |X| a measurement"
+    theorem = "(ln|X| ln k / (n epsilon))^(1/3) on average over rounds; |X| a measurement"
     reads_n = True
 
     rounds: int | None = None

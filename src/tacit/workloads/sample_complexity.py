@@ -6,13 +6,15 @@ search, since no bound grows with n faster than n does, and none grows with the 
 
 The closed forms are those of the table, with their constants, for k queries on |X| cells:
 
-    noise on the queries       k ln(k / beta) / (n epsilon); with delta, sqrt(8 k ln(1 / delta)) in place of k
+    noise on the queries       k ln(k / beta) / (n epsilon); with delta, sqrt(8 k ln(1 / delta)) for k, if that is less
     Gaussian on the queries    sqrt(k / rho) sqrt(ln(2 k / beta)) / n
     noise on the histogram     sqrt(8 |X| ln(2 k / beta)) / (n epsilon), if |X| >= 2 ln(2 k / beta)
     randomized response        coth(epsilon / 2) sqrt(ln(2 k / beta) / (2 n)), on bits
     multiplicative weights     3 alpha, alpha^3 = 36 ln|X| (ln(2 k) + ln(16 ln|X| / (beta alpha^2))) / (n epsilon)
 
-References.  Dwork and Roth (2014), theorems 3.8 and 4.14 (with 36 for 32); Warner, JASA 60 (1965).
+and of these two solved for n (`small_db_records`, `multiplicative_weights_records`; SmallDB's own form is there).
+
+References.  Dwork and Roth (2014), theorems 3.8, 4.5 and 4.14 (with 36 for 32); Warner, JASA 60 (1965).
 """
 
 from __future__ import annotations
@@ -57,15 +59,19 @@ def _least(method: Method, workload: Workload, price: Price, alpha: Number, beta
     def reason(n: int) -> str | None:
         return method.refusal(workload, n, price)
 
+    reached = dict[float, int]()  # errors as a share of n
+
     def good(n: int) -> bool:
-        return reason(n) is None and method.predict(workload, n, price, beta).worst <= share * n
+        if reason(n) is not None:
+            return False
+        worst = method.predict(workload, n, price, beta).worst
+        reached.setdefault(worst / n, n)
+        return worst <= share * n
 
     low, high = 1, 1
     while not good(high):
         if high > _MOST:
-            none = reason(high) is None and method.predict(workload, high, price, beta).worst >= high
-            proved = "nothing better than n is proved of its errors, so no n is known to be enough; use another method"
-            raise BadQuestion(f"{method.name}: {proved if none else reason(high) or f'no n up to {_MOST:g} is enough'}")
+            raise BadQuestion(f"{method.name}: {_never(reached) or reason(high)}")
         low, high = high + 1, 2 * high
         if reason(high) and not reason(low):  # it takes no more than some number between: that may be enough
             most = least_whole(lambda n: reason(n) is not None, low) - 1
@@ -74,6 +80,15 @@ def _least(method: Method, workload: Workload, price: Price, alpha: Number, beta
         middle = (low + high) // 2
         low, high = (low, middle) if good(middle) else (middle + 1, high)
     return high
+
+
+def _never(reached: dict[float, int]) -> str | None:
+    """Why no number of records is enough, of those for which a method applies."""
+    if not reached:
+        return None
+    if (least := min(reached)) >= 1:
+        return "nothing better than n is proved of its errors, so no n is known to be enough; use another method"
+    return f"no n is enough: errors come no nearer than {least:.3g} n, with {reached[least]} records"
 
 
 def price_for(method: Method, workload: Workload, n: int, price: Price, *, alpha: Number, beta: Number = 0.05) -> Price:
@@ -96,9 +111,9 @@ def price_for(method: Method, workload: Workload, n: int, price: Price, *, alpha
 
 
 def laplace_on_queries(k: int, n: int, epsilon: Number, beta: Number = 0.05, *, delta: Number = 0) -> float:
-    """k ln(k / beta) / (n epsilon), or with delta, by advanced composition, sqrt(8 k ln(1/delta)) in place of k."""
+    """k ln(k / beta) / (n epsilon); with delta, sqrt(8 k ln(1/delta)) for k if that is less (advanced composition)."""
     nats, e = math.log(whole("k", k)) - math.log(probability("beta", beta)), positive("epsilon", epsilon, LARGEST)
-    each = float(e / k) if not rational("delta", delta) else per_query_epsilon_classical(e, delta, k)
+    each = max(float(e / k), per_query_epsilon_classical(e, delta, k) if rational("delta", delta) else 0.0)
     return nats / (whole("n", n) * each)
 
 
@@ -126,11 +141,26 @@ def multiplicative_weights(
 ) -> float:
     """3 alpha, for the alpha that solves alpha^3 = 36 ln|X| (ln(2 k) + ln(4 c / beta)) / (n epsilon).
 
-    With delta, alpha^2 = (2 + 32 sqrt 2) sqrt(ln|X| ln(2 / delta)) (ln(2 k) + ln(4 c / beta)) / (n epsilon).
+    With delta, alpha^2 = (2 + 32 sqrt 2) sqrt(ln|X| ln(2 / delta)) (ln(2 k) + ln(4 c / beta)) / (n epsilon), if that
+    is less.
     """
     e, b = float(positive("epsilon", epsilon, LARGEST)), float(probability("beta", beta))
     size = whole("cells", cells, at_least=2)
     d = float(failure("delta", delta))
     if d and e > -8 * math.log(d):  # as for NumericSparse
         raise BadParameter("epsilon", epsilon, "at most 8 ln(1/delta)")
-    return 3 * consistent_alpha(size, whole("k", k), epsilon=e, n=whole("n", n), beta=b, delta=d)
+    deltas = {0.0, d}
+    return 3 * min(consistent_alpha(size, whole("k", k), epsilon=e, n=whole("n", n), beta=b, delta=at) for at in deltas)
+
+
+def small_db_records(cells: int, k: int, alpha: Number, epsilon: Number, beta: Number = 0.05) -> float:
+    """n = (16 ln|X| ln k + 4 ln(1 / beta)) / (epsilon alpha^3): with so many records SmallDB is within alpha."""
+    logs = 16 * math.log(whole("cells", cells)) * math.log(whole("k", k)) - 4 * math.log(probability("beta", beta))
+    return logs / (float(positive("epsilon", epsilon, LARGEST)) * float(positive("alpha", alpha, LARGEST)) ** 3)
+
+
+def multiplicative_weights_records(cells: int, k: int, alpha: Number, epsilon: Number, beta: Number = 0.05) -> float:
+    """n = 36 ln|X| (ln(2 k) + ln(4 c / beta)) / (epsilon a^3), with a = alpha / 3 and c = 4 ln|X| / a^2."""
+    a, log = float(positive("alpha", alpha, LARGEST)) / 3, math.log(whole("cells", cells, at_least=2))
+    nats = math.log(2 * whole("k", k)) + math.log(16 * log / a**2) - math.log(probability("beta", beta))
+    return 36 * log * nats / (float(positive("epsilon", epsilon, LARGEST)) * a**3)

@@ -9,7 +9,14 @@ from .differencing import DIFFERENCING, differencing
 from .floating_point import FLOATING_POINT, possible, which
 from .membership import MEMBERSHIP, trace
 from .outcome import Attack, Outcome
-from .reconstruction import RECONSTRUCTION, reconstruct, secret_column, subset_queries
+from .reconstruction import (
+    RECONSTRUCTION,
+    consistent,
+    reconstruct,
+    secret_column,
+    subset_queries,
+    wrong_places,
+)
 from .timing import TIMING, Timing, timing
 
 ALL = (RECONSTRUCTION, DIFFERENCING, AVERAGING, MEMBERSHIP, FLOATING_POINT, TIMING)
@@ -21,6 +28,7 @@ __all__ = [
     "Timing",
     "averaging",
     "compare",
+    "consistent",
     "differencing",
     "possible",
     "reconstruct",
@@ -31,6 +39,7 @@ __all__ = [
     "trace",
     "transition",
     "which",
+    "wrong_places",
 ]
 
 
