@@ -9,17 +9,20 @@ import numpy as np
 import pytest
 from scipy.stats import norm
 
-from tacit import BadParameter, TacitError, plots
+from tacit import BadParameter, TacitError, plots, workloads
 from tacit.core.accounting import VIEWS
 from tacit.core.atoms import GaussianNoise
 from tacit.core.loss import Concentrated, Loss, Pure
 from tacit.mix import mix
 
 COUNTS = "100 x laplace eps=0.1, gaussian rho=0.01"
+PAIRS = workloads.marginals(workloads.Domain.of({"a": 4, "b": 3, "c": 2}), k=2)
+PLAN = workloads.plan(PAIRS, 1000, workloads.Price.of(epsilon=1))
 CHARTS = {
     "composition": lambda: plots.composition("laplace eps=0.1", most=100),
     "mix": lambda: plots.composition("3 x coin eps=0.1, gaussian rho=0.01", "1e-9", most=50),
     "profile": lambda: plots.profile(COUNTS),
+    "planned": lambda: plots.planned(PLAN),
     "concentration": lambda: plots.concentration(mix("coin eps=0.5").distribution(), ks=(1, 16)),
 }
 
@@ -34,6 +37,16 @@ def test_each_is_written_as_a_picture_of_sane_size(make, tmp_path):
     data = path.read_bytes()
     width, height = struct.unpack(">II", data[16:24])
     assert data.startswith(b"\x89PNG") and 800 < width < 1600 and 300 < height < 1200 and 10_000 < len(data) < 10**6
+
+
+def test_a_plan_is_drawn_as_it_is_ranked():
+    shown = rows(plots.planned(PLAN))
+    usable = [row for row in PLAN.records() if row["mean"] is not None]
+    assert list(dict.fromkeys(row["method"] for row in shown)) == [row["method"] for row in usable]
+    assert [row["counts"] for row in shown[:2]] == [usable[0]["mean"], usable[0]["worst"]]
+    none = workloads.plan(PAIRS, None, workloads.Price.of(epsilon=1), [workloads.method("small_db")])
+    with pytest.raises(BadParameter, match="no usable method"):
+        plots.planned(none)
 
 
 def test_vectors_and_pages_need_no_network(tmp_path):

@@ -21,6 +21,8 @@ from .mix import mix
 if TYPE_CHECKING:
     from altair import Chart, FacetChart, TopLevelMixin
 
+    from .workloads import Plan
+
 Rows = list[dict[str, Any]]
 Axis = tuple[str, str]  # a field, and what is written beside it
 Style = tuple[str, list[int]]  # a colour, and dashes
@@ -220,6 +222,31 @@ def methods(rows: Sequence[dict[str, Any]]) -> TopLevelMixin:
     told = "Dashes and triangles are predicted" + (", with lines between them" if lines else "")
     told += "; points are measured" if any("measured mean" in row for row in rows) else ""
     titled: TopLevelMixin = styled(drawn.properties(title=told))
+    return titled
+
+
+def planned(plan: Plan) -> Chart:
+    """What every usable method is predicted to miss by, the best first: its mean error, and the largest of all."""
+    alt = altair()
+    told = {"mean": "mean", "worst": f"largest of all {plan.workload.queries}"}
+    rows = [
+        {"method": row["method"], "predicted": row["kind"], "error": text, "counts": row[field]}
+        for row in plan.records()
+        for field, text in told.items()
+        if row[field] is not None
+    ]
+    if not rows:
+        raise BadParameter("plan", "no usable method", "one in which a method can be used; print it to see why none is")
+    looks = alt.Scale(domain=list(told.values()), range=[BLUE, ORANGE])
+    shapes = alt.Scale(domain=["exact", "bound"], range=["circle", "triangle-down"])
+    chart = alt.Chart(alt.Data(values=list(map(_on_a_log_scale, rows))), width=460, height=alt.Step(24))
+    drawn = chart.mark_point(filled=True, size=110, opacity=1).encode(
+        y=alt.Y("method:N", sort=None, title=None),
+        x=alt.X("counts:Q", scale=alt.Scale(type="log"), title="error, in counts"),
+        color=alt.Color("error:N", scale=looks, title="error"),
+        shape=alt.Shape("predicted:N", scale=shapes, title="predicted"),
+    )
+    titled: Chart = styled(drawn.properties(title=f"{plan.workload!r}, {plan.price}"))
     return titled
 
 

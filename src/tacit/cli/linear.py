@@ -18,12 +18,13 @@ from rich.table import Table
 
 from ..core.errors import BadParameter
 from ..core.exact import from_above
-from ._bill import Till
+from ._bill import Bill, Till
 from ._say import aside, console, in_words, say_json, watching
 from ._source import Source, told
 from .tables import Json
 
 if TYPE_CHECKING:
+    from ..release.bought import Bought
     from ..workloads import Domain, Plan, Workload
 
 MOST = 10**7  # rows, so that they fit in memory
@@ -95,6 +96,7 @@ def plan(
     buy: Annotated[bool, typer.Option("--buy", help="Buy the answers by the best method.")] = False,
     method: Annotated[str, typer.Option(help="With --buy: by this method.")] = "auto",
     synthetic: Annotated[int, typer.Option(help="With --buy: write so many synthetic rows as CSV.")] = 0,
+    plot: Plot = None,
     as_json: Json = False,
 ) -> None:
     """Every way to answer linear queries about a table, best first; with --buy, the answers."""
@@ -111,10 +113,15 @@ def plan(
         raise BadParameter(
             "ledger", source.ledger or source.budget, "given with --buy; a plan alone takes nothing of it"
         )
+    place = None if plot is None else _target(plot)
     table = source.table()
     domain = table.domain(*attributes)
     asked, price = _workload(domain, workload), dict[str, Any](epsilon=epsilon, rho=rho, delta=delta)
     planned = planning({table.schema.name: table}, asked, n, BETA, **price)
+    if place is not None:
+        from .. import plots
+
+        aside.print(f"drawn: {escape(str(plots.save(plots.planned(planned), place)))}")
     if not buy and as_json:
         about = {"workload": repr(asked), "n": n, "price": str(planned.price), "why": planned.why}
         say_json({**about, "methods": [{k: _known(v) for k, v in row.items()} for row in planned.records()]})
@@ -128,9 +135,15 @@ def plan(
         till = Till(curator, domain.relation)
         released = curator.answer(asked, method=method, n=n, **price)
         paid = till.bill()
+    _tell(released, paid, synthetic=synthetic, as_json=as_json)
+
+
+def _tell(released: Bought, paid: Bill, *, synthetic: int, as_json: bool) -> None:
+    """What was bought: rows drawn from it, or its answers."""
+    asked = released.workload
     if synthetic:
         writer = csv.writer(sys.stdout, lineterminator="\n")
-        writer.writerow(domain.names)
+        writer.writerow(asked.domain.names)
         for batch in released.synthetic(synthetic).to_batches(1 << 16):
             writer.writerows(row.values() for row in batch.to_pylist())
         aside.print(escape(str(paid)), soft_wrap=True)
