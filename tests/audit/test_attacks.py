@@ -108,9 +108,12 @@ def test_the_transition_is_where_noise_is_sqrt_n():
 
 @pytest.mark.slow
 def test_the_full_picture_with_fresh_randomness():
-    """At n = 256 the share recovered falls from all to little within a factor of 20 in the noise."""
+    """At n = 256 the share recovered falls from all to little within a factor of 20 in the noise.
+
+    Its deviation is about 0.01: each margin is ten of these or more.
+    """
     rows = attacks.transition((256,), (0.1, 0.2, 3.0, 5.0))
-    assert min(row["recovered"] for row in rows[:2]) > 0.95
+    assert rows[0]["recovered"] > 0.9 and rows[1]["recovered"] > 0.85
     assert max(row["recovered"] for row in rows[2:]) < 0.75
     compared = attacks.compare(128)
     assert max(row["recovered"] for row in compared if row["defence"].startswith("tacit")) < 0.75
