@@ -208,6 +208,25 @@ def test_online_questions_count(place):
             o.ask({"band": 90})  # where nobody is, and the model has a tenth of all
 
 
+def test_online_questions_with_a_grid_weigh(place):
+    c, domain = opened(place, tacit.Budget(rho=10**6))
+    with c:
+        o = c.online(domain, rho=10**5, updates=3, grid="0.25")
+        shares = np.zeros(domain.shape)
+        shares[1], shares[2, 4] = 0.25, 0.75
+        told = o.ask(Question.on_cells(domain, shares.ravel()))
+        bands = range(0, 100, 10)
+        exact = truth("2024", bands) / 4 + truth("2025", [40]) * 3 / 4
+        assert told.by == "data" and abs(told.value - exact) <= 1
+        assert o.ask({"year": "2024"}).value == pytest.approx(truth("2024", bands), abs=1)
+        with pytest.raises(BadParameter, match="steps of 1/4"):
+            o.ask(Question.on_cells(domain, np.full(domain.size, 0.125)))
+        left = c.remaining
+        assert c.online(domain, rho=10**5, updates=3, grid="0.25").left == o.left and c.remaining == left
+        with pytest.raises(BudgetExceeded):  # of another grid, it is another life
+            c.online(domain, rho=10**6, updates=3)
+
+
 def test_weights_live_in_the_ledger(place):
     c, domain = opened(place)
     with c:

@@ -219,6 +219,7 @@ class Curator(Holding):
         *,
         queries: int = 10_000,
         updates: int | None = None,
+        grid: Number = 1,
         n: int | None = None,
         name: str = "online",
         analyst: str | None = None,
@@ -227,11 +228,11 @@ class Curator(Holding):
         """Open private multiplicative weights: one price for any number of linear queries, asked one after the other.
 
         Give epsilon, rho, or epsilon and delta.  The model has so many `updates`, or as many as promise the smallest
-        error for all `queries`.
+        error for all `queries`.  Coefficients are 0 and 1, or with a `grid` (1/8, say) all its multiples between them.
         """
         from . import linear
 
-        terms = {"queries": queries, "updates": updates, "name": name, "analyst": analyst}
+        terms = {"queries": queries, "updates": updates, "grid": grid, "name": name, "analyst": analyst}
         return linear.online(self, domain, n, terms, **price)
 
     def bounds(self, column: str, **terms: Unpack[BoundsTerms]) -> Bounds:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..core.errors import BadParameter, BadQuestion
 from ..core.life import answer_once
-from ..core.parameters import instance
+from ..core.parameters import Number, instance, positive
 from ..core.randomness import SYSTEM, Source
 from ..core.search import least_positive
 from ..tables import codec
@@ -44,18 +44,22 @@ class Online:
         n: int,
         queries: int,
         updates: int | None,
+        grid: Number,
         name: str,
         analyst: str | None,
     ) -> None:
+        steps = positive("grid", grid)
 
         def life(amount: Fraction) -> PrivateMultiplicativeWeights:
             """At this much of the currency of the price."""
+            part = price.part(amount / price.amount)
             if updates is None:
-                return proven(domain, n, price.part(amount / price.amount), questions=queries)
-            return practical(domain, n, price.part(amount / price.amount), questions=queries, updates=updates)
+                return proven(domain, n, part, questions=queries, grid=steps)
+            return practical(domain, n, part, questions=queries, updates=updates, grid=steps)
 
         self.mechanism = life(price.amount)
-        terms = archive.dumps((instance("name", name, str), domain, price, n, queries, updates)).decode()
+        finer = () if steps == 1 else (steps,)
+        terms = archive.dumps((instance("name", name, str), domain, price, n, queries, updates, *finer)).decode()
         who = curator.who(analyst)  # whose it is: another pays for a life of their own, within their own allowance
         key = codec.digest(("online", who, terms, curator.table.schema.digest))
         if (within := self.mechanism.error()) >= n and curator.ledger.find(key) is None:
@@ -78,13 +82,17 @@ class Online:
         )
 
     def ask(self, question: Question | Mapping[str, Any]) -> Answer:
-        """How many records satisfy a condition on each of some attributes, as {"region": "north", "age": range(18)}."""
-        asked = question if isinstance(question, Question) else Question.where(self.data.domain, question)
+        """How many records satisfy a condition on each of some attributes, as {"region": "north", "age": range(18)}.
+
+        Or any `Question`, of coefficients between 0 and 1 in steps of the grid that it was opened with.
+        """
+        asked = question.coarsest if isinstance(question, Question) else Question.where(self.data.domain, question)
         sizes = dict(enumerate(self.data.domain.shape))
         if any(len(steps) != math.prod(sizes.get(axis, 0) for axis in axes) for axes, steps in asked.factors):
             raise BadParameter("question", asked.axes, "on attributes of the domain, a coefficient for each value")
-        if not asked.counts:
-            raise BadParameter("question", f"one in steps of {asked.grid}", "one of coefficients 0 and 1 alone")
+        if (asked.grid / self.mechanism.grid).denominator != 1:
+            steps = "coefficients 0 and 1 alone" if self.mechanism.grid == 1 else f"steps of {self.mechanism.grid}"
+            raise BadParameter("question", f"one in steps of {asked.grid}", f"one of {steps}, by the grid of this life")
 
         def step(kept: bytes) -> tuple[bytes, bytes]:
             state = self._warm.pop(kept, None) or archive.loads(kept)

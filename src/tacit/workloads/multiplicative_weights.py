@@ -106,6 +106,15 @@ class Question:
         """Whether a table of coefficients is on several axes at once."""
         return any(len(axes) > 1 for axes, _ in self.factors)
 
+    @cached_property
+    def coarsest(self) -> Question:
+        """The same in the largest steps that its coefficients are made of."""
+        if self.counts:
+            return self
+        times = math.gcd(self.grid.denominator, *(step for _, steps in self.factors for step in steps))
+        factors = tuple((axes, tuple(step // times for step in steps)) for axes, steps in self.factors)
+        return Question(factors, self.grid * times)
+
     @property
     def counts(self) -> bool:
         """Whether every coefficient is 0 or 1."""
