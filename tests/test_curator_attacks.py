@@ -8,7 +8,7 @@ import pytest
 from test_curator import COUNT, ROWS, SCHEMA, curator
 
 import tacit
-from tacit.core.errors import BadParameter, BudgetExceeded, TacitError
+from tacit.core.errors import BadParameter, BadQuestion, BudgetExceeded, LedgerConflict, TacitError
 from tacit.curator import Curator
 from tacit.engines.duckdb import DuckDB
 from tacit.ledger import Ledger
@@ -28,6 +28,26 @@ def place(tmp_path):
 def draws(place):
     with Ledger.open(place) as ledger:
         return [charge.release for charge in ledger.history() if charge.loss.terms]
+
+
+def test_an_open_charge_on_a_part_is_not_completed_once_people_have_moved(place, monkeypatch):
+    people = [{"person": i, "year": "2023", "age": 1, "cost": 1, "note": "a"} for i in range(20)]
+    text = "SELECT COUNT(*) AS n FROM visits WHERE year = '2023'"
+    with Curator(tacit.Table(people, SCHEMA), ledger=place, budget=tacit.Budget(epsilon=1)) as c:
+        monkeypatch.setattr(c.ledger, "store", lambda *_, **__: 1 / 0)  # a crash between the charge and its release
+        with pytest.raises(ZeroDivisionError):
+            c.ask(text, epsilon="0.5")
+    moved = [{**row, "year": "2024" if row["person"] % 2 else "2023"} for row in people]
+    with Curator(tacit.Table(moved, SCHEMA), ledger=place) as c, pytest.raises(LedgerConflict, match="changed since"):
+        c.ask(text, epsilon="0.5")
+
+
+def test_a_stream_is_not_asked_what_moves_farther_than_its_noise(place):
+    """Nine pairs of a unit, where noise is for three rows."""
+    with curator(place, tacit.Budget(epsilon=1)) as c:
+        stream = c.above_threshold(5, epsilon=1)
+        with pytest.raises(BadQuestion, match="more than the stream was opened for"):
+            stream.ask(c.table.join(c.table).count())
 
 
 @pytest.mark.parametrize(("other", "bought"), [("0", 0), ("NULL", 1)])

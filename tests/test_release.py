@@ -102,6 +102,28 @@ def test_a_column_is_found_by_its_name() -> None:
         found["m"]
 
 
+def test_an_error_is_that_of_the_farther_end() -> None:
+    """A mean at the end of its range: what lies beyond is cut off."""
+    made = offer(PEOPLE.mean("age").query, Budget(epsilon=10), schemas=SCHEMAS, epsilon=2)
+    column = (found := Release.of(made, Drawn(None, ((100,), (5000,)), True)))["mean_age"]
+    assert column.upper[0] - column.values[0] < column.values[0] - column.lower[0]
+    assert found.error("0.05") == {"mean_age": column.values[0] - column.lower[0]}
+
+
+def test_a_release_of_another_format_is_refused() -> None:
+    old = {**json.loads(ask(PEOPLE.count()).to_json()), "format": 1}
+    with pytest.raises(BadParameter, match="format"):
+        Release.from_json(json.dumps(old))
+
+
+def test_measures_stay_with_the_keys_that_were_chosen() -> None:
+    question = PEOPLE.group_by("note", private=True).aggregate(n=count(), s=sum_("age"))
+    made = offer(question.query, GENEROUS, schemas=SCHEMAS, epsilon=500)
+    cells = tuple(np.array([1, 1, 900]) for _ in made.plan.measures)
+    found = draw(made, Answer(cells, (("a",), ("b",), ("z",)), np.array([1, 1, 300])), Seeded(1))
+    assert found.keys == (("z",),) and all(abs(values[0] - 900) < 100 for values in found.noisy[:-1])
+
+
 def test_dates_are_dates_to_pandas() -> None:
     pytest.importorskip("pandas")
     rows, dates = [{"d": date(2024, 2, 3)}], {"d": {"type": "date", **YEAR}}

@@ -178,3 +178,10 @@ def test_what_is_surely_there_is_there() -> None:
                     assert there == every, (seed, rows, e)
                     told += int(every[0]) > 0
     assert told > 300
+
+
+def test_groups_of_which_a_unit_may_be_in_few_do_not_add_up() -> None:
+    capped = "SELECT WITH DIFFERENTIAL_PRIVACY OPTIONS (max_groups_contributed = 1) region IS NULL AS k, COUNT(*) AS n"
+    _, total = both("region IS NULL")
+    with pytest.raises(BadParameter, match="none of them left out"):
+        consistent(ask(f"{capped} FROM people GROUP BY k"), total, "n")

@@ -509,3 +509,10 @@ def test_sixteen_processes_fill_one_budget_exactly(path):
     with Ledger.open(path) as ledger:
         assert ledger.spent() == 240 * pure("1/240") and ledger.remaining() == 0
         ledger.verify()
+
+
+def test_the_name_of_a_new_file_is_synced(path, monkeypatch):
+    folders = []
+    monkeypatch.setattr(sqlite, "synced", folders.append)
+    sqlite.make(path)
+    assert folders == [path.parent]

@@ -169,6 +169,8 @@ def test_a_well_sealed_lie_is_found(ledger):
         facts = {"key": key("forged"), "draw": 1, "analyst": who, "parts": parts, "plan": "", "session": False}
         return {**facts, "loss": write_loss(loss), "paid": amounts}
 
+    unanswered = ledger.charge(key=key("open"), loss=TENTH, analyst="ben")
+    renewed = dict.fromkeys(("", "north", "south"), write_amounts((Fraction(0), Fraction(0))))
     step = {"charge": 3, "key": key("q"), "loss": None, "paid": {}, "state": "0" * 64}
     lies = [
         ("charge", charge(TENTH, {"": "0.09"})),
@@ -184,9 +186,13 @@ def test_a_well_sealed_lie_is_found(ledger):
         ("allowance", {"key": "ben", "budget": write_budget(Budget(epsilon=1)), "spent": {}}),
         ("opening", {"format": 1}),
         ("covers", {}),
+        ("charge", charge(TENTH, {"": "0.1", "ann": "0.1"})),  # ben's question, on ann's account
+        ("allowance", {"key": "ann", "budget": write_budget(Budget(epsilon=4)), "spent": renewed}),
+        ("release", {"charge": unanswered.seq, "step": 7, "form": "release"}),
     ]
     for kind, facts in lies:
         assert forged(ledger, kind, facts, b"x"), (kind, facts)
+    assert forged(ledger, "release", {"charge": unanswered.seq, "step": 0, "form": "release"}, None)
 
 
 def test_a_rewritten_history_is_found_by_an_anchor(path, tmp_path):
@@ -223,6 +229,17 @@ def test_triggers_forbid_changes(ledger, path, sql):
     with pytest.raises(sqlite3.IntegrityError, match="appended"):
         raw.execute(sql)
     raw.close()
+    ledger.verify()
+
+
+def test_a_charge_is_not_replaced_by_another_of_its_key(ledger):
+    """An index that is unique would let REPLACE delete it, and the total with it, unless triggers see that too."""
+    known = ledger.find(key(0))
+    row = (ledger.head().seq + 1, "charge", known.key, known.draw, None, None, "{}", None, "")
+    replaced = "INSERT OR REPLACE INTO entries VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)"
+    with pytest.raises(Exception, match="appended"), ledger.database.writing() as connection:
+        connection.execute(replaced, row)
+    assert ledger.find(key(0)) == known
     ledger.verify()
 
 

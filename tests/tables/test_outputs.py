@@ -174,6 +174,14 @@ def test_whether_a_value_is_there_is_as_sure_as_the_noise_allows() -> None:
     assert interval(Function("is_missing", Value(None)), key) == [(1, 1), (1, 1)]
     assert interval(filled, mean) == [(-1, 9), (0, 9)]
     assert interval(filled, total) == [(0, 9), (0, 9)]
+    below = numbers(np.array([1.0, 4.0]), np.array([-3.0, 1.0]), np.array([5.0, 9.0]))  # the first may have no root
+    assert interval(Function("is_missing", Function("sqrt", A)), below) == [(0, 1), (0, 0)]
+
+
+def test_sums_are_rounded_outward() -> None:
+    a, b = (numbers(*(np.array([x]) for _ in range(3))) for x in (2.0**-60, 1.0))
+    told = evaluate(Arithmetic("+", Released("a"), Released("b")), {"a": a, "b": b}, 1)
+    assert Fraction(told.lower[0]) <= 1 + Fraction(1, 1 << 60) <= Fraction(told.upper[0])
 
 
 def test_a_branch_without_a_value_widens_no_interval_and_decides_nothing() -> None:

@@ -19,6 +19,7 @@ from tacit.core.loss import zero
 from tacit.core.views import failures
 from tacit.engines.reference import Reference
 from tacit.mechanisms import Gaussian, IndependentQuantiles, KeySelection, Laplace, Quantiles
+from tacit.tables.accuracy import level
 from tacit.tables.aggregates import count, mean, median, mode, quantile, stddev, sum_, units, variance
 from tacit.tables.measures import FINEST, KEYS, MOST_CELLS, compiled, plan
 from tacit.tables.outputs import Comparison, Released, Value
@@ -447,6 +448,33 @@ def test_an_error_is_that_of_the_noise() -> None:
     assert n.error == rows.mechanism.error(beta="0.05")
     assert s.error == total.mechanism.error(beta="0.05") / 4  # steps of a quarter
     assert total.mechanism == Laplace(epsilon="0.5", sensitivity=told.plan.distance(told.plan.measures[1]))
+
+
+def test_the_error_of_a_mean_is_that_of_its_parts_over_the_fewest_rows() -> None:
+    """Values lie within 20 of the middle, 40: a count that is off by f moves the total about it by 20 f."""
+    told = made(PEOPLE.mean("age"), epsilon="0.5")
+    f, e = (step.mechanism.error(beta=level(Fraction("0.05"), 2)) for step in told.steps)
+    assert told.errors[0].error == pytest.approx((e + 20 * f) / (10_000 - f))
+    told = made(PEOPLE.variance("age"), epsilon=1)
+    f, e, q = (told.steps[i].mechanism.error(beta=level(Fraction("0.05"), 3)) for i in told.recipes[0][1].parts)
+    assert told.errors[0].error == pytest.approx((q + 200 * f + 2 * 20 * (e + 20 * f)) / (10_000 - f))
+
+
+def test_a_relative_error_is_of_the_largest_that_can_be_added_whatever_its_sign() -> None:
+    columns = {
+        "loss": {"type": "integer", "lower": -8, "upper": 2},
+        "gain": {"type": "integer", "lower": -2, "upper": 8},
+    }
+    t = Table([], {"table": {"name": "people", "unit": "id", "rows": 3, "size": 1000}, "columns": columns})
+    prices = [offer(t.sum(x).query, PURE, schemas={"people": t.schema}, relative="0.05").price for x in columns]
+    assert prices[0] == prices[1]
+
+
+def test_the_price_is_that_of_the_part_where_it_costs_most() -> None:
+    spent = (zero, Gaussian(rho="0.001").loss())
+    told = made(PEOPLE.count(), UNION, epsilon="0.5", spent=spent)
+    few, most = sorted(UNION.price(told.loss, before) for before in spent)
+    assert few < most == told.price
 
 
 def test_the_error_of_a_mean_needs_a_public_size() -> None:

@@ -552,3 +552,11 @@ def test_a_real_is_too_fine_to_group_by_and_it_is_said_what_helps() -> None:
     )
     with pytest.raises(BadQuestion, match="wider bins, or declare a coarser grid"):
         build.keys(build.column(fine.scan(), "x"))
+
+
+def test_what_decides_a_units_rows_is_in_the_digest() -> None:
+    columns = {"x": {"type": "category", "values": ["a", "b"]}}
+    table = {"name": "t", "unit": "id", "rows": 2, "partition": "x"}
+    schema = Schema.load({"table": table, "columns": columns})
+    others = [{**table, "rows": 3}, {**table, "unit": "who"}, {k: v for k, v in table.items() if k != "partition"}]
+    assert len({schema.digest, *(Schema.load({"table": t, "columns": columns}).digest for t in others)}) == 4

@@ -66,8 +66,17 @@ def states_stay_where_they_are(place: Place) -> None:
             assert again["entry"]["previous"] == lines[again["entry"]["seq"] - 2]["hash"]
 
 
+def sessions_do_not_hear_one_another(place: Place) -> None:
+    with place(Budget(epsilon=1)) as ledger:
+        one, two = (ledger.start(key=key(k), loss=TENTH, state=b"s", analyst="ann") for k in ("one", "two"))
+        one.step(0, key("q"), b"t", b"above")
+        assert one.find(key("q")) == b"above" and two.find(key("q")) is None
+        assert two.step(0, key("q"), b"t", b"below") == b"below" and one.find(key("q")) == b"above"
+
+
 CHECKS: tuple[Callable[[Place], None], ...] = (
     a_session_takes_each_step_once,
     a_step_may_cost_more,
     states_stay_where_they_are,
+    sessions_do_not_hear_one_another,
 )

@@ -125,6 +125,7 @@ def a_closed_ledger_asks_for_an_allowance(place: Place) -> None:
             ledger.charge(key=key(0), loss=TENTH, analyst="ann")
         ledger.allow("ann", Budget(epsilon="0.5"))
         assert fills(ledger, TENTH) == 5
+        assert ledger.remaining("ben") == 0 < ledger.remaining()
         ledger.verify()
 
 
