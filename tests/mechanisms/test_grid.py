@@ -128,3 +128,10 @@ def test_sizes_and_prices_for_several_answers_count_them_all(fixed: dict[str, st
     assert made.error("0.05", size=100) <= error and made.loss().epsilon() == pytest.approx(0.5, rel=1e-3)
     normal = Gaussian.for_error(400, "0.05", size=100, delta="1e-6", sensitivity=hundred, **fixed)
     assert 399 < normal.error("0.05", size=100) <= 400
+
+
+@pytest.mark.parametrize("half", [-2.5, -1.5, -0.5, 0.5, 1.5, 2.5])
+def test_halves_go_up_alone_and_in_arrays(half):
+    up = int(half + 0.5)
+    assert steps("value", half, Fraction(1)) == up == steps("value", np.array([half]), Fraction(1))[0]
+    assert steps("value", half / 4, Fraction(1, 4)) == up
