@@ -59,6 +59,7 @@ def test_the_card_of_answers_says_what_a_reader_must_know(place):
         card = bought.card()
         again = c.answer(marginals(domain, k=2), rho=5)
         assert again.card() == card == json.loads(json.dumps(card, allow_nan=False))
+        assert card["question"] == "Marginals(30 queries on 3 x 10 cells): year x band"
         assert card["privacy"]["unit"] == [{"table": "visits", "unit": c.table.schema.unit}]
         assert (card["privacy"]["rho"], card["privacy"]["rows_per_unit"], card["privacy"]["relation"]) == (
             5,

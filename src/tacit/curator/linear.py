@@ -157,7 +157,8 @@ def answer(
     again = replace(drawn, workload=workload)  # the asker's own, so that it is known again
     told = vars(chosen.restated(again, people, price, float(at)))
     paid = Fraction(curator.budget.price(charge.loss))
-    return Bought(**told, price=paid, provenance=curator.provenance(charge, domain.relation, repr(workload), made_with))
+    question = f"{workload!r}: {' x '.join(domain.names)}"
+    return Bought(**told, price=paid, provenance=curator.provenance(charge, domain.relation, question, made_with))
 
 
 def _stored(text: bytes) -> tuple[Released, tuple[tuple[str, str], ...]]:
