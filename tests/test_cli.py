@@ -45,6 +45,8 @@ def test_theory_of_several_answers_at_once():
     one, many = (run("theory", "gaussian", "sigma=10", *size).output for size in ([], ["size=100"]))
     assert "at most 20 " in one and "at most 35 " in many and "3,500" in many
     assert "parameter must be" in run("theory", "exponential", "epsilon=1", "size=3").output
+    assert run("theory", "laplace", "epsilon=1", "size=x").output.startswith("size must be")
+    assert "left out" in run("theory", "composition.groups", "epsilon=1").output
 
 
 def test_theory_lists_and_states():

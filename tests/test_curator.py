@@ -560,6 +560,8 @@ def test_a_stream_is_paid_once_survives_a_restart_and_ends(place):
         opened = c.above_threshold(250, epsilon=90, count=2, queries=50)
         assert c.remaining == 10
         assert (opened.ask(low), opened.ask(high), opened.left) == (False, True, 1)
+        alike = tacit.Sparse(threshold=250, epsilon=90, count=2, queries=50, sensitivity=3, monotone=True)
+        assert opened.error("0.001") == alike.error("0.001") > opened.error()
     with curator(place, tacit.Budget(epsilon=100)) as c:
         opened = c.above_threshold(250, epsilon=90, count=2, queries=60)  # for which errors are stated, and no more
         assert c.remaining == 10 and opened.left == 1

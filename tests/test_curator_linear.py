@@ -59,6 +59,8 @@ def test_the_card_of_answers_says_what_a_reader_must_know(place):
         card = bought.card()
         again = c.answer(marginals(domain, k=2), rho=5)
         assert again.card() == card == json.loads(json.dumps(card, allow_nan=False))
+        some = c.table.where(c.table.age < 40).domain("year")
+        assert c.answer(marginals(some, k=1), rho="0.1").card()["rows_digest"] != card["rows_digest"]
         assert card["question"] == "Marginals(30 queries on 3 x 10 cells): year x band"
         assert card["privacy"]["unit"] == [{"table": "visits", "unit": c.table.schema.unit}]
         assert (card["privacy"]["rho"], card["privacy"]["rows_per_unit"], card["privacy"]["relation"]) == (
@@ -66,7 +68,7 @@ def test_the_card_of_answers_says_what_a_reader_must_know(place):
             3,
             "AddRemove",
         )
-        assert card["accounting"]["price"] == 5 and card["accounting"]["hash"] == c.history()[-1].hash
+        assert card["accounting"]["price"] == 5 and card["accounting"]["hash"] == c.history()[0].hash
         assert card["mechanisms"][0]["name"] == bought.method and card["implementation"]["tacit"]
         assert card["accuracy"]["largest_error"] == bought.errors.max() and card["accuracy"]["errors_known"] == 30
         clipped = bought.nonnegative().card()
@@ -224,8 +226,13 @@ def test_online_questions_with_a_grid_weigh(place):
             o.ask(Question.on_cells(domain, np.full(domain.size, 0.125)))
         left = c.remaining
         assert c.online(domain, rho=10**5, updates=3, grid="0.25").left == o.left and c.remaining == left
-        with pytest.raises(BudgetExceeded):  # of another grid, it is another life
-            c.online(domain, rho=10**6, updates=3)
+        c.online(domain, rho=10**5, updates=3)
+        assert c.remaining < left  # of another grid, it is another life
+        left = c.remaining
+        for wrong in ("0.3", "2", "2/3", "1e-30", Fraction(1, 1 << 21)):
+            with pytest.raises(BadParameter, match="grid must be"):
+                c.online(domain, rho=1, updates=3, grid=wrong)
+        assert c.remaining == left
 
 
 def test_weights_live_in_the_ledger(place):

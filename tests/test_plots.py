@@ -44,6 +44,8 @@ def test_a_plan_is_drawn_as_it_is_ranked():
     usable = [row for row in PLAN.records() if row["mean"] is not None]
     assert list(dict.fromkeys(row["method"] for row in shown)) == [row["method"] for row in usable]
     assert [row["counts"] for row in shown[:2]] == [usable[0]["mean"], usable[0]["worst"]]
+    with pytest.raises(BadParameter, match="plan must be"):
+        plots.planned(3)
     none = workloads.plan(PAIRS, None, workloads.Price.of(epsilon=1), [workloads.method("small_db")])
     with pytest.raises(BadParameter, match="no usable method"):
         plots.planned(none)

@@ -227,7 +227,9 @@ def methods(rows: Sequence[dict[str, Any]]) -> TopLevelMixin:
 
 def planned(plan: Plan) -> Chart:
     """What every usable method is predicted to miss by, the best first: its mean error, and the largest of all."""
-    alt = altair()
+    from .workloads import Plan
+
+    alt, plan = altair(), instance("plan", plan, Plan)
     told = {"mean": "mean", "worst": f"largest of all {plan.workload.queries}"}
     rows = [
         {"method": row["method"], "predicted": row["kind"], "error": text, "counts": row[field]}
@@ -240,7 +242,7 @@ def planned(plan: Plan) -> Chart:
     looks = alt.Scale(domain=list(told.values()), range=[BLUE, ORANGE])
     shapes = alt.Scale(domain=["exact", "bound"], range=["circle", "triangle-down"])
     chart = alt.Chart(alt.Data(values=list(map(_on_a_log_scale, rows))), width=460, height=alt.Step(24))
-    drawn = chart.mark_point(filled=True, size=110, opacity=1).encode(
+    drawn = chart.mark_point(filled=True, size=110, opacity=0.75).encode(
         y=alt.Y("method:N", sort=None, title=None),
         x=alt.X("counts:Q", scale=alt.Scale(type="log"), title="error, in counts"),
         color=alt.Color("error:N", scale=looks, title="error"),

@@ -7,9 +7,20 @@ from itertools import product
 import numpy as np
 import pytest
 
+from tacit.composition import bernstein_inverse, hoeffding_inverse
 from tacit.core.errors import BadParameter
 from tacit.core.law import Laplace, max_divergence
-from tacit.holdout import Experiment, GuessAndCheck, Monitor, experiment, overfit, pictures, simulate_monitor, transfer
+from tacit.holdout import (
+    Experiment,
+    GuessAndCheck,
+    Monitor,
+    experiment,
+    monitor,
+    overfit,
+    pictures,
+    simulate_monitor,
+    transfer,
+)
 from tacit.holdout.experiment import PLAIN, Agreements
 from tacit.holdout.planning import METHODS
 from tacit.holdout.rule import shown
@@ -114,6 +125,17 @@ def test_the_monitor() -> None:
         assert seen.largest >= seen.claimed - seen.margin and seen.claimed >= seen.alpha * seen.overfit
     assert "is exceeded" in str(plain) and "is kept" in str(private)
     assert Monitor().loss().epsilon() == pytest.approx(0.1)
+
+
+def test_the_margin_of_the_monitor_is_that_of_its_scores() -> None:
+    """Scores of +-1/2 in turn, of sample variance n / (4 (n - 1)), and of numbers in [0, 1] a quarter of it."""
+    half, n = Fraction(monitor.DOUBT) / 2, 100_000
+    told = monitor._margin([0.5, -0.5] * (n // 2))
+    assert told == pytest.approx(2 * bernstein_inverse(n, Fraction(n, 16 * (n - 1)), half))
+    assert told < 2 * hoeffding_inverse(n, half)
+    assert monitor._margin([0.0] * 10) == 2 * hoeffding_inverse(10, half)
+    seen = Monitor(universe=4, size=40).run(50, private=False, source=Seeded(2))
+    assert seen.margin == 2 * hoeffding_inverse(50, half)
 
 
 def test_the_monitor_says_what_too_few_runs_cannot_tell() -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 from fractions import Fraction
+from functools import partial
 from itertools import product
 from pathlib import Path
 
@@ -22,6 +23,7 @@ from tacit.mechanisms._sparse_pure import KINDS
 from tacit.mechanisms.above_threshold import AboveThreshold
 from tacit.mechanisms.numeric_sparse import NumericSparse
 from tacit.mechanisms.restarted_sparse import RestartedSparse
+from tacit.mechanisms.sparse import Sparse
 
 GOLDEN = json.loads((Path(__file__).parents[1] / "golden" / "golden.json").read_text())["entries"]
 AT = [e for e in GOLDEN if e["id"].startswith("at.") and not e["id"].endswith("worst_loss")]
@@ -168,6 +170,10 @@ def test_half_for_the_threshold_is_the_textbooks_algorithm() -> None:
     assert AboveThreshold(threshold=0, epsilon=1, monotone=True, bar_share="0.25").scales == (4, Fraction(4, 3))
     assert NumericSparse(threshold=0, epsilon=9, count=2, bar_share="0.5").scales == (Fraction(1, 4), 1, 2)
     assert RestartedSparse(threshold=0, epsilon=2, count=2, noise="laplace", bar_share="0.5").each.scales == (2, 4)
+    for share in ("0.01", "0.1", "0.9", "0.99"):
+        for other in (AboveThreshold, partial(Sparse, count=5), partial(RestartedSparse, count=5)):
+            made = other(threshold=0, epsilon=1, bar_share=share)
+            assert made.error(beta="0.05") <= made.classical_error("0.05")
     for wrong in (0, 1, "2"):
         with pytest.raises(BadParameter, match="bar_share"):
             AboveThreshold(threshold=0, epsilon=1, bar_share=wrong)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from fractions import Fraction
+from itertools import product
 
 import numpy as np
 import pytest
@@ -79,9 +80,9 @@ def test_classical_error() -> None:
     m = NumericSparse(threshold=0, epsilon=1, count=5, queries=1000)
     assert m.classical_error("0.05") == pytest.approx(45 * math.log(4 * 5 * 1000 / 0.05), rel=1e-12)
     assert m.error(beta="0.05") < m.classical_error("0.05") * 0.7
-    for share in ("0.01", "0.1", "0.5", "0.9"):  # the printed form is for a ninth alone
-        other = NumericSparse(threshold=0, epsilon=1, count=5, share=share, noise="laplace", bar_share="0.5")
-        for queries in (1, 1000):
+    for share, bar in product(("0.01", "0.1", "0.5", "0.9"), ("0.01", "0.5", "0.9", "0.99", None)):
+        other = NumericSparse(threshold=0, epsilon=1, count=5, share=share, noise="laplace", bar_share=bar)
+        for queries in (1, 1000):  # the printed form is for a ninth, and for halves of the rest
             assert other.error(beta="0.05", queries=queries) <= other.classical_error("0.05", queries) + 1
 
 

@@ -40,8 +40,7 @@ def listed() -> Table:
     """Each module, and what it is about."""
     table = Table("theorems", "what they are about", title="tacit theory THEOREMS")
     for name in names():
-        first, *_ = (inspect.getdoc(import_module(f"tacit.{name}")) or "").split("\n\n")
-        table.add_row(name, escape(" ".join(first.split())))
+        table.add_row(name, _first(import_module(f"tacit.{name}")))
     return table
 
 
@@ -49,9 +48,14 @@ def functions(of: ModuleType) -> Table:
     """The functions of a module, and its classes, each with what it says of itself."""
     table = Table("in Python", "what it gives", title=f"from {of.__name__} import ...")
     for name, thing in _own(of):
-        first, *_ = (inspect.getdoc(thing) or "").split("\n\n")
-        table.add_row(escape(name), escape(" ".join(first.split())))
+        table.add_row(escape(name), _first(thing))
     return table
+
+
+def _first(thing: object) -> str:
+    """The first paragraph of what it says of itself."""
+    first, *_ = (inspect.getdoc(thing) or "").split("\n\n")
+    return escape(" ".join(first.split()))
 
 
 def _own(of: ModuleType) -> Iterator[tuple[str, object]]:

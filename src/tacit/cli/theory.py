@@ -21,7 +21,7 @@ from ..core.errors import BadParameter
 from ..core.exact import from_above, up
 from ..core.loss import Loss
 from ..core.mechanism import Mechanism
-from ..core.parameters import probability, rational
+from ..core.parameters import probability, rational, whole
 from ..core.views import failures
 from ..mechanisms._additive import Additive
 from ..mix import USAGE, mix
@@ -65,6 +65,8 @@ def theory(
                 console.print(table)
             return
         if (module := _theorems.module(mechanism)) is not None:
+            if parameters:
+                raise BadParameter("parameters", parameters, "left out: these are functions, of which each has its own")
             _say(module)
             console.print(_theorems.functions(module))
             return
@@ -170,7 +172,7 @@ def _make(kind: type[Mechanism[Any, Any]], parameters: list[str]) -> tuple[Mecha
     asked = inspect.signature(kind).parameters
     if missing := [name for name, p in asked.items() if p.default is p.empty and name not in given]:
         raise BadParameter("parameters", " ".join(parameters), f"given with {', '.join(missing)} too, as NAME=VALUE")
-    size = {name: given.pop(name) for name in ("size",) if name in given and name not in asked}
+    size = {"size": whole("size", given.pop("size"))} if "size" in given else {}
     try:
         return kind(**given), size
     except TypeError:

@@ -101,20 +101,20 @@ class Mechanism(ABC, Generic[X, Y]):
         return self.sample(x, SYSTEM)
 
     @classmethod
-    def for_error(
-        cls, error: Number, beta: Number = 0.05, *, given: Mapping[str, Any] | None = None, **fixed: Any
-    ) -> Self:
-        """The least epsilon, to six digits, whose error at beta is at most `error`.
+    def for_error(cls, error: Number, beta: Number = 0.05, **fixed: Any) -> Self:
+        """The least epsilon, to six digits, with at most this error at beta; `fixed` are the other parameters."""
+        return cls._for_error(error, beta, {}, fixed)
 
-        `fixed` are the other parameters of the mechanism, and `given` is what its `error` must be told.
-        """
+    @classmethod
+    def _for_error(cls, error: Number, beta: Number, told: Mapping[str, Any], fixed: Mapping[str, Any]) -> Self:
+        """The same, where `told` is what `error` must be told."""
         target = float(positive("error", error))
         probability("beta", beta)
 
         make: Callable[..., Self] = cls
 
         def good(epsilon: float) -> bool:
-            return make(epsilon=epsilon, **fixed).error(beta=beta, **(given or {})) <= target
+            return make(epsilon=epsilon, **fixed).error(beta=beta, **told) <= target
 
         return make(epsilon=epsilon_for(good, error), **fixed)
 

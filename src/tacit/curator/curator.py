@@ -228,7 +228,7 @@ class Curator(Holding):
         """Open private multiplicative weights: one price for any number of linear queries, asked one after the other.
 
         Give epsilon, rho, or epsilon and delta.  The model has so many `updates`, or as many as promise the smallest
-        error for all `queries`.  Coefficients are 0 and 1, or with a `grid` (1/8, say) all its multiples between them.
+        error for all `queries`.  Coefficients are 0 and 1, or with a `grid`, a power of two such as 1/8, its multiples.
         """
         from . import linear
 

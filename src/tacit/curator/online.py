@@ -14,9 +14,10 @@ from typing import TYPE_CHECKING, Any
 
 from ..core.errors import BadParameter, BadQuestion
 from ..core.life import answer_once
-from ..core.parameters import Number, instance, positive
+from ..core.parameters import Number, instance
 from ..core.randomness import SYSTEM, Source
 from ..core.search import least_positive
+from ..mechanisms._grid import power_of_two
 from ..tables import codec
 from ..tables.linear import Counted, TableDomain
 from ..workloads import Price
@@ -24,6 +25,7 @@ from ..workloads.multiplicative_weights import Question, Weights
 from ..workloads.pmw import Answer, PrivateMultiplicativeWeights, State
 from ..workloads.pmw_plans import practical, proven
 from ..workloads.records import Arrow, drawn
+from ..workloads.workload import STEP
 from . import archive
 
 if TYPE_CHECKING:
@@ -48,7 +50,9 @@ class Online:
         name: str,
         analyst: str | None,
     ) -> None:
-        steps = positive("grid", grid)
+        steps = power_of_two("grid", grid)
+        if not STEP <= steps <= 1:
+            raise BadParameter("grid", grid, "at least 2^-20 and at most 1")
 
         def life(amount: Fraction) -> PrivateMultiplicativeWeights:
             """At this much of the currency of the price."""

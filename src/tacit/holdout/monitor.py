@@ -67,7 +67,7 @@ class Monitored:
         off = f"off by {self.alpha:.3g} or more in {100 * self.overfit:.3g} % of its samples"
         verdict = {True: "is kept", False: "is exceeded", None: "may be kept or not: these runs cannot tell"}[self.kept]
         score = f"the Monitor's mean score is {self.chosen:.3f} +- {self.margin:.3f}"
-        least = f"the largest of all has the mean {self.largest:.3f}, by claim 0.3 at least {self.claimed:.3f}"
+        least = f"the largest has the mean {self.largest:.3f}, at least {self.claimed:.3f} as samples are off so often"
         return (
             f"M is {how}: {off}; {score}, and the bound for private M, {self.bound:.3f}, {verdict}.\n"
             f"  Of its 2 T = {2 * self.samples} scores {least}, and the choice loses {self.shortfall:.3f} at most."

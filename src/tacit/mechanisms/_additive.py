@@ -96,7 +96,7 @@ class Additive(Mechanism[Value, Value]):
     @classmethod
     def for_error(cls, error: Number, beta: Number = 0.05, *, size: int = 1, **fixed: Any) -> Self:
         """The least epsilon at which the largest of `size` noises is at most `error`, with probability 1 - beta."""
-        return super().for_error(error, beta, given={"size": size}, **fixed)
+        return cls._for_error(error, beta, {"size": size}, fixed)
 
     def sample_size(self, relative_error: Number, beta: Number = 0.05, size: int = 1) -> int:
         """The least n for which the largest of `size` noises is at most `relative_error` times n."""

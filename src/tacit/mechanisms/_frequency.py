@@ -172,4 +172,4 @@ class FrequencyOracle(Mechanism[Answers, Any]):
     @classmethod
     def for_error(cls, error: Number, beta: Number = 0.05, *, n: int = 1, **fixed: Any) -> Self:
         """An epsilon, to six digits, with which n reports estimate every frequency to within `error`, just less not."""
-        return super().for_error(error, beta, given={"n": n}, **fixed)
+        return cls._for_error(error, beta, {"n": n}, fixed)

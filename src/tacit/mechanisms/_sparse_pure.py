@@ -72,6 +72,13 @@ class PureComparisons(Comparisons[Y, A]):
         threshold = (self.epsilon - numbers) * (self.bar_share or 1 / (1 + ratio))
         return threshold, self.epsilon - numbers - threshold, numbers
 
+    @property
+    def classical_factor(self) -> Fraction:
+        """8 c, of the textbooks' bounds; at a share b of the threshold's max(2 / b, 4 c / (1 - b)), the same at 1/2."""
+        if self.bar_share is None:
+            return Fraction(8 * self.count)
+        return max(2 / self.bar_share, 4 * self.count / (1 - self.bar_share))
+
     def _lengths(self, by: Number | Distance[Any] | None) -> tuple[int, int, int]:
         """By how much, in all, noise is shifted on the threshold, on values compared and on numbers."""
         _, most, top = self.shifts(by)

@@ -88,7 +88,7 @@ class AboveThreshold(PureComparisons[int | None, bool]):
         """8 D (ln k + ln(2 / beta)) / epsilon (Dwork and Roth, theorem 3.24)."""
         k = self.queries if queries is None else whole("queries", queries)
         nats = math.log(2 * k) - math.log(probability("beta", beta))
-        return float(8 * self.sensitivity.linf / self.epsilon) * nats
+        return float(self.classical_factor * self.sensitivity.linf / self.epsilon) * nats
 
     @classmethod
     def examples(cls) -> Iterable[Example[Stream]]:

@@ -123,9 +123,9 @@ class NumericSparse(PureComparisons[Told, int | float | None]):
         and c D ln(2 c / beta) / (s epsilon), of the numbers.
         """
         k, c = self.queries if queries is None else whole("queries", queries), self.count
-        log, each = -math.log(probability("beta", beta)), c * self.sensitivity.linf / self.epsilon
-        comparisons = float(8 * each / (1 - self.share)) * (math.log(4 * c * k) + log)
-        return max(comparisons, float(each / self.share) * (math.log(2 * c) + log))
+        log, one = -math.log(probability("beta", beta)), self.sensitivity.linf / self.epsilon
+        comparisons = float(self.classical_factor * one / (1 - self.share)) * (math.log(4 * c * k) + log)
+        return max(comparisons, float(c * one / self.share) * (math.log(2 * c) + log))
 
     @classmethod
     def examples(cls) -> Iterable[Example[Stream]]:

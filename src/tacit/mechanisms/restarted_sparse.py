@@ -149,8 +149,8 @@ class RestartedSparse(Interactive[Stream, Hits, State, int | float, bool]):
         """8 c D (ln k + ln(2 c / beta)) / epsilon, or sqrt(512 c ln(1 / delta)) for 8 c (Dwork and Roth, 3.26)."""
         k, c = self.each.queries if queries is None else whole("queries", queries), self.count
         nats = math.log(2 * c * k) - math.log(probability("beta", beta))
-        many = 8 * c if self.delta is None else math.sqrt(-512 * c * math.log(self.delta))
-        return many * float(self.each.sensitivity.linf / self.epsilon) * nats
+        many = c if self.delta is None else math.sqrt(-8 * c * math.log(self.delta))
+        return many * float(self.each.classical_factor * self.each.sensitivity.linf / self.epsilon) * nats
 
     @classmethod
     def examples(cls) -> Iterable[Example[Stream]]:

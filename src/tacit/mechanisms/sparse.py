@@ -64,7 +64,7 @@ class Sparse(TellsWhich, PureComparisons[Hits, bool]):
         """8 c D (ln k + ln(2 c / beta)) / epsilon (Dwork and Roth, theorem 3.26)."""
         k, c = self.queries if queries is None else whole("queries", queries), self.count
         nats = math.log(2 * c * k) - math.log(probability("beta", beta))
-        return float(8 * c * self.sensitivity.linf / self.epsilon) * nats
+        return float(self.classical_factor * self.sensitivity.linf / self.epsilon) * nats
 
     @classmethod
     def examples(cls) -> Iterable[Example[Stream]]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
@@ -10,16 +10,16 @@ import numpy as np
 
 from ..tables.linear import TableDomain
 from ..workloads import Released, method
-from .card import headed
+from .card import EACH, headed
 from .provenance import Provenance
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Bought(Released):
     """Answers with their price and provenance; whatever is made of them, free, keeps both."""
 
-    price: Fraction = Fraction(0)
-    provenance: Provenance = field(default_factory=Provenance)
+    price: Fraction
+    provenance: Provenance
 
     def card(self) -> dict[str, Any]:
         """The release card: what a reader must know to judge it."""
@@ -28,7 +28,7 @@ class Bought(Released):
         errors = np.full(self.workload.queries, np.inf) if self.errors is None else self.errors
         known = errors[np.isfinite(errors)]
         return {
-            **headed(self.provenance, self.loss, self.price, domain.relation.rows),
+            **headed(self.provenance, self.loss, self.price, domain.relation),
             "mechanisms": [{"name": self.method, "theorem": method(self.method).theorem}],
             "accuracy": {
                 "confidence": 1 - self.beta,
@@ -36,6 +36,7 @@ class Bought(Released):
                 "errors_known": known.size,
                 "largest_error": float(known.max()) if known.size else None,
                 "of": "rows",
+                "holds": EACH,
                 "covers": "noise; not sampling, nor the bounding of each unit's rows",
             },
             "notes": list(self.notes),

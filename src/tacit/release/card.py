@@ -18,14 +18,17 @@ from ..core.loss import Loss
 from ..core.mechanism import Mechanism
 from ..core.views import failures
 from ..mechanisms import Gaussian, KeySelection, Laplace, Quantiles, TopK
+from ..tables import codec
 from ..tables.domain import Label
 from ..tables.outputs import Released
+from ..tables.relation import Relation
 from .export import clamped, clamped_sums
 
 if TYPE_CHECKING:
     from .provenance import Provenance
     from .release import Release
 
+EACH = "for each value by itself, with the confidence"
 DELTAS = ("1e-6", "1e-9", "1e-12")
 _UNITS = {"count": "rows", "units": "units", "quantile": "ranks", "top": "rows", "variance": "squared values"}
 
@@ -34,7 +37,7 @@ def card(release: Release) -> dict[str, Any]:
     """All of it is public."""
     relation, errors = release.query.relation, release.error(release.beta)
     return {
-        **headed(release.provenance, release.loss, release.price, relation.rows, release.query.groups),
+        **headed(release.provenance, release.loss, release.price, relation, release.query.groups),
         "mechanisms": [{**mechanism(m), **_role(release, i)} for i, m in enumerate(release.mechanisms)],
         "accuracy": {
             "confidence": float(1 - release.beta),
@@ -42,6 +45,7 @@ def card(release: Release) -> dict[str, Any]:
             "of": {name: _measured_in(release, name) for name in errors},
             "clamped": _written(clamped(release)),
             "clamped_by_unit": _written(clamped_sums(release)),
+            "holds": EACH,
             "covers": "noise; not sampling, nor the bounding of each unit's rows, nor the clamping of values"
             + (", nor that noisy values picked the rows that are shown" if release.picked_by_noise else ""),
         },
@@ -49,11 +53,15 @@ def card(release: Release) -> dict[str, Any]:
     }
 
 
-def headed(p: Provenance, loss: Loss, price: Fraction, rows: int, groups: int | None = None) -> dict[str, Any]:
-    """What every card begins with: the question, the guarantee, who holds the data, what was paid, with what code."""
+def headed(p: Provenance, loss: Loss, price: Fraction, of: Relation, groups: int | None = None) -> dict[str, Any]:
+    """What every card begins with: the question, the guarantee, who holds the data, what was paid, with what code.
+
+    `rows_digest` is the same for two releases if they are about the same rows, under the same conditions.
+    """
     rho = Rho().total(loss)
     return {
         "question": p.question,
+        "rows_digest": codec.digest(of),
         "release_date": p.time,
         "privacy": {
             "definition": _definition(loss),
@@ -62,7 +70,7 @@ def headed(p: Provenance, loss: Loss, price: Fraction, rows: int, groups: int | 
             "failure_delta": up(failures(loss)),
             "epsilon_at_delta": {delta: _finite(loss.epsilon(delta)) for delta in DELTAS},
             "unit": [{"table": name, "unit": unit} for name, unit, _ in p.tables],
-            "rows_per_unit": rows,
+            "rows_per_unit": of.rows,
             "groups_per_unit": groups,
             "relation": repr(loss.relation) if loss.relation else None,
         },

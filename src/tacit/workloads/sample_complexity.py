@@ -88,7 +88,7 @@ def _never(reached: dict[float, int]) -> str | None:
         return None
     if (least := min(reached)) >= 1:
         return "nothing better than n is proved of its errors, so no n is known to be enough; use another method"
-    return f"no n is enough: errors come no nearer than {least:.3g} n, with {reached[least]} records"
+    return f"no n up to {_MOST:g} is enough: errors come no nearer than {least:.3g} n, with {reached[least]} records"
 
 
 def price_for(method: Method, workload: Workload, n: int, price: Price, *, alpha: Number, beta: Number = 0.05) -> Price:
@@ -113,8 +113,14 @@ def price_for(method: Method, workload: Workload, n: int, price: Price, *, alpha
 def laplace_on_queries(k: int, n: int, epsilon: Number, beta: Number = 0.05, *, delta: Number = 0) -> float:
     """k ln(k / beta) / (n epsilon); with delta, sqrt(8 k ln(1/delta)) for k if that is less (advanced composition)."""
     nats, e = math.log(whole("k", k)) - math.log(probability("beta", beta)), positive("epsilon", epsilon, LARGEST)
-    each = max(float(e / k), per_query_epsilon_classical(e, delta, k) if rational("delta", delta) else 0.0)
-    return nats / (whole("n", n) * each)
+    advanced = per_query_epsilon_classical(e, delta, k) if _has_a_say(float(e), delta) else 0.0
+    return nats / (whole("n", n) * max(float(e / k), advanced))
+
+
+def _has_a_say(epsilon: float, delta: Number) -> bool:
+    """Advanced composition is stated for epsilon <= 8 ln(1/delta), a little less here; beyond, delta buys nothing."""
+    d = float(failure("delta", delta))
+    return d > 0 and epsilon * (1 + 2.0**-40) <= -8 * math.log(d)
 
 
 def gaussian_on_queries(k: int, n: int, rho: Number, beta: Number = 0.05) -> float:
@@ -146,21 +152,18 @@ def multiplicative_weights(
     """
     e, b = float(positive("epsilon", epsilon, LARGEST)), float(probability("beta", beta))
     size = whole("cells", cells, at_least=2)
-    d = float(failure("delta", delta))
-    if d and e > -8 * math.log(d):  # as for NumericSparse
-        raise BadParameter("epsilon", epsilon, "at most 8 ln(1/delta)")
-    deltas = {0.0, d}
+    deltas = {0.0, float(rational("delta", delta)) if _has_a_say(e, delta) else 0.0}
     return 3 * min(consistent_alpha(size, whole("k", k), epsilon=e, n=whole("n", n), beta=b, delta=at) for at in deltas)
 
 
 def small_db_records(cells: int, k: int, alpha: Number, epsilon: Number, beta: Number = 0.05) -> float:
     """n = (16 ln|X| ln k + 4 ln(1 / beta)) / (epsilon alpha^3): with so many records SmallDB is within alpha."""
     logs = 16 * math.log(whole("cells", cells)) * math.log(whole("k", k)) - 4 * math.log(probability("beta", beta))
-    return logs / (float(positive("epsilon", epsilon, LARGEST)) * float(positive("alpha", alpha, LARGEST)) ** 3)
+    return logs / (float(positive("epsilon", epsilon, LARGEST)) * float(probability("alpha", alpha)) ** 3)
 
 
 def multiplicative_weights_records(cells: int, k: int, alpha: Number, epsilon: Number, beta: Number = 0.05) -> float:
     """n = 36 ln|X| (ln(2 k) + ln(4 c / beta)) / (epsilon a^3), with a = alpha / 3 and c = 4 ln|X| / a^2."""
-    a, log = float(positive("alpha", alpha, LARGEST)) / 3, math.log(whole("cells", cells, at_least=2))
+    a, log = float(probability("alpha", alpha)) / 3, math.log(whole("cells", cells, at_least=2))
     nats = math.log(2 * whole("k", k)) + math.log(16 * log / a**2) - math.log(probability("beta", beta))
     return 36 * log * nats / (float(positive("epsilon", epsilon, LARGEST)) * a**3)

@@ -6,9 +6,10 @@
     SmallDB                         ((16 ln|X| ln k + 4 ln(1/beta)) / (n epsilon))^(1/3)  |X|^(4 ln k / alpha^2), once
     multiplicative weights          (ln|X| ln(k/beta) / (n epsilon))^(1/3)            max(|X|, n) a query
 
-with randomized response beside them where |X| = 2.  A delta adds Gaussian noise on the queries, and where it helps the
-queries have sqrt(8 k ln(1/delta)) in place of k, and multiplicative weights a square root in place of the cube root.
-An error above 1 says nothing, since every answer is in [0, 1].
+with randomized response beside them where |X| = 2.  A delta adds Gaussian noise on the queries, for the rho that
+epsilon and delta allow (`rho_for`).  Where it helps, the queries have sqrt(8 k ln(1/delta)) in place of k then, and
+multiplicative weights a square root in place of the cube root.  An error above 1 says nothing, since every answer is in
+[0, 1].
 
 References.  Dwork and Roth (2014), chapters 3 and 4.  The constants are those of `sample_complexity.py`.
 """
@@ -58,7 +59,7 @@ def textbook(
     if failure("delta", delta):
         rho = rho_for(epsilon, delta)
         gaussian = closed.gaussian_on_queries(queries, n, rho, beta)
-        lines.insert(1, Line("Gaussian on the queries", "sqrt(k ln(2k/b) / r) / n", gaussian, f"{n:,} a query"))
+        lines.insert(1, Line("Gaussian on the queries", "sqrt(k ln(2k/b) / rho) / n", gaussian, f"{n:,} a query"))
     if cells == 2:
         error = closed.randomized_response(queries, n, epsilon, beta)
         lines.append(Line("randomized response", "coth(e/2) sqrt(ln(2k/b) / (2n))", error, f"{n:,} a query"))
