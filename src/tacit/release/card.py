@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from .provenance import Provenance
     from .release import Release
 
-EACH = "for each value by itself, with the confidence"
+EACH = "for each value by itself, with this confidence"
 DELTAS = ("1e-6", "1e-9", "1e-12")
 _UNITS = {"count": "rows", "units": "units", "quantile": "ranks", "top": "rows", "variance": "squared values"}
 
