@@ -516,3 +516,16 @@ def test_the_name_of_a_new_file_is_synced(path, monkeypatch):
     monkeypatch.setattr(sqlite, "synced", folders.append)
     sqlite.make(path)
     assert folders == [path.parent]
+
+
+def test_a_state_of_another_type_is_not_shown(path):
+    with Ledger.open(path, ONE) as ledger:
+        with pytest.raises(BadParameter) as told:
+            ledger.start(key=key(1), loss=TENTH, state="noise 17.25", analyst="ann")
+        assert "17.25" not in str(told.value)
+
+
+def test_others_may_not_read_an_export(path, tmp_path):
+    with Ledger.open(path, ONE) as ledger:
+        ledger.export(tmp_path / "out")
+    assert stat.S_IMODE((tmp_path / "out").stat().st_mode) == 0o600

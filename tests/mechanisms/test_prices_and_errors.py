@@ -72,3 +72,9 @@ def test_a_substituted_record_is_two():
 
 def test_a_sum_moves_by_its_largest_value_of_either_sign():
     assert ADD_REMOVE.sum(-3, 2) == scalar(Fraction(3), ADD_REMOVE) == ADD_REMOVE.sum(-2, 3)
+
+
+def test_distances_side_by_side_have_the_larger_maximum():
+    small, large = scalar(Fraction(1), ADD_REMOVE), scalar(Fraction(5), ADD_REMOVE)
+    for d in (small + large, large + small):
+        assert (d.l1, d.l2_squared, d.linf, d.l0) == (6, 26, 5, 2)
