@@ -518,9 +518,8 @@ def test_a_share_is_of_the_size_that_the_schema_tells_now(place):
     for size in (100_000, 1000, 100_000):
         schema = SCHEMA.replace("size = 500", f"size = {size}")
         with Curator(tacit.Table(ROWS, schema), ledger=place, budget=tacit.Budget(epsilon=10)) as c:
-            told = c.ask(count, relative="0.01")
-            prices.append(told.price)
-            assert told.error()["n"] <= size / 100
+            prices.append(c.ask(count, relative="0.01").price)
+            assert c.offer(count, relative="0.01").errors[0].error <= size / 100
             assert c.remaining == 10 - sum(prices[:2])
     assert prices[0] == prices[2] < prices[1]
 
