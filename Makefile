@@ -4,7 +4,7 @@ BIN := .venv/bin
 # Those with a peer's name are run by others, some by interpreters of their own.
 BENCHMARKS = $(filter-out $(addprefix benchmarks/,_% tables_% release_% ranges_%),$(wildcard benchmarks/*.py))
 
-.PHONY: demo test check slow spark bench clean
+.PHONY: demo test check slow fuzz spark bench clean
 
 demo: .venv/demo
 	$(BIN)/tacit demo
@@ -20,6 +20,11 @@ check: .venv/test
 
 slow: .venv/test
 	$(BIN)/pytest -m slow
+
+# Random SQL text about hostile tables, for as long as wanted: make fuzz SECONDS=36000
+SECONDS ?= 3600
+fuzz: .venv/test
+	$(BIN)/python -m tacit.testing.fuzz --seconds $(SECONDS)
 
 # The long tests of the Spark engine; the short ones are among all the others.
 spark: .venv/test

@@ -198,9 +198,10 @@ def modulo(a: Expression, b: Expression) -> Expression:
     _numbers(a, b)
     if absent(a) or absent(b):
         return constant(None)
-    if (written(b) or 0) <= 0:
+    divisor = written(b)
+    if divisor is None or divisor <= 0:
         raise BadQuestion("a remainder is taken by a positive constant")
-    a, b = alike(a, b)
+    a, b = alike(a, constant(divisor))
     by = b.domain.lower
     if a.domain.lower >= 0 and a.domain.upper < by:
         return a

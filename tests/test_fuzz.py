@@ -1,0 +1,86 @@
+"""Random SQL text about hostile tables, held against the reference engine and the claims of its plans."""
+
+import random
+from collections.abc import Iterable
+
+import numpy as np
+import pytest
+import sqlglot
+from sqlglot import exp
+
+from tacit.engines.base import Answer
+from tacit.engines.duckdb import DuckDB
+from tacit.tables import sql, sql_aggregates, sql_rows
+from tacit.tables.schema import Schema
+from tacit.testing.fuzz import fuzz
+from tacit.testing.mechanisms import Refuted
+from tacit.testing.questions import Writer
+from tacit.testing.worlds import World
+
+
+@pytest.mark.parametrize("part", range(4))
+def test_what_can_be_typed_moves_nothing_farther_than_its_claim(part):
+    counts = fuzz(DuckDB, range(part * 1000, part * 1000 + 40))
+    assert counts.questions > 300 and counts.measures > 600 and counts.slowest < 2
+
+
+@pytest.mark.slow
+def test_what_can_be_typed_at_length():
+    start = random.SystemRandom().getrandbits(48)
+    counts = fuzz(DuckDB, range(start, start + 10_000), asks=8)
+    assert counts.questions > 80_000
+
+
+def texts(seeds: Iterable[int]):
+    for seed in seeds:
+        world = World(random.Random(seed))
+        schema = world.schema("t", "who")
+        writer = Writer(world, schema, world.schema("s", "who"))
+        yield from (writer._select() for _ in range(20))
+
+
+def test_every_function_that_is_understood_is_drawn():
+    drawn = set[type[exp.Expr]]()
+    named = set[str]()
+    for text in texts(range(150)):
+        for node in sqlglot.parse_one(text).walk():
+            drawn.add(type(node))
+            if isinstance(node, exp.Anonymous):
+                named.add(str(node.this).upper())
+    known = {*sql_rows.OF_ROWS, *sql_rows.SEVERAL, *sql_rows.COMPARISONS, *sql_aggregates.SIMPLE}
+    known |= {exp.CountIf, exp.Quantile, exp.ApproxQuantile, exp.PercentileCont, exp.PercentileDisc, exp.ApproxTopK}
+    assert {kind.__name__ for kind in known - drawn} == set()
+    assert {*sql_aggregates.ANONYMOUS, "CLAMP"} <= named
+
+
+class Moved(DuckDB):
+    """An engine that puts rows of the last cell into the first."""
+
+    def _answer(self, plan, content):
+        answer = super()._answer(plan, content)
+        return Answer(tuple(np.roll(np.asarray(cells), 1, axis=0) for cells in answer.cells), answer.keys, answer.units)
+
+
+class Failing(DuckDB):
+    """An engine that fails where a count is odd."""
+
+    def _answer(self, plan, content):
+        answer = super()._answer(plan, content)
+        if any(int(np.asarray(cells).sum()) % 2 for cells in answer.cells):
+            raise IndexError
+        return answer
+
+
+@pytest.mark.parametrize("wrong", [Moved, Failing])
+def test_an_engine_that_is_wrong_is_refuted(wrong):
+    with pytest.raises(Refuted, match="SELECT"):
+        fuzz(wrong, range(20))
+
+
+def test_a_remainder_by_a_computed_constant():
+    schema = Schema.load(
+        {"table": {"name": "t", "unit": "row"}, "columns": {"a": {"type": "integer", "lower": 0, "upper": 9}}}
+    )
+    for text in ("a % CAST(2 > 1 AS INTEGER)", "7 % CAST(1 = 1 AS INTEGER)"):
+        (_, asked), *_ = sql.parse(f"SELECT SUM({text}) FROM t", {"t": schema}).query.aggregates
+        assert (asked.expression.domain.lower, asked.expression.domain.upper) == (0, 0)
