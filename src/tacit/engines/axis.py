@@ -1,7 +1,8 @@
 """Public places along one expression: the values of a key, or the bins of a histogram.
 
 An axis gives each row a code in SQL, which is missing where the row has no place, and each code its place.  However
-many values there are in the data, the codes are at most a few times as many as the places, which are public.
+many values there are in the data, the codes are at most a few times as many as the places, which are public.  Codes are
+integers of at most 64 bits between public ends; any other is refused, and no row has one.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sqlglot import exp
 
+from ..core.errors import EngineError
 from ..tables.domain import Domain
 from ..tables.plan import Histogram, Key
 from .base import Integers
@@ -22,17 +24,22 @@ _SLACK, _SPARE = 4, 1024  # values are taken as they are, if they are not many m
 
 @dataclass(frozen=True)
 class Axis:
-    """The code of a row in SQL, and the first value of each place among the codes."""
+    """The code of a row in SQL, the first code of each place, and the last code there is."""
 
     code: exp.Expr
     firsts: NDArray[np.int64]
+    last: int
     places: NDArray[np.int64]
 
     def place(self, codes: Integers) -> Integers:
-        """The place of each code."""
-        at, last = codes.astype(np.int64), len(self.firsts) - 1
-        if last >= 0 and self.firsts[last] - self.firsts[0] == last:  # they are consecutive
-            at = np.minimum(at - self.firsts[0], last)
+        """The place of each code, which is an integer between the first and the last of them."""
+        if not len(codes):
+            return np.zeros(0, np.int64)
+        at, end = codes.astype(np.int64, casting="safe"), len(self.firsts) - 1
+        if end < 0 or at.min() < self.firsts[0] or at.max() > self.last:
+            raise EngineError
+        if int(self.firsts[end]) - int(self.firsts[0]) == end:  # they are consecutive
+            at = np.minimum(at - self.firsts[0], end)
         else:
             at = np.searchsorted(self.firsts, at, side="right") - 1
         return self.places[at]
@@ -40,31 +47,33 @@ class Axis:
 
 def key_axis(key: Key, value: Typed, dialect: Dialect) -> Axis:
     """The values of a key, each a place."""
-    values = np.array(key.values, dtype=np.int64)
-    order = np.argsort(values, kind="stable")
-    if len(values) and values[order[-1]] - values[order[0]] < len(values):
-        return Axis(_inside(value.sql, key.domain, int(values[order[0]]), int(values[order[-1]])), values[order], order)
+    values, value = key.values or (), dialect.narrowed(value)
+    if values and max(values) - min(values) < len(values):
+        whole = np.array(values, dtype=np.int64)
+        order = np.argsort(whole, kind="stable")
+        return Axis(_inside(value.sql, key.domain, min(values), max(values)), whole[order], max(values), order)
     places = np.arange(len(values))
-    return Axis(dialect.lookup(value, key.values or (), range(len(values))), places, places)
+    return Axis(dialect.lookup(value, values, range(len(values))), places, len(values) - 1, places)
 
 
 def bin_axis(histogram: Histogram, value: Typed, dialect: Dialect) -> Axis:
     """The bins of a histogram; the last includes its upper edge."""
-    edges, domain = histogram.edges, histogram.expression.domain
+    edges, domain, value = histogram.edges, histogram.expression.domain, dialect.narrowed(value)
     lower, upper, bins = edges[0], edges[-1], len(edges) - 1
     places = np.arange(bins)
     if upper - lower < _SLACK * bins + _SPARE:
-        return Axis(_inside(value.sql, domain, lower, upper), np.array(edges[:-1]), places)
+        return Axis(_inside(value.sql, domain, lower, upper), np.array(edges[:-1], np.int64), upper, places)
     bits = max(value.bits, dialect.bits(lower, upper), dialect.bits(0, upper - lower))
     e, step = dialect.widened(value, bits), edges[1] - lower
     if all(edge == lower + i * step for i, edge in enumerate(edges)):
         above = e if lower == 0 else binary(exp.Sub, e, dialect.widened(Typed(number(lower), 0), bits))
-        code = dialect.quotient(above, dialect.widened(Typed(number(step), 0), bits), bits)
+        quotient = dialect.quotient(above, dialect.widened(Typed(number(step), 0), bits), bits)
+        code = dialect.narrowed(Typed(quotient, bits)).sql
         if lower <= domain.lower and domain.upper <= upper:
-            return Axis(code, places, places)
+            return Axis(code, places, bins, places)  # the upper edge is a step beyond the first of the last bin
     else:
         code = _search(e, edges[1:-1], 0)
-    return Axis(case((within(e.copy(), lower, upper), code)), places, places)
+    return Axis(case((within(e.copy(), lower, upper), code)), places, bins, places)
 
 
 def _inside(e: exp.Expr, domain: Domain, lower: int, upper: int) -> exp.Expr:

@@ -128,13 +128,13 @@ class Engine(ABC):
         """The exact integers of a plan: with a fingerprint, of tables that hold that content and no other."""
         try:
             return self._answer(plan, content)
-        except MemoryError:  # which may say how many cells were found
+        except Exception:  # whatever it is: that it was raised, its type and its words may all tell of rows
             pass
-        raise EngineError
+        raise EngineError  # raised here, so that what failed is not even its context
 
     @abstractmethod
     def _answer(self, plan: Plan, content: str | None) -> Answer:
-        """The same; whatever fails is an `EngineError`."""
+        """The exact integers of a plan; `answer` makes one silent `EngineError` of whatever this raises."""
 
     def _check(self, content: str | None) -> None:
         """Refuse to answer of any other content."""

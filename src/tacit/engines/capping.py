@@ -17,7 +17,7 @@ from .relations import Source, column, selected
 def capped(rows: Source, keys: Sequence[Key], groups: int, secret: str, d: Dialect) -> Source:
     """The rows that are in a cell, each unit's in at most so many of them."""
     t = Translator(d, rows.columns)
-    cell = [t.value(key.expression) for key in keys]
+    cell = [d.narrowed(t.value(key.expression)) for key in keys]
     codes = [x.sql if k.values is None else key_axis(k, x, d).code for k, x in zip(keys, cell, strict=True)]
     columns = [alias(rows.owner(), "u"), *(alias(x.sql.copy(), f"s{i}") for i, x in enumerate(cell))]
     columns += [alias(x.sql.copy(), f"c{i}") for i, x in enumerate(rows.columns.values())]

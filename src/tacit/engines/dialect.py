@@ -45,6 +45,10 @@ class Dialect:
         """The same integer in a width that holds more; it is never narrowed."""
         return e.sql if e.bits >= bits else cast(e.sql, self.integers[bits])
 
+    def narrowed(self, e: Typed) -> Typed:
+        """The integer of an expression in at most 64 bits, which hold its domain, however wide it was computed."""
+        return e if e.bits <= 64 else Typed(cast(e.sql, self.integers[64]), 64)
+
     def text(self, e: exp.Expr) -> exp.Expr:
         """Digits of an integer, or text as it is."""
         return cast(e, "TEXT")

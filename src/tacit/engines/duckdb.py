@@ -86,11 +86,7 @@ class DuckDB(Engine):
 
     def _answer(self, plan: Plan, content: str | None) -> Answer:
         self._check(content)
-        parts = self._translated(plan)
-        results = [(part, columns) for part, text, tables in parts if (columns := self._run(text, tables))]
-        if len(results) < len(parts):  # raised here, so that what DuckDB said is not even its context
-            raise EngineError
-        return gathered(plan, results)
+        return gathered(plan, [(part, self._run(text, tables)) for part, text, tables in self._translated(plan)])
 
     def close(self) -> None:
         super().close()
@@ -107,9 +103,9 @@ class DuckDB(Engine):
             known[plan] = parts
         return parts
 
-    def _run(self, statement: str, tables: Mapping[str, Any]) -> Columns | None:
+    def _run(self, statement: str, tables: Mapping[str, Any]) -> Columns:
         if os.getpid() != self._process:  # the threads of a database do not survive a fork
-            return None
+            raise EngineError
         try:
             with self._lock:
                 cursor = self._database.cursor()
@@ -117,13 +113,10 @@ class DuckDB(Engine):
                 for name, table in tables.items():
                     cursor.register(name, table)
                 return cursor.execute(statement).fetchnumpy()
-        except duckdb.Error:
-            return None
         except RuntimeError as error:
-            interrupted = "interrupted" in str(error)  # so DuckDB says that a key was pressed
-        if interrupted:
-            raise KeyboardInterrupt
-        return None
+            if "interrupted" not in str(error):  # so DuckDB says that a key was pressed
+                raise
+        raise KeyboardInterrupt
 
     def _place(self, name: str, source: Source, schema: Schema, key: str) -> exp.Expr:
         """Where the bounded table is, once it is there."""

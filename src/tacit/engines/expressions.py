@@ -72,7 +72,8 @@ class Translator:
                 return Typed(case(branch, otherwise=d.widened(otherwise, bits)), bits)
             case Lookup():
                 bits = d.bits(min(e.values, default=0), max(e.values, default=0))
-                return Typed(cast(d.lookup(self.value(e.a), e.keys, e.values), d.integers[bits]), bits)
+                found = d.lookup(d.narrowed(self.value(e.a)), e.keys, e.values)
+                return Typed(cast(found, d.integers[bits]), bits)
             case DatePart():
                 return Typed(
                     cast(d.date_part(e.part, self.value(e.a).sql), d.integers[d.bits(0, 9999)]), d.bits(0, 9999)

@@ -21,7 +21,7 @@ import numpy as np
 import psycopg
 from sqlglot import exp
 
-from ..core.errors import BadData, BadParameter, EngineError, EngineUnavailable
+from ..core.errors import BadParameter, EngineError, EngineUnavailable
 from ..core.parameters import positive
 from ..tables.databases import Database
 from ..tables.plan import Plan
@@ -42,6 +42,7 @@ if TYPE_CHECKING:
 
 _PART = "SUM(CAST(CAST(CONCAT('x', SUBSTR(h, {}, 16)) AS BIT(64)) AS BIGINT))"
 _D = PostgresDialect()
+_INTEGERS = tuple(psycopg.postgres.types[name].oid for name in ("int2", "int4", "int8"))
 T = TypeVar("T")
 Seen = tuple[str, str]  # a moment, and the fingerprint at that moment
 
@@ -93,18 +94,6 @@ class Postgres(Engine):
         return {name: content for name, (_, content) in self._prints.items()}
 
     def _answer(self, plan: Plan, content: str | None) -> Answer:
-        try:
-            return self._asked(plan, content)
-        except (psycopg.Error, BadData, EngineUnavailable):
-            pass
-        raise EngineError  # raised here, so that what PostgreSQL said is not even its context
-
-    def close(self) -> None:
-        super().close()
-        self._tables.clear()
-        self._prints.clear()
-
-    def _asked(self, plan: Plan, content: str | None) -> Answer:
         if not self._tables:
             raise EngineError
         place = next(iter(self._tables.values())).place
@@ -121,6 +110,11 @@ class Postgres(Engine):
 
             parts = statements(plan, _D, tables)
             return gathered(plan, [(part, _columns(connection, _with(body, part.tree))) for part in parts])
+
+    def close(self) -> None:
+        super().close()
+        self._tables.clear()
+        self._prints.clear()
 
     def _look(self, name: str, connection: psycopg.Connection[Any]) -> Seen:
         """The moment, and a hash of the number of rows and of sums of their hashes' halves, which have no order."""
@@ -169,14 +163,16 @@ def _with(body: Callable[[str, frozenset[str]], str], tree: exp.Expr) -> str:
 
 def _columns(connection: psycopg.Connection[Any], statement: str) -> Columns:
     cursor = connection.execute(statement, binary=True)
-    rows = cursor.fetchall()
-    names = [column.name for column in cursor.description or ()]
-    return dict(zip(names, map(_column, zip(*rows, strict=True) if rows else [()] * len(names)), strict=True))
+    rows, described = cursor.fetchall(), cursor.description or ()
+    cells = zip(*rows, strict=True) if rows else [()] * len(described)
+    return {of.name: _column(of.type_code, values) for of, values in zip(described, cells, strict=True)}
 
 
-def _column(values: Sequence[Any]) -> Any:
-    """An array of whole numbers or texts, masked where they are missing."""
+def _column(kind: int, values: Sequence[Any]) -> Any:
+    """An array of integers where PostgreSQL's type is one of them, else of what came, masked where it is missing."""
     mask = [value is None for value in values]
-    if any(isinstance(value, str) for value in values):
-        return np.ma.MaskedArray(np.array(values, dtype=object), mask)
-    return np.ma.MaskedArray(np.array([int(value or 0) for value in values], dtype=np.int64), mask)
+    if kind in _INTEGERS:
+        return np.ma.MaskedArray(np.array([value or 0 for value in values], dtype=np.int64), mask)
+    out = np.ma.MaskedArray(np.empty(len(values), dtype=object), mask)
+    out[:] = values
+    return out

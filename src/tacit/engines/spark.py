@@ -88,23 +88,19 @@ class Spark(Engine):
     def _contents(self) -> Mapping[str, str]:
         return {name: known.print for name, known in self._tables.items()}
 
+    def answer(self, plan: Plan, content: str | None = None) -> Answer:
+        self._ready()
+        return super().answer(plan, content)
+
     def _answer(self, plan: Plan, content: str | None) -> Answer:
         self._check(content)
-        if os.getpid() != self._process:  # the connection to Spark is not shared with a fork
-            raise EngineError
-        self._ready()
         parts = statements(plan, _D, {name: known.place for name, known in self._tables.items()})
-        own, results = self._own, []
+        own = self._own
         try:
-            results = [(part, _columns(own.sql(_D.render(part.tree)).toArrow())) for part in parts]
+            return gathered(plan, [(part, _columns(own.sql(_D.render(part.tree)).toArrow())) for part in parts])
         except KeyboardInterrupt:
             own.interruptAll()
             raise
-        except Exception:  # of Spark, of Java, of a connection
-            pass
-        if len(results) < len(parts):  # raised here, so that what Spark said is not even its context
-            raise EngineError
-        return gathered(plan, results)
 
     def close(self) -> None:
         super().close()
@@ -159,7 +155,12 @@ class Spark(Engine):
         return _Known(table, key, number, place, found, canonical_sql.kinds(columns))
 
     def _ready(self) -> None:
-        """A session that holds the tables: the one there is, or one that is opened in its place."""
+        """A session that holds the tables: the one there is, or one that is opened in its place.
+
+        That the tables are no longer as they were is told: it is public, as a fingerprint is.
+        """
+        if os.getpid() != self._process:  # the connection to Spark is not shared with a fork
+            raise EngineError
         with self._lock:
             if self._own is None or alive(self._own):
                 return
@@ -168,7 +169,7 @@ class Spark(Engine):
                 buried()
                 self._open()
                 again = {name: self._read(known.table, known.key) for name, known in self._tables.items()}
-            except TacitError:
+            except Exception:  # of Spark, of Java, of a connection
                 lost = True
             if lost:
                 raise EngineError
@@ -197,10 +198,10 @@ def _home(data: Any) -> Session | str | None:
 
 
 def _columns(table: Any) -> Columns:
-    """Arrays of whole numbers or texts, masked where they are missing."""
+    """Arrays of integers where Arrow's type is one of them, else of what came, masked where it is missing."""
     out = {}
     for name, cells in zip(table.column_names, table.columns, strict=True):
-        text = str(cells.type) == "string"
-        values = np.array(cells.to_pylist(), dtype=object) if text else cells.fill_null(0).to_numpy()
+        whole = str(cells.type) in ("int8", "int16", "int32", "int64")
+        values = cells.fill_null(0).to_numpy() if whole else np.array(cells.to_pylist(), dtype=object)
         out[name] = np.ma.MaskedArray(values, cells.is_null().to_numpy())
     return out

@@ -73,12 +73,12 @@ class _Builder:
         t = Translator(d, rows.columns)
         keys = tuple(None if k.values is None else key_axis(k, t.value(k.expression), d) for k in plan.keys)
         codes = [
-            t.value(k.expression) if axis is None else Typed(axis.code, d.bits(k.domain.lower, k.domain.upper))
+            d.narrowed(t.value(k.expression)).sql if axis is None else axis.code
             for k, axis in zip(plan.keys, keys, strict=True)
         ]
         bins = {i: bin_axis(m, t.value(m.expression), d) for i, m in self.measures.items() if isinstance(m, Histogram)}
-        inside = [there(code.sql.copy()) for code in codes]
-        at = [*(alias(code.sql, f"k{i}") for i, code in enumerate(codes))]
+        inside = [there(code.copy()) for code in codes]
+        at = [*(alias(code, f"k{i}") for i, code in enumerate(codes))]
         at += [alias(axis.code, f"b{i}") for i, axis in bins.items()]
         names = [e.alias for e in at]
         others = {i: m for i, m in self.measures.items() if i not in bins}

@@ -20,12 +20,13 @@ from ..core.distance import Distance
 from ..core.errors import EngineError
 from ..engines.base import Answer, Engine
 from ..engines.reference import Reference
-from ..tables.plan import Plan, Units
+from ..tables import build
+from ..tables.plan import Histogram, Key, Measure, Plan, Rows, Total, Units
 from ..tables.schema import Schema
 from ..tables.table import Table
 from .mechanisms import Refuted
 from .typed import typed
-from .worlds import World
+from .worlds import NUMBERS, SHIFTS, World
 
 Factory = Callable[[], Engine]
 Check = Callable[[Factory, int], int]
@@ -74,6 +75,38 @@ def equals_the_reference(factory: Factory, seed: int) -> int:
         for _ in range(4):
             plan = world.plan(schema.scan())
             same(reference.answer(plan), tested.answer(plan), seed, plan)
+    return 4
+
+
+def computes_in_every_width(factory: Factory, seed: int) -> int:
+    """Numbers that are computed in 8 to 128 bits, as keys, bins, measures and private keys, with and without a cap."""
+    world = World(random.Random(seed))
+    ends = world.any([(0, 9), (-100, 100), (0, 30_000), (-(2**40), 2**40), (-(2**62), 2**62)])
+    facts = {"n": {"type": "integer", "lower": ends[0], "upper": ends[1]}}
+    schema = Schema.load({"table": {"name": "t", "unit": "who", "rows": world.any([1, 2, 9])}, "columns": facts})
+    pool = [None, *ends, *(world.any(NUMBERS) for _ in range(4)), *range(4)]
+    table, key = Table(world.rows(schema, UNITS, lambda _: pool), schema), key_of(world)
+    scan = schema.scan()
+    few = build.clamp(build.column(scan, "n"), 0, 3)
+    with engine(Reference, [table], key) as reference, engine(factory, [table], key) as tested:
+        for shift in world.r.sample(SHIFTS, 2):
+            e = few
+            for i in range(world.r.randint(1, 7)):
+                e = (build.subtract if i % 2 else build.add)(e, build.constant(shift))
+            low, high = e.domain.lower, e.domain.upper
+            consecutive, sparse = tuple(range(low, high + 1)), (high, low, low + 1)
+            many = tuple(sorted({low, *world.r.sample(range(low - 400, low + 400), 90)}))
+            bins = (
+                consecutive,
+                (low, high + 2000),
+                tuple(range(low - 9000, low + 9000, 3000)),
+                (low - 7000, low + 2, high),
+            )
+            asked: list[Measure] = [Rows(e), Units(e), Total(e), Total(e, (-1, 1 << 40))]
+            asked += [Histogram(e, edges) for edges in bins]
+            for values in world.r.sample([consecutive, sparse, many, None], 2):
+                plan = Plan(scan, (Key("k", e, values),), tuple(asked), world.any([None, 1]))
+                same(reference.answer(plan), tested.answer(plan), seed, plan)
     return 4
 
 
@@ -177,7 +210,14 @@ def answers_of_one_content(factory: Factory, seed: int) -> int:
     raise Refuted(f"seed {seed}: the engine answers of a content that it does not hold")
 
 
-CHECKS: list[Check] = [equals_the_reference, joins_as_the_reference, forgets_order, is_stable, answers_of_one_content]
+CHECKS: list[Check] = [
+    equals_the_reference,
+    computes_in_every_width,
+    joins_as_the_reference,
+    forgets_order,
+    is_stable,
+    answers_of_one_content,
+]
 
 
 def conform(factory: Factory, seeds: range = range(50)) -> int:

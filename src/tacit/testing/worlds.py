@@ -96,6 +96,8 @@ DECIMALS = [Decimal(x) for x in ("0", "1", "-0.5", "2.50", "123456789012.25", "0
 OTHERS = [b"\x00\xff", [1], {"a": 1}, datetime.time(1), 10**40, -(10**39), True, False]
 
 
+SHIFTS = [100, 30_000, 2**31, 2**40, 2_000_000_000_000_000_100, 2**61, -(2**61), 2**62 - 2**41]
+
 OPERATORS: list[Operator] = ["=", "<>", "<", "<=", ">", ">="]
 
 
@@ -188,6 +190,8 @@ class World:
             if not columns or self.likely(0.2):
                 return build.constant(self.any([0, 1, 2, -3, 7, 10]))
             return build.column(x, self.any(columns))
+        if self.likely(0.15):
+            return self.widened(self.number(x, depth - 1))
         if self.likely(0.2):  # terms that a database may take in another order
             return reduce(build.add, [self.term(x) for _ in range(self.r.randint(3, 6))])
         a, b = (self.number(x, depth - 1) for _ in range(2))
@@ -220,6 +224,16 @@ class World:
         return build.date_part(
             self.any(["year", "quarter", "month", "day", "weekday"]), build.column(x, self.any(moments))
         )
+
+    def widened(self, e: Expression) -> Expression:
+        """The same number, or one that is shifted, computed in more bits: up to 128, where its domain needs 64."""
+        shift = build.constant(self.any(SHIFTS))
+        for i in range(self.r.randint(1, 6)):
+            try:
+                e = (build.subtract if i % 2 else build.add)(e, shift)
+            except BadQuestion:  # it would need more than 64
+                return e
+        return e
 
     def term(self, x: Relation) -> Expression:
         """A column, what is left of one, or a constant that may take a sum beyond a type of integers."""
@@ -289,13 +303,22 @@ class World:
         if chosen and self.likely(0.7):
             return Key(f"key{i}", e, None)
         if (e.domain.size or 1 << 40) > 1000 and e.domain.kind == "number":
-            e = build.clamp(e, -2, self.any([2, 40]))
+            if self.likely(0.2):
+                return Key(f"key{i}", e, tuple(sorted({e.domain.lower, *self._inside(e, 2), e.domain.upper})))
+            low = self.any([-2, *self._inside(e, 1)])
+            e = build.clamp(e, low * e.domain.grid, (low + self.any([2, 40])) * e.domain.grid)
         if e.domain.kind == "date":
             e = build.date_part("month", e)
         if (e.domain.size or 1 << 40) > 10_000:
             raise BadQuestion("too many cells to be tested with")
         values = build.keys(e, x)
         return Key(f"key{i}", e, tuple(self.r.sample(values, min(len(values), 60))) if self.likely(0.2) else values)
+
+    def _inside(self, e: Expression, n: int) -> list[int]:
+        """Steps of the domain of a number: near its ends, or anywhere."""
+        low, high = e.domain.lower, e.domain.upper
+        near = [low, low + 3, high - 3, high, 0, self.r.randint(low, high)]
+        return [min(max(self.any(near), low), high) for _ in range(n)]
 
     def measure(self, x: Relation) -> Measure:
         match self.r.randrange(10) // 2 if self.likely(0.7) else self.r.randrange(4):
@@ -309,8 +332,18 @@ class World:
                 return Total(self.number(x, 2), self.any([(0, 1), (-3, 10), (0, 0), (-(2**40), 2**40)]))
         e = self.number(x, 2)
         low, high = e.domain.lower, e.domain.upper
+        (at,), step = self._inside(e, 1), max(1, (high - low) // 7)
         edges = self.any(
-            [(0, 1, 2, 3), (-5, 0, 100), (low, high), tuple(range(0, 200_000, 50_000)), (-(2**50), 0, 3, 2**50)]
+            [
+                (0, 1, 2, 3),
+                (-5, 0, 100),
+                (low, high),
+                tuple(range(0, 200_000, 50_000)),
+                (-(2**50), 0, 3, 2**50),
+                (low, *self._inside(e, 2), high),
+                tuple(range(at, at + 30, 5)),
+                tuple(range(low, high + step, step)),
+            ]
         )
         return Histogram(e, tuple(sorted({*edges})) if len({*edges}) > 1 else (low, low + 1))
 
