@@ -97,7 +97,8 @@ class Curator(Holding):
         """Whether what is left to who asks pays for an offer."""
         if not isinstance(offer, Offer):
             raise BadParameter("offer", offer, "an offer of this curator")
-        accounts = self._accounts(offer.query, analyst)
+        query, _ = self.read(offer.query, {})
+        accounts = self._accounts(query, analyst)
         paid = (b.price(offer.loss, before) <= b.remaining(before) for b, spent in accounts for before in spent)
         return self.ledger.sells_to(self.who(analyst)) and all(paid)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction
 from typing import Any
@@ -13,13 +13,12 @@ from ..core.parameters import rational
 from ..tables import codec, sql
 from ..tables.accuracy import public_size
 from ..tables.door import Question
-from ..tables.expression import Expression
-from ..tables.grids import columns_of
 from ..tables.measures import Compiled
 from ..tables.price import BETA, Terms, quotients, reads_beta
 from ..tables.query import Query
 from ..tables.recipe import Recipe
-from ..tables.relation import Derive, Join, PerUnit, Relation, Where, scans
+from ..tables.relation import Relation, scans
+from ..tables.remaking import remade
 from ..tables.schema import Schema
 from ..tables.table import PublicTable, Table
 
@@ -51,46 +50,25 @@ def _types(given: Iterable[object]) -> str:
     return ", ".join(type(each).__name__ for each in given) or "none"
 
 
-def check_owned(relation: Relation, tables: Mapping[str, Table], *asked: Expression | None) -> None:
-    """Refuse rows or columns of other tables, or as another schema bounds them: prices are read off their domains."""
-    known, told = ", ".join(tables), "as the curator has them; make the question of its tables"
+def check_owned(relation: Relation, tables: Mapping[str, Table]) -> None:
+    """Refuse rows of other tables, or as another schema bounds them: prices are read off their domains."""
     for scan in scans(relation):
         own = tables[scan.table].schema.scan() if scan.table in tables else None
         if own is None or scan != own or scan.known != own.known:  # what is known is not compared with the rest
-            raise BadQuestion(f"these are not rows of {known} {told}")
-    for source, e in (*_computed(relation), *((relation, e) for e in asked)):
-        for column in columns_of([] if e is None else [e]):
-            if source.columns.get(column.name) != column.domain:
-                raise BadQuestion(f"these are not columns of {known} {told}")
-
-
-def _computed(relation: Relation) -> Iterator[tuple[Relation, Expression]]:
-    """Every expression in a relation, with the rows that it is of."""
-    match relation:
-        case Join(left=left, right=right):
-            yield from _computed(left)
-            yield from _computed(right)
-        case Where(source=source, condition=condition):
-            yield source, condition
-            yield from _computed(source)
-        case Derive(source=source, derived=named):
-            yield from ((source, e) for _, e in named)
-            yield from _computed(source)
-        case PerUnit(source=source, keys=keys, folds=folds):
-            yield from ((source, e) for _, e in (*keys, *folds))
-            yield from _computed(source)
+            raise BadQuestion(
+                f"these are not rows of {', '.join(tables)} as the curator has them; make the question of its tables"
+            )
 
 
 def _owned(query: Query, tables: Mapping[str, Table]) -> Query:
-    """Refuse also what could not be written into a release: it would be paid for, drawn, and lost."""
-    check_owned(
-        query.relation, tables, *(key.expression for key in query.keys), *(a.expression for _, a in query.aggregates)
-    )
+    """The question made anew; refuse also what could not be written into a release: paid for, drawn, and lost."""
+    made = remade(query)
+    check_owned(made.relation, tables)
     try:
-        codec.canonical(query)
+        codec.canonical(made)
     except ValueError as error:
         raise BadQuestion(f"this question cannot be kept beside its answer: {error}") from None
-    return query
+    return made
 
 
 def parse_question(
@@ -109,7 +87,8 @@ def parse_question(
         raise BadParameter("terms", sorted(unknown), f"among {', '.join(TERMS)}")
     match question:
         case str():
-            parsed = sql.parse(question, tables, public) if parse is None else parse(question)
+            text = str.__str__(question)  # of a subclass, its plain text
+            parsed = sql.parse(text, tables, public) if parse is None else parse(text)
             for name in TERMS:
                 if (told := getattr(parsed.options, name, None)) is not None:
                     if name in said and rational(name, said[name]) != told:

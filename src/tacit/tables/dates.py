@@ -10,6 +10,7 @@ import datetime
 from collections.abc import Callable
 from dataclasses import replace
 from fractions import Fraction
+from functools import lru_cache
 from typing import Literal
 from typing import cast as typed
 
@@ -46,19 +47,22 @@ def date_part(name: str, a: Expression) -> Expression:
         starts = {year: (datetime.date(year, 1, 1) - EPOCH).days - 1 for year in _years(day.domain)}
         found = add(steps, multiply(constant(-1), lookup(date_part("year", day), starts)))
         return shaped(found, number(max(found.domain.lower, 1), min(found.domain.upper, 366)))
-    if name == "year":
-        years = _years(day.domain)
-        domain = number(years[0], years[-1], declared=day.domain.declared)
-    elif name in YEARLY:
-        first, last = _ends(day.domain)
-        days = range(min((last - first).days, 366) + 1)
-        values = [part(typed(Part, name), first + datetime.timedelta(days=i)) for i in days]
-        domain = number(min(values), max(values))
-    else:
+    if name not in ("year", *YEARLY):
         clock = CLOCK if a.domain.kind == "timestamp" else ()
         known = ", ".join(("year", *YEARLY, "week", "dayofyear", *clock))
         raise BadQuestion(f"a {a.domain.kind} has no part {name[:40]!r}; there are {known}")
+    ends = (min(max(end, DAYS[0]), DAYS[1]) for end in (day.domain.lower, day.domain.upper))
+    lower, upper = part_ends(typed(Part, name), *ends)
+    domain = number(lower, upper, declared=day.domain.declared or name != "year")
     return folded(DatePart(domain, typed(Part, name), day))
+
+
+@lru_cache(maxsize=1024)
+def part_ends(name: Part, first: int, last: int) -> tuple[int, int]:
+    """The least and the largest value of a part, on the days from the first to the last."""
+    days = (first, last) if name == "year" else range(first, min(last, first + 366) + 1)  # any 367 days have them all
+    values = [part(name, EPOCH + datetime.timedelta(days=day)) for day in days]
+    return min(values), max(values)
 
 
 def date_trunc(unit: str, a: Expression) -> Expression:

@@ -13,6 +13,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import fields, replace
 from decimal import Decimal
 from fractions import Fraction
+from functools import cache
 
 from ..core.errors import BadParameter, BadQuestion
 from ..core.parameters import rational
@@ -108,7 +109,13 @@ def written(e: Expression) -> Fraction | None:
 
 def parts_of(e: Expression) -> list[Expression]:
     """The expressions that e is made of."""
-    return [part for field in fields(e) if isinstance(part := getattr(e, field.name), Expression)]
+    kind: type = type(e)
+    return [part for name in _fields(kind) if isinstance(part := getattr(e, name), Expression)]
+
+
+@cache
+def _fields(kind: type) -> tuple[str, ...]:
+    return tuple(field.name for field in fields(kind))
 
 
 def columns_of(expressions: Iterable[Expression]) -> Iterator[Column]:

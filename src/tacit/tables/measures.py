@@ -23,7 +23,7 @@ from functools import cached_property
 
 from ..core.distance import AddRemove, Distance
 from ..core.errors import BadQuestion
-from . import codec
+from . import codec, soundness
 from .cells import narrowed
 from .conditions import Work
 from .domain import Domain, number
@@ -70,7 +70,8 @@ def plan(query: Query, schemas: Mapping[str, Schema] | None = None) -> Plan:
 
 
 def compiled(query: Query, schemas: Mapping[str, Schema] | None = None) -> Compiled:
-    """The plan, and how to read its answer; a question that shows what cannot be computed is refused."""
+    """The plan, and how to read its answer; a question that is not sound, or shows what cannot be, is refused."""
+    soundness.check(query)
     check(query)
     return _Compiler(query, schemas or {}).compiled()
 

@@ -72,7 +72,7 @@ class Aggregates:
                 if rank is None:
                     raise self.text.bad(node, "write PERCENTILE_CONT(q) WITHIN GROUP (ORDER BY x), or QUANTILE(x, q)")
                 return quantile(self._of(node.this, kept), self._rank(rank))
-            case exp.ApproxTopK():
+            case exp.ApproxTopK(this=exp.Expr(), expression=exp.Expr()):
                 only(self.text, node, "this", "expression")
                 return self._top(node.this, node.expression, kept)
             case exp.Anonymous() if is_aggregate(node) and len(node.expressions) == 2:
