@@ -29,17 +29,20 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, replace
 from functools import lru_cache
+from typing import Any
 
 import numpy as np
 from scipy.optimize import isotonic_regression
 
+from ..core.distance import Distance
 from ..core.loss import Loss
 from ..core.parameters import Number, probability
 from ..core.randomness import Source
+from ._layout import summed
 from .buckets import buckets
-from .data import Data, Floats, Histogram, Integers
+from .data import Data, Floats, Integers
 from .design import Design, design, evenly, places, sketch, some
-from .domain import Domain
+from .domain import Axes, Domain
 from .hierarchy import Hierarchy, as_ranges
 from .marginals import Marginal
 from .method import Prediction, Released
@@ -140,7 +143,19 @@ def _shares_within(rough: Floats, bucket: Integers) -> Floats:
     return np.divide(rough, whole, out=1 / np.bincount(bucket)[bucket], where=whole > 0)
 
 
-def _merged(ranges: Ranges, data: Data, bucket: Integers, within: Floats) -> tuple[Ranges, Histogram]:
+@dataclass(frozen=True)
+class _Buckets:
+    """The counts of the buckets, as they are: no sum of them is too large, for the noise is added to 64 bits."""
+
+    domain: Domain
+    counts: Integers
+    distance: Distance[Any]
+
+    def marginal(self, axes: Axes) -> Integers:
+        return summed(self.counts, axes)
+
+
+def _merged(ranges: Ranges, data: Data, bucket: Integers, within: Floats) -> tuple[Ranges, _Buckets]:
     """The table in buckets; and some of the ranges, each end moved to the nearest of the two beside it, by count."""
     domain = Domain.of({"bucket": int(bucket[-1]) + 1})
     counts = np.zeros(domain.size, np.int64)
@@ -153,7 +168,7 @@ def _merged(ranges: Ranges, data: Data, bucket: Integers, within: Floats) -> tup
     low, high, weights = low[at], high[at], ranges.weights[at]
     if not at.size:
         low, high, weights = np.array([0]), np.array([domain.size - 1]), np.ones(1)
-    return Ranges(domain, (0,), low[:, None], high[:, None], weights), Histogram(domain, counts, data.distance)
+    return Ranges(domain, (0,), low[:, None], high[:, None], weights), _Buckets(domain, counts, data.distance)
 
 
 def _mean_variance(tree: Tree, ranges: Ranges) -> float:

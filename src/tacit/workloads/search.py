@@ -31,6 +31,7 @@ from .residual import Residual
 from .residuals import Energy, Residuals
 
 _WORTH = 0.125  # the most that noise may cost a candidate, as a share of all records
+_MOST = 1 << 59  # of a score, either way: the exponential mechanism takes no larger
 
 
 def deviation(domain: Domain, measure: Price) -> float:
@@ -68,7 +69,7 @@ class Search(Growth):
         for c in candidates:
             guess = np.rint(coarse(guesses[c.axes], c.bins)).astype(np.int64)
             gap = np.abs(coarse(self.table(c.axes), c.bins) - guess).sum()
-            found.append(int(gap) - round(noise * c.cells))
+            found.append(max(-_MOST, min(int(gap) - round(noise * c.cells), _MOST)))  # a cut moves none farther apart
         return np.array(found, np.int64)
 
     def pick(self, scores: Integers, price: Price) -> int:
