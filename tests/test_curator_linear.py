@@ -12,7 +12,7 @@ from test_curator import ROWS, SCHEMA
 import tacit
 from tacit.composition import rho_for
 from tacit.core.currency import Rho
-from tacit.core.errors import BadParameter, BadQuestion, BudgetExceeded, TacitError
+from tacit.core.errors import BadParameter, BadQuestion, BudgetExceeded, EngineError, TacitError
 from tacit.curator import Curator, archive, linear
 from tacit.workloads import METHODS, Price, marginals, predicates, ranges
 from tacit.workloads.chow_liu import ChowLiu
@@ -91,13 +91,14 @@ def _is_pair(value):
     return isinstance(value, tuple) and len(value) == 2
 
 
-@pytest.mark.parametrize("problem", [ZeroDivisionError(), BadParameter("scores", "some", "smaller")])
-def test_a_fit_that_fails_is_told_once_and_never_drawn_again(place, monkeypatch, problem):
+@pytest.mark.parametrize("problem", [ZeroDivisionError(), BadParameter("scores", "some", "smaller"), MemoryError()])
+def test_a_fit_that_fails_after_the_noise_is_stored_and_never_drawn_again(place, monkeypatch, problem):
     """Each draw under one charge would be another look."""
     draws = []
 
-    def fails(*_, **__):
-        draws.append(1)
+    def fails(method, workload, data, price, source, **_):
+        data.marginal((0,))
+        draws.append(source.word())
         raise problem
 
     monkeypatch.setattr(ChowLiu, "run", fails)
@@ -107,6 +108,28 @@ def test_a_fit_that_fails_is_told_once_and_never_drawn_again(place, monkeypatch,
             failed = c.answer(marginals(domain, k=2), method="tree", rho=5)
             assert np.isnan(failed.answers).all() and "failed" in failed.notes[0] and failed.errors is None
     assert len(draws) == 1
+
+
+@pytest.mark.parametrize(
+    "problem", [ZeroDivisionError("37"), BadParameter("scores", "37", "smaller"), MemoryError("37")]
+)
+def test_what_fails_before_the_noise_is_silent_and_nothing_is_stored(place, monkeypatch, problem):
+    def fails(method, workload, data, *_, **__):
+        data.marginal((0,))
+        raise problem
+
+    c, domain = opened(place)
+    with c:
+        monkeypatch.setattr(ChowLiu, "run", fails)
+        for _ in range(2):
+            with pytest.raises(EngineError) as silent:
+                c.answer(marginals(domain, k=2), method="tree", rho=5)
+            assert str(silent.value) == str(EngineError()) and type(silent.value) is EngineError
+            assert silent.value.__cause__ is None and silent.value.__context__ is None
+        (charge,) = c.history()
+        assert charge.release is None
+        monkeypatch.undo()
+        assert np.isfinite(c.answer(marginals(domain, k=2), method="tree", rho=5).answers).all() and c.remaining == 5
 
 
 def test_a_workload_is_bought_once_and_its_model_answers_on(place):
@@ -574,7 +597,7 @@ def test_what_would_be_enough_is_found_for_any_price(place):
 def test_a_fit_that_failed_answers_nothing(place, monkeypatch):
     c, domain = opened(place)
     with c:
-        monkeypatch.setattr(ChowLiu, "run", lambda *_, **__: 1 / 0)
+        monkeypatch.setattr(ChowLiu, "run", lambda _, w, data, price, source, **__: source.word() / 0)
         failed = c.answer(marginals(domain, k=2), method="tree", rho=1)
         assert np.isnan(failed.answers).all()
         with pytest.raises(BadQuestion, match="keeps a model"):

@@ -27,7 +27,9 @@ from ..core.parameters import Number, exactly_one, probability
 from ..mechanisms import Gaussian, Laplace
 from ..tables import build
 from ..tables.domain import DAY, EPOCH, Domain, Label
+from ..tables.draw import noisy
 from ..tables.plan import Histogram, Plan
+from .silence import silently
 
 if TYPE_CHECKING:
     from .curator import Curator
@@ -117,8 +119,12 @@ def buy(
     )
     stored = charge.release
     if stored is None:
-        noisy = np.asarray(noise.release(curator.engine.answer(plan).cells[0][0]))
-        stored = curator.ledger.store(charge, json.dumps(noisy.tolist()).encode(), form="bounds")
+
+        def draw() -> bytes:
+            drawn = silently(lambda: noisy(noise, curator.engine.answer(plan).cells[0][0]))
+            return curator.ledger.store(charge, json.dumps(drawn).encode(), form="bounds")
+
+        stored = curator.pace.let_out(charge.seq, draw)
     found = np.flatnonzero(np.array(json.loads(stored)) > most)
     if not found.size:
         return Bounds(column, None, None, told, 2 * most)

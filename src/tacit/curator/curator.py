@@ -24,15 +24,17 @@ from typing import TYPE_CHECKING, Any, Unpack
 from ..core.budget import Amounts, Budget
 from ..core.currency import Amount
 from ..core.errors import BadParameter
+from ..core.life import answer_once
 from ..core.parameters import Number, flag, probability
 from ..engines.base import Engine
 from ..ledger import Ledger, parameters
 from ..ledger.entries import Charge
+from ..ledger.session import Session
 from ..mechanisms import NumericSparse, Sparse
 from ..release import Provenance, Release, versions
-from ..tables import codec, sql
+from ..tables import build, codec, sql
 from ..tables.calibration import Step
-from ..tables.draw import query_and_draw
+from ..tables.draw import draw
 from ..tables.measures import Compiled, compiled
 from ..tables.price import BETA, Offer, Paid, Terms, offer
 from ..tables.query import Query
@@ -40,7 +42,9 @@ from ..tables.relation import Relation, scans
 from ..tables.table import PublicTable, Table
 from .bounds import Bounds, BoundsTerms, buy
 from .holding import Holding
+from .pace import Pace
 from .reading import QuestionLike, identity, parse_question, tables_by_name
+from .silence import silently
 from .stream import Stream, StreamTerms
 
 if TYPE_CHECKING:
@@ -57,6 +61,10 @@ class Curator(Holding):
 
     A new ledger is opened with a budget; one that is there knows its own.  `analyst` is who asks, unless told.  An
     engine may be given by its name too; unless it is given, it is that of the tables.
+
+    With a `time_grid`, in seconds, whatever depends on data leaves at a whole multiple of it after the question was
+    paid for, and a question that has no answer by the `deadline` (ten multiples, unless given) fails and may be asked
+    again (`pace.py`).  Use one wherever questions come over a network.
     """
 
     def __init__(
@@ -67,10 +75,15 @@ class Curator(Holding):
         public: Iterable[PublicTable] = (),
         analyst: str = "analyst",
         engine: Engine | str | None = None,
+        time_grid: Number | None = None,
+        deadline: Number | None = None,
     ) -> None:
         own, self.public = tables_by_name(tables, public)
         self.analyst = parameters.name("analyst", analyst)
+        self.pace = Pace(time_grid, deadline)
         super().__init__(own, ledger, budget, engine)
+        if self.pace.on:
+            self.read_tables()  # else the first question would tell how long that takes
 
     @property
     def budget(self) -> Budget:
@@ -134,7 +147,9 @@ class Curator(Holding):
             delta       what private keys may fail with, by default a share of the budget's
             analyst     who asks, by default the curator's analyst
         """
-        return self._offer(*self.read(question, terms), analyst)
+        query, said = self.read(question, terms)
+        build.bounded(query.relation)
+        return self._offer(query, said, analyst)
 
     def ask(
         self, question: QuestionLike, *, fresh: bool = False, analyst: str | None = None, **terms: Unpack[Terms]
@@ -147,6 +162,8 @@ class Curator(Holding):
         made, beta, who = self._compiled(query), probability("beta", said["beta"]), self.who(analyst)
         key = self.key(identity(made, said, self.budget, self._schemas))
         charge, priced = None if flag("fresh", fresh) else self.ledger.find(key), None
+        if charge is None or charge.release is None:
+            build.bounded(query.relation)
         if charge is None:
             priced = self._offer(query, said, analyst, made)
             plan = codec.canonical((made.plan, [step.mechanism for step in priced.steps], priced.beta))
@@ -160,7 +177,9 @@ class Curator(Holding):
             )
             priced = priced if charge.plan == plan else None  # another asker's, that was bought before
         if charge.release is None:
-            release = self._complete(charge, query, made, question if isinstance(question, str) else "", priced)
+            text = question if isinstance(question, str) else ""
+            completed = partial(self._complete, charge, query, made, text, priced)
+            release = self.pace.let_out(charge.seq, completed)
         else:
             release = Release.from_json(charge.release)
         return replace(release, query=query, recipes=made.recipes, beta=beta)  # as this question wants it shown
@@ -243,8 +262,8 @@ class Curator(Holding):
     def _complete(self, charge: Charge, query: Query, made: Compiled, text: str, priced: Offer | None) -> Release:
         """The release of a charge, by the mechanisms that it paid for, which an offer of today might not name.
 
-        The truth lives in the line of `query_and_draw` and nowhere else.  Between the draw and its storage nothing runs
-        that the question could make fail: a draw that is lost would be drawn again, and one charge would pay for two.
+        The truth lives in the line of `exact` and nowhere else.  Between the draw and its storage nothing runs that the
+        question could make fail: a draw that is lost would be drawn again, and one charge would pay for two.
         """
         if priced is None:
             mechanisms, beta = codec.read(json.loads(charge.plan)[1:])
@@ -255,10 +274,17 @@ class Curator(Holding):
         price = self.budget.price(charge.loss)
         paid = Offer(query, made.plan, made.recipes, steps, charge.loss, price, self.budget, beta)
         told = self.provenance(charge, query.relation, text, versions())
-        release = Release.of(paid, query_and_draw(paid, partial(self.exact, parts=charge.parts)), told)
+        release = Release.of(paid, silently(lambda: draw(paid, self.exact(made.plan, charge.parts))), told)
         facts = release.facts()
         stored = self.ledger.store(charge, facts)
         return release if stored == facts else Release.from_json(stored)  # another asker's draw, stored before
+
+    def step(self, session: Session, key: str, rows: Relation, step: Callable[[bytes], tuple[bytes, bytes]]) -> bytes:
+        """The answer to a question of a session about these rows: as it was before, or by a step of its state."""
+        if (known := session.find(key)) is not None:
+            return known
+        build.bounded(rows)
+        return self.pace.let_out((session.charge.seq, key), lambda: answer_once(session, key, step))
 
     def provenance(
         self, charge: Charge, relation: Relation, question: str, made_with: tuple[tuple[str, str], ...]

@@ -17,12 +17,14 @@ import numpy as np
 from ..core.budget import Budget
 from ..core.errors import BadParameter, BadQuestion, EngineError, LedgerError
 from ..core.parameters import Number, flag, instance, positive, probability, whole
-from ..core.randomness import SYSTEM
+from ..core.randomness import SYSTEM, Source, Words
 from ..release import versions
 from ..release.bought import Bought
+from ..tables import build
 from ..tables.accuracy import public_size
 from ..tables.calibration import tidy
 from ..tables.linear import Counted, TableDomain
+from ..tables.plan import Plan as TablePlan
 from ..tables.price import BETA, Paid
 from ..tables.relation import Where
 from ..workloads import Answered, Method, Plan, Price, Released, Workload
@@ -33,6 +35,7 @@ from ..workloads.domain import CELLS
 from . import archive
 from .online import Online
 from .reading import check_owned
+from .silence import silently
 
 if TYPE_CHECKING:
     from ..ledger import Charge
@@ -99,6 +102,7 @@ def plan(
     How many records there are is private, so an n that is told is a promise: methods that need it may rest on it.
     """
     domain = _of(tables, workload)
+    build.bounded(domain.relation)
     prices = _prices(domain, terms, None if curator is None else curator.budget)
     facts: dict[str, Any] = {"beta": probability("beta", beta), "about": _about(tables, domain)}
     found = planned(workload, n, prices[0], ways=prices, **facts)
@@ -139,6 +143,9 @@ def answer(
     (_, chosen, price), key = known or (best, _name(curator, best, people, at))
     if (reason := chosen.refusal(workload, people, price)) is not None:
         raise BadQuestion(f"{chosen.name}: {reason}")
+    bought = curator.ledger.find(key) if known else None
+    if bought is None or bought.release is None:
+        build.bounded(domain.relation)
     if not known:
         chosen.predict(workload, people, price, at)  # noise that cannot be drawn is refused here
     charge = curator.ledger.charge(
@@ -151,8 +158,12 @@ def answer(
     )
     stored = charge.release
     if stored is None:
-        released = _draw(curator, charge, (workload, chosen, price), people, at)
-        stored = curator.ledger.store(charge, archive.dumps((released, versions())), form="workload")
+
+        def draw() -> bytes:
+            released = _draw(curator, charge, (workload, chosen, price), people, at)
+            return curator.ledger.store(charge, archive.dumps((released, versions())), form="workload")
+
+        stored = curator.pace.let_out(charge.seq, draw)
     drawn, made_with = _stored(stored)
     again = replace(drawn, workload=workload)  # the asker's own, so that it is known again
     told = vars(chosen.restated(again, people, price, float(at)))
@@ -167,17 +178,47 @@ def _stored(text: bytes) -> tuple[Released, tuple[tuple[str, str], ...]]:
     return (found, ()) if isinstance(found, Released) else found
 
 
+class _Noise(Source):
+    """The operating system's randomness, which remembers whether any of it was drawn."""
+
+    width = SYSTEM.width
+
+    def __init__(self) -> None:
+        self.drawn = False
+
+    def words(self, n: int) -> Words:
+        self.drawn = True
+        return SYSTEM.words(n)
+
+    def word(self) -> int:
+        self.drawn = True
+        return SYSTEM.word()
+
+
 def _draw(curator: Curator, charge: Charge, bought: Purchase, n: int | None, beta: Fraction) -> Released:
-    """The one draw of a charge: a fit that fails is released as knowing nothing, and never tried again."""
+    """The one draw of a charge.
+
+    Methods are total: nothing that a table holds, and no noise, makes one fail.  Should one fail all the same, a read
+    that fails, and whatever fails before there is noise, is an error that says nothing, and nothing is stored.  After
+    the first noise was drawn a failure is stored, as a release that knows nothing: another draw under the same charge
+    would be another look at the data.
+    """
     workload, method, price = bought
-    data = Counted(_of(curator.tables, workload), lambda asked: curator.exact(asked, charge.parts).cells[0])
+
+    def read(plan: TablePlan) -> Any:
+        return silently(lambda: curator.exact(plan, charge.parts)).cells[0]
+
+    data, noise = Counted(_of(curator.tables, workload), read), _Noise()
     try:
-        return method.release(workload, data, price, SYSTEM, n=n, beta=beta)
-    except (EngineError, LedgerError, MemoryError, OSError):  # the data could not be read, or not held, or have changed
+        return method.release(workload, data, price, noise, n=n, beta=beta)
+    except (EngineError, LedgerError):  # of a read
         raise
-    except Exception:  # all else was checked before, so it is a fit's
-        nothing, note = np.full(workload.queries, np.nan), "the fit failed; nothing is known"
-        return Released(method.name, workload, nothing, None, None, charge.loss, float(beta), (note,))
+    except Exception:
+        pass
+    if not noise.drawn:
+        raise EngineError
+    nothing, note = np.full(workload.queries, np.nan), "the fit failed; nothing is known"
+    return Released(method.name, workload, nothing, None, None, charge.loss, float(beta), (note,))
 
 
 def _wanted(

@@ -13,12 +13,11 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 from ..core.errors import BadParameter, BadQuestion
-from ..core.life import answer_once
 from ..core.parameters import Number, instance
 from ..core.randomness import SYSTEM, Source
 from ..core.search import least_positive
 from ..mechanisms._grid import power_of_two
-from ..tables import codec
+from ..tables import build, codec
 from ..tables.linear import Counted, TableDomain
 from ..workloads import Price
 from ..workloads.multiplicative_weights import Question, Weights
@@ -27,6 +26,7 @@ from ..workloads.pmw_plans import practical, proven
 from ..workloads.records import Arrow, drawn
 from ..workloads.workload import STEP
 from . import archive
+from .silence import silently
 
 if TYPE_CHECKING:
     from .curator import Curator
@@ -66,7 +66,10 @@ class Online:
         terms = archive.dumps((instance("name", name, str), domain, price, n, queries, updates, *finer)).decode()
         who = curator.who(analyst)  # whose it is: another pays for a life of their own, within their own allowance
         key = codec.digest(("online", who, terms, curator.table.schema.digest))
-        if (within := self.mechanism.error()) >= n and curator.ledger.find(key) is None:
+        known = curator.ledger.find(key) is not None
+        if not known:
+            build.bounded(domain.relation)
+        if (within := self.mechanism.error()) >= n and not known:
             low = float(price.amount)
             need = least_positive(lambda a: life(Fraction(a)).error() < n, floor=low, ceiling=_MOST, precision=2.0**-6)
             enough = "no price" if need == math.inf else f"about {price.part(Fraction(need) / price.amount)}"
@@ -100,13 +103,14 @@ class Online:
 
         def step(kept: bytes) -> tuple[bytes, bytes]:
             state = self._warm.pop(kept, None) or archive.loads(kept)
-            truth = 0 if self.mechanism.over(state) else asked.exactly(self.data)
-            after, answer = self.mechanism.step(state, (asked, truth), SYSTEM)
+            truth = 0 if self.mechanism.over(state) else silently(lambda: asked.exactly(self.data))
+            after, answer = silently(lambda: self.mechanism.step(state, (asked, truth), SYSTEM))
             then = archive.dumps(after)
             self._warm = {then: after}
             return then, archive.dumps(answer)
 
-        told: Answer = archive.loads(answer_once(self._session, self._curator.key(archive.dumps(asked).decode()), step))
+        key = self._curator.key(archive.dumps(asked).decode())
+        told: Answer = archive.loads(self._curator.step(self._session, key, self.data.domain.relation, step))
         return told
 
     def __repr__(self) -> str:

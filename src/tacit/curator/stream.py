@@ -15,7 +15,6 @@ from typing import TYPE_CHECKING, Any, TypedDict
 
 from ..core.distance import ADD_REMOVE, scalar
 from ..core.errors import BadParameter, BadQuestion, Exhausted
-from ..core.life import answer_once
 from ..core.parameters import Number, instance, rational
 from ..core.randomness import SYSTEM
 from ..ledger.parameters import text
@@ -25,6 +24,7 @@ from ..tables import codec, measures
 from ..tables.outputs import Released
 from ..tables.plan import Plan, Rows, Units
 from ..tables.price import BETA
+from .silence import silently
 
 if TYPE_CHECKING:
     from .curator import Curator
@@ -95,10 +95,10 @@ class Stream:
             state = _read(kept)
             if self.mechanism.over(state):
                 raise Exhausted("this stream", f"{self.mechanism.allowed}, and its name= stays with it")
-            after, answer = self.mechanism.step(state, self._count(plan), SYSTEM)
+            after, answer = silently(lambda: self.mechanism.step(state, self._count(plan), SYSTEM))
             return _written(after), json.dumps(answer).encode()
 
-        told: Told = json.loads(answer_once(self._session, self._curator.key(plan), step))
+        told: Told = json.loads(self._curator.step(self._session, self._curator.key(plan), plan.relation, step))
         return told
 
     def error(self, beta: Number = BETA) -> float:

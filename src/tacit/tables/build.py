@@ -36,7 +36,7 @@ from .grids import checked, constant, parts_of, unbounded
 from .logic import and_, between, case, coalesce, compare, is_in, is_missing, like, not_, or_
 from .lookups import lookup, recased
 from .names import offered
-from .relation import Derive, Fold, Join, Relation, scans
+from .relation import Derive, Fold, Join, Relation, joins, scans
 from .relation import fold as unchecked_fold
 
 __all__ = [
@@ -45,6 +45,7 @@ __all__ = [
     "and_",
     "between",
     "bin_to",
+    "bounded",
     "case",
     "cast",
     "ceil",
@@ -80,6 +81,7 @@ __all__ = [
 ]
 
 MOST_PAIRS = 10**6  # rows of one unit: more of them, made by joins, would fill the memory of an engine
+MOST_JOINED = 10_000  # rows of one unit that the joins of one purchase make: more would show in its time
 LARGEST = 20_000  # operations in one expression, written out
 DEEPEST = 100  # operations within one another
 
@@ -125,6 +127,23 @@ def join(left: Relation, right: Relation) -> Join:
             " first, or lower `rows` in the schema"
         )
     return pairs
+
+
+def bounded(relation: Relation) -> None:
+    """Refuse joins that could make so many rows of one unit that its presence shows in the time of the question.
+
+    The rows that a join makes of one unit are at most the product of the row caps of its sides, which are public.  The
+    joins of a question may make `MOST_JOINED` of them together, or each of them as many as the largest table holds:
+    that much work there is for a unit without any join.
+    """
+    made = [join.rows for join in joins(relation)]
+    if sum(made) > max([MOST_JOINED, *(len(made) * scan.rows for scan in scans(relation))]):
+        raise BadQuestion(
+            f"the joins of this question make up to {sum(made):,} rows of one unit, the product of the row caps of what"
+            f" they join, and at most {MOST_JOINED:,} are allowed, so that no unit shows in the time of an answer;"
+            " gather each unit's rows first (GROUP BY the unit in a subquery, or per_unit), or lower `rows` in the"
+            " schema"
+        )
 
 
 def moderate(e: Expression) -> Expression:

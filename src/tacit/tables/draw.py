@@ -6,18 +6,17 @@ are left, in their order, and each measure is noisy integers, or the places of c
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ..core.errors import BadData, EngineError
+from ..core.errors import BadData
 from ..core.mechanism import Mechanism
 from ..core.randomness import SYSTEM, Source
 from ..mechanisms import Gaussian, KeySelection, Laplace, Quantiles, TopK
-from .plan import Plan
 from .price import Offer
 
 _LARGEST = 1 << 60  # in magnitude, of the integers that noise is added to as 64 bits
@@ -47,15 +46,6 @@ class Drawn:
     seeded: bool
 
 
-def query_and_draw(offer: Offer, ask: Callable[[Plan], ExactAnswer]) -> Drawn:
-    """Ask an engine, and draw: where memory does not last, it is not told how much was asked for."""
-    try:
-        return draw(offer, ask(offer.plan))
-    except MemoryError:  # which may say how many keys there are
-        pass
-    raise EngineError
-
-
 def draw(offer: Offer, answer: ExactAnswer, source: Source = SYSTEM) -> Drawn:
     """Draw every step of the offer."""
     arrays, mechanisms = list(answer.cells), [step.mechanism for step in offer.steps]
@@ -64,25 +54,32 @@ def draw(offer: Offer, answer: ExactAnswer, source: Source = SYSTEM) -> Drawn:
     *measured, selection = mechanisms
     if answer.keys is None or answer.units is None or not isinstance(selection, KeySelection):
         raise BadData("answer", "one without them", "the keys that were found, and how many units have each")
-    at, counts = selection.select(np.asarray(answer.units), source)
+    at, counts = selection.select(_cut(answer.units, 1), source)
     kept = tuple(answer.keys[i] for i in at)
-    noisy = _all(measured, [array[at] for array in arrays], source)
-    return Drawn(kept, (*noisy, tuple(counts.tolist())), source is not SYSTEM)
+    drawn = _all(measured, [array[at] for array in arrays], source)
+    return Drawn(kept, (*drawn, tuple(counts.tolist())), source is not SYSTEM)
 
 
 def _all(
     mechanisms: Sequence[Mechanism[Any, Any]], arrays: Sequence[NDArray[Any]], source: Source
 ) -> tuple[tuple[Any, ...], ...]:
-    return tuple(_one(m, array, source) for m, array in zip(mechanisms, arrays, strict=True))
+    return tuple(noisy(m, array, source) for m, array in zip(mechanisms, arrays, strict=True))
 
 
-def _one(m: Mechanism[Any, Any], array: NDArray[Any], source: Source) -> tuple[Any, ...]:
+def noisy(m: Mechanism[Any, Any], array: NDArray[Any], source: Source = SYSTEM) -> tuple[Any, ...]:
+    """What one mechanism makes of the exact integers of all cells.
+
+    It is total on all integers, and for quantiles on counts of at most 2^40 rows in a group: no table has more.
+    """
     if isinstance(m, Quantiles):
         return tuple(m.sample_rows(array, source))
     if isinstance(m, TopK):
-        return tuple(m.sample(row, source) for row in array)
+        return tuple(m.sample(row, source) for row in _cut(array, 0))
     if isinstance(m, Laplace | Gaussian) and m.sensitivity.linf * _MOST_UNITS > _LARGEST:  # a public fact
         return tuple(int(v) + int(m.draw(source, None)) for v in array.tolist())  # whole numbers of any size
-    if array.dtype == object:  # of so few units none is; in any case clamping moves no two farther apart
-        array = np.array([max(-_LARGEST, min(int(v), _LARGEST)) for v in array], np.int64)
-    return tuple(np.asarray(m.sample(array, source)).tolist())
+    return tuple(np.asarray(m.sample(_cut(array, -_LARGEST), source)).tolist())
+
+
+def _cut(array: NDArray[Any], least: int) -> NDArray[np.int64]:
+    """Integers of 64 bits: beyond 2^60, where there are none of so few units, they are cut, and none moves farther."""
+    return np.asarray(np.clip(array, least, _LARGEST), np.int64)

@@ -49,6 +49,17 @@ def scans(relation: Relation) -> Iterator[Scan]:
             yield from scans(source)
 
 
+def joins(relation: Relation) -> Iterator[Join]:
+    """Every join in a relation, the innermost first."""
+    match relation:
+        case Join(left=left, right=right):
+            yield from joins(left)
+            yield from joins(right)
+            yield relation
+        case Where(source=source) | Derive(source=source) | PerUnit(source=source):
+            yield from joins(source)
+
+
 def _of_column(e: Expression) -> Domain:
     """What is known of a column that holds e: what is computed is exact, but for the least and largest of reals."""
     of = e.a if isinstance(e, Fold) and e.how in ("min", "max") else e

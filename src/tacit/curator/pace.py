@@ -1,0 +1,126 @@
+"""When answers leave: on a public grid of time, so that how long a question took says almost nothing.
+
+All that touches data (reading, drawing, storing) begins once a question is paid for, at a time t that depends on public
+facts alone, and runs apart from the asker.  What comes of it, an answer or an error, leaves at the first of the moments
+t + i `time_grid`, i = 1, 2, ..., that is not before it is there.  If there is nothing by the deadline, the question
+fails then, as anything fails between a charge and its draw: with an `EngineError` that says nothing.  Its charge is
+kept, the work goes on, and what it stores answers the same question later, free of charge.
+
+An observer of one question learns at most which of deadline / time_grid moments it left at, or that it left at none.
+What was stored before, and what is refused from public facts, does not wait.
+"""
+
+from __future__ import annotations
+
+import math
+import threading
+import time
+from collections.abc import Callable, Hashable
+from fractions import Fraction
+from typing import Any, Protocol, TypeVar
+
+from ..core.errors import BadParameter, EngineError
+from ..core.parameters import Number, positive
+
+T = TypeVar("T")
+STEPS = 10  # of the grid until the deadline, unless one is given
+
+
+class Clock(Protocol):
+    """Seconds that never go back."""
+
+    def now(self) -> float:
+        """The time."""
+
+    def wait(self, done: threading.Event, until: float) -> None:
+        """Return when the event is set, and at this time if it is not."""
+
+    def sleep(self, until: float) -> None:
+        """Return at this time."""
+
+
+class _Monotonic:
+    """The clock of the operating system."""
+
+    def now(self) -> float:
+        return time.monotonic()
+
+    def wait(self, done: threading.Event, until: float) -> None:
+        done.wait(max(0.0, until - self.now()))
+
+    def sleep(self, until: float) -> None:
+        while (left := until - self.now()) > 0:
+            time.sleep(left)
+
+
+class _Work:
+    """What touches data, on a thread of its own: its result or its error, and when it was there."""
+
+    def __init__(self, step: Callable[[], Any], clock: Clock) -> None:
+        self._step, self._clock, self.done = step, clock, threading.Event()
+        self.result: Any = None
+        self.error: BaseException | None = None
+        self.ended = math.inf
+
+    def run(self) -> None:
+        try:
+            self.result = self._step()
+        except BaseException as error:  # whatever it is, it leaves on the grid, too
+            self.error = error
+        self.ended = self._clock.now()
+        self.done.set()
+
+
+class Pace:
+    """Lets what depends on data leave on a grid of time; without one, at once."""
+
+    def __init__(self, time_grid: Number | None, deadline: Number | None, clock: Clock | None = None) -> None:
+        self.clock, self._grid, self._steps = clock or _Monotonic(), 0.0, 0
+        self._lock, self._works = threading.Lock(), dict[Hashable, _Work]()
+        if time_grid is None:
+            if deadline is not None:
+                raise BadParameter("deadline", deadline, "given together with time_grid=, of which it is a multiple")
+            return
+        grid = positive("time_grid", time_grid)
+        steps = Fraction(STEPS) if deadline is None else positive("deadline", deadline) / grid
+        if steps.denominator != 1:
+            raise BadParameter("deadline", deadline, f"a whole multiple of time_grid, which is {time_grid}")
+        self._grid, self._steps = float(grid), int(steps)
+
+    @property
+    def on(self) -> bool:
+        """Whether there is a grid."""
+        return bool(self._steps)
+
+    def let_out(self, key: Hashable, work: Callable[[], T]) -> T:
+        """What comes of the work, on the grid that begins now.
+
+        `key` names the work: asked again while it goes on, a question waits for it and starts no other.
+        """
+        if not self.on:
+            return work()
+        began = self.clock.now()
+        deadline, under_way = began + self._steps * self._grid, self._start(key, work)
+        self.clock.wait(under_way.done, deadline)
+        ended = under_way.ended if under_way.done.is_set() else math.inf
+        if ended > deadline:
+            self.clock.sleep(deadline)
+            raise EngineError
+        self.clock.sleep(began + max(1, math.ceil((ended - began) / self._grid)) * self._grid)
+        if under_way.error is not None:
+            raise under_way.error
+        found: T = under_way.result
+        return found
+
+    def _start(self, key: Hashable, work: Callable[[], Any]) -> _Work:
+        def run() -> None:
+            mine.run()
+            with self._lock:
+                del self._works[key]
+
+        with self._lock:
+            if (known := self._works.get(key)) is not None:
+                return known
+            mine = self._works[key] = _Work(work, self.clock)
+            threading.Thread(target=run, daemon=True).start()
+            return mine

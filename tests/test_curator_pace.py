@@ -1,0 +1,186 @@
+"""The time grid: what depends on data leaves at public moments, by a clock that the test sets."""
+
+import math
+import threading
+
+import numpy as np
+import pytest
+from test_curator_silence import ROWS, SCHEMA, doors
+
+import tacit
+from tacit.core.errors import BadParameter, BadQuestion, BudgetExceeded, EngineError
+from tacit.curator import Curator
+from tacit.curator.pace import Pace
+
+
+class Clock:
+    """Time that passes when work says so, and when somebody sleeps."""
+
+    def __init__(self):
+        self.time, self._passes = 0.0, threading.Condition()
+
+    def now(self):
+        return self.time
+
+    def passes(self, seconds):
+        with self._passes:
+            self.time += seconds
+            self._passes.notify_all()
+
+    def wait(self, done, until):
+        with self._passes:
+            while not done.is_set() and self.time < until:
+                self._passes.wait(0.001)
+
+    def sleep(self, until):
+        self.passes(max(0.0, until - self.time))
+
+
+@pytest.fixture
+def clock():
+    return Clock()
+
+
+@pytest.fixture
+def curator(tmp_path, clock):
+    table, budget = tacit.Table(ROWS, SCHEMA), tacit.Budget(epsilon=1000, delta="1e-6")
+    with Curator(table, ledger=tmp_path / "people.ledger", budget=budget, time_grid="0.1", deadline=1) as c:
+        c.pace.clock = clock
+        yield c
+
+
+def slowed(curator, clock, monkeypatch, seconds, then=None):
+    """An engine that takes so long by this clock, and fails if told so."""
+    real = type(curator.engine).answer
+
+    def answer(plan, content=None):
+        clock.passes(seconds)
+        if then is not None:
+            raise then
+        return real(curator.engine, plan, content)
+
+    monkeypatch.setattr(curator.engine, "answer", answer)
+
+
+COUNT = "SELECT COUNT(*) FROM people WHERE age < {}"
+
+
+@pytest.mark.parametrize(
+    ("took", "left"), [(0.0, 0.1), (0.03, 0.1), (0.099, 0.1), (0.101, 0.2), (0.55, 0.6), (0.93, 1.0)]
+)
+def test_an_answer_leaves_at_a_multiple_of_the_grid(curator, clock, monkeypatch, took, left):
+    slowed(curator, clock, monkeypatch, took)
+    start = clock.time
+    assert curator.ask(COUNT.format(10), epsilon=1)["count"].values.size == 1
+    assert clock.time - start == pytest.approx(left)
+
+
+@pytest.mark.parametrize(("took", "left"), [(0.03, 0.1), (0.55, 0.6), (7.0, 1.0)])
+def test_an_error_leaves_on_the_grid_as_an_answer_does(curator, clock, monkeypatch, took, left):
+    slowed(curator, clock, monkeypatch, took, IndexError("4711"))
+    start = clock.time
+    with pytest.raises(EngineError) as silent:
+        curator.ask(COUNT.format(10), epsilon=1)
+    assert silent.value.__context__ is None and "4711" not in str(silent.value)
+    assert clock.time - start == pytest.approx(max(left, took))
+
+
+def test_every_door_keeps_to_the_grid(curator, clock, monkeypatch):
+    """Whatever is read takes 10 ms: the first answer leaves on the grid, and the stored one at once."""
+    asked = dict(doors(curator))
+    slowed(curator, clock, monkeypatch, 0.01)
+    for name, ask in asked.items():
+        start = clock.time
+        first = np.asarray(ask(), float)
+        steps = (clock.time - start) / 0.1
+        assert math.isclose(steps, round(steps), abs_tol=1e-6) and 1 <= round(steps) <= 10, (name, steps)
+        start = clock.time
+        assert np.array_equal(np.asarray(ask(), float), first) and clock.time == start, name
+
+
+def test_after_the_deadline_a_question_fails_silently_and_its_answer_is_free_later(curator, monkeypatch, clock):
+    going, real = threading.Event(), curator.engine.answer
+
+    def answer(plan, content=None):
+        clock.passes(5.0)
+        going.wait(60)
+        return real(plan, content)
+
+    monkeypatch.setattr(curator.engine, "answer", answer)
+    stored = threading.Event()
+    store = curator.ledger.store
+    monkeypatch.setattr(curator.ledger, "store", lambda *a, **k: (store(*a, **k), stored.set())[0])
+    with pytest.raises(EngineError) as late:
+        curator.ask(COUNT.format(10), epsilon=1)
+    assert str(late.value) == str(EngineError()) and type(late.value) is EngineError
+    left = curator.remaining
+    assert left < 1000
+    going.set()
+    assert stored.wait(60)
+    monkeypatch.setattr(curator.engine, "answer", None)  # it is not asked again
+    start = clock.time
+    assert curator.ask(COUNT.format(10), epsilon=1)["count"].values.size == 1
+    assert curator.remaining == left and clock.time == start
+
+
+def test_a_question_asked_again_while_it_is_computed_starts_no_second_draw(curator, monkeypatch, clock):
+    going, calls, real = threading.Event(), [], curator.engine.answer
+
+    def answer(plan, content=None):
+        calls.append(plan)
+        clock.passes(5.0)
+        going.wait(60)
+        return real(plan, content)
+
+    monkeypatch.setattr(curator.engine, "answer", answer)
+    with pytest.raises(EngineError):
+        curator.ask(COUNT.format(10), epsilon=1)
+    again = []
+    asker = threading.Thread(target=lambda: again.append(curator.ask(COUNT.format(10), epsilon=1)))
+    asker.start()
+    going.set()
+    asker.join(60)
+    assert len(again) == len(calls) == 1
+
+
+def test_refusals_from_public_facts_do_not_wait(curator, clock):
+    start = clock.time
+    with pytest.raises(BadQuestion):
+        curator.ask("SELECT COUNT(*) FROM nobody", epsilon=1)
+    with pytest.raises(BudgetExceeded):
+        curator.ask(COUNT.format(10), epsilon=10_000)
+    curator.offer(COUNT.format(10), epsilon=1)
+    assert clock.time == start
+
+
+def test_without_a_grid_nothing_waits_and_no_thread_is_started(monkeypatch):
+    pace = Pace(None, None)
+    monkeypatch.setattr(threading, "Thread", None)
+    assert not pace.on and pace.let_out(1, lambda: 7) == 7
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"time_grid": 0},
+        {"time_grid": -1},
+        {"time_grid": "soon"},
+        {"time_grid": "0.1", "deadline": "0.25"},
+        {"time_grid": 1, "deadline": 0},
+        {"deadline": 5},
+    ],
+)
+def test_a_grid_that_is_none_is_refused(wrong):
+    with pytest.raises(BadParameter, match=r"time_grid|deadline"):
+        Pace(wrong.get("time_grid"), wrong.get("deadline"))
+
+
+def test_by_the_real_clock_an_answer_is_not_early(tmp_path):
+    """A lower end only: how late it is depends on the machine."""
+    import time
+
+    table = tacit.Table(ROWS, SCHEMA)
+    with Curator(table, ledger=tmp_path / "a", budget=tacit.Budget(epsilon=1), time_grid="0.2", deadline=60) as c:
+        start = time.monotonic()
+        c.ask("SELECT COUNT(*) FROM people", epsilon="0.1")
+        assert time.monotonic() - start >= 0.2
