@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tacit import ADD_REMOVE, BadParameter
+from tacit import ADD_REMOVE, SUBSTITUTE, BadParameter, MixedRelations, RandomizedResponse
 from tacit.core.atoms import (
     Approximate,
     ApproximateConcentrated,
@@ -61,6 +61,13 @@ def test_a_mix_is_a_sum():
         {LaplaceNoise(TENTH): 100, GaussianNoise(Fraction(1, 50)): 5}
     )
     assert mix("laplace eps=1, sampled 0.5 laplace eps=1").relation is ADD_REMOVE
+
+
+def test_responses_are_reports_of_people_who_are_substituted():
+    assert mix("3 x response eps=1 categories=5") == 3 * RandomizedResponse(epsilon=1, categories=5).loss()
+    assert mix("response eps=1, laplace eps=1").relation is SUBSTITUTE
+    with pytest.raises(MixedRelations):
+        mix("response eps=1, sampled 0.5 laplace eps=1")
 
 
 WRONG = {  # text: the place of what is wrong, counted from 1, and what is said of it

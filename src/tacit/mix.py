@@ -3,8 +3,10 @@
     mix     =  part { "," part }
     part    =  [ COUNT "x" ] [ "sampled" RATE ] NAME { KEY "=" NUMBER }
 
-`sampled` takes a Poisson sample, each record with probability RATE, before laplace or gaussian noise.  Sensitivities
-are 1.  Numbers are read exactly as written: 0.1, 1e-6, 1/3.  What cannot be read is refused with its place in the text.
+`sampled` takes a Poisson sample, each record with probability RATE, before laplace or gaussian noise.  A `response` is
+one person's own report, which is private where people are substituted but not where they are added or removed: it does
+not add to what is sampled.  Sensitivities are 1.  Numbers are read exactly as written: 0.1, 1e-6, 1/3.  What cannot be
+read is refused with its place in the text.
 """
 
 from __future__ import annotations
@@ -24,7 +26,7 @@ from .core.atoms import (
     KaryResponse,
     LaplaceNoise,
 )
-from .core.distance import ADD_REMOVE
+from .core.distance import ADD_REMOVE, SUBSTITUTE
 from .core.errors import BadParameter
 from .core.loss import Atom, BoundedRange, Concentrated, Loss, Pure, zero
 from .core.parameters import positive, probability, rational
@@ -163,7 +165,7 @@ class _Reader:
             self.refuse(place, f"a mechanism: {', '.join(allowed)}{sampled}")
         atom = KINDS[name].make(self._values(name, KINDS[name]))
         if rate is None:
-            return Loss({atom: count})
+            return Loss({atom: count}, SUBSTITUTE if name == "response" else None)
         assert isinstance(atom, LaplaceNoise | GaussianNoise)
         return Loss({Sampled(rate, atom): count}, ADD_REMOVE)
 

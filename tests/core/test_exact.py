@@ -37,6 +37,17 @@ def test_rounding_is_outward_and_tight(x):
     assert exact.up(x) <= math.nextafter(exact.down(x), math.inf)
 
 
+@given(st.integers(-(10**12), 10**12), st.integers(0, 6))
+def test_decimals_are_told_as_they_are_written(digits, places):
+    x = Fraction(digits, 10**places)
+    assert Fraction(repr(exact.decimal_up(x))) == x
+
+
+@given(st.fractions())
+def test_what_is_no_decimal_is_rounded_up(x):
+    assert exact.decimal_up(x) == exact.up(x) or Fraction(repr(exact.decimal_up(x))) == x
+
+
 def test_rounding_beyond_the_floats():
     huge = Fraction(10) ** 400
     assert exact.up(huge) == math.inf and exact.down(-huge) == -math.inf

@@ -145,3 +145,17 @@ def test_at_delta_zero_the_largest_losses_add_by_every_accountant_that_knows_the
     loss = 2 * Loss({Pure(Fraction(1, 10)): 1})
     told = {line[2:20].strip(): line[20:34].strip() for line in table(loss, 0).splitlines()}
     assert told["basic"] == told["optimal"] == told["PLD"] == "0.2" and told["zCDP"] == "inf"
+
+
+@pytest.mark.parametrize("each", ["0.1", "0.01", "0.3", "0.7", "1.1", "0.007"])
+def test_pure_losses_print_exactly_as_they_were_written(each):
+    """A float is read as its shortest decimal text, so the float that prints 0.3 is three tenths."""
+    for k in range(1, 60):
+        exact = k * Fraction(each)
+        assert Fraction(repr((k * Laplace(epsilon=each).loss()).epsilon())) == exact
+
+
+def test_pure_losses_that_have_no_short_decimal_are_rounded_up():
+    for n in (1, 2, 4, 7):
+        found = Loss({Pure(Fraction(1, 3)): n}).epsilon()
+        assert 0 <= Fraction(repr(found)) - Fraction(n, 3) < Fraction(1, 10**15)

@@ -13,14 +13,15 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tacit.composition import parallel
 from tacit.core import sample
-from tacit.core.distance import ADD_REMOVE, SUBSTITUTE, norms
-from tacit.core.errors import BadData, BadParameter
-from tacit.core.law import Product, max_divergence
-from tacit.core.loss import zero
+from tacit.core.distance import ADD_REMOVE, SUBSTITUTE, norms, scalar
+from tacit.core.errors import BadData, BadParameter, MixedRelations
+from tacit.core.law import Product, hockey_stick, max_divergence
 from tacit.mechanisms._frequency import FrequencyOracle
 from tacit.mechanisms.frequency_oracle import frequency_oracle, project_to_simplex
 from tacit.mechanisms.hadamard_response import HadamardResponse
+from tacit.mechanisms.laplace import Laplace
 from tacit.mechanisms.randomized_response import RandomizedResponse
 from tacit.mechanisms.subset_selection import SubsetSelection
 from tacit.mechanisms.unary_encoding import UnaryEncoding
@@ -210,13 +211,48 @@ def test_loss_counts_changed_answers(oracle: FrequencyOracle) -> None:
     assert atom.pure() == oracle.epsilon
     assert oracle.loss() == oracle.loss(1) == oracle.loss("0.5")
     assert oracle.loss(3).terms == {atom: 3}
-    assert oracle.loss(0) == zero
-    moved = oracle.loss(SUBSTITUTE.histogram())
-    assert (moved.terms, moved.relation) == ({atom: 2}, SUBSTITUTE)
-    assert oracle.loss(ADD_REMOVE.counts(4)).epsilon() == pytest.approx(4 * float(oracle.epsilon))
-    for bad in (-1, norms(l1=2)):
-        with pytest.raises(BadParameter, match="distance"):
+    assert oracle.loss(0).terms == {}
+    for bad in (-1, norms(l1=2), norms(l1=2, relation=ADD_REMOVE), scalar(Fraction(1))):
+        with pytest.raises(BadParameter, match=r"distance|report"):
             oracle.loss(bad)
+
+
+@each_oracle
+def test_a_person_who_is_substituted_changes_one_report(oracle: FrequencyOracle) -> None:
+    """By brute force: the histogram of the answers moves by 2, and one report's law changes."""
+    atom = oracle.each
+    for loss in (oracle.loss(), oracle.loss(1), oracle.loss(SUBSTITUTE.histogram())):
+        assert (loss.terms, loss.relation) == ({atom: 1}, SUBSTITUTE)
+    assert oracle.loss(SUBSTITUTE.histogram()).epsilon() == float(oracle.epsilon)
+    assert oracle.loss(SUBSTITUTE.histogram().group(3)).terms == {atom: 3}
+    assert oracle.loss(norms(l0=4, l1=3, linf=1, relation=SUBSTITUTE)).terms == {atom: 2}  # a half is a whole report
+    claimed = oracle.loss(SUBSTITUTE.histogram())
+    for others in ([0], [1, 0], [1, 1, 1]):
+        x, y = (oracle.law(np.array([own, *others])) for own in (0, 1))
+        for epsilon in (0.0, float(oracle.epsilon) / 2, float(oracle.epsilon)):
+            assert hockey_stick(x, y, epsilon) <= claimed.delta(epsilon) + 1e-12
+
+
+@each_oracle
+def test_reports_are_not_private_where_people_come_and_go(oracle: FrequencyOracle) -> None:
+    """n and n - 1 reports have no outcome in common, so nothing may be claimed, alone or in a sum."""
+    more, fewer = oracle.release(np.zeros(3, int)), oracle.release(np.zeros(2, int))
+    assert len(more) != len(fewer)
+    for distance in (ADD_REMOVE.histogram(), ADD_REMOVE.counts(4), ADD_REMOVE.histogram().group(2)):
+        with pytest.raises(BadParameter, match="SUBSTITUTE") as refused:
+            oracle.loss(distance)
+        assert str(refused.value).endswith(".") and "reports" in str(refused.value)
+    curators = Laplace(epsilon=1, sensitivity=ADD_REMOVE.histogram()).loss()
+    for mixed in (
+        lambda: curators + oracle.loss(),
+        lambda: oracle.loss() + curators,
+        lambda: oracle.loss(2) + curators,
+    ):
+        with pytest.raises(MixedRelations):
+            mixed()
+    with pytest.raises(BadParameter, match="ADD_REMOVE"):
+        parallel(oracle.loss(), oracle.loss())
+    assert (oracle.loss() + Laplace(epsilon=1, sensitivity=SUBSTITUTE.histogram()).loss()).relation is SUBSTITUTE
 
 
 def three_reports_of_one_answer(oracle: FrequencyOracle, answer: int) -> dict[Any, float]:

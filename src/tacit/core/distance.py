@@ -82,6 +82,11 @@ class Distance(Generic[R]):
         """How many records come and go, where l1 counts records: one that is substituted does both."""
         return max(self.l1, 2 * self.linf) if isinstance(self.relation, Substitute) else self.l1
 
+    @property
+    def substituted(self) -> int:
+        """How many records are substituted, where l1 counts records: each leaves one place and enters another."""
+        return math.ceil(self.records / 2)
+
     def __repr__(self) -> str:
         under = f", relation={self.relation}" if self.relation else ""
         return f"Distance(l0={self.l0}, l1={self.l1}, l2_squared={self.l2_squared}, linf={self.linf}{under})"

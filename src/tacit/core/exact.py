@@ -33,6 +33,16 @@ def up(x: Fraction) -> float:
     return y if Fraction(y) >= x else math.nextafter(y, math.inf)
 
 
+def decimal_up(x: Fraction) -> float:
+    """The float that is written as x exactly, as `rational` reads floats, if there is one; else the least not below x.
+
+    So 3/10 is 0.3, where `up` gives 0.30000000000000004.
+    """
+    above = up(x)
+    below = math.nextafter(above, -math.inf)
+    return below if Fraction(repr(below)) == x else above
+
+
 def down(x: Fraction) -> float:
     """The greatest float not above x."""
     return 0.0 - up(-x)  # not -0.0

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .atoms import GaussianNoise
-from .exact import MANY_ULPS, TINY, down, up
+from .exact import MANY_ULPS, TINY, decimal_up, down, up
 from .loss import Atom, Loss, Pure
 from .pairs import GaussianShift, Pair
 from .pld import Sum
@@ -80,7 +80,7 @@ class Basic(View[Fraction | float]):
         return n * a
 
     def proves(self, total: Fraction | float, delta: float) -> float:
-        return up(total) if isinstance(total, Fraction) else math.inf
+        return decimal_up(total) if isinstance(total, Fraction) else math.inf
 
     def delta(self, total: Fraction | float, epsilon: float) -> float:
         return 0.0 if total <= epsilon else 1.0

@@ -5,10 +5,14 @@ probability q < p.  If a share S of n reports speaks for a category, (S - q) / (
 variance (q (1 - q) + f (p (1 - p) - q (1 - q))) / (n (p - q)^2) where it is f.  How far S may stray for the worst data
 is in `_deviation.py`.
 
-Privacy.  Of two categories a report speaks for one alone, by which the loss is +-epsilon, or for both or neither, by
-which it is 0: with the same probability, r, from either.  So is the loss of k-ary randomized response, where r_k =
-(k - 2) / (e^epsilon + k - 1); and if r_k <= r, a report of that, of which some of those that tell the two apart are
-taken for one that does not, is a report of this: whatever is proved of k-ary response is true of it.
+Privacy.  Anyone can count the reports, so n and n - 1 people are told apart and nothing is private where people are
+added or removed: every loss is stated under substitution, where n is public.  A person who is substituted leaves one
+cell of the histogram of answers and enters another, and changes one report: the cost is epsilon.
+
+What several reports cost.  Of two categories a report speaks for one alone, by which the loss is +-epsilon, or for both
+or neither, by which it is 0: with the same probability, r, from either.  So is the loss of k-ary randomized response,
+where r_k = (k - 2) / (e^epsilon + k - 1); and if r_k <= r, a report of that, of which some of those that tell the two
+apart are taken for one that does not, is a report of this: whatever is proved of k-ary response is true of it.
 
 Reference.  Wang, Blocki, Li, Jha, USENIX Security 2017, theorems 1 and 2.
 """
@@ -26,7 +30,7 @@ from numpy.typing import NDArray
 
 from ..core import law
 from ..core.atoms import KaryResponse
-from ..core.distance import Distance
+from ..core.distance import SUBSTITUTE, Distance, Substitute
 from ..core.errors import BadData, BadParameter
 from ..core.exact import Floats
 from ..core.loss import Loss, Pure
@@ -101,14 +105,14 @@ class FrequencyOracle(Mechanism[Answers, Any]):
         return reports if reports.ndim else reports.item()
 
     def loss(self, distance: Number | Distance[Any] | None = None) -> Loss:
-        """epsilon for each answer that changes: `distance` counts them, fractions upward, and is one by default."""
+        """epsilon for each report that changes, under substitution; by default one person is substituted.
+
+        `distance` is how many people are substituted, or how far that moves the histogram of their answers.
+        """
         if isinstance(distance, Distance):
-            changed, relation = distance.l0, distance.relation
-            if changed is None:
-                raise BadParameter("distance", distance, "one that says how many answers change (l0)")
-        else:
-            changed, relation = math.ceil(rational("distance", 1 if distance is None else distance)), None
-        return Loss({self.each: whole("distance", changed, at_least=0)}, relation)
+            return Loss({self.each: _changed(distance)}, SUBSTITUTE)
+        changed = math.ceil(rational("distance", 1 if distance is None else distance))
+        return Loss({self.each: whole("distance", changed, at_least=0)}, SUBSTITUTE)
 
     @property
     @abstractmethod
@@ -173,3 +177,17 @@ class FrequencyOracle(Mechanism[Answers, Any]):
     def for_error(cls, error: Number, beta: Number = 0.05, *, n: int = 1, **fixed: Any) -> Self:
         """An epsilon, to six digits, with which n reports estimate every frequency to within `error`, just less not."""
         return cls._for_error(error, beta, {"n": n}, fixed)
+
+
+def _changed(distance: Distance[Any]) -> int:
+    """How many reports change when the histogram of answers moves this far."""
+    if not isinstance(distance.relation, Substitute):
+        raise BadParameter(
+            "distance",
+            distance,
+            "under SUBSTITUTE",
+            says="Local reports are private only under SUBSTITUTE: anyone can count the reports, so they show whether"
+            " a person was added or removed. Pass a distance under SUBSTITUTE, such as SUBSTITUTE.histogram(), or the"
+            " number of people who are substituted.",
+        )
+    return distance.substituted

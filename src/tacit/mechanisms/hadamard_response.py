@@ -5,8 +5,8 @@ x owns those y in [0, K) with <x + 1, y> = 0, where a row of the Hadamard matrix
 report is a uniform y that one's own category owns, with probability p = e^epsilon / (e^epsilon + 1), else a uniform one
 of the other half.
 
-Privacy.  Every y has probability 2 p / K or 2 (1 - p) / K, whose ratio is e^epsilon.  So each answer that changes costs
-epsilon, and `distance` counts them.
+Privacy.  Every y has probability 2 p / K or 2 (1 - p) / K, whose ratio is e^epsilon.  So each report that changes costs
+epsilon: one for each person who is substituted (see `_frequency.py`).
 
 Utility.  Two rows other than the first are orthogonal: of what one category owns, any other owns half.  So a report
 speaks for any other category with probability q = 1/2, and estimated frequencies are unbiased, of variance

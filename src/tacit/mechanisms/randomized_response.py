@@ -5,7 +5,8 @@ of the k - 1 others, each equally likely.  For two categories this is a coin of 
 with the answer.
 
 Privacy.  No curator is needed: whatever the report, the probabilities that two answers give it are in a ratio of at
-most p / ((1 - p) / (k - 1)) = e^epsilon.  So each answer that changes costs epsilon, and `distance` counts them.
+most p / ((1 - p) / (k - 1)) = e^epsilon.  So each report that changes costs epsilon: one for each
+person who is substituted (see `_frequency.py`).
 
 Utility.  Estimated frequencies are unbiased, of variance (e^epsilon + k - 2) / (e^epsilon - 1)^2 / n where the
 frequency is 0; for two categories e^epsilon / (e^epsilon - 1)^2 / n at every frequency.  `error` bounds the worst of

@@ -5,8 +5,8 @@ p = w e^epsilon / (w e^epsilon + k - w), and given that, the others in it are un
 number nearest to k / (e^epsilon + 1), and at least 1; w = 1 is randomized response.
 
 Privacy.  Each set that holds one's own has probability p / C(k-1, w-1), each other one (1 - p) / C(k-1, w), and the
-ratio of the two is p (k - w) / ((1 - p) w) = e^epsilon.  So each answer that changes costs epsilon, and `distance`
-counts them.
+ratio of the two is p (k - w) / ((1 - p) w) = e^epsilon.  So each report that changes costs epsilon: one for each
+person who is substituted (see `_frequency.py`).
 
 Utility.  A report holds any other category with probability q = (w - p) / (k - 1), as its expected size is w.
 Estimated frequencies are unbiased, of variance q (1 - q) / (p - q)^2 / n where the frequency is 0; with the best w the

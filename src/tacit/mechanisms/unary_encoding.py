@@ -4,7 +4,8 @@ Definition.  A report is k bits, independent: one's own is a fair coin, every ot
 q = 1 / (e^epsilon + 1).
 
 Privacy.  Two answers give different laws to two bits only.  Their ratios are at most (1/2) / q and (1 - q) / (1/2),
-whose product is (1 - q) / q = e^epsilon.  So each answer that changes costs epsilon, and `distance` counts them.
+whose product is (1 - q) / q = e^epsilon.  So each report that changes costs epsilon: one for each person
+who is substituted (see `_frequency.py`).
 
 Utility.  Estimated frequencies are unbiased, of variance 4 e^epsilon / (e^epsilon - 1)^2 / n where the frequency is 0,
 whatever k: among all pairs of coins with that privacy p = 1/2 makes it least.  `error` bounds the worst of them for

@@ -17,7 +17,8 @@ from typing import Any
 import numpy as np
 from scipy.stats import binom, chi2
 
-from ..core.distance import Distance
+from ..core.distance import ADD_REMOVE, SUBSTITUTE, Distance
+from ..core.errors import BadParameter
 from ..core.law import Finite, Law, hockey_stick, max_divergence, renyi_divergence
 from ..core.loss import Loss
 from ..core.mechanism import Example
@@ -132,6 +133,17 @@ def _price(loss: Loss) -> tuple[float, float]:
     return float(loss.epsilon()), sum(n * atom.renyi(2.0) for atom, n in loss.terms.items())
 
 
+def loss_states_its_relation(case: Case) -> None:
+    """A loss is stated under the relation of its distance, and no other: a mechanism may refuse a relation."""
+    for distance in (ADD_REMOVE.histogram(), SUBSTITUTE.histogram()):
+        try:
+            loss = case.mechanism.loss(distance)
+        except BadParameter:
+            continue
+        if loss.relation != distance.relation:
+            raise Refuted(f"a distance under {distance.relation} is priced under {loss.relation}")
+
+
 def file_states_its_theorems(case: Case) -> None:
     """The module says Definition, Privacy, Utility, References."""
     text = inspect.getdoc(sys.modules[type(case.mechanism).__module__]) or ""
@@ -146,6 +158,7 @@ CHECKS: tuple[Callable[[Case], None], ...] = (
     sampler_follows_law,
     error_bound_holds,
     farther_is_dearer,
+    loss_states_its_relation,
     file_states_its_theorems,
 )
 

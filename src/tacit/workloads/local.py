@@ -62,7 +62,7 @@ class Local(Method):
     def why_not(self, workload: Workload, n: int | None, price: Price) -> str | None:
         if not 2 <= (cells := workload.domain.cells(workload.span)) <= _CELLS:
             return f"what is looked at must have 2 to {_CELLS} cells, not {shown(cells)}; use queries"
-        if price.unit.l1 > 2:
+        if price.unit.substituted > 1:
             return "each person sends one report, and here a unit may have several records; use queries or histogram"
         if n is None or not 1 <= n <= _PEOPLE:
             return f"the number of people must be public, from 1 to {_PEOPLE}"
@@ -81,7 +81,7 @@ class Local(Method):
 
     def response(self, workload: Workload, price: Price) -> FrequencyOracle:
         """The best for these queries; each unit may change as many reports as it has records."""
-        epsilon, cells = price.amount * 2 / price.unit.l1, workload.domain.cells(workload.span)
+        epsilon, cells = price.amount / price.unit.substituted, workload.domain.cells(workload.span)
         oracles: list[FrequencyOracle] = [
             RandomizedResponse(epsilon=epsilon, categories=cells),
             HadamardResponse(epsilon=epsilon, categories=cells),
@@ -105,9 +105,7 @@ class Local(Method):
         return Prediction(min(mean, normal), rms, worst, seconds, "bound", b, why)
 
     def _loss(self, workload: Workload, n: int | None, price: Price) -> Loss:
-        """One report for each record, of which a unit has half of what it moves under substitution."""
-        each = self.response(workload, price).loss(math.ceil(price.unit.l1 / 2))
-        return Loss(each.terms, price.unit.relation)
+        return self.response(workload, price).loss(price.unit)
 
     def run(
         self, workload: Workload, data: Data, price: Price, source: Source, *, n: int | None, beta: float
