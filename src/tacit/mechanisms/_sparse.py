@@ -40,7 +40,7 @@ Stream = Sequence[int] | Sequence[float] | NDArray[Any]
 Hits = tuple[int, ...]
 
 _CHUNK = 1 << 14  # comparisons made at a time: noise and values stay in a core's cache
-_TAIL = 1e-40  # threshold noise left out of a law
+_TAIL = 1e-300  # threshold noise left out of a law, so that what is rarer than that has no mass
 
 
 @dataclass(frozen=True)

@@ -70,7 +70,8 @@ class Selected:
             return 0.0
         if any(count < self.threshold for count in found.values()):
             return 0.0
-        hidden = (1 - z.at_least(self.threshold) for key, z in self.noisy.items() if key not in found)
+        # P[Y < T] = P[Y > 2 centre - T]: the noise is symmetric, and 1 - P[Y >= T] would lose its digits
+        hidden = (z.at_least(2 * z.centre - self.threshold + 1) for key, z in self.noisy.items() if key not in found)
         return math.prod(hidden) * math.prod(self.noisy[key].mass(count) for key, count in y)
 
     def support(self, tail: float) -> Iterable[Chosen]:

@@ -60,13 +60,14 @@ class LaplaceMax(Rule):
     def masses(self, gaps: Gaps, unit: Fraction) -> Masses:
         """P[i wins] = sum over v of P[-gap_i + Z_i = v] P[those before i are below v, those after at most v]."""
         rate = float(unit)
-        reach = math.ceil(92 / rate) + 1  # e^-92 of the mass lies beyond
-        if 2 * reach * gaps.size > _MOST:
+        reach = math.ceil(92 / rate) + 1  # e^-92 of each mass lies beyond, above 0 and below the last score
+        lowest = -reach - min(int(gaps.max()), math.ceil(800 / rate))  # who is farther behind has no mass as a float
+        if (reach - lowest) * gaps.size > _MOST:
             raise BadParameter(
                 "scale", float(1 / unit), f"at most {_MOST // (184 * gaps.size)} for a law of so many scores"
             )
         masses, block = np.zeros(gaps.size), max(1, _CELLS // gaps.size)
-        for start in range(-reach, reach + 1, block):
+        for start in range(lowest, reach + 1, block):
             noise = np.arange(start, min(start + block, reach + 1)) + gaps[:, None].astype(float)
             before, after = np.zeros_like(noise), np.zeros_like(noise)
             np.cumsum(log_at_most(noise[:-1] - 1, rate), axis=0, out=before[1:])

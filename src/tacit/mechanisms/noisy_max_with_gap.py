@@ -26,13 +26,13 @@ import math
 from collections.abc import Iterable
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import cached_property
+from functools import lru_cache
 
 import numpy as np
 
 from ..core import law as laws
 from ..core import sample
-from ..core.errors import BadData
+from ..core.errors import BadData, BadParameter
 from ..core.mechanism import Example
 from ..core.parameters import Number, probability
 from ..core.randomness import Source
@@ -42,6 +42,7 @@ from .laplace import Laplace
 from .noisy_max import LaplaceMax, log_at_most
 
 Led = tuple[int, int | float]
+_MOST = 1 << 24  # values of the others' best, times how many others there are
 
 
 @dataclass(frozen=True)
@@ -57,9 +58,10 @@ class Leads:
         steps = lead / (self.grid or 1)
         if steps < 0 or steps != int(steps) or not 0 <= i < len(self.gaps):
             return 0.0
-        values, masses = self._others[i]
+        moved = int(steps) + self.gaps[i]
+        values, masses = _others(self.gaps, self.unit, i, max(moved, *self.gaps).bit_length())
         rate = float(self.unit)
-        own = np.exp(-np.abs(int(steps) + values + self.gaps[i]) * rate) * math.tanh(rate / 2)
+        own = np.exp(-np.abs(values + moved) * rate) * math.tanh(rate / 2)
         return float(masses @ own)
 
     def support(self, tail: float) -> Iterable[Led]:
@@ -69,18 +71,33 @@ class Leads:
         size = 1 if self.grid is None else float(self.grid)
         return ((i, m * size) for i in range(len(self.gaps)) for m in range(most + 1))
 
-    @cached_property
-    def _others(self) -> list[tuple[Masses, Masses]]:
-        """Of each candidate, the law of what the others must be exceeded by: values, and their masses."""
-        rate, gaps = float(self.unit), np.array(self.gaps, float)
-        reach = math.ceil(92 / rate) + 1  # e^-92 of the mass lies beyond
-        values = np.arange(-reach - int(gaps.max()), reach + 2, dtype=float)
-        found = []
-        for i in range(gaps.size):
-            first = np.arange(gaps.size) < i
-            log = sum((log_at_most(values + gaps[j] - first[j], rate) for j in range(gaps.size) if j != i), np.zeros(1))
-            found.append((values, np.diff(np.exp(log), prepend=0.0)))
-        return found
+
+@lru_cache(maxsize=64)
+def _others(gaps: tuple[int, ...], unit: Fraction, i: int, bits: int) -> tuple[Masses, Masses]:
+    """The law of what candidate i must exceed, M = max over j != i of (v_j + [j < i]): values, and their masses.
+
+    P[M = v] is the sum over j of P[those before j are below v, j is at v, those after are at most v].  No terms cancel,
+    as they would in P[M <= v] - P[M <= v - 1].  Below -2^bits the mass of M and of the noise of i both fall by e^-rate
+    a step, and so they do above 0: e^-92 of the sum lies beyond.
+    """
+    rate = float(unit)
+    reach = math.ceil(46 / rate) + 1
+    others = [(gap, int(j < i)) for j, gap in enumerate(gaps) if j != i]
+    if ((1 << bits) + 2 * reach) * len(others) > _MOST:
+        raise BadParameter(
+            "scale",
+            float(1 / unit),
+            f"such that a law takes at most {_MOST} values: fewer scores, nearer, or less noise",
+        )
+    values = np.arange(-reach - (1 << bits), reach + 2, dtype=float)
+    noises = [values + (gap - first) for gap, first in others]
+    after = sum((log_at_most(noise, rate) for noise in noises), np.zeros(values.size))
+    before, masses = np.zeros(values.size), np.zeros(values.size)
+    for noise in noises:
+        after = after - log_at_most(noise, rate)
+        masses += np.exp(before + after - np.abs(noise) * rate)
+        before = before + log_at_most(noise - 1, rate)
+    return values, masses * math.tanh(rate / 2)
 
 
 @dataclass(frozen=True, init=False, repr=False)
