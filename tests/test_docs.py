@@ -11,7 +11,8 @@ import pytest
 
 ROOT = Path(__file__).parents[1]
 DOCUMENTS = sorted((ROOT / "docs").glob("*.md"))
-PUBLIC = ("tacit", *(f"tacit.{part}" for part in ("audit", "composition", "holdout", "theory", "workloads")))
+PARTS = ("audit", "composition", "holdout", "laws", "losses", "theory", "workloads")
+PUBLIC = ("tacit", *(f"tacit.{part}" for part in PARTS))
 CODE = re.compile(r"^```.*?^```$|`[^`\n]+`", re.MULTILINE | re.DOTALL)
 
 

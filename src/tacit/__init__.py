@@ -67,7 +67,7 @@ from .tables.table import PublicTable, Table
 from .tables.terms import case, greatest, least
 
 if TYPE_CHECKING:
-    from . import audit, composition, holdout, plots, release, theory, workloads
+    from . import audit, composition, holdout, laws, losses, plots, release, theory, workloads
     from .curator import Curator
     from .ledger import Ledger
     from .release import Release
@@ -77,7 +77,10 @@ _LATER = {
     "Curator": ".curator",
     "Ledger": ".ledger",
     "Release": ".release",
-    **{part: f".{part}" for part in ("audit", "composition", "holdout", "plots", "release", "theory", "workloads")},
+    **{
+        part: f".{part}"
+        for part in ("audit", "composition", "holdout", "laws", "losses", "plots", "release", "theory", "workloads")
+    },
 }
 
 
@@ -156,7 +159,9 @@ __all__ = [
     "frequency_oracle",
     "greatest",
     "holdout",
+    "laws",
     "least",
+    "losses",
     "max",
     "mean",
     "median",

@@ -20,6 +20,7 @@ from ..core.budget import Amounts, Budget
 from ..core.distance import ADD_REMOVE, SUBSTITUTE, Relation
 from ..core.errors import BadParameter
 from ..core.grouped import Grouped
+from ..core.listed import FinitePair, FixedSizeSample, PoissonSample
 from ..core.loss import Atom, Loss
 from ..core.sampled import Sampled
 from ..core.worst import Worst
@@ -44,6 +45,9 @@ KINDS: Mapping[str, type[Atom]] = {
         atoms.DiscreteGaussianNoise,
         atoms.DiscreteGaussianVector,
         Sampled,
+        FinitePair,
+        PoissonSample,
+        FixedSizeSample,
         Grouped,
         Worst,
         Transcripts,

@@ -1,0 +1,149 @@
+r"""Laws of what is released, and how far apart two of them are: public functions.
+
+A law is a mapping from outcomes to probabilities, or what `mechanism.law(x)` gives.  Of a law on infinitely many
+outcomes finitely many are looked at, outside of which less than 1e-15 of the mass lies.
+
+    hockey stick        sup over events E of P(E) - e^epsilon Q(E): the least delta at epsilon
+    max divergence      sup of ln P(y)/Q(y): the least epsilon at delta = 0
+    Renyi               ln(sum P^a Q^(1-a)) / (a - 1)
+    KL                  sum P ln P/Q: the mean of the privacy loss
+    total variation     the hockey stick at epsilon = 0
+
+Divergences are sums of floats, good to about twelve digits.  Bounds that are rounded outward are those of a `Loss`.
+
+References.  Dwork and Roth (2014), definition 2.4 and proposition 2.1; Mironov, CSF 2017.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from fractions import Fraction
+from typing import Any
+
+from .core import law as _law
+from .core.errors import BadParameter
+from .core.law import Finite, Law
+from .core.neighbours import neighbours
+from .core.parameters import Number, failure, function, rational
+
+__all__ = [
+    "Finite",
+    "expectation",
+    "finite",
+    "hockey_stick",
+    "indistinguishable",
+    "kl_divergence",
+    "max_divergence",
+    "neighbours",
+    "renyi_divergence",
+    "through",
+    "total_variation",
+]
+
+AnyLaw = Law | Mapping[Any, Number]
+SUM_TO_ONE = Fraction(1, 10**9)  # how far the sum of given masses may be off
+_TAIL = 1e-15
+_TOLERANCE = 1e-12
+_LARGEST = 700
+
+
+def finite(masses: Mapping[Any, Number]) -> Finite:
+    """The law with these masses: at least 0 each, and 1 in all."""
+    given: object = masses
+    if not isinstance(given, Mapping) or not given:
+        raise BadParameter("masses", type(masses).__name__, "a mapping from outcomes to probabilities")
+    read = {y: rational(f"the mass of {y!r}", mass) for y, mass in masses.items()}
+    for y, mass in read.items():
+        if mass < 0:
+            raise BadParameter(f"the mass of {y!r}", masses[y], "at least 0")
+    total = sum(read.values(), Fraction(0))
+    if abs(total - 1) > SUM_TO_ONE:
+        raise BadParameter(
+            "masses",
+            float(total),
+            "probabilities that sum to 1",
+            says=f"The masses of a law must sum to 1; these sum to {float(total):.12g}.",
+        )
+    return Finite({y: float(mass / total) for y, mass in read.items()})
+
+
+def read(name: str, law: AnyLaw) -> Law:
+    """A law, or a mapping of masses."""
+    if isinstance(law, Mapping):
+        return finite(law)
+    given: object = law
+    if not (hasattr(given, "mass") and hasattr(given, "support")):
+        raise BadParameter(name, type(law).__name__, "a law, such as mechanism.law(x), or a mapping to probabilities")
+    return law
+
+
+def through(law: AnyLaw, channel: Callable[[Any], Any]) -> Finite:
+    """The law of channel(y) for y from `law`: post-processing, by which no divergence grows.
+
+    The channel gives an outcome, or for a random one its law: a `Finite`, or a mapping from outcomes to probabilities.
+    """
+    function("channel", channel, "a function of one outcome")
+    points = read("law", law)
+    listed = Finite({y: points.mass(y) for y in points.support(_TAIL)})
+
+    def step(y: Any) -> Finite:
+        z = channel(y)
+        if isinstance(z, Finite):
+            return z
+        return finite(z) if isinstance(z, Mapping) else Finite({z: 1.0})
+
+    return listed.through(step)
+
+
+def expectation(law: AnyLaw, value: Callable[[Any], float]) -> float:
+    """E value(y), y from `law`."""
+    function("value", value, "a function of one outcome")
+    points = read("law", law)
+    return math.fsum(points.mass(y) * value(y) for y in points.support(_TAIL))
+
+
+def hockey_stick(p: AnyLaw, q: AnyLaw, epsilon: Number) -> float:
+    """The largest P(E) - e^epsilon Q(E) over all events E; epsilon may be negative."""
+    e = rational("epsilon", epsilon)
+    if abs(e) > _LARGEST:
+        raise BadParameter("epsilon", epsilon, f"between -{_LARGEST} and {_LARGEST}")
+    return _law.hockey_stick(read("p", p), read("q", q), float(e), _TAIL)
+
+
+def total_variation(p: AnyLaw, q: AnyLaw) -> float:
+    """The largest P(E) - Q(E) over all events E: half of the l1 distance."""
+    return hockey_stick(p, q, 0)
+
+
+def max_divergence(p: AnyLaw, q: AnyLaw) -> float:
+    """The largest ln P(y)/Q(y); infinite where Q never gives what P does."""
+    return _law.max_divergence(read("p", p), read("q", q), _TAIL)
+
+
+def renyi_divergence(p: AnyLaw, q: AnyLaw, order: Number) -> float:
+    """ln(sum P^a Q^(1-a)) / (a - 1) for an order a > 1."""
+    a = rational("order", order)
+    if a <= 1:
+        raise BadParameter("order", order, "above 1; at order 1 the divergence is kl_divergence")
+    return max(0.0, _law.renyi_divergence(read("p", p), read("q", q), float(a), _TAIL))
+
+
+def kl_divergence(p: AnyLaw, q: AnyLaw) -> float:
+    """sum P ln P/Q, the mean of the privacy loss; infinite where Q never gives what P does."""
+    one, other = read("p", p), read("q", q)
+    masses = [(one.mass(y), other.mass(y)) for y in one.support(_TAIL)]
+    if any(a and not b for a, b in masses):
+        return math.inf
+    return max(0.0, math.fsum(a * math.log(a / b) for a, b in masses if a))
+
+
+def indistinguishable(p: AnyLaw, q: AnyLaw, epsilon: Number, delta: Number = 0) -> bool:
+    """Whether P(E) <= e^epsilon Q(E) + delta and Q(E) <= e^epsilon P(E) + delta for every event E, to twelve digits."""
+    d = failure("delta", delta)
+    if rational("epsilon", epsilon) < 0:
+        raise BadParameter("epsilon", epsilon, "at least 0")
+    both = ((p, q), (q, p))
+    if not d:
+        return all(max_divergence(a, b) <= float(rational("epsilon", epsilon)) + _TOLERANCE for a, b in both)
+    return all(hockey_stick(a, b, epsilon) <= float(d) * (1 + _TOLERANCE) for a, b in both)

@@ -1,0 +1,294 @@
+r"""The loss of a mechanism of one's own, from what is proved of it, and amplification by sampling.
+
+What is known                            becomes a `Loss` by
+    epsilon                              pure
+    epsilon and delta                    approximate
+    ln P/Q within a range of epsilon     bounded_range
+    rho, and perhaps a delta             concentrated
+    mu                                   gaussian
+    Renyi divergences at some orders     renyi_curve
+    two laws that dominate it            dominating_pair
+    its laws on all neighbours           exact_law
+
+These losses add up, are converted, charged and explained like those of tacit's own mechanisms.  `poisson_sample` and
+`fixed_size_sample` give the loss of a mechanism, tacit's or one's own, that sees a random part of the table
+(`core/listed.py` has the theorems).
+
+Nothing here can check that a claim is true of a program: a claim is what its author proved.  `exact_law` and
+`tacit.laws` check it on small universes, and `tacit.audit.estimate` by sampling.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from fractions import Fraction
+from typing import Any
+
+from .core.atoms import Approximate, ApproximateConcentrated, GaussianNoise, RenyiCurve
+from .core.distance import ADD_REMOVE, SUBSTITUTE, AddRemove, Relation, Substitute
+from .core.envelope import Masses, envelope
+from .core.errors import BadParameter
+from .core.exact import down, up
+from .core.law import Finite, Law, outcomes
+from .core.listed import FinitePair, FixedSizeSample
+from .core.listed import poisson_sample as _poisson_atom
+from .core.loss import Atom, BoundedRange, Concentrated, Loss, Pure
+from .core.parameters import Number, failure, instance, positive, rational, whole
+
+__all__ = [
+    "approximate",
+    "bounded_range",
+    "concentrated",
+    "dominating_pair",
+    "exact_law",
+    "fixed_size_sample",
+    "gaussian",
+    "poisson_sample",
+    "pure",
+    "renyi_curve",
+]
+
+ORDERS = (1.125, 1.25, 1.5, 2, 3, 4, 5, 6, 8, 10, 12, 16, 20, 24, 32, 48, 64, 96, 128, 192, 256, 512, 1024)
+SUM_TO_ONE = Fraction(1, 10**9)
+_TAIL = 1e-40  # of a law on infinitely many outcomes: counts as known to all
+_OUTCOMES = 1 << 16
+
+
+def _of(atom: Atom, relation: Relation | None) -> Loss:
+    if relation is not None:
+        instance("relation", relation, Relation)
+    return Loss({atom: 1}, relation)
+
+
+def pure(epsilon: Number, *, relation: Relation | None = None) -> Loss:
+    """epsilon-differential privacy."""
+    return _of(Pure(positive("epsilon", epsilon)), relation)
+
+
+def approximate(epsilon: Number, delta: Number, *, relation: Relation | None = None) -> Loss:
+    """(epsilon, delta)-differential privacy; epsilon may be 0."""
+    e, d = rational("epsilon", epsilon), failure("delta", delta)
+    if e < 0:
+        raise BadParameter("epsilon", epsilon, "at least 0")
+    return _of(Approximate(e, d), relation) if d else pure(e, relation=relation)
+
+
+def bounded_range(epsilon: Number, *, relation: Relation | None = None) -> Loss:
+    """ln P(y)/Q(y) lies within an interval of length epsilon: the exponential mechanism (Durfee and Rogers 2019)."""
+    return _of(BoundedRange(positive("epsilon", epsilon)), relation)
+
+
+def concentrated(rho: Number, delta: Number = 0, *, relation: Relation | None = None) -> Loss:
+    """rho-zCDP; with a delta, (rho, delta)-zCDP (Bun and Steinke 2016)."""
+    r, d = positive("rho", rho), failure("delta", delta)
+    return _of(ApproximateConcentrated(r, d) if d else Concentrated(r), relation)
+
+
+def gaussian(mu: Number, *, relation: Relation | None = None) -> Loss:
+    """mu-GDP: no easier to tell apart than two normal laws mu deviations apart (Dong, Roth, Su 2022)."""
+    return _of(GaussianNoise(positive("mu", mu) ** 2), relation)
+
+
+def renyi_curve(
+    divergences: Mapping[Any, Number] | Callable[[float], float],
+    orders: Iterable[Number] = ORDERS,
+    *,
+    relation: Relation | None = None,
+) -> Loss:
+    """Renyi divergences, in both directions, at some orders above 1: {order: divergence}, or a function of the order.
+
+    A Renyi divergence never falls as the order grows, so the values must not; between two orders that of the larger
+    one counts.
+    """
+    if isinstance(divergences, Mapping):
+        given = dict(divergences)
+    elif callable(divergences):
+        given = {order: divergences(float(rational("order", order))) for order in orders}
+    else:
+        raise BadParameter("divergences", type(divergences).__name__, "a mapping from orders, or a function of one")
+    if not given:
+        raise BadParameter("divergences", "none", "given at one order or more")
+    points = sorted((rational("order", order), order, value) for order, value in given.items())
+    kept: list[tuple[float, float]] = []
+    before = Fraction(0)
+    for at, order, value in points:
+        if at <= 1:
+            raise BadParameter("order", order, "above 1; a Renyi curve is stated at orders above 1")
+        name = f"the divergence of order {order}"
+        divergence = rational(name, value)
+        if divergence < 0:
+            raise BadParameter(name, value, "at least 0")
+        if divergence < before:
+            raise BadParameter(
+                name,
+                value,
+                "no less than that of a smaller order",
+                says=f"A Renyi divergence never falls as its order grows, but {name} is {float(divergence):g} and that"
+                f" of a smaller order is {float(before):g}.",
+            )
+        before = divergence
+        kept.append((down(at), up(divergence)))
+    return _of(RenyiCurve(tuple(kept)), relation) if before else Loss({}, relation)
+
+
+def dominating_pair(
+    p: Mapping[Any, Number] | Sequence[Number], q: Mapping[Any, Number] | Sequence[Number], *, relation: Relation
+) -> Loss:
+    """A pair of laws whose hockey-stick divergences are at least those of the mechanism on any neighbours.
+
+    Both laws are given on the same outcomes, as mappings or as lists in the same order.  Under ADD_REMOVE, p is for the
+    table with a record and q for that without it; under SUBSTITUTE the pair must cover both orders of neighbours, and
+    is read in both.
+    """
+    _relation(relation)
+    one, other = _masses("p", p), _masses("q", q)
+    if one.keys() != other.keys():
+        raise BadParameter(
+            "q",
+            f"{len(other)} outcomes",
+            "on the outcomes of p",
+            says="The two laws of a dominating pair must be given on the same outcomes; write 0 where one of them has"
+            f" none. p has {len(one)}, q has {len(other)}, and {len(one.keys() & other.keys())} are common.",
+        )
+    return _finite([[(one[y], other[y]) for y in one]], relation)
+
+
+def exact_law(
+    pairs: Iterable[tuple[Law | Mapping[Any, Number], Law | Mapping[Any, Number]]], *, relation: Relation
+) -> Loss:
+    """The loss of a mechanism whose laws on all neighbouring tables are these pairs: the worst of them, exactly.
+
+    Under ADD_REMOVE each pair is (with a record, without it), and both directions count; under SUBSTITUTE each pair
+    counts in both orders.  `tacit.laws.neighbours` lists the tables of a small universe.
+    """
+    _relation(relation)
+    listed = [_common(*_two(pair)) for pair in pairs]
+    if not listed:
+        raise BadParameter("pairs", "none", "one pair of neighbouring laws or more")
+    return _finite(listed, relation)
+
+
+def poisson_sample(loss: Loss, rate: Number) -> Loss:
+    """The loss of a mechanism on a Poisson sample: each record is in it with probability `rate`, by itself.
+
+    For neighbours that differ by a record added or removed (ADD_REMOVE).  `loss` is that of one mechanism, used once;
+    for n uses, each on a sample of its own, take n times the result.
+    """
+    atom = _one_use(loss)
+    if isinstance(loss.relation, Substitute):
+        raise BadParameter(
+            "loss",
+            loss.relation,
+            "stated under ADD_REMOVE",
+            says="Poisson sampling amplifies a loss under ADD_REMOVE, but this one is stated under SUBSTITUTE. State it"
+            " under ADD_REMOVE, or sample a fixed number of records with fixed_size_sample.",
+        )
+    r = _rate(rate)
+    return Loss({atom if r == 1 else _poisson_atom(atom, r): 1}, ADD_REMOVE)
+
+
+def fixed_size_sample(loss: Loss, size: int, n: int) -> Loss:
+    """The loss of a mechanism on `size` of the n records, drawn without replacement, n public.
+
+    For neighbours that differ by a record substituted (SUBSTITUTE).  `loss` is that of one mechanism, used once; for
+    several uses, each on a sample of its own, take so many times the result.
+    """
+    atom = _one_use(loss)
+    if isinstance(loss.relation, AddRemove):
+        raise BadParameter(
+            "loss",
+            loss.relation,
+            "stated under SUBSTITUTE",
+            says="A sample of fixed size amplifies a loss under SUBSTITUTE, where the number of records is public, but"
+            " this one is stated under ADD_REMOVE. State it under SUBSTITUTE, or use poisson_sample.",
+        )
+    if whole("size", size) > whole("n", n):
+        raise BadParameter("size", size, f"at most n, which is {n}")
+    rate = Fraction(size, n)
+    return Loss({atom if rate == 1 else FixedSizeSample(_poisson_atom(atom, rate)): 1}, SUBSTITUTE)
+
+
+def _one_use(loss: Loss) -> Atom:
+    instance("loss", loss, Loss)
+    if list(loss.terms.values()) != [1]:
+        raise BadParameter(
+            "loss",
+            loss,
+            "of one mechanism, used once",
+            says="Sampling is stated for one mechanism that is used once on its sample; this loss has"
+            f" {sum(loss.terms.values())} uses. Sample each of them anew and add the results, or give the dominating"
+            " pair of all of them together.",
+        )
+    return next(iter(loss.terms))
+
+
+def _rate(rate: Number) -> Fraction:
+    r = rational("rate", rate)
+    if not 0 < r <= 1:
+        raise BadParameter("rate", rate, "above 0 and at most 1")
+    return r
+
+
+def _relation(relation: Relation) -> None:
+    if not isinstance(relation, AddRemove | Substitute):
+        raise BadParameter("relation", relation, "ADD_REMOVE or SUBSTITUTE")
+
+
+def _masses(name: str, law: Any) -> dict[Any, Fraction]:
+    """Masses as exact numbers that sum to 1; floats are read as they are written, and their sum divided out."""
+    if isinstance(law, Mapping):
+        given = dict(law)
+    elif isinstance(law, Iterable) and not isinstance(law, str | bytes):
+        given = dict(enumerate(law))
+    else:
+        raise BadParameter(name, type(law).__name__, "a law: masses by outcome, or a list of masses")
+    masses = {y: rational(f"a mass of {name}", mass) for y, mass in given.items()}
+    if any(mass < 0 for mass in masses.values()):
+        raise BadParameter(f"a mass of {name}", float(min(masses.values())), "at least 0")
+    total = sum(masses.values(), Fraction(0))
+    if abs(total - 1) > SUM_TO_ONE:
+        raise BadParameter(
+            name,
+            float(total),
+            "masses that sum to 1",
+            says=f"The masses of {name} must sum to 1; they sum to {float(total):.12g}.",
+        )
+    return {y: mass / total for y, mass in masses.items()}
+
+
+def _two(pair: Any) -> tuple[Any, Any]:
+    if not isinstance(pair, Sequence) or isinstance(pair, str) or len(pair) != 2:
+        raise BadParameter("pairs", type(pair).__name__, "pairs of laws, one for each of two neighbouring tables")
+    return pair[0], pair[1]
+
+
+def _common(p: Any, q: Any) -> Masses:
+    """The masses of two laws on the outcomes of both; what lies beyond a listed support is told by that law alone."""
+    laws = [_law(law) for law in (p, q)]
+    points = dict.fromkeys(y for law, _ in laws for y in law.support(_TAIL))
+    one, other = ({y: law.mass(y) for y in points} for law, _ in laws)
+    for (_, whole_support), own, others in zip(laws, (one, other), (other, one), strict=True):
+        if not whole_support:
+            beyond = object()
+            own[beyond], others[beyond] = _TAIL, 0.0
+    first, second = _masses("p", one), _masses("q", other)
+    return [(first[y], second[y]) for y in first]
+
+
+def _law(given: Any) -> tuple[Law, bool]:
+    """A law on outcomes that can be listed, and whether these are all that it has."""
+    if isinstance(given, Mapping):
+        return Finite({y: float(mass) for y, mass in _masses("a law", given).items()}), True
+    if not (hasattr(given, "mass") and hasattr(given, "support")):
+        raise BadParameter("a law", type(given).__name__, "a mapping to probabilities, or what mechanism.law(x) gives")
+    law: Law = given
+    if (count := outcomes(law, _TAIL)) > _OUTCOMES:
+        raise BadParameter("a law", f"{count} outcomes", f"on at most {_OUTCOMES} outcomes")
+    return law, count == outcomes(law, _TAIL**2)
+
+
+def _finite(pairs: Iterable[Masses], relation: Relation) -> Loss:
+    p, q = envelope(pairs, both_orders=isinstance(relation, Substitute))
+    if p == q:
+        return Loss({}, relation)
+    return Loss({FinitePair(p, q): 1}, relation)

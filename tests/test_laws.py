@@ -1,0 +1,125 @@
+"""Divergences and post-processing as public functions."""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+from itertools import chain, combinations, pairwise, product
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import tacit
+from tacit import ADD_REMOVE, SUBSTITUTE, laws
+from tacit.core.errors import BadParameter
+
+MASSES = st.lists(st.integers(1, 50), min_size=4, max_size=4).map(
+    lambda w: {y: Fraction(x, sum(w)) for y, x in zip("abcd", w, strict=True)}
+)
+
+
+def events(outcomes):
+    return chain.from_iterable(combinations(outcomes, r) for r in range(len(outcomes) + 1))
+
+
+@given(MASSES, MASSES, st.floats(-1, 2))
+def test_no_event_beats_the_hockey_stick(p, q, epsilon):
+    best = max(float(sum(p[y] for y in e)) - math.exp(epsilon) * float(sum(q[y] for y in e)) for e in events("abcd"))
+    assert laws.hockey_stick(p, q, epsilon) == pytest.approx(best, abs=1e-12)
+
+
+@given(MASSES, MASSES)
+def test_divergences_are_ordered(p, q):
+    kl, renyi = laws.kl_divergence(p, q), [laws.renyi_divergence(p, q, a) for a in (1.001, 2, 10, 1000)]
+    assert 0 <= kl <= renyi[0] + 1e-9
+    assert all(a <= b + 1e-9 for a, b in pairwise(renyi))
+    assert renyi[-1] <= laws.max_divergence(p, q) + 1e-9
+    assert laws.total_variation(p, q) <= math.sqrt(kl / 2) + 1e-9  # Pinsker
+
+
+@given(MASSES, MASSES, st.sampled_from([0, "1e-3", "0.05"]))
+def test_indistinguishable_at_their_own_epsilon_and_not_below(p, q, delta):
+    loss = tacit.losses.dominating_pair(p, q, relation=SUBSTITUTE)
+    epsilon = loss.epsilon(delta)
+    assert laws.indistinguishable(p, q, epsilon, delta)
+    if epsilon > 1e-6:
+        assert not laws.indistinguishable(p, q, epsilon * (1 - 1e-6), delta)
+
+
+@given(MASSES, MASSES, st.lists(st.floats(0, 1), min_size=4, max_size=4), st.floats(0, 2))
+def test_means_of_bounded_values_are_as_close_as_the_laws(p, q, values, epsilon):
+    """E f(X) <= e^epsilon E f(Y) + delta for f in [0, 1]."""
+    value, delta = dict(zip("abcd", values, strict=True)), laws.hockey_stick(p, q, epsilon)
+    one, other = (laws.expectation(law, value.__getitem__) for law in (p, q))
+    assert one <= math.exp(epsilon) * other + delta + 1e-12
+
+
+@given(MASSES, MASSES, st.lists(MASSES, min_size=4, max_size=4), st.floats(0, 2))
+def test_no_channel_tells_more(p, q, rows, epsilon):
+    channel = dict(zip("abcd", rows, strict=True)).__getitem__
+    made, other = laws.through(p, channel), laws.through(q, channel)
+    assert laws.hockey_stick(made, other, epsilon) <= laws.hockey_stick(p, q, epsilon) + 1e-12
+
+
+def test_a_channel_may_be_a_function():
+    law = laws.through(tacit.Laplace(epsilon=1).law(3), lambda y: max(0, y))
+    assert law.mass(-1) == 0 and law.mass(4) == pytest.approx(tacit.Laplace(epsilon=1).law(3).mass(4))
+    assert sum(law.masses.values()) == pytest.approx(1)
+
+
+def test_divergences_of_mechanisms():
+    one, other = (tacit.RandomizedResponse(epsilon=1).law(x) for x in (0, 1))
+    assert laws.max_divergence(one, other) == pytest.approx(1)
+    assert laws.kl_divergence(one, other) == pytest.approx(math.tanh(0.5))
+    assert laws.indistinguishable(one, other, 1) and not laws.indistinguishable(one, other, "0.999")
+    noise = tacit.Laplace(epsilon=1)
+    assert laws.indistinguishable(noise.law(0), noise.law(1), 1)
+    assert laws.max_divergence({"a": 1, "b": 0}, {"a": "0.5", "b": "0.5"}) == pytest.approx(math.log(2))
+    assert laws.max_divergence({"a": 1}, {"b": 1}) == laws.kl_divergence({"a": 1}, {"b": 1}) == math.inf
+    assert laws.renyi_divergence({"a": 1}, {"b": 1}, 2) == math.inf
+
+
+@pytest.mark.parametrize(
+    ("call", "says"),
+    [
+        (lambda: laws.finite({"a": "0.5", "b": "0.4"}), "The masses of a law must sum to 1; these sum to 0.9"),
+        (lambda: laws.finite({}), "a mapping from outcomes"),
+        (lambda: laws.finite({"a": 2, "b": -1}), "the mass of 'b' must be at least 0"),
+        (lambda: laws.finite([1]), "a mapping from outcomes"),
+        (lambda: laws.hockey_stick({"a": 1}, 3, 0), "q must be a law"),
+        (lambda: laws.hockey_stick({"a": 1}, {"a": 1}, 1000), "between -700 and 700"),
+        (lambda: laws.renyi_divergence({"a": 1}, {"a": 1}, 1), "at order 1 the divergence is kl_divergence"),
+        (lambda: laws.indistinguishable({"a": 1}, {"a": 1}, -1), "epsilon must be at least 0"),
+        (lambda: laws.through({"a": 1}, 3), "a function of one outcome"),
+        (lambda: laws.neighbours([], 2, ADD_REMOVE), "at least one record"),
+        (lambda: laws.neighbours([1], 2, None), "ADD_REMOVE or SUBSTITUTE"),
+        (lambda: laws.neighbours(range(100), 9, SUBSTITUTE), "pairs of neighbouring tables of 9 records"),
+    ],
+)
+def test_what_is_refused(call, says):
+    with pytest.raises(BadParameter, match=says):
+        call()
+
+
+@pytest.mark.parametrize("universe", [2, 3])
+@pytest.mark.parametrize("size", [1, 2, 4])
+def test_neighbours_are_all_that_there_are(universe, size):
+    from tacit.core.neighbours import count
+
+    tables = {tuple(sorted(t)) for n in range(size + 1) for t in product(range(universe), repeat=n)}
+    added = {(x, y) for x, y in product(tables, repeat=2) if len(x) == len(y) + 1 and contains(x, y)}
+    assert set(laws.neighbours(range(universe), size, ADD_REMOVE)) == added
+    full = [t for t in tables if len(t) == size]
+    rest = [t for t in tables if len(t) == size - 1]
+    swapped = {
+        (x, y) for x, y in product(full, repeat=2) if x != y and any(contains(x, t) and contains(y, t) for t in rest)
+    }
+    assert set(laws.neighbours(range(universe), size, SUBSTITUTE)) == swapped
+    for relation, found in ((ADD_REMOVE, added), (SUBSTITUTE, swapped)):
+        listed = list(laws.neighbours(range(universe), size, relation))
+        assert len(listed) == count(universe, size, relation) == len(found)
+
+
+def contains(x, y):
+    return all(x.count(v) >= y.count(v) for v in set(y))

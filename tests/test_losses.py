@@ -1,0 +1,213 @@
+"""Losses of one's own: what is taken, what is refused and in which words, and that they cover their mechanisms."""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+
+import pytest
+
+import tacit
+from tacit import ADD_REMOVE, SUBSTITUTE, laws, losses
+from tacit.core.errors import BadParameter, MixedRelations
+from tacit.ledger.encoding import read_loss, write_loss
+
+
+def refused(says: str):
+    return pytest.raises(BadParameter, match=says)
+
+
+def test_bare_guarantees():
+    assert losses.pure("0.5").epsilon() == 0.5
+    assert losses.approximate("0.5", "1e-6").epsilon("2e-6") <= 0.5
+    assert losses.approximate("0.5", 0) == losses.pure("0.5")
+    assert losses.bounded_range(1) == tacit.mix("exponential eps=1")
+    assert losses.concentrated("0.1") == tacit.mix("zcdp rho=0.1")
+    assert losses.concentrated("0.1", "1e-6") == tacit.mix("zcdp rho=0.1 delta=1e-6")
+    assert losses.gaussian("0.5") == tacit.mix("gaussian mu=0.5")
+
+
+def test_a_relation_is_kept_and_not_mixed():
+    one, other = losses.pure(1, relation=ADD_REMOVE), losses.concentrated(1, relation=SUBSTITUTE)
+    assert one.relation == ADD_REMOVE
+    with pytest.raises(MixedRelations):
+        one + other
+    with refused("relation must be a Relation"):
+        losses.pure(1, relation="ADD_REMOVE")
+
+
+def test_a_renyi_curve_by_points_and_by_function():
+    sigma = 2.0
+    by_function = losses.renyi_curve(lambda a: a / (2 * sigma**2))
+    by_points = losses.renyi_curve({2: "0.25", 4: "0.5", 8: 1, 16: 2, 32: 4})
+    exact = tacit.mix("gaussian sigma=2").epsilon("1e-6")
+    assert exact < by_function.epsilon("1e-6") < 1.15 * exact
+    assert exact < by_points.epsilon("1e-6") < 1.3 * exact
+    assert losses.renyi_curve({2: 0, 4: 0}).epsilon() == 0.0
+
+
+@pytest.mark.parametrize(
+    ("curve", "says"),
+    [
+        ({1: "0.1"}, "order must be above 1"),
+        ({"0.5": "0.1"}, "order must be above 1"),
+        ({2: "-0.1"}, "the divergence of order 2 must be at least 0"),
+        ({2: math.inf}, "the divergence of order 2 must be a finite number"),
+        ({2: math.nan}, "the divergence of order 2 must be a finite number"),
+        ({2: "0.2", 4: "0.1"}, "never falls as its order grows, but the divergence of order 4 is 0.1"),
+        ({4: "0.1", 2: "0.2"}, "never falls as its order grows"),
+        ({}, "given at one order or more"),
+        (0.5, "a mapping from orders, or a function of one"),
+    ],
+)
+def test_what_is_no_renyi_curve(curve, says):
+    with refused(says):
+        losses.renyi_curve(curve)
+
+
+def test_a_dominating_pair_is_read_in_both_directions():
+    loss = losses.dominating_pair({"a": "0.5", "b": "0.5"}, {"a": "0.2", "b": "0.8"}, relation=ADD_REMOVE)
+    assert loss.epsilon() == pytest.approx(math.log(2.5))
+    assert loss.delta(0) == pytest.approx(0.3)
+    other = losses.dominating_pair(["0.2", "0.8"], ["0.5", "0.5"], relation=ADD_REMOVE)
+    assert other.epsilon() == pytest.approx(loss.epsilon())
+    assert losses.dominating_pair([0.25, 0.75], [0.25, 0.75], relation=SUBSTITUTE) == tacit.Loss({}, SUBSTITUTE)
+
+
+def test_under_substitution_a_pair_stands_for_both_orders():
+    """Two uses, of which one is the worse in each order: their composition must be that of the worse ones."""
+    p, q = ["0.5", "0.5"], ["0.1", "0.9"]
+    loss = losses.dominating_pair(p, q, relation=SUBSTITUTE) + losses.dominating_pair(q, p, relation=SUBSTITUTE)
+    pairs = (
+        {(a, b): float(x) * float(y) for a, x in enumerate(r) for b, y in enumerate(s)} for r, s in ((p, q), (q, p))
+    )
+    one, other = pairs
+    for e in ("0.1", "0.5", "1", "1.5"):
+        assert laws.hockey_stick(one, other, e) <= loss.delta(e) + 1e-12
+
+
+@pytest.mark.parametrize(
+    ("p", "q", "says"),
+    [
+        ({"a": 1}, {"b": 1}, "on the same outcomes; write 0 where one of them has none. p has 1, q has 1, and 0 are"),
+        ([1], ["0.5", "0.5"], "on the same outcomes"),
+        (["0.5", "0.4"], ["0.5", "0.5"], "The masses of p must sum to 1; they sum to 0.9"),
+        (["0.5", "0.5"], ["1.5", "-0.5"], "a mass of q must be at least 0"),
+        (["0.5", math.nan], ["0.5", "0.5"], "a mass of p must be a finite number"),
+        ("ab", ["1"], "a law: masses by outcome"),
+        (0.5, ["1"], "a law: masses by outcome"),
+        ([], [], "The masses of p must sum to 1; they sum to 0"),
+    ],
+)
+def test_what_is_no_pair(p, q, says):
+    with refused(says):
+        losses.dominating_pair(p, q, relation=ADD_REMOVE)
+
+
+def test_own_pairs_need_a_relation():
+    for relation in (None, "AddRemove", 3):
+        with refused("relation must be ADD_REMOVE or SUBSTITUTE"):
+            losses.dominating_pair([1], [1], relation=relation)
+        with refused("relation must be ADD_REMOVE or SUBSTITUTE"):
+            losses.exact_law([([1], [1])], relation=relation)
+
+
+def noisy_or(table):
+    """A mechanism of one's own: reports whether anyone has the property, truly with probability 3/4."""
+    truth = any(table)
+    return {truth: Fraction(3, 4), not truth: Fraction(1, 4)}
+
+
+@pytest.mark.parametrize("relation", [ADD_REMOVE, SUBSTITUTE])
+def test_an_exact_law_is_as_private_as_its_worst_neighbours(relation):
+    pairs = [(noisy_or(x), noisy_or(y)) for x, y in laws.neighbours([0, 1], 3, relation)]
+    loss = losses.exact_law(pairs, relation=relation)
+    assert loss.relation == relation
+    assert loss.epsilon() == pytest.approx(math.log(3), abs=1e-12) and loss.epsilon() >= math.log(3)
+    for e in ("0", "0.3", "1"):
+        worst = max(laws.hockey_stick(p, q, e) for a, b in pairs for p, q in ((a, b), (b, a)))
+        assert loss.delta(e) == pytest.approx(worst, abs=1e-12)
+
+
+def test_exact_laws_of_our_own_mechanisms_are_within_what_they_claim():
+    mechanism = tacit.Exponential(epsilon=1, sensitivity=SUBSTITUTE.histogram())
+    pairs = [
+        (mechanism.law([x.count(c) for c in range(3)]), mechanism.law([y.count(c) for c in range(3)]))
+        for x, y in laws.neighbours(range(3), 4, SUBSTITUTE)
+    ]
+    loss = losses.exact_law(pairs, relation=SUBSTITUTE)
+    assert 0.5 < loss.epsilon() <= mechanism.loss().epsilon()
+    assert all(loss.delta(e) <= mechanism.loss().delta(e) + 1e-12 for e in ("0", "0.2", "0.5"))
+
+
+def test_of_a_law_without_end_a_little_counts_as_known():
+    noise = tacit.Laplace(epsilon=1)
+    loss = losses.exact_law([(noise.law(1), noise.law(0))], relation=ADD_REMOVE)
+    assert loss.epsilon() == math.inf
+    assert loss.epsilon("1e-30") == pytest.approx(1, abs=1e-9)
+
+
+def test_what_is_no_list_of_laws():
+    for pairs, says in (
+        ([], "one pair of neighbouring laws or more"),
+        ([{"a": 1}], "pairs of laws"),
+        (["ab"], "pairs of laws"),
+        ([({"a": 1}, 3)], "a mapping to probabilities, or what mechanism.law"),
+        ([({"a": "0.5"}, {"a": 1})], "must sum to 1"),
+    ):
+        with refused(says):
+            losses.exact_law(pairs, relation=ADD_REMOVE)
+
+
+def test_samples_need_their_own_relation():
+    add, substitute = (tacit.Laplace(epsilon=1, sensitivity=r.counts()).loss() for r in (ADD_REMOVE, SUBSTITUTE))
+    with refused("Poisson sampling amplifies a loss under ADD_REMOVE, but this one is stated under SUBSTITUTE"):
+        losses.poisson_sample(substitute, "0.1")
+    with refused("A sample of fixed size amplifies a loss under SUBSTITUTE"):
+        losses.fixed_size_sample(add, 1, 10)
+    with refused("A sample of fixed size amplifies a loss under SUBSTITUTE"):
+        losses.fixed_size_sample(losses.poisson_sample(add, "0.1"), 1, 10)
+    with refused("Poisson sampling amplifies a loss under ADD_REMOVE"):
+        losses.poisson_sample(losses.fixed_size_sample(substitute, 1, 10), "0.1")
+    with pytest.raises(MixedRelations):
+        losses.poisson_sample(losses.pure(1), "0.1") + losses.fixed_size_sample(losses.pure(1), 1, 10)
+
+
+@pytest.mark.parametrize("rate", [0, -1, "1.01", math.nan, None])
+def test_what_is_no_rate(rate):
+    with pytest.raises(BadParameter, match="rate"):
+        losses.poisson_sample(losses.pure(1), rate)
+
+
+def test_sampling_is_of_one_mechanism_with_a_known_profile():
+    with refused("has 3 uses. Sample each of them anew"):
+        losses.poisson_sample(3 * losses.pure(1), "0.1")
+    with refused("has 2 uses"):
+        losses.fixed_size_sample(losses.pure(1) + losses.gaussian(1), 1, 10)
+    with refused("has 0 uses"):
+        losses.poisson_sample(tacit.Loss(), "0.1")
+    for unknown in (losses.concentrated(1), losses.renyi_curve({2: 1})):
+        with refused("Sampling amplifies privacy profiles"):
+            losses.poisson_sample(unknown, "0.1")
+    with refused("size must be at most n, which is 10"):
+        losses.fixed_size_sample(losses.pure(1), 11, 10)
+    with refused("a Loss"):
+        losses.poisson_sample(tacit.Laplace(epsilon=1), "0.1")
+
+
+@pytest.mark.parametrize(
+    "loss",
+    [
+        losses.dominating_pair(["0.5", "0.3", "0.2"], ["0.3", "0.3", "0.4"], relation=SUBSTITUTE),
+        losses.poisson_sample(tacit.Laplace(epsilon=1).loss(), "0.1"),
+        losses.fixed_size_sample(tacit.Gaussian(rho="0.1").loss(), 10, 100),
+        losses.fixed_size_sample(losses.gaussian("0.5"), 10, 100),
+        losses.renyi_curve({2: 1, 3: 2}),
+    ],
+)
+def test_they_are_stored_budgeted_and_explained(loss):
+    assert read_loss(write_loss(loss)) == loss
+    budget = tacit.Budget(epsilon=20, delta="1e-6")
+    assert budget.admits(tacit.Loss({}, loss.relation), loss)
+    assert loss.group(2).delta(5) >= loss.delta(5)
+    assert "PLD" in (3 * loss).explain("1e-6")
