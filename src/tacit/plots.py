@@ -17,6 +17,7 @@ from .core.loss import Loss
 from .core.parameters import Number, instance, probability, whole
 from .drawing import FAINTEST, SHORT, altair, styled
 from .mix import mix
+from .theory import pictures as theorems
 
 if TYPE_CHECKING:
     from altair import Chart, FacetChart, TopLevelMixin
@@ -43,6 +44,7 @@ ACCOUNTANTS: dict[str, Style] = {
     "profile": (GREEN, DOTTED),
     "PLD": (GREEN, DASHED),
 }
+martingale, noise_laws = theorems.martingale, theorems.noise_laws
 BOUNDS: dict[str, Style] = {"tail, P[L > epsilon]": (ORANGE, DASHED), "hockey stick": (BLUE, SOLID)}
 
 

@@ -14,6 +14,7 @@ import numpy as np
 import pytest
 
 from tacit import theory
+from tacit.core.distance import ADD_REMOVE
 from tacit.core.errors import BadData, BadParameter, TacitError
 from tacit.testing.sources import Seeded
 from tacit.theory import randomized_response, sparse_vector
@@ -73,6 +74,20 @@ DOMAINS: dict[str, tuple[Any, list[Any]]] = {
     "pair": ("coin", WORD),
     "k": (3, COUNT),
     "samples": (50, COUNT),
+    "walks": (4, COUNT),
+    "law": ("gaussian", WORD),
+    "deviation": (2.0, POSITIVE),
+    "prior": (0.25, PROBABILITY),
+    "rare": (0.1, PROBABILITY),
+    "common": (0.5, PROBABILITY),
+    "likely": (0.5, [*NOT_NUMBERS, -0.1, 1.1]),
+    "unlikely": (0.25, [*NOT_NUMBERS, -0.1, 1.1]),
+    "outcomes": ([0, 1], [None, 1.0, "01", []]),
+    "universe": ([0, 1], [None, 1.0, "01", []]),
+    "relation": (ADD_REMOVE, [None, 1.0, "ADD_REMOVE"]),
+    "score": (lambda table, outcome: table.count(outcome), [None, 1.0, "count", int]),
+    "choose": (lambda past: 0.5, [None, 1.0, "0.5", int]),
+    "weights": ([[0.0, 1.0], [0.5, 0.5]], [None, 1.0, "01", [], [[]], [[0.5, 1.5]], [[-0.5]], [[math.nan]], [None]]),
 }
 # Where a name means something else.
 SPECIAL: dict[tuple[str, str], tuple[Any, list[Any]]] = {
@@ -83,6 +98,10 @@ SPECIAL: dict[tuple[str, str], tuple[Any, list[Any]]] = {
     ("sparse_vector.above_threshold", "queries"): ([1.0, 2.0], VECTOR),
     ("sparse_vector.worst_loss", "queries"): ([1.0, 2.0], VECTOR),
     ("concentration.losses", "size"): (2, COUNT),
+    ("scores.score_sensitivity", "size"): (2, COUNT),
+    ("side_information.posterior_bounds", "size"): (2, COUNT),
+    ("linear_queries.weights_total", "delta"): (1e-6, [*NOT_NUMBERS, -1e-9, 1.0, 2.0]),
+    ("linear_queries.weights_alpha", "delta"): (1e-6, [*NOT_NUMBERS, -1e-9, 1.0, 2.0]),
     ("Oracle.error", "categories"): (8, COUNT),
     ("Oracle.sample_size", "categories"): (8, COUNT),
     **{

@@ -178,3 +178,11 @@ def test_limits_between_parameters() -> None:
         rr.exact_error(0.05, 10, 1.0, 11)
     with pytest.raises(BadParameter, match="size must be below"):
         rr.subset_selection(4, 1.0, 4)
+
+
+@pytest.mark.parametrize("epsilon", [0.1, 1.0, math.log(3)])
+def test_the_estimate_of_a_bit_is_one_of_the_ends_of_its_range(epsilon: float) -> None:
+    low, high = rr.estimate_range(epsilon)
+    assert (low, high) == pytest.approx((rr.estimate(0, epsilon), rr.estimate(1, epsilon)))
+    assert high - low == pytest.approx(1 / math.tanh(epsilon / 2))
+    assert rr.hoeffding_error(0.05, 100, epsilon) == pytest.approx((high - low) * math.sqrt(math.log(40) / 200))

@@ -22,6 +22,18 @@ def test_a_hundred_counts() -> None:
     assert counting.exact_error < counting.union_error
 
 
+def test_a_mean_of_bits() -> None:
+    found = worked.mean_of_bits(1000, 0.5)
+    assert (found.sensitivity, found.scale) == pytest.approx((0.001, 0.002))
+    assert found.chebyshev_error == pytest.approx(found.deviation / math.sqrt(0.05))
+    assert laplace.tail(found.tail_error, found.scale) == pytest.approx(0.05)
+    assert laplace.tail(found.chebyshev_error, found.scale) < 0.05  # Chebyshev is true, and loose
+    assert found.tail_error < found.chebyshev_error < found.randomized_response_error
+    more = worked.mean_of_bits(100_000, 0.5)
+    assert found.chebyshev_error / more.chebyshev_error == pytest.approx(100)
+    assert found.randomized_response_error / more.randomized_response_error == pytest.approx(10)
+
+
 def test_most_common_colour() -> None:
     choice = worked.most_common({"brown": 10, "blue": 7, "green": 3}, 1.0)
     laws = (choice.exponential_mechanism, choice.permute_and_flip, choice.noisy_max)

@@ -18,12 +18,12 @@ from tacit.core.errors import BadData, BadParameter, BadQuestion
 from tacit.core.loss import Loss, Pure, zero
 from tacit.testing.mechanisms import CHECKS, Refuted, loss_covers_law
 from tacit.testing.sources import Seeded
+from tacit.theory.linear_queries import weights_epsilon
 from tacit.workloads import Domain, Histogram, Price, Rows, from_matrix, marginals, method, plan, predicates, ranges
 from tacit.workloads._pmw_constants import (
     classical_threshold,
     classical_updates,
     consistent_alpha,
-    lecture_epsilon,
 )
 from tacit.workloads.multiplicative_weights import Question, Weights, least_gap
 from tacit.workloads.pmw import Move, Moves, PrivateMultiplicativeWeights, State
@@ -130,7 +130,7 @@ def test_golden_constants():
     assert found == pytest.approx(entry["value"], rel=1e-10)
     entry = GOLDEN["pmw.seed.eps0"]
     i = entry["inputs"]
-    found = lecture_epsilon(i["k"], alpha=i["alpha"], n=i["n"], beta=i["beta"])
+    found = weights_epsilon(i["k"], i["n"], i["alpha"], i["beta"])
     assert found == pytest.approx(entry["value"], rel=1e-12)
 
 

@@ -22,10 +22,11 @@ Table = tuple[Any, ...]
 
 def neighbours(universe: Sequence[Any], size: int, relation: Relation) -> Iterator[tuple[Table, Table]]:
     """Every pair of neighbouring tables of at most (ADD_REMOVE) or exactly (SUBSTITUTE) `size` records."""
-    records = tuple(universe)
     whole("size", size)
-    if not records:
-        raise BadParameter("universe", records, "a list of at least one record")
+    given: object = universe
+    if not isinstance(given, Sequence) or not given:
+        raise BadParameter("universe", type(universe).__name__, "a list of at least one record")
+    records = tuple(given)
     if not isinstance(relation, AddRemove | Substitute):
         raise BadParameter("relation", relation, "ADD_REMOVE or SUBSTITUTE")
     if (pairs := count(len(records), size, relation)) > MOST:

@@ -72,6 +72,15 @@ def variance(scale: Number) -> float:
     return 2 * scale * scale
 
 
+def chebyshev_error(beta: Number, scale: Number) -> float:
+    """b sqrt(2/beta): |Y| exceeds it with probability at most beta, by Chebyshev's inequality; -b ln(beta) is exact.
+
+    For the mean of n bits under substitution b = 1/(n eps), and the error is O(1/(n eps)) either way.
+    """
+    beta = check.probability(beta=beta)
+    return math.sqrt(variance(scale) / beta)
+
+
 # The largest of k independent noises.
 
 

@@ -46,6 +46,12 @@ def estimate(reported: Number, epsilon: Number) -> float:
     return 0.5 + (reported - 0.5) / math.tanh(epsilon / 2)
 
 
+def estimate_range(epsilon: Number) -> tuple[float, float]:
+    """1/2 -+ coth(eps/2)/2, where the estimate of one bit lies: its width, coth(eps/2), enters Hoeffding's bound."""
+    half = 0.5 / math.tanh(check.positive(epsilon=epsilon) / 2)
+    return 0.5 - half, 0.5 + half
+
+
 def variance(epsilon: Number, n: int = 1) -> float:
     """e^eps/(e^eps - 1)^2 / n: variance of the estimated mean of n bits, whatever the bits are."""
     epsilon = check.positive(epsilon=epsilon)

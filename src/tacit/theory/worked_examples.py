@@ -1,4 +1,4 @@
-"""The examples of the lectures, worked: counting, the commonest colour, a price for a sale, a vote.
+"""The examples of the lectures, worked: counting, a mean of bits, the commonest colour, a price for a sale, a vote.
 
 People come and go here (a neighbour has one record more or less), so all counts move the same way, and one
 person moves a histogram of single choices by 1. DR14 = Dwork & Roth 2014.
@@ -14,7 +14,7 @@ import numpy as np
 
 from ..core.parameters import Number
 from . import _validate as check
-from . import laplace, selection
+from . import laplace, randomized_response, selection
 from ._validate import Values
 
 
@@ -37,6 +37,36 @@ def counting_queries(queries: int = 100, epsilon: Number = 0.5, beta: Number = 0
         scale,
         laplace.union_error(beta, queries, scale),
         laplace.simultaneous_error(beta, queries, scale),
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class MeanOfBits:
+    """The mean of n bits, n public: its sensitivity, its noise, and errors by three theorems."""
+
+    sensitivity: float
+    scale: float
+    deviation: float
+    chebyshev_error: float
+    tail_error: float
+    randomized_response_error: float
+
+
+def mean_of_bits(n: int, epsilon: Number, beta: Number = 0.05) -> MeanOfBits:
+    """Lap(1/(n eps)) on a mean that one substituted bit moves by 1/n, beside randomized response of the same eps.
+
+    Chebyshev's error has 1/sqrt(beta) where the exact tail has ln(1/beta).  Both fall as 1/n; that of randomized
+    response, which needs no curator, falls as 1/sqrt(n).
+    """
+    n = check.count(n=n)
+    scale = laplace.scale_for(epsilon, 1 / n)
+    return MeanOfBits(
+        sensitivity=1 / n,
+        scale=scale,
+        deviation=math.sqrt(laplace.variance(scale)),
+        chebyshev_error=laplace.chebyshev_error(beta, scale),
+        tail_error=laplace.union_error(beta, 1, scale),
+        randomized_response_error=randomized_response.hoeffding_error(beta, n, epsilon),
     )
 
 

@@ -36,11 +36,6 @@ def classical_threshold(
     return 18 * c * logs / (epsilon * n)
 
 
-def lecture_epsilon(questions: int, *, alpha: float, n: int, beta: float) -> float:
-    """epsilon0 = 16 ln(3 k / beta) / (n alpha) of each noisy answer, as the lecture notes have it."""
-    return 16 * (math.log(3 * questions) - math.log(beta)) / (n * alpha)
-
-
 def consistent_alpha(cells: int, questions: int, *, epsilon: float, n: int, beta: float, delta: float = 0.0) -> float:
     """The least alpha whose threshold is at most 2 alpha."""
 

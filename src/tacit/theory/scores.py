@@ -1,0 +1,104 @@
+"""What makes a good quality score: its sensitivity by enumeration, and what a poor score costs.
+
+The exponential mechanism is told what is good by a score q(x, r) of each outcome r on a table x.  A good score
+
+    rises with what the analyst wants, so that a better outcome is likelier;
+    tells a close second from a poor outcome, which 1 for the best and 0 for all others does not;
+    moves little when one record does: its sensitivity D = max over r and neighbours x, y of |q(x, r) - q(y, r)|.
+
+With b = 2D/eps the mechanism is eps-DP; D/eps is enough where all scores move the same way (monotone), and in general
+range/eps, where range is the largest difference of two moves (`selection.range_sensitivity`).
+DR14 = Dwork & Roth 2014, section 3.4.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+from ..core.distance import Relation
+from ..core.errors import BadParameter
+from ..core.neighbours import Table, neighbours
+from ..core.parameters import Number, function, rational
+from . import _validate as check
+from . import selection
+
+Score = Callable[[Table, Any], Number]
+
+
+@dataclass(frozen=True, slots=True)
+class ScoreSensitivity:
+    """How one record moves a score on all neighbouring tables of a small universe, and where it moves it most."""
+
+    sensitivity: Fraction
+    range_sensitivity: Fraction
+    monotone: bool
+    worst: tuple[Table, Table, Any]
+
+
+def score_sensitivity(
+    score: Score, outcomes: Sequence[Any], universe: Sequence[Any], size: int, relation: Relation
+) -> ScoreSensitivity:
+    """The sensitivity of score(table, outcome), by enumeration of all neighbours with up to `size` records.
+
+    Under SUBSTITUTE all tables have exactly `size` records.  A table is a tuple of records, in the universe's order.
+    """
+    function("score", score, "a function of a table and an outcome that returns a number")
+    listed = _listed("outcomes", outcomes)
+    seen: dict[Table, list[Fraction]] = {}
+
+    def scores(table: Table) -> list[Fraction]:
+        if table not in seen:
+            seen[table] = [rational("score", score(table, r)) for r in listed]
+        return seen[table]
+
+    most, widest, monotone, worst = Fraction(-1), Fraction(0), True, None
+    for x, y in neighbours(_listed("universe", universe), size, relation):
+        moves = [a - b for a, b in zip(scores(x), scores(y), strict=True)]
+        low, high = min(moves), max(moves)
+        widest, monotone = max(widest, high - low), monotone and not low < 0 < high
+        if max(high, -low) > most:
+            most = max(high, -low)
+            worst = x, y, listed[next(i for i, move in enumerate(moves) if abs(move) == most)]
+    if worst is None:
+        raise BadParameter("universe", len(universe), "two records or more, if one is substituted for another")
+    return ScoreSensitivity(most, widest, monotone, worst)
+
+
+@dataclass(frozen=True, slots=True)
+class TwoScores:
+    """A choice by counts, and one by 1 for the best and 0 for all others: laws, mean counts, chance of the worst."""
+
+    by_count: dict[str, float]
+    by_best: dict[str, float]
+    mean_by_count: float
+    mean_by_best: float
+    worst_by_count: float
+    worst_by_best: float
+
+
+def two_scores(counts: Mapping[str, float], epsilon: Number) -> TwoScores:
+    """The most common value by two scores of sensitivity 1, without the gain of monotone scores.
+
+    Who wins by one vote or by a thousand is all the same to the second score, and so are all who lose.
+    """
+    values = check.vector(counts=counts, low=0)
+    scale = selection.noise_scale(epsilon)
+    laws = [
+        selection.exponential_mechanism(scores, scale)
+        for scores in (values, np.asarray(values == values.max(), dtype=np.float64))
+    ]
+    one, other = (dict(zip(counts, law.tolist(), strict=True)) for law in laws)
+    means, last = [float(law @ values) for law in laws], int(values.argmin())
+    return TwoScores(one, other, *means, *(float(law[last]) for law in laws))
+
+
+def _listed(name: str, given: object) -> tuple[Any, ...]:
+    items = given.tolist() if isinstance(given, np.ndarray) else given
+    if not isinstance(items, Sequence) or isinstance(items, str | bytes) or not items:
+        raise BadParameter(name, type(given).__name__, "a list of at least one")
+    return tuple(items)

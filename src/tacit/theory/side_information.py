@@ -1,0 +1,70 @@
+"""What privacy promises against side information, and what it does not.
+
+Promise.  Let an attacker know anything at all, even every record but one, and believe with probability p that this
+record is there (or that it has a property).  After any output of an eps-DP mechanism their odds have moved by at most
+e^eps either way (`posterior_bounds`), by Bayes' rule: odds are multiplied by the ratio of two probabilities of the
+output, which the definition bounds.  No computation on the output can change this (post-processing), whatever else the
+attacker knows or learns later.
+
+No promise.
+    Of a group.  k records that the attacker knows to be alike move together: the bound is e^(k eps).
+    Of facts about everybody.  If a table shows that most smokers fall ill, whoever is known to smoke is believed to be
+    at risk, whether or not their record is in the table (`population_posterior`).  The record of one person did not
+    matter to that: this is what privacy promises, and no more.
+
+References.  Dwork & Naor 2010, on what no mechanism can promise; Kasiviswanathan & Smith 2014, on odds; DR14 section
+2.3.1, Dwork & Roth 2014.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from scipy.stats import binom
+
+from ..core.errors import BadParameter
+from ..core.parameters import Number
+from . import _validate as check
+
+
+def posterior(prior: Number, likely: Number, unlikely: Number) -> float:
+    """Bayes' rule: what is believed after an output that has these probabilities if it is so, and if it is not."""
+    p = check.probability(prior=prior)
+    yes, no = check.share(likely=likely), check.share(unlikely=unlikely)
+    if not yes and not no:
+        raise BadParameter("likely", likely, "above 0, or `unlikely` is: else the output never happens")
+    return p * yes / (p * yes + (1 - p) * no)
+
+
+def posterior_bounds(prior: Number, epsilon: Number, size: int = 1) -> tuple[float, float]:
+    """Between what any attacker's belief lies after an eps-DP release, for a group of `size` records that are alike.
+
+    Odds p / (1 - p) are multiplied by e^(-size eps) at least and by e^(size eps) at most.
+    """
+    p = check.probability(prior=prior)
+    loss = check.positive(epsilon=epsilon) * check.count(size=size)
+    odds = math.log(p) - math.log1p(-p)
+    return _logistic(odds - loss), _logistic(odds + loss)
+
+
+def population_posterior(rare: Number, common: Number, n: int, epsilon: Number) -> float:
+    """What is believed, on average, of somebody who is in no table, after a private count of n others.
+
+    Of all people a share `rare` or `common` has a property; both are held equally likely, so at first the belief of
+    anyone is their mean.  In truth it is `common`, and a count with discrete Laplace noise of scale 1/eps is released.
+    """
+    low, high = check.probability(rare=rare), check.probability(common=common)
+    n = check.count(n=n)
+    e = check.positive(epsilon=epsilon)
+    if low >= high:
+        raise BadParameter("rare", rare, f"below `common`, which is {common}")
+    far = math.ceil(46 / e)  # beyond lies less than 1e-20
+    noise = np.exp(-e * np.abs(np.arange(-far, far + 1.0))) * math.tanh(e / 2)
+    seldom, often = (np.convolve(binom.pmf(np.arange(n + 1), n, share), noise) for share in (low, high))
+    believed = often / np.maximum(often + seldom, 1e-300)
+    return float(often @ (low + (high - low) * believed) / often.sum())
+
+
+def _logistic(x: float) -> float:
+    return 1 / (1 + math.exp(-x)) if x > -700 else 0.0
