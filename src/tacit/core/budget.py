@@ -2,6 +2,9 @@
 
 A budget is a frozen value and keeps no account.  What is spent is a `Loss`; whether a cost may follow it is a
 question of exact rationals, so a tenth ten times spends exactly one, and after that every positive price is refused.
+
+What each atom costs is first rounded up to the budget's grid: all that people write (decimals, thirds, sevenths) is on
+it, so their sums are exact, and no price, however long its denominator, makes a sum longer than the grid is.
 """
 
 from __future__ import annotations
@@ -13,7 +16,7 @@ from functools import cached_property
 
 from .currency import Amount, Currency, Epsilon, RenyiAt, Rho
 from .errors import BadParameter, BudgetExceeded
-from .exact import down
+from .exact import GRID, down, outward
 from .loss import Loss, zero
 from .parameters import Number, failure, instance, positive, rational
 from .views import failures
@@ -129,11 +132,25 @@ class Budget:
         room = self.limit + renyi.room(self.slack)
         return (Epsilon(), self.limit), *([(renyi, room)] if room > 0 else [])
 
+    @cached_property
+    def grid(self) -> int:
+        """All amounts are multiples of 1 / grid; the limits are, too, so that they can be spent to the last."""
+        return math.lcm(GRID, self.failures.denominator, *(limit.denominator for _, limit in self.sums))
+
     def amounts(self, loss: Spent) -> Amounts:
-        """What is to be summed, which is all that admission looks at: the failures, and the total in each currency."""
+        """What is to be summed, which is all that admission looks at: the failures, and the total in each currency.
+
+        Each atom's part is rounded up by itself, so the amounts of a sum are the sums of the amounts.
+        """
         if isinstance(loss, tuple):
             return loss
-        return failures(instance("loss", loss, Loss)), *(currency.total(loss) for currency, _ in self.sums)
+        failing, *totals = [Fraction(0)] + [currency.nothing for currency, _ in self.sums]
+        for atom, n in instance("loss", loss, Loss).terms.items():
+            failing += n * outward(Fraction(atom.failure()), self.grid)
+            for i, (currency, _) in enumerate(self.sums):
+                amount = currency.of(atom)
+                totals[i] += n * outward(amount, self.grid) if isinstance(amount, Fraction) else amount
+        return min(failing, Fraction(1)), *totals
 
     def used(self, amounts: Amounts) -> Amount:
         """What sums of `amounts` use of the limit: with two currencies, the lesser share.  Failures may cost all."""

@@ -38,7 +38,7 @@ from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
 
-from .exact import up
+from .exact import shortened, up
 from .loss import Atom, Concentrated, Loss
 from .views import View
 
@@ -72,7 +72,7 @@ class Currency(View[Amount]):
         return _outward(self.price(atom))
 
     def both(self, a: Amount, b: Amount) -> Amount:
-        return a + b
+        return shortened(a + b) if isinstance(a, Fraction) and isinstance(b, Fraction) else a + b
 
     def times(self, n: int, a: Amount) -> Amount:
         return n * a if n > 0 else math.inf

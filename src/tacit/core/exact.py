@@ -24,6 +24,22 @@ MANY_ULPS = 1 + 2.0**-48  # over thirty
 TINY = 5e-324  # what is positive never underflows to nothing
 
 
+# Amounts of loss are rounded up to multiples of 1 / GRID before they are added, so that no sequence of prices makes a
+# sum longer than the grid is.  All decimals of 320 places and all fractions of whole numbers up to 100 are multiples.
+GRID = math.lcm(*range(1, 101), 10**320)
+_LONG = 1 << 13  # bits
+
+
+def outward(x: Fraction, grid: int = GRID) -> Fraction:
+    """The least multiple of 1 / grid that is not below x."""
+    return x if grid % x.denominator == 0 else Fraction(-(-x.numerator * grid // x.denominator), grid)
+
+
+def shortened(x: Fraction) -> Fraction:
+    """An upper bound of x for a running sum: x itself, unless its denominator has become very long."""
+    return x if x.denominator.bit_length() <= _LONG else outward(x)
+
+
 def up(x: Fraction) -> float:
     """The least float not below x."""
     try:

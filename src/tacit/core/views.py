@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .atoms import GaussianNoise
-from .exact import MANY_ULPS, TINY, decimal_up, down, up
+from .exact import MANY_ULPS, TINY, decimal_up, down, shortened, up
 from .loss import Atom, Loss, Pure
 from .pairs import GaussianShift, Pair
 from .pld import Sum
@@ -74,7 +74,7 @@ class Basic(View[Fraction | float]):
         return atom.pure()
 
     def both(self, a: Fraction | float, b: Fraction | float) -> Fraction | float:
-        return a + b if isinstance(a, Fraction) and isinstance(b, Fraction) else math.inf
+        return shortened(a + b) if isinstance(a, Fraction) and isinstance(b, Fraction) else math.inf
 
     def times(self, n: int, a: Fraction | float) -> Fraction | float:
         return n * a
@@ -326,7 +326,8 @@ def _collect(counted: Iterable[tuple[K, int]]) -> dict[K, int]:
 
 def failures(loss: Loss) -> Fraction:
     """The probability that any of the mechanisms breaks its promise, at most: the sum."""
-    return min(sum((n * atom.failure() for atom, n in loss.terms.items()), Fraction(0)), Fraction(1))
+    failing = (n * atom.failure() for atom, n in loss.terms.items())
+    return min(reduce(lambda total, x: shortened(total + x), failing, Fraction(0)), Fraction(1))
 
 
 def _tail(excess: float, width: float) -> float:

@@ -12,6 +12,7 @@ from fractions import Fraction
 
 from ..core.budget import Amounts, Budget
 from ..core.errors import LedgerCorrupt, TacitError
+from ..core.exact import GRID
 from .accounts import ALL, Accounts, Overdrawn
 from .dialect import Connection
 from .encoding import canonical, read_amounts, read_budget, read_loss, write_amounts
@@ -21,6 +22,7 @@ from .tally import Tally
 
 # The prices of some atoms are floats rounded outward, and another machine's may differ in their last bits.
 _LAST_BITS = 1 + Fraction(1, 1 << 40)
+_STEPS = Fraction(1 << 62, GRID)  # more than rounding up adds to the terms of any loss
 
 
 class Replay:
@@ -92,7 +94,8 @@ class Replay:
         self.accounts.post(analyst, parts, loss, paid)
 
     def _covers(self, entry: Entry, paid: Amounts, owed: Amounts) -> None:
-        if any(due > _LAST_BITS * amount for due, amount in zip(owed, paid, strict=True)):
+        """Up to last bits, and up to the grid: amounts that were written before there was one are not on it."""
+        if any(due > _LAST_BITS * amount + _STEPS for due, amount in zip(owed, paid, strict=True)):
             raise LedgerCorrupt(entry.seq, "less was paid than its loss costs")
 
     def implied_totals(self) -> dict[tuple[str, str], tuple[str, str | None]]:
