@@ -9,7 +9,7 @@ from tacit.tables import build
 from tacit.tables.plan import Histogram, Key, Plan, Rows, Total, Units
 from tacit.tables.table import Table
 from tacit.testing.engines import engine, same
-from tacit.testing.worlds import TEXTS
+from tacit.testing.hostile import TEXTS
 
 MARKS = [
     pytest.mark.xdist_group("spark"),  # one Java machine is enough

@@ -25,8 +25,9 @@ from tacit.tables import build
 from tacit.tables.plan import Histogram, Key, Plan, Rows, Total, Units
 from tacit.tables.table import Table
 from tacit.testing.engines import engine, key_of, same
+from tacit.testing.hostile import TEXTS
 from tacit.testing.typed import typed
-from tacit.testing.worlds import TEXTS, World
+from tacit.testing.worlds import World
 
 KEY = "0123456789abcdef" * 2
 SCHEMA = {

@@ -24,9 +24,10 @@ from ..tables import build
 from ..tables.plan import Histogram, Key, Measure, Plan, Rows, Total, Units
 from ..tables.schema import Schema
 from ..tables.table import Table
+from .hostile import NUMBERS, SHIFTS
 from .mechanisms import Refuted
 from .typed import typed
-from .worlds import NUMBERS, SHIFTS, World
+from .worlds import World
 
 Factory = Callable[[], Engine]
 Check = Callable[[Factory, int], int]

@@ -6,7 +6,8 @@ import decimal
 from typing import Any
 
 from ..tables.schema import Schema
-from .worlds import NUMBERS, REALS, TEXTS, World
+from .hostile import NUMBERS, REALS, TEXTS
+from .worlds import World
 
 DAYS = [0, -1, 19782, -719162, 2932896, -719163, 2932897, 2**31 - 1, -(2**31) + 2]
 TICKS = [0, -1, 1, 1_700_000_000, -999_999, 1_700_000_000_500_000, 2**62, -(2**62), 2**63 - 1, -(2**63) + 2]
