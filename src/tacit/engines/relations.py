@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import count
 
 from sqlglot import exp
 
 from ..core.errors import EngineError
+from ..tables.expression import And, Expression
+from ..tables.grids import columns_of
 from ..tables.relation import Derive, Fold, Join, PerUnit, Relation, Scan, Where
 from .dialect import TEXT, Dialect, Typed, alias, case, cast, missing, number
 from .expressions import Translator
@@ -62,6 +64,8 @@ def rows_of(relation: Relation, r: Relations) -> Source:
         case Scan():
             table = r.tables[relation.table]
             return Source(table.source.copy(), table.columns, table.unit, early=table.early)
+        case Where(source=Join() as pairs) if (within := _within(pairs, relation.condition)) is not None:
+            return rows_of(within, r)
         case Where():
             s = rows_of(relation.source, r)
             condition = Translator(r.dialect, s.columns).condition(relation.condition)
@@ -75,6 +79,35 @@ def rows_of(relation: Relation, r: Relations) -> Source:
         case Join():
             return _joined(rows_of(relation.left, r), rows_of(relation.right, r), r)
     raise TypeError(type(relation).__name__)
+
+
+def _within(pairs: Join, condition: Expression) -> Relation | None:
+    """The same pairs, with what is asked of one side alone asked before they are made; None if there is no such thing.
+
+    No engine is asked to see that: to plan by what tables hold makes time depend on it.
+    """
+    asked: dict[str, list[Expression]] = {"left": [], "right": [], "both": []}
+    for e in _conjuncts(condition):
+        names = {column.name for column in columns_of([e])}
+        sides = [name for name in ("left", "right") if names and names <= getattr(pairs, name).columns.keys()]
+        asked[sides[0] if sides else "both"].append(e)
+    if not asked["left"] and not asked["right"]:
+        return None
+    return _where(Join(_where(pairs.left, asked["left"]), _where(pairs.right, asked["right"])), asked["both"])
+
+
+def _conjuncts(condition: Expression) -> Iterator[Expression]:
+    if isinstance(condition, And):
+        yield from _conjuncts(condition.a)
+        yield from _conjuncts(condition.b)
+    else:
+        yield condition
+
+
+def _where(relation: Relation, conditions: Sequence[Expression]) -> Relation:
+    for condition in conditions:
+        relation = Where(relation, condition)
+    return relation
 
 
 def _nested(s: Source, values: Mapping[str, Typed], r: Relations, grouped: int | None = None) -> Source:
