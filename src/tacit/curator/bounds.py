@@ -101,7 +101,7 @@ def buy(
     """Bounds of a column; with probability 1 - beta both are of values that are there.  Asked again it is free."""
     if unknown:
         raise BadParameter("terms", " ".join(unknown), "epsilon or rho, and perhaps beta and analyst")
-    relation = curator.table.relation
+    arrived, relation = curator.pace.arrival(), curator.table.relation
     values = build.column(relation, column)
     domain = values.domain
     if domain.kind not in ("number", "date", "timestamp"):
@@ -124,7 +124,7 @@ def buy(
             drawn = silently(lambda: noisy(noise, curator.engine.answer(plan).cells[0][0]))
             return curator.ledger.store(charge, json.dumps(drawn).encode(), form="bounds")
 
-        stored = curator.pace.let_out(charge.seq, draw)
+        stored = curator.pace.let_out(arrived, charge.seq, draw)
     found = np.flatnonzero(np.array(json.loads(stored)) > most)
     if not found.size:
         return Bounds(column, None, None, told, 2 * most)

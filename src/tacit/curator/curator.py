@@ -62,8 +62,8 @@ class Curator(Holding):
     A new ledger is opened with a budget; one that is there knows its own.  `analyst` is who asks, unless told.  An
     engine may be given by its name too; unless it is given, it is that of the tables.
 
-    With a `time_grid`, in seconds, whatever depends on data leaves at a whole multiple of it after the question was
-    paid for, and a question that has no answer by the `deadline` (ten multiples, unless given) fails and may be asked
+    With a `time_grid`, in seconds, whatever depends on data leaves at a whole multiple of it after the question
+    arrived, and a question that has no answer by the `deadline` (ten multiples, unless given) fails and may be asked
     again (`pace.py`).  Use one wherever questions come over a network.
     """
 
@@ -158,6 +158,7 @@ class Curator(Holding):
 
         Give one of epsilon, rho, error and relative, and perhaps beta, delta and analyst, as for `offer`.
         """
+        arrived = self.pace.arrival()
         query, said = self.read(question, terms)
         made, beta, who = self._compiled(query), probability("beta", said["beta"]), self.who(analyst)
         key = self.key(identity(made, said, self.budget, self._schemas))
@@ -179,7 +180,7 @@ class Curator(Holding):
         if charge.release is None:
             text = question if isinstance(question, str) else ""
             completed = partial(self._complete, charge, query, made, text, priced)
-            release = self.pace.let_out(charge.seq, completed)
+            release = self.pace.let_out(arrived, charge.seq, completed)
         else:
             release = Release.from_json(charge.release)
         return replace(release, query=query, recipes=made.recipes, beta=beta)  # as this question wants it shown
@@ -279,12 +280,19 @@ class Curator(Holding):
         stored = self.ledger.store(charge, facts)
         return release if stored == facts else Release.from_json(stored)  # another asker's draw, stored before
 
-    def step(self, session: Session, key: str, rows: Relation, step: Callable[[bytes], tuple[bytes, bytes]]) -> bytes:
+    def step(
+        self,
+        session: Session,
+        key: str,
+        rows: Relation,
+        arrived: float,
+        step: Callable[[bytes], tuple[bytes, bytes]],
+    ) -> bytes:
         """The answer to a question of a session about these rows: as it was before, or by a step of its state."""
         if (known := session.find(key)) is not None:
             return known
         build.bounded(rows)
-        return self.pace.let_out((session.charge.seq, key), lambda: answer_once(session, key, step))
+        return self.pace.let_out(arrived, (session.charge.seq, key), lambda: answer_once(session, key, step))
 
     def provenance(
         self, charge: Charge, relation: Relation, question: str, made_with: tuple[tuple[str, str], ...]

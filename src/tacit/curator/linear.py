@@ -127,7 +127,7 @@ def answer(
     **terms: Unpack[Paid],
 ) -> Bought:
     """Buy the answers of a workload, once."""
-    domain = _of(curator.tables, workload)
+    arrived, domain = curator.pace.arrival(), _of(curator.tables, workload)
     flag("fresh", fresh)
     who, people, at = curator.who(analyst), None if n is None else whole("n", n), probability("beta", beta)
     prices = _prices(domain, terms, curator.budget)
@@ -163,7 +163,7 @@ def answer(
             released = _draw(curator, charge, (workload, chosen, price), people, at)
             return curator.ledger.store(charge, archive.dumps((released, versions())), form="workload")
 
-        stored = curator.pace.let_out(charge.seq, draw)
+        stored = curator.pace.let_out(arrived, charge.seq, draw)
     drawn, made_with = _stored(stored)
     again = replace(drawn, workload=workload)  # the asker's own, so that it is known again
     told = vars(chosen.restated(again, people, price, float(at)))

@@ -93,6 +93,7 @@ class Online:
 
         Or any `Question`, of coefficients between 0 and 1 in steps of the grid that it was opened with.
         """
+        arrived = self._curator.pace.arrival()
         asked = question.coarsest if isinstance(question, Question) else Question.where(self.data.domain, question)
         sizes = dict(enumerate(self.data.domain.shape))
         if any(len(steps) != math.prod(sizes.get(axis, 0) for axis in axes) for axes, steps in asked.factors):
@@ -110,7 +111,7 @@ class Online:
             return then, archive.dumps(answer)
 
         key = self._curator.key(archive.dumps(asked).decode())
-        told: Answer = archive.loads(self._curator.step(self._session, key, self.data.domain.relation, step))
+        told: Answer = archive.loads(self._curator.step(self._session, key, self.data.domain.relation, arrived, step))
         return told
 
     def __repr__(self) -> str:

@@ -1,12 +1,17 @@
 """When answers leave: on a public grid of time, so that how long a question took says almost nothing.
 
-All that touches data (reading, drawing, storing) begins once a question is paid for, at a time t that depends on public
-facts alone, and runs apart from the asker.  What comes of it, an answer or an error, leaves at the first of the moments
-t + i `time_grid`, i = 1, 2, ..., that is not before it is there.  If there is nothing by the deadline, the question
-fails then, as anything fails between a charge and its draw: with an `EngineError` that says nothing.  Its charge is
-kept, the work goes on, and what it stores answers the same question later, free of charge.
+All that touches data (reading, drawing, storing) runs apart from the asker.  If it is done T seconds after the question
+arrived, then what comes of it, an answer or an error, leaves at the first multiple of `time_grid` after the arrival
+that is not before T + U, U being uniform between 0 and `time_grid`.  If it is not done by the deadline, which is
+counted from when the question was paid for, the question fails then, as anything fails between a charge and its draw:
+with an `EngineError` that says nothing.  Its charge is kept, the work goes on, and what it stores answers the same
+question later, free of charge.
 
-An observer of one question learns at most which of deadline / time_grid moments it left at, or that it left at none.
+Privacy.  On neighbouring tables let the work take T and T' seconds.  For one U both leave at the same moment, unless U
+falls into a set of length |T - T'|; so what is seen of the two has total variation at most E|T - T'| / `time_grid`, for
+the best coupling of T and T', however a question is shaped.  Without U a question whose work ends about a multiple of
+the grid would tell as much as its time does.
+
 What was stored before, and what is refused from public facts, does not wait.
 """
 
@@ -21,6 +26,7 @@ from typing import Any, Protocol, TypeVar
 
 from ..core.errors import BadParameter, EngineError
 from ..core.parameters import Number, positive
+from ..core.randomness import SYSTEM
 
 T = TypeVar("T")
 STEPS = 10  # of the grid until the deadline, unless one is given
@@ -92,25 +98,38 @@ class Pace:
         """Whether there is a grid."""
         return bool(self._steps)
 
-    def let_out(self, key: Hashable, work: Callable[[], T]) -> T:
-        """What comes of the work, on the grid that begins now.
+    def arrival(self) -> float:
+        """Now: when a question arrives."""
+        return self.clock.now() if self.on else 0.0
+
+    def let_out(self, arrived: float, key: Hashable, work: Callable[[], T]) -> T:
+        """What comes of the work, on the grid of a question that arrived then and is paid for now.
 
         `key` names the work: asked again while it goes on, a question waits for it and starts no other.
         """
         if not self.on:
             return work()
-        began = self.clock.now()
-        deadline, under_way = began + self._steps * self._grid, self._start(key, work)
-        self.clock.wait(under_way.done, deadline)
+        last = self._multiple(self.clock.now() - arrived) + self._steps
+        delay, under_way = self._grid * self.uniform(), self._start(key, work)
+        self.clock.wait(under_way.done, arrived + last * self._grid)
         ended = under_way.ended if under_way.done.is_set() else math.inf
-        if ended > deadline:
-            self.clock.sleep(deadline)
+        leaves = self._multiple(ended + delay - arrived) if ended < math.inf else last + 1
+        self.clock.sleep(arrived + min(leaves, last) * self._grid)
+        if leaves > last:
             raise EngineError
-        self.clock.sleep(began + max(1, math.ceil((ended - began) / self._grid)) * self._grid)
         if under_way.error is not None:
             raise under_way.error
         found: T = under_way.result
         return found
+
+    @staticmethod
+    def uniform() -> float:
+        """Uniform between 0 and 1."""
+        return SYSTEM.word() / (1 << SYSTEM.width)
+
+    def _multiple(self, seconds: float) -> int:
+        """The first positive multiple of the grid that is not below so many seconds."""
+        return max(1, math.ceil(seconds / self._grid))
 
     def _start(self, key: Hashable, work: Callable[[], Any]) -> _Work:
         def run() -> None:

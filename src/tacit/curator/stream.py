@@ -89,7 +89,7 @@ class Stream:
 
     def ask(self, question: QuestionLike) -> Told:
         """Whether the count reaches the threshold (or, in a numeric stream, about how much it is, else None)."""
-        plan = self._plan(question)
+        arrived, plan = self._curator.pace.arrival(), self._plan(question)
 
         def step(kept: bytes) -> tuple[bytes, bytes]:
             state = _read(kept)
@@ -98,7 +98,8 @@ class Stream:
             after, answer = silently(lambda: self.mechanism.step(state, self._count(plan), SYSTEM))
             return _written(after), json.dumps(answer).encode()
 
-        told: Told = json.loads(self._curator.step(self._session, self._curator.key(plan), plan.relation, step))
+        key = self._curator.key(plan)
+        told: Told = json.loads(self._curator.step(self._session, key, plan.relation, arrived, step))
         return told
 
     def error(self, beta: Number = BETA) -> float:
