@@ -16,14 +16,16 @@ from tacit.core import law
 from tacit.core.atoms import (
     Approximate,
     DiscreteGaussianNoise,
+    DiscreteGaussianVector,
     DiscreteLaplaceNoise,
     GaussianNoise,
+    GaussianPrivacy,
     KaryResponse,
     LaplaceNoise,
 )
 from tacit.core.distribution import Distribution
 from tacit.core.errors import BadParameter
-from tacit.core.loss import Concentrated, Loss, Pure, zero
+from tacit.core.loss import BoundedRange, Concentrated, Loss, Pure, zero
 from tacit.core.sampled import Sampled
 
 LEVELS = ["1e-9", "0.05", "0.5", "0.8", "0.999999"]
@@ -181,6 +183,46 @@ def test_nothing_done_is_no_loss():
     d = zero.distribution()
     assert (d.mean, d.variance, d.infinite, d.delta(0).upper, d.tail(0).upper) == (0, 0, 0, 0, 0)
     assert d.tail("-0.1").lower == 1 and d.quantile("0.3").upper == 0
+
+
+def test_only_what_is_attained_has_a_lower_end():
+    """The exponential mechanism is dominated by its pair: 1071 of them are proven to be far below it."""
+    d = one(BoundedRange(Fraction(889, 10_000)), 1071)
+    at = d.loss.epsilon("1e-6")
+    assert not d.attained and d.delta(at).lower == 0 < d.loss.delta(at) < d.delta(at).upper
+    for atom in (Pure(Fraction(1)), Approximate(Fraction(1), Fraction(1, 100)), GaussianPrivacy(Fraction(1))):
+        assert not one(atom).attained and one(atom).delta("0.5").lower == 0
+    for atom in (KaryResponse(Fraction(1), 2), LaplaceNoise(Fraction(1)), GaussianNoise(Fraction(1))):
+        assert one(atom, 3).attained and one(atom, 3).delta("0.5").lower > 0
+    assert not (one(GaussianNoise(Fraction(1))).loss + one(Pure(Fraction(1))).loss).distribution().attained
+
+
+@settings(max_examples=25, deadline=None)
+@given(
+    st.dictionaries(
+        st.one_of(
+            *(
+                st.fractions(Fraction(1, 50), 2, max_denominator=50).map(kind)
+                for kind in (
+                    Pure,
+                    BoundedRange,
+                    LaplaceNoise,
+                    GaussianNoise,
+                    GaussianPrivacy,
+                )
+            ),
+            st.just(DiscreteGaussianVector(Fraction(1, 8), Fraction(4), 2)),
+            st.just(Sampled(Fraction(1, 10), GaussianNoise(Fraction(1)))),
+        ),
+        st.sampled_from([1, 2, 5, 300]),
+        min_size=1,
+        max_size=2,
+    ),
+    st.floats(0, 5),
+)
+def test_no_lower_end_is_above_a_proven_delta(terms, epsilon):
+    d = Loss(terms).distribution()
+    assert d.delta(epsilon).lower <= d.loss.delta(epsilon) * (1 + 1e-9)
 
 
 def test_density_is_the_blurred_law():

@@ -20,6 +20,7 @@ from ..core.atoms import (
     ApproximateConcentrated,
     DiscreteGaussianVector,
     GaussianNoise,
+    GaussianPrivacy,
     LaplaceNoise,
     RenyiCurve,
 )
@@ -32,7 +33,7 @@ from ..core.worst import Worst
 # What k units pay for these covers any way in which they may be spread over parts: promises are kept by the whole.
 _SPREAD = (
     Pure, BoundedRange, Concentrated, Approximate, ApproximateConcentrated, RenyiCurve, GaussianNoise,
-    DiscreteGaussianVector,
+    GaussianPrivacy, DiscreteGaussianVector,
 )  # fmt: skip
 
 
@@ -62,8 +63,8 @@ def covers(a: Loss, b: Loss) -> bool:
     """Is all that is proved of `a` true of `b`?  False where that is not seen at once."""
     if all(a.terms.get(atom, 0) >= n for atom, n in b.terms.items()):
         return True
-    for kind, size in ((GaussianNoise, "mu_squared"), (Concentrated, "rho")):  # sizes add
-        if all(type(atom) is kind for atom in (*a.terms, *b.terms)):
+    for kinds, size in (((GaussianNoise, GaussianPrivacy), "mu_squared"), ((Concentrated,), "rho")):  # sizes add
+        if all(type(atom) in kinds for atom in (*a.terms, *b.terms)):
             return _sum(b, size) <= _sum(a, size)
     if len(a.terms) != 1:
         return False

@@ -10,7 +10,7 @@ from typing import Any
 from .atoms import DiscreteGaussianVector, GaussianNoise
 from .errors import BadParameter
 from .exact import down, from_above, up
-from .loss import Loss
+from .loss import Loss, Pure
 from .parameters import Number, failure, rational
 from .views import (
     PLD,
@@ -30,10 +30,10 @@ from .views import (
 VIEWS: tuple[View[Any], ...] = (
     Basic(), Classical(), AdvancedExp(), Advanced(), Optimal(), Zcdp(), Renyi(), GaussianDP(), Profile(), PLD(),
 )  # fmt: skip
-_CHEAP = (Basic(), Advanced(), Zcdp())
-_NORMAL, _ALONE, _COMPOSED = (Zcdp(), GaussianDP()), (*_CHEAP, Profile()), (*_CHEAP, PLD())
 _POSSIBLE = tuple(view for view in VIEWS if not isinstance(view, Classical | AdvancedExp))  # `Advanced` has less drift
-_NEARLY_NORMAL = (*_NORMAL, Renyi())  # of which rho says more where sigma is small
+_COINS = tuple(view for view in _POSSIBLE if not isinstance(view, Optimal))  # of which `Optimal` says what `PLD` says
+_ALONE = tuple(view for view in _POSSIBLE if not isinstance(view, Optimal | Renyi | PLD))
+_NORMAL, _NEARLY_NORMAL = (Zcdp(), GaussianDP()), (Zcdp(), GaussianDP(), Renyi())  # rho says more where sigma is small
 
 
 @dataclass(frozen=True)
@@ -50,16 +50,18 @@ def _delta(delta: Number) -> float:
 
 
 def _contenders(loss: Loss) -> tuple[View[Any], ...]:
-    """The views that can win: if the dominating pair of each atom says all that is known of it, no view beats PLD.
+    """The views that can win.
 
-    Cheap views stay, for losses so large that floats cannot tell pairs apart.
+    All of them, but where one is exact: the closed form of normal noise, or the profile of one mechanism.  That exact
+    sums of pairs come last to none is no reason to ask nothing else: they give up where floats do.
     """
-    if not all(atom.determined_by_pairs for atom in loss.terms):
-        normal = all(isinstance(atom, GaussianNoise | DiscreteGaussianVector) for atom in loss.terms)
-        return _NEARLY_NORMAL if normal else _POSSIBLE
     if all(isinstance(atom, GaussianNoise) for atom in loss.terms):
         return _NORMAL
-    return _ALONE if sum(loss.terms.values()) == 1 else _COMPOSED
+    if all(isinstance(atom, GaussianNoise | DiscreteGaussianVector) for atom in loss.terms):
+        return _NEARLY_NORMAL
+    if sum(loss.terms.values()) == 1 and all(atom.determined_by_pairs for atom in loss.terms):
+        return _ALONE
+    return _COINS if all(type(atom) is Pure for atom in loss.terms) else _POSSIBLE
 
 
 def best(loss: Loss, delta: Number) -> Answer:

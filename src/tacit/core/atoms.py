@@ -13,13 +13,14 @@ from functools import cached_property
 from . import law
 from .convolution import mu_squared
 from .exact import FEW_ULPS, TINY, hybrid_sum, up
-from .loss import Atom, Concentrated, Pure
+from .loss import Atom, Concentrated, Loss, Pure
 from .pairs import (
     DiscreteGaussianShift,
     DiscreteLaplaceShift,
     GaussianShift,
     LaplaceShift,
     Pair,
+    RareCoin,
     Response,
 )
 
@@ -54,9 +55,11 @@ class ApproximateConcentrated(Concentrated):
     def failure(self) -> Fraction:
         return self.delta
 
-    def group(self, k: int) -> ApproximateConcentrated:
-        """Nothing is claimed of a group of more than one, in which failures compound without bound: its delta is 1."""
-        return self if k == 1 else ApproximateConcentrated(k * k * self.rho, Fraction(1))
+    def group(self, k: int) -> Atom:
+        """By the hybrid sum: events of probability delta grow with every step from one unit to the next."""
+        from .grouped import Grouped  # which is built on losses
+
+        return self if k == 1 else Grouped(Loss({self: 1}), k)
 
 
 @dataclass(frozen=True)
@@ -68,11 +71,15 @@ class RenyiCurve(Atom):
     def renyi(self, order: float) -> float:
         return next((value for at, value in self.points if at >= order), math.inf)
 
-    def group(self, k: int) -> RenyiCurve:
-        """A group of 2^c at order a costs 3^c times order 2^c a, for a >= 2 (Mironov 2017, Proposition 2)."""
-        c = max(0, k - 1).bit_length()
-        kept = ((at / 2**c, 3**c * value) for at, value in self.points if at >= 2 ** (c + 1))
-        return RenyiCurve(tuple(kept)) if c else self
+    @property
+    def orders(self) -> tuple[float, ...]:
+        return tuple(at for at, _ in self.points)
+
+    def group(self, k: int) -> Atom:
+        """By doubling orders, where the curve goes so far, and by the hybrid sum (`grouped.py`)."""
+        from .grouped import Grouped  # which is built on losses
+
+        return self if k == 1 else Grouped(Loss({self: 1}), k)
 
 
 @dataclass(frozen=True)
@@ -90,6 +97,37 @@ class KaryResponse(Pure):
     def pairs(self, spacing: float) -> tuple[Pair, ...]:
         return (Response(up(self.epsilon), self.categories),)
 
+    @property
+    def attained(self) -> bool:
+        return True
+
+    def group(self, k: int) -> Pure:
+        """Reports are independent, so what k people pay adds up."""
+        return self if k == 1 else Pure(k * self.epsilon)
+
+
+@dataclass(frozen=True)
+class LocalReport(Pure):
+    """A report that tells two answers apart with probability `telling` only, and then by odds of e^epsilon.
+
+    The loss is +-epsilon with that probability, and else 0: so it is for every frequency oracle.
+    """
+
+    telling: Fraction
+
+    def profile(self, epsilon: float) -> float:
+        """t (1 - e^(epsilon - e0)) / (1 + e^-e0)."""
+        gap = up(self.epsilon - Fraction(epsilon))
+        own = up(self.telling) / (1 + math.exp(-up(self.epsilon)))
+        return min(1.0, -math.expm1(-gap) * own * (1 + 2.0**-40)) if gap > 0 else 0.0
+
+    def pairs(self, spacing: float) -> tuple[Pair, ...]:
+        return (RareCoin(up(self.epsilon), up(self.telling)),)
+
+    @property
+    def attained(self) -> bool:
+        return True
+
     def group(self, k: int) -> Pure:
         """Reports are independent, so what k people pay adds up."""
         return self if k == 1 else Pure(k * self.epsilon)
@@ -101,7 +139,7 @@ class LaplaceNoise(Pure):
 
     def renyi(self, order: float) -> float:
         """ln(a/(2a-1) e^((a-1)e) + (a-1)/(2a-1) e^(-ae)) / (a-1) (Mironov 2017, Proposition 6)."""
-        e, a = float(self.epsilon), order
+        e, a = self._most, order
         inner = a / (2 * a - 1) + (a - 1) / (2 * a - 1) * math.exp((1 - 2 * a) * e)
         exact = e + math.log(inner) / (a - 1) + 2.0**-50 / (a - 1)
         return min(super().renyi(order), exact * FEW_ULPS)
@@ -112,6 +150,10 @@ class LaplaceNoise(Pure):
 
     def pairs(self, spacing: float) -> tuple[Pair, ...]:
         return (LaplaceShift(up(self.epsilon)),)
+
+    @property
+    def attained(self) -> bool:
+        return True
 
     def group(self, k: int) -> LaplaceNoise:
         return LaplaceNoise(k * self.epsilon)
@@ -148,13 +190,17 @@ class DiscreteLaplaceNoise(Pure):
     def pairs(self, spacing: float) -> tuple[Pair, ...]:
         return (DiscreteLaplaceShift(self.scale, self.shift),)
 
+    @property
+    def attained(self) -> bool:
+        return True
+
     def group(self, k: int) -> DiscreteLaplaceNoise:
         return DiscreteLaplaceNoise(k * self.epsilon, k * self.shift)
 
 
 @dataclass(frozen=True)
 class GaussianNoise(Atom):
-    """Continuous Gaussian noise, sensitivity over sigma = mu; mu-Gaussian differential privacy (Dong et al. 2022)."""
+    """Continuous Gaussian noise, sensitivity over sigma = mu."""
 
     mu_squared: Fraction
 
@@ -166,6 +212,10 @@ class GaussianNoise(Atom):
         return self.mu_squared
 
     def concentrated(self) -> float:
+        return self._rho
+
+    @cached_property
+    def _rho(self) -> float:
         return up(self.mu_squared) / 2 * FEW_ULPS
 
     def _sides(self, epsilon: float) -> tuple[float, float]:
@@ -219,8 +269,24 @@ class GaussianNoise(Atom):
     def determined_by_pairs(self) -> bool:
         return True
 
+    @property
+    def attained(self) -> bool:
+        return True
+
     def group(self, k: int) -> GaussianNoise:
         return GaussianNoise(k * k * self.mu_squared)
+
+
+@dataclass(frozen=True)
+class GaussianPrivacy(GaussianNoise):
+    """mu-Gaussian differential privacy and nothing more: dominated by continuous Gaussian noise (Dong et al. 2022)."""
+
+    @property
+    def attained(self) -> bool:
+        return False
+
+    def group(self, k: int) -> GaussianPrivacy:
+        return GaussianPrivacy(k * k * self.mu_squared)
 
 
 @dataclass(frozen=True)
@@ -252,6 +318,10 @@ class DiscreteGaussianNoise(Concentrated):
 
     @property
     def determined_by_pairs(self) -> bool:
+        return True
+
+    @property
+    def attained(self) -> bool:
         return True
 
     def group(self, k: int) -> DiscreteGaussianNoise:

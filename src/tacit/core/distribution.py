@@ -8,9 +8,12 @@ The left side is the hockey stick, the least delta there is at E.  The right sid
 proves.  It is true, since what stands under E is at most the indicator of L > E, and loose, since it counts a loss just
 above E as if it were infinite.
 
-What is known of a mechanism is a pair that dominates it.  The mean and both deltas are then upper bounds for the
-mechanism itself, being divergences or above one; tails and quantiles are those of the pair, and of the pair on our grid
-where there is sampling.
+What is known of a mechanism is a pair that dominates it: no hockey-stick divergence of the mechanism is above that of
+the pair.  L is the loss of the pair, and so are its moments, tails and quantiles; where there is sampling, of the pair
+on our grid.  If the pair is `attained`, all of this is true of the mechanism itself, on the worst neighbours.  If not,
+as for the exponential mechanism and for bare promises of privacy, upper bounds on divergences are all that carries
+over: the mean is at least the KL divergence, `delta` bounds the mechanism's from above and has no lower end but 0, and
+`tail_delta` is a true delta.  The law of the mechanism's own loss is then unknown.
 
 References.  Dwork and Rothblum 2016 (the privacy loss variable); Dwork and Roth 2014, Lemma 3.17 (from tails to delta).
 """
@@ -37,7 +40,7 @@ from .views import PLD, Basic, failures
 
 @dataclass(frozen=True)
 class Distribution:
-    """The law of the privacy loss; `reverse` looks from Q to P, which differs only where there is sampling."""
+    """The law of the pair's privacy loss; `reverse` looks from Q to P, which differs only where there is sampling."""
 
     loss: Loss
     reverse: bool = False
@@ -64,8 +67,13 @@ class Distribution:
         return failures(self.loss)
 
     @property
+    def attained(self) -> bool:
+        """Whether the pair is that of the mechanisms themselves, and not only one that dominates them."""
+        return all(atom.attained for atom in self.loss.terms)
+
+    @property
     def mean(self) -> float:
-        """E L where L is finite: the KL divergence."""
+        """E L where L is finite: the KL divergence of the pair, which is never below that of the mechanism."""
         return self._sum.mean
 
     @property
@@ -88,11 +96,13 @@ class Distribution:
         return Distribution(k * self.loss, self.reverse)
 
     def delta(self, epsilon: Number) -> Bounds:
-        """The hockey-stick divergence at epsilon >= 0."""
+        """The hockey-stick divergence of the mechanism at epsilon >= 0; from below only where the pair is attained."""
         e = rational("epsilon", epsilon)
         if e < 0:
             raise BadParameter("epsilon", epsilon, "at least 0")
         at = down(e)
+        if not self.attained:
+            return Bounds(0.0, self._with_failure(0.0, self._sum.upper_delta(at)).upper)
         found = self._sum.delta(at)
         return self._with_failure(found.lower - math.ulp(at), found.upper)  # delta falls by less than epsilon rises
 
@@ -101,7 +111,7 @@ class Distribution:
         return self.tail(epsilon).upper
 
     def tail(self, epsilon: Number) -> Bounds:
-        """P[L > epsilon]."""
+        """P[L > epsilon], L being the loss of the pair."""
         e, largest = rational("epsilon", epsilon), Basic().total(self.loss)
         if e >= largest:
             return self._with_failure(0.0, 0.0)
@@ -115,7 +125,7 @@ class Distribution:
         return self._with_failure(down(rest), up(1 - Fraction(left.lower)))
 
     def quantile(self, p: Number) -> Bounds:
-        """The least x for which P[L <= x] is at least p."""
+        """The least x for which P[L <= x] is at least p, L being the loss of the pair."""
         below = probability("p", p) / (1 - self._failure) if self._failure < 1 else Fraction(2)
         if below >= 1:
             return Bounds(math.inf if below > 1 else self.mean, math.inf)

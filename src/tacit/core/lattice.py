@@ -27,6 +27,9 @@ from .pairs import Complex, Pair
 
 _RAISE = 1 + 2.0**-32
 _LONGEST = 2**16  # cells for losses below those that matter
+_ALIKE = 2**12  # values that a sum of losses of one kind may take, to be enumerated
+_TOGETHER = 2**15  # and a sum of all kinds
+_LOST = 1e-290  # more than all masses that underflow
 
 
 class Discrete(Pair):
@@ -135,14 +138,20 @@ class Composed:
     decayed: Floats
 
     @classmethod
-    def at(cls, points: Floats, masses: Floats, step: float, beyond: float) -> Composed:
-        """delta(x) = delta(x + h) + (1 - e^-h) decayed(x + h): sums of positive terms, in which nothing cancels."""
+    def at(cls, points: Floats, masses: Floats, beyond: float, step: float | None = None) -> Composed:
+        """delta(x) = delta(x') + (1 - e^(x - x')) decayed(x'), x' being the next point; all are `step` apart, if given.
+
+        Sums of positive terms, in which nothing cancels.
+        """
         decayed, s = masses.copy(), 1
-        while s < masses.size and s * step < 750:
-            decayed[:-s] += math.exp(-s * step) * decayed[s:]
+        while s < masses.size:
+            apart = s * step if step else points[s:] - points[:-s]
+            if np.min(apart) > 750:
+                break
+            decayed[:-s] += np.exp(-apart) * decayed[s:]
             s *= 2
-        rises = -math.expm1(-step) * decayed
-        deltas = (np.cumsum(np.append(rises[1:], beyond)[::-1])[::-1]) * _RAISE
+        rises = -np.expm1(-(step or np.diff(points))) * decayed[1:]
+        deltas = (np.cumsum(np.append(rises, beyond)[::-1])[::-1]) * _RAISE
         return cls(points, deltas, decayed)
 
     @classmethod
@@ -166,7 +175,7 @@ class Composed:
         masses = np.exp(np.minimum(np.log(tilted) + (peak + shift - c * points + lost), 0.0))  # none is above 1
         logs = sum(n * lattice.cumulant(orders) for lattice, n in lattices.items()) - orders * points[-1]  # Chernoff
         beyond = math.exp(min(float(np.min(logs)) + 2.0**-46 * (1 + count), 0.0))
-        return cls.at(points, np.asarray(masses, float), step, beyond)
+        return cls.at(points, np.asarray(masses, float), beyond, step)
 
     @classmethod
     def of_coins(cls, epsilon: float, n: int) -> Composed:
@@ -183,25 +192,36 @@ class Composed:
         choose = gammaln(n + 1) - gammaln(k + 1) - gammaln(n - k + 1)
         masses = np.exp(choose - n * math.log1p(math.exp(-epsilon)) - k * epsilon) * (1 + (n + 64) * 2.0**-40)
         points = np.asarray((n - 2 * k) * epsilon, float)
-        return cls.at(points + np.abs(points) * 2.0**-51, masses, 2 * epsilon, math.exp(-700) if k[-1] else 0.0)
+        beyond = math.exp(-700) if k[-1] else 0.0
+        return cls.at(points + np.abs(points) * 2.0**-51, masses, beyond, 2 * epsilon)
 
     @classmethod
-    def of_gaussians(cls, sigma2: float, shift: int, n: int) -> Composed:
-        """n discrete Gaussian noises on integers that move by d: losses (n d + 2 z) d / (2 sigma2), z their sum.
+    def enumerated(cls, pairs: Mapping[Pair, int]) -> Composed | None:
+        """Every value of a sum of losses with its mass, if they are few: the whole curve, but for rounding.
 
-        Masses are sums of positive terms, each good to a relative 2^-43, which raising makes up for.  Those below
-        1e-307 are left out, at most 2^12 of a sum that is added at most n times, and count as infinite.
+        Masses are sums of products of positive terms.  Each is good to a relative 2^-43 for each loss and 2^-49 for
+        each value of a sum, which raising makes up for; what underflows counts as infinite.  Points are rounded up.
         """
-        far = math.isqrt(math.ceil(1400 * sigma2)) + 1
-        one = np.exp(-(np.arange(-far, far + 1.0) ** 2) / (2 * sigma2))
-        masses = one = one / one.sum()
-        for bit in f"{n:b}"[1:]:
-            masses = np.convolve(masses, masses)
-            masses = np.convolve(masses, one) if bit == "1" else masses
-            masses = masses[masses > 1e-307]  # symmetric, and falling from the middle
-        points = (n * shift + 2.0 * (np.arange(masses.size) - masses.size // 2)) * (shift / (2 * sigma2))
-        raised = masses * (1 + (n + 1024) * 2.0**-42)
-        return cls.at(points + np.abs(points) * 2.0**-50, raised, shift / sigma2, 1e-300)
+        points, masses, raised = np.zeros(1), np.ones(1), 1.0
+        for pair, n in pairs.items():
+            one = pair.multiples(_ALIKE // n)
+            if one is None or n * one.masses.size > _ALIKE:
+                return None
+            own = one.masses
+            for bit in f"{n:b}"[1:]:
+                own = np.convolve(own, own)
+                own = np.convolve(own, one.masses) if bit == "1" else own
+            used = np.flatnonzero(own > 1e-307)
+            first, own = n * one.first + one.stride * int(used[0]), own[used[0] : used[-1] + 1]
+            if points.size * own.size > _TOGETHER:
+                return None
+            losses = one.unit * (first + one.stride * np.arange(own.size, dtype=float))
+            points = np.add.outer(points, losses + np.abs(losses) * 2.0**-50).ravel()
+            points += np.abs(points) * 2.0**-50
+            masses = np.multiply.outer(masses, own).ravel()
+            raised *= 1 + (n + own.size / 16 + 64) * 2.0**-42
+        order = np.argsort(points)
+        return cls.at(points[order], masses[order] * raised, _LOST)
 
     def delta(self, epsilon: float) -> float:
         i = int(np.searchsorted(self.points, epsilon))
@@ -215,7 +235,8 @@ class Composed:
         if i == 0:
             return float(self.points[0]) if self.deltas[0] <= delta else math.inf
         back = (delta - self.deltas[i]) / self.decayed[i] * (1 - 2.0**-32)
-        return float(self.points[i] + math.log1p(-back) if back < 1 else self.points[i - 1])
+        least = float(self.points[i - 1])
+        return max(least, float(self.points[i]) + math.log1p(-back)) if back < 1 else least
 
 
 def _fold(masses: Floats, size: int) -> Floats:

@@ -125,18 +125,26 @@ class Line:
         return self.trapezoid(at)[0] - (self.left_out + self.rounding) * self._scale(at) - copies
 
     def solve(self, delta: float) -> float:
-        """Where T crosses delta, by Newton's rule on ln T; at most 0 if below delta from the start."""
-        at = self.epsilon
-        stride = min(max(4 * math.sqrt(self.total.variance), 0.1 * abs(at)), 50 / self.c)
-        for _ in range(40):
+        """Where T crosses delta, or 0 where T is no more than that from the start.
+
+        T falls, but ln T need not be concave: losses that lie far apart make steps of it.  So Newton's rule on ln T is
+        kept within a bracket, which is halved wherever two of its steps have not done so.
+        """
+        at, low, high, before = max(self.epsilon, 0.0), -math.inf, math.inf, (math.inf, math.inf)
+        stride = min(max(4 * math.sqrt(self.total.variance), 0.1 * at), 50 / self.c)
+        for _ in range(200):
             value, slope = self.trapezoid(at)
-            if not (value > 0 and slope < 0):  # so far out that rounding hides it
-                at -= stride / 8
-                continue
-            move = math.log(value / delta) * value / -slope
-            at += max(-stride, min(move, stride))
-            if abs(move) < 1e-7 * abs(at) or at <= 0:
+            low, high = (at, high) if value > delta else (low, at)
+            if high <= 0 or high - low < 1e-7 * high:
                 break
+            steep = value > 0 and slope < 0  # not so where rounding hides T
+            move = math.log(value / delta) * value / -slope if steep else math.copysign(stride, value - delta)
+            if steep and abs(move) < 1e-7 * at:
+                break
+            there, width = max(0.0, at + max(-stride, min(move, stride))), high - low
+            if width < math.inf and (width > before[0] / 2 or not low < there < high):
+                there = (low + high) / 2
+            at, before = there, (before[1], width)
         return at
 
 

@@ -18,7 +18,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
-from functools import reduce
+from functools import cached_property, reduce
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
@@ -71,6 +71,19 @@ class Atom(ABC):
         return ()
 
     @property
+    def attained(self) -> bool:
+        """Whether its pairs are those of the mechanism on some neighbours, and do not merely dominate them.
+
+        Only then is a lower bound on a divergence of the pairs one for the mechanism too.
+        """
+        return False
+
+    @property
+    def orders(self) -> tuple[float, ...]:
+        """The orders at which the Renyi divergence that is known jumps, which a search should try."""
+        return ()
+
+    @property
     def reach(self) -> float:
         """The largest loss that a grid of it must cover; 0 if it is put on none."""
         return 0.0
@@ -91,17 +104,22 @@ class Pure(Atom):
 
     epsilon: Fraction
 
+    @cached_property
+    def _most(self) -> float:
+        """epsilon, rounded up."""
+        return up(self.epsilon)
+
     def pure(self) -> Fraction | float:
         return self.epsilon
 
     def concentrated(self) -> float:
         """epsilon tanh(epsilon / 2): h(u) = ln cosh(epsilon sqrt u) is concave (Steinke 2024)."""
-        e = up(self.epsilon)
+        e = self._most
         return max(TINY, e * math.tanh(e / 2) * FEW_ULPS) if e else 0.0
 
     def renyi(self, order: float) -> float:
         """That of the dominating pair, a coin of odds e^epsilon (Mironov 2017, Proposition 5)."""
-        e, a = up(self.epsilon), order
+        e, a = self._most, order
         if a * e < 20:  # ln of 1 + 2 sinh(ae/2) sinh((a-1)e/2) / cosh(e/2), which no terms cancel in
             moment = math.log1p(2 * math.sinh(a * e / 2) * math.sinh((a - 1) * e / 2) / math.cosh(e / 2))
         else:
@@ -161,7 +179,7 @@ class Concentrated(Atom):
     def concentrated(self) -> float:
         return up(self.rho) * FEW_ULPS
 
-    def group(self, k: int) -> Concentrated:
+    def group(self, k: int) -> Atom:
         return Concentrated(k * k * self.rho)
 
 
@@ -239,7 +257,7 @@ class Loss:
         return table(self, delta)
 
     def distribution(self, *, reverse: bool = False) -> Distribution:
-        """The privacy loss as a random variable: its moments, tails and quantiles."""
+        """The privacy loss of the dominating pair as a random variable: its moments, tails and quantiles."""
         from .distribution import Distribution
 
         return Distribution(self, reverse)

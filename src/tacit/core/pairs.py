@@ -17,6 +17,7 @@ from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,6 +25,15 @@ from numpy.typing import NDArray
 from .exact import FEW_ULPS
 
 Complex = NDArray[np.complex128]
+
+
+class Multiples(NamedTuple):
+    """Losses unit (first + stride j), j = 0, 1, ..., and their masses, each good to a relative 2^-43."""
+
+    unit: float
+    first: int
+    stride: int
+    masses: NDArray[np.float64]
 
 
 class Pair(ABC):
@@ -40,6 +50,10 @@ class Pair(ABC):
     def cumulant(self, c: NDArray[np.float64]) -> NDArray[np.float64]:
         """The same at real points."""
         return self.log_transform(c.astype(complex)).real
+
+    def multiples(self, most: int) -> Multiples | None:
+        """The law of L itself, where L takes no more than `most` values, all multiples of one; else None."""
+        return None
 
     @property
     def spacing(self) -> float:
@@ -82,6 +96,10 @@ class Coin(Pair):
         """cosh((z + 1/2) e) / cosh(e / 2)."""
         e, w = self.epsilon, (z + 0.5) * self.epsilon
         return w + np.log1p(np.exp(-2 * w)) - e / 2 - math.log1p(math.exp(-e))
+
+    def multiples(self, most: int) -> Multiples | None:
+        lie = math.exp(-self.epsilon)
+        return Multiples(self.epsilon, -1, 2, np.array([lie, 1]) / (1 + lie))
 
     @property
     def largest(self) -> float:
@@ -131,22 +149,24 @@ class Range(Pair):
 
 
 @dataclass(frozen=True)
-class Response(Pair):
-    """Randomized response over k categories: L is +-epsilon, or 0 when a third category is told."""
+class _ThreeLosses(Pair):
+    """L is epsilon, -epsilon or 0."""
 
     epsilon: float
-    categories: int
 
     @cached_property
+    @abstractmethod
     def _chances(self) -> tuple[float, float, float]:
-        own = 1 / (1 + (self.categories - 1) * math.exp(-self.epsilon))
-        low = math.exp(-self.epsilon) * own
-        return own, low, (self.categories - 2) * low
+        """Of epsilon, of -epsilon, and of 0."""
 
     def log_transform(self, z: Complex) -> Complex:
         own, other, third = self._chances
         lead = z * self.epsilon
         return lead + np.log(own + third * np.exp(-lead) + other * np.exp(-2 * lead))
+
+    def multiples(self, most: int) -> Multiples | None:
+        own, other, third = self._chances
+        return Multiples(self.epsilon, -1, 1, np.array([other, third, own]))
 
     @property
     def largest(self) -> float:
@@ -160,6 +180,31 @@ class Response(Pair):
     def variance(self) -> float:
         own, other, third = self._chances
         return self.epsilon * self.epsilon * (4 * own * other + third * (own + other))
+
+
+@dataclass(frozen=True)
+class Response(_ThreeLosses):
+    """Randomized response over k categories: the loss is 0 where a third category is told."""
+
+    categories: int
+
+    @cached_property
+    def _chances(self) -> tuple[float, float, float]:
+        own = 1 / (1 + (self.categories - 1) * math.exp(-self.epsilon))
+        low = math.exp(-self.epsilon) * own
+        return own, low, (self.categories - 2) * low
+
+
+@dataclass(frozen=True)
+class RareCoin(_ThreeLosses):
+    """A coin of odds e^epsilon that is told with probability `shown` only."""
+
+    shown: float
+
+    @cached_property
+    def _chances(self) -> tuple[float, float, float]:
+        own = self.shown / (1 + math.exp(-self.epsilon))
+        return own, math.exp(-self.epsilon) * own, 1 - self.shown
 
 
 @dataclass(frozen=True)
@@ -206,6 +251,11 @@ class DiscreteLaplaceShift(Pair):
         inner = -np.exp(-w) * np.expm1(-w * (self.shift - 1)) / -np.expm1(-w)
         total = 1 + np.exp(-w * self.shift) - math.expm1(-rate) * inner
         return u + np.log(total) - math.log1p(math.exp(-rate))
+
+    def multiples(self, most: int) -> Multiples | None:
+        if self.shift >= most or self.largest > 700:
+            return None
+        return Multiples(float(1 / self.scale), -self.shift, 2, self._losses[1][::-1])
 
     @property
     def largest(self) -> float:
@@ -300,6 +350,15 @@ class DiscreteGaussianShift(Pair):
         damp = -2 * math.pi**2 * s * j**2
         waves = np.exp(damp + 2j * math.pi * j * a) + np.exp(damp - 2j * math.pi * j * a)
         return np.asarray(np.log(1 + waves.sum(axis=0)) - math.log1p(2 * float(np.exp(damp).sum())))
+
+    def multiples(self, most: int) -> Multiples | None:
+        """Losses (d + 2 z) d / (2 sigma^2), but for noises z of which each has a mass below 1e-304."""
+        if self.sigma2 * 1400 > most**2:
+            return None
+        far = math.isqrt(math.ceil(1400 * self.sigma2)) + 1
+        weights = np.exp(-(np.arange(-far, far + 1.0) ** 2) / float(2 * self.sigma2))
+        unit = float(Fraction(self.shift) / (2 * self.sigma2))
+        return Multiples(unit, self.shift - 2 * far, 2, weights / weights.sum())
 
     @property
     def largest(self) -> float:

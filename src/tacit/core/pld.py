@@ -1,6 +1,6 @@
 """Certified bounds on delta and epsilon of a composition, from the transforms of its privacy losses.
 
-Coins of one kind, a few narrow discrete Gaussians of one kind, and losses on one grid of ours, are summed outright
+Coins of one kind, losses that together take few values, and losses on one grid of ours, are summed outright
 (`lattice.py`); all others on vertical lines (`line.py`), with windows that are narrowed until the answer rests.  The
 lower bound takes the narrowest.
 """
@@ -17,7 +17,7 @@ import numpy as np
 from .exact import FEW_ULPS, TINY, Floats
 from .lattice import Cells, Composed, Discrete, Lattice
 from .line import ALIAS, Line, size, upper_period
-from .pairs import Coin, DiscreteGaussianShift, Pair
+from .pairs import Coin, Pair
 
 _SHARES = (0.05, 0.0125, 0.003, 1e-3)  # w as a share of epsilon or of the standard deviation of L, the larger
 _WIDTH = 2e-4  # for lower bounds
@@ -25,7 +25,6 @@ _TERMS = 2**17  # about so many are summed for a tail at most, and twice as many
 _REST = 1e-4  # an epsilon rests when a narrower window moves it by this share; a delta, by a fifth of it
 _BEYOND = 1e8  # losses this large are left to other views
 _MOST = 2**42  # and so are so many: rounding errs by 2^-52 of each in the exponent
-_FEW = 256  # discrete Gaussians of sigma 1 and less, whose losses lie too far apart for windows
 _COARSE, _FINE = np.linspace(-1, 1, 9), np.linspace(-1, 1, 33)  # where a transform costs much, and where little
 
 Height = Callable[[Floats, Floats], Floats]
@@ -158,8 +157,8 @@ class Sum:
         one = next(iter(self.pairs)) if len(self.pairs) == 1 else None
         if isinstance(one, Coin) and self.count < 2**22:
             return Composed.of_coins(one.epsilon, self.count)
-        if isinstance(one, DiscreteGaussianShift) and one.sigma2 <= 1 and self.count <= _FEW:
-            return Composed.of_gaussians(float(one.sigma2), one.shift, self.count)
+        if (enumerated := Composed.enumerated(self.pairs)) is not None:
+            return enumerated
         lattices = {pair: n for pair, n in self.pairs.items() if isinstance(pair, Lattice)}
         if len(lattices) < len(self.pairs):
             return None

@@ -88,6 +88,10 @@ class Sampled(Atom):
         return sampled_laplace(rate, up(self.noise.epsilon), spacing)
 
     @property
+    def attained(self) -> bool:
+        return self.noise.attained
+
+    @property
     def determined_by_pairs(self) -> bool:
         return True
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Hashable, Iterable
+from collections.abc import Callable, Hashable, Iterable
 from fractions import Fraction
 from functools import reduce
 from typing import Generic, TypeVar
@@ -193,19 +193,23 @@ class Renyi(Formal):
         if not delta:
             return math.inf
 
-        def at(log_order: float) -> float:
-            a = 1 + math.exp(log_order)
-            return self._at(total, a) - (math.log(delta) + math.log(a)) / (a - 1)
+        def at(order: float) -> float:
+            return self._at(total, order) - (math.log(delta) + math.log(order)) / (order - 1)
 
-        return max(0.0, least_value(at, -7.0, 14.0) * MANY_ULPS)
+        return max(0.0, self._least(at, total) * MANY_ULPS)
 
     def delta(self, total: Loss, epsilon: float) -> float:
-        def at(log_order: float) -> float:
-            a = 1 + math.exp(log_order)
-            return (a - 1) * (self._at(total, a) * MANY_ULPS - epsilon) - math.log(a)
+        def at(order: float) -> float:
+            return (order - 1) * (self._at(total, order) * MANY_ULPS - epsilon) - math.log(order)
 
-        exponent = least_value(at, -7.0, 14.0)
+        exponent = self._least(at, total)
         return max(TINY, math.exp(min(0.0, exponent + 2.0**-40 * abs(exponent))))
+
+    @staticmethod
+    def _least(at: Callable[[float], float], total: Loss) -> float:
+        """Over all orders above 1, and those at which what is known of an atom jumps."""
+        jumps = {order for atom in total.terms for order in atom.orders if order > 1}
+        return min(least_value(lambda x: at(1 + math.exp(x)), -7.0, 14.0), *map(at, jumps), math.inf)
 
     @staticmethod
     def _at(total: Loss, order: float) -> float:

@@ -6,7 +6,6 @@ import math
 from dataclasses import dataclass
 from fractions import Fraction
 
-from .atoms import Approximate
 from .exact import FEW_ULPS, up
 from .loss import Atom, Concentrated, Loss, Pure
 from .pairs import Pair
@@ -48,6 +47,14 @@ class Worst(Atom):
         return uses[0][0].pairs(spacing) if [n for _, n in uses] == [1] else ()
 
     @property
+    def attained(self) -> bool:
+        return all(atom.attained for loss in self.losses for atom in loss.terms)
+
+    @property
+    def orders(self) -> tuple[float, ...]:
+        return tuple(order for loss in self.losses for atom in loss.terms for order in atom.orders)
+
+    @property
     def reach(self) -> float:
         return max(atom.reach for loss in self.losses for atom in loss.terms)
 
@@ -57,5 +64,7 @@ class Worst(Atom):
         if k == 1:
             return self
         if self.failure() or pure == rho == math.inf:
-            return Approximate(Fraction(0), Fraction(1))
+            from .grouped import Grouped  # which is built on losses
+
+            return Grouped(Loss({self: 1}), k)
         return Pure(k * Fraction(pure)) if pure < math.inf else Concentrated(k * k * Fraction(rho))

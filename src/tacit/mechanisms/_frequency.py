@@ -10,9 +10,8 @@ added or removed: every loss is stated under substitution, where n is public.  A
 cell of the histogram of answers and enters another, and changes one report: the cost is epsilon.
 
 What several reports cost.  Of two categories a report speaks for one alone, by which the loss is +-epsilon, or for both
-or neither, by which it is 0: with the same probability, r, from either.  So is the loss of k-ary randomized response,
-where r_k = (k - 2) / (e^epsilon + k - 1); and if r_k <= r, a report of that, of which some of those that tell the two
-apart are taken for one that does not, is a report of this: whatever is proved of k-ary response is true of it.
+or neither, by which it is 0: with the same probability, r, from either.  So r and epsilon are the whole law of the loss
+(`atoms.LocalReport`).
 
 Reference.  Wang, Blocki, Li, Jha, USENIX Security 2017, theorems 1 and 2.
 """
@@ -29,7 +28,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..core import law
-from ..core.atoms import KaryResponse
+from ..core.atoms import LocalReport
 from ..core.distance import SUBSTITUTE, Distance, Substitute
 from ..core.errors import BadData, BadParameter
 from ..core.exact import Floats
@@ -121,10 +120,9 @@ class FrequencyOracle(Mechanism[Answers, Any]):
 
     @property
     def each(self) -> Pure:
-        """What one answer that changes costs: no more than k-ary response, with the largest k for which r_k <= r."""
-        e, r = min(float(self.epsilon), 36.0), self.idle * (1 - 1e-12)
-        most = math.floor((r * math.expm1(e) + 2) / (1 - r) * (1 - 1e-12))
-        return KaryResponse(self.epsilon, most) if most > 2 else Pure(self.epsilon)
+        """What one answer that changes costs: +-epsilon with probability 1 - r, and else nothing."""
+        telling = 1 - Fraction(self.idle) * (1 - Fraction(1, 10**12))  # outward, by more than `idle` errs
+        return LocalReport(self.epsilon, telling) if telling < 1 else Pure(self.epsilon)
 
     def frequencies(self, reports: Any) -> Floats:
         """The frequency of each category among those who sent these reports, unbiased; some may be negative."""

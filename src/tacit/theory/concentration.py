@@ -18,10 +18,10 @@ import numpy as np
 from scipy.special import ndtri
 
 from ..composition import azuma, hoeffding_inverse, pinsker
-from ..core.atoms import GaussianNoise, LaplaceNoise
+from ..core.atoms import GaussianNoise, KaryResponse, LaplaceNoise
 from ..core.distribution import Distribution
 from ..core.exact import logistic
-from ..core.loss import Loss, Pure
+from ..core.loss import Loss
 from ..core.parameters import Number, rational
 from ..core.pld import Bounds
 from ..core.randomness import SYSTEM, Source
@@ -96,7 +96,7 @@ def variation(pair: str, epsilon: Number, *, samples: int = 10_000, source: Sour
 
 def _law(pair: str, epsilon: Number) -> Distribution:
     e: Fraction = rational("epsilon", epsilon)
-    atom = {"coin": Pure(e), "laplace": LaplaceNoise(e), "gaussian": GaussianNoise(e**2)}[pair]
+    atom = {"coin": KaryResponse(e, 2), "laplace": LaplaceNoise(e), "gaussian": GaussianNoise(e**2)}[pair]
     return Loss({atom: 1}).distribution()
 
 

@@ -17,7 +17,7 @@ from functools import cached_property
 from typing import Any
 
 from ..composition import mu_for, rho_for
-from ..core.atoms import GaussianNoise
+from ..core.atoms import GaussianPrivacy
 from ..core.convolution import variance_for
 from ..core.distance import ADD_REMOVE, Distance
 from ..core.errors import BadParameter
@@ -171,7 +171,7 @@ class GaussianPrice(Price):
         return Gaussian(rho=rho, sensitivity=distance, grid=None if grid == 1 else grid)
 
     def loss(self) -> Loss:
-        return Loss({GaussianNoise(2 * self.amount): 1}, self.unit.relation)
+        return Loss({GaussianPrivacy(2 * self.amount): 1}, self.unit.relation)
 
     def __str__(self) -> str:
         return f"mu = {from_above(float(2 * self.amount) ** 0.5, 4)}" + (f" ({self.stated})" if self.stated else "")
