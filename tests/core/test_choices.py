@@ -18,7 +18,7 @@ class Once(Seeded):
         super().__init__(1, 9)
         self.at, self.heads, self.asked = at, heads, []
 
-    def integer(self, n):
+    def integer(self, n, spare=0):
         if self.asked:
             raise StopIteration
         self.asked.append(n)

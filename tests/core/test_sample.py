@@ -215,11 +215,11 @@ def test_choice_is_certified(counts, unit):
         class Once(type(source)):
             tries = 0
 
-            def integer(self, n):
+            def integer(self, n, spare=0):
                 Once.tries += 1
                 if Once.tries > 1:
                     raise StopIteration
-                return source.integer(n)
+                return source.integer(n, spare)
 
             def below(self, *args):
                 return source.below(*args)

@@ -44,9 +44,13 @@ class Source(ABC):
     def word(self) -> int:
         """The next word."""
 
-    def integer(self, n: int) -> int:
-        """A uniform integer in [0, n): words are strung together, and the incomplete last round refused."""
-        count = -(-n.bit_length() // self.width)
+    def integer(self, n: int, spare: int = 0) -> int:
+        """A uniform integer in [0, n): words are strung together, and the incomplete last round refused.
+
+        With `spare` words more than are needed that happens less than once in 2^(spare width), whatever n is: where n
+        is private, how many words are drawn must not tell.
+        """
+        count = -(-n.bit_length() // self.width) + spare
         whole = 1 << count * self.width
         while True:
             u = 0

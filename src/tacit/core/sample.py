@@ -170,7 +170,7 @@ def choices(counts: Integers, unit: Fraction, source: Source) -> list[int]:
     ends, sizes = np.cumsum(owned, axis=1), there.sum(axis=1)
     found = []
     for row, (end, size) in enumerate(zip(ends[:, -1].tolist(), sizes.tolist(), strict=True)):
-        while (at := source.integer(end + 3 * size)) >= end:
+        while (at := source.integer(end + 3 * size, spare=1)) >= end:
             i = int(np.flatnonzero(there[row])[(at - end) // 3])
             if source.below(_missing(exp_minus(int(counts[row, i]) * unit), bits, int(owned[row, i]))):
                 break

@@ -67,8 +67,8 @@ class Branches(Source):
     def words(self, n: int) -> Words:
         return np.array([self.word() for _ in range(n)], np.uint64)
 
-    def integer(self, n: int) -> int:
-        return self._choose([Fraction(1, n)] * n) if self._layered else super().integer(n)
+    def integer(self, n: int, spare: int = 0) -> int:
+        return self._choose([Fraction(1, n)] * n) if self._layered else super().integer(n, spare)
 
     def below(self, real: Real, prefix: int = 0, bits: int = 0) -> bool:
         if not self._layered:

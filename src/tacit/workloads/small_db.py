@@ -13,9 +13,9 @@ bound over k queries leave a positive chance that all answers are within n alpha
 candidate is as good, and that chosen falls short by no more than the selection's `error` at C(t + m - 1, m) candidates.
 By default m is where the sum of both is least, among the m whose candidates can be laid out.
 
-Exactness.  Candidates of four million records in all are laid out and one of them is drawn.  Beyond, a uniform
-candidate is drawn until a coin of probability exp(-gap / scale) lands heads: the exponential mechanism at the same
-price.  That takes at most exp(epsilon n / (2 D)) attempts on average, whatever the data; too many are refused.
+Exactness.  All candidates are laid out and scored, and one of them is drawn: the same work whatever the data.  More
+candidates than have four million records in all are refused.  To draw uniform ones until a coin of probability
+exp(-gap / scale) lands heads would need no list, but the number of attempts would tell how well the data fit.
 
 References.  Blum, Ligett, Roth, J. ACM 60 (2013); Dwork and Roth (2014), section 4.1, whose size ln k / alpha^2 is too
 small for the proof if k <= 2, and which counts |X|^m candidates.
@@ -33,10 +33,9 @@ from itertools import takewhile
 import numpy as np
 from numpy.typing import NDArray
 
-from ..core import law, sample
+from ..core import law
 from ..core.distance import scalar
 from ..core.errors import BadQuestion
-from ..core.exact import exp_minus
 from ..core.loss import Loss
 from ..core.parameters import Number, positive, probability, whole
 from ..core.randomness import Source
@@ -52,7 +51,6 @@ from .workload import Workload
 
 MODERATE = Fraction(10**100)  # what textbook formulas are evaluated for, and its inverse
 RECORDS = 4 * 10**6  # in all the tables that are laid out
-_ATTEMPTS = 10**6  # at rejection, on average
 _LOOKED_AT = 1 << 24  # cells times queries, to find the types
 _ASKED = 1 << 16  # queries
 _TOGETHER = 1 << 20  # cells times queries, that are sorted at a time
@@ -167,7 +165,7 @@ class SmallDB(Method):
         if records * m / workload.grid >= _EXACT:
             return f"n times {m} must be below 2^53 steps, so that scores are exact: {better}"
         many = candidates(types.count, m)
-        if not fits(types.count, m) and self._attempts(workload, records, price) > _ATTEMPTS:
+        if not fits(types.count, m):
             return f"{shown(many)} tables of {m} records would have to be laid out, {RECORDS // m} can be: {better}"
         if self.size is None and self._bound(workload, records, price, m=m, beta=0.5) >= records:
             best = self._best(workload, records, price, range(1, _LARGEST))
@@ -198,11 +196,6 @@ class SmallDB(Method):
             return PermuteAndFlip(epsilon=price.epsilon, sensitivity=moves)
         return Exponential(rho=price.amount, sensitivity=moves)
 
-    def _attempts(self, workload: Workload, n: int, price: Price) -> float:
-        """How many candidates are drawn until one is kept, on average and at worst: exp(n / scale)."""
-        worst = n / workload.grid / self._choice(workload, price, 1).scale
-        return math.exp(min(float(worst), 700.0))
-
     def _loss(self, workload: Workload, n: int | None, price: Price) -> Loss:
         return self._choice(workload, price, self.members(workload, self._people(n), price)).loss()
 
@@ -219,7 +212,7 @@ class SmallDB(Method):
         """In counts; no answer of n records misses by more than n."""
         types = _known(workload).count
         many, choice = candidates(types, m), self._choice(workload, price, m)
-        if many >= 1 << 62 or not fits(types, m):  # drawn by rejection, whose law is the exponential mechanism's
+        if not fits(types, m):  # so many that only their logarithm enters: the textbook's bound, of either choice
             falls_short = float(choice.scale) * (math.log(many) - math.log(beta))
         else:
             falls_short = choice.error(beta=beta, candidates=many)
@@ -253,15 +246,9 @@ class SmallDB(Method):
     def choose(self, workload: Workload, data: Data, price: Price, source: Source, n: int) -> NDArray[np.int16]:
         """Draw a table, given by its members."""
         t, m = _known(workload).count, self.members(workload, n, price)
-        choice = self._choice(workload, price, m)
-        if fits(t, m):
-            tables = multisets(t, m)
-            return np.asarray(tables[choice.sample(self.scores(workload, data, n, tables), source)])
-        while True:  # m of t + m - 1 places are members and the others go to the next type: uniform among multisets
-            table = (np.sort(sample.permutation(t + m - 1, source)[:m]) - np.arange(m)).astype(np.int16)
-            gap = -int(self.scores(workload, data, n, table[None])[0])
-            if source.below(exp_minus(gap * choice.unit)):
-                return table
+        tables = multisets(t, m)
+        chosen = self._choice(workload, price, m).sample(self.scores(workload, data, n, tables), source)
+        return np.asarray(tables[chosen])
 
     def run(
         self, workload: Workload, data: Data, price: Price, source: Source, *, n: int | None, beta: float
