@@ -31,6 +31,35 @@ def test_the_readme_runs():
         exec(block.split("```")[0], namespace)
 
 
+EXTRAS = ("pandas", "polars", "altair", "vl_convert", "pyspark", "psycopg", "sklearn", "mbi")
+WITHOUT = f"""
+import sys
+class Absent:
+    def find_spec(self, name, path=None, target=None):
+        if name.partition(".")[0] in {EXTRAS}:
+            raise ModuleNotFoundError(name)
+sys.meta_path.insert(0, Absent())
+"""
+
+
+def test_the_readme_runs_after_the_base_install():
+    """Without any library that `pip install tacit` does not bring."""
+    blocks = [block.split("```")[0] for block in (ROOT / "README.md").read_text().split("```python\n")[1:]]
+    done = subprocess.run(
+        [sys.executable, "-c", "\n".join([WITHOUT, *blocks])], capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stderr
+
+
+@pytest.mark.parametrize("library", ["pandas", "polars"])
+def test_a_frame_without_its_library_is_refused_in_a_sentence(library):
+    first = (ROOT / "README.md").read_text().split("```python\n")[1].split("```")[0]
+    code = f"{WITHOUT}\n{first}\nmeans.to_{library}()"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    last = done.stderr.strip().splitlines()[-1]
+    assert f"Missing: to_{library} needs {library}, which is not installed. Run pip install {library}, or use" in last
+
+
 @pytest.mark.parametrize("module", PUBLIC)
 def test_every_public_name_is_in_the_documents(module):
     """As code: `least` and `top` are words, too."""

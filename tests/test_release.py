@@ -553,6 +553,19 @@ def test_who_reads_it_is_told_when_noise_picked_the_rows(asked: Any, picked: boo
     assert ("picked the rows that are shown" in release.card()["accuracy"]["covers"]) == picked
 
 
+@pytest.mark.parametrize("epsilon", [1, 50])  # at 50 there is no noise that is worth an interval
+def test_a_ranking_says_that_noise_made_it(epsilon: int) -> None:
+    """Also where no column shows the numbers that it was made by, or none has an interval."""
+    counted = PEOPLE.group_by("region").aggregate(n=count()).order_by("-n")
+    hidden = sql.parse(
+        "SELECT region FROM people GROUP BY region ORDER BY COUNT(*) DESC LIMIT 2", {"people": PEOPLE}, {}
+    )
+    for question in (counted.limit(2), hidden):
+        assert "Noisy values picked the rows that are shown" in str(ask(question, epsilon=epsilon))
+    assert "The rows are in the order of their noisy values." in str(ask(counted, epsilon=epsilon))
+    assert "order of" not in str(ask(PEOPLE.group_by("region").count().order_by("region"), epsilon=epsilon))
+
+
 def test_only_the_operating_system_draws_without_a_mark() -> None:
     made = offer(PEOPLE.count().query, Budget(epsilon=1), epsilon=1)
     answer = Answer((np.array([5]),))

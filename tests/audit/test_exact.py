@@ -209,3 +209,19 @@ def test_outcomes_that_none_counts_are_listed_to_an_end():
             return count(1)
 
     assert outcomes(Endless(), 1e-6) == MANY + 1
+
+
+@pytest.mark.parametrize(
+    ("mechanism", "x", "y"),
+    [
+        (RandomizedResponse(epsilon=1), [0, 1], [0]),
+        (RandomizedResponse(epsilon=1), [0, 1], 0),
+        (Laplace(epsilon=1), np.array([1, 2]), np.array([1, 2, 3])),
+        (Gaussian(rho=1), [1], 1),
+    ],
+    ids=lambda v: type(v).__name__,
+)
+def test_inputs_of_unequal_length_are_refused_in_a_sentence(mechanism, x, y):
+    with pytest.raises(BadParameter, match="x and y must have the same length") as refused:
+        audit.exact(mechanism, x, y)
+    assert str(refused.value).endswith(".")

@@ -92,6 +92,34 @@ def test_division_by_zero_is_missing_and_knows_nothing() -> None:
     assert (told.tolist(), told.lower[0], told.upper[0]) == ([1.0], -math.inf, math.inf)
 
 
+def within(low: float, high: float) -> Estimate:
+    return numbers(np.array([low]), np.array([low]), np.array([high]))
+
+
+def test_rounding_crosses_no_zero() -> None:
+    """The least rate is 0, not -5e-324; and what is never positive has 0 for its upper end."""
+    many, few, less = within(997.0, 1003.0), within(0.0, 2.5), within(-2.5, 0.0)
+    for sign, other in (("/", many), ("*", many), ("+", few), ("*", few)):
+        assert evaluate(Arithmetic(sign, A, B), {"a": few, "b": other}, 1).lower[0] == 0
+        assert evaluate(Arithmetic(sign, A, B), {"a": less, "b": less if sign == "+" else other}, 1).upper[0] == 0
+    assert evaluate(Arithmetic("-", A, B), {"a": many, "b": few}, 1).lower[0] < 994.5  # as it is rounded elsewhere
+    assert evaluate(Arithmetic("-", A, B), {"a": within(2.5, 3.0), "b": few}, 1).lower[0] == 0
+    tiny = within(5e-324, 5e-324)  # a product that is no float is not 0, and the end below it is
+    assert (
+        evaluate(Arithmetic("*", A, A), {"a": tiny}, 1).lower[0]
+        == 0
+        < evaluate(Arithmetic("*", A, A), {"a": tiny}, 1).upper[0]
+    )
+
+
+def test_whole_quotients_are_exact() -> None:
+    for a, b, found in ((0.0, 667.0, 0.0), (6.0, 2.0, 3.0), (2.0**53 - 1, 2.0**53 - 1, 1.0)):
+        told = evaluate(Arithmetic("/", A, B), {"a": within(a, a), "b": within(b, b)}, 1)
+        assert told.lower[0] == told.upper[0] == found
+    told = evaluate(Arithmetic("/", A, B), {"a": within(1.0, 1.0), "b": within(3.0, 3.0)}, 1)
+    assert Fraction(told.lower[0]) < Fraction(1, 3) < Fraction(told.upper[0])
+
+
 @pytest.mark.parametrize("sign", "+-*/")
 def test_what_is_missing_stays_missing(sign: Any) -> None:
     assert value(Arithmetic(sign, A, B), a=column(None, 1.0), b=column(1.0, None)) == [None, None]

@@ -24,7 +24,7 @@ import numpy as np
 from ..core.distance import Distance
 from ..core.errors import BadParameter
 from ..core.exact import Floats
-from ..core.law import MANY, Law, outcomes
+from ..core.law import MANY, Law, Product, outcomes
 from ..core.loss import Loss
 from ..core.mechanism import Mechanism
 from ..core.parameters import Number, instance, rational, several, whole
@@ -118,7 +118,19 @@ class Exact:
         return "\n".join(lines)
 
 
+def _coordinates(law: Law) -> str:
+    """How many coordinates an output has."""
+    return f"{len(law.parts)} values" if isinstance(law, Product) else "one value"
+
+
 def exact(mechanism: Mechanism[Any, Any], x: Any, y: Any, distance: Number | Distance[Any] | None = None) -> Exact:
     """Hold a mechanism's claim for inputs `distance` apart, by default its sensitivity, against its laws on x and y."""
     p, q = instance("mechanism", mechanism, Mechanism).law(x), mechanism.law(y)
+    if (on_x := _coordinates(p)) != (on_y := _coordinates(q)):
+        raise BadParameter(
+            "y",
+            on_y,
+            on_x,
+            says=f"x and y must have the same length, as their outputs are compared; x has {on_x} and y has {on_y}.",
+        )
     return Exact(mechanism, mechanism.loss(distance), Divergence(p, q), Divergence(q, p))

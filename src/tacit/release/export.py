@@ -75,7 +75,9 @@ def frame(release: Release, library: str) -> Any:
     try:
         made = importlib.import_module(library)
     except ImportError:
-        raise Missing(f"to_{library} needs {library}: pip install {library}; or use to_arrow") from None
+        raise Missing(
+            f"to_{library} needs {library}, which is not installed. Run pip install {library}, or use to_arrow."
+        ) from None
     table = arrow(release)
     return made.from_arrow(table) if library == "polars" else table.to_pandas(date_as_object=False)
 
@@ -179,9 +181,12 @@ def sentence(release: Release) -> str:
     noisy = (c for name, c in release.columns.items() if name in release.noisy_names - chosen.keys())
     if any(c.kind in ("integer", "real") and (c.lower != c.upper).any() for c in noisy):
         shown = "" if release.keys is None else ", given that its key is shown"
-        picked = "; not given that noisy values picked the rows that are shown" if release.picked_by_noise else ""
-        facts.append(f"In brackets: each interval holds with {confidence} probability over the noise{shown}{picked}.")
+        facts.append(f"In brackets: each interval holds with {confidence} probability over the noise{shown}.")
     facts += [_place(release, name, ranks, confidence) for name, ranks in chosen.items()]
+    if release.picked_by_noise:
+        facts.append("Noisy values picked the rows that are shown, of which no interval takes account.")
+    elif release.ordered_by_noise:
+        facts.append("The rows are in the order of their noisy values.")
     if bounds := clamped(release):
         outside = " and ".join(f"of {name} outside {_closed(ends)}" for name, ends in bounds.items())
         facts.append(f"Values {outside} count as the nearer end.")

@@ -124,15 +124,31 @@ def _hull(sign: str, a: Estimate, b: Estimate) -> tuple[Floats, Floats]:
             unknown = (b.lower <= 0) & (b.upper >= 0) | np.isinf(a.lower) | np.isinf(b.upper) | np.isinf(b.lower)
             ends = np.where(unknown, [[-np.inf], [np.inf]], ends)
     ends = np.where(np.isnan(ends), [[-np.inf], [np.inf]], ends)
-    whole = (ends == np.rint(ends)) & (np.abs(ends) < 2.0**53) & (sign != "/")  # of whole numbers it is exact
-    exact = whole & _whole(a) & _whole(b)
-    return np.where(exact[0], ends[0], np.nextafter(ends[0], -np.inf)), np.where(
-        exact[1], ends[1], np.nextafter(ends[1], np.inf)
+    # A whole end, of whole numbers below 2^53, is exact: no quotient of such numbers is that near to a whole one.
+    exact = (ends == np.rint(ends)) & (np.abs(ends) < 2.0**53) & _whole(a) & _whole(b)
+    low = np.where(exact[0], ends[0], np.nextafter(ends[0], -np.inf))
+    high = np.where(exact[1], ends[1], np.nextafter(ends[1], np.inf))
+    up_to_0, from_0 = _signs(sign, a, b)
+    return np.where(from_0, np.maximum(low, 0), low), np.where(up_to_0, np.minimum(high, 0), high)
+
+
+def _signs(sign: str, a: Estimate, b: Estimate) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+    """Whether no result is above 0, and whether none is below: rounding crosses no zero."""
+    match sign:
+        case "+":
+            return (a.upper <= 0) & (b.upper <= 0), (a.lower >= 0) & (b.lower >= 0)
+        case "-":
+            return a.upper <= b.lower, a.lower >= b.upper
+    positive, negative = (b.lower > 0, b.upper < 0) if sign == "/" else (b.lower >= 0, b.upper <= 0)
+    return (
+        (a.lower >= 0) & negative | (a.upper <= 0) & positive,
+        (a.lower >= 0) & positive | (a.upper <= 0) & negative,
     )
 
 
 def _whole(c: Estimate) -> NDArray[np.bool_]:
-    return np.asarray((c.lower == np.rint(c.lower)) & (c.upper == np.rint(c.upper)))
+    ends = np.array([c.lower, c.upper])
+    return np.asarray(((ends == np.rint(ends)) & (np.abs(ends) < 2.0**53)).all(0))
 
 
 def _truth(

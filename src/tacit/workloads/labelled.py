@@ -48,4 +48,6 @@ class Labelled:
         try:
             return importlib.import_module(name)
         except ImportError:
-            raise Missing(f"to_{name} needs {name}: pip install {name}; or use to_arrow") from None
+            raise Missing(
+                f"to_{name} needs {name}, which is not installed. Run pip install {name}, or use to_arrow."
+            ) from None
