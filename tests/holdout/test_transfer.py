@@ -108,6 +108,22 @@ def test_the_numbers_in_the_proofs() -> None:
     assert 2 + 2.85 + 1 < 9 < 18 * (1 - math.exp(-3 / 4))
 
 
+@pytest.mark.parametrize(
+    ("epsilon", "delta", "n"),
+    [(0.125, 0.0, 768), (0.125, 0.0078, 800), (0.05, 1e-4, 4800), (0.1, 1e-9, 10**5), (0.02, 0.00125, 30_000)],
+)
+def test_the_printed_theorem_is_true(epsilon: float, delta: float, n: int) -> None:
+    """A larger chance than the printed one contradicts the Monitor's two bounds, at T = floor(1/p) or, above 1/4, 3."""
+    assert 6 * (1 - math.exp(-3 / 4)) > 3.165 and math.expm1(1 / 4) * 8 < 2.273
+    assert (3.165 - 2.273 - 1 / 4) / 2 >= 0.32 and math.log(2) <= (0.32 - 1 / 8) * 12
+    printed = transfer.notes_as_printed(epsilon, delta, n).failure
+    for p in np.geomspace(printed * (1 + 1e-9), 0.9, 500) if printed < 0.9 else []:
+        t = math.floor(1 / p) if p <= 1 / 4 else 3
+        right = 2 * math.log(2 * t) / (epsilon * n) + math.expm1(2 * epsilon) + t * delta
+        assert 6 * epsilon * (1 - (1 - p) ** t) > right
+    assert transfer.monitor(6 * epsilon, epsilon, delta, n) <= printed
+
+
 def test_the_printed_theorem_claims_half_the_chance() -> None:
     printed, proved = (f("0.1", "1e-9", 5000) for f in (transfer.notes_as_printed, transfer.notes))
     assert proved.failure == pytest.approx(2 * printed.failure)

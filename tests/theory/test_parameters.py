@@ -75,6 +75,7 @@ DOMAINS: dict[str, tuple[Any, list[Any]]] = {
     "k": (3, COUNT),
     "samples": (50, COUNT),
     "walks": (4, COUNT),
+    "lecture": ("ucsb-3", WORD),
     "law": ("gaussian", WORD),
     "deviation": (2.0, POSITIVE),
     "prior": (0.25, PROBABILITY),

@@ -13,6 +13,8 @@ from rich.table import Table
 
 PACKAGES = ("composition", "theory")
 OTHERS = (
+    "laws",
+    "losses",
     "holdout.transfer",
     "holdout.monitor",
     "workloads.textbook",
@@ -22,13 +24,15 @@ OTHERS = (
     "workloads.pmw",
     "workloads.pmw_plans",
     "testing.wrong_sparse",
+    "audit.attacks.reconstruction",
 )
+PICTURES = "theory.pictures"
 
 
 def names() -> list[str]:
     """Of all these modules."""
     own = [f"{p}.{m.name}" for p in PACKAGES for m in iter_modules(import_module(f"tacit.{p}").__path__)]
-    return [*(name for name in own if "._" not in name), *OTHERS]
+    return [*(name for name in own if "._" not in name and name != PICTURES), *OTHERS]
 
 
 def module(name: str) -> ModuleType | None:

@@ -7,6 +7,7 @@ import math
 import re
 import sys
 from collections.abc import Iterator, Mapping
+from itertools import takewhile
 from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING, Annotated, Any
@@ -25,8 +26,9 @@ from ..core.parameters import probability, rational, whole
 from ..core.views import failures
 from ..mechanisms._additive import Additive
 from ..mix import USAGE, mix
-from . import _theorems
+from . import _notes, _theorems
 from ._say import console, in_words
+from ._words import meant, nearest, plain
 
 if TYPE_CHECKING:
     from ..workloads import Method
@@ -48,11 +50,12 @@ def theory(
     mechanism: Annotated[
         str,
         typer.Argument(
-            help="A mechanism, a method for linear queries, or a list of theorems; without one, all of them."
+            help="A mechanism, a method for linear queries, a list of theorems, or a lecture's words (svt, advanced"
+            " composition, ...); `notes` for the lectures' index; without one, all of them."
         ),
     ] = "",
     parameters: Annotated[
-        list[str] | None, typer.Argument(help="Its parameters: epsilon=0.1 sensitivity=1 ...")
+        list[str] | None, typer.Argument(help="Further words of the name, or parameters: epsilon=0.1 sensitivity=1 ...")
     ] = None,
     beta: Annotated[str, typer.Option(help="Probability with which the error bound may fail.")] = "0.05",
     relative_error: Annotated[str, typer.Option(help="Wanted error as a share of n, for the sample size.")] = "0.01",
@@ -64,25 +67,57 @@ def theory(
             for table in (_list(), _methods(), _theorems.listed()):
                 console.print(table)
             return
-        if (module := _theorems.module(mechanism)) is not None:
+        name, parameters = _named(mechanism, parameters or [])
+        first, *rest = name.lower().split() or [""]
+        if first == "notes":
+            _notes.show(rest, parameters)
+            return
+        name = name if known(name) else meant(name)
+        if (module := _theorems.module(name)) is not None:
             if parameters:
                 raise BadParameter("parameters", parameters, "left out: these are functions, of which each has its own")
             _say(module)
             console.print(_theorems.functions(module))
+            _notes.mentions(name)
             return
-        if (method := _method(mechanism)) is not None:
+        if (method := _method(name)) is not None:
             if parameters:
                 raise BadParameter(
                     "parameters", parameters, "left out: `tacit plan` and `tacit compare` tell its error"
                 )
             _say(sys.modules[type(method).__module__])
+            _notes.mentions(type(method).__module__.removeprefix("tacit."))
             return
-        kind = kind_named(mechanism)
+        if plain(name) not in KINDS:
+            raise _unknown(name)
+        kind = kind_named(name)
         several = "; size=... for the error of several answers at once" if issubclass(kind, Additive) else ""
         told = f"With parameters ({escape(', '.join(_parameters(kind)))}) its price and its error follow{several}."
         figures = _figures(*_make(kind, parameters), beta, relative_error, delta) if parameters else told
         _say(sys.modules[kind.__module__])
         console.print(figures)
+        _notes.mentions(kind.__name__)
+
+
+def _named(first: str, rest: list[str]) -> tuple[str, list[str]]:
+    """A name of one word or several, and the parameters after it."""
+    words = list(takewhile(lambda word: "=" not in word, rest))
+    return " ".join([first, *words]), rest[len(words) :]
+
+
+def known(name: str) -> bool:
+    """Whether it is the name of a list of theorems, a mechanism or a method."""
+    return name in _theorems.names() or plain(name) in KINDS or _method(name) is not None
+
+
+def _unknown(name: str) -> BadParameter:
+    from ..workloads import METHODS
+
+    names = [*(kind.__name__ for kind in mechanisms.ALL), *(m.name for m in METHODS), *_theorems.names(), "notes"]
+    near = nearest(name, names)
+    offer = f" Did you mean {' or '.join(map(repr, near))}?" if near else ""
+    says = f"mechanism must be a name that `tacit theory` lists, or a lecture's words; got {name[:80]!r}.{offer}"
+    return BadParameter("mechanism", name, "a name that `tacit theory` lists", says=says)
 
 
 def _say(module: ModuleType) -> None:
@@ -135,13 +170,9 @@ def _method(name: str) -> Method | None:
     """The method of this name, or of that of its class, if it is none of a mechanism."""
     from ..workloads import METHODS
 
-    if _plain(name) in KINDS:
+    if plain(name) in KINDS:
         return None
-    return next((m for m in METHODS if _plain(name) in (_plain(m.name), _plain(type(m).__name__))), None)
-
-
-def _plain(name: str) -> str:
-    return name.lower().replace("-", "").replace("_", "")
+    return next((m for m in METHODS if plain(name) in (plain(m.name), plain(type(m).__name__))), None)
 
 
 def _parameters(kind: type[Mechanism[Any, Any]]) -> list[str]:
@@ -153,7 +184,7 @@ def _parameters(kind: type[Mechanism[Any, Any]]) -> list[str]:
 
 def kind_named(name: str) -> type[Mechanism[Any, Any]]:
     """The mechanism of a name, however it is written."""
-    kind = KINDS.get(_plain(name))
+    kind = KINDS.get(plain(name))
     if kind is None:
         raise BadParameter("mechanism", name, "one of those that `tacit theory` lists")
     return kind

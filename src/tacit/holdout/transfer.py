@@ -19,12 +19,17 @@ by at most 2 ln(2 T) / (epsilon' n) in the mean, and all is (epsilon + epsilon',
 epsilon' > 0
     a (1 - (1-p)^T)  <=  2 ln(2 T) / (epsilon' n) + e^(epsilon + epsilon') - 1 + T delta.
 
-The notes' theorem 0.2, corrected [proved; `notes`].  For sqrt(12/n) <= epsilon <= 1/8 and delta <= epsilon/16 the
-chance p of an error of 6 epsilon or more is at most max(4 delta/epsilon, 2 exp(-epsilon^2 n/8)).  Take epsilon' =
-epsilon. If p <= 1/4 take T = floor(1/p): (1-p)^T <= e^(p-1) < 1/2, and e^(2 epsilon) - 1 <= 5/2 epsilon, so epsilon/2
+The notes' theorem 0.2, by its proof, corrected [proved; `notes`].  For sqrt(12/n) <= epsilon <= 1/8 and delta <=
+epsilon/16 the chance p of an error of 6 epsilon or more is at most max(4 delta/epsilon, 2 exp(-epsilon^2 n/8)).  Take
+epsilon' = epsilon. If p <= 1/4 take T = floor(1/p): (1-p)^T <= e^(p-1) < 1/2, and e^(2 epsilon) - 1 <= 5/2 epsilon, so epsilon/2
 <= 2 ln(2/p)/(epsilon n) + delta/p, and one of the two terms is epsilon/4 or more.  If p > 1/4 take T = 3: the right
-side is at most (2 ln 6 / 12 + 3/16 + 5/2) epsilon < 3 epsilon, the left more.  As printed (`notes_as_printed`) the
-factor 2 is missing: there are 2 T candidates, and the exponential mechanism pays ln(2 T), not ln T.
+side is at most (2 ln 6 / 12 + 3/16 + 5/2) epsilon < 3 epsilon, the left more.  The printed proof pays ln T for 2 T
+candidates, and so has no factor 2.
+
+The same as printed [proved; `notes_as_printed`], without the factor 2.  Less is given away: if p <= 1/4, then p T >=
+3/4, so the left side is at least 6 (1 - e^(-3/4)) epsilon > 3.165 epsilon; and e^(2 epsilon) - 1 <= 2.273 epsilon.
+Hence 0.892 epsilon <= 2 ln(2/p)/(epsilon n) + delta/p, and if p > 4 delta/epsilon, p <= 2 exp(-0.32 epsilon^2 n), which
+is at most exp(-epsilon^2 n/8) as epsilon^2 n >= 12.
 
 Bassily et al. 2016, theorem 7.2 [quoted; proved here for means; `bassily`].  For epsilon < 1/3, delta < epsilon/4 and
 n >= ln(4 epsilon/delta)/epsilon^2 an error of 18 epsilon or more has chance below delta/epsilon.  Were p >=
@@ -61,7 +66,7 @@ from ..core.parameters import Number, positive, probability, rational, whole
 NOTES_WIDTH = 6  # epsilons
 NOTES_DELTA = 4  # delta / epsilon so many times
 NOTES_DECAY = 8  # exp(-epsilon^2 n / 8)
-NOTES_SIDES = 2  # the factor that the printed theorem lacks: q and 1 - q are both candidates
+NOTES_SIDES = 2  # the factor that the printed proof lacks: q and 1 - q are both candidates
 NOTES_SMALLEST = 12  # epsilon^2 n is at least this
 NOTES_LARGEST = Fraction(1, 8)  # epsilon
 NOTES_SHARE = Fraction(1, 16)  # of epsilon, the largest delta
@@ -164,14 +169,14 @@ def mean_bound(mean: Number, epsilon: Number, delta: Number = 0) -> float:
 
 
 def notes(epsilon: Number, delta: Number, n: int, *, alpha: Number = 0, beta: Number = 0) -> Transferred:
-    """alpha + 6 epsilon, but for beta + max(4 delta/epsilon, 2 exp(-epsilon^2 n/8)): theorem 0.2, corrected."""
+    """alpha + 6 epsilon, but for beta + max(4 delta/epsilon, 2 exp(-epsilon^2 n/8)): by its proof, corrected."""
     e, d, n = _in_notes(epsilon, delta, n)
     p = max(up(NOTES_DELTA * d / e), hoeffding(n, e / 4))  # which is 2 exp(-2 n (epsilon/4)^2)
     return _transferred(_slack("alpha", alpha) + NOTES_WIDTH * e, _slack("beta", beta), p, "lecture notes, corrected")
 
 
 def notes_as_printed(epsilon: Number, delta: Number, n: int) -> Transferred:
-    """6 epsilon, but for max(4 delta/epsilon, exp(-epsilon^2 n/8)): not justified by its proof, kept to compare."""
+    """6 epsilon, but for max(4 delta/epsilon, exp(-epsilon^2 n/8)): theorem 0.2 as printed, which is true."""
     e, d, n = _in_notes(epsilon, delta, n)
     p = max(up(NOTES_DELTA * d / e), hoeffding(n, e / 4) / NOTES_SIDES)
     return _transferred(NOTES_WIDTH * e, Fraction(0), p, "lecture notes, as printed")
