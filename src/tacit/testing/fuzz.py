@@ -33,10 +33,11 @@ from ..tables.plan import Plan
 from ..tables.schema import Schema
 from ..tables.table import Table
 from .engines import Factory, engine, key_of, mixed, same, stable
+from .hostile import DATES, MOMENTS, NUMBERS, REALS, TEXTS
 from .mechanisms import Refuted
 from .questions import Writer
 from .typed import typed
-from .worlds import DATES, MOMENTS, NUMBERS, REALS, TEXTS, World
+from .worlds import World
 
 QUESTIONS = 12  # that are understood, of one pair of neighbouring tables
 _TRIES, _CELLS = 80, 20_000

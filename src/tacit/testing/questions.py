@@ -10,7 +10,8 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from ..tables.schema import Schema
-from .worlds import TEXTS, World
+from .hostile import TEXTS
+from .worlds import World
 
 INTEGERS = [0, 1, 2, 3, 7, 10, 20, 99, 127, 128, 255, 256, 32_767, 32_768, 2**31 - 1, 2**31, 2**53, 2**53 + 1]
 INTEGERS += [2**61, 2**62, 2**62 + 1, 2**63 - 1, 2**63, 2**64, 2_000_000_000_000_000_100, 10**18, 10**19, 2**100]
