@@ -105,6 +105,10 @@ SPECIAL: dict[tuple[str, str], tuple[Any, list[Any]]] = {
     ("linear_queries.weights_alpha", "delta"): (1e-6, [*NOT_NUMBERS, -1e-9, 1.0, 2.0]),
     ("Oracle.error", "categories"): (8, COUNT),
     ("Oracle.sample_size", "categories"): (8, COUNT),
+    **{  # of which only the logarithm enters
+        (f"selection.{name}", "candidates"): (3, [value for value in COUNT if value != 10**400])
+        for name in ("utility_bound", "expected_gap_bound")
+    },
     **{
         (f"sparse_vector.{name}", "delta"): (1e-6, [*NOT_NUMBERS, -1e-9, 1.0, 2.0])
         for name in (

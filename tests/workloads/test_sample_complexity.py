@@ -1,14 +1,16 @@
 import math
+import re
 
 import pytest
 
-from tacit import SUBSTITUTE, BadParameter
+from tacit import SUBSTITUTE, BadParameter, Exponential, NoisyMax, PermuteAndFlip, RandomizedResponse
 from tacit.composition import rho_for
 from tacit.core.errors import BadQuestion
 from tacit.testing.workloads import applicable
+from tacit.theory import selection
 from tacit.workloads import METHODS, Domain, Price, marginals, method, predicates
 from tacit.workloads import sample_complexity as closed
-from tacit.workloads.small_db import classical_rate
+from tacit.workloads.small_db import classical_error, classical_rate
 from tacit.workloads.textbook import textbook
 
 WIDE = Domain.of({"a": 2, "b": 3, "c": 4})
@@ -126,7 +128,7 @@ def test_closed_forms_at_a_delta():
     lines = {line.method: line for line in textbook(k, 64, n, 1, delta=delta)}
     queries, weights = lines["noise on the queries"], lines["multiplicative weights"]
     assert (queries.error, weights.error) == (closed.laplace_on_queries(k, n, 1, delta=delta), 3 * alpha)
-    assert queries.formula.startswith("sqrt(8 k ln(1/d))") and weights.formula.endswith("^(1/2)")
+    assert queries.formula.startswith("sqrt(8 k ln(1/d))") and weights.formula.startswith("3 a, a^2 =")
     assert lines["Gaussian on the queries"].error == closed.gaussian_on_queries(k, n, rho_for(1, delta))
 
 
@@ -137,7 +139,7 @@ def test_a_delta_never_makes_a_bound_worse():
     assert closed.multiplicative_weights(2, 10, 10**5, 1, delta="1e-10") == few
     lines = {line.method: line for line in textbook(12, 2, 1000, 1, delta="1e-10")}
     assert lines["noise on the queries"].formula.startswith("k ln(k/b)")
-    assert lines["multiplicative weights"].formula.endswith("^(1/3)")
+    assert lines["multiplicative weights"].formula.startswith("3 a, a^3 =")
 
 
 def test_records_for_an_error_have_that_error():
@@ -154,3 +156,86 @@ def test_why_no_number_of_records_is_enough():
     with pytest.raises(BadQuestion, match=r"no n up to 1e\+15 is enough: errors come no nearer than 0\.315 n"):
         closed.sample_size(small, w, Price.of(epsilon=1), "0.3")
     assert closed.sample_size(small, w, Price.of(epsilon=1), "0.33") == 1973
+
+
+def value(formula, **letters):
+    """A formula of the table, as it is printed: products are written side by side, and `3 a, a^3 = ...` is solved."""
+    text = formula.replace("|X|", "X").replace("^", "**")
+    text = re.sub(r"(?<![\w.])(\d+)(?=[A-Za-z(])", r"\1*", text)
+    text = re.sub(r"(?<=[\w)])\s+(?=[\w(])", " * ", text)
+    names = {"ln": math.log, "sqrt": math.sqrt, "exp": math.exp, **letters}
+    if "=" not in text:
+        return eval(text, names)
+    told, equation = text.split(", ")
+    left, right = equation.split(" = ")
+
+    def too_small(a):
+        return eval(left, {**names, "a": a}) < eval(right, {**names, "a": a})
+
+    low, high = 1e-12, 1e12
+    while high / low > 1 + 1e-13:
+        middle = math.sqrt(low * high)
+        low, high = (middle, high) if too_small(middle) else (low, middle)
+    return eval(told, {**names, "a": high})
+
+
+@pytest.mark.parametrize("delta", [0, "1e-6", "1e-10"])
+@pytest.mark.parametrize(
+    ("k", "cells", "n", "e"),
+    [
+        (100, 1024, 10**6, 1),
+        (1, 1, 50, 2),
+        (12, 2, 1000, 1),
+        (10**6, 3, 10**4, 0.5),
+        (1000, 64, 10**6, 1),
+        (7, 2**40, 99, 3),
+    ],
+)
+def test_every_formula_of_the_table_has_the_value_beside_it(k, cells, n, e, delta):
+    lines = textbook(k, cells, n, e, "0.05", delta=delta)
+    assert [line.method for line in lines if line.method != "Gaussian on the queries"] == [
+        "noise on the queries",
+        "noise on the histogram",
+        "SmallDB",
+        "multiplicative weights",
+        "randomized response",
+    ]
+    letters = {"k": k, "X": cells, "n": n, "e": e, "b": 0.05, "d": float(delta)}
+    letters |= {"rho": float(rho_for(e, delta))} if delta else {}
+    for line in lines:
+        assert value(line.formula, **letters) == pytest.approx(line.error, rel=1e-6), line
+
+
+@pytest.mark.parametrize(("cells", "epsilon"), [(2, 1), (5, 1), (40, 2), (1000, "0.5")])
+def test_randomized_response_of_any_number_of_cells(cells, epsilon):
+    """1 / (p - q) of k-ary response; on bits as before; and never below what the method proves."""
+    oracle = RandomizedResponse(epsilon=epsilon, categories=cells)
+    found = closed.randomized_response(7, 100, epsilon, cells=cells)
+    assert found == pytest.approx(math.sqrt(math.log(280) / 200) / oracle.chances.gain, rel=1e-12)
+    assert closed.randomized_response(2, 100, epsilon) == pytest.approx(
+        oracle.classical_query_error(100, queries=2)
+        if cells == 2
+        else closed.randomized_response(2, 100, epsilon, cells=2)
+    )
+    with pytest.raises(BadParameter, match="cells"):
+        closed.randomized_response(2, 100, 1, cells=1)
+
+
+def test_formulas_into_which_only_logarithms_enter_take_any_number():
+    """The candidates of SmallDB's own example: all tables of 461 records over 1024 cells, and all subsets of more."""
+    many, logs = 1024**461, 461 * math.log(1024)
+    assert selection.utility_bound("0.05", many, 2) == pytest.approx(2 * (logs + math.log(20)), rel=1e-12)
+    assert selection.expected_gap_bound(many, 1, many) == 0
+    for kind in (Exponential, PermuteAndFlip):
+        assert kind(epsilon=1).classical_error("0.05", many) == pytest.approx(2 * (logs + math.log(20)), rel=1e-12)
+    assert NoisyMax(epsilon=1).classical_error("0.05", many) == pytest.approx(4 * (logs + math.log(20)), rel=1e-12)
+    wide = 2**300
+    found = [
+        f(wide, 100, n=10**6, epsilon=1, beta="0.05")
+        for f in (classical_rate, lambda *a, **b: classical_error(*a, "0.1", **b))
+    ]
+    assert all(0 < error < 100 for error in found) and closed.small_db_records(wide, wide, "0.1", 1) > 10**6
+    assert closed.multiplicative_weights(wide, wide, 10**12, 1) < 1
+    for bad in (0, 1.5, True, "2"):
+        with pytest.raises(BadParameter, match="candidates must be a whole number, at least 1"):
+            selection.utility_bound("0.05", bad, 1)

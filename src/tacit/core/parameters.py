@@ -94,6 +94,14 @@ def whole(name: str, value: int, at_least: int = 1) -> int:
     raise BadParameter(name, value, f"a whole number, at least {at_least} and at most 2^62")
 
 
+def natural(name: str, value: int, at_least: int = 1) -> int:
+    """An integer of any size: a number of candidates or cells of which only the logarithm enters."""
+    given: object = value
+    if isinstance(given, int | np.integer) and not isinstance(given, bool) and given >= at_least:
+        return int(given)
+    raise BadParameter(name, value, f"a whole number, at least {at_least}")
+
+
 def one_of(name: str, value: Word, words: Iterable[str]) -> Word:
     """One of these words."""
     known, given = tuple(words), cast(object, value)

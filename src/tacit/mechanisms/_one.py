@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from ..core import law
-from ..core.parameters import Number, probability
+from ..core.parameters import Number, natural, probability
 from ..core.randomness import Source
 from ._scores import Scores, Selection
 
@@ -25,8 +25,8 @@ class One(Selection[int]):
         return self.in_units(self.rule.shortfall(float(probability("beta", beta)), self.unit, m, o))
 
     def classical_error(self, beta: Number = 0.05, candidates: int | None = None, optimal: int = 1) -> float:
-        """The textbook bound."""
-        m, o = self.sizes(candidates, optimal)
+        """The textbook bound, for any number of candidates: only its logarithm enters."""
+        m, o = self.sizes(candidates, optimal, natural)
         return float(self.scale) * self.rule.classical(float(probability("beta", beta)), m, o) + float(self.grid or 0)
 
     def expected_error(self, candidates: int | None = None, optimal: int = 1) -> float:

@@ -54,7 +54,7 @@ class Rule(ABC):
 
     def classical(self, beta: float, candidates: int, optimal: int) -> float:
         """The textbook bound on the gap exceeded with probability beta, in multiples of 1 / unit."""
-        return math.log(candidates / optimal) + math.log(1 / beta)
+        return math.log(candidates) - math.log(optimal) - math.log(beta)
 
     def near(self, beta: float, unit: Fraction, candidates: int, optimal: int) -> int:
         """About what `shortfall` will be, where there is a formula."""

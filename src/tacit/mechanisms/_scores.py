@@ -9,7 +9,7 @@ to a count does; one who is substituted moves them both ways.  Ranges add up ove
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
@@ -123,11 +123,13 @@ class Selection(Mechanism[Scores, Y]):
         """A gap in the units of the scores; rounding both to the grid may hide one step more."""
         return float(gap) if self.grid is None else up((gap + 1) * self.grid)
 
-    def sizes(self, candidates: int | None, optimal: int = 1) -> tuple[int, int]:
+    def sizes(
+        self, candidates: int | None, optimal: int = 1, read: Callable[[str, int, int], int] = whole
+    ) -> tuple[int, int]:
         """How many candidates there are, and how many of them share the best score."""
-        m = self.candidates if candidates is None else whole("candidates", candidates, at_least=self.picks)
+        m = self.candidates if candidates is None else read("candidates", candidates, self.picks)
         if m is None:
             raise BadParameter("candidates", None, "given here, or when the mechanism is made")
-        if whole("optimal", optimal) > m:
+        if read("optimal", optimal, 1) > m:
             raise BadParameter("optimal", optimal, f"at most {m}, the number of candidates")
         return m, optimal

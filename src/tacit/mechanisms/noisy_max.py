@@ -94,7 +94,7 @@ class LaplaceMax(Rule):
         return harmonic(0, candidates)
 
     def classical(self, beta: float, candidates: int, optimal: int) -> float:
-        return 2 * math.log(candidates / beta)
+        return 2 * (math.log(candidates) - math.log(beta))
 
 
 Noise = Literal["laplace", "exponential", "gumbel"]

@@ -16,7 +16,7 @@ from ..mechanisms import KeySelection
 from ..tables.accuracy import chosen_label, chosen_quantile
 from ..tables.domain import Label
 from ..tables.measures import read_columns
-from ..tables.outputs import Estimate, Released
+from ..tables.outputs import Estimate, Released, released
 from ..tables.price import promise
 from ..tables.relation import scans
 
@@ -185,7 +185,7 @@ def sentence(release: Release) -> str:
     facts += [_place(release, name, ranks, confidence) for name, ranks in chosen.items()]
     if release.picked_by_noise:
         facts.append("Noisy values picked the rows that are shown, of which no interval takes account.")
-    elif release.ordered_by_noise:
+    elif any(released(output) & dict(release.recipes).keys() for output, _ in release.query.order):
         facts.append("The rows are in the order of their noisy values.")
     if bounds := clamped(release):
         outside = " and ".join(f"of {name} outside {_closed(ends)}" for name, ends in bounds.items())

@@ -120,12 +120,6 @@ class Release:
         return any(released(output) & aggregates for output in deciding)
 
     @cached_property
-    def ordered_by_noise(self) -> bool:
-        """Whether the rows of the answer stand in the order of noisy values."""
-        aggregates = dict(self.recipes).keys()
-        return any(released(output) & aggregates for output, _ in self.query.order)
-
-    @cached_property
     def columns(self) -> Mapping[str, Estimate]:
         """The answer, with intervals at the confidence it was asked for."""
         return self.at(self.beta)

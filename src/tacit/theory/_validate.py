@@ -83,6 +83,11 @@ def count(least: int = 1, **given: int) -> int:
     return parameters.whole(name, value, least)
 
 
+def natural(**given: int) -> int:
+    """A whole number of any size, at least 1, of which only the logarithm enters."""
+    return parameters.natural(*_one(given))
+
+
 def one_of(choices: Sequence[str], **given: str) -> None:
     """One of a few words."""
     parameters.one_of(*_one(given), choices)

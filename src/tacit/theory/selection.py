@@ -137,12 +137,12 @@ def utility_bound(beta: Number, candidates: int, scale: Number, optimal: int = 1
 
 def expected_gap_bound(candidates: int, scale: Number, optimal: int = 1) -> float:
     """OPT - E s <= b ln(|R|/|R_OPT|): E s/b + entropy = ln Z >= OPT/b + ln|R_OPT|, and entropy <= ln|R|."""
-    candidates = check.count(candidates=candidates)
-    optimal = check.count(optimal=optimal)
+    candidates = check.natural(candidates=candidates)
+    optimal = check.natural(optimal=optimal)
     scale = check.positive(scale=scale)
     if optimal > candidates:
         raise BadParameter("optimal", optimal, "at most the number of candidates")
-    return scale * math.log(candidates / optimal)
+    return scale * (math.log(candidates) - math.log(optimal))
 
 
 def expected_gap(scores: Values, probabilities: Values) -> float:

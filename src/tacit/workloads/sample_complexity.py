@@ -9,7 +9,7 @@ The closed forms are those of the table, with their constants, for k queries on 
     noise on the queries       k ln(k / beta) / (n epsilon); with delta, sqrt(8 k ln(1 / delta)) for k, if that is less
     Gaussian on the queries    sqrt(k / rho) sqrt(ln(2 k / beta)) / n
     noise on the histogram     sqrt(8 |X| ln(2 k / beta)) / (n epsilon), if |X| >= 2 ln(2 k / beta)
-    randomized response        coth(epsilon / 2) sqrt(ln(2 k / beta) / (2 n)), on bits
+    randomized response        (1 + |X| / (e^epsilon - 1)) sqrt(ln(2 k / beta) / (2 n)), coth(epsilon / 2) for |X| = 2
     multiplicative weights     3 alpha, alpha^3 = 36 ln|X| (ln(2 k) + ln(16 ln|X| / (beta alpha^2))) / (n epsilon)
 
 and of these two solved for n (`small_db_records`, `multiplicative_weights_records`; SmallDB's own form is there).
@@ -25,7 +25,7 @@ from functools import cache
 
 from ..composition import per_query_epsilon_classical
 from ..core.errors import BadParameter, BadQuestion
-from ..core.parameters import Number, failure, instance, positive, probability, rational, whole
+from ..core.parameters import Number, failure, instance, natural, positive, probability, rational, whole
 from ..core.search import least_positive, least_whole
 from ._pmw_constants import consistent_alpha
 from .method import Method
@@ -131,15 +131,19 @@ def gaussian_on_queries(k: int, n: int, rho: Number, beta: Number = 0.05) -> flo
 
 def laplace_on_histogram(cells: int, k: int, n: int, epsilon: Number, beta: Number = 0.05) -> float:
     """sqrt(8 |X| ln(2 k / beta)) / (n epsilon); for |X| below 2 ln(2 k / beta), 4 ln(2 k / beta) / (n epsilon)."""
-    log = math.log(2 * whole("k", k)) - math.log(probability("beta", beta))
+    log = math.log(2 * natural("k", k)) - math.log(probability("beta", beta))
     root = math.sqrt(8 * max(whole("cells", cells), 2 * log) * log)
     return root / (whole("n", n) * float(positive("epsilon", epsilon, LARGEST)))
 
 
-def randomized_response(k: int, n: int, epsilon: Number, beta: Number = 0.05) -> float:
-    """coth(epsilon / 2) sqrt(ln(2 k / beta) / (2 n)), on bits."""
-    log = math.log(2 * whole("k", k)) - math.log(probability("beta", beta))
-    return math.sqrt(log / (2 * whole("n", n))) / math.tanh(float(positive("epsilon", epsilon, LARGEST)) / 2)
+def randomized_response(k: int, n: int, epsilon: Number, beta: Number = 0.05, *, cells: int = 2) -> float:
+    """(1 + |X| / (e^epsilon - 1)) sqrt(ln(2 k / beta) / (2 n)), under substitution; on bits coth(epsilon / 2) times it.
+
+    The first factor is 1 / (p - q), for p the probability of one's own cell and q of any other: Hoeffding's inequality.
+    """
+    log = math.log(2 * natural("k", k)) - math.log(probability("beta", beta))
+    e = min(float(positive("epsilon", epsilon, LARGEST)), 700.0)
+    return (1 + whole("cells", cells, 2) / math.expm1(e)) * math.sqrt(log / (2 * whole("n", n)))
 
 
 def multiplicative_weights(
@@ -151,19 +155,21 @@ def multiplicative_weights(
     is less.
     """
     e, b = float(positive("epsilon", epsilon, LARGEST)), float(probability("beta", beta))
-    size = whole("cells", cells, at_least=2)
+    size = natural("cells", cells, 2)
     deltas = {0.0, float(rational("delta", delta)) if _has_a_say(e, delta) else 0.0}
-    return 3 * min(consistent_alpha(size, whole("k", k), epsilon=e, n=whole("n", n), beta=b, delta=at) for at in deltas)
+    return 3 * min(
+        consistent_alpha(size, natural("k", k), epsilon=e, n=whole("n", n), beta=b, delta=at) for at in deltas
+    )
 
 
 def small_db_records(cells: int, k: int, alpha: Number, epsilon: Number, beta: Number = 0.05) -> float:
     """n = (16 ln|X| ln k + 4 ln(1 / beta)) / (epsilon alpha^3): with so many records SmallDB is within alpha."""
-    logs = 16 * math.log(whole("cells", cells)) * math.log(whole("k", k)) - 4 * math.log(probability("beta", beta))
+    logs = 16 * math.log(natural("cells", cells)) * math.log(natural("k", k)) - 4 * math.log(probability("beta", beta))
     return logs / (float(positive("epsilon", epsilon, LARGEST)) * float(probability("alpha", alpha)) ** 3)
 
 
 def multiplicative_weights_records(cells: int, k: int, alpha: Number, epsilon: Number, beta: Number = 0.05) -> float:
     """n = 36 ln|X| (ln(2 k) + ln(4 c / beta)) / (epsilon a^3), with a = alpha / 3 and c = 4 ln|X| / a^2."""
-    a, log = float(probability("alpha", alpha)) / 3, math.log(whole("cells", cells, at_least=2))
-    nats = math.log(2 * whole("k", k)) + math.log(16 * log / a**2) - math.log(probability("beta", beta))
+    a, log = float(probability("alpha", alpha)) / 3, math.log(natural("cells", cells, 2))
+    nats = math.log(2 * natural("k", k)) + math.log(16 * log / a**2) - math.log(probability("beta", beta))
     return 36 * log * nats / (float(positive("epsilon", epsilon, LARGEST)) * a**3)

@@ -37,7 +37,7 @@ from ..core import law
 from ..core.distance import scalar
 from ..core.errors import BadQuestion
 from ..core.loss import Loss
-from ..core.parameters import Number, positive, probability, whole
+from ..core.parameters import Number, natural, positive, probability, whole
 from ..core.randomness import Source
 from ..mechanisms import Exponential, PermuteAndFlip
 from .cells import Cells
@@ -63,12 +63,12 @@ _LARGEST = 1 << 10  # records of a small table
 def size_for(queries: int, alpha: Number) -> int:
     """m = floor(ln(2 k) / (2 alpha^2)) + 1: the least for which the existence proof holds."""
     a = float(positive("alpha", alpha, MODERATE))
-    return math.floor(math.log(2 * whole("queries", queries)) / (2 * a**2)) + 1
+    return math.floor(math.log(2 * natural("queries", queries)) / (2 * a**2)) + 1
 
 
 def classical_size(queries: int, alpha: Number) -> int:
     """Dwork and Roth's ceil(ln k / alpha^2)."""
-    return math.ceil(math.log(whole("queries", queries)) / float(positive("alpha", alpha, MODERATE)) ** 2)
+    return math.ceil(math.log(natural("queries", queries)) / float(positive("alpha", alpha, MODERATE)) ** 2)
 
 
 def candidates(types: int, size: int) -> int:
@@ -84,7 +84,7 @@ def fits(types: int, size: int) -> bool:
 def classical_error(cells: int, queries: int, alpha: Number, *, n: int, epsilon: Number, beta: Number) -> float:
     """alpha + 2 (ln|X| ln k / alpha^2 + ln(1 / beta)) / (epsilon n), as a share of n (proposition 4.4)."""
     a, people = float(positive("alpha", alpha, MODERATE)), whole("n", n)
-    log_candidates = math.log(whole("cells", cells)) * math.log(whole("queries", queries)) / a**2
+    log_candidates = math.log(natural("cells", cells)) * math.log(natural("queries", queries)) / a**2
     nats = log_candidates - math.log(probability("beta", beta))
     return a + 2 * nats / float(positive("epsilon", epsilon, MODERATE) * people)
 
@@ -95,7 +95,7 @@ def classical_rate(cells: int, queries: int, *, n: int, epsilon: Number, beta: N
     At size 4 ln k / alpha^2 the error is at most alpha/2 + (8 ln|X| ln k / alpha^2 + 2 ln(1 / beta)) / (epsilon n),
     which is at most this alpha where it is at most 1.
     """
-    logs = 16 * math.log(whole("cells", cells)) * math.log(whole("queries", queries))
+    logs = 16 * math.log(natural("cells", cells)) * math.log(natural("queries", queries))
     nats = logs - 4 * math.log(probability("beta", beta))
     return math.cbrt(nats / float(positive("epsilon", epsilon, MODERATE) * whole("n", n)))
 

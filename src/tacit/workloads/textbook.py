@@ -4,22 +4,25 @@
     noise on the queries            k ln(k/beta) / (n epsilon)                        n a query
     noise on the histogram          sqrt(8 |X| ln(2k/beta)) / (n epsilon)             |X| a query
     SmallDB                         ((16 ln|X| ln k + 4 ln(1/beta)) / (n epsilon))^(1/3)  |X|^(4 ln k / alpha^2), once
-    multiplicative weights          (ln|X| ln(k/beta) / (n epsilon))^(1/3)            max(|X|, n) a query
+    multiplicative weights          3 a, a^3 = 36 ln|X| ln(32 k ln|X| / (beta a^2)) / (n epsilon)  max(|X|, n) a query
+    randomized response             (1 + |X| / (e^epsilon - 1)) sqrt(ln(2k/beta) / (2 n))  n a query
 
-with randomized response beside them where |X| = 2.  A delta adds Gaussian noise on the queries, for the rho that
+where a is what solves its equation, and randomized response, which needs no curator, is private where people are
+substituted and not where they are added or removed.  A delta adds Gaussian noise on the queries, for the rho that
 epsilon and delta allow (`rho_for`).  Where it helps, the queries have sqrt(8 k ln(1/delta)) in place of k then, and
-multiplicative weights a square root in place of the cube root.  An error above 1 says nothing, since every answer is in
-[0, 1].
+multiplicative weights a^2 in place of a^3.  Every formula, with b for beta, e for epsilon and d for delta, has exactly
+the value beside it.  An error above 1 says nothing, since every answer is in [0, 1].
 
 References.  Dwork and Roth (2014), chapters 3 and 4.  The constants are those of `sample_complexity.py`.
 """
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 from ..composition import rho_for
-from ..core.parameters import Number, failure, whole
+from ..core.parameters import Number, failure, probability, whole
 from . import sample_complexity as closed
 from .small_db import classical_rate, classical_size
 
@@ -42,25 +45,35 @@ def textbook(
     small = classical_rate(size, queries, n=n, epsilon=epsilon, beta=beta)
     basic, advanced = (closed.laplace_on_queries(queries, n, epsilon, beta, delta=d) for d in (0, delta))
     pure, approximate = (closed.multiplicative_weights(size, queries, n, epsilon, beta, delta=d) for d in (0, delta))
-    many = "k" if basic <= advanced else "sqrt(8 k ln(1/d))"
-    power = "(ln|X| ln(k/b) / (n e))^(1/3)" if pure <= approximate else "(sqrt(ln|X| ln(1/d)) ln(k/b) / (n e))^(1/2)"
+    x, many = "|X|" if size == cells else "2", "k" if basic <= advanced else "sqrt(8 k ln(1/d))"
+    power, factor = (3, f"36 ln({x})") if pure <= approximate else (2, f"(2 + 32 sqrt(2)) sqrt(ln({x}) ln(2/d))")
     histogram = closed.laplace_on_histogram(cells, queries, n, epsilon, beta)
+    full = cells >= 2 * (math.log(2 * queries) - math.log(probability("beta", beta)))
     lines = [
         Line("noise on the queries", f"{many} ln(k/b) / (n e)", advanced, f"{n:,} a query"),
-        Line("noise on the histogram", "sqrt(8 |X| ln(2k/b)) / (n e)", histogram, f"{cells:,} a query"),
+        Line(
+            "noise on the histogram",
+            "sqrt(8 |X| ln(2k/b)) / (n e)" if full else "4 ln(2k/b) / (n e)",
+            histogram,
+            f"{cells:,} a query",
+        ),
         Line(
             "SmallDB",
-            "((16 ln|X| ln k + 4 ln(1/b)) / (n e))^(1/3)",
+            f"((16 ln({x}) ln(k) + 4 ln(1/b)) / (n e))^(1/3)",
             small,
             f"{size:,}^{max(1, classical_size(queries, small / 2)):,}, once",
         ),
-        Line("multiplicative weights", f"~ {power}", approximate, f"{max(cells, n):,} a query"),
+        Line(
+            "multiplicative weights",
+            f"3 a, a^{power} = {factor} ln(32 k ln({x}) / (b a^2)) / (n e)",
+            approximate,
+            f"{max(cells, n):,} a query",
+        ),
     ]
     if failure("delta", delta):
         rho = rho_for(epsilon, delta)
         gaussian = closed.gaussian_on_queries(queries, n, rho, beta)
         lines.insert(1, Line("Gaussian on the queries", "sqrt(k ln(2k/b) / rho) / n", gaussian, f"{n:,} a query"))
-    if cells == 2:
-        error = closed.randomized_response(queries, n, epsilon, beta)
-        lines.append(Line("randomized response", "coth(e/2) sqrt(ln(2k/b) / (2n))", error, f"{n:,} a query"))
-    return tuple(lines)
+    response = closed.randomized_response(queries, n, epsilon, beta, cells=size)
+    formula = f"(1 + {x} / (exp(e) - 1)) sqrt(ln(2k/b) / (2n))"
+    return (*lines, Line("randomized response", formula, response, f"{n:,} a query"))
