@@ -17,6 +17,7 @@ from tacit.core.atoms import (
     KaryResponse,
     LaplaceNoise,
 )
+from tacit.core.listed import PoissonSample
 from tacit.core.loss import BoundedRange, Concentrated, Loss, Pure
 from tacit.core.sampled import Sampled
 from tacit.mix import KINDS, mix
@@ -42,6 +43,8 @@ ONE = {
     "zcdp rho=0.1 delta=1e-9": ApproximateConcentrated(TENTH, Fraction(1, 10**9)),
     "sampled 0.1 gaussian sigma=2": Sampled(TENTH, GaussianNoise(Fraction(1, 4))),
     "sampled 1/10 laplace eps=0.1": Sampled(TENTH, LaplaceNoise(TENTH)),
+    "sampled 0.1 discrete-laplace eps=0.1": PoissonSample(TENTH, DiscreteLaplaceNoise(TENTH, 1)),
+    "sampled 0.1 exponential eps=1": PoissonSample(TENTH, BoundedRange(Fraction(1))),
 }
 
 
@@ -107,7 +110,8 @@ WRONG = {  # text: the place of what is wrong, counted from 1, and what is said 
     "response eps=1 categories=2.5": (27, "whole and at least 2"),
     "sampled gaussian sigma=1": (9, "a number for the rate, such as"),
     "sampled 2 gaussian sigma=1": (9, "a number for the rate that is strictly between 0 and 1"),
-    "sampled 0.5 coin eps=1": (13, "a mechanism: laplace, gaussian; got 'coin'"),
+    "sampled 0.5 zcdp rho=1": (13, "a mechanism: laplace, discrete-laplace, gaussian, .*; got 'zcdp'"),
+    "sampled 0.5 response eps=1": (13, "a mechanism: laplace, discrete-laplace, gaussian, .*; got 'response'"),
 }
 
 

@@ -3,10 +3,10 @@
     mix     =  part { "," part }
     part    =  [ COUNT "x" ] [ "sampled" RATE ] NAME { KEY "=" NUMBER }
 
-`sampled` takes a Poisson sample, each record with probability RATE, before laplace or gaussian noise.  A `response` is
-one person's own report, which is private where people are substituted but not where they are added or removed: it does
-not add to what is sampled.  Sensitivities are 1.  Numbers are read exactly as written: 0.1, 1e-6, 1/3.  What cannot be
-read is refused with its place in the text.
+`sampled` takes a Poisson sample, each record with probability RATE, before a mechanism whose privacy profile is known.
+A `response` is one person's own report, which is private where people are substituted but not where they are added or
+removed: it is not sampled, and does not add to what is.  Sensitivities are 1.  Numbers are read exactly as written:
+0.1, 1e-6, 1/3.  What cannot be read is refused with its place in the text.
 """
 
 from __future__ import annotations
@@ -28,9 +28,9 @@ from .core.atoms import (
 )
 from .core.distance import ADD_REMOVE, SUBSTITUTE
 from .core.errors import BadParameter
+from .core.listed import poisson_sample
 from .core.loss import Atom, BoundedRange, Concentrated, Loss, Pure, zero
 from .core.parameters import positive, probability, rational
-from .core.sampled import Sampled
 
 Values = Mapping[str, Fraction]
 
@@ -85,8 +85,8 @@ KINDS: dict[str, Kind] = {
     "approximate": Kind(("eps",), lambda v: Approximate(v["eps"], v["delta"]), needs=("delta",)),
     "zcdp": Kind(("rho",), _zcdp, takes=("delta",)),
 }
-MAY_BE_SAMPLED = ("laplace", "gaussian")
-USAGE = "; ".join([*(f"{name} {kind.usage}" for name, kind in KINDS.items()), "sampled RATE laplace or gaussian"])
+MAY_BE_SAMPLED = tuple(name for name in KINDS if name not in ("response", "zcdp"))  # local, and known by Renyi alone
+USAGE = "; ".join([*(f"{name} {kind.usage}" for name, kind in KINDS.items()), "sampled RATE any but response and zcdp"])
 LARGEST = Fraction(10**6)  # the least is its inverse
 NUMBER = re.compile(r"-?(\d{1,30}/\d{1,30}|(\d{1,30}\.?\d{0,30}|\.\d{1,30})([eE][-+]?\d{1,3})?)")
 COUNT = re.compile(r"[1-9]\d{0,8}")
@@ -161,13 +161,12 @@ class _Reader:
         place, name = self.place, (self.found(r"[A-Za-z][\w-]*") or "").lower()
         allowed = KINDS if rate is None else MAY_BE_SAMPLED
         if name not in allowed:
-            sampled = ", sampled RATE laplace or gaussian" if rate is None else ""
+            sampled = ", or sampled RATE and such a name" if rate is None else ""
             self.refuse(place, f"a mechanism: {', '.join(allowed)}{sampled}")
         atom = KINDS[name].make(self._values(name, KINDS[name]))
         if rate is None:
             return Loss({atom: count}, SUBSTITUTE if name == "response" else None)
-        assert isinstance(atom, LaplaceNoise | GaussianNoise)
-        return Loss({Sampled(rate, atom): count}, ADD_REMOVE)
+        return Loss({poisson_sample(atom, rate): count}, ADD_REMOVE)
 
     def _values(self, name: str, kind: Kind) -> Values:
         values: dict[str, Fraction] = {}

@@ -308,3 +308,32 @@ def test_fixed_size_atoms_are_made_of_their_poisson_twin():
     (atom,) = losses.fixed_size_sample(tacit.Laplace(epsilon=1).loss(), 1, 4).terms
     assert isinstance(atom, FixedSizeSample) and atom.poisson.rate == Fraction(1, 4)
     assert atom.pure() == atom.poisson.pure() and atom.profile(0.1) == atom.poisson.profile(0.1)
+
+
+@pytest.mark.parametrize("rate", ["1e-12", "0.5", "0.999999"])
+@pytest.mark.parametrize(
+    "name",
+    [
+        "coin eps=1e-6", "coin eps=1000000", "discrete-laplace eps=1e-6", "discrete-laplace eps=700",
+        "exponential eps=1e-6", "exponential eps=800", "discrete-gaussian sigma=1e-6", "discrete-gaussian sigma=0.1",
+        "discrete-gaussian sigma=400", "discrete-gaussian sigma=1e6", "approximate eps=1 delta=0.5", "gaussian mu=1e-6",
+    ],
+)  # fmt: skip
+def test_samples_of_any_mechanism_are_priced_from_above(name, rate):
+    """Whatever the sizes: no warning, no NaN, never above the mechanism itself, and delta and epsilon fit together."""
+    plain = tacit.mix(name)
+    for times in (1, 30) if rate == "0.5" else (1,):
+        poisson, whole = times * losses.poisson_sample(plain, rate), times * plain
+        fixed = times * losses.fixed_size_sample(plain, *Fraction(rate).as_integer_ratio())
+        for loss in (poisson, fixed):
+            delta = loss.delta(1)
+            assert 0 <= delta <= 1 and not math.isnan(delta)
+            assert delta <= whole.delta(1) * 1.02 + 1e-12 or times > 1
+            epsilon = loss.epsilon("1e-6")
+            assert epsilon >= 0 and (epsilon == math.inf or loss.delta(Fraction(epsilon)) <= 1.01e-6)
+
+
+def test_noise_on_too_many_integers_is_refused_in_words():
+    far = Loss({DiscreteGaussianNoise(Fraction(10**10), 10**6, Fraction(50)): 1})
+    with pytest.raises(tacit.BadParameter, match="a shift of 1000000 steps"):
+        losses.poisson_sample(far, "0.1").epsilon("1e-6")

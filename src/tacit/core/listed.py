@@ -40,7 +40,7 @@ from .pairs import Pair
 from .sampled import Sampled
 
 _TRUSTED = 2.0**-45  # by so much a loss may be off: masses are good to a relative 1e-14
-_WIDEST = Fraction(2**18)  # sigma^2 of discrete noise whose losses are listed
+_WIDEST, _FARTHEST = Fraction(2**18), 2**12  # sigma^2 and shift of discrete Gaussian noise whose losses are listed
 
 
 class Listed(Atom):
@@ -181,7 +181,7 @@ def poisson_sample(of: Atom, rate: Fraction) -> Sampled | PoissonSample:
         return Sampled(rate * of.rate, of.noise)
     if isinstance(of, GaussianNoise | LaplaceNoise):
         return Sampled(rate, of)
-    wide = isinstance(of, DiscreteGaussianNoise) and of.sigma2 > _WIDEST
+    wide = isinstance(of, DiscreteGaussianNoise) and (of.sigma2 > _WIDEST or of.shift > _FARTHEST)
     if wide or isinstance(of, DiscreteGaussianVector):
         square = of.gaussian()
         if isinstance(square, Fraction):

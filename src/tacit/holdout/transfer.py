@@ -21,10 +21,10 @@ epsilon' > 0
 
 The notes' theorem 0.2, by its proof, corrected [proved; `notes`].  For sqrt(12/n) <= epsilon <= 1/8 and delta <=
 epsilon/16 the chance p of an error of 6 epsilon or more is at most max(4 delta/epsilon, 2 exp(-epsilon^2 n/8)).  Take
-epsilon' = epsilon. If p <= 1/4 take T = floor(1/p): (1-p)^T <= e^(p-1) < 1/2, and e^(2 epsilon) - 1 <= 5/2 epsilon,
-so epsilon/2 <= 2 ln(2/p)/(epsilon n) + delta/p, and one of the two terms is epsilon/4 or more.  If p > 1/4 take T = 3:
-the right side is at most (2 ln 6 / 12 + 3/16 + 5/2) epsilon < 3 epsilon, the left more.  The printed proof pays ln T
-for 2 T candidates, and so has no factor 2.
+epsilon' = epsilon. If p <= 1/4 take T = floor(1/p): (1-p)^T <= e^(p-1) < 1/2, and e^(2 epsilon) - 1 <= 5/2 epsilon, so
+epsilon/2 <= 2 ln(2/p)/(epsilon n) + delta/p, and one of the two terms is epsilon/4 or more.  If p > 1/4 take T = 3: the
+right side is at most (2 ln 6 / 12 + 3/16 + 5/2) epsilon < 3 epsilon, the left more.  The printed proof pays ln T for
+2 T candidates, and so has no factor 2.
 
 The same as printed [proved; `notes_as_printed`], without the factor 2.  Less is given away: if p <= 1/4, then p T >=
 3/4, so the left side is at least 6 (1 - e^(-3/4)) epsilon > 3.165 epsilon; and e^(2 epsilon) - 1 <= 2.273 epsilon.

@@ -48,8 +48,8 @@ SLIPS = (
         ("test_composition.py::test_optimal_is_below_every_other_bound",),
     ),
     Slip(
-        8, "Cummings lecture 2, Corollary 9", "epsilon/sqrt(8 k ln(1/delta)), which is about 2.5 times less than needed",
-        "The exact composition is inverted; the corollary is refused where it is not proved",
+        8, "Cummings lecture 2, Corollary 9", "epsilon/sqrt(8 k ln(1/delta)), which is about 2.5 times less than could be allowed",
+        "The exact composition is inverted; the corollary is for epsilon < 1 and a small delta",
         ("composition.per_query_epsilon", "composition.per_query_epsilon_classical"),
         ("test_composition.py::test_inverses",),
     ),
@@ -124,13 +124,13 @@ SLIPS = (
         ("holdout/test_transfer.py::test_the_printed_theorem_is_true",),
     ),
     Slip(
-        20, "UC Santa Barbara lecture 5, Lemma 1", "a tail bound on the loss, for one order of the pair",
-        "Both orders count, and the exact delta is the hockey stick, which is several times less",
+        20, "UC Santa Barbara lecture 5, Lemma 1", "a bound on the tail of the loss as if it were the delta itself",
+        "The exact delta is the hockey stick, several times less; both orders of each pair count",
         ("laws.hockey_stick", "theory.gaussian.profile", "theory.gaussian.tail_delta"),
         ("core/test_distribution.py::test_the_tail_is_a_true_delta_and_a_loose_one",),
     ),
     Slip(
-        21, "Cummings lecture 2, Example 2", "prices and valuations without a bound, and a score that might be taken from the data",
+        21, "Cummings lecture 2, Example 2", "prices and valuations without a bound, and no word that prices must not be taken from the data",
         "The list of prices is public and fixed beforehand; the sensitivity is the largest of them",
         ("PostedPrice",),
         ("mechanisms/test_prices.py::test_the_loss_covers_the_law",),
