@@ -9,6 +9,14 @@ settings.register_profile("same everywhere", deadline=None, derandomize=True, da
 settings.load_profile("same everywhere")
 
 
+@pytest.fixture(autouse=True, scope="session")
+def keys(tmp_path_factory):
+    """The keys of ledgers in databases are kept in a folder of the tests."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("TACIT_KEYS", str(tmp_path_factory.mktemp("keys")))
+        yield
+
+
 @pytest.fixture(scope="session")
 def server():
     """A PostgreSQL server of this process's own."""

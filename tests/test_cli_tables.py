@@ -350,7 +350,7 @@ def test_notes_of_a_method_are_told(data, monkeypatch):
 
 def test_what_is_left_is_said_of_the_account_that_has_less(data):
     ledger = data.with_suffix(".ledger")
-    tacit("ledger", "open", ledger, "epsilon=1", "--dataset", "visits")
+    tacit("ledger", "open", ledger, "epsilon=1", "--dataset", "visits", "--anyone")
     tacit("ledger", "allow", ledger, "bob", "epsilon=0.5")
 
     def last(text, price, who):

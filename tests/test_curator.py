@@ -457,6 +457,7 @@ def test_every_part_that_a_schema_may_declare_can_be_asked_about(place):
 
 def test_what_is_left_is_left_where_a_question_looks(place):
     parts = [f"{COUNT} WHERE year = '{year}'" for year in (2023, 2024)]
+    Ledger.open(place, tacit.Budget(epsilon=1), "visits", only_allowed=False).close()
     with curator(place) as c:
         c.ask(parts[0], epsilon="0.3")
         assert [c.remaining_for(part) for part in parts] == [Fraction(7, 10), 1] and c.remaining_for(
@@ -666,6 +667,7 @@ def test_nothing_is_left_to_who_may_buy_nothing(place):
 @pytest.mark.parametrize("allowance", [tacit.Budget(epsilon="0.1", delta="1e-7"), tacit.Budget(epsilon="0.1")])
 def test_an_allowance_is_spent_after_gaussian_noise_of_others(place, allowance):
     """Then the budget has room in divergence alone, and a small allowance in epsilon alone: Laplace noise has both."""
+    Ledger.open(place, tacit.Budget(epsilon=1, delta="1e-6"), "visits", only_allowed=False).close()
     with curator(place, tacit.Budget(epsilon=1, delta="1e-6")) as c:
         c.ask(COUNT, rho="0.0001")
         c.ledger.allow("bob", allowance)
@@ -678,6 +680,7 @@ def test_an_allowance_is_spent_after_gaussian_noise_of_others(place, allowance):
 
 
 def test_allowances_hold_below_the_cap(place):
+    Ledger.open(place, tacit.Budget(epsilon=1), "visits", only_allowed=False).close()
     with curator(place) as c:
         c.ledger.allow("ann", tacit.Budget(epsilon="0.2"))
         c.ask(COUNT, epsilon="0.2", analyst="ann")

@@ -25,11 +25,12 @@ from tacit.core.errors import BadData, BadParameter, Missing
 from tacit.core.exact import from_above
 from tacit.core.loss import Loss, Pure
 from tacit.core.randomness import SYSTEM
+from tacit.core.safe_text import cell
 from tacit.engines.base import Answer
 from tacit.engines.reference import Reference
 from tacit.mechanisms import KeySelection
 from tacit.release import Provenance, Release, consistent, versions
-from tacit.release.export import _number, guarded
+from tacit.release.export import _number
 from tacit.release.picture import release_bars
 from tacit.tables import sql
 from tacit.tables.aggregates import count, mean, median, mode, quantile, stddev, sum_, units
@@ -389,10 +390,10 @@ def test_no_cell_of_the_csv_is_a_formula() -> None:
     assert [row[0] for row in rows] == ["north", "'=2+3", "a,b"]
 
 
-@given(st.text())
+@given(st.text(st.characters(exclude_categories=["Cc", "Cf", "Cs", "Zl", "Zp"], include_characters="\t\n\u200c\u200d")))
 def test_no_text_begins_a_formula(text: str) -> None:
-    assert not guarded(text).startswith(("=", "+", "-", "@", "\t", "\r"))
-    assert guarded(text).removeprefix("'") == text.removeprefix("'")
+    assert not cell(text).startswith(("=", "+", "-", "@", "\t", "\r"))
+    assert cell(text).removeprefix("'") == text.removeprefix("'")
 
 
 def test_counts_below_zero_are_shown_as_zero_for_free() -> None:

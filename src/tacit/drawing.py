@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from .core.errors import Missing
+from .core.safe_text import chart as safe
 
 FAINTEST = 1e-12  # the least delta that is drawn
 SHORT = "format(datum.value, datum.value < 0.001 ? '~e' : '~g')"  # how numbers stand at an axis
@@ -20,9 +21,22 @@ def altair() -> Any:
     return altair
 
 
+def embeddable(part: Any) -> Any:
+    """A chart, or a part of one, of which every text is safe inside the <script> of a notebook or an HTML file."""
+    if isinstance(part, str):
+        return safe(part)
+    if isinstance(part, list):
+        return [embeddable(item) for item in part]
+    if isinstance(part, dict):
+        return {embeddable(name): embeddable(value) for name, value in part.items()}
+    for name, value in getattr(part, "_kwds", {}).items():
+        part._kwds[name] = embeddable(value)
+    return part
+
+
 def styled(chart: Any, **legend: int) -> Any:
     """Letters large enough to read, and a faint grid."""
-    return (
+    return embeddable(
         chart.configure_axis(labelFontSize=12, titleFontSize=13, gridColor="#e8e8e8")
         .configure_legend(labelFontSize=12, titleFontSize=12, **legend)
         .configure_title(fontSize=13, anchor="start", fontWeight="normal")

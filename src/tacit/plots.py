@@ -15,7 +15,8 @@ from .core.errors import BadParameter
 from .core.exact import down
 from .core.loss import Loss
 from .core.parameters import Number, instance, probability, whole
-from .drawing import FAINTEST, SHORT, altair, styled
+from .core.safe_text import InScript
+from .drawing import FAINTEST, SHORT, altair, embeddable, styled
 from .mix import mix
 from .theory import pictures as theorems
 
@@ -48,7 +49,8 @@ martingale, noise_laws = theorems.martingale, theorems.noise_laws
 BOUNDS: dict[str, Style] = {"tail, P[L > epsilon]": (ORANGE, DASHED), "hockey stick": (BLUE, SOLID)}
 
 
-FORMATS: dict[str, dict[str, Any]] = {".png": {"scale_factor": 2}, ".svg": {}, ".html": {"inline": True}}
+_HTML = {"inline": True, "json_kwds": {"cls": InScript}}
+FORMATS: dict[str, dict[str, Any]] = {".png": {"scale_factor": 2}, ".svg": {}, ".html": _HTML}
 
 
 def target(path: str | Path) -> Path:
@@ -65,7 +67,7 @@ def target(path: str | Path) -> Path:
 def save(chart: TopLevelMixin, path: str | Path) -> Path:
     """Write a chart in the format that the suffix names; an HTML file holds all that it needs."""
     place = target(path)
-    chart.save(str(place), **FORMATS[place.suffix])
+    embeddable(chart).save(str(place), **FORMATS[place.suffix])
     return place
 
 

@@ -42,7 +42,7 @@ class Model(RuleBasedStateMachine):
     def __init__(self):
         super().__init__()
         self.place, self.limit = self.places(), Fraction(1)
-        self.ledger = self.place(Budget(epsilon=1))
+        self.ledger = self.place(Budget(epsilon=1), only_allowed=False)
         self.paid: list[Paid] = []
         self.allowed: dict[str, Fraction] = {}
         self.anchor, self.count = self.ledger.head(), 0

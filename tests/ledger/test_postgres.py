@@ -190,6 +190,52 @@ def test_what_was_tampered_with_does_not_verify(place, run, statement):
             ledger.verify()
 
 
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "CREATE RULE keep AS ON UPDATE TO totals DO INSTEAD NOTHING",
+        "CREATE TRIGGER more AFTER UPDATE ON totals FOR EACH ROW EXECUTE FUNCTION append()",
+        "CREATE TRIGGER more BEFORE UPDATE ON sessions FOR EACH ROW EXECUTE FUNCTION append()",
+        "ALTER TABLE entries DISABLE TRIGGER no_change",
+        "CREATE OR REPLACE FUNCTION append() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RETURN NULL; END'",
+        "ALTER FUNCTION append() SET search_path = public",
+        "ALTER TABLE totals ALTER amounts SET DEFAULT ''",
+        "ALTER TABLE totals ADD note TEXT",
+        "CREATE INDEX odd ON totals (length(amounts))",
+        "DROP INDEX one_step",
+        "ALTER TABLE totals DROP CONSTRAINT totals_pkey",
+        "ALTER TABLE totals ENABLE ROW LEVEL SECURITY",
+        "CREATE TABLE more () INHERITS (totals)",
+        "ALTER TABLE totals SET UNLOGGED",
+    ],
+)
+def test_an_object_that_was_added_or_altered_is_seen_at_the_next_charge_and_on_opening(place, run, statement):
+    with Ledger.open(place, ONE) as ledger:
+        ledger.charge(key=key(1), loss=TENTH, analyst="ann")
+        run(statement)
+        with pytest.raises(LedgerCorrupt, match="triggers"):
+            ledger.charge(key=key(2), loss=TENTH, analyst="ann")
+    with pytest.raises(LedgerCorrupt, match="triggers"):
+        Ledger.open(place)
+
+
+def test_what_the_server_does_by_itself_is_no_change(place, run):
+    with Ledger.open(place, ONE) as ledger:
+        ledger.charge(key=key(1), loss=TENTH, analyst="ann")
+        run("ANALYZE entries")
+        run("REINDEX TABLE entries")
+        ledger.charge(key=key(2), loss=TENTH, analyst="ann")
+    Ledger.open(place).verify()
+
+
+def test_a_total_that_was_edited_is_seen_on_opening(place, run):
+    with Ledger.open(place, ONE) as ledger:
+        ledger.charge(key=key(1), loss=TENTH, analyst="ann")
+    run("UPDATE totals SET amounts = replace(amounts, '1/10', '1/100')")
+    with pytest.raises(LedgerCorrupt, match="totals"):
+        Ledger.open(place)
+
+
 def test_a_writer_waits_and_a_reader_does_not(server, place, monkeypatch):
     monkeypatch.setattr("tacit.ledger.postgres.PATIENCE", "200ms")
     with Ledger.open(place, ONE) as one, Ledger.open(place) as two:

@@ -7,6 +7,7 @@ had been told.  The same images refute synchronous=NORMAL, so the test can fail.
 
 import os
 import random
+import stat
 from pathlib import Path
 
 import pytest
@@ -34,6 +35,11 @@ class Disk:
             case "create", path:
                 number = len(self.files)
                 self.files[number], self.pending[number] = b"", []
+                self.now[path] = number
+                self.moves.append((path, number))
+            case "link", path, content:
+                number = len(self.files)
+                self.files[number], self.pending[number] = content, []
                 self.now[path] = number
                 self.moves.append((path, number))
             case "unlink", path:
@@ -101,7 +107,7 @@ def work(path, tell):
 
 @pytest.fixture
 def recording(path, monkeypatch):
-    recording, make, fsync = Recording(), sqlite.make, os.fsync
+    recording, make, fsync, link, synced = Recording(), sqlite.make, os.fsync, os.link, set()
 
     def noted_make(path):
         recording.note("create", str(path))
@@ -109,14 +115,25 @@ def recording(path, monkeypatch):
 
     def noted_fsync(descriptor):
         fsync(descriptor)
-        recording.note("sync directory", str(path.parent))
+        found = os.fstat(descriptor)
+        if stat.S_ISDIR(found.st_mode):
+            recording.note("sync directory", str(path.parent))
+        else:
+            synced.add(found.st_ino)
+
+    def noted_link(draft, name):
+        """The key file has its name once it is complete; what was not synced by then is not there."""
+        link(draft, name)
+        recording.note("link", str(name), Path(name).read_bytes() if os.stat(name).st_ino in synced else b"")
 
     monkeypatch.setattr(sqlite, "make", noted_make)
     monkeypatch.setattr(os, "fsync", noted_fsync)
+    monkeypatch.setattr(os, "link", noted_link)
     with recording.listening():
         work(path, recording.note)
     monkeypatch.setattr(sqlite, "make", make)
     monkeypatch.setattr(os, "fsync", fsync)
+    monkeypatch.setattr(os, "link", link)
     return recording
 
 
@@ -131,6 +148,8 @@ def lost(found, told, steps, directory):
         with Ledger.open(path, BUDGET) as ledger:
             ledger.verify()
             entries = list(ledger.entries())
+            if steps:  # then its state can be read, so its key is there
+                ledger.start(key=key("session"), loss=TENTH, state=b"0", analyst="ann").read()
     except Exception as error:
         return repr(error)
     finally:

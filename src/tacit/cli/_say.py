@@ -9,22 +9,39 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, NoReturn
 
 import typer
-from rich.console import Console
-from rich.markup import escape
+from rich.console import Console, ConsoleOptions, RenderableType
+from rich.segment import Segment
+from rich.text import Text
 
 from ..core.errors import Refused, TacitError
 from ..core.progress import watched
+from ..core.safe_text import json_text, lines
 
 if TYPE_CHECKING:
     from rich.progress import TaskID
 
-console = Console(highlight=False)
-aside = Console(stderr=True, highlight=False)  # for what is not part of an answer that is written to a file
+
+class SafeConsole(Console):
+    """A console on which no text acts: names and questions are shown, whatever characters they hold.
+
+    Texts are made safe before they are measured, and whatever is about to be written is made safe once more.
+    """
+
+    def render_str(self, text: str, **style: Any) -> Text:
+        return super().render_str(lines(text), **style)
+
+    def render(self, renderable: RenderableType, options: ConsoleOptions | None = None) -> Iterator[Segment]:
+        for text, style, control in super().render(renderable, options):
+            yield Segment(text if control else lines(text), style, control)
+
+
+console = SafeConsole(highlight=False, emoji=False)
+aside = SafeConsole(stderr=True, highlight=False, emoji=False)  # for what is not part of an answer written to a file
 
 
 def say_json(facts: Any) -> None:
     """Facts as JSON; in colours, which take a tenth of a second for a large release, only where somebody looks."""
-    text = json.dumps(facts, indent=2, ensure_ascii=False)
+    text = json_text(json.dumps(facts, indent=2, ensure_ascii=False))
     console.print_json(text) if console.is_terminal else sys.stdout.write(f"{text}\n")
 
 
@@ -48,7 +65,7 @@ def watching() -> Iterator[None]:
 
 def fail(error: Exception, code: int = 2) -> NoReturn:
     """Say what went wrong, and leave."""
-    aside.print(f"[red]{escape(str(error))}[/red]")
+    aside.print(Text(lines(str(error)), style="red"))
     raise typer.Exit(code)
 
 

@@ -38,7 +38,14 @@ def open_(
     budget: Money,
     *,
     dataset: Annotated[str, typer.Option(help="The name of the table in its schema.")],
-    only_allowed: Annotated[bool, typer.Option("--only-allowed", help="Refuse analysts without an allowance.")] = False,
+    only_allowed: Annotated[
+        bool | None,
+        typer.Option(
+            "--only-allowed/--anyone",
+            help="Refuse analysts without an allowance, from the start or never; unless told, once anybody has one.",
+            show_default=False,
+        ),
+    ] = None,
 ) -> None:
     """Open a ledger with a budget, which never changes."""
     from ..ledger import Ledger
@@ -151,7 +158,12 @@ def backup(place: Place, copy: Annotated[Path, typer.Argument(help="A file that 
     with in_words(), Ledger.open(place) as ledger:
         head = ledger.backup(copy)
         console.print(escape(f"{copy} is sound; head {head.seq}:{head.hash}"), soft_wrap=True)
-        console.print(escape(f"Do not ask it while {place} is there: both would sell the same budget."))
+        key = Path(f"{copy}.key")
+        if key.exists():
+            console.print(
+                escape(f"{key} opens its private states: keep both, and let nobody read them."), soft_wrap=True
+            )
+        console.print(escape(f"Do not ask it while {place} is there: both would sell the same budget."), soft_wrap=True)
 
 
 @app.command()

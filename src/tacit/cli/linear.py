@@ -18,6 +18,7 @@ from rich.table import Table
 
 from ..core.errors import BadParameter
 from ..core.exact import from_above
+from ..core.safe_text import cell
 from ._bill import Bill, Till
 from ._say import aside, console, in_words, say_json, watching
 from ._source import Source, told
@@ -143,9 +144,9 @@ def _tell(released: Bought, paid: Bill, *, synthetic: int, as_json: bool) -> Non
     asked = released.workload
     if synthetic:
         writer = csv.writer(sys.stdout, lineterminator="\n")
-        writer.writerow(asked.domain.names)
+        writer.writerow(map(cell, asked.domain.names))
         for batch in released.synthetic(synthetic).to_batches(1 << 16):
-            writer.writerows(row.values() for row in batch.to_pylist())
+            writer.writerows([cell(v) if isinstance(v, str) else v for v in row.values()] for row in batch.to_pylist())
         aside.print(escape(str(paid)), soft_wrap=True)
         return
     errors = [None] * asked.queries if released.errors is None else released.errors.tolist()

@@ -28,6 +28,8 @@ from fractions import Fraction
 from numbers import Number
 from typing import TYPE_CHECKING
 
+from .safe_text import visible
+
 if TYPE_CHECKING:
     from .budget import Budget, Spent
     from .loss import Loss
@@ -37,7 +39,10 @@ _SHORT = 100  # members of a collection that is shown
 
 
 class TacitError(Exception):
-    """The root of the tree."""
+    """The root of the tree.  A message may quote names and questions, so nothing in it acts on a terminal."""
+
+    def __str__(self) -> str:
+        return visible(super().__str__())
 
     def __reduce__(self) -> tuple[object, ...]:
         return _again, (type(self), self.args, self.__dict__)

@@ -24,6 +24,7 @@ from ..core.distance import Distance
 from ..core.errors import BadParameter, BadQuestion
 from ..core.exact import from_above
 from ..core.parameters import Number, exactly_one, probability
+from ..core.safe_text import json_text, visible
 from ..mechanisms import Gaussian, Laplace
 from ..tables import build
 from ..tables.domain import DAY, EPOCH, Domain, Label
@@ -61,14 +62,16 @@ class Bounds:
 
     def __str__(self) -> str:
         if self.lower is None:
-            return f"no bounds were found: too few values of {self.column} are alike for this price; ask for more"
+            return (
+                f"no bounds were found: too few values of {visible(self.column)} are alike for this price; ask for more"
+            )
         times = isinstance(self.lower, date)
         there = "in the first and in the last year" if times else "within a factor of two of both"
         each = f"year (or century, before {_YEARS[0]} and after {_YEARS[-1]})" if times else "doubling"
         sure = f"# with probability {float(1 - self.beta):g} there are values {there},"
         sure += f" and at most {from_above(self.beyond, 3)} in each {each} beyond"
-        lower, upper = _toml(self.lower), _toml(self.upper)
-        return f"[columns.{json.dumps(self.column, ensure_ascii=False)}]\nlower = {lower}\nupper = {upper}\n{sure}"
+        name, lower, upper = json.dumps(self.column, ensure_ascii=False), _toml(self.lower), _toml(self.upper)
+        return f"[columns.{json_text(name)}]\nlower = {lower}\nupper = {upper}\n{sure}"
 
 
 def _toml(label: Label | None) -> str:

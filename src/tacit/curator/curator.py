@@ -26,9 +26,11 @@ from ..core.currency import Amount
 from ..core.errors import BadParameter
 from ..core.life import answer_once
 from ..core.parameters import Number, flag, probability
+from ..core.safe_text import visible
 from ..engines.base import Engine
-from ..ledger import Ledger, parameters
+from ..ledger import Ledger
 from ..ledger.entries import Charge
+from ..ledger.names import analyst_name
 from ..ledger.session import Session
 from ..mechanisms import NumericSparse, Sparse
 from ..release import Provenance, Release, versions
@@ -79,7 +81,7 @@ class Curator(Holding):
         deadline: Number | None = None,
     ) -> None:
         own, self.public = tables_by_name(tables, public)
-        self.analyst = parameters.name("analyst", analyst)
+        self.analyst = analyst_name(analyst)
         self.pace = Pace(time_grid, deadline)
         super().__init__(own, ledger, budget, engine)
         if self.pace.on:
@@ -92,7 +94,7 @@ class Curator(Holding):
 
     def who(self, analyst: str | None) -> str:
         """Who asks, unless told."""
-        return self.analyst if analyst is None else parameters.name("analyst", analyst)
+        return self.analyst if analyst is None else analyst_name(analyst)
 
     @property
     def remaining(self) -> Amount:
@@ -186,7 +188,9 @@ class Curator(Holding):
         return replace(release, query=query, recipes=made.recipes, beta=beta)  # as this question wants it shown
 
     def __repr__(self) -> str:
-        return f"Curator({', '.join(self.tables)}; ledger={self.ledger.database.place!r}, budget={self.budget})"
+        return (
+            f"Curator({visible(', '.join(self.tables))}; ledger={self.ledger.database.place!r}, budget={self.budget})"
+        )
 
     def above_threshold(self, threshold: int, **terms: Unpack[StreamTerms]) -> Stream:
         """Open a stream that says of each count whether it reaches the threshold.

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 from ..core.errors import BadParameter, BadQuestion
 from ..core.parameters import Number, instance
 from ..core.randomness import SYSTEM, Source
+from ..core.safe_text import visible
 from ..core.search import least_positive
 from ..mechanisms._grid import power_of_two
 from ..tables import build, codec
@@ -115,8 +116,8 @@ class Online:
         return told
 
     def __repr__(self) -> str:
-        m = self.mechanism
-        return f"Online({' x '.join(self.data.domain.names)}, n={m.n}, queries={m.questions}, updates={m.updates})"
+        m, names = self.mechanism, visible(" x ".join(self.data.domain.names))
+        return f"Online({names}, n={m.n}, queries={m.questions}, updates={m.updates})"
 
     @property
     def model(self) -> Weights:

@@ -23,6 +23,8 @@ from ..core.budget import Amounts, Budget
 from ..core.distance import SUBSTITUTE, one_relation
 from ..core.errors import BadParameter, LedgerCorrupt, NoAllowance
 from ..core.loss import Loss, zero
+from .encoding import canonical, write_amounts
+from .names import skeleton
 
 ALL = ""  # of the parts; among the accounts, the one of the data set itself
 
@@ -46,18 +48,24 @@ class Accounts:
     """Sums of amounts by account and part."""
 
     budget: Budget
-    only_allowed: bool = False
+    only_allowed: bool | None = None  # None: as soon as anybody has an allowance
+    some_allowed: bool = False  # whether anybody has
+    exactly: bool = False  # whether an account is for one spelling of a name alone, as it was in earlier versions
     allowances: dict[str, Budget] = field(default_factory=dict)
     sums: dict[str, dict[str, Amounts]] = field(default_factory=dict)
     relation: str | None = None
+    changed: set[tuple[str, str]] = field(default_factory=set)  # sums since this was last emptied: account and part
 
     def budgets(self, analyst: str, loss: Loss) -> dict[str, Budget]:
         """The accounts that a charge is paid from; what costs nothing needs no allowance."""
-        if analyst in self.allowances:
-            return {ALL: self.budget, analyst: self.allowances[analyst]}
-        if self.only_allowed and loss.terms:
+        own = {account: b for account, b in self.allowances.items() if self._is(account, analyst)}
+        closed = self.some_allowed if self.only_allowed is None else self.only_allowed
+        if closed and not own and loss.terms:
             raise NoAllowance(analyst)
-        return {ALL: self.budget}
+        return {ALL: self.budget, **own}
+
+    def _is(self, account: str, analyst: str) -> bool:
+        return account == analyst or (not self.exactly and skeleton(account) == skeleton(analyst))
 
     def price(self, analyst: str, loss: Loss) -> dict[str, Amounts]:
         """What a loss costs each account."""
@@ -77,8 +85,26 @@ class Accounts:
         whole = self.sums.setdefault(ALL, {})
         if ALL not in whole:  # where the relation is kept
             whole[ALL] = self.budget.amounts(zero)
+        self.changed.add((ALL, ALL))
         for account, amounts in price.items():
             add(self.sums.setdefault(account, {}), parts, amounts)
+            self.changed.update((account, part) for part in ((ALL,) if parts is None else parts))
+
+    def replace(self, account: str, sums: dict[str, Amounts]) -> None:
+        """Set what is spent of an account."""
+        self.sums[account] = sums
+        self.changed.update((account, part) for part in sums)
+
+    def take_changed(self) -> list[dict[str, str | None]]:
+        """The rows of the totals that changed since this was last asked."""
+        rows, self.changed = [self.row(*at) for at in sorted(self.changed)], set()
+        return rows
+
+    def row(self, account: str, part: str) -> dict[str, str | None]:
+        """A total as it is stored."""
+        amounts = canonical(write_amounts(self.sums[account][part]))
+        relation = self.relation if (account, part) == (ALL, ALL) else None
+        return {"account": account, "part": part, "amounts": amounts, "relation": relation}
 
     def spent(self, analyst: str, parts: Iterable[str] | None) -> list[tuple[Budget, list[Amounts]]]:
         """The budgets that a charge is paid from, each with what is spent of it on each part that it touches."""

@@ -9,11 +9,13 @@ from functools import cached_property
 from ..core.errors import LedgerConflict, LedgerCorrupt
 from ..core.loss import Loss, zero
 from ..core.randomness import SYSTEM
-from . import statements
+from . import statements, totals
 from .accounts import ALL, Accounts, Overdrawn
 from .dialect import Connection
-from .encoding import Json, canonical, read_amounts, read_budget, write_amounts, write_loss
+from .encoding import Json, read_amounts, read_budget, write_amounts, write_loss
 from .entries import START, Charge, Entry, Head, Request, digest
+from .names import skeleton
+from .seal import MAGIC, Seal
 
 
 def read(connection: Connection, query: str, **given: str | int) -> Entry | None:
@@ -24,7 +26,19 @@ def read(connection: Connection, query: str, **given: str | int) -> Entry | None
 
 def last(connection: Connection) -> Head:
     row = connection.execute(statements.HEAD).fetchone()
-    return START if row is None else Head(*row)
+    return START if row is None else Head(*row[:2])
+
+
+def last_body(connection: Connection) -> tuple[Head, Mapping[str, Json]]:
+    """The last entry, which is there, and what it says."""
+    seq, hashed, body = connection.execute(statements.HEAD).fetchone()
+    try:
+        said = json.loads(body)
+    except (TypeError, ValueError):
+        said = None
+    if not isinstance(said, dict):
+        raise LedgerCorrupt(seq, "it cannot be read")
+    return Head(seq, hashed), said
 
 
 def find(connection: Connection, key: str) -> Charge | None:
@@ -44,30 +58,58 @@ def following(connection: Connection, charge: int, step: int) -> Entry | None:
 class Book:
     """Entries to be appended after those in the tables."""
 
-    def __init__(self, connection: Connection, accounts: Accounts) -> None:
-        self.connection, self.accounts = connection, accounts
-        self._stored: dict[str, dict[str, str]] = {}  # as read: account, part, amounts
+    def __init__(
+        self, connection: Connection, accounts: Accounts, seal: Seal, spellings: Mapping[str, list[str]]
+    ) -> None:
+        self.connection, self.accounts, self._seal, self._spellings = connection, accounts, seal, spellings
+        self._stored: dict[str, dict[str, totals.Row]] = {}  # as read: account, part, total
+        self._changed: dict[tuple[str | None, str | None], totals.Row] = {}
         self._fetched: dict[str, set[str | None]] = {}  # the parts that were looked for; None is all
         self._pending: list[Entry] = []
         self._new: dict[str, Charge] = {}
         self.posted: list[tuple[str, frozenset[str] | None, Loss]] = []
 
     @cached_property
+    def _last(self) -> tuple[Head, Mapping[str, Json]]:
+        return last_body(self.connection)
+
+    @cached_property
     def head(self) -> Head:
         """The last entry so far."""
-        return last(self.connection)
+        return self._last[0]
+
+    @cached_property
+    def _digest(self) -> totals.Digest:
+        """That of the totals so far."""
+        sums = self._last[1].get("sums")
+        try:
+            digest = totals.stored(self.connection) if sums is None else totals.Digest(int(sums, 16))
+        except (TypeError, ValueError):
+            raise LedgerCorrupt(self._last[0].seq, "it cannot be read") from None
+        for row in (row for rows in self._stored.values() for row in rows.values()):
+            digest.know(row)
+        return digest
 
     def append(self, kind: str, facts: Mapping[str, Json], data: bytes | None = None) -> Entry:
-        entry = Entry.after(self.head, kind, facts, data)
+        rows = self.accounts.take_changed()
+        self._digest.change(rows)
+        self._changed |= {(row["account"], row["part"]): row for row in rows}
+        entry = Entry.after(self.head, kind, {**facts, "sums": str(self._digest)}, data)
         self.head = entry.head
         self._pending.append(entry)
         return entry
 
+    def named(self, analyst: str) -> list[str]:
+        """The accounts that an analyst has, or would have."""
+        return self._spellings.get(skeleton(analyst)) or [skeleton(analyst)]
+
     def allowance(self, analyst: str) -> None:
-        """Look up what the analyst may spend."""
-        found = read(self.connection, statements.ALLOWANCE, analyst=analyst)
-        if found is not None:
-            self.accounts.allowances[analyst] = read_budget(found.body["budget"])
+        """Look up what the analyst may spend, and if that was not said, whether it was of anybody."""
+        found = [(name, read(self.connection, statements.ALLOWANCE, analyst=name)) for name in self.named(analyst)]
+        own = {name: read_budget(entry.body["budget"]) for name, entry in found if entry is not None}
+        self.accounts.allowances |= own
+        if not own and self.accounts.only_allowed is None:
+            self.accounts.some_allowed = self.connection.execute(statements.ANY_ALLOWANCE).fetchone() is not None
 
     def look_up(self, analyst: str, parts: frozenset[str] | None, loss: Loss = zero) -> None:
         """Read the accounts that a charge of the loss is paid from."""
@@ -98,7 +140,9 @@ class Book:
         for part, amounts, relation in rows:
             if part in stored:  # and added to since
                 continue
-            stored[part] = amounts
+            stored[part] = {"account": account, "part": part, "amounts": amounts, "relation": relation}
+            if "_digest" in vars(self):
+                self._digest.know(stored[part])
             try:
                 self.accounts.sums.setdefault(account, {})[part] = read_amounts(json.loads(amounts))
             except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError):
@@ -127,6 +171,7 @@ class Book:
     def step(self, charge: Charge, number: int, state: bytes, data: bytes | None, facts: Mapping[str, Json]) -> Entry:
         """Go on to a state.  Its digest would let a guess at it be checked, so it is salted."""
         salt = SYSTEM.words(4).tobytes()
+        state = self._seal.seal(state, charge.seq, number, sealed_before=self._sealed_before)
         entry = self.append(
             "step", {**facts, "charge": charge.seq, "step": number, "state": digest(salt + state)}, data
         )
@@ -134,28 +179,34 @@ class Book:
         self.connection.execute(statements.CHANGE_STATE if number else statements.NEW_STATE, row)
         return entry
 
+    def _sealed_before(self) -> bool:
+        given = {"magic": MAGIC, "length": len(MAGIC)}
+        (count,) = self.connection.execute(statements.SEALED, given).fetchone()
+        return bool(count)
+
+    @property
+    def appended(self) -> bool:
+        """Whether this transaction has entries of its own."""
+        return bool(self._pending)
+
     def attempted(self, over: Overdrawn) -> Loss:
         """The sum of the losses that this transaction tried to charge to the overdrawn account and part."""
         wanted = (
             loss
             for analyst, parts, loss in self.posted
-            if over.account in (ALL, analyst) and (parts is None or over.part in parts)
+            if over.account in (ALL, *self.named(analyst)) and (parts is None or over.part in parts)
         )
         return sum(wanted, zero)
 
     def close(self) -> None:
         """Write it all."""
         new, changed = [], []
-        for account, sums in self.accounts.sums.items():
-            stored = self._stored.get(account, {})
-            for part, amounts in sums.items():
-                whole = (account, part) == (ALL, ALL)
-                written, relation = canonical(write_amounts(amounts)), self.accounts.relation if whole else None
-                row = {"account": account, "part": part, "amounts": written, "relation": relation}
-                if part not in stored:
-                    new.append(row)
-                elif whole or stored[part] != written:
-                    changed.append(row)
+        for (account, part), row in self._changed.items():
+            known = self._stored.get(account or ALL, {}).get(part or ALL)
+            if known is None:
+                new.append(row)
+            elif known != row:
+                changed.append(row)
         for statement, rows in (
             (statements.APPEND, [entry.row() for entry in self._pending]),
             (statements.NEW_TOTAL, new),

@@ -4,9 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 from ..core.errors import LedgerError
+from .entries import Head
+
+if TYPE_CHECKING:
+    from .witness import Witness
 
 
 class Cursor(Protocol):
@@ -61,8 +65,23 @@ class Dialect(Protocol):
     def install(self, connection: Connection) -> None:
         """Make the tables, and forbid what is never done."""
 
+    def guard(self, connection: Connection) -> None:
+        """See that tables, indexes and triggers are those that were installed, and none besides.
+
+        From then on each transaction sees to it again, once anybody has changed any of them.
+        """
+
     def check(self, connection: Connection) -> None:
         """See that what is forbidden still is, and all that the database can check of itself."""
+
+    def witness(self) -> Witness | None:
+        """What was acknowledged of a ledger in this place, if that is noted beside it."""
+
+    def acknowledged(self, head: Head) -> None:
+        """Note the last entry, once its commit has returned."""
+
+    def key_path(self, identity: str) -> Path:
+        """Where the key of a ledger in this place is, unless it was told."""
 
     def backup(self, connection: Connection, target: Path) -> None:
         """Write what this transaction sees to a new file, which only its owner can read."""

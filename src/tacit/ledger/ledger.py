@@ -6,9 +6,7 @@ same question is completed under it; a release that is stored is what every late
 
 from __future__ import annotations
 
-import base64
 import os
-import tempfile
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import closing
 from dataclasses import replace
@@ -18,19 +16,20 @@ from typing import IO, NoReturn, TypeVar
 
 from ..core.budget import Amounts, Budget
 from ..core.currency import Amount
-from ..core.errors import BadParameter, BudgetExceeded, LedgerConflict, LedgerUnavailable, TacitError
+from ..core.errors import BadParameter, BudgetExceeded, LedgerConflict, LedgerUnavailable
 from ..core.loss import Loss
 from ..core.parameters import flag
 from . import book as pages
-from . import statements, verification
+from . import copies, statements, totals, verification
 from .accounts import ALL, Accounts, Overdrawn
 from .book import Book
 from .dialect import Connection
-from .encoding import canonical, read_budget, write_amounts, write_budget
+from .encoding import read_budget, write_amounts, write_budget
 from .entries import FORMAT, START, Charge, Entry, Head, Request
+from .names import alike, analyst_name, skeleton
 from .parameters import as_bytes, name, part_names, question_key, request, text
+from .seal import Seal
 from .session import Session
-from .sqlite import synced
 from .store import Store
 from .tally import Tally
 
@@ -41,11 +40,14 @@ _PAGE = 1000
 class Ledger:
     """What was paid for and what was released, of one data set.  Threads and forked processes may share it."""
 
-    def __init__(self, store: Store, opening: Entry) -> None:
+    def __init__(self, store: Store, opening: Entry, key: str | os.PathLike[str] | None = None) -> None:
         self.database, self._tally = store, Tally()
+        place = store.dialect.key_path(opening.head.hash) if key is None else Path(key).absolute()
+        self.seal = Seal(place, opening.head.hash)
         self.dataset: str = opening.body["dataset"]
         self.budget: Budget = read_budget(opening.body["budget"])
-        self.only_allowed: bool = opening.body["only_allowed"]
+        self.only_allowed: bool | None = opening.body["only_allowed"]
+        self._spellings: dict[str, list[str]] = {}  # of accounts that earlier versions named
 
     @classmethod
     def open(
@@ -54,10 +56,14 @@ class Ledger:
         budget: Budget | None = None,
         dataset: str | None = None,
         only_allowed: bool | None = None,
+        *,
+        key: str | os.PathLike[str] | None = None,
     ) -> Ledger:
         """Open the ledger at a path or URL; with a budget, make it if there is none.
 
-        What is given must agree with what it was made with.  With `only_allowed`, who has no allowance is refused.
+        What is given must agree with what it was made with.  With `only_allowed`, who has no allowance is refused;
+        unless told, that is so as soon as anybody has one.
+        `key` is the file with the key of its private states, by default the one beside the ledger (see `seal.py`).
         """
         if dataset is not None:
             name("dataset", dataset)
@@ -65,10 +71,22 @@ class Ledger:
             raise BadParameter("budget", budget, "a Budget, such as Budget(epsilon=1, delta=1e-9)")
         store = Store(place, create=budget is not None)
         try:
+            if not isinstance(key, str | os.PathLike | None):
+                raise BadParameter("key", key, "the path of a key file")
+            witness = store.dialect.witness()
+            seen = None if witness is None else witness.read()  # before the transaction, which then has it
             with store.reading() as connection:
                 opening = _opening(store, connection)
-            opening = opening or _make(store, budget, dataset or "data", flag("only_allowed", only_allowed or False))
-            ledger = cls(store, opening)
+                if opening is not None:
+                    totals.check(connection, pages.last_body(connection)[1])
+                    if witness is not None:
+                        witness.check(connection, seen)
+            closed = None if only_allowed is None else flag("only_allowed", only_allowed)
+            opening = opening or _make(store, budget, dataset or "data", closed)
+            ledger = cls(store, opening, key)
+            with store.reading() as connection:
+                store.dialect.guard(connection)
+                ledger._spellings = alike(account for (account,) in connection.execute(statements.ALLOWED))
             stored = {"budget": ledger.budget, "dataset": ledger.dataset, "only_allowed": ledger.only_allowed}
             given = {"budget": budget, "dataset": dataset, "only_allowed": only_allowed}
             for what, value in given.items():
@@ -83,13 +101,16 @@ class Ledger:
         """Do it in one transaction, or not at all."""
         try:
             with self.database.writing() as connection:
-                book = Book(connection, Accounts(self.budget, self.only_allowed))
+                book = self._book(connection)
                 done = do(book)
                 book.close()
-                return done
+            if book.appended:
+                self.database.dialect.acknowledged(book.head)
+            return done
         except Overdrawn as over:
             spent = self.spent(over.account or None, over.part or None)
-            refused = BudgetExceeded(over.budget, spent, book.attempted(over), analyst=over.account)
+            who = self._tally.names.get(over.account, over.account)
+            refused = BudgetExceeded(over.budget, spent, book.attempted(over), analyst=who)
         raise refused
 
     def find(self, key: str) -> Charge | None:
@@ -173,45 +194,51 @@ class Ledger:
             budget = Budget(**terms, renyi_order=cap.renyi_order)
 
         def give(book: Book) -> None:
-            book.fetch(analyst, None)
             self._tallied(book.connection)
-            sums = book.accounts.sums[analyst] = self._tally.amounts(budget, analyst)
+            sums = self._tally.amounts(budget, given)
             written = {part: write_amounts(amounts) for part, amounts in sums.items()}
-            book.append("allowance", {"key": analyst, "budget": write_budget(budget), "spent": written})
+            for account in book.named(given):
+                book.fetch(account, None)
+                book.accounts.replace(account, dict(sums))
+                facts = {"key": account, "name": given, "budget": write_budget(budget), "spent": written}
+                book.append("allowance", facts)
 
-        name("analyst", analyst)
+        given = analyst_name(analyst)
         self.write(give)
 
     def allowance(self, analyst: str) -> Budget | None:
         """What an analyst may spend, if that was said."""
         with self.database.reading() as connection:
-            return self._tallied(connection).allowances.get(name("analyst", analyst))
+            return self._allowance(self._tallied(connection), analyst_name(analyst))
 
     def accounts(self, analyst: str | None, parts: Iterable[str] | None = None) -> list[tuple[Budget, list[Amounts]]]:
         """The budgets that an analyst's charge is paid from, each with what was spent of it on each of these parts."""
-        account, wanted = ALL if analyst is None else name("analyst", analyst), part_names(parts)
+        account, wanted = ALL if analyst is None else analyst_name(analyst), part_names(parts)
         with self.database.reading() as connection:
-            book = Book(connection, Accounts(self.budget, self.only_allowed))
+            book = self._book(connection)
             book.look_up(account, wanted)
         return book.accounts.spent(account, wanted)
 
     def allowances(self) -> dict[str, Budget]:
         """What each analyst may spend, of those who were told."""
         with self.database.reading() as connection:
-            return dict(self._tallied(connection).allowances)
+            tally = self._tallied(connection)
+            return {tally.names[account]: budget for account, budget in tally.allowances.items()}
 
     def spent(self, analyst: str | None = None, part: str | None = None) -> Loss:
         """What was charged to all, or to one analyst, on a part; without one, on the part where it is most."""
-        account = ALL if analyst is None else name("analyst", analyst)
+        account = ALL if analyst is None else analyst_name(analyst)
         with self.database.reading() as connection:
             tally = self._tallied(connection)
             parts = tally.parts(account) if part is None else [part]
-            budget = tally.allowances.get(account, self.budget)
+            budget = self._allowance(tally, account) or self.budget
             return max((tally.spent(account, part) for part in parts), key=budget.spent)
 
     def sells_to(self, analyst: str) -> bool:
         """Whether an analyst may buy anything: where only those may who have an allowance, whether there is one."""
-        return not self.only_allowed or self.allowance(analyst) is not None
+        if self.only_allowed is False or self.allowance(analyst) is not None:
+            return True
+        return self.only_allowed is None and not self._tally.allowances
 
     def remaining(self, analyst: str | None = None, part: str | None = None) -> Amount:
         """What is left of the budget, or of an analyst's allowance if that is less."""
@@ -255,43 +282,15 @@ class Ledger:
 
         A file is made anew: one that is there may be a ledger.
         """
-        if isinstance(target, str | os.PathLike):
-            try:
-                descriptor = os.open(target, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-            except FileExistsError:
-                raise BadParameter("target", os.fspath(target), "a file that is not there yet") from None
-            with os.fdopen(descriptor, "w", encoding="ascii") as file:
-                self.export(file)
-            return
-        for entry in self.entries():
-            data = None if entry.data is None else base64.b64encode(entry.data).decode()
-            target.write(canonical({"entry": dict(entry.body), "hash": entry.head.hash, "data": data}) + "\n")
+        copies.export(self, target)
 
     def backup(self, target: str | os.PathLike[str]) -> Head:
         """Copy the ledger to a new file, with its private states, and verify the copy; the head of what was copied.
 
+        The key of the states is copied beside it: the copy is as private as both.
         The copy is for the day when this ledger is lost.  Who asks it while this one lives has a second budget.
         """
-        if not isinstance(target, str | os.PathLike):
-            raise BadParameter("target", target, "a path")
-        given = os.fspath(target)
-        try:
-            path = Path(given).absolute()
-            with tempfile.TemporaryDirectory(prefix=".backup-", dir=path.parent) as private:
-                draft = Path(private) / "ledger"
-                with self.database.reading() as connection:
-                    self.database.dialect.backup(connection, draft)
-                with Ledger.open(draft) as copy:
-                    head = copy.verify()
-                os.link(draft, path)  # which overwrites nothing
-            synced(path.parent)
-            return head
-        except FileExistsError:
-            raise BadParameter("target", given, "a file that is not there yet") from None
-        except (OSError, ValueError) as error:
-            if isinstance(error, TacitError):
-                raise
-            raise BadParameter("target", given, "a place for a new file, in a folder that can be written") from None
+        return copies.backup(self, target)
 
     def close(self) -> None:
         self.database.close()
@@ -307,6 +306,14 @@ class Ledger:
 
     def __reduce_ex__(self, protocol: object) -> NoReturn:
         raise TypeError("a ledger cannot be copied or pickled; open it by its path, which any process may do")
+
+    def _book(self, connection: Connection) -> Book:
+        return Book(connection, Accounts(self.budget, self.only_allowed), self.seal, self._spellings)
+
+    def _allowance(self, tally: Tally, analyst: str) -> Budget | None:
+        """The least of what an analyst was allowed under all names that are one."""
+        own = (b for account, b in tally.allowances.items() if skeleton(account) == skeleton(analyst))
+        return min(own, key=lambda budget: budget.limit, default=None)
 
     def _tallied(self, connection: Connection) -> Tally:
         """What was charged so far."""
@@ -328,7 +335,7 @@ def _opening(store: Store, connection: Connection) -> Entry | None:
     return first
 
 
-def _make(store: Store, budget: Budget | None, dataset: str, only_allowed: bool) -> Entry:
+def _make(store: Store, budget: Budget | None, dataset: str, only_allowed: bool | None) -> Entry:
     if budget is None:
         raise LedgerUnavailable(store.place, "it is empty; give a budget to open it")
     facts = {"format": FORMAT, "dataset": name("dataset", dataset), "budget": write_budget(budget)}

@@ -9,6 +9,7 @@ from ..core.errors import BadParameter
 from ..core.loss import Loss
 from ..core.parameters import flag
 from .entries import Request
+from .names import analyst_name
 
 _KEY = re.compile(r"[0-9a-f]{32,128}")
 _LONGEST = 200
@@ -22,7 +23,7 @@ def question_key(key: str) -> str:
 
 
 def name(what: str, given: str) -> str:
-    """Of an analyst, a part or a data set."""
+    """Of a part or a data set."""
     if not 0 < len(text(what, given)) <= _LONGEST or not given.isprintable():
         raise BadParameter(what, given, f"a name of 1 to {_LONGEST} printable characters")
     return given
@@ -54,7 +55,7 @@ def part_names(parts: Iterable[str] | None) -> frozenset[str] | None:
 def request(given: Request) -> Request:
     if not isinstance(given.loss, Loss):
         raise BadParameter("loss", given.loss, "a Loss")
-    analyst, plan = name("analyst", given.analyst), text("plan", given.plan)
+    analyst, plan = analyst_name(given.analyst), text("plan", given.plan)
     return Request(
         question_key(given.key), given.loss, analyst, part_names(given.parts), plan, flag("fresh", given.fresh)
     )

@@ -21,6 +21,9 @@ from urllib.parse import unquote
 from ..core.errors import LedgerCorrupt, LedgerError, LedgerUnavailable, Missing
 from .address import Address
 from .dialect import Connection, Cursor
+from .entries import Head
+from .postgres_shape import SIGNATURE, made, shape
+from .seal import keys_folder
 from .statements import CREATE
 
 if TYPE_CHECKING:
@@ -34,6 +37,7 @@ SELECT set_config('search_path', :path, true), set_config('lock_timeout', :patie
 """
 _SETTINGS = ", ".join(f"current_setting('{name}')" for name in DURABLE)
 _ALONE = f"SELECT {_SETTINGS}, pg_advisory_xact_lock(:lock)"
+_GUARDED = f"SELECT {SIGNATURE}"
 _RAISE = "RAISE EXCEPTION 'entries are only ever appended'"
 FUNCTIONS = {
     "forbid": f"BEGIN {_RAISE}; END",
@@ -44,11 +48,6 @@ TRIGGERS = {
     "no_change": "BEFORE DELETE OR UPDATE OR TRUNCATE ON {} FOR EACH STATEMENT EXECUTE FUNCTION forbid()",
     "only_append": "BEFORE INSERT ON {} FOR EACH ROW EXECUTE FUNCTION append()",
 }
-_KNOWN = """
-SELECT tgname, pg_get_triggerdef(t.oid), prosrc, tgenabled::text, relpersistence::text
-FROM pg_trigger t JOIN pg_proc p ON p.oid = tgfoid JOIN pg_class c ON c.oid = tgrelid
-WHERE tgrelid = to_regclass('entries') AND NOT tgisinternal
-"""
 _REASONS = {
     "42501": "the user may not do that; it must own the schema, or be allowed to CREATE one",
     "55P03": f"another writer held it for {PATIENCE}",
@@ -72,6 +71,7 @@ class Postgres:
         if more or not 0 < len(schema.encode()) < 64 or not schema.isprintable():
             raise LedgerUnavailable(place, "it must name one schema, of at most 63 bytes")
         self._driver, self._place, self._schema = psycopg, place, schema
+        self._guarded: str | None = None  # the signature of the objects that were looked at
         named = {"host": address.host.strip("[]"), "port": address.port, "dbname": unquote(address.database)}
         named |= {"user": address.user, "password": address.password, **dict(address.query)}
         self._given = {name: value for name, value in named.items() if value and name != "schema"}
@@ -104,6 +104,8 @@ class Postgres:
         if found != list(DURABLE.values()):
             told = ", ".join(f"{name}={value}" for name, value in zip(DURABLE, found, strict=True))
             raise LedgerUnavailable(self._place, f"it is not durable: {told}")
+        if self._guarded is not None and connection.execute(_GUARDED).fetchone() != (self._guarded,):
+            self.guard(connection)
 
     def commit(self, connection: Connection) -> None:
         """To a transaction in which a statement failed PostgreSQL answers ROLLBACK, without an error."""
@@ -128,14 +130,24 @@ class Postgres:
             connection.execute(f"CREATE TRIGGER {name} {rule.format('entries')}")
             connection.execute(f"ALTER TABLE entries ENABLE ALWAYS TRIGGER {name}")
 
+    def witness(self) -> None:
+        """None: a server has its own archive of its log, and its backups are its administrator's."""
+
+    def acknowledged(self, head: Head) -> None:
+        pass
+
+    def key_path(self, identity: str) -> Path:
+        return keys_folder() / f"{identity[:32]}.key"
+
+    def guard(self, connection: Connection) -> None:
+        """A reader does not look again: what it reads is checked entry by entry, and it charges nothing."""
+        if shape(connection) != made(FUNCTIONS):
+            raise LedgerCorrupt(0, "its tables, indexes and triggers are not those it was made with")
+        (self._guarded,) = connection.execute(_GUARDED).fetchone()
+
     def check(self, connection: Connection) -> None:
-        """The triggers are there, and the table is one that is logged."""
-        found = connection.execute(_KNOWN).fetchall()
-        known = {name: (rule.replace(_qualified(rule), "{}"), body, *rest) for name, rule, body, *rest in found}
-        bodies = zip(TRIGGERS.items(), FUNCTIONS.values(), strict=True)
-        made = {name: (f"CREATE TRIGGER {name} {rule}", body, "A", "p") for (name, rule), body in bodies}
-        if known != made:
-            raise LedgerCorrupt(0, "the triggers that forbid changes are not those it was made with")
+        """The objects are those that were made."""
+        self.guard(connection)
 
     def backup(self, connection: Connection, target: Path) -> None:
         raise LedgerUnavailable(self._place, f"PostgreSQL makes its own backups: pg_dump --schema={self._schema}")
@@ -186,8 +198,3 @@ def _named(statement: str) -> str:
 def quoted(name: str) -> str:
     """A name in SQL."""
     return '"' + name.replace('"', '""') + '"'
-
-
-def _qualified(rule: str) -> str:
-    """The name of the table in what PostgreSQL says of a trigger."""
-    return rule.partition(" ON ")[2].partition(" FOR EACH ")[0]

@@ -2,7 +2,7 @@
 
 The price is paid on opening.  A step replaces the state and stores the answer in one transaction, and only if nobody
 else has taken that step meanwhile: each state is stepped from once, whatever crashes and whoever shares it.  The state
-holds noise that was drawn but not told.  Only the last one is kept, and it never leaves the ledger's own file.
+holds noise that was drawn but not told.  Only the last one is kept, sealed under the ledger's key (`seal.py`).
 """
 
 from __future__ import annotations
@@ -31,11 +31,11 @@ class Session:
         """How many steps were taken, and the state after them."""
         with self._ledger.database.reading() as connection:
             row = connection.execute(STATE, {"charge": self.charge.seq}).fetchone()
-            step, salt, state = row or (-1, b"", b"")
-            entry = following(connection, self.charge.seq, step)
+            step, salt, state, last = row or (-1, b"", b"", None)
+            entry = following(connection, self.charge.seq, step) if step == last else None
         try:
             if entry is not None and entry.body["state"] == digest(salt + state):
-                return step, state
+                return step, self._ledger.seal.open(bytes(state), self.charge.seq, step)
         except TypeError:  # no bytes at all
             pass
         raise LedgerCorrupt(self.charge.seq, "the state of this session is not the one it was left in")

@@ -25,11 +25,14 @@ import time
 from contextlib import closing
 from pathlib import Path
 from urllib.parse import quote
+from weakref import finalize
 
 from ..core.errors import BadParameter, LedgerCorrupt, LedgerError, LedgerMoved, LedgerUnavailable
 from .address import Address
 from .dialect import Connection
+from .entries import Head
 from .statements import CREATE
+from .witness import Witness
 
 Home = tuple[int, int]  # device and number of a file
 JOURNAL, SYNCHRONOUS = "wal", 2  # FULL
@@ -41,6 +44,8 @@ TRIGGERS = {
     "only_append": "CREATE TRIGGER only_append BEFORE INSERT ON entries "
     f"WHEN NEW.seq <> (SELECT COALESCE(MAX(seq), 0) + 1 FROM entries) BEGIN {_GUARD}; END",
 }
+_MADE = {" ".join(statement.split()) for statement in (*CREATE.format(octets="BLOB").split(";"), *TRIGGERS.values())}
+_STATISTICS = {"CREATE TABLE sqlite_stat1(tbl,idx,stat)", "CREATE TABLE sqlite_stat4(tbl,idx,neq,nlt,ndlt,sample)"}
 _MOUNTS = Path("/proc/self/mountinfo")
 _SETLK: int | None = getattr(fcntl, "F_OFD_SETLK", None) if struct.calcsize("P") == 8 else None
 _SHARED = 0x40000002, 510  # the first byte of SQLite's shared locks, and how many there are
@@ -76,13 +81,16 @@ class SQLite:
         if address.database in ("", ":memory:") or address != Address("sqlite", address.database):
             raise LedgerUnavailable(place, "it must be a file, given by its path alone")
         self._place, self._path = place, Path(address.database).absolute()
-        self._home = _place(self._path, create)
+        self._home, self._witness = _place(self._path, create), Witness(self._path)
+        finalize(self, self._witness.close)
         self._beside = f"{self._path}-wal", f"{self._path}-shm"  # the log, and its index
         self._logs: list[Home | None] = []  # of the connection there is
         self._writes = False  # what was begun
+        self._guarded: int | None = None  # the version of the schema that was looked at
 
     def connect(self) -> Connection:
         self._logs = []
+        self._guarded = None if self._guarded is None else -1
         self._stayed()  # before another database is told to keep a log
         only_this = f"file:{quote(os.fsencode(self._path))}?mode=rw"  # never a new one
         connection = sqlite3.connect(
@@ -122,6 +130,8 @@ class SQLite:
         self._stayed()
         self._writes = writes
         connection.execute("BEGIN IMMEDIATE" if writes else "BEGIN")
+        if self._guarded is not None and connection.execute("PRAGMA schema_version").fetchone() != (self._guarded,):
+            self.guard(connection)
 
     def commit(self, connection: Connection) -> None:
         connection.execute("COMMIT")
@@ -137,14 +147,29 @@ class SQLite:
         for statement in (*CREATE.format(octets="BLOB").split(";"), *TRIGGERS.values()):
             connection.execute(statement)
 
+    def guard(self, connection: Connection) -> None:
+        """Every object by its whole text, so that no table, trigger, index or view can be added, altered or dropped."""
+        rows = connection.execute("SELECT type, sql FROM sqlite_master").fetchall()
+        found = {" ".join(sql.split()) for kind, sql in rows if sql is not None or kind != "index"}
+        if found - _STATISTICS != _MADE:
+            raise LedgerCorrupt(0, "its tables, indexes and triggers are not those it was made with")
+        (self._guarded,) = connection.execute("PRAGMA schema_version").fetchone()
+
     def check(self, connection: Connection) -> None:
-        """The pages are sound and the triggers are there."""
+        """The pages are sound, and the objects those that were made."""
         (found,) = connection.execute("PRAGMA integrity_check(1)").fetchone()
         if found != "ok":
             raise LedgerCorrupt(0, f"SQLite reports {found}")
-        known = connection.execute("SELECT name, sql FROM sqlite_master WHERE type = 'trigger'")
-        if dict(known.fetchall()) != TRIGGERS:
-            raise LedgerCorrupt(0, "the triggers that forbid changes are not those it was made with")
+        self.guard(connection)
+
+    def witness(self) -> Witness:
+        return self._witness
+
+    def acknowledged(self, head: Head) -> None:
+        self._witness.note(self._home[1], head)
+
+    def key_path(self, identity: str) -> Path:
+        return self._path.with_name(f"{self._path.name}.key")
 
     def backup(self, connection: Connection, target: Path) -> None:
         """By SQLite itself: to copy the file would miss its log, and drop the locks of this process."""

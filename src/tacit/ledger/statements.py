@@ -1,9 +1,11 @@
 """Every statement that both databases are given, each in one place.  A parameter is written `:name`.
 
 entries    the facts, append-only; `seq` counts from 1 without gaps, and a release is step 0 of its charge
-totals     sums of amounts by account and part, which the entries imply: `verify` adds them up again.  The relation
-           of all losses so far is kept where account and part are those of all
-sessions   the last state of each session, which is as private as the data; entries hold a commitment to it
+totals     sums of amounts by account and part, which the entries imply: `verify` adds them up again, and each entry
+           holds a digest of all of them, which is looked at when a ledger is opened.  The relation of all losses so
+           far is kept where account and part are those of all
+sessions   the last state of each session, which is as private as the data, sealed (`seal.py`); entries hold a
+           commitment to it
 """
 
 from __future__ import annotations
@@ -50,8 +52,10 @@ AT = f"{_ENTRY} WHERE seq = :seq"
 DRAW = f"{_ENTRY} WHERE kind = 'charge' AND key = :key ORDER BY draw DESC LIMIT 1"
 FOLLOWING = f"{_ENTRY} WHERE charge = :charge AND step = :step"
 ALLOWANCE = f"{_ENTRY} WHERE kind = 'allowance' AND key = :analyst ORDER BY seq DESC LIMIT 1"
+ALLOWED = "SELECT DISTINCT key FROM entries WHERE kind = 'allowance'"
+ANY_ALLOWANCE = "SELECT seq FROM entries WHERE kind = 'allowance' LIMIT 1"
 ASKED = f"{_ENTRY} WHERE kind = 'step' AND key = :key AND charge = :charge ORDER BY seq DESC LIMIT 1"
-HEAD = "SELECT seq, hash FROM entries ORDER BY seq DESC LIMIT 1"
+HEAD = "SELECT seq, hash, body FROM entries ORDER BY seq DESC LIMIT 1"
 APPEND = f"INSERT INTO entries ({', '.join(COLUMNS)}) VALUES ({', '.join(f':{column}' for column in COLUMNS)})"
 
 TOTALS = "SELECT account, part, amounts, relation FROM totals"
@@ -61,6 +65,8 @@ NEW_TOTAL = "INSERT INTO totals (account, part, amounts, relation) VALUES (:acco
 CHANGE_TOTAL = "UPDATE totals SET amounts = :amounts, relation = :relation WHERE account = :account AND part = :part"
 
 STATES = "SELECT charge, step, salt, state FROM sessions"
-STATE = "SELECT step, salt, state FROM sessions WHERE charge = :charge"
+_LAST_STEP = "(SELECT MAX(step) FROM entries WHERE charge = :charge)"
+STATE = f"SELECT step, salt, state, {_LAST_STEP} FROM sessions WHERE charge = :charge"
+SEALED = "SELECT COUNT(*) FROM sessions WHERE SUBSTR(state, 1, :length) = :magic"
 NEW_STATE = "INSERT INTO sessions (charge, step, salt, state) VALUES (:charge, :step, :salt, :state)"
 CHANGE_STATE = "UPDATE sessions SET step = :step, salt = :salt, state = :state WHERE charge = :charge"

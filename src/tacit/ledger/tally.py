@@ -11,6 +11,7 @@ from ..core.loss import Atom, Loss
 from .accounts import ALL
 from .encoding import Json, read_budget, read_loss
 from .entries import Entry
+from .names import skeleton
 
 
 class Tally:
@@ -19,6 +20,8 @@ class Tally:
     def __init__(self) -> None:
         self.seen = 0
         self.allowances: dict[str, Budget] = {}
+        self.names: dict[str, str] = {}  # of accounts, as they were given
+        self._alike: dict[str, set[str]] = {}  # analysts by their skeletons
         self._relation: Relation | None = None
         self._terms: dict[str, dict[str, Counter[Atom]]] = {ALL: {}}
         self._payers: dict[int, tuple[str, Json]] = {}  # by charge, as the steps of a session name only that
@@ -29,6 +32,7 @@ class Tally:
             match entry.kind:
                 case "allowance":
                     self.allowances[body["key"]] = read_budget(body["budget"])
+                    self.names[body["key"]] = body.get("name", body["key"])
                 case "charge":
                     self._payers[entry.seq] = body["analyst"], body["parts"]
                     self._add(entry.seq, body["loss"])
@@ -39,18 +43,27 @@ class Tally:
     def _add(self, charge: int, written: Json) -> None:
         (analyst, parts), loss = self._payers[charge], read_loss(written)
         self._relation = self._relation or loss.relation
+        self._alike.setdefault(skeleton(analyst), set()).add(analyst)
         for account in (ALL, analyst):
             for part in parts or (ALL,):
                 self._terms.setdefault(account, {}).setdefault(part, Counter()).update(loss.terms)
 
+    def of(self, account: str, exactly: bool = False) -> dict[str, Counter[Atom]]:
+        """What an analyst spent on each part under all names that are one; `exactly`, under this very name."""
+        names = {account} if exactly or account == ALL else self._alike.get(skeleton(account), set())
+        found: dict[str, Counter[Atom]] = {}
+        for part, terms in ((part, terms) for name in names for part, terms in self._terms.get(name, {}).items()):
+            found.setdefault(part, Counter()).update(terms)
+        return found
+
     def parts(self, account: str) -> list[str]:
         """Those that were named, and one that stands for all that never were."""
-        return [ALL, *self._terms.get(account, {}).keys() - {ALL}]
+        return [ALL, *self.of(account).keys() - {ALL}]
 
     def spent(self, account: str, part: str) -> Loss:
-        terms = self._terms.get(account, {})
+        terms = self.of(account)
         return Loss(sum((terms.get(p, Counter()) for p in {ALL, part}), Counter()), self._relation)
 
-    def amounts(self, budget: Budget, account: str) -> dict[str, Amounts]:
+    def amounts(self, budget: Budget, account: str, exactly: bool = False) -> dict[str, Amounts]:
         """The sums of an account, if it had always had this budget."""
-        return {part: budget.amounts(Loss(terms)) for part, terms in self._terms.get(account, {}).items()}
+        return {part: budget.amounts(Loss(terms)) for part, terms in self.of(account, exactly).items()}

@@ -13,12 +13,13 @@ from fractions import Fraction
 from ..core.budget import Amounts, Budget
 from ..core.errors import LedgerCorrupt, TacitError
 from ..core.exact import GRID
-from .accounts import ALL, Accounts, Overdrawn
+from .accounts import Accounts, Overdrawn
 from .dialect import Connection
-from .encoding import canonical, read_amounts, read_budget, read_loss, write_amounts
+from .encoding import read_amounts, read_budget, read_loss
 from .entries import FORMAT, START, Entry, Head, digest
 from .statements import ENTRIES, STATES, TOTALS
 from .tally import Tally
+from .totals import Digest
 
 # The prices of some atoms are floats rounded outward, and another machine's may differ in their last bits.
 _LAST_BITS = 1 + Fraction(1, 1 << 40)
@@ -30,6 +31,7 @@ class Replay:
 
     def __init__(self) -> None:
         self.head, self.accounts, self.tally = START, Accounts(Budget(epsilon=1)), Tally()
+        self.totals = Digest(0)
         self.open: dict[int, Entry] = {}  # charges that await a release
         self.sessions: dict[int, tuple[Entry, int, str | None]] = {}  # charge, step, commitment to the state
         self._kinds = {
@@ -45,7 +47,11 @@ class Replay:
             raise LedgerCorrupt(entry.seq, "it does not follow the entry before it")
         if (entry.kind == "opening") != (entry.seq == 1):
             raise LedgerCorrupt(entry.seq, "a ledger opens once, with its first entry")
+        self.accounts.exactly = "sums" not in entry.body  # an entry of an earlier version
         self._kinds[entry.kind](entry)
+        self.totals.change(self.accounts.take_changed())
+        if entry.body.get("sums", str(self.totals)) != str(self.totals):
+            raise LedgerCorrupt(entry.seq, "the totals after it are not the sums of the entries")
         self.tally.read([entry])
         self.head = entry.head
 
@@ -57,12 +63,13 @@ class Replay:
     def _allowance(self, entry: Entry) -> None:
         analyst, budget = entry.body["key"], read_budget(entry.body["budget"])
         spent = {part: read_amounts(amounts) for part, amounts in entry.body["spent"].items()}
-        owed = self.tally.amounts(budget, analyst)
+        owed = self.tally.amounts(budget, analyst, self.accounts.exactly)
         if spent.keys() != owed.keys():
             raise LedgerCorrupt(entry.seq, "what was spent before an allowance is not told")
         for part, amounts in spent.items():
             self._covers(entry, amounts, owed[part])
-        self.accounts.allowances[analyst], self.accounts.sums[analyst] = budget, spent
+        self.accounts.allowances[analyst], self.accounts.some_allowed = budget, True
+        self.accounts.replace(analyst, spent)
 
     def _charge(self, entry: Entry) -> None:
         if entry.body["session"]:
@@ -100,9 +107,9 @@ class Replay:
 
     def implied_totals(self) -> dict[tuple[str, str], tuple[str, str | None]]:
         """The rows of the table of totals."""
-        sums, relation = self.accounts.sums, self.accounts.relation
-        rows = {(account, part): sums[account][part] for account in sums for part in sums[account]}
-        return {at: (canonical(write_amounts(x)), relation if at == (ALL, ALL) else None) for at, x in rows.items()}
+        sums = self.accounts.sums
+        rows = (self.accounts.row(account, part) for account in sums for part in sums[account])
+        return {(str(r["account"]), str(r["part"])): (str(r["amounts"]), r["relation"]) for r in rows}
 
 
 def verify(connection: Connection, anchor: Head) -> Head:

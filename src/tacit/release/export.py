@@ -12,6 +12,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 from ..core.errors import Missing
+from ..core.safe_text import cell, visible
 from ..mechanisms import KeySelection
 from ..tables.accuracy import chosen_label, chosen_quantile
 from ..tables.domain import Label
@@ -25,7 +26,6 @@ if TYPE_CHECKING:
 
     from .release import Release
 
-FORMULAS = ("=", "+", "-", "@", "\t", "\r")  # what a spreadsheet takes for the beginning of a formula
 _ROWS = 40  # of a table in text
 _IN_FULL = 1e21  # numbers below it are written without an exponent
 
@@ -83,18 +83,13 @@ def frame(release: Release, library: str) -> Any:
 
 
 def csv(release: Release) -> str:
-    """Lines end with CR LF; text that could begin a formula gets an apostrophe (CWE-1236)."""
+    """Lines end with CR LF; text that could begin a formula gets an apostrophe (`core/safe_text.py`)."""
     columns = list(_with_ends(release))
     sheet = io.StringIO(newline="")
     writer = rfc4180.writer(sheet)
-    writer.writerow([guarded(name) for name, _, _ in columns])
+    writer.writerow([cell(name) for name, _, _ in columns])
     writer.writerows(zip(*([_cell(v) for v in values] for _, _, values in columns), strict=True))
     return sheet.getvalue()
-
-
-def guarded(text: str) -> str:
-    """Text that no spreadsheet takes for a formula."""
-    return f"'{text}" if text.startswith(FORMULAS) else text
 
 
 def _cell(value: Any) -> Any:
@@ -104,7 +99,7 @@ def _cell(value: Any) -> Any:
         case bool():
             return "true" if value else "false"
         case str():
-            return guarded(value)
+            return cell(value)
     return value
 
 
@@ -112,7 +107,7 @@ def text(release: Release) -> str:
     """A table, and a sentence that a person can read."""
     columns = release.columns
     bracketed = release.noisy_names - release.ranks().keys()
-    cells = [[name, *_lines(c, name in bracketed, name in release.noisy_names)] for name, c in columns.items()]
+    cells = [[visible(name), *_lines(c, name in bracketed, name in release.noisy_names)] for name, c in columns.items()]
     widths = [max(map(len, column)) for column in cells]
     rows = zip(*cells, strict=True)
     table = ["  ".join(cell.rjust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in rows]
@@ -134,7 +129,7 @@ def _plain(value: Any) -> str:
         return str(int(value)) if value.is_integer() and abs(value) < _IN_FULL else f"{value:.15g}"
     if value is None:
         return "-"
-    return "".join(c if c.isprintable() else repr(c)[1:-1] for c in str(value))  # which a terminal might obey
+    return visible(str(value))
 
 
 def _number(value: int | float | None, low: float, high: float) -> str:
@@ -204,7 +199,7 @@ def sentence(release: Release) -> str:
     facts.append(f"What this answer alone tells of any one {units} is bounded by {promise(release.loss)}.")
     if release.provenance.seeded:
         facts.append("DRAWN UNDER A SEED: this protects no one.")
-    return " ".join(facts)
+    return visible(" ".join(facts))
 
 
 def _closed(ends: tuple[Label, Label]) -> str:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from html import escape
 from typing import TYPE_CHECKING, Any
+
+from ..core.safe_text import html as safe
 
 if TYPE_CHECKING:
     from .release import Release
@@ -20,7 +21,7 @@ def html(release: Release) -> str:
 
 
 def _line(cell: str, values: Any) -> str:
-    return f"<tr>{''.join(f'<{cell}>{escape(_shown(value))}</{cell}>' for value in values)}</tr>"
+    return f"<tr>{''.join(f'<{cell}>{safe(_shown(value))}</{cell}>' for value in values)}</tr>"
 
 
 def _shown(value: Any) -> str:

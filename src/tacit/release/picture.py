@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..core.errors import BadParameter, BadQuestion
 from ..core.exact import from_above
-from ..drawing import altair
+from ..drawing import altair, embeddable
 from ..tables.kinds import of_query
 from ..tables.outputs import Released, released
 from ..tables.query import Query
@@ -57,7 +57,7 @@ def release_bars(release: Release, name: str | None = None) -> TopLevelMixin:
     chart = alt.Chart(alt.Data(values=rows), width=460)
     marks, ends = _points(alt, chart, axis, shown[0], title) if axis else _bars(alt, chart, ", ".join(shown), title)
     layers = [marks] if in_rows else [ends, marks] if axis else [marks, ends]
-    finished: TopLevelMixin = alt.layer(*layers).properties(title=told)
+    finished: TopLevelMixin = embeddable(alt.layer(*layers).properties(title=told))
     return finished
 
 

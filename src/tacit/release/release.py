@@ -24,6 +24,7 @@ from ..core.errors import BadParameter
 from ..core.loss import Loss
 from ..core.mechanism import Mechanism
 from ..core.parameters import Number, probability, whole
+from ..core.safe_text import visible
 from ..mechanisms import KeySelection, Quantiles, TopK
 from ..tables import codec
 from ..tables.accuracy import level
@@ -289,7 +290,7 @@ class Release:
         return text(self)
 
     def __repr__(self) -> str:
-        return f"Release({', '.join(self.names)}; rows={len(self._shown)}, price={float(self.price):g})"
+        return f"Release({visible(', '.join(self.names))}; rows={len(self._shown)}, price={float(self.price):g})"
 
     def _repr_html_(self) -> str:
         from .notebook import html

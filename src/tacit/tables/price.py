@@ -28,6 +28,7 @@ from ..core.errors import BadParameter, BadQuestion, BudgetExceeded, Refused
 from ..core.exact import from_above
 from ..core.loss import Loss, Pure, zero
 from ..core.parameters import Number, exactly_one, positive, probability
+from ..core.safe_text import visible
 from ..core.search import least_positive
 from ..core.views import failures
 from .accuracy import Accuracy, accuracies, accuracy, public_size
@@ -79,7 +80,9 @@ class Offer:
             what += f" in steps of {grid}" if grid != 1 else ""
             tried = ", ".join(f"{name} {error * float(grid):g}" for name, error in step.considered)
             lines.append(f"{what}: {step.mechanism}  (predicted error: {tried})")
-        return "\n".join((*lines, *(f"{a.name}: {a}" + (f"  [{a.theorem}]" if a.theorem else "") for a in self.errors)))
+        return "\n".join(
+            (*lines, *(f"{visible(a.name)}: {a}" + (f"  [{a.theorem}]" if a.theorem else "") for a in self.errors))
+        )
 
     def __repr__(self) -> str:
         return f"<Offer: {self}>"
@@ -87,7 +90,7 @@ class Offer:
     def __str__(self) -> str:
         accuracy = "; ".join(f"{a.name} {a}" for a in self.errors if a.theorem)
         told = f"{float(self.price):g} of {self.budget}: with probability {float(1 - self.beta):g} each, {accuracy}"
-        return f"{told}; {self.alone}" if self.alone else told
+        return visible(f"{told}; {self.alone}" if self.alone else told)
 
 
 def promise(loss: Loss) -> str:

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from ..core.errors import BadParameter, BadSchema
+from ..core.safe_text import visible
 from .databases import Database, engine_of
 from .door import Rows
 from .files import TABLES, regular
@@ -107,7 +108,7 @@ class Table(Rows):
 
     def __repr__(self) -> str:
         place = str(self.data) if isinstance(self.data, Path | Database) else type(self.data).__name__
-        return f"Table({self.schema.name!r}, {place})"
+        return f"Table({self.schema.name!r}, {visible(place)})"
 
 
 @dataclass(frozen=True, eq=False)

@@ -103,7 +103,7 @@ def a_batch_is_all_or_nothing(place: Place) -> None:
 
 
 def allowances_hold_within_the_budget(place: Place) -> None:
-    with place(Budget(epsilon=1)) as ledger:
+    with place(Budget(epsilon=1), only_allowed=False) as ledger:
         ledger.charge(key=key(0), loss=TENTH, analyst="ann")
         ledger.allow("ann", Budget(epsilon="0.3"))
         assert fills(ledger, TENTH) == 2 and ledger.remaining("ann") == 0 and ledger.remaining() == Fraction(7, 10)
@@ -140,7 +140,7 @@ def parts_are_paid_side_by_side(place: Place) -> None:
 
 
 def a_charge_on_all_is_paid_on_the_worst_part(place: Place) -> None:
-    with place(Budget(epsilon=1)) as ledger:
+    with place(Budget(epsilon=1), only_allowed=False) as ledger:
         ledger.allow("ann", Budget(epsilon="0.9"))
         for count, part in enumerate(["north", "south", "west"], 1):
             for i in range(count):
@@ -203,7 +203,7 @@ def it_opens_as_it_was_made(place: Place) -> None:
     with place(budget, dataset="people"):
         pass
     with place() as ledger:
-        assert (ledger.budget, ledger.dataset, ledger.only_allowed) == (budget, "people", False)
+        assert (ledger.budget, ledger.dataset, ledger.only_allowed) == (budget, "people", None)
     for differs in ({"budget": Budget(epsilon=1, delta="1e-6")}, {"dataset": "pets"}, {"only_allowed": True}):
         with refused(BadParameter):
             place(**differs)

@@ -13,6 +13,7 @@ from typing import Any
 
 from ..core.errors import BadParameter, BadQuestion
 from ..core.parameters import Number, instance, instances, probability
+from ..core.safe_text import lines, visible
 from .method import Method, Prediction, checked_n
 from .methods import METHODS
 from .price import Price
@@ -110,7 +111,7 @@ class Plan:
         table = ["  ".join(f"{v:<{w}}" for v, w in zip(line, widths, strict=True)).rstrip() for line in shown]
         refused = [f"not {row.method.name}: {row.reason}" for row in self.rows if row.prediction is None]
         spent = [f"without delta, as epsilon alone buys them more: {', '.join(pure)}"] if pure else []
-        return "\n".join([head, *table, *self._placed(), *spent, f"why {self.why}", *refused])
+        return lines("\n".join([visible(head), *table, *self._placed(), *spent, f"why {self.why}", *refused]))
 
     def _placed(self) -> list[str]:
         """Which methods stand before some of a lesser mean error, and why."""

@@ -1,0 +1,62 @@
+"""A digest of all totals, which every entry carries on: so a total that was edited is seen when a ledger is opened.
+
+The digest is the sum of the rows' SHA-256 values modulo 2^256.  A row that changes is subtracted and added anew, so an
+entry costs the same however many accounts and parts there are.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable, Mapping
+
+from ..core.errors import LedgerCorrupt
+from .dialect import Connection
+from .encoding import canonical
+from .statements import TOTALS
+
+Row = Mapping[str, str | None]
+_MODULUS = 1 << 256
+
+
+def row_digest(row: Row) -> int:
+    text = canonical([row["account"], row["part"], row["amounts"], row["relation"]])
+    return int.from_bytes(hashlib.sha256(text.encode()).digest())
+
+
+def stored(connection: Connection) -> Digest:
+    """The digest of the totals in the table."""
+    names = ("account", "part", "amounts", "relation")
+    digest = Digest(0)
+    digest.change(dict(zip(names, row, strict=True)) for row in connection.execute(TOTALS))
+    return digest
+
+
+def check(connection: Connection, last: Mapping[str, object]) -> None:
+    """The totals are those after the last entry, if that says which; entries of earlier versions do not."""
+    try:
+        same = "sums" not in last or last["sums"] == str(stored(connection))
+    except TypeError:
+        same = False
+    if not same:
+        raise LedgerCorrupt(0, "the totals are not those after its last entry")
+
+
+class Digest:
+    """A digest that follows the totals as they change."""
+
+    def __init__(self, value: int) -> None:
+        self._value, self._rows = value, dict[tuple[str | None, str | None], int]()
+
+    def know(self, row: Row) -> None:
+        """Note a row that is part of the digest, before it changes."""
+        self._rows.setdefault((row["account"], row["part"]), row_digest(row))
+
+    def change(self, rows: Iterable[Row]) -> None:
+        """Put rows in the place of what was known under their names."""
+        for row in rows:
+            at, new = (row["account"], row["part"]), row_digest(row)
+            self._value = (self._value + new - self._rows.get(at, 0)) % _MODULUS
+            self._rows[at] = new
+
+    def __str__(self) -> str:
+        return f"{self._value:064x}"
