@@ -14,7 +14,7 @@ from sqlglot import exp
 
 from ..tables.schema import Schema
 from .canonical_sql import Raw, canonical, unit
-from .dialect import TEXT, Dialect, Typed, alias, constant, there
+from .dialect import TEXT, Dialect, Typed, alias, constant
 from .hash_sql import HashSQL
 from .relations import Registered, column
 
@@ -42,7 +42,7 @@ def bounded(
     if schema.unit is None:
         return d.once(d.render(_selected(columns or [alias(constant(1), "c")], place)))
     owner = unit(raw[schema.unit], d)
-    rows = d.once(d.render(_selected([alias(owner, "u"), *columns], place).where(there(owner.copy()), copy=False)))
+    rows = d.once(d.render(_selected([alias(owner, "u"), *columns], place).where(d.owned(owner.copy()), copy=False)))
     if unique:
         return rows
     if counted:

@@ -143,6 +143,10 @@ class Dialect:
         """Days since 1970-01-01 of text YYYY-MM-DD, missing where there is no such day."""
         raise NotImplementedError
 
+    def owned(self, unit: exp.Expr) -> exp.Expr:
+        """Whether a raw row has a unit, as its own cell says."""
+        return there(unit)
+
     def label(self, e: exp.Expr, labels: Sequence[str]) -> exp.Expr:
         """The place of text among labels."""
         return self.lookup(Typed(e, TEXT), labels, range(len(labels)))

@@ -1,4 +1,9 @@
-"""Raw data into the bounded table, by a database of its own that is closed afterwards."""
+"""Raw data into the bounded table, by a database of its own that is closed afterwards.
+
+What a cell means rests on that cell alone.  An optimiser that reasons from the statistics of a file would let one cell
+change what others mean, and a file with false statistics switch off its bounds: of DuckDB's optimisers only those are
+on that no value has a part in.
+"""
 
 from __future__ import annotations
 
@@ -31,16 +36,19 @@ _CSV = (
 )
 _PARQUET = "READ_PARQUET(?, hive_partitioning = false, file_row_number = false)"
 
+_OPTIMIZERS = ("unused_columns", "common_subexpressions", "column_lifetime", "in_clause")
+
 
 def loader() -> duckdb.DuckDBPyConnection:
-    """A database in memory that may read and write files."""
+    """A database in memory that may read and write files, and computes what is written, cell by cell."""
     database = duckdb.connect()
+    known = [name for (name,) in database.execute("SELECT name FROM duckdb_optimizers()").fetchall()]
     for setting in (
         "autoload_known_extensions = false",
         "autoinstall_known_extensions = false",
         "python_enable_replacements = false",
         "preserve_insertion_order = false",
-        "disabled_optimizers = 'expression_rewriter'",  # what is computed is what is written
+        f"disabled_optimizers = '{','.join(name for name in known if name not in _OPTIMIZERS)}'",
         "temp_directory = ''",
         "disable_parquet_prefetching = true",  # it takes memory, and no less time, where files are at hand
     ):
@@ -52,7 +60,8 @@ def load(source: Source, schema: Schema, key: str, into: duckdb.DuckDBPyConnecti
     """Read the rows of a source, and make of them the table `target`, canonical and bounded."""
     ways = [source.kind]
     if source.kind == "parquet":  # what DuckDB cannot read, such as text that is not Unicode, is read by Arrow
-        ways = ["parquet", "arrow"] if all(starmap(_alike, source.types.values())) else ["arrow"]
+        alike = all(starmap(_alike, source.types.values())) and not source.told_missing()  # which DuckDB believes
+        ways = ["parquet", "arrow"] if alike else ["arrow"]
     if source.kind == "csv":  # of lines that are not as they should be DuckDB would drop, or swallow, more than those
         ways = ["csv", "lines"] if source.uniform() else ["lines"]
     for way in ways:

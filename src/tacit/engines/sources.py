@@ -100,6 +100,16 @@ class Source:
         stored = {leaf.path: leaf.physical_type for leaf in leaves}
         return {name: (found.field(name).type, stored.get(name, "nested")) for name in self.names}
 
+    def told_missing(self) -> bool:
+        """Whether the footer of a Parquet file says of some row group that all cells of a column are missing."""
+        path = self.path
+        assert path is not None
+        known = _read(lambda: _parquet(path)).metadata
+        groups = [group for i in range(known.num_row_groups) if (group := known.row_group(i)).num_rows]
+        leaves = [i for i in range(known.num_columns) if known.schema.column(i).path in self.names]
+        told = ((group.num_rows, group.column(i).statistics) for group in groups for i in leaves)
+        return any(s is not None and s.has_null_count and s.null_count >= rows for rows, s in told)
+
     @cached_property
     def arrow(self) -> Any:
         """The columns as a table of Arrow; text that is not Unicode is missing."""

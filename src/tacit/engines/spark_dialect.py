@@ -12,7 +12,7 @@ from sqlglot import exp
 
 from ..tables.expression import Part
 from .canonical_sql import Raw
-from .dialect import Dialect, Typed, binary, call, case, cast, constant, number, within
+from .dialect import Dialect, Typed, binary, call, case, cast, constant, number, there, within
 
 _PARTS = {"year": "YEAR", "quarter": "QUARTER", "month": "MONTH", "day": "DAY"}
 _WIDTHS = {"tinyint": 8, "smallint": 16, "int": 32, "bigint": 64}
@@ -82,6 +82,10 @@ class SparkDialect(Dialect):
     def truncated(self, x: exp.Expr) -> exp.Expr:
         """Down instead, which is the same where it is whole: the type has a digit more, and TRUNC is of dates."""
         return exp.Floor(this=x)
+
+    def owned(self, unit: exp.Expr) -> exp.Expr:
+        """Beside what is never true, and no constant: so Spark does not ask the statistics of a file instead."""
+        return binary(exp.Or, there(unit), binary(exp.LT, call("MONOTONICALLY_INCREASING_ID"), number(0)))
 
     def trimmed(self, e: exp.Expr, characters: str) -> exp.Expr:
         return call("BTRIM", e, constant(characters))

@@ -37,6 +37,7 @@ SETTINGS = {
     "spark.sql.optimizer.windowGroupLimitThreshold": "1000",
     "spark.sql.optimizer.mapLookupHashThreshold": "16",  # long maps of labels are not searched from end to end
     "spark.sql.optimizer.canChangeCachedPlanOutputPartitioning": "true",  # small tables in few partitions
+    "spark.sql.inMemoryColumnarStorage.partitionPruning": "false",  # what is read does not depend on what is held
 }
 _CONNECT = 10  # seconds to wait for a connection
 _MODULE = "--add-modules=jdk.incubator.vector"  # Spark asks for it, and does without

@@ -67,6 +67,8 @@ def column(world: World, n: int, plain: bool) -> Any:
         kinds += [pa.list_(pa.int8()), pa.null(), pa.duration("s")]
     kind = world.any(kinds)
     pool = _pool(kind, plain)
+    if len(pool) > 3 and world.likely(0.5):  # so few that one unit may have all of some kind
+        pool = world.r.sample(pool, 3)
     values = [None if world.likely(0.1) or not pool else world.any(pool) for _ in range(n)]
     if pa.types.is_date(kind) or pa.types.is_timestamp(kind) or pa.types.is_time(kind) or pa.types.is_duration(kind):
         raw = pa.array(values, pa.int32() if kind.bit_width == 32 else pa.int64())
