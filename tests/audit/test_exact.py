@@ -17,6 +17,7 @@ from tacit import (
     NoisyMax,
     NumericSparse,
     RandomizedResponse,
+    UnaryEncoding,
     audit,
     calibrate,
     plots,
@@ -218,10 +219,11 @@ def test_outcomes_that_none_counts_are_listed_to_an_end():
         (RandomizedResponse(epsilon=1), [0, 1], 0),
         (Laplace(epsilon=1), np.array([1, 2]), np.array([1, 2, 3])),
         (Gaussian(rho=1), [1], 1),
+        (UnaryEncoding(epsilon=1, categories=3), [0, 1, 2], 0),
     ],
     ids=lambda v: type(v).__name__,
 )
 def test_inputs_of_unequal_length_are_refused_in_a_sentence(mechanism, x, y):
-    with pytest.raises(BadParameter, match="x and y must have the same length") as refused:
+    with pytest.raises(BadParameter, match="x and y must have the same shape") as refused:
         audit.exact(mechanism, x, y)
     assert str(refused.value).endswith(".")

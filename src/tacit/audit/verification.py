@@ -118,19 +118,19 @@ class Exact:
         return "\n".join(lines)
 
 
-def _coordinates(law: Law) -> str:
-    """How many coordinates an output has."""
-    return f"{len(law.parts)} values" if isinstance(law, Product) else "one value"
+def _form(law: Law) -> tuple[Any, ...] | None:
+    """How the coordinates of an output are nested; one that has none is None."""
+    return tuple(map(_form, law.parts)) if isinstance(law, Product) else None
 
 
 def exact(mechanism: Mechanism[Any, Any], x: Any, y: Any, distance: Number | Distance[Any] | None = None) -> Exact:
     """Hold a mechanism's claim for inputs `distance` apart, by default its sensitivity, against its laws on x and y."""
     p, q = instance("mechanism", mechanism, Mechanism).law(x), mechanism.law(y)
-    if (on_x := _coordinates(p)) != (on_y := _coordinates(q)):
+    if _form(p) != _form(q):
         raise BadParameter(
             "y",
-            on_y,
-            on_x,
-            says=f"x and y must have the same length, as their outputs are compared; x has {on_x} and y has {on_y}.",
+            type(y).__name__,
+            "of the same shape as x",
+            says="x and y must have the same shape, because outputs of different shapes cannot be compared.",
         )
     return Exact(mechanism, mechanism.loss(distance), Divergence(p, q), Divergence(q, p))

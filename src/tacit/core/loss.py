@@ -23,6 +23,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from .distance import Relation, one_relation
+from .errors import BadParameter
 from .exact import FEW_ULPS, MANY_ULPS, TINY, up
 from .pairs import Coin, Pair, Range
 from .parameters import Number, whole
@@ -191,6 +192,9 @@ class Loss:
     relation: Relation | None = None
 
     def __post_init__(self) -> None:
+        given: object = self.terms
+        if not isinstance(given, Mapping) or not all(isinstance(atom, Atom) for atom in given):
+            raise BadParameter("terms", type(given).__name__, "a mapping from atoms to how often each was spent")
         kept = dict(self.terms)  # which costs less than to hash the atoms again
         for atom, n in self.terms.items():
             count = whole("count", n, at_least=0)

@@ -108,7 +108,7 @@ class Mechanism(ABC, Generic[X, Y]):
     @classmethod
     def _for_error(cls, error: Number, beta: Number, told: Mapping[str, Any], fixed: Mapping[str, Any]) -> Self:
         """The same, where `told` is what `error` must be told."""
-        target = float(positive("error", error))
+        target = float(min(positive("error", error), Fraction(10**100)))  # beyond any error
         probability("beta", beta)
 
         make: Callable[..., Self] = cls

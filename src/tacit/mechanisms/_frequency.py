@@ -42,6 +42,7 @@ from ._grid import as_array, held
 
 Answers = int | bool | NDArray[Any]
 Counts = NDArray[np.int64]
+_FARTHEST = Fraction(10**100)  # beyond any error
 
 
 @dataclass(frozen=True, init=False, repr=False)
@@ -168,7 +169,7 @@ class FrequencyOracle(Mechanism[Answers, Any]):
 
     def sample_size(self, relative_error: Number, beta: Number = 0.05) -> int:
         """The least n for which every frequency is estimated to within `relative_error`."""
-        target = float(positive("relative_error", relative_error))
+        target = float(min(positive("relative_error", relative_error), _FARTHEST))
         return least_whole(lambda n: self.error(n, beta) <= target, 1)
 
     @classmethod

@@ -130,7 +130,7 @@ class KeySelection(Mechanism[Counts, Chosen]):
 
     def _failure(self, threshold: int, moves: Distance[Any]) -> Fraction:
         """1 - (1 - p)^m from above, with p = P[linf + Z >= threshold]."""
-        at = threshold - math.ceil(moves.linf)
+        at = max(threshold - math.ceil(moves.linf), -(1 << 62))  # from which on noise is surely no less
         loose = self._law.tail_accuracy(at) if isinstance(self._law, laws.Gaussian) else 0.0
         p = min(1.0, max(TINY, self._law.at_least(at) * (1 + loose) * _OUTWARD))
         some = -math.expm1((moves.l0 or 0) * math.log1p(-p)) * _OUTWARD if p < 1 else 1.0

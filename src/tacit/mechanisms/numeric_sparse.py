@@ -43,8 +43,8 @@ class Numbered:
     numbers: tuple[law.Law, ...]
 
     def mass(self, y: Told) -> float:
-        told = math.prod(self.numbers[i].mass(number) for i, number in y)
-        return self.indices.get(tuple(i for i, _ in y), 0.0) * told
+        hits = self.indices.get(tuple(i for i, _ in y), 0.0)
+        return hits * math.prod(self.numbers[i].mass(number) for i, number in y) if hits else 0.0
 
     def support(self, tail: float) -> Iterable[Hashable]:
         for hits in self.indices:

@@ -190,9 +190,15 @@ def case(*branches: tuple[Operand, Operand], otherwise: Operand = None) -> Term:
 
 def least(*values: Operand) -> Term:
     """The least of several values of a row."""
-    return made(build.least, *values)
+    return made(build.least, *_several("least", values))
 
 
 def greatest(*values: Operand) -> Term:
     """The greatest of several values of a row."""
-    return made(build.greatest, *values)
+    return made(build.greatest, *_several("greatest", values))
+
+
+def _several(name: str, values: tuple[Operand, ...]) -> tuple[Operand, ...]:
+    if not values:
+        raise BadQuestion(f"{name} needs one value or more; none was given")
+    return values

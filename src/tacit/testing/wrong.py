@@ -21,15 +21,18 @@ import numpy as np
 from ..core import law as laws
 from ..core import sample
 from ..core.distance import Distance
+from ..core.loss import Loss
 from ..core.mechanism import Example
+from ..core.parameters import Number
 from ..core.randomness import Source
 from ..mechanisms._grid import Value
 from ..mechanisms.exponential import Exponential
 from ..mechanisms.key_selection import KeySelection
 from ..mechanisms.laplace import Laplace
 from ..mechanisms.noisy_max import NoisyMax
+from ..mechanisms.randomized_response import RandomizedResponse
 from . import wrong_sparse
-from .mechanisms import loss_covers_law, sampler_follows_law
+from .mechanisms import loss_covers_law, loss_states_its_relation, sampler_follows_law
 
 
 class HalfNoise(Laplace):
@@ -114,4 +117,15 @@ class LowThreshold(KeySelection):
         yield Example(cls(epsilon=1, delta="0.01"), {"a": 1}, {}, 1)
 
 
-ALL: tuple[Any, ...] = (HalfNoise, ThreePercentOff, FloatLaplace, OffByTwo, ScoreToo, LowThreshold, *wrong_sparse.ALL)
+class EveryRelation(RandomizedResponse):
+    """Reports that are said to be private where people come and go, although anyone can count them."""
+
+    refuted_by = loss_states_its_relation
+
+    def loss(self, distance: Number | Distance[Any] | None = None) -> Loss:
+        return super().loss(1 if isinstance(distance, Distance) else distance)
+
+
+ALL: tuple[Any, ...] = (
+    HalfNoise, ThreePercentOff, FloatLaplace, OffByTwo, ScoreToo, LowThreshold, EveryRelation, *wrong_sparse.ALL
+)  # fmt: skip
