@@ -226,6 +226,33 @@ def test_a_sample_of_fixed_size_costs_more_than_removal_alone_when_composed():
     assert fixed.group(2).epsilon("1e-6") > fixed.epsilon("1e-6")
 
 
+@pytest.mark.parametrize(("epsilon", "uses"), [("1", (1, 1)), ("2", (1, 1)), ("1", (3, 1)), ("2", (3, 1))])
+def test_a_substitution_that_shows_on_both_sides(epsilon, uses):
+    """One of two records is drawn each time and a bit of it reported by a coin.  The other record is (0, 1), and this
+    one (1, 1) or (0, 0): reports of the first bit are a mixture on the first table, those of the second bit on the
+    second.  A pair for removal alone, composed in either direction, claims less than the truth.
+    """
+    keep = 1 / (1 + math.exp(-float(epsilon)))
+
+    def reports(table):
+        laws = []
+        for bit, times in zip((0, 1), uses, strict=True):
+            ones = sum(keep if record[bit] else 1 - keep for record in table) / len(table)
+            laws += [(1 - ones, ones)] * times
+        outcomes = product((0, 1), repeat=len(laws))
+        return Finite({y: math.prod(law[i] for law, i in zip(laws, y, strict=True)) for y in outcomes})
+
+    p, q = reports([(1, 1), (0, 1)]), reports([(0, 0), (0, 1)])
+    fixed = sum(uses) * losses.fixed_size_sample(losses.pure(epsilon), 1, 2)
+    removal = sum(uses) * losses.poisson_sample(losses.pure(epsilon), "0.5")
+    exceeded = False
+    for e in ("0", "0.2", "0.5", "1", "2"):
+        truth = max(hockey_stick(p, q, float(e)), hockey_stick(q, p, float(e)))
+        assert truth <= fixed.delta(e)
+        exceeded |= truth > removal.delta(e) * 1.001
+    assert exceeded
+
+
 def test_all_of_the_table_is_no_sample():
     loss = tacit.Laplace(epsilon=1).loss()
     assert losses.poisson_sample(loss, 1).terms == loss.terms == losses.fixed_size_sample(loss, 7, 7).terms
