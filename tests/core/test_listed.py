@@ -349,7 +349,8 @@ def test_fixed_size_atoms_are_made_of_their_poisson_twin():
 def test_samples_of_any_mechanism_are_priced_from_above(name, rate):
     """Whatever the sizes: no warning, no NaN, never above the mechanism itself, and delta and epsilon fit together."""
     plain = tacit.mix(name)
-    for times in (1, 30) if rate == "0.5" else (1,):
+    composed = rate == "0.5" and name in ("coin eps=1e-6", "discrete-laplace eps=700", "discrete-gaussian sigma=0.1")
+    for times in (1, 30) if composed else (1,):
         poisson, whole = times * losses.poisson_sample(plain, rate), times * plain
         fixed = times * losses.fixed_size_sample(plain, *Fraction(rate).as_integer_ratio())
         for loss in (poisson, fixed):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import importlib
+import re
 from functools import cache
 from pathlib import Path
 from types import ModuleType
@@ -53,6 +54,7 @@ HAS = {
     ),
 }  # fmt: skip
 ITEMS = [(lecture.key, item) for lecture in notes.LECTURES for item in lecture.items]
+SUITES = {"test_conformance.py", "mechanisms/test_sparse_variants.py", "workloads/test_per_query.py"}
 ENTRIES = [*(item for _, item in ITEMS), *notes.SLIPS]
 
 
@@ -106,6 +108,15 @@ def test_every_test_that_is_named_is_there() -> None:
         for test in entry.tests:
             path, name = test.split("::")
             assert name.startswith("test_") and name in defined_in(path), test
+
+
+def test_the_tests_that_are_named_are_about_what_is_named() -> None:
+    """Some function of each entry stands in the file of one of its tests, or that file runs over all that there is."""
+    for entry in ENTRIES:
+        files = {test.split("::")[0] for test in entry.tests}
+        text = "".join((ROOT / "tests" / path).read_text("utf-8") for path in files)
+        words = {name.rpartition(".")[2] for name in entry.functions}
+        assert files & SUITES or words & set(re.findall(r"\w+", text)), entry
 
 
 def test_all_slips_are_listed_with_what_is_done_instead() -> None:

@@ -108,7 +108,8 @@ SLIPS = (
         "2 sqrt(N) epsilon0 without sqrt(ln(1/delta)); an alpha that lost its square root; 16 ln|X|/alpha^2 updates",
         "Advanced composition of 2N mechanisms; what tacit runs makes at most ln|X|/(2 alpha^2) updates",
         ("theory.linear_queries.weights_total", "workloads.multiplicative_weights.most_updates"),
-        ("theory/test_linear_queries.py::test_the_total_is_that_of_its_composition",),
+        ("theory/test_linear_queries.py::test_the_total_is_that_of_its_composition",
+         "workloads/test_multiplicative_weights.py::test_moves_end_when_the_theorem_says"),
     ),
     Slip(
         18, "Dwork and Roth 2014, Theorems 4.14 and 4.15, which the lectures follow", "32 for 36, and alpha^2 for alpha",

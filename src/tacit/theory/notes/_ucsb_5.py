@@ -26,7 +26,7 @@ LECTURE = Lecture(
         Item(
             "Summary of query release", "remark", "Three ways to answer k linear queries: errors and work, compared",
             ("workloads.textbook.textbook",),
-            ("workloads/test_sample_complexity.py::test_closed_forms",),
+            ("workloads/test_planner.py::test_the_textbooks_own_bounds",),
             ("plots.methods", "plots.planned"),
         ),
         Item(
@@ -79,7 +79,8 @@ LECTURE = Lecture(
             "Checkpoint", "remark", "SmallDB and multiplicative weights have the same rate; the latter answers adaptive queries",
             ("workloads.textbook.textbook", "workloads.sample_complexity.small_db_records",
              "workloads.sample_complexity.multiplicative_weights_records"),
-            ("workloads/test_sample_complexity.py::test_closed_forms",),
+            ("workloads/test_planner.py::test_the_textbooks_own_bounds",
+             "workloads/test_sample_complexity.py::test_closed_forms"),
         ),
         Item(
             "ReportNoisyMax", "algorithm", "The largest of noisy scores, with Laplace noise of scale 2D/epsilon",
@@ -128,7 +129,7 @@ LECTURE = Lecture(
         Item(
             "Advanced composition, choice of epsilon", "example", "epsilon'/sqrt(2 k ln(1/delta)) for each of k mechanisms",
             ("composition.per_query_epsilon_lecture", "composition.per_query_epsilon"),
-            ("test_composition.py::test_inverses",),
+            ("test_composition.py::test_closed_forms_are_never_below_the_truth",),
         ),
         Item(
             "Linear queries at a delta, Laplace", "theorem", "k noisy answers err by sqrt(k) instead of k",
@@ -191,7 +192,7 @@ LECTURE = Lecture(
             "Azuma-Hoeffding", "theorem", "Sums of bounded martingale differences have Gaussian tails",
             ("composition.azuma", "composition.azuma_intervals", "composition.azuma_inverse"),
             ("theory/test_martingale.py::test_azuma_holds_exactly_though_the_analyst_adapts",
-             "theory/test_concentration.py::test_the_tail_lies_below_azuma"),
+             "theory/test_concentration.py::test_the_tail_lies_below_azuma", "test_composition.py::test_golden"),
             ("plots.martingale",),
         ),
         Item(
@@ -213,7 +214,8 @@ LECTURE = Lecture(
         Item(
             "Bounding the KL divergence", "theorem", "The mean loss of an epsilon-private mechanism is at most epsilon tanh(epsilon/2)",
             ("composition.pure_to_zcdp", "composition.advanced"),
-            ("core/test_composed_losses.py::test_moments_of_the_privacy_loss", "core/test_loss.py::test_a_pure_loss_is_that_of_a_coin"),
+            ("core/test_composed_losses.py::test_moments_of_the_privacy_loss", "core/test_loss.py::test_a_pure_loss_is_that_of_a_coin",
+             "test_composition.py::test_closed_forms_are_never_below_the_truth"),
         ),
     ),
 )  # fmt: skip

@@ -103,7 +103,7 @@ LECTURE = Lecture(
         Item(
             "Theorem 7", "theorem", "Group privacy: k records cost k epsilon",
             ("composition.group", "Loss"),
-            ("core/test_groups_of_units.py::test_a_group_pays_the_square_of_its_size", "test_composition.py::test_golden"),
+            ("core/test_loss.py::test_more_is_never_cheaper_and_a_group_never_pays_less", "test_composition.py::test_golden"),
         ),
         Item(
             "Theorem 8", "theorem", "Basic composition: epsilons add, also for mechanisms chosen adaptively",
