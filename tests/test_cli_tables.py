@@ -70,9 +70,9 @@ def test_a_question_from_offer_to_verified_ledger(data):
 
 def test_a_budget_opens_a_ledger_and_json_prices_an_offer(data):
     offered = json.loads(tacit("offer", data, QUESTION, "--error", "50", "--budget", "epsilon=1 delta=1e-9", "--json"))
-    assert offered["alone"].startswith("epsilon = ")
+    assert offered["alone"].endswith("-differentially private")
     alone = tacit("offer", data, QUESTION, "--error", "50", "--budget", "epsilon=1 delta=1e-9")
-    assert ("Alone it tells of anyone at most" in alone) == ("at delta" in offered["alone"])
+    assert f"Taken alone, the answer is {offered['alone']}" in " ".join(alone.split())
     assert 0 < offered["price"] < 1 and offered["errors"][1]["column"] == "n"
     assert 0 < offered["errors"][1]["within"] <= 50 and offered["errors"][0]["within"] == 0
     assert not data.with_suffix(".ledger").exists()
@@ -182,7 +182,7 @@ def test_init_writes_a_schema_to_complete(data):
     ("words", "code", "says"),
     [
         (["ask", "{data}", QUESTION, "--epsilon", "1"], 2, "--budget"),
-        (["ask", "{data}", QUESTION, "--budget", "epsilon=1"], 2, "one of epsilon, rho, error or relative"),
+        (["ask", "{data}", QUESTION, "--budget", "epsilon=1"], 2, "one of epsilon, rho, share, error or relative"),
         (["ask", "{data}", QUESTION, "--epsilon", "nan", "--budget", "epsilon=1"], 2, "epsilon"),
         (["ask", "{data}", QUESTION, "--epsilon", "2", "--budget", "epsilon=1"], 3, "ask for less"),
         (["ask", "{data}", "SELECT age FROM visits", "--epsilon", "1", "--budget", "epsilon=1"], 3, "line 1, column 8"),
@@ -198,11 +198,20 @@ def test_init_writes_a_schema_to_complete(data):
         (["plan", "{data}", "year", "--rho", "1e400"], 2, "rho must be between 1e-100 and 1e+100"),
         (["ask", "nothing.parquet", QUESTION, "--epsilon", "1", "--budget", "epsilon=1"], 2, "data must be a file"),
         (["bounds", "{data}", "age", "--error", "3", "--budget", "epsilon=1"], 2, "No such option: --error"),
-        (["bounds", "{data}", "age", "--budget", "epsilon=1"], 2, "give exactly one of epsilon or rho; got none"),
+        (
+            ["bounds", "{data}", "age", "--budget", "epsilon=1"],
+            2,
+            "give exactly one of epsilon, rho or share; got none",
+        ),
         (["plan", "{data}", "year", "--epsilon", "1", "--json", "--synthetic", "3", "--buy"], 2, "choose one of"),
         (["plan", "{data}", "year", "--epsilon", "1", "--synthetic", "3"], 2, "--buy"),
         (["plan", "{data}", "year", "--epsilon", "1", "--method", "queries"], 2, "--buy"),
-        (["plan", "{data}", "year", "--epsilon", "1", "--budget", "epsilon=1"], 2, "--buy"),
+        (["plan", "{data}", "year", "--share", "0.1"], 2, "there is no ledger at"),
+        (["plan", "{data}", "year", "--share", "2", "--budget", "epsilon=1"], 2, "share is a fraction of the budget"),
+        (["ask", "{data}", QUESTION, "--share", "1e-5", "--budget", "epsilon=1"], 3, "takes at least 1/10000 of the"),
+        (["ask", "{data}", QUESTION, "--epsilon", "1e-5", "--budget", "epsilon=1"], 3, "takes at least 1/10000 of it"),
+        (["bounds", "{data}", "age", "--epsilon", "1e-5", "--budget", "epsilon=1"], 3, "takes at least 1/10000 of it"),
+        (["ledger", "open", "{data}.ledger", "epsilon=1", "--dataset", "d", "--least-share", "2"], 2, "a fraction of"),
         (["plan", "{data}", "year", "--epsilon", "1", "--schema", "none.toml"], 2, "none.toml"),
         (["offer", "{data}", QUESTION, "--epsilon", "1"], 2, "there is no ledger at"),
         (["ledger", "show", "{data}"], 2, ""),
@@ -454,3 +463,39 @@ def test_the_time_of_a_charge_is_shown_whole(data):
     shown = tacit("ledger", "show", data.with_suffix(".ledger"))
     assert re.search(r" \d{4}-\d\d-\d\dT\d\d:\d\d:\d\d ", shown) and max(map(len, shown.splitlines())) <= 80
     assert "GROUP" in shown and "…" not in shown
+
+
+def test_a_purchase_that_takes_more_than_was_typed_says_so_before_and_after(data):
+    """As once Gaussian noise was bought: what is pure is then paid in the other sum."""
+    budget = ("--budget", "epsilon=1 delta=1e-9")
+    tacit("bounds", data, "cost", "--rho", "0.0015", *budget)
+    plan = ("plan", data, "year", "--workload", "marginals 1", "--epsilon", "0.1", "--delta", "1e-9")
+    planned = " ".join(tacit(*plan, "--ledger", data.with_suffix(".ledger")).split())
+    bought = " ".join(tacit(*plan, "--buy").split())
+    bounds = " ".join(tacit("bounds", data, "age", "--epsilon", "0.1").split())
+    question = ("SELECT COUNT(*) AS n FROM visits", "--epsilon", "0.1")
+    offered, asked = (" ".join(tacit(word, data, *question).split()) for word in ("offer", "ask"))
+    more = "of Budget(epsilon=1, delta=1e-09), more than the epsilon = 0.1 that was asked for"
+    for told in (planned, bought, bounds, offered):
+        assert more in told
+    for told in (bought, bounds, asked):
+        assert ", more than the epsilon = 0.1 that was asked for; " in told.partition("Paid ")[2]
+    assert "Unless it was bought before, it takes" in bought.partition("Paid ")[0]
+    again = " ".join(tacit(*plan, "--buy").split())
+    assert "Free: it was asked before" in again
+
+
+def test_a_share_is_taken_at_every_command(data):
+    budget = ("--budget", "epsilon=1 delta=1e-9", "--least-share", "0.01")
+    for words in (("offer", data, QUESTION), ("explain", data, QUESTION), ("plan", data, "year")):
+        told = " ".join(tacit(*words, "--share", "0.1", *budget).split())
+        assert re.search(r"(costs|takes) 0\.(1|0999\d*) of", told) and "-differentially private" in told
+        assert not data.with_suffix(".ledger").exists()
+        assert "at least 1/100 of the budget" in " ".join(tacit(*words, "--share", "0.009", *budget, code=3).split())
+    tacit("ask", data, QUESTION, "--share", "0.1", *budget)
+    tacit("bounds", data, "cost", "--share", "0.1")
+    told = " ".join(tacit("plan", data, "year", "--share", "0.1", "--buy").split())
+    left = re.search(r"Paid 0\.(1|0999\d*); ([0-9.]+) of Budget", told)
+    assert left is not None and 0.7 <= float(left.group(2)) < 0.71
+    for words in (("ask", data, QUESTION), ("bounds", data, "cost"), ("plan", data, "year", "--buy")):
+        assert "Free" in tacit(*words, "--share", "0.1")

@@ -3,6 +3,7 @@
 import hashlib
 import json
 import os
+import re
 import subprocess
 import sys
 import time
@@ -137,7 +138,7 @@ def test_a_file_that_is_gone_is_told_before_a_charge(tmp_path):
         with pytest.raises(TacitError, match="cannot read"):
             c.ask(COUNT, epsilon="0.5")
         assert c.remaining == 1
-        with pytest.raises(BadParameter, match="epsilon or rho"):
+        with pytest.raises(BadParameter, match="rho or share"):
             c.bounds("age", epsilon="0.1", outside=3)
 
 
@@ -233,7 +234,7 @@ def test_a_cap_that_never_binds_and_a_delta_without_use_ask_nothing_else(place, 
         left = []
         for key, told in (one, other):
             groups, terms = told.get("groups"), {name: value for name, value in told.items() if name != "groups"}
-            released = c.ask(c.table.group_by(key, private=True, groups=groups).count(), epsilon="0.1", **terms)
+            released = c.ask(c.table.group_by(key, private=True, groups=groups).count(), share="0.1", **terms)
             left.append((c.remaining, released.provenance.entry))
         assert (left[0] == left[1]) == same
 
@@ -363,7 +364,7 @@ def test_a_tenth_ten_times_spends_all_and_then_nothing_is_sold(place):
             c.ask(f"SELECT COUNT(*) AS n FROM visits WHERE age < {i + 1}", epsilon=0.1)
         assert c.remaining == 0
         with pytest.raises(BudgetExceeded):
-            c.ask(COUNT, epsilon="1e-17")
+            c.ask(COUNT, epsilon="0.0001")
         assert c.ask("SELECT COUNT(*) AS n FROM visits WHERE age < 3", epsilon=0.1).noisy
 
 
@@ -428,7 +429,7 @@ def test_memory_that_runs_out_does_not_say_how_much_was_asked_for(place, monkeyp
 )
 def test_what_is_handed_out_is_what_was_stored(place, asked):
     with curator(place, tacit.Budget(epsilon=9, delta="1e-6")) as c:
-        release = c.ask(asked, epsilon=9)
+        release = c.ask(asked, share=1)
         assert tacit.Release.from_json(c.history()[-1].release) == release
 
 
@@ -471,21 +472,20 @@ def test_what_is_left_is_left_where_a_question_looks(place):
         assert c.remaining_for(parts[1]) == Fraction(7, 10)
 
 
-def test_in_a_budget_with_delta_no_question_costs_more_than_was_asked(place):
+def test_in_a_budget_with_delta_no_question_costs_more_than_its_share(place):
     with curator(place, tacit.Budget(epsilon=1, delta="1e-9")) as c:
         left = c.remaining
         for i in range(12):
             keys = "age / 10" if i % 3 else "year"
             text = f"SELECT FLOOR({keys}) AS k, COUNT(*) AS n FROM visits WHERE age > {i} GROUP BY k"
-            c.ask(
-                text if i % 3 else f"SELECT year, SUM(cost) FROM visits WHERE age > {i} GROUP BY year", epsilon="0.08"
-            )
+            c.ask(text if i % 3 else f"SELECT year, SUM(cost) FROM visits WHERE age > {i} GROUP BY year", share="0.08")
             assert left - c.remaining <= Fraction(8, 100)
             left = c.remaining
 
 
 @pytest.mark.parametrize(
-    ("terms", "told"), [({}, "^a stream needs epsilon=$"), ({"epsilon": 1, "foo": 3}, "foo"), ({"rho": 1}, "rho")]
+    ("terms", "told"),
+    [({}, "a stream needs epsilon= or share="), ({"epsilon": 1, "foo": 3}, "foo"), ({"rho": 1}, "rho")],
 )
 def test_a_stream_without_its_terms_is_refused(place, terms, told):
     with curator(place) as c, pytest.raises(BadParameter, match=told):
@@ -710,7 +710,7 @@ def test_another_version_of_a_table_is_another_question_whatever_it_holds(place)
 
 def test_what_is_not_released_is_nowhere(place, capfd):
     with curator(place, tacit.Budget(epsilon=1, delta="1e-6")) as c:
-        c.ask("SELECT note, COUNT(*) FROM visits WHERE age = 1 GROUP BY note", epsilon="0.1")
+        c.ask("SELECT note, COUNT(*) FROM visits WHERE age = 1 GROUP BY note", share="0.1")
         for text in (
             "SELECT note FROM visits",
             "SELECT SUM(note) FROM visits",
@@ -752,7 +752,7 @@ def test_bounds_are_bought_and_asked_again_free(place):
         tacit.Schema.load(unbounded.replace('type = "real"', f'type = "real"\n{str(found).partition(chr(10))[2]}'))
         assert "with probability 0.9 " in str(c.bounds("cost", epsilon=5, beta="0.1"))  # of the same draw
         assert c.remaining == 1 and found.beta == Fraction(1, 10**9) and found.beyond > 0
-        assert c.bounds("cost", epsilon="0.0001", beta="1e-9").lower is None
+        assert c.bounds("cost", epsilon="0.001", beta="1e-9").lower is None
         for bad in ("note", "year", "nothing", 3):
             with pytest.raises(BadQuestion):
                 c.bounds(bad, epsilon=1)
@@ -869,12 +869,15 @@ def test_the_schema_of_a_file_is_beside_it(tmp_path):
             tacit.Table(other)
 
 
-def test_an_offer_says_what_its_answer_alone_tells(place):
+def test_an_offer_says_what_its_answer_alone_guarantees(place):
     with curator(place, tacit.Budget(epsilon=1, delta="0.9")) as c:
-        told = str(c.offer(COUNT, epsilon="0.1"))
-        assert "alone it tells of anyone at most epsilon = " in told and "at delta = 1e-09" in told
-        keys = c.offer("SELECT note, COUNT(*) FROM visits GROUP BY note", epsilon="0.1", delta="0.3")
-        assert "at delta = 0.6" in str(keys) and "at delta = 0.6" in keys.explain()  # more than it fails with, below 1
+        told = str(c.offer(COUNT, share="0.1"))
+        assert "taken alone, the answer is (" in told and ", 1e-09)-differentially private" in told
+        keys = c.offer("SELECT note, COUNT(*) FROM visits GROUP BY note", share="0.1", delta="0.3")
+        assert ", 0.6" in str(keys) and ", 0.6" in keys.explain()  # more than it fails with, below 1
+        for delta in ("1e-5", "0.3"):
+            keys = c.offer("SELECT note, COUNT(*) FROM visits GROUP BY note", epsilon="0.1", delta=delta)
+            assert re.search(rf"is \(0\.(1|0999\d*), {float(delta):g}\)-differentially", str(keys))
     with curator(place.with_name("pure"), tacit.Budget(epsilon=1)) as c:
         assert "alone" not in str(c.offer(COUNT, epsilon="0.1"))  # the price says it
 

@@ -73,7 +73,7 @@ def ask(
     question: Any, budget: Budget = GENEROUS, seed: int = 1, told: Provenance | None = None, **price: Any
 ) -> Release:
     """The way of a question, without a ledger."""
-    made = offer(question.query, budget, schemas=SCHEMAS, **(price or {"epsilon": 500}))
+    made = offer(question.query, budget, schemas=SCHEMAS, **(price or {"share": "0.5"}))
     with Reference() as engine:
         engine.register(PEOPLE, "00" * 16)
         return Release.of(made, draw(made, engine.answer(made.plan), Seeded(seed)), told)
@@ -119,7 +119,7 @@ def test_a_release_of_another_format_is_refused() -> None:
 
 def test_measures_stay_with_the_keys_that_were_chosen() -> None:
     question = PEOPLE.group_by("note", private=True).aggregate(n=count(), s=sum_("age"))
-    made = offer(question.query, GENEROUS, schemas=SCHEMAS, epsilon=500)
+    made = offer(question.query, GENEROUS, schemas=SCHEMAS, share="0.5")
     cells = tuple(np.array([1, 1, 900]) for _ in made.plan.measures)
     found = draw(made, Answer(cells, (("a",), ("b",), ("z",)), np.array([1, 1, 300])), Seeded(1))
     assert found.keys == (("z",),) and all(abs(values[0] - 900) < 100 for values in found.noisy[:-1])
@@ -135,9 +135,9 @@ def test_dates_are_dates_to_pandas() -> None:
 
 
 def test_no_interval_of_a_sum_of_what_is_never_negative_is_below_zero() -> None:
-    found = ask(PEOPLE.group_by("region").aggregate(s=sum_("spend")), epsilon="0.001")["s"]
+    found = ask(PEOPLE.group_by("region").aggregate(s=sum_("spend")), Budget(epsilon=1), epsilon="0.001")["s"]
     assert (found.lower == np.minimum(np.maximum(found.lower, 0), found.values)).all() and (found.upper >= 0).all()
-    below = ask(PEOPLE.aggregate(s=sum_(PEOPLE.spend * -1)), epsilon="0.001")["s"]
+    below = ask(PEOPLE.aggregate(s=sum_(PEOPLE.spend * -1)), Budget(epsilon=1), epsilon="0.001")["s"]
     assert (below.upper == np.maximum(np.minimum(below.upper, 0), below.values)).all() and (below.lower <= 0).all()
 
 
@@ -152,7 +152,7 @@ def test_values_without_names_are_no_revision_even_of_an_aggregate_called_values
 @pytest.mark.parametrize("budget", [GENEROUS, Budget(rho=5, delta="1e-6")], ids=["epsilon", "rho"])
 def test_a_release_survives_the_round_trip(question: Any, budget: Budget) -> None:
     told = Provenance("a question", (("people", "id", "ab" * 32),), repr(budget), "2026-01-01T00:00:00Z", versions(), 7)
-    price = {"rho": 1} if budget.rho else {"epsilon": 50}
+    price = {"rho": 1} if budget.rho else {"share": "0.05"}
     release = ask(question, budget, told=told, **price)
     text = release.to_json()
     again = Release.from_json(text)
@@ -185,7 +185,7 @@ def test_what_is_stored_is_the_same_to_the_byte_and_can_be_read() -> None:
 
 
 def test_no_text_of_a_key_is_obeyed_by_a_terminal() -> None:
-    made = offer(PEOPLE.group_by("note", private=True).count().query, Budget(epsilon=1, delta="1e-6"), epsilon="0.5")
+    made = offer(PEOPLE.group_by("note", private=True).count().query, Budget(epsilon=1, delta="1e-6"), share="0.5")
     drawn = Drawn((("\x1b[31mred\0\u202e",),), ((4000,),) * len(made.steps), False)
     shown = str(Release.of(made, drawn))
     assert "\\x1b[31mred\\x00\\u202e" in shown and "\x1b" not in shown
@@ -263,16 +263,16 @@ def test_an_output_of_several_aggregates_keeps_its_confidence() -> None:
 
 
 def test_what_is_hidden_is_not_there() -> None:
-    release = ask(CHOSEN, epsilon=20)
+    release = ask(CHOSEN, share="0.02")
     assert release.columns["note"].tolist() == ["often"]
     assert b"only" not in release.to_json()
 
 
 def test_an_empty_release_looks_like_any_other() -> None:
-    made = offer(CHOSEN.query, GENEROUS, epsilon=20, schemas=SCHEMAS)
+    made = offer(CHOSEN.query, GENEROUS, share="0.02", schemas=SCHEMAS)
     none = np.array([], np.int64)
     empty = Release.of(made, draw(made, Answer((none,) * len(made.plan.measures), (), none), Seeded(1)))
-    full = ask(CHOSEN, epsilon=20)
+    full = ask(CHOSEN, share="0.02")
     assert empty.to_arrow().schema == full.to_arrow().schema
     assert empty.to_arrow().num_rows == 0 and full.to_arrow().num_rows == 1
     assert empty.to_csv() == full.to_csv().splitlines(keepends=True)[0]
@@ -281,7 +281,7 @@ def test_an_empty_release_looks_like_any_other() -> None:
 
 
 def test_an_answer_without_its_keys_is_refused() -> None:
-    made = offer(CHOSEN.query, GENEROUS, epsilon=20, schemas=SCHEMAS)
+    made = offer(CHOSEN.query, GENEROUS, share="0.02", schemas=SCHEMAS)
     with pytest.raises(BadData):
         draw(made, Answer((np.array([1]),) * len(made.plan.measures)), SYSTEM)
 
@@ -397,7 +397,9 @@ def test_no_text_begins_a_formula(text: str) -> None:
 
 
 def test_counts_below_zero_are_shown_as_zero_for_free() -> None:
-    release = ask(PEOPLE.group_by("region").aggregate(n=count(), s=sum_("spend")), epsilon="0.001", seed=3)
+    release = ask(
+        PEOPLE.group_by("region").aggregate(n=count(), s=sum_("spend")), Budget(epsilon=1), epsilon="0.001", seed=3
+    )
     assert min(release.noisy[0]) < 0
     clipped = release.nonnegative()
     assert clipped.columns["n"].tolist() == [max(0, n) for n in release.columns["n"].tolist()]
@@ -452,7 +454,7 @@ def test_the_card_says_what_a_reader_must_know() -> None:
     assert pure["privacy"]["epsilon"] == 0.25 and pure["privacy"]["definition"] == "pure differential privacy"
     for question, price, definition in [
         (PEOPLE.count(), {"rho": 1}, "zero-concentrated differential privacy"),
-        (CHOSEN, {"epsilon": 1}, "approximate differential privacy"),  # pure but for its failures
+        (CHOSEN, {"epsilon": 1, "delta": "1e-6"}, "approximate differential privacy"),  # pure but for its failures
     ]:
         made = ask(question, Budget(rho=5, delta="1e-6"), **price).card()
         assert made["privacy"]["definition"] == definition
@@ -473,9 +475,9 @@ def test_the_card_names_the_hash_of_an_entry_where_it_is_known() -> None:
 
 def test_a_person_can_read_it() -> None:
     text = str(ask(PEOPLE.group_by("region").aggregate(n=count()), Budget(epsilon=1), epsilon=1))
-    assert "95 % probability" in text and "epsilon = 1" in text and "north" in text
+    assert "95 % probability" in text and "Taken alone, this answer is 1-diff" in text and "north" in text
     assert "SEED" in text
-    assert "inf" not in str(ask(CHOSEN, Budget(epsilon=5, delta="1e-2"), epsilon=5))
+    assert "inf" not in str(ask(CHOSEN, Budget(epsilon=5, delta="1e-2"), share=1))
 
 
 def test_whole_numbers_are_shown_in_full() -> None:
@@ -663,7 +665,12 @@ def test_where_no_row_is_shown_there_is_no_error() -> None:
 
 def test_what_is_promised_is_never_less_than_what_was_paid() -> None:
     release = ask(PEOPLE.aggregate(n=count()), epsilon=1)
-    for paid, told in ((Pure(Fraction("0.123449")), "0.1235"), (GaussianNoise(Fraction(4)), "13.54 at delta = 1e-09")):
+    for paid, epsilon, told in (
+        (Pure(Fraction("0.123449")), 0.1235, "0.1235"),
+        (GaussianNoise(Fraction(4)), 13.54, "(13.54, 1e-09)"),
+    ):
         loss = Loss({paid: 1})
-        assert float(told.split()[0]) >= loss.epsilon("1e-9")
-        assert f"is bounded by epsilon = {told}." in str(replace(release, loss=loss))
+        assert epsilon >= loss.epsilon("1e-9")
+        assert f"Taken alone, this answer is {told}-differentially private for any one" in str(
+            replace(release, loss=loss)
+        )

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING
 from ..core.budget import Amounts, Budget
 from ..core.currency import Amount
 from ..core.loss import Loss
+from ..core.parameters import rational
+from ..tables.price import surcharge
 
 if TYPE_CHECKING:
     from ..curator import Curator
@@ -24,9 +26,11 @@ class Bill:
     left: float
     analyst: str | None  # whose allowance is told of, where that has less than the budget
     budget: Budget | None  # none where who asks may spend nothing
+    more: str = ""  # than which number was typed, where that is less than was paid
 
     def __str__(self) -> str:
         told = f"Paid {self.paid:.6g}" if self.paid else "Free: it was asked before"
+        told += f", more than the {self.more} that was asked for" if self.more else ""
         of = str(self.budget)
         if self.analyst is not None:
             nothing = f"what {self.analyst} may spend, who has no allowance"
@@ -58,8 +62,8 @@ class Till:
         curator.read_tables()  # those that have changed are looked at as a whole
         self.curator, self.before, self.head = curator, accounts(curator, relation), curator.ledger.head()
 
-    def bill(self, entry: int | None = None) -> Bill:
-        """What whoever asks was charged since, or with this entry of the ledger if it is since."""
+    def bill(self, entry: int | None = None, **price: str | None) -> Bill:
+        """What whoever asks was charged since, or with this entry of the ledger if it is since; the price was typed."""
         from ..ledger import Charge
 
         ledger, analyst = self.curator.ledger, self.curator.analyst
@@ -70,4 +74,7 @@ class Till:
         now = [min(map(budget.remaining, spent)) for budget, spent in ledger.accounts(analyst)]
         accounts = zip(now, self.before, (None, analyst), strict=False)  # an allowance may be new
         left, account, who = min(accounts, key=lambda found: found[0])
-        return Bill(0.0 if loss is None else float(cost(account, loss)), float(left), who, account[0])
+        paid: Amount = 0 if loss is None else cost(account, loss)
+        typed = ((name, rational(name, text)) for name, text in price.items() if text is not None)
+        more = next((f"{name} = {price[name]}" for name, x in typed if surcharge(account[0], paid, (name, x))), "")
+        return Bill(float(paid), float(left), who, account[0], more)

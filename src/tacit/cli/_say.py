@@ -45,6 +45,12 @@ def say_json(facts: Any) -> None:
     console.print_json(text) if console.is_terminal else sys.stdout.write(f"{text}\n")
 
 
+def say_surcharge(surcharge: str) -> None:
+    """Say, before it is bought, that a purchase takes more of the budget than the number that was typed."""
+    if surcharge:
+        aside.print(f"Unless it was bought before, {surcharge}.", markup=False, soft_wrap=True)
+
+
 @contextmanager
 def watching() -> Iterator[None]:
     """Show how far long work has come, where somebody looks."""

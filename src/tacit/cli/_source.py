@@ -9,13 +9,15 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable
 from dataclasses import dataclass
+from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, get_type_hints
 
 import typer
 
-from ..core.budget import Budget
+from ..core.budget import LEAST_SHARE, Budget
 from ..core.errors import BadParameter, LedgerUnavailable
+from ..core.parameters import rational
 from ..tables.files import TABLES, regular
 from ._say import in_words
 
@@ -23,6 +25,17 @@ if TYPE_CHECKING:
     from ..curator import Curator
     from ..tables.table import PublicTable, Table
 
+Epsilon = Annotated[
+    str | None,
+    typer.Option(
+        help="What the release alone guarantees: epsilon-differential privacy, or (epsilon, delta) with --delta. "
+        "What it takes of the budget is said beside it."
+    ),
+]
+Share = Annotated[
+    str | None, typer.Option(help="How much of the budget it may take, as a fraction: 0.1 is a tenth of it.")
+]
+Rho = Annotated[str | None, typer.Option(help="What the release alone guarantees, in zCDP.")]
 Engine = Annotated[
     str | None,
     typer.Option(help="Who reads the table: duckdb, postgres or spark; unless told, whoever reads such data."),
@@ -43,6 +56,10 @@ class Source:
     schema: Annotated[Path | None, typer.Option(help="The schema; beside the data unless told.")] = None
     ledger: Annotated[str | None, typer.Option(help="The ledger, a file or a URL; beside the data unless told.")] = None
     budget: Annotated[str, typer.Option(help='Opens a ledger: "epsilon=1 delta=1e-9", "rho=0.1", "epsilon=1".')] = ""
+    least_share: Annotated[
+        str | None,
+        typer.Option(help="With --budget: the share of it that a question takes at least; 0.0001 unless told."),
+    ] = None
     analyst: Annotated[str, typer.Option(help="Who asks.")] = "analyst"
     engine: Engine = None
 
@@ -83,7 +100,13 @@ class Source:
 
         table, public = self.table(), self.lookups()
         money = budget_of(self.budget) if self.budget else None
-        return Curator(table, ledger=self.book, budget=money, public=public.values(), analyst=self.analyst)
+        asks: dict[str, Any] = {"public": public.values(), "analyst": self.analyst, "least_share": self.least_share}
+        return Curator(table, ledger=self.book, budget=money, **asks)
+
+    @property
+    def least(self) -> Fraction:
+        """The least share of a budget with which no ledger is opened yet."""
+        return LEAST_SHARE if self.least_share is None else rational("least_share", self.least_share)
 
 
 def told(act: Callable[..., None], buys: bool = False) -> Callable[..., None]:

@@ -46,12 +46,15 @@ def open_(
             show_default=False,
         ),
     ] = None,
+    least_share: Annotated[
+        str | None, typer.Option(help="The share of the budget that a question takes at least; 0.0001 unless told.")
+    ] = None,
 ) -> None:
     """Open a ledger with a budget, which never changes."""
     from ..ledger import Ledger
     from ..tables.table import named
 
-    with in_words(), Ledger.open(place, budget_of(budget), named(dataset), only_allowed) as ledger:
+    with in_words(), Ledger.open(place, budget_of(budget), named(dataset), only_allowed, least_share) as ledger:
         console.print(escape(f"{ledger!r}"))
 
 

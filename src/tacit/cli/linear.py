@@ -20,12 +20,13 @@ from ..core.errors import BadParameter
 from ..core.exact import from_above
 from ..core.safe_text import cell
 from ._bill import Bill, Till
-from ._say import aside, console, in_words, say_json, watching
-from ._source import Source, told
+from ._say import aside, console, in_words, say_json, say_surcharge, watching
+from ._source import Epsilon, Rho, Share, Source, budget_of, told
 from .tables import Json
 
 if TYPE_CHECKING:
     from ..release.bought import Bought
+    from ..tables.table import Table as Private
     from ..workloads import Domain, Plan, Workload
 
 MOST = 10**7  # rows, so that they fit in memory
@@ -85,14 +86,12 @@ def plan(
     attributes: Annotated[list[str], typer.Argument(help="Columns with public values.")],
     *,
     workload: Words = "marginals",
-    epsilon: Annotated[
-        str | None,
-        typer.Option(help="Noise for this epsilon, pure or at --delta; of a budget with delta it may take more."),
-    ] = None,
-    rho: Annotated[str | None, typer.Option(help="The price, in zCDP.")] = None,
+    epsilon: Epsilon = None,
     delta: Annotated[
-        str | None, typer.Option(help="With --epsilon: spent at this delta, or without, as is best.")
+        str | None, typer.Option(help="With --epsilon, the delta of that guarantee; spent or not, as is best.")
     ] = None,
+    share: Share = None,
+    rho: Rho = None,
     n: Annotated[int | None, typer.Option(help="The exact number of records, if that is public.")] = None,
     buy: Annotated[bool, typer.Option("--buy", help="Buy the answers by the best method.")] = False,
     method: Annotated[str, typer.Option(help="With --buy: by this method.")] = "auto",
@@ -100,31 +99,28 @@ def plan(
     plot: Plot = None,
     as_json: Json = False,
 ) -> None:
-    """Every way to answer linear queries about a table, best first; with --buy, the answers."""
-    from ..curator.linear import plan as planning
-    from ..tables.price import BETA
+    """Every way to answer linear queries about a table, best first; with --buy, the answers.
 
+    With --ledger or --budget it is said what the best takes of the budget.
+    """
     if as_json and synthetic:
         raise BadParameter("output", "both", "one of them", says="choose one of --json and --synthetic")
     if synthetic and not buy:
         raise BadParameter("synthetic", synthetic, "given with --buy, as rows are drawn from what was bought")
     if method != "auto" and not buy:
         raise BadParameter("method", method, "given with --buy; a plan shows all that can be used")
-    if (source.budget or source.ledger) and not buy:
-        raise BadParameter(
-            "ledger", source.ledger or source.budget, "given with --buy; a plan alone takes nothing of it"
-        )
     place = None if plot is None else _target(plot)
     table = source.table()
     domain = table.domain(*attributes)
-    asked, price = _workload(domain, workload), dict[str, Any](epsilon=epsilon, rho=rho, delta=delta)
-    planned = planning({table.schema.name: table}, asked, n, BETA, **price)
+    asked, price = _workload(domain, workload), dict[str, Any](epsilon=epsilon, delta=delta, share=share, rho=rho)
+    planned = _planned(source, table, asked, n, price, bought=method if buy else None)
     if place is not None:
         from .. import plots
 
         aside.print(f"drawn: {escape(str(plots.save(plots.planned(planned), place)))}")
     if not buy and as_json:
-        about = {"workload": repr(asked), "n": n, "price": str(planned.price), "why": planned.why}
+        about: dict[str, Any] = {"workload": repr(asked), "n": n, "price": str(planned.price), "why": planned.why}
+        about |= {"remarks": list(planned.remarks), "surcharge": planned.surcharge}
         say_json({**about, "methods": [{k: _known(v) for k, v in row.items()} for row in planned.records()]})
         return
     if not buy:
@@ -132,11 +128,31 @@ def plan(
         return
     if synthetic:
         _rehearse(planned, method, synthetic)
+    say_surcharge(planned.surcharge)
     with in_words(buys=True), source.curator() as curator, watching():
         till = Till(curator, domain.relation)
         released = curator.answer(asked, method=method, n=n, **price)
-        paid = till.bill()
+        paid = till.bill(released.provenance.entry, epsilon=epsilon, rho=rho)
     _tell(released, paid, synthetic=synthetic, as_json=as_json)
+
+
+def _planned(
+    source: Source, table: Private, asked: Workload, n: int | None, price: dict[str, Any], *, bought: str | None
+) -> Plan:
+    """The plan, with what the method to be bought takes of the ledger's budget, or of one that is not opened yet."""
+    from ..core.loss import zero
+    from ..curator.linear import plan as planning
+    from ..curator.purse import Purse
+    from ..tables.price import BETA
+
+    tables, method = {table.schema.name: table}, bought or "auto"
+    if source.budget and source.new:
+        purse = Purse([(budget_of(source.budget), [zero])], source.least)
+        return planning(tables, asked, n, BETA, lambda _: purse, method=method, **price)
+    if bought or source.ledger or source.budget or price["share"]:
+        with source.curator() as curator:
+            return planning(tables, asked, n, BETA, lambda rows: curator.purse(rows, None), method=method, **price)
+    return planning(tables, asked, n, BETA, **price)
 
 
 def _tell(released: Bought, paid: Bill, *, synthetic: int, as_json: bool) -> None:

@@ -19,13 +19,14 @@ from ..core.budget import Budget
 from ..core.currency import Amount
 from ..core.errors import BadParameter
 from ._bill import Till, accounts, cost
-from ._say import aside, console, in_words, say_json
-from ._source import Source, budget_of, told
+from ._say import aside, console, in_words, say_json, say_surcharge
+from ._source import Epsilon, Rho, Share, Source, budget_of, told
 
 if TYPE_CHECKING:
     from ..tables.price import Offer
     from ..tables.table import PublicTable
 
+_TERMS = ("epsilon", "delta", "share", "rho", "error", "relative", "beta")
 Json = Annotated[bool, typer.Option("--json", help="Write JSON.")]
 
 
@@ -36,9 +37,13 @@ class Asking(Source):
     question: Annotated[
         str, typer.Argument(help='The question, as "SELECT region, COUNT(*) FROM people GROUP BY region".')
     ]
-    epsilon: Annotated[str | None, typer.Option(help="The price: at most this much of the budget.")] = None
-    rho: Annotated[str | None, typer.Option(help="The price, in zCDP.")] = None
-    delta: Annotated[str | None, typer.Option(help="The price in delta, where keys are chosen privately.")] = None
+    epsilon: Epsilon = None
+    delta: Annotated[
+        str | None,
+        typer.Option(help="With --epsilon, the delta of that guarantee; else what private keys may fail with."),
+    ] = None
+    share: Share = None
+    rho: Rho = None
     error: Annotated[
         str | None, typer.Option(help="Instead of a price: the error of counts and sums, or of means alone.")
     ] = None
@@ -50,7 +55,7 @@ class Asking(Source):
 
     @property
     def terms(self) -> dict[str, Any]:
-        return {name: getattr(self, name) for name in ("epsilon", "rho", "delta", "error", "relative", "beta")}
+        return {name: getattr(self, name) for name in _TERMS}
 
     def lookups(self) -> dict[str, PublicTable]:
         from ..tables.table import PublicTable
@@ -67,7 +72,8 @@ class Asking(Source):
         if self.budget and self.new:
             name = table.schema.name
             query, said = parse_question(self.question, {name: table}, public, self.terms)
-            made = offer(query, budget_of(self.budget), schemas={name: table.schema}, **said)
+            schemas = {name: table.schema}
+            made = offer(query, budget_of(self.budget), schemas=schemas, least_share=self.least, **said)
             return Offered(made, made.price <= made.budget.limit)
         with self.curator() as curator:
             made = curator.offer(self.question, **self.terms)
@@ -142,8 +148,8 @@ def offer(asking: Asking, *, as_json: Json = False) -> None:
         say_json(_facts(offered))
         return
     console.print(_shown(offered))
-    if offered.made.alone:
-        console.print(escape(offered.made.alone.capitalize()), soft_wrap=True)
+    for remark in offered.made.remarks:
+        console.print(escape(f"{remark[0].upper()}{remark[1:]}"), soft_wrap=True)
     _warn(offered)
 
 
@@ -183,7 +189,7 @@ def ask(
             raise BadParameter("column", column, f"one of {', '.join(drawn)}" if drawn else "given with --plot")
         till = Till(curator, query.relation)
         release = curator.ask(asking.question, fresh=fresh, **asking.terms)
-        paid = till.bill(release.provenance.entry)
+        paid = till.bill(release.provenance.entry, epsilon=asking.epsilon, rho=asking.rho)
     if as_json:
         say_json({**json.loads(release.to_json()), "card": release.card(), "bill": paid.facts()})
     elif as_csv:
@@ -202,27 +208,29 @@ def bounds(
     source: Source,
     column: Annotated[str, typer.Argument(help="A column of numbers, dates or timestamps.")],
     *,
-    epsilon: Annotated[
-        str | None, typer.Option(help="Noise for this epsilon; of a budget with delta it may take more.")
-    ] = None,
-    rho: Annotated[str | None, typer.Option(help="The price, in zCDP.")] = None,
+    epsilon: Epsilon = None,
+    delta: Annotated[str | None, typer.Option(help="With --epsilon, the delta of that guarantee.")] = None,
+    share: Share = None,
+    rho: Rho = None,
     beta: Annotated[str, typer.Option(help="The probability with which they may be wrong.")] = "0.01",
 ) -> None:
     """Buy bounds of a column: lines for its schema on the output, and what was paid beside it."""
+    from ..curator.bounds import surcharge
+
+    price: dict[str, Any] = {"epsilon": epsilon, "delta": delta, "share": share, "rho": rho, "beta": beta}
     with source.curator() as curator:
-        paid = Till(curator, curator.table.relation)
-        found = curator.bounds(column, epsilon=epsilon, rho=rho, beta=beta)
+        till = Till(curator, curator.table.relation)
+        say_surcharge(surcharge(curator, column, **price))
+        found = curator.bounds(column, **price)
         (aside if found.lower is None else console).print(escape(str(found)), soft_wrap=True)
-        aside.print(escape(str(paid.bill())), soft_wrap=True)
+        aside.print(escape(str(till.bill(epsilon=epsilon, rho=rho))), soft_wrap=True)
 
 
 def _facts(offered: Offered) -> dict[str, Any]:
-    from ..tables.price import promise
-
     made = offered.made
     errors = [{"column": e.name, "error": str(e), "within": e.error, "theorem": e.theorem} for e in made.errors]
     price: dict[str, Any] = {"price": float(made.price), "budget": str(made.budget)}
-    price |= {"alone": promise(made.loss), "confidence": float(1 - made.beta)}
+    price |= {"alone": made.promised, "remarks": made.remarks, "confidence": float(1 - made.beta)}
     if offered.also is not None:
         analyst, budget, also = offered.also
         told = {"analyst": analyst, "budget": str(budget), "price": None if also == math.inf else float(also)}

@@ -23,6 +23,7 @@ from .views import failures
 
 Amounts = tuple[Amount, ...]  # failures, and a total in each currency of a budget
 Spent = Loss | Amounts
+LEAST_SHARE = Fraction(1, 10_000)  # of a budget: what a question takes at least, unless its custodian says otherwise
 _WIDEST = Fraction(10**30)
 _KINDS = "epsilon, with delta (and then slack, renyi_order) or with renyi_order alone; or rho, with or without delta"
 

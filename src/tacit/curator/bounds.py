@@ -13,36 +13,38 @@ The answer is lines for a schema, which its owner may write there; nothing is cl
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any, TypedDict
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ..core.distance import Distance
 from ..core.errors import BadParameter, BadQuestion
 from ..core.exact import from_above
-from ..core.parameters import Number, exactly_one, probability
+from ..core.parameters import Number, exactly_one, positive, probability
 from ..core.safe_text import json_text, visible
 from ..mechanisms import Gaussian, Laplace
 from ..tables import build
+from ..tables.buys import sells_gaussian
 from ..tables.domain import DAY, EPOCH, Domain, Label
 from ..tables.draw import noisy
 from ..tables.plan import Histogram, Plan
+from ..tables.price import Paid, checked_share
 from .silence import silently
 
 if TYPE_CHECKING:
     from .curator import Curator
+    from .purse import Purse
 
 _CENTURIES, _YEARS = range(100, 10_000, 100), range(1900, 2101)
 
 
-class BoundsTerms(TypedDict, total=False):
-    """The price of bounds, in epsilon or rho, with which probability they may be wrong, and who buys them."""
+class BoundsTerms(Paid, total=False):
+    """The price of bounds, with which probability they may be wrong, and who buys them."""
 
-    epsilon: Number | None
-    rho: Number | None
     beta: Number
     analyst: str | None
 
@@ -96,31 +98,39 @@ def buy(
     column: str,
     *,
     epsilon: Number | None = None,
+    delta: Number | None = None,
     rho: Number | None = None,
+    share: Number | None = None,
     beta: Number = "0.01",
     analyst: str | None = None,
     **unknown: object,
 ) -> Bounds:
     """Bounds of a column; with probability 1 - beta both are of values that are there.  Asked again it is free."""
     if unknown:
-        raise BadParameter("terms", " ".join(unknown), "epsilon or rho, and perhaps beta and analyst")
-    arrived, relation = curator.pace.arrival(), curator.table.relation
-    values = build.column(relation, column)
-    domain = values.domain
-    if domain.kind not in ("number", "date", "timestamp"):
-        raise BadQuestion(f"the column {column!r} holds a {domain.kind}; bounds are of numbers and dates")
-    histogram = Histogram(values, edges(domain))
-    plan, cells = Plan(relation, (), (histogram,)), len(histogram.edges) - 1
-    noise = _noise(epsilon, rho, plan.distance(histogram))
-    told = probability("beta", beta)  # before it is charged
-    most = noise.error(beta=told, size=cells)
-    charge = curator.ledger.charge(
-        key=curator.key(("bounds", plan, noise)),
-        loss=noise.loss(),
-        analyst=curator.who(analyst),
-        plan=f"bounds of {column}",
+        known = "epsilon (and delta), rho or share, and perhaps beta and analyst"
+        raise BadParameter("terms", " ".join(unknown), known)
+    arrived, price = curator.pace.arrival(), {"epsilon": epsilon, "delta": delta, "rho": rho, "share": share}
+    plan, purse = _plan(curator, column), curator.purse(curator.table.relation, analyst)
+    histogram, typed = plan.measures[0], _typed(price)
+    assert isinstance(histogram, Histogram)
+    told, cells = probability("beta", beta), len(histogram.edges) - 1
+    noises = sorted(
+        _noises(purse, price, plan.distance(histogram)), key=lambda noise: noise.error(beta=told, size=cells)
     )
-    stored = charge.release
+    named = {curator.key(("bounds", plan, noise)): noise for noise in noises}
+    charge = curator.ledger.find(*named)
+    if charge is None:
+        if not (affordable := _affordable(purse, noises, price)):
+            raise purse.nothing(typed[1])
+        noise = affordable[0]
+        purse.check(noise.loss(), typed)
+        charge = curator.ledger.charge(
+            key=curator.key(("bounds", plan, noise)),
+            loss=noise.loss(),
+            analyst=curator.who(analyst),
+            plan=f"bounds of {column}",
+        )
+    noise, stored = named[charge.key], charge.release
     if stored is None:
 
         def draw() -> bytes:
@@ -128,6 +138,7 @@ def buy(
             return curator.ledger.store(charge, json.dumps(drawn).encode(), form="bounds")
 
         stored = curator.pace.let_out(arrived, charge.seq, draw)
+    domain, most = histogram.expression.domain, noise.error(beta=told, size=cells)
     found = np.flatnonzero(np.array(json.loads(stored)) > most)
     if not found.size:
         return Bounds(column, None, None, told, 2 * most)
@@ -136,6 +147,50 @@ def buy(
     return Bounds(column, domain.label(low), domain.label(last), told, 2 * most)
 
 
-def _noise(epsilon: Number | None, rho: Number | None, moves: Distance[Any]) -> Laplace | Gaussian:
-    exactly_one(epsilon=epsilon, rho=rho)
-    return Gaussian(rho=rho, sensitivity=moves) if epsilon is None else Laplace(epsilon=epsilon, sensitivity=moves)
+def surcharge(curator: Curator, column: str, *, beta: Number = "0.01", **price: Any) -> str:
+    """Where bounds would take more of the budget than the number that was typed, a sentence that says so."""
+    plan, purse = _plan(curator, column), curator.purse(curator.table.relation, None)
+    (histogram,), told = plan.measures, probability("beta", beta)
+    noises = _affordable(purse, _noises(purse, price, plan.distance(histogram)), price)
+    if not noises:
+        raise purse.nothing(typed[1])
+    best = min(noises, key=lambda noise: noise.error(beta=told, size=len(histogram.edges) - 1))  # type: ignore[union-attr]
+    return purse.surcharge(best.loss(), _typed(price))
+
+
+def _plan(curator: Curator, column: str) -> Plan:
+    relation = curator.table.relation
+    values = build.column(relation, column)
+    if values.domain.kind not in ("number", "date", "timestamp"):
+        raise BadQuestion(f"the column {column!r} holds a {values.domain.kind}; bounds are of numbers and dates")
+    return Plan(relation, (), (Histogram(values, edges(values.domain)),))
+
+
+def _typed(price: Mapping[str, Any]) -> tuple[str, Number]:
+    """Which of epsilon, rho and share was given, and how much."""
+    given: tuple[str, Number] = exactly_one(**{name: price.get(name) for name in ("epsilon", "rho", "share")})
+    if price.get("delta") is not None and given[0] != "epsilon":
+        raise BadParameter("delta", price["delta"], "given with epsilon alone")
+    return given
+
+
+def _noises(purse: Purse, price: Mapping[str, Any], moves: Distance[Any]) -> list[Laplace | Gaussian]:
+    """What may be added: for a share, all kinds that the budget has a price for; at a delta, of these, too."""
+    name, number = _typed(price)
+    if name == "share":
+        ways = purse.ways(number)
+    else:
+        ways = [(positive(name, number), None) if name == "epsilon" else (None, positive(name, number))]
+    noises = [Laplace(epsilon=e, sensitivity=moves) if e else Gaussian(rho=r, sensitivity=moves) for e, r in ways]
+    if (delta := price.get("delta")) is not None and probability("delta", delta) and sells_gaussian(purse.budget):
+        noises.append(Gaussian(epsilon=number, delta=delta, sensitivity=moves))
+    return noises
+
+
+def _affordable(
+    purse: Purse, noises: Sequence[Laplace | Gaussian], price: Mapping[str, Any]
+) -> Sequence[Laplace | Gaussian]:
+    """Those that take no more than the share, if one was given."""
+    if (share := price.get("share")) is None:
+        return noises
+    return [noise for noise in noises if purse.affords(noise.loss(), checked_share(share, purse.least_share))]

@@ -25,6 +25,7 @@ from ..core.budget import Amounts, Budget
 from ..core.currency import Amount
 from ..core.errors import BadParameter
 from ..core.life import answer_once
+from ..core.loss import zero
 from ..core.parameters import Number, flag, probability
 from ..core.safe_text import visible
 from ..engines.base import Engine
@@ -45,7 +46,8 @@ from ..tables.table import PublicTable, Table
 from .bounds import Bounds, BoundsTerms, buy
 from .holding import Holding
 from .pace import Pace
-from .reading import QuestionLike, identity, parse_question, tables_by_name
+from .purse import Purse
+from .reading import QuestionLike, identities, parse_question, tables_by_name
 from .silence import silently
 from .stream import Stream, StreamTerms
 
@@ -62,7 +64,8 @@ class Curator(Holding):
     """Answers questions about one or several tables of the same units, within the budget of a ledger.
 
     A new ledger is opened with a budget; one that is there knows its own.  `analyst` is who asks, unless told.  An
-    engine may be given by its name too; unless it is given, it is that of the tables.
+    engine may be given by its name too; unless it is given, it is that of the tables.  `least_share`, with which a new
+    ledger is opened, is the share of the budget that every question takes at least: 1/10000 by default.
 
     With a `time_grid`, in seconds, whatever depends on data leaves at a whole multiple of it after the question
     arrived, and a question that has no answer by the `deadline` (ten multiples, unless given) fails and may be asked
@@ -77,13 +80,14 @@ class Curator(Holding):
         public: Iterable[PublicTable] = (),
         analyst: str = "analyst",
         engine: Engine | str | None = None,
+        least_share: Number | None = None,
         time_grid: Number | None = None,
         deadline: Number | None = None,
     ) -> None:
         own, self.public = tables_by_name(tables, public)
         self.analyst = analyst_name(analyst)
         self.pace = Pace(time_grid, deadline)
-        super().__init__(own, ledger, budget, engine)
+        super().__init__(own, ledger, budget, engine, least_share)
         if self.pace.on:
             self.read_tables()  # else the first question would tell how long that takes
 
@@ -139,15 +143,22 @@ class Curator(Holding):
         """What a question costs and how accurate its answer will be; reads no data and charges nothing.
 
         Give one of these:
-            epsilon     the price; of a budget with a delta a share, and the offer says what the answer alone tells
-            rho         the price in zCDP
+            epsilon     what the answer alone guarantees: epsilon-differential privacy, or with delta (epsilon, delta)-.
+                        The offer says what that takes of the budget
+            share       how much of the budget it may take, as a fraction: 0.1 is a tenth.  The offer says what the
+                        answer alone guarantees.  In a budget with a delta this buys the smallest errors
+            rho         what the answer alone guarantees in zCDP
             error       the largest error of each count and sum, or of means alone where the number of rows is public,
                         for which the least price is found
             relative    the same as a share of the table's public size
         and, if need be:
+            delta       with epsilon, the delta of the answer's guarantee; else what private keys may fail with, by
+                        default a share of the budget's
             beta        the probability with which an error may be larger, 0.05 by default
-            delta       what private keys may fail with, by default a share of the budget's
             analyst     who asks, by default the curator's analyst
+
+        A question takes at least a share of the budget that was set when the ledger was opened, 1/10000 by default.
+        Less is refused; an error that could be had for less is made smaller, for that price.
         """
         query, said = self.read(question, terms)
         build.bounded(query.relation)
@@ -158,20 +169,27 @@ class Curator(Holding):
     ) -> Release:
         """Buy an answer, once: asked again, the question is free; `fresh` buys another draw.
 
-        Give one of epsilon, rho, error and relative, and perhaps beta, delta and analyst, as for `offer`.
+        Give one of these:
+            epsilon     what the answer alone guarantees: epsilon-differential privacy, or with delta (epsilon, delta)-
+            share       how much of the budget it may take, as a fraction: 0.1 is a tenth
+            rho         what the answer alone guarantees in zCDP
+            error       the largest error of each count and sum, or of means alone where the number of rows is public
+            relative    the same as a share of the table's public size
+        and perhaps delta, beta and analyst, all as for `offer`, which says beforehand what an answer takes.
         """
         arrived = self.pace.arrival()
         query, said = self.read(question, terms)
         made, beta, who = self._compiled(query), probability("beta", said["beta"]), self.who(analyst)
-        key = self.key(identity(made, said, self.budget, self._schemas))
-        charge, priced = None if flag("fresh", fresh) else self.ledger.find(key), None
+        known = identities(made, said, self.budget, self._schemas, self.ledger.former_words)
+        keys = [self.key(identity) for identity in known]
+        charge, priced = None if flag("fresh", fresh) else self.ledger.find(*keys), None
         if charge is None or charge.release is None:
             build.bounded(query.relation)
         if charge is None:
             priced = self._offer(query, said, analyst, made)
             plan = codec.canonical((made.plan, [step.mechanism for step in priced.steps], priced.beta))
             charge = self.ledger.charge(
-                key=key,
+                key=keys[0],
                 loss=priced.loss,
                 analyst=who,
                 parts=self.parts(query.relation),
@@ -195,8 +213,9 @@ class Curator(Holding):
     def above_threshold(self, threshold: int, **terms: Unpack[StreamTerms]) -> Stream:
         """Open a stream that says of each count whether it reaches the threshold.
 
-        Give epsilon, the price of the whole life; and perhaps count, how many answers above there may be (1), queries,
-        how many its stated errors are for (1000), a name, by which several are told apart, and analyst.
+        Give epsilon, what all its answers together guarantee, or share, how much of the budget it may take, as a
+        fraction; and perhaps count, how many answers above there may be (1), queries, how many its stated errors are
+        for (1000), a name, by which several are told apart, and analyst.
         """
         return Stream(self, Sparse, threshold=threshold, **terms)
 
@@ -205,13 +224,15 @@ class Curator(Holding):
         return Stream(self, NumericSparse, threshold=threshold, **terms)
 
     def plan(self, workload: Workload, *, n: int | None = None, beta: Number = BETA, **price: Unpack[Paid]) -> Plan:
-        """Every way to answer linear queries, with predicted error and time: give epsilon, rho, or epsilon and delta.
+        """Every way to answer linear queries, with predicted error and time, and what the best takes of the budget.
 
+        Give epsilon, or epsilon and delta, or rho: what the answers alone guarantee; or share, how much of the budget
+        they may take, as a fraction.
         `n` is the exact number of records, a promise; the schema's size, which is rough, only ranks methods.
         """
         from . import linear
 
-        return linear.plan(self.tables, workload, n, beta, self, **price)
+        return linear.plan(self.tables, workload, n, beta, partial(self.purse, analyst=None), **price)
 
     def answer(
         self,
@@ -226,7 +247,9 @@ class Curator(Holding):
     ) -> Bought:
         """Buy the answers of all linear queries at once; asked again they are free.
 
-        Give epsilon, rho, or epsilon and delta.  The `method` is the best by default, and `n` as for `plan`.
+        Give epsilon, or epsilon and delta, or rho: what the answers alone guarantee, and `plan` says beforehand what
+        that takes of the budget; or share, how much of it they may take, as a fraction.  The `method` is the best by
+        default, and `n` as for `plan`.
         """
         from . import linear
 
@@ -252,7 +275,8 @@ class Curator(Holding):
     ) -> Online:
         """Open private multiplicative weights: one price for any number of linear queries, asked one after the other.
 
-        Give epsilon, rho, or epsilon and delta.  The model has so many `updates`, or as many as promise the smallest
+        Give epsilon, or epsilon and delta, or rho: what all answers together guarantee; or share, how much of the
+        budget they may take, as a fraction.  The model has so many `updates`, or as many as promise the smallest
         error for all `queries`.  Coefficients are 0 and 1, or with a `grid`, a power of two such as 1/8, its multiples.
         """
         from . import linear
@@ -261,7 +285,11 @@ class Curator(Holding):
         return linear.online(self, domain, n, terms, **price)
 
     def bounds(self, column: str, **terms: Unpack[BoundsTerms]) -> Bounds:
-        """Buy bounds of a column of the first table, for its schema: give epsilon or rho, and perhaps beta."""
+        """Buy bounds of a column of the first table, for its schema.
+
+        Give epsilon, or epsilon and delta, or rho: what the bounds alone guarantee; or share, how much of the budget
+        they may take, as a fraction; and perhaps beta, with which probability they may be wrong, and analyst.
+        """
         return buy(self, column, **terms)
 
     def _complete(self, charge: Charge, query: Query, made: Compiled, text: str, priced: Offer | None) -> Release:
@@ -319,8 +347,15 @@ class Curator(Holding):
     def _offer(self, query: Query, said: Mapping[str, Any], analyst: str | None, made: Compiled | None = None) -> Offer:
         """The offer; of a budget of two sums, or with keys to be chosen, after what is spent where it looks."""
         made, who = self._compiled(query) if made is None else made, self.who(analyst)
+        facts: dict[str, Any] = {"schemas": self._schemas, "made": made, "least_share": self.ledger.least_share}
         if len(self.budget.sums) == 1 and not made.plan.chosen:
-            return offer(query, self.budget, schemas=self._schemas, made=made, **said)
+            return offer(query, self.budget, **facts, **said)
         (_, spent), *allowed = self._accounts(query, who)
         allowance = allowed[0] if allowed else None
-        return offer(query, self.budget, schemas=self._schemas, made=made, spent=spent, allowance=allowance, **said)
+        return offer(query, self.budget, spent=spent, allowance=allowance, **facts, **said)
+
+    def purse(self, relation: Relation, analyst: str | None) -> Purse:
+        """What a purchase about these rows is paid from; of a single sum, a price is the same whatever was bought."""
+        if len(self.budget.sums) == 1:
+            return Purse([(self.budget, [zero])], self.ledger.least_share)
+        return Purse(self.ledger.accounts(self.who(analyst), self.parts(relation)), self.ledger.least_share)

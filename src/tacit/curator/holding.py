@@ -16,6 +16,7 @@ from typing import Self
 from ..core.budget import Budget
 from ..core.errors import BadParameter, EngineUnavailable, LedgerConflict
 from ..core.loss import zero
+from ..core.parameters import Number, rational
 from ..core.randomness import SYSTEM
 from ..engines.base import Answer, Engine
 from ..engines.choice import chosen, engine_for
@@ -37,6 +38,7 @@ class Holding:
         ledger: Ledger | str | os.PathLike[str],
         budget: Budget | None,
         engine: Engine | str | None,
+        least_share: Number | None = None,
     ) -> None:
         if not isinstance(engine, Engine | str | None):
             raise BadParameter("engine", engine, "an engine, or its name")
@@ -45,11 +47,15 @@ class Holding:
         if not isinstance(engine, Engine):
             self._told = chosen(list(tables.values()), engine)
         self.tables, self.table = tables, next(iter(tables.values()))
-        self.ledger = ledger if isinstance(ledger, Ledger) else Ledger.open(ledger, budget, self.table.schema.name)
+        if not isinstance(ledger, Ledger):
+            ledger = Ledger.open(ledger, budget, self.table.schema.name, least_share=least_share)
+        self.ledger = ledger
         if self.ledger.dataset != self.table.schema.name:
             raise BadParameter("table", self.table.schema.name, f"{self.ledger.dataset!r}, of which this ledger is")
         if budget not in (None, self.ledger.budget):
             raise BadParameter("budget", budget, f"{self.ledger.budget}, with which this ledger was opened")
+        if least_share is not None and rational("least_share", least_share) != ledger.least_share:
+            raise BadParameter("least_share", least_share, f"{ledger.least_share}, with which this ledger was opened")
         self._engine, self._reading = engine if isinstance(engine, Engine) else None, Lock()
         self._registered = self._closed = False
 

@@ -6,7 +6,7 @@ Whatever is asked later of a model that was released is free, with what is known
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from fractions import Fraction
 from operator import itemgetter
@@ -14,19 +14,19 @@ from typing import TYPE_CHECKING, Any, Unpack
 
 import numpy as np
 
-from ..core.budget import Budget
 from ..core.errors import BadParameter, BadQuestion, EngineError, LedgerError
-from ..core.parameters import Number, flag, instance, positive, probability, whole
+from ..core.parameters import Number, exactly_one, flag, instance, positive, probability, whole
 from ..core.randomness import SYSTEM, Source, Words
 from ..release import versions
 from ..release.bought import Bought
 from ..tables import build
 from ..tables.accuracy import public_size
+from ..tables.buys import sells_gaussian
 from ..tables.calibration import tidy
 from ..tables.linear import Counted, TableDomain
 from ..tables.plan import Plan as TablePlan
-from ..tables.price import BETA, Paid
-from ..tables.relation import Where
+from ..tables.price import BETA, Paid, checked_share, promise
+from ..tables.relation import Relation, Where
 from ..workloads import Answered, Method, Plan, Price, Released, Workload
 from ..workloads import method as method_of
 from ..workloads import plan as planned
@@ -41,6 +41,7 @@ if TYPE_CHECKING:
     from ..ledger import Charge
     from ..tables.table import Table
     from .curator import Curator
+    from .purse import Purse
 
 Purchase = tuple[Workload, Method, Price]
 _MOST_KEPT = 80_000_000  # numbers of 11 bytes: a database holds a billion of them in one cell
@@ -61,25 +62,43 @@ def _of(tables: Mapping[str, Table], workload: object) -> TableDomain:
     return _domain(tables, workload.domain)
 
 
-def _prices(domain: TableDomain, terms: Mapping[str, Any], budget: Budget | None = None) -> list[Price]:
+def _typed(terms: Mapping[str, Any]) -> tuple[str, Number]:
+    """Which of epsilon, rho and share was given, and how much."""
+    if unknown := terms.keys() - Paid.__annotations__.keys():
+        raise BadParameter("price", sorted(unknown), "epsilon, or epsilon and delta, or rho, or share")
+    given: tuple[str, Number] = exactly_one(**{name: terms.get(name) for name in ("epsilon", "rho", "share")})
+    return given
+
+
+def _prices(domain: TableDomain, terms: Mapping[str, Any], purse: Purse | None = None) -> list[Price]:
     """What a release may be paid with, about units that move the histogram as those of the table do.
 
-    A budget that has no place for a delta buys without, and one in epsilon sells for no more of it than was asked: by
-    zCDP, or for that epsilon alone.
+    Epsilon at a delta is spent by zCDP, for a ledger counts what came before, or without the delta; a budget that has
+    no place for Gaussian noise buys without, and one in rho by zCDP.  A share buys whatever takes it of the budget.
     """
-    given = {name: value for name, value in terms.items() if value is not None}
-    if unknown := given.keys() - {"epsilon", "delta", "rho"}:
-        raise BadParameter("price", sorted(unknown), "in epsilon, or rho, or epsilon and delta")
-    price, *pure = Price.of(**given, unit=domain.distance).ways
-    price = price.shared  # a ledger counts what came before
-    if not pure or budget is None:
+    name, number = _typed(terms)
+    if name == "share":
+        if purse is None:
+            raise BadParameter("share", number, "given with a budget", says="share= is of a budget: give a ledger too")
+        if terms.get("delta") is not None:
+            raise BadParameter("delta", terms["delta"], "given with epsilon alone")
+        return [Price.of(epsilon=e, rho=r, unit=domain.distance) for e, r in purse.ways(number)]
+    price, *pure = Price.of(**{name: number}, delta=terms.get("delta"), unit=domain.distance).ways
+    price = price.shared
+    if not pure or purse is None:
         return [price, *pure]
-    if budget.epsilon is None:  # in rho it is worth its rho
+    if purse.budget.epsilon is None:
         return [price]
-    asked, cost = positive("epsilon", given["epsilon"]), budget.price(price.loss())
-    if cost == math.inf:
-        return pure
-    return [price if cost <= asked else price.part(tidy(price.amount * asked / Fraction(cost)) / price.amount), *pure]
+    return [price, *pure] if sells_gaussian(purse.budget) else pure
+
+
+def _former_prices(curator: Curator, prices: list[Price], terms: Mapping[str, Any]) -> list[Price]:
+    """What epsilon at a delta was paid with in ledgers where it took no more of the budget than that epsilon."""
+    if not curator.ledger.former_words or terms.get("delta") is None or len(prices) == 1:
+        return []
+    price, *pure = prices
+    asked, cost = positive("epsilon", terms["epsilon"]), curator.budget.price(price.loss())
+    return [price.part(tidy(price.amount * asked / Fraction(cost)) / price.amount), *pure] if cost > asked else []
 
 
 def _about(tables: Mapping[str, Table], domain: TableDomain) -> int | None:
@@ -94,25 +113,37 @@ def plan(
     workload: Workload,
     n: int | None,
     beta: Number,
-    curator: Curator | None = None,
+    pays: Callable[[Relation], Purse] | None = None,
+    *,
+    method: str = "auto",
     **terms: Unpack[Paid],
 ) -> Plan:
-    """Every method's predicted error and time, as a curator would buy it after what was spent; reads no data.
+    """Every method's predicted error and time, as `pays` would buy it after what was spent; reads no data.
 
+    What is said of the price is of the best method, or of the one of this name.
     How many records there are is private, so an n that is told is a promise: methods that need it may rest on it.
     """
-    domain = _of(tables, workload)
+    domain, typed = _of(tables, workload), _typed(terms)
     build.bounded(domain.relation)
-    prices = _prices(domain, terms, None if curator is None else curator.budget)
+    purse = None if pays is None else pays(domain.relation)
+    prices = _prices(domain, terms, purse)
     facts: dict[str, Any] = {"beta": probability("beta", beta), "about": _about(tables, domain)}
-    found = planned(workload, n, prices[0], ways=prices, **facts)
-    first = found.rows[0]
-    if curator is None or not first.prediction or first.price == prices[0]:
-        return found
-    if not _costs_more_than_asked(curator, (workload, first.method, first.price), n, curator.analyst):
-        return found
-    other = planned(workload, n, prices[0], ways=prices[:1], **facts)
-    return other if other.rows[0].prediction else found
+    for ways in (prices, *([price] for price in prices)):
+        found = planned(workload, n, prices[0], ways=ways, **facts)
+        if purse is None or not found.rows[0].prediction:
+            return found
+        first = found.row(method)
+        loss = first.method.loss(workload, n, first.price)
+        if typed[0] != "share" or purse.affords(loss, checked_share(typed[1], purse.least_share)):
+            takes = f"{first.method.name} takes {float(purse.takes(loss)):g} of {purse.budget}"
+            alone = f"taken alone, its answers are {promise(loss, _delta(terms))}"
+            return replace(found, remarks=(f"{takes}; {alone}",), surcharge=purse.surcharge(loss, typed))
+    assert purse is not None
+    raise purse.nothing(typed[1])
+
+
+def _delta(terms: Mapping[str, Any]) -> Fraction | None:
+    return None if (delta := terms.get("delta")) is None else probability("delta", delta)
 
 
 def answer(
@@ -127,35 +158,41 @@ def answer(
     **terms: Unpack[Paid],
 ) -> Bought:
     """Buy the answers of a workload, once."""
-    arrived, domain = curator.pace.arrival(), _of(curator.tables, workload)
+    arrived, domain, typed = curator.pace.arrival(), _of(curator.tables, workload), _typed(terms)
     flag("fresh", fresh)
     who, people, at = curator.who(analyst), None if n is None else whole("n", n), probability("beta", beta)
-    prices = _prices(domain, terms, curator.budget)
-    wanted = _wanted(curator, workload, method, n=people, beta=at, prices=prices)
-    best = wanted[-1] if len(wanted) > 1 and _costs_more_than_asked(curator, wanted[0], people, who) else wanted[0]
+    purse = curator.purse(domain.relation, who)
+    prices = _prices(domain, terms, purse)
+    others = prices if typed[0] == "share" else prices[:1]
+    wanted = _wanted(curator, workload, method, n=people, beta=at, prices=prices, others=others)
     if (kept := 4 * workload.queries + min(domain.cells(workload.span), CELLS)) > _MOST_KEPT:
         raise BadQuestion(
             f"a ledger keeps {_MOST_KEPT} numbers of one release at most, and this one may have {kept}; ask fewer"
             " queries at once, or about fewer attributes"
         )
-    named = [(each, _name(curator, each, people, at)) for each in ([best] if fresh else wanted)]
-    known = next((found for found in named if curator.ledger.find(found[1])), None)
-    (_, chosen, price), key = known or (best, _name(curator, best, people, at))
+    charge = None
+    if not fresh:
+        former = _former_prices(curator, prices, terms)
+        bought = _wanted(curator, workload, method, n=people, beta=at, prices=former, others=former[:1])
+        named = {_name(curator, each, people, at): each for each in (*wanted, *bought)}
+        charge = curator.ledger.find(*named)
+    _, chosen, price = named[charge.key] if charge else _affordable(purse, wanted, typed, people)
     if (reason := chosen.refusal(workload, people, price)) is not None:
         raise BadQuestion(f"{chosen.name}: {reason}")
-    bought = curator.ledger.find(key) if known else None
-    if bought is None or bought.release is None:
+    if charge is None or charge.release is None:
         build.bounded(domain.relation)
-    if not known:
+    if charge is None:
         chosen.predict(workload, people, price, at)  # noise that cannot be drawn is refused here
-    charge = curator.ledger.charge(
-        key=key,
-        loss=chosen.loss(workload, people, price),
-        analyst=who,
-        parts=curator.parts(domain.relation),
-        plan=f"{chosen.name} on {workload!r}",
-        fresh=fresh,
-    )
+        loss = chosen.loss(workload, people, price)
+        purse.check(loss, typed)
+        charge = curator.ledger.charge(
+            key=_name(curator, (workload, chosen, price), people, at),
+            loss=loss,
+            analyst=who,
+            parts=curator.parts(domain.relation),
+            plan=f"{chosen.name} on {workload!r}",
+            fresh=fresh,
+        )
     stored = charge.release
     if stored is None:
 
@@ -170,6 +207,18 @@ def answer(
     paid = Fraction(curator.budget.price(charge.loss))
     question = f"{workload!r}: {' x '.join(domain.names)}"
     return Bought(**told, price=paid, provenance=curator.provenance(charge, domain.relation, question, made_with))
+
+
+def _affordable(purse: Purse, wanted: list[Purchase], typed: tuple[str, Number], n: int | None) -> Purchase:
+    """The best purchase; for a share, of those that take no more than that of the budget."""
+    name, number = typed
+    if name != "share":
+        return wanted[0]
+    share = checked_share(number, purse.least_share)
+    fitting = (each for each in wanted if purse.affords(each[1].loss(each[0], n, each[2]), share))
+    if (best := next(fitting, None)) is None:
+        raise purse.nothing(number)
+    return best
 
 
 def _stored(text: bytes) -> tuple[Released, tuple[tuple[str, str], ...]]:
@@ -222,26 +271,28 @@ def _draw(curator: Curator, charge: Charge, bought: Purchase, n: int | None, bet
 
 
 def _wanted(
-    curator: Curator, workload: Workload, method: str, *, n: int | None, beta: Number, prices: list[Price]
+    curator: Curator,
+    workload: Workload,
+    method: str,
+    *,
+    n: int | None,
+    beta: Number,
+    prices: list[Price],
+    others: list[Price],
 ) -> list[Purchase]:
-    """The best purchase; and where that is for epsilon alone, the best by zCDP, if there is any."""
+    """The best purchase at one of the prices; and beside it the best at each of the others, if there is any."""
     named = None if instance("method", method, str) == "auto" else [method_of(method)]
+    if not prices:
+        return []
     if named and len(prices) == 1:
         return [(workload, named[0], prices[0])]
     about = _about(curator.tables, _of(curator.tables, workload))
     rows = [planned(workload, n, prices[0], named, beta, about=about, ways=prices).row(method)]
-    if rows[0].price != prices[0]:
-        other = planned(workload, n, prices[0], named, beta, about=about, ways=prices[:1]).rows[0]
-        rows += [other] if other.prediction else []
+    for price in others:
+        if price != rows[0].price:
+            other = planned(workload, n, prices[0], named, beta, about=about, ways=[price]).rows[0]
+            rows += [other] if other.prediction else []
     return [(workload, row.method, row.price) for row in rows]
-
-
-def _costs_more_than_asked(curator: Curator, purchase: Purchase, n: int | None, who: str) -> bool:
-    """Whether noise for a pure epsilon would take more than that epsilon of an account, after Gaussian purchases."""
-    workload, method, price = purchase
-    parts = curator.parts(_of(curator.tables, workload).relation)
-    loss, accounts = method.loss(workload, n, price), curator.ledger.accounts(who, parts)
-    return any(budget.price(loss, before) > price.amount for budget, spent in accounts for before in spent)
 
 
 def _name(curator: Curator, bought: Purchase, n: int | None, beta: Fraction) -> str:
@@ -309,8 +360,10 @@ def online(
 
     A rough n will do: it sets how far the model moves, and what is told of errors holds for any number of records.
     """
-    known = _domain(curator.tables, domain)
+    known, typed = _domain(curator.tables, domain), _typed(price)
     people = _about(curator.tables, known) if n is None else n
     if people is None:
         raise BadParameter("n", n, "about how many records there are: given here, or for a whole table by its size")
-    return Online(curator, known, _prices(known, price, curator.budget)[0], n=people, **terms)
+    prices = _prices(known, price, curator.purse(known.relation, terms["analyst"]))
+    ways = prices if typed[0] == "share" else prices[:1]
+    return Online(curator, known, ways, _former_prices(curator, prices, price)[:1], typed, n=people, **terms)

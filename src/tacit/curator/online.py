@@ -8,7 +8,7 @@ answered as then.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
@@ -20,6 +20,7 @@ from ..core.search import least_positive
 from ..mechanisms._grid import power_of_two
 from ..tables import build, codec
 from ..tables.linear import Counted, TableDomain
+from ..tables.price import checked_share
 from ..workloads import Price
 from ..workloads.multiplicative_weights import Question, Weights
 from ..workloads.pmw import Answer, PrivateMultiplicativeWeights, State
@@ -42,7 +43,9 @@ class Online:
         self,
         curator: Curator,
         domain: TableDomain,
-        price: Price,
+        prices: Sequence[Price],
+        former: Sequence[Price],
+        typed: tuple[str, Number],
         *,
         n: int,
         queries: int,
@@ -55,24 +58,38 @@ class Online:
         if not STEP <= steps <= 1:
             raise BadParameter("grid", grid, "at least 2^-20 and at most 1")
 
-        def life(amount: Fraction) -> PrivateMultiplicativeWeights:
-            """At this much of the currency of the price."""
-            part = price.part(amount / price.amount)
+        def life(price: Price) -> PrivateMultiplicativeWeights:
             if updates is None:
-                return proven(domain, n, part, questions=queries, grid=steps)
-            return practical(domain, n, part, questions=queries, updates=updates, grid=steps)
+                return proven(domain, n, price, questions=queries, grid=steps)
+            return practical(domain, n, price, questions=queries, updates=updates, grid=steps)
 
-        self.mechanism = life(price.amount)
         finer = () if steps == 1 else (steps,)
-        terms = archive.dumps((instance("name", name, str), domain, price, n, queries, updates, *finer)).decode()
         who = curator.who(analyst)  # whose it is: another pays for a life of their own, within their own allowance
-        key = codec.digest(("online", who, terms, curator.table.schema.digest))
-        known = curator.ledger.find(key) is not None
-        if not known:
+
+        def named(price: Price) -> str:
+            terms = archive.dumps((instance("name", name, str), domain, price, n, queries, updates, *finer)).decode()
+            return codec.digest(("online", who, terms, curator.table.schema.digest))
+
+        ways, purse = {named(price): price for price in (*prices, *former)}, curator.purse(domain.relation, who)
+        charge = curator.ledger.find(*ways)
+        if charge is None:
             build.bounded(domain.relation)
-        if (within := self.mechanism.error()) >= n and not known:
+        if charge is None and typed[0] == "share":
+            part = checked_share(typed[1], purse.least_share)
+            prices = [price for price in prices if purse.affords(life(price).loss(), part)]
+            if not prices:
+                raise purse.nothing(typed[1])
+        price = prices[0] if charge is None else ways[charge.key]
+        key, self.mechanism = named(price), life(price)
+        if charge is None:
+            purse.check(self.mechanism.loss(), typed)
+        if (within := self.mechanism.error()) >= n and charge is None:
             low = float(price.amount)
-            need = least_positive(lambda a: life(Fraction(a)).error() < n, floor=low, ceiling=_MOST, precision=2.0**-6)
+
+            def good(amount: float) -> bool:
+                return life(price.part(Fraction(amount) / price.amount)).error() < n
+
+            need = least_positive(good, floor=low, ceiling=_MOST, precision=2.0**-6)
             enough = "no price" if need == math.inf else f"about {price.part(Fraction(need) / price.amount)}"
             raise BadQuestion(
                 f"answers within {within:g} of about {n} records are no promise; {enough} would be enough,"

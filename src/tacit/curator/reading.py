@@ -12,9 +12,10 @@ from ..core.errors import BadParameter, BadQuestion
 from ..core.parameters import rational
 from ..tables import codec, sql
 from ..tables.accuracy import public_size
+from ..tables.buys import quotients, sells_gaussian
 from ..tables.door import Question
 from ..tables.measures import Compiled
-from ..tables.price import BETA, Terms, quotients, reads_beta
+from ..tables.price import BETA, Terms, reads_beta
 from ..tables.query import Query
 from ..tables.recipe import Recipe
 from ..tables.relation import Relation, scans
@@ -102,24 +103,56 @@ def parse_question(
     raise BadParameter("question", type(question).__name__, "SQL, or a question made of a table, as table.count()")
 
 
-def identity(
-    made: Compiled, said: Mapping[str, Any], budget: Budget, schemas: Mapping[str, Schema]
-) -> tuple[object, ...]:
-    """What makes a question at its terms the same as another: what is measured, and all that has a say in the noise.
+Words = Mapping[str, Any]  # terms by their names
 
-    A cap that never binds has none, nor a delta without use, nor, mostly, beta: the errors of one draw can be told at
-    any.  What is computed of the measures has some only where its error is asked for, and the size of the table where
-    that is a share of it, or of a quotient by the number of rows.
+
+def identities(
+    made: Compiled, said: Words, budget: Budget, schemas: Mapping[str, Schema], former: bool
+) -> list[tuple[object, ...]]:
+    """By what a question at its terms is known, and, if `former`, by what it was before the words of a price changed.
+
+    Two questions are the same if the same is measured, and all is the same that has a say in the noise.  Excluded are a
+    cap on groups that never binds, a delta without use and, mostly, beta: the errors of one draw are known at any.
+    What is computed of the measures counts only where its error is asked for, and the size of the table where that is
+    a share of it, or of a quotient by the number of rows.
     """
     plan = made.nameless
     if plan.groups is not None and plan.groups >= replace(plan, groups=None).touched:
         plan = replace(plan, groups=None)
-    idle = {*(() if plan.chosen else ("delta",)), *(() if reads_beta(budget, said) else ("beta",))}
-    terms: list[tuple[str, Fraction | int | None]]
-    terms = [(name, rational(name, said[name])) for name in sorted(said.keys() - idle)]
+    size = list[tuple[str, int | None]]()
     if "relative" in said:
-        terms.append(("size", public_size(plan.relation, schemas, of_table=True)))
+        size.append(("size", public_size(plan.relation, schemas, of_table=True)))
     elif "error" in said and quotients(made):
-        terms.append(("size", public_size(plan.relation, schemas)))
+        size.append(("size", public_size(plan.relation, schemas)))
     aimed = {recipe for _, recipe in made.recipes} if said.keys() & {"error", "relative"} else set[Recipe]()
-    return plan, made.choices, terms, sorted(aimed, key=codec.canonical)
+    exact = {name: rational(name, value) for name, value in said.items()}
+    words = [_words(exact, budget, plan.chosen), *([_former_words(exact, budget, plan.chosen)] if former else [])]
+    terms = [[*sorted(each.items()), *size] for each in words]
+    known = terms if terms[0] != terms[-1] else terms[:1]
+    return [(plan, made.choices, each, sorted(aimed, key=codec.canonical)) for each in known]
+
+
+def _words(said: Mapping[str, Fraction], budget: Budget, chosen: bool) -> dict[str, Fraction]:
+    """The terms that have a say in the noise, by one name where two mean the same, as in pure epsilon.
+
+    An epsilon is "epsilon alone" where it was an amount of the budget before, so that neither is taken for the other.
+    """
+    guaranteed, gaussian = "epsilon" in said, sells_gaussian(budget)
+    idle = {*(() if chosen or (guaranteed and gaussian) else ("delta",))}
+    idle |= {*(() if reads_beta(budget, said) else ("beta",))}
+    found = {name: value for name, value in said.items() if name not in idle}
+    if "share" in found and (budget.rho or not (gaussian or chosen)):
+        found["rho" if budget.rho else "epsilon"] = found.pop("share") * budget.limit
+    elif guaranteed and ((gaussian and not budget.rho) or (chosen and "delta" not in said)):
+        found["epsilon alone"] = found.pop("epsilon")
+    return found
+
+
+def _former_words(said: Mapping[str, Fraction], budget: Budget, chosen: bool) -> dict[str, Fraction]:
+    """The same where epsilon was an amount of a budget in epsilon, and delta was what private keys may fail with."""
+    found = dict(said)
+    if "share" in found:
+        found["rho" if budget.rho else "epsilon"] = found.pop("share") * budget.limit
+    idle = {*(() if chosen else ("delta",))}
+    idle |= {"beta"} if "epsilon" in found and (budget.rho or not sells_gaussian(budget)) else set()
+    return {name: value for name, value in found.items() if name not in idle}

@@ -38,6 +38,7 @@ class StreamTerms(TypedDict, total=False):
     """The price of a stream, what it may tell, and who opens it under which name."""
 
     epsilon: Number | None
+    share: Number | None
     count: int
     queries: int
     name: str
@@ -54,6 +55,7 @@ class Stream:
         *,
         threshold: int,
         epsilon: Number | None = None,
+        share: Number | None = None,
         count: int = 1,
         queries: int = QUERIES,
         name: str = "stream",
@@ -61,26 +63,40 @@ class Stream:
         **unknown: object,
     ) -> None:
         if unknown:
-            raise BadParameter("terms", " ".join(unknown), "epsilon, and perhaps count, queries, name and analyst")
-        if epsilon is None:
-            raise BadParameter("epsilon", None, "given", says="a stream needs epsilon=")
+            known = "epsilon or share, and perhaps count, queries, name and analyst"
+            raise BadParameter("terms", " ".join(unknown), known)
+        if (epsilon is None) == (share is None):
+            raise BadParameter("epsilon", epsilon, "given", says="a stream needs epsilon= or share=, and one of them")
         if rational("threshold", threshold).denominator != 1:
             raise BadParameter("threshold", threshold, "whole, as counts are")
         instance("name", name, str)
-        rows = curator.table.schema.rows
-        self.mechanism: Comparisons[Any, Any] = kind(
-            threshold=threshold,
-            epsilon=epsilon,
-            count=count,
-            queries=queries,
-            sensitivity=scalar(rational("rows", rows), ADD_REMOVE),
-            monotone=True,
-        )
+        moves, who = scalar(rational("rows", curator.table.schema.rows), ADD_REMOVE), curator.who(analyst)
+        purse = curator.purse(curator.table.relation, who)
+
+        def life(epsilon: Number) -> Comparisons[Any, Any]:
+            terms: dict[str, Any] = {"threshold": threshold, "count": count, "queries": queries}
+            return kind(epsilon=epsilon, sensitivity=moves, monotone=True, **terms)
+
+        def named(epsilon: Number) -> str:
+            terms = int(rational("threshold", threshold)), rational("epsilon", epsilon), life(epsilon).count
+            schema = curator.table.schema.digest
+            return codec.digest(("stream", who, text("name", name), kind.__name__, terms, schema))
+
+        if epsilon is not None:
+            paid = epsilon
+            if curator.ledger.find(named(paid)) is None:
+                purse.check(life(paid).loss(), ("epsilon", epsilon))
+        elif share is not None:
+            ways = {named(e): e for e, _ in purse.ways(share) if e is not None}
+            part, charge = rational("share", share), curator.ledger.find(*ways)
+            fitting = [e for e in ways.values() if purse.affords(life(e).loss(), part)]
+            if charge is None and not fitting:
+                raise purse.nothing(share)
+            paid = fitting[0] if charge is None else ways[charge.key]
+        self.mechanism = life(paid)
         self._curator = curator
-        law, paid, schema = self.mechanism, rational("epsilon", epsilon), curator.table.schema.digest
-        terms, who = (int(law.threshold), paid, law.count), curator.who(analyst)
         self._session = curator.ledger.start(
-            key=codec.digest(("stream", who, text("name", name), kind.__name__, terms, schema)),
+            key=named(paid),
             loss=self.mechanism.loss(),
             state=_written(self.mechanism.begin(SYSTEM)),
             analyst=who,

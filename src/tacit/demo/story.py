@@ -27,7 +27,7 @@ QUESTIONS: tuple[tuple[str, str, dict[str, Any]], ...] = (
     (
         "Who buys, by region?",
         "SELECT region, COUNT(DISTINCT person) AS people FROM purchases GROUP BY region ORDER BY people DESC",
-        {"epsilon": "0.05"},
+        {"share": "0.05"},
     ),
     (
         "What sells? Counts within 1500, whatever that costs.",
@@ -35,38 +35,38 @@ QUESTIONS: tuple[tuple[str, str, dict[str, Any]], ...] = (
         {"error": "1500"},
     ),
     ("The same question again", "select product, count(*) as n from purchases group by product", {"error": "1500"}),
-    ("The average purchase", "SELECT AVG(spend) AS mean, STDDEV(spend) AS spread FROM purchases", {"epsilon": "0.1"}),
+    ("The average purchase", "SELECT AVG(spend) AS mean, STDDEV(spend) AS spread FROM purchases", {"share": "0.1"}),
     (
         "Turnover by quarter",
         "SELECT QUARTER(day) AS quarter, SUM(spend) AS turnover FROM purchases GROUP BY quarter",
-        {"epsilon": "0.1"},
+        {"share": "0.1"},
     ),
     (
         "Ages of buyers with a card",
         "SELECT QUANTILE(age, 0.25) AS young, MEDIAN(age) AS middle, QUANTILE(age, 0.75) AS old "
         "FROM purchases WHERE card",
-        {"epsilon": "0.1"},
+        {"share": "0.1"},
     ),
-    ("The most popular product", "SELECT MODE(product) AS favourite FROM purchases", {"epsilon": "0.05"}),
+    ("The most popular product", "SELECT MODE(product) AS favourite FROM purchases", {"share": "0.05"}),
     (
         "What one person spends in a year",
         "SELECT AVG(total) AS mean FROM (SELECT person, SUM(spend) AS total FROM purchases GROUP BY person) AS each",
-        {"epsilon": "0.1"},
+        {"share": "0.1"},
     ),
     (
         "Notes, whose values nobody has listed: only those that enough people have are told",
         "SELECT note, COUNT(*) AS n FROM purchases GROUP BY note",
-        {"epsilon": "0.1"},
+        {"share": "0.1"},
     ),
     (
         "How much of what older people buy is wine or sweets?",
         "SELECT CASE WHEN age < 70 THEN 'sixties' WHEN age < 80 THEN 'seventies' ELSE 'older' END AS band, "
         "SUM(CASE WHEN product IN ('wine', 'sweets') THEN 1 ELSE 0 END) AS treats, COUNT(*) AS n, treats / n AS share "
         "FROM purchases WHERE age >= 60 GROUP BY band",
-        {"epsilon": "0.15"},
+        {"share": "0.15"},
     ),
-    ("Somebody's purchases", "SELECT person, spend FROM purchases WHERE age = 97", {"epsilon": "0.1"}),
-    ("More than is left", "SELECT day, COUNT(*) FROM purchases GROUP BY day", {"epsilon": "0.9"}),
+    ("Somebody's purchases", "SELECT person, spend FROM purchases WHERE age = 97", {"share": "0.1"}),
+    ("More than is left", "SELECT day, COUNT(*) FROM purchases GROUP BY day", {"share": "0.9"}),
 )
 
 

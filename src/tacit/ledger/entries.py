@@ -1,6 +1,7 @@
 """What a ledger says: facts in a row, each sealed with the hash of the one before.
 
-    opening     format, dataset, budget (all five fields), whether an allowance is asked for
+    opening     format, dataset, budget (all five fields), whether an allowance is asked for, the least share a question
+                takes (absent from ledgers opened before there was one, in which it is 1/10000)
     allowance   analyst, budget, and what the analyst had spent of it by then
     charge      key of the question, draw, analyst, parts, loss as exact atoms, amounts paid, plan
     release     of which charge, its form; the bytes stand beside it

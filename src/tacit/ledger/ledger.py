@@ -14,20 +14,20 @@ from fractions import Fraction
 from pathlib import Path
 from typing import IO, NoReturn, TypeVar
 
-from ..core.budget import Amounts, Budget
+from ..core.budget import LEAST_SHARE, Amounts, Budget
 from ..core.currency import Amount
 from ..core.errors import BadParameter, BudgetExceeded, LedgerConflict, LedgerUnavailable
 from ..core.loss import Loss
-from ..core.parameters import flag
+from ..core.parameters import Number, flag
 from . import book as pages
 from . import copies, statements, totals, verification
 from .accounts import ALL, Accounts, Overdrawn
 from .book import Book
 from .dialect import Connection
-from .encoding import read_budget, write_amounts, write_budget
+from .encoding import Json, read, read_budget, write, write_amounts, write_budget
 from .entries import FORMAT, START, Charge, Entry, Head, Request
 from .names import alike, analyst_name, skeleton
-from .parameters import as_bytes, name, part_names, question_key, request, text
+from .parameters import as_bytes, fraction, name, part_names, question_key, request, text
 from .seal import Seal
 from .session import Session
 from .store import Store
@@ -47,6 +47,9 @@ class Ledger:
         self.dataset: str = opening.body["dataset"]
         self.budget: Budget = read_budget(opening.body["budget"])
         self.only_allowed: bool | None = opening.body["only_allowed"]
+        written = opening.body.get("least_share")
+        self.least_share: Fraction = LEAST_SHARE if written is None else read(written)
+        self.former_words = written is None  # opened when epsilon was an amount of the budget in some questions
         self._spellings: dict[str, list[str]] = {}  # of accounts that earlier versions named
 
     @classmethod
@@ -56,6 +59,7 @@ class Ledger:
         budget: Budget | None = None,
         dataset: str | None = None,
         only_allowed: bool | None = None,
+        least_share: Number | None = None,
         *,
         key: str | os.PathLike[str] | None = None,
     ) -> Ledger:
@@ -63,12 +67,14 @@ class Ledger:
 
         What is given must agree with what it was made with.  With `only_allowed`, who has no allowance is refused;
         unless told, that is so as soon as anybody has one.
+        `least_share` is the share of the budget that a question takes at least, 1/10000 by default.
         `key` is the file with the key of its private states, by default the one beside the ledger (see `seal.py`).
         """
         if dataset is not None:
             name("dataset", dataset)
         if not isinstance(budget, Budget | None):
             raise BadParameter("budget", budget, "a Budget, such as Budget(epsilon=1, delta=1e-9)")
+        least = fraction("least_share", least_share)
         store = Store(place, create=budget is not None)
         try:
             if not isinstance(key, str | os.PathLike | None):
@@ -81,17 +87,20 @@ class Ledger:
                     totals.check(connection, pages.last_body(connection)[1])
                     if witness is not None:
                         witness.check(connection, seen)
-            closed = None if only_allowed is None else flag("only_allowed", only_allowed)
-            opening = opening or _make(store, budget, dataset or "data", closed)
+            limits: dict[str, Json] = {
+                "only_allowed": None if only_allowed is None else flag("only_allowed", only_allowed),
+                "least_share": write(LEAST_SHARE if least is None else least),
+            }
+            opening = opening or _make(store, budget, dataset or "data", limits)
             ledger = cls(store, opening, key)
             with store.reading() as connection:
                 store.dialect.guard(connection)
                 ledger._spellings = alike(account for (account,) in connection.execute(statements.ALLOWED))
-            stored = {"budget": ledger.budget, "dataset": ledger.dataset, "only_allowed": ledger.only_allowed}
-            given = {"budget": budget, "dataset": dataset, "only_allowed": only_allowed}
+            given = {"budget": budget, "dataset": dataset, "only_allowed": only_allowed, "least_share": least}
             for what, value in given.items():
-                if value is not None and value != stored[what]:
-                    raise BadParameter(what, value, f"{stored[what]!r}, with which this ledger was opened")
+                if value is not None and value != (stored := getattr(ledger, what)):
+                    known = str(stored) if isinstance(stored, Fraction) else repr(stored)
+                    raise BadParameter(what, value, f"{known}, with which this ledger was opened")
         except BaseException:
             store.close()
             raise
@@ -113,10 +122,11 @@ class Ledger:
             refused = BudgetExceeded(over.budget, spent, book.attempted(over), analyst=who)
         raise refused
 
-    def find(self, key: str) -> Charge | None:
-        """The last draw of a question: released if `.release` is there, else open."""
+    def find(self, *keys: str) -> Charge | None:
+        """The last draw of a question, by the first of its keys that is known: released if `.release` is there."""
+        wanted = [*map(question_key, keys)]
         with self.database.reading() as connection:
-            return pages.find(connection, question_key(key))
+            return next(filter(None, (pages.find(connection, key) for key in wanted)), None)
 
     def charge(
         self,
@@ -335,11 +345,11 @@ def _opening(store: Store, connection: Connection) -> Entry | None:
     return first
 
 
-def _make(store: Store, budget: Budget | None, dataset: str, only_allowed: bool | None) -> Entry:
+def _make(store: Store, budget: Budget | None, dataset: str, limits: dict[str, Json]) -> Entry:
     if budget is None:
         raise LedgerUnavailable(store.place, "it is empty; give a budget to open it")
     facts = {"format": FORMAT, "dataset": name("dataset", dataset), "budget": write_budget(budget)}
-    opening = Entry.after(START, "opening", {**facts, "only_allowed": only_allowed})
+    opening = Entry.after(START, "opening", {**facts, **limits})
     with store.writing() as connection:
         if known := _opening(store, connection):  # made by another process, just now
             return known

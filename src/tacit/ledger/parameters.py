@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
+from fractions import Fraction
 
 from ..core.errors import BadParameter
 from ..core.loss import Loss
-from ..core.parameters import flag
+from ..core.parameters import Number, flag, rational
 from .entries import Request
 from .names import analyst_name
 
@@ -59,3 +60,11 @@ def request(given: Request) -> Request:
     return Request(
         question_key(given.key), given.loss, analyst, part_names(given.parts), plan, flag("fresh", given.fresh)
     )
+
+
+def fraction(what: str, given: Number | None) -> Fraction | None:
+    """A fraction of a budget, if one is given."""
+    x = None if given is None else rational(what, given)
+    if not 0 <= (x or 0) <= 1:
+        raise BadParameter(what, given, "a fraction of the budget, at least 0 and at most 1")
+    return x

@@ -196,7 +196,7 @@ def sentence(release: Release) -> str:
     elif max(read)[0] > 1:
         most = " and ".join(f"{n} of {name}" for n, name in read)
         facts.append(f"Of the rows of each {units} at most {most} are joined{capped}.")
-    facts.append(f"What this answer alone tells of any one {units} is bounded by {promise(release.loss)}.")
+    facts.append(f"Taken alone, this answer is {promise(release.loss)} for any one {units}.")
     if release.provenance.seeded:
         facts.append("DRAWN UNDER A SEED: this protects no one.")
     return visible(" ".join(facts))

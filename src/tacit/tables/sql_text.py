@@ -56,6 +56,7 @@ class Options:
     rho: Fraction | None = None
     groups: int | None = None
     rows: int | None = None
+    share: Fraction | None = None
 
 
 NAMES = {"max_groups_contributed": "groups", "max_rows_contributed": "rows"}

@@ -42,6 +42,8 @@ class Plan:
     price: Price
     rows: tuple[Row, ...] = field(repr=False)
     about: int | None = None
+    remarks: tuple[str, ...] = ()  # what the first takes of a budget, and guarantees
+    surcharge: str = ""  # where that is more than the number that was typed, a sentence that says so
 
     @property
     def best(self) -> Method:
@@ -111,7 +113,8 @@ class Plan:
         table = ["  ".join(f"{v:<{w}}" for v, w in zip(line, widths, strict=True)).rstrip() for line in shown]
         refused = [f"not {row.method.name}: {row.reason}" for row in self.rows if row.prediction is None]
         spent = [f"without delta, as epsilon alone buys them more: {', '.join(pure)}"] if pure else []
-        return lines("\n".join([visible(head), *table, *self._placed(), *spent, f"why {self.why}", *refused]))
+        said = [*spent, *self.remarks, *([self.surcharge] if self.surcharge else [])]
+        return lines("\n".join([visible(head), *table, *self._placed(), *said, f"why {self.why}", *refused]))
 
     def _placed(self) -> list[str]:
         """Which methods stand before some of a lesser mean error, and why."""

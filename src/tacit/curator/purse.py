@@ -1,0 +1,67 @@
+"""What a purchase is paid from: what it takes of the budget, what a share of the budget buys, and the least price."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+
+from ..core.budget import LEAST_SHARE, Budget, Spent
+from ..core.currency import Amount, Epsilon, RenyiAt
+from ..core.errors import BudgetExceeded, Refused
+from ..core.loss import Loss
+from ..core.parameters import Number, positive
+from ..tables.calibration import pure, tidy
+from ..tables.price import check_least, checked_share, surcharge
+
+
+@dataclass(frozen=True)
+class Purse:
+    """A budget, and perhaps an allowance within it, each with what is spent of it on every part that is looked at."""
+
+    accounts: Sequence[tuple[Budget, Sequence[Spent]]]
+    least_share: Fraction = LEAST_SHARE
+
+    @property
+    def budget(self) -> Budget:
+        return self.accounts[0][0]
+
+    def takes(self, loss: Loss) -> Amount:
+        """What a purchase takes of the budget, on the part where that is most."""
+        budget, spent = self.accounts[0]
+        return max(budget.price(loss, before) for before in spent)
+
+    def affords(self, loss: Loss, share: Fraction) -> bool:
+        """Whether a purchase takes no more of the budget, nor of an allowance, than this share of the budget is."""
+        most = share * self.budget.limit
+        return all(budget.price(loss, before) <= most for budget, spent in self.accounts for before in spent)
+
+    def ways(self, share: Number) -> list[tuple[Fraction | None, Fraction | None]]:
+        """Pairs (epsilon, None) and (None, rho) that take this share of an unspent budget: rho, then large epsilons."""
+        part, epsilons, rhos = checked_share(share, self.least_share), set[Fraction](), list[Fraction]()
+        for currency, limit in self.budget.sums:
+            amount = part * limit
+            if not isinstance(currency, Epsilon):
+                rhos.append(tidy(amount / currency.order) if isinstance(currency, RenyiAt) else amount)
+            if epsilon := pure(currency, amount):
+                epsilons.add(epsilon)
+        return [*((None, rho) for rho in rhos), *((epsilon, None) for epsilon in sorted(epsilons, reverse=True))]
+
+    def check(self, loss: Loss, typed: tuple[str, Number]) -> None:
+        """Refuse what costs less than the least price of a question; a share was checked when it was read."""
+        name, number = typed
+        if (price := self.takes(loss)) == math.inf:
+            budget, spent = self.accounts[0]
+            raise BudgetExceeded(budget, next(b for b in spent if budget.price(loss, b) == math.inf), loss)
+        if name != "share":
+            check_least(self.budget, price, self.least_share, (name, positive(name, number)))
+
+    def surcharge(self, loss: Loss, typed: tuple[str, Number]) -> str:
+        """Where a purchase takes more of the budget than the number that was typed, a sentence that says so."""
+        name, number = typed
+        return surcharge(self.budget, self.takes(loss), (name, positive(name, number)))
+
+    def nothing(self, share: Number) -> Refused:
+        """The refusal of a share for which, after what was bought before, nothing can be had."""
+        return Refused(f"after what was bought before, {self.budget} sells nothing for share={share}; offer more")
