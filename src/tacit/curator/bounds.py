@@ -153,7 +153,7 @@ def surcharge(curator: Curator, column: str, *, beta: Number = "0.01", **price: 
     (histogram,), told = plan.measures, probability("beta", beta)
     noises = _affordable(purse, _noises(purse, price, plan.distance(histogram)), price)
     if not noises:
-        raise purse.nothing(typed[1])
+        raise purse.nothing(_typed(price)[1])
     best = min(noises, key=lambda noise: noise.error(beta=told, size=len(histogram.edges) - 1))  # type: ignore[union-attr]
     return purse.surcharge(best.loss(), _typed(price))
 
