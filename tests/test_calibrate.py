@@ -1,4 +1,4 @@
-"""The least noise that meets a target: it does, and a little less would not."""
+"""How little noise meets a target: it does, and a little less would not."""
 
 from fractions import Fraction
 
@@ -49,6 +49,16 @@ def test_the_target_is_met_and_not_with_a_little_less_noise(make, target):
     assert found.noise.denominator < 2**18
 
 
+@pytest.mark.parametrize("count", [2, 3, 4, 5])
+@pytest.mark.parametrize("delta", ["1e-9", MILLIONTH, "1e-3"])
+def test_a_few_gaussians_of_any_target(count, delta):
+    """Epsilon goes up and down as sigma grows, below 1.6: no reason to refuse, nor to miss the target."""
+    for epsilon in [Fraction(2 * i + 1, 2) for i in range(0, 32, 2)]:
+        found = calibrate(lambda noise: count * Gaussian(sigma=noise).loss(), (epsilon, delta))
+        assert price(found.made, delta) == found.epsilon <= float(epsilon)
+        assert price(count * Gaussian(sigma=found.noise * (1 - 4 * PRECISION)).loss(), delta) > float(epsilon)
+
+
 def test_where_the_answer_is_known():
     assert calibrate(lambda noise: Laplace(scale=noise), ("0.1", 0)).noise == 10
     assert calibrate(lambda noise: 10 * Laplace(scale=noise).loss(), (1, 0)).noise == 10
@@ -66,7 +76,7 @@ def test_a_target_that_any_noise_meets_takes_the_least():
         (
             lambda e: Laplace(epsilon=e),
             ("0.1", 0),
-            "falls as its argument, the noise, rises; got 'epsilon 1 at 1, epsilon",
+            "falls as its argument, the noise, doubles; got 'epsilon 1 at 1, epsilon",
         ),
         (lambda noise: Loss({GaussianNoise(1 / noise**2): 1}), (1, 0), "target must be met by some noise.*epsilon inf"),
         (lambda noise: Loss({Pure(Fraction(2)): 1}), (1, MILLIONTH), "target must be met.*got 'epsilon 2 at noise"),

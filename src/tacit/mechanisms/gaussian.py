@@ -19,7 +19,7 @@ calibration by the profile; Bun and Steinke, TCC 2016, for zCDP.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
@@ -33,6 +33,7 @@ from ..core.atoms import DiscreteGaussianNoise, DiscreteGaussianVector
 from ..core.distance import Distance
 from ..core.distance import distance as read_distance
 from ..core.errors import BadParameter
+from ..core.exact import down
 from ..core.loss import Loss
 from ..core.mechanism import Example
 from ..core.parameters import Number, positive, probability, whole
@@ -42,6 +43,8 @@ from ._additive import Additive
 from ._grid import Value
 
 LARGEST_VARIANCE = Fraction(1 << 120)
+_NARROW = 3.0  # sigma in steps of the grid, below which epsilon may rise with sigma
+_CLOSE, _PASSED = 2.0**-20, 1000  # the shortest interval of variances, relative, and how many may be left undecided
 
 
 @dataclass(frozen=True, init=False, repr=False)
@@ -127,9 +130,56 @@ def _loss_at(variance: Fraction, d: Distance[Any]) -> Loss:
 
 
 def _calibrated(epsilon: Fraction, delta: Fraction, d: Distance[Any]) -> Fraction:
-    """The least variance at which the loss is at most (epsilon, delta): sigma to a relative 2^-20 and never below."""
+    """A variance at which the loss is at most (epsilon, delta), while at a sigma less by a relative 2^-20 it is not.
 
-    def good(sigma: float) -> bool:
-        return _loss_at(_drawable(Fraction(sigma) ** 2), d).epsilon(delta) <= epsilon
+    If one coordinate moves, sigma is below _NARROW and delta at most 1/4, it is also the least that is private.
+    """
 
-    return Fraction(least_positive(good, max(1.0, float(d.linf)), floor=2.0**-20, precision=2.0**-20)) ** 2
+    def good(variance: Fraction) -> bool:
+        return _loss_at(_drawable(variance), d).epsilon(delta) <= epsilon
+
+    start = max(1.0, float(d.linf))
+    sigma = least_positive(lambda x: good(Fraction(x) ** 2), start, floor=2.0**-20, precision=2.0**-20)
+    if d.l0 == 1 and d.linf and sigma < _NARROW and epsilon < 600 and delta <= Fraction(1, 4):
+        return _least_variance(float(epsilon), down(delta), math.ceil(d.linf), Fraction(sigma) ** 2, good)
+    return Fraction(sigma) ** 2
+
+
+def _least_variance(
+    epsilon: float, delta: float, shift: int, most: Fraction, good: Callable[[Fraction], bool]
+) -> Fraction:
+    """The least variance that is good, up to `most`, which is: to a relative 2^-20, with all below ruled out.
+
+    Narrow noise is not the better the wider it is, so no bisection finds the least.  But let F_s(t) = P[Z >= t] at
+    variance s.  For every t, delta >= F_s(t - d) - e^epsilon F_s(t); and F_s(t) grows with s if t >= 1, since the
+    likelihood ratio of wide to narrow noise grows with z^2, while F_s(t) = 1 - F_s(1 - t) falls if t <= 0.  So
+
+        F_a(t - d) or F_b(t - d), the one that is less,  less  e^epsilon F_b(t),   t >= 1,
+
+    bounds delta from below on all of [a, b], and where it is above `delta` no variance in there will do.  Nor will one
+    below d^2 / (2 epsilon + 8), where t = d leaves 1/2 - e^epsilon exp(-d^2 / (2 s)) > 1/4.  From there upwards
+    intervals are ruled out, each as long as that allows.  Where one of a relative length 2^-20 is not, `delta` is as
+    good as met; its upper end is taken if it is good, and passed over if not, up to _PASSED times.
+    """
+    grown = math.exp(epsilon) * (1 + 1e-9)
+
+    def ruled_out(a: float, b: float) -> bool:
+        narrow, wide = (laws.Gaussian(Fraction(x)) for x in (a, b))
+        for s in (a, b):
+            t = max(1, math.floor(epsilon * s / shift + shift / 2) + 1)
+            near = (narrow if t > shift else wide).at_least(t - shift)
+            if near * (1 - 1e-9) - grown * wide.at_least(t) > delta:
+                return True
+        return False
+
+    low, ratio, passed = shift**2 / (2 * epsilon + 8), 2.0, 0
+    while low * ratio < most and passed < _PASSED:
+        if ruled_out(low, low * ratio):
+            low, ratio = low * ratio, min(2.0, ratio**1.5)
+        elif ratio > 1 + _CLOSE:
+            ratio = 1 + (ratio - 1) / 2
+        elif good(found := Fraction(low * ratio)):
+            return found
+        else:
+            low, passed = low * ratio, passed + 1
+    return most
