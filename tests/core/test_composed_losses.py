@@ -35,9 +35,9 @@ from tacit.core.pairs import (
     GaussianShift,
     LaplaceShift,
     Range,
-    Response,
 )  # fmt: skip
 from tacit.core.pld import Sum
+from tacit.core.reports import Response
 from tacit.core.sampled import Sampled
 
 ENTRIES = json.loads((Path(__file__).parents[1] / "golden" / "golden.json").read_text())["entries"]

@@ -24,8 +24,9 @@ from tacit.core.atoms import (
 from tacit.core.lattice import Lattice, on_grid, sampled_gaussian, sampled_laplace
 from tacit.core.line import Line
 from tacit.core.loss import Concentrated, Loss, Pure
-from tacit.core.pairs import Coin, DiscreteGaussianShift, DiscreteLaplaceShift, GaussianShift, LaplaceShift, Response
+from tacit.core.pairs import Coin, DiscreteGaussianShift, DiscreteLaplaceShift, GaussianShift, LaplaceShift
 from tacit.core.pld import Sum
+from tacit.core.reports import Response
 from tacit.core.views import PLD, Advanced, Basic, GaussianDP, Optimal, Profile, Renyi, Zcdp
 
 mpmath.mp.dps = 50

@@ -20,9 +20,8 @@ from .pairs import (
     GaussianShift,
     LaplaceShift,
     Pair,
-    RareCoin,
-    Response,
 )
+from .reports import RareCoin, Response
 
 _LEAST = 1e-300
 _ROOT = math.sqrt(0.5)
@@ -87,6 +86,7 @@ class KaryResponse(Pure):
     """Randomized response over so many categories (Warner 1965; Kairouz, Oh, Viswanath 2016)."""
 
     categories: int
+    attained = True
 
     def profile(self, epsilon: float) -> float:
         """p - e^epsilon q = p (1 - e^(epsilon - e0))."""
@@ -96,10 +96,6 @@ class KaryResponse(Pure):
 
     def pairs(self, spacing: float) -> tuple[Pair, ...]:
         return (Response(up(self.epsilon), self.categories),)
-
-    @property
-    def attained(self) -> bool:
-        return True
 
     def group(self, k: int) -> Pure:
         """Reports are independent, so what k people pay adds up."""
@@ -114,6 +110,7 @@ class LocalReport(Pure):
     """
 
     telling: Fraction
+    attained = True
 
     def profile(self, epsilon: float) -> float:
         """t (1 - e^(epsilon - e0)) / (1 + e^-e0)."""
@@ -124,10 +121,6 @@ class LocalReport(Pure):
     def pairs(self, spacing: float) -> tuple[Pair, ...]:
         return (RareCoin(up(self.epsilon), up(self.telling)),)
 
-    @property
-    def attained(self) -> bool:
-        return True
-
     def group(self, k: int) -> Pure:
         """Reports are independent, so what k people pay adds up."""
         return self if k == 1 else Pure(k * self.epsilon)
@@ -136,6 +129,8 @@ class LocalReport(Pure):
 @dataclass(frozen=True)
 class LaplaceNoise(Pure):
     """Continuous Laplace noise, sensitivity over scale = epsilon."""
+
+    attained = True
 
     def renyi(self, order: float) -> float:
         """ln(a/(2a-1) e^((a-1)e) + (a-1)/(2a-1) e^(-ae)) / (a-1) (Mironov 2017, Proposition 6)."""
@@ -151,10 +146,6 @@ class LaplaceNoise(Pure):
     def pairs(self, spacing: float) -> tuple[Pair, ...]:
         return (LaplaceShift(up(self.epsilon)),)
 
-    @property
-    def attained(self) -> bool:
-        return True
-
     def group(self, k: int) -> LaplaceNoise:
         return LaplaceNoise(k * self.epsilon)
 
@@ -164,6 +155,7 @@ class DiscreteLaplaceNoise(Pure):
     """Discrete Laplace noise on one integer that moves by at most `shift`; epsilon is shift over scale."""
 
     shift: int
+    attained = True
 
     @property
     def scale(self) -> Fraction:
@@ -190,10 +182,6 @@ class DiscreteLaplaceNoise(Pure):
     def pairs(self, spacing: float) -> tuple[Pair, ...]:
         return (DiscreteLaplaceShift(self.scale, self.shift),)
 
-    @property
-    def attained(self) -> bool:
-        return True
-
     def group(self, k: int) -> DiscreteLaplaceNoise:
         return DiscreteLaplaceNoise(k * self.epsilon, k * self.shift)
 
@@ -203,6 +191,7 @@ class GaussianNoise(Atom):
     """Continuous Gaussian noise, sensitivity over sigma = mu."""
 
     mu_squared: Fraction
+    attained = True
 
     @cached_property
     def mu(self) -> float:
@@ -269,10 +258,6 @@ class GaussianNoise(Atom):
     def determined_by_pairs(self) -> bool:
         return True
 
-    @property
-    def attained(self) -> bool:
-        return True
-
     def group(self, k: int) -> GaussianNoise:
         return GaussianNoise(k * k * self.mu_squared)
 
@@ -281,9 +266,7 @@ class GaussianNoise(Atom):
 class GaussianPrivacy(GaussianNoise):
     """mu-Gaussian differential privacy and nothing more: dominated by continuous Gaussian noise (Dong et al. 2022)."""
 
-    @property
-    def attained(self) -> bool:
-        return False
+    attained = False
 
     def group(self, k: int) -> GaussianPrivacy:
         return GaussianPrivacy(k * k * self.mu_squared)
@@ -295,6 +278,7 @@ class DiscreteGaussianNoise(Concentrated):
 
     shift: int
     sigma2: Fraction
+    attained = True
 
     def gaussian(self) -> Fraction | float:
         return mu_squared(self.sigma2, Fraction(self.shift**2), 1)
@@ -318,10 +302,6 @@ class DiscreteGaussianNoise(Concentrated):
 
     @property
     def determined_by_pairs(self) -> bool:
-        return True
-
-    @property
-    def attained(self) -> bool:
         return True
 
     def group(self, k: int) -> DiscreteGaussianNoise:

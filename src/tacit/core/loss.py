@@ -20,7 +20,7 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property, reduce
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from .distance import Relation, one_relation
 from .errors import BadParameter
@@ -34,7 +34,13 @@ if TYPE_CHECKING:
 
 
 class Atom(ABC):
-    """What is proved of one mechanism on neighbours.  Each answer is true; by default nothing is known."""
+    """What is proved of one mechanism on neighbours.  Each answer is true; by default nothing is known.
+
+    `attained` says that its pairs are those of the mechanism on some neighbours, and do not merely dominate it: only
+    then is a lower bound on a divergence of the pairs one for the mechanism too.
+    """
+
+    attained: ClassVar[bool] = False
 
     def pure(self) -> Fraction | float:
         """An epsilon no |ln P(y)/Q(y)| exceeds: a Fraction, or infinity."""
@@ -70,14 +76,6 @@ class Atom(ABC):
         `spacing` is that of the grid to put the losses of a sampled mechanism on.
         """
         return ()
-
-    @property
-    def attained(self) -> bool:
-        """Whether its pairs are those of the mechanism on some neighbours, and do not merely dominate them.
-
-        Only then is a lower bound on a divergence of the pairs one for the mechanism too.
-        """
-        return False
 
     @property
     def orders(self) -> tuple[float, ...]:

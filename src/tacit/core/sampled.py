@@ -35,6 +35,7 @@ class Sampled(Atom):
 
     rate: Fraction
     noise: GaussianNoise | LaplaceNoise
+    attained = True
 
     def pure(self) -> Fraction | float:
         """ln(1 + q (e^epsilon - 1)), outward; never above epsilon."""
@@ -86,10 +87,6 @@ class Sampled(Atom):
         if isinstance(self.noise, GaussianNoise):
             return sampled_gaussian(rate, self.noise.mu, spacing)
         return sampled_laplace(rate, up(self.noise.epsilon), spacing)
-
-    @property
-    def attained(self) -> bool:
-        return self.noise.attained
 
     @property
     def determined_by_pairs(self) -> bool:

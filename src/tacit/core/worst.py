@@ -47,10 +47,6 @@ class Worst(Atom):
         return uses[0][0].pairs(spacing) if [n for _, n in uses] == [1] else ()
 
     @property
-    def attained(self) -> bool:
-        return all(atom.attained for loss in self.losses for atom in loss.terms)
-
-    @property
     def orders(self) -> tuple[float, ...]:
         return tuple(order for loss in self.losses for atom in loss.terms for order in atom.orders)
 
