@@ -4,18 +4,36 @@ What a cell means rests on that cell alone: not on statistics that a file holds,
 row groups or its writer, nor on what an optimiser makes of them.
 """
 
+import random
+
 import pytest
 
 from tacit.engines.reference import Reference
 from tacit.tables.table import Table
 from tacit.testing.engines import engine, same, stable
 
-from ._loaders import BASES, FORMS, HOSTILE, KEY, PARQUET, SCHEMA, arrow, claims, lying, neighbours, plans, stored
+from ._loaders import (
+    BASES,
+    CELLS,
+    FORMS,
+    HOSTILE,
+    KEY,
+    PARQUET,
+    PLAIN,
+    SCHEMA,
+    arrow,
+    claims,
+    lying,
+    neighbours,
+    plans,
+    stored,
+)
 from ._postgres import Loaded
 from ._remembering import Remembering
 from ._spark import MARKS
 
 PLANS = plans()
+POOLS = {name: [row[name] for row in HOSTILE.values() if name in row] or [None] for name in CELLS}
 LIES = [((0, 1), None), ((5, 5), None), ((9, 2), None), ((30_000, -30_000), None), ((0, 1), 0), ((0, 1), 7)]
 LIARS = [form for form in PARQUET if form.startswith("pyarrow") and "without statistics" not in form]
 TELLING = ["missing", "NaN", "infinite", "above", "below", "huge"]
@@ -94,6 +112,19 @@ def test_a_footer_that_lies_changes_nothing(form, tmp_path):
             assert claims(path) != honest
             tested.register(Table(path, SCHEMA), KEY)
             alike(truth, [tested.answer(plan) for plan in PLANS])
+
+
+def test_random_files_mean_what_their_cells_mean(tmp_path):
+    """Few kinds of cells in each column, so that one person often has the only one of a kind; then they leave."""
+    for seed in range(50):
+        r = random.Random(seed)
+        cells = {name: [*r.sample(POOLS[name], min(2, len(POOLS[name]))), PLAIN[5][name]] for name in CELLS}
+        rows = [row | {name: r.choice(cells[name]) for name in CELLS} for row in PLAIN[: r.choice([3, 6])]]
+        some = r.choice(rows)["who"]
+        with Remembering() as tested:
+            for part in (rows, [row for row in rows if row["who"] != some]):
+                tested.register(Table(stored(r.choice([*PARQUET]), part, tmp_path), SCHEMA), KEY)
+                alike(answers(Reference, part), [tested.answer(plan) for plan in PLANS])
 
 
 def test_in_postgres_too(server, expected):
