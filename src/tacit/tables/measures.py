@@ -31,13 +31,14 @@ from .expression import Add, Column, Constant, Divide, Expression, Multiply
 from .grids import columns_of
 from .kinds import check
 from .plan import Histogram, Measure, Plan, Rows, Total, Units, reach
-from .query import Aggregate, Query
+from .query import MOST_AGGREGATES, Aggregate, Query
 from .recipe import Recipe, Squares
 from .relation import Derive, Join, PerUnit, Relation, Scan, Where
 from .schema import Schema
 
 FINEST = 1 << 12  # cells of the histogram behind a quantile
 MOST_CELLS = 1 << 24  # of all histograms of a question, in all of its groups
+MOST_NUMBERS = 10**7  # counts and sums of a question, in all of its groups
 KEYS = -1  # the place of the counts that the selection of keys releases
 _WHOLE, _NOTHING = number(0, 1 << 62), Constant(number(0, 0), None)
 _WORK = 20_000  # operations to see what conditions leave of the values that are measured
@@ -71,6 +72,10 @@ def plan(query: Query, schemas: Mapping[str, Schema] | None = None) -> Plan:
 
 def compiled(query: Query, schemas: Mapping[str, Schema] | None = None) -> Compiled:
     """The plan, and how to read its answer; a question that is not sound, or shows what cannot be, is refused."""
+    if len(query.aggregates) > MOST_AGGREGATES:
+        raise BadQuestion(
+            f"{len(query.aggregates)} aggregates are more than {MOST_AGGREGATES}; ask for them in several questions"
+        )
     soundness.check(query)
     check(query)
     return _Compiler(query, schemas or {}).compiled()
@@ -103,6 +108,12 @@ class _Compiler:
         self.measured.sort(key=_rank)  # in whatever order they are asked for, it is one plan
         recipes = tuple((name, self._recipe(a)) for name, a in self.query.aggregates)
         measures, choices = tuple(m for m, _ in self.measured), tuple(choice for _, choice in self.measured)
+        added = sum(not isinstance(m, Histogram) for m in measures)
+        if (numbers := added * (self.bare.cells or 1)) > MOST_NUMBERS:
+            raise BadQuestion(
+                f"{added} counts and sums in each of {self.bare.cells} groups are {numbers} numbers, and an answer has"
+                f" at most {MOST_NUMBERS}; group by wider bins, or ask for fewer at a time"
+            )
         bins = sum(len(m.edges) - 1 for m in measures if isinstance(m, Histogram))
         if bins * (self.bare.cells or 1) > MOST_CELLS:
             raise BadQuestion(

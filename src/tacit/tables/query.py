@@ -21,6 +21,8 @@ from .outputs import Output
 from .plan import Key
 from .relation import Relation
 
+MOST_AGGREGATES = 300  # of one question
+
 Kind = Literal["count", "units", "sum", "mean", "variance", "deviation", "quantile", "top"]
 
 

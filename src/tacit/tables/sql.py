@@ -35,7 +35,7 @@ from .expression import Column, Expression
 from .kinds import Kind, Kinds, of_aggregate, of_domain
 from .outputs import Output, Released, moderate
 from .plan import Key
-from .query import Aggregate, Query
+from .query import MOST_AGGREGATES, Aggregate, Query
 from .sql_aggregates import Aggregates, is_aggregate
 from .sql_from import From, same
 from .sql_nodes import number, only, unsupported
@@ -94,6 +94,7 @@ class _Question:
         self.keys: list[Key] = []
         self.aggregates: dict[str, Aggregate] = {}
         self.outputs: dict[str, Output] = {}
+        self.meant: dict[int, Output] = {}  # of what aliases stand for
 
     def query(self) -> Query:
         """The meaning of the text."""
@@ -191,6 +192,10 @@ class _Question:
             if name is None:
                 name = self._free(node, called)
                 self.aggregates[name], self.kinds[name] = aggregate, of_aggregate(aggregate)
+                if len(self.aggregates) > MOST_AGGREGATES:
+                    raise self.text.bad(
+                        node, f"more than {MOST_AGGREGATES} aggregates; ask for them in several questions"
+                    )
             found.append((called if alias else name, Released(name)))
         return found
 
@@ -214,7 +219,11 @@ class _Question:
         meant = aliased(self.select, node)
         if meant is None and isinstance(node, exp.Column) and isinstance(node.this, exp.Identifier):
             self._known(node)
-        return None if meant is None or meant is node else self.shown.read(meant)
+        if meant is None or meant is node:
+            return None
+        if id(meant) not in self.meant:  # each is read once: else aliases of aliases would take twice as long each
+            self.meant[id(meant)] = self._output(meant)
+        return self.meant[id(meant)]
 
     def _known(self, node: exp.Column) -> None:
         """Refuse a name that neither a column of the rows nor one of the answer has."""

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from .table import PublicTable, Table
 
 MOST_RELATIONS = 64
+MOST_COLUMNS = 1000  # that one SELECT writes out
 
 
 @dataclass(frozen=True)
@@ -83,6 +84,11 @@ class From:
 
     def read(self, select: exp.Select) -> Scope:
         """The rows of a SELECT: FROM, JOIN and WHERE."""
+        if len(select.expressions) > MOST_COLUMNS:
+            raise self.text.bad(
+                select.expressions[MOST_COLUMNS],
+                f"{len(select.expressions)} columns are more than {MOST_COLUMNS}; ask for them in several questions",
+            )
         self._named(select)
         source = select.args.get("from_")
         if source is None:
@@ -219,7 +225,7 @@ class From:
         if join.args.get("using") is not None:
             merged = {"hidden": True} if keep else {"expression": lambda: a}
             new = [replace(each, **merged) if each.name == key else each for each in new]
-        found = replace(left, names=(*left.names, *new))
+        found = replace(left, names=(*left.names, *new), size=left.size + 1)
         return found if keep else found.where(there)
 
     def rows(self, scope: Scope) -> Rows:

@@ -3,17 +3,24 @@
 Options are read and taken out on the level of tokens, so the places of all that follows stay right:
 
     SELECT WITH DIFFERENTIAL_PRIVACY OPTIONS (epsilon = 1, delta = 1e-6, max_groups_contributed = 3) ...
+
+The parser tries several readings of some constructs, one after the other, which takes time exponential in how deep they
+are nested.  So the names of types are names like others except where a type can stand, brackets of arrays and structs
+are refused before they are parsed, and the parser has a number of steps for each token.
 """
 
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 
 from sqlglot import exp
 from sqlglot.dialects.dialect import Dialect
 from sqlglot.errors import ParseError, SqlglotError
+from sqlglot.parser import Parser
+from sqlglot.parsers.base import BaseParser
 from sqlglot.tokenizer_core import Token, TokenType
 
 from ..core.errors import BadParameter, BadQuestion
@@ -21,10 +28,14 @@ from ..core.parameters import positive, probability, rational
 
 LONGEST = 1 << 16  # bytes of a question
 DEEPEST = 64  # brackets within one another
-OPENING = (TokenType.L_PAREN, TokenType.L_BRACKET, TokenType.L_BRACE, TokenType.CASE)
-CLOSING = (TokenType.R_PAREN, TokenType.R_BRACKET, TokenType.R_BRACE, TokenType.END)
+STEPS = 8  # of the parser, for each token
+OPENING = (TokenType.L_PAREN, TokenType.CASE)
+CLOSING = (TokenType.R_PAREN, TokenType.END)
+NOT_UNDERSTOOD = (TokenType.L_BRACKET, TokenType.R_BRACKET, TokenType.L_BRACE, TokenType.R_BRACE)
 CLAUSES = (TokenType.FROM, TokenType.WHERE, TokenType.GROUP_BY, TokenType.HAVING, TokenType.ORDER_BY)
 ENDING = (None, TokenType.COMMA, TokenType.R_PAREN, *CLAUSES)  # what ends a list, and so follows no comma
+TYPES = Parser.TYPE_TOKENS - {TokenType.NULL, TokenType.INTERVAL, TokenType.UNION}  # these are more than types
+TYPED = (TokenType.ALIAS, TokenType.DCOLON)  # what a type follows
 BRANCHES = (TokenType.WHEN, TokenType.THEN, TokenType.ELSE)
 PARTING = (TokenType.AND, TokenType.OR, TokenType.COMMA, TokenType.SELECT, TokenType.JOIN, TokenType.ON)
 EQUALITIES = (TokenType.EQ, TokenType.NEQ, TokenType.NULLSAFE_EQ)
@@ -41,10 +52,27 @@ SIGNS = {
 FORMS = ("DIFFERENTIAL_PRIVACY", "ANONYMIZATION")
 
 
+class _TooManySteps(Exception):
+    """The parser went back and forth too often."""
+
+
+class _Parser(BaseParser):
+    """A parser that takes at most `STEPS` steps for each token, forward or back."""
+
+    _steps = 0
+
+    def _advance(self, times: int = 1) -> None:
+        self._steps += 1
+        if self._steps > STEPS * (self._tokens_size + 10):
+            raise _TooManySteps
+        super()._advance(times)
+
+
 class _Dialect(Dialect):
     """Plain SQL, where missing values stand last in every order."""
 
     NULL_ORDERING = "nulls_are_last"
+    parser_class = _Parser
 
 
 @dataclass(frozen=True)
@@ -115,13 +143,15 @@ class Text:
         while tokens and tokens[-1].token_type == TokenType.SEMICOLON:
             tokens.pop()
         self._check(tokens)
-        tokens, options = self._options(tokens)
+        tokens, options = self._options([*_named(tokens)])
         try:
             found = [tree for tree in dialect.parser().parse(tokens, self.text) if tree is not None]
         except ParseError as error:
             raise self._unreadable(error, tokens) from None
         except RecursionError:
             raise
+        except _TooManySteps:
+            raise BadQuestion("this takes too long to read; write it with less nesting", (1, 1)) from None
         except Exception:  # whatever else the parser may raise on a text, it is the text that cannot be read
             raise BadQuestion("this is not SQL that can be read", (1, 1)) from None
         if len(found) != 1:
@@ -135,11 +165,17 @@ class Text:
         for token in tokens:
             if token.token_type == TokenType.SEMICOLON:
                 raise BadQuestion("a question is one statement", self.place(token.start))
+            if token.token_type in NOT_UNDERSTOOD:
+                raise BadQuestion("arrays, maps and structs are not supported", self.place(token.start))
             depth += (token.token_type in OPENING) - (token.token_type in CLOSING)
             if depth > DEEPEST:
                 raise BadQuestion(f"more than {DEEPEST} brackets within one another", self.place(token.start))
         kinds = [None, *(token.token_type for token in tokens), None]
         for token, before, kind, after in zip(tokens, kinds, kinds[1:], kinds[2:], strict=False):
+            if kind in Parser.NESTED_TYPE_TOKENS and before in TYPED and after == TokenType.LT:
+                raise BadQuestion(
+                    "CAST is to INTEGER, DOUBLE, BOOLEAN, DATE, TIMESTAMP or VARCHAR", self.place(token.start)
+                )
             if kind == TokenType.COMMA and (before in (TokenType.SELECT, TokenType.L_PAREN) or after in ENDING):
                 raise BadQuestion("a comma stands between two values", self.place(token.start))
         self._bracketed(tokens)
@@ -220,6 +256,20 @@ class Text:
                 return Options(**values), i + 1  # type: ignore[arg-type]
         last = tokens[min(i, len(tokens) - 1)]
         raise BadQuestion("options are written (epsilon = 1, delta = 1e-6)", self.place(last.start))
+
+
+def _named(tokens: list[Token]) -> Iterator[Token]:
+    """The tokens, where the names of types are plain names unless a type can stand there: CAST(x AS DATE), x::DATE.
+
+    Before text it is the type of a constant, as in DATE '2020-12-31'.
+    """
+    kinds = [None, *(token.token_type for token in tokens), None]
+    for token, before, after in zip(tokens, kinds, kinds[2:], strict=False):
+        typed = before in TYPED or after == TokenType.STRING
+        if typed or token.token_type not in TYPES:
+            yield token
+        else:
+            yield Token(TokenType.VAR, token.text, token.line, token.col, token.start, token.end, token.comments)
 
 
 def _option(field: str, text: str) -> Fraction | int:

@@ -6,6 +6,7 @@ no values is 0, not missing.
 
 from __future__ import annotations
 
+from collections import defaultdict
 from dataclasses import dataclass, field, replace
 from itertools import count
 from typing import Literal
@@ -18,7 +19,7 @@ from .columns import written
 from .expression import Column, Expression
 from .relation import Derive, Fold, PerUnit, Relation
 from .sql_aggregates import is_aggregate
-from .sql_from import From, Scope, Visible, same, visible
+from .sql_from import MOST_COLUMNS, From, Scope, Visible, same, visible
 from .sql_nodes import only
 from .sql_rows import Rows
 
@@ -45,6 +46,8 @@ def grouped(source: From, select: exp.Select) -> list[exp.Expr]:
     if group.args.get("all") and not group.expressions:  # by all that is no aggregate
         return [item.unalias() for item in select.expressions if not any(map(is_aggregate, item.walk()))]
     only(source.text, group, "expressions")
+    if len(group.expressions) > MOST_COLUMNS:
+        raise source.text.bad(group, f"{len(group.expressions)} keys are more than {MOST_COLUMNS}; group by fewer")
     if not group.expressions:
         raise source.text.bad(group, "GROUP BY is followed by what to group by")
     found = []
@@ -78,16 +81,18 @@ def subquery(source: From, select: exp.Select) -> Scope:
     if having is not None or any(aggregates(item) for item in select.expressions):
         raise source.text.bad(having or select, "a subquery with aggregates is grouped by the unit")
     items: list[tuple[exp.Expr, str, Expression | None]] = []
+    seen = defaultdict[tuple[str, str], list[Expression | None]](list)  # of each * and name; a join may have one twice
     rows = source.rows(scope)
     for item in select.expressions:
         if isinstance(item, exp.Star) or (isinstance(item, exp.Column) and isinstance(item.this, exp.Star)):
             only(source.text, item, "this", "table")
             only(source.text, item.this if isinstance(item, exp.Column) else item)
-            table = item.args.get("table")
+            table, star = item.args.get("table"), str(item)
             for each in scope.names:
-                found = (item, each.name, each.expression and each.expression())
-                if found not in items and (table is None or same(table, each.table)):
-                    items.append(found)
+                expression, known = each.expression and each.expression(), seen[star, each.name]
+                if expression not in known and (table is None or same(table, each.table)):
+                    known.append(expression)
+                    items.append((item, each.name, expression))
         elif source.is_unit(scope, item.unalias()):
             items.append((item, item.alias_or_name, None))
         else:
@@ -183,12 +188,15 @@ class _Outer(Rows):
     def __init__(self, reader: PerUnitReader) -> None:
         super().__init__(reader.source.text, self._column)
         self.reader = reader
+        self.meant: dict[int, Expression] = {}  # of what aliases stand for
         self.inner = reader.source.rows(reader.scope)
 
     def _column(self, node: exp.Column) -> Expression:
         meant = aliased(self.reader.select, node)
         if meant is not None and not self.reader.source.knows(self.reader.scope, node):
-            return self.read(meant)
+            if id(meant) not in self.meant:  # each is read once: else aliases of aliases would take twice as long each
+                self.meant[id(meant)] = build.moderate(self.read(meant))
+            return self.meant[id(meant)]
         raise self.text.bad(node, f"{node.name[:40]!r} is not grouped by; sum it, count it, or group by it")
 
     def _read(self, node: exp.Expr) -> Expression:

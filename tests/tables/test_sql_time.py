@@ -1,0 +1,118 @@
+"""A free offer takes little time, whatever text it is of: every text is read, compiled and priced, or refused, at once.
+
+Times are of the processor, of the whole way from a text to an offer.
+"""
+
+import itertools
+import time
+from collections.abc import Callable
+
+import pytest
+
+import tacit
+import tacit.tables.aggregates as ask
+from tacit.core.errors import BadParameter, BadQuestion, Refused
+from tacit.tables.measures import MOST_NUMBERS
+from tacit.tables.price import offer
+from tacit.tables.query import MOST_AGGREGATES
+from tacit.tables.sql import parse
+from tacit.tables.sql_text import LONGEST
+
+from .sql_texts import texts
+from .test_sql import PEOPLE, REGIONS, TABLES, VISITS, people
+
+BUDGET = tacit.Budget(epsilon=1, delta="1e-6")
+SECONDS = 2.0
+
+
+def seconds(text: str) -> tuple[float, bool]:
+    """How long an offer takes, and whether there is one."""
+    start = time.process_time()
+    try:
+        query = parse(text, TABLES, {"regions": REGIONS}).query
+        offer(query, BUDGET, schemas={"people": PEOPLE, "visits": VISITS}, epsilon=1)
+    except (BadQuestion, BadParameter, Refused):
+        return time.process_time() - start, False
+    return time.process_time() - start, True
+
+
+def tried(seed: int, count: int) -> tuple[int, float]:
+    """How many of so many texts are answered with an offer, and the longest time; none may take too long."""
+    made, longest = 0, 0.0
+    for text in itertools.islice(texts(seed), count):
+        took, offered = seconds(text)
+        assert took < SECONDS, text
+        made, longest = made + offered, max(longest, took)
+    return made, longest
+
+
+def test_no_short_text_takes_long() -> None:
+    made, longest = tried(7, 12_000)
+    assert made > 200 and longest < SECONDS
+
+
+@pytest.mark.slow
+def test_no_short_text_of_very_many_takes_long() -> None:
+    made, _ = tried(11, 200_000)
+    assert made > 5000
+
+
+@pytest.mark.parametrize("opening", ["ARRAY[", "DATE(", "DECIMAL(", "STRUCT(", "TIMESTAMP(", "VARCHAR(1, ", "{'a': "])
+@pytest.mark.parametrize("place", ["SELECT {} FROM people", "SELECT COUNT(*) FROM people WHERE CAST(age AS {}) = 1"])
+def test_constructs_that_a_parser_reads_in_several_ways_are_no_bombs(opening: str, place: str) -> None:
+    closing = "".join({"(": ")", "[": "]", "{": "}"}.get(c, "") for c in reversed(opening))
+    took, offered = seconds(place.format(opening * 30 + "1" + closing * 30))
+    assert took < SECONDS / 4 and not offered
+
+
+def filled(before: str, each: Callable[[int], str], between: str, after: str) -> str:
+    """A text of the largest length there may be."""
+    made, size = [], len(before) + len(after)
+    for i in itertools.count():
+        size += len(each(i)) + len(between)
+        if size > LONGEST:
+            return before + between.join(made) + after
+        made.append(each(i))
+    raise AssertionError
+
+
+LONG: dict[str, tuple[str, Callable[[int], str], str, str]] = {
+    "aggregates": ("SELECT ", lambda i: f"SUM(age+{i})", ",", " FROM people"),
+    "medians": ("SELECT ", lambda i: f"MEDIAN(age+{i})", ",", " FROM people"),
+    "common values": ("SELECT ", lambda i: f"TOP_K(age+{i},100)", ",", " FROM people"),
+    "columns": ("SELECT COUNT(*) AS n,", lambda i: f"n+{i} AS c{i}", ",", " FROM people"),
+    "keys": ("SELECT COUNT(*) FROM people GROUP BY ", lambda i: f"age={i}", ",", ""),
+    "order": ("SELECT COUNT(*) AS n FROM people ORDER BY ", lambda i: f"n+{i}", ",", ""),
+    "conditions": ("SELECT SUM(age) FROM people WHERE ", lambda i: f"age={i}", " OR ", ""),
+    "branches": ("SELECT COUNT(*) FROM people WHERE CASE ", lambda i: f"WHEN age={i} THEN 'l{i}'", " ", " END = 'l1'"),
+    "values": ("SELECT COUNT(*) FROM people WHERE age IN (", str, ",", ")"),
+    "lookups": ("SELECT COUNT(*) FROM people ", lambda i: f"JOIN regions r{i} ON people.region=r{i}.region", " ", ""),
+    "folds": ("SELECT COUNT(*) FROM (SELECT person_id,", lambda i: f"SUM(age+{i})", ",", " FROM people GROUP BY 1)"),
+    "tables": ("WITH ", lambda i: f"a{i} AS (SELECT * FROM people)", ",", " SELECT COUNT(*) FROM a0"),
+    "least": ("SELECT SUM(LEAST(", lambda i: f"age+{i}", ",", ")) FROM people"),
+    "signs": ("SELECT SUM(", lambda _: "-", " ", "age) FROM people"),
+    "brackets": ("SELECT ", lambda _: "(", "", " FROM people"),
+}
+
+
+@pytest.mark.parametrize("name", LONG)
+def test_the_longest_texts_take_seconds_at_most(name: str) -> None:
+    took, _ = seconds(filled(*LONG[name]))
+    assert took < SECONDS
+
+
+def test_aggregates_are_counted_at_both_doors() -> None:
+    refusal = f"more than {MOST_AGGREGATES}( aggregates)?; ask for them in several questions"
+    wanted = ",".join(f"SUM(age + {i})" for i in range(MOST_AGGREGATES + 1))
+    with pytest.raises(BadQuestion, match=refusal):
+        parse(f"SELECT {wanted} FROM people", TABLES)
+    many = people.aggregate(**{f"n{i}": ask.sum_(people.age + i) for i in range(MOST_AGGREGATES + 1)})
+    with pytest.raises(BadQuestion, match=refusal):
+        offer(many.query, BUDGET, schemas={"people": PEOPLE}, epsilon=1)
+
+
+def test_the_numbers_of_an_answer_are_bounded_by_cells_and_measures() -> None:
+    sums = ",".join(f"SUM(age + {i})" for i in range(60))
+    text = f"SELECT joined, age % 50 AS a, {sums} FROM people GROUP BY joined, a"
+    with pytest.raises(BadQuestion, match=f"60 counts and sums in each of 200900 groups .* at most {MOST_NUMBERS}"):
+        offer(parse(text, TABLES).query, BUDGET, schemas={"people": PEOPLE}, epsilon=1)
