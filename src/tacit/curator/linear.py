@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from fractions import Fraction
 from operator import itemgetter
-from typing import TYPE_CHECKING, Any, Unpack
+from typing import TYPE_CHECKING, Any, Unpack, cast
 
 import numpy as np
 
@@ -19,7 +19,7 @@ from ..core.parameters import Number, exactly_one, flag, instance, positive, pro
 from ..core.randomness import SYSTEM, Source, Words
 from ..release import versions
 from ..release.bought import Bought
-from ..tables import build
+from ..tables import build, soundness
 from ..tables.accuracy import public_size
 from ..tables.buys import sells_gaussian
 from ..tables.calibration import tidy
@@ -27,11 +27,13 @@ from ..tables.linear import Counted, TableDomain
 from ..tables.plan import Plan as TablePlan
 from ..tables.price import BETA, Paid, checked_share, promise
 from ..tables.relation import Relation, Where
+from ..tables.remaking import remade
 from ..workloads import Answered, Method, Plan, Price, Released, Workload
 from ..workloads import method as method_of
 from ..workloads import plan as planned
 from ..workloads.data import Floats
 from ..workloads.domain import CELLS
+from ..workloads.remaking import remade as remade_workload
 from . import archive
 from .online import Online
 from .reading import check_owned
@@ -48,18 +50,28 @@ _MOST_KEPT = 80_000_000  # numbers of 11 bytes: a database holds a billion of th
 
 
 def _domain(tables: Mapping[str, Table], domain: object) -> TableDomain:
-    """A domain of these tables."""
-    if not isinstance(domain, TableDomain):
+    """A domain of these tables, made anew: its rows, keys and labels are what the tables say."""
+    if type(domain) is not TableDomain:
         raise BadParameter("domain", type(domain).__name__, "of the table, as table.domain('region', 'sex')")
-    check_owned(domain.relation, tables)
-    return domain
+    relation, keys = remade((domain.relation, domain.keys))
+    check_owned(relation, tables)
+    soundness.check_rows(relation, keys)
+    made = TableDomain(tuple((key.name, tuple(key.labels())) for key in keys), relation=relation, keys=keys)
+    if made.attributes != domain.attributes:
+        raise BadParameter("domain", "other attributes", "those of its keys; take it from the table, as table.domain()")
+    return made
 
 
-def _of(tables: Mapping[str, Table], workload: object) -> TableDomain:
-    """The domain of a workload, of the same."""
+def _checked(tables: Mapping[str, Table], workload: object) -> Workload:
+    """A workload on a domain of these tables, made anew."""
     if not isinstance(workload, Workload):
         raise BadParameter("workload", type(workload).__name__, "linear queries, as workloads.marginals(domain, k=2)")
-    return _domain(tables, workload.domain)
+    return remade_workload(workload, _domain(tables, workload.domain))
+
+
+def _of(workload: Workload) -> TableDomain:
+    """The domain of a workload that was checked."""
+    return cast(TableDomain, workload.domain)
 
 
 def _typed(terms: Mapping[str, Any]) -> tuple[str, Number]:
@@ -123,7 +135,8 @@ def plan(
     What is said of the price is of the best method, or of the one of this name.
     How many records there are is private, so an n that is told is a promise: methods that need it may rest on it.
     """
-    domain, typed = _of(tables, workload), _typed(terms)
+    workload, typed = _checked(tables, workload), _typed(terms)
+    domain = _of(workload)
     build.bounded(domain.relation)
     purse = None if pays is None else pays(domain.relation)
     prices = _prices(domain, terms, purse)
@@ -158,7 +171,8 @@ def answer(
     **terms: Unpack[Paid],
 ) -> Bought:
     """Buy the answers of a workload, once."""
-    arrived, domain, typed = curator.pace.arrival(), _of(curator.tables, workload), _typed(terms)
+    arrived, asked, workload = curator.pace.arrival(), workload, _checked(curator.tables, workload)
+    domain, typed = _of(workload), _typed(terms)
     flag("fresh", fresh)
     who, people, at = curator.who(analyst), None if n is None else whole("n", n), probability("beta", beta)
     purse = curator.purse(domain.relation, who)
@@ -202,7 +216,7 @@ def answer(
 
         stored = curator.pace.let_out(arrived, charge.seq, draw)
     drawn, made_with = _stored(stored)
-    again = replace(drawn, workload=workload)  # the asker's own, so that it is known again
+    again = replace(drawn, workload=asked)  # the asker's own, so that it is known again
     told = vars(chosen.restated(again, people, price, float(at)))
     paid = Fraction(curator.budget.price(charge.loss))
     question = f"{workload!r}: {' x '.join(domain.names)}"
@@ -257,7 +271,7 @@ def _draw(curator: Curator, charge: Charge, bought: Purchase, n: int | None, bet
     def read(plan: TablePlan) -> Any:
         return silently(lambda: curator.exact(plan, charge.parts)).cells[0]
 
-    data, noise = Counted(_of(curator.tables, workload), read), _Noise()
+    data, noise = Counted(_of(workload), read), _Noise()
     try:
         return method.release(workload, data, price, noise, n=n, beta=beta)
     except (EngineError, LedgerError):  # of a read
@@ -286,7 +300,7 @@ def _wanted(
         return []
     if named and len(prices) == 1:
         return [(workload, named[0], prices[0])]
-    about = _about(curator.tables, _of(curator.tables, workload))
+    about = _about(curator.tables, _of(workload))
     rows = [planned(workload, n, prices[0], named, beta, about=about, ways=prices).row(method)]
     for price in others:
         if price != rows[0].price:
@@ -308,7 +322,8 @@ def query(curator: Curator, workload: Workload) -> Answered:
     Of those that say as little, by one that was bought for these queries, or for tables that hold theirs; and of those,
     by the last that says most of its own.
     """
-    domain, text = _of(curator.tables, workload), archive.dumps(workload)
+    workload = _checked(curator.tables, workload)
+    domain, text = _of(workload), archive.dumps(workload)
     found = list[tuple[tuple[int, float, bool, int, float], Answered]]()
     for entry in curator.ledger.entries():
         if entry.kind == "release" and entry.body["form"] == "workload" and entry.data is not None:

@@ -112,7 +112,10 @@ class Online:
         Or any `Question`, of coefficients between 0 and 1 in steps of the grid that it was opened with.
         """
         arrived = self._curator.pace.arrival()
-        asked = question.coarsest if isinstance(question, Question) else Question.where(self.data.domain, question)
+        if isinstance(question, Question):
+            asked = Question(question.factors, question.grid).coarsest  # made anew, with nothing remembered
+        else:
+            asked = Question.where(self.data.domain, question)
         sizes = dict(enumerate(self.data.domain.shape))
         if any(len(steps) != math.prod(sizes.get(axis, 0) for axis in axes) for axes, steps in asked.factors):
             raise BadParameter("question", asked.axes, "on attributes of the domain, a coefficient for each value")
