@@ -31,6 +31,7 @@ from .bounded_sql import bounded, registered
 from .canonical_sql import kinds
 from .gathering import Columns, gathered
 from .postgres_catalogue import Description, connected, describe, words
+from .postgres_credentials import unsent
 from .postgres_dialect import PostgresDialect
 from .postgres_early import early
 from .postgres_labels import joins
@@ -97,7 +98,7 @@ class Postgres(Engine):
         if not self._tables:
             raise EngineError
         place = next(iter(self._tables.values())).place
-        with connected(place.url, self._milliseconds) as connection:
+        with connected(place, self._milliseconds) as connection:
             found = {name: known.describe(connection) for name, known in self._tables.items()}
             if content is not None and content != joint({name: self._look(name, connection)[1] for name in found}):
                 raise EngineError  # this transaction sees another
@@ -130,10 +131,10 @@ class Postgres(Engine):
     def _before(self, place: Database, do: Callable[[psycopg.Connection[Any]], T]) -> T:
         """Do it where nothing is charged yet, so that its errors can be told, in our own words."""
         try:
-            with connected(place.url, self._milliseconds) as connection:
+            with connected(place, self._milliseconds) as connection:
                 return do(connection)
         except psycopg.Error as error:
-            reason = words(error, self._milliseconds / 1000)
+            reason = words(error, self._milliseconds / 1000) + unsent(place)
         raise EngineUnavailable(place, reason)
 
 

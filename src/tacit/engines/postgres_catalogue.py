@@ -14,6 +14,7 @@ from ..core.errors import BadData, EngineUnavailable
 from ..tables.databases import Database
 from ..tables.schema import Schema
 from .canonical_sql import Raw
+from .postgres_credentials import withheld
 from .postgres_dialect import raw
 
 OLDEST = 140000
@@ -107,14 +108,15 @@ class Description:
 
 
 @contextmanager
-def connected(url: str, milliseconds: int) -> Iterator[psycopg.Connection[Any]]:
+def connected(place: Database, milliseconds: int) -> Iterator[psycopg.Connection[Any]]:
     """A transaction of its own, which sees one moment and can write nothing."""
-    given = psycopg.conninfo.conninfo_to_dict(url)
+    given = psycopg.conninfo.conninfo_to_dict(place.url)
     more: dict[str, Any] = {
         "connect_timeout": _CONNECT,
         "application_name": "tacit",
         **given,
         "client_encoding": "utf8",
+        **withheld(place),
     }
     with psycopg.connect(**more, prepare_threshold=None) as connection:
         connection.read_only, connection.isolation_level = True, psycopg.IsolationLevel.REPEATABLE_READ

@@ -13,6 +13,7 @@ import threading
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
 
 import numpy as np
 from sqlglot import exp
@@ -47,6 +48,9 @@ class _Known:
     place: Registered
     print: str
     kinds: Mapping[str, str]
+
+
+_TOKEN = "SPARK_CONNECT_AUTHENTICATE_TOKEN"
 
 
 class Spark(Engine):
@@ -191,8 +195,19 @@ class Spark(Engine):
 
 
 def _home(data: Any) -> Session | str | None:
-    """The session where data is, if it says so."""
+    """The session where data is, if it says so; to a host that only a schema names, no token of the user's is sent."""
     if isinstance(data, Database):
+        own = urlsplit(os.environ.get("SPARK_REMOTE", "")).netloc
+        if (
+            data.in_file
+            and os.environ.get(_TOKEN)
+            and data.url.startswith("sc://")
+            and urlsplit(data.url).netloc != own
+        ):
+            told = f"its host is named by the schema alone, and {_TOKEN} would be sent there"
+            raise EngineUnavailable(
+                data, f"{told}; set SPARK_REMOTE to it, or give its address yourself, if you trust it"
+            )
         return None if data.url == "spark://" else data.url
     return data.sparkSession if in_spark(data) else None
 

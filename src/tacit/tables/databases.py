@@ -3,6 +3,10 @@
 The table is written as in SQL: people, hr.people, "Odd Name".  The rest of the address is the database's own; what it
 leaves out (a host, a user, a password) its client looks for where it always does, so a password need not stand there.
 
+An address that stands in a schema is not the custodian's own word: whoever wrote the file chose the host.  It may say
+no more than where the table is, and a client sends that host no password, certificate, ticket or token of its user's,
+unless the user's own settings (PGHOST and PGPORT; SPARK_REMOTE) name the same host.
+
     postgresql://?table=people      in the database that PGHOST, PGDATABASE, PGUSER, PGSERVICE, ~/.pgpass say
     spark://?table=people           in the catalogue of the active session of Spark; parquet.`path` is a table there too
     sc://host:15002/?table=people   behind Spark Connect, with its parameters after the path (/;use_ssl=true)
@@ -10,7 +14,7 @@ leaves out (a host, a user, a password) its client looks for where it always doe
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 from urllib.parse import parse_qsl, quote, urlencode, urlsplit
 
@@ -20,6 +24,8 @@ ENGINES = ("duckdb", "postgres", "spark")
 _OF = {"postgresql": "postgres", "spark": "spark", "sc": "spark"}  # schemes, and whose they are
 _FORM = "postgresql://user@host/database?table=people, spark://?table=people or sc://host:15002?table=people"
 _SECRET = ("password", "sslpassword", "token")
+_IN_FILE = {"table", "host", "port", "user", "dbname", "sslmode", "connect_timeout", "application_name"}
+_ENCRYPTED = ("require", "verify-ca", "verify-full")
 
 
 @dataclass(frozen=True)
@@ -30,6 +36,7 @@ class Database:
     table: str
     shown: str
     secret: bool = False
+    in_file: bool = False  # whether a schema says so, and not who opens it
 
     @staticmethod
     def read(address: str) -> Database:
@@ -56,6 +63,18 @@ class Database:
         """A table by its name alone, where the engine's own settings say."""
         scheme = next(scheme for scheme, whose in _OF.items() if whose == engine)
         return Database.read(f"{scheme}://?table={quote(table)}")
+
+    def from_file(self) -> Database:
+        """The same as an address that a file names: it says where, and nothing of how a client proves who it is."""
+        parts = urlsplit(self.url)
+        query = dict(parse_qsl(parts.query, keep_blank_values=True))
+        if odd := query.keys() - _IN_FILE:
+            raise BadSchema(
+                "source", f"one with {', '.join(sorted(odd))}", "an address that says only where the table is"
+            )
+        if query.get("sslmode", "require") not in _ENCRYPTED:
+            raise BadSchema("source", f"one with sslmode={query['sslmode']}", f"one with {' or '.join(_ENCRYPTED)}")
+        return replace(self, in_file=True)
 
     @property
     def engine(self) -> str:

@@ -83,7 +83,8 @@ class Table(Rows):
         if data is None and known.source is None:
             raise BadSchema("data", None, "given, or named in the schema as source")
         told = engine or known.engine
-        object.__setattr__(self, "data", handle(known.source if data is None else data, told))
+        place = handle(known.source if data is None else data, told)
+        object.__setattr__(self, "data", place.from_file() if data is None and isinstance(place, Database) else place)
         object.__setattr__(self, "engine", engine_of(self.data, told))
 
     def check(self) -> None:

@@ -1,0 +1,158 @@
+"""A schema cannot make a client hand its user's password to a host of the schema's choosing."""
+
+import contextlib
+import socket
+import struct
+import threading
+
+import pytest
+
+from tacit import Table
+from tacit.core.errors import BadSchema, EngineUnavailable
+from tacit.engines.postgres import Postgres
+from tacit.tables.databases import Database
+
+SECRET = "hunter2-of-the-custodian"
+FIELDS = {"table": {"name": "people", "unit": "row"}, "columns": {"age": {"type": "integer", "lower": 0, "upper": 99}}}
+
+
+class Fake:
+    """A server that asks for a password in clear, and records whatever it is sent."""
+
+    def __init__(self):
+        self.heard, self._socket = b"", socket.create_server(("127.0.0.1", 0))
+        self.port = self._socket.getsockname()[1]
+        threading.Thread(target=self._serve, daemon=True).start()
+
+    def _serve(self):
+        while True:
+            try:
+                client, _ = self._socket.accept()
+            except OSError:
+                return
+            with client:
+                client.settimeout(5)
+                with contextlib.suppress(OSError):
+                    self._speak(client)
+
+    def _speak(self, client):
+        while True:
+            message = client.recv(4096)
+            self.heard += message
+            if len(message) == 8 and struct.unpack("!II", message)[1] in (80877103, 80877104):
+                client.sendall(b"N")  # neither TLS nor GSS
+                continue
+            break
+        client.sendall(b"R" + struct.pack("!II", 8, 3))
+        self.heard += client.recv(4096)
+
+    def close(self):
+        self._socket.close()
+
+
+@pytest.fixture
+def fake():
+    server = Fake()
+    yield server
+    server.close()
+
+
+@pytest.fixture(autouse=True)
+def surroundings(tmp_path, monkeypatch):
+    """Every place where the client finds a password by itself."""
+    for name in ("PGHOST", "PGHOSTADDR", "PGPORT", "PGUSER", "PGDATABASE", "PGSERVICE", "PGPASSWORD", "PGPASSFILE"):
+        monkeypatch.delenv(name, raising=False)
+    (tmp_path / "pass").write_text(f"*:*:*:*:{SECRET}\n")
+    (tmp_path / "pass").chmod(0o600)
+    (tmp_path / "service").write_text(f"[mine]\npassword={SECRET}\n")
+    monkeypatch.setenv("PGSERVICEFILE", str(tmp_path / "service"))
+    return tmp_path
+
+
+AMBIENT = {"PGPASSWORD": SECRET, "PGPASSFILE": "pass", "PGSERVICE": "mine"}
+
+
+def reached(table):
+    with pytest.raises(EngineUnavailable) as refused:
+        Postgres().register(table, "0" * 32)
+    return str(refused.value)
+
+
+@pytest.mark.parametrize("name", AMBIENT)
+@pytest.mark.parametrize(
+    "form", ["postgresql://u@127.0.0.1:{}/d?table=people", "postgresql:///d?host=127.0.0.1&port={}&user=u&table=people"]
+)
+def test_a_host_that_a_schema_names_is_sent_no_password(fake, surroundings, monkeypatch, name, form):
+    value = str(surroundings / "pass") if name == "PGPASSFILE" else AMBIENT[name]
+    monkeypatch.setenv(name, value)
+    address = form.format(fake.port)
+    source = {**FIELDS, "table": {**FIELDS["table"], "source": address}}
+    told = reached(Table(None, source))
+    assert fake.heard and SECRET.encode() not in fake.heard
+    assert "no password" in told and SECRET not in told
+    reached(Table(address, FIELDS))  # who gives the address trusts it
+    assert SECRET.encode() in fake.heard
+
+
+@pytest.mark.parametrize("port", [True, False])
+def test_a_host_that_the_user_named_too_is_sent_it(fake, monkeypatch, port):
+    monkeypatch.setenv("PGPASSWORD", SECRET)
+    monkeypatch.setenv("PGHOST", "127.0.0.1")
+    if port:
+        monkeypatch.setenv("PGPORT", str(fake.port))
+    source = {**FIELDS["table"], "source": f"postgresql://u@127.0.0.1:{fake.port}/d?table=people"}
+    reached(Table(None, {**FIELDS, "table": source}))
+    assert (SECRET.encode() in fake.heard) == port  # another port may be another's server
+
+
+def test_where_a_schema_names_no_host_the_users_own_is_asked(fake, monkeypatch):
+    monkeypatch.setenv("PGPASSWORD", SECRET)
+    monkeypatch.setenv("PGHOST", "127.0.0.1")
+    monkeypatch.setenv("PGPORT", str(fake.port))
+    source = {**FIELDS["table"], "source": "postgresql://u@/d?table=people"}
+    reached(Table(None, {**FIELDS, "table": source}))
+    assert SECRET.encode() in fake.heard
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        "service=mine",
+        "passfile=/x",
+        "hostaddr=127.0.0.1",
+        "sslkey=/x",
+        "sslcert=/x",
+        "options=-c%20x",
+        "require_auth=none",
+        "sslmode=disable",
+        "sslmode=prefer",
+        "%70assfile=/x",
+        "gssencmode=require",
+        "krbsrvname=x",
+        "sslrootcert=/x",
+    ],
+)
+def test_an_address_in_a_schema_says_only_where(query):
+    source = {**FIELDS["table"], "source": f"postgresql://u@127.0.0.1:1/d?table=people&{query}"}
+    with pytest.raises(BadSchema, match="source"):
+        Table(None, {**FIELDS, "table": source})
+    Table(source["source"], FIELDS)  # the custodian's own word
+
+
+def test_encryption_may_be_asked_for():
+    address = "postgresql://u@h/d?table=people&sslmode=verify-full"
+    assert Database.read(address).from_file().in_file
+
+
+@pytest.mark.parametrize(("remote", "refused"), [("", True), ("sc://other:15002", True), ("sc://127.0.0.1:1", False)])
+def test_a_token_of_spark_goes_to_no_host_of_a_schemas_choosing(monkeypatch, remote, refused):
+    spark = pytest.importorskip("tacit.engines.spark")
+    monkeypatch.setenv("SPARK_CONNECT_AUTHENTICATE_TOKEN", SECRET)
+    monkeypatch.setenv("SPARK_REMOTE", remote)
+    address = Database.read("sc://127.0.0.1:1/?table=people")
+    assert spark._home(address) == address.url
+    if not refused:
+        assert spark._home(address.from_file()) == address.url
+        return
+    with pytest.raises(EngineUnavailable, match="schema alone"):
+        spark._home(address.from_file())
