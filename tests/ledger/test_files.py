@@ -75,7 +75,7 @@ def test_a_backup_is_a_sound_ledger_of_the_owners_alone(path):
         with pytest.raises(BadParameter, match="target must be a path"):
             ledger.backup(3)
         assert not elsewhere.exists()
-        assert len(list(path.parent.iterdir())) == 7  # with log and index, copy and link, two keys
+        assert len(list(path.parent.iterdir())) == 8  # with log, index and witness, copy and link, two keys
         assert session.read()[1] == b"private"
     with Ledger.open(copy) as restored:
         assert restored.verify() == head and restored.spent() == 2 * TENTH

@@ -145,13 +145,16 @@ class Budget:
         """
         if isinstance(loss, tuple):
             return loss
-        failing, *totals = [Fraction(0)] + [currency.nothing for currency, _ in self.sums]
-        for atom, n in instance("loss", loss, Loss).terms.items():
-            failing += n * outward(Fraction(atom.failure()), self.grid)
-            for i, (currency, _) in enumerate(self.sums):
-                amount = currency.of(atom)
-                totals[i] += n * outward(amount, self.grid) if isinstance(amount, Fraction) else amount
-        return min(failing, Fraction(1)), *totals
+        grid, failing, terms = self.grid, Fraction(0), instance("loss", loss, Loss).terms.items()
+        for atom, n in terms:
+            if fails := atom.failure():
+                failing += n * outward(fails, grid)
+        totals = []
+        for currency, _ in self.sums:
+            parts = [(n, currency.of(atom)) for atom, n in terms]
+            costs = [n * (outward(x, grid) if isinstance(x, Fraction) else x) for n, x in parts]
+            totals.append(sum(costs[1:], costs[0]) if costs else currency.nothing)
+        return min(failing, Fraction(1)) if failing else failing, *totals
 
     def used(self, amounts: Amounts) -> Amount:
         """What sums of `amounts` use of the limit: with two currencies, the lesser share.  Failures may cost all."""

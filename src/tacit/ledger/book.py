@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterable, Mapping
-from functools import cached_property
 
 from ..core.errors import LedgerConflict, LedgerCorrupt
 from ..core.loss import Loss, zero
@@ -16,6 +16,8 @@ from .encoding import Json, read_amounts, read_budget, write_amounts, write_loss
 from .entries import START, Charge, Entry, Head, Request, digest
 from .names import skeleton
 from .seal import MAGIC, Seal
+
+_SUMS, _DIGEST = ',"sums":"', re.compile('[0-9a-f]{64}"')  # in the body of an entry; in a text, quotes are escaped
 
 
 def read(connection: Connection, query: str, **given: str | int) -> Entry | None:
@@ -29,16 +31,13 @@ def last(connection: Connection) -> Head:
     return START if row is None else Head(*row[:2])
 
 
-def last_body(connection: Connection) -> tuple[Head, Mapping[str, Json]]:
-    """The last entry, which is there, and what it says."""
+def last_sums(connection: Connection) -> tuple[Head, str | None]:
+    """The last entry, which is there, and the digest of the totals that it carries, if it does."""
     seq, hashed, body = connection.execute(statements.HEAD).fetchone()
-    try:
-        said = json.loads(body)
-    except (TypeError, ValueError):
-        said = None
-    if not isinstance(said, dict):
+    if not isinstance(body, str):
         raise LedgerCorrupt(seq, "it cannot be read")
-    return Head(seq, hashed), said
+    _, found, rest = body.rpartition(_SUMS)
+    return Head(seq, hashed), rest[:64] if found and _DIGEST.match(rest) else None
 
 
 def find(connection: Connection, key: str) -> Charge | None:
@@ -66,36 +65,36 @@ class Book:
         self._changed: dict[tuple[str | None, str | None], totals.Row] = {}
         self._fetched: dict[str, set[str | None]] = {}  # the parts that were looked for; None is all
         self._pending: list[Entry] = []
+        self._head: Head | None = None  # unless it was read
+        self._sums: str | None = None
+        self._digest: totals.Digest | None = None
         self._new: dict[str, Charge] = {}
         self.posted: list[tuple[str, frozenset[str] | None, Loss]] = []
 
-    @cached_property
-    def _last(self) -> tuple[Head, Mapping[str, Json]]:
-        return last_body(self.connection)
-
-    @cached_property
+    @property
     def head(self) -> Head:
         """The last entry so far."""
-        return self._last[0]
+        if self._head is None:
+            self._head, self._sums = last_sums(self.connection)
+        return self._head
 
-    @cached_property
-    def _digest(self) -> totals.Digest:
-        """That of the totals so far."""
-        sums = self._last[1].get("sums")
-        try:
-            digest = totals.stored(self.connection) if sums is None else totals.Digest(int(sums, 16))
-        except (TypeError, ValueError):
-            raise LedgerCorrupt(self._last[0].seq, "it cannot be read") from None
-        for row in (row for rows in self._stored.values() for row in rows.values()):
-            digest.know(row)
-        return digest
+    def _followed(self) -> totals.Digest:
+        """The digest of the totals so far."""
+        if self._digest is None:
+            self._digest = totals.stored(self.connection) if self._sums is None else totals.Digest(int(self._sums, 16))
+            for row in (row for rows in self._stored.values() for row in rows.values()):
+                self._digest.know(row)
+        return self._digest
 
     def append(self, kind: str, facts: Mapping[str, Json], data: bytes | None = None) -> Entry:
-        rows = self.accounts.take_changed()
-        self._digest.change(rows)
-        self._changed |= {(row["account"], row["part"]): row for row in rows}
-        entry = Entry.after(self.head, kind, {**facts, "sums": str(self._digest)}, data)
-        self.head = entry.head
+        head, rows = self.head, self.accounts.take_changed()
+        if rows or self._sums is None:
+            digest = self._followed()
+            digest.change(rows)
+            self._changed |= {(row["account"], row["part"]): row for row in rows}
+            self._sums = str(digest)
+        entry = Entry.after(head, kind, {**facts, "sums": self._sums}, data)
+        self._head = entry.head
         self._pending.append(entry)
         return entry
 
@@ -104,12 +103,14 @@ class Book:
         return self._spellings.get(skeleton(analyst)) or [skeleton(analyst)]
 
     def allowance(self, analyst: str) -> None:
-        """Look up what the analyst may spend, and if that was not said, whether it was of anybody."""
+        """Look up what the analyst may spend, if anybody has an allowance at all."""
+        if not self.accounts.some_allowed:
+            self.accounts.some_allowed = self.connection.execute(statements.ANY_ALLOWANCE).fetchone() is not None
+        if not self.accounts.some_allowed:
+            return
         found = [(name, read(self.connection, statements.ALLOWANCE, analyst=name)) for name in self.named(analyst)]
         own = {name: read_budget(entry.body["budget"]) for name, entry in found if entry is not None}
         self.accounts.allowances |= own
-        if not own and self.accounts.only_allowed is None:
-            self.accounts.some_allowed = self.connection.execute(statements.ANY_ALLOWANCE).fetchone() is not None
 
     def look_up(self, analyst: str, parts: frozenset[str] | None, loss: Loss = zero) -> None:
         """Read the accounts that a charge of the loss is paid from."""
@@ -141,7 +142,7 @@ class Book:
             if part in stored:  # and added to since
                 continue
             stored[part] = {"account": account, "part": part, "amounts": amounts, "relation": relation}
-            if "_digest" in vars(self):
+            if self._digest is not None:
                 self._digest.know(stored[part])
             try:
                 self.accounts.sums.setdefault(account, {})[part] = read_amounts(json.loads(amounts))

@@ -84,7 +84,7 @@ class Ledger:
             with store.reading() as connection:
                 opening = _opening(store, connection)
                 if opening is not None:
-                    totals.check(connection, pages.last_body(connection)[1])
+                    totals.check(connection, pages.last_sums(connection)[1])
                     if witness is not None:
                         witness.check(connection, seen)
             limits: dict[str, Json] = {
@@ -318,7 +318,8 @@ class Ledger:
         raise TypeError("a ledger cannot be copied or pickled; open it by its path, which any process may do")
 
     def _book(self, connection: Connection) -> Book:
-        return Book(connection, Accounts(self.budget, self.only_allowed), self.seal, self._spellings)
+        accounts = Accounts(self.budget, self.only_allowed, some_allowed=bool(self._tally.allowances))
+        return Book(connection, accounts, self.seal, self._spellings)
 
     def _allowance(self, tally: Tally, analyst: str) -> Budget | None:
         """The least of what an analyst was allowed under all names that are one."""

@@ -38,6 +38,11 @@ def analyst_name(given: str) -> str:
     """The name of an analyst, without spaces at its ends."""
     if not isinstance(given, str):
         raise BadParameter("analyst", type(given).__name__, "a text")
+    return _checked(given)
+
+
+@lru_cache(maxsize=1024)
+def _checked(given: str) -> str:
     if not 0 < len(given) <= _LONGEST or not given.isprintable() or not _SEEN.fullmatch(given) or not skeleton(given):
         raise BadParameter("analyst", given, f"a name of 1 to {_LONGEST} characters that can be seen")
     for word in unicodedata.normalize("NFKC", given).split():

@@ -130,7 +130,8 @@ class SQLite:
         self._stayed()
         self._writes = writes
         connection.execute("BEGIN IMMEDIATE" if writes else "BEGIN")
-        if self._guarded is not None and connection.execute("PRAGMA schema_version").fetchone() != (self._guarded,):
+        known = (self._guarded,)
+        if writes and known != (None,) and connection.execute("PRAGMA schema_version").fetchone() != known:
             self.guard(connection)
 
     def commit(self, connection: Connection) -> None:
