@@ -186,7 +186,7 @@ def test_a_release_names_the_tables_that_its_question_reads(place):
     assert (both.noisy, one.noisy) == (((200,),), ((200,),))
     assert [unit["table"] for unit in both.card()["privacy"]["unit"]] == ["people", "visits"]
     assert one.provenance.tables == (("visits", "p", tables[1].schema.digest),)
-    assert list(one.card()["schemas"]) == ["visits"] and "of any one p is bounded" in str(one)
+    assert list(one.card()["schemas"]) == ["visits"] and "private for any one p" in str(one)
 
 
 def test_a_column_has_the_domain_of_its_table(place):
@@ -877,7 +877,7 @@ def test_an_offer_says_what_its_answer_alone_guarantees(place):
         assert ", 0.6" in str(keys) and ", 0.6" in keys.explain()  # more than it fails with, below 1
         for delta in ("1e-5", "0.3"):
             keys = c.offer("SELECT note, COUNT(*) FROM visits GROUP BY note", epsilon="0.1", delta=delta)
-            assert re.search(rf"is \(0\.(1|0999\d*), {float(delta):g}\)-differentially", str(keys))
+            assert re.search(rf"is \(0\.(1|0\d*), {float(delta):g}\)-differentially", str(keys))
     with curator(place.with_name("pure"), tacit.Budget(epsilon=1)) as c:
         assert "alone" not in str(c.offer(COUNT, epsilon="0.1"))  # the price says it
 

@@ -221,7 +221,7 @@ def test_the_type_of_what_is_wrong_is_told_and_never_its_value():
 
 @pytest.fixture
 def curator(tmp_path):
-    with tacit.Curator(PEOPLE, ledger=tmp_path / "x.ledger", budget=tacit.Budget(rho=10**6)) as c:
+    with tacit.Curator(PEOPLE, ledger=tmp_path / "x.ledger", budget=tacit.Budget(rho=10**6), least_share=0) as c:
         yield c
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import math
 import sys
-from contextlib import nullcontext
+from contextlib import nullcontext, suppress
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -17,7 +17,7 @@ from rich.table import Table as Grid
 
 from ..core.budget import Budget
 from ..core.currency import Amount
-from ..core.errors import BadParameter
+from ..core.errors import BadParameter, TacitError
 from ._bill import Till, accounts, cost
 from ._say import aside, console, in_words, say_json, say_surcharge
 from ._source import Epsilon, Rho, Share, Source, budget_of, told
@@ -188,6 +188,9 @@ def ask(
         if column is not None and column not in drawn:
             raise BadParameter("column", column, f"one of {', '.join(drawn)}" if drawn else "given with --plot")
         till = Till(curator, query.relation)
+        if len(curator.budget.sums) > 1:  # in one currency a guarantee is its own price
+            with suppress(TacitError):  # what is refused as new may have been bought before
+                say_surcharge(curator.offer(asking.question, **asking.terms).surcharge)
         release = curator.ask(asking.question, fresh=fresh, **asking.terms)
         paid = till.bill(release.provenance.entry, epsilon=asking.epsilon, rho=asking.rho)
     if as_json:

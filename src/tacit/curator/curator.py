@@ -356,6 +356,7 @@ class Curator(Holding):
 
     def purse(self, relation: Relation, analyst: str | None) -> Purse:
         """What a purchase about these rows is paid from; of a single sum, a price is the same whatever was bought."""
+        who = self.who(analyst)
         if len(self.budget.sums) == 1:
             return Purse([(self.budget, [zero])], self.ledger.least_share)
-        return Purse(self.ledger.accounts(self.who(analyst), self.parts(relation)), self.ledger.least_share)
+        return Purse(self.ledger.accounts(who, self.parts(relation)), self.ledger.least_share)
