@@ -26,7 +26,8 @@ from .errors import BadParameter
 from .exact import FEW_ULPS, TINY, Floats, up
 from .lattice import Lattice, on_grid
 from .law import Gaussian
-from .pairs import Coin, DiscreteGaussianShift, DiscreteLaplaceShift, Pair, Range, Response
+from .pairs import Coin, DiscreteGaussianShift, DiscreteLaplaceShift, Pair, Range
+from .reports import Response
 
 _RAISE = 1 + 2.0**-40
 _ROUNDED = 2.0**-50  # a few roundings, of a loss relative to itself
