@@ -110,7 +110,7 @@ def buy(
         known = "epsilon (and delta), rho or share, and perhaps beta and analyst"
         raise BadParameter("terms", " ".join(unknown), known)
     arrived, price = curator.pace.arrival(), {"epsilon": epsilon, "delta": delta, "rho": rho, "share": share}
-    plan, purse = _plan(curator, column), curator.purse(curator.table.relation, analyst)
+    plan, purse = _plan(curator, column), curator.purse(None, analyst)
     histogram, typed = plan.measures[0], _typed(price)
     assert isinstance(histogram, Histogram)
     told, cells = probability("beta", beta), len(histogram.edges) - 1
@@ -149,7 +149,7 @@ def buy(
 
 def surcharge(curator: Curator, column: str, *, beta: Number = "0.01", **price: Any) -> str:
     """Where bounds would take more of the budget than the number that was typed, a sentence that says so."""
-    plan, purse = _plan(curator, column), curator.purse(curator.table.relation, None)
+    plan, purse = _plan(curator, column), curator.purse(None, None)
     (histogram,), told = plan.measures, probability("beta", beta)
     noises = _affordable(purse, _noises(purse, price, plan.distance(histogram)), price)
     if not noises:

@@ -354,9 +354,14 @@ class Curator(Holding):
         allowance = allowed[0] if allowed else None
         return offer(query, self.budget, spent=spent, allowance=allowance, **facts, **said)
 
-    def purse(self, relation: Relation, analyst: str | None) -> Purse:
-        """What a purchase about these rows is paid from; of a single sum, a price is the same whatever was bought."""
+    def purse(self, relation: Relation | None, analyst: str | None) -> Purse:
+        """What a purchase about these rows, or about all, is paid from.
+
+        Of a single sum, a price is the same whatever was bought.
+        """
         who = self.who(analyst)
         if len(self.budget.sums) == 1:
             return Purse([(self.budget, [zero])], self.ledger.least_share)
-        return Purse(self.ledger.accounts(who, self.parts(relation)), self.ledger.least_share)
+        return Purse(
+            self.ledger.accounts(who, None if relation is None else self.parts(relation)), self.ledger.least_share
+        )

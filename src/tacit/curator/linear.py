@@ -379,6 +379,6 @@ def online(
     people = _about(curator.tables, known) if n is None else n
     if people is None:
         raise BadParameter("n", n, "about how many records there are: given here, or for a whole table by its size")
-    prices = _prices(known, price, curator.purse(known.relation, terms["analyst"]))
+    prices = _prices(known, price, curator.purse(None, terms["analyst"]))
     ways = prices if typed[0] == "share" else prices[:1]
     return Online(curator, known, ways, _former_prices(curator, prices, price)[:1], typed, n=people, **terms)

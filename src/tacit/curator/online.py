@@ -70,7 +70,7 @@ class Online:
             terms = archive.dumps((instance("name", name, str), domain, price, n, queries, updates, *finer)).decode()
             return codec.digest(("online", who, terms, curator.table.schema.digest))
 
-        ways, purse = {named(price): price for price in (*prices, *former)}, curator.purse(domain.relation, who)
+        ways, purse = {named(price): price for price in (*prices, *former)}, curator.purse(None, who)
         charge = curator.ledger.find(*ways)
         if charge is None:
             build.bounded(domain.relation)

@@ -71,7 +71,7 @@ class Stream:
             raise BadParameter("threshold", threshold, "whole, as counts are")
         instance("name", name, str)
         moves, who = scalar(rational("rows", curator.table.schema.rows), ADD_REMOVE), curator.who(analyst)
-        purse = curator.purse(curator.table.relation, who)
+        purse = curator.purse(None, who)
 
         def life(epsilon: Number) -> Comparisons[Any, Any]:
             terms: dict[str, Any] = {"threshold": threshold, "count": count, "queries": queries}
