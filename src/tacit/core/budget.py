@@ -3,8 +3,9 @@
 A budget is a frozen value and keeps no account.  What is spent is a `Loss`; whether a cost may follow it is a
 question of exact rationals, so a tenth ten times spends exactly one, and after that every positive price is refused.
 
-What each atom costs is first rounded up to the budget's grid: all that people write (decimals, thirds, sevenths) is on
-it, so their sums are exact, and no price, however long its denominator, makes a sum longer than the grid is.
+What a loss costs is rounded up to the budget's grid before it is added to what was spent: all that people write
+(decimals, thirds, sevenths) is on it, so their sums are exact, and no price, however long its denominator, makes a sum
+longer than the grid is.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from functools import cached_property
 
 from .currency import Amount, Currency, Epsilon, RenyiAt, Rho
 from .errors import BadParameter, BudgetExceeded
-from .exact import GRID, down, outward
+from .exact import GRID, down, outward, shortened
 from .loss import Loss, zero
 from .parameters import Number, failure, instance, positive, rational
 from .views import failures
@@ -141,20 +142,25 @@ class Budget:
     def amounts(self, loss: Spent) -> Amounts:
         """What is to be summed, which is all that admission looks at: the failures, and the total in each currency.
 
-        Each atom's part is rounded up by itself, so the amounts of a sum are the sums of the amounts.
+        The atoms of one loss are added exactly, and their total is rounded up to the grid: a price that was divided
+        among many measures costs what was divided.
         """
         if isinstance(loss, tuple):
             return loss
-        grid, failing, terms = self.grid, Fraction(0), instance("loss", loss, Loss).terms.items()
-        for atom, n in terms:
-            if fails := atom.failure():
-                failing += n * outward(fails, grid)
-        totals = []
-        for currency, _ in self.sums:
-            parts = [(n, currency.of(atom)) for atom, n in terms]
-            costs = [n * (outward(x, grid) if isinstance(x, Fraction) else x) for n, x in parts]
-            totals.append(sum(costs[1:], costs[0]) if costs else currency.nothing)
-        return min(failing, Fraction(1)) if failing else failing, *totals
+        terms = instance("loss", loss, Loss).terms.items()
+        failing = self._total([n * atom.failure() for atom, n in terms])
+        totals = [self._total([n * currency.of(atom) for atom, n in terms], currency) for currency, _ in self.sums]
+        return min(failing, Fraction(1)), *totals
+
+    def _total(self, parts: list[Amount], currency: Currency | None = None) -> Amount:
+        """The sum of the parts of one loss, rounded up to the grid where it is a fraction."""
+        if not parts:
+            return Fraction(0) if currency is None else currency.nothing
+        total = parts[0]
+        for part in parts[1:]:
+            total = total + part
+            total = shortened(total) if isinstance(total, Fraction) else total
+        return outward(total, self.grid) if isinstance(total, Fraction) else total
 
     def used(self, amounts: Amounts) -> Amount:
         """What sums of `amounts` use of the limit: with two currencies, the lesser share.  Failures may cost all."""
