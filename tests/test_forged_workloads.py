@@ -79,7 +79,7 @@ def test_coefficients_that_were_written_later_are_refused(c, entry):
     asked.factors[0][0][0] = entry
     for workload in (matrix, asked, matrix + asked):
         with pytest.raises(BadParameter):
-            c.answer(workload, epsilon=1, method="laplace")
+            c.answer(workload, epsilon=1, method="queries")
     assert c.remaining == 100
 
 
