@@ -11,10 +11,12 @@ are refused before they are parsed, and the parser has a number of steps for eac
 
 from __future__ import annotations
 
+import inspect
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
+from typing import ClassVar
 
 from sqlglot import exp
 from sqlglot.dialects.dialect import Dialect
@@ -49,6 +51,20 @@ SIGNS = {
     **{"bitwiseand": "&", "bitwiseor": "|", "bitwisexor": "^", "bitwisenot": "~"},
     **{"bitwiseleftshift": "<<", "bitwiserightshift": ">>"},
 }  # what is written where the parser has a word of its own
+KEPT = (
+    "ARRAY_AGG",
+    "COALESCE",
+    "COUNT",
+    "GREATEST",
+    "IFNULL",
+    "LEAST",
+    "LIKE",
+    "LOWER",
+    "MOD",
+    "NVL",
+    "UNNEST",
+    "UPPER",
+)
 FORMS = ("DIFFERENTIAL_PRIVACY", "ANONYMIZATION")
 
 
@@ -57,8 +73,15 @@ class _TooManySteps(Exception):
 
 
 class _Parser(BaseParser):
-    """A parser that takes at most `STEPS` steps for each token, forward or back."""
+    """A parser that takes at most `STEPS` steps for each token, forward or back.
 
+    Some of its functions put an argument in several places of the tree, which then grows exponentially with nesting;
+    only those are known here that keep their arguments as they are.
+    """
+
+    FUNCTIONS: ClassVar = {
+        name: made for name, made in BaseParser.FUNCTIONS.items() if inspect.ismethod(made) or name in KEPT
+    }
     _steps = 0
 
     def _advance(self, times: int = 1) -> None:

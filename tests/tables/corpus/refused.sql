@@ -715,3 +715,6 @@ SELECT COUNT(*) FROM people WHERE region = north
 
 SELECT SUM(age // 10) FROM people
 --! 1:17 this is not SQL that can be read, near '/' (x DIV y is the whole quotient)
+
+SELECT COUNT(*) FROM people WHERE SORT_ARRAY(1, SORT_ARRAY(1, SORT_ARRAY(1, SORT_ARRAY(1, 2)))) = 1
+--! 1:35 there is no function SORT_ARRAY
