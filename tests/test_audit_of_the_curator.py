@@ -44,7 +44,10 @@ class Buyer:
         self.buy, self.names = buy, map(str, itertools.count())
         self.curators = {
             name: tacit.Curator(
-                tacit.Table(rows, schema=SCHEMA), ledger=folder / name, budget=tacit.Budget(epsilon=limit, delta="1e-3")
+                tacit.Table(rows, schema=SCHEMA),
+                ledger=folder / name,
+                budget=tacit.Budget(epsilon=limit, delta="1e-3"),
+                least_share=0,
             )
             for name, rows in NEIGHBOURS.items()
         }

@@ -77,7 +77,7 @@ def folder(tmp_path_factory):
 
 
 COLUMN = "<b>[bold]\u202e"
-MONEY = tacit.Budget(epsilon=10**4, delta="1e-6")
+MONEY = tacit.Budget(epsilon=1000, delta="1e-6")
 
 
 @pytest.fixture

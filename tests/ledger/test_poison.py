@@ -47,14 +47,14 @@ def test_a_sum_of_hostile_prices_stays_short_and_is_never_below_the_truth(budget
             continue  # this currency has no amount for it
         whole = tuple(map(sum, zip(*amounts, strict=True)))
         together = budget.amounts(sum(losses[1:], losses[0]))
-        assert whole == together and widest(whole) < 1700
+        assert together <= whole and widest(whole) < 1700 and widest(together) < 1700
         assert whole[1] > 0
         if kind is Pure and budget.epsilon and not budget.renyi_order:
-            assert whole[1] >= sum(prices)
+            assert whole[1] >= together[1] >= sum(prices)
         if kind is Concentrated and budget.rho:
-            assert whole[1] >= sum(prices)
+            assert whole[1] >= together[1] >= sum(prices)
         if kind not in (Pure, Concentrated):
-            assert whole[0] >= sum(prices)
+            assert whole[0] >= together[0] >= sum(prices)
         assert repr(budget.remaining(whole))
 
 

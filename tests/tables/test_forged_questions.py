@@ -84,7 +84,7 @@ def engines() -> tuple[Engine, list[Engine]]:
 def curator(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Curator]:
     tables = Table(USUAL, SCHEMA), Table(calls(USUAL), CALLS)
     place, budget = tmp_path_factory.mktemp("forged") / "l.ledger", tacit.Budget(epsilon=10**6, delta="1e-6")
-    with Curator(*tables, ledger=place, budget=budget, public=[REGIONS], engine=Reference()) as c:
+    with Curator(*tables, ledger=place, budget=budget, least_share=0, public=[REGIONS], engine=Reference()) as c:
         yield c
 
 

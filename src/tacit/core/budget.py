@@ -159,7 +159,7 @@ class Budget:
         total = parts[0]
         for part in parts[1:]:
             total = total + part
-            total = shortened(total) if isinstance(total, Fraction) else total
+            total = shortened(total, self.grid) if isinstance(total, Fraction) else total
         return outward(total, self.grid) if isinstance(total, Fraction) else total
 
     def used(self, amounts: Amounts) -> Amount:

@@ -35,9 +35,14 @@ def outward(x: Fraction, grid: int = GRID) -> Fraction:
     return x if grid % x.denominator == 0 else Fraction(-(-x.numerator * grid // x.denominator), grid)
 
 
-def shortened(x: Fraction) -> Fraction:
+def inward(x: Fraction, grid: int = GRID) -> Fraction:
+    """The largest multiple of 1 / grid that is not above x."""
+    return x if grid % x.denominator == 0 else Fraction(x.numerator * grid // x.denominator, grid)
+
+
+def shortened(x: Fraction, grid: int = GRID) -> Fraction:
     """An upper bound of x for a running sum: x itself, unless its denominator has become very long."""
-    return x if x.denominator.bit_length() <= _LONG else outward(x)
+    return x if x.denominator.bit_length() <= _LONG else outward(x, grid)
 
 
 def up(x: Fraction) -> float:

@@ -18,6 +18,7 @@ from functools import reduce
 from ..core.budget import Budget, Spent
 from ..core.currency import Amount, Currency, Epsilon, RenyiAt, Rho
 from ..core.errors import BadParameter, BadQuestion, Refused
+from ..core.exact import inward
 from ..core.loss import Loss
 from ..core.parameters import probability
 from ..core.search import greatest_positive, least_positive
@@ -66,7 +67,8 @@ def _room(c: Currency, budget: Budget, spent: Sequence[Spent], amount: Fraction)
         if math.inf in (used, total):
             rooms.append(Fraction(0))
         else:  # of a single sum, what is used is the total
-            rooms.append((used + amount) / budget.limit * limit - total if len(budget.sums) > 1 else amount)
+            room = (used + amount) / budget.limit * limit - total if len(budget.sums) > 1 else amount
+            rooms.append(room if room == math.inf else inward(Fraction(room), budget.grid))  # as a price is rounded up
     return min(rooms)
 
 

@@ -52,6 +52,7 @@ class Counts:
     texts: int = 0
     questions: int = 0
     measures: int = 0
+    bought: int = 0
     slowest: float = 0.0
 
 
@@ -122,7 +123,7 @@ def _trial(factory: Factory, seed: int, counts: Counts, folder: Path, *, ask: bo
         except Refuted as error:
             raise Refuted(f"{error}: {text}") from None
     if ask:
-        _buy(seed, whole, [text for text, _ in asked], folder)
+        counts.bought += _buy(seed, whole, [text for text, _ in asked], folder)
 
 
 def _data(world: World, schema: Schema) -> tuple[Any, Write]:
@@ -214,21 +215,25 @@ def _answered(seed: int, text: str, plan: Plan, reference: Any, tested: Any) -> 
     return found
 
 
-def _buy(seed: int, tables: list[Table], texts: list[str], folder: Path) -> None:
-    """Buy each answer, and show it."""
+def _buy(seed: int, tables: list[Table], texts: list[str], folder: Path) -> int:
+    """Buy each answer, and show it; how many there were."""
     try:
-        curator = Curator(*tables, ledger=folder / "ledger", budget=Budget(epsilon=1000, delta="1e-6"))
+        budget = Budget(epsilon=1000, delta="1e-6")
+        curator = Curator(*tables, ledger=folder / "ledger", budget=budget, least_share=0)
     except BadSchema:  # a column whose type in the file is not what the schema says
-        return
+        return 0
+    bought = 0
     with curator:
         for text in texts:
             try:
-                release = curator.ask(text, epsilon=1)
+                release = curator.ask(text, share="0.001")
                 release.to_csv(), str(release)
+                bought += 1
             except Refused:
                 continue
             except Exception as error:
                 raise Refuted(f"seed {seed}: {type(error).__name__} after the charge: {text}") from error
+    return bought
 
 
 def main(seconds: float = 60.0) -> None:
