@@ -29,6 +29,7 @@ from tacit.engines.postgres_catalogue import connected
 from tacit.engines.postgres_dialect import PostgresDialect
 from tacit.engines.reference import Reference
 from tacit.tables import build
+from tacit.tables.databases import Database
 from tacit.tables.plan import Histogram, Key, Plan, Rows, Total, Units
 from tacit.tables.table import PublicTable, Table
 from tacit.testing.engines import CHECKS, engine, same
@@ -228,7 +229,7 @@ def test_public_tables_and_labels_of_any_text_are_looked_up(server):
 
 def test_text_is_compared_as_bytes(people):
     """Whatever the collation of a column: here is none that would tell, so the text of the query must."""
-    with engine(Postgres, [people], KEY) as tested, connected(people.data.url, 1000) as connection:
+    with engine(Postgres, [people], KEY) as tested, connected(people.data, 1000) as connection:
         found = tested._tables["t"].describe(connection)
         for e in (found.raw()["note"].sql, canonical(found.raw()["note"], people.schema["note"], PostgresDialect())):
             kind = f"pg_collation_for({PostgresDialect().render(e)})"
@@ -370,7 +371,7 @@ def test_nothing_is_written(server, run, people):
     after = run("SELECT pg_current_xact_id_if_assigned(), pg_snapshot_xmax(pg_current_snapshot())")
     assert before == after
     for statement in ("DELETE FROM people", "CREATE TEMP TABLE x (a int)", "SELECT nextval('s')", "VACUUM people"):
-        with pytest.raises(psycopg.Error), connected(server.url(), 1000) as connection:
+        with pytest.raises(psycopg.Error), connected(Database.read(f"{server.url()}&table=x"), 1000) as connection:
             connection.execute(statement)
 
 

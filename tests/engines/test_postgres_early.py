@@ -100,7 +100,7 @@ def test_where_equal_texts_are_read_otherwise_rows_are_not_grouped_by_them(serve
     try:
         with engine(Postgres, [Table(server.url(table="alike"), table.schema)], KEY) as tested:
             known = tested._tables["t"]
-            with postgres.connected(known.place.url, 1000) as connection:
+            with postgres.connected(known.place, 1000) as connection:
                 found = known.describe(connection)
             rows = postgres._registered(known, found, "t0")
             given = Source(rows.source, rows.columns, None), [rows.columns["c0"].sql], {}
