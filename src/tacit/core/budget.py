@@ -16,6 +16,7 @@ from fractions import Fraction
 from functools import cached_property
 
 from .currency import Amount, Currency, Epsilon, RenyiAt, Rho
+from .distance import one_relation
 from .errors import BadParameter, BudgetExceeded
 from .exact import GRID, down, outward, shortened
 from .loss import Loss, zero
@@ -179,14 +180,17 @@ class Budget:
 
     def price(self, cost: Loss, spent: Spent = zero) -> Amount:
         """What `cost` adds to `spent`."""
-        before = self.amounts(spent)
-        after = self.used(tuple(a + b for a, b in zip(before, self.amounts(cost), strict=True)))
-        return after - self.used(before) if after < math.inf else math.inf
+        after = self._after(spent, cost)
+        return after - self.spent(spent) if after < math.inf else math.inf
+
+    def _after(self, spent: Spent, cost: Loss) -> Amount:
+        """What is used of the limit once `cost` follows `spent`, each of them rounded up by itself."""
+        return self.used(tuple(a + b for a, b in zip(self.amounts(spent), self.amounts(cost), strict=True)))
 
     def admits(self, spent: Loss, cost: Loss) -> bool:
         """Whether `cost` may follow `spent`."""
-        instance("cost", cost, Loss)
-        return self.spent(spent + cost) <= self.limit
+        one_relation(spent.relation, instance("cost", cost, Loss).relation)
+        return self._after(spent, cost) <= self.limit
 
     def charge(self, spent: Loss, cost: Loss) -> Loss:
         """What is spent once `cost` is paid."""
