@@ -237,7 +237,7 @@ def test_every_command_shows_hostile_text_as_it_is(folder, tmp_path):
             shown(text)
         return text
 
-    say("ledger", "open", ledger, "epsilon=10000 delta=1e-6", "--dataset", "t", "--anyone")
+    say("ledger", "open", ledger, "epsilon=10000 delta=1e-6", "--dataset", "t", "--anyone", "--least-share", "0")
     asked = "--ledger", ledger, "--share", "0.001"
     for i, name in enumerate(EVERYTHING):
         where = f"{quoted(COLUMN)} < {i + 1}"  # another question, so that it is bought

@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+import tacit
 from tacit import ADD_REMOVE, SUBSTITUTE, BadParameter, Laplace, MixedRelations
 from tacit.composition import optimal_bounded_range
 from tacit.core.accounting import VIEWS, table
@@ -159,3 +160,10 @@ def test_pure_losses_that_have_no_short_decimal_are_rounded_up():
     for n in (1, 2, 4, 7):
         found = Loss({Pure(Fraction(1, 3)): n}).epsilon()
         assert 0 <= Fraction(repr(found)) - Fraction(n, 3) < Fraction(1, 10**15)
+
+
+@pytest.mark.parametrize("delta", ["1e-6", "1e-9", "0.1", "1/3"])
+def test_a_delta_that_failures_fill_to_the_last_is_enough(delta):
+    loss = tacit.losses.approximate(1, delta)
+    assert loss.epsilon(delta) == 1.0 and loss.epsilon(Fraction(delta) * (1 - Fraction(1, 10**12))) == math.inf
+    assert (loss + tacit.losses.approximate(2, delta)).epsilon(2 * Fraction(delta)) == 3.0

@@ -44,11 +44,6 @@ class Answer:
     epsilon: float
 
 
-def _delta(delta: Number) -> float:
-    d = failure("delta", delta)
-    return down(d) if d else 0.0
-
-
 def _contenders(loss: Loss) -> tuple[View[Any], ...]:
     """The views that can win.
 
@@ -66,7 +61,7 @@ def _contenders(loss: Loss) -> tuple[View[Any], ...]:
 
 def best(loss: Loss, delta: Number) -> Answer:
     """The view that proves the least epsilon."""
-    d = _delta(delta)
+    d = failure("delta", delta)
     return min((Answer(view, view.epsilon(loss, d)) for view in _contenders(loss)), key=lambda a: a.epsilon)
 
 
@@ -85,7 +80,7 @@ def least_delta(loss: Loss, epsilon: Number) -> float:
 
 def table(loss: Loss, delta: Number) -> str:
     """Every view's epsilon with its theorem; the winner is starred."""
-    d = _delta(delta)
+    d = failure("delta", delta)
     answers = [Answer(view, view.epsilon(loss, d)) for view in VIEWS]
     winner = min(answers, key=lambda a: a.epsilon)
     rows = [
@@ -93,4 +88,4 @@ def table(loss: Loss, delta: Number) -> str:
         f"  {a.view.theorem}"
         for a in answers
     ]
-    return "\n".join([f"  {'view':<18}{'epsilon':>14}  theorem, at delta = {d:g}", *rows])
+    return "\n".join([f"  {'view':<18}{'epsilon':>14}  theorem, at delta = {float(d):g}", *rows])

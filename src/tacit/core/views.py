@@ -51,13 +51,18 @@ class View(ABC, Generic[T]):
     def total(self, loss: Loss) -> T:
         return reduce(self.both, (self.times(n, self.of(a)) for a, n in loss.terms.items()), self.nothing)
 
-    def epsilon(self, loss: Loss, delta: float) -> float:
-        """What the view proves of a loss, failures and all: delta_total = 1 - (1 - failure) (1 - delta)."""
-        failure = failures(loss)
+    def epsilon(self, loss: Loss, delta: Fraction | float) -> float:
+        """What the view proves of a loss, failures and all: delta_total = 1 - (1 - failure) (1 - delta).
+
+        Failures are taken off exactly, so that a delta which they fill to the last is enough.
+        """
+        failure, whole = failures(loss), Fraction(delta)
         if not loss.terms:
             return 0.0
-        left = delta if not failure else down((Fraction(delta) - failure) / (1 - failure)) if failure < 1 else -1.0
-        return self.proves(self.total(loss), left) if left >= 0 else math.inf
+        if failure == 1 or failure > whole:
+            return math.inf
+        left = (whole - failure) / (1 - failure)
+        return self.proves(self.total(loss), down(left) if left else 0.0)
 
     def delta(self, total: T, epsilon: float) -> float:
         """The delta that `total` proves at `epsilon`: 1 where it proves nothing."""
