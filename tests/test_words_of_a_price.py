@@ -3,6 +3,7 @@
 import inspect
 import random
 import re
+import warnings
 from fractions import Fraction
 
 import pytest
@@ -13,6 +14,7 @@ from tacit.core.errors import BadParameter, BadQuestion, Refused
 from tacit.core.exact import up
 from tacit.core.loss import zero
 from tacit.curator import Curator
+from tacit.curator.purse import TakesMore
 from tacit.ledger import Ledger
 from tacit.mechanisms import Gaussian, Laplace
 from tacit.tables.aggregates import count, mean, median, mode, quantile, sum_, units, variance
@@ -148,6 +150,7 @@ def bought(c, act):
 
 
 @pytest.mark.parametrize("kind", ["pure", "zCDP", "union of 10", "union of 100", "Renyi"])
+@pytest.mark.filterwarnings("ignore::tacit.curator.purse.TakesMore")
 def test_at_every_door_epsilon_is_the_guarantee_and_a_share_the_most_that_is_taken(tmp_path, kind):
     with curator(tmp_path / "visits.ledger", kind, least_share="0.00001") as c:
         for price in ({"epsilon": "0.3"}, {"epsilon": "0.4", "delta": "1e-7"}):
@@ -283,3 +286,19 @@ def test_the_help_of_a_question_explains_each_word(method):
     for word in ("epsilon", "share", "rho", "error", "relative"):
         assert re.search(rf"^ +{word} +\w", told, re.M), word
     assert "delta" in told and "beta" in told and "analyst" in told
+
+
+def test_what_has_no_offer_warns_before_it_takes_more_than_was_typed(tmp_path):
+    budget = tacit.Budget(**BUDGETS["union of 1"])
+    with Curator(Table(ROWS, SCHEMA), ledger=tmp_path / "l", budget=budget) as curator:
+        curator.ask(QUESTIONS["everything"], rho="0.001")
+        for buy in (
+            lambda: curator.bounds("age", epsilon="0.05"),
+            lambda: curator.above_threshold(10, epsilon="0.05"),
+            lambda: curator.numeric_sparse(10, epsilon="0.05"),
+        ):
+            with pytest.warns(TakesMore, match="more than the epsilon = 0.05 that was asked for"):
+                buy()
+            with warnings.catch_warnings():
+                warnings.simplefilter("error")
+                buy()  # bought already

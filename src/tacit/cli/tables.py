@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 import sys
+import warnings
 from contextlib import nullcontext, suppress
 from dataclasses import dataclass
 from functools import partial
@@ -219,12 +220,15 @@ def bounds(
 ) -> None:
     """Buy bounds of a column: lines for its schema on the output, and what was paid beside it."""
     from ..curator.bounds import surcharge
+    from ..curator.purse import TakesMore
 
     price: dict[str, Any] = {"epsilon": epsilon, "delta": delta, "share": share, "rho": rho, "beta": beta}
     with source.curator() as curator:
         till = Till(curator, curator.table.relation)
         say_surcharge(surcharge(curator, column, **price))
-        found = curator.bounds(column, **price)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", TakesMore)  # it was just said
+            found = curator.bounds(column, **price)
         (aside if found.lower is None else console).print(escape(str(found)), soft_wrap=True)
         aside.print(escape(str(till.bill(epsilon=epsilon, rho=rho))), soft_wrap=True)
 

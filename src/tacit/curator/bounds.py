@@ -124,6 +124,7 @@ def buy(
             raise purse.nothing(typed[1])
         noise = affordable[0]
         purse.check(noise.loss(), typed)
+        purse.warn(noise.loss(), typed)
         charge = curator.ledger.charge(
             key=curator.key(("bounds", plan, noise)),
             loss=noise.loss(),

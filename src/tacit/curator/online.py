@@ -83,6 +83,7 @@ class Online:
         key, self.mechanism = named(price), life(price)
         if charge is None:
             purse.check(self.mechanism.loss(), typed)
+            purse.warn(self.mechanism.loss(), typed)
         if (within := self.mechanism.error()) >= n and charge is None:
             low = float(price.amount)
 

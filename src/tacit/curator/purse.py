@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -14,6 +15,10 @@ from ..core.loss import Loss
 from ..core.parameters import Number, positive
 from ..tables.calibration import pure, tidy
 from ..tables.price import check_least, checked_share, surcharge
+
+
+class TakesMore(UserWarning):
+    """A purchase for which there is no offer takes more of the budget than the number that was typed."""
 
 
 @dataclass(frozen=True)
@@ -61,6 +66,11 @@ class Purse:
         """Where a purchase takes more of the budget than the number that was typed, a sentence that says so."""
         name, number = typed
         return surcharge(self.budget, self.takes(loss), (name, positive(name, number)))
+
+    def warn(self, loss: Loss, typed: tuple[str, Number]) -> None:
+        """Say that a purchase without an offer takes more of the budget than the number that was typed."""
+        if more := self.surcharge(loss, typed):
+            warnings.warn(more, TakesMore, stacklevel=4)
 
     def nothing(self, share: Number) -> Refused:
         """The refusal of a share for which, after what was bought before, nothing can be had."""

@@ -86,6 +86,7 @@ class Stream:
             paid = epsilon
             if curator.ledger.find(named(paid)) is None:
                 purse.check(life(paid).loss(), ("epsilon", epsilon))
+                purse.warn(life(paid).loss(), ("epsilon", epsilon))
         elif share is not None:
             ways = {named(e): e for e, _ in purse.ways(share) if e is not None}
             part, charge = rational("share", share), curator.ledger.find(*ways)
