@@ -79,7 +79,7 @@ def doors(c):
     yield "sum", lambda: c.ask("SELECT sex, SUM(age) AS s, AVG(age) FROM people GROUP BY sex", epsilon=1)["s"].values
     yield "median", lambda: c.ask("SELECT MEDIAN(age) AS m FROM people", epsilon=1)["m"].values
     yield "top", lambda: len(c.ask("SELECT MODE(sex) AS m FROM people", epsilon=1)["m"].values)
-    yield "keys", lambda: len(c.ask("SELECT city, COUNT(*) FROM people GROUP BY city", epsilon=1)["count"].values)
+    yield "keys", lambda: len(c.ask("SELECT city, COUNT(*) FROM people GROUP BY city", share="0.001")["count"].values)
     yield "bounds", lambda: c.bounds("age", epsilon=1).beyond
     yield "stream", lambda: stream.ask("SELECT COUNT(*) FROM people WHERE age < 30")
     yield "numbers", lambda: numbers.ask("SELECT COUNT(*) FROM people WHERE age < 30") or 0

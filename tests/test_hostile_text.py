@@ -143,6 +143,7 @@ def test_a_picture_holds_no_script_but_its_own(curator, tmp_path):
     assert json.loads(json.dumps({"x": EVERYTHING}, cls=safe_text.InScript)) == {"x": EVERYTHING}
 
 
+@pytest.mark.filterwarnings("ignore::tacit.curator.purse.TakesMore")
 def test_everything_else_that_is_printed_in_python(curator):
     for name in EVERYTHING:
         question = f"SELECT COUNT(*) AS {quoted(name)} FROM t"
