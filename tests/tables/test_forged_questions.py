@@ -20,13 +20,15 @@ from tacit.core.errors import BadParameter, BadQuestion, Refused
 from tacit.curator import Curator
 from tacit.engines.base import Engine
 from tacit.engines.reference import Reference
+from tacit.tables import build
 from tacit.tables.domain import BOOLEAN, TEXT, Domain, category, number
-from tacit.tables.expression import Add, Column, Constant, Expression
-from tacit.tables.outputs import Output
+from tacit.tables.expression import Add, Column, Constant, Expression, Multiply
+from tacit.tables.grids import whole_constant
+from tacit.tables.outputs import Output, Released
 from tacit.tables.plan import Key, Plan
 from tacit.tables.query import Aggregate, Query
 from tacit.tables.ranges import RULES
-from tacit.tables.relation import Derive, Fold, Relation
+from tacit.tables.relation import Derive, Fold, Relation, Where
 from tacit.tables.remaking import NODES
 from tacit.tables.schema import Schema
 from tacit.tables.sql import parse
@@ -345,3 +347,37 @@ def test_honest_questions_are_sound() -> None:
         again = remade(query)
         assert again == query and again is not query
         assert compiled(again, tables).plan == compiled(query, tables).plan
+
+
+def test_a_column_of_other_values_has_another_meaning_whatever_its_name(tmp_path) -> None:
+    """A computed date that has the name of a column of the table has a range of its own."""
+    schema = """
+[table]
+name = "t"
+unit = "who"
+rows = 1
+[columns.d]
+type = "date"
+lower = 2020-01-01
+upper = 2020-02-28
+[columns.b]
+type = "integer"
+lower = 0
+upper = 1
+"""
+    scan = Table([], schema).relation
+    first = Where(scan, build.compare(">=", build.date_part("year", build.column(scan, "d")), build.constant(2020)))
+    later = build.add(build.column(first, "d"), build.multiply(build.column(first, "b"), build.constant(2_900_000)))
+    rows = Derive(first, (("d", later),))
+    day = build.column(rows, "d")
+    year, month, start = build.date_part("year", day), build.date_part("month", day), 2020 * 12
+    years = Multiply(number(year.domain.lower * 12, year.domain.upper * 12), year, whole_constant(12))
+    forged = Add(number(start, start + 1), years, Add(number(0, 11), month, whole_constant(-1)))
+    moved = Add(number(0, 1), forged, whole_constant(-start))
+    query = Query(rows, (), (("s", Aggregate("sum", moved)),), (("s", Released("s")),))
+    budget = tacit.Budget(epsilon=1)
+    with (
+        Curator(Table([], schema), ledger=tmp_path / "l", budget=budget, engine=Reference()) as c,
+        pytest.raises(BadQuestion, match="states values from 24240 to 24241 steps"),
+    ):
+        c.offer(query, epsilon="0.1")

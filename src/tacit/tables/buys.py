@@ -29,6 +29,7 @@ from .measures import Compiled
 from .recipe import Recipe
 
 Family = tuple[Currency, Fraction, Fraction]  # a currency, an amount of it, and which share of the budget that is
+COMPOSED = 6  # different mechanisms whose losses are composed exactly to find a price: more would take seconds
 _ADDITIVE = ("count", "units", "sum")
 _QUOTIENTS = ("mean", "variance", "deviation")
 
@@ -153,11 +154,19 @@ class Buyer:
         return min(offers, key=_objective) if len(offers) > 1 else offers[0]
 
     def _concentrated(self, epsilon: Fraction, delta: Fraction, failing: Fraction | None) -> list[list[Step]]:
-        """The steps of the largest rho with which the release is (epsilon, delta)-private, if any can be drawn."""
+        """The steps of the largest rho with which the release is (epsilon, delta)-private, if any can be drawn.
+
+        Of many different measures, whose exact composition would take long, the largest by zCDP alone.
+        """
         from ..composition import rho_for
 
         least = Fraction(rho_for(epsilon, delta - (failing or 0)))  # by zCDP alone, without what the noise is
         known = dict[float, list[Step]]()
+        if len(set(self.compiled.moves)) > COMPOSED:
+            try:
+                return [steps(self.compiled, Rho(), tidy(least), failing, self.beta)]
+            except Refused:
+                return []
 
         def within(times: float) -> bool:
             try:

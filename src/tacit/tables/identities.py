@@ -50,7 +50,7 @@ def period(e: Add, numbers: Numbers, of: Of) -> Range:
     each, year = numbers.multiple(e.a)
     match year, e.b:
         case DatePart(part="year", a=day), Add(a=DatePart() as inner, b=Constant(value=-1)):
-            ends = of(day)
+            ends = of(inner.a)
             if PERIODS.get(each) == inner.part and numbers.same(day, inner.a) and ends is not None:
                 first, last = (EPOCH + datetime.timedelta(days=end) for end in ends)
                 return first.year * each + part(inner.part, first) - 1, last.year * each + part(inner.part, last) - 1

@@ -7,7 +7,7 @@ from dataclasses import fields
 from fractions import Fraction
 from functools import cache
 
-from .expression import Add, Constant, Expression, Multiply
+from .expression import Add, Column, Constant, Expression, Multiply
 
 
 class Numbers:
@@ -51,5 +51,8 @@ class Numbers:
 
 @cache
 def _told(kind: type) -> tuple[str, ...]:
-    """All that an expression of a kind means is in these fields: in all but its domain."""
-    return tuple(field.name for field in fields(kind) if field.name != "domain")
+    """All that an expression of a kind means is in these fields: in all but its domain, which says what a column holds.
+
+    Rows that were computed from others may have a column of the same name, with other values.
+    """
+    return tuple(field.name for field in fields(kind) if field.name != "domain" or kind is Column)

@@ -35,9 +35,9 @@ from ..core.exact import from_above, up
 from ..core.loss import Loss, zero
 from ..core.parameters import Number, exactly_one, positive, probability
 from ..core.safe_text import visible
-from ..core.views import failures
+from ..core.views import Renyi, failures
 from .accuracy import Accuracy, accuracies, public_size
-from .buys import Buyer, loss_of, sells_gaussian
+from .buys import COMPOSED, Buyer, loss_of, sells_gaussian
 from .calibration import Step
 from .measures import Compiled, compiled
 from .plan import Plan, Total
@@ -124,7 +124,9 @@ def promise(loss: Loss, delta: Fraction | None = None) -> str:
         return f"{from_above(pure, 4)}-differentially private"
     if delta is None:
         delta = next((d for d in (Fraction(1, 10**k) for k in range(9, 0, -1)) if d > failing), (1 + failing) / 2)
-    return f"({from_above(loss.epsilon(delta), 4)}, {float(delta):g})-differentially private"
+    within = Renyi().epsilon(loss, delta) if len(loss.terms) > COMPOSED else math.inf
+    epsilon = within if within < math.inf else loss.epsilon(delta)
+    return f"({from_above(epsilon, 4)}, {float(delta):g})-differentially private"
 
 
 def surcharge(budget: Budget, price: Amount, typed: tuple[str, Fraction]) -> str:
