@@ -2,6 +2,7 @@
 
 import math
 import threading
+import time
 
 import numpy as np
 import pytest
@@ -151,7 +152,7 @@ def test_after_the_deadline_a_question_fails_silently_and_its_answer_is_free_lat
     monkeypatch.setattr(curator.engine, "answer", None)  # it is not asked again
     start = clock.time
     assert curator.ask(COUNT.format(10), epsilon=1)["count"].values.size == 1
-    assert curator.remaining == left and clock.time == start
+    assert curator.remaining == left and clock.time <= start + 0.2 + 1e-9  # when it would have left
 
 
 def test_a_question_asked_again_while_it_is_computed_starts_no_second_draw(curator, monkeypatch, clock):
@@ -215,3 +216,46 @@ def test_by_the_real_clock_an_answer_is_not_early(tmp_path):
         start = time.monotonic()
         c.ask("SELECT COUNT(*) FROM people", epsilon="0.1")
         assert time.monotonic() - start >= 0.2
+
+
+def doors_of_repeats(c):
+    stream = c.above_threshold(50, epsilon=1, name="repeats")
+    yield lambda: c.ask(COUNT.format(77), epsilon=1)
+    yield lambda: c.bounds("age", epsilon=2)
+    yield lambda: stream.ask(COUNT.format(78))
+
+
+def test_a_repeat_does_not_leave_before_the_answer_itself(tmp_path):
+    """Repeats are free: one that left as soon as the answer is stored would tell when the work ended."""
+    table, budget = tacit.Table(ROWS, SCHEMA), tacit.Budget(epsilon=1000, delta="1e-6")
+    with tacit.Curator(table, ledger=tmp_path / "l", budget=budget, time_grid="0.4", deadline=40) as c:
+        for ask in doors_of_repeats(c):
+            left = dict[int, float]()
+
+            def asker(name, ask=ask, left=left):
+                ask()
+                left[name] = time.monotonic()
+
+            askers = [threading.Thread(target=asker, args=(i,)) for i in range(6)]
+            for each in askers:
+                each.start()
+                time.sleep(0.03)
+            for each in askers:
+                each.join(60)
+            assert len(left) == 6 and min(left.values()) > left[0] - 0.02
+
+
+def test_a_thread_that_cannot_be_started_is_one_silent_error_and_the_question_can_be_asked_again(
+    curator, monkeypatch, clock
+):
+    def start(self):
+        raise RuntimeError("can't start new thread")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(threading.Thread, "start", start)
+        begun = clock.time
+        with pytest.raises(EngineError):
+            curator.ask(COUNT.format(10), epsilon=1)
+        steps = (clock.time - begun) / 0.1
+        assert math.isclose(steps, round(steps), abs_tol=1e-6)
+    assert curator.ask(COUNT.format(10), epsilon=1)["count"].values.size == 1

@@ -187,3 +187,25 @@ def test_a_witness_that_cannot_be_written_stops_nothing(path):
         ledger.charge(key=key(0), loss=pure(1), analyst="ann")
         with pytest.raises(BudgetExceeded):
             ledger.charge(key=key(1), loss=TENTH, analyst="ann")
+
+
+@pytest.mark.parametrize("lost", ["log", "moved without its log", "truncated", "removed"])
+def test_an_emptied_ledger_is_not_opened_anew_beside_its_witness(path, lost):
+    """Until the first checkpoint all of a ledger is in its log: without it, the file is empty, and no new budget."""
+    start = CRASH.replace("sys.argv[1])", "sys.argv[1], Budget(epsilon=1))")
+    subprocess.run([sys.executable, "-c", "from tacit import Budget\n" + start, str(path)], check=True)
+    for suffix in ("-wal", "-shm"):
+        Path(f"{path}{suffix}").unlink(missing_ok=True)
+    if lost == "truncated":
+        Path(path).write_bytes(b"")
+    if lost == "removed":
+        Path(path).unlink()
+    if lost == "moved without its log":
+        folder = Path(path).parent / "other"
+        folder.mkdir()
+        for suffix in ("", ".head", ".key"):
+            if Path(f"{path}{suffix}").exists():
+                shutil.move(f"{path}{suffix}", folder)
+        path = folder / Path(path).name
+    with pytest.raises(LedgerCorrupt, match="log was deleted"):
+        Ledger.open(path, ONE)

@@ -139,6 +139,8 @@ def buy(
             return curator.ledger.store(charge, json.dumps(drawn).encode(), form="bounds")
 
         stored = curator.pace.let_out(arrived, charge.seq, draw)
+    else:
+        curator.pace.hold(charge.seq)
     domain, most = histogram.expression.domain, noise.error(beta=told, size=cells)
     found = np.flatnonzero(np.array(json.loads(stored)) > most)
     if not found.size:

@@ -202,6 +202,7 @@ class Curator(Holding):
             completed = partial(self._complete, charge, query, made, text, priced)
             release = self.pace.let_out(arrived, charge.seq, completed)
         else:
+            self.pace.hold(charge.seq)
             release = Release.from_json(charge.release)
         return replace(release, query=query, recipes=made.recipes, beta=beta)  # as this question wants it shown
 
@@ -321,10 +322,12 @@ class Curator(Holding):
         step: Callable[[bytes], tuple[bytes, bytes]],
     ) -> bytes:
         """The answer to a question of a session about these rows: as it was before, or by a step of its state."""
+        work = session.charge.seq, key
         if (known := session.find(key)) is not None:
+            self.pace.hold(work)
             return known
         build.bounded(rows)
-        return self.pace.let_out(arrived, (session.charge.seq, key), lambda: answer_once(session, key, step))
+        return self.pace.let_out(arrived, work, lambda: answer_once(session, key, step))
 
     def provenance(
         self, charge: Charge, relation: Relation, question: str, made_with: tuple[tuple[str, str], ...]

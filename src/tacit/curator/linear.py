@@ -215,6 +215,8 @@ def answer(
             return curator.ledger.store(charge, archive.dumps((released, versions())), form="workload")
 
         stored = curator.pace.let_out(arrived, charge.seq, draw)
+    else:
+        curator.pace.hold(charge.seq)
     drawn, made_with = _stored(stored)
     again = replace(drawn, workload=asked)  # the asker's own, so that it is known again
     told = vars(chosen.restated(again, people, price, float(at)))

@@ -12,7 +12,9 @@ falls into a set of length |T - T'|; so what is seen of the two has total variat
 the best coupling of T and T', however a question is shaped.  Without U a question whose work ends about a multiple of
 the grid would tell as much as its time does.
 
-What was stored before, and what is refused from public facts, does not wait.
+Repeats are free, so they tell no more: an answer has one moment at which it leaves, drawn once, and who asks again
+before that moment waits for it.  What left before, and what is refused from public facts, does not wait.  Other
+processes on the same ledger see an answer as soon as it is stored: one process answers where there is a grid.
 """
 
 from __future__ import annotations
@@ -60,20 +62,20 @@ class _Monotonic:
 
 
 class _Work:
-    """What touches data, on a thread of its own: its result or its error, and when it was there."""
+    """What touches data, on a thread of its own: its result or its error, and the one moment at which it leaves."""
 
-    def __init__(self, step: Callable[[], Any], clock: Clock) -> None:
-        self._step, self._clock, self.done = step, clock, threading.Event()
+    def __init__(self, step: Callable[[], Any], clock: Clock, leaving: Callable[[float], float]) -> None:
+        self._step, self._clock, self._leaving, self.done = step, clock, leaving, threading.Event()
         self.result: Any = None
         self.error: BaseException | None = None
-        self.ended = math.inf
+        self.leaves = math.inf
 
     def run(self) -> None:
         try:
             self.result = self._step()
         except BaseException as error:  # whatever it is, it leaves on the grid, too
             self.error = error
-        self.ended = self._clock.now()
+        self.leaves = self._leaving(self._clock.now())
         self.done.set()
 
 
@@ -105,22 +107,29 @@ class Pace:
     def let_out(self, arrived: float, key: Hashable, work: Callable[[], T]) -> T:
         """What comes of the work, on the grid of a question that arrived then and is paid for now.
 
-        `key` names the work: asked again while it goes on, a question waits for it and starts no other.
+        `key` names the work: asked again before its result has left, a question waits for that, and starts no other.
         """
         if not self.on:
             return work()
-        last = self._multiple(self.clock.now() - arrived) + self._steps
-        delay, under_way = self._grid * self.uniform(), self._start(key, work)
-        self.clock.wait(under_way.done, arrived + last * self._grid)
-        ended = under_way.ended if under_way.done.is_set() else math.inf
-        leaves = self._multiple(ended + delay - arrived) if ended < math.inf else last + 1
-        self.clock.sleep(arrived + min(leaves, last) * self._grid)
-        if leaves > last:
+        limit = arrived + (self._multiple(self.clock.now() - arrived) + self._steps) * self._grid
+        under_way = self._start(arrived, key, work)
+        self.clock.wait(under_way.done, limit)
+        leaves = under_way.leaves if under_way.done.is_set() else math.inf
+        self.clock.sleep(min(leaves, limit))
+        if leaves > limit:
             raise EngineError
         if under_way.error is not None:
             raise under_way.error
         found: T = under_way.result
         return found
+
+    def hold(self, key: Hashable) -> None:
+        """Wait until the result of this work has left, if it is stored already and has not."""
+        with self._lock:
+            under_way = self._works.get(key)
+        if under_way is not None:
+            under_way.done.wait()
+            self.clock.sleep(under_way.leaves)
 
     @staticmethod
     def uniform() -> float:
@@ -131,15 +140,22 @@ class Pace:
         """The first positive multiple of the grid that is not below so many seconds."""
         return max(1, math.ceil(seconds / self._grid))
 
-    def _start(self, key: Hashable, work: Callable[[], Any]) -> _Work:
-        def run() -> None:
-            mine.run()
-            with self._lock:
-                del self._works[key]
+    def _start(self, arrived: float, key: Hashable, work: Callable[[], Any]) -> _Work:
+        """The work of this name that has not left, or else a new one; its delay is drawn once, for all who ask."""
+        delay = self._grid * self.uniform()
+
+        def leaving(ended: float) -> float:
+            return arrived + self._multiple(ended + delay - arrived) * self._grid
 
         with self._lock:
+            now = self.clock.now()
+            self._works = {name: known for name, known in self._works.items() if now < known.leaves}
             if (known := self._works.get(key)) is not None:
                 return known
-            mine = self._works[key] = _Work(work, self.clock)
-            threading.Thread(target=run, daemon=True).start()
-            return mine
+            mine = self._works[key] = _Work(work, self.clock, leaving)
+        try:
+            threading.Thread(target=mine.run, daemon=True).start()
+        except RuntimeError:  # there can be no more threads
+            mine.error, mine.leaves = EngineError(), leaving(now)
+            mine.done.set()
+        return mine

@@ -85,8 +85,8 @@ class Ledger:
                 opening = _opening(store, connection)
                 if opening is not None:
                     totals.check(connection, pages.last_sums(connection)[1])
-                    if witness is not None:
-                        witness.check(connection, seen)
+                if witness is not None:
+                    witness.check(connection, seen, empty=opening is None)
             limits: dict[str, Json] = {
                 "only_allowed": None if only_allowed is None else flag("only_allowed", only_allowed),
                 "least_share": write(LEAST_SHARE if least is None else least),

@@ -16,6 +16,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from ..core.errors import LedgerCorrupt
+from ..core.safe_text import visible
 from .dialect import Connection
 from .entries import Head
 
@@ -45,12 +46,12 @@ class Witness:
             return None
         return int(found[1]), Head(int(found[2]), found[3])
 
-    def check(self, connection: Connection, known: tuple[int, Head] | None) -> None:
-        """The ledger has what was read from its witness before the transaction began."""
+    def check(self, connection: Connection, known: tuple[int, Head] | None, *, empty: bool = False) -> None:
+        """The ledger has what was read from its witness before the transaction began; an `empty` one has nothing."""
         if known is None:
             return
         number, head = known
-        if connection.execute(_HASH, {"seq": head.seq}).fetchone() != (head.hash,):
+        if empty or connection.execute(_HASH, {"seq": head.seq}).fetchone() != (head.hash,):
             lost = (
                 f"entry {head.seq}, which was acknowledged, is not in it: its log was deleted, or an older copy was put"
             )
@@ -59,7 +60,7 @@ class Witness:
             told = (
                 "this ledger is a copy, or was moved from another disk; while the other is in use, both sell one budget"
             )
-            warnings.warn(f"{self._ledger}: {told}", LedgerCopied, stacklevel=4)
+            warnings.warn(visible(f"{self._ledger}: {told}"), LedgerCopied, stacklevel=4)
 
     def note(self, number: int, head: Head) -> None:
         """Put down the last entry, if the disk lets us: the ledger itself is already durable."""
