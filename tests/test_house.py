@@ -23,6 +23,10 @@ UNASKED = {"altair", "pandas", "polars", "psycopg", "pyspark", "scipy"} | {
     "sqlglot.dialects.duckdb",
     *(f"tacit.{part}" for part in ("audit", "composition", "demo", "holdout", "theory", "workloads")),
 }
+SQLGLOT = {
+    "sqlglot.errors",
+    *(f"sqlglot.{name}" for name in ("Dialect", "ParseError", "Parser", "Token", "TokenType", "exp")),
+}
 LONGEST = 400
 
 
@@ -112,6 +116,16 @@ def test_randomness_has_one_door() -> None:
 
 def test_the_mathematics_opens_no_file_socket_or_clock() -> None:
     assert offenders(parts(*PURE), OUTSIDE) == {}
+
+
+def test_of_sqlglot_only_its_documented_entries_are_imported() -> None:
+    used = offenders(parts("."), ("sqlglot",))
+    assert {"tables/sql_text.py", "engines/dialect.py"} <= set(used)
+    inner = {
+        path: {name for name in found if not any(f"{name}.".startswith(f"{door}.") for door in SQLGLOT)}
+        for path, found in used.items()
+    }
+    assert {path: found for path, found in inner.items() if found} == {}
 
 
 def test_each_mechanism_states_its_theorems() -> None:

@@ -11,12 +11,13 @@ import pytest
 
 import tacit
 import tacit.tables.aggregates as ask
-from tacit.core.errors import BadParameter, BadQuestion, Refused
+from tacit.core.errors import BadParameter, BadQuestion, Missing, Refused
+from tacit.tables import sql_text
 from tacit.tables.measures import MOST_NUMBERS
 from tacit.tables.price import offer
 from tacit.tables.query import MOST_AGGREGATES
 from tacit.tables.sql import parse
-from tacit.tables.sql_text import LONGEST
+from tacit.tables.sql_text import LONGEST, STEPS, Text
 
 from .sql_texts import texts
 from .test_sql import PEOPLE, REGIONS, TABLES, VISITS, people
@@ -63,6 +64,31 @@ def test_constructs_that_a_parser_reads_in_several_ways_are_no_bombs(opening: st
     closing = "".join({"(": ")", "[": "]", "{": "}"}.get(c, "") for c in reversed(opening))
     took, offered = seconds(place.format(opening * 30 + "1" + closing * 30))
     assert took < SECONDS / 4 and not offered
+
+
+@pytest.mark.parametrize(
+    "text", ["SELECT COUNT(*) FROM people", "SELECT SUM((age + 1) * 2) FROM people WHERE NOT member"]
+)
+def test_every_token_is_a_counted_step_of_the_parser(text: str) -> None:
+    dialect = sql_text._Dialect()
+    parser, tokens = dialect.parser(), dialect.tokenize(text)
+    parser.parse(tokens, text)
+    assert len(tokens) <= parser.steps <= parser.most == STEPS * (len(tokens) + 10)
+
+
+def test_a_parser_that_takes_too_many_steps_is_stopped(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sql_text, "STEPS", 0)
+    with pytest.raises(BadQuestion, match="takes too long to read"):
+        Text("SELECT COUNT(*) FROM people").read()
+
+
+def test_a_parser_whose_steps_cannot_be_counted_is_not_used(monkeypatch: pytest.MonkeyPatch) -> None:
+    def compiled(*_: object, **__: object) -> None:
+        raise TypeError("interpreted classes cannot inherit from compiled")
+
+    monkeypatch.setattr(sql_text._Parser, "__init__", compiled)
+    with pytest.raises(Missing, match="pip uninstall sqlglotc"):
+        Text("SELECT COUNT(*) FROM people").read()
 
 
 def filled(before: str, each: Callable[[int], str], between: str, after: str) -> str:

@@ -18,14 +18,10 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import ClassVar
 
-from sqlglot import exp
-from sqlglot.dialects.dialect import Dialect
-from sqlglot.errors import ParseError, SqlglotError
-from sqlglot.parser import Parser
-from sqlglot.parsers.base import BaseParser
-from sqlglot.tokenizer_core import Token, TokenType
+from sqlglot import Dialect, ParseError, Parser, Token, TokenType, exp
+from sqlglot.errors import SqlglotError
 
-from ..core.errors import BadParameter, BadQuestion
+from ..core.errors import BadParameter, BadQuestion, Missing
 from ..core.parameters import positive, probability, rational
 
 LONGEST = 1 << 16  # bytes of a question
@@ -72,21 +68,30 @@ class _TooManySteps(Exception):
     """The parser went back and forth too often."""
 
 
-class _Parser(BaseParser):
+class _Parser(Dialect.parser_class):  # type: ignore[misc, valid-type]  # a class that sqlglot keeps in a variable
     """A parser that takes at most `STEPS` steps for each token, forward or back.
 
     Some of its functions put an argument in several places of the tree, which then grows exponentially with nesting;
     only those are known here that keep their arguments as they are.
+
+    sqlglot has no public hook for a step of its parser: `_advance` is a private method, and a test checks that every
+    token passes through it.
     """
 
     FUNCTIONS: ClassVar = {
-        name: made for name, made in BaseParser.FUNCTIONS.items() if inspect.ismethod(made) or name in KEPT
+        name: made for name, made in Parser.FUNCTIONS.items() if inspect.ismethod(made) or name in KEPT
     }
-    _steps = 0
+    steps = 0
+    most = 0
+
+    def parse(self, raw_tokens: list[Token], sql: str) -> list[exp.Expr | None]:
+        self.steps, self.most = 0, STEPS * (len(raw_tokens) + 10)
+        trees: list[exp.Expr | None] = super().parse(raw_tokens, sql)
+        return trees
 
     def _advance(self, times: int = 1) -> None:
-        self._steps += 1
-        if self._steps > STEPS * (self._tokens_size + 10):
+        self.steps += 1
+        if self.steps > self.most:
             raise _TooManySteps
         super()._advance(times)
 
@@ -96,6 +101,16 @@ class _Dialect(Dialect):
 
     NULL_ORDERING = "nulls_are_last"
     parser_class = _Parser
+
+
+def _parser(dialect: Dialect) -> Parser:
+    try:
+        return dialect.parser()
+    except TypeError:
+        raise Missing(
+            "tacit limits the steps of sqlglot's parser, which the compiled parser of sqlglotc does not allow; "
+            "pip uninstall sqlglotc"
+        ) from None
 
 
 @dataclass(frozen=True)
@@ -159,6 +174,7 @@ class Text:
     def read(self) -> tuple[exp.Expr, Options]:
         """The statement as the parser sees it, and its options."""
         dialect = _Dialect()
+        parser = _parser(dialect)
         try:
             tokens = list(dialect.tokenize(self.text))
         except SqlglotError:
@@ -168,7 +184,7 @@ class Text:
         self._check(tokens)
         tokens, options = self._options([*_named(tokens)])
         try:
-            found = [tree for tree in dialect.parser().parse(tokens, self.text) if tree is not None]
+            found = [tree for tree in parser.parse(tokens, self.text) if tree is not None]
         except ParseError as error:
             raise self._unreadable(error, tokens) from None
         except RecursionError:
