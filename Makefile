@@ -4,7 +4,7 @@ BIN := .venv/bin
 # Those with a peer's name are run by others, some by interpreters of their own.
 BENCHMARKS = $(filter-out $(addprefix benchmarks/,_% tables_% release_% ranges_%),$(wildcard benchmarks/*.py))
 
-.PHONY: demo test check slow fuzz spark bench clean
+.PHONY: demo test check slow fuzz spark lowest bench clean
 
 demo: .venv/demo
 	$(BIN)/tacit demo
@@ -29,6 +29,18 @@ fuzz: .venv/test
 # The long tests of the Spark engine; the short ones are among all the others.
 spark: .venv/test
 	$(BIN)/pytest -o addopts= tests/engines/test_spark.py tests/engines/test_spark_at_length.py
+
+# The lowest release of every dependency that pyproject.toml admits, and tests that use all of them.  (tests/engines/
+# test_loaders.py is not among these: it writes Parquet features that need a recent pyarrow.)
+LOWEST = $(addprefix tests/,test_house.py test_docs.py test_cli.py test_composition.py test_plots.py tables/test_sql.py \
+	engines/test_dialects.py engines/test_duckdb.py engines/test_postgres.py engines/test_spark.py \
+	ledger/test_conformance.py ledger/test_postgres.py holdout/test_scoring.py oracles)
+lowest:
+	rm -rf .venv/lowest
+	$(PYTHON) -m venv .venv/lowest
+	$(PYTHON) .ci/lowest > .venv/lowest/requirements.txt
+	.venv/lowest/bin/python -m pip install --quiet --disable-pip-version-check -r .venv/lowest/requirements.txt -e .
+	.venv/lowest/bin/python -m pytest -n 0 $(LOWEST)
 
 bench: .venv/bench
 	set -e; for file in $(BENCHMARKS); do $(BIN)/python $$file; done
