@@ -1,9 +1,12 @@
-"""The rules of the house that no linter sees: randomness, purity, headings, length, a light import."""
+"""The rules of the house that no linter sees: randomness, purity, headings, length, a light import, packaging."""
 
 import ast
 import builtins
+import re
 import subprocess
 import sys
+import tarfile
+import tomllib
 from collections.abc import Iterator
 from importlib import metadata
 from pathlib import Path
@@ -13,7 +16,9 @@ import pytest
 import tacit
 from tacit.core import errors
 
-PACKAGE = Path(__file__).parents[1] / "src" / "tacit"
+ROOT = Path(__file__).parents[1]
+PACKAGE = ROOT / "src" / "tacit"
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
 PURE = ("composition", "core", "mechanisms", "theory", "workloads")
 RANDOM = ("numpy.random", "random", "secrets")
 OUTSIDE = ("socket", "time", "builtins.open", "builtins.input", "builtins.print", "builtins.__import__")
@@ -177,3 +182,80 @@ def test_every_public_name_is_there_and_told() -> None:
 def test_every_error_can_be_named_where_it_is_caught() -> None:
     kinds = {kind for kind in vars(errors).values() if isinstance(kind, type) and issubclass(kind, Exception)}
     assert {kind.__name__ for kind in kinds} <= {*tacit.__all__}
+
+
+def test_the_version_stands_in_one_place_and_the_rest_agrees() -> None:
+    version = PROJECT["version"]
+    assert tacit.__version__ == metadata.version("tacit") == version
+    for path in parts("."):
+        assert not re.search(rf"__version__\s*(:.*)?=|['\"]{re.escape(version)}['\"]", path.read_text("utf-8")), path
+    assert re.findall(r"^version: (.*)$", (ROOT / "CITATION.cff").read_text("utf-8"), re.M) == [version]
+    latest = re.findall(r"^## (\S+) \((.+)\)$", (ROOT / "CHANGELOG.md").read_text("utf-8"), re.M)[0]
+    assert latest[0] == version and re.fullmatch(r"not yet released|\d{4}-\d\d-\d\d", latest[1])
+
+
+def commands(target: str) -> list[str]:
+    """What a target of the Makefile runs, by the names of the programs."""
+    recipe = (ROOT / "Makefile").read_text("utf-8").partition(f"\n{target}:")[2].split("\n\n")[0]
+    return [line.strip().replace("$(BIN)/", "") for line in recipe.splitlines()[1:]]
+
+
+def test_every_place_that_checks_calls_the_same_commands() -> None:
+    checks = commands("check")
+    assert len(checks) == 4
+    assert (ROOT / ".ci" / "run").read_text("utf-8").splitlines()[-1] == "make test"
+    steps = re.findall(r"- run: (.*)", (ROOT / ".github" / "workflows" / "ci.yml").read_text("utf-8"))
+    assert steps == [".ci/run", "make lowest"]
+    hooks = re.findall(r"entry: (.*)", (ROOT / ".pre-commit-config.yaml").read_text("utf-8"))
+    assert [hook.removeprefix(".venv/bin/") for hook in hooks] == checks
+
+
+def test_lower_bounds_are_those_that_are_installed_to_try_them() -> None:
+    code = [sys.executable, ROOT / ".ci" / "lowest"]
+    tried = set(subprocess.run(code, check=True, capture_output=True, text=True).stdout.split())
+    extras = PROJECT["optional-dependencies"]
+    groups = (PROJECT["dependencies"], *(extras[name] for name in extras if name != "check"))
+    asked = {requirement for group in groups for requirement in group if not requirement.startswith("tacit[")}
+    assert all(">=" in requirement for requirement in asked)
+    assert {pin.replace("==", ">=") for pin in tried} == {requirement.partition(",")[0] for requirement in asked}
+    assert "sqlglot>=30.24,<31" in asked
+
+
+def test_what_tests_and_checks_use_is_pinned() -> None:
+    used = [*PROJECT["dependencies"]]
+    for extra in set(PROJECT["optional-dependencies"]) - {"bench"}:
+        used += PROJECT["optional-dependencies"][extra]
+    names = {re.split(r"[\[>]", requirement)[0] for requirement in used} - {"tacit"}
+    pinned = {line.partition("==")[0] for line in (ROOT / "constraints.txt").read_text("utf-8").splitlines()}
+    assert len(names) > 20 and names - pinned == set()
+
+
+def test_the_systems_are_those_that_the_documents_name() -> None:
+    systems = [line for line in PROJECT["classifiers"] if line.startswith("Operating System")]
+    assert systems == ["Operating System :: POSIX"]
+    for page in ("README.md", "SECURITY.md"):
+        assert "Windows is not supported" in (ROOT / page).read_text("utf-8")
+
+
+def test_a_source_distribution_holds_all_that_its_tests_read(tmp_path: Path) -> None:
+    from hatchling.builders.sdist import SdistBuilder
+
+    (built,) = SdistBuilder(str(ROOT)).build(directory=str(tmp_path), versions=["standard"])
+    with tarfile.open(built) as archive:
+        held = {name.partition("/")[2] for name in archive.getnames()}
+    folders = (ROOT / name for name in ("src", "tests", "docs", "benchmarks", ".ci", ".github"))
+    files = {path for folder in folders for path in folder.rglob("*") if path.is_file()}
+    files |= {path for path in ROOT.iterdir() if path.suffix in (".md", ".txt", ".toml", ".cff", ".yaml")}
+    needed = {str(path.relative_to(ROOT)) for path in files if "__pycache__" not in path.parts}
+    assert {"README.md", "docs/tables.md", "tests/fixtures/ledgers/pure.sqlite", "constraints.txt"} <= needed
+    assert needed | {"LICENSE", "Makefile", "PKG-INFO"} <= held
+    assert not {name for name in held if ".venv" in name or "__pycache__" in name or name.endswith((".ledger", ".pyc"))}
+
+
+@pytest.mark.parametrize("page", sorted(path.name for path in ROOT.glob("*.md")))
+def test_links_between_files_lead_somewhere(page: str) -> None:
+    text = (ROOT / page).read_text("utf-8")
+    linked = [link for link in re.findall(r"\]\(([^)#]+)", text) if "://" not in link]
+    assert [link for link in linked if not (ROOT / link).exists()] == []
+    named = re.findall(r"`((?:src|tests|docs|benchmarks)/[\w/.*-]+)`", text)
+    assert [name for name in named if not list(ROOT.glob(name))] == []
