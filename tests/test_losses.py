@@ -211,3 +211,12 @@ def test_they_are_stored_budgeted_and_explained(loss):
     assert budget.admits(tacit.Loss({}, loss.relation), loss)
     assert loss.group(2).delta(5) >= loss.delta(5)
     assert "PLD" in (3 * loss).explain("1e-6")
+
+
+@pytest.mark.parametrize("relation", [ADD_REMOVE, SUBSTITUTE])
+def test_laws_that_differ_by_less_than_floats_tell_are_not_the_same(relation):
+    x, half = Fraction(1, 10**18), Fraction(1, 2)
+    loss = losses.dominating_pair([half + x, half - x], [half, half], relation=relation)
+    assert loss.terms and 2e-18 <= loss.epsilon() < 1e-12
+    assert (10**6 * loss).epsilon() >= 2e-12
+    assert not losses.dominating_pair([half + x, half - x], [half + x, half - x], relation=relation).terms

@@ -287,8 +287,7 @@ def _law(given: Any) -> tuple[Law, bool]:
     return law, count == outcomes(law, _TAIL**2)
 
 
-def _finite(pairs: Iterable[Masses], relation: Relation) -> Loss:
-    p, q = envelope(pairs, both_orders=isinstance(relation, Substitute))
-    if p == q:
+def _finite(pairs: Sequence[Masses], relation: Relation) -> Loss:
+    if all(p == q for pair in pairs for p, q in pair):  # exactly: floats would not tell 1/2 from 1/2 + 1e-18
         return Loss({}, relation)
-    return Loss({FinitePair(p, q): 1}, relation)
+    return Loss({FinitePair(*envelope(pairs, both_orders=isinstance(relation, Substitute))): 1}, relation)

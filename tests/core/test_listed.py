@@ -365,3 +365,54 @@ def test_noise_on_too_many_integers_is_refused_in_words():
     far = Loss({DiscreteGaussianNoise(Fraction(10**10), 10**6, Fraction(50)): 1})
     with pytest.raises(tacit.BadParameter, match="a shift of 1000000 steps"):
         losses.poisson_sample(far, "0.1").epsilon("1e-6")
+
+
+@pytest.mark.parametrize("k", range(1, 18))
+@pytest.mark.parametrize("relation", [ADD_REMOVE, SUBSTITUTE])
+def test_masses_far_apart_keep_their_ratio(k, relation):
+    """A mass of 10^-k / 2 against one of 1/2, in both directions: pure epsilon, profile and Renyi divergence."""
+    x = Fraction(1, 2 * 10**k)
+    small, half = (x, 1 - x), (Fraction(1, 2), Fraction(1, 2))
+    with mpmath.workdps(50):
+        truth = k * mpmath.log(10)
+        for p, q in ((small, half), (half, small)):
+            loss = losses.dominating_pair(p, q, relation=relation)
+            assert truth <= mpmath.mpf(loss.epsilon()) <= truth * (1 + mpmath.mpf(10) ** -12)
+            for share in ("0.5", "0.9", "0.999"):
+                e = Fraction(share) * Fraction(float(truth))
+                odds = mpmath.exp(mpmath.mpf(e.numerator) / e.denominator)
+                delta = mpmath.mpf("0.5") - odds * mpmath.mpf(x.numerator) / x.denominator
+                assert delta <= mpmath.mpf(loss.delta(e)) <= delta * (1 + mpmath.mpf(10) ** -9)
+            (atom,) = loss.terms
+            moment = sum(
+                mpmath.mpf(b.numerator) / b.denominator * (mpmath.mpf(b.numerator) * a.denominator)
+                / (mpmath.mpf(b.denominator) * a.numerator)
+                for a, b in zip(small, half, strict=True)
+            )  # fmt: skip
+            assert mpmath.log(moment) <= atom.renyi(2.0)
+            if relation is ADD_REMOVE:  # under SUBSTITUTE one pair stands for both orders
+                assert atom.renyi(2.0) <= mpmath.log(moment) * (1 + mpmath.mpf(10) ** -9)
+
+
+@pytest.mark.parametrize("epsilon", [20, 36, 40, 300])
+@pytest.mark.filterwarnings("error")
+def test_exact_laws_of_responses_with_a_large_epsilon(epsilon):
+    mechanism = tacit.RandomizedResponse(epsilon=epsilon, categories=2)
+    loss = losses.exact_law([(mechanism.law(0), mechanism.law(1))], relation=SUBSTITUTE)
+    assert loss.epsilon() == pytest.approx(epsilon, rel=1e-12) and loss.epsilon() >= epsilon
+    assert (2 * loss).delta(epsilon) <= 1
+
+
+@pytest.mark.filterwarnings("error")
+def test_a_mass_too_small_for_floats_is_never_nothing():
+    """Below 1e-290 a mass counts as one that the other law lacks, also on a sample."""
+    for k in (295, 320, 400, 1000):
+        x = Fraction(1, 10**k)
+        for small in ((x, 2 * x), (x, Fraction(0)), (2 * x, x)):
+            p, q = ((1 - mass, mass) for mass in small)
+            loss = losses.dominating_pair(p, q, relation=ADD_REMOVE)
+            assert loss.epsilon() == math.inf and loss.epsilon("1e-200") <= 1e-8
+            for rate in ("1e-12", "1e-40"):
+                assert losses.poisson_sample(loss, rate).epsilon() == math.inf
+        one = losses.dominating_pair((1 - x, x), (Fraction(1, 2), Fraction(1, 2)), relation=ADD_REMOVE)
+        assert one.epsilon() == math.inf and one.delta(100) >= 0.5

@@ -14,6 +14,7 @@ from fractions import Fraction
 from itertools import accumulate, pairwise
 
 from .errors import BadParameter
+from .exact import TINY
 
 Masses = Sequence[tuple[Fraction, Fraction]]  # what P and what Q give to each outcome
 Floats = tuple[float, ...]
@@ -64,7 +65,12 @@ def envelope(pairs: Iterable[Masses], *, both_orders: bool) -> tuple[Floats, Flo
     points = [(kink * q, q) for kink, q in zip(kinks, changes, strict=True) if q]
     points += [(infinite, Fraction(0))] if infinite else []
     points += [(Fraction(0), vanishing)] if vanishing else []
-    return tuple(float(p) for p, _ in points), tuple(float(q) for _, q in points)
+    return tuple(_float(p) for p, _ in points), tuple(_float(q) for _, q in points)
+
+
+def _float(mass: Fraction) -> float:
+    """The nearest float; but what is positive stays so."""
+    return max(TINY, float(mass)) if mass else 0.0
 
 
 def _crossings(profiles: Sequence[_Profile], start: Fraction, end: Fraction) -> Iterator[Fraction]:

@@ -39,7 +39,9 @@ from .loss_table import LossTable, losses_of, mirrored
 from .pairs import Pair
 from .sampled import Sampled
 
-_TRUSTED = 2.0**-45  # by so much a loss may be off: masses are good to a relative 1e-14
+_TRUSTED = 2.0**-45  # by so much a loss may be off: masses are good to a relative 1e-14,
+_ROUNDED = 2.0**-50  # and by so much for each nat of -ln of either mass (`law.py`)
+_LEAST = 1e-290  # of masses whose quotient is taken
 _WIDEST, _FARTHEST = Fraction(2**18), 2**12  # sigma^2 and shift of discrete Gaussian noise whose losses are listed
 
 
@@ -93,13 +95,16 @@ class FinitePair(Listed):
 
     @cached_property
     def table(self) -> LossTable:
+        """An outcome whose mass under one law is too small for floats counts as one that this law never has."""
         p, q = np.array(self.p), np.array(self.q)
-        both = (p > 0) & (q > 0)
-        losses = np.log1p((p[both] - q[both]) / q[both])
+        both = (p > _LEAST) & (q > _LEAST)
+        a, b = p[both], q[both]
+        near = np.abs(a - b) <= b / 2  # then a - b is exact, and a ratio of masses far apart keeps all its digits
+        losses = np.where(near, np.log1p(np.where(near, (a - b) / b, 0.0)), np.log(a / b))
+        errors = _TRUSTED - (np.log(a) + np.log(b)) * _ROUNDED
         order = np.argsort(losses)
-        infinite, vanishing = float(p[q == 0].sum()), float(q[p == 0].sum())
-        errors = np.full(order.size, _TRUSTED)
-        return LossTable(losses[order], errors, p[both][order], q[both][order], infinite, vanishing)
+        infinite, vanishing = (float(np.maximum(law[~both & (law > 0)], _LEAST).sum()) for law in (p, q))
+        return LossTable(losses[order], errors[order], a[order], b[order], infinite, vanishing)
 
 
 @dataclass(frozen=True)

@@ -62,8 +62,7 @@ class LossTable:
     @cached_property
     def largest(self) -> float:
         """No loss from P to Q exceeds this."""
-        seen = np.flatnonzero(self.p)
-        return math.inf if self.infinite else float(self._upper[seen[-1]])
+        return math.inf if self.infinite else float(self._upper[self.p > 0].max())
 
     def profile(self, epsilon: float) -> float:
         """At least the hockey-stick divergence: P[L is infinite] + sum P(L) (1 - e^(epsilon - L))_+."""
@@ -117,7 +116,7 @@ class LossTable:
         seen = self.p > 0
         losses = np.maximum(self._upper[seen], -_LONGEST * spacing)  # those farther below are raised
         p, q, cell = self.p[seen], self.q[seen], np.floor(losses / spacing).astype(np.int64)
-        first = int(cell[0])
+        first = int(cell.min())
         more = p * -np.expm1(cell * spacing - losses) * (1 + 2.0**-48)
         sums = [np.bincount(cell - first, weights).astype(float) for weights in (p, q, more)]
         return on_grid(spacing, first, *sums, infinite=self.infinite)
@@ -128,15 +127,16 @@ class LossTable:
         losses = np.log1p(rate * np.expm1(near)) + far
         errors = self.errors * rate * np.exp(self.losses - losses) * 1.001 + np.abs(losses) * _ROUNDED
         mixed = (1 - rate) * self.q + rate * self.p
+        infinite = max(TINY, rate * self.infinite) if self.infinite else 0.0
         if not self.vanishing:
-            return LossTable(losses, errors, mixed, self.q, rate * self.infinite)
+            return LossTable(losses, errors, mixed, self.q, infinite)
         least = math.log1p(-rate)  # where P gives nothing
         return LossTable(
             np.concatenate([[least], losses]),
             np.concatenate([[-least * _ROUNDED], errors]),
             np.concatenate([[(1 - rate) * self.vanishing], mixed]),
             np.concatenate([[self.vanishing], self.q]),
-            rate * self.infinite,
+            infinite,
         )
 
     def failing(self, chance: float) -> LossTable:
