@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import pickle
 from fractions import Fraction
 
 import pytest
@@ -11,6 +12,7 @@ import tacit
 from tacit import ADD_REMOVE, SUBSTITUTE, laws, losses
 from tacit.core.errors import BadParameter, MixedRelations
 from tacit.ledger.encoding import read_loss, write_loss
+from tacit.tables.codec import canonical
 
 
 def refused(says: str):
@@ -220,3 +222,69 @@ def test_laws_that_differ_by_less_than_floats_tell_are_not_the_same(relation):
     assert loss.terms and 2e-18 <= loss.epsilon() < 1e-12
     assert (10**6 * loss).epsilon() >= 2e-12
     assert not losses.dominating_pair([half + x, half - x], [half + x, half - x], relation=relation).terms
+
+
+def anyone_there(count: int, keep: Fraction) -> dict[bool, Fraction]:
+    """Randomized response to: is anyone in the sample?"""
+    return {count > 0: keep, count == 0: 1 - keep}
+
+
+def test_a_group_is_priced_after_sampling():
+    """A coin of epsilon 10 says whether anyone was drawn: three records against none, each drawn with chance 1/100."""
+    rate, keep = Fraction(1, 100), 1 - Fraction(1, 22027)  # a little less than epsilon 10
+    loss = losses.pure(10, relation=ADD_REMOVE)
+    any_of_three = 1 - (1 - rate) ** 3
+    drawn = {y: any_of_three * anyone_there(1, keep)[y] + (1 - any_of_three) * anyone_there(0, keep)[y] for y in (0, 1)}
+    truth = laws.hockey_stick(drawn, anyone_there(0, keep), 0)
+    assert 0.0296 < truth <= losses.poisson_sample(loss, rate).group(3).delta(0)
+
+
+@pytest.mark.parametrize("k", [2, 3])
+def test_the_loss_of_a_group_is_not_sampled(k):
+    of_one = [
+        losses.pure(1),
+        losses.gaussian(1),
+        losses.approximate(1, "1e-6"),
+        losses.dominating_pair([0.5, 0.5], [0.4, 0.6], relation=ADD_REMOVE),
+        tacit.Laplace(epsilon=1, sensitivity=ADD_REMOVE.histogram()).loss(),
+        tacit.Exponential(epsilon=1, sensitivity=ADD_REMOVE.counts()).loss(),
+    ]
+    of_many = [loss.group(k) for loss in of_one]
+    for kind in (tacit.Laplace, tacit.Gaussian, tacit.Exponential):
+        mechanism = kind(epsilon=1, **({"delta": "1e-6"} if kind is tacit.Gaussian else {}))
+        of_one.append(mechanism.loss(ADD_REMOVE.counts()))
+        of_many.append(mechanism.loss(ADD_REMOVE.counts().group(k)))
+        of_many.append(mechanism.loss(ADD_REMOVE.counts() + ADD_REMOVE.counts().group(k)))
+    of_many.append(tacit.Laplace(epsilon=10, sensitivity=ADD_REMOVE.histogram().group(k)).loss())
+    of_many += [pickle.loads(pickle.dumps(loss)) for loss in of_many]
+    of_many += [tacit.Loss({}) + loss for loss in of_many] + [1 * loss for loss in of_many]
+    of_many += [tacit.composition.parallel(loss) for loss in of_many]
+    of_many.append(read_loss(write_loss(of_one[3].group(k))))
+    for loss in of_one:
+        assert loss.units == 1 and losses.poisson_sample(loss, "0.1").group(k).units == k
+        assert loss.group(1).units == 1 and losses.poisson_sample(loss.group(1), "0.1").terms
+    for loss in of_many:
+        with refused("Sample first, then group"):
+            losses.poisson_sample(loss, "0.1")
+    with refused("Sample first, then group"):
+        losses.fixed_size_sample(losses.pure(1, relation=SUBSTITUTE).group(k), 1, 10)
+    with refused("Sample first, then group"):
+        losses.fixed_size_sample(tacit.Laplace(epsilon=1).loss(SUBSTITUTE.histogram().group(k)), 1, 10)
+    substituted = tacit.composition.parallel(losses.pure(1), relation=SUBSTITUTE)  # of one unit
+    assert losses.fixed_size_sample(substituted, 1, 10).epsilon() < 2
+
+
+def test_how_many_pay_is_no_part_of_what_a_loss_is():
+    """Stored losses and questions stay what they were."""
+    one, three = ADD_REMOVE.counts(), ADD_REMOVE.counts().group(3)
+    assert (
+        three.relation == ADD_REMOVE
+        and repr(three.relation) == "AddRemove"
+        and hash(three.relation) == hash(ADD_REMOVE)
+    )
+    assert three == tacit.norms(l0=3, l1=3, l2=3, linf=3, relation=ADD_REMOVE) and one.relation is ADD_REMOVE
+    direct, grouped = losses.pure(3, relation=ADD_REMOVE), losses.pure(1, relation=ADD_REMOVE).group(3)
+    assert direct == grouped and hash(direct) == hash(grouped) and repr(direct) == repr(grouped)
+    assert write_loss(direct) == write_loss(grouped)
+    assert canonical(direct) == canonical(grouped) and canonical(three) == canonical(ADD_REMOVE.counts().group(3))
+    assert "units" not in canonical(three)

@@ -29,6 +29,7 @@ from .core.distance import ADD_REMOVE, SUBSTITUTE, AddRemove, Relation, Substitu
 from .core.envelope import Masses, envelope
 from .core.errors import BadParameter
 from .core.exact import down, up
+from .core.grouped import Grouped
 from .core.law import Finite, Law, outcomes
 from .core.listed import FinitePair, FixedSizeSample
 from .core.listed import poisson_sample as _poisson_atom
@@ -171,8 +172,9 @@ def exact_law(
 def poisson_sample(loss: Loss, rate: Number) -> Loss:
     """The loss of a mechanism on a Poisson sample: each record is in it with probability `rate`, by itself.
 
-    For neighbours that differ by a record added or removed (ADD_REMOVE).  `loss` is that of one mechanism, used once;
-    for n uses, each on a sample of its own, take n times the result.
+    For neighbours that differ by a record added or removed (ADD_REMOVE).  `loss` is that of one mechanism, used once,
+    for ONE record; for n uses, each on a sample of its own, take n times the result.  The price of a group of k is
+    `poisson_sample(loss, rate).group(k)` and no other: that any of k records is drawn has chance 1 - (1 - rate)^k.
     """
     atom = _one_use(loss)
     if isinstance(loss.relation, Substitute):
@@ -190,8 +192,9 @@ def poisson_sample(loss: Loss, rate: Number) -> Loss:
 def fixed_size_sample(loss: Loss, size: int, n: int) -> Loss:
     """The loss of a mechanism on `size` of the n records, drawn without replacement, n public.
 
-    For neighbours that differ by a record substituted (SUBSTITUTE).  `loss` is that of one mechanism, used once; for
-    several uses, each on a sample of its own, take so many times the result.
+    For neighbours that differ by a record substituted (SUBSTITUTE).  `loss` is that of one mechanism, used once, for
+    ONE record; for several uses, each on a sample of its own, take so many times the result.  The price of a group of
+    k is `fixed_size_sample(loss, size, n).group(k)` and no other: any of k records is drawn more often than one is.
     """
     atom = _one_use(loss)
     if isinstance(loss.relation, AddRemove):
@@ -219,7 +222,17 @@ def _one_use(loss: Loss) -> Atom:
             f" {sum(loss.terms.values())} uses. Sample each of them anew and add the results, or give the dominating"
             " pair of all of them together.",
         )
-    return next(iter(loss.terms))
+    atom = next(iter(loss.terms))
+    if loss.units > 1 or isinstance(atom, Grouped):
+        raise BadParameter(
+            "loss",
+            loss,
+            "of one record",
+            says="Sampling amplifies the loss of one record, but this is the loss of a group, of which the sample holds"
+            " someone more often. Sample first, then group: sample the loss of one record, and take the result's"
+            " .group(k).",
+        )
+    return atom
 
 
 def _rate(rate: Number) -> Fraction:

@@ -49,14 +49,15 @@ def parallel(*losses: Loss, relation: Relation = ADD_REMOVE) -> Loss:
         parts = Counter([*two, *(a.group(2) for a in parts)])
     elif not isinstance(relation, AddRemove):
         raise BadParameter("relation", relation, "ADD_REMOVE or SUBSTITUTE")
-    worst: list[Loss] = []
+    worst, units = list[Loss](), max((loss.units for loss in losses), default=1)
     for part in parts:
         if not any(covers(other, part) for other in worst):
             worst = [other for other in worst if not covers(part, other)] + [part]
     if len(worst) > 1:
-        return Loss({Worst(frozenset(worst)): 1}, relation)
+        return Loss({Worst(frozenset(worst)): 1}, relation, units)
     terms = worst[0].terms.items() if worst else ()
-    return Loss({a if type(a) in _SPREAD else Worst(frozenset([Loss({a: 1})])): n for a, n in terms}, relation)
+    spread = {a if type(a) in _SPREAD else Worst(frozenset([Loss({a: 1})])): n for a, n in terms}
+    return Loss(spread, relation, units)
 
 
 def covers(a: Loss, b: Loss) -> bool:

@@ -16,7 +16,7 @@ References.  Dwork and Roth (2014), definitions 2.3, 3.1; Kifer and Machanavajjh
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import Generic, TypeVar
 
@@ -26,7 +26,14 @@ from .parameters import Number, positive, rational, whole
 
 @dataclass(frozen=True, repr=False)
 class Relation:
-    """Which tables are neighbours; a copy is the same relation."""
+    """Which tables are neighbours; a copy is the same relation.
+
+    `units` is how many units of privacy the neighbours differ by that a distance or a loss is of.  It goes along with
+    both, so that what holds of one unit alone, such as amplification by sampling, can refuse a group; it is no part of
+    what a relation equals, or is written as.
+    """
+
+    units: int = field(default=1, compare=False, kw_only=True)
 
     def __repr__(self) -> str:
         return type(self).__name__
@@ -42,10 +49,12 @@ T = TypeVar("T")
 
 
 def one_relation(first: T | None, second: T | None) -> T | None:
-    """The relation of a sum: the one that its parts name, where they name any."""
-    if first is not None and second is not None and first != second:
+    """The relation of a sum: the one that its parts name, where they name any, and of the larger group."""
+    if first is None or second is None:
+        return second if first is None else first
+    if first != second:
         raise MixedRelations(first, second)
-    return second if first is None else first
+    return max(first, second, key=lambda relation: getattr(relation, "units", 1))
 
 
 @dataclass(frozen=True, repr=False)
@@ -100,6 +109,7 @@ class Distance(Generic[R]):
             l2_squared=k * k * self.l2_squared,
             linf=k * self.linf,
             l0=self.l0 and k * self.l0,
+            relation=self.relation and replace(self.relation, units=k * self.relation.units),
         )
 
     def __add__(self, other: Distance[R]) -> Distance[R]:

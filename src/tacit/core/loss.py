@@ -16,7 +16,7 @@ from __future__ import annotations
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import cached_property, reduce
 from types import MappingProxyType
@@ -184,10 +184,14 @@ class Concentrated(Atom):
 
 @dataclass(frozen=True, repr=False)
 class Loss:
-    """A formal sum of atoms with multiplicities, under one neighbouring relation if any is named."""
+    """A formal sum of atoms with multiplicities, under one neighbouring relation if any is named.
+
+    `units` is how many units of privacy pay it together, as far as that is known; it is no part of what a loss equals.
+    """
 
     terms: Mapping[Atom, int] = field(default_factory=dict)
     relation: Relation | None = None
+    units: int = field(default=1, compare=False)
 
     def __post_init__(self) -> None:
         given: object = self.terms
@@ -201,6 +205,8 @@ class Loss:
             elif count is not n:
                 kept[atom] = count
         object.__setattr__(self, "terms", MappingProxyType(kept))
+        if self.relation is not None and self.relation.units > self.units:
+            object.__setattr__(self, "units", self.relation.units)
 
     def __add__(self, other: Loss) -> Loss:
         if not isinstance(other, Loss):
@@ -208,7 +214,7 @@ class Loss:
         relation = one_relation(self.relation, other.relation)
         atoms = {**self.terms, **other.terms}
         counts = {a: self.terms.get(a, 0) + other.terms.get(a, 0) for a in atoms}
-        return Loss(counts, relation)
+        return Loss(counts, relation, max(self.units, other.units))
 
     def __radd__(self, other: int) -> Loss:
         """So that `sum` can begin with its 0."""
@@ -216,7 +222,7 @@ class Loss:
 
     def __mul__(self, n: int) -> Loss:
         whole("n", n, at_least=0)
-        return Loss({a: n * m for a, m in self.terms.items()}, self.relation)
+        return Loss({a: n * m for a, m in self.terms.items()}, self.relation, self.units)
 
     __rmul__ = __mul__
 
@@ -228,17 +234,19 @@ class Loss:
         return hash(frozenset(self.terms.items()))
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return Loss, (dict(self.terms), self.relation)
+        return Loss, (dict(self.terms), self.relation, self.units)
 
     def group(self, k: int) -> Loss:
         """What k units together pay: atom by atom, or for the whole where of one no more is known than for one unit."""
         from .grouped import Grouped  # which is built on losses
 
         kinds = ((type(a), type(a.group(whole("k", k)))) for a in self.terms)
+        units = k * self.units
+        relation = self.relation and replace(self.relation, units=units)
         if any(kind is not Grouped and together is Grouped for kind, together in kinds):
-            return Loss({Grouped(self, k): 1}, self.relation)
-        grouped = (Loss({a.group(k): n}, self.relation) for a, n in self.terms.items())
-        return reduce(Loss.__add__, grouped, Loss({}, self.relation))
+            return Loss({Grouped(self, k): 1}, relation, units)
+        grouped = (Loss({a.group(k): n}, relation, units) for a, n in self.terms.items())
+        return reduce(Loss.__add__, grouped, Loss({}, relation, units))
 
     def epsilon(self, delta: Number = 0) -> float:
         """The least epsilon that any view proves at delta."""
