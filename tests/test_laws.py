@@ -6,6 +6,7 @@ import math
 from fractions import Fraction
 from itertools import chain, combinations, pairwise, product
 
+import mpmath
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -123,3 +124,53 @@ def test_neighbours_are_all_that_there_are(universe, size):
 
 def contains(x, y):
     return all(x.count(v) >= y.count(v) for v in set(y))
+
+
+def gaussian(shift, sigma=1):
+    return tacit.Gaussian(sigma=sigma).law(shift)
+
+
+@pytest.mark.parametrize("sigma", [1, 3, 40])
+@pytest.mark.parametrize("shift", [1, 5])
+def test_the_tails_of_gaussian_noise_count(shift, sigma):
+    """mu = shift / sigma: D_a = a mu^2 / 2 for discrete noise too where the peak of its sum is a whole number."""
+    p, q = gaussian(0, sigma), gaussian(shift, sigma)
+    for order in (2, 3, 5):
+        assert laws.renyi_divergence(p, q, order) == pytest.approx(order * shift**2 / (2 * sigma**2), rel=1e-9)
+    assert laws.kl_divergence(p, q) == pytest.approx(shift**2 / (2 * sigma**2), rel=1e-9)
+    assert laws.max_divergence(p, q) == laws.max_divergence(q, p) == math.inf
+    for epsilon in (1, 9, 100):
+        assert not laws.indistinguishable(p, q, epsilon)
+
+
+def test_far_tails_of_gaussian_noise():
+    p, q = gaussian(0), gaussian(1)
+    assert laws.renyi_divergence(p, q, 10) == pytest.approx(5, rel=1e-9)
+    with mpmath.workdps(40):
+        masses = {k: mpmath.exp(-(mpmath.mpf(k) ** 2) / 2) for k in range(-40, 41)}
+        total = mpmath.fsum(masses.values())
+        for e in (0, 3, 9, 20):
+            sticks = [m - mpmath.exp(e) * mpmath.exp(-(mpmath.mpf(k - 1) ** 2) / 2) for k, m in masses.items()]
+            truth = mpmath.fsum(s for s in sticks if s > 0) / total
+            assert laws.hockey_stick(p, q, e) == pytest.approx(float(truth), rel=1e-9)
+    assert laws.indistinguishable(p, q, 9, "1e-18") and not laws.indistinguishable(p, q, 9, "1e-19")
+
+
+def test_a_divergence_that_floats_cannot_hold_is_refused_or_infinite():
+    with pytest.raises(BadParameter, match="too unlikely for floats"):
+        laws.renyi_divergence(gaussian(0), gaussian(1), 100)
+    with pytest.raises(BadParameter, match="too unlikely for floats"):  # which is infinite
+        laws.renyi_divergence(tacit.Laplace(scale=3).law(0), tacit.Laplace(scale=1).law(0), 2)
+    assert laws.max_divergence(gaussian(0), gaussian(60)) == math.inf
+
+
+@pytest.mark.parametrize("epsilon", ["0.001", "0.1", "1", "20", "100"])
+@pytest.mark.parametrize("shift", [1, 3])
+def test_laplace_noise_has_an_end_to_its_divergence(epsilon, shift):
+    noise = tacit.Laplace(epsilon=epsilon)
+    p, q, largest = noise.law(0), noise.law(shift), shift * float(epsilon)
+    assert laws.max_divergence(p, q) == pytest.approx(largest, rel=1e-9)
+    assert laws.indistinguishable(p, q, largest * (1 + 1e-9)) and not laws.indistinguishable(p, q, largest * 0.999)
+    assert laws.renyi_divergence(p, q, 3) <= largest * (1 + 1e-9)
+    assert laws.max_divergence(tacit.Laplace(scale=3).law(0), tacit.Laplace(scale=2).law(0)) == math.inf
+    assert laws.max_divergence(tacit.Laplace(scale=2).law(0), tacit.Laplace(scale=3).law(0)) < 1

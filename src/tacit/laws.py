@@ -1,7 +1,8 @@
 r"""Laws of what is released, and how far apart two of them are: public functions.
 
 A law is a mapping from outcomes to probabilities, or what `mechanism.law(x)` gives.  Of a law on infinitely many
-outcomes finitely many are looked at, outside of which less than 1e-15 of the mass lies.
+outcomes finitely many are looked at: as a rule all but a mass of 1e-300, and where these would be more than 2^16, all
+but 1e-100, 1e-40 or 1e-15.
 
     hockey stick        sup over events E of P(E) - e^epsilon Q(E): the least delta at epsilon
     max divergence      sup of ln P(y)/Q(y): the least epsilon at delta = 0
@@ -10,6 +11,11 @@ outcomes finitely many are looked at, outside of which less than 1e-15 of the ma
     total variation     the hockey stick at epsilon = 0
 
 Divergences are sums of floats, good to about twelve digits.  Bounds that are rounded outward are those of a `Loss`.
+
+On infinitely many outcomes a supremum is not seen on any finite part.  The largest ln P/Q is taken where all but
+t^(1/4), t^(1/2) and t of the mass lies, and is infinite if it grows on: if the second step adds more than half of what
+the first did.  A Renyi divergence that rests on outcomes too unlikely for floats is refused.  Where a mass of Q
+underflows, as it may where ln P/Q exceeds 400, the divergence comes out infinite.
 
 References.  Dwork and Roth (2014), definition 2.4 and proposition 2.1; Mironov, CSF 2017.
 """
@@ -23,7 +29,7 @@ from typing import Any
 
 from .core import law as _law
 from .core.errors import BadParameter
-from .core.law import Finite, Law
+from .core.law import Finite, Law, outcomes
 from .core.neighbours import neighbours
 from .core.parameters import Number, failure, function, rational
 
@@ -43,7 +49,11 @@ __all__ = [
 
 AnyLaw = Law | Mapping[Any, Number]
 SUM_TO_ONE = Fraction(1, 10**9)  # how far the sum of given masses may be off
-_TAIL = 1e-15
+_TAILS = (1e-300, 1e-100, 1e-40, 1e-15)
+_OUTCOMES = 1 << 16
+_FLOATS = 1e-290  # below, masses lose their digits
+_NOTHING = 1e-30  # such a mass, times any ln P/Q that floats hold, adds nothing to a mean
+_EDGE = 1e-9  # of a moment, that the farthest outcomes may hold; those beyond hold less
 _TOLERANCE = 1e-12
 _LARGEST = 700
 
@@ -78,6 +88,21 @@ def read(name: str, law: AnyLaw) -> Law:
     return law
 
 
+def _tail(*laws: Law) -> float:
+    """The least mass to leave out that leaves 2^16 outcomes of each law, or fewer."""
+    return next((tail for tail in _TAILS if all(outcomes(law, tail) <= _OUTCOMES for law in laws)), _TAILS[-1])
+
+
+def _endless(law: Law) -> bool:
+    """Whether there are outcomes beyond those that carry all but 1e-15."""
+    return outcomes(law, _TAILS[-1]) != outcomes(law, _TAILS[-1] ** 4)
+
+
+def _log_sum(logs: list[float]) -> float:
+    top = max(logs)
+    return top + math.log(math.fsum(math.exp(x - top) for x in logs)) if top > -math.inf else top
+
+
 def through(law: AnyLaw, channel: Callable[[Any], Any]) -> Finite:
     """The law of channel(y) for y from `law`: post-processing, by which no divergence grows.
 
@@ -85,7 +110,7 @@ def through(law: AnyLaw, channel: Callable[[Any], Any]) -> Finite:
     """
     function("channel", channel, "a function of one outcome")
     points = read("law", law)
-    listed = Finite({y: points.mass(y) for y in points.support(_TAIL)})
+    listed = Finite({y: points.mass(y) for y in points.support(_tail(points))})
 
     def step(y: Any) -> Finite:
         z = channel(y)
@@ -100,7 +125,7 @@ def expectation(law: AnyLaw, value: Callable[[Any], float]) -> float:
     """E value(y), y from `law`."""
     function("value", value, "a function of one outcome")
     points = read("law", law)
-    return math.fsum(points.mass(y) * value(y) for y in points.support(_TAIL))
+    return math.fsum(points.mass(y) * value(y) for y in points.support(_tail(points)))
 
 
 def hockey_stick(p: AnyLaw, q: AnyLaw, epsilon: Number) -> float:
@@ -108,7 +133,8 @@ def hockey_stick(p: AnyLaw, q: AnyLaw, epsilon: Number) -> float:
     e = rational("epsilon", epsilon)
     if abs(e) > _LARGEST:
         raise BadParameter("epsilon", epsilon, f"between -{_LARGEST} and {_LARGEST}")
-    return _law.hockey_stick(read("p", p), read("q", q), float(e), _TAIL)
+    one, other = read("p", p), read("q", q)
+    return _law.hockey_stick(one, other, float(e), _tail(one, other))
 
 
 def total_variation(p: AnyLaw, q: AnyLaw) -> float:
@@ -117,25 +143,55 @@ def total_variation(p: AnyLaw, q: AnyLaw) -> float:
 
 
 def max_divergence(p: AnyLaw, q: AnyLaw) -> float:
-    """The largest ln P(y)/Q(y); infinite where Q never gives what P does."""
-    return _law.max_divergence(read("p", p), read("q", q), _TAIL)
+    """The largest ln P(y)/Q(y); infinite where Q never gives what P does, or where it grows without end."""
+    one, other = read("p", p), read("q", q)
+    tail = max(_tail(one, other), 1e-100)
+    if not (_endless(one) or _endless(other)):
+        return _law.max_divergence(one, other, tail)
+    near, far, farther = (_law.max_divergence(one, other, tail**share) for share in (0.25, 0.5, 1))
+    if farther == math.inf or farther - far > max((far - near) / 2, 1e-9 * (1 + farther)):
+        return math.inf
+    return farther
 
 
 def renyi_divergence(p: AnyLaw, q: AnyLaw, order: Number) -> float:
-    """ln(sum P^a Q^(1-a)) / (a - 1) for an order a > 1."""
+    """ln(sum P^a Q^(1-a)) / (a - 1) for an order a > 1; infinite where Q never gives what P does."""
     a = rational("order", order)
     if a <= 1:
         raise BadParameter("order", order, "above 1; at order 1 the divergence is kl_divergence")
-    return max(0.0, _law.renyi_divergence(read("p", p), read("q", q), float(a), _TAIL))
+    one, other = read("p", p), read("q", q)
+    if not (_endless(one) or _endless(other)):
+        return max(0.0, _law.renyi_divergence(one, other, float(a), _TAILS[-1]))
+    tail = _tail(one, other)
+    inner = {y for law in (one, other) for y in law.support(tail**0.9)}
+    inside, edge = [-math.inf], [-math.inf]
+    for y in {y for law in (one, other) for y in law.support(tail)}:
+        mass, by = one.mass(y), other.mass(y)
+        if not by and mass > (_NOTHING if _endless(other) else 0):
+            return math.inf
+        if mass and by:
+            place = inside if y in inner and min(mass, by) > _FLOATS else edge
+            place.append(float(a) * math.log(mass) + (1 - float(a)) * math.log(by))
+    moment = _log_sum(inside + edge)
+    if _log_sum(edge) > moment + math.log(_EDGE):
+        raise BadParameter(
+            "order",
+            order,
+            "an order at which floats hold the masses that matter",
+            says=f"The Renyi divergence of order {float(a):g} of these laws rests on outcomes too unlikely for floats,"
+            " if it is finite at all. Give a smaller order, or use the loss of the mechanism.",
+        )
+    return max(0.0, moment / (float(a) - 1))
 
 
 def kl_divergence(p: AnyLaw, q: AnyLaw) -> float:
     """sum P ln P/Q, the mean of the privacy loss; infinite where Q never gives what P does."""
     one, other = read("p", p), read("q", q)
-    masses = [(one.mass(y), other.mass(y)) for y in one.support(_TAIL)]
-    if any(a and not b for a, b in masses):
+    masses = [(one.mass(y), other.mass(y)) for y in one.support(_tail(one))]
+    unseen = _NOTHING if _endless(other) else 0.0  # where the other may have underflowed
+    if any(a > unseen and not b for a, b in masses):
         return math.inf
-    return max(0.0, math.fsum(a * math.log(a / b) for a, b in masses if a))
+    return max(0.0, math.fsum(a * (math.log(a) - math.log(b)) for a, b in masses if a and b))
 
 
 def indistinguishable(p: AnyLaw, q: AnyLaw, epsilon: Number, delta: Number = 0) -> bool:
