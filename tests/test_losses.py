@@ -288,3 +288,54 @@ def test_how_many_pay_is_no_part_of_what_a_loss_is():
     assert write_loss(direct) == write_loss(grouped)
     assert canonical(direct) == canonical(grouped) and canonical(three) == canonical(ADD_REMOVE.counts().group(3))
     assert "units" not in canonical(three)
+
+
+class Cut:
+    """A law that has lost some of its mass."""
+
+    def __init__(self, masses):
+        self.masses = masses
+
+    def mass(self, y):
+        return self.masses.get(y, 0.0)
+
+    def support(self, tail):
+        return list(self.masses)
+
+
+@pytest.mark.parametrize("missing", [Fraction(1, 10**10), Fraction(1, 10**18), Fraction(-1, 10**10)])
+def test_what_is_missing_of_a_law_does_not_vanish(missing):
+    """A law that was cut is not as private as what is left of it."""
+    half = Fraction(1, 2)
+    for cut in ([half, half - missing], [str(half), f"{(half - missing).numerator}/{(half - missing).denominator}"]):
+        with refused("must sum to 1; they sum to .*, off by "):
+            losses.dominating_pair(cut, [half, half], relation=ADD_REMOVE)
+        with refused("must sum to 1"):
+            losses.exact_law([(dict(enumerate(cut)), {0: half, 1: half})], relation=ADD_REMOVE)
+        with refused("must sum to 1"):
+            laws.finite(dict(enumerate(cut)))
+    if abs(missing) > 1e-15:
+        with refused("must sum to 1"):
+            losses.dominating_pair([0.5, 0.5 - float(missing)], [0.5, 0.5], relation=ADD_REMOVE)
+        with refused("must sum to 1"):
+            losses.exact_law([(Cut({0: 0.5, 1: 0.5 - float(missing)}), {0: half, 1: half})], relation=ADD_REMOVE)
+
+
+def test_a_law_object_that_misses_a_little_tells_it():
+    loss = losses.exact_law([(Cut({0: 0.5, 1: 0.5 - 1e-13}), {0: 0.5, 1: 0.5})], relation=ADD_REMOVE)
+    assert loss.epsilon() == math.inf and loss.delta(1) == pytest.approx(1e-13, rel=1e-3)
+
+
+def test_floats_may_miss_one_by_their_rounding():
+    third = 1 / 3
+    assert losses.dominating_pair([third] * 3, [0.2, 0.3, 0.5], relation=ADD_REMOVE).epsilon() < 1
+    assert losses.exact_law([({0: third, 1: 2 / 3}, {0: 0.5, 1: 0.5})], relation=ADD_REMOVE).epsilon() < 1
+    assert laws.finite({0: third, 1: third, 2: third}).mass(0) == pytest.approx(third)
+
+
+def test_exact_laws_are_compared_exactly():
+    x, half = Fraction(1, 10**18), Fraction(1, 2)
+    assert losses.exact_law([({0: half + x, 1: half - x}, {0: half, 1: half})], relation=ADD_REMOVE).terms
+    tiny = Fraction(1, 10**400)
+    loss = losses.exact_law([({0: 1 - tiny, 1: tiny}, {0: 1 - 2 * tiny, 1: 2 * tiny})], relation=ADD_REMOVE)
+    assert loss.epsilon() == math.inf

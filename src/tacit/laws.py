@@ -29,7 +29,7 @@ from typing import Any
 
 from .core import law as _law
 from .core.errors import BadParameter
-from .core.law import Finite, Law, outcomes
+from .core.law import Finite, Law, outcomes, rounding
 from .core.neighbours import neighbours
 from .core.parameters import Number, failure, function, rational
 
@@ -48,7 +48,6 @@ __all__ = [
 ]
 
 AnyLaw = Law | Mapping[Any, Number]
-SUM_TO_ONE = Fraction(1, 10**9)  # how far the sum of given masses may be off
 _TAILS = (1e-300, 1e-100, 1e-40, 1e-15)
 _OUTCOMES = 1 << 16
 _FLOATS = 1e-290  # below, masses lose their digits
@@ -59,7 +58,7 @@ _LARGEST = 700
 
 
 def finite(masses: Mapping[Any, Number]) -> Finite:
-    """The law with these masses: at least 0 each, and 1 in all."""
+    """The law with these masses: at least 0 each, and 1 in all; only floats may miss that, by their rounding."""
     given: object = masses
     if not isinstance(given, Mapping) or not given:
         raise BadParameter("masses", type(masses).__name__, "a mapping from outcomes to probabilities")
@@ -68,12 +67,12 @@ def finite(masses: Mapping[Any, Number]) -> Finite:
         if mass < 0:
             raise BadParameter(f"the mass of {y!r}", masses[y], "at least 0")
     total = sum(read.values(), Fraction(0))
-    if abs(total - 1) > SUM_TO_ONE:
+    if abs(total - 1) > rounding(masses.values()):
         raise BadParameter(
             "masses",
             float(total),
             "probabilities that sum to 1",
-            says=f"The masses of a law must sum to 1; these sum to {float(total):.12g}.",
+            says=f"The masses of a law must sum to 1; these sum to {float(total):.12g}, off by {float(total - 1):.2g}.",
         )
     return Finite({y: float(mass / total) for y, mass in read.items()})
 

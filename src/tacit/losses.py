@@ -22,7 +22,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from fractions import Fraction
-from typing import Any
+from typing import Any, NamedTuple
 
 from .core.atoms import Approximate, ApproximateConcentrated, GaussianNoise, RenyiCurve
 from .core.distance import ADD_REMOVE, SUBSTITUTE, AddRemove, Relation, Substitute
@@ -30,7 +30,7 @@ from .core.envelope import Masses, envelope
 from .core.errors import BadParameter
 from .core.exact import down, up
 from .core.grouped import Grouped
-from .core.law import Finite, Law, outcomes
+from .core.law import Law, outcomes, rounding
 from .core.listed import FinitePair, FixedSizeSample
 from .core.listed import poisson_sample as _poisson_atom
 from .core.loss import Atom, BoundedRange, Concentrated, Loss, Pure
@@ -50,8 +50,8 @@ __all__ = [
 ]
 
 ORDERS = (1.125, 1.25, 1.5, 2, 3, 4, 5, 6, 8, 10, 12, 16, 20, 24, 32, 48, 64, 96, 128, 192, 256, 512, 1024)
-SUM_TO_ONE = Fraction(1, 10**9)
 _TAIL = 1e-40  # of a law on infinitely many outcomes: counts as known to all
+_MISSING = Fraction(1, 10**12)  # of the masses of a law that is no mapping: what is missing counts as known to all
 _OUTCOMES = 1 << 16
 
 
@@ -248,7 +248,7 @@ def _relation(relation: Relation) -> None:
 
 
 def _masses(name: str, law: Any) -> dict[Any, Fraction]:
-    """Masses as exact numbers that sum to 1; floats are read as they are written, and their sum divided out."""
+    """Masses as exact numbers that sum to 1; floats are read as they are written, and their rounding divided out."""
     if isinstance(law, Mapping):
         given = dict(law)
     elif isinstance(law, Iterable) and not isinstance(law, str | bytes):
@@ -259,12 +259,12 @@ def _masses(name: str, law: Any) -> dict[Any, Fraction]:
     if any(mass < 0 for mass in masses.values()):
         raise BadParameter(f"a mass of {name}", float(min(masses.values())), "at least 0")
     total = sum(masses.values(), Fraction(0))
-    if abs(total - 1) > SUM_TO_ONE:
+    if abs(total - 1) > rounding(given.values()):
         raise BadParameter(
             name,
             float(total),
             "masses that sum to 1",
-            says=f"The masses of {name} must sum to 1; they sum to {float(total):.12g}.",
+            says=f"The masses of {name} must sum to 1; they sum to {float(total):.12g}, off by {float(total - 1):.2g}.",
         )
     return {y: mass / total for y, mass in masses.items()}
 
@@ -277,27 +277,57 @@ def _two(pair: Any) -> tuple[Any, Any]:
 
 def _common(p: Any, q: Any) -> Masses:
     """The masses of two laws on the outcomes of both; what lies beyond a listed support is told by that law alone."""
-    laws = [_law(law) for law in (p, q)]
-    points = dict.fromkeys(y for law, _ in laws for y in law.support(_TAIL))
-    one, other = ({y: law.mass(y) for y in points} for law, _ in laws)
-    for (_, whole_support), own, others in zip(laws, (one, other), (other, one), strict=True):
-        if not whole_support:
-            beyond = object()
-            own[beyond], others[beyond] = _TAIL, 0.0
-    first, second = _masses("p", one), _masses("q", other)
-    return [(first[y], second[y]) for y in first]
+    first, second = (_law(law) for law in (p, q))
+    both = [*dict.fromkeys([*first.points, *second.points])]
+    one, other = ([law.mass(y) for y in both] for law in (first, second))
+    beyond, unseen = (_unlisted(law, masses) for law, masses in ((first, one), (second, other)))
+    sums = [sum(masses, Fraction(0)) + more for masses, more in ((one, beyond), (other, unseen))]
+    pairs = [*zip(one, other, strict=True), (beyond, Fraction(0)), (Fraction(0), unseen)]
+    return [(x / sums[0], y / sums[1]) for x, y in pairs]
 
 
-def _law(given: Any) -> tuple[Law, bool]:
-    """A law on outcomes that can be listed, and whether these are all that it has."""
+class _Listed(NamedTuple):
+    """A law by the outcomes to look at, its masses there and elsewhere, and whether it has no other outcomes."""
+
+    points: Iterable[Any]
+    mass: Callable[[Any], Fraction]
+    whole: bool
+
+
+def _law(given: Any) -> _Listed:
     if isinstance(given, Mapping):
-        return Finite({y: float(mass) for y, mass in _masses("a law", given).items()}), True
+        masses = _masses("a law", given)
+        return _Listed(masses, lambda y: masses.get(y, Fraction(0)), True)
     if not (hasattr(given, "mass") and hasattr(given, "support")):
         raise BadParameter("a law", type(given).__name__, "a mapping to probabilities, or what mechanism.law(x) gives")
     law: Law = given
     if (count := outcomes(law, _TAIL)) > _OUTCOMES:
         raise BadParameter("a law", f"{count} outcomes", f"on at most {_OUTCOMES} outcomes")
-    return law, count == outcomes(law, _TAIL**2)
+    points = law.support(_TAIL)
+    return _Listed(points, lambda y: _mass(law.mass(y)), count == outcomes(law, _TAIL**2))
+
+
+def _mass(given: Number) -> Fraction:
+    mass = rational("a mass of a law", given)
+    if mass < 0:
+        raise BadParameter("a mass of a law", given, "at least 0")
+    return mass
+
+
+def _unlisted(law: _Listed, masses: Sequence[Fraction]) -> Fraction:
+    """What a law may give to outcomes that are not listed: its tail, and what is missing beyond rounding."""
+    missing = 1 - sum(masses, Fraction(0))
+    if abs(missing) > _MISSING:
+        raise BadParameter(
+            "a law",
+            float(1 - missing),
+            "masses that sum to 1",
+            says=f"The masses of a law must sum to 1; they sum to {float(1 - missing):.12g}, off by"
+            f" {float(-missing):.2g}.",
+        )
+    if missing > Fraction(len(masses), 2**50):
+        return missing
+    return Fraction(0) if law.whole else Fraction(_TAIL)
 
 
 def _finite(pairs: Sequence[Masses], relation: Relation) -> Loss:

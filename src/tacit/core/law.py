@@ -10,9 +10,11 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sized
 from dataclasses import dataclass
+from decimal import Decimal
 from fractions import Fraction
 from functools import cached_property
 from itertools import islice, product
+from numbers import Rational
 from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
@@ -41,6 +43,16 @@ class Counted(Protocol):
     """A law that says how many points its support would list, before any is."""
 
     def outcomes(self, tail: float) -> int: ...
+
+
+def rounding(masses: Iterable[object]) -> Fraction:
+    """How far from 1 a sum of given masses may be: not at all if all are exact, else 2^-50 for each of them.
+
+    What is missing would vanish when the sum is divided out, and with it the chance of telling two laws apart.
+    """
+    given = list(masses)
+    exact = all(isinstance(mass, Rational | Decimal | str) for mass in given)
+    return Fraction(0 if exact else len(given), 2**50)
 
 
 def outcomes(law: Law, tail: float) -> int:
