@@ -10,6 +10,7 @@ import pytest
 
 import tacit
 from tacit import ADD_REMOVE, SUBSTITUTE, laws, losses
+from tacit.core.atoms import GaussianPrivacy
 from tacit.core.errors import BadParameter, MixedRelations
 from tacit.ledger.encoding import read_loss, write_loss
 from tacit.tables.codec import canonical
@@ -26,7 +27,8 @@ def test_bare_guarantees():
     assert losses.bounded_range(1) == tacit.mix("exponential eps=1")
     assert losses.concentrated("0.1") == tacit.mix("zcdp rho=0.1")
     assert losses.concentrated("0.1", "1e-6") == tacit.mix("zcdp rho=0.1 delta=1e-6")
-    assert losses.gaussian("0.5") == tacit.mix("gaussian mu=0.5")
+    assert losses.gaussian("0.5") == tacit.Loss({GaussianPrivacy(Fraction(1, 4)): 1})
+    assert losses.gaussian("0.5").epsilon("1e-6") == tacit.mix("gaussian mu=0.5").epsilon("1e-6")
 
 
 def test_a_relation_is_kept_and_not_mixed():

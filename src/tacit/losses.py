@@ -24,7 +24,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from fractions import Fraction
 from typing import Any, NamedTuple
 
-from .core.atoms import Approximate, ApproximateConcentrated, GaussianNoise, RenyiCurve
+from .core.atoms import Approximate, ApproximateConcentrated, GaussianPrivacy, RenyiCurve
 from .core.distance import ADD_REMOVE, SUBSTITUTE, AddRemove, Relation, Substitute
 from .core.envelope import Masses, envelope
 from .core.errors import BadParameter
@@ -87,7 +87,7 @@ def concentrated(rho: Number, delta: Number = 0, *, relation: Relation | None = 
 
 def gaussian(mu: Number, *, relation: Relation | None = None) -> Loss:
     """mu-GDP: no easier to tell apart than two normal laws mu deviations apart (Dong, Roth, Su 2022)."""
-    return _of(GaussianNoise(positive("mu", mu) ** 2), relation)
+    return _of(GaussianPrivacy(positive("mu", mu) ** 2), relation)
 
 
 def renyi_curve(

@@ -197,6 +197,17 @@ def test_only_what_is_attained_has_a_lower_end():
     assert not (one(GaussianNoise(Fraction(1))).loss + one(Pure(Fraction(1))).loss).distribution().attained
 
 
+def test_promises_and_samples_of_what_is_only_dominated_have_no_lower_end():
+    wide, vector = tacit.Gaussian(rho="1e-12"), tacit.Gaussian(rho="0.1", sensitivity=tacit.ADD_REMOVE.counts(2))
+    promise = tacit.losses.gaussian(1)
+    sampled = [tacit.losses.poisson_sample(loss, "0.1") for loss in (promise, wide.loss(), vector.loss())]
+    again = tacit.losses.poisson_sample(sampled[0], "0.5")
+    for loss in (promise, *sampled, again, tacit.losses.poisson_sample(tacit.losses.pure(1), "0.1")):
+        assert not loss.distribution().attained and loss.distribution().delta("0.1").lower == 0
+    noise = tacit.mix("sampled 0.1 gaussian mu=1, sampled 0.1 laplace eps=1")
+    assert noise.distribution().attained and noise.distribution().delta("0.1").lower > 0
+
+
 @settings(max_examples=25, deadline=None)
 @given(
     st.dictionaries(

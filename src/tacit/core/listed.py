@@ -30,7 +30,7 @@ from functools import cached_property
 
 import numpy as np
 
-from .atoms import DiscreteGaussianNoise, DiscreteGaussianVector, GaussianNoise, LaplaceNoise
+from .atoms import DiscreteGaussianNoise, DiscreteGaussianVector, GaussianNoise, GaussianPrivacy, LaplaceNoise
 from .errors import BadParameter
 from .exact import MANY_ULPS, up
 from .lattice import Lattice
@@ -190,7 +190,7 @@ def poisson_sample(of: Atom, rate: Fraction) -> Sampled | PoissonSample:
     if wide or isinstance(of, DiscreteGaussianVector):
         square = of.gaussian()
         if isinstance(square, Fraction):
-            return Sampled(rate, GaussianNoise(square))
+            return Sampled(rate, GaussianPrivacy(square))  # which continuous noise only dominates
     if not (isinstance(of, Listed) or of.pairs(2.0**-8)):
         raise BadParameter(
             "loss",

@@ -20,7 +20,7 @@ from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import cached_property, reduce
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any
 
 from .distance import Relation, one_relation
 from .errors import BadParameter
@@ -34,13 +34,15 @@ if TYPE_CHECKING:
 
 
 class Atom(ABC):
-    """What is proved of one mechanism on neighbours.  Each answer is true; by default nothing is known.
+    """What is proved of one mechanism on neighbours.  Each answer is true; by default nothing is known."""
 
-    `attained` says that its pairs are those of the mechanism on some neighbours, and do not merely dominate it: only
-    then is a lower bound on a divergence of the pairs one for the mechanism too.
-    """
+    @property
+    def attained(self) -> bool:
+        """Whether its pairs are those of the mechanism on some neighbours, and do not merely dominate it.
 
-    attained: ClassVar[bool] = False
+        Only then is a lower bound on a divergence of the pairs one for the mechanism too.
+        """
+        return False
 
     def pure(self) -> Fraction | float:
         """An epsilon no |ln P(y)/Q(y)| exceeds: a Fraction, or infinity."""

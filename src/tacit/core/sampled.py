@@ -35,7 +35,11 @@ class Sampled(Atom):
 
     rate: Fraction
     noise: GaussianNoise | LaplaceNoise
-    attained = True
+
+    @property
+    def attained(self) -> bool:
+        """On a sample of a lone record, if by the noise."""
+        return self.noise.attained
 
     def pure(self) -> Fraction | float:
         """ln(1 + q (e^epsilon - 1)), outward; never above epsilon."""
