@@ -142,17 +142,3 @@ def test_an_address_in_a_schema_says_only_where(query):
 def test_encryption_may_be_asked_for():
     address = "postgresql://u@h/d?table=people&sslmode=verify-full"
     assert Database.read(address).from_file().in_file
-
-
-@pytest.mark.parametrize(("remote", "refused"), [("", True), ("sc://other:15002", True), ("sc://127.0.0.1:1", False)])
-def test_a_token_of_spark_goes_to_no_host_of_a_schemas_choosing(monkeypatch, remote, refused):
-    spark = pytest.importorskip("tacit.engines.spark")
-    monkeypatch.setenv("SPARK_CONNECT_AUTHENTICATE_TOKEN", SECRET)
-    monkeypatch.setenv("SPARK_REMOTE", remote)
-    address = Database.read("sc://127.0.0.1:1/?table=people")
-    assert spark._home(address) == address.url
-    if not refused:
-        assert spark._home(address.from_file()) == address.url
-        return
-    with pytest.raises(EngineUnavailable, match="schema alone"):
-        spark._home(address.from_file())

@@ -50,7 +50,7 @@ class _Known:
     kinds: Mapping[str, str]
 
 
-_TOKEN = "SPARK_CONNECT_AUTHENTICATE_TOKEN"
+_HOSTS = {"sc": "SPARK_REMOTE", "spark": "MASTER"}  # where Spark's own client looks for an address
 
 
 class Spark(Engine):
@@ -77,7 +77,7 @@ class Spark(Engine):
             if self._own is None:
                 self._given = self._given or _home(table.data)
                 self._open()
-            elif isinstance(table.data, Database) and _home(table.data) not in (None, self._given):
+            elif isinstance(table.data, Database) and _home(table.data, self._given) not in (None, self._given):
                 raise BadParameter("tables", str(table.data), "all in one session of Spark")
             known = self._read(table, key)
             self._release(table.schema.name)  # registered again: what was read before is let go of
@@ -194,22 +194,30 @@ class Spark(Engine):
             pass
 
 
-def _home(data: Any) -> Session | str | None:
-    """The session where data is, if it says so; to a host that only a schema names, no token of the user's is sent."""
-    if isinstance(data, Database):
-        own = urlsplit(os.environ.get("SPARK_REMOTE", "")).netloc
-        if (
-            data.in_file
-            and os.environ.get(_TOKEN)
-            and data.url.startswith("sc://")
-            and urlsplit(data.url).netloc != own
-        ):
-            told = f"its host is named by the schema alone, and {_TOKEN} would be sent there"
-            raise EngineUnavailable(
-                data, f"{told}; set SPARK_REMOTE to it, or give its address yourself, if you trust it"
-            )
-        return None if data.url == "spark://" else data.url
-    return data.sparkSession if in_spark(data) else None
+def _home(data: Any, given: Session | str | None = None) -> Session | str | None:
+    """The session where data is, if it says so; `given` is the one that the user named."""
+    if not isinstance(data, Database):
+        return data.sparkSession if in_spark(data) else None
+    if data.url == "spark://":
+        return None
+    return _named_by_the_user(data, given) if data.in_file else data.url
+
+
+def _named_by_the_user(place: Database, given: Session | str | None) -> str:
+    """The user's own address of the host that a schema names.
+
+    Spark sends its cluster the user's environment and files, and Spark Connect its token; so a host that only a schema
+    names is sent nothing, and is not asked.
+    """
+    host = urlsplit(place.url)
+    variable = _HOSTS[host.scheme]
+    for own in (given, os.environ.get(variable)):
+        if host.netloc and isinstance(own, str) and urlsplit(own)[:2] == host[:2]:
+            return own
+    reason = "its host is named by the schema alone, and Spark would send it what is in your environment"
+    raise EngineUnavailable(
+        place, f"{reason}; if you trust it, set {variable} to it, or give its address yourself, as data="
+    )
 
 
 def _columns(table: Any) -> Columns:

@@ -4,8 +4,10 @@ The table is written as in SQL: people, hr.people, "Odd Name".  The rest of the 
 leaves out (a host, a user, a password) its client looks for where it always does, so a password need not stand there.
 
 An address that stands in a schema is not the custodian's own word: whoever wrote the file chose the host.  It may say
-no more than where the table is, and a client sends that host no password, certificate, ticket or token of its user's,
-unless the user's own settings (PGHOST and PGPORT; SPARK_REMOTE) name the same host.
+no more than where the table is.  A client of PostgreSQL sends that host no password, certificate or ticket of its
+user's, and a client of Spark, which trusts its cluster with all that it has, does not connect there at all, unless the
+user's own settings (PGHOST and PGPORT; SPARK_REMOTE; MASTER) name the same host.  A file names a table of Spark by a
+plain name: between backticks may be a path, and with it another host.
 
     postgresql://?table=people      in the database that PGHOST, PGDATABASE, PGUSER, PGSERVICE, ~/.pgpass say
     spark://?table=people           in the catalogue of the active session of Spark; parquet.`path` is a table there too
@@ -14,6 +16,7 @@ unless the user's own settings (PGHOST and PGPORT; SPARK_REMOTE) name the same h
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, field, replace
 from typing import Any
 from urllib.parse import parse_qsl, quote, urlencode, urlsplit
@@ -25,6 +28,7 @@ _OF = {"postgresql": "postgres", "spark": "spark", "sc": "spark"}  # schemes, an
 _FORM = "postgresql://user@host/database?table=people, spark://?table=people or sc://host:15002?table=people"
 _SECRET = ("password", "sslpassword", "token")
 _IN_FILE = {"table", "host", "port", "user", "dbname", "sslmode", "connect_timeout", "application_name"}
+_PLAIN = re.compile(r"\w+(\.\w+)*", re.ASCII)
 _ENCRYPTED = ("require", "verify-ca", "verify-full")
 
 
@@ -74,6 +78,13 @@ class Database:
             )
         if query.get("sslmode", "require") not in _ENCRYPTED:
             raise BadSchema("source", f"one with sslmode={query['sslmode']}", f"one with {' or '.join(_ENCRYPTED)}")
+        if self.engine == "spark" and parts.path.strip("/"):
+            raise BadSchema("source", "one with a path or parameters", "an address that says only where the table is")
+        if self.engine == "spark" and not _PLAIN.fullmatch(self.table):
+            allowed = (
+                "of a table that Spark knows by a name of letters, digits, underscores and points; give any other as"
+            )
+            raise BadSchema("source", "a table with other characters in its name", f"{allowed} data= yourself")
         return replace(self, in_file=True)
 
     @property
