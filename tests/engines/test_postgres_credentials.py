@@ -5,6 +5,7 @@ import socket
 import struct
 import threading
 
+import psycopg
 import pytest
 
 from tacit import Table
@@ -61,6 +62,8 @@ def fake():
 def surroundings(tmp_path, monkeypatch):
     """Every place where the client finds a password by itself."""
     for name in ("PGHOST", "PGHOSTADDR", "PGPORT", "PGUSER", "PGDATABASE", "PGSERVICE", "PGPASSWORD", "PGPASSFILE"):
+        monkeypatch.delenv(name, raising=False)
+    for name in ("PGSSLMODE", "PGSSLROOTCERT", "PGREQUIRESSL"):
         monkeypatch.delenv(name, raising=False)
     (tmp_path / "pass").write_text(f"*:*:*:*:{SECRET}\n")
     (tmp_path / "pass").chmod(0o600)
@@ -142,3 +145,56 @@ def test_an_address_in_a_schema_says_only_where(query):
 def test_encryption_may_be_asked_for():
     address = "postgresql://u@h/d?table=people&sslmode=verify-full"
     assert Database.read(address).from_file().in_file
+
+
+MODES = ("require", "verify-ca", "verify-full")
+
+
+def used(monkeypatch, table):
+    """The parameters with which a client would connect."""
+    found = {}
+
+    def connect(**parameters):
+        found.update(parameters)
+        raise psycopg.OperationalError
+
+    monkeypatch.setattr(psycopg, "connect", connect)
+    reached(table)
+    return found
+
+
+def source(query=""):
+    return {**FIELDS, "table": {**FIELDS["table"], "source": f"postgresql://u@h/d?table=people{query}"}}
+
+
+@pytest.mark.parametrize("trusted", [False, True])
+@pytest.mark.parametrize("in_file", MODES)
+@pytest.mark.parametrize("own", [None, "disable", "prefer", *MODES])
+def test_a_schema_checks_a_server_no_less_than_its_user_does(monkeypatch, trusted, in_file, own):
+    if own is not None:
+        monkeypatch.setenv("PGSSLMODE", own)
+    if trusted:
+        monkeypatch.setenv("PGHOST", "h")
+    stricter = max(in_file, own or "", key=("", "disable", "prefer", *MODES).index)
+    assert used(monkeypatch, Table(None, source(f"&sslmode={in_file}")))["sslmode"] == stricter
+    by_the_user = Table(f"postgresql://u@h/d?table=people&sslmode={in_file}", FIELDS)
+    assert used(monkeypatch, by_the_user)["sslmode"] == in_file
+    assert "sslmode" not in used(monkeypatch, Table(None, source()))  # so the client takes its user's
+
+
+@pytest.mark.parametrize("name", ["service", "system"])
+def test_wherever_the_user_demands_it(monkeypatch, tmp_path, name):
+    if name == "service":
+        (tmp_path / "services").write_text("[mine]\nsslmode=verify-full\n")
+        monkeypatch.setenv("PGSERVICEFILE", str(tmp_path / "services"))
+        monkeypatch.setenv("PGSERVICE", "mine")
+    elif psycopg.pq.version() < 160000:
+        pytest.skip("this client knows no certificates of the system")
+    else:
+        monkeypatch.setenv("PGSSLROOTCERT", "system")
+    assert used(monkeypatch, Table(None, source("&sslmode=require")))["sslmode"] == "verify-full"
+
+
+def test_a_demand_that_no_client_knows_is_left_to_the_client(monkeypatch):
+    monkeypatch.setenv("PGSSLMODE", "verify-fully")
+    assert used(monkeypatch, Table(None, source("&sslmode=require")))["sslmode"] == "verify-fully"

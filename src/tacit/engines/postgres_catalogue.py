@@ -14,7 +14,7 @@ from ..core.errors import BadData, EngineUnavailable
 from ..tables.databases import Database
 from ..tables.schema import Schema
 from .canonical_sql import Raw
-from .postgres_credentials import withheld
+from .postgres_credentials import demanded, withheld
 from .postgres_dialect import raw
 
 OLDEST = 140000
@@ -117,6 +117,7 @@ def connected(place: Database, milliseconds: int) -> Iterator[psycopg.Connection
         **given,
         "client_encoding": "utf8",
         **withheld(place),
+        **demanded(place),
     }
     with psycopg.connect(**more, prepare_threshold=None) as connection:
         connection.read_only, connection.isolation_level = True, psycopg.IsolationLevel.REPEATABLE_READ

@@ -2,6 +2,7 @@
 
 PostgreSQL's client takes what an address leaves out from its surroundings: PGPASSWORD, ~/.pgpass, PGSERVICE, a
 certificate in ~/.postgresql, a ticket of Kerberos.  To a host that only a file names, each of these is switched off.
+To any host, the client checks the server's certificate as its user demands, also where a file would have it check less.
 """
 
 from __future__ import annotations
@@ -24,6 +25,7 @@ _NOTHING: dict[str, Any] = {
 }
 _SINCE_16 = {"sslcertmode": "disable", "require_auth": "!gss,!sspi", "gssdelegation": "0"}
 _PORT = "5432"
+_STRICTER = ("disable", "allow", "prefer", "require", "verify-ca", "verify-full")  # values of sslmode, in this order
 
 
 def trusted(place: Database) -> bool:
@@ -39,6 +41,18 @@ def withheld(place: Database) -> dict[str, Any]:
     if trusted(place):
         return {}
     return _NOTHING | (_SINCE_16 if psycopg.pq.version() >= 160000 else {})
+
+
+def demanded(place: Database) -> dict[str, str]:
+    """The stricter of a file's sslmode and the user's own: of PGSSLMODE, a service, or PGSSLROOTCERT=system."""
+    in_file = psycopg.conninfo.conninfo_to_dict(place.url).get("sslmode")
+    if not place.in_file or in_file is None:
+        return {}
+    (own,) = (option.val for option in psycopg.pq.Conninfo.get_defaults() if option.keyword == b"sslmode")
+    user = own.decode() if own else "prefer"
+    if user not in _STRICTER:  # which the client refuses, with its own words
+        return {"sslmode": user}
+    return {"sslmode": max(str(in_file), user, key=_STRICTER.index)}
 
 
 def unsent(place: Database) -> str:

@@ -81,10 +81,8 @@ class Database:
         if self.engine == "spark" and parts.path.strip("/"):
             raise BadSchema("source", "one with a path or parameters", "an address that says only where the table is")
         if self.engine == "spark" and not _PLAIN.fullmatch(self.table):
-            allowed = (
-                "of a table that Spark knows by a name of letters, digits, underscores and points; give any other as"
-            )
-            raise BadSchema("source", "a table with other characters in its name", f"{allowed} data= yourself")
+            form = "the address of a table with a name of letters, digits, underscores and points"
+            raise BadSchema("source", "one of another form", f"{form}; give any other yourself, as data=")
         return replace(self, in_file=True)
 
     @property
