@@ -341,3 +341,16 @@ def test_exact_laws_are_compared_exactly():
     tiny = Fraction(1, 10**400)
     loss = losses.exact_law([({0: 1 - tiny, 1: tiny}, {0: 1 - 2 * tiny, 1: 2 * tiny})], relation=ADD_REMOVE)
     assert loss.epsilon() == math.inf
+
+
+@pytest.mark.parametrize("epsilon", ["0.001", "0.05", "0.4", "1", "3.7", "20"])
+@pytest.mark.parametrize("delta", ["1e-2", "1e-7", "1e-14"])
+def test_a_rho_made_for_an_epsilon_costs_that_epsilon(epsilon, delta):
+    loss = losses.concentrated(Fraction(tacit.composition.rho_for(epsilon, delta)))
+    assert float(epsilon) * (1 - 1e-6) < loss.epsilon(delta) <= float(epsilon) * (1 + 1e-12)
+
+
+def test_an_explanation_shows_the_epsilon_that_was_asked_for():
+    loss = losses.concentrated(Fraction(tacit.composition.rho_for("0.4", "1e-7")))
+    (winner,) = (line for line in loss.explain("1e-7").splitlines() if line.startswith("*"))
+    assert winner.split()[1:3] == ["Renyi", "0.4"]

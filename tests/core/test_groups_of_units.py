@@ -16,7 +16,7 @@ from tacit.core.atoms import (
     RenyiCurve,
 )
 from tacit.core.grouped import Grouped
-from tacit.core.loss import Concentrated, Loss
+from tacit.core.loss import Concentrated, Loss, Pure
 from tacit.core.sampled import Sampled
 from tacit.core.worst import Worst
 
@@ -101,3 +101,15 @@ def test_groups_of_what_may_fail_and_of_what_is_known_at_orders() -> None:
     assert RenyiCurve(((2.0, 0.1),)).renyi(2.5) == math.inf
     vector = DiscreteGaussianVector(Fraction(1, 8), Fraction(4), 2)
     assert vector.group(3) == DiscreteGaussianVector(Fraction(9, 8), Fraction(4), 18)
+
+
+def test_one_of_a_group_never_pays_more_than_its_share() -> None:
+    """delta(E) of k units takes delta(e) of one at k e <= E, exactly: a coin just beyond E / k is not free at E."""
+    found = 0
+    for k in (3, 5, 7, 11):
+        for epsilon in (0.1, 0.3, 0.7, 1.1, 2.3):
+            nearest = epsilon / k
+            if k * Fraction(nearest) > Fraction(epsilon):
+                found += 1
+                assert Grouped(Loss({Pure(Fraction(nearest)): 1}), k).profile(epsilon) > 0
+    assert found > 3

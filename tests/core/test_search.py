@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -57,3 +58,23 @@ def test_least(root: float) -> None:
 def test_least_value(at: float, value: float) -> None:
     found = least_value(lambda x: value + (x - at) ** 2, -7.0, 14.0)
     assert value <= found <= value + 1e-8
+
+
+@pytest.mark.parametrize("at", [-6.9, -1.2345, 0.0, 0.7071, 5.0, 13.9])
+def test_the_least_value_of_a_smooth_function(at: float) -> None:
+    calls: list[float] = []
+
+    def f(x: float) -> float:
+        calls.append(x)
+        return math.cosh(x - at) + math.sin(x - at) ** 3 / 7 - 0.25
+
+    assert 0.75 - 1e-15 <= least_value(f, -7.0, 14.0) <= 0.75 + 2e-15
+    assert len(calls) < 60 and min(calls) >= -7 and max(calls) <= 14
+
+
+def test_the_least_value_where_there_is_no_parabola() -> None:
+    assert least_value(lambda x: x, 0.0, 1.0) == 0
+    assert least_value(lambda x: -x, 0.0, 1.0) == -1
+    assert least_value(lambda x: 3.0, 0.0, 1.0) == 3
+    assert least_value(lambda x: math.inf, 0.0, 1.0) == math.inf
+    assert least_value(lambda x: abs(x - 0.3), 0.0, 1.0) < 1e-4

@@ -28,7 +28,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 
-from .exact import MANY_ULPS, hybrid_sum
+from .exact import MANY_ULPS, down, hybrid_sum
 from .loss import Atom, Loss
 from .search import least_value
 from .views import failures
@@ -84,7 +84,7 @@ class Grouped(Atom):
         def at(each: float) -> float:
             return self.of.delta(Fraction(each)) * hybrid_sum(self.k, each)
 
-        whole = epsilon / self.k
+        whole = down(Fraction(epsilon) / self.k)
         if self.k * self.of.delta(Fraction(whole)) >= 1:  # which is the least that any e could leave
             return 1.0
         best, inner = at(whole), at(whole * (1 - _PRECISION))
