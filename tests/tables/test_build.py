@@ -1,6 +1,7 @@
 """Expressions: exact on every grid, never outside of their domains, refused where 64 bits might not do."""
 
 import datetime
+import itertools
 import math
 from collections.abc import Callable
 from fractions import Fraction
@@ -13,7 +14,7 @@ from hypothesis import strategies as st
 from tacit.core.errors import BadQuestion
 from tacit.tables import build
 from tacit.tables.domain import BOOLEAN, TEXT, WIDEST, Domain, category, number
-from tacit.tables.expression import Column, Compare, Constant, Expression, Value, meaning
+from tacit.tables.expression import Column, Compare, Constant, Expression, Lookup, Value, meaning
 from tacit.tables.relation import Scan
 
 DAY = Domain("date", -40_000, 40_000)
@@ -460,3 +461,23 @@ def test_an_expression_that_is_too_large_when_written_out_is_refused() -> None:
         doubled = build.least(doubled, C["third"])
     with pytest.raises(BadQuestion, match="operations"):
         build.moderate(doubled)
+
+
+def matches(text: str, pattern: str) -> bool:
+    """LIKE by its definition: % is any text, _ any one character, all else itself."""
+    if not pattern:
+        return not text
+    if pattern[0] == "%":
+        return any(matches(text[i:], pattern[1:]) for i in range(len(text) + 1))
+    return text != "" and pattern[0] in ("_", text[0]) and matches(text[1:], pattern[1:])
+
+
+def test_patterns_on_categories_are_as_defined() -> None:
+    texts = ["".join(t) for n in range(1, 6) for t in itertools.product("ab", repeat=n)]
+    texts += ["a\nb", "\n", "a.b", ".*", "a\\", "(", "A", "\u00e9", "a\u0301"]
+    column = Column(category(*texts), "c")
+    patterns = ["".join(p) for n in range(6) for p in itertools.product("ab%_", repeat=n)]
+    for pattern in [*patterns, "a%b_%a%", "%.%", "a_b", "\\%", "%\\", "(%", ".*", "%\n%", "[a]", "_\u0301", "%%_%%"]:
+        e = build.like(column, pattern)
+        assert isinstance(e, Lookup)
+        assert [bool(value) for value in e.values] == [matches(text, pattern) for text in texts], pattern

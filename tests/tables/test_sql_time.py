@@ -3,6 +3,7 @@
 Times are of the processor, of the whole way from a text to an offer.
 """
 
+import datetime
 import itertools
 import time
 from collections.abc import Callable
@@ -15,9 +16,10 @@ from tacit.core.errors import BadParameter, BadQuestion, Missing, Refused
 from tacit.tables import sql_text
 from tacit.tables.measures import MOST_NUMBERS
 from tacit.tables.price import offer
-from tacit.tables.query import MOST_AGGREGATES
+from tacit.tables.query import MOST_AGGREGATES, MOST_CANDIDATES
+from tacit.tables.schema import Schema
 from tacit.tables.sql import parse
-from tacit.tables.sql_text import LONGEST, STEPS, Text
+from tacit.tables.sql_text import LONGEST, MOST_LOOKED_UP, STEPS, Text
 
 from .sql_texts import texts
 from .test_sql import PEOPLE, REGIONS, TABLES, VISITS, people
@@ -142,3 +144,73 @@ def test_the_numbers_of_an_answer_are_bounded_by_cells_and_measures() -> None:
     text = f"SELECT joined, age % 50 AS a, {sums} FROM people GROUP BY joined, a"
     with pytest.raises(BadQuestion, match=f"60 counts and sums in each of 200900 groups .* at most {MOST_NUMBERS}"):
         offer(parse(text, TABLES).query, BUDGET, schemas={"people": PEOPLE}, epsilon=1)
+
+
+LABELS = [f"L{i:06d}" for i in range(2000)]
+DAYS = {"type": "date", "lower": datetime.date.min, "upper": datetime.date(8000, 1, 1)}
+WIDE = Schema.load(
+    {
+        "table": {"name": "wide", "unit": "row"},
+        "columns": {
+            "age": {"type": "integer", "lower": 0, "upper": 999_999},
+            "c": {"type": "category", "values": LABELS},
+            "long": {"type": "category", "values": ["a" * 4000, "b" * 4000]},
+            "day": DAYS,
+        },
+    }
+)
+
+
+def refused(text: str) -> str:
+    """Why there is no offer, which takes little to say; or nothing, if there is one."""
+    start, reason = time.process_time(), ""
+    try:
+        offer(parse(text, {"wide": WIDE}).query, BUDGET, schemas={"wide": WIDE}, epsilon=1)
+    except BadQuestion as error:
+        reason = error.reason
+    assert time.process_time() - start < 1
+    return reason
+
+
+@pytest.mark.parametrize("count", [1, 3, 100])
+@pytest.mark.parametrize("k", [1, 2, 100])
+def test_the_most_common_of_too_many_values_is_refused_before_they_are_listed(count: int, k: int) -> None:
+    wanted = ", ".join(f"TOP_K(age + {i}, {k}) AS s{i}" for i in range(count))
+    assert f"among at most {MOST_CANDIDATES} public ones" in refused(f"SELECT {wanted} FROM wide")
+
+
+def test_the_most_common_of_as_many_values_as_there_may_be_take_little() -> None:
+    for k, count in ((100, 3), (1, 300)):
+        wanted = ", ".join(f"TOP_K((age + {i}) % {MOST_CANDIDATES}, {k}) AS s{i}" for i in range(count))
+        assert refused(f"SELECT {wanted} FROM wide") == ""
+
+
+EACH = {
+    "c ILIKE '%L%0%0%0%{}%'": 2,
+    "c LIKE '%L%0%0%0%{}%'": 1,
+    "c NOT LIKE '%L%0%0%0%{}%'": 1,
+    "LOWER(c) = 'l{:06d}'": 1,
+    "UPPER(LOWER(c)) = 'L{:06d}'": 2,
+    "CAST(c AS INTEGER) = {}": 1,
+}
+
+
+@pytest.mark.parametrize("each", EACH)
+def test_labels_that_functions_go_through_are_counted(each: str) -> None:
+    most = MOST_LOOKED_UP // len(LABELS) // EACH[each]
+    for count in (most, most + 1, 400, 1000):
+        text = "SELECT COUNT(*) FROM wide WHERE " + " OR ".join(each.format(i) for i in range(count))
+        assert (f"more than {MOST_LOOKED_UP} labels" in refused(text)) == (count > most)
+
+
+def test_periods_that_functions_go_through_are_counted() -> None:
+    text = " OR ".join(f"DATE_TRUNC('month', day) = DATE '{2000 + i}-01-01'" for i in range(100))
+    assert f"more than {MOST_LOOKED_UP} labels and periods" in refused(f"SELECT COUNT(*) FROM wide WHERE {text}")
+
+
+@pytest.mark.parametrize(
+    "pattern", ["%_" * 500, "_%" * 500, "a%" * 500, "%a" * 499 + "b", "a" * 999 + "_", "%" + "a" * 998 + "b"]
+)
+def test_patterns_take_little_time_on_long_labels(pattern: str) -> None:
+    likes = " OR ".join(f"long LIKE '{pattern[: 1000 - i]}'" for i in range(60))
+    assert refused(f"SELECT COUNT(*) FROM wide WHERE {likes}") == ""

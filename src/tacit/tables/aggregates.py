@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import TYPE_CHECKING, Literal
 
@@ -12,7 +12,7 @@ from ..core.parameters import Number, rational, whole
 from . import build
 from .expression import Expression
 from .grids import unbounded
-from .query import Aggregate, Kind
+from .query import MOST_CANDIDATES, Aggregate, Kind
 from .terms import Term
 
 if TYPE_CHECKING:
@@ -48,6 +48,10 @@ def aggregate(
             if rank is None or not 0 <= rank <= 1:
                 raise BadQuestion("the rank of a quantile is from 0 to 1; the median is at 0.5")
         case "top":
+            if domain.size is not None and domain.size > MOST_CANDIDATES:
+                raise BadQuestion(
+                    f"the most common value is chosen among at most {MOST_CANDIDATES} public ones; declare or bin them"
+                )
             size = len(build.keys(expression, otherwise=_COUNTED if domain.kind == "text" else ""))
             if not 1 <= place <= k <= min(size, MOST_PLACES):
                 raise BadQuestion(f"k must be from 1 to {min(size, MOST_PLACES)}: there are {size} values")
@@ -76,8 +80,8 @@ class Wanted:
         """The aggregates of an expression, and what each is called."""
         match self.kind:
             case "top" if self.k > 1:
-                places = range(1, self.k + 1)
-                return [(f"{name}_{i}", aggregate("top", expression, place=i, k=self.k)) for i in places]
+                first = aggregate("top", expression, k=self.k)
+                return [(f"{name}_{i}", replace(first, place=i)) for i in range(1, self.k + 1)]
             case "min" | "max":
                 return [(name, aggregate("quantile", expression, self.at))]
         return [(name, aggregate(self.kind, expression, self.at))]

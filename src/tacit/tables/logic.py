@@ -122,7 +122,8 @@ def like(a: Expression, pattern: str) -> Expression:
     if len(pattern) > LONGEST_LIST:
         raise BadQuestion(f"a pattern has at most {LONGEST_LIST} characters")
     if a.domain.kind == "category":
-        matches = tuple(int(_matches(label, pattern)) for label in a.domain.labels)
+        matched = _matcher(pattern).fullmatch
+        matches = tuple(int(matched(label) is not None) for label in a.domain.labels)
         return folded(Lookup(BOOLEAN, a, tuple(range(len(matches))), matches))
     if a.domain.kind != "text":
         raise BadQuestion(f"LIKE is on text and categories; this is a {a.domain.kind}")
@@ -132,17 +133,15 @@ def like(a: Expression, pattern: str) -> Expression:
     return Like(a, (first, *others))
 
 
-def _matches(text: str, pattern: str) -> bool:
-    """Whether text matches a pattern of % and _, in time of the product of their lengths."""
-    ends = {0}  # how much of the text the pattern so far can have matched
-    for c in re.sub("%+", "%", pattern):
-        if c == "%":
-            ends = set(range(min(ends), len(text) + 1))
-        else:
-            ends = {end + 1 for end in ends if end < len(text) and c in ("_", text[end])}
-        if not ends:
-            return False
-    return len(text) in ends
+def _matcher(pattern: str) -> re.Pattern[str]:
+    """A pattern of % and _ as a regular expression, which takes time of the product of the lengths at most.
+
+    What stands between two % is of one length, so it may be taken where it is found first, and is never sought again.
+    """
+    pieces = ["".join("." if c == "_" else re.escape(c) for c in piece) for piece in re.split("%+", pattern)]
+    first, *between = pieces[:-1] or pieces
+    last = f".*{pieces[-1]}" if len(pieces) > 1 else ""
+    return re.compile(first + "".join(f"(?>.*?{piece})" for piece in between) + last, re.DOTALL)
 
 
 def case(branches: Iterable[tuple[Expression, Expression]], otherwise: Expression | None = None) -> Expression:

@@ -31,7 +31,7 @@ from .expression import Add, Column, Constant, Divide, Expression, Multiply
 from .grids import columns_of
 from .kinds import check
 from .plan import Histogram, Measure, Plan, Rows, Total, Units, reach
-from .query import MOST_AGGREGATES, Aggregate, Query
+from .query import MOST_AGGREGATES, MOST_CANDIDATES, Aggregate, Query
 from .recipe import Recipe, Squares
 from .relation import Derive, Join, PerUnit, Relation, Scan, Where
 from .schema import Schema
@@ -193,9 +193,9 @@ class _Compiler:
 
     def _labels(self, e: Expression) -> Histogram:
         d = e.domain
-        if d.size is None or d.size > FINEST:
+        if d.size is None or d.size > MOST_CANDIDATES:
             raise BadQuestion(
-                f"the most common value is chosen among at most {FINEST} public ones; declare or bin them"
+                f"the most common value is chosen among at most {MOST_CANDIDATES} public ones; declare or bin them"
             )
         if self.most[e] > d.size:
             raise BadQuestion(f"of {d.size} values no more than {d.size} can be the most common")

@@ -22,6 +22,7 @@ from .plan import Key
 from .relation import Relation
 
 MOST_AGGREGATES = 300  # of one question
+MOST_CANDIDATES = 1 << 12  # public values among which the most common one is chosen
 
 Kind = Literal["count", "units", "sum", "mean", "variance", "deviation", "quantile", "top"]
 

@@ -16,7 +16,7 @@ from ..core.errors import BadParameter, BadQuestion
 from ..core.parameters import rational
 from . import build
 from .dates import To
-from .expression import Expression
+from .expression import Expression, Lookup
 from .logic import Operator
 from .sql_nodes import digits, flat, literal, number, only, unsupported
 from .sql_text import Text
@@ -120,11 +120,17 @@ class Rows:
                 return self._moved(node)
             return BINARY[kind](*self._two(node))
         if kind in UNARY:
-            return UNARY[kind](self.read(self._this(node)))
+            return UNARY[kind](self._listed(self._this(node)))
         if kind in SEVERAL:
             only(self.text, node, "this", "expressions")
             return SEVERAL[kind](*(self.read(part) for part in (node.this, *node.expressions)))
         raise self.text.bad(node, unsupported(self.text, node))
+
+    def _listed(self, node: exp.Expr) -> Expression:
+        """The argument of a function that goes through all labels of a category."""
+        found = self.read(node)
+        self.text.looks_up(len(found.domain.labels))
+        return found
 
     def _paren(self, node: exp.Expr) -> Expression:
         return self.read(self._this(node))
@@ -179,7 +185,9 @@ class Rows:
 
     def _trunc(self, node: exp.Expr) -> Expression:
         only(self.text, node, "this", "unit")
-        return build.date_trunc(node.args["unit"].name.lower(), self.read(node.this))
+        found = build.date_trunc(node.args["unit"].name.lower(), self.read(node.this))
+        self.text.looks_up(len(found.keys) if isinstance(found, Lookup) else 0)
+        return found
 
     def _this(self, node: exp.Expr) -> exp.Expr:
         only(self.text, node, "this")
@@ -196,8 +204,9 @@ class Rows:
         only(self.text, node, "this", "expression", "negate")
         if not isinstance(node.expression, exp.Literal) or not node.expression.is_string:
             raise self.text.bad(node.expression, "the pattern of LIKE must be text that is written in the question")
-        a, pattern = self.read(node.this), str(node.expression.this)
+        a, pattern = self._listed(node.this), str(node.expression.this)
         if isinstance(node, exp.ILike):
+            self.text.looks_up(len(a.domain.labels))
             a, pattern = build.recased(a, str.lower), pattern.lower()
         found = build.like(a, pattern)
         return build.not_(found) if node.args.get("negate") else found
@@ -231,7 +240,7 @@ class Rows:
         name = to.this.name if isinstance(to, exp.DataType) and hasattr(to.this, "name") else ""
         if name not in CASTS or to.expressions:
             raise self.text.bad(node, "CAST is to INTEGER, DOUBLE, BOOLEAN, DATE, TIMESTAMP or VARCHAR")
-        return build.cast(self.read(node.this), CASTS[name])
+        return build.cast(self._listed(node.this), CASTS[name])
 
     def _part(self, node: exp.Expr, name: str, of: exp.Expr) -> Expression:
         name = name.lower()

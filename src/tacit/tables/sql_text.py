@@ -26,6 +26,7 @@ from ..core.parameters import positive, probability, rational
 
 LONGEST = 1 << 16  # bytes of a question
 DEEPEST = 64  # brackets within one another
+MOST_LOOKED_UP = 200_000  # labels and periods, in all functions of a question
 STEPS = 8  # of the parser, for each token
 OPENING = (TokenType.L_PAREN, TokenType.CASE)
 CLOSING = (TokenType.R_PAREN, TokenType.END)
@@ -136,7 +137,7 @@ class Text:
             raise BadQuestion("a question in SQL is text")
         if len(text) > LONGEST or len(text.encode(errors="replace")) > LONGEST:
             raise BadQuestion(f"a question has at most {LONGEST} bytes", (1, 1))
-        self.text = text
+        self.text, self.looked_up = text, 0
         if found := _UNREADABLE.search(text):
             raise BadQuestion("a question holds no NUL and no surrogates", self.place(found.start()))
 
@@ -170,6 +171,15 @@ class Text:
         about = reason.partition(" is none of ")[0], reason.rpartition("; got ")[2]
         constants = (part for part in node.find_all(exp.Literal) if repr(part.this[:40]) in about)
         return BadQuestion(reason, self.at(next(constants, node)))
+
+    def looks_up(self, entries: int) -> None:
+        """Refuse functions that list more labels or periods in all than one question may."""
+        self.looked_up += entries
+        if self.looked_up > MOST_LOOKED_UP:
+            raise BadQuestion(
+                f"LIKE, LOWER, UPPER, CAST and DATE_TRUNC go through more than {MOST_LOOKED_UP} labels and periods, "
+                "each through all those of its column; write fewer of them, or ask in several questions"
+            )
 
     def read(self) -> tuple[exp.Expr, Options]:
         """The statement as the parser sees it, and its options."""
