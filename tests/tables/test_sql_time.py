@@ -214,3 +214,11 @@ def test_periods_that_functions_go_through_are_counted() -> None:
 def test_patterns_take_little_time_on_long_labels(pattern: str) -> None:
     likes = " OR ".join(f"long LIKE '{pattern[: 1000 - i]}'" for i in range(60))
     assert refused(f"SELECT COUNT(*) FROM wide WHERE {likes}") == ""
+
+
+@pytest.mark.parametrize("each", ["DAYOFYEAR(day) = {}", "WEEK(day) = {}", "DATE_PART('doy', day) = {}"])
+def test_years_of_a_calendar_are_counted(each: str) -> None:
+    most = MOST_LOOKED_UP // 8000
+    for count in (most, most + 1, 1000):
+        text = "SELECT COUNT(*) FROM wide WHERE " + " OR ".join(each.format(i + 1) for i in range(count))
+        assert (f"more than {MOST_LOOKED_UP} labels" in refused(text)) == (count > most)

@@ -18,7 +18,7 @@ from ..core.errors import BadQuestion
 from .arithmetic import add, modulo, multiply, quotient, round_to
 from .canonical import NUMBER, WORDS
 from .domain import BOOLEAN, DAY, DAYS, EPOCH, Domain, number
-from .expression import DatePart, Expression, Lookup, Part, part
+from .expression import Column, DatePart, Expression, Lookup, Part, part
 from .grids import LONGEST_TABLE, absent, constant, converted, folded, scaled, shaped
 from .logic import compare, not_
 from .lookups import lookup
@@ -44,8 +44,9 @@ def date_part(name: str, a: Expression) -> Expression:
         return add(quotient(before, 7, before.domain), constant(1))
     if name == "dayofyear":
         steps = shaped(day, number(day.domain.lower, day.domain.upper, declared=day.domain.declared))
-        starts = {year: (datetime.date(year, 1, 1) - EPOCH).days - 1 for year in _years(day.domain)}
-        found = add(steps, multiply(constant(-1), lookup(date_part("year", day), starts)))
+        years = _years(day.domain)
+        before = folded(replace(_days_before(years.start, years.stop), a=date_part("year", day)))
+        found = add(steps, multiply(constant(-1), before))
         return shaped(found, number(max(found.domain.lower, 1), min(found.domain.upper, 366)))
     if name not in ("year", *YEARLY):
         clock = CLOCK if a.domain.kind == "timestamp" else ()
@@ -55,6 +56,13 @@ def date_part(name: str, a: Expression) -> Expression:
     lower, upper = part_ends(typed(Part, name), *ends)
     domain = number(lower, upper, declared=day.domain.declared or name != "year")
     return folded(DatePart(domain, typed(Part, name), day))
+
+
+@lru_cache(maxsize=64)
+def _days_before(first: int, end: int) -> Lookup:
+    """The last day before each of the years from the first until the end."""
+    starts = {year: (datetime.date(year, 1, 1) - EPOCH).days - 1 for year in range(first, end)}
+    return typed(Lookup, lookup(Column(number(first, end - 1), "year"), starts))
 
 
 @lru_cache(maxsize=1024)

@@ -246,7 +246,11 @@ class Rows:
         name = name.lower()
         if name not in PARTS:
             raise self.text.bad(node, f"there is no part {name[:40]!r} of a date; there are {', '.join(PARTS)}")
-        found = build.date_part(PARTS[name], self.read(of))
+        day = self.read(of)
+        if PARTS[name] in ("week", "dayofyear"):  # counted from the first day of each year
+            year = build.date_part("year", day).domain
+            self.text.looks_up(year.upper - year.lower + 1)
+        found = build.date_part(PARTS[name], day)
         if name in ("dow", "dayofweek"):
             found = build.modulo(found, build.constant(7))
         return build.add(found, build.constant(1)) if name == "dayofweek" else found

@@ -177,8 +177,9 @@ class Text:
         self.looked_up += entries
         if self.looked_up > MOST_LOOKED_UP:
             raise BadQuestion(
-                f"LIKE, LOWER, UPPER, CAST and DATE_TRUNC go through more than {MOST_LOOKED_UP} labels and periods, "
-                "each through all those of its column; write fewer of them, or ask in several questions"
+                f"functions go through more than {MOST_LOOKED_UP} labels and periods (LIKE, LOWER, UPPER and CAST "
+                "through each label, DATE_TRUNC, WEEK and DOY through each period); write fewer of them, or ask in "
+                "several questions"
             )
 
     def read(self) -> tuple[exp.Expr, Options]:
