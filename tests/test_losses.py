@@ -24,6 +24,8 @@ def test_bare_guarantees():
     assert losses.pure("0.5").epsilon() == 0.5
     assert losses.approximate("0.5", "1e-6").epsilon("2e-6") <= 0.5
     assert losses.approximate("0.5", 0) == losses.pure("0.5")
+    assert losses.approximate(0, 0, relation=ADD_REMOVE) == tacit.Loss({}, ADD_REMOVE)
+    assert losses.approximate(0, "1e-6").delta(0) == pytest.approx(1e-6, rel=1e-12)
     assert losses.bounded_range(1) == tacit.mix("exponential eps=1")
     assert losses.concentrated("0.1") == tacit.mix("zcdp rho=0.1")
     assert losses.concentrated("0.1", "1e-6") == tacit.mix("zcdp rho=0.1 delta=1e-6")
@@ -60,6 +62,9 @@ def test_a_renyi_curve_by_points_and_by_function():
         ({2: math.nan}, "the divergence of order 2 must be a finite number"),
         ({2: "0.2", 4: "0.1"}, "never falls as its order grows, but the divergence of order 4 is 0.1"),
         ({4: "0.1", 2: "0.2"}, "never falls as its order grows"),
+        ({2: 1, "2": "0.5"}, "order must be given once"),
+        ({"2": "0.5", 2: 1, "3": 1}, "order must be given once"),
+        ({2: 1, "2.5": 1, None: 1}, "order must be a number"),
         ({}, "given at one order or more"),
         (0.5, "a mapping from orders, or a function of one"),
     ],
@@ -154,6 +159,9 @@ def test_of_a_law_without_end_a_little_counts_as_known():
 def test_what_is_no_list_of_laws():
     for pairs, says in (
         ([], "one pair of neighbouring laws or more"),
+        (5, "a list of pairs of laws"),
+        ("ab", "a list of pairs of laws"),
+        (None, "a list of pairs of laws"),
         ([{"a": 1}], "pairs of laws"),
         (["ab"], "pairs of laws"),
         ([({"a": 1}, 3)], "a mapping to probabilities, or what mechanism.law"),
@@ -354,3 +362,18 @@ def test_an_explanation_shows_the_epsilon_that_was_asked_for():
     loss = losses.concentrated(Fraction(tacit.composition.rho_for("0.4", "1e-7")))
     (winner,) = (line for line in loss.explain("1e-7").splitlines() if line.startswith("*"))
     assert winner.split()[1:3] == ["Renyi", "0.4"]
+
+
+@pytest.mark.parametrize("orders", [5, "25", None, {2: 1}])
+def test_what_is_no_list_of_orders(orders):
+    with refused("orders must be a list of numbers"):
+        losses.renyi_curve(lambda a: a, orders=orders)
+
+
+@pytest.mark.parametrize("loss", [losses.pure(1), losses.gaussian(1), tacit.Gaussian(rho="0.5").loss()])
+def test_a_sample_of_a_sample_is_one_sample(loss):
+    """Of 20 records 10, and of these 4: each set of 4 is equally likely."""
+    twice = losses.fixed_size_sample(losses.fixed_size_sample(loss, 4, 10), 10, 20)
+    assert twice == losses.fixed_size_sample(loss, 4, 20) and twice.epsilon("1e-6") < loss.epsilon("1e-6")
+    poisson = losses.poisson_sample(losses.poisson_sample(loss, "0.4"), "0.5")
+    assert poisson == losses.poisson_sample(loss, "0.2")

@@ -24,14 +24,18 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping
+from decimal import Decimal
 from fractions import Fraction
+from numbers import Real
 from typing import Any
+
+import numpy as np
 
 from .core import law as _law
 from .core.errors import BadParameter
 from .core.law import Finite, Law, outcomes, rounding
 from .core.neighbours import neighbours
-from .core.parameters import Number, failure, function, rational
+from .core.parameters import Number, failure, function, kind_of, rational
 
 __all__ = [
     "Finite",
@@ -50,6 +54,7 @@ __all__ = [
 AnyLaw = Law | Mapping[Any, Number]
 _TAILS = (1e-300, 1e-100, 1e-40, 1e-15)
 _OUTCOMES = 1 << 16
+_MISSING = 1e-12  # of the mass of a law that is computed
 _FLOATS = 1e-290  # below, masses lose their digits
 _NOTHING = 1e-30  # such a mass, times any ln P/Q that floats hold, adds nothing to a mean
 _EDGE = 1e-9  # of a moment, that the farthest outcomes may hold; those beyond hold less
@@ -84,6 +89,19 @@ def read(name: str, law: AnyLaw) -> Law:
     given: object = law
     if not (hasattr(given, "mass") and hasattr(given, "support")):
         raise BadParameter(name, type(law).__name__, "a law, such as mechanism.law(x), or a mapping to probabilities")
+    return _whole(name, law) if isinstance(law, Finite) else law
+
+
+def _whole(name: str, law: Finite) -> Finite:
+    """A law that has all its mass; `finite` makes such laws."""
+    total = math.fsum(law.masses.values())
+    if not abs(total - 1) <= _MISSING:
+        raise BadParameter(
+            name,
+            total,
+            "a law with a mass of 1",
+            says=f"The masses of a law must sum to 1; those of {name} sum to {total:.12g}, off by {total - 1:.2g}.",
+        )
     return law
 
 
@@ -114,8 +132,15 @@ def through(law: AnyLaw, channel: Callable[[Any], Any]) -> Finite:
     def step(y: Any) -> Finite:
         z = channel(y)
         if isinstance(z, Finite):
-            return z
-        return finite(z) if isinstance(z, Mapping) else Finite({z: 1.0})
+            return _whole("what the channel gives", z)
+        if isinstance(z, Mapping):
+            return finite(z)
+        try:
+            return Finite({z: 1.0})
+        except TypeError:
+            raise BadParameter(
+                "what the channel gives", kind_of(z), "an outcome that can be hashed, or a law"
+            ) from None
 
     return listed.through(step)
 
@@ -124,7 +149,14 @@ def expectation(law: AnyLaw, value: Callable[[Any], float]) -> float:
     """E value(y), y from `law`."""
     function("value", value, "a function of one outcome")
     points = read("law", law)
-    return math.fsum(points.mass(y) * value(y) for y in points.support(_tail(points)))
+
+    def number(y: Any) -> float:
+        found: object = value(y)
+        if not isinstance(found, Real | Decimal | np.bool_):
+            raise BadParameter("what value gives", kind_of(found), "a number")
+        return float(found)
+
+    return math.fsum(points.mass(y) * number(y) for y in points.support(_tail(points)))
 
 
 def hockey_stick(p: AnyLaw, q: AnyLaw, epsilon: Number) -> float:

@@ -34,7 +34,7 @@ from .core.law import Law, outcomes, rounding
 from .core.listed import FinitePair, FixedSizeSample
 from .core.listed import poisson_sample as _poisson_atom
 from .core.loss import Atom, BoundedRange, Concentrated, Loss, Pure
-from .core.parameters import Number, failure, instance, positive, rational, whole
+from .core.parameters import Number, failure, instance, kind_of, positive, rational, several, whole
 
 __all__ = [
     "approximate",
@@ -71,7 +71,9 @@ def approximate(epsilon: Number, delta: Number, *, relation: Relation | None = N
     e, d = rational("epsilon", epsilon), failure("delta", delta)
     if e < 0:
         raise BadParameter("epsilon", epsilon, "at least 0")
-    return _of(Approximate(e, d), relation) if d else pure(e, relation=relation)
+    if not d:
+        return _of(Pure(e), relation) if e else Loss({}, relation)
+    return _of(Approximate(e, d), relation)
 
 
 def bounded_range(epsilon: Number, *, relation: Relation | None = None) -> Loss:
@@ -104,17 +106,22 @@ def renyi_curve(
     if isinstance(divergences, Mapping):
         given = dict(divergences)
     elif callable(divergences):
-        given = {order: divergences(float(rational("order", order))) for order in orders}
+        at_orders = several("orders", orders, lambda _, order: order)
+        given = {order: divergences(float(rational("order", order))) for order in at_orders}
     else:
         raise BadParameter("divergences", type(divergences).__name__, "a mapping from orders, or a function of one")
     if not given:
         raise BadParameter("divergences", "none", "given at one order or more")
-    points = sorted((rational("order", order), order, value) for order, value in given.items())
+    points = sorted(((rational("order", order), order) for order in given), key=lambda point: point[0])
     kept: list[tuple[float, float]] = []
-    before = Fraction(0)
-    for at, order, value in points:
+    before, last = Fraction(0), Fraction(0)
+    for at, order in points:
+        value = given[order]
         if at <= 1:
             raise BadParameter("order", order, "above 1; a Renyi curve is stated at orders above 1")
+        if at == last:
+            raise BadParameter("order", order, "given once; it was given twice, written in two ways")
+        last = at
         name = f"the divergence of order {order}"
         divergence = rational(name, value)
         if divergence < 0:
@@ -163,7 +170,10 @@ def exact_law(
     counts in both orders.  `tacit.laws.neighbours` lists the tables of a small universe.
     """
     _relation(relation)
-    listed = [_common(*_two(pair)) for pair in pairs]
+    given: object = pairs
+    if isinstance(given, str) or not isinstance(given, Iterable):
+        raise BadParameter("pairs", kind_of(given), "a list of pairs of laws, one for each of two neighbouring tables")
+    listed = [_common(*_two(pair)) for pair in given]
     if not listed:
         raise BadParameter("pairs", "none", "one pair of neighbouring laws or more")
     return _finite(listed, relation)
@@ -208,7 +218,10 @@ def fixed_size_sample(loss: Loss, size: int, n: int) -> Loss:
     if whole("size", size) > whole("n", n):
         raise BadParameter("size", size, f"at most n, which is {n}")
     rate = Fraction(size, n)
-    return Loss({atom if rate == 1 else FixedSizeSample(_poisson_atom(atom, rate)): 1}, SUBSTITUTE)
+    if rate == 1:
+        return Loss({atom: 1}, SUBSTITUTE)
+    of = atom.poisson if isinstance(atom, FixedSizeSample) else atom  # a sample of a sample is one, of both rates
+    return Loss({FixedSizeSample(_poisson_atom(of, rate)): 1}, SUBSTITUTE)
 
 
 def _one_use(loss: Loss) -> Atom:

@@ -184,6 +184,8 @@ def poisson_sample(of: Atom, rate: Fraction) -> Sampled | PoissonSample:
     """The atom of a mechanism on a Poisson sample; Gaussian and Laplace noise have closed forms."""
     if isinstance(of, Sampled):
         return Sampled(rate * of.rate, of.noise)
+    if isinstance(of, PoissonSample):
+        return PoissonSample(rate * of.rate, of.of)
     if isinstance(of, GaussianNoise | LaplaceNoise):
         return Sampled(rate, of)
     wide = isinstance(of, DiscreteGaussianNoise) and (of.sigma2 > _WIDEST or of.shift > _FARTHEST)
