@@ -125,11 +125,11 @@ def test_streams(tmp_path):
 def test_online_weights(tmp_path):
     def buy(curator, name):
         domain = curator.table.domain("region")
-        online = curator.online(domain, epsilon=1, queries=2, updates=1, n=40, name=name)
+        online = curator.online(domain, epsilon=3, queries=2, updates=1, n=40, name=name)
         west = tacit.workloads.predicates(domain, [lambda row: row["region"] == "west"])
         return float(online.ask(west).value)
 
-    assert not audit(tmp_path, buy, 1_000).refutes(1)
+    assert not audit(tmp_path, buy, 1_000).refutes(3)
 
 
 def test_bounds(tmp_path):
