@@ -103,6 +103,8 @@ class Distance(Generic[R]):
     def group(self, k: int) -> Distance[R]:
         """How far k units together can move it (the triangle inequality)."""
         k = whole("k", k)
+        if k == 1:
+            return self
         return replace(
             self,
             l1=k * self.l1,

@@ -120,7 +120,7 @@ class Workload(ABC):
         Records that come add up, as do those that go; coefficients are not negative, so what comes and what goes
         never stretch one another: |Ap - Aq|^2 <= |Ap|^2 + |Aq|^2.  Under substitution half of l1 does each.
         """
-        return _moved(self.row, unit, self.queries)
+        return replace(_moved(self.row, unit, self.queries), relation=unit.relation)  # with as many units
 
     def matrix(self) -> Any:
         """The coefficients as a matrix, for methods that need one; only where it is small."""
