@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import random
 from fractions import Fraction
 from itertools import combinations, product
 
@@ -416,3 +417,64 @@ def test_a_mass_too_small_for_floats_is_never_nothing():
                 assert losses.poisson_sample(loss, rate).epsilon() == math.inf
         one = losses.dominating_pair((1 - x, x), (Fraction(1, 2), Fraction(1, 2)), relation=ADD_REMOVE)
         assert one.epsilon() == math.inf and one.delta(100) >= 0.5
+
+
+def exact_epsilon(p, q, delta):
+    """The least epsilon of two listed laws, by the kinks of their profile."""
+
+    def height(odds):
+        return sum((max(a - odds * b, mpmath.mpf(0)) for a, b in zip(p, q, strict=True)), mpmath.mpf(0))
+
+    below = mpmath.mpf(1)
+    if height(below) <= delta:
+        return mpmath.mpf(0)
+    for kink in sorted({a / b for a, b in zip(p, q, strict=True) if b and a > b}):
+        if height(kink) <= delta:
+            above = [(a, b) for a, b in zip(p, q, strict=True) if not b or a / b > below]
+            return mpmath.log((sum(a for a, _ in above) - delta) / sum(b for _, b in above))
+        below = kink
+    return mpmath.inf
+
+
+def near_law(rng: random.Random, p, spread):
+    """Masses of p, each times e^x for an x within the spread, and sometimes nothing."""
+    weights = [x * Fraction(str(round(math.exp(rng.uniform(-spread, spread)), 6))) for x in p]
+    weights = [Fraction(0) if rng.random() < 0.05 else w for w in weights]
+    return [w / sum(weights) for w in weights] if any(weights) else p
+
+
+@pytest.mark.parametrize("rate", [None, Fraction(1, 2), Fraction(1, 100)])
+def test_compositions_of_few_losses_are_enumerated(rate):
+    """Epsilon within a relative 1e-6 of the truth and never below, with and without sampling."""
+    rng, compared = random.Random(5), 0
+    for _ in range(60):
+        size, k, spread = rng.randint(2, 4), rng.randint(2, 4), rng.choice([0.05, 0.3, 1, 3])
+        p = [Fraction(1, size)] * size
+        q, delta = near_law(rng, p, spread), Fraction(10 ** rng.uniform(-8, -1))
+        loss = losses.dominating_pair(p, q, relation=ADD_REMOVE)
+        if not loss.terms:
+            continue
+        if rate is not None:
+            loss = losses.poisson_sample(loss, rate)
+            p = [rate * a + (1 - rate) * b for a, b in zip(p, q, strict=True)]
+        with mpmath.workdps(40):
+            one, other = ([mpmath.mpf(x.numerator) / x.denominator for x in law] for law in (p, q))
+            many = [[mpmath.fprod(law[i] for i in y) for y in product(range(size), repeat=k)] for law in (one, other)]
+            at = mpmath.mpf(delta.numerator) / delta.denominator
+            truth = max(exact_epsilon(*many, at), exact_epsilon(*many[::-1], at))
+            found = (k * loss).epsilon(delta)
+            assert truth <= found
+            if 1e-6 < truth < mpmath.inf:
+                compared += 1
+                assert found <= truth * (1 + 1e-6)
+    assert compared > 20
+
+
+def test_infinite_losses_are_counted_once():
+    """Five uses, each of which tells all with probability 1/10: 1 - 0.9^5, and not 5/10."""
+    p, q = ["0.1", "0.46", "0.44", 0], [0, "0.44", "0.46", "0.1"]
+    loss = 5 * losses.dominating_pair(p, q, relation=ADD_REMOVE)
+    assert loss.delta(1) == pytest.approx(1 - 0.9**5, rel=1e-6) and loss.delta(1) >= 1 - 0.9**5
+    assert loss.distribution().infinite == pytest.approx(1 - 0.9**5, rel=1e-6)
+    everything = losses.dominating_pair([1, 0], [0, 1], relation=ADD_REMOVE)
+    assert (5 * everything).delta(3) == 1 and (everything + loss).delta(1) == 1

@@ -19,6 +19,7 @@ from abc import abstractmethod
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import combinations
 
 import numpy as np
 
@@ -97,6 +98,7 @@ class Lattice(Discrete):
     masses: Floats
     above: float
     inside: Cells | None = None
+    few: tuple[Floats, Floats] | None = None  # the losses that it was made of and their masses, if these are few
 
     @property
     def spacing(self) -> float:
@@ -199,29 +201,21 @@ class Composed:
     def enumerated(cls, pairs: Mapping[Pair, int]) -> Composed | None:
         """Every value of a sum of losses with its mass, if they are few: the whole curve, but for rounding.
 
-        Masses are sums of products of positive terms.  Each is good to a relative 2^-43 for each loss and 2^-49 for
-        each value of a sum, which raising makes up for; what underflows counts as infinite.  Points are rounded up.
+        What underflows counts as infinite.  Points are rounded up.
         """
         points, masses, raised = np.zeros(1), np.ones(1), 1.0
         for pair, n in pairs.items():
-            one = pair.multiples(_ALIKE // n)
-            if one is None or n * one.masses.size > _ALIKE:
+            sums = _multinomial(*pair.few, n) if isinstance(pair, Lattice) and pair.few else _multiples(pair, n)
+            if sums is None or points.size * sums[0].size > _TOGETHER:
                 return None
-            own = one.masses
-            for bit in f"{n:b}"[1:]:
-                own = np.convolve(own, own)
-                own = np.convolve(own, one.masses) if bit == "1" else own
-            used = np.flatnonzero(own > 1e-307)
-            first, own = n * one.first + one.stride * int(used[0]), own[used[0] : used[-1] + 1]
-            if points.size * own.size > _TOGETHER:
-                return None
-            losses = one.unit * (first + one.stride * np.arange(own.size, dtype=float))
-            points = np.add.outer(points, losses + np.abs(losses) * 2.0**-50).ravel()
+            losses, own, more = sums
+            points = np.add.outer(points, losses).ravel()
             points += np.abs(points) * 2.0**-50
             masses = np.multiply.outer(masses, own).ravel()
-            raised *= 1 + (n + own.size / 16 + 64) * 2.0**-42
+            raised *= more
         order = np.argsort(points)
-        return cls.at(points[order], masses[order] * raised, _LOST)
+        below = min(0.0, float(points[order[0]])) - 1  # where there is nothing
+        return cls.at(np.append(below, points[order]), np.append(0.0, masses[order] * raised), _LOST)
 
     def delta(self, epsilon: float) -> float:
         i = int(np.searchsorted(self.points, epsilon))
@@ -237,6 +231,43 @@ class Composed:
         back = (delta - self.deltas[i]) / self.decayed[i] * (1 - 2.0**-32)
         least = float(self.points[i - 1])
         return max(least, float(self.points[i]) + math.log1p(-back)) if back < 1 else least
+
+
+def _multiples(pair: Pair, n: int) -> tuple[Floats, Floats, float] | None:
+    """The values of n losses that are multiples of one, their masses, and by what factor to raise these.
+
+    Masses are sums of products of positive terms, good to a relative 2^-43 for each loss and 2^-49 for each value.
+    """
+    one = pair.multiples(_ALIKE // n)
+    if one is None or n * one.masses.size > _ALIKE:
+        return None
+    own = one.masses
+    for bit in f"{n:b}"[1:]:
+        own = np.convolve(own, own)
+        own = np.convolve(own, one.masses) if bit == "1" else own
+    used = np.flatnonzero(own > 1e-307)
+    first, own = n * one.first + one.stride * int(used[0]), own[used[0] : used[-1] + 1]
+    losses = one.unit * (first + one.stride * np.arange(own.size, dtype=float))
+    return losses + np.abs(losses) * 2.0**-50, own, 1 + (n + own.size / 16 + 64) * 2.0**-42
+
+
+def _multinomial(losses: Floats, masses: Floats, n: int) -> tuple[Floats, Floats, float] | None:
+    """The same for n losses with any few values: how often each value occurs is multinomial.
+
+    Masses are good to a relative 2^-41 for each loss.  Of a mass that does not underflow the logarithms of factorials
+    and of masses sum to n (ln n + 3) + 800 at most, and are good to a relative 2^-50.
+    """
+    kinds = losses.size
+    if (count := math.comb(n + kinds - 1, kinds - 1)) > _ALIKE:
+        return None
+    from scipy.special import gammaln  # here, since it takes long to load
+
+    bars = np.array(list(combinations(range(n + kinds - 1), kinds - 1)), float).reshape(count, kinds - 1)
+    ends = np.ones((count, 1))
+    counts = np.diff(np.hstack([-ends, bars, (n + kinds - 1) * ends])) - 1
+    logs = gammaln(n + 1) - gammaln(counts + 1).sum(axis=1) + counts @ np.log(masses)
+    sums = counts @ losses + (counts @ np.abs(losses)) * 2.0**-48
+    return np.asarray(sums), np.exp(np.maximum(logs, -745.0)), 1 + (n + 64) * 2.0**-40
 
 
 def _fold(masses: Floats, size: int) -> Floats:

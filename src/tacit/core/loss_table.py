@@ -16,7 +16,7 @@ cells is split over its ends so that P and Q keep their masses, which dominates 
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property, singledispatch
 from heapq import heappop, heappush
 
@@ -34,6 +34,7 @@ _ROUNDED = 2.0**-50  # a few roundings, of a loss relative to itself
 _NEAR = 1.002  # times a value that is taken, a bound on it is near enough
 _LONGEST = 2**16  # grid cells below zero
 _CELLS = 2**12
+_FEW = 16  # losses whose sums are tried to be enumerated
 _POINTS = 2**16
 _TAIL = 1e-60
 
@@ -119,7 +120,8 @@ class LossTable:
         first = int(cell.min())
         more = p * -np.expm1(cell * spacing - losses) * (1 + 2.0**-48)
         sums = [np.bincount(cell - first, weights).astype(float) for weights in (p, q, more)]
-        return on_grid(spacing, first, *sums, infinite=self.infinite)
+        grid = on_grid(spacing, first, *sums, infinite=self.infinite)
+        return replace(grid, few=(self._upper[seen], p)) if p.size <= _FEW else grid
 
     def sampled(self, rate: float) -> LossTable:
         """Of (1 - rate) Q + rate P against Q: the slope of ln(1 + r (e^L - 1)) in L is r e^(L - that)."""

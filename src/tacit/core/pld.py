@@ -50,8 +50,11 @@ class Sum:
 
     @cached_property
     def infinite(self) -> float:
-        """The probability of an infinite loss, at most."""
-        return math.fsum(n * pair.infinite for pair, n in self.pairs.items())
+        """The probability that any loss is infinite, at most: 1 - prod (1 - i)^n."""
+        if any(pair.infinite >= 1 for pair in self.pairs):
+            return 1.0
+        none = math.fsum(n * math.log1p(-pair.infinite) for pair, n in self.pairs.items())
+        return min(1.0, -math.expm1(none) * FEW_ULPS)
 
     @cached_property
     def largest(self) -> float:
