@@ -32,7 +32,7 @@ spark: .venv/test
 
 # The lowest release of every dependency that pyproject.toml admits, and tests that use all of them.  (tests/engines/
 # test_loaders.py is not among these: it writes Parquet features that need a recent pyarrow.)
-LOWEST = $(addprefix tests/,test_house.py test_docs.py test_cli.py test_composition.py test_plots.py tables/test_sql.py \
+LOWEST = $(addprefix tests/,test_house.py test_docs.py test_cli.py test_composition.py test_plots.py query/test_sql.py \
 	engines/test_dialects.py engines/test_duckdb.py engines/test_postgres.py engines/test_spark.py \
 	ledger/test_conformance.py ledger/test_postgres.py holdout/test_scoring.py oracles)
 lowest:

@@ -19,9 +19,9 @@ import psutil  # type: ignore[import-untyped]
 from tables import COLUMNS, KEY, peak, plans
 from tables import SQL as KEPT
 
-from tacit.engines.spark import Spark
-from tacit.engines.spark_session import opened
-from tacit.tables.table import Table
+from tacit.engines.spark.engine import Spark
+from tacit.engines.spark.session import opened
+from tacit.query.python.table import Table
 
 _RAW = "user, age, region, product, spend"
 _BOUNDED = (

@@ -41,10 +41,10 @@ from rich.console import Console
 from rich.progress import track
 from rich.table import Table
 
-from tacit.core.atoms import GaussianNoise, LaplaceNoise
-from tacit.core.loss import Loss, Pure
-from tacit.core.sampled import Sampled
-from tacit.core.views import PLD
+from tacit.core.accounting.accountants import PLD
+from tacit.core.accounting.atoms import GaussianNoise, LaplaceNoise
+from tacit.core.accounting.loss import Loss, Pure
+from tacit.core.accounting.sampled import Sampled
 
 try:
     import dp_accounting as dpa

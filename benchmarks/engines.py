@@ -36,8 +36,8 @@ from rich.console import Console
 from rich.table import Table as Shown
 from tables import COLUMNS, KEY, apart, make, peer, plans
 
-from tacit.engines.postgres import Postgres
-from tacit.tables.table import Table
+from tacit.engines.postgres.engine import Postgres
+from tacit.query.python.table import Table
 from tacit.testing.postgres import Server
 
 MOST = {"PostgreSQL": 1.2, "Spark": 1.3}  # times bare

@@ -22,12 +22,12 @@ from typing import Any
 import numpy as np
 from _timing import Rival, Row, show
 
-from tacit.mechanisms.above_threshold import AboveThreshold
-from tacit.mechanisms.gaussian import Gaussian
-from tacit.mechanisms.laplace import Laplace
-from tacit.mechanisms.noisy_max import NoisyMax
-from tacit.mechanisms.permute_and_flip import PermuteAndFlip
-from tacit.mechanisms.randomized_response import RandomizedResponse
+from tacit.mechanisms.additive.gaussian import Gaussian
+from tacit.mechanisms.additive.laplace import Laplace
+from tacit.mechanisms.local.randomized_response import RandomizedResponse
+from tacit.mechanisms.selection.noisy_max import NoisyMax
+from tacit.mechanisms.selection.permute_and_flip import PermuteAndFlip
+from tacit.mechanisms.sparse_vector.above_threshold import AboveThreshold
 
 try:
     import opendp.prelude as dp

@@ -30,9 +30,9 @@ from rich.table import Table as Shown
 
 from tacit import Budget, Curator, Table
 from tacit.workloads import Domain, Histogram, Price, Rows, from_matrix
-from tacit.workloads.multiplicative_weights import Question
-from tacit.workloads.pmw_plans import practical
-from tacit.workloads.small_db import SmallDB
+from tacit.workloads.methods.weights.pmw_plans import practical
+from tacit.workloads.methods.weights.small_db import SmallDB
+from tacit.workloads.models.multiplicative_weights import Question
 
 QUESTIONS, UPDATES, STREAMS = 2000, 400, 5
 PRICE = Price.of(epsilon=1, delta="1e-9")

@@ -31,15 +31,15 @@ from rich.box import SIMPLE
 from rich.console import Console
 from rich.table import Table
 
-from tacit.workloads.adaptive import Adaptive
-from tacit.workloads.chow_liu import ChowLiu
-from tacit.workloads.data import Rows
-from tacit.workloads.domain import Domain
-from tacit.workloads.histogram import HistogramNoise
-from tacit.workloads.marginals import Marginals, marginals
 from tacit.workloads.method import Method, Released
+from tacit.workloads.methods.direct.histogram import HistogramNoise
+from tacit.workloads.methods.marginals.adaptive import Adaptive
+from tacit.workloads.methods.marginals.chow_liu import ChowLiu
+from tacit.workloads.methods.marginals.residual import Residual
 from tacit.workloads.price import Price
-from tacit.workloads.residual import Residual
+from tacit.workloads.queries.data import Rows
+from tacit.workloads.queries.domain import Domain
+from tacit.workloads.queries.marginals import Marginals, marginals
 
 DATA = Path(__file__).parents[2] / "shared" / "data"
 EPSILON, DELTA = 1, Fraction(1, 10**9)

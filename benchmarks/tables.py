@@ -39,10 +39,10 @@ from rich.console import Console
 from rich.table import Table as Shown
 
 from tacit import Budget, Curator
-from tacit.engines.duckdb import DuckDB
-from tacit.tables import build
-from tacit.tables.plan import Histogram, Key, Plan, Rows, Total, Units
-from tacit.tables.table import Table
+from tacit.engines.duckdb.engine import DuckDB
+from tacit.query.plan.plan import Histogram, Key, Plan, Rows, Total, Units
+from tacit.query.python.table import Table
+from tacit.query.relation import build
 
 REGIONS = [f"region {i:02}" for i in range(50)]
 PRODUCTS = [f"product {i:04}" for i in range(1000)]

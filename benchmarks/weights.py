@@ -20,7 +20,7 @@ from rich.console import Console
 from rich.table import Table
 
 from tacit.workloads import Domain
-from tacit.workloads.multiplicative_weights import Question, Weights
+from tacit.workloads.models.multiplicative_weights import Question, Weights
 
 SHAPES = ((2,) * 20, (10,) * 6, (1000, 1000), (1000, 10, 100), (250_000, 4), (10**6,))
 TURNS = 100

@@ -8,9 +8,9 @@ from hypothesis import strategies as st
 
 from tacit import BadParameter, Gaussian, Laplace
 from tacit.calibrate import PRECISION, Target, calibrate, simplest
-from tacit.core.atoms import GaussianNoise, LaplaceNoise
-from tacit.core.loss import Loss, Pure
-from tacit.core.sampled import Sampled
+from tacit.core.accounting.atoms import GaussianNoise, LaplaceNoise
+from tacit.core.accounting.loss import Loss, Pure
+from tacit.core.accounting.sampled import Sampled
 
 MILLIONTH = "1e-6"
 

@@ -8,10 +8,10 @@ from typer.testing import CliRunner
 from tacit import mechanisms
 from tacit.cli import app, experiments
 from tacit.cli.theory import _figures
-from tacit.core.accounting import VIEWS
+from tacit.core.accounting.accountants import failures
+from tacit.core.accounting.best_bound import VIEWS
 from tacit.core.errors import BadParameter, BadQuestion, LedgerUnavailable
 from tacit.core.exact import from_above
-from tacit.core.views import failures
 from tacit.mix import mix
 from tacit.workloads import METHODS
 
@@ -149,7 +149,7 @@ ENDED = {
     "tacit.audit.package": ("audit",),
     "tacit.audit.attacks.table": ("attack", "all"),
     "tacit.audit.attacks.compare": ("attack", "reconstruct"),
-    "tacit.tables.draft_schema.describe": ("init", "people.csv"),
+    "tacit.query.schema.draft.describe": ("init", "people.csv"),
     "tacit.cli.tables.Asking.offer": ("offer", "people.csv", "SELECT COUNT(*) FROM people"),
     "tacit.cli._source.Source.curator": ("ask", "people.csv", "SELECT COUNT(*) FROM people"),
     "tacit.cli._source.Source.table": ("plan", "people.csv", "age"),

@@ -6,16 +6,16 @@ import psycopg
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from curator.test_curator import ROWS, SCHEMA
 from test_cli_tables import QUESTION, tacit
-from test_curator import ROWS, SCHEMA
 
 from tacit import Budget, Curator, Table
 from tacit.core.errors import BadParameter, BadSchema, EngineUnavailable, Missing
-from tacit.engines import choice
-from tacit.engines.duckdb import DuckDB
-from tacit.engines.postgres import Postgres
-from tacit.tables.databases import Database
-from tacit.tables.schema import Schema
+from tacit.engines import registry
+from tacit.engines.duckdb.engine import DuckDB
+from tacit.engines.postgres.engine import Postgres
+from tacit.query.schema.databases import Database
+from tacit.query.schema.schema import Schema
 
 TERMS = ("--epsilon", "0.25", "--budget", "epsilon=1")
 
@@ -116,9 +116,9 @@ def test_python_takes_an_engine_by_its_name(place):
 
 @pytest.mark.parametrize(("engine", "needs"), [("postgres", "psycopg"), ("spark", "pyspark")])
 def test_what_is_not_installed_is_told_before_a_ledger_is_made(place, monkeypatch, engine, needs):
-    monkeypatch.setattr(choice, "find_spec", lambda name: None if name == needs else True)
+    monkeypatch.setattr(registry, "find_spec", lambda name: None if name == needs else True)
     with pytest.raises(Missing, match=rf"pip install 'tacit\[{engine}\]'"):
-        choice.chosen([Table("visits", SCHEMA, engine=engine)])
+        registry.chosen([Table("visits", SCHEMA, engine=engine)])
     said = tacit("ask", "visits", QUESTION, *TERMS, "--engine", engine, code=2)
     assert f"needs {needs}" in " ".join(said.split()) and not (place / "visits.ledger").exists()
 

@@ -9,7 +9,7 @@ from fractions import Fraction
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from test_curator import ROWS, SCHEMA
+from curator.test_curator import ROWS, SCHEMA
 from typer.testing import CliRunner
 
 from tacit.cli import app
@@ -448,7 +448,7 @@ def test_a_key_that_is_pressed_while_a_table_is_read_is_told(data, tmp_path, mon
     def interrupted(*_):
         raise RuntimeError("Query interrupted")
 
-    monkeypatch.setattr("tacit.engines.duckdb_loading._bounded", interrupted)
+    monkeypatch.setattr("tacit.engines.duckdb.loading._bounded", interrupted)
     words = {
         "ask": (data, QUESTION, "--epsilon", "1", "--budget", "epsilon=1"),
         "plan": (data, "year", "--epsilon", "1", "--budget", "epsilon=1", "--buy"),

@@ -40,7 +40,7 @@ def test_no_word_hides_a_name():
         (["group", "privacy"], "group_zcdp(rho, k)"),
         (["transfer"], "from tacit.holdout.transfer import"),
         (["exponential", "mechanism"], "McSherry"),
-        (["multiplicative", "weights"], "from tacit.workloads.multiplicative_weights import"),
+        (["multiplicative", "weights"], "from tacit.workloads.models.multiplicative_weights import"),
         (["PMW"], "Private multiplicative weights"),
         (["small", "db"], "SmallDB"),
         (["randomized", "response"], "Warner"),

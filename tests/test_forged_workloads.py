@@ -7,17 +7,17 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from test_curator import curator
+from curator.test_curator import curator
 
 import tacit
 from tacit.core.distance import Distance
 from tacit.core.errors import BadParameter, BadQuestion, TacitError
 from tacit.curator import archive
-from tacit.tables.linear import TableDomain
-from tacit.tables.plan import Key
+from tacit.query.plan.plan import Key
+from tacit.query.python.table_domain import TableDomain
 from tacit.workloads import Workload, from_matrix, marginals, predicates, prefixes, ranges
-from tacit.workloads.multiplicative_weights import Question
-from tacit.workloads.remaking import remade
+from tacit.workloads.models.multiplicative_weights import Question
+from tacit.workloads.queries.copying import remade
 
 TINY: Distance = Distance(Fraction(1, 100), Fraction(1, 10_000), Fraction(1, 100), 1)
 

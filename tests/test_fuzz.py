@@ -9,9 +9,9 @@ import sqlglot
 from sqlglot import exp
 
 from tacit.engines.base import Answer
-from tacit.engines.duckdb import DuckDB
-from tacit.tables import sql, sql_aggregates, sql_rows
-from tacit.tables.schema import Schema
+from tacit.engines.duckdb.engine import DuckDB
+from tacit.query.schema.schema import Schema
+from tacit.query.sql import aggregates, parser, row_expressions
 from tacit.testing.fuzz import fuzz
 from tacit.testing.mechanisms import Refuted
 from tacit.testing.questions import Writer
@@ -47,10 +47,10 @@ def test_every_function_that_is_understood_is_drawn():
             drawn.add(type(node))
             if isinstance(node, exp.Anonymous):
                 named.add(str(node.this).upper())
-    known = {*sql_rows.OF_ROWS, *sql_rows.SEVERAL, *sql_rows.COMPARISONS, *sql_aggregates.SIMPLE}
+    known = {*row_expressions.OF_ROWS, *row_expressions.SEVERAL, *row_expressions.COMPARISONS, *aggregates.SIMPLE}
     known |= {exp.CountIf, exp.Quantile, exp.ApproxQuantile, exp.PercentileCont, exp.PercentileDisc, exp.ApproxTopK}
     assert {kind.__name__ for kind in known - drawn} == set()
-    assert {*sql_aggregates.ANONYMOUS, "CLAMP"} <= named
+    assert {*aggregates.ANONYMOUS, "CLAMP"} <= named
 
 
 class Moved(DuckDB):
@@ -82,5 +82,5 @@ def test_a_remainder_by_a_computed_constant():
         {"table": {"name": "t", "unit": "row"}, "columns": {"a": {"type": "integer", "lower": 0, "upper": 9}}}
     )
     for text in ("a % CAST(2 > 1 AS INTEGER)", "7 % CAST(1 = 1 AS INTEGER)"):
-        (_, asked), *_ = sql.parse(f"SELECT SUM({text}) FROM t", {"t": schema}).query.aggregates
+        (_, asked), *_ = parser.parse(f"SELECT SUM({text}) FROM t", {"t": schema}).query.aggregates
         assert (asked.expression.domain.lower, asked.expression.domain.upper) == (0, 0)

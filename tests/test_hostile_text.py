@@ -17,7 +17,7 @@ import tacit
 from tacit import Curator
 from tacit.cli import app
 from tacit.core import errors, safe_text
-from tacit.core.loss import Loss
+from tacit.core.accounting.loss import Loss
 from tacit.ledger import Ledger
 from tacit.plots import save
 from tacit.release import Release

@@ -10,10 +10,10 @@ import pytest
 
 import tacit
 from tacit import ADD_REMOVE, SUBSTITUTE, laws, losses
-from tacit.core.atoms import GaussianPrivacy
+from tacit.core.accounting.atoms import GaussianPrivacy
 from tacit.core.errors import BadParameter, MixedRelations
 from tacit.ledger.encoding import read_loss, write_loss
-from tacit.tables.codec import canonical
+from tacit.query.codec import canonical
 
 
 def refused(says: str):

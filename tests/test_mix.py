@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tacit import ADD_REMOVE, SUBSTITUTE, BadParameter, MixedRelations, RandomizedResponse
-from tacit.core.atoms import (
+from tacit.core.accounting.atoms import (
     Approximate,
     ApproximateConcentrated,
     DiscreteGaussianNoise,
@@ -17,9 +17,9 @@ from tacit.core.atoms import (
     KaryResponse,
     LaplaceNoise,
 )
-from tacit.core.listed import PoissonSample
-from tacit.core.loss import BoundedRange, Concentrated, Loss, Pure
-from tacit.core.sampled import Sampled
+from tacit.core.accounting.listed import PoissonSample
+from tacit.core.accounting.loss import BoundedRange, Concentrated, Loss, Pure
+from tacit.core.accounting.sampled import Sampled
 from tacit.mix import KINDS, mix
 
 TENTH = Fraction(1, 10)

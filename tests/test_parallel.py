@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 import tacit
 from tacit.composition import parallel
 from tacit.composition.parts import covers
-from tacit.core.atoms import (
+from tacit.core.accounting.atoms import (
     Approximate,
     ApproximateConcentrated,
     DiscreteGaussianVector,
@@ -22,10 +22,10 @@ from tacit.core.atoms import (
     LaplaceNoise,
     RenyiCurve,
 )
+from tacit.core.accounting.loss import Atom, BoundedRange, Concentrated, Loss, Pure
+from tacit.core.accounting.parallel import Worst
+from tacit.core.accounting.sampled import Sampled
 from tacit.core.law import Product, hockey_stick
-from tacit.core.loss import Atom, BoundedRange, Concentrated, Loss, Pure
-from tacit.core.sampled import Sampled
-from tacit.core.worst import Worst
 
 RESPONSES = (
     tacit.RandomizedResponse(epsilon=1, categories=2),

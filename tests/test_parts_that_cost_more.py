@@ -3,8 +3,8 @@
 from fractions import Fraction
 
 from tacit.composition.parts import covers
-from tacit.core.atoms import Approximate, DiscreteGaussianVector, LaplaceNoise
-from tacit.core.loss import BoundedRange, Loss, Pure
+from tacit.core.accounting.atoms import Approximate, DiscreteGaussianVector, LaplaceNoise
+from tacit.core.accounting.loss import BoundedRange, Loss, Pure
 
 
 def one(atom, times=1):

@@ -10,9 +10,9 @@ import pytest
 from scipy.stats import norm
 
 from tacit import BadParameter, TacitError, plots, workloads
-from tacit.core.accounting import VIEWS
-from tacit.core.atoms import GaussianNoise
-from tacit.core.loss import Concentrated, Loss, Pure
+from tacit.core.accounting.atoms import GaussianNoise
+from tacit.core.accounting.best_bound import VIEWS
+from tacit.core.accounting.loss import Concentrated, Loss, Pure
 from tacit.mix import mix
 
 COUNTS = "100 x laplace eps=0.1, gaussian rho=0.01"

@@ -19,27 +19,36 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tacit.core.atoms import GaussianNoise
-from tacit.core.budget import Budget
+from tacit.core.accounting.atoms import GaussianNoise
+from tacit.core.accounting.budget import Budget
+from tacit.core.accounting.loss import Loss, Pure
 from tacit.core.errors import BadData, BadParameter, Missing
 from tacit.core.exact import from_above
-from tacit.core.loss import Loss, Pure
 from tacit.core.randomness import SYSTEM
 from tacit.core.safe_text import cell
 from tacit.engines.base import Answer
-from tacit.engines.reference import Reference
+from tacit.engines.rows.reference import Reference
 from tacit.mechanisms import KeySelection
+from tacit.query.plan.aggregates import (
+    count,
+    mean,
+    median,
+    mode,
+    quantile,
+    stddev,
+    sum_,
+    units,
+)
+from tacit.query.plan.draw import Drawn, draw
+from tacit.query.plan.offer import offer
+from tacit.query.plan.outputs import Arithmetic, Released
+from tacit.query.plan.plan import Total
+from tacit.query.python.table import Table
+from tacit.query.sql import parser
+from tacit.query.values.nodes import meaning
 from tacit.release import Provenance, Release, consistent, versions
 from tacit.release.export import _number
-from tacit.release.picture import release_bars
-from tacit.tables import sql
-from tacit.tables.aggregates import count, mean, median, mode, quantile, stddev, sum_, units
-from tacit.tables.draw import Drawn, draw
-from tacit.tables.expression import meaning
-from tacit.tables.outputs import Arithmetic, Released
-from tacit.tables.plan import Total
-from tacit.tables.price import offer
-from tacit.tables.table import Table
+from tacit.release.plots import release_bars
 from tacit.testing.sources import Seeded
 
 SCHEMA = {
@@ -529,7 +538,7 @@ def test_what_is_shown_holds_what_was_computed(a: float, b: float, c: float) -> 
 def test_a_person_is_told_how_many_rows_are_joined() -> None:
     other = Table(ROWS, SCHEMA | {"table": {"name": "visits", "unit": "id", "rows": 3}})
     said = "SELECT COUNT(*) FROM people JOIN visits ON people.id = visits.id"
-    query = sql.parse(said, {"people": PEOPLE, "visits": other}, {}).query
+    query = parser.parse(said, {"people": PEOPLE, "visits": other}, {}).query
     made = offer(query, GENEROUS, epsilon=1)
     text = str(Release.of(made, draw(made, Answer((np.array([5]),)), Seeded(1))))
     assert "Of the rows of each unit at most 2 of people and 3 of visits are joined." in text
@@ -560,7 +569,7 @@ def test_who_reads_it_is_told_when_noise_picked_the_rows(asked: Any, picked: boo
 def test_a_ranking_says_that_noise_made_it(epsilon: int) -> None:
     """Also where no column shows the numbers that it was made by, or none has an interval."""
     counted = PEOPLE.group_by("region").aggregate(n=count()).order_by("-n")
-    hidden = sql.parse(
+    hidden = parser.parse(
         "SELECT region FROM people GROUP BY region ORDER BY COUNT(*) DESC LIMIT 2", {"people": PEOPLE}, {}
     )
     for question in (counted.limit(2), hidden):

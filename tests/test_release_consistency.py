@@ -11,16 +11,17 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tacit.core.budget import Budget
+from tacit.core.accounting.budget import Budget
 from tacit.core.errors import BadParameter, BadQuestion
-from tacit.engines.reference import Reference
+from tacit.engines.rows.reference import Reference
+from tacit.query.plan.draw import draw
+from tacit.query.plan.offer import offer
+from tacit.query.plan.plan import Plan, Rows
+from tacit.query.python.table import Table
+from tacit.query.relation import build
+from tacit.query.relation.nullability import present, surely
+from tacit.query.sql import parser
 from tacit.release import Release, consistent
-from tacit.tables import build, sql
-from tacit.tables.draw import draw
-from tacit.tables.plan import Plan, Rows
-from tacit.tables.presence import present, surely
-from tacit.tables.price import offer
-from tacit.tables.table import Table
 from tacit.testing.engines import key_of, mixed
 from tacit.testing.sources import Seeded
 from tacit.testing.worlds import World
@@ -50,7 +51,7 @@ NOTES = {"table": {"name": "notes", "unit": "row"}, "columns": {"note": {"type":
 
 def ask(text: str, epsilon: Any = 500, seed: int = 1) -> Release:
     """The way of a question, without a ledger."""
-    query = sql.parse(text, {"people": PEOPLE}, {}).query
+    query = parser.parse(text, {"people": PEOPLE}, {}).query
     made = offer(query, Budget(epsilon=1000), schemas={"people": PEOPLE.schema}, epsilon=epsilon)
     with Reference() as engine:
         engine.register(PEOPLE, "00" * 16)

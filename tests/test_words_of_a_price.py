@@ -7,19 +7,28 @@ import warnings
 from fractions import Fraction
 
 import pytest
-from test_curator import COUNT, ROWS, SCHEMA
+from curator.test_curator import COUNT, ROWS, SCHEMA
 
 import tacit
+from tacit.core.accounting.loss import zero
 from tacit.core.errors import BadParameter, BadQuestion, Refused
 from tacit.core.exact import up
-from tacit.core.loss import zero
 from tacit.curator import Curator
 from tacit.curator.purse import TakesMore
 from tacit.ledger import Ledger
 from tacit.mechanisms import Gaussian, Laplace
-from tacit.tables.aggregates import count, mean, median, mode, quantile, sum_, units, variance
-from tacit.tables.price import Offer, offer, sells_gaussian
-from tacit.tables.table import Table
+from tacit.query.plan.aggregates import (
+    count,
+    mean,
+    median,
+    mode,
+    quantile,
+    sum_,
+    units,
+    variance,
+)
+from tacit.query.plan.offer import Offer, offer, sells_gaussian
+from tacit.query.python.table import Table
 from tacit.workloads import marginals, prefixes
 
 BUDGETS = {

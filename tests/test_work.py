@@ -18,11 +18,11 @@ import pytest
 
 import tacit
 from tacit import mechanisms as m
-from tacit.core import sample
+from tacit.core import samplers
 from tacit.core.randomness import Source, Words
 from tacit.testing.sources import Seeded
 from tacit.workloads import METHODS, Domain, Histogram, Price, prefixes
-from tacit.workloads.small_db import SmallDB
+from tacit.workloads.methods.weights.small_db import SmallDB
 
 HOME = str(Path(tacit.__file__).parent)
 SEEDS = range(12)
@@ -127,7 +127,7 @@ def test_choices_among_many_draw_the_same_words() -> None:
         drawn = set()
         for seed in range(30):
             source = Counting(seed)
-            sample.choice(counts, Fraction(1), source)
+            samplers.choice(counts, Fraction(1), source)
             drawn.add(source.drawn)
         assert drawn == {2}
 
@@ -187,7 +187,7 @@ def test_a_draw_until_a_coin_lands_heads_is_seen() -> None:
     """The check above can fail."""
 
     def draw(gap: Any, source: Source) -> int:
-        while not sample.bernoulli_exp(np.array([gap]), Fraction(1), source)[0]:
+        while not samplers.bernoulli_exp(np.array([gap]), Fraction(1), source)[0]:
             pass
         return 0
 

@@ -13,8 +13,8 @@ from tacit.core.errors import TacitError
 from tacit.curator.bounds import BoundsTerms, buy
 from tacit.curator.stream import Stream, StreamTerms
 from tacit.ledger import Ledger
+from tacit.query.plan.offer import Paid
 from tacit.release import consistent
-from tacit.tables.price import Paid
 
 SCHEMA = """
 [table]

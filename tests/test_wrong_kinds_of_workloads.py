@@ -5,15 +5,15 @@ import math
 
 import numpy as np
 import pytest
-from test_curator import ROWS, SCHEMA
+from curator.test_curator import ROWS, SCHEMA
 
 import tacit
 from tacit import mechanisms
 from tacit.core.errors import BadParameter, BadQuestion, TacitError
 from tacit.core.parameters import instance, instances
 from tacit.core.randomness import SYSTEM
-from tacit.tables import build
-from tacit.tables.terms import Term, case
+from tacit.query.python.column_expressions import Term, case
+from tacit.query.relation import build
 from tacit.workloads import (
     METHODS,
     Domain,
@@ -30,11 +30,11 @@ from tacit.workloads import (
     prefixes,
     ranges,
 )
-from tacit.workloads import pmw_plans as plans
 from tacit.workloads import sample_complexity as closed
 from tacit.workloads.comparison import compare, generated
-from tacit.workloads.multiplicative_weights import Question, least_gap, most_updates
-from tacit.workloads.pmw import PrivateMultiplicativeWeights
+from tacit.workloads.methods.weights import pmw_plans as plans
+from tacit.workloads.methods.weights.pmw import PrivateMultiplicativeWeights
+from tacit.workloads.models.multiplicative_weights import Question, least_gap, most_updates
 from tacit.workloads.textbook import textbook
 
 WRONG = ["x", b"x", None, True, 0, -1, 1.5, math.nan, math.inf, 1j, 10**400, "1e400", "1e-400", np.int64(-1)]

@@ -7,7 +7,9 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from .calibrate import Calibrated, Target, calibrate
-from .core.budget import Budget
+from .core.accounting.budget import Budget
+from .core.accounting.loss import Loss
+from .core.accounting.odometer import Odometer
 from .core.distance import ADD_REMOVE, SUBSTITUTE, Distance, norms
 from .core.errors import (
     BadData,
@@ -30,8 +32,6 @@ from .core.errors import (
     Refused,
     TacitError,
 )
-from .core.loss import Loss
-from .core.odometer import Odometer
 from .mechanisms import (
     AboveThreshold,
     Exponential,
@@ -58,13 +58,23 @@ from .mechanisms import (
     project_to_simplex,
 )
 from .mix import mix
-from .tables.aggregates import count, mean, median, mode, quantile, stddev, top, units, variance
-from .tables.aggregates import max_ as max
-from .tables.aggregates import min_ as min
-from .tables.aggregates import sum_ as sum
-from .tables.schema import Schema
-from .tables.table import PublicTable, Table
-from .tables.terms import case, greatest, least
+from .query.plan.aggregates import (
+    count,
+    mean,
+    median,
+    mode,
+    quantile,
+    stddev,
+    top,
+    units,
+    variance,
+)
+from .query.plan.aggregates import max_ as max
+from .query.plan.aggregates import min_ as min
+from .query.plan.aggregates import sum_ as sum
+from .query.python.column_expressions import case, greatest, least
+from .query.python.table import PublicTable, Table
+from .query.schema.schema import Schema
 
 if TYPE_CHECKING:
     from . import audit, composition, holdout, laws, losses, plots, release, theory, workloads

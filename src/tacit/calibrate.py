@@ -19,8 +19,8 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, Generic, TypeVar
 
+from .core.accounting.loss import Loss
 from .core.errors import BadParameter
-from .core.loss import Loss
 from .core.mechanism import Mechanism
 from .core.parameters import Number, failure, function, positive
 

@@ -34,7 +34,7 @@ import numpy as np
 from .core import law as _law
 from .core.errors import BadParameter
 from .core.law import Finite, Law, outcomes, rounding
-from .core.neighbours import neighbours
+from .core.neighbouring_tables import neighbours
 from .core.parameters import Number, failure, function, kind_of, rational
 
 __all__ = [

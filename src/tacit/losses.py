@@ -24,17 +24,17 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from fractions import Fraction
 from typing import Any, NamedTuple
 
-from .core.atoms import Approximate, ApproximateConcentrated, GaussianPrivacy, RenyiCurve
+from .core.accounting.atoms import Approximate, ApproximateConcentrated, GaussianPrivacy, RenyiCurve
+from .core.accounting.grouped import Grouped
+from .core.accounting.listed import FinitePair, FixedSizeSample
+from .core.accounting.listed import poisson_sample as _poisson_atom
+from .core.accounting.loss import Atom, BoundedRange, Concentrated, Loss, Pure
 from .core.distance import ADD_REMOVE, SUBSTITUTE, AddRemove, Relation, Substitute
-from .core.envelope import Masses, envelope
 from .core.errors import BadParameter
 from .core.exact import down, up
-from .core.grouped import Grouped
 from .core.law import Law, outcomes, rounding
-from .core.listed import FinitePair, FixedSizeSample
-from .core.listed import poisson_sample as _poisson_atom
-from .core.loss import Atom, BoundedRange, Concentrated, Loss, Pure
 from .core.parameters import Number, failure, instance, kind_of, positive, rational, several, whole
+from .core.pld.envelope import Masses, envelope
 
 __all__ = [
     "approximate",

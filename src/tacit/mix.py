@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import NoReturn
 
-from .core.atoms import (
+from .core.accounting.atoms import (
     Approximate,
     ApproximateConcentrated,
     DiscreteGaussianNoise,
@@ -26,10 +26,10 @@ from .core.atoms import (
     KaryResponse,
     LaplaceNoise,
 )
+from .core.accounting.listed import poisson_sample
+from .core.accounting.loss import Atom, BoundedRange, Concentrated, Loss, Pure, zero
 from .core.distance import ADD_REMOVE, SUBSTITUTE
 from .core.errors import BadParameter
-from .core.listed import poisson_sample
-from .core.loss import Atom, BoundedRange, Concentrated, Loss, Pure, zero
 from .core.parameters import positive, probability, rational
 
 Values = Mapping[str, Fraction]

@@ -9,16 +9,16 @@ from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
-from .core.accounting import VIEWS
-from .core.distribution import Distribution
+from .core.accounting.best_bound import VIEWS
+from .core.accounting.distribution import Distribution
+from .core.accounting.loss import Loss
 from .core.errors import BadParameter
 from .core.exact import down
-from .core.loss import Loss
 from .core.parameters import Number, instance, probability, whole
 from .core.safe_text import InScript
-from .drawing import FAINTEST, SHORT, altair, embeddable, styled
 from .mix import mix
-from .theory import pictures as theorems
+from .plot_style import FAINTEST, SHORT, altair, embeddable, styled
+from .theory import plots as theorems
 
 if TYPE_CHECKING:
     from altair import Chart, FacetChart, TopLevelMixin

@@ -9,10 +9,10 @@ from rich.table import Table
 from rich.text import Text
 
 from . import mechanisms as m
+from .core.accounting.loss import Loss, zero
 from .core.distance import ADD_REMOVE
-from .core.loss import Loss, zero
 from .core.randomness import SYSTEM
-from .core.sample import integers
+from .core.samplers import integers
 from .theory.worked_examples import posted_price
 
 

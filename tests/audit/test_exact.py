@@ -149,7 +149,7 @@ def test_what_is_no_mechanism_and_no_function_is_refused_in_words(wrong):
         ("run", lambda: audit.attacks.timing(wrong, 0, 1)),
         ("ask", lambda: audit.attacks.averaging(wrong, 3, 0, 1)),
         ("ask", lambda: audit.attacks.differencing(wrong, 3, 0)),
-        ("audit", lambda: audit.pictures.curve(wrong)),
+        ("audit", lambda: audit.plots.curve(wrong)),
         ("make", lambda: calibrate(wrong, (1, 0))),
         ("distribution", lambda: plots.concentration(wrong)),
     ):
@@ -158,7 +158,7 @@ def test_what_is_no_mechanism_and_no_function_is_refused_in_words(wrong):
     for name, call in (
         ("kinds", lambda: audit.package(wrong if wrong != (Laplace,) else [[Laplace]])),
         ("deltas?", lambda: audit.exact(Laplace(epsilon=1), 0, 1).rows(wrong)),
-        ("rows", lambda: audit.pictures.comparison(wrong)),
+        ("rows", lambda: audit.plots.comparison(wrong)),
         ("loss", lambda: plots.profile(3 if isinstance(wrong, str) else wrong)),  # a mix is text
     ):
         with pytest.raises(BadParameter, match=f"^{name} must be "):

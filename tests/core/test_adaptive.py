@@ -12,10 +12,10 @@ from functools import cache
 import numpy as np
 import pytest
 
-from tacit.core.atoms import Approximate
-from tacit.core.budget import Budget
+from tacit.core.accounting.atoms import Approximate
+from tacit.core.accounting.budget import Budget
+from tacit.core.accounting.loss import Loss, Pure, zero
 from tacit.core.law import Finite, hockey_stick
-from tacit.core.loss import Loss, Pure, zero
 
 EIGHTH, QUARTER, HALF, ONE, TWO = (Fraction(n, 8) for n in (1, 2, 4, 8, 16))
 

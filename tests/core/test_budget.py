@@ -14,10 +14,10 @@ from hypothesis import strategies as st
 
 from tacit import ADD_REMOVE, SUBSTITUTE, BadParameter, Gaussian, Laplace, MixedRelations
 from tacit.composition import whitehouse_filter
-from tacit.core.atoms import Approximate, ApproximateConcentrated, RenyiCurve
-from tacit.core.budget import Budget
+from tacit.core.accounting.atoms import Approximate, ApproximateConcentrated, RenyiCurve
+from tacit.core.accounting.budget import Budget
+from tacit.core.accounting.loss import Concentrated, Loss, Pure, zero
 from tacit.core.errors import BudgetExceeded, Refused
-from tacit.core.loss import Concentrated, Loss, Pure, zero
 
 GOLDEN = {e["id"]: e for e in json.loads((Path(__file__).parents[1] / "golden" / "golden.json").read_text())["entries"]}
 

@@ -6,7 +6,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from tacit.core import sample
+from tacit.core import samplers
 from tacit.core.randomness import SYSTEM
 from tacit.testing.sources import Seeded
 
@@ -52,18 +52,18 @@ def test_what_is_not_there_is_never_chosen(counts):
 
 def _tried(counts, unit, source):
     try:
-        return sample.choices(counts, unit, source)[0]
+        return samplers.choices(counts, unit, source)[0]
     except StopIteration:
         return None
 
 
 def test_rows_are_chosen_from_each_by_itself():
     counts = np.array([[0, -1, 2], [-1, 0, -1], [1, 1, 0]])
-    draws = [sample.choices(counts, Fraction(1), Seeded(i)) for i in range(4000)]
+    draws = [samplers.choices(counts, Fraction(1), Seeded(i)) for i in range(4000)]
     for row, column in zip(counts.tolist(), zip(*draws, strict=True), strict=True):
         weights = [math.exp(-n) if n >= 0 else 0.0 for n in row]
         for i, w in enumerate(weights):
             p = w / sum(weights)
             far = 7 * math.sqrt(4000 * p * (1 - p))  # a false alarm is below 1e-11
             assert abs(column.count(i) - 4000 * p) <= far
-    assert sample.choices(counts[:0], Fraction(1), SYSTEM) == []
+    assert samplers.choices(counts[:0], Fraction(1), SYSTEM) == []

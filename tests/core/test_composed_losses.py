@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tacit import Gaussian, Laplace
-from tacit.core.atoms import (
+from tacit.core.accounting.atoms import (
     Approximate,
     DiscreteGaussianNoise,
     DiscreteGaussianVector,
@@ -23,22 +23,22 @@ from tacit.core.atoms import (
     LaplaceNoise,
     RenyiCurve,
 )
-from tacit.core.lattice import sampled_gaussian, sampled_laplace
+from tacit.core.accounting.loss import Concentrated, Loss, Pure
+from tacit.core.accounting.sampled import Sampled
 from tacit.core.law import Gaussian as GaussianLaw
 from tacit.core.law import Laplace as LaplaceLaw
 from tacit.core.law import hockey_stick, renyi_divergence
-from tacit.core.loss import Concentrated, Loss, Pure
-from tacit.core.pairs import (
+from tacit.core.pld.composition_bounds import Sum
+from tacit.core.pld.dominating_pairs import (  # fmt: skip
     Coin,
     DiscreteGaussianShift,
     DiscreteLaplaceShift,
     GaussianShift,
     LaplaceShift,
     Range,
-)  # fmt: skip
-from tacit.core.pld import Sum
-from tacit.core.reports import Response
-from tacit.core.sampled import Sampled
+)
+from tacit.core.pld.grid import sampled_gaussian, sampled_laplace
+from tacit.core.pld.local_reports import Response
 
 ENTRIES = json.loads((Path(__file__).parents[1] / "golden" / "golden.json").read_text())["entries"]
 

@@ -12,10 +12,10 @@ from hypothesis import strategies as st
 
 from tacit import ADD_REMOVE, Budget, Gaussian
 from tacit.composition import rho_for
-from tacit.core.atoms import DiscreteGaussianNoise, DiscreteGaussianVector, GaussianNoise
-from tacit.core.convolution import mu_squared, smoothing, variance_for
+from tacit.core.accounting.atoms import DiscreteGaussianNoise, DiscreteGaussianVector, GaussianNoise
+from tacit.core.accounting.loss import Concentrated, Loss
 from tacit.core.distance import Distance
-from tacit.core.loss import Concentrated, Loss
+from tacit.core.pld.discrete_gaussian import mu_squared, smoothing, variance_for
 
 
 def exact(x: Fraction) -> mp.mpf:

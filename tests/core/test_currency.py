@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tacit.core.budget import Budget
-from tacit.core.currency import Epsilon, RenyiAt, Rho, ln
-from tacit.core.loss import Concentrated, Loss, Pure, zero
+from tacit.core.accounting.budget import Budget
+from tacit.core.accounting.currency import Epsilon, RenyiAt, Rho, ln
+from tacit.core.accounting.loss import Concentrated, Loss, Pure, zero
 
 MP = mpmath.MPContext()
 MP.dps = 50

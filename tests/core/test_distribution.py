@@ -13,7 +13,7 @@ from scipy.stats import binom, norm
 
 import tacit
 from tacit.core import law
-from tacit.core.atoms import (
+from tacit.core.accounting.atoms import (
     Approximate,
     DiscreteGaussianNoise,
     DiscreteGaussianVector,
@@ -23,10 +23,10 @@ from tacit.core.atoms import (
     KaryResponse,
     LaplaceNoise,
 )
-from tacit.core.distribution import Distribution
+from tacit.core.accounting.distribution import Distribution
+from tacit.core.accounting.loss import BoundedRange, Concentrated, Loss, Pure, zero
+from tacit.core.accounting.sampled import Sampled
 from tacit.core.errors import BadParameter
-from tacit.core.loss import BoundedRange, Concentrated, Loss, Pure, zero
-from tacit.core.sampled import Sampled
 
 LEVELS = ["1e-9", "0.05", "0.5", "0.8", "0.999999"]
 

@@ -10,7 +10,7 @@ from threading import Barrier
 import numpy as np
 import pytest
 
-from tacit.core import sample
+from tacit.core import samplers
 from tacit.core.exact import exp_minus
 from tacit.core.randomness import SYSTEM, Source
 
@@ -29,7 +29,7 @@ class Told(Source):
 
 
 def test_a_draw_on_the_edge_is_settled_by_further_words_in_the_vector_path_too():
-    table = sample._laplace_table(70, 1, True, 16)
+    table = samplers._laplace_table(70, 1, True, 16)
     n, bits = 64, 16 - table.shift
     blocks, offset = np.arange(n, dtype=np.uint64) * np.uint64(1000), 3
     edge = math.floor(
@@ -50,7 +50,7 @@ def test_coins_at_full_width_are_decided_beyond_the_floats(count):
     low, _ = exp_minus(count * unit)(64)
     off = np.arange(-3000, 3001, 7)
     words = np.array([low + int(d) for d in off], np.uint64)
-    found = sample.bernoulli_exp(np.full(off.size, count, np.int64), unit, Told(64, [words], 0))
+    found = samplers.bernoulli_exp(np.full(off.size, count, np.int64), unit, Told(64, [words], 0))
     sure = (off < -1) | (off > 3)
     assert (found[sure] == (off < 0)[sure]).all()
 

@@ -13,8 +13,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import tacit
-from tacit.core.accounting import VIEWS
-from tacit.core.atoms import (
+from tacit.core.accounting.accountants import failures
+from tacit.core.accounting.atoms import (
     Approximate,
     ApproximateConcentrated,
     DiscreteGaussianNoise,
@@ -25,11 +25,11 @@ from tacit.core.atoms import (
     LocalReport,
     RenyiCurve,
 )
+from tacit.core.accounting.best_bound import VIEWS
+from tacit.core.accounting.loss import Atom, BoundedRange, Concentrated, Loss, Pure
+from tacit.core.accounting.parallel import Worst
+from tacit.core.accounting.sampled import Sampled
 from tacit.core.law import hockey_stick
-from tacit.core.loss import Atom, BoundedRange, Concentrated, Loss, Pure
-from tacit.core.sampled import Sampled
-from tacit.core.views import failures
-from tacit.core.worst import Worst
 
 from . import enumeration as oracle
 from .enumeration import Enumerated

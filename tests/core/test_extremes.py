@@ -10,7 +10,7 @@ from typer.testing import CliRunner
 
 import tacit
 from tacit.cli import app
-from tacit.core.atoms import (
+from tacit.core.accounting.atoms import (
     Approximate,
     DiscreteGaussianNoise,
     DiscreteLaplaceNoise,
@@ -18,11 +18,11 @@ from tacit.core.atoms import (
     KaryResponse,
     LaplaceNoise,
 )
+from tacit.core.accounting.loss import Loss, Pure
+from tacit.core.accounting.sampled import Sampled
 from tacit.core.exact import up
-from tacit.core.loss import Loss, Pure
-from tacit.core.pairs import DiscreteLaplaceShift, LaplaceShift
-from tacit.core.pld import Sum
-from tacit.core.sampled import Sampled
+from tacit.core.pld.composition_bounds import Sum
+from tacit.core.pld.dominating_pairs import DiscreteLaplaceShift, LaplaceShift
 from tacit.mix import mix
 
 pytestmark = pytest.mark.filterwarnings("error")

@@ -7,7 +7,7 @@ from fractions import Fraction
 
 import pytest
 
-from tacit.core.atoms import (
+from tacit.core.accounting.atoms import (
     Approximate,
     ApproximateConcentrated,
     DiscreteGaussianVector,
@@ -15,10 +15,10 @@ from tacit.core.atoms import (
     LaplaceNoise,
     RenyiCurve,
 )
-from tacit.core.grouped import Grouped
-from tacit.core.loss import Concentrated, Loss, Pure
-from tacit.core.sampled import Sampled
-from tacit.core.worst import Worst
+from tacit.core.accounting.grouped import Grouped
+from tacit.core.accounting.loss import Concentrated, Loss, Pure
+from tacit.core.accounting.parallel import Worst
+from tacit.core.accounting.sampled import Sampled
 
 
 def test_a_group_pays_the_square_of_its_size() -> None:

@@ -11,10 +11,10 @@ import pytest
 
 from tacit.core.errors import BadData, Exhausted
 from tacit.core.interactive import Interactive, Session
-from tacit.mechanisms.above_threshold import AboveThreshold
-from tacit.mechanisms.gaussian_sparse import GaussianSparse
-from tacit.mechanisms.numeric_sparse import NumericSparse
-from tacit.mechanisms.sparse import Sparse
+from tacit.mechanisms.sparse_vector.above_threshold import AboveThreshold
+from tacit.mechanisms.sparse_vector.gaussian_sparse import GaussianSparse
+from tacit.mechanisms.sparse_vector.numeric_sparse import NumericSparse
+from tacit.mechanisms.sparse_vector.sparse import Sparse
 from tacit.testing.sources import Seeded
 
 ONE = AboveThreshold(threshold=0, epsilon=1)

@@ -15,13 +15,19 @@ from hypothesis import strategies as st
 
 import tacit
 from tacit import ADD_REMOVE, SUBSTITUTE, losses
-from tacit.core.atoms import Approximate, DiscreteGaussianNoise, DiscreteLaplaceNoise, GaussianNoise, KaryResponse
-from tacit.core.envelope import envelope
+from tacit.core.accounting.atoms import (
+    Approximate,
+    DiscreteGaussianNoise,
+    DiscreteLaplaceNoise,
+    GaussianNoise,
+    KaryResponse,
+)
+from tacit.core.accounting.listed import FinitePair, FixedSizeSample, PoissonSample, poisson_sample
+from tacit.core.accounting.loss import Atom, BoundedRange, Loss, Pure
+from tacit.core.accounting.sampled import Sampled
 from tacit.core.law import Finite, hockey_stick, renyi_divergence
-from tacit.core.listed import FinitePair, FixedSizeSample, PoissonSample, poisson_sample
-from tacit.core.loss import Atom, BoundedRange, Loss, Pure
-from tacit.core.loss_table import losses_of
-from tacit.core.sampled import Sampled
+from tacit.core.pld.envelope import envelope
+from tacit.core.pld.loss_table import losses_of
 
 EPSILONS = (0.0, 0.01, 0.1, 0.3, 0.7, 1.0, 1.9, 4.0)
 RATES = (Fraction(1, 50), Fraction(1, 3), Fraction(9, 10))

@@ -12,10 +12,10 @@ from hypothesis import strategies as st
 import tacit
 from tacit import ADD_REMOVE, SUBSTITUTE, BadParameter, Laplace, MixedRelations
 from tacit.composition import optimal_bounded_range
-from tacit.core.accounting import VIEWS, table
+from tacit.core.accounting.accountants import Formal
+from tacit.core.accounting.best_bound import VIEWS, table
+from tacit.core.accounting.loss import BoundedRange, Concentrated, Loss, Pure, zero
 from tacit.core.law import Finite, hockey_stick, renyi_divergence
-from tacit.core.loss import BoundedRange, Concentrated, Loss, Pure, zero
-from tacit.core.views import Formal
 
 amounts = st.fractions(min_value=Fraction(1, 1000), max_value=5, max_denominator=1000)
 atoms = st.one_of(amounts.map(Pure), amounts.map(BoundedRange), amounts.map(Concentrated))

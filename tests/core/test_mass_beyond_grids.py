@@ -5,10 +5,10 @@ from fractions import Fraction
 
 import pytest
 
-from tacit.core.atoms import GaussianNoise, LaplaceNoise
-from tacit.core.lattice import Composed
-from tacit.core.pld import Sum
-from tacit.core.sampled import Sampled
+from tacit.core.accounting.atoms import GaussianNoise, LaplaceNoise
+from tacit.core.accounting.sampled import Sampled
+from tacit.core.pld.composition_bounds import Sum
+from tacit.core.pld.grid import Composed
 
 
 def test_what_lies_beyond_the_grids_adds_up():

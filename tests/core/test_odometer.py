@@ -14,9 +14,9 @@ from hypothesis import strategies as st
 
 from tacit import BadParameter, Laplace
 from tacit.composition import rogers_filter, whitehouse_filter
-from tacit.core.atoms import Approximate, RenyiCurve
-from tacit.core.loss import Concentrated, Loss, Pure, zero
-from tacit.core.odometer import Odometer, mixture
+from tacit.core.accounting.atoms import Approximate, RenyiCurve
+from tacit.core.accounting.loss import Concentrated, Loss, Pure, zero
+from tacit.core.accounting.odometer import Odometer, mixture
 
 GOLDEN = {e["id"]: e for e in json.loads((Path(__file__).parents[1] / "golden" / "golden.json").read_text())["entries"]}
 MP = mpmath.MPContext()

@@ -12,8 +12,17 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from mpmath import mpf
 
-from tacit.core.accounting import VIEWS
-from tacit.core.atoms import (
+from tacit.core.accounting.accountants import (
+    PLD,
+    Advanced,
+    Basic,
+    GaussianDP,
+    Optimal,
+    Profile,
+    Renyi,
+    Zcdp,
+)
+from tacit.core.accounting.atoms import (
     DiscreteGaussianNoise,
     DiscreteGaussianVector,
     DiscreteLaplaceNoise,
@@ -21,13 +30,19 @@ from tacit.core.atoms import (
     KaryResponse,
     LaplaceNoise,
 )
-from tacit.core.lattice import Lattice, on_grid, sampled_gaussian, sampled_laplace
-from tacit.core.line import Line
-from tacit.core.loss import Concentrated, Loss, Pure
-from tacit.core.pairs import Coin, DiscreteGaussianShift, DiscreteLaplaceShift, GaussianShift, LaplaceShift
-from tacit.core.pld import Sum
-from tacit.core.reports import Response
-from tacit.core.views import PLD, Advanced, Basic, GaussianDP, Optimal, Profile, Renyi, Zcdp
+from tacit.core.accounting.best_bound import VIEWS
+from tacit.core.accounting.loss import Concentrated, Loss, Pure
+from tacit.core.pld.composition_bounds import Sum
+from tacit.core.pld.dominating_pairs import (
+    Coin,
+    DiscreteGaussianShift,
+    DiscreteLaplaceShift,
+    GaussianShift,
+    LaplaceShift,
+)
+from tacit.core.pld.fourier import Line
+from tacit.core.pld.grid import Lattice, on_grid, sampled_gaussian, sampled_laplace
+from tacit.core.pld.local_reports import Response
 
 mpmath.mp.dps = 50
 DELTAS = (1e-15, 1e-12, 1e-9, 1e-6, 1e-3, 0.1)

@@ -8,11 +8,11 @@ from fractions import Fraction
 import pytest
 
 from tacit.composition import zcdp_to_epsilon
-from tacit.core.accounting import VIEWS
-from tacit.core.atoms import Approximate, GaussianNoise, LaplaceNoise
-from tacit.core.loss import Concentrated, Loss, Pure
-from tacit.core.sampled import Sampled
-from tacit.core.views import PLD, Profile, Renyi
+from tacit.core.accounting.accountants import PLD, Profile, Renyi
+from tacit.core.accounting.atoms import Approximate, GaussianNoise, LaplaceNoise
+from tacit.core.accounting.best_bound import VIEWS
+from tacit.core.accounting.loss import Concentrated, Loss, Pure
+from tacit.core.accounting.sampled import Sampled
 
 LOSSES = (
     Loss({Pure(Fraction(1, 10)): 40}),

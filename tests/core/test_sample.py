@@ -7,7 +7,7 @@ import mpmath
 import numpy as np
 import pytest
 
-from tacit.core import sample
+from tacit.core import samplers
 from tacit.core.alias_table import UNDECIDED, AliasTable, Exponent
 from tacit.core.exact import constant, exp_minus, logistic
 from tacit.core.randomness import SYSTEM, Source
@@ -227,7 +227,7 @@ def test_choice_is_certified(counts, unit):
         once = Once.__new__(Once)
         once.width = width
         try:
-            return sample.choice(array, unit, once)
+            return samplers.choice(array, unit, once)
         except StopIteration:
             return None
 
@@ -242,7 +242,7 @@ def test_choice_is_certified(counts, unit):
 @pytest.mark.parametrize("x", [Fraction(0), Fraction(1, 3), Fraction(2), Fraction(60)])
 def test_exponential_coins_are_certified(x):
     masses, unresolved = enumerate_draws(
-        lambda s: bool(sample.bernoulli_exp(np.array([1 if x else 0]), x or Fraction(1), s)[0]), 10
+        lambda s: bool(samplers.bernoulli_exp(np.array([1 if x else 0]), x or Fraction(1), s)[0]), 10
     )
     assert unresolved < UNRESOLVED
     assert abs(real(masses.get(True, Fraction(0))) - mpmath.exp(-mpmath.mpf(x.numerator) / x.denominator)) < 1e-20
@@ -255,32 +255,32 @@ PROBABILITIES = [logistic(Fraction(1)), exp_minus(Fraction(5)), constant(Fractio
 @pytest.mark.parametrize("last", [0, 1 << 62, 3 << 62, (1 << 64) - 1])
 def test_bit_sliced_coins_are_certified(p, last):
     """Every combination of fair coins in a lane of its own; one lane is left to the last word."""
-    digits = sample._DIGITS
+    digits = samplers._DIGITS
     lanes = np.arange(1 << digits)
     fair = [np.packbits((lanes >> d & 1).astype(bool), bitorder="little").view(np.uint64) for d in range(digits)]
     first, rest = divmod(p(digits + 128)[0] >> 64, 1 << 64)
-    coins = sample.bernoulli(p, Scripted([*fair, np.array([last], np.uint64)], 64), lanes.size)
+    coins = samplers.bernoulli(p, Scripted([*fair, np.array([last], np.uint64)], 64), lanes.size)
     assert coins.sum() == first + (last < rest)
 
 
 @pytest.mark.parametrize("p", PROBABILITIES)
 def test_single_coins_are_certified(p):
-    masses, unresolved = enumerate_draws(lambda s: sample.coin(p, s), 8)
+    masses, unresolved = enumerate_draws(lambda s: samplers.coin(p, s), 8)
     low, high = p(200)
     assert unresolved < UNRESOLVED and abs(masses[True] - Fraction(low + high, 2 << 200)) < UNRESOLVED
 
 
 @pytest.mark.parametrize("n", [0, 1, 16, 17, 63, 64, 65, 1000, (1 << 20) + 1])
 def test_any_number_of_coins(n):
-    coins = sample.bernoulli(constant(Fraction(1, 3)), Seeded(n), n)
+    coins = samplers.bernoulli(constant(Fraction(1, 3)), Seeded(n), n)
     assert coins.shape == (n,) and coins.dtype == bool
     assert abs(coins.sum() - n / 3) <= 7 * math.sqrt(n)  # a false alarm is below e^-98
-    assert not sample.bernoulli(constant(Fraction(0)), SYSTEM, n).any()
+    assert not samplers.bernoulli(constant(Fraction(0)), SYSTEM, n).any()
 
 
 @pytest.mark.parametrize("n", [1, 2, 3, 1000, 1 << 40, (1 << 63) - 1])
 def test_integers_stay_in_range(n):
-    draws = sample.integers(n, Seeded(3), 5000)
+    draws = samplers.integers(n, Seeded(3), 5000)
     assert draws.min() >= 0 and draws.max() < n
     assert n > 10 or len(np.unique(draws)) == n
 
@@ -288,26 +288,26 @@ def test_integers_stay_in_range(n):
 def test_integers_are_certified():
     for n in (1, 3, 7, 12, 16):
         masses, unresolved = enumerate_draws(
-            lambda s, n=n: int(sample.integers(n, s, 1)[0]), 4, least=Fraction(1, 1 << 20)
+            lambda s, n=n: int(samplers.integers(n, s, 1)[0]), 4, least=Fraction(1, 1 << 20)
         )
         assert len(set(masses.values())) == 1 and sorted(masses) == list(range(n)) and unresolved < Fraction(1, 100)
 
 
 def test_permutations_are_certified():
     masses, unresolved = enumerate_draws(
-        lambda s: tuple(sample.permutation(3, s).tolist()), 3, least=Fraction(1, 1 << 14)
+        lambda s: tuple(samplers.permutation(3, s).tolist()), 3, least=Fraction(1, 1 << 14)
     )
     assert len(masses) == 6 and len(set(masses.values())) == 1 and unresolved < Fraction(1, 2)
 
 
 @pytest.mark.parametrize("n", [0, 1, 16, 17, 100_000])
 def test_any_number_of_draws(n):
-    for draws in (sample.laplace(Fraction(200), SYSTEM, n), sample.gaussian(Fraction(9), SYSTEM, n)):
+    for draws in (samplers.laplace(Fraction(200), SYSTEM, n), samplers.gaussian(Fraction(9), SYSTEM, n)):
         assert draws.shape == (n,) and draws.dtype == np.int64
 
 
 def test_scales_beyond_int64_come_as_python_integers():
-    draws = sample.laplace(Fraction(1 << 60), SYSTEM, 5000)
+    draws = samplers.laplace(Fraction(1 << 60), SYSTEM, 5000)
     assert draws.dtype == object and max(map(abs, draws)) > 1 << 62
-    assert sample.laplace(Fraction(1 << 53), SYSTEM, 5000).dtype == np.int64
-    assert isinstance(sample.laplace(Fraction(1 << 60), SYSTEM), int)
+    assert samplers.laplace(Fraction(1 << 53), SYSTEM, 5000).dtype == np.int64
+    assert isinstance(samplers.laplace(Fraction(1 << 60), SYSTEM), int)

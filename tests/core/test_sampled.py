@@ -10,12 +10,12 @@ import pytest
 from scipy.stats import laplace, norm
 
 from tacit.composition import parallel
-from tacit.core.atoms import DiscreteLaplaceNoise, GaussianNoise, LaplaceNoise
+from tacit.core.accounting.accountants import PLD, Renyi
+from tacit.core.accounting.atoms import DiscreteLaplaceNoise, GaussianNoise, LaplaceNoise
+from tacit.core.accounting.loss import Loss
+from tacit.core.accounting.sampled import Sampled
 from tacit.core.distance import SUBSTITUTE
 from tacit.core.exact import hybrid_sum, up
-from tacit.core.loss import Loss
-from tacit.core.sampled import Sampled
-from tacit.core.views import PLD, Renyi
 
 EPSILONS = (0.0, 0.05, 0.3, 1.0, 2.5)
 X = np.linspace(-40, 40, 80_001)

@@ -3,10 +3,10 @@
 from tacit.core.errors import BadQuestion
 from tacit.demo.people import SCHEMA
 from tacit.demo.story import QUESTIONS
-from tacit.engines.reference import Reference
-from tacit.tables import sql
-from tacit.tables.measures import compiled
-from tacit.tables.table import Table
+from tacit.engines.rows.reference import Reference
+from tacit.query.plan.compiler import compiled
+from tacit.query.python.table import Table
+from tacit.query.sql import parser
 from tacit.testing.engines import engine, same
 
 KEY = "fedcba9876543210" * 2
@@ -19,7 +19,7 @@ def plans():
     out = []
     for _, text, _ in QUESTIONS:
         try:
-            query = sql.parse(text, {"purchases": table}, {}).query
+            query = parser.parse(text, {"purchases": table}, {}).query
         except BadQuestion:
             assert "person, spend" in text  # that asks for somebody's purchases
             continue

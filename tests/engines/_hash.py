@@ -3,12 +3,14 @@
 import pyarrow as pa
 import pytest
 
-from tacit.engines import bounding, hash_sql, keyed_hash
+from tacit.engines import keyed_hash
 from tacit.engines.keyed_hash import Coefficients, P, Q
-from tacit.engines.reference import Reference
-from tacit.tables import build
-from tacit.tables.plan import Key, Plan, Rows
-from tacit.tables.table import Table
+from tacit.engines.rows import row_cap
+from tacit.engines.rows.reference import Reference
+from tacit.engines.sql import keyed_hash_sql
+from tacit.query.plan.plan import Key, Plan, Rows
+from tacit.query.python.table import Table
+from tacit.query.relation import build
 from tacit.testing.engines import CHECKS, engine, same
 
 NUMBERS = [0, 7, -7, 2**63 - 1, -(2**63), 10**18, Q, -Q, P, Q + 7]
@@ -43,7 +45,7 @@ def units_are_named_alike(factory):
 def content_decides_where_hashes_are_equal(factory, seeds):
     """All that a unit has has one hash."""
     with pytest.MonkeyPatch.context() as patch:
-        for module in (keyed_hash, hash_sql, bounding):
+        for module in (keyed_hash, keyed_hash_sql, row_cap):
             patch.setattr(module, "coefficients", lambda _, __, n: Coefficients((1,) + (0,) * n, (5, 1, 1, 1)))
         for seed in seeds:
             CHECKS[0](factory, seed)

@@ -11,9 +11,9 @@ import polars
 import pyarrow as pa
 from pyarrow import feather, parquet
 
-from tacit.tables import build
-from tacit.tables.plan import Histogram, Key, Plan, Rows, Total, Units
-from tacit.tables.schema import Schema
+from tacit.query.plan.plan import Histogram, Key, Plan, Rows, Total, Units
+from tacit.query.relation import build
+from tacit.query.schema.schema import Schema
 
 KEY = "0123456789abcdef" * 2
 NAN, INF = float("nan"), float("inf")

@@ -6,9 +6,9 @@ import psycopg
 import pyarrow as pa
 from psycopg import sql
 
-from tacit.engines.postgres import Postgres
-from tacit.tables.canonical import steps, unit_text
-from tacit.tables.table import Table
+from tacit.engines.postgres.engine import Postgres
+from tacit.query.python.table import Table
+from tacit.query.values.cells import steps, unit_text
 
 _numbers = itertools.count()
 _TYPES = {

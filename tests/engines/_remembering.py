@@ -1,6 +1,6 @@
 """DuckDB for tests that ask the same of many tables."""
 
-from tacit.engines.duckdb import DuckDB
+from tacit.engines.duckdb.engine import DuckDB
 
 
 class Remembering(DuckDB):

@@ -4,10 +4,10 @@ import os
 
 import pytest
 
-from tacit.engines.reference import Reference
-from tacit.tables import build
-from tacit.tables.plan import Histogram, Key, Plan, Rows, Total, Units
-from tacit.tables.table import Table
+from tacit.engines.rows.reference import Reference
+from tacit.query.plan.plan import Histogram, Key, Plan, Rows, Total, Units
+from tacit.query.python.table import Table
+from tacit.query.relation import build
 from tacit.testing.engines import engine, same
 from tacit.testing.hostile import TEXTS
 

@@ -7,7 +7,7 @@ from . import _spark
 
 @pytest.fixture(scope="session")
 def session():
-    from tacit.engines import spark_session
+    from tacit.engines.spark import session as spark_session
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("PYSPARK_SUBMIT_ARGS", _spark.arguments(_spark.FAST))

@@ -8,16 +8,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tacit.engines import bounding, keyed_hash
-from tacit.engines import least as least_module
-from tacit.engines.bounding import bounded
-from tacit.engines.hash_arrays import BITS
+from tacit.engines import keyed_hash
 from tacit.engines.keyed_hash import Coefficients, P, digit, unit_digit
-from tacit.engines.least import least
-from tacit.engines.reference import bounded as reference
-from tacit.engines.units import coded
-from tacit.tables.domain import TEXT
-from tacit.tables.schema import Schema
+from tacit.engines.rows import row_cap
+from tacit.engines.rows import smallest_hashes as least_module
+from tacit.engines.rows.keyed_hash_arrays import BITS
+from tacit.engines.rows.reference import bounded as reference
+from tacit.engines.rows.row_cap import bounded
+from tacit.engines.rows.smallest_hashes import least
+from tacit.engines.rows.unit_codes import coded
+from tacit.query.schema.schema import Schema
+from tacit.query.values.domain import TEXT
 
 KEY = "0123456789abcdef" * 2
 COLUMNS = {
@@ -81,7 +82,7 @@ def test_content_decides_where_hashes_are_equal(rows, most, parts, slope):
     known = schema(most, parts=parts)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(keyed_hash, "coefficients", few)
-        patch.setattr(bounding, "coefficients", few)
+        patch.setattr(row_cap, "coefficients", few)
         assert kept(rows, known) == expected(rows, known)
 
 

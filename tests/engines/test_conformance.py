@@ -3,8 +3,8 @@
 import pytest
 
 from tacit.engines.base import Answer
-from tacit.engines.duckdb import DuckDB
-from tacit.engines.reference import Reference
+from tacit.engines.duckdb.engine import DuckDB
+from tacit.engines.rows.reference import Reference
 from tacit.testing.engines import CHECKS, conform
 from tacit.testing.mechanisms import Refuted
 
@@ -48,7 +48,7 @@ class Ordered(Reference):
     """Keeps the first rows of a unit, instead of those of least hash."""
 
     def register(self, table, key):
-        from tacit.engines import reference
+        from tacit.engines.rows import reference
 
         hashed = reference.order
         reference.order = lambda *_: 0

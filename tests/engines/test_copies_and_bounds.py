@@ -7,8 +7,8 @@ import pytest
 from pyarrow import parquet
 
 from tacit import BadParameter
-from tacit.engines.duckdb import DuckDB
-from tacit.tables.plan import Key, Plan, Rows, Total, Units
+from tacit.engines.duckdb.engine import DuckDB
+from tacit.query.plan.plan import Key, Plan, Rows, Total, Units
 
 from .test_named_defects import KEY, ask, of, table
 

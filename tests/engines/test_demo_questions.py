@@ -3,9 +3,9 @@
 import psycopg
 
 from tacit.demo.people import SCHEMA, put, write
-from tacit.engines.duckdb import DuckDB
-from tacit.engines.postgres import Postgres
-from tacit.tables.table import Table
+from tacit.engines.duckdb.engine import DuckDB
+from tacit.engines.postgres.engine import Postgres
+from tacit.query.python.table import Table
 
 from ._demo import PEOPLE, ROWS, the_same
 

@@ -7,18 +7,28 @@ import pytest
 import sqlglot
 from sqlglot import exp
 
-from tacit.engines.bounded_sql import bounded, registered
-from tacit.engines.canonical_sql import Raw
-from tacit.engines.dialect import Dialect, Typed, binary, call, case, constant, missing, number, there
-from tacit.engines.duckdb_dialect import DuckDBDialect
+from tacit.engines.duckdb.dialect import DuckDBDialect
 from tacit.engines.keyed_hash import coefficients
-from tacit.engines.postgres_dialect import PostgresDialect
-from tacit.engines.spark_dialect import SparkDialect
-from tacit.engines.sql import statements
-from tacit.tables import build
-from tacit.tables.plan import Histogram, Key, Plan, Rows, Total, Units
-from tacit.tables.relation import Join, PerUnit, Where
-from tacit.tables.schema import Schema
+from tacit.engines.postgres.dialect import PostgresDialect
+from tacit.engines.spark.dialect import SparkDialect
+from tacit.engines.sql.bounded_table import bounded, registered
+from tacit.engines.sql.cells import Raw
+from tacit.engines.sql.dialect import (
+    Dialect,
+    Typed,
+    binary,
+    call,
+    case,
+    constant,
+    missing,
+    number,
+    there,
+)
+from tacit.engines.sql.statements import statements
+from tacit.query.plan.plan import Histogram, Key, Plan, Rows, Total, Units
+from tacit.query.relation import build
+from tacit.query.relation.relation import Join, PerUnit, Where
+from tacit.query.schema.schema import Schema
 
 KEY = "0123456789abcdef" * 2
 

@@ -17,13 +17,13 @@ import pytest
 from pyarrow import feather, parquet
 
 from tacit.core.errors import BadData, BadParameter, EngineError
-from tacit.engines import duckdb as module
 from tacit.engines.base import Scattered
-from tacit.engines.duckdb import DuckDB
-from tacit.engines.reference import Reference
-from tacit.tables import build
-from tacit.tables.plan import Histogram, Key, Plan, Rows, Total, Units
-from tacit.tables.table import Table
+from tacit.engines.duckdb import engine as module
+from tacit.engines.duckdb.engine import DuckDB
+from tacit.engines.rows.reference import Reference
+from tacit.query.plan.plan import Histogram, Key, Plan, Rows, Total, Units
+from tacit.query.python.table import Table
+from tacit.query.relation import build
 from tacit.testing.engines import engine, key_of, same
 from tacit.testing.hostile import TEXTS
 from tacit.testing.typed import typed

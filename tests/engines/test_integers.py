@@ -8,13 +8,14 @@ import pytest
 
 from tacit.core.errors import EngineError
 from tacit.engines.base import Answer
-from tacit.engines.duckdb import DuckDB
-from tacit.engines.gathering import gathered
-from tacit.engines.reference import Reference
-from tacit.tables import build, sql
-from tacit.tables.measures import compiled
-from tacit.tables.plan import Histogram, Key, Plan, Rows, Total, Units
-from tacit.tables.table import Table
+from tacit.engines.duckdb.engine import DuckDB
+from tacit.engines.rows.reference import Reference
+from tacit.engines.sql.results import gathered
+from tacit.query.plan.compiler import compiled
+from tacit.query.plan.plan import Histogram, Key, Plan, Rows, Total, Units
+from tacit.query.python.table import Table
+from tacit.query.relation import build
+from tacit.query.sql import parser
 from tacit.testing.engines import engine, same, stable
 
 KEY = "e" * 32
@@ -37,7 +38,7 @@ def people(rows=1, alice=True, most=1):
 
 
 def planned(text, table):
-    return compiled(sql.parse(text, {"people": table}, {}).query, {"people": table.schema}).plan
+    return compiled(parser.parse(text, {"people": table}, {}).query, {"people": table.schema}).plan
 
 
 @pytest.mark.parametrize(

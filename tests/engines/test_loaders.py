@@ -8,8 +8,8 @@ import random
 
 import pytest
 
-from tacit.engines.reference import Reference
-from tacit.tables.table import Table
+from tacit.engines.rows.reference import Reference
+from tacit.query.python.table import Table
 from tacit.testing.engines import engine, same, stable
 
 from ._loaders import (
@@ -143,13 +143,13 @@ class TestSpark:
 
     @pytest.mark.parametrize("form", ["pyarrow in row groups", "Polars with all"])
     def test_the_same_integers(self, form, session, tmp_path):
-        from tacit.engines.spark import Spark
+        from tacit.engines.spark.engine import Spark
 
         rows = [*BASES["with NaN"], *(row for kind in HOSTILE for row in neighbours(kind))]
         alike(answers(Reference, rows), answers(lambda: Spark(session), stored(form, rows, tmp_path)))
 
     def test_a_footer_that_lies(self, session, tmp_path):
-        from tacit.engines.spark import Spark
+        from tacit.engines.spark.engine import Spark
 
         rows = [*BASES["with missing cells"], *neighbours("huge"), *neighbours("NaN")]
         path = stored("pyarrow in row groups", rows, tmp_path)

@@ -8,14 +8,14 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from tacit.engines.duckdb import DuckDB
-from tacit.engines.reference import Reference
-from tacit.tables import build
-from tacit.tables.domain import TEXT
-from tacit.tables.expression import Column, Compare, Constant, Like, Multiply
-from tacit.tables.plan import Histogram, Key, Plan, Rows, Total, Units
-from tacit.tables.relation import Derive, Join, PerUnit, Where
-from tacit.tables.table import Table
+from tacit.engines.duckdb.engine import DuckDB
+from tacit.engines.rows.reference import Reference
+from tacit.query.plan.plan import Histogram, Key, Plan, Rows, Total, Units
+from tacit.query.python.table import Table
+from tacit.query.relation import build
+from tacit.query.relation.relation import Derive, Join, PerUnit, Where
+from tacit.query.values.domain import TEXT
+from tacit.query.values.nodes import Column, Compare, Constant, Like, Multiply
 from tacit.testing.engines import engine, same, stable
 
 KEY = "f" * 32

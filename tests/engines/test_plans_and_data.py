@@ -6,8 +6,9 @@ import pyarrow as pa
 import pytest
 
 import tacit
-from tacit.engines.duckdb import DuckDB
-from tacit.tables import measures, sql
+from tacit.engines.duckdb.engine import DuckDB
+from tacit.query.plan import compiler
+from tacit.query.sql import parser
 
 SCHEMA = """
 [table]
@@ -43,7 +44,7 @@ def plans(rows, copies=None):
     with DuckDB(copies) as engine:
         engine.register(table, "0" * 32)
         for question in QUESTIONS:
-            plan = measures.plan(sql.parse(question, {"people": table}).query, {"people": table.schema})
+            plan = compiler.plan(parser.parse(question, {"people": table}).query, {"people": table.schema})
             for _, text, _ in engine._translated(plan):
                 ((_, shown),) = engine._database.execute(f"EXPLAIN {text}").fetchall()
                 found.append(re.sub(r"[\s│]+", " ", re.sub(r"~[\d,]+ rows?", "", shown)))

@@ -21,17 +21,17 @@ from tacit.core.errors import (
     EngineUnavailable,
     LedgerConflict,
 )
-from tacit.engines.canonical_sql import canonical
-from tacit.engines.choice import engine_for
-from tacit.engines.duckdb import DuckDB
-from tacit.engines.postgres import Postgres
-from tacit.engines.postgres_catalogue import connected
-from tacit.engines.postgres_dialect import PostgresDialect
-from tacit.engines.reference import Reference
-from tacit.tables import build
-from tacit.tables.databases import Database
-from tacit.tables.plan import Histogram, Key, Plan, Rows, Total, Units
-from tacit.tables.table import PublicTable, Table
+from tacit.engines.duckdb.engine import DuckDB
+from tacit.engines.postgres.catalogue import connected
+from tacit.engines.postgres.dialect import PostgresDialect
+from tacit.engines.postgres.engine import Postgres
+from tacit.engines.registry import engine_for
+from tacit.engines.rows.reference import Reference
+from tacit.engines.sql.cells import canonical
+from tacit.query.plan.plan import Histogram, Key, Plan, Rows, Total, Units
+from tacit.query.python.table import PublicTable, Table
+from tacit.query.relation import build
+from tacit.query.schema.databases import Database
 from tacit.testing.engines import CHECKS, engine, same
 from tacit.workloads import marginals
 

@@ -10,8 +10,8 @@ import pytest
 
 from tacit import Table
 from tacit.core.errors import BadSchema, EngineUnavailable
-from tacit.engines.postgres import Postgres
-from tacit.tables.databases import Database
+from tacit.engines.postgres.engine import Postgres
+from tacit.query.schema.databases import Database
 
 SECRET = "hunter2-of-the-custodian"
 FIELDS = {"table": {"name": "people", "unit": "row"}, "columns": {"age": {"type": "integer", "lower": 0, "upper": 99}}}

@@ -5,17 +5,17 @@ from dataclasses import replace
 import psycopg
 import pytest
 
-from tacit.engines import postgres
-from tacit.engines.postgres import Postgres
-from tacit.engines.postgres_early import early
-from tacit.engines.reference import Reference
-from tacit.engines.relations import Source
-from tacit.tables import build
-from tacit.tables.domain import Domain
-from tacit.tables.expression import Lookup
-from tacit.tables.plan import Histogram, Key, Plan, Rows, Total
-from tacit.tables.relation import Where
-from tacit.tables.table import Table
+from tacit.engines.postgres import engine as postgres
+from tacit.engines.postgres.eager_aggregation import early
+from tacit.engines.postgres.engine import Postgres
+from tacit.engines.rows.reference import Reference
+from tacit.engines.sql.relations import Source
+from tacit.query.plan.plan import Histogram, Key, Plan, Rows, Total
+from tacit.query.python.table import Table
+from tacit.query.relation import build
+from tacit.query.relation.relation import Where
+from tacit.query.values.domain import Domain
+from tacit.query.values.nodes import Lookup
 from tacit.testing.engines import engine, same
 
 from ._postgres import Loaded

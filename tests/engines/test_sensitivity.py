@@ -11,8 +11,8 @@ import pyarrow as pa
 import pytest
 from pyarrow import parquet
 
-from tacit.tables.canonical import unit_text
-from tacit.tables.table import Table
+from tacit.query.python.table import Table
+from tacit.query.values.cells import unit_text
 from tacit.testing.engines import key_of, mixed, stable
 from tacit.testing.typed import typed
 from tacit.testing.worlds import World

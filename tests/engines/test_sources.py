@@ -13,12 +13,12 @@ import pytest
 from pyarrow import feather, parquet
 
 from tacit.core.errors import BadData
-from tacit.engines.duckdb import DuckDB
-from tacit.engines.reference import Reference
-from tacit.tables.canonical import steps, unit_text
-from tacit.tables.plan import Plan, Rows
-from tacit.tables.schema import Schema
-from tacit.tables.table import Table
+from tacit.engines.duckdb.engine import DuckDB
+from tacit.engines.rows.reference import Reference
+from tacit.query.plan.plan import Plan, Rows
+from tacit.query.python.table import Table
+from tacit.query.schema.schema import Schema
+from tacit.query.values.cells import steps, unit_text
 from tacit.testing.engines import engine
 
 KEY = "0123456789abcdef" * 2

@@ -13,25 +13,25 @@ from decimal import Decimal
 
 import pyarrow as pa
 import pytest
+from curator.test_curator import ROWS as VISITS
+from curator.test_curator import SCHEMA as VISITED
 from pyarrow import parquet
 from pyspark.sql import SparkSession
 from test_cli_tables import QUESTION, tacit
-from test_curator import ROWS as VISITS
-from test_curator import SCHEMA as VISITED
 
 from tacit import Budget, Curator, Ledger
 from tacit.core.errors import BadData, BadParameter, BadSchema, EngineError, EngineUnavailable
 from tacit.demo.people import SCHEMA as SHOP
 from tacit.demo.people import write
-from tacit.engines import spark as module
-from tacit.engines import spark_session
-from tacit.engines.reference import Reference
-from tacit.engines.spark import Spark
-from tacit.tables import build
-from tacit.tables.plan import Key, Plan, Rows, Total
-from tacit.tables.relation import Where
-from tacit.tables.schema import Schema
-from tacit.tables.table import Table
+from tacit.engines.rows.reference import Reference
+from tacit.engines.spark import engine as module
+from tacit.engines.spark import session as spark_session
+from tacit.engines.spark.engine import Spark
+from tacit.query.plan.plan import Key, Plan, Rows, Total
+from tacit.query.python.table import Table
+from tacit.query.relation import build
+from tacit.query.relation.relation import Where
+from tacit.query.schema.schema import Schema
 from tacit.testing.engines import CHECKS, engine, key_of, same
 from tacit.testing.typed import typed
 from tacit.testing.worlds import World
@@ -291,7 +291,7 @@ import os, signal, warnings
 warnings.simplefilter("ignore")
 import tacit
 from tacit.core.errors import EngineError
-from tacit.engines.spark import Spark
+from tacit.engines.spark.engine import Spark
 
 rows = [{"who": i % 7, "age": i} for i in range(60)]
 age = {"type": "integer", "lower": 0, "upper": 120}

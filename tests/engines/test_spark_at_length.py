@@ -5,13 +5,13 @@ import pytest
 from pyarrow import parquet
 
 from tacit.core.errors import BadData
-from tacit.engines import spark_session
-from tacit.engines.choice import engine_for
-from tacit.engines.reference import Reference
-from tacit.engines.spark import Spark
-from tacit.tables import build
-from tacit.tables.plan import Key, Plan, Rows
-from tacit.tables.table import PublicTable, Table
+from tacit.engines.registry import engine_for
+from tacit.engines.rows.reference import Reference
+from tacit.engines.spark import session as spark_session
+from tacit.engines.spark.engine import Spark
+from tacit.query.plan.plan import Key, Plan, Rows
+from tacit.query.python.table import PublicTable, Table
+from tacit.query.relation import build
 from tacit.testing.engines import CHECKS, engine, same
 
 from ._hash import content_decides_where_hashes_are_equal, units_are_named_alike

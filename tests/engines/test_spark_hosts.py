@@ -6,9 +6,9 @@ import pytest
 
 from tacit import Table
 from tacit.core.errors import BadParameter, BadSchema, EngineUnavailable
-from tacit.tables.databases import Database
+from tacit.query.schema.databases import Database
 
-spark = pytest.importorskip("tacit.engines.spark")
+spark = pytest.importorskip("tacit.engines.spark.engine")
 
 KEY = "0123456789abcdef" * 2
 COLUMNS = {"age": {"type": "integer", "lower": 0, "upper": 99}}

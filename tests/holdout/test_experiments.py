@@ -17,13 +17,13 @@ from tacit.holdout import (
     experiment,
     monitor,
     overfit,
-    pictures,
+    plots,
     simulate_monitor,
     transfer,
 )
 from tacit.holdout.experiment import PLAIN, Agreements
 from tacit.holdout.planning import METHODS
-from tacit.holdout.rule import shown
+from tacit.holdout.rules.rule import shown
 from tacit.testing.sources import Seeded
 
 RULES = ("reusable holdout", "guess and check")
@@ -105,7 +105,7 @@ def test_the_analyst_goes_on_without_a_spent_holdout() -> None:
     assert [p.reported for p in points] == [None, None]
     told = Experiment(tuple(points), {}, {})
     assert told.worst("spent") == 0
-    assert len(pictures.rows(told)) == 4
+    assert len(plots.rows(told)) == 4
     nothing = Agreements(400, 0, 0, Seeded(6))
     assert experiment._analyse("nothing", False, nothing, nothing, None, informative=0, voters=(1,)) == []
 
@@ -171,11 +171,11 @@ def test_bad_parameters_of_the_monitor() -> None:
 
 
 def test_pictures(small: Experiment) -> None:
-    rows = pictures.rows(small)
+    rows = plots.rows(small)
     assert {row["line"] for row in rows} == {"training set", "reported", "truth"}
     assert len(rows) == 3 * len(small.points)
-    assert "voters" in pictures.overfitting(small).to_json()
-    drawn = pictures.widths(10_000, most=1000).to_dict()
+    assert "voters" in plots.overfitting(small).to_json()
+    drawn = plots.widths(10_000, most=1000).to_dict()
     assert {row["method"] for row in drawn["data"]["values"]} == set(METHODS)
 
 

@@ -11,7 +11,7 @@ import pytest
 
 from tacit.core.errors import BadParameter, Exhausted, TacitError
 from tacit.core.exact import constant
-from tacit.core.sample import bernoulli
+from tacit.core.samplers import bernoulli
 from tacit.holdout import (
     GaussianAnswers,
     GuessAndCheck,
@@ -24,7 +24,7 @@ from tacit.holdout import (
     transfer,
 )
 from tacit.holdout.questions import Question
-from tacit.holdout.rule import State, Statement, shown
+from tacit.holdout.rules.rule import State, Statement, shown
 from tacit.testing.sources import Seeded
 
 N, COINS = 2000, 101

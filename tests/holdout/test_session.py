@@ -13,7 +13,7 @@ from threading import Barrier, BrokenBarrierError
 import numpy as np
 import pytest
 
-from tacit.core.budget import Budget
+from tacit.core.accounting.budget import Budget
 from tacit.core.errors import BadData, BadParameter, BudgetExceeded, Exhausted, LedgerConflict, Refused
 from tacit.holdout import GaussianAnswers, GuessAndCheck, Ladder, Memory, ParameterFreeLadder, ReusableHoldout, Spent
 from tacit.holdout.questions import _filled, _written, fingerprint, values_in_steps

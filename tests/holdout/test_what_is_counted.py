@@ -8,7 +8,7 @@ import pytest
 
 from tacit.holdout import GaussianAnswers, GuessAndCheck, ParameterFreeLadder, ReusableHoldout, histories, transfer
 from tacit.holdout.questions import Question
-from tacit.holdout.rule import Spent, State
+from tacit.holdout.rules.rule import Spent, State
 from tacit.testing.sources import Seeded
 
 

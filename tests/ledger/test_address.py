@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from tacit import BadParameter, Budget
 from tacit.core.errors import LedgerUnavailable, Missing
 from tacit.ledger import Ledger
-from tacit.ledger.address import Address
+from tacit.ledger.stores.address import Address
 
 ONE = Budget(epsilon=1)
 parts = st.text(st.characters(exclude_categories=["Cs", "Cc"]), min_size=1, max_size=12)

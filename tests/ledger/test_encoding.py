@@ -13,11 +13,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tacit import BadParameter, Budget, core, mechanisms
-from tacit.core.atoms import GaussianNoise, LaplaceNoise
+from tacit.core.accounting.atoms import GaussianNoise, LaplaceNoise
+from tacit.core.accounting.listed import PoissonSample
+from tacit.core.accounting.loss import Atom, Loss, Pure
+from tacit.core.accounting.sampled import Sampled
 from tacit.core.distance import ADD_REMOVE, SUBSTITUTE, Relation
-from tacit.core.listed import PoissonSample
-from tacit.core.loss import Atom, Loss, Pure
-from tacit.core.sampled import Sampled
 from tacit.ledger.encoding import (
     KINDS,
     canonical,

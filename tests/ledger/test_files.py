@@ -19,7 +19,8 @@ import pytest
 
 from tacit import BadParameter, Budget
 from tacit.core.errors import LedgerCorrupt, LedgerError, LedgerUnavailable
-from tacit.ledger import Ledger, sqlite
+from tacit.ledger import Ledger
+from tacit.ledger.stores import sqlite
 from tacit.testing._ledger import TENTH, key, pure
 
 ONE = Budget(epsilon=1)
@@ -133,7 +134,7 @@ def test_whoever_opens_and_closes_the_file_takes_nothing_from_it(path):
 
 def test_a_log_that_was_taken_away_is_not_written_to(path, monkeypatch):
     """Where there are no locks but those that whoever opens and closes the file drops."""
-    monkeypatch.setattr("tacit.ledger.sqlite._SETLK", None)
+    monkeypatch.setattr("tacit.ledger.stores.sqlite._SETLK", None)
     with Ledger.open(path, ONE) as ledger:
         ledger.charge(key=key(1), loss=TENTH, analyst="ann")
         path.read_bytes()
@@ -188,7 +189,7 @@ def test_a_ledger_is_mounted_with_its_directory(path, monkeypatch, name):
     Ledger.open(place, ONE).close()
     told = str(place).replace("\\", "\\134").replace(" ", "\\040")
     mounts = f"36 35 98:0 /mnt /elsewhere rw - ext3 /dev/root rw\n37 35 98:0 /x {told} rw - ext3 /dev/root rw\n"
-    monkeypatch.setattr("tacit.ledger.sqlite._MOUNTS", place.with_name("mounts"))
+    monkeypatch.setattr("tacit.ledger.stores.sqlite._MOUNTS", place.with_name("mounts"))
     place.with_name("mounts").write_text(mounts)
     with pytest.raises(LedgerUnavailable, match="mount the directory"):
         Ledger.open(place)

@@ -8,7 +8,8 @@ import time
 import pytest
 
 from tacit import Budget
-from tacit.ledger import Ledger, store
+from tacit.ledger import Ledger
+from tacit.ledger.stores import store
 from tacit.testing._ledger import TENTH, key
 
 ONE = Budget(epsilon=1)

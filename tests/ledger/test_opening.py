@@ -15,7 +15,7 @@ import pytest
 from tacit import Budget
 from tacit.core.errors import BudgetExceeded, LedgerCorrupt, LedgerError
 from tacit.ledger import Ledger, Request
-from tacit.ledger.witness import LedgerCopied
+from tacit.ledger.stores.witness import LedgerCopied
 from tacit.testing._ledger import TENTH, key, pure
 
 ONE = Budget(epsilon=1)

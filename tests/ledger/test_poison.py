@@ -7,11 +7,11 @@ from itertools import islice
 import pytest
 
 from tacit import Budget
-from tacit.core.atoms import Approximate
+from tacit.core.accounting.atoms import Approximate
+from tacit.core.accounting.loss import Concentrated, Loss, Pure
+from tacit.core.accounting.odometer import Odometer
 from tacit.core.errors import BadParameter, BudgetExceeded
 from tacit.core.exact import GRID
-from tacit.core.loss import Concentrated, Loss, Pure
-from tacit.core.odometer import Odometer
 from tacit.core.parameters import rational
 from tacit.ledger import Ledger, Request
 from tacit.testing._ledger import key, pure

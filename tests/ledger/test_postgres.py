@@ -237,7 +237,7 @@ def test_a_total_that_was_edited_is_seen_on_opening(place, run):
 
 
 def test_a_writer_waits_and_a_reader_does_not(server, place, monkeypatch):
-    monkeypatch.setattr("tacit.ledger.postgres.PATIENCE", "200ms")
+    monkeypatch.setattr("tacit.ledger.stores.postgres.PATIENCE", "200ms")
     with Ledger.open(place, ONE) as one, Ledger.open(place) as two:
         with one.database.writing():
             with pytest.raises(LedgerUnavailable, match="another writer"):

@@ -14,7 +14,8 @@ import pytest
 
 from tacit import Budget
 from tacit.core.errors import LedgerUnavailable
-from tacit.ledger import Ledger, sqlite
+from tacit.ledger import Ledger
+from tacit.ledger.stores import sqlite
 from tacit.testing._ledger import TENTH, key
 
 from ._vfs import FULL, IOERR_FSYNC, IOERR_WRITE, Recording

@@ -12,9 +12,9 @@ from tacit.core.errors import LedgerCorrupt, LedgerUnavailable
 from tacit.ledger import Ledger
 from tacit.ledger.book import last
 from tacit.ledger.entries import Entry
-from tacit.ledger.sqlite import TRIGGERS
-from tacit.ledger.statements import APPEND
-from tacit.ledger.store import Store
+from tacit.ledger.stores.sqlite import TRIGGERS
+from tacit.ledger.stores.statements import APPEND
+from tacit.ledger.stores.store import Store
 from tacit.testing._ledger import TENTH, key
 
 ONE = Budget(epsilon=1)

@@ -12,8 +12,8 @@ from tacit.core.errors import LedgerCorrupt, LedgerUnavailable
 from tacit.ledger import Ledger, verification
 from tacit.ledger.encoding import write_amounts, write_budget, write_loss
 from tacit.ledger.entries import COLUMNS, START, Entry, Head
-from tacit.ledger.sqlite import TRIGGERS
-from tacit.ledger.statements import APPEND
+from tacit.ledger.stores.sqlite import TRIGGERS
+from tacit.ledger.stores.statements import APPEND
 from tacit.testing._ledger import TENTH, key, pure
 
 FLIPS, EDITS, PAGES = 2500, 500, 150

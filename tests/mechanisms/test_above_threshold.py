@@ -17,13 +17,13 @@ from hypothesis import strategies as st
 from tacit.core import law
 from tacit.core.distance import ADD_REMOVE, SUBSTITUTE, norms
 from tacit.core.errors import BadData, BadParameter
-from tacit.mechanisms._sparse import transcripts
-from tacit.mechanisms._sparse_noise import DiscreteGaussian, DiscreteLaplace, Geometric, Noise
-from tacit.mechanisms._sparse_pure import KINDS
-from tacit.mechanisms.above_threshold import AboveThreshold
-from tacit.mechanisms.numeric_sparse import NumericSparse
-from tacit.mechanisms.restarted_sparse import RestartedSparse
-from tacit.mechanisms.sparse import Sparse
+from tacit.mechanisms.sparse_vector._comparison_noise import DiscreteGaussian, DiscreteLaplace, Geometric, Noise
+from tacit.mechanisms.sparse_vector._comparisons import transcripts
+from tacit.mechanisms.sparse_vector._pure_comparisons import KINDS
+from tacit.mechanisms.sparse_vector.above_threshold import AboveThreshold
+from tacit.mechanisms.sparse_vector.numeric_sparse import NumericSparse
+from tacit.mechanisms.sparse_vector.restarted_sparse import RestartedSparse
+from tacit.mechanisms.sparse_vector.sparse import Sparse
 
 GOLDEN = json.loads((Path(__file__).parents[1] / "golden" / "golden.json").read_text())["entries"]
 AT = [e for e in GOLDEN if e["id"].startswith("at.") and not e["id"].endswith("worst_loss")]

@@ -14,17 +14,17 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tacit.composition import parallel
-from tacit.core import sample
+from tacit.core import samplers
 from tacit.core.distance import ADD_REMOVE, SUBSTITUTE, norms, scalar
 from tacit.core.errors import BadData, BadParameter, MixedRelations
 from tacit.core.law import Product, hockey_stick, max_divergence
-from tacit.mechanisms._frequency import FrequencyOracle
-from tacit.mechanisms.frequency_oracle import frequency_oracle, project_to_simplex
-from tacit.mechanisms.hadamard_response import HadamardResponse
-from tacit.mechanisms.laplace import Laplace
-from tacit.mechanisms.randomized_response import RandomizedResponse
-from tacit.mechanisms.subset_selection import SubsetSelection
-from tacit.mechanisms.unary_encoding import UnaryEncoding
+from tacit.mechanisms.additive.laplace import Laplace
+from tacit.mechanisms.local._frequency import FrequencyOracle
+from tacit.mechanisms.local.frequency_oracle import frequency_oracle, project_to_simplex
+from tacit.mechanisms.local.hadamard_response import HadamardResponse
+from tacit.mechanisms.local.randomized_response import RandomizedResponse
+from tacit.mechanisms.local.subset_selection import SubsetSelection
+from tacit.mechanisms.local.unary_encoding import UnaryEncoding
 from tacit.testing.sources import Seeded, enumerate_draws
 
 KINDS: list[Any] = [HadamardResponse, RandomizedResponse, SubsetSelection, UnaryEncoding]
@@ -357,11 +357,11 @@ def test_projection_refuses_what_it_cannot_read() -> None:
 
 @pytest.mark.parametrize(("digits", "width", "n"), [(3, 1, 1), (2, 1, 2), (2, 2, 2), (2, 2, 3), (1, 3, 2)])
 def test_coins_made_in_lanes_are_exact(monkeypatch: pytest.MonkeyPatch, digits: int, width: int, n: int) -> None:
-    monkeypatch.setattr(sample, "_DIGITS", digits)
-    monkeypatch.setattr(sample, "_FEW", 0)
+    monkeypatch.setattr(samplers, "_DIGITS", digits)
+    monkeypatch.setattr(samplers, "_FEW", 0)
     p = RandomizedResponse(epsilon="0.4")._keep
     one = Fraction(p(200)[0], 1 << 200)
-    masses, unresolved = enumerate_draws(lambda source: tuple(sample.bernoulli(p, source, n).tolist()), width)
+    masses, unresolved = enumerate_draws(lambda source: tuple(samplers.bernoulli(p, source, n).tolist()), width)
     for coins in itertools.product((False, True), repeat=n):
         mass = math.prod(one if coin else 1 - one for coin in coins)
         assert abs(masses[coins] - mass) <= unresolved + Fraction(1, 1 << 70)
@@ -369,7 +369,7 @@ def test_coins_made_in_lanes_are_exact(monkeypatch: pytest.MonkeyPatch, digits: 
 
 def test_coins_beyond_one_chunk_are_as_many_and_as_likely() -> None:
     p, n = RandomizedResponse(epsilon=1)._keep, 40_000  # two chunks and a half of words of one bit
-    coins = sample.bernoulli(p, Seeded(8, width=1), n)
+    coins = samplers.bernoulli(p, Seeded(8, width=1), n)
     assert coins.shape == (n,)
     assert abs(coins.mean() - 1 / (1 + math.exp(-1))) < 6 * math.sqrt(0.2 / n)
 

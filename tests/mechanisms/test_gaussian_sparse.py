@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from tacit.core import law
 from tacit.core.errors import BadData, BadParameter
-from tacit.mechanisms.gaussian_sparse import GaussianSparse, Transcripts
+from tacit.mechanisms.sparse_vector.gaussian_sparse import GaussianSparse, Transcripts
 
 GOLDEN = {e["id"]: e for e in json.loads((Path(__file__).parents[1] / "golden" / "golden.json").read_text())["entries"]}
 

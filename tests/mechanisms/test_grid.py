@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from tacit import ADD_REMOVE, AboveThreshold, BadData, BadParameter, Exponential, Gaussian, Laplace, norms
-from tacit.mechanisms._additive import Additive
 from tacit.mechanisms._grid import LARGEST, steps
+from tacit.mechanisms.additive._additive import Additive
 
 grids = st.integers(-70, 70).map(lambda j: Fraction(2) ** j)
 

@@ -7,8 +7,8 @@ import math
 import numpy as np
 import pytest
 
-from tacit.mechanisms.hadamard_response import HadamardResponse
-from tacit.mechanisms.unary_encoding import UnaryEncoding
+from tacit.mechanisms.local.hadamard_response import HadamardResponse
+from tacit.mechanisms.local.unary_encoding import UnaryEncoding
 from tacit.testing.sources import Seeded
 
 

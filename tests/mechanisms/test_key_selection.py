@@ -13,13 +13,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tacit.core.atoms import Approximate, ApproximateConcentrated
-from tacit.core.budget import Budget
+from tacit.core.accounting.accountants import failures
+from tacit.core.accounting.atoms import Approximate, ApproximateConcentrated
+from tacit.core.accounting.budget import Budget
 from tacit.core.distance import ADD_REMOVE, SUBSTITUTE, Distance, norms
 from tacit.core.errors import BadData, BadParameter
 from tacit.core.law import hockey_stick
-from tacit.core.views import failures
-from tacit.mechanisms.key_selection import KeySelection
+from tacit.mechanisms.selection.key_selection import KeySelection
 from tacit.testing.sources import Seeded
 
 counts = st.dictionaries(st.sampled_from("ab"), st.integers(1, 6), max_size=2)

@@ -16,9 +16,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tacit.core import law
-from tacit.mechanisms.exponential import Exponential
-from tacit.mechanisms.noisy_max import LaplaceMax, NoisyMax
-from tacit.mechanisms.permute_and_flip import PermuteAndFlip
+from tacit.mechanisms.selection.exponential import Exponential
+from tacit.mechanisms.selection.noisy_max import LaplaceMax, NoisyMax
+from tacit.mechanisms.selection.permute_and_flip import PermuteAndFlip
 from tacit.testing.sources import Seeded
 
 GOLDEN = json.loads((Path(__file__).parents[1] / "golden" / "golden.json").read_text("utf-8"))["entries"]
@@ -67,7 +67,7 @@ def test_the_law_sums_to_one(x: list[int], scale: Fraction) -> None:
 def test_a_long_table_is_summed_in_parts(monkeypatch: pytest.MonkeyPatch) -> None:
     gaps, unit = np.array([0, 3, 1, 40]), Fraction(1, 3)
     whole = rule.masses(gaps, unit)
-    monkeypatch.setattr("tacit.mechanisms.noisy_max._CELLS", 100)
+    monkeypatch.setattr("tacit.mechanisms.selection.noisy_max._CELLS", 100)
     assert rule.masses(gaps, unit) == pytest.approx(whole, rel=1e-14)
 
 

@@ -13,9 +13,9 @@ from hypothesis import strategies as st
 
 from tacit.core import law
 from tacit.core.errors import BadParameter
-from tacit.mechanisms._sparse_pure import KINDS
-from tacit.mechanisms.numeric_sparse import NumericSparse
-from tacit.mechanisms.sparse import Sparse
+from tacit.mechanisms.sparse_vector._pure_comparisons import KINDS
+from tacit.mechanisms.sparse_vector.numeric_sparse import NumericSparse
+from tacit.mechanisms.sparse_vector.sparse import Sparse
 from tacit.testing.sources import Seeded
 
 

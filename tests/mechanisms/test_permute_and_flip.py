@@ -14,9 +14,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tacit.mechanisms._rule import harmonic
-from tacit.mechanisms.exponential import Exponential
-from tacit.mechanisms.permute_and_flip import PermuteAndFlip
+from tacit.mechanisms.selection._rule import harmonic
+from tacit.mechanisms.selection.exponential import Exponential
+from tacit.mechanisms.selection.permute_and_flip import PermuteAndFlip
 from tacit.testing.sources import enumerate_draws
 
 GOLDEN = json.loads((Path(__file__).parents[1] / "golden" / "golden.json").read_text("utf-8"))["entries"]

@@ -15,9 +15,9 @@ from hypothesis import strategies as st
 
 from tacit.core.distance import ADD_REMOVE, SUBSTITUTE
 from tacit.core.errors import BadData, BadParameter
-from tacit.mechanisms.exponential import Exponential
-from tacit.mechanisms.laplace import Laplace
-from tacit.mechanisms.prices import PostedPrice, posted_price
+from tacit.mechanisms.additive.laplace import Laplace
+from tacit.mechanisms.selection.exponential import Exponential
+from tacit.mechanisms.selection.posted_price import PostedPrice, posted_price
 
 GOLDEN = json.loads((Path(__file__).parents[1] / "golden" / "golden.json").read_text("utf-8"))["entries"]
 PRICES = (1, 2, "2.5", 3, 4)

@@ -9,8 +9,8 @@ from mpmath import exp, mp, mpf
 from tacit import ADD_REMOVE, SUBSTITUTE, Gaussian, KeySelection, Quantiles
 from tacit.core.distance import scalar
 from tacit.mechanisms import GaussianSparse
-from tacit.mechanisms.exponential import Exponential
-from tacit.mechanisms.gaussian_sparse import Transcripts
+from tacit.mechanisms.selection.exponential import Exponential
+from tacit.mechanisms.sparse_vector.gaussian_sparse import Transcripts
 
 
 def test_keys_error_is_that_of_all_of_them():

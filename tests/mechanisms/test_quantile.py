@@ -11,13 +11,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tacit.core.accounting.loss import BoundedRange
 from tacit.core.distance import SUBSTITUTE
 from tacit.core.errors import BadData, BadParameter
-from tacit.core.loss import BoundedRange
-from tacit.mechanisms import quantile
-from tacit.mechanisms._bisection import Node, bisect
-from tacit.mechanisms.exponential import Exponential
-from tacit.mechanisms.quantile import Quantiles
+from tacit.mechanisms.selection import quantile
+from tacit.mechanisms.selection._bisection import Node, bisect
+from tacit.mechanisms.selection.exponential import Exponential
+from tacit.mechanisms.selection.quantile import Quantiles
 from tacit.testing.sources import Seeded
 
 counts = st.lists(st.integers(0, 4), min_size=1, max_size=4)

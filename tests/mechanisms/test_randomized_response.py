@@ -14,7 +14,7 @@ import pytest
 
 from tacit.core.errors import BadParameter
 from tacit.core.exact import odds
-from tacit.mechanisms.randomized_response import RandomizedResponse
+from tacit.mechanisms.local.randomized_response import RandomizedResponse
 from tacit.testing.sources import Seeded
 from tacit.theory import randomized_response as theory
 

@@ -11,13 +11,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tacit.core.accounting.loss import BoundedRange, Pure
 from tacit.core.distance import ADD_REMOVE, SUBSTITUTE, norms
 from tacit.core.errors import BadData, BadParameter
-from tacit.core.loss import BoundedRange, Pure
-from tacit.mechanisms.exponential import Exponential
-from tacit.mechanisms.noisy_max import NoisyMax
-from tacit.mechanisms.permute_and_flip import PermuteAndFlip
-from tacit.mechanisms.top_k import TopK
+from tacit.mechanisms.selection.exponential import Exponential
+from tacit.mechanisms.selection.noisy_max import NoisyMax
+from tacit.mechanisms.selection.permute_and_flip import PermuteAndFlip
+from tacit.mechanisms.selection.top_k import TopK
 
 MAKERS: tuple[Any, ...] = (
     Exponential,

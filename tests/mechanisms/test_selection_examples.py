@@ -9,10 +9,10 @@ import pytest
 
 from tacit.core.distance import ADD_REMOVE, SUBSTITUTE
 from tacit.core.errors import BadParameter
-from tacit.mechanisms.exponential import Exponential
-from tacit.mechanisms.laplace import Laplace
-from tacit.mechanisms.noisy_max import NoisyMax
-from tacit.mechanisms.permute_and_flip import PermuteAndFlip
+from tacit.mechanisms.additive.laplace import Laplace
+from tacit.mechanisms.selection.exponential import Exponential
+from tacit.mechanisms.selection.noisy_max import NoisyMax
+from tacit.mechanisms.selection.permute_and_flip import PermuteAndFlip
 
 COLOURS = ("brown", "blue", "green")
 EYES = [10, 7, 3]

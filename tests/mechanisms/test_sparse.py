@@ -16,9 +16,9 @@ from hypothesis import strategies as st
 
 from tacit.core import law
 from tacit.core.errors import BadParameter
-from tacit.mechanisms._sparse_pure import KINDS
-from tacit.mechanisms.above_threshold import AboveThreshold
-from tacit.mechanisms.sparse import Sparse
+from tacit.mechanisms.sparse_vector._pure_comparisons import KINDS
+from tacit.mechanisms.sparse_vector.above_threshold import AboveThreshold
+from tacit.mechanisms.sparse_vector.sparse import Sparse
 
 GOLDEN = {e["id"]: e for e in json.loads((Path(__file__).parents[1] / "golden" / "golden.json").read_text())["entries"]}
 

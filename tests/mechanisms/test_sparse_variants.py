@@ -9,7 +9,7 @@ import pytest
 
 from tacit.core.law import max_divergence
 from tacit.core.mechanism import Example
-from tacit.mechanisms.sparse import Sparse
+from tacit.mechanisms.sparse_vector.sparse import Sparse
 from tacit.testing import wrong_sparse
 from tacit.testing.mechanisms import (
     Refuted,

@@ -12,8 +12,8 @@ import numpy as np
 import pytest
 
 from tacit.core.errors import BadParameter
-from tacit.mechanisms.randomized_response import RandomizedResponse
-from tacit.mechanisms.subset_selection import SubsetSelection
+from tacit.mechanisms.local.randomized_response import RandomizedResponse
+from tacit.mechanisms.local.subset_selection import SubsetSelection
 from tacit.testing.sources import Seeded
 
 GOLDEN = json.loads((Path(__file__).parents[1] / "golden" / "golden.json").read_text())["entries"]

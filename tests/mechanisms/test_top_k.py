@@ -14,9 +14,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tacit.core.errors import BadData
-from tacit.mechanisms.exponential import Exponential
-from tacit.mechanisms.permute_and_flip import PermuteAndFlip
-from tacit.mechanisms.top_k import TopK
+from tacit.mechanisms.selection.exponential import Exponential
+from tacit.mechanisms.selection.permute_and_flip import PermuteAndFlip
+from tacit.mechanisms.selection.top_k import TopK
 
 GOLDEN = json.loads((Path(__file__).parents[1] / "golden" / "golden.json").read_text("utf-8"))["entries"]
 scores = st.lists(st.integers(-6, 6), min_size=3, max_size=5)

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from tacit.mechanisms.unary_encoding import UnaryEncoding
+from tacit.mechanisms.local.unary_encoding import UnaryEncoding
 
 GOLDEN = json.loads((Path(__file__).parents[1] / "golden" / "golden.json").read_text())["entries"]
 

@@ -22,9 +22,9 @@ from autodp import transformer_zoo as transformers
 from dp_accounting.pld import privacy_loss_distribution as plds
 from dp_accounting.pld.pld_privacy_accountant import PLDAccountant
 
-from tacit.core.atoms import GaussianNoise, KaryResponse, LaplaceNoise
-from tacit.core.loss import Atom, Loss, Pure
-from tacit.core.sampled import Sampled
+from tacit.core.accounting.atoms import GaussianNoise, KaryResponse, LaplaceNoise
+from tacit.core.accounting.loss import Atom, Loss, Pure
+from tacit.core.accounting.sampled import Sampled
 
 pytestmark = pytest.mark.filterwarnings("ignore")  # theirs
 

@@ -7,14 +7,14 @@ import numpy as np
 import pytest
 
 from tacit.testing.sources import Seeded
-from tacit.workloads import adaptive
-from tacit.workloads.adaptive import Adaptive, count, grow, sets
-from tacit.workloads.chow_liu import ChowLiu
-from tacit.workloads.data import Rows
-from tacit.workloads.domain import Domain
-from tacit.workloads.marginals import marginals
+from tacit.workloads.methods.marginals import adaptive
+from tacit.workloads.methods.marginals._measurement_search import Search
+from tacit.workloads.methods.marginals.adaptive import Adaptive, count, grow, sets
+from tacit.workloads.methods.marginals.chow_liu import ChowLiu
 from tacit.workloads.price import Price
-from tacit.workloads.search import Search
+from tacit.workloads.queries.data import Rows
+from tacit.workloads.queries.domain import Domain
+from tacit.workloads.queries.marginals import marginals
 
 
 def loop(n: int, attributes: int = 5, seed: int = 0) -> Rows:
@@ -55,7 +55,7 @@ def test_the_sets_are_those_within_the_workload():
 
 @pytest.mark.parametrize("price", [Price.of(rho="0.3"), Price.of(epsilon=1)])
 def test_picks_are_paid_for_and_the_model_stays_small(price, monkeypatch):
-    monkeypatch.setattr("tacit.workloads.growth.CLIQUES", 300)
+    monkeypatch.setattr("tacit.workloads.models.model_growth.CLIQUES", 300)
     search = Search(loop(2000), price, Seeded(3))
     picks = count(search.total, search.domain, price, least=2, most=9)
     assert picks in range(2, 10)

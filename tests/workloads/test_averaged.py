@@ -10,19 +10,19 @@ from hypothesis import strategies as st
 from tacit import Gaussian, Laplace
 from tacit.curator import archive
 from tacit.testing.sources import Seeded
-from tacit.workloads.averaged import averaged, rates
-from tacit.workloads.data import Histogram, Rows
-from tacit.workloads.domain import Domain
-from tacit.workloads.marginals import marginals
-from tacit.workloads.matrix import from_matrix
-from tacit.workloads.noisy_marginals import NoisyMarginals
-from tacit.workloads.per_query import PerQuery
-from tacit.workloads.pieces import pieces
+from tacit.workloads.methods.direct.per_query import PerQuery
+from tacit.workloads.models.averaged import averaged, rates
+from tacit.workloads.models.noisy_marginals import NoisyMarginals
+from tacit.workloads.models.query_residuals import pieces
+from tacit.workloads.models.residuals import subsets
 from tacit.workloads.planner import plan
-from tacit.workloads.predicates import predicates
 from tacit.workloads.price import Price, variance
-from tacit.workloads.ranges import ranges
-from tacit.workloads.residuals import subsets
+from tacit.workloads.queries.data import Histogram, Rows
+from tacit.workloads.queries.domain import Domain
+from tacit.workloads.queries.marginals import marginals
+from tacit.workloads.queries.matrix import from_matrix
+from tacit.workloads.queries.predicates import predicates
+from tacit.workloads.queries.ranges import ranges
 
 QUERIES = PerQuery()
 shapes = st.lists(st.integers(1, 4), min_size=2, max_size=3)

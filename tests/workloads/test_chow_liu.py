@@ -12,16 +12,16 @@ from hypothesis import strategies as st
 from tacit.core.distance import SUBSTITUTE
 from tacit.core.errors import BadQuestion
 from tacit.testing.sources import Seeded
-from tacit.workloads.appraisal import stated
-from tacit.workloads.bins import Bins, coarse, fine
-from tacit.workloads.chow_liu import ChowLiu, span
-from tacit.workloads.data import Rows
-from tacit.workloads.domain import Domain
-from tacit.workloads.junction import Junction, cliques, placed, size, summed
-from tacit.workloads.marginals import marginals
-from tacit.workloads.maximum_entropy import Measurement, fit
+from tacit.workloads.methods.marginals._appraisal import stated
+from tacit.workloads.methods.marginals._measurement_search import Search
+from tacit.workloads.methods.marginals.chow_liu import ChowLiu, span
+from tacit.workloads.models.bins import Bins, coarse, fine
+from tacit.workloads.models.junction_tree import Junction, cliques, placed, size, summed
+from tacit.workloads.models.maximum_entropy import Measurement, fit
 from tacit.workloads.price import Price
-from tacit.workloads.search import Search
+from tacit.workloads.queries.data import Rows
+from tacit.workloads.queries.domain import Domain
+from tacit.workloads.queries.marginals import marginals
 
 seeds = st.integers(0, 2**32)
 

@@ -17,7 +17,7 @@ from tacit.testing.workloads import (
     stated_errors_hold,
 )
 from tacit.workloads import METHODS, Price
-from tacit.workloads.per_query import PerQuery
+from tacit.workloads.methods.direct.per_query import PerQuery
 
 PAIRS = [pytest.param(m, c, id=f"{m.name}-{c.name}") for m, c in applicable(METHODS)]
 

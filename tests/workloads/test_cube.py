@@ -7,11 +7,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tacit.workloads import cube as module
-from tacit.workloads.cube import cube
-from tacit.workloads.data import Histogram, Rows
-from tacit.workloads.domain import Domain
-from tacit.workloads.residuals import subsets
+from tacit.workloads.models.residuals import subsets
+from tacit.workloads.queries import data_cube as module
+from tacit.workloads.queries.data import Histogram, Rows
+from tacit.workloads.queries.data_cube import cube
+from tacit.workloads.queries.domain import Domain
 
 
 class Watched(Rows):

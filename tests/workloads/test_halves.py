@@ -9,7 +9,7 @@ from hypothesis.extra import numpy as some
 from tacit.mechanisms import project_to_simplex
 from tacit.testing.sources import Seeded
 from tacit.workloads import Domain, Histogram, Price, marginals, method, ranges
-from tacit.workloads.halves import _top_down, nonnegative
+from tacit.workloads.models.nonnegative_projection import _top_down, nonnegative
 
 
 def released(workload, counts, seed):

@@ -9,10 +9,10 @@ from scipy.optimize import minimize
 from tacit import ADD_REMOVE, SUBSTITUTE
 from tacit.testing.sources import Seeded
 from tacit.workloads import Domain, Histogram, Price, Rows, Stack, marginals, method, predicates, prefixes, ranges
-from tacit.workloads.buckets import buckets
-from tacit.workloads.design import Design, design, line, sketch
-from tacit.workloads.top_down import top_down
-from tacit.workloads.tree import Tree
+from tacit.workloads.methods.trees._buckets import buckets
+from tacit.workloads.models.top_down import top_down
+from tacit.workloads.models.tree import Tree
+from tacit.workloads.models.tree_design import Design, design, line, sketch
 
 LINE = Domain.of({"x": 300})
 COUNTS = np.where(np.arange(300) % 37 == 0, 40, 0)

@@ -9,10 +9,10 @@ from scipy.stats import binom
 
 from tacit.testing.sources import Seeded
 from tacit.workloads import Domain, Histogram, Price, marginals, method, plan, predicates, prefixes, ranges
-from tacit.workloads.design import Design, design, range_spread
-from tacit.workloads.isotonic import _risen
-from tacit.workloads.stretches import Stretches
-from tacit.workloads.tree import Tree
+from tacit.workloads.methods.trees._breakpoints import Stretches
+from tacit.workloads.methods.trees.isotonic import _risen
+from tacit.workloads.models.tree import Tree
+from tacit.workloads.models.tree_design import Design, design, range_spread
 
 HIERARCHY, ISOTONIC, ONE = method("hierarchy"), method("isotonic"), Price.of(epsilon=1)
 

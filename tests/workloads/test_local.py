@@ -9,9 +9,19 @@ from tacit import SUBSTITUTE
 from tacit.curator import archive
 from tacit.mechanisms import HadamardResponse, RandomizedResponse, SubsetSelection
 from tacit.testing.sources import Seeded
-from tacit.workloads import Domain, Histogram, Price, from_matrix, local, marginals, method, predicates, prefixes
-from tacit.workloads.local import Reported
-from tacit.workloads.reports import Stray
+from tacit.workloads import (
+    Domain,
+    Histogram,
+    Price,
+    from_matrix,
+    marginals,
+    method,
+    predicates,
+    prefixes,
+)
+from tacit.workloads.methods.direct import local_reports
+from tacit.workloads.methods.direct.local_report_error import Stray
+from tacit.workloads.methods.direct.local_reports import Reported
 
 WIDE = Domain.of({"a": 2, "b": 3})
 LOCAL, UNIT = method("local"), SUBSTITUTE.histogram()
@@ -165,7 +175,7 @@ def test_people_are_asked_in_batches(monkeypatch):
     """As many as fit; each once."""
     w, price = prefixes(line(40)), Price.of(epsilon=1, unit=UNIT)
     data = Histogram(w.domain, [25] * 40, UNIT)
-    monkeypatch.setattr(local, "_BITS", 400)
+    monkeypatch.setattr(local_reports, "_BITS", 400)
     r = LOCAL.release(w, data, price, Seeded(3), n=1000)
     assert r.model.people == 1000 and r.answers[-1] == pytest.approx(1000)
     assert np.mean(np.abs(r.answers - w.answer(data)) > r.errors) <= 0.05

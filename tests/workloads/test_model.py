@@ -7,10 +7,10 @@ from tacit import ADD_REMOVE, SUBSTITUTE, BadParameter, Laplace
 from tacit.core.errors import BadQuestion
 from tacit.testing.sources import Seeded
 from tacit.workloads import Domain, Histogram, Model, Price, Rows, from_matrix, marginals, method, predicates, ranges
-from tacit.workloads.cells import Cells
-from tacit.workloads.line_model import Line
-from tacit.workloads.model import rounded
-from tacit.workloads.noisy_marginals import NoisyMarginals
+from tacit.workloads.models.cell_model import Cells
+from tacit.workloads.models.line_model import Line
+from tacit.workloads.models.model import rounded
+from tacit.workloads.models.noisy_marginals import NoisyMarginals
 
 WIDE = Domain.of({"a": 2, "b": 3, "c": 4})
 HUGE = Domain.of({f"a{i}": 10 for i in range(40)})

@@ -16,10 +16,10 @@ from hypothesis import strategies as st
 
 from tacit.core.errors import BadParameter
 from tacit.workloads import Domain, Histogram, Rows
-from tacit.workloads._all_marginals import AllMarginals
-from tacit.workloads._folded import Folded
-from tacit.workloads._layout import in_memory, longest_last, scale, summed
-from tacit.workloads.multiplicative_weights import Question, Weights, least_gap, most_updates
+from tacit.workloads.models._folded import Folded
+from tacit.workloads.models.multiplicative_weights import Question, Weights, least_gap, most_updates
+from tacit.workloads.queries._all_marginals import AllMarginals
+from tacit.workloads.queries._layout import in_memory, longest_last, scale, summed
 
 GOLDEN = {
     entry["id"]: entry
@@ -156,7 +156,7 @@ def test_moves_alone_make_the_same_bits_again():
 THREADS = """
 import numpy as np
 from tacit.workloads import Domain
-from tacit.workloads.multiplicative_weights import Question, Weights
+from tacit.workloads.models.multiplicative_weights import Question, Weights
 random, domain = np.random.default_rng(0), Domain.of({"x": 3, "y": 100_003})
 weights = Weights(domain, 1.0, random.random(domain.shape))
 for question in (Question.on_cells(domain, random.integers(0, 2, domain.size)), Question((((0,), (0, 1, 1)),))):

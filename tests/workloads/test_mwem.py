@@ -11,15 +11,15 @@ import numpy as np
 import pytest
 from scipy.stats import chi2
 
-from tacit.core.budget import Budget
+from tacit.core.accounting.budget import Budget
+from tacit.core.accounting.loss import zero
 from tacit.core.distance import SUBSTITUTE
 from tacit.core.errors import BadQuestion
 from tacit.core.law import Finite, Product, hockey_stick, max_divergence, renyi_divergence
-from tacit.core.loss import zero
 from tacit.testing.sources import Seeded
 from tacit.workloads import Domain, Histogram, Price, Rows, from_matrix, marginals, predicates, prefixes, ranges
-from tacit.workloads.multiplicative_weights import Weights
-from tacit.workloads.mwem import MWEM, Groups, Learner, classical_bound
+from tacit.workloads.methods.weights.mwem import MWEM, Groups, Learner, classical_bound
+from tacit.workloads.models.multiplicative_weights import Weights
 
 GOLDEN = Path(__file__).parents[1] / "golden" / "golden.json"
 TAIL = 1e-13

@@ -13,11 +13,11 @@ from tacit.core.errors import BadQuestion
 from tacit.mechanisms import Gaussian, Laplace
 from tacit.testing.sources import Seeded
 from tacit.workloads import Domain, Histogram, Price, from_matrix, marginals, method, plan, predicates, prefixes, ranges
-from tacit.workloads._lbfgs import least
-from tacit.workloads.measured import Measured
-from tacit.workloads.optimised import chosen
-from tacit.workloads.strategy import strategies
-from tacit.workloads.workload import STEP, Stack
+from tacit.workloads.methods.direct._lbfgs import least
+from tacit.workloads.methods.direct._strategy import strategies
+from tacit.workloads.methods.direct.matrix_mechanism import chosen
+from tacit.workloads.models.measured_model import Measured
+from tacit.workloads.queries.workload import STEP, Stack
 
 OPTIMISED, RNG = method("optimised"), np.random.default_rng(5)
 PURE, CONCENTRATED = Price.of(epsilon=1), Price.of(rho="0.1")

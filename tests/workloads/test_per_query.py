@@ -16,12 +16,12 @@ from tacit.workloads import (
     from_matrix,
     marginals,
     method,
-    per_query,
     predicates,
     ranges,
 )
-from tacit.workloads.measured import fitted
-from tacit.workloads.noisy_marginals import NoisyMarginals
+from tacit.workloads.methods.direct import per_query
+from tacit.workloads.models.measured_model import fitted
+from tacit.workloads.models.noisy_marginals import NoisyMarginals
 from tacit.workloads.price import variance
 
 WIDE = Domain.of({"a": 2, "b": 3, "c": 4})

@@ -12,23 +12,19 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from tacit.core.budget import Budget
+from tacit.core.accounting.budget import Budget
+from tacit.core.accounting.loss import Loss, Pure, zero
 from tacit.core.distance import SUBSTITUTE
 from tacit.core.errors import BadData, BadParameter, BadQuestion
-from tacit.core.loss import Loss, Pure, zero
 from tacit.testing.mechanisms import CHECKS, Refuted, loss_covers_law
 from tacit.testing.sources import Seeded
 from tacit.theory.linear_queries import weights_epsilon
 from tacit.workloads import Domain, Histogram, Price, Rows, from_matrix, marginals, method, plan, predicates, ranges
-from tacit.workloads._pmw_constants import (
-    classical_threshold,
-    classical_updates,
-    consistent_alpha,
-)
-from tacit.workloads.multiplicative_weights import Question, Weights, least_gap
-from tacit.workloads.pmw import Move, Moves, PrivateMultiplicativeWeights, State
-from tacit.workloads.pmw_offline import questions
-from tacit.workloads.pmw_plans import classical, practical, proven
+from tacit.workloads.methods.weights._pmw_constants import classical_threshold, classical_updates, consistent_alpha
+from tacit.workloads.methods.weights.pmw import Move, Moves, PrivateMultiplicativeWeights, State
+from tacit.workloads.methods.weights.pmw_offline import questions
+from tacit.workloads.methods.weights.pmw_plans import classical, practical, proven
+from tacit.workloads.models.multiplicative_weights import Question, Weights, least_gap
 
 GOLDEN = {
     entry["id"]: entry

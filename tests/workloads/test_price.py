@@ -6,13 +6,13 @@ from hypothesis import strategies as st
 
 from tacit import ADD_REMOVE, SUBSTITUTE, BadParameter, Gaussian, Laplace
 from tacit.composition import mu_for, zcdp_to_epsilon
-from tacit.core.atoms import GaussianNoise
-from tacit.core.currency import Rho
-from tacit.core.loss import zero
+from tacit.core.accounting.atoms import GaussianNoise
+from tacit.core.accounting.currency import Rho
+from tacit.core.accounting.loss import zero
 from tacit.testing.sources import Seeded
 from tacit.workloads import Domain, Histogram, Price, marginals, method, ranges
-from tacit.workloads.methods import METHODS
-from tacit.workloads.residual import plan
+from tacit.workloads.methods.marginals.residual import plan
+from tacit.workloads.registry import METHODS
 
 
 @given(st.lists(st.integers(1, 1000), min_size=1, max_size=20), st.sampled_from(["epsilon", "rho"]))

@@ -17,7 +17,7 @@ from tacit import ADD_REMOVE, SUBSTITUTE, BadParameter
 from tacit.mechanisms import Gaussian, Laplace
 from tacit.testing.sources import Seeded
 from tacit.workloads import Domain, Histogram, Price, Rows, marginals, method, prefixes, ranges
-from tacit.workloads._descent import descent
+from tacit.workloads.methods.trees._tree_descent import descent
 
 PRUNED = method("pruned")
 ONE = ADD_REMOVE.histogram()

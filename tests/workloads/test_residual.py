@@ -14,15 +14,16 @@ from tacit.core.distance import ADD_REMOVE, SUBSTITUTE
 from tacit.core.errors import BadQuestion
 from tacit.mechanisms import Gaussian, project_to_simplex
 from tacit.testing.sources import Seeded
-from tacit.workloads import method, residuals
-from tacit.workloads.data import Histogram, Rows
-from tacit.workloads.domain import Domain
-from tacit.workloads.marginals import marginals
-from tacit.workloads.per_query import PerQuery
-from tacit.workloads.predicates import predicates
+from tacit.workloads import method
+from tacit.workloads.methods.direct.per_query import PerQuery
+from tacit.workloads.methods.marginals.residual import Residual, moves, plan, residual
+from tacit.workloads.models import residuals
+from tacit.workloads.models.residuals import Energy, Residuals, centred, subsets
 from tacit.workloads.price import Price, variance
-from tacit.workloads.residual import Residual, moves, plan, residual
-from tacit.workloads.residuals import Energy, Residuals, centred, subsets
+from tacit.workloads.queries.data import Histogram, Rows
+from tacit.workloads.queries.domain import Domain
+from tacit.workloads.queries.marginals import marginals
+from tacit.workloads.queries.predicates import predicates
 
 shapes = st.lists(st.integers(1, 4), min_size=1, max_size=3)
 

@@ -10,7 +10,7 @@ from tacit.testing.workloads import applicable
 from tacit.theory import selection
 from tacit.workloads import METHODS, Domain, Price, marginals, method, predicates
 from tacit.workloads import sample_complexity as closed
-from tacit.workloads.small_db import classical_error, classical_rate
+from tacit.workloads.methods.weights.small_db import classical_error, classical_rate
 from tacit.workloads.textbook import textbook
 
 WIDE = Domain.of({"a": 2, "b": 3, "c": 4})

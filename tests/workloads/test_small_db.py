@@ -16,8 +16,9 @@ from tacit.core.distance import SUBSTITUTE
 from tacit.core.errors import BadParameter, BadQuestion
 from tacit.core.law import Finite, hockey_stick, max_divergence, renyi_divergence
 from tacit.testing.sources import Seeded
-from tacit.workloads import Domain, Histogram, Price, from_matrix, marginals, predicates, prefixes, small_db
-from tacit.workloads.small_db import (
+from tacit.workloads import Domain, Histogram, Price, from_matrix, marginals, predicates, prefixes
+from tacit.workloads.methods.weights import small_db
+from tacit.workloads.methods.weights.small_db import (
     SmallDB,
     candidates,
     classical_error,

@@ -7,7 +7,7 @@ from scipy.special import ndtr
 from tacit import Gaussian, Laplace
 from tacit.testing.sources import Seeded
 from tacit.workloads import Domain, Histogram, Price, from_matrix, marginals, method, ranges
-from tacit.workloads.spread import Spread, joined
+from tacit.workloads.models.error_bounds import Spread, joined
 
 
 def law(noise, terms):

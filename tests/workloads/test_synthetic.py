@@ -7,15 +7,15 @@ from hypothesis import strategies as st
 
 from tacit.core.errors import BadParameter
 from tacit.testing.sources import Seeded
-from tacit.workloads.bins import Bins
-from tacit.workloads.data import Rows
-from tacit.workloads.domain import Domain
-from tacit.workloads.graphical import Graphical, _deal
-from tacit.workloads.junction import Junction
-from tacit.workloads.marginals import marginals
+from tacit.workloads.methods.marginals.residual import Residual
+from tacit.workloads.models.bins import Bins
+from tacit.workloads.models.graphical_model import Graphical, _deal
+from tacit.workloads.models.junction_tree import Junction
+from tacit.workloads.models.records import records
 from tacit.workloads.price import Price
-from tacit.workloads.records import records
-from tacit.workloads.residual import Residual
+from tacit.workloads.queries.data import Rows
+from tacit.workloads.queries.domain import Domain
+from tacit.workloads.queries.marginals import marginals
 
 
 def model(seed: int = 0) -> Graphical:

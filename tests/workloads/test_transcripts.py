@@ -14,32 +14,22 @@ from itertools import pairwise, product
 import numpy as np
 import pytest
 
-from tacit.core.budget import Budget
+from tacit.core.accounting.budget import Budget
+from tacit.core.accounting.loss import zero
 from tacit.core.distance import SUBSTITUTE
 from tacit.core.law import Finite, hockey_stick, max_divergence, renyi_divergence
-from tacit.core.loss import zero
 from tacit.mechanisms import Exponential, Gaussian, Laplace
 from tacit.testing.sources import Seeded
-from tacit.workloads import (
-    Domain,
-    Histogram,
-    Price,
-    adaptive,
-    chow_liu,
-    from_matrix,
-    marginals,
-    optimised,
-    pruned,
-    ranges,
-    residual,
-    strategy,
-)
-from tacit.workloads.adaptive import Adaptive
-from tacit.workloads.chow_liu import ChowLiu
-from tacit.workloads.optimised import Optimised
-from tacit.workloads.partition import Partition
-from tacit.workloads.pruned import Pruned
-from tacit.workloads.residuals import centred
+from tacit.workloads import Domain, Histogram, Price, from_matrix, marginals, ranges
+from tacit.workloads.methods.direct import _strategy, matrix_mechanism
+from tacit.workloads.methods.direct.matrix_mechanism import Optimised
+from tacit.workloads.methods.marginals import adaptive, chow_liu, residual
+from tacit.workloads.methods.marginals.adaptive import Adaptive
+from tacit.workloads.methods.marginals.chow_liu import ChowLiu
+from tacit.workloads.methods.trees import pruned
+from tacit.workloads.methods.trees.partition import Partition
+from tacit.workloads.methods.trees.pruned import Pruned
+from tacit.workloads.models.residuals import centred
 
 MOST = {
     "tree": 0.9,
@@ -168,8 +158,8 @@ CASES = {
 @pytest.fixture(autouse=True)
 def coarse(monkeypatch):
     """Strategies in quarters, so that few steps are likely, and never the cells alone."""
-    monkeypatch.setattr(strategy, "STEP", Fraction(1, 4))
-    monkeypatch.setattr(optimised, "strategies", lambda *terms: strategy.strategies(*terms)[1:])
+    monkeypatch.setattr(_strategy, "STEP", Fraction(1, 4))
+    monkeypatch.setattr(matrix_mechanism, "strategies", lambda *terms: _strategy.strategies(*terms)[1:])
 
 
 @pytest.mark.parametrize("money", [{"epsilon": 60}, {"rho": 50}], ids=["pure", "zCDP"])

@@ -24,8 +24,8 @@ from tacit.workloads import (
     prefixes,
     ranges,
 )
-from tacit.workloads.multiplicative_weights import Question
-from tacit.workloads.workload import STEP, largest
+from tacit.workloads.models.multiplicative_weights import Question
+from tacit.workloads.queries.workload import STEP, largest
 
 DOMAIN = Domain.of({"a": 3, "b": ["x", "y"], "c": 4})
 RNG = np.random.default_rng(5)

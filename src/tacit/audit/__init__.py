@@ -7,7 +7,7 @@ package     every mechanism of this package, both ways
 attacks     what an attacker gains, from a naive system and from this one
 """
 
-from . import attacks, pictures
+from . import attacks, plots
 from .bounds import one_run_epsilon
 from .catalogue import Finding, package
 from .estimation import Estimate, estimate
@@ -25,5 +25,5 @@ __all__ = [
     "one_run",
     "one_run_epsilon",
     "package",
-    "pictures",
+    "plots",
 ]

@@ -17,8 +17,8 @@ from ..core.mechanism import Example, Mechanism
 from ..core.parameters import Number, instances, kind_of, rational, whole
 from ..core.randomness import SYSTEM, Source
 from ..mechanisms import ALL
-from ..mechanisms._additive import Additive
-from ..mechanisms._frequency import FrequencyOracle
+from ..mechanisms.additive._additive import Additive
+from ..mechanisms.local._frequency import FrequencyOracle
 from .estimation import FEWEST, Estimate, estimate
 from .verification import DELTAS, ROUNDING, Exact, exact
 

@@ -17,9 +17,9 @@ from typing import Any
 
 import numpy as np
 
+from ..core.accounting.loss import Loss
 from ..core.errors import BadParameter
 from ..core.exact import Floats, from_below
-from ..core.loss import Loss
 from ..core.parameters import Number, failure, flag, function, rational, whole
 from .bounds import risk, two_samples
 from .events import Score, read, scores

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..core import sample
+from ..core import samplers
 from ..core.errors import BadParameter
 from ..core.exact import from_below
 from ..core.parameters import Number, failure, function, whole
@@ -64,11 +64,11 @@ def one_run(
     r = whole("guesses", max(2, m // 10) if guesses is None else guesses)
     if r > m:
         raise BadParameter("guesses", guesses, f"at most the number of records, {m}")
-    present = sample.integers(2, source, m).astype(np.bool_)
+    present = samplers.integers(2, source, m).astype(np.bool_)
     found = np.asarray(scores(run(present.copy())), np.float64)
     if found.shape != (m,):
         raise BadParameter("scores", found.shape, f"a number for each of {m} records")
-    shuffled = sample.permutation(m, source)  # records of equal score are guessed in no order
+    shuffled = samplers.permutation(m, source)  # records of equal score are guessed in no order
     order = shuffled[np.argsort(found[shuffled], kind="stable")]
     out, into = order[: r // 2], order[m - (r - r // 2) :]
     right = int(np.count_nonzero(present[into])) + int(np.count_nonzero(~present[out]))

@@ -21,11 +21,11 @@ from typing import Any
 
 import numpy as np
 
+from ..core.accounting.loss import Loss
 from ..core.distance import Distance
 from ..core.errors import BadParameter
 from ..core.exact import Floats
 from ..core.law import MANY, Law, Product, outcomes
-from ..core.loss import Loss
 from ..core.mechanism import Mechanism
 from ..core.parameters import Number, instance, rational, several, whole
 

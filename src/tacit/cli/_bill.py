@@ -5,15 +5,15 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from ..core.budget import Amounts, Budget
-from ..core.currency import Amount
-from ..core.loss import Loss
+from ..core.accounting.budget import Amounts, Budget
+from ..core.accounting.currency import Amount
+from ..core.accounting.loss import Loss
 from ..core.parameters import rational
-from ..tables.price import surcharge
+from ..query.plan.offer import surcharge
 
 if TYPE_CHECKING:
     from ..curator import Curator
-    from ..tables.relation import Relation
+    from ..query.relation.relation import Relation
 
 Account = tuple[Budget, list[Amounts]]  # with what is spent of it on each part where a question looks
 

@@ -15,15 +15,15 @@ from typing import TYPE_CHECKING, Annotated, Any, get_type_hints
 
 import typer
 
-from ..core.budget import LEAST_SHARE, Budget
+from ..core.accounting.budget import LEAST_SHARE, Budget
 from ..core.errors import BadParameter, LedgerUnavailable
 from ..core.parameters import rational
-from ..tables.files import TABLES, regular
+from ..query.schema.files import TABLES, regular
 from ._say import in_words
 
 if TYPE_CHECKING:
     from ..curator import Curator
-    from ..tables.table import PublicTable, Table
+    from ..query.python.table import PublicTable, Table
 
 Epsilon = Annotated[
     str | None,
@@ -64,7 +64,7 @@ class Source:
     engine: Engine = None
 
     def table(self) -> Table:
-        from ..tables.table import Table
+        from ..query.python.table import Table
 
         data = None if self.data.lower().endswith(".toml") else self.data
         if data is not None and "://" not in data and data.lower().endswith(TABLES):

@@ -19,14 +19,14 @@ OTHERS = (
     "holdout.monitor",
     "workloads.textbook",
     "workloads.sample_complexity",
-    "workloads.small_db",
-    "workloads.multiplicative_weights",
-    "workloads.pmw",
-    "workloads.pmw_plans",
+    "workloads.methods.weights.small_db",
+    "workloads.models.multiplicative_weights",
+    "workloads.methods.weights.pmw",
+    "workloads.methods.weights.pmw_plans",
     "testing.wrong_sparse",
     "audit.attacks.reconstruction",
 )
-PICTURES = "theory.pictures"
+PICTURES = "theory.plots"
 
 
 def names() -> list[str]:

@@ -91,8 +91,8 @@ WORDS: dict[str, str] = {
     "sample complexity": "workloads.sample_complexity",
     "blr": "small_db",
     "small database": "small_db",
-    "multiplicative weights": "workloads.multiplicative_weights",
-    "mw": "workloads.multiplicative_weights",
+    "multiplicative weights": "workloads.models.multiplicative_weights",
+    "mw": "workloads.models.multiplicative_weights",
     "private multiplicative weights": "pmw",
     # examples and adaptive analysis
     "counting queries": "theory.worked_examples",

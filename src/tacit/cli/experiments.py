@@ -28,14 +28,14 @@ def overfitting(
     """Choose variables by asking a holdout set: a plain one reports accuracy that is not there; a rule keeps what it
     promises, which is little where records are few.
     """
-    from ..holdout import overfit, pictures
+    from ..holdout import overfit, plots
 
     with in_words():
         with console.status("choosing variables"):
             found = overfit(n, d)
         console.print(escape(str(found)), soft_wrap=True)
         if plot is not None:
-            _draw(pictures.overfitting(found), plot)
+            _draw(plots.overfitting(found), plot)
 
 
 @holdout.command("plan")
@@ -49,13 +49,13 @@ def plan(
 
     Rules that answer by the training set as long as that is right, such as ReusableHoldout, promise more.
     """
-    from ..holdout import compare, pictures
+    from ..holdout import compare, plots
     from ..holdout.planning import table
 
     with in_words():
         console.print(escape(table(compare(n, questions, beta))), soft_wrap=True)
         if plot is not None:
-            _draw(pictures.widths(n, beta), plot)
+            _draw(plots.widths(n, beta), plot)
 
 
 @holdout.command("monitor")
@@ -106,14 +106,14 @@ def reconstruct(
     plot: Plot = None,
 ) -> None:
     """Recover a secret column from random sums of it, told exactly and under five defences."""
-    from ..audit import attacks, pictures
+    from ..audit import attacks, plots
 
     with in_words():
         with console.status("solving linear programs"):
             rows = attacks.compare(n, repeats=repeats)
         console.print(_table(rows))
         if plot is not None:
-            _draw(pictures.comparison(rows), plot)
+            _draw(plots.comparison(rows), plot)
 
 
 def _table(rows: list[dict[str, Any]]) -> Table:

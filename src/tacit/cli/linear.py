@@ -25,8 +25,8 @@ from ._source import Epsilon, Rho, Share, Source, budget_of, told
 from .tables import Json
 
 if TYPE_CHECKING:
-    from ..release.bought import Bought
-    from ..tables.table import Table as Private
+    from ..query.python.table import Table as Private
+    from ..release.purchased_answers import Bought
     from ..workloads import Domain, Plan, Workload
 
 MOST = 10**7  # rows, so that they fit in memory
@@ -55,7 +55,7 @@ def compare(
     """Every way to answer linear queries, predicted and measured on generated data, as any of these varies."""
     from ..workloads import Domain, Price
     from ..workloads.comparison import compare as compared
-    from ..workloads.domain import CELLS
+    from ..workloads.queries.domain import CELLS
     from ..workloads.textbook import textbook
 
     with in_words():
@@ -140,10 +140,10 @@ def _planned(
     source: Source, table: Private, asked: Workload, n: int | None, price: dict[str, Any], *, bought: str | None
 ) -> Plan:
     """The plan, with what the method to be bought takes of the ledger's budget, or of one that is not opened yet."""
-    from ..core.loss import zero
-    from ..curator.linear import plan as planning
+    from ..core.accounting.loss import zero
     from ..curator.purse import Purse
-    from ..tables.price import BETA
+    from ..curator.workloads import plan as planning
+    from ..query.plan.offer import BETA
 
     tables, method = {table.schema.name: table}, bought or "auto"
     if source.budget and source.new:

@@ -16,16 +16,16 @@ import typer
 from rich.markup import escape
 from rich.table import Table as Grid
 
-from ..core.budget import Budget
-from ..core.currency import Amount
+from ..core.accounting.budget import Budget
+from ..core.accounting.currency import Amount
 from ..core.errors import BadParameter, TacitError
 from ._bill import Till, accounts, cost
 from ._say import aside, console, in_words, say_json, say_surcharge
 from ._source import Epsilon, Rho, Share, Source, budget_of, told
 
 if TYPE_CHECKING:
-    from ..tables.price import Offer
-    from ..tables.table import PublicTable
+    from ..query.plan.offer import Offer
+    from ..query.python.table import PublicTable
 
 _TERMS = ("epsilon", "delta", "share", "rho", "error", "relative", "beta")
 Json = Annotated[bool, typer.Option("--json", help="Write JSON.")]
@@ -59,14 +59,14 @@ class Asking(Source):
         return {name: getattr(self, name) for name in _TERMS}
 
     def lookups(self) -> dict[str, PublicTable]:
-        from ..tables.table import PublicTable
+        from ..query.python.table import PublicTable
 
         return {path.stem: PublicTable(path) for path in self.public or ()}
 
     def offer(self) -> Offered:
         """The offer of the ledger, or of the budget where there is none yet."""
         from ..curator import parse_question
-        from ..tables.price import offer
+        from ..query.plan.offer import offer
 
         table, public = self.table(), self.lookups()
         table.check()
@@ -130,7 +130,7 @@ def init(
     output: Annotated[Path | None, typer.Option("--output", "-o", help="Where to write; beside the data.")] = None,
 ) -> None:
     """Write a schema with the names and types of a file, for you to complete; no value is read."""
-    from ..tables.draft_schema import describe
+    from ..query.schema.draft import describe
 
     with in_words():
         text, target = describe(file), output or file.with_suffix(".toml")
@@ -180,7 +180,7 @@ def ask(
     place = None
     if plot is not None:
         from .. import plots
-        from ..release.picture import drawable
+        from ..release.plots import drawable
 
         place = plots.target(plot)  # before anything is charged, as what cannot be drawn is refused below
     with asking.curator() as curator, nullcontext() if as_json or as_csv else console.status("asking"):

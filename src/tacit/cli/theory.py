@@ -18,13 +18,13 @@ from rich.table import Table
 from rich.text import Text
 
 from .. import mechanisms
+from ..core.accounting.accountants import failures
+from ..core.accounting.loss import Loss
 from ..core.errors import BadParameter
 from ..core.exact import from_above, up
-from ..core.loss import Loss
 from ..core.mechanism import Mechanism
 from ..core.parameters import probability, rational, whole
-from ..core.views import failures
-from ..mechanisms._additive import Additive
+from ..mechanisms.additive._additive import Additive
 from ..mix import USAGE, mix
 from . import _notes, _theorems
 from ._say import console, in_words

@@ -28,7 +28,7 @@ from collections.abc import Callable
 from decimal import Decimal
 from fractions import Fraction
 
-from ..core.atoms import GaussianNoise
+from ..core.accounting.atoms import GaussianNoise
 from ..core.exact import down, up
 from ..core.parameters import Number, probability
 from ..core.search import least_positive

@@ -13,7 +13,7 @@ import math
 from collections.abc import Iterable
 from fractions import Fraction
 
-from ..core.currency import ln
+from ..core.accounting.currency import ln
 from ..core.exact import MANY_ULPS, up
 from ..core.parameters import Number, probability, several
 from ._parameters import positive

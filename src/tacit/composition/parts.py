@@ -15,7 +15,8 @@ from collections import Counter
 from fractions import Fraction
 from itertools import combinations
 
-from ..core.atoms import (
+from ..core.accounting.accountants import Basic, failures
+from ..core.accounting.atoms import (
     Approximate,
     ApproximateConcentrated,
     DiscreteGaussianVector,
@@ -24,11 +25,10 @@ from ..core.atoms import (
     LaplaceNoise,
     RenyiCurve,
 )
+from ..core.accounting.loss import Atom, BoundedRange, Concentrated, Loss, Pure
+from ..core.accounting.parallel import Worst
 from ..core.distance import ADD_REMOVE, AddRemove, Relation, Substitute
 from ..core.errors import BadParameter
-from ..core.loss import Atom, BoundedRange, Concentrated, Loss, Pure
-from ..core.views import Basic, failures
-from ..core.worst import Worst
 
 # What k units pay for these covers any way in which they may be spread over parts: promises are kept by the whole.
 _SPREAD = (

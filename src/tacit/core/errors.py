@@ -31,8 +31,8 @@ from typing import TYPE_CHECKING
 from .safe_text import visible
 
 if TYPE_CHECKING:
-    from .budget import Budget, Spent
-    from .loss import Loss
+    from .accounting.budget import Budget, Spent
+    from .accounting.loss import Loss
 
 
 _SHORT = 100  # members of a collection that is shown

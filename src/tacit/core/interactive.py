@@ -18,8 +18,8 @@ from abc import abstractmethod
 from threading import Lock
 from typing import Any, Generic, NoReturn, TypeVar
 
+from .accounting.loss import Loss
 from .errors import Exhausted
-from .loss import Loss
 from .mechanism import Mechanism, X, Y
 from .randomness import SYSTEM, Source, process
 

@@ -18,10 +18,10 @@ from dataclasses import dataclass, field, fields
 from fractions import Fraction
 from typing import Any, Generic, Self, TypeVar
 
+from .accounting.loss import Loss
 from .distance import Distance
 from .errors import BadParameter
 from .law import Law
-from .loss import Loss
 from .parameters import Number, positive, probability
 from .randomness import SYSTEM, Source
 from .search import least_positive

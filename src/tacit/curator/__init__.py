@@ -2,7 +2,7 @@
 
 from .bounds import Bounds
 from .curator import Curator
-from .reading import QuestionLike, parse_question
+from .questions import QuestionLike, parse_question
 from .stream import Stream
 
 __all__ = ["Bounds", "Curator", "QuestionLike", "Stream", "parse_question"]

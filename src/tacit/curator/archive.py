@@ -1,7 +1,7 @@
 """Released models as JSON: arrays, and the classes of `tacit.workloads`, exactly and by name.
 
 What is read can name nothing but the kinds listed here, so a file cannot make a program run.  Other values go through
-`tables.codec`.  What a class computes once and keeps is left out.
+`query.codec`.  What a class computes once and keeps is left out.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from dataclasses import fields, is_dataclass
 from functools import cached_property
 from importlib import import_module
-from pkgutil import iter_modules
+from pkgutil import walk_packages
 from typing import Any
 
 import numpy as np
@@ -21,13 +21,43 @@ from scipy import sparse
 
 from .. import workloads
 from ..core.errors import BadParameter
-from ..tables import codec, linear
-from ..workloads.pmw import Move, Moves
+from ..query import codec
+from ..query.python import table_domain
+from ..workloads.methods.weights.pmw import Move, Moves
+
+_STORED = {  # modules that have another name in what is stored
+    "_appraisal": "appraisal",
+    "_breakpoints": "stretches",
+    "_buckets": "buckets",
+    "_measurement_search": "search",
+    "_strategy": "strategy",
+    "_tree_descent": "_descent",
+    "cell_model": "cells",
+    "copying": "remaking",
+    "data_cube": "cube",
+    "error_bounds": "spread",
+    "graphical_model": "graphical",
+    "integer_rounding": "exchange",
+    "junction_tree": "junction",
+    "labelled_answers": "labelled",
+    "local_report_error": "reports",
+    "local_reports": "local",
+    "matrix_mechanism": "optimised",
+    "measured_model": "measured",
+    "model_growth": "growth",
+    "monotone_model": "rising",
+    "nonnegative_projection": "halves",
+    "query_residuals": "pieces",
+    "registry": "methods",
+    "table_domain": "linear",
+    "tree_design": "design",
+    "weighted_points": "points",
+}
 
 
 def _kinds() -> Iterator[type]:
-    modules = [import_module(f"{workloads.__name__}.{m.name}") for m in iter_modules(workloads.__path__)]
-    for module in (*modules, linear):
+    modules = [import_module(m.name) for m in walk_packages(workloads.__path__, f"{workloads.__name__}.")]
+    for module in (*modules, table_domain):
         for kind in vars(module).values():
             if isinstance(kind, type) and kind.__module__ == module.__name__:
                 yield kind
@@ -35,7 +65,8 @@ def _kinds() -> Iterator[type]:
 
 def _name(kind: type) -> str:
     """Module and name: two modules may call different things alike."""
-    return f"{kind.__module__.rpartition('.')[2]}.{kind.__name__}"
+    module = kind.__module__.rpartition(".")[2]
+    return f"{_STORED.get(module, module)}.{kind.__name__}"
 
 
 KINDS = {_name(kind): kind for kind in _kinds()}

@@ -27,12 +27,12 @@ from ..core.exact import from_above
 from ..core.parameters import Number, exactly_one, positive, probability
 from ..core.safe_text import json_text, visible
 from ..mechanisms import Gaussian, Laplace
-from ..tables import build
-from ..tables.buys import sells_gaussian
-from ..tables.domain import DAY, EPOCH, Domain, Label
-from ..tables.draw import noisy
-from ..tables.plan import Histogram, Plan
-from ..tables.price import Paid, checked_share
+from ..query.plan.buying import sells_gaussian
+from ..query.plan.draw import noisy
+from ..query.plan.offer import Paid, checked_share
+from ..query.plan.plan import Histogram, Plan
+from ..query.relation import build
+from ..query.values.domain import DAY, EPOCH, Domain, Label
 from .silence import silently
 
 if TYPE_CHECKING:

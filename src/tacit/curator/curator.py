@@ -21,39 +21,41 @@ from dataclasses import replace
 from functools import cached_property, lru_cache, partial
 from typing import TYPE_CHECKING, Any, Unpack
 
-from ..core.budget import Amounts, Budget
-from ..core.currency import Amount
+from ..core.accounting.budget import Amounts, Budget
+from ..core.accounting.currency import Amount
+from ..core.accounting.loss import zero
 from ..core.errors import BadParameter
-from ..core.life import answer_once
-from ..core.loss import zero
 from ..core.parameters import Number, flag, probability
 from ..core.safe_text import visible
+from ..core.session import answer_once
 from ..engines.base import Engine
 from ..ledger import Ledger
 from ..ledger.entries import Charge
 from ..ledger.names import analyst_name
 from ..ledger.session import Session
 from ..mechanisms import NumericSparse, Sparse
+from ..query import codec
+from ..query.plan.calibration import Step
+from ..query.plan.compiler import Compiled, compiled
+from ..query.plan.draw import draw
+from ..query.plan.offer import BETA, Offer, Paid, Terms, offer
+from ..query.plan.query import Query
+from ..query.python.table import PublicTable, Table
+from ..query.relation import build
+from ..query.relation.relation import Relation, scans
+from ..query.sql import parser
 from ..release import Provenance, Release, versions
-from ..tables import build, codec, sql
-from ..tables.calibration import Step
-from ..tables.draw import draw
-from ..tables.measures import Compiled, compiled
-from ..tables.price import BETA, Offer, Paid, Terms, offer
-from ..tables.query import Query
-from ..tables.relation import Relation, scans
-from ..tables.table import PublicTable, Table
 from .bounds import Bounds, BoundsTerms, buy
-from .holding import Holding
 from .pace import Pace
 from .purse import Purse
-from .reading import QuestionLike, identities, parse_question, tables_by_name
+from .questions import QuestionLike, identities, parse_question, tables_by_name
+from .registration import Holding
 from .silence import silently
 from .stream import Stream, StreamTerms
 
 if TYPE_CHECKING:
-    from ..release.bought import Bought
-    from ..tables.linear import TableDomain
+    from ..query.python.table_domain import TableDomain
+    from ..release.purchased_answers import Bought
     from ..workloads import Answered, Plan, Workload
     from .online import Online
 
@@ -130,9 +132,9 @@ class Curator(Holding):
         return parse_question(question, self.tables, self.public, given, self._parse)
 
     @cached_property
-    def _parse(self) -> Callable[[str], sql.Parsed]:
+    def _parse(self) -> Callable[[str], parser.Parsed]:
         """The last texts are not read again: one question is often asked at several prices."""
-        return lru_cache(_TEXTS)(lambda text: sql.parse(text, self.tables, self.public))
+        return lru_cache(_TEXTS)(lambda text: parser.parse(text, self.tables, self.public))
 
     @cached_property
     def _compiled(self) -> Callable[[Query], Compiled]:
@@ -231,9 +233,9 @@ class Curator(Holding):
         they may take, as a fraction.
         `n` is the exact number of records, a promise; the schema's size, which is rough, only ranks methods.
         """
-        from . import linear
+        from . import workloads
 
-        return linear.plan(self.tables, workload, n, beta, partial(self.purse, analyst=None), **price)
+        return workloads.plan(self.tables, workload, n, beta, partial(self.purse, analyst=None), **price)
 
     def answer(
         self,
@@ -252,15 +254,15 @@ class Curator(Holding):
         that takes of the budget; or share, how much of it they may take, as a fraction.  The `method` is the best by
         default, and `n` as for `plan`.
         """
-        from . import linear
+        from . import workloads
 
-        return linear.answer(self, workload, method, n, beta=beta, fresh=fresh, analyst=analyst, **price)
+        return workloads.answer(self, workload, method, n, beta=beta, fresh=fresh, analyst=analyst, **price)
 
     def query(self, workload: Workload) -> Answered:
         """Answers to any linear queries from what was released before, free, with what is known of their errors."""
-        from . import linear
+        from . import workloads
 
-        return linear.query(self, workload)
+        return workloads.query(self, workload)
 
     def online(
         self,
@@ -280,10 +282,10 @@ class Curator(Holding):
         budget they may take, as a fraction.  The model has so many `updates`, or as many as promise the smallest
         error for all `queries`.  Coefficients are 0 and 1, or with a `grid`, a power of two such as 1/8, its multiples.
         """
-        from . import linear
+        from . import workloads
 
         terms = {"queries": queries, "updates": updates, "grid": grid, "name": name, "analyst": analyst}
-        return linear.online(self, domain, n, terms, **price)
+        return workloads.online(self, domain, n, terms, **price)
 
     def bounds(self, column: str, **terms: Unpack[BoundsTerms]) -> Bounds:
         """Buy bounds of a column of the first table, for its schema.

@@ -18,15 +18,16 @@ from ..core.randomness import SYSTEM, Source
 from ..core.safe_text import visible
 from ..core.search import least_positive
 from ..mechanisms._grid import power_of_two
-from ..tables import build, codec
-from ..tables.linear import Counted, TableDomain
-from ..tables.price import checked_share
+from ..query import codec
+from ..query.plan.offer import checked_share
+from ..query.python.table_domain import Counted, TableDomain
+from ..query.relation import build
 from ..workloads import Price
-from ..workloads.multiplicative_weights import Question, Weights
-from ..workloads.pmw import Answer, PrivateMultiplicativeWeights, State
-from ..workloads.pmw_plans import practical, proven
-from ..workloads.records import Arrow, drawn
-from ..workloads.workload import STEP
+from ..workloads.methods.weights.pmw import Answer, PrivateMultiplicativeWeights, State
+from ..workloads.methods.weights.pmw_plans import practical, proven
+from ..workloads.models.multiplicative_weights import Question, Weights
+from ..workloads.models.records import Arrow, drawn
+from ..workloads.queries.workload import STEP
 from . import archive
 from .silence import silently
 

@@ -8,13 +8,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
-from ..core.budget import LEAST_SHARE, Budget, Spent
-from ..core.currency import Amount, Epsilon, RenyiAt
+from ..core.accounting.budget import LEAST_SHARE, Budget, Spent
+from ..core.accounting.currency import Amount, Epsilon, RenyiAt
+from ..core.accounting.loss import Loss
 from ..core.errors import BudgetExceeded, Refused
-from ..core.loss import Loss
 from ..core.parameters import Number, positive
-from ..tables.calibration import pure, tidy
-from ..tables.price import check_least, checked_share, surcharge
+from ..query.plan.calibration import pure, tidy
+from ..query.plan.offer import check_least, checked_share, surcharge
 
 
 class TakesMore(UserWarning):

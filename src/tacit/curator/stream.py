@@ -19,16 +19,17 @@ from ..core.parameters import Number, instance, rational
 from ..core.randomness import SYSTEM
 from ..ledger.parameters import text
 from ..mechanisms import NumericSparse, Sparse
-from ..mechanisms._sparse import Comparisons, State
-from ..tables import codec, measures
-from ..tables.outputs import Released
-from ..tables.plan import Plan, Rows, Units
-from ..tables.price import BETA
+from ..mechanisms.sparse_vector._comparisons import Comparisons, State
+from ..query import codec
+from ..query.plan import compiler
+from ..query.plan.offer import BETA
+from ..query.plan.outputs import Released
+from ..query.plan.plan import Plan, Rows, Units
 from .silence import silently
 
 if TYPE_CHECKING:
     from .curator import Curator
-    from .reading import QuestionLike
+    from .questions import QuestionLike
 
 Told = bool | int | float | None
 QUERIES = 1000
@@ -137,7 +138,7 @@ class Stream:
 
     def _plan(self, question: QuestionLike) -> Plan:
         query, terms = self._curator.read(question, {})
-        plan = measures.plan(query, {name: table.schema for name, table in self._curator.tables.items()})
+        plan = compiler.plan(query, {name: table.schema for name, table in self._curator.tables.items()})
         if (
             terms.keys() > {"beta"}
             or plan.keys

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..core.randomness import SYSTEM
-from ..core.sample import integers
+from ..core.samplers import integers
 
 REGIONS = ("north", "east", "south", "west", "centre", "islands")
 PRODUCTS = ("bread", "milk", "fruit", "vegetables", "meat", "fish", "coffee", "tea", "sweets", "wine", "books", "toys")

@@ -11,11 +11,11 @@ from rich.console import RenderableType
 from rich.table import Table as Grid
 from rich.text import Text
 
-from ..core.budget import Budget
+from ..core.accounting.budget import Budget
 from ..core.errors import Missing, TacitError
 from ..curator import Curator
+from ..query.python.table import Table
 from ..release import Release
-from ..tables.table import Table
 from .people import SCHEMA, put, write
 
 if TYPE_CHECKING:

@@ -20,10 +20,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..core.errors import BadData, BadParameter, EngineError
-from ..tables.plan import Plan
+from ..query.plan.plan import Plan
 
 if TYPE_CHECKING:
-    from ..tables.table import Table
+    from ..query.python.table import Table
 
 Integers = NDArray[Any]  # of int64 where all fit, else of Python's integers
 _HEX = frozenset("0123456789abcdef")

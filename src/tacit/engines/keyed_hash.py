@@ -30,8 +30,8 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Literal
 
-from ..tables.domain import Domain
-from ..tables.expression import Value
+from ..query.values.domain import Domain
+from ..query.values.nodes import Value
 
 Choice = Literal["rows", "groups", "part"]
 

@@ -8,18 +8,18 @@
 demonstration of how a holdout set that is asked plainly deceives.
 """
 
-from ..core.life import Life
+from ..core.session import Life
 from . import planning, transfer
 from .experiment import Experiment, overfit
-from .gaussian_answers import GaussianAnswers
-from .guess_and_check import GuessAndCheck
 from .keeper import Keeper, Memory
-from .ladder import Ladder, ParameterFreeLadder
 from .monitor import Monitor, Monitored, simulate_monitor
 from .planning import compare, max_questions, min_records
 from .questions import fingerprint
-from .reusable import ReusableHoldout
-from .rule import Rule, Spent, Statement
+from .rules.gaussian_answers import GaussianAnswers
+from .rules.guess_and_check import GuessAndCheck
+from .rules.ladder import Ladder, ParameterFreeLadder
+from .rules.reusable import ReusableHoldout
+from .rules.rule import Rule, Spent, Statement
 from .scoring import OneSplit, scorer
 from .session import Holdout
 

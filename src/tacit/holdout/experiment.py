@@ -31,12 +31,12 @@ from ..core.errors import BadParameter
 from ..core.exact import constant
 from ..core.parameters import whole
 from ..core.randomness import SYSTEM, Source
-from ..core.sample import bernoulli
+from ..core.samplers import bernoulli
 from ..core.search import least_whole
-from .guess_and_check import GuessAndCheck
 from .keeper import Memory
-from .reusable import ReusableHoldout
-from .rule import Rule, Spent, State, Statement, shown
+from .rules.guess_and_check import GuessAndCheck
+from .rules.reusable import ReusableHoldout
+from .rules.rule import Rule, Spent, State, Statement, shown
 from .session import Holdout
 
 _WIDEST = 999  # thousandths

@@ -8,10 +8,10 @@ from __future__ import annotations
 from threading import Lock
 from typing import Protocol
 
+from ..core.accounting.loss import Loss
 from ..core.errors import Exhausted, LedgerConflict
-from ..core.life import Life
-from ..core.loss import Loss
 from ..core.randomness import process
+from ..core.session import Life
 
 
 class Keeper(Protocol):

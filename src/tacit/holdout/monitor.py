@@ -24,10 +24,10 @@ from statistics import variance
 import numpy as np
 
 from ..composition import bernstein_inverse, hoeffding_inverse
-from ..core import sample
+from ..core import samplers
+from ..core.accounting.loss import Loss
 from ..core.distance import SUBSTITUTE
 from ..core.exact import up
-from ..core.loss import Loss
 from ..core.parameters import Number, flag, positive, whole
 from ..core.randomness import SYSTEM, Source
 from ..mechanisms import Exponential, Laplace
@@ -118,7 +118,7 @@ class Monitor:
         for _ in range(runs):
             scores = np.empty(2 * self.samples, np.int64)
             for t in range(self.samples):
-                counts = np.bincount(sample.integers(u, source, m), minlength=u)
+                counts = np.bincount(samplers.integers(u, source, m), minlength=u)
                 taken = self.chosen_set(counts, private, source)
                 excess = u * int(counts[taken].sum()) - m * int(taken.sum())
                 scores[2 * t : 2 * t + 2] = excess, -excess

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from ..core.errors import BadParameter, Refused
 from ..core.parameters import Number, probability, whole
 from ..core.randomness import SYSTEM, Source
-from ..core.sample import permutation
+from ..core.samplers import permutation
 from .questions import fingerprint
 from .session import Holdout
 

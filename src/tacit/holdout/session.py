@@ -12,13 +12,13 @@ from typing import Any, NoReturn
 
 import numpy as np
 
+from ..core.accounting.loss import Loss
 from ..core.errors import BadData, BadParameter, LedgerConflict, Refused
-from ..core.life import answer_once
-from ..core.loss import Loss
 from ..core.randomness import SYSTEM, Source
+from ..core.session import answer_once
 from .keeper import THIS_PROCESS, Keeper, Memory
 from .questions import Question, arrays, fingerprint, shaped, values_in_steps
-from .rule import Rule, State, Statement
+from .rules.rule import Rule, State, Statement
 
 _OTHERS = "these are not the records that the holdout was opened with; their fingerprints differ"
 

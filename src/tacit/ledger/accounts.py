@@ -19,10 +19,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
-from ..core.budget import Amounts, Budget
+from ..core.accounting.budget import Amounts, Budget
+from ..core.accounting.loss import Loss, zero
 from ..core.distance import SUBSTITUTE, one_relation
 from ..core.errors import BadParameter, LedgerCorrupt, NoAllowance
-from ..core.loss import Loss, zero
 from .encoding import canonical, write_amounts
 from .names import skeleton
 

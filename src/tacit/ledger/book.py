@@ -6,16 +6,17 @@ import json
 import re
 from collections.abc import Iterable, Mapping
 
+from ..core.accounting.loss import Loss, zero
 from ..core.errors import LedgerConflict, LedgerCorrupt
-from ..core.loss import Loss, zero
 from ..core.randomness import SYSTEM
-from . import statements, totals
+from . import totals
 from .accounts import ALL, Accounts, Overdrawn
-from .dialect import Connection
 from .encoding import Json, read_amounts, read_budget, write_amounts, write_loss
 from .entries import START, Charge, Entry, Head, Request, digest
 from .names import skeleton
 from .seal import MAGIC, Seal
+from .stores import statements
+from .stores.dialect import Connection
 
 _SUMS, _DIGEST = ',"sums":"', re.compile('[0-9a-f]{64}"')  # in the body of an entry; in a text, quotes are escaped
 

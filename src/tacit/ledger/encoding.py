@@ -15,16 +15,16 @@ from fractions import Fraction
 from functools import lru_cache
 from typing import Any
 
-from ..core import atoms, loss
-from ..core.budget import Amounts, Budget
+from ..core.accounting import atoms, loss
+from ..core.accounting.budget import Amounts, Budget
+from ..core.accounting.grouped import Grouped
+from ..core.accounting.listed import FinitePair, FixedSizeSample, PoissonSample
+from ..core.accounting.loss import Atom, Loss
+from ..core.accounting.parallel import Worst
+from ..core.accounting.sampled import Sampled
 from ..core.distance import ADD_REMOVE, SUBSTITUTE, Relation
 from ..core.errors import BadParameter
-from ..core.grouped import Grouped
-from ..core.listed import FinitePair, FixedSizeSample, PoissonSample
-from ..core.loss import Atom, Loss
-from ..core.sampled import Sampled
-from ..core.worst import Worst
-from ..mechanisms.gaussian_sparse import Transcripts
+from ..mechanisms.sparse_vector.gaussian_sparse import Transcripts
 
 Json = Any
 

@@ -21,8 +21,8 @@ from datetime import UTC, datetime
 from functools import cached_property
 from typing import Any, NamedTuple
 
+from ..core.accounting.loss import Loss
 from ..core.errors import LedgerCorrupt
-from ..core.loss import Loss
 from .encoding import Json, canonical, read_loss
 
 FORMAT = 1

@@ -14,23 +14,25 @@ from fractions import Fraction
 from pathlib import Path
 from typing import IO, NoReturn, TypeVar
 
-from ..core.budget import LEAST_SHARE, Amounts, Budget
-from ..core.currency import Amount
+from ..core.accounting.budget import LEAST_SHARE, Amounts, Budget
+from ..core.accounting.currency import Amount
+from ..core.accounting.loss import Loss
 from ..core.errors import BadParameter, BudgetExceeded, LedgerConflict, LedgerUnavailable
-from ..core.loss import Loss
 from ..core.parameters import Number, flag
+from . import backup as copying
 from . import book as pages
-from . import copies, statements, totals, verification
+from . import totals, verification
 from .accounts import ALL, Accounts, Overdrawn
 from .book import Book
-from .dialect import Connection
 from .encoding import Json, read, read_budget, write, write_amounts, write_budget
 from .entries import FORMAT, START, Charge, Entry, Head, Request
 from .names import alike, analyst_name, skeleton
 from .parameters import as_bytes, fraction, name, part_names, question_key, request, text
 from .seal import Seal
 from .session import Session
-from .store import Store
+from .stores import statements
+from .stores.dialect import Connection
+from .stores.store import Store
 from .tally import Tally
 
 T = TypeVar("T")
@@ -292,7 +294,7 @@ class Ledger:
 
         A file is made anew: one that is there may be a ledger.
         """
-        copies.export(self, target)
+        copying.export(self, target)
 
     def backup(self, target: str | os.PathLike[str]) -> Head:
         """Copy the ledger to a new file, with its private states, and verify the copy; the head of what was copied.
@@ -300,7 +302,7 @@ class Ledger:
         The key of the states is copied beside it: the copy is as private as both.
         The copy is for the day when this ledger is lost.  Who asks it while this one lives has a second budget.
         """
-        return copies.backup(self, target)
+        return copying.backup(self, target)
 
     def close(self) -> None:
         self.database.close()

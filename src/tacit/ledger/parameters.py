@@ -6,8 +6,8 @@ import re
 from collections.abc import Iterable
 from fractions import Fraction
 
+from ..core.accounting.loss import Loss
 from ..core.errors import BadParameter
-from ..core.loss import Loss
 from ..core.parameters import Number, flag, rational
 from .entries import Request
 from .names import analyst_name

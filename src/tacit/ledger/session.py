@@ -9,13 +9,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NoReturn
 
+from ..core.accounting.loss import Loss
 from ..core.errors import LedgerConflict, LedgerCorrupt
-from ..core.loss import Loss
 from .book import Book, following, read
 from .encoding import write_loss
 from .entries import Charge, digest
 from .parameters import as_bytes, question_key
-from .statements import ASKED, STATE
+from .stores.statements import ASKED, STATE
 
 if TYPE_CHECKING:
     from .ledger import Ledger

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable
 
-from ..core.budget import Amounts, Budget
+from ..core.accounting.budget import Amounts, Budget
+from ..core.accounting.loss import Atom, Loss
 from ..core.distance import Relation
-from ..core.loss import Atom, Loss
 from .accounts import ALL
 from .encoding import Json, read_budget, read_loss
 from .entries import Entry

@@ -10,8 +10,8 @@ import hashlib
 from collections.abc import Iterable, Mapping
 
 from ..core.errors import LedgerCorrupt
-from .dialect import Connection
-from .statements import TOTALS
+from .stores.dialect import Connection
+from .stores.statements import TOTALS
 
 Row = Mapping[str, str | None]
 _MODULUS = 1 << 256

@@ -10,14 +10,14 @@ from __future__ import annotations
 from contextlib import closing
 from fractions import Fraction
 
-from ..core.budget import Amounts, Budget
+from ..core.accounting.budget import Amounts, Budget
 from ..core.errors import LedgerCorrupt, TacitError
 from ..core.exact import GRID
 from .accounts import Accounts, Overdrawn
-from .dialect import Connection
 from .encoding import read_amounts, read_budget, read_loss
 from .entries import FORMAT, START, Entry, Head, digest
-from .statements import ENTRIES, STATES, TOTALS
+from .stores.dialect import Connection
+from .stores.statements import ENTRIES, STATES, TOTALS
 from .tally import Tally
 from .totals import Digest
 

@@ -12,16 +12,16 @@ from datetime import date
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
-from ..core.currency import Rho
+from ..core.accounting.accountants import failures
+from ..core.accounting.currency import Rho
+from ..core.accounting.loss import Loss
 from ..core.exact import up
-from ..core.loss import Loss
 from ..core.mechanism import Mechanism
-from ..core.views import failures
 from ..mechanisms import Gaussian, KeySelection, Laplace, Quantiles, TopK
-from ..tables import codec
-from ..tables.domain import Label
-from ..tables.outputs import Released
-from ..tables.relation import Relation
+from ..query import codec
+from ..query.plan.outputs import Released
+from ..query.relation.relation import Relation
+from ..query.values.domain import Label
 from .export import clamped, clamped_sums
 
 if TYPE_CHECKING:

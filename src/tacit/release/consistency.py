@@ -18,9 +18,9 @@ from typing import Any
 from ..core.errors import BadParameter
 from ..core.mechanism import Mechanism
 from ..mechanisms import Gaussian, KeySelection, Laplace
-from ..tables import build
-from ..tables.presence import present, surely
-from ..tables.query import Query
+from ..query.plan.query import Query
+from ..query.relation import build
+from ..query.relation.nullability import present, surely
 from .release import Release
 
 

@@ -14,12 +14,12 @@ from typing import TYPE_CHECKING, Any
 from ..core.errors import Missing
 from ..core.safe_text import cell, visible
 from ..mechanisms import KeySelection
-from ..tables.accuracy import chosen_label, chosen_quantile
-from ..tables.domain import Label
-from ..tables.measures import read_columns
-from ..tables.outputs import Estimate, Released, released
-from ..tables.price import promise
-from ..tables.relation import scans
+from ..query.plan.accuracy import chosen_label, chosen_quantile
+from ..query.plan.compiler import read_columns
+from ..query.plan.offer import promise
+from ..query.plan.outputs import Estimate, Released, released
+from ..query.relation.relation import scans
+from ..query.values.domain import Label
 
 if TYPE_CHECKING:
     from pyarrow import Table

@@ -20,21 +20,30 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ..core.accounting.loss import Loss
 from ..core.errors import BadParameter
-from ..core.loss import Loss
 from ..core.mechanism import Mechanism
 from ..core.parameters import Number, probability, whole
 from ..core.safe_text import visible
 from ..mechanisms import KeySelection, Quantiles, TopK
-from ..tables import codec
-from ..tables.accuracy import level
-from ..tables.domain import Domain
-from ..tables.draw import Drawn
-from ..tables.evaluation import evaluate, shown
-from ..tables.outputs import Estimate, Floats, Output, Released, labels, listed, numbers, released
-from ..tables.price import Offer
-from ..tables.query import Query
-from ..tables.recipe import Noisy, Recipe, times
+from ..query import codec
+from ..query.plan.accuracy import level
+from ..query.plan.draw import Drawn
+from ..query.plan.estimators import Noisy, Recipe, times
+from ..query.plan.evaluation import evaluate, shown
+from ..query.plan.offer import Offer
+from ..query.plan.outputs import (
+    Estimate,
+    Floats,
+    Output,
+    Released,
+    labels,
+    listed,
+    numbers,
+    released,
+)
+from ..query.plan.query import Query
+from ..query.values.domain import Domain
 from .provenance import Provenance
 
 if TYPE_CHECKING:
@@ -280,7 +289,7 @@ class Release:
 
     def plot(self, name: str | None = None) -> TopLevelMixin:
         """Bars with intervals, of one column of numbers: the first that is not exact, unless told."""
-        from .picture import release_bars
+        from .plots import release_bars
 
         return release_bars(self, name)
 

@@ -7,8 +7,8 @@ from contextlib import contextmanager
 from fractions import Fraction
 from hashlib import sha256
 
+from ..core.accounting.loss import Loss, Pure
 from ..core.errors import BudgetExceeded, TacitError
-from ..core.loss import Loss, Pure
 from ..ledger import Ledger
 
 Place = Callable[..., Ledger]

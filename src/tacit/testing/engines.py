@@ -19,11 +19,11 @@ import numpy as np
 from ..core.distance import Distance
 from ..core.errors import EngineError
 from ..engines.base import Answer, Engine
-from ..engines.reference import Reference
-from ..tables import build
-from ..tables.plan import Histogram, Key, Measure, Plan, Rows, Total, Units
-from ..tables.schema import Schema
-from ..tables.table import Table
+from ..engines.rows.reference import Reference
+from ..query.plan.plan import Histogram, Key, Measure, Plan, Rows, Total, Units
+from ..query.python.table import Table
+from ..query.relation import build
+from ..query.schema.schema import Schema
 from .hostile import NUMBERS, SHIFTS
 from .mechanisms import Refuted
 from .typed import typed

@@ -20,18 +20,18 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from ..core.budget import Budget
+from ..core.accounting.budget import Budget
 from ..core.errors import BadSchema, Refused
 from ..curator import Curator
-from ..engines.duckdb import DuckDB
-from ..engines.reference import Reference
-from ..tables import sql
-from ..tables.canonical import unit_text
-from ..tables.domain import Domain
-from ..tables.measures import compiled
-from ..tables.plan import Plan
-from ..tables.schema import Schema
-from ..tables.table import Table
+from ..engines.duckdb.engine import DuckDB
+from ..engines.rows.reference import Reference
+from ..query.plan.compiler import compiled
+from ..query.plan.plan import Plan
+from ..query.python.table import Table
+from ..query.schema.schema import Schema
+from ..query.sql import parser
+from ..query.values.cells import unit_text
+from ..query.values.domain import Domain
 from .engines import Factory, engine, key_of, mixed, same, stable
 from .hostile import DATES, MOMENTS, NUMBERS, REALS, TEXTS
 from .mechanisms import Refuted
@@ -186,7 +186,7 @@ def _understood(seed: int, writer: Writer, schemas: dict[str, Schema], counts: C
         text, start = writer.question(), time.process_time()
         counts.texts += 1
         try:
-            plan = compiled(sql.parse(text, schemas).query, schemas).plan
+            plan = compiled(parser.parse(text, schemas).query, schemas).plan
             found += [(text, plan)] if (plan.cells or 1) <= _CELLS else []
         except Refused:
             continue
@@ -253,6 +253,6 @@ def main(seconds: float = 60.0) -> None:
 if __name__ == "__main__":
     import argparse
 
-    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
-    parser.add_argument("--seconds", type=float, default=60.0)
-    main(parser.parse_args().seconds)
+    arguments = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    arguments.add_argument("--seconds", type=float, default=60.0)
+    main(arguments.parse_args().seconds)

@@ -7,7 +7,7 @@ import json
 from collections.abc import Callable
 from hashlib import sha256
 
-from ..core.budget import Budget
+from ..core.accounting.budget import Budget
 from ..core.errors import BudgetExceeded, LedgerConflict
 from ._ledger import TENTH, Place, fills, key, refused
 

@@ -15,8 +15,9 @@ from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
-from ..core.atoms import Approximate
-from ..core.budget import Budget
+from ..core.accounting.atoms import Approximate
+from ..core.accounting.budget import Budget
+from ..core.accounting.loss import Concentrated, Loss, Pure, zero
 from ..core.distance import ADD_REMOVE, SUBSTITUTE
 from ..core.errors import (
     BadParameter,
@@ -27,7 +28,6 @@ from ..core.errors import (
     MixedRelations,
     NoAllowance,
 )
-from ..core.loss import Concentrated, Loss, Pure, zero
 from ..ledger import Request
 from . import ledger_sessions
 from ._ledger import TENTH, Place, fills, key, pure, refused

@@ -17,13 +17,13 @@ from typing import Any
 import numpy as np
 from scipy.stats import binom, chi2
 
+from ..core.accounting.accountants import failures
+from ..core.accounting.loss import Loss
 from ..core.distance import ADD_REMOVE, SUBSTITUTE, Distance
 from ..core.errors import BadParameter
 from ..core.law import Finite, Law, hockey_stick, max_divergence, renyi_divergence
-from ..core.loss import Loss
 from ..core.mechanism import Example
 from ..core.parameters import rational
-from ..core.views import failures
 from .sources import Seeded
 
 Case = Example[Any]

@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import cached_property
 
-from ..tables.schema import Schema
+from ..query.schema.schema import Schema
 from .hostile import TEXTS
 from .worlds import World
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import decimal
 from typing import Any
 
-from ..tables.schema import Schema
+from ..query.schema.schema import Schema
 from .hostile import NUMBERS, REALS, TEXTS
 from .worlds import World
 

@@ -16,9 +16,9 @@ from typing import Any
 
 import numpy as np
 
-from ..core.budget import Budget
+from ..core.accounting.budget import Budget
+from ..core.accounting.loss import zero
 from ..core.distance import SUBSTITUTE
-from ..core.loss import zero
 from ..workloads import Domain, Method, Price, Released, Rows, Workload, marginals, predicates, prefixes, ranges
 from .mechanisms import Refuted
 from .sources import Seeded

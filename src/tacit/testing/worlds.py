@@ -13,12 +13,12 @@ from functools import reduce
 from typing import Any, TypeVar
 
 from ..core.errors import BadQuestion
-from ..tables import build
-from ..tables.expression import Expression
-from ..tables.logic import Operator
-from ..tables.plan import Histogram, Key, Measure, Plan, Rows, Total, Units
-from ..tables.relation import Derive, Join, PerUnit, Relation, Where
-from ..tables.schema import Schema
+from ..query.plan.plan import Histogram, Key, Measure, Plan, Rows, Total, Units
+from ..query.relation import build
+from ..query.relation.relation import Derive, Join, PerUnit, Relation, Where
+from ..query.schema.schema import Schema
+from ..query.values.logic import Operator
+from ..query.values.nodes import Expression
 from .hostile import DATES, DECIMALS, MOMENTS, NAMES, NUMBERS, OTHERS, REALS, SHIFTS, TEXTS
 
 T = TypeVar("T")

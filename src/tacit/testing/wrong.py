@@ -19,18 +19,18 @@ from typing import Any
 import numpy as np
 
 from ..core import law as laws
-from ..core import sample
+from ..core import samplers
+from ..core.accounting.loss import Loss
 from ..core.distance import Distance
-from ..core.loss import Loss
 from ..core.mechanism import Example
 from ..core.parameters import Number
 from ..core.randomness import Source
 from ..mechanisms._grid import Value
-from ..mechanisms.exponential import Exponential
-from ..mechanisms.key_selection import KeySelection
-from ..mechanisms.laplace import Laplace
-from ..mechanisms.noisy_max import NoisyMax
-from ..mechanisms.randomized_response import RandomizedResponse
+from ..mechanisms.additive.laplace import Laplace
+from ..mechanisms.local.randomized_response import RandomizedResponse
+from ..mechanisms.selection.exponential import Exponential
+from ..mechanisms.selection.key_selection import KeySelection
+from ..mechanisms.selection.noisy_max import NoisyMax
 from . import wrong_sparse
 from .mechanisms import loss_covers_law, loss_states_its_relation, sampler_follows_law
 
@@ -44,7 +44,7 @@ class HalfNoise(Laplace):
         return laws.Laplace(self._step_scale / 2, centre)
 
     def draw(self, source: Source, n: int | None) -> Any:
-        return sample.laplace(self._step_scale / 2, source, n)
+        return samplers.laplace(self._step_scale / 2, source, n)
 
 
 class ThreePercentOff(Laplace):
@@ -53,7 +53,7 @@ class ThreePercentOff(Laplace):
     refuted_by = sampler_follows_law
 
     def draw(self, source: Source, n: int | None) -> Any:
-        return sample.laplace(self._step_scale * Fraction(97, 100), source, n)
+        return samplers.laplace(self._step_scale * Fraction(97, 100), source, n)
 
     @classmethod
     def examples(cls) -> Iterable[Example[Value]]:

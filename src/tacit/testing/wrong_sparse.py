@@ -30,15 +30,15 @@ from typing import Any
 
 import numpy as np
 
+from ..core.accounting.loss import Loss, Pure
 from ..core.distance import Distance
 from ..core.distance import distance as how_far
 from ..core.law import Finite
-from ..core.loss import Loss, Pure
 from ..core.mechanism import Example, Mechanism
 from ..core.parameters import Number
 from ..core.randomness import Source
-from ..mechanisms._sparse import transcripts
-from ..mechanisms._sparse_noise import DiscreteLaplace, Integers, Masses, Noise
+from ..mechanisms.sparse_vector._comparison_noise import DiscreteLaplace, Integers, Masses, Noise
+from ..mechanisms.sparse_vector._comparisons import transcripts
 from .mechanisms import loss_covers_law
 
 Values = tuple[int, ...]

@@ -18,14 +18,14 @@ import numpy as np
 from scipy.special import ndtri
 
 from ..composition import azuma, hoeffding_inverse, pinsker
-from ..core.atoms import GaussianNoise, KaryResponse, LaplaceNoise
-from ..core.distribution import Distribution
+from ..core.accounting.atoms import GaussianNoise, KaryResponse, LaplaceNoise
+from ..core.accounting.distribution import Distribution
+from ..core.accounting.loss import Loss
 from ..core.exact import logistic
-from ..core.loss import Loss
 from ..core.parameters import Number, rational
-from ..core.pld import Bounds
+from ..core.pld.composition_bounds import Bounds
 from ..core.randomness import SYSTEM, Source
-from ..core.sample import bernoulli
+from ..core.samplers import bernoulli
 from . import _validate as check
 from ._validate import Vector
 

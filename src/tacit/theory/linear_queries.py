@@ -7,7 +7,7 @@ Multiplicative weights, as the lectures of UC Santa Barbara have them, make at m
 of which costs one AboveThreshold and one noisy answer of eps0 = 16 ln(3k/beta) / (n alpha): 2N mechanisms in all.  They
 compose to 2 N eps0, or at a delta to what advanced composition gives.  (The slide's 2 sqrt(N) eps0 leaves out
 sqrt(ln(1/delta)), and its alpha lost a square root.)  What tacit itself runs has fewer updates: at most ln|X| / (2
-alpha^2), `workloads.multiplicative_weights.most_updates`.
+alpha^2), `workloads.models.multiplicative_weights.most_updates`.
 """
 
 from __future__ import annotations

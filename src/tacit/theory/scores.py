@@ -22,7 +22,7 @@ import numpy as np
 
 from ..core.distance import Relation
 from ..core.errors import BadParameter
-from ..core.neighbours import Table, neighbours
+from ..core.neighbouring_tables import Table, neighbours
 from ..core.parameters import Number, function, rational
 from . import _validate as check
 from . import selection

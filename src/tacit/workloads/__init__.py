@@ -1,17 +1,17 @@
 """Linear queries: domain, workload, planner, and one file for each way to answer them."""
 
-from .data import Data, Histogram, Rows
-from .domain import Domain
-from .marginals import Marginals, marginals
-from .matrix import from_matrix
 from .method import Answered, Method, Prediction, Released
-from .methods import METHODS
-from .model import Model
+from .models.model import Model
 from .planner import Plan, method, plan
-from .predicates import predicates
 from .price import Price
-from .ranges import prefixes, ranges
-from .workload import Stack, Workload
+from .queries.data import Data, Histogram, Rows
+from .queries.domain import Domain
+from .queries.marginals import Marginals, marginals
+from .queries.matrix import from_matrix
+from .queries.predicates import predicates
+from .queries.ranges import prefixes, ranges
+from .queries.workload import Stack, Workload
+from .registry import METHODS
 
 __all__ = [
     "METHODS",

@@ -20,14 +20,14 @@ from ..core.errors import BadParameter, BadQuestion
 from ..core.parameters import Number, flag, instance, instances, several, whole
 from ..core.progress import with_progress
 from ..core.randomness import SYSTEM, Source
-from ..core.sample import integers
-from .data import Rows
-from .domain import Domain
+from ..core.samplers import integers
 from .method import Method
-from .methods import METHODS
 from .planner import plan
 from .price import Price
-from .workload import Workload
+from .queries.data import Rows
+from .queries.domain import Domain
+from .queries.workload import Workload
+from .registry import METHODS
 
 _DECAY = 0.7
 

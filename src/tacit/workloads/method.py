@@ -19,19 +19,19 @@ from typing import Any, ClassVar, Literal
 
 import numpy as np
 
+from ..core.accounting.loss import Loss
 from ..core.distance import Distance
 from ..core.errors import BadData, BadParameter, BadQuestion
-from ..core.loss import Loss
 from ..core.parameters import Number, instance, probability, whole
 from ..core.randomness import SYSTEM, Source
-from .data import Data, Floats
-from .domain import CELLS, shown
-from .labelled import Labelled
-from .model import Model
+from .models.error_bounds import Spread
+from .models.labelled_answers import Labelled
+from .models.model import Model
+from .models.records import Arrow, drawn
 from .price import Price
-from .records import Arrow, drawn
-from .spread import Spread
-from .workload import Workload
+from .queries.data import Data, Floats
+from .queries.domain import CELLS, shown
+from .queries.workload import Workload
 
 Kind = Literal["exact", "bound"]
 _NEEDED = "the number of records n must be public, and exact: give n, and errors are stated for so many"

@@ -15,9 +15,9 @@ from ..core.errors import BadParameter, BadQuestion
 from ..core.parameters import Number, instance, instances, probability
 from ..core.safe_text import lines, visible
 from .method import Method, Prediction, checked_n
-from .methods import METHODS
 from .price import Price
-from .workload import Workload
+from .queries.workload import Workload
+from .registry import METHODS
 
 _TIE = 1e-3  # of a mean error: methods that are nearer are told apart by their time
 _LOWERS = "keeps where no cell is nearly empty, and lowers where many are"

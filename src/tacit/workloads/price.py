@@ -17,13 +17,13 @@ from functools import cached_property
 from typing import Any
 
 from ..composition import mu_for, rho_for
-from ..core.atoms import GaussianPrivacy
-from ..core.convolution import variance_for
+from ..core.accounting.atoms import GaussianPrivacy
+from ..core.accounting.loss import Concentrated, Loss, Pure
 from ..core.distance import ADD_REMOVE, Distance
 from ..core.errors import BadParameter
 from ..core.exact import from_above
-from ..core.loss import Concentrated, Loss, Pure
 from ..core.parameters import Number, exactly_one, instance, positive, probability, rational, several
+from ..core.pld.discrete_gaussian import variance_for
 from ..mechanisms import Gaussian, Laplace
 
 Noise = Laplace | Gaussian

@@ -27,10 +27,10 @@ from ..composition import per_query_epsilon_classical
 from ..core.errors import BadParameter, BadQuestion
 from ..core.parameters import Number, failure, instance, natural, positive, probability, rational, whole
 from ..core.search import least_positive, least_whole
-from ._pmw_constants import consistent_alpha
 from .method import Method
+from .methods.weights._pmw_constants import consistent_alpha
 from .price import LARGEST, Price
-from .workload import Workload
+from .queries.workload import Workload
 
 _MOST = 10**15  # records
 

@@ -24,7 +24,7 @@ from dataclasses import dataclass
 from ..composition import rho_for
 from ..core.parameters import Number, failure, probability, whole
 from . import sample_complexity as closed
-from .small_db import classical_rate, classical_size
+from .methods.weights.small_db import classical_rate, classical_size
 
 
 @dataclass(frozen=True)

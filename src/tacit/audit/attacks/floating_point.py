@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ...core import sample
+from ...core import samplers
 from ...core.exact import Floats
 from ...core.parameters import Number, positive, reals
 from ...core.randomness import Source
@@ -63,13 +63,13 @@ def _guess(outputs: Floats, secret: Bits, claim: float) -> Outcome:
 
 def against_naive(source: Source) -> Outcome:
     """Naive noise of scale 1, said to be epsilon 1, on 0 or 1."""
-    secret = sample.integers(2, source, TRIALS).astype(np.bool_)
+    secret = samplers.integers(2, source, TRIALS).astype(np.bool_)
     return _guess(naive_laplace(secret.astype(np.float64), 1.0, source), secret, math.inf)
 
 
 def against_tacit(source: Source) -> Outcome:
     """The same from Laplace(epsilon=1) on a public grid, whose bits say nothing: the likelier input is guessed."""
-    secret = sample.integers(2, source, TRIALS).astype(np.bool_)
+    secret = samplers.integers(2, source, TRIALS).astype(np.bool_)
     noise = Laplace(epsilon=1, grid=2.0**-20)
     outputs = np.asarray(noise.sample(secret.astype(np.float64), source))
     guess = which(outputs, 0.0, 1.0, 1)

@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ...core import sample
+from ...core import samplers
 from ...core.distance import ADD_REMOVE
 from ...core.errors import BadParameter
 from ...core.exact import Floats
@@ -45,14 +45,14 @@ def _guesses(source: Source, release: Any, claim: float) -> Outcome:
     """Candidates are in or out by the toss of a coin; all are guessed."""
     rates = 0.2 + 0.6 * _uniform(ATTRIBUTES, source)
     people = _uniform(PEOPLE * ATTRIBUTES, source).reshape(PEOPLE, ATTRIBUTES) < rates
-    inside = sample.integers(2, source, PEOPLE).astype(np.bool_)
+    inside = samplers.integers(2, source, PEOPLE).astype(np.bool_)
     marginals = release(people[inside].sum(axis=0)) / (PEOPLE / 2)
     guessed = trace(people, marginals, rates, PEOPLE / 2)
     return Outcome(int(np.count_nonzero(guessed == inside)), PEOPLE, claim)
 
 
 def _uniform(n: int, source: Source) -> Floats:
-    return sample.integers(1 << 32, source, n).astype(np.float64) * 2.0**-32
+    return samplers.integers(1 << 32, source, n).astype(np.float64) * 2.0**-32
 
 
 def against_exact_marginals(source: Source) -> Outcome:

@@ -22,7 +22,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from ...core import sample
+from ...core import samplers
 from ...core.errors import BadParameter
 from ...core.parameters import Number, rational, reals, whole
 from ...core.randomness import SYSTEM, Source
@@ -38,12 +38,12 @@ _MOST = 1 << 12  # columns that `consistent` tries
 
 def secret_column(n: int, source: Source = SYSTEM) -> Bits:
     """A fair coin for each of n people."""
-    return sample.integers(2, source, whole("n", n)).astype(np.bool_)
+    return samplers.integers(2, source, whole("n", n)).astype(np.bool_)
 
 
 def subset_queries(n: int, queries: int, source: Source = SYSTEM) -> Bits:
     """Random subsets of n people, one in each row."""
-    cells = sample.integers(2, source, whole("queries", queries) * whole("n", n))
+    cells = samplers.integers(2, source, whole("queries", queries) * whole("n", n))
     return cells.astype(np.bool_).reshape(queries, n)
 
 

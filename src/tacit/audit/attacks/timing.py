@@ -17,11 +17,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ...core import sample
-from ...core.budget import Budget
+from ...core import samplers
+from ...core.accounting.budget import Budget
+from ...core.accounting.loss import zero
 from ...core.errors import Refused
 from ...core.exact import Floats
-from ...core.loss import zero
 from ...core.parameters import function, whole
 from ...core.randomness import SYSTEM, Source
 from ...mechanisms import Laplace
@@ -70,7 +70,7 @@ def timing(
     function("clock", clock, "one that counts nanoseconds, such as time.process_time_ns")
     n = whole("calls", calls, at_least=40)
     function("run", run, "a function of x, such as the `release` of a mechanism")
-    on_y = sample.integers(2, source, n).astype(np.bool_)
+    on_y = samplers.integers(2, source, n).astype(np.bool_)
     taken = np.empty(n)
     for at in (x, y):
         _timed(run, at, clock)  # the first calls are slow for reasons of their own

@@ -30,13 +30,13 @@ SLIPS = (
     Slip(
         5, "UC Santa Barbara lecture 5, SmallDB", "a law without the factor n epsilon/2; a size called OPT; a square root",
         "exp(-(epsilon n/2) max|f(x) - f(y)|), and a cube root for the error",
-        ("workloads.small_db.SmallDB", "workloads.small_db.classical_rate"),
+        ("workloads.methods.weights.small_db.SmallDB", "workloads.methods.weights.small_db.classical_rate"),
         ("workloads/test_small_db.py::test_golden_law",),
     ),
     Slip(
         6, "UC Santa Barbara lecture 5, SmallDB size", "ln|Q|/alpha^2, and half of it in the derivation; |X|^m candidates",
         "floor(ln(2|Q|)/(2 alpha^2)) + 1 records, and C(|X| + m - 1, m) candidates",
-        ("workloads.small_db.size_for", "workloads.small_db.candidates"),
+        ("workloads.methods.weights.small_db.size_for", "workloads.methods.weights.small_db.candidates"),
         ("workloads/test_small_db.py::test_golden_sizes",),
     ),
     Slip(
@@ -107,14 +107,14 @@ SLIPS = (
         17, "UC Santa Barbara lecture 5, multiplicative weights at a delta",
         "2 sqrt(N) epsilon0 without sqrt(ln(1/delta)); an alpha that lost its square root; 16 ln|X|/alpha^2 updates",
         "Advanced composition of 2N mechanisms; what tacit runs makes at most ln|X|/(2 alpha^2) updates",
-        ("theory.linear_queries.weights_total", "workloads.multiplicative_weights.most_updates"),
+        ("theory.linear_queries.weights_total", "workloads.models.multiplicative_weights.most_updates"),
         ("theory/test_linear_queries.py::test_the_total_is_that_of_its_composition",
          "workloads/test_multiplicative_weights.py::test_moves_end_when_the_theorem_says"),
     ),
     Slip(
         18, "Dwork and Roth 2014, Theorems 4.14 and 4.15, which the lectures follow", "32 for 36, and alpha^2 for alpha",
         "alpha solves its own equation",
-        ("workloads.pmw_plans.classical",),
+        ("workloads.methods.weights.pmw_plans.classical",),
         ("workloads/test_pmw.py::test_golden_constants",),
     ),
     Slip(

@@ -79,7 +79,7 @@ LECTURE = Lecture(
         ),
         Item(
             "3.5, release", "algorithm", "A noisy histogram: Laplace noise of scale 1/epsilon on each cell",
-            ("workloads.histogram.HistogramNoise", "Laplace"),
+            ("workloads.methods.direct.histogram.HistogramNoise", "Laplace"),
             ("workloads/test_per_query.py::test_the_histogram_costs_no_more_for_more_queries",),
         ),
         Item(

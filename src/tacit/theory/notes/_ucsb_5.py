@@ -14,13 +14,13 @@ LECTURE = Lecture(
         ),
         Item(
             "Recap, multiplicative weights", "algorithm", "A public model answers, and is moved where the sparse vector finds it wrong",
-            ("workloads.pmw.PrivateMultiplicativeWeights", "Curator"),
+            ("workloads.methods.weights.pmw.PrivateMultiplicativeWeights", "Curator"),
             ("workloads/test_pmw.py::test_claims_hold_against_the_exact_law",
              "workloads/test_pmw.py::test_the_promise_for_all_questions_is_kept"),
         ),
         Item(
             "Recap, number of updates", "theorem", "The model is moved O(ln|X|/alpha^2) times at most",
-            ("workloads.multiplicative_weights.most_updates",),
+            ("workloads.models.multiplicative_weights.most_updates",),
             ("workloads/test_multiplicative_weights.py::test_moves_end_when_the_theorem_says",),
         ),
         Item(
@@ -56,7 +56,7 @@ LECTURE = Lecture(
         ),
         Item(
             "Algorithm 4", "algorithm", "SmallDB: a small table that answers all queries, chosen by the exponential mechanism",
-            ("workloads.small_db.SmallDB",),
+            ("workloads.methods.weights.small_db.SmallDB",),
             ("workloads/test_small_db.py::test_the_exact_law_is_within_the_price", "workloads/test_small_db.py::test_golden_law"),
         ),
         Item(
@@ -66,12 +66,12 @@ LECTURE = Lecture(
         ),
         Item(
             "SmallDB, existence", "theorem", "A random sample of ln(2|Q|)/(2 alpha^2) records is accurate with positive probability",
-            ("workloads.small_db.size_for", "composition.hoeffding"),
+            ("workloads.methods.weights.small_db.size_for", "composition.hoeffding"),
             ("workloads/test_small_db.py::test_golden_sizes",),
         ),
         Item(
             "SmallDB, error", "theorem", "The error is a cube root of ln|X| ln|Q|/(n epsilon)",
-            ("workloads.small_db.classical_error", "workloads.small_db.classical_rate"),
+            ("workloads.methods.weights.small_db.classical_error", "workloads.methods.weights.small_db.classical_rate"),
             ("workloads/test_small_db.py::test_the_classical_rate_is_the_error_of_its_own_size",
              "workloads/test_small_db.py::test_golden_errors"),
         ),

@@ -33,7 +33,7 @@ LECTURE = Lecture(
             "Figure 1", "example", "Laplace densities of several scales, beside exponential and Gaussian tails",
             ("theory.noise_laws.density", "theory.noise_laws.tail"),
             ("theory/test_noise_laws.py::test_gaussian_tails_are_the_lightest_and_laplace_is_that_of_its_file",
-             "theory/test_pictures.py::test_noise_is_drawn_as_it_is_computed"),
+             "theory/test_plots.py::test_noise_is_drawn_as_it_is_computed"),
             ("plots.noise_laws",),
         ),
         Item(

@@ -1,0 +1,158 @@
+r"""The privacy loss as a random variable.
+
+Definition.  P and Q are the laws of what a mechanism tells on two neighbours; L = ln P(y)/Q(y), y ~ P.  Losses of
+mechanisms used one after the other add, even if each is chosen after seeing the last.  The mean of L is KL(P || Q).
+
+Two ways to a delta.     delta(E) = E (1 - e^(E - L))_+  <=  P[L > E].
+The left side is the hockey stick, the least delta there is at E.  The right side is what a bound on the tail of L
+proves.  It is true, since what stands under E is at most the indicator of L > E, and loose, since it counts a loss just
+above E as if it were infinite.
+
+What is known of a mechanism is a pair that dominates it: no hockey-stick divergence of the mechanism is above that of
+the pair.  L is the loss of the pair, and so are its moments, tails and quantiles; where there is sampling, of the pair
+on our grid.  If the pair is `attained`, all of this is true of the mechanism itself, on the worst neighbours.  If not,
+as for the exponential mechanism and for bare promises of privacy, upper bounds on divergences are all that carries
+over: the mean is at least the KL divergence, `delta` bounds the mechanism's from above and has no lower end but 0, and
+`tail_delta` is a true delta.  The law of the mechanism's own loss is then unknown.
+
+References.  Dwork and Rothblum 2016 (the privacy loss variable); Dwork and Roth 2014, Lemma 3.17 (from tails to delta).
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+
+import numpy as np
+
+from ..errors import BadParameter
+from ..exact import Floats, down, up
+from ..parameters import Number, probability, rational
+from ..pld.composition_bounds import Bounds, Sum
+from ..pld.dominating_pairs import Pair
+from ..pld.tails import above, crossing, mirror
+from .accountants import PLD, Basic, failures
+from .loss import Loss
+
+
+@dataclass(frozen=True)
+class Distribution:
+    """The law of the pair's privacy loss; `reverse` looks from Q to P, which differs only where there is sampling."""
+
+    loss: Loss
+    reverse: bool = False
+
+    def __post_init__(self) -> None:
+        unknown = [atom for atom in self.loss.terms if not atom.pairs(2.0**-8)]
+        if unknown:
+            raise BadParameter("loss", unknown[0], "made of mechanisms with a known dominating pair")
+
+    @cached_property
+    def _sum(self) -> Sum:
+        spacing, way = PLD.spacing(self.loss), -1 if self.reverse else 0
+        counts: Counter[Pair] = Counter()
+        for atom, n in self.loss.terms.items():
+            counts[atom.pairs(spacing)[way]] += n
+        return Sum(counts)
+
+    @cached_property
+    def _mirrored(self) -> Sum:
+        return mirror(self._sum)
+
+    @cached_property
+    def _failure(self) -> Fraction:
+        return failures(self.loss)
+
+    @property
+    def attained(self) -> bool:
+        """Whether the pair is that of the mechanisms themselves, and not only one that dominates them."""
+        return all(atom.attained for atom in self.loss.terms)
+
+    @property
+    def mean(self) -> float:
+        """E L where L is finite: the KL divergence of the pair, which is never below that of the mechanism."""
+        return self._sum.mean
+
+    @property
+    def variance(self) -> float:
+        """Var L where L is finite."""
+        return self._sum.variance
+
+    @property
+    def deviation(self) -> float:
+        """The standard deviation."""
+        return math.sqrt(self.variance)
+
+    @property
+    def infinite(self) -> float:
+        """P[L is infinite], at most: the chance that a promise fails, or that a loss lies beyond the grid."""
+        return self._with_failure(0.0, 0.0).upper
+
+    def times(self, k: int) -> Distribution:
+        """The loss of k independent copies, together."""
+        return Distribution(k * self.loss, self.reverse)
+
+    def delta(self, epsilon: Number) -> Bounds:
+        """The hockey-stick divergence of the mechanism at epsilon >= 0; from below only where the pair is attained."""
+        e = rational("epsilon", epsilon)
+        if e < 0:
+            raise BadParameter("epsilon", epsilon, "at least 0")
+        at = down(e)
+        if not self.attained:
+            return Bounds(0.0, self._with_failure(0.0, self._sum.upper_delta(at)).upper)
+        found = self._sum.delta(at)
+        return self._with_failure(found.lower - math.ulp(at), found.upper)  # delta falls by less than epsilon rises
+
+    def tail_delta(self, epsilon: Number) -> float:
+        """P[L > epsilon], at most: a delta at epsilon as well, and never less than the hockey stick."""
+        return self.tail(epsilon).upper
+
+    def tail(self, epsilon: Number) -> Bounds:
+        """P[L > epsilon], L being the loss of the pair."""
+        e, largest = rational("epsilon", epsilon), Basic().total(self.loss)
+        if e >= largest:
+            return self._with_failure(0.0, 0.0)
+        if e < -largest:
+            return self._with_failure(down(1 - Fraction(self._sum.infinite)), 1.0)
+        if e >= self.mean:
+            right = above(self._sum, down(e))
+            return self._with_failure(right.lower, right.upper)
+        left = above(self._mirrored, down(-e))
+        rest = 1 - Fraction(left.upper) - Fraction(self._sum.infinite)
+        return self._with_failure(down(rest), up(1 - Fraction(left.lower)))
+
+    def quantile(self, p: Number) -> Bounds:
+        """The least x for which P[L <= x] is at least p, L being the loss of the pair."""
+        below = probability("p", p) / (1 - self._failure) if self._failure < 1 else Fraction(2)
+        if below >= 1:
+            return Bounds(math.inf if below > 1 else self.mean, math.inf)
+        if not self._sum.largest:  # nothing is ever lost
+            return Bounds(0.0, 0.0)
+        if below < Fraction(1, 2):
+            found = crossing(self._mirrored, down(below), up(below))
+            return Bounds(-found.upper, -found.lower)
+        most, least = up(1 - below), down(1 - below - Fraction(self._sum.infinite))
+        found = crossing(self._sum, least if least > 0 else most, most)
+        return found if least > 0 else Bounds(found.lower, math.inf)
+
+    def _with_failure(self, lower: float, upper: float) -> Bounds:
+        """f + (1 - f) times it, infinite losses included: with probability f a promise fails."""
+        f, most = self._failure, Fraction(upper) + Fraction(self._sum.infinite)
+        return Bounds(down(f + (1 - f) * Fraction(max(0.0, lower))), min(1.0, up(f + (1 - f) * most)))
+
+    def density(self, points: Floats, blur: float) -> Floats:
+        """For pictures: the density of L + N(0, blur^2), by Fourier's integral, to some seven digits."""
+        period = 2 * float(np.abs(points - self.mean).max()) + 16 * (self.deviation + blur)
+        if self._sum.spacing:
+            period = self._sum.spacing * 2 ** math.ceil(math.log2(period / self._sum.spacing))
+        y = np.arange(math.ceil(6 / blur * period / (2 * math.pi))) * (2 * math.pi / period)
+        log_wave = np.asarray(-((blur * y) ** 2) / 2 - 1j * y * self.mean)
+        with np.errstate(divide="ignore"):
+            for pair, n in self._sum.pairs.items():
+                log_wave += n * pair.on_line(0.0, y[1], y.size)
+        wave = np.exp(log_wave)
+        wave[0] /= 2
+        return np.asarray((np.exp(-1j * np.outer(points - self.mean, y)) @ wave).real * 2 / period)

@@ -1,0 +1,204 @@
+r"""Atoms whose privacy losses are listed: a finite dominating pair, and what sampling makes of a mechanism.
+
+Sampling.  Let M be run on a random part of the table, r the chance of a record to be in it, and delta the profile of M.
+
+    Poisson, add/remove                         each record by itself with probability r
+    without replacement, substitution           m of n records, all sets equally likely, n public, r = m / n
+
+In both cases delta'(ln(1 + r (e^epsilon - 1))) <= r delta(epsilon) for epsilon >= 0.
+
+Poisson: given the other records S that were drawn, the output on the table with x is M(S) with probability 1 - r and
+M(S + x) else, and on that without it is M(S).  So with (P, Q) a dominating pair of M when a record is removed,
+(1 - r) Q + r P against Q dominates, and read backwards when one is added.
+
+Without replacement: with probability 1 - r the record that differs is not drawn, and the outputs agree.  Else M sees x
+or x' in it; and a set with x becomes one without it when x is exchanged for a record that was not drawn, a
+substitution as well.  So advanced joint convexity bounds the profile by r times that of M, for both orders of the
+neighbours, and the symmetric pair with that profile dominates (Zhu, Dong, Wang 2022, theorem 11).
+
+References.  Li, Qardaji, Su, AsiaCCS 2012; Balle, Barthe, Gaboardi, NeurIPS 2018, theorems 8 to 11; Zhu, Dong, Wang,
+AISTATS 2022, section 4.
+"""
+
+from __future__ import annotations
+
+import math
+from abc import abstractmethod
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+
+import numpy as np
+
+from ..errors import BadParameter
+from ..exact import MANY_ULPS, up
+from ..pld.dominating_pairs import Pair
+from ..pld.grid import Lattice
+from ..pld.loss_table import LossTable, losses_of, mirrored
+from .atoms import DiscreteGaussianNoise, DiscreteGaussianVector, GaussianNoise, GaussianPrivacy, LaplaceNoise
+from .loss import Atom, Loss, Pure
+from .sampled import Sampled
+
+_TRUSTED = 2.0**-45  # by so much a loss may be off: masses are good to a relative 1e-14,
+_ROUNDED = 2.0**-50  # and by so much for each nat of -ln of either mass (`law.py`)
+_LEAST = 1e-290  # of masses whose quotient is taken
+_WIDEST, _FARTHEST = Fraction(2**18), 2**12  # sigma^2 and shift of discrete Gaussian noise whose losses are listed
+
+
+class Listed(Atom):
+    """What a table of losses proves."""
+
+    @property
+    @abstractmethod
+    def table(self) -> LossTable:
+        """The losses from the table with a record to that without it, or from any to its neighbour."""
+
+    def pure(self) -> Fraction | float:
+        largest = max(self.table.largest, self.table.reversed.largest)
+        return Fraction(largest) if largest < math.inf else math.inf
+
+    def concentrated(self) -> float:
+        return max(self.table.concentrated, self.table.reversed.concentrated)
+
+    def renyi(self, order: float) -> float:
+        return max(self.table.renyi(order), self.table.reversed.renyi(order))
+
+    def profile(self, epsilon: float) -> float:
+        return max(self.table.profile(epsilon), self.table.reversed.profile(epsilon))
+
+    @cached_property
+    def reach(self) -> float:
+        """The largest finite loss."""
+        return float(np.abs(self.table.losses).max(initial=0.0))
+
+    def pairs(self, spacing: float) -> tuple[Pair, ...]:
+        if not 1e-60 < self.reach < 2.0**16:
+            return ()  # no grid is both so long and fine enough
+        return self.table.lattice(spacing), self.table.reversed.lattice(spacing)
+
+    @property
+    def determined_by_pairs(self) -> bool:
+        return True
+
+    def group(self, k: int) -> Atom:
+        from .grouped import Grouped  # which is built on losses
+
+        return self if k == 1 else Grouped(Loss({self: 1}), k)
+
+
+@dataclass(frozen=True)
+class FinitePair(Listed):
+    """A dominating pair of two laws on finitely many outcomes, by their masses; each law sums to 1."""
+
+    p: tuple[float, ...]
+    q: tuple[float, ...]
+
+    @cached_property
+    def table(self) -> LossTable:
+        """An outcome whose mass under one law is too small for floats counts as one that this law never has."""
+        p, q = np.array(self.p), np.array(self.q)
+        both = (p > _LEAST) & (q > _LEAST)
+        a, b = p[both], q[both]
+        near = np.abs(a - b) <= b / 2  # then a - b is exact, and a ratio of masses far apart keeps all its digits
+        losses = np.where(near, np.log1p(np.where(near, (a - b) / b, 0.0)), np.log(a / b))
+        errors = _TRUSTED - (np.log(a) + np.log(b)) * _ROUNDED
+        order = np.argsort(losses)
+        infinite, vanishing = (float(np.maximum(law[~both & (law > 0)], _LEAST).sum()) for law in (p, q))
+        return LossTable(losses[order], errors[order], a[order], b[order], infinite, vanishing)
+
+
+@dataclass(frozen=True)
+class PoissonSample(Listed):
+    """A mechanism on a Poisson sample of this `rate`, when a record is added or removed."""
+
+    rate: Fraction
+    of: Atom
+
+    @cached_property
+    def table(self) -> LossTable:
+        inner = self.of.table if isinstance(self.of, Listed) else losses_of(self.of.pairs(2.0**-8)[0])
+        return inner.failing(up(self.of.failure())).sampled(up(self.rate))
+
+    def concentrated(self) -> float:
+        """Never above that of the mechanism on the whole table: divergences are convex."""
+        return min(super().concentrated(), self.of.concentrated() if not self.of.failure() else math.inf)
+
+    def renyi(self, order: float) -> float:
+        """Discrete Gaussian noise has the moments of continuous noise at whole orders, and between them the chord."""
+        if isinstance(self.of, DiscreteGaussianNoise):
+            return Sampled(self.rate, GaussianNoise(2 * self.of.rho)).renyi(order)
+        return min(super().renyi(order), self.of.renyi(order) if not self.of.failure() else math.inf)
+
+
+@dataclass(frozen=True)
+class FixedSizeSample(Atom):
+    """A mechanism on a sample of fixed size without replacement, when a record is substituted.
+
+    `poisson` is the same mechanism on a Poisson sample of that rate: its profile at epsilon >= 0 is this one's too.
+    """
+
+    poisson: Sampled | PoissonSample
+
+    @property
+    def _inner(self) -> Atom:
+        return self.poisson.noise if isinstance(self.poisson, Sampled) else self.poisson.of
+
+    def pure(self) -> Fraction | float:
+        return self.poisson.pure()
+
+    def concentrated(self) -> float:
+        """Sampling never hurts; and what is as pure as this costs no more than a coin."""
+        pure = self.pure()
+        coin = Pure(pure).concentrated() if isinstance(pure, Fraction) else math.inf
+        return min(coin, self._inner.concentrated() if not self._inner.failure() else math.inf)
+
+    def renyi(self, order: float) -> float:
+        """The moment less 1 is at most twice that of the Poisson sample when a record is removed.
+
+        With f the profile at ratios b = e^epsilon >= 1 the former is a (a - 1) times the integral of f(b) (b^(a - 2) +
+        b^(-a - 1)), and the latter at least a (a - 1) times that of f(b) b^(a - 2), where -a - 1 < a - 2.
+        """
+        pure, log_moment = self.pure(), (order - 1) * self.poisson.renyi(order)
+        twice = math.log1p(2 * math.expm1(log_moment)) if log_moment < 600 else log_moment + math.log(2)
+        coin = Pure(pure).renyi(order) if isinstance(pure, Fraction) else math.inf
+        inner = self._inner.renyi(order) if not self._inner.failure() else math.inf
+        return min(coin, inner, twice / (order - 1) * MANY_ULPS)
+
+    def profile(self, epsilon: float) -> float:
+        return self.poisson.profile(epsilon)
+
+    @property
+    def reach(self) -> float:
+        return self.poisson.reach
+
+    def pairs(self, spacing: float) -> tuple[Pair, ...]:
+        return tuple(mirrored(pair) for pair in self.poisson.pairs(spacing)[:1] if isinstance(pair, Lattice))
+
+    def group(self, k: int) -> Atom:
+        from .grouped import Grouped  # which is built on losses
+
+        return self if k == 1 else Grouped(Loss({self: 1}), k)
+
+
+def poisson_sample(of: Atom, rate: Fraction) -> Sampled | PoissonSample:
+    """The atom of a mechanism on a Poisson sample; Gaussian and Laplace noise have closed forms."""
+    if isinstance(of, Sampled):
+        return Sampled(rate * of.rate, of.noise)
+    if isinstance(of, PoissonSample):
+        return PoissonSample(rate * of.rate, of.of)
+    if isinstance(of, GaussianNoise | LaplaceNoise):
+        return Sampled(rate, of)
+    wide = isinstance(of, DiscreteGaussianNoise) and (of.sigma2 > _WIDEST or of.shift > _FARTHEST)
+    if wide or isinstance(of, DiscreteGaussianVector):
+        square = of.gaussian()
+        if isinstance(square, Fraction):
+            return Sampled(rate, GaussianPrivacy(square))  # which continuous noise only dominates
+    if not (isinstance(of, Listed) or of.pairs(2.0**-8)):
+        raise BadParameter(
+            "loss",
+            type(of).__name__,
+            "that of a mechanism with a dominating pair",
+            says=f"Sampling amplifies privacy profiles, and of {type(of).__name__} none is known beyond its Renyi"
+            " divergences; give the mechanism's dominating pair or its exact law.",
+        )
+    return PoissonSample(rate, of)

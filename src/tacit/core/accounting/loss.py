@@ -1,0 +1,278 @@
+"""Privacy loss as an algebra.
+
+A `Loss` is a formal sum of atoms, one for each thing done to a table:
+
+    zero          nothing was done
+    a + b         a and then b, where b may be chosen after seeing a's output
+    n * a         a, n times
+    a.group(k)    what k units together pay
+
+An atom states what is proved of one mechanism.  A view (`views.py`) is an accountant: a homomorphism from losses to
+a monoid in which sums are cheap.  Counting happens once, in the sum, so no accountant can forget it.
+"""
+
+from __future__ import annotations
+
+import math
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from fractions import Fraction
+from functools import cached_property, reduce
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any
+
+from ..distance import Relation, one_relation
+from ..errors import BadParameter
+from ..exact import FEW_ULPS, MANY_ULPS, TINY, up
+from ..parameters import Number, whole
+from ..pld.dominating_pairs import Coin, Pair, Range
+from ..search import least
+
+if TYPE_CHECKING:
+    from .distribution import Distribution
+
+
+class Atom(ABC):
+    """What is proved of one mechanism on neighbours.  Each answer is true; by default nothing is known."""
+
+    @property
+    def attained(self) -> bool:
+        """Whether its pairs are those of the mechanism on some neighbours, and do not merely dominate it.
+
+        Only then is a lower bound on a divergence of the pairs one for the mechanism too.
+        """
+        return False
+
+    def pure(self) -> Fraction | float:
+        """An epsilon no |ln P(y)/Q(y)| exceeds: a Fraction, or infinity."""
+        return math.inf
+
+    def concentrated(self) -> float:
+        """A rho such that the Renyi divergence of every order a > 1 is at most rho a."""
+        return math.inf
+
+    def renyi(self, order: float) -> float:
+        """At least the Renyi divergence of this order, in both directions."""
+        return order * self.concentrated()
+
+    def gaussian(self) -> Fraction | float:
+        """A mu^2 such that no hockey-stick divergence exceeds that of normal laws mu deviations apart."""
+        return math.inf
+
+    def profile(self, epsilon: float) -> float:
+        """At least the hockey-stick divergence at epsilon, in both directions: a delta for this mechanism alone."""
+        return 1.0
+
+    def epsilon_at(self, delta: float) -> float:
+        """The least epsilon >= 0 at which the profile is at most delta, which is not 0."""
+        return least(lambda e: self.profile(e) <= delta, 2.0**-30, 2.0**12)
+
+    def failure(self) -> Fraction:
+        """With this probability nothing is promised; the other answers are about the rest."""
+        return Fraction(0)
+
+    def pairs(self, spacing: float) -> tuple[Pair, ...]:
+        """Dominating pairs, one for each direction if they differ; none if none is known.
+
+        `spacing` is that of the grid to put the losses of a sampled mechanism on.
+        """
+        return ()
+
+    @property
+    def orders(self) -> tuple[float, ...]:
+        """The orders at which the Renyi divergence that is known jumps, which a search should try."""
+        return ()
+
+    @property
+    def reach(self) -> float:
+        """The largest loss that a grid of it must cover; 0 if it is put on none."""
+        return 0.0
+
+    @property
+    def determined_by_pairs(self) -> bool:
+        """Whether the pairs imply all that is known of it but its failure."""
+        return False
+
+    @abstractmethod
+    def group(self, k: int) -> Atom:
+        """The same for neighbours k units apart."""
+
+
+@dataclass(frozen=True)
+class Pure(Atom):
+    """epsilon-differential privacy and nothing more (Dwork, McSherry, Nissim, Smith 2006)."""
+
+    epsilon: Fraction
+
+    @cached_property
+    def _most(self) -> float:
+        """epsilon, rounded up."""
+        return up(self.epsilon)
+
+    def pure(self) -> Fraction | float:
+        return self.epsilon
+
+    def concentrated(self) -> float:
+        """epsilon tanh(epsilon / 2): h(u) = ln cosh(epsilon sqrt u) is concave (Steinke 2024)."""
+        e = self._most
+        return max(TINY, e * math.tanh(e / 2) * FEW_ULPS) if e else 0.0
+
+    def renyi(self, order: float) -> float:
+        """That of the dominating pair, a coin of odds e^epsilon (Mironov 2017, Proposition 5)."""
+        e, a = self._most, order
+        if a * e < 20:  # ln of 1 + 2 sinh(ae/2) sinh((a-1)e/2) / cosh(e/2), which no terms cancel in
+            moment = math.log1p(2 * math.sinh(a * e / 2) * math.sinh((a - 1) * e / 2) / math.cosh(e / 2))
+        else:
+            moment = (a - 1) * e + math.log1p(math.exp((1 - 2 * a) * e)) - math.log1p(math.exp(-e))
+        return max(TINY, min(e, moment / (a - 1) * FEW_ULPS, a * self.concentrated()) * FEW_ULPS) if e else 0.0
+
+    def profile(self, epsilon: float) -> float:
+        """(e^e0 - e^epsilon) / (1 + e^e0), that of the coin."""
+        gap = up(self.epsilon - Fraction(epsilon))
+        return -math.expm1(-gap) / (1 + math.exp(-up(self.epsilon))) * FEW_ULPS if gap > 0 else 0.0
+
+    def pairs(self, spacing: float) -> tuple[Pair, ...]:
+        return (Coin(up(self.epsilon)),)
+
+    @property
+    def determined_by_pairs(self) -> bool:
+        return True
+
+    def group(self, k: int) -> Pure:
+        return type(self)(k * self.epsilon)
+
+
+class BoundedRange(Pure):
+    """ln P(y)/Q(y) lies in an interval of length epsilon (Durfee and Rogers 2019): the exponential mechanism."""
+
+    def concentrated(self) -> float:
+        """epsilon^2 / 8 (Cesar and Rogers 2021, Lemma 3.4), by Hoeffding's lemma."""
+        e = up(self.epsilon)
+        return min(super().concentrated(), max(TINY, e * e / 8 * FEW_ULPS))
+
+    def profile(self, epsilon: float) -> float:
+        """(1 - e^-s)^2 / (1 - e^-e0), s = (e0 - epsilon)/2, for epsilon >= 0 (Dong, Durfee, Rogers 2020, k = 1).
+
+        Of losses in [t - e0, t] the worst are at its ends, for (P/Q - e^epsilon)_+ is convex in P/Q: delta is
+        (1 - e^(t - e0)) (1 - e^(epsilon - t)) / (1 - e^-e0), the greatest where both factors are equal.
+        """
+        gap, e = up(self.epsilon - Fraction(epsilon)), up(self.epsilon)
+        if gap <= 0:
+            return 0.0
+        half = math.expm1(-gap / 2)
+        return min(super().profile(epsilon), max(TINY, half * half / -math.expm1(-e) * MANY_ULPS))
+
+    def pairs(self, spacing: float) -> tuple[Pair, ...]:
+        return (Range(up(self.epsilon)),) if self.epsilon else super().pairs(spacing)
+
+    @property
+    def determined_by_pairs(self) -> bool:
+        return False  # rho is less than the variance of its pair, which no one mechanism has
+
+
+@dataclass(frozen=True)
+class Concentrated(Atom):
+    """rho-zero-concentrated differential privacy (Bun and Steinke 2016)."""
+
+    rho: Fraction
+
+    def concentrated(self) -> float:
+        return up(self.rho) * FEW_ULPS
+
+    def group(self, k: int) -> Atom:
+        return Concentrated(k * k * self.rho)
+
+
+@dataclass(frozen=True, repr=False)
+class Loss:
+    """A formal sum of atoms with multiplicities, under one neighbouring relation if any is named.
+
+    `units` is how many units of privacy pay it together, as far as that is known; it is no part of what a loss equals.
+    """
+
+    terms: Mapping[Atom, int] = field(default_factory=dict)
+    relation: Relation | None = None
+    units: int = field(default=1, compare=False)
+
+    def __post_init__(self) -> None:
+        given: object = self.terms
+        if not isinstance(given, Mapping) or not all(isinstance(atom, Atom) for atom in given):
+            raise BadParameter("terms", type(given).__name__, "a mapping from atoms to how often each was spent")
+        kept = dict(self.terms)  # which costs less than to hash the atoms again
+        for atom, n in self.terms.items():
+            count = whole("count", n, at_least=0)
+            if not count:
+                del kept[atom]
+            elif count is not n:
+                kept[atom] = count
+        object.__setattr__(self, "terms", MappingProxyType(kept))
+        if self.relation is not None and self.relation.units > self.units:
+            object.__setattr__(self, "units", self.relation.units)
+
+    def __add__(self, other: Loss) -> Loss:
+        if not isinstance(other, Loss):
+            return NotImplemented
+        relation = one_relation(self.relation, other.relation)
+        atoms = {**self.terms, **other.terms}
+        counts = {a: self.terms.get(a, 0) + other.terms.get(a, 0) for a in atoms}
+        return Loss(counts, relation, max(self.units, other.units))
+
+    def __radd__(self, other: int) -> Loss:
+        """So that `sum` can begin with its 0."""
+        return self if other == 0 else NotImplemented
+
+    def __mul__(self, n: int) -> Loss:
+        whole("n", n, at_least=0)
+        return Loss({a: n * m for a, m in self.terms.items()}, self.relation, self.units)
+
+    __rmul__ = __mul__
+
+    def __repr__(self) -> str:
+        under = f", under {self.relation}" if self.relation else ""
+        return f"Loss({' + '.join(f'{n} x {atom}' for atom, n in self.terms.items()) or 'nothing'}{under})"
+
+    def __hash__(self) -> int:
+        return hash(frozenset(self.terms.items()))
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Loss, (dict(self.terms), self.relation, self.units)
+
+    def group(self, k: int) -> Loss:
+        """What k units together pay: atom by atom, or for the whole where of one no more is known than for one unit."""
+        from .grouped import Grouped  # which is built on losses
+
+        kinds = ((type(a), type(a.group(whole("k", k)))) for a in self.terms)
+        units = k * self.units
+        relation = self.relation and replace(self.relation, units=units)
+        if any(kind is not Grouped and together is Grouped for kind, together in kinds):
+            return Loss({Grouped(self, k): 1}, relation, units)
+        grouped = (Loss({a.group(k): n}, relation, units) for a, n in self.terms.items())
+        return reduce(Loss.__add__, grouped, Loss({}, relation, units))
+
+    def epsilon(self, delta: Number = 0) -> float:
+        """The least epsilon that any view proves at delta."""
+        from .best_bound import best  # which is built on losses
+
+        return best(self, delta).epsilon
+
+    def delta(self, epsilon: Number) -> float:
+        """The least delta that any view proves at epsilon."""
+        from .best_bound import least_delta
+
+        return least_delta(self, epsilon)
+
+    def explain(self, delta: Number = 0) -> str:
+        """Every view's answer, with its theorem, and which one won."""
+        from .best_bound import table
+
+        return table(self, delta)
+
+    def distribution(self, *, reverse: bool = False) -> Distribution:
+        """The privacy loss of the dominating pair as a random variable: its moments, tails and quantiles."""
+        from .distribution import Distribution
+
+        return Distribution(self, reverse)
+
+
+zero = Loss()

@@ -1,0 +1,87 @@
+r"""One pair of laws that dominates several, in exact arithmetic.
+
+The profile of a pair, H(a) = sum (p - a q)_+, is convex and piecewise linear in a = e^epsilon, with a kink at each
+ratio p / q; H(0) = 1.  So is the largest of several profiles, whose kinks are theirs and the places where two of them
+cross.  A curve of this kind is the profile of a pair: Q gives each kink its change of slope, and P that times the ratio
+(Doroshenko et al. 2022).
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Iterable, Iterator, Sequence
+from fractions import Fraction
+from itertools import accumulate, pairwise
+
+from ..errors import BadParameter
+from ..exact import TINY
+
+Masses = Sequence[tuple[Fraction, Fraction]]  # what P and what Q give to each outcome
+Floats = tuple[float, ...]
+_MOST = 1 << 22  # pairs times kinks
+
+
+class _Profile:
+    """A profile, by the ratios in increasing order and what lies above each."""
+
+    def __init__(self, pair: Masses) -> None:
+        self.infinite = sum((p for p, q in pair if not q), Fraction(0))
+        merged: dict[Fraction, Fraction] = {}
+        for p, q in pair:
+            if p and q:
+                merged[p / q] = merged.get(p / q, Fraction(0)) + q
+        self.ratios = sorted(merged)
+        weights = [merged[ratio] for ratio in self.ratios]
+        self.key = (self.infinite, tuple(self.ratios), tuple(weights))
+        self._q = [*reversed(list(accumulate(reversed(weights)))), Fraction(0)]
+        above = [ratio * q for ratio, q in zip(self.ratios, weights, strict=True)]
+        self._p = [*reversed(list(accumulate(reversed(above)))), Fraction(0)]
+
+    def at(self, ratio: Fraction) -> tuple[Fraction, Fraction]:
+        """Its height at a ratio, and its slope to the right of it."""
+        i = bisect_right(self.ratios, ratio)
+        return self.infinite + self._p[i] - ratio * self._q[i], -self._q[i]
+
+
+def envelope(pairs: Iterable[Masses], *, both_orders: bool) -> tuple[Floats, Floats]:
+    """The masses of two laws that dominate each pair; with `both_orders` also each pair read backwards."""
+    listed = [pair for one in pairs for pair in ((one, [(q, p) for p, q in one]) if both_orders else (one,))]
+    profiles = list({profile.key: profile for profile in map(_Profile, listed)}.values())
+    given = sorted({ratio for profile in profiles for ratio in profile.ratios})
+    if len(given) * len(profiles) > _MOST:
+        raise BadParameter(
+            "pairs",
+            f"{len(profiles)} pairs with {len(given)} ratios",
+            "fewer",
+            says=f"{len(profiles)} different pairs of laws with {len(given)} different ratios are too many to compare"
+            " exactly; use fewer tables or fewer outcomes.",
+        )
+    kinks = [*(kink for a, b in pairwise(given) for kink in (a, *_crossings(profiles, a, b))), *given[-1:]]
+    heights = [max(profile.at(kink)[0] for profile in profiles) for kink in kinks]
+    ends, tops = [Fraction(0), *kinks], [Fraction(1), *heights]
+    slopes = [(b - a) / (y - x) for (x, y), (a, b) in zip(pairwise(ends), pairwise(tops), strict=True)]
+    changes = [after - before for before, after in pairwise([*slopes, Fraction(0)])]
+    infinite, vanishing = tops[-1], 1 + (slopes[0] if slopes else Fraction(0))
+    points = [(kink * q, q) for kink, q in zip(kinks, changes, strict=True) if q]
+    points += [(infinite, Fraction(0))] if infinite else []
+    points += [(Fraction(0), vanishing)] if vanishing else []
+    return tuple(_float(p) for p, _ in points), tuple(_float(q) for _, q in points)
+
+
+def _float(mass: Fraction) -> float:
+    """The nearest float; but what is positive stays so."""
+    return max(TINY, float(mass)) if mass else 0.0
+
+
+def _crossings(profiles: Sequence[_Profile], start: Fraction, end: Fraction) -> Iterator[Fraction]:
+    """Where the largest of the profiles changes between two neighbouring kinks, where each of them is a line."""
+    lines = [profile.at(start) for profile in profiles]
+    height, slope = max(lines)
+    while True:
+        steeper = [(start + (height - h) / (s - slope), s, h) for h, s in lines if s > slope]
+        at, _, _ = first = min(steeper, key=lambda line: (line[0], -line[1]), default=(end, slope, height))
+        if at >= end:
+            return
+        if at > start:
+            yield at
+        _, slope, height = first

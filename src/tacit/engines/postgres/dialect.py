@@ -1,0 +1,193 @@
+"""PostgreSQL's SQL, of version 14 or later: what it has of its own, and what its types of columns are to a schema.
+
+It raises where others round: a double that is too small, a date that is none, digits that are too many.  So nothing is
+cast, divided or subtracted here before it is known to be within reach.  Text is compared as bytes, whatever the
+collation of a column; the database itself must be in UTF-8.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+
+from sqlglot import exp
+
+from ...query.values.nodes import Part
+from ..sql.cells import Raw
+from ..sql.dialect import (
+    Dialect,
+    Typed,
+    binary,
+    call,
+    case,
+    cast,
+    constant,
+    double,
+    number,
+    within,
+)
+
+_PARTS = {"year": "YEAR", "quarter": "QUARTER", "month": "MONTH", "day": "DAY", "weekday": "ISODOW"}
+_WIDTHS = {"int2": 16, "int4": 32, "int8": 64}
+_TEXTS = ("text", "varchar", "bpchar", "name", "citext", "uuid")
+_EPOCH = cast(constant("1970-01-01"), "DATE")
+_FAR = 1 << 60  # what is before or after all time
+_SHORT = 8
+_SPARSE = 4  # an array is not longer than so many times its entries
+_LARGEST, _TINY = "1.7976931348623157e308", "1e-300"  # beyond these a double overflows, or may underflow
+_SURE = 300  # a decimal of so many digits, before and after its point, is within these
+_UNWRITTEN = 10**38  # whole numbers below it are written in digits
+_LEAP = "([0-9]{2}(0[48]|[2468][048]|[13579][26])|([02468][048]|[13579][26])00)"
+_DAY = (
+    "^(?!0000)([0-9]{4}-((0[13578]|1[02])-(0[1-9]|[12][0-9]|3[01])|(0[469]|11)-(0[1-9]|[12][0-9]|30)"
+    f"|02-(0[1-9]|1[0-9]|2[0-8]))|{_LEAP}-02-29)$"
+)
+
+
+class PostgresDialect(Dialect):
+    """PostgreSQL; whole numbers beyond 64 bits are decimals, which have no end."""
+
+    name = "postgres"
+    integers = {16: "SMALLINT", 32: "INT", 64: "BIGINT", 128: "DECIMAL"}  # noqa: RUF012
+
+    def text(self, e: exp.Expr) -> exp.Expr:
+        return _bytes(cast(e, "TEXT"))
+
+    def joined(self, parts: Sequence[exp.Expr]) -> exp.Expr:
+        bare = (e.this.this if isinstance(e, exp.Collate) and isinstance(e.this, exp.Cast) else e for e in parts)
+        return call("CONCAT", *bare)  # which writes digits itself
+
+    def once(self, query: str) -> str:
+        return f"{query} OFFSET 0"  # else it is merged into what is around it, where its columns are computed anew
+
+    def md5(self, e: exp.Expr) -> exp.Expr:
+        return _bytes(call("MD5", e))
+
+    def hexadecimal(self, e: exp.Expr, digits: int) -> exp.Expr:
+        written = call("CONCAT", constant("x"), call("LEFT", e, number(digits)))
+        return cast(exp.Cast(this=written, to=exp.Var(this=f"BIT({4 * digits})")), self.integers[64])
+
+    def whole(self, e: exp.Expr) -> exp.Expr:
+        short = call("LEFT", e.copy(), number(21))  # a character more than any of them has
+        n = case((_like(short, "^(0|-?[1-9][0-9]{0,18})$"), cast(e.copy(), self.integers[128])))
+        return case((within(n, -(1 << 63), (1 << 63) - 1), cast(e.copy(), self.integers[64])))
+
+    def flag(self, condition: exp.Expr) -> exp.Expr:
+        return cast(condition, "INT")
+
+    def total(self, e: exp.Expr, bits: int) -> exp.Expr:
+        # of 32 bits it is summed in 64, and of 64 in as many as it takes
+        return exp.Sum(this=binary(exp.Add, e, cast(number(0), self.integers[64])) if bits > 64 else e)
+
+    def quotient(self, a: exp.Expr, b: exp.Expr, bits: int) -> exp.Expr:
+        if bits > 64:
+            return call("DIV", a, b)
+        return exp.Paren(this=exp.Div(this=a, expression=b, typed=True))
+
+    def date_part(self, part: Part, days: exp.Expr) -> exp.Expr:
+        day = binary(exp.Add, _EPOCH.copy(), cast(days, "INT"))
+        return exp.Extract(this=exp.Var(this=_PARTS[part]), expression=day)
+
+    def lookup(self, a: Typed, keys: Sequence[int | str], values: Sequence[int]) -> exp.Expr:
+        known = {key: value for key, value in zip(keys, values, strict=True) if "\0" not in str(key)}  # as no text is
+        keys, values = list(known), list(known.values())
+        if len(keys) <= _SHORT:
+            return super().lookup(a, keys, values) if keys else cast(exp.Null(), "INT")
+        whole = [key for key in keys if isinstance(key, int)]
+        if len(whole) == len(keys) and (span := max(whole) - min(whole) + 1) <= _SPARSE * len(keys):
+            none, first = max(values) + 1, min(whole)  # an array without gaps is indexed at once
+            entries = [none] * span
+            for key, value in zip(whole, values, strict=True):
+                entries[key - first] = value
+            place = cast(binary(exp.Sub, a.sql, number(first - 1)), "INT")
+            array = exp.Paren(this=exp.Var(this=f"'{{{', '.join(map(str, entries))}}}'::BIGINT[]"))
+            entry = exp.Bracket(this=array, expressions=[place], offset=1)
+            inside = within(a.sql.copy(), first, first + span - 1)
+            return case((inside, exp.Nullif(this=entry, expression=number(none))))
+        # the fields of an object are found by halves, and those that are text are the fastest to read
+        table = json.dumps({str(key): str(value) for key, value in known.items()}, ensure_ascii=False)
+        found = call("JSONB_OBJECT_FIELD_TEXT", cast(constant(table), "JSONB"), cast(a.sql, "TEXT"))
+        return cast(found, self.integers[self.bits(min(values), max(values))])
+
+    def matches(self, e: exp.Expr, pattern: str) -> exp.Expr:
+        return _like(e, f"^(?:{pattern.removeprefix('(?s)')})$")  # here a point is any character already
+
+    def bounded(self, x: exp.Expr, low: float, high: float) -> exp.Expr:
+        above, below = binary(exp.GT, x.copy(), double(high)), binary(exp.LT, x.copy(), double(low))
+        last = case((self.is_nan(x.copy()), exp.Null()), otherwise=double(high))  # here it is above all numbers
+        return case((above, last), (below, double(low)), otherwise=x)  # two comparisons cost less than a BETWEEN
+
+    def scaled(self, x: exp.Expr, grid: float) -> exp.Expr:
+        if grid == 1:
+            return x
+        if grid < 1:  # a power of two, so the product is exact too, and faster
+            return binary(exp.Mul, x, double(1 / grid))
+        divided = exp.Paren(this=exp.Div(this=x, expression=double(grid), typed=True))
+        large = binary(exp.GT, exp.Abs(this=x.copy()), _double(_TINY))
+        return case((large, divided), otherwise=x.copy())
+
+    def try_cast(self, e: exp.Expr, to: str) -> exp.Expr:
+        if to == "DOUBLE":
+            return _nearest(cast(e, "DECIMAL"))
+        return case((_like(e, "^[0-9]{1,4}$"), cast(e.copy(), to)))
+
+    def is_nan(self, e: exp.Expr) -> exp.Expr:
+        return binary(exp.EQ, e, _double("NaN"))
+
+    def day(self, e: exp.Expr) -> exp.Expr:
+        return case((_like(e, _DAY), binary(exp.Sub, cast(e.copy(), "DATE"), _EPOCH.copy())))
+
+
+def raw(name: exp.Expr, kind: str, enumerated: bool, modifier: int) -> Raw:
+    """A column of one of PostgreSQL's types, of which a decimal's digits may be fixed by a modifier."""
+    if kind in _WIDTHS:
+        return Raw("integer", name, _WIDTHS[kind])
+    if kind in ("float4", "float8"):
+        return Raw("double", cast(name, "DOUBLE") if kind == "float4" else name)
+    if kind == "numeric":
+        written = case((binary(exp.LT, exp.Abs(this=name), _decimal(_UNWRITTEN)), name.copy()))
+        fixed = modifier >= 4 and max(divmod(modifier - 4, 1 << 16)) <= _SURE
+        return Raw("decimal", written, double=cast(name.copy(), "DOUBLE") if fixed else _nearest(name.copy()))
+    if kind == "bool":
+        return Raw("boolean", name)
+    if kind in _TEXTS or enumerated:
+        return Raw("text", PostgresDialect().text(name))
+    if kind == "date":
+        return Raw("date", _finite(name, binary(exp.Sub, name.copy(), _EPOCH.copy()), "DATE"))
+    if kind in ("timestamp", "timestamptz"):
+        seconds = exp.Extract(this=exp.Var(this="EPOCH"), expression=name.copy())
+        return Raw("timestamp", _finite(name, exp.Floor(this=seconds), kind))
+    return Raw("other", name)
+
+
+def _bytes(e: exp.Expr) -> exp.Expr:
+    """Text that is compared as bytes."""
+    return exp.Collate(this=e, expression=exp.Identifier(this="C", quoted=True))
+
+
+def _double(written: str) -> exp.Expr:
+    return cast(constant(written), "DOUBLE")
+
+
+def _decimal(value: int | str) -> exp.Expr:
+    return cast(constant(str(value)), "DECIMAL")
+
+
+def _like(e: exp.Expr, pattern: str) -> exp.Expr:
+    return exp.Paren(this=exp.RegexpLike(this=e, expression=constant(pattern)))
+
+
+def _nearest(x: exp.Expr) -> exp.Expr:
+    """The double nearest to a decimal: infinite if it is too large, 0 if it is too small to tell."""
+    tiny = binary(exp.LT, exp.Abs(this=x.copy()), _decimal(_TINY))
+    above, below = binary(exp.GT, x.copy(), _decimal(_LARGEST)), binary(exp.LT, x.copy(), _decimal(f"-{_LARGEST}"))
+    nan = binary(exp.EQ, x.copy(), cast(constant("NaN"), "DECIMAL"))
+    ends = (nan, _double("NaN")), (tiny, _double("0")), (above, _double("Infinity")), (below, _double("-Infinity"))
+    return case(*ends, otherwise=cast(x, "DOUBLE"))
+
+
+def _finite(x: exp.Expr, value: exp.Expr, kind: str) -> exp.Expr:
+    """A value of a moment, and what is before or after all time very far away."""
+    always, never = (cast(constant(end), kind) for end in ("infinity", "-infinity"))
+    after, before = binary(exp.EQ, x.copy(), always), binary(exp.EQ, x.copy(), never)
+    return case((after, number(_FAR)), (before, number(-_FAR)), otherwise=cast(value, "BIGINT"))

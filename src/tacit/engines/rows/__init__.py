@@ -1,0 +1,1 @@
+"""Rows in process: the reference engine, and tables that are in memory."""

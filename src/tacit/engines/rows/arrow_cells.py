@@ -1,0 +1,85 @@
+"""Columns of Arrow as cells of Python, and cells of Python as columns of Arrow: one by one.
+
+What a cell means never depends on another: no type is guessed from values, and what one of them cannot be is its own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from ...query.values.cells import steps, unit_text
+from ...query.values.column_types import ColumnType
+from ...query.values.domain import TEXT
+
+_FIRST = 1 - (1 << 63)  # of ticks; the one before is numpy's NaT
+
+
+def cells(column: Any) -> list[object]:
+    """The cells of a column of Arrow; moments as numpy's, since Python's end with the year 9999."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    kind = column.type
+    if pa.types.is_dictionary(kind):
+        try:
+            return cells(column.cast(kind.value_type))
+        except pa.ArrowException:  # of a type that Arrow does not take out of dictionaries
+            return [_read(cell) for cell in column]
+    if pa.types.is_timestamp(kind):
+        ticks = pc.max_element_wise(column.cast(pa.int64()), pa.scalar(_FIRST), skip_nulls=False)
+        return list(ticks.cast(pa.timestamp(kind.unit)).to_numpy())
+    if pa.types.is_date(kind):
+        return list(column.to_numpy())
+    plain = pa.types.is_primitive(kind) and not pa.types.is_temporal(kind)
+    if plain or pa.types.is_null(kind) or pa.types.is_decimal(kind) or is_text(kind):
+        return list(column.to_pylist())
+    return [_read(cell) for cell in column]
+
+
+def labelled(values: Iterable[object], column: ColumnType | None) -> Any:
+    """Cells of any types as a column of Arrow of one type, in which they mean the same; no column is the unit's."""
+    import pyarrow as pa
+
+    if column is None:
+        return pa.array([unit_text(value) for value in values], pa.string())
+    canonical, d = [steps(value, column) for value in values], column.domain
+    if d == TEXT:
+        return pa.array(canonical, pa.string())
+    whole = [None if value is None else int(value) for value in canonical]
+    if d.kind == "number" and d.grid == 1:
+        return pa.array(whole, pa.int64())
+    if d.kind == "number":
+        return pa.array([None if v is None else float(v * d.grid) for v in whole], pa.float64())
+    return pa.array([None if v is None else str(d.label(v)) for v in whole], pa.string())
+
+
+def is_text(kind: Any) -> bool:
+    """Whether a type of Arrow is text."""
+    return str(kind) in ("string", "large_string", "string_view")
+
+
+def unicode(column: Any) -> Any:
+    """A column of text, as such or in a dictionary, without the cells that are not in UTF-8."""
+    import pyarrow as pa
+
+    try:
+        column.validate(full=True)
+    except pa.ArrowInvalid:
+        pass
+    else:
+        return column
+    if pa.types.is_dictionary(column.type):
+        return pa.chunked_array([pa.array([_read(cell) for cell in column], pa.string())])
+    if len(column) == 1:
+        return pa.chunked_array([pa.nulls(1, column.type)])
+    half = len(column) // 2
+    return pa.chunked_array(unicode(column[:half]).chunks + unicode(column[half:]).chunks)
+
+
+def _read(cell: Any) -> object:
+    """A cell of a type of which Python may not have all values."""
+    try:
+        return cell.as_py()
+    except Exception:  # whatever it is, it is this cell's alone
+        return None

@@ -1,0 +1,205 @@
+"""The reference engine: what bounding, relations and plans mean, in plain Python over lists of rows.
+
+It is written to be read, and to be agreed with; it is slow.
+"""
+
+from __future__ import annotations
+
+import itertools
+from bisect import bisect_right
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, TypeVar
+
+from ...query.plan.plan import Histogram, Measure, Plan, Rows, Total, Units
+from ...query.relation.relation import (
+    Derive,
+    Fold,
+    Join,
+    PerUnit,
+    Relation,
+    Scan,
+    Where,
+    scans,
+)
+from ...query.schema.schema import Schema
+from ...query.values.cells import steps, unit_text
+from ...query.values.nodes import Expression, Value, meaning
+from ..base import Answer, Engine, Integers, integers
+from ..keyed_hash import order
+from .sources import Source
+
+if TYPE_CHECKING:
+    from ...query.python.table import Table
+
+Row = Mapping[str, Value]
+Owned = tuple[str, Row]  # the text of a unit, and a row of its
+Cell = tuple[int | str, ...]
+T = TypeVar("T")
+
+
+class Reference(Engine):
+    """Tables as lists of rows."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._tables: dict[str, tuple[list[Owned], str]] = {}
+        self._prints: dict[str, str] = {}
+
+    def _register(self, table: Table, key: str) -> None:
+        source = Source(table.data, table.schema)
+        self._tables[table.schema.name] = bounded(canonical(source.rows(), table.schema), table.schema, key), key
+        self._prints[table.schema.name] = source.fingerprint
+
+    def _forget(self, name: str) -> None:
+        del self._tables[name], self._prints[name]
+
+    def _contents(self) -> Mapping[str, str]:
+        return self._prints
+
+    def close(self) -> None:
+        super().close()
+        self._tables.clear()
+
+    def _answer(self, plan: Plan, content: str | None) -> Answer:
+        self._check(content)
+        groups = cells(self._rows(plan.relation), plan, self._key(plan.relation))
+        names = sorted(groups) if plan.chosen else list(itertools.product(*(key.values or () for key in plan.keys)))
+        answers = tuple(_array(measure, [groups.get(name, []) for name in names]) for measure in plan.measures)
+        if not plan.chosen:
+            return Answer(answers)
+        return Answer(answers, tuple(names), _array(Units(), [groups[name] for name in names]))
+
+    def _rows(self, relation: Relation) -> Iterator[Owned]:
+        match relation:
+            case Scan():
+                yield from self._tables[relation.table][0]
+            case Where():
+                yield from ((u, row) for u, row in self._rows(relation.source) if meaning(relation.condition, row) == 1)
+            case Derive():
+                for u, row in self._rows(relation.source):
+                    yield u, {name: meaning(e, row) for name, e in relation.derived}
+            case PerUnit():
+                gathered = gather(self._rows(relation.source), lambda r: (r[0], *values(relation.keys, r[1])))
+                for (unit, *key), rows in gathered.items():
+                    keys = dict(zip((name for name, _ in relation.keys), key, strict=True))
+                    yield str(unit), keys | {name: folded(f, [row for _, row in rows]) for name, f in relation.folds}
+            case Join():
+                others = gather(self._rows(relation.right), lambda r: r[0])
+                for u, row in self._rows(relation.left):
+                    yield from ((u, {**row, **other}) for _, other in others.get(u, []))
+
+    def _key(self, relation: Relation) -> str:
+        """The key of the first table."""
+        return self._tables[next(scans(relation)).table][1]
+
+
+def canonical(raw: Iterable[Mapping[str, object]], schema: Schema) -> Iterator[Owned]:
+    """The rows as the schema sees them, each with its unit; where each row is one, it is named by its place."""
+    for place, cells in enumerate(raw):
+        unit = str(place) if schema.unit is None else unit_text(cells.get(schema.unit))
+        if unit is not None:
+            yield unit, {name: steps(cells.get(name), column) for name, column in schema.columns}
+
+
+def bounded(rows: Iterable[Owned], schema: Schema, key: str) -> list[Owned]:
+    """Of each unit the part of least hash, if there are parts, and then its `rows` rows of least hash."""
+    kept: list[Owned] = []
+    domains = [column.domain for _, column in schema.columns]
+    for unit, own in gather(rows, lambda row: row[0]).items():
+        if schema.partition is not None:
+            whole = [schema.domain(schema.partition)]
+            parts = gather(own, lambda row: (row[1][schema.partition or ""],))
+            own = parts[min(parts, key=lambda part: order(key, "part", unit, part, whole))]  # noqa: PLW2901
+        kept += sorted(own, key=lambda row: order(key, "rows", unit, [*row[1].values()], domains))[: schema.rows]
+    return kept
+
+
+def cells(rows: Iterable[Owned], plan: Plan, key: str) -> dict[Cell, list[Owned]]:
+    """The rows in each cell; with `groups`, those of a unit only in its cells of least hash."""
+    public = [None if k.values is None else set(k.values) for k in plan.keys]
+
+    def cell(row: Owned) -> Cell | None:
+        values = (meaning(k.expression, row[1]) for k in plan.keys)
+        at = [v for v, known in zip(values, public, strict=True) if v is not None and (known is None or v in known)]
+        return tuple(at) if len(at) == len(plan.keys) else None
+
+    found = {at: own for at, own in gather(rows, cell).items() if at is not None}
+    if plan.groups is not None:
+        of_unit: dict[str, set[Cell]] = defaultdict(set)
+        for at, own in found.items():
+            for unit, _ in own:
+                of_unit[unit].add(at)
+        domains = [k.domain for k in plan.keys]
+        of_unit = {
+            unit: set(sorted(its, key=lambda at: order(key, "groups", unit, at, domains))[: plan.groups])
+            for unit, its in of_unit.items()
+        }
+        found = {at: [row for row in own if at in of_unit[row[0]]] for at, own in found.items()}
+    return {at: own for at, own in found.items() if own}
+
+
+def folded(fold: Fold, rows: Sequence[Row]) -> Value:
+    """A count, a sum, the least or the largest of what is there."""
+    if fold.a is None:
+        return len(rows)
+    there = present(fold.a, rows)
+    match fold.how:
+        case "count":
+            return len(there)
+        case "sum":
+            return sum(map(int, there))
+        case "min":
+            return min(there, default=None)
+    return max(there, default=None)
+
+
+def present(e: Expression, rows: Iterable[Row]) -> list[int | str]:
+    """The values of an expression that are not missing."""
+    return [value for row in rows if (value := meaning(e, row)) is not None]
+
+
+def values(named: Iterable[tuple[str, Expression]], row: Row) -> tuple[Value, ...]:
+    """The values of expressions that have names."""
+    return tuple(meaning(e, row) for _, e in named)
+
+
+def gather(rows: Iterable[Owned], by: Callable[[Owned], T]) -> dict[T, list[Owned]]:
+    """The rows in groups."""
+    groups: dict[T, list[Owned]] = defaultdict(list)
+    for row in rows:
+        groups[by(row)].append(row)
+    return dict(groups)
+
+
+def _array(measure: Measure, groups: list[list[Owned]]) -> Integers:
+    if isinstance(measure, Histogram):
+        flat = [n for rows in groups for n in _histogram(measure, rows)]
+        return integers(flat).reshape(len(groups), len(measure.edges) - 1)
+    return integers([_measured(measure, rows) for rows in groups])
+
+
+def _measured(measure: Rows | Units | Total, rows: list[Owned]) -> int:
+    e = measure.expression
+    there = [(unit, 0 if e is None else meaning(e, row)) for unit, row in rows]
+    there = [(unit, value) for unit, value in there if value is not None]
+    match measure:
+        case Rows():
+            return len(there)
+        case Units():
+            return len({unit for unit, _ in there})
+    if measure.per_unit is None:
+        return sum(int(value or 0) for _, value in there)
+    each: Counter[str] = Counter()
+    for unit, value in there:
+        each[unit] += int(value or 0)
+    lower, upper = measure.per_unit
+    return sum(min(max(total, lower), upper) for total in each.values())
+
+
+def _histogram(measure: Histogram, rows: list[Owned]) -> list[int]:
+    counts, edges = [0] * (len(measure.edges) - 1), measure.edges
+    for value in map(int, present(measure.expression, (row for _, row in rows))):
+        if edges[0] <= value <= edges[-1]:
+            counts[min(bisect_right(edges, value) - 1, len(counts) - 1)] += 1
+    return counts

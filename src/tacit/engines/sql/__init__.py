@@ -1,0 +1,1 @@
+"""Plans as SQL, shared by every database."""

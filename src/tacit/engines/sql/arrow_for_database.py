@@ -1,0 +1,75 @@
+"""Tables in memory, made ready for a database that does not know all of Arrow's types, or mixed cells.
+
+What a database cannot take is made canonical by the reference (`query.values.cells`), in Python.
+"""
+
+from __future__ import annotations
+
+from decimal import Decimal
+from typing import Any
+
+from ...query.schema.schema import Schema
+from ...query.values.cells import steps, unit_text
+from ...query.values.column_types import ColumnType
+from ..rows.arrow_cells import cells, labelled
+from ..rows.sources import Source
+from .dialect import Dialect
+
+SAFE = ("bool", "int", "uint", "float", "double", "decimal128", "string", "large_string", "date32", "null")
+_TICKS = {"s": 1, "ms": 10**3, "us": 10**6, "ns": 10**9}
+
+
+def from_rows(source: Source, schema: Schema, d: Dialect) -> Any:
+    """Rows whose cells are of mixed types as a table of Arrow, canonical already."""
+    import pyarrow as pa
+
+    rows = list(source.rows())
+    columns = {name: pa.array([steps(r.get(name), c) for r in rows], _arrow_type(c, d)) for name, c in schema.columns}
+    if schema.unit is not None:
+        columns[schema.unit] = pa.array([unit_text(r.get(schema.unit)) for r in rows], pa.string())
+    return pa.table(columns or {"none": pa.nulls(len(rows), pa.int8())})
+
+
+def supported(source: Source, schema: Schema) -> Any:
+    """The table of Arrow, with columns of `SAFE` types, and of moments as ticks."""
+    import pyarrow as pa
+
+    table = source.arrow
+    for i, field in enumerate(table.schema):
+        if pa.types.is_timestamp(field.type):  # as ticks: a database's own moments end sooner
+            table = table.set_column(i, field.name, table[i].cast(pa.int64()))
+            continue
+        if not safe(field.type) or (pa.types.is_decimal(field.type) and not _fits(table[i])):
+            column = None if field.name == schema.unit else schema[field.name]
+            table = table.set_column(i, field.name, labelled(cells(table[i]), column))
+    return table if table.column_names else pa.table({"none": pa.nulls(len(table), pa.int8())})
+
+
+def safe(kind: Any) -> bool:
+    """Whether a type of Arrow, or of the entries of a dictionary, is one of `SAFE`."""
+    import pyarrow as pa
+
+    name = str(kind.value_type if pa.types.is_dictionary(kind) else kind)
+    return any(name.startswith(one) for one in SAFE) and name != "float16"
+
+
+def _fits(decimals: Any) -> bool:
+    """Whether no decimal has more digits than its type, which Arrow does not look at and a database refuses."""
+    from pyarrow import compute
+
+    beyond = Decimal(10) ** (decimals.type.precision - decimals.type.scale)
+    return all(end is None or abs(end) < beyond for end in compute.min_max(decimals).as_py().values())
+
+
+def moments(source: Source) -> dict[str, int]:
+    """The columns of moments, and how many of their ticks make a second."""
+    return {f.name: _TICKS[f.type.unit] for f in source.arrow.schema if str(f.type).startswith("timestamp")}
+
+
+def _arrow_type(column: ColumnType, d: Dialect) -> Any:
+    import pyarrow as pa
+
+    domain = column.domain
+    if domain.kind == "text":
+        return pa.string()
+    return {8: pa.int8(), 16: pa.int16(), 32: pa.int32(), 64: pa.int64()}[d.bits(domain.lower, domain.upper)]

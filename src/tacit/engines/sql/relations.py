@@ -1,0 +1,181 @@
+"""Relations as SQL: nested selections, whose columns are c0, c1, ... and whose unit is u."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import count
+
+from sqlglot import exp
+
+from ...core.errors import EngineError
+from ...query.relation.relation import Derive, Fold, Join, PerUnit, Relation, Scan, Where
+from ...query.values.coercion import columns_of
+from ...query.values.nodes import And, Expression
+from .dialect import TEXT, Dialect, Typed, alias, case, cast, missing, number
+from .expressions import Translator
+
+Early = Callable[["Source", Sequence[exp.Expr], Mapping[str, exp.Expr]], "Source | None"]
+
+
+@dataclass(frozen=True)
+class Registered:
+    """A bounded table: what it is called in SQL, its columns there, its key, and the width of its unit, if any.
+
+    Where units are rows, `early` may give, in place of rows, sums over such as are alike in what decides their cell.
+    """
+
+    source: exp.Expr
+    columns: Mapping[str, Typed]
+    key: str
+    unit: int | None
+    early: Early | None = None
+
+
+@dataclass(frozen=True)
+class Relations:
+    """What relations are translated with."""
+
+    dialect: Dialect
+    tables: Mapping[str, Registered]
+    names: count[int] = field(default_factory=count)
+
+
+@dataclass(frozen=True)
+class Source:
+    """Rows: from where, with which columns, under which conditions; `unit` is the width of u, if there is one."""
+
+    source: exp.Expr
+    columns: Mapping[str, Typed]
+    unit: int | None
+    conditions: tuple[exp.Expr, ...] = ()
+    early: Early | None = None
+
+    def owner(self) -> exp.Expr:
+        """The unit of a row."""
+        if self.unit is None:  # no plan asks for it: units of one row are never gathered
+            raise EngineError
+        return column("u")
+
+
+def rows_of(relation: Relation, r: Relations) -> Source:
+    """The rows of a relation."""
+    match relation:
+        case Scan():
+            table = r.tables[relation.table]
+            return Source(table.source.copy(), table.columns, table.unit, early=table.early)
+        case Where(source=Join() as pairs) if (within := _within(pairs, relation.condition)) is not None:
+            return rows_of(within, r)
+        case Where():
+            s = rows_of(relation.source, r)
+            condition = Translator(r.dialect, s.columns).condition(relation.condition)
+            return replace(s, conditions=(*s.conditions, condition))
+        case Derive():
+            s = rows_of(relation.source, r)
+            t = Translator(r.dialect, s.columns)
+            return _nested(s, {name: t.value(e) for name, e in relation.derived}, r)
+        case PerUnit():
+            return _per_unit(relation, r)
+        case Join():
+            return _joined(rows_of(relation.left, r), rows_of(relation.right, r), r)
+    raise TypeError(type(relation).__name__)
+
+
+def _within(pairs: Join, condition: Expression) -> Relation | None:
+    """The same pairs, with what is asked of one side alone asked before they are made; None if there is no such thing.
+
+    No engine is asked to see that: to plan by what tables hold makes time depend on it.
+    """
+    asked: dict[str, list[Expression]] = {"left": [], "right": [], "both": []}
+    for e in _conjuncts(condition):
+        names = {column.name for column in columns_of([e])}
+        sides = [name for name in ("left", "right") if names and names <= getattr(pairs, name).columns.keys()]
+        asked[sides[0] if sides else "both"].append(e)
+    if not asked["left"] and not asked["right"]:
+        return None
+    return _where(Join(_where(pairs.left, asked["left"]), _where(pairs.right, asked["right"])), asked["both"])
+
+
+def _conjuncts(condition: Expression) -> Iterator[Expression]:
+    if isinstance(condition, And):
+        yield from _conjuncts(condition.a)
+        yield from _conjuncts(condition.b)
+    else:
+        yield condition
+
+
+def _where(relation: Relation, conditions: Sequence[Expression]) -> Relation:
+    for condition in conditions:
+        relation = Where(relation, condition)
+    return relation
+
+
+def _nested(s: Source, values: Mapping[str, Typed], r: Relations, grouped: int | None = None) -> Source:
+    """The values of each row (or of each group by the unit and the first `grouped` values) as columns."""
+    owner = [alias(s.owner(), "u")] if s.unit is not None else []
+    columns = [alias(value.sql, f"c{i}") for i, value in enumerate(values.values())]
+    query = selected([*owner, *columns], s)
+    if grouped is not None:
+        query.group_by(*(number(i + 1) for i in range(1 + grouped)), copy=False)
+    known = {name: Typed(column(f"c{i}"), value.bits) for i, (name, value) in enumerate(values.items())}
+    return Source(query.subquery(f"r{next(r.names)}", copy=False), known, s.unit)
+
+
+def _per_unit(relation: PerUnit, r: Relations) -> Source:
+    s = rows_of(relation.source, r)
+    t = Translator(r.dialect, s.columns)
+    keys = {name: t.value(e) for name, e in relation.keys}
+    alone = relation.source.rows == 1  # then each row is folded with itself
+    folds = {name: _folded(f, t, alone) for name, f in relation.folds}
+    return _nested(s, keys | folds, r, None if alone else len(keys))
+
+
+def _folded(fold: Fold, t: Translator, alone: bool) -> Typed:
+    d = t.dialect
+    bits = TEXT if fold.domain.kind == "text" else d.bits(fold.domain.lower, fold.domain.upper)
+    zero = number(0)
+    if fold.a is None:
+        return Typed(number(1) if alone else cast(exp.Count(this=exp.Star()), d.integers[bits]), bits)
+    a = t.value(fold.a)
+    match fold.how:
+        case "count" if alone:
+            return Typed(cast(case((missing(a.sql), zero), otherwise=number(1)), d.integers[bits]), bits)
+        case "count":
+            return Typed(cast(exp.Count(this=a.sql), d.integers[bits]), bits)
+        case "sum":
+            total = a.sql if alone else d.total(a.sql, bits)
+            return Typed(cast(exp.Coalesce(this=total, expressions=[zero]), d.integers[bits]), bits)
+        case "min" | "max" if not alone:
+            return Typed(exp.Min(this=a.sql) if fold.how == "min" else exp.Max(this=a.sql), a.bits)
+    return a
+
+
+def _joined(left: Source, right: Source, r: Relations) -> Source:
+    """Pairs of rows of one unit."""
+    sides = [_nested(side, side.columns, r) for side in (left, right)]
+    units = [exp.column("u", side.source.alias) for side in sides]
+    if left.unit is None or right.unit is None:
+        raise EngineError
+    first, second = (unit.copy() if left.unit == right.unit else r.dialect.text(unit.copy()) for unit in units)
+    same = exp.EQ(this=first, expression=second)
+    columns: dict[str, Typed] = {}
+    for side in sides:
+        for name, value in side.columns.items():
+            columns[name] = Typed(exp.column(value.sql.name, side.source.alias), value.bits)
+    out = [alias(value.sql, f"c{i}") for i, value in enumerate(columns.values())]
+    query = exp.select(alias(units[0], "u"), *out, copy=False).from_(sides[0].source, copy=False)
+    query = query.join(sides[1].source, on=same, copy=False)
+    known = {name: Typed(column(f"c{i}"), value.bits) for i, (name, value) in enumerate(columns.items())}
+    return Source(query.subquery(f"r{next(r.names)}", copy=False), known, left.unit)
+
+
+def selected(columns: Sequence[exp.Expr], s: Source, conditions: Sequence[exp.Expr] = ()) -> exp.Select:
+    """The columns of the rows for which all conditions hold."""
+    query = exp.select(*(columns or [alias(number(1), "one")]), copy=False).from_(s.source, copy=False)
+    every = [*s.conditions, *conditions]
+    return query.where(*every, copy=False) if every else query
+
+
+def column(name: str) -> exp.Expr:
+    """A column, under one of our own names."""
+    return exp.column(name)

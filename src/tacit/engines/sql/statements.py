@@ -1,0 +1,189 @@
+"""Plans as SQL: one statement, one scan.
+
+    rows of the relation, capped  ->  [inner: one row for each unit and cell]  ->  one row for each cell (and bin)
+
+What adds up over rows is counted and summed in one aggregation; histograms are grouping sets of it.  The inner one is
+there only if it must be: for units, and for sums that are clamped for each unit; and not if a unit has one row at most.
+Only a plan that has both histograms and measures of units takes two statements.
+
+All names are our own: c0, c1, ... for columns, u for the unit, k for keys, b for bins, m for measures.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from sqlglot import exp
+
+from ...query.plan.plan import Histogram, Measure, Plan, Rows, Total, Units, reach
+from ...query.relation.relation import scans
+from .binning import Axis, bin_axis, key_axis
+from .dialect import Dialect, Typed, alias, call, case, cast, clamped, number, there
+from .expressions import Translator
+from .group_cap import capped
+from .relations import Registered, Relations, Source, column, rows_of, selected
+
+Trees = list[exp.Expr]
+Gathered = tuple[exp.Select, dict[int, exp.Expr], exp.Expr]  # rows, a measure of a cell of them, and their number
+SURE = 1 << 40  # rows: a sum of so many values below 2^23 fits 64 bits
+
+
+@dataclass(frozen=True)
+class Statement:
+    """A tree of SQL and what its columns mean: keys k, then bins b with flags g, then measures m by their places."""
+
+    tree: exp.Expr
+    keys: tuple[Axis | None, ...]
+    bins: Mapping[int, Axis]  # by the place of the histogram in the plan
+    measures: tuple[int, ...]
+    wide: frozenset[int]  # measures that come as digits
+
+
+def statements(plan: Plan, dialect: Dialect, tables: Mapping[str, Registered]) -> list[Statement]:
+    """The statements of a plan; where keys are chosen, the number of units is a last measure."""
+    single = plan.relation.rows == 1
+    measures = [*plan.measures, Units()] if plan.chosen else list(plan.measures)
+    if single:  # a unit has one row: then rows are units, and are clamped one by one
+        measures = [Rows(m.expression) if isinstance(m, Units) else m for m in measures]
+    asked = dict(enumerate(measures))
+    of_units = {} if single else {i: m for i, m in asked.items() if _of_units(m)}
+    additive = {i: m for i, m in asked.items() if i not in of_units}
+    if of_units and not any(isinstance(m, Histogram) for m in additive.values()):
+        of_units, additive = asked, {}
+    return [_Builder(plan, part, dialect, tables).statement() for part in (additive, of_units) if part]
+
+
+def _of_units(measure: Measure) -> bool:
+    return isinstance(measure, Units) or (isinstance(measure, Total) and measure.per_unit is not None)
+
+
+@dataclass(frozen=True)
+class _Builder:
+    plan: Plan
+    measures: Mapping[int, Measure]
+    dialect: Dialect
+    tables: Mapping[str, Registered]
+
+    def statement(self) -> Statement:
+        plan, d = self.plan, self.dialect
+        rows = rows_of(plan.relation, Relations(d, self.tables))
+        if plan.groups is not None and plan.groups < replace(plan, groups=None).touched and plan.relation.rows > 1:
+            rows = capped(rows, plan.keys, plan.groups, self.tables[next(scans(plan.relation)).table].key, d)
+        t = Translator(d, rows.columns)
+        keys = tuple(None if k.values is None else key_axis(k, t.value(k.expression), d) for k in plan.keys)
+        codes = [
+            d.narrowed(t.value(k.expression)).sql if axis is None else axis.code
+            for k, axis in zip(plan.keys, keys, strict=True)
+        ]
+        bins = {i: bin_axis(m, t.value(m.expression), d) for i, m in self.measures.items() if isinstance(m, Histogram)}
+        inside = [there(code.copy()) for code in codes]
+        at = [*(alias(code, f"k{i}") for i, code in enumerate(codes))]
+        at += [alias(axis.code, f"b{i}") for i, axis in bins.items()]
+        names = [e.alias for e in at]
+        others = {i: m for i, m in self.measures.items() if i not in bins}
+        single = plan.relation.rows == 1 or not any(map(_of_units, others.values()))
+        gathered = self._by_rows if single else self._by_units
+        source, sums, counted = gathered(rows, at, inside, others)
+        if bins:
+            sums = {-1: cast(counted, d.integers[64]), **sums}
+        wide = frozenset(i for i, m in others.items() if _wide(m))
+        return Statement(self._outermost(source, names, sums, list(bins)), keys, bins, tuple(others), wide)
+
+    def _by_rows(self, rows: Source, at: Trees, inside: Trees, others: Mapping[int, Measure]) -> Gathered:
+        """The rows, or where they can be had early, sums over such as are alike."""
+        t = Translator(self.dialect, rows.columns)
+        values = {i: self._value(m, t) for i, m in others.items()}
+        added = {f"v{i}": self._inner(m, values[i]) or exp.Count(this=exp.Star()) for i, m in others.items()}
+        added |= {"n": exp.Count(this=exp.Star())} if len(others) < len(self.measures) else {}
+        if rows.early is not None and (summed := rows.early(rows, at, added)) is not None:
+            source = selected([*at, *map(column, added)], summed, inside)
+            unclamped = {i: replace(m, per_unit=None) if isinstance(m, Total) else m for i, m in others.items()}
+            sums = {i: self._outer(m, column(f"v{i}"), True) for i, m in unclamped.items()}
+            return source, sums, exp.Sum(this=column("n"))
+        source = selected([*at, *(alias(v, f"v{i}") for i, v in values.items() if v)], rows, inside)
+        sums = {i: self._outer(m, column(f"v{i}") if values[i] else None, False) for i, m in others.items()}
+        return source, sums, exp.Count(this=exp.Star())
+
+    def _by_units(self, rows: Source, at: Trees, inside: Trees, others: Mapping[int, Measure]) -> Gathered:
+        """One row for each unit and cell."""
+        t, binned = Translator(self.dialect, rows.columns), len(others) < len(self.measures)
+        inner = {i: self._inner(m, t.value(m.expression).sql if m.expression else None) for i, m in others.items()}
+        parts = [alias(rows.owner(), "u"), *at, *([alias(exp.Count(this=exp.Star()), "n")] if binned else [])]
+        parts += [alias(v, f"v{i}") for i, v in inner.items() if v]
+        source = selected(parts, rows, inside).group_by(*_places(1 + len(at)), copy=False)
+        sums = {i: self._outer(m, column(f"v{i}") if inner[i] else None, True) for i, m in others.items()}
+        return source, sums, exp.Sum(this=column("n"))
+
+    def _outermost(
+        self, source: exp.Select, names: list[str], sums: Mapping[int, exp.Expr], bins: list[int]
+    ) -> exp.Select:
+        """One row for each cell, or for each cell and bin of each histogram."""
+        out: list[exp.Expr] = [column(name) for name in names]
+        if len(bins) > 1:
+            out += [alias(call("GROUPING", column(f"b{i}")), f"g{i}") for i in bins]
+        out += [alias(e, "n" if i < 0 else f"m{i}") for i, e in sums.items()]
+        tree = _from(out, source)
+        if len(bins) > 1:
+            shared = names[: len(names) - len(bins)]
+            sets = [exp.Tuple(expressions=[column(name) for name in (*shared, f"b{i}")]) for i in bins]
+            tree.set("group", exp.Group(grouping_sets=[exp.GroupingSets(expressions=sets)]))
+        elif names:
+            tree.group_by(*_places(len(names)), copy=False)
+        return tree
+
+    def _value(self, m: Measure, t: Translator) -> exp.Expr | None:
+        """What a row adds to a measure."""
+        if m.expression is None:
+            return None
+        e = t.value(m.expression)
+        if isinstance(m, Total) and m.per_unit is not None:  # a unit has one row here
+            return self._clamped(e, m.per_unit)
+        return e.sql
+
+    def _clamped(self, e: Typed, ends: tuple[int, int]) -> exp.Expr:
+        bits = max(e.bits, self.dialect.bits(*ends))
+        x = self.dialect.widened(e, bits)
+        low, high = (self.dialect.widened(Typed(number(end), 0), bits) for end in ends)
+        return case((there(x.copy()), clamped(x, low, high)))
+
+    def _inner(self, m: Measure, value: exp.Expr | None) -> exp.Expr | None:
+        """What the rows of a unit in one cell add up to, of their values; that it has some needs no saying."""
+        if value is None:
+            return None if isinstance(m, Units) else exp.Count(this=exp.Star())
+        if not isinstance(m, Total):
+            return exp.Count(this=value.copy())
+        return exp.Coalesce(this=self.dialect.total(value.copy(), _bits(m)), expressions=[number(0)])
+
+    def _outer(self, m: Measure, value: exp.Expr | None, gathered: bool) -> exp.Expr:
+        """A measure of a cell, from the values of its rows or of its units."""
+        d = self.dialect
+        if isinstance(m, Total):
+            assert value is not None
+            if gathered and m.per_unit is not None:
+                bits = max(_bits(m), d.bits(*m.per_unit))
+                value = clamped(value, *(d.widened(Typed(number(end), 0), bits) for end in m.per_unit))
+            total = exp.Coalesce(this=d.total(value, _bits(m)), expressions=[number(0)])
+            return d.text(total) if _wide(m) else cast(total, d.integers[64])
+        if value is None or not gathered:
+            return exp.Count(this=value or exp.Star())
+        if isinstance(m, Units):
+            return exp.Count(this=exp.Nullif(this=value, expression=number(0)))
+        return cast(exp.Coalesce(this=exp.Sum(this=value), expressions=[number(0)]), d.integers[64])
+
+
+def _from(columns: Sequence[exp.Expr], source: exp.Select) -> exp.Select:
+    return exp.select(*columns, copy=False).from_(source.subquery("q", copy=False), copy=False)
+
+
+def _wide(m: Measure) -> bool:
+    return isinstance(m, Total) and _bits(m) > 64
+
+
+def _bits(m: Total) -> int:
+    """How many bits a sum may need."""
+    return 64 if reach(m.expression.domain.lower, m.expression.domain.upper) * SURE < 1 << 63 else 128
+
+
+def _places(n: int) -> list[exp.Expr]:
+    return [number(i + 1) for i in range(n)]

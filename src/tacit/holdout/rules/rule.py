@@ -1,0 +1,227 @@
+"""Rules by which a holdout set is asked: what all of them say of themselves.
+
+A rule is a frozen value and is known before any data is seen.
+
+    begin, step    a pure function of an explicit state, as in `core.interactive`; the state is as private as the data
+    promise        how far from the truth about the population its answers are, all at once, and by which theorem
+    loss           what its whole life costs in privacy, under substitution of a record
+    open           binds it to a holdout set: `session.Holdout`
+
+One life for each holdout set: what one rule told is known when the next is asked, and no promise covers both.
+"""
+
+from __future__ import annotations
+
+import decimal
+import math
+from abc import ABC, abstractmethod
+from collections.abc import Iterable
+from dataclasses import dataclass, field, fields, replace
+from decimal import Decimal
+from fractions import Fraction
+from functools import cached_property
+from typing import TYPE_CHECKING, ClassVar
+
+from ...core.accounting.atoms import Approximate
+from ...core.accounting.loss import Loss
+from ...core.distance import SUBSTITUTE
+from ...core.errors import BadParameter, Exhausted
+from ...core.exact import ceiling, from_above, up
+from ...core.parameters import Number, positive, probability, rational, whole
+from ...core.randomness import Source
+from ...core.search import least_positive
+from ..questions import Question
+
+if TYPE_CHECKING:
+    from ..keeper import Keeper
+    from ..session import Holdout
+
+MOST = 1 << 34  # records; a promise that so many do not keep is not for more of them
+_FLOOR = decimal.Context(7, decimal.ROUND_FLOOR)
+UNPROTECTED = Loss({Approximate(Fraction(0), Fraction(1)): 1}, SUBSTITUTE)  # nothing is promised to people
+
+
+@dataclass(frozen=True)
+class State:
+    """How often it was asked, how often the holdout set itself spoke, and what nobody may see."""
+
+    asked: int = 0
+    told: int = 0
+    mark: int = field(default=0, repr=False)
+    values: str = field(default="", repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Statement:
+    """With probability at least 1 - beta all that was told is within `width` of the truth about the population."""
+
+    width: float
+    beta: Fraction
+    theorem: str
+    about: str = "Every answer is within {width} of its true value in the population"
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "width", min(1.0, self.width))  # within 1 of the truth is all of [0, 1]
+
+    def __str__(self) -> str:
+        surely = 100 - 100 * self.beta
+        sure = f"{_FLOOR.divide(Decimal(surely.numerator), Decimal(surely.denominator)):f} %"
+        if self.beta < Fraction(1, 10**6):
+            sure = f"1 - {from_above(up(self.beta), 3)}"
+        told = self.about.format(width=shown(self.width))
+        return f"{told}, all at once, with probability at least {sure} ({self.theorem})."
+
+
+def shown(width: float) -> str:
+    """A width in three digits, rounded up."""
+    return f"{ceiling(width).normalize():f}"
+
+
+class Spent(Exhausted):
+    """A holdout set has told all that it may; what it said stays as true as it was."""
+
+    def __init__(self, name: str, allowed: str, statement: Statement) -> None:
+        super().__init__(name, allowed)
+        self.statement = statement
+        self.args = (f"{name} is exhausted: it gives {allowed}.  {statement}  To ask more, take fresh data.",)
+
+
+@dataclass(frozen=True, init=False, repr=False)
+class Rule(ABC):
+    """How one holdout set of n records answers questions with values in [0, 1]."""
+
+    guesses: ClassVar[bool] = False  # must a question come with a guess?
+
+    n: int
+    beta: Fraction
+    grid: Fraction
+    width: Fraction | None
+
+    def __init__(self, n: int, beta: Number, grid: Number, width: Number | None) -> None:
+        self._set(n=whole("n", n, at_least=2), beta=probability("beta", beta), grid=unit_fraction("grid", grid))
+        self._set(width=None if width is None else probability("width", width))
+
+    def _set(self, **read: object) -> None:
+        for name, value in read.items():
+            object.__setattr__(self, name, value)
+
+    def __repr__(self) -> str:
+        known = ((f.name, getattr(self, f.name)) for f in fields(self))
+        return f"{type(self).__name__}({', '.join(f'{name}={value}' for name, value in known if value is not None)})"
+
+    def _keep_width(self) -> None:
+        """Refuse a holdout set that is too small for the width asked for, and say how large it would have to be."""
+        if self.width is None or self.promise.width <= self.width:
+            return
+
+        def enough(n: float) -> bool:
+            return replace(self, n=min(math.ceil(n), MOST), width=None).promise.width <= float(self.width or 0)
+
+        if not enough(MOST):
+            raise BadParameter("width", float(self.width), "larger: no holdout set can keep it with these parameters")
+        near = self.n * (self.promise.width / float(self.width)) ** 2  # widths fall like 1/sqrt(n)
+        least = least_positive(enough, near, floor=float(self.n), precision=0.01)
+        raise BadParameter("n", self.n, f"at least {math.ceil(least)} for a width of {float(self.width):g}")
+
+    @property
+    def unit(self) -> int:
+        """How far one record can move a sum, in steps."""
+        return int(1 / self.grid)
+
+    @property
+    def whole(self) -> int:
+        """The sum of n values of 1, in steps."""
+        return self.n * self.unit
+
+    @property
+    def rounding(self) -> float:
+        """How far values move when they are put on the grid; yes and no are on it."""
+        return float(self.grid / 2) if self.unit > 1 else 0.0
+
+    def guess_in_steps(self, guess: Number) -> int:
+        """A guess at the mean, in [0, 1], as a sum."""
+        try:
+            value = float(rational("guess", guess) if isinstance(guess, str) else guess)
+        except (TypeError, ValueError, OverflowError):
+            value = math.nan
+        if math.isnan(value):
+            raise BadParameter("guess", type(guess).__name__, "a number, such as the value on the training set")
+        if not 0 <= value <= 1:
+            raise BadParameter("guess", guess, "from 0 to 1, as the mean of values in [0, 1] is")
+        return math.floor(Fraction(value) * self.whole + Fraction(1, 2))
+
+    def rounded(self, total: int, parts: int) -> int:
+        """The mean of a sum, clamped to [0, 1], to the nearest of 0, 1, ..., `parts` parts."""
+        return (2 * max(0, min(total, self.whole)) * parts + self.whole) // (2 * self.whole)
+
+    def begin(self, source: Source) -> State:
+        """The state before the first question."""
+        return State()
+
+    @abstractmethod
+    def step(self, state: State, question: Question, source: Source) -> tuple[State, float]:
+        """The next state and the answer; raises `Spent`, before it looks at the values, when the life is over."""
+
+    @cached_property
+    @abstractmethod
+    def promise(self) -> Statement:
+        """What is true of all answers to come."""
+
+    def statement(self, state: State) -> Statement:
+        """What is true of all answers so far."""
+        return self.promise
+
+    @abstractmethod
+    def over(self, state: State) -> bool:
+        """Has the life ended?"""
+
+    @property
+    @abstractmethod
+    def allowed(self) -> str:
+        """What one life gives."""
+
+    @abstractmethod
+    def left(self, state: State) -> str:
+        """How much may still be asked, in a sentence."""
+
+    def loss(self) -> Loss:
+        """What the whole life costs in privacy; a rule without noise protects conclusions, not people."""
+        return UNPROTECTED
+
+    def refuse_if_over(self, state: State) -> None:
+        if self.over(state):
+            raise Spent(type(self).__name__, self.allowed, self.statement(state))
+
+    def open(
+        self,
+        data: object,
+        train: object = None,
+        *,
+        keeper: Keeper | None = None,
+        analyst: str = "analyst",
+        unprotected: bool = False,
+        known_as: str | None = None,
+    ) -> Holdout:
+        """Bind the rule to a holdout set, and to a training set if statistics are to be asked.
+
+        Without a `keeper` the life is kept by this process: the same records go on where they were, by the same rule.
+        An experiment that is to begin anew has a `Memory()` of its own.  A ledger is charged `loss()`.  A rule without
+        noise has none that a ledger admits: `unprotected` says that these people were promised nothing, and charges
+        nothing.  `known_as` is the fingerprint that the records must have, if a life is to go on with them.
+        """
+        from ..session import Holdout  # which is built on rules
+
+        return Holdout(self, data, train, keeper=keeper, analyst=analyst, unprotected=unprotected, known_as=known_as)
+
+
+def unit_fraction(name: str, value: Number) -> Fraction:
+    """1, 1/2, 1/4, ... down to 2^-20."""
+    x = positive(name, value)
+    if x.numerator != 1 or x.denominator.bit_count() != 1 or x.denominator > 1 << 20:
+        raise BadParameter(name, value, "1/2^j with j from 0 to 20")
+    return x
+
+
+def least(statements: Iterable[Statement]) -> Statement:
+    """The narrowest of several true statements."""
+    return min(statements, key=lambda s: s.width)

@@ -1,0 +1,106 @@
+"""Integer noise on integers, or on reals put on a public grid."""
+
+from __future__ import annotations
+
+import math
+from abc import abstractmethod
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any, Protocol, Self, overload
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...core.alias_table import FAR
+from ...core.distance import Distance, distance
+from ...core.exact import up
+from ...core.law import Law, OnGrid, Product
+from ...core.mechanism import Mechanism
+from ...core.parameters import Number, positive, probability, whole
+from ...core.randomness import Source
+from .._grid import LARGEST, Value, distance_in_steps, power_of_two, steps
+
+
+class IntegerLaw(Law, Protocol):
+    """A law on the integers, symmetric about its centre."""
+
+    def reach(self, tail: float) -> int: ...
+
+
+@dataclass(frozen=True, init=False, repr=False)
+class Additive(Mechanism[Value, Value]):
+    """Adds noise from a symmetric integer law.
+
+    Values beyond +-2^60 steps of the grid, or +-2^60 without one, are moved there before noise is added; an error would
+    tell of them.  On a grid the sum is released as a float, which beyond 2^53 steps is rounded to 53 bits.
+    """
+
+    sensitivity: Distance[Any]
+    grid: Fraction | None
+
+    def __init__(self, sensitivity: Number | Distance[Any], grid: Number | None) -> None:
+        object.__setattr__(self, "sensitivity", distance(sensitivity, "sensitivity"))
+        object.__setattr__(self, "grid", None if grid is None else power_of_two("grid", grid))
+
+    @abstractmethod
+    def noise(self, centre: int = 0) -> IntegerLaw:
+        """The law of the noise, in steps of the grid, about a centre."""
+
+    @abstractmethod
+    def draw(self, source: Source, n: int | None) -> Any:
+        """Draw noise, in steps of the grid."""
+
+    def moves(self, by: Number | Distance[Any] | None) -> Distance[Any]:
+        """How far data move, in steps of the grid."""
+        return distance_in_steps(self.sensitivity if by is None else distance(by, zero=True), self.grid)
+
+    def law(self, x: Value) -> Law:
+        at = steps("value", x, self.grid)
+        if isinstance(at, int):
+            return self._placed(self.noise(at))
+        return Product(tuple(self._placed(self.noise(int(step))) for step in at.ravel()))
+
+    def _placed(self, noisy: Law) -> Law:
+        return noisy if self.grid is None else OnGrid(noisy, float(self.grid))
+
+    def sample(self, x: Value, source: Source) -> Value:
+        at = steps("value", x, self.grid)
+        if isinstance(at, int):
+            noisy = at + self.draw(source, None)
+            return int(noisy) if self.grid is None else float(noisy) * float(self.grid)
+        noise: NDArray[Any] = self.draw(source, at.size).reshape(at.shape)
+        if noise.dtype == object:
+            noise = noise + at
+        else:
+            noise += at
+            np.clip(noise, LARGEST - FAR, FAR - LARGEST, out=noise)  # beyond, noise itself may have been cut
+        return noise if self.grid is None else noise.astype(float) * float(self.grid)
+
+    @overload
+    def release(self, x: float) -> float: ...
+    @overload
+    def release(self, x: NDArray[Any]) -> NDArray[Any]: ...
+    def release(self, x: Value) -> Value:
+        """One draw for a number, an integer where there is no grid; an array of them for an array."""
+        return super().release(x)
+
+    def error(self, beta: Number = 0.05, size: int = 1) -> float:
+        """The exact quantile of the largest of `size` noises; reals add half a step for rounding.
+
+        So for values within +-2^60, or sums within 2^53 steps of the grid: what is moved or rounded beyond is no noise.
+        """
+        each = -math.expm1(math.log1p(-float(probability("beta", beta))) / whole("size", size))
+        reach = self.noise().reach(math.nextafter(each, 0))
+        return float(reach) if self.grid is None else up((reach + Fraction(1, 2)) * self.grid)
+
+    @classmethod
+    def for_error(cls, error: Number, beta: Number = 0.05, *, size: int = 1, **fixed: Any) -> Self:
+        """The least epsilon at which the largest of `size` noises is at most `error`, with probability 1 - beta."""
+        return cls._for_error(error, beta, {"size": size}, fixed)
+
+    def sample_size(self, relative_error: Number, beta: Number = 0.05, size: int = 1) -> int:
+        """The least n for which the largest of `size` noises is at most `relative_error` times n."""
+        return math.ceil(Fraction(self.error(beta, size)) / positive("relative_error", relative_error))
+
+    def miss(self, x: Value, y: Value) -> float:
+        return float(np.max(np.abs(np.asarray(y) - np.asarray(x))))

@@ -1,0 +1,1 @@
+"""Local privacy: every person randomizes a report of their own."""

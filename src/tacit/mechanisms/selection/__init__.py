@@ -1,0 +1,1 @@
+"""Private selection: the best of several candidates by a score."""

@@ -1,0 +1,236 @@
+r"""Comparisons of a stream of values with one noisy threshold: what the sparse vector mechanisms share.
+
+The bar is threshold + Z + m with Z drawn once and m = round(E Z_i - E Z), a public constant that takes the bias out of
+a comparison and costs nothing.  Value q_i is TOP if q_i + Z_i >= bar, with Z_i drawn afresh.  The transcript is the
+indices of the TOPs, and ends with the last of `count`.  Given the bar, answers are independent: the law of a transcript
+is a sum over Z of products of tails of Z_i.
+
+Every proof of privacy shifts noises up.  If values move by at most d, noise on the threshold by d and that of each TOP
+by 2 d; if all move the same way, by d, as the moves then lie in an interval of length d that contains 0.  On a grid the
+moves of a group may be rounded apart, one step further.
+"""
+
+from __future__ import annotations
+
+import math
+from abc import abstractmethod
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from fractions import Fraction
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...core.distance import Distance, Substitute
+from ...core.distance import distance as read_distance
+from ...core.errors import BadData, BadParameter, Exhausted
+from ...core.exact import down, up
+from ...core.interactive import A, Interactive
+from ...core.law import Finite
+from ...core.mechanism import Y
+from ...core.parameters import Number, flag, probability, rational, whole
+from ...core.randomness import Source
+from .._grid import LARGEST, as_array, most_steps, power_of_two, steps
+from ._comparison_error import error_in_steps
+from ._comparison_noise import Integers, Masses, Noise
+
+Stream = Sequence[int] | Sequence[float] | NDArray[Any]
+Hits = tuple[int, ...]
+
+_CHUNK = 1 << 14  # comparisons made at a time: noise and values stay in a core's cache
+_TAIL = 1e-300  # threshold noise left out of a law, so that what is rarer than that has no mass
+
+
+@dataclass(frozen=True)
+class State:
+    """Where a life stands: the noisy bar, which nobody may see, and what was asked and found so far."""
+
+    bar: int = field(repr=False)
+    asked: int = 0
+    hits: int = 0
+
+
+def transcripts(masses: Masses, bars: Integers, noise: Noise, values: Sequence[int], count: int) -> dict[Any, float]:
+    """The probability of each transcript (`Hits`), the bar being at `bars` with these probabilities."""
+    told: dict[Any, float] = {}
+    live: dict[Hits, Masses] = {(): masses}
+    for i, value in enumerate(values):
+        top, bottom = noise.at_least(bars - value), noise.below(bars - value)
+        going, live = live, {}
+        for hits, weight in going.items():
+            live[hits] = weight * bottom
+            if len(hits) + 1 < count:
+                live[*hits, i] = weight * top
+            else:
+                told[*hits, i] = float(np.sum(weight * top))
+    return told | {hits: float(np.sum(weight)) for hits, weight in live.items()}
+
+
+@dataclass(frozen=True, init=False, repr=False)
+class Comparisons(Interactive[Stream, Y, State, int | float, A]):
+    """Tells which values of a stream reach a threshold, `count` times."""
+
+    threshold: Fraction
+    sensitivity: Distance[Any]
+    grid: Fraction | None
+    count: int
+    queries: int
+    monotone: bool
+
+    def __init__(
+        self,
+        *,
+        threshold: Number,
+        sensitivity: Number | Distance[Any],
+        grid: Number | None,
+        count: int,
+        queries: int,
+        monotone: bool,
+    ) -> None:
+        object.__setattr__(self, "threshold", rational("threshold", threshold))
+        object.__setattr__(self, "sensitivity", read_distance(sensitivity, "sensitivity"))
+        object.__setattr__(self, "grid", None if grid is None else power_of_two("grid", grid))
+        object.__setattr__(self, "count", whole("count", count))
+        object.__setattr__(self, "queries", whole("queries", queries))
+        object.__setattr__(self, "monotone", flag("monotone", monotone))
+        if monotone and isinstance(self.sensitivity.relation, Substitute):
+            raise BadParameter("monotone", monotone, "False under substitution, which moves values both ways")
+        if self.grid is None and self.threshold.denominator != 1:
+            raise BadParameter("threshold", threshold, "whole for integer values; for reals give the mechanism a grid")
+        if abs(self._level) > LARGEST:
+            raise BadParameter("threshold", threshold, "within +-2^60 steps of the grid")
+
+    @property
+    @abstractmethod
+    def bar_noise(self) -> Noise:
+        """The noise on the threshold, in steps of the grid."""
+
+    @property
+    @abstractmethod
+    def query_noise(self) -> Noise:
+        """The noise on each value compared, in steps of the grid."""
+
+    @abstractmethod
+    def tell(self, at: int, top: bool, source: Source) -> A:
+        """What is told of a value at this step of the grid."""
+
+    @property
+    def allowed(self) -> str:
+        """What one life gives."""
+        return f"{self.count} answer{'s' if self.count > 1 else ''} above the threshold"
+
+    def over(self, state: State) -> bool:
+        """Has the life ended?"""
+        return state.hits >= self.count
+
+    @property
+    def folds(self) -> int:
+        """How much further than the threshold's, at worst, a TOP's noise is shifted."""
+        return 1 if self.monotone else 2
+
+    def shifts(self, by: Number | Distance[Any] | None = None) -> tuple[Distance[Any], int, int]:
+        """A distance, and how far it shifts the noise on the threshold and on each TOP, in steps of the grid."""
+        d = self.sensitivity if by is None else read_distance(by, zero=True)
+        most = most_steps(d, self.grid, "values")
+        if not self.monotone or isinstance(d.relation, Substitute):
+            return d, most, 2 * most
+        apart = self.grid is not None and most > 0 and d != self.sensitivity
+        return d, most, most + apart
+
+    @cached_property
+    def _level(self) -> int:
+        """The threshold in steps of the grid, rounded as values are."""
+        return math.floor(self.threshold / (self.grid or 1) + Fraction(1, 2))
+
+    @cached_property
+    def _shift(self) -> int:
+        return round(self.query_noise.mean - self.bar_noise.mean)
+
+    def begin(self, source: Source) -> State:
+        return State(self._level + self._shift + int(self.bar_noise.draw(source)))
+
+    def step(self, state: State, value: int | float, source: Source) -> tuple[State, A]:
+        if self.over(state):
+            raise Exhausted(type(self).__name__, self.allowed)
+        at = steps("value", value, self.grid)
+        if not isinstance(at, int):
+            raise BadData("value", f"an array of shape {at.shape}", "one number")
+        top = bool(at + self.query_noise.draw(source) >= state.bar)
+        return State(state.bar, state.asked + 1, state.hits + top), self.tell(at, top, source)
+
+    def steps(self, values: Stream) -> Integers:
+        """A stream in steps of the grid."""
+        at = steps("values", as_array("values", values), self.grid)
+        if isinstance(at, int) or at.ndim != 1:
+            raise BadData("values", f"{np.ndim(at)}-dimensional", "a sequence of numbers, one for each query")
+        return at
+
+    def hits(self, at: Integers, source: Source) -> Hits:
+        """Draw a transcript.  Every value is compared, wherever the last TOP is, and counted in the same time."""
+        bar, top = self.begin(source).bar, np.empty(at.size, np.bool_)
+        for start in range(0, at.size, _CHUNK):
+            part = at[start : start + _CHUNK]
+            noisy = self.query_noise.draw(source, part.size)
+            noisy += part
+            top[start : start + _CHUNK] = noisy >= bar
+        found = np.searchsorted(np.cumsum(top), np.arange(1, min(self.count, at.size) + 1))
+        return tuple(found[found < at.size].tolist())
+
+    def transcripts(self, values: Stream) -> dict[Any, float]:
+        """The law of the transcript."""
+        bars, masses = self.bars()
+        return transcripts(masses, bars, self.query_noise, self.steps(values).tolist(), self.count)
+
+    def bars(self) -> tuple[Integers, Masses]:
+        """Where the noisy threshold may be, in steps of the grid, and the probability of each place."""
+        low, high = self.bar_noise.reach(_TAIL)
+        z = np.arange(low, high + 1)
+        return z + (self._level + self._shift), self.bar_noise.mass(z)
+
+    def error(self, beta: Number = 0.05, queries: int | None = None) -> float:
+        """Over so many queries no TOP is further than this below the threshold, and no other further above it."""
+        return self.error_at(down(probability("beta", beta)), queries)
+
+    def error_at(self, beta: float, queries: int | None) -> float:
+        """The same at a share of some beta, which may be smaller than any that is asked for."""
+        a = error_in_steps(
+            self.bar_noise,
+            self.query_noise,
+            shift=self._shift,
+            count=self.count,
+            queries=self.queries if queries is None else whole("queries", queries),
+            beta=beta,
+            log_numbers_within=self.log_numbers_within,
+        )
+        if self.grid is None:
+            return float(a)
+        return up((a + Fraction(1, 2) + abs(self._level - self.threshold / self.grid)) * self.grid)
+
+    def log_numbers_within(self, a: int) -> float:
+        """ln P[no number told is more than a steps off]."""
+        return 0.0
+
+    def farthest(self, values: Stream, hits: Hits, count: int | None = None) -> float:
+        """The farthest a TOP lies below the threshold, or any other value that was reached above it."""
+        reached = hits[-1] + 1 if len(hits) == (count or self.count) else len(values)
+        above = np.asarray(values, float)[:reached] - float(self.threshold)
+        above[list(hits)] *= -1
+        return float(np.max(above, initial=0.0))
+
+
+class TellsWhich(Comparisons[Hits, bool]):
+    """Those that tell which values are TOP, and nothing more of them."""
+
+    def tell(self, at: int, top: bool, source: Source) -> bool:
+        return top
+
+    def law(self, x: Stream) -> Finite:
+        return Finite(self.transcripts(x))
+
+    def sample(self, x: Stream, source: Source) -> Hits:
+        return self.hits(self.steps(x), source)
+
+    def miss(self, x: Stream, y: Hits) -> float:
+        return self.farthest(x, y)

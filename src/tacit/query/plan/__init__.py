@@ -1,0 +1,1 @@
+"""From a query to a closed plan, an offer and a draw."""

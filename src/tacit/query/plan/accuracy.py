@@ -1,0 +1,163 @@
+r"""How accurate an answer will be, from public facts alone.
+
+A count or a sum is off by its noise.  A mean T / N whose total and count are off by at most e and f is off by at most
+(e + h f) / (N - f), where h is the farthest a value lies from what was taken from it: |T'/N' - T/N| =
+|(T' - T) - (N' - N) T/N| / N'.  Of the variance, likewise for the mean of squares, and 2 h times that of the mean for
+the square of the mean; where squares are of values rounded to g, g times that of the mean more, and in any case less
+than g (h + 5 g / 4) by the rounding (see `recipe`).  N is not public; where the table's size is, an equal share of it
+for each cell stands for N.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+from ...core.exact import at_most, from_above, up
+from ...core.mechanism import Mechanism
+from ...core.parameters import Number
+from ...mechanisms import Gaussian, IndependentQuantiles, KeySelection, Laplace, Quantiles
+from ..relation.relation import Derive, Relation, Scan, Where
+from ..schema.schema import Schema
+from .calibration import Step
+from .estimators import Recipe, Squares
+from .outputs import Released, released
+from .plan import Plan, reach
+from .query import Query
+
+_THEOREMS = {
+    Laplace: "P[|Z| >= t] = 2 q^t / (1 + q), q = exp(-1/scale)",
+    Gaussian: "the exact quantile of discrete Gaussian noise",
+    IndependentQuantiles: "the exponential mechanism, one by one (Smith 2011)",
+    KeySelection: "the exact quantile r of its noise, given that the key is shown; from 1 up if not above T + r",
+    Quantiles: "the exponential mechanism, level by level (Kaplan et al. 2022)",
+}
+
+
+@dataclass(frozen=True)
+class Accuracy:
+    """The error of an output, None where it depends on what is not public; `text` then says how."""
+
+    name: str
+    error: float | None
+    text: str
+    theorem: str = ""
+
+    def __str__(self) -> str:
+        return self.text
+
+
+def public_size(relation: Relation, schemas: Mapping[str, Schema], of_table: bool = False) -> int | None:
+    """About how many rows there are, if that is public; of the table, before any of its rows were left out."""
+    match relation:
+        case Derive():
+            return public_size(relation.source, schemas, of_table)
+        case Where() if of_table:
+            return public_size(relation.source, schemas, of_table)
+        case Scan():
+            return schemas[relation.table].size if relation.table in schemas else None
+    return None
+
+
+def accuracies(
+    plan: Plan,
+    named: Sequence[tuple[str, Recipe]],
+    steps: Sequence[Step],
+    query: Query,
+    *,
+    beta: Fraction,
+    size: int | None,
+) -> tuple[Accuracy, ...]:
+    """The accuracy of each output."""
+    recipes, found = dict(named), []
+    cells = plan.cells
+    count = None if size is None or cells is None else size / cells
+    for name, output in query.outputs:
+        if isinstance(output, Released) and output.name in recipes:
+            found.append(accuracy(name, recipes[output.name], steps, beta, count))
+        elif parts := sorted(released(output) & recipes.keys()):
+            told = ", ".join(f"{part} {accuracy(part, recipes[part], steps, beta, count)}" for part in parts)
+            found.append(Accuracy(name, None, f"follows from {told}", "interval arithmetic"))
+        elif plan.chosen and released(output):
+            text = f"shown if more than {at_most(steps[-1].mechanism.error(beta=beta), 'unit')} have it"
+            found.append(Accuracy(name, None, text, "P[n + Z < threshold]"))
+        else:
+            found.append(Accuracy(name, 0.0, "exact"))
+    return tuple(found)
+
+
+def level(beta: Fraction, parts: int) -> float:
+    """The failure probability for each of so many independent noises, so that all hold with 1 - beta (Sidak 1967)."""
+    return -math.expm1(math.log1p(-float(beta)) / parts) if parts > 1 else float(beta)
+
+
+def accuracy(name: str, r: Recipe, steps: Sequence[Step], beta: Fraction, count: float | None) -> Accuracy:
+    """The accuracy of one aggregate, with about `count` rows in a cell."""
+    each = level(beta, len(r.parts))
+    errors = [noise_error(steps[i], each) for i in r.parts]
+    theorem = _THEOREMS.get(type(steps[r.parts[0]].mechanism), "")
+    match r.kind:
+        case "count" | "units" | "sum":
+            error, m = up(Fraction(errors[0]) * r.own), steps[r.parts[0]].mechanism
+            text = f"+-{from_above(error)}"
+            if isinstance(m, KeySelection):
+                text += f" where it is above {from_above(m.threshold + error)}, else from 1 up"
+            return Accuracy(name, error, text, theorem)
+        case "quantile":
+            text = chosen_quantile(r, steps[r.parts[0]].mechanism, errors[0])
+            return Accuracy(name, errors[0], text, theorem)
+        case "top":
+            return Accuracy(
+                name,
+                errors[0],
+                chosen_label(r, errors[0]),
+                "the exponential mechanism, pick by pick (Durfee and Rogers 2019)",
+            )
+    top, rest, text, bound = _quotient(r, errors)
+    if count is None:
+        return Accuracy(name, None, text, "(e + h f) / (N - f), from the errors e of the total and f of the count")
+    few = count - errors[0]
+    error = min(top / few + rest, bound) if few > 0 else bound
+    error = math.sqrt(error) if r.kind == "deviation" else error
+    about = f"+-{from_above(error)} where there are about {count:g} rows"
+    return Accuracy(name, error, about, "(e + h f) / (N - f), from the errors e of the total and f of the count")
+
+
+def chosen_quantile(r: Recipe, mechanism: Mechanism[Any, Any], error: float) -> str:
+    """What is known of a quantile: how far its value, or the cell that its value is the middle of, is from its rank."""
+    assert isinstance(mechanism, Quantiles | IndependentQuantiles)
+    rank = f"at most {at_most(error, 'row')} away from rank {float(mechanism.quantiles[r.place]):g}"
+    return f"the middle of a cell {r.width} wide, {rank}" if r.coarse > 1 else rank
+
+
+def chosen_label(r: Recipe, error: float) -> str:
+    """What is known of one of the most common labels: by how much another may be more common."""
+    largest = "the largest" if r.place == 0 else f"number {r.place + 1} of the largest"
+    return f"has a count at most {at_most(error, 'row')} below {largest}"
+
+
+def noise_error(step: Step, beta: Number) -> float:
+    """The error of a measure; that of a count by which a key was chosen is its noise."""
+    m = step.mechanism
+    return (m.noise if isinstance(m, KeySelection) else m).error(beta=beta)
+
+
+def _quotient(r: Recipe, errors: Sequence[float]) -> tuple[float, float, str, float]:
+    """What is divided by N - f, what is added to that, how both are said, and the most that they can be."""
+    d, grid = r.domain, float(r.domain.grid)
+    far = reach(d.lower - r.shift, d.upper - r.shift)
+    mean = errors[1] + far * errors[0]
+    wide = (d.upper - d.lower) * grid
+    if r.kind == "mean":
+        return mean * grid, 0.0, f"+-{from_above(mean * grid)} / (count - {from_above(errors[0])})", wide
+    s = Squares.of(d, r.centre)
+    square = (errors[2] + (s.largest - s.middle) * errors[0]) * s.coarse**2
+    half = reach(d.lower - r.centre, d.upper - r.centre)
+    coarse = s.coarse if s.coarse > 1 else 0
+    top = (square + (2 * half + coarse) * mean) * grid**2
+    rest = coarse * (half + 1.25 * coarse) * grid**2
+    said = f"{from_above(top)} / (count - {from_above(errors[0])})" + (f" + {from_above(rest)}" if rest else "")
+    return top, rest, f"+-sqrt({said})" if r.kind == "deviation" else f"+-{said}", wide**2 / 4

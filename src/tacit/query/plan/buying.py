@@ -1,0 +1,233 @@
+r"""What a price buys: the mechanisms of least error for an amount of a budget, for a guarantee, or for an error.
+
+A price is divided equally among the measures of a question, exactly; keys that are chosen privately are one more.
+
+An amount of a budget with two sums is spent in the one that buys the smaller errors.  A guarantee (epsilon, delta) is
+met in two ways, of which the better is taken: noise for epsilon alone; or mechanisms of a common rho, the largest at
+which the epsilon at delta of their composed loss is at most that.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import reduce
+
+from ...core.accounting.budget import Budget, Spent
+from ...core.accounting.currency import Amount, Currency, Epsilon, RenyiAt, Rho
+from ...core.accounting.loss import Loss
+from ...core.errors import BadParameter, BadQuestion, Refused
+from ...core.exact import inward
+from ...core.parameters import probability
+from ...core.search import greatest_positive, least_positive
+from ..values.nodes import Column
+from .accuracy import accuracy
+from .calibration import Step, pure, steps, tidy
+from .compiler import Compiled
+from .estimators import Recipe
+
+Family = tuple[Currency, Fraction, Fraction]  # a currency, an amount of it, and which share of the budget that is
+COMPOSED = 6  # different mechanisms whose losses are composed exactly to find a price: more would take seconds
+_ADDITIVE = ("count", "units", "sum")
+_QUOTIENTS = ("mean", "variance", "deviation")
+
+
+def sells_gaussian(budget: Budget) -> bool:
+    """Whether a budget has a currency in which Gaussian noise has a price."""
+    return any(not isinstance(currency, Epsilon) for currency, _ in budget.sums)
+
+
+def quotients(made: Compiled) -> list[Recipe]:
+    """Means and the like whose error can be asked for: of columns as they are, beside no counts and sums."""
+    recipes, plan = [recipe for _, recipe in made.recipes], made.plan
+    if plan.chosen or any(recipe.kind in _ADDITIVE for recipe in recipes):
+        return []
+    return [r for r in recipes if r.kind in _QUOTIENTS and isinstance(plan.measures[r.parts[0]].expression, Column)]
+
+
+def _largest(recipe: Recipe) -> Fraction:
+    """What one row adds at most to a count or a sum."""
+    return Fraction(1) if recipe.kind != "sum" else recipe.own * max(-recipe.domain.lower, recipe.domain.upper)
+
+
+def loss_of(found: Sequence[Step]) -> Loss:
+    """What steps cost together."""
+    return reduce(Loss.__add__, (step.mechanism.loss() for step in found))
+
+
+def _room(c: Currency, budget: Budget, spent: Sequence[Spent], amount: Fraction) -> Amount:
+    """How much of a currency may be spent so that no more than the amount is spent of a budget."""
+    places = [i for i, (known, _) in enumerate(budget.sums) if known == c or type(known) is type(c) is not RenyiAt]
+    if not places:
+        return Fraction(0)
+    limit, rooms = budget.sums[places[0]][1], list[Amount]()
+    for amounts in map(budget.amounts, spent):
+        used, total = budget.used(amounts), amounts[1 + places[0]]
+        if math.inf in (used, total):
+            rooms.append(Fraction(0))
+        else:  # of a single sum, what is used is the total
+            room = (used + amount) / budget.limit * limit - total if len(budget.sums) > 1 else amount
+            rooms.append(room if room == math.inf else inward(Fraction(room), budget.grid))  # as a price is rounded up
+    return min(rooms)
+
+
+def _pure_room(budget: Budget, spent: Sequence[Spent], amount: Fraction) -> Fraction:
+    """The largest epsilon that costs no more than the amount: parts of it cost no more than the whole does."""
+    rooms = [(c, Fraction(_room(c, budget, spent, amount))) for c, _ in budget.sums]
+    return max(((pure(c, room) or Fraction(0)) for c, room in rooms if room > 0), default=Fraction(0))
+
+
+def _objective(found: list[Step]) -> float:
+    """What the best of several ways makes least: the product of 1 + error over all measures, as a logarithm."""
+    return math.fsum(math.log1p(min(step.errors)) for step in found)
+
+
+@dataclass(frozen=True)
+class Buyer:
+    """A question, what it is paid from, and the probabilities it is asked with."""
+
+    compiled: Compiled
+    budget: Budget
+    spent: Sequence[Spent]
+    allowance: tuple[Budget, Sequence[Spent]] | None
+    beta: Fraction
+    delta: Fraction | None
+
+    def families(self, name: str, amount: Fraction) -> list[Family]:
+        """The currencies in which an amount of the budget, or a rho, can be spent, and how much of each that is.
+
+        Of a budget with two sums the lesser share counts as spent.  So a sum may be filled up to that share and the
+        amount together: whatever was bought before, no question costs more than was asked.
+        """
+        b = self.budget
+        if b.rho:
+            return [(Rho(), amount, amount / b.rho)]
+        if name == "rho":
+            found = [(c, c.order * amount, c.order * amount / limit) for c, limit in b.sums if isinstance(c, RenyiAt)]
+            if not found:
+                raise Refused(f"{b} is in pure epsilon, which Gaussian noise has none of; ask with epsilon or share")
+            return [*found]
+        accounts = [(b, self.spent), *([self.allowance] if self.allowance else [])]
+        rooms = [(c, min(_room(c, account, before, amount) for account, before in accounts)) for c, _ in b.sums]
+        if all(room <= 0 for _, room in rooms):  # one has room in epsilon alone, and the other in divergence alone
+            rooms = [(Epsilon(), min(_pure_room(account, before, amount) for account, before in accounts))]
+        return [(c, Fraction(room), amount / b.limit) for c, room in rooms if room > 0]
+
+    def steps(self, name: str, amount: Fraction) -> list[Step]:
+        """The best mechanisms for this price."""
+        offers, refused = [], None
+        for currency, part, share in self.families(name, amount):
+            delta = self._failure(share) if self.compiled.plan.chosen else None
+            try:
+                offers.append(steps(self.compiled, currency, part, delta, self.beta))
+            except Refused as refusal:
+                refused = refusal
+        if not offers:
+            nothing = f"after what was bought before, {self.budget} sells nothing so cheap; offer more"
+            raise refused or Refused(nothing)
+        return min(offers, key=_objective) if len(offers) > 1 else offers[0]
+
+    def guaranteed(self, epsilon: Fraction) -> list[Step]:
+        """The best mechanisms with which the release alone is epsilon-private, or (epsilon, delta)-, whatever it costs.
+
+        Of a delta, keys that are chosen privately may fail with all beside pure noise, and with half beside Gaussian.
+        """
+        chosen, delta = self.compiled.plan.chosen, self.delta
+        if chosen:
+            self._failure(Fraction(1))  # refuses where no delta is sold
+            if delta is None:
+                raise BadQuestion(
+                    "keys that are chosen privately have no pure epsilon: add a delta, as delta=1e-9, and the release"
+                    " is (epsilon, delta)-differentially private; or ask by share, or declare the values of the key"
+                )
+        offers, refused = list[list[Step]](), None
+        try:
+            offers.append(steps(self.compiled, Epsilon(), epsilon, delta, self.beta))
+        except Refused as refusal:
+            refused = refusal
+        if delta is not None and sells_gaussian(self.budget):
+            offers += self._concentrated(epsilon, delta, delta / 2 if chosen else None)
+        if not offers:
+            raise refused or Refused("no noise can be drawn at this price; ask for another")
+        return min(offers, key=_objective) if len(offers) > 1 else offers[0]
+
+    def _concentrated(self, epsilon: Fraction, delta: Fraction, failing: Fraction | None) -> list[list[Step]]:
+        """The steps of the largest rho with which the release is (epsilon, delta)-private, if any can be drawn.
+
+        Of many different measures, whose exact composition would take long, the largest by zCDP alone.
+        """
+        from ...composition import rho_for
+
+        least = Fraction(rho_for(epsilon, delta - (failing or 0)))  # by zCDP alone, without what the noise is
+        known = dict[float, list[Step]]()
+        if len(set(self.compiled.moves)) > COMPOSED:
+            try:
+                return [steps(self.compiled, Rho(), tidy(least), failing, self.beta)]
+            except Refused:
+                return []
+
+        def within(times: float) -> bool:
+            try:
+                found = steps(self.compiled, Rho(), tidy(Fraction(times) * least), failing, self.beta)
+            except (Refused, BadParameter):
+                return False
+            known[times] = found
+            return loss_of(found).epsilon(delta) <= epsilon
+
+        most = greatest_positive(within, floor=0.5, ceiling=2.0**60, precision=2.0**-9)
+        return [known[most]] if most else []
+
+    def _failure(self, share: Fraction) -> Fraction:
+        """Of the budget's failures and of the allowance's the same share as is spent of each, whichever is less."""
+        accounts = [self.budget, *([self.allowance[0]] if self.allowance else [])]
+        rooms = [b.failures * min(share * self.budget.limit / b.limit, Fraction(1)) for b in accounts]
+        if not all(rooms):
+            raise BadQuestion(
+                "keys that are chosen privately need a delta: open a budget with one, and an allowance within it, "
+                "or declare the values of the key"
+            )
+        return probability("delta", min(rooms) if self.delta is None else self.delta)
+
+    def cheapest(
+        self, target: Fraction, relative_to: int | None, rows: int | None, least: Fraction
+    ) -> tuple[list[Step], bool]:
+        """The steps of least price with every error within the target, and whether that was raised to `least`.
+
+        Relative to a size it is a share: of as many rows, and in a sum of the most that so many can add.  In a question
+        without these it is the target of quotients, if it is public about how many `rows` there are.
+        """
+        meant = [recipe for _, recipe in self.compiled.recipes if recipe.kind in _ADDITIVE]
+        if not meant and rows is not None and relative_to is None:
+            meant = quotients(self.compiled)
+        if not meant:
+            raise BadQuestion(
+                "an error can be asked for with counts and sums, or with means of columns alone, if the schema has a"
+                " size and no condition leaves rows out; say epsilon or rho"
+            )
+        targets = [(r, target if relative_to is None else target * relative_to * _largest(r)) for r in meant]
+        count = None if rows is None else rows / (self.compiled.plan.cells or 1)
+        if self.compiled.plan.chosen:
+            self._failure(Fraction(1))  # or the search would take it for a price that is too small
+
+        def good(amount: float) -> bool:
+            try:
+                found = self.steps("amount", Fraction(amount))
+            except (Refused, BadParameter):
+                return False
+            errors = (accuracy("", r, found, self.beta, count).error for r, _ in targets)
+            return all(e is not None and e <= most for e, (_, most) in zip(errors, targets, strict=True))
+
+        if least and good(float(least)):
+            return self.steps("amount", least), True
+        price = least_positive(
+            good,
+            float(self.budget.limit),
+            floor=2.0**-40,
+            ceiling=2.0**12 * float(self.budget.limit),
+            precision=2.0**-10,
+        )
+        if price == math.inf:
+            raise Refused(f"no price within 4096 times {self.budget} makes errors so small; ask for a larger error")
+        return self.steps("amount", Fraction(f"{price * (1 + 1e-5):.6g}")), False

@@ -1,0 +1,157 @@
+r"""How much noise an amount of a currency buys.
+
+For each measure the mechanisms that the currency has a price for are held side by side, and the one with the least
+predicted error is taken; nothing here has seen data.  In pure epsilon and in zCDP a price is met exactly.  In Renyi
+divergence, and where a price must be inverted, it is met from below, to eleven digits.
+
+A histogram from which quantiles or labels are chosen has one choice for each cell of the question.  One unit's rows are
+shared out among the cells, and the logarithms of independent laws add up, so all cells together cost what one cell
+costs whose rows are all of that unit's: ranges r_j / scale of the cells sum to at most r / scale.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property, lru_cache
+from typing import Any
+
+from ...core.accounting.currency import Currency, Epsilon, RenyiAt, Rho
+from ...core.accounting.loss import BoundedRange, Pure
+from ...core.distance import ADD_REMOVE, Distance, scalar
+from ...core.errors import BadParameter, Refused
+from ...core.mechanism import Mechanism
+from ...core.parameters import Number
+from ...core.search import greatest_positive
+from ...mechanisms import Gaussian, IndependentQuantiles, KeySelection, Laplace, Quantiles, TopK
+from .compiler import Compiled
+from .plan import Histogram, Measure
+
+
+@dataclass(frozen=True)
+class Step:
+    """A measure (None: the counts of units by which keys are chosen), and the mechanisms that its price buys."""
+
+    measure: Measure | None
+    tried: tuple[Mechanism[Any, Any], ...]
+    beta: Number
+
+    @cached_property
+    def errors(self) -> tuple[float, ...]:
+        """The predicted error of each, in steps or rows."""
+        return tuple(m.error(beta=self.beta) for m in self.tried)
+
+    @cached_property
+    def mechanism(self) -> Mechanism[Any, Any]:
+        """The one with the least error."""
+        return self.tried[self.errors.index(min(self.errors))] if len(self.tried) > 1 else self.tried[0]
+
+    @property
+    def considered(self) -> tuple[tuple[str, float], ...]:
+        """The names of all, with their predicted errors."""
+        return tuple(zip(map(_name, self.tried), self.errors, strict=True))
+
+
+def steps(compiled: Compiled, currency: Currency, amount: Fraction, delta: Fraction | None, beta: Number) -> list[Step]:
+    """The steps of a plan for this amount in all, of which each has an equal share."""
+    plan = compiled.plan
+    measures: list[Measure | None] = [*plan.measures, *([None] if plan.chosen else [])]
+    each = amount / len(measures)
+    found = []
+    for measure, choice, moved in zip(measures, (*compiled.choices, None), compiled.moves, strict=False):
+        moves = moved if moved.l1 else scalar(Fraction(1), ADD_REMOVE)  # what no unit can move is released like others
+        if measure is None:
+            made = _keys(currency, each, moves, delta or Fraction(0))
+        elif isinstance(measure, Histogram) and choice is not None:
+            made = _choices(choice, measure, currency, each, moves)
+        else:
+            made = _noise(currency, each, moves)
+        if not made:
+            raise Refused(
+                "no noise can be drawn at so small a price for values of so many steps, or at one so large; ask for"
+                " another, or ROUND the values, or declare a coarser grid"
+            )
+        found.append(Step(measure, tuple(made), beta))
+    return found
+
+
+def _name(m: Mechanism[Any, Any]) -> str:
+    inner = f", {type(m.noise).__name__}" if isinstance(m, KeySelection) else ""
+    return f"{type(m).__name__}{inner}"
+
+
+def _bought(make: Callable[[Fraction], Any], amount: Fraction | None) -> list[Any]:
+    """The mechanism, if there is one for the amount."""
+    try:
+        return [] if amount is None else [make(amount)]
+    except BadParameter:  # the noise would be too wide, or too narrow, to be drawn
+        return []
+
+
+def _noise(currency: Currency, amount: Fraction, moves: Distance[Any]) -> list[Any]:
+    return [
+        *_bought(lambda e: Laplace(epsilon=e, sensitivity=moves), pure(currency, amount)),
+        *_bought(lambda r: Gaussian(rho=r, sensitivity=moves), concentrated(currency, amount)),
+    ]
+
+
+def _keys(currency: Currency, amount: Fraction, moves: Distance[Any], delta: Fraction) -> list[Any]:
+    return [
+        *_bought(lambda e: KeySelection(epsilon=e, delta=delta, sensitivity=moves), pure(currency, amount)),
+        *_bought(lambda r: KeySelection(rho=r, delta=delta, sensitivity=moves), concentrated(currency, amount)),
+    ]
+
+
+def _choices(
+    choice: tuple[Fraction, ...] | int, h: Histogram, currency: Currency, amount: Fraction, moves: Distance[Any]
+) -> list[Any]:
+    cells = len(h.edges) - 1
+    if isinstance(choice, int):
+        price = pure(currency, amount, BoundedRange, choice)
+        return _bought(
+            lambda e: TopK(k=choice, epsilon=e * choice, sensitivity=moves, monotone=True, candidates=cells), price
+        )
+    levels = len(choice).bit_length()
+    price = pure(currency, amount, BoundedRange, levels)
+    kinds = (IndependentQuantiles, Quantiles) if levels == len(choice) > 1 else (Quantiles,)  # of two at the same price
+
+    def made(kind: type[Quantiles]) -> list[Any]:
+        terms: dict[str, Any] = {"quantiles": choice, "sensitivity": moves, "cells": cells}
+        return _bought(lambda e: kind(epsilon=e * levels, **terms), price)
+
+    return [found for kind in kinds for found in made(kind)]
+
+
+@lru_cache(maxsize=256)  # the measures of a question have equal shares
+def pure(currency: Currency, amount: Fraction, atom: type[Pure] = Pure, times: int = 1) -> Fraction | None:
+    """The largest epsilon of so many atoms that together cost at most the amount."""
+    each = amount / times
+    if isinstance(currency, Epsilon):
+        return each
+
+    def within(epsilon: float) -> bool:
+        return currency.of(atom(Fraction(epsilon))) <= each
+
+    found = greatest_positive(within, floor=2.0**-800, ceiling=2.0**60, precision=2.0**-44, fall=16)
+    return tidy(Fraction(found)) if found else None
+
+
+def concentrated(currency: Currency, amount: Fraction) -> Fraction | None:
+    """The largest rho that costs at most the amount."""
+    match currency:
+        case Rho():
+            return amount
+        case RenyiAt():
+            return tidy(amount / currency.order)
+    return None
+
+
+def tidy(x: Fraction) -> Fraction:
+    """x to eleven digits, and not above it."""
+    if x <= 0:
+        return x
+    exponent = 10 - math.floor(math.log10(x))
+    unit = Fraction(10) ** exponent
+    return Fraction(math.floor(x * unit)) / unit

@@ -1,0 +1,248 @@
+r"""The offer: what a question would cost and how accurate its answer would be, before anything is charged or read.
+
+What is asked for, one of
+    epsilon   what the release alone guarantees: epsilon-differential privacy, and with a delta (epsilon, delta)-.  What
+              that takes of the budget is another number, which the offer states
+    share     how much of the budget the question may take, as a fraction: 0.1 is a tenth, whatever was bought before
+    rho       what the release alone guarantees in zCDP; in a budget in epsilon without delta nothing is sold by rho
+    error     the least price at which every count and sum is within `error`; of a question without these, every mean,
+              variance and deviation of a column, where an equal share of the table's public size has values in a group
+    relative  the same for counts and sums, as a share of that size
+buys the mechanisms that `buys` finds for it.  Keys that are chosen privately need a delta.  With epsilon it is the
+delta of the release, and must be given.  Else `delta` is what the keys may fail with: unless given, the same share of
+the budget's failures as is spent of the budget, and of an allowance's likewise.
+
+A question has a least price, a share of the budget that its custodian set: else what its time or its refusals tell
+could be had again and again for next to nothing.  Prices below it are refused, and errors that could be had for less
+are improved to what it buys.
+
+All errors hold with probability 1 - beta, each by itself.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+from typing import Any, TypedDict, Unpack
+
+from ...core.accounting.accountants import Renyi, failures
+from ...core.accounting.budget import LEAST_SHARE, Budget, Spent
+from ...core.accounting.currency import Amount
+from ...core.accounting.loss import Loss, zero
+from ...core.errors import BadParameter, BadQuestion, BudgetExceeded, Refused
+from ...core.exact import from_above, up
+from ...core.parameters import Number, exactly_one, positive, probability
+from ...core.safe_text import visible
+from ..schema.schema import Schema
+from .accuracy import Accuracy, accuracies, public_size
+from .buying import COMPOSED, Buyer, loss_of, sells_gaussian
+from .calibration import Step
+from .compiler import Compiled, compiled
+from .estimators import Recipe
+from .plan import Plan, Total
+from .query import Query
+
+BETA = "0.05"
+LARGEST = Fraction(10**30)
+_ROUNDING = 1 - Fraction(1, 1 << 20)  # prices are met from below, to a few digits less than these
+
+
+@dataclass(frozen=True, repr=False)
+class Offer:
+    """A question, what it costs and how accurate the answer will be: a promise from public facts."""
+
+    query: Query
+    plan: Plan
+    recipes: tuple[tuple[str, Recipe], ...]
+    steps: tuple[Step, ...]
+    loss: Loss
+    price: Amount
+    budget: Budget
+    beta: Fraction
+    size: int | None = None  # about how many rows there are, if that is public
+    typed: tuple[str, Fraction] | None = None  # epsilon, rho, share, error or relative, as it was asked for
+    delta: Fraction | None = None  # of the release, where it was asked for by epsilon
+    raised: bool = False  # to the least price, for an error that could be had for less
+
+    @cached_property
+    def errors(self) -> tuple[Accuracy, ...]:
+        """The accuracy of each output."""
+        return accuracies(self.plan, self.recipes, self.steps, self.query, beta=self.beta, size=self.size)
+
+    @property
+    def alone(self) -> str:
+        """What the answer alone guarantees, unless that is its price in a budget in pure epsilon."""
+        same = not sells_gaussian(self.budget) and self.loss.epsilon() == up(Fraction(self.price))
+        return "" if same else f"taken alone, the answer is {self.promised}"
+
+    @property
+    def promised(self) -> str:
+        """The guarantee of the answer alone, at the delta that was asked for."""
+        return promise(self.loss, self.delta)
+
+    @property
+    def surcharge(self) -> str:
+        """Where more is taken of the budget than the number that was typed, that it is so."""
+        return "" if self.typed is None else surcharge(self.budget, self.price, self.typed)
+
+    @property
+    def remarks(self) -> list[str]:
+        """What a buyer must know beside the price: the guarantee, and where the price is not the number typed."""
+        least = f"{from_above(float(self.price), 4)} of {self.budget} is the least price of a question"
+        improved = f"{least}, so the errors are smaller than was asked for" if self.raised else ""
+        return [text for text in (self.alone, self.surcharge, improved) if text]
+
+    def explain(self) -> str:
+        """Why these mechanisms: the predicted error of each that was considered."""
+        lines = [f"costs {float(self.price):g} of {self.budget}", *self.remarks]
+        for step in self.steps:
+            what = "keys" if step.measure is None else type(step.measure).__name__.lower()
+            grid = step.measure.expression.domain.grid if isinstance(step.measure, Total) else Fraction(1)
+            what += f" in steps of {grid}" if grid != 1 else ""
+            tried = ", ".join(f"{name} {error * float(grid):g}" for name, error in step.considered)
+            lines.append(f"{what}: {step.mechanism}  (predicted error: {tried})")
+        return "\n".join(
+            (*lines, *(f"{visible(a.name)}: {a}" + (f"  [{a.theorem}]" if a.theorem else "") for a in self.errors))
+        )
+
+    def __repr__(self) -> str:
+        return f"<Offer: {self}>"
+
+    def __str__(self) -> str:
+        accuracy = "; ".join(f"{a.name} {a}" for a in self.errors if a.theorem)
+        told = f"{float(self.price):g} of {self.budget}: with probability {float(1 - self.beta):g} each, {accuracy}"
+        return visible("; ".join((told, *self.remarks)))
+
+
+def promise(loss: Loss, delta: Fraction | None = None) -> str:
+    """A privacy loss in words: pure epsilon if it is finite, else epsilon at this delta, or at a small one."""
+    pure, failing = loss.epsilon(), failures(loss)
+    if pure < math.inf:
+        return f"{from_above(pure, 4)}-differentially private"
+    if delta is None:
+        delta = next((d for d in (Fraction(1, 10**k) for k in range(9, 0, -1)) if d > failing), (1 + failing) / 2)
+    within = Renyi().epsilon(loss, delta) if len(loss.terms) > COMPOSED else math.inf
+    epsilon = within if within < math.inf else loss.epsilon(delta)
+    return f"({from_above(epsilon, 4)}, {float(delta):g})-differentially private"
+
+
+def surcharge(budget: Budget, price: Amount, typed: tuple[str, Fraction]) -> str:
+    """Where a purchase takes more of a budget than the epsilon or rho that was typed, a sentence that says so."""
+    name, number = typed
+    if name not in ("epsilon", "rho") or price <= number or (budget.rho is None) != (name == "epsilon"):
+        return ""
+    takes = f"it takes {'more than all' if price == math.inf else from_above(float(price), 4)} of {budget}"
+    return f"{takes}, more than the {name} = {float(number):g} that was asked for"
+
+
+class Paid(TypedDict, total=False):
+    """A price: one of epsilon (perhaps with delta), rho and share."""
+
+    epsilon: Number | None
+    delta: Number | None
+    rho: Number | None
+    share: Number | None
+
+
+class Terms(Paid, total=False):
+    """What is asked for: one of epsilon, rho, share, error and relative; and how likely an error may be larger."""
+
+    error: Number | None
+    relative: Number | None
+    beta: Number
+
+
+def offer(
+    query: Query,
+    budget: Budget,
+    *,
+    schemas: Mapping[str, Schema] | None = None,
+    made: Compiled | None = None,
+    spent: Sequence[Spent] = (zero,),
+    allowance: tuple[Budget, Sequence[Spent]] | None = None,
+    least_share: Fraction = LEAST_SHARE,
+    **terms: Unpack[Terms],
+) -> Offer:
+    """What the question costs and how accurate it is.
+
+    `schemas` are the public facts about its tables, by name, and `made` its plan, if that is there already; `spent` is
+    what was spent of the budget, on each part of the data that the question can touch; `allowance` is another budget
+    that must be kept as well; `least_share` is the share of the budget that any question takes.
+    """
+    priced: dict[str, Number | None] = {"epsilon": terms.get("epsilon"), "rho": terms.get("rho")}
+    priced |= {"share": terms.get("share"), "error": terms.get("error"), "relative": terms.get("relative")}
+    given: tuple[str, Number] = exactly_one(**priced)
+    name, amount = given[0], positive(*given, LARGEST) if given[0] != "share" else checked_share(given[1], least_share)
+    beta, delta = probability("beta", terms.get("beta", BETA)), terms.get("delta")
+    known = None if delta is None else probability("delta", delta)
+    made = compiled(query, schemas) if made is None else made
+    asked = Buyer(made, budget, spent, allowance, beta, known)
+    raised = False
+    if name == "share":
+        best = asked.steps("amount", amount * budget.limit)
+    elif name in ("epsilon", "rho"):
+        best = asked.guaranteed(amount) if name == "epsilon" else asked.steps(name, amount)
+    else:
+        size = public_size(query.relation, schemas or {}, of_table=True)
+        if name == "relative" and size is None:
+            raise BadQuestion(
+                "a relative error is a share of the size of one table: add size = ... to [table] in its schema, about"
+                " how many rows there are, if that is public; or ask for an error"
+            )
+        rows = public_size(query.relation, schemas or {})
+        least = least_share * budget.limit
+        best, raised = asked.cheapest(amount, size if name == "relative" else None, rows, least)
+    loss = loss_of(best)
+    price, most = max(((budget.price(loss, before), before) for before in spent), key=lambda found: found[0])
+    if price == math.inf:
+        raise BudgetExceeded(budget, most, loss)
+    if name in ("epsilon", "rho"):
+        check_least(budget, price, least_share, (name, amount))
+    size, own = public_size(query.relation, schemas or {}), known if name == "epsilon" else None
+    facts: dict[str, Any] = {"size": size, "typed": (name, amount), "delta": own, "raised": raised}
+    return Offer(query, made.plan, made.recipes, tuple(best), loss, price, budget, beta, **facts)
+
+
+def checked_share(share: Number, least_share: Fraction = LEAST_SHARE) -> Fraction:
+    """A share of a budget, which is a fraction of it and no amount, and no less than the least price."""
+    x = positive("share", share)
+    if x > 1:
+        says = f"share is a fraction of the budget, above 0 and at most 1 (0.1 is a tenth of it), and got {float(x):g}"
+        raise BadParameter("share", share, "a fraction of the budget", says=says)
+    if x < least_share:
+        raise Refused(
+            f"a question takes at least {_part(least_share)} of the budget; ask with share={_least(least_share)}"
+        )
+    return x
+
+
+def check_least(budget: Budget, price: Amount, least_share: Fraction, typed: tuple[str, Fraction]) -> None:
+    """Refuse a price below the least."""
+    name, number = typed
+    if price < least_share * budget.limit * _ROUNDING:
+        raise Refused(
+            f"{name} = {float(number):g} would take {from_above(float(price), 4)} of {budget}, and a question takes at"
+            f" least {_part(least_share)} of it; ask with a larger {name}, or with share={_least(least_share)}"
+        )
+
+
+def _least(share: Fraction) -> str:
+    return from_above(float(share))
+
+
+def _part(share: Fraction) -> str:
+    """A share in words."""
+    return f"1/{share.denominator}" if share.numerator == 1 else _least(share)
+
+
+def reads_beta(budget: Budget, terms: Mapping[str, object]) -> bool:
+    """Whether beta has a say in which noise is bought: for pure epsilon there is but one kind for each measure.
+
+    Of two ways to choose two quantiles one may be better at one beta, and hardly worse at another: they count as one.
+    """
+    if terms.get("epsilon") is not None and terms.get("delta") is None:
+        return False
+    return sells_gaussian(budget) or (terms.get("epsilon") is None and terms.get("share") is None)

@@ -1,0 +1,1 @@
+"""The Python front end: questions written as expressions on a table."""

@@ -1,0 +1,143 @@
+"""Arithmetic on released columns, written in Python: `q.select(share=q["women"] / q["count"])`."""
+
+from __future__ import annotations
+
+import datetime
+from dataclasses import dataclass
+from decimal import Decimal
+from fractions import Fraction
+from typing import Literal, NoReturn
+
+from ...core.errors import BadParameter, BadQuestion
+from ...core.parameters import rational, whole
+from ..plan.outputs import (
+    DIGITS,
+    Arithmetic,
+    Choice,
+    Comparison,
+    Function,
+    Logic,
+    Output,
+    Value,
+)
+from ..values.coercion import constant
+
+Plain = int | float | str | bool | Fraction | Decimal | datetime.date | None
+
+
+@dataclass(frozen=True, eq=False)
+class Figure:
+    """A column of the answer, or what is computed from several."""
+
+    output: Output
+
+    def __add__(self, other: Given) -> Figure:
+        return Figure(Arithmetic("+", self.output, shown(other)))
+
+    def __radd__(self, other: Plain) -> Figure:
+        return Figure(Arithmetic("+", shown(other), self.output))
+
+    def __sub__(self, other: Given) -> Figure:
+        return Figure(Arithmetic("-", self.output, shown(other)))
+
+    def __rsub__(self, other: Plain) -> Figure:
+        return Figure(Arithmetic("-", shown(other), self.output))
+
+    def __mul__(self, other: Given) -> Figure:
+        return Figure(Arithmetic("*", self.output, shown(other)))
+
+    def __rmul__(self, other: Plain) -> Figure:
+        return Figure(Arithmetic("*", shown(other), self.output))
+
+    def __truediv__(self, other: Given) -> Figure:
+        return Figure(Arithmetic("/", self.output, shown(other)))
+
+    def __rtruediv__(self, other: Plain) -> Figure:
+        return Figure(Arithmetic("/", shown(other), self.output))
+
+    def __neg__(self) -> Figure:
+        return 0 - self
+
+    def __eq__(self, other: Given) -> Figure:  # type: ignore[override]
+        return Figure(Comparison("=", self.output, shown(other)))
+
+    def __ne__(self, other: Given) -> Figure:  # type: ignore[override]
+        return ~(self == other)
+
+    def __lt__(self, other: Given) -> Figure:
+        return Figure(Comparison("<", self.output, shown(other)))
+
+    def __le__(self, other: Given) -> Figure:
+        return Figure(Comparison("<=", self.output, shown(other)))
+
+    def __gt__(self, other: Given) -> Figure:
+        return Figure(Comparison("<", shown(other), self.output))
+
+    def __ge__(self, other: Given) -> Figure:
+        return Figure(Comparison("<=", shown(other), self.output))
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __and__(self, other: Given) -> Figure:
+        return Figure(Logic("and", self.output, shown(other)))
+
+    def __or__(self, other: Given) -> Figure:
+        return Figure(Logic("or", self.output, shown(other)))
+
+    def __invert__(self) -> Figure:
+        return self._of("not")
+
+    def __abs__(self) -> Figure:
+        return self._of("abs")
+
+    def __bool__(self) -> NoReturn:
+        raise BadQuestion("a figure is not known before it is released; use & | ~ for and, or, not, in brackets")
+
+    def sqrt(self) -> Figure:
+        """The square root."""
+        return self._of("sqrt")
+
+    def floor(self) -> Figure:
+        """The largest whole number not above it."""
+        return self._of("floor")
+
+    def ceil(self) -> Figure:
+        """The least whole number not below it."""
+        return self._of("ceil")
+
+    def round(self, digits: int = 0) -> Figure:
+        """The nearest number of so many decimal digits."""
+        return self._of("round", whole("digits", digits, -DIGITS))
+
+    def is_missing(self) -> Figure:
+        """Whether it is missing."""
+        return self._of("is_missing")
+
+    def where(self, condition: Figure, otherwise: Given = None) -> Figure:
+        """The figure where a condition on figures holds, else another."""
+        return Figure(Choice(shown(condition), self.output, shown(otherwise)))
+
+    def _of(
+        self, name: Literal["not", "abs", "sqrt", "floor", "ceil", "round", "is_missing"], digits: int = 0
+    ) -> Figure:
+        return Figure(Function(name, self.output, digits))
+
+
+Given = Figure | Plain
+
+
+def shown(value: Given) -> Output:
+    """The output of a figure, or of a value that is written in the question."""
+    match value:
+        case Figure():
+            return value.output
+        case None | bool():
+            return Value(value)
+        case str() | datetime.date():  # dates are written as text, which means the date that it says
+            e = constant(value)
+            label = e.domain.label(e.domain.lower)
+            return Value(label.isoformat() if isinstance(label, datetime.date) else str(label))
+    try:
+        return Value(rational("a constant", value))
+    except BadParameter as error:
+        raise BadQuestion(str(error)) from None

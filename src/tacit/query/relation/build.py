@@ -1,0 +1,165 @@
+"""The constructors of expressions, which both doors use: each checks kinds and states the public domain of its result.
+
+They raise `BadQuestion`, from public facts alone.  Numbers are in `arithmetic`, conditions in `logic`, the calendar
+and casts in `dates`, public tables in `lookups`, the values of keys in `cells`; here are columns, folds, joins, and the
+size of a question.
+"""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from ...core.errors import BadQuestion
+from ..values.arithmetic import (
+    absolute,
+    add,
+    bin_to,
+    ceil,
+    clamp,
+    div,
+    divide,
+    floor,
+    greatest,
+    least,
+    modulo,
+    multiply,
+    negate,
+    raised,
+    round_to,
+    subtract,
+)
+from ..values.coercion import checked, constant, parts_of, unbounded
+from ..values.dates import cast, date_part, date_trunc
+from ..values.logic import (
+    and_,
+    between,
+    case,
+    coalesce,
+    compare,
+    is_in,
+    is_missing,
+    like,
+    not_,
+    or_,
+)
+from ..values.lookups import lookup, recased
+from ..values.nodes import Column, Expression
+from ..values.suggestions import offered
+from ..values.tree_size import extents
+from .key_values import keys
+from .relation import Derive, Fold, Join, Relation, joins, scans
+from .relation import fold as unchecked_fold
+
+__all__ = [
+    "absolute",
+    "add",
+    "and_",
+    "between",
+    "bin_to",
+    "bounded",
+    "case",
+    "cast",
+    "ceil",
+    "clamp",
+    "coalesce",
+    "column",
+    "compare",
+    "constant",
+    "date_part",
+    "date_trunc",
+    "div",
+    "divide",
+    "floor",
+    "fold",
+    "greatest",
+    "is_in",
+    "is_missing",
+    "join",
+    "keys",
+    "least",
+    "like",
+    "lookup",
+    "moderate",
+    "modulo",
+    "multiply",
+    "negate",
+    "not_",
+    "or_",
+    "raised",
+    "recased",
+    "round_to",
+    "subtract",
+]
+
+MOST_PAIRS = 10**6  # rows of one unit: more of them, made by joins, would fill the memory of an engine
+MOST_JOINED = 10_000  # rows of one unit that the joins of one purchase make: more would show in its time
+LARGEST = 20_000  # operations in one expression, written out
+DEEPEST = 100  # operations within one another
+
+
+def column(relation: Relation, name: str) -> Column:
+    """A column of a relation."""
+    known, given = relation.columns, str(name)
+    if given not in known or given != name:
+        raise BadQuestion(f"there is no column {given[:40]!r}; there are {offered(given, sorted(known))}")
+    return Column(known[name], name)
+
+
+def fold(how: Literal["count", "sum", "min", "max"], relation: Relation, a: Expression | None = None) -> Fold:
+    """A count, sum, least or largest over the rows of one unit of a relation."""
+    if a is None and how != "count":
+        raise BadQuestion(f"a {how} is of something")
+    if a is not None and how == "sum":
+        if a.domain.kind == "boolean":
+            a = cast(a, "integer")
+        if a.domain.kind != "number":
+            raise BadQuestion(f"a sum is of numbers; this is a {a.domain.kind}")
+        if not a.domain.declared:
+            raise unbounded("sum", a)
+    if a is not None and how in ("min", "max") and a.domain.kind in ("text", "category"):
+        raise BadQuestion("text and categories have no public order")
+    found = unchecked_fold(how, relation.rows, a)
+    checked(found.domain)
+    return found
+
+
+def join(left: Relation, right: Relation) -> Join:
+    """Pairs of rows of the same unit; a column of the right whose name is taken is called by its table and its name."""
+    taken, prefix = left.columns, next(scans(right)).table
+    named = {name: f"{prefix}_{name}" if name in taken else name for name in right.columns}
+    if len({*taken, *named.values()}) < len(taken) + len(named):
+        raise BadQuestion("columns of the joined tables have the same names; rename them first")
+    if any(old != new for old, new in named.items()):
+        right = Derive(right, tuple((new, column(right, old)) for old, new in named.items()))
+    pairs = Join(left, right)
+    if pairs.rows > max(MOST_PAIRS, left.rows, right.rows):
+        raise BadQuestion(
+            f"joined, one unit may own {pairs.rows:,} rows, and may at most {MOST_PAIRS:,}: gather its rows by unit"
+            " first, or lower `rows` in the schema"
+        )
+    return pairs
+
+
+def bounded(relation: Relation) -> None:
+    """Refuse joins that could make so many rows of one unit that its presence shows in the time of the question.
+
+    The rows that a join makes of one unit are at most the product of the row caps of its sides, which are public.  The
+    joins of a question may make `MOST_JOINED` of them together, or each of them as many as the largest table holds:
+    that much work there is for a unit without any join.
+    """
+    made = [join.rows for join in joins(relation)]
+    if sum(made) > max([MOST_JOINED, *(len(made) * scan.rows for scan in scans(relation))]):
+        raise BadQuestion(
+            f"the joins of this question make up to {sum(made):,} rows of one unit, the product of the row caps of what"
+            f" they join, and at most {MOST_JOINED:,} are allowed, so that no unit shows in the time of an answer;"
+            " gather each unit's rows first (GROUP BY the unit in a subquery, or per_unit), or lower `rows` in the"
+            " schema"
+        )
+
+
+def moderate(e: Expression) -> Expression:
+    """e, if it is not too large when written out (an expression may hold its parts more than once) nor too deep."""
+    for _, size, depth in extents([e], parts_of):
+        if size > LARGEST or depth > DEEPEST:
+            raise BadQuestion(f"an expression has more than {LARGEST} operations, or {DEEPEST} within another")
+    return e

@@ -1,0 +1,165 @@
+"""Rows that belong to units: where the rows of a question come from, and how many of them one unit can own.
+
+Each relation says, from public facts alone, which columns it has, what is known of their values, and `rows`: at most
+how many of its rows belong to one unit.  Taking a unit out of the data takes out exactly its rows, in every relation,
+since no operation looks across units.
+
+    Scan       the bounded table: at most `rows` rows of a unit, by a keyed hash of what they hold
+    Where      the rows for which a condition holds
+    Derive     other columns, each computed from its row
+    PerUnit    one row for each unit (and key): counts, sums, least and largest values of the unit's own rows
+    Join       all pairs of a row and a row of the same unit
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import TYPE_CHECKING, Literal
+
+from ..values.domain import Domain, number
+from ..values.nodes import Column, Expression
+
+
+class Relation:
+    """Rows that belong to units."""
+
+    if TYPE_CHECKING:  # a property here would be the default of the field of a Scan
+
+        @property
+        def rows(self) -> int:
+            """At most how many rows one unit has."""
+
+    @property
+    def columns(self) -> Mapping[str, Domain]:
+        """What is publicly known of each column; the unit is not one of them."""
+        raise NotImplementedError
+
+
+def scans(relation: Relation) -> Iterator[Scan]:
+    """The tables that a relation reads; the key of the first one chooses groups."""
+    match relation:
+        case Scan():
+            yield relation
+        case Join(left=left, right=right):
+            yield from scans(left)
+            yield from scans(right)
+        case Where(source=source) | Derive(source=source) | PerUnit(source=source):
+            yield from scans(source)
+
+
+def joins(relation: Relation) -> Iterator[Join]:
+    """Every join in a relation, the innermost first."""
+    match relation:
+        case Join(left=left, right=right):
+            yield from joins(left)
+            yield from joins(right)
+            yield relation
+        case Where(source=source) | Derive(source=source) | PerUnit(source=source):
+            yield from joins(source)
+
+
+def _of_column(e: Expression) -> Domain:
+    """What is known of a column that holds e: what is computed is exact, but for the least and largest of reals."""
+    of = e.a if isinstance(e, Fold) and e.how in ("min", "max") else e
+    return e.domain if isinstance(of, Column) else replace(e.domain, rounded=False)
+
+
+@dataclass(frozen=True)
+class Scan(Relation):
+    """A registered table, bounded; `digest` stands for all that is known of its columns, which may be a long text."""
+
+    table: str
+    rows: int
+    digest: str
+    known: tuple[tuple[str, Domain], ...] = field(default=(), compare=False, repr=False)
+
+    @cached_property
+    def columns(self) -> Mapping[str, Domain]:
+        return dict(self.known)
+
+
+@dataclass(frozen=True)
+class Where(Relation):
+    """The rows of `source` for which `condition` holds."""
+
+    source: Relation
+    condition: Expression
+
+    @property
+    def rows(self) -> int:
+        return self.source.rows
+
+    @property
+    def columns(self) -> Mapping[str, Domain]:
+        return self.source.columns
+
+
+@dataclass(frozen=True)
+class Derive(Relation):
+    """Columns computed from each row of `source`."""
+
+    source: Relation
+    derived: tuple[tuple[str, Expression], ...]
+
+    @property
+    def rows(self) -> int:
+        return self.source.rows
+
+    @cached_property
+    def columns(self) -> Mapping[str, Domain]:
+        return {name: _of_column(e) for name, e in self.derived}
+
+
+@dataclass(frozen=True)
+class Fold(Expression):
+    """A count of rows, a sum, or the least or largest of an expression over the rows of one unit.
+
+    Missing values are left out; a sum of none is 0, a least or largest of none is missing.
+    """
+
+    how: Literal["count", "sum", "min", "max"]
+    a: Expression | None = None  # a count without one counts rows, with one the values that are there
+
+
+def fold(how: Literal["count", "sum", "min", "max"], rows: int, a: Expression | None = None) -> Fold:
+    """A fold over at most `rows` rows, with the domain that follows."""
+    if how == "count" or a is None:
+        return Fold(number(0, rows), "count", a)
+    d = a.domain
+    domain = d if how != "sum" else d.within(rows * min(d.lower, 0), rows * max(d.upper, 0))
+    return Fold(domain, how, a)
+
+
+@dataclass(frozen=True)
+class PerUnit(Relation):
+    """The rows of each unit of `source`, gathered by `keys` (values may be missing) and folded."""
+
+    source: Relation
+    keys: tuple[tuple[str, Expression], ...]
+    folds: tuple[tuple[str, Fold], ...]
+
+    @property
+    def rows(self) -> int:
+        return self.source.rows if self.keys else 1
+
+    @cached_property
+    def columns(self) -> Mapping[str, Domain]:
+        return {name: _of_column(e) for name, e in (*self.keys, *self.folds)}
+
+
+@dataclass(frozen=True)
+class Join(Relation):
+    """Pairs of rows of the same unit; the columns of each side have other names."""
+
+    left: Relation
+    right: Relation
+
+    @property
+    def rows(self) -> int:
+        return self.left.rows * self.right.rows
+
+    @cached_property
+    def columns(self) -> Mapping[str, Domain]:
+        return {**self.left.columns, **self.right.columns}

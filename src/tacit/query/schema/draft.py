@@ -1,0 +1,220 @@
+"""The beginning of a schema: names and types of a file's columns, by its own metadata, and what is still to be said.
+
+No value is read, nor any statistics of values: bounds, categories and the unit are for a person who knows them from
+elsewhere.  Of a CSV file only the first line is read, and every column is text until somebody says what it is.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from ...core.errors import BadSchema
+from ..values.column_types import Type, written
+from .csv import mapped, records
+from .files import TABLES, regular
+from .schema import Schema
+
+_TABLE = """\
+# A schema holds public facts only: what is written here may be known to anybody.  Do not look bounds or categories up
+# in the data; write what is known of them from elsewhere.
+{more}[table]
+name = "{name}"
+# unit = "..."        the column that names the person, or "row" if each row is another person
+# rows = ...          at most this many rows of one person are used
+# groups = ...        optional: the rows of a person count in at most so many groups of a question
+# size = ...          optional: about how many rows there are, if that is public
+# partition = "..."   optional: a category column of which each person has one value only
+# version = "..."     optional: to be changed when the data change, so that questions are answered anew
+"""
+
+_ASKED: dict[Type, str] = {
+    "integer": "# lower = ...\n# upper = ...\n",
+    "real": "# lower = ...\n# upper = ...\n"
+    "# grid = ...          optional: a power of two, of which values become multiples\n"
+    "# total = [..., ...]  optional: what one person adds to a sum in one group is clamped to this\n",
+    "date": "# lower = ...         such as 2015-01-01\n# upper = ...\n",
+    "timestamp": "# lower = ...         such as 2015-01-01T00:00:00Z\n# upper = ...\n",
+    "text": '# or type = "category" and values = ["...", "..."], if they are public\n',
+}
+_NUMBERS, _TIMES = frozenset({"integer", "real", "boolean", "text"}), frozenset({"date", "timestamp", "text"})
+_MEANT: dict[str, frozenset[str]] = {  # of what types the values of a column may be: `canonical`
+    "integer": _NUMBERS,
+    "real": _NUMBERS,
+    "boolean": _NUMBERS,
+    "category": frozenset({"integer", "boolean", "text"}),
+    "date": _TIMES,
+    "timestamp": _TIMES,
+    "text": frozenset({"integer", "text"}),
+    "unit": frozenset({"integer", "real", "text"}),
+}
+_DTYPES: dict[str, Type | None] = {  # how the names of types begin in pandas and in Polars
+    "bool": "boolean",
+    "datetime": "timestamp",
+    "date": "date",
+    **dict.fromkeys(("timedelta", "duration", "time", "complex", "period", "interval"), None),
+    **dict.fromkeys(("list", "array", "struct", "binary"), None),
+    "float": "real",
+    **dict.fromkeys(("int", "uint"), "integer"),  # after intervals
+}
+_OTHER = "times, lists and the like"  # of types for which a schema has no word
+_FIRST_LINE = "# The names below are the first line of the file: if that is no header, do not use them.\n"
+_MARKS = {";": "semicolons", "\t": "tabs", "|": "bars"}
+_COMMAS = "names in UTF-8 with commas between them"
+_CSV = "# or integer, real, boolean, date, timestamp with lower = ... and upper = ...\n"
+
+
+def checked(data: Any, schema: Schema) -> None:
+    """Refuse a schema whose columns are not those of the data, by what the data say of themselves; no value is read."""
+    if isinstance(data, Path):
+        columns = dict(_header(data) if data.suffix.lower() == ".csv" else _metadata(data))
+    else:
+        columns = dict(_typed(data))
+    suited(columns, schema)
+
+
+def suited(columns: Mapping[str, str | None], schema: Schema) -> None:
+    """The same, where it is known what the columns of the data are."""
+    if missing := [name for name in schema.names if columns and name not in columns]:
+        there = ", ".join(columns)
+        if len(missing) == len(schema.names):  # these may be no names, but somebody's row in a file without a header
+            there = f"{len(columns)} others; has the file a line of names?"
+        wanted = f"columns that the data have: {there}"
+        says = f"the schema's unit {schema.unit!r} is not a column of the data; there are {there}"
+        raise BadSchema("columns", ", ".join(missing), wanted, says=says if schema.unit in missing else "")
+    if schema.unit is not None and (held := _meaningless(columns, schema.unit, "unit")):
+        raise BadSchema("table.unit", schema.unit, f"a column of text or whole numbers; {held} name nobody")
+    for name, column in schema.columns:
+        if held := _meaningless(columns, name, column.type):
+            fitting = f"left out, as {held} have a meaning in none of the types"
+            if held != _OTHER:
+                fitting = f"of a type that {held} have a meaning in"
+            raise BadSchema(f"columns.{name}", column.type, fitting)
+
+
+def _meaningless(columns: Mapping[str, str | None], name: str, said: str) -> str:
+    """What the values of a column are, if they have no meaning in the type that is said."""
+    held = columns.get(name, "canonical")
+    if held == "canonical" or held in _MEANT[said]:
+        return ""
+    return _OTHER if held in (None, "other") else f"{held} values"
+
+
+def describe(path: str | os.PathLike[str]) -> str:
+    """The TOML text of a schema that is to be completed, for a Parquet, CSV or Arrow file."""
+    file = regular("data", path, TABLES)
+    header = file.suffix.lower() == ".csv"
+    columns = _header(file) if header else _metadata(file)
+    if not columns:
+        says = f"{file.name} has no {'header line' if header else 'columns'}"
+        raise BadSchema(file.name, "no columns", "a table that has some", says=says)
+    if header and len(columns) == 1 and (other := [word for mark, word in _MARKS.items() if mark in columns[0][0]]):
+        raise BadSchema(f"the first line of {file.name}", f"{other[0]} and no commas", _COMMAS)
+    seen: dict[str, int] = {}
+    for place, (name, _) in enumerate(columns, 1):
+        if not written(name) or name.casefold() in seen:  # what is there may be no name, and is not shown
+            what = f"the columns of {file.name}"
+            allowed = "names of 1 to 128 characters without control characters, different in more than capitals"
+            first = seen.get(name.casefold())
+            says = f"{what} must be {allowed}; column {place} has the name of column {first}"
+            raise BadSchema(what, f"number {place}", allowed, says=says if first else "")
+        seen[name.casefold()] = place
+    name = re.sub("[^a-z0-9_]+", "_", file.stem.lower()).strip("_")[:63]
+    parts = [_TABLE.format(name=name if name[:1].isalpha() else "people", more=_FIRST_LINE if header else "")]
+    for name, kind in columns:
+        title = json.dumps(name, ensure_ascii=False)
+        if kind is None:
+            parts.append(f"# The column {title} is of a type that no question can see, and is left out.\n")
+        else:
+            asked = _ASKED.get(kind, "") + (_CSV if header else "")
+            parts.append(f'[columns.{title}]\ntype = "{kind}"\n{asked}')
+    return "\n".join(parts)
+
+
+def _typed(data: Any) -> list[tuple[str, Type | None]]:
+    """The columns of a table in memory; what they are is never guessed from their values."""
+    import pyarrow as pa
+
+    if isinstance(data, pa.Table | pa.RecordBatch):
+        return [(field.name, _type(field.type)) for field in data.schema]
+    names = [str(name) for name in getattr(data, "column_names", getattr(data, "columns", ()))]
+    kinds = map(_dtype, getattr(data, "dtypes", ["object"] * len(names)))
+    return list(zip(names, kinds, strict=True))
+
+
+def _dtype(kind: Any) -> Type | None:
+    """The type of a column of pandas or Polars, as far as it is declared; objects may be anything, so text too."""
+    if arrow := getattr(kind, "pyarrow_dtype", None):
+        return _type(arrow)
+    if getattr(kind, "kind", "") == "f" and type(kind).__module__.startswith("numpy"):  # in pandas
+        return "integer"  # of whole numbers, if one of them is missing: what it may mean must not depend on that
+    name = str(kind).lower()
+    return next((told for beginning, told in _DTYPES.items() if name.startswith(beginning)), "text")
+
+
+def _header(file: Path) -> list[tuple[str, Type | None]]:
+    try:
+        with mapped(file) as content:
+            names = next(records(content), [])
+    except OSError:
+        raise BadSchema(file.name, "a file that cannot be read", "a CSV file") from None
+    found = [name for name in names if name is not None and not name.startswith('"')]  # as it does if none closes it
+    if len(found) < len(names):
+        raise BadSchema(f"the first line of {file.name}", "an open quote, or text that is not UTF-8", _COMMAS)
+    return [] if found == [""] else [(name, "text") for name in found]
+
+
+def _metadata(file: Path) -> list[tuple[str, Type | None]]:
+    import pyarrow as pa
+    import pyarrow.parquet
+
+    try:
+        if file.suffix.lower() == ".parquet":
+            schema = pa.parquet.read_schema(file)
+        else:
+            with pa.OSFile(str(file)) as stream:
+                schema = _arrow(stream)
+    except (pa.ArrowException, OSError):
+        raise BadSchema(file.name, "another kind of file", f"a {file.suffix[1:].lower()} file") from None
+    return [(field.name, _type(field.type)) for field in schema]
+
+
+def _arrow(stream: Any) -> Any:
+    """The schema of an Arrow file, which may be in the form of a stream."""
+    import pyarrow as pa
+
+    try:
+        return pa.ipc.open_file(stream).schema
+    except pa.ArrowInvalid:
+        stream.seek(0)
+        return pa.ipc.open_stream(stream).schema
+
+
+def _type(arrow: Any) -> Type | None:
+    """The type of a column as a schema would call it, if values of this kind have a meaning."""
+    import pyarrow as pa
+    from pyarrow import types
+
+    if types.is_dictionary(arrow) or types.is_run_end_encoded(arrow):
+        return _type(arrow.value_type)
+    if isinstance(arrow, pa.BaseExtensionType):
+        return "text" if arrow.extension_name == "arrow.uuid" else _type(arrow.storage_type)
+    if types.is_decimal(arrow) and arrow.scale < 0:  # which no engine reads
+        return None
+    if types.is_integer(arrow) or (types.is_decimal(arrow) and arrow.scale == 0):
+        return "integer"
+    if types.is_floating(arrow) or types.is_decimal(arrow):
+        return "real"
+    if types.is_boolean(arrow):
+        return "boolean"
+    if types.is_date(arrow):
+        return "date"
+    if types.is_timestamp(arrow):
+        return "timestamp"
+    if types.is_string(arrow) or types.is_large_string(arrow) or types.is_string_view(arrow) or types.is_null(arrow):
+        return "text"
+    return None

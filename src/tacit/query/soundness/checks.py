@@ -1,0 +1,128 @@
+"""What must hold of a question before it is priced, whoever made it: what noise is scaled to is recomputed.
+
+Relations, keys and aggregates are plain values.  Those that the doors make are sound; here is what that means, and a
+question of which it does not hold is refused, from public facts alone:
+
+    expressions   their domains hold all values that they can have (`ranges`), over columns that the rows have
+    folds         their domains are those that follow from the rows of one unit
+    rows          names are different, on both sides of a join too, and joins are bounded
+    keys          their values are different, in order, and among those of the key
+    aggregates    ranks and places are those that can be asked for
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from operator import lt
+
+from ...core.errors import BadQuestion
+from ..plan.aggregates import MOST_PLACES
+from ..plan.plan import Key
+from ..plan.query import Aggregate, Query
+from ..relation.build import MOST_PAIRS
+from ..relation.relation import (
+    Derive,
+    Fold,
+    Join,
+    PerUnit,
+    Relation,
+    Scan,
+    Where,
+    fold,
+)
+from ..values.column_types import written
+from ..values.domain import WIDEST
+from ..values.nodes import Expression
+from .value_ranges import Ranges, well_formed
+
+MOST_GROUPS = 10**9
+
+
+def check(query: Query) -> None:
+    """Refuse a question that states of itself what does not hold."""
+    names = [*(key.name for key in query.keys), *(name for name, _ in query.aggregates)]
+    _names(names)
+    _names([name for name, _ in query.outputs])
+    if query.groups is not None and not 1 <= query.groups <= MOST_GROUPS:
+        raise BadQuestion(f"the groups of one unit are from 1 to {MOST_GROUPS}; got {query.groups}")
+    if query.limit is not None and not 1 <= query.limit <= WIDEST:
+        raise BadQuestion("LIMIT is a whole number of at least 1, and at most 2^62")
+    for _, aggregate in query.aggregates:
+        _aggregate(aggregate)
+    check_rows(query.relation, query.keys, [a.expression for _, a in query.aggregates if a.expression is not None])
+
+
+def check_rows(relation: Relation, keys: Sequence[Key], asked: Sequence[Expression] = ()) -> None:
+    """Refuse rows, keys and expressions over these rows that state what does not hold."""
+    ranges = Ranges()
+    for source, expressions in (*_computed(relation), (relation, [*(key.expression for key in keys), *asked])):
+        ranges.check(expressions, source.columns)
+    for key in keys:
+        _key(key)
+
+
+def _computed(relation: Relation) -> Iterator[tuple[Relation, list[Expression]]]:
+    """The expressions in a relation with the rows that each is of, sources first."""
+    match relation:
+        case Scan():
+            _names([name for name, _ in relation.known])
+            for _, domain in relation.known:
+                well_formed(domain)
+        case Where(source=source, condition=condition):
+            yield from _computed(source)
+            if condition.domain.kind != "boolean":
+                raise BadQuestion("a condition must be true or false, such as age >= 18")
+            yield source, [condition]
+        case Derive(source=source, derived=derived):
+            yield from _computed(source)
+            _names([name for name, _ in derived])
+            yield source, [e for _, e in derived]
+        case PerUnit(source=source, keys=keys, folds=folds):
+            yield from _computed(source)
+            _names([name for name, _ in (*keys, *folds)])
+            yield source, [*(e for _, e in keys), *(f.a for _, f in folds if f.a is not None)]
+            for _, each in folds:
+                _fold(each, source)
+        case Join(left=left, right=right):
+            yield from _computed(left)
+            yield from _computed(right)
+            if not left.columns.keys().isdisjoint(right.columns):
+                raise BadQuestion("columns of the joined tables have the same names; rename them first")
+            if relation.rows > max(MOST_PAIRS, left.rows, right.rows):
+                raise BadQuestion(f"joined, one unit may own {relation.rows:,} rows, and may at most {MOST_PAIRS:,}")
+        case _:
+            raise BadQuestion(f"rows are those of tables, as tacit makes them; {type(relation).__name__} is none")
+
+
+def _fold(given: Fold, source: Relation) -> None:
+    if given.a is not None and given.a.domain.kind in ("text", "category") and given.how != "count":
+        raise BadQuestion("text and categories are counted, and have neither a sum nor an order")
+    if given != fold(given.how, source.rows, given.a):
+        raise BadQuestion(f"a {given.how} of the rows of one unit states a domain that does not follow from them")
+    well_formed(given.domain)
+
+
+def _key(key: Key) -> None:
+    if key.values is None:
+        return
+    lower, upper = key.domain.lower, key.domain.upper
+    within = bool(key.values) and lower <= key.values[0] <= key.values[-1] <= upper
+    if key.domain.kind == "text" or not within or not all(map(lt, key.values, key.values[1:])):
+        raise BadQuestion(f"the values of the key {key.name[:40]!r} are not different ones of its domain, in order")
+
+
+def _aggregate(a: Aggregate) -> None:
+    if a.expression is None and a.kind not in ("count", "units"):
+        raise BadQuestion(f"a {a.kind} is of something")
+    if not 1 <= a.place <= a.k <= MOST_PLACES or (a.k > 1 and a.kind != "top"):
+        raise BadQuestion(f"the place of a common value is from 1 to k, and k at most {MOST_PLACES}")
+    if (a.at is None) == (a.kind == "quantile"):
+        raise BadQuestion("a quantile, and nothing else, is asked at a rank")
+
+
+def _names(names: list[str]) -> None:
+    if not all(written(name) for name in names):
+        raise BadQuestion("a column is named by 1 to 128 characters without control characters")
+    if len(set(names)) < len(names):
+        twice = next(name for name in names if names.count(name) > 1)
+        raise BadQuestion(f"two columns are called {twice[:40]!r}; name one of them otherwise")

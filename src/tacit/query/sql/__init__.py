@@ -1,0 +1,1 @@
+"""The SQL front end: questions written as text."""

@@ -1,0 +1,167 @@
+"""Aggregates of SQL, and what each means.
+
+    COUNT(*), COUNT(x), COUNT(DISTINCT unit), COUNT_IF(c), SUM, AVG
+    VARIANCE, VAR_POP, STDDEV, STDDEV_POP     of the population; VAR_SAMP and STDDEV_SAMP are refused
+    MEDIAN, QUANTILE(x, q), PERCENTILE_CONT(q) WITHIN GROUP (ORDER BY x)    also PERCENTILE_DISC, APPROX_QUANTILE
+    MIN, MAX                                  the quantiles at 1% and 99%: the extremes themselves are one person's
+    MODE(x), TOP_K(x, k), APPROX_TOP_K(x, k)  k > 1 gives k columns
+
+FILTER (WHERE c) takes the values where c holds.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from fractions import Fraction
+
+from sqlglot import exp
+
+from ..plan.aggregates import (
+    Wanted,
+    count,
+    max_,
+    mean,
+    median,
+    min_,
+    mode,
+    quantile,
+    stddev,
+    sum_,
+    top,
+    units,
+    variance,
+)
+from ..python.column_expressions import Term
+from ..relation import build
+from ..values.nodes import Column, Expression
+from .allowlist import number, only, unsupported
+from .from_clause import From, Scope
+
+ANONYMOUS = ("TOP_K", "QUANTILE_CONT", "QUANTILE_DISC")
+SIMPLE: dict[type[exp.Expr], Callable[[Term], Wanted]] = {
+    exp.Sum: sum_,
+    exp.Avg: mean,
+    exp.Variance: variance,
+    exp.VariancePop: variance,
+    exp.Stddev: stddev,
+    exp.StddevPop: stddev,
+    exp.Median: median,
+    exp.Min: min_,
+    exp.Max: max_,
+    exp.Mode: mode,
+}
+
+
+def is_aggregate(node: exp.Expr) -> bool:
+    """Whether a part of the question is an aggregate."""
+    if isinstance(node, exp.Anonymous):
+        return str(node.this).upper() in ANONYMOUS
+    return isinstance(node, exp.AggFunc | exp.WithinGroup | exp.Filter | exp.Window)
+
+
+class Aggregates:
+    """Reads the aggregates of one scope."""
+
+    def __init__(self, source: From, scope: Scope) -> None:
+        self.source, self.scope, self.text, self.rows = source, scope, source.text, source.rows(scope)
+
+    def read(self, node: exp.Expr, kept: Expression | None = None) -> Wanted:
+        """What is wanted of the rows (for which `kept` holds)."""
+        match node:
+            case exp.Filter(this=exp.Expr() as inner) if kept is None:
+                only(self.text, node, "this", "expression")
+                return self.read(inner, self.rows.condition(node.expression.this))
+            case exp.WithinGroup():
+                return self._ranked(node, kept)
+            case exp.Count():
+                only(self.text, node, "this")
+                return self._count(node.this, kept)
+            case exp.CountIf():
+                only(self.text, node, "this")
+                condition = self.rows.condition(node.this)
+                return count(_ones(condition if kept is None else build.and_(kept, condition)))
+            case exp.Quantile() | exp.ApproxQuantile() | exp.PercentileCont() | exp.PercentileDisc():
+                only(self.text, node, "this", "quantile", "expression")
+                rank = node.args.get("quantile") or node.args.get("expression")
+                if rank is None:
+                    raise self.text.bad(node, "write PERCENTILE_CONT(q) WITHIN GROUP (ORDER BY x), or QUANTILE(x, q)")
+                return quantile(self._of(node.this, kept), self._rank(rank))
+            case exp.ApproxTopK(this=exp.Expr(), expression=exp.Expr()):
+                only(self.text, node, "this", "expression")
+                return self._top(node.this, node.expression, kept)
+            case exp.Anonymous() if is_aggregate(node) and len(node.expressions) == 2:
+                of, parameter = node.expressions
+                if str(node.this).upper() == "TOP_K":
+                    return self._top(of, parameter, kept)
+                return quantile(self._of(of, kept), self._rank(parameter))
+        return self._simple(node, kept)
+
+    def _simple(self, node: exp.Expr, kept: Expression | None) -> Wanted:
+        """An aggregate of one argument and no parameter."""
+        written = self.text.word(node).strip('"`')
+        if written.endswith("_SAMP") or written == "STDEV":  # which the parser takes for VARIANCE and STDDEV
+            of_all = "VAR_POP" if written.startswith("VAR") else "STDDEV_POP"
+            raise self.text.bad(node, f"variances are of the population: use {of_all}")
+        if type(node) in SIMPLE and node.this is not None:
+            only(self.text, node, "this")
+            return SIMPLE[type(node)](self._of(node.this, kept))
+        if isinstance(node, exp.Window):
+            raise self.text.bad(node, unsupported(self.text, node))
+        raise self.text.bad(node, f"{self.text.word(node)} is not on the list of aggregates")
+
+    def _of(self, node: exp.Expr, kept: Expression | None) -> Term:
+        """What an aggregate is of, with the name of its column."""
+        if isinstance(node, exp.Distinct):
+            raise self.text.bad(node, unsupported(self.text, node))
+        e = build.moderate(self.rows.read(node))
+        name = e.name if isinstance(e, Column) else node.name if isinstance(node, exp.Column) else None
+        return Term(e if kept is None else build.case([(kept, e)]), name=name)
+
+    def _count(self, node: exp.Expr, kept: Expression | None) -> Wanted:
+        match node:
+            case exp.Star() | exp.Literal():
+                only(self.text, node, "this")
+                return count() if kept is None else count(_ones(kept))
+            case exp.Distinct(expressions=[only_one]) if self.source.is_unit(self.scope, only_one):
+                return units() if kept is None else units(_ones(kept))
+            case exp.Distinct():
+                for part in node.find_all(exp.Column):
+                    if not self.source.is_unit(self.scope, part):
+                        self.rows.read(part)  # there may be no such column
+                raise self.text.bad(node, "only the unit can be counted distinct; use GROUP BY to count each value")
+        if self.source.is_unit(self.scope, node):
+            raise self.text.bad(node, "count rows by COUNT(*), and units by COUNT(DISTINCT ...)")
+        return count(self._of(node, kept))
+
+    def _ranked(self, node: exp.WithinGroup, kept: Expression | None) -> Wanted:
+        only(self.text, node, "this", "expression")
+        order = node.expression
+        if not isinstance(order, exp.Order) or len(order.expressions) != 1:
+            raise self.text.bad(node, "WITHIN GROUP takes ORDER BY one value")
+        (by,) = order.expressions
+        of = self._of(by.this, kept)
+        match node.this:
+            case exp.Mode(this=None):
+                return mode(of)
+            case exp.PercentileCont() | exp.PercentileDisc():
+                only(self.text, node.this, "this")
+                at = self._rank(node.this.this)
+                return quantile(of, 1 - at if by.args.get("desc") else at)
+        raise self.text.bad(node, "WITHIN GROUP is of PERCENTILE_CONT, PERCENTILE_DISC or MODE")
+
+    def _rank(self, node: exp.Expr) -> Fraction:
+        at = number(self.text, node, "the rank of a quantile")
+        if not 0 < at < 1:
+            raise self.text.bad(node, "a quantile is asked at a rank strictly between 0 and 1, such as 0.01 or 0.99")
+        return at
+
+    def _top(self, of: exp.Expr, k: exp.Expr, kept: Expression | None) -> Wanted:
+        places = number(self.text, k, "how many are to be found")
+        if places.denominator != 1 or not 1 <= places <= 100:
+            raise self.text.bad(k, "how many are to be found is a whole number from 1 to 100")
+        return top(self._of(of, kept), int(places))
+
+
+def _ones(condition: Expression) -> Term:
+    """1 where a condition holds, else missing."""
+    return Term(build.case([(condition, build.constant(1))]))

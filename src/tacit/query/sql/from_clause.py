@@ -1,0 +1,296 @@
+"""Where the rows of a question in SQL come from: tables, subqueries, common table expressions, and joins.
+
+A subquery keeps the unit.  It is a projection or a filter of rows, or is grouped by the unit, and then has one row for
+each unit (and further keys) with counts, sums, means, least and largest values of that unit's own rows.  Private tables
+are joined on their units; public ones on a key, which is a lookup: an inner join keeps the rows whose key is there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from functools import cache, partial
+from typing import TYPE_CHECKING
+
+from sqlglot import exp
+
+from ...core.errors import BadParameter, BadQuestion
+from ..relation import build
+from ..relation.relation import Relation, Where
+from ..schema.schema import Schema
+from ..values.nodes import Column, Expression
+from ..values.suggestions import offered
+from .allowlist import only
+from .lexer import Text
+from .row_expressions import Rows
+
+if TYPE_CHECKING:
+    from ..python.table import PublicTable, Table
+
+MOST_RELATIONS = 64
+MOST_COLUMNS = 1000  # that one SELECT writes out
+
+
+@dataclass(frozen=True)
+class Visible:
+    """A name in scope, with the table it belongs to there; `expression` is None for the unit.
+
+    One that is `hidden` is meant only by table.name: of LEFT JOIN ... USING (name), that of the right.
+    """
+
+    table: str
+    name: str
+    expression: Callable[[], Expression] | None
+    hidden: bool = False
+
+
+@dataclass(frozen=True)
+class Scope:
+    """Rows, and what names mean on them; `size` counts the relations they are made of."""
+
+    relation: Relation
+    names: tuple[Visible, ...]
+    groups: int | None
+    size: int = 1
+
+    def where(self, condition: Expression) -> Scope:
+        if isinstance(self.relation, Where):
+            merged = build.moderate(build.and_(self.relation.condition, condition))
+            return replace(self, relation=Where(self.relation.source, merged))
+        return replace(self, relation=Where(self.relation, condition))
+
+    def called(self, table: str) -> Scope:
+        return replace(self, names=tuple(replace(each, table=table) for each in self.names))
+
+
+def same(identifier: exp.Expr | None, name: str) -> bool:
+    """Whether an identifier means a name: as it is written in quotes, else in any capitals."""
+    if not isinstance(identifier, exp.Identifier):
+        return False
+    given = str(identifier.this)
+    return given == name if identifier.args.get("quoted") else given.casefold() == name.casefold()
+
+
+@dataclass
+class From:
+    """Reads what rows come from."""
+
+    text: Text
+    tables: Mapping[str, Table | Schema]
+    public: Mapping[str, PublicTable]
+    subquery: Callable[[From, exp.Select], Scope]
+    known: dict[str, Scope] = field(default_factory=dict)  # the common table expressions so far
+    used: list[Schema] = field(default_factory=list)  # of all tables that were named
+
+    def read(self, select: exp.Select) -> Scope:
+        """The rows of a SELECT: FROM, JOIN and WHERE."""
+        if len(select.expressions) > MOST_COLUMNS:
+            raise self.text.bad(
+                select.expressions[MOST_COLUMNS],
+                f"{len(select.expressions)} columns are more than {MOST_COLUMNS}; ask for them in several questions",
+            )
+        self._named(select)
+        source = select.args.get("from_")
+        if source is None:
+            raise self.text.bad(select, "a question is about a table: SELECT ... FROM ...")
+        only(self.text, source, "this")
+        scope = self._source(source.this)
+        for join in select.args.get("joins") or ():
+            scope = self._joined(scope, join)
+            if scope.size > MOST_RELATIONS:
+                raise self.text.bad(join, f"more than {MOST_RELATIONS} joins within one another")
+        if where := select.args.get("where"):
+            scope = scope.where(self.rows(scope).condition(where.this))
+        return scope
+
+    def _named(self, select: exp.Select) -> None:
+        tables = select.args.get("with_")
+        if tables is None:
+            return
+        only(self.text, tables, "expressions")
+        self.known, here = dict(self.known), set[str]()
+        for each in tables.expressions:
+            only(self.text, each, "this", "alias")
+            only(self.text, each.args["alias"], "this")
+            if not isinstance(each.this, exp.Select):
+                raise self.text.bad(each, "a common table expression is a SELECT")
+            name = each.alias.casefold()
+            if name in here:
+                raise self.text.bad(each, f"two common table expressions are called {each.alias[:40]!r}")
+            self.known[name] = self._inner(each.this)
+            here.add(name)
+
+    def _inner(self, select: exp.Select) -> Scope:
+        found = self.subquery(replace(self), select)
+        if found.size > MOST_RELATIONS:
+            raise self.text.bad(select, f"more than {MOST_RELATIONS} subqueries within one another")
+        return replace(found, size=found.size + 1)
+
+    def _source(self, node: exp.Expr) -> Scope:
+        match node:
+            case exp.Subquery(this=exp.Select() as inner):
+                only(self.text, node, "this", "alias")
+                return self._inner(inner).called(self._alias(node))
+            case exp.Table(this=exp.Identifier() as name):
+                if node.args.get("db") is not None:
+                    raise self.text.bad(
+                        node, "a table is called by its name alone, with no database or schema before it"
+                    )
+                only(self.text, node, "this", "alias")
+                alias = self._alias(node) or name.this
+                if name.this.casefold() in self.known:
+                    return self.known[name.this.casefold()].called(alias)
+                for known, table in self.tables.items():
+                    if same(name, known):
+                        return self._table(table).called(alias)
+                if any(same(name, known) for known in self.public):
+                    raise self.text.bad(node, "a public table can only be joined to a private one")
+                known = ", ".join((*self.tables, *self.public))
+                raise self.text.bad(node, f"there is no table {name.this[:40]!r}; there are {known}")
+        raise self.text.bad(node, "rows come from a table or a subquery; functions, files and sets are not supported")
+
+    def _alias(self, node: exp.Expr) -> str:
+        alias = node.args.get("alias")
+        if alias is None:
+            return ""
+        only(self.text, alias, "this")
+        return str(alias.name)
+
+    def _table(self, table: Table | Schema) -> Scope:
+        schema = table if isinstance(table, Schema) else table.schema
+        self.used.append(schema)
+        names = [Visible("", schema.unit, None)] if schema.unit is not None else []
+        scan = schema.scan()
+        return Scope(scan, (*names, *visible(scan)), schema.groups)
+
+    def _joined(self, left: Scope, join: exp.Join) -> Scope:
+        if how := str(join.args.get("method") or "").upper():
+            raise self.text.bad(join, f"{how} JOIN is not supported; name the columns: JOIN ... ON, or USING")
+        only(self.text, join, "this", "on", "using", "side", "kind")
+        side, kind = (str(join.args.get(name) or "").upper() for name in ("side", "kind"))
+        if side not in ("", "LEFT") or kind not in (("", "OUTER") if side else ("", "INNER")):
+            raise self.text.bad(join, f"{side or kind} JOIN is not supported; use JOIN, or LEFT JOIN of a public table")
+        if isinstance(join.this, exp.Table) and join.this.name.casefold() not in self.known:
+            for name, public in self.public.items():
+                if same(join.this.this, name):
+                    return self._looked_up(left, join, public, keep=side == "LEFT")
+        right = self._source(join.this)
+        if side:
+            raise self.text.bad(join, "private tables are joined by JOIN, not LEFT JOIN")
+        pair = self._pair(join)
+        if not any(self.is_unit(left, a) and self.is_unit(right, b) for a, b in (pair, pair[::-1])):
+            raise self.text.bad(join, "private tables are joined on their units alone")
+        try:
+            return paired(left, right)
+        except BadQuestion as error:
+            raise self.text.bad(join, error.reason) from None
+
+    def _pair(self, join: exp.Join) -> tuple[exp.Column, exp.Column]:
+        """The two columns that a join makes equal."""
+        using, on = join.args.get("using") or [], join.args.get("on")
+        while isinstance(on, exp.Paren):
+            on = on.this
+        if len(using) == 1 and on is None:
+            column = exp.Column(this=using[0])
+            return column, column
+        if not using and isinstance(on, exp.EQ):
+            a, b = on.this, on.expression
+            if isinstance(a, exp.Column) and isinstance(b, exp.Column):
+                return a, b
+        raise self.text.bad(join, "a join is USING one column, or ON one column = another")
+
+    def _looked_up(self, left: Scope, join: exp.Join, public: PublicTable, keep: bool) -> Scope:
+        only(self.text, join.this, "this", "alias")
+        alias = self._alias(join.this) or join.this.name
+        first, second = self._pair(join)
+        try:
+            names = list(public.columns)
+            own = [name for name in names if same(first.this, name)]
+            if join.args.get("using") is None:
+                first, second = sorted((first, second), key=lambda column: not same(column.args.get("table"), alias))
+                qualified = [same(column.args.get("table"), alias) for column in (first, second)]
+                own = [name for name in names if qualified == [True, False] and same(first.this, name)]
+            if not own:
+                raise self.text.bad(join, f"a public table is joined ON x = {alias}.key, of its {', '.join(names)}")
+            key = own[0]
+            a = self._value(left, second)
+            tables = {name: public.mapping(key, name) for name in names}
+            there = build.lookup(a, dict.fromkeys(tables[key], True))
+        except (BadParameter, TypeError) as error:
+            reason = error.args[0] if isinstance(error, BadParameter) else "the key of a public table is plain values"
+            raise self.text.bad(join, reason) from None
+        except BadQuestion as error:
+            raise error if error.position else self.text.bad(join, error.reason) from None
+        new = [Visible(alias, name, cache(partial(build.lookup, a, tables[name]))) for name in names]
+        if join.args.get("using") is not None:
+            merged = {"hidden": True} if keep else {"expression": lambda: a}
+            new = [replace(each, **merged) if each.name == key else each for each in new]
+        found = replace(left, names=(*left.names, *new), size=left.size + 1)
+        return found if keep else found.where(there)
+
+    def rows(self, scope: Scope) -> Rows:
+        """The reader of expressions over the rows of a scope."""
+        return Rows(self.text, lambda column: self._value(scope, column))
+
+    def knows(self, scope: Scope, node: exp.Expr) -> bool:
+        """Whether a part of the question is the name of a column in scope."""
+        return isinstance(node, exp.Column) and any(same(node.this, each.name) for each in scope.names)
+
+    def is_unit(self, scope: Scope, node: exp.Expr) -> bool:
+        """Whether a part of the question names the unit."""
+        try:
+            return isinstance(node, exp.Column) and self._meaning(scope, node) is None
+        except BadQuestion:
+            return False
+
+    def _value(self, scope: Scope, column: exp.Column) -> Expression:
+        found = self._meaning(scope, column)
+        if found is None:
+            name = column.name[:40]
+            reason = f"{name!r} is the unit of privacy, and can only be counted: COUNT(DISTINCT {name})"
+            raise self.text.bad(column, reason)
+        return found
+
+    def _meaning(self, scope: Scope, column: exp.Column) -> Expression | None:
+        only(self.text, column, "this", "table")
+        table = column.args.get("table")
+        named = [each for each in scope.names if same(column.this, each.name)]
+        named = [each for each in named if (not each.hidden if table is None else same(table, each.table))]
+        found = [each.expression and each.expression() for each in named]
+        if not found:
+            raise self.text.bad(column, _missing(scope, column))
+        if any(each != found[0] for each in found[1:]):
+            raise self.text.bad(column, f"{column.name[:40]!r} is in several tables; write table.column")
+        return found[0]
+
+
+def _missing(scope: Scope, column: exp.Column) -> str:
+    """Why a name means no column: there is no such table or column, or it is text without its quotes."""
+    name, table = column.name, column.args.get("table")
+    tables = dict.fromkeys(each.table for each in scope.names)
+    if table is not None and not any(same(table, each) for each in tables):
+        return f"there is no table {table.name[:40]!r} here; there are {', '.join(tables)}"
+    known = offered(name, (each.name for each in scope.names))
+    text = any(name in domain.labels for domain in scope.relation.columns.values())
+    hint = f"; text stands in single quotes: '{name}'" if text else ""
+    return f"there is no column {name[:40]!r} here; there are {known}{hint}"
+
+
+def visible(relation: Relation) -> list[Visible]:
+    """The columns of a relation by their names."""
+
+    def column(name: str) -> Callable[[], Expression]:
+        return lambda: Column(relation.columns[name], name)
+
+    return [Visible("", name, column(name)) for name in relation.columns]
+
+
+def paired(left: Scope, right: Scope) -> Scope:
+    """All pairs of rows of the same unit, and what their columns are called."""
+    relation = build.join(left.relation, right.relation)
+    columns = dict(zip(right.relation.columns, visible(relation.right), strict=True))
+    names = [
+        each if each.expression is None else replace(columns[each.name], table=each.table, name=each.name)
+        for each in right.names
+    ]
+    return Scope(relation, (*left.names, *names), left.groups, left.size + right.size + 1)

@@ -1,0 +1,331 @@
+"""The text of a question: its tokens, the options of a private SELECT, and the place of each part for errors.
+
+Options are read and taken out on the level of tokens, so the places of all that follows stay right:
+
+    SELECT WITH DIFFERENTIAL_PRIVACY OPTIONS (epsilon = 1, delta = 1e-6, max_groups_contributed = 3) ...
+
+The parser tries several readings of some constructs, one after the other, which takes time exponential in how deep they
+are nested.  So the names of types are names like others except where a type can stand, brackets of arrays and structs
+are refused before they are parsed, and the parser has a number of steps for each token.
+"""
+
+from __future__ import annotations
+
+import inspect
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import ClassVar
+
+from sqlglot import Dialect, ParseError, Parser, Token, TokenType, exp
+from sqlglot.errors import SqlglotError
+
+from ...core.errors import BadParameter, BadQuestion, Missing
+from ...core.parameters import positive, probability, rational
+
+LONGEST = 1 << 16  # bytes of a question
+DEEPEST = 64  # brackets within one another
+MOST_LOOKED_UP = 200_000  # labels and periods, in all functions of a question
+STEPS = 8  # of the parser, for each token
+OPENING = (TokenType.L_PAREN, TokenType.CASE)
+CLOSING = (TokenType.R_PAREN, TokenType.END)
+NOT_UNDERSTOOD = (TokenType.L_BRACKET, TokenType.R_BRACKET, TokenType.L_BRACE, TokenType.R_BRACE)
+CLAUSES = (TokenType.FROM, TokenType.WHERE, TokenType.GROUP_BY, TokenType.HAVING, TokenType.ORDER_BY)
+ENDING = (None, TokenType.COMMA, TokenType.R_PAREN, *CLAUSES)  # what ends a list, and so follows no comma
+TYPES = Parser.TYPE_TOKENS - {TokenType.NULL, TokenType.INTERVAL, TokenType.UNION}  # these are more than types
+TYPED = (TokenType.ALIAS, TokenType.DCOLON)  # what a type follows
+BRANCHES = (TokenType.WHEN, TokenType.THEN, TokenType.ELSE)
+PARTING = (TokenType.AND, TokenType.OR, TokenType.COMMA, TokenType.SELECT, TokenType.JOIN, TokenType.ON)
+EQUALITIES = (TokenType.EQ, TokenType.NEQ, TokenType.NULLSAFE_EQ)
+COMPARING = {*EQUALITIES, TokenType.LT, TokenType.LTE, TokenType.GT, TokenType.GTE}
+COMPARING |= {TokenType.IN, TokenType.LIKE, TokenType.ILIKE, TokenType.BETWEEN}
+BEING = {TokenType.IS, TokenType.ISNULL, TokenType.NOTNULL}
+_WORDS = re.compile("(?<=[a-z])(?=[A-Z])")  # where the parser puts two words together
+_UNREADABLE = re.compile("[\0\ud800-\udfff]")
+SIGNS = {
+    **{"dpipe": "||", "intdiv": "DIV"},
+    **{"bitwiseand": "&", "bitwiseor": "|", "bitwisexor": "^", "bitwisenot": "~"},
+    **{"bitwiseleftshift": "<<", "bitwiserightshift": ">>"},
+}  # what is written where the parser has a word of its own
+KEPT = (
+    "ARRAY_AGG",
+    "COALESCE",
+    "COUNT",
+    "GREATEST",
+    "IFNULL",
+    "LEAST",
+    "LIKE",
+    "LOWER",
+    "MOD",
+    "NVL",
+    "UNNEST",
+    "UPPER",
+)
+FORMS = ("DIFFERENTIAL_PRIVACY", "ANONYMIZATION")
+
+
+class _TooManySteps(Exception):
+    """The parser went back and forth too often."""
+
+
+class _Parser(Dialect.parser_class):  # type: ignore[misc, valid-type]  # a class that sqlglot keeps in a variable
+    """A parser that takes at most `STEPS` steps for each token, forward or back.
+
+    Some of its functions put an argument in several places of the tree, which then grows exponentially with nesting;
+    only those are known here that keep their arguments as they are.
+
+    sqlglot has no public hook for a step of its parser: `_advance` is a private method, and a test checks that every
+    token passes through it.
+    """
+
+    FUNCTIONS: ClassVar = {
+        name: made for name, made in Parser.FUNCTIONS.items() if inspect.ismethod(made) or name in KEPT
+    }
+    steps = 0
+    most = 0
+
+    def parse(self, raw_tokens: list[Token], sql: str) -> list[exp.Expr | None]:
+        self.steps, self.most = 0, STEPS * (len(raw_tokens) + 10)
+        trees: list[exp.Expr | None] = super().parse(raw_tokens, sql)
+        return trees
+
+    def _advance(self, times: int = 1) -> None:
+        self.steps += 1
+        if self.steps > self.most:
+            raise _TooManySteps
+        super()._advance(times)
+
+
+class _Dialect(Dialect):
+    """Plain SQL, where missing values stand last in every order."""
+
+    NULL_ORDERING = "nulls_are_last"
+    parser_class = _Parser
+
+
+def _parser(dialect: Dialect) -> Parser:
+    try:
+        return dialect.parser()
+    except TypeError:
+        raise Missing(
+            "tacit limits the steps of sqlglot's parser, which the compiled parser of sqlglotc does not allow; "
+            "pip uninstall sqlglotc"
+        ) from None
+
+
+@dataclass(frozen=True)
+class Options:
+    """What a private SELECT says of its price and of what one unit may contribute."""
+
+    epsilon: Fraction | None = None
+    delta: Fraction | None = None
+    rho: Fraction | None = None
+    groups: int | None = None
+    rows: int | None = None
+    share: Fraction | None = None
+
+
+NAMES = {"max_groups_contributed": "groups", "max_rows_contributed": "rows"}
+
+
+class Text:
+    """The text of one statement."""
+
+    def __init__(self, text: str) -> None:
+        if not isinstance(text, str):
+            raise BadQuestion("a question in SQL is text")
+        if len(text) > LONGEST or len(text.encode(errors="replace")) > LONGEST:
+            raise BadQuestion(f"a question has at most {LONGEST} bytes", (1, 1))
+        self.text, self.looked_up = text, 0
+        if found := _UNREADABLE.search(text):
+            raise BadQuestion("a question holds no NUL and no surrogates", self.place(found.start()))
+
+    def place(self, offset: int) -> tuple[int, int]:
+        """The line and the column of a character, both from 1."""
+        before = self.text[:offset]
+        return before.count("\n") + 1, offset - (before.rfind("\n") + 1) + 1
+
+    def at(self, node: exp.Expr) -> tuple[int, int]:
+        """Where a part of the question begins, or the least part around it of which the parser says so."""
+        place: exp.Expr | None = node
+        while place is not None:
+            starts = [n.meta["start"] for n in place.walk() if "start" in n.meta]
+            if starts:
+                return self.place(min(starts))
+            place = place.parent
+        return 1, 1
+
+    def word(self, node: exp.Expr) -> str:
+        """What is written there, or else what the parser calls it."""
+        start, end = node.meta.get("start"), node.meta.get("end")
+        if start is not None and end is not None:
+            written = self.text[start : end + 1]
+        else:
+            named = node.sql_name() if isinstance(node, exp.Func) else _WORDS.sub(" ", type(node).__name__)
+            written = SIGNS.get(node.key, named)
+        return written.upper()[:40]
+
+    def bad(self, node: exp.Expr, reason: str) -> BadQuestion:
+        """An error at a part of the question, or at the constant in it that the reason is about."""
+        about = reason.partition(" is none of ")[0], reason.rpartition("; got ")[2]
+        constants = (part for part in node.find_all(exp.Literal) if repr(part.this[:40]) in about)
+        return BadQuestion(reason, self.at(next(constants, node)))
+
+    def looks_up(self, entries: int) -> None:
+        """Refuse functions that list more labels or periods in all than one question may."""
+        self.looked_up += entries
+        if self.looked_up > MOST_LOOKED_UP:
+            raise BadQuestion(
+                f"functions go through more than {MOST_LOOKED_UP} labels and periods (LIKE, LOWER, UPPER and CAST "
+                "through each label, DATE_TRUNC, WEEK and DOY through each period); write fewer of them, or ask in "
+                "several questions"
+            )
+
+    def read(self) -> tuple[exp.Expr, Options]:
+        """The statement as the parser sees it, and its options."""
+        dialect = _Dialect()
+        parser = _parser(dialect)
+        try:
+            tokens = list(dialect.tokenize(self.text))
+        except SqlglotError:
+            raise BadQuestion("a quote or a comment is not closed", self.place(len(self.text))) from None
+        while tokens and tokens[-1].token_type == TokenType.SEMICOLON:
+            tokens.pop()
+        self._check(tokens)
+        tokens, options = self._options([*_named(tokens)])
+        try:
+            found = [tree for tree in parser.parse(tokens, self.text) if tree is not None]
+        except ParseError as error:
+            raise self._unreadable(error, tokens) from None
+        except RecursionError:
+            raise
+        except _TooManySteps:
+            raise BadQuestion("this takes too long to read; write it with less nesting", (1, 1)) from None
+        except Exception:  # whatever else the parser may raise on a text, it is the text that cannot be read
+            raise BadQuestion("this is not SQL that can be read", (1, 1)) from None
+        if len(found) != 1:
+            raise BadQuestion("a question is one SELECT", (1, 1))
+        return found[0], options
+
+    def _check(self, tokens: list[Token]) -> None:
+        if not tokens or tokens[0].token_type not in (TokenType.SELECT, TokenType.WITH):
+            raise BadQuestion("a question begins with SELECT or WITH", self.place(tokens[0].start if tokens else 0))
+        depth = 0
+        for token in tokens:
+            if token.token_type == TokenType.SEMICOLON:
+                raise BadQuestion("a question is one statement", self.place(token.start))
+            if token.token_type in NOT_UNDERSTOOD:
+                raise BadQuestion("arrays, maps and structs are not supported", self.place(token.start))
+            depth += (token.token_type in OPENING) - (token.token_type in CLOSING)
+            if depth > DEEPEST:
+                raise BadQuestion(f"more than {DEEPEST} brackets within one another", self.place(token.start))
+        kinds = [None, *(token.token_type for token in tokens), None]
+        for token, before, kind, after in zip(tokens, kinds, kinds[1:], kinds[2:], strict=False):
+            if kind in Parser.NESTED_TYPE_TOKENS and before in TYPED and after == TokenType.LT:
+                raise BadQuestion(
+                    "CAST is to INTEGER, DOUBLE, BOOLEAN, DATE, TIMESTAMP or VARCHAR", self.place(token.start)
+                )
+            if kind == TokenType.COMMA and (before in (TokenType.SELECT, TokenType.L_PAREN) or after in ENDING):
+                raise BadQuestion("a comma stands between two values", self.place(token.start))
+        self._bracketed(tokens)
+
+    def _bracketed(self, tokens: list[Token]) -> None:
+        """Refuse a = b IS NULL without brackets: SQL means (a = b) IS NULL by it, and the parser a = (b IS NULL)."""
+        levels: list[set[TokenType]] = [set()]  # in each open bracket, what there is since the last AND, OR or clause
+        for before, token in zip((None, *tokens), tokens, strict=False):
+            kind, here = token.token_type, levels[-1]
+            if before is not None and before.token_type == TokenType.DISTINCT and kind == TokenType.FROM:
+                continue  # of IS DISTINCT FROM
+            if kind in OPENING:
+                levels.append(set())
+            elif kind in CLOSING:
+                levels = levels[:-1] or [set()]
+            elif kind == TokenType.AND and TokenType.BETWEEN in here:
+                here.remove(TokenType.BETWEEN)
+            elif kind in (*PARTING, *CLAUSES, *BRANCHES):
+                here.clear()
+            else:
+                here.add(kind)
+                if here & COMPARING and here & BEING:
+                    raise BadQuestion(
+                        "a comparison and IS are side by side; put one of them in brackets", self.place(token.start)
+                    )
+
+    def _unreadable(self, error: ParseError, tokens: list[Token]) -> BadQuestion:
+        known = error.errors[0] if error.errors else {}
+        at = (token for token in tokens if (token.line, token.col) == (known.get("line"), known.get("col")))
+        token = next(at, tokens[-1])
+        word = token.text[:40]
+        reserved = token.token_type == _Dialect.tokenizer_class.KEYWORDS.get(word.upper()) and word.isalpha()
+        hint = f' (a reserved word: write "{word}" in double quotes if it is a column)'
+        hint = hint if reserved and token.token_type not in CLAUSES else ""
+        hint = " (x DIV y is the whole quotient)" if self.text[token.start - 1 : token.start + 1] == "//" else hint
+        return BadQuestion(f"this is not SQL that can be read, near {word!r}{hint}", self.place(token.start))
+
+    def _options(self, tokens: list[Token]) -> tuple[list[Token], Options]:
+        """The tokens without the options, and the options."""
+        found, i = None, 0
+        while i < len(tokens) - 2:
+            select, word, form = tokens[i : i + 3]
+            i += 1
+            if select.token_type != TokenType.SELECT or word.token_type != TokenType.WITH:
+                continue
+            if form.text.upper() not in FORMS:
+                raise BadQuestion(f"SELECT WITH is followed by {' or '.join(FORMS)}", self.place(form.start))
+            depth = sum((t.token_type in OPENING) - (t.token_type in CLOSING) for t in tokens[:i])
+            if found is not None or depth:
+                raise BadQuestion("only the outermost SELECT takes options", self.place(word.start))
+            end = i + 2
+            found = Options()
+            if end < len(tokens) and tokens[end].text.upper() == "OPTIONS":
+                found, end = self._pairs(tokens, end + 1)
+            tokens = tokens[:i] + tokens[end:]
+        return tokens, found or Options()
+
+    def _pairs(self, tokens: list[Token], i: int) -> tuple[Options, int]:
+        values: dict[str, Fraction | int] = {}
+        texts = [token.text for token in tokens]
+        if texts[i : i + 1] == ["("] and texts[i + 1 : i + 2] == [")"]:
+            return Options(), i + 2
+        while i + 3 < len(tokens) and texts[i] in ("(", ",") and texts[i + 2] == "=":
+            name, word, token, value = texts[i + 1].lower(), tokens[i + 1], tokens[i + 3], texts[i + 3]
+            if value == "." and i + 4 < len(tokens):  # the tokens of .5
+                i, token, value = i + 1, tokens[i + 4], f"0.{texts[i + 4]}"
+            field = NAMES.get(name, name)
+            if field not in Options.__dataclass_fields__ or field in values:
+                raise BadQuestion(f"there is no option {name[:40]!r}, or it is twice here", self.place(word.start))
+            if token.token_type != TokenType.NUMBER:
+                raise BadQuestion("an option is a number", self.place(token.start))
+            try:
+                values[field] = _option(field, value)
+            except BadParameter as error:
+                raise BadQuestion(str(error), self.place(token.start)) from None
+            i += 4
+            if texts[i : i + 1] == [")"]:
+                return Options(**values), i + 1  # type: ignore[arg-type]
+        last = tokens[min(i, len(tokens) - 1)]
+        raise BadQuestion("options are written (epsilon = 1, delta = 1e-6)", self.place(last.start))
+
+
+def _named(tokens: list[Token]) -> Iterator[Token]:
+    """The tokens, where the names of types are plain names unless a type can stand there: CAST(x AS DATE), x::DATE.
+
+    Before text it is the type of a constant, as in DATE '2020-12-31'.
+    """
+    kinds = [None, *(token.token_type for token in tokens), None]
+    for token, before, after in zip(tokens, kinds, kinds[2:], strict=False):
+        typed = before in TYPED or after == TokenType.STRING
+        if typed or token.token_type not in TYPES:
+            yield token
+        else:
+            yield Token(TokenType.VAR, token.text, token.line, token.col, token.start, token.end, token.comments)
+
+
+def _option(field: str, text: str) -> Fraction | int:
+    if field in ("groups", "rows"):
+        value = rational(field, text)
+        if value.denominator != 1 or not 1 <= value <= 10**9:
+            raise BadParameter(field, text, "a whole number from 1 to 10^9")
+        return int(value)
+    return probability(field, text) if field == "delta" else positive(field, text)

@@ -1,0 +1,197 @@
+"""What is computed from released columns in SQL: arithmetic, comparisons, cases; free, since no data is read."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from fractions import Fraction
+from typing import Any, Literal
+
+from sqlglot import exp
+
+from ...core.errors import BadQuestion
+from ..plan.output_types import Kinds
+from ..plan.outputs import (
+    Arithmetic,
+    Choice,
+    Comparison,
+    Function,
+    Logic,
+    Output,
+    Value,
+    chain,
+)
+from .allowlist import digits, flat, literal, only, unsupported
+from .lexer import Text
+from .row_expressions import CASTS, COMPARISONS, OF_ROWS
+
+OPERATORS: dict[type[exp.Expr], Literal["+", "-", "*", "/"]] = {exp.Add: "+", exp.Sub: "-", exp.Mul: "*", exp.Div: "/"}
+FUNCTIONS: dict[type[exp.Expr], Literal["not", "abs", "sqrt", "floor", "ceil"]] = {
+    exp.Not: "not",
+    exp.Abs: "abs",
+    exp.Sqrt: "sqrt",
+    exp.Floor: "floor",
+    exp.Ceil: "ceil",
+}
+NOTHING = Value(None)
+
+
+class Outputs:
+    """Reads outputs; `released` says which parts of the question are released columns, and None of the others."""
+
+    def __init__(self, text: Text, released: Callable[[exp.Expr], Output | None], kinds: Kinds) -> None:
+        self.text, self.released, self.kinds = text, released, kinds
+
+    def read(self, node: exp.Expr) -> Output:
+        """What a part of the question means."""
+        if not isinstance(node, exp.Expr):
+            raise BadQuestion("a value is missing here")
+        found = self.released(node)
+        if found is None:
+            found = self._read(node)
+            try:
+                self.kinds.of(found)
+            except BadQuestion as error:
+                raise self.text.bad(node, error.reason) from None
+        return found
+
+    def _read(self, node: exp.Expr) -> Output:
+        kind = type(node)
+        if kind in READERS:
+            return READERS[kind](self, node)
+        if kind in OPERATORS:
+            return Arithmetic(OPERATORS[kind], *self._two(node))
+        if kind in FUNCTIONS:
+            only(self.text, node, "this")
+            return Function(FUNCTIONS[kind], self.read(node.this))
+        if kind in COMPARISONS:
+            return _compared(COMPARISONS[kind], *self._two(node))
+        if kind is exp.Column:
+            raise self.text.bad(node, f"{node.name[:40]!r} is a value of single rows; aggregate it, or GROUP BY it")
+        if kind in OF_ROWS:
+            word = self.text.word(node)
+            raise self.text.bad(node, f"{word} is for single rows: use it in WHERE, or within an aggregate")
+        raise self.text.bad(node, unsupported(self.text, node))
+
+    def _paren(self, node: exp.Expr) -> Output:
+        only(self.text, node, "this")
+        return self.read(node.this)
+
+    def _negative(self, node: exp.Expr) -> Output:
+        only(self.text, node, "this")
+        return Arithmetic("-", Value(Fraction(0)), self.read(node.this))
+
+    def _chain(self, node: exp.Expr) -> Output:
+        operator: Literal["and", "or"] = "and" if isinstance(node, exp.And) else "or"
+        return chain(operator, [self.read(part) for part in flat(node)])
+
+    def _between(self, node: exp.Expr) -> Output:
+        only(self.text, node, "this", "low", "high")
+        a, low, high = (self.read(node.args[name]) for name in ("this", "low", "high"))
+        return Logic("and", Comparison("<=", low, a), Comparison("<=", a, high))
+
+    def _is(self, node: exp.Expr) -> Output:
+        only(self.text, node, "this", "expression")
+        if not isinstance(node.expression, exp.Null):
+            raise self.text.bad(node, "IS is followed by NULL here")
+        return Function("is_missing", self.read(node.this))
+
+    def _if(self, node: exp.Expr) -> Output:
+        only(self.text, node, "this", "true", "false")
+        otherwise = node.args.get("false")
+        condition, then = self.read(node.this), self.read(node.args["true"])
+        return Choice(condition, then, self.read(otherwise) if otherwise else NOTHING)
+
+    def _nullif(self, node: exp.Expr) -> Output:
+        a, b = self._two(node)
+        return Choice(Comparison("=", a, b), NOTHING, a)
+
+    def _round(self, node: exp.Expr) -> Output:
+        only(self.text, node, "this", "decimals")
+        return Function("round", self.read(node.this), digits(self.text, node))
+
+    def _cast(self, node: exp.Expr) -> Output:
+        only(self.text, node, "this", "to")
+        to = CASTS.get(getattr(node.args["to"].this, "name", ""))
+        if to not in ("integer", "real") or node.args["to"].expressions:
+            raise self.text.bad(node, "what is released can be cast to INTEGER or DOUBLE; its digits are for ROUND")
+        a = self.read(node.this)
+        match self.kinds.of(a):
+            case "boolean":
+                return Choice(Function("is_missing", a), NOTHING, Choice(a, Value(Fraction(1)), Value(Fraction(0))))
+            case "number" | None:
+                return Function("round", a) if to == "integer" else a
+        raise self.text.bad(node, "what is released can be cast if it is a number or a condition")
+
+    def _two(self, node: exp.Expr) -> tuple[Output, Output]:
+        only(self.text, node, "this", "expression")
+        return self.read(node.this), self.read(node.expression)
+
+    def _in(self, node: exp.Expr) -> Output:
+        if node.args.get("query") is not None:
+            raise self.text.bad(node, unsupported(self.text, node.args["query"]))
+        only(self.text, node, "this", "expressions")
+        if not node.expressions:
+            raise self.text.bad(node, "a list holds at least one value")
+        a = self.read(node.this)
+        found: list[Output] = [Comparison("=", a, self.read(part)) for part in node.expressions]
+        return chain("or", found)
+
+    def _case(self, node: exp.Expr) -> Output:
+        only(self.text, node, "this", "ifs", "default")
+        subject, default = node.args.get("this"), node.args.get("default")
+        compared = None if subject is None else self.read(subject)
+        branches = [(self.read(branch.this), self.read(branch.args["true"])) for branch in node.args["ifs"]]
+        found = self.read(default) if default else NOTHING
+        for condition, then in reversed(branches):
+            holds = condition if compared is None else Comparison("=", compared, condition)
+            found = Choice(holds, then, found)
+        return found
+
+    def _several(self, node: exp.Expr) -> Output:
+        only(self.text, node, "this", "expressions")
+        *others, found = (self.read(part) for part in (node.this, *node.expressions))
+        for other in reversed(others):
+            match node:
+                case exp.Coalesce():
+                    found = Choice(Function("is_missing", other), found, other)
+                case exp.Least():
+                    found = Choice(Comparison("<=", other, found), other, found)
+                case _:
+                    found = Choice(Comparison("<=", found, other), other, found)
+        return found
+
+
+def _compared(operator: str, a: Output, b: Output) -> Output:
+    match operator:
+        case "<>":
+            return Function("not", Comparison("=", a, b))
+        case ">":
+            return Comparison("<", b, a)
+        case ">=":
+            return Comparison("<=", b, a)
+        case "<":
+            return Comparison("<", a, b)
+    return Comparison("<=" if operator == "<=" else "=", a, b)
+
+
+READERS: dict[type[exp.Expr], Callable[[Outputs, Any], Output]] = {
+    exp.Paren: Outputs._paren,
+    exp.Literal: lambda outputs, node: Value(literal(outputs.text, node)),
+    exp.Boolean: lambda _, node: Value(bool(node.this)),
+    exp.Null: lambda *_: NOTHING,
+    exp.Neg: Outputs._negative,
+    exp.And: Outputs._chain,
+    exp.Or: Outputs._chain,
+    exp.Between: Outputs._between,
+    exp.In: Outputs._in,
+    exp.Is: Outputs._is,
+    exp.Case: Outputs._case,
+    exp.If: Outputs._if,
+    exp.Coalesce: Outputs._several,
+    exp.Least: Outputs._several,
+    exp.Greatest: Outputs._several,
+    exp.Nullif: Outputs._nullif,
+    exp.Round: Outputs._round,
+    exp.Cast: Outputs._cast,
+    exp.TryCast: Outputs._cast,
+}

@@ -1,0 +1,279 @@
+"""Questions in SQL.
+
+A parser turns the text into a tree, and every part of the tree must be on a list to become a part of the `Query`; what
+is not on it is refused with its line, its column and the reason.  No text of the question ever reaches an engine.
+
+    sql_text          tokens, places, and the options of SELECT WITH DIFFERENTIAL_PRIVACY
+    sql_nodes         which clauses a part may have, and what is written in it
+    sql_rows          expressions over one row
+    sql_from          tables, joins and names
+    sql_units         subqueries, which keep the unit
+    sql_aggregates    aggregates
+    sql_outputs       what is computed from what is released
+
+Groups by text, whose values are not public, are chosen privately; that takes a delta.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from itertools import count
+from typing import TYPE_CHECKING
+
+from sqlglot import exp
+from sqlglot.errors import SqlglotError
+
+from ...core.errors import BadQuestion
+from ..plan.output_types import Kind, Kinds, of_aggregate, of_domain
+from ..plan.outputs import Output, Released, moderate
+from ..plan.plan import Key
+from ..plan.query import MOST_AGGREGATES, Aggregate, Query
+from ..python.column_expressions import Term
+from ..relation import build
+from ..relation.condition_ranges import Work
+from ..relation.key_values import MOST_CELLS
+from ..values.column_types import written
+from ..values.nodes import Column, Expression
+from .aggregates import Aggregates, is_aggregate
+from .allowlist import number, only, unsupported
+from .from_clause import From, same
+from .lexer import Options, Text
+from .outputs import Outputs
+from .subqueries import aliased, grouped, subquery
+
+if TYPE_CHECKING:
+    from ..python.table import PublicTable, Table
+    from ..schema.schema import Schema
+
+CLAUSES = ("with_", "expressions", "from_", "joins", "where", "group", "having", "order", "limit")
+
+
+@dataclass(frozen=True)
+class Parsed:
+    """A question, and what its text says of the price."""
+
+    query: Query
+    options: Options
+
+
+def parse(text: str, tables: Mapping[str, Table | Schema], public: Mapping[str, PublicTable] | None = None) -> Parsed:
+    """The question that a text in SQL asks, or BadQuestion with the place and the reason."""
+    try:
+        source = Text(text)
+        tree, options = source.read()
+        if not isinstance(tree, exp.Select):
+            raise source.bad(tree, "a question is one SELECT; sets and statements are not supported")
+        return Parsed(_Question(From(source, tables, public or {}, subquery), tree, options).query(), options)
+    except BadQuestion as error:
+        raise error if error.position else BadQuestion(error.reason, (1, 1)) from None
+    except RecursionError:
+        raise BadQuestion("the question is nested too deeply", (1, 1)) from None
+    except SqlglotError:
+        raise BadQuestion("this is not SQL that can be read", (1, 1)) from None
+
+
+class _Question:
+    """Reads the outermost SELECT."""
+
+    def __init__(self, source: From, select: exp.Select, options: Options) -> None:
+        self.source, self.select, self.options, self.text = source, select, options, source.text
+        if select.args.get("distinct"):
+            raise self.text.bad(select, "SELECT DISTINCT is not supported; use GROUP BY")
+        if window := select.find(exp.Window):
+            raise self.text.bad(window, unsupported(self.text, window))
+        only(self.text, select, *CLAUSES)
+        self.scope = source.read(select)
+        self.rows = source.rows(self.scope)
+        self.asked = Aggregates(source, self.scope)
+        self.kinds: dict[str, Kind] = {}  # of what is released
+        self.labels: dict[str, tuple[str, ...]] = {}
+        self.shown = Outputs(self.text, self._released, Kinds(self.kinds, self.labels))
+        self.keys: list[Key] = []
+        self.aggregates: dict[str, Aggregate] = {}
+        self.outputs: dict[str, Output] = {}
+        self.meant: dict[int, Output] = {}  # of what aliases stand for
+
+    def query(self) -> Query:
+        """The meaning of the text."""
+        self._check_rows()
+        for node in grouped(self.source, self.select):
+            self._group(node)
+            cells = math.prod(len(key.values or (0,)) for key in self.keys)
+            if cells > MOST_CELLS:
+                raise self.text.bad(node, f"{cells} groups are more than {MOST_CELLS}; group by fewer or wider ones")
+        for i, item in enumerate(self.select.expressions):
+            self._show(i, item)
+        having = self.select.args.get("having")
+        condition = self._output(having.this, condition=True) if having else None
+        order = self.select.args.get("order")
+        ordered = tuple(self._ordered(node) for node in order.expressions) if order else ()
+        if not self.aggregates:
+            raise self.text.bad(self.select, "nothing is asked of the groups; add COUNT(*) or another aggregate")
+        groups = (self.options.groups or self.scope.groups) if self.keys else None
+        aggregates, outputs = tuple(self.aggregates.items()), tuple(self.outputs.items())
+        keys = tuple(self.keys)
+        return Query(self.scope.relation, keys, aggregates, outputs, groups, condition, ordered, self._limit())
+
+    def _check_rows(self) -> None:
+        if self.options.rows is None:
+            return
+        for schema in self.source.used:
+            if self.options.rows < schema.rows:
+                raise BadQuestion(
+                    f"max_rows_contributed is at least {schema.rows}, as the schema of {schema.name} fixes it there",
+                    (1, 1),
+                )
+
+    def _group(self, node: exp.Expr) -> None:
+        meant = None if self.source.knows(self.scope, node) else aliased(self.select, node)
+        node = node if meant is None else meant
+        if self.source.is_unit(self.scope, node):
+            raise self.text.bad(node, "groups by the unit are single people; group by it in a subquery")
+        e = build.moderate(self.rows.read(node))
+        if any(key.expression == e for key in self.keys):
+            return
+        alias = next((item.alias for item in self.select.expressions if item.alias and self._value(item.this) == e), "")
+        name = alias or (e.name if isinstance(e, Column) else node.name if isinstance(node, exp.Column) else "")
+        try:
+            values = (
+                None
+                if e.domain.kind == "text"
+                else build.keys(e, self.scope.relation, work=Work.of_key(len(self.keys)))
+            )
+        except BadQuestion as error:
+            raise self.text.bad(node, error.reason) from None
+        self.keys.append(Key(self._free(node, name or f"key_{len(self.keys) + 1}"), e, values))
+        name = self.keys[-1].name
+        self.kinds[name], self.labels[name] = of_domain(e.domain), e.domain.labels
+
+    def _value(self, node: exp.Expr) -> Expression | None:
+        """What a part of the question means on single rows, if it has a meaning there."""
+        try:
+            return build.moderate(self.rows.read(node))
+        except BadQuestion:
+            return None
+
+    def _free(self, node: exp.Expr, name: str) -> str:
+        """A name that no key or aggregate has yet."""
+        if not written(name):
+            raise self.text.bad(node, "a column is named by 1 to 128 characters without control characters")
+        taken = {key.name for key in self.keys} | self.aggregates.keys()
+        return next(found for i in count(1) if (found := name if i == 1 else f"{name}_{i}") not in taken)
+
+    def _show(self, i: int, item: exp.Expr) -> None:
+        node, alias = item.unalias(), item.alias
+        if is_aggregate(node):
+            found: list[tuple[str, Output]] = self._asked(node, alias)
+        else:
+            output = self._output(node)
+            name = output.name if isinstance(output, Released) else f"column_{i + 1}"
+            found = [(alias or name, output)]
+        for name, output in found:
+            if not written(name):
+                raise self.text.bad(item, "a column is named by 1 to 128 characters without control characters")
+            if name in self.outputs:
+                raise self.text.bad(item, f"two columns of the answer are called {name[:40]!r}; name one otherwise")
+            self.outputs[name] = output
+
+    def _asked(self, node: exp.Expr, alias: str = "") -> list[tuple[str, Output]]:
+        """The released columns of an aggregate, and their names; one that is asked for twice is bought once."""
+        try:
+            wanted = self.asked.read(node)
+            of = wanted.of.expression if isinstance(wanted.of, Term) else None
+            pairs = wanted.aggregates(alias or wanted.name, of)
+        except BadQuestion as error:
+            raise error if error.position else self.text.bad(node, error.reason) from None
+        found: list[tuple[str, Output]] = []
+        for called, aggregate in pairs:
+            name = next((known for known, other in self.aggregates.items() if other == aggregate), None)
+            if name is None:
+                name = self._free(node, called)
+                self.aggregates[name], self.kinds[name] = aggregate, of_aggregate(aggregate)
+                if len(self.aggregates) > MOST_AGGREGATES:
+                    raise self.text.bad(
+                        node, f"more than {MOST_AGGREGATES} aggregates; ask for them in several questions"
+                    )
+            found.append((called if alias else name, Released(name)))
+        return found
+
+    def _released(self, node: exp.Expr) -> Output | None:
+        """The released column that a part of the question is, if it is one."""
+        if is_aggregate(node):
+            found = self._asked(node)
+            if len(found) > 1:
+                raise self.text.bad(
+                    node, "several most common values are columns of their own; write TOP_K(x, k) alone"
+                )
+            return found[0][1]
+        if isinstance(node, exp.Literal | exp.Boolean | exp.Null):
+            return None
+        value = self._value(node) if self.keys else None
+        for key in self.keys:
+            if value == key.expression:
+                return Released(key.name)
+        if isinstance(node, exp.Column) and (known := self._named(node)) is not None:
+            return known
+        meant = aliased(self.select, node)
+        if meant is None and isinstance(node, exp.Column) and isinstance(node.this, exp.Identifier):
+            self._known(node)
+        if meant is None or meant is node:
+            return None
+        if id(meant) not in self.meant:  # each is read once: else aliases of aliases would take twice as long each
+            self.meant[id(meant)] = self._output(meant)
+        return self.meant[id(meant)]
+
+    def _known(self, node: exp.Column) -> None:
+        """Refuse a name that neither a column of the rows nor one of the answer has."""
+        try:
+            self.rows.read(node)
+        except BadQuestion as error:
+            if node.args.get("table") is None and not self.source.knows(self.scope, node) and self.outputs:
+                shown = f"{error.reason}; the answer has {', '.join(self.outputs)}"
+                raise BadQuestion(shown, error.position) from None
+            raise
+
+    def _named(self, node: exp.Column) -> Output | None:
+        """The column of the answer that is called so."""
+        if node.args.get("table") is not None:
+            return None
+        return next((output for name, output in self.outputs.items() if same(node.this, name)), None)
+
+    def _output(self, node: exp.Expr, condition: bool = False) -> Output:
+        try:
+            found = self.shown.read(node)
+            moderate(found)
+            if condition:
+                self.shown.kinds.condition(found)
+            return found
+        except BadQuestion as error:
+            raise error if error.position else self.text.bad(node, error.reason) from None
+
+    def _ordered(self, node: exp.Expr) -> tuple[Output, bool]:
+        if not isinstance(node, exp.Ordered):
+            raise self.text.bad(node, "ORDER BY takes columns, with ASC or DESC")
+        only(self.text, node, "this", "desc", "nulls_first")
+        by, descending = node.this, bool(node.args.get("desc"))
+        if node.args.get("nulls_first"):
+            raise self.text.bad(node, "missing values stand last; NULLS FIRST is not supported")
+        if isinstance(by, exp.Literal) and not by.is_string:
+            place = number(self.text, by, "a column to order by")
+            if place.denominator != 1 or not 1 <= place <= len(self.outputs):
+                raise self.text.bad(by, f"there are {len(self.outputs)} columns to order by")
+            return list(self.outputs.values())[int(place) - 1], descending
+        known = self._named(by) if isinstance(by, exp.Column) else None
+        return known or self._output(by), descending
+
+    def _limit(self) -> int | None:
+        node = self.select.args.get("limit")
+        if node is None:
+            return None
+        if isinstance(node, exp.Fetch):
+            raise self.text.bad(node, "FETCH is not supported; use LIMIT")
+        only(self.text, node, "expression")
+        most = number(self.text, node.expression, "LIMIT") if isinstance(node, exp.Limit) else Fraction(0)
+        if most.denominator != 1 or not 1 <= most <= 1 << 62:
+            raise self.text.bad(node, "LIMIT is a whole number of at least 1")
+        return int(most)

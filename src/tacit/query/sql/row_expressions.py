@@ -1,0 +1,314 @@
+"""Expressions of SQL over one row: the operators and functions on the list below, and nothing else.
+
+`/` divides whole numbers as reals, by a constant exactly; x DIV y is the quotient rounded toward zero, and x % y has
+the sign of x.  ROUND and CAST AS INTEGER round halves away from zero.  LEAST and GREATEST are missing if one value is
+missing.  DOW counts 0 to 6 and DAYOFWEEK 1 to 7 from Sunday, ISODOW 1 to 7 from Monday; WEEK is that of ISO 8601.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from sqlglot import exp
+
+from ...core.errors import BadParameter, BadQuestion
+from ...core.parameters import rational
+from ..relation import build
+from ..values.dates import To
+from ..values.logic import Operator
+from ..values.nodes import Expression, Lookup
+from .allowlist import digits, flat, literal, number, only, unsupported
+from .lexer import Text
+
+COMPARISONS: dict[type[exp.Expr], Operator] = {
+    exp.EQ: "=",
+    exp.NEQ: "<>",
+    exp.LT: "<",
+    exp.LTE: "<=",
+    exp.GT: ">",
+    exp.GTE: ">=",
+}
+BINARY: dict[type[exp.Expr], Callable[[Expression, Expression], Expression]] = {
+    exp.Add: build.add,
+    exp.Sub: build.subtract,
+    exp.Mul: build.multiply,
+    exp.Div: build.divide,
+    exp.IntDiv: build.div,
+    exp.Pow: build.raised,
+}
+UNARY: dict[type[exp.Expr], Callable[[Expression], Expression]] = {
+    exp.Neg: build.negate,
+    exp.Not: build.not_,
+    exp.Abs: build.absolute,
+    exp.Floor: build.floor,
+    exp.Ceil: build.ceil,
+    exp.Date: lambda a: build.cast(a, "date"),
+    exp.Lower: lambda a: build.recased(a, str.lower),
+    exp.Upper: lambda a: build.recased(a, str.upper),
+}
+SEVERAL: dict[type[exp.Expr], Callable[..., Expression]] = {
+    exp.Coalesce: build.coalesce,
+    exp.Least: build.least,
+    exp.Greatest: build.greatest,
+}
+PARTS = {
+    **{part: part for part in ("year", "quarter", "month", "week", "day", "hour", "minute", "second")},
+    **dict.fromkeys(("dow", "dayofweek", "isodow", "dayofweek_iso"), "weekday"),
+    **dict.fromkeys(("doy", "dayofyear"), "dayofyear"),
+}
+PARTS_OF: dict[type[exp.Expr], str] = {
+    exp.Year: "year",
+    exp.Quarter: "quarter",
+    exp.Month: "month",
+    exp.Week: "week",
+    exp.WeekOfYear: "week",
+    exp.Day: "day",
+    exp.DayOfMonth: "day",
+    exp.Hour: "hour",
+    exp.Minute: "minute",
+    exp.Second: "second",
+    exp.DayOfWeek: "dayofweek",
+    exp.DayOfWeekIso: "isodow",
+    exp.DayOfYear: "doy",
+}
+CASTS: dict[str, To] = {
+    **dict.fromkeys(("TINYINT", "SMALLINT", "INT", "BIGINT", "INT128"), "integer"),
+    **dict.fromkeys(("FLOAT", "DOUBLE", "DECIMAL", "BIGDECIMAL"), "real"),
+    **dict.fromkeys(("TEXT", "VARCHAR"), "text"),
+    **dict.fromkeys(("TIMESTAMP", "DATETIME"), "timestamp"),
+    "BOOLEAN": "boolean",
+    "DATE": "date",
+}
+UNITS = {"second": 1, "minute": 60, "hour": 3600, "day": 86400, "week": 604800}
+
+
+class Rows:
+    """Reads expressions over the rows of one scope; `column` says what a name means there."""
+
+    def __init__(self, text: Text, column: Callable[[exp.Column], Expression]) -> None:
+        self.text, self.column = text, column
+
+    def read(self, node: exp.Expr) -> Expression:
+        """The expression that a part of the question means."""
+        if not isinstance(node, exp.Expr):
+            raise BadQuestion("a value is missing here")
+        try:
+            return self._read(node)
+        except BadQuestion as error:
+            if error.position is None:
+                raise self.text.bad(node, error.reason) from None
+            raise
+
+    def condition(self, node: exp.Expr) -> Expression:
+        """The same, where true or false is meant."""
+        found = self.read(node)
+        if found.domain.kind != "boolean":
+            raise self.text.bad(node, "a condition must be true or false, such as age >= 18")
+        return build.moderate(found)
+
+    def _read(self, node: exp.Expr) -> Expression:
+        kind = type(node)
+        if kind in READERS:
+            return READERS[kind](self, node)
+        if kind in PARTS_OF:
+            return self._part(node, PARTS_OF[kind], self._this(node))
+        if kind in COMPARISONS:
+            return build.compare(COMPARISONS[kind], *self._two(node))
+        if kind in BINARY:
+            if isinstance(node, exp.Add | exp.Sub) and isinstance(node.expression, exp.Interval):
+                return self._moved(node)
+            return BINARY[kind](*self._two(node))
+        if kind in UNARY:
+            return UNARY[kind](self._listed(self._this(node)))
+        if kind in SEVERAL:
+            only(self.text, node, "this", "expressions")
+            return SEVERAL[kind](*(self.read(part) for part in (node.this, *node.expressions)))
+        raise self.text.bad(node, unsupported(self.text, node))
+
+    def _listed(self, node: exp.Expr) -> Expression:
+        """The argument of a function that goes through all labels of a category."""
+        found = self.read(node)
+        self.text.looks_up(len(found.domain.labels))
+        return found
+
+    def _paren(self, node: exp.Expr) -> Expression:
+        return self.read(self._this(node))
+
+    def _literal(self, node: exp.Expr) -> Expression:
+        return build.constant(literal(self.text, node))
+
+    def _chain(self, node: exp.Expr) -> Expression:
+        join = build.and_ if isinstance(node, exp.And) else build.or_
+        return join(*(self.read(part) for part in flat(node)))
+
+    def _remainder(self, node: exp.Expr) -> Expression:
+        a, b = self._two(node)
+        if a.domain.lower >= 0:
+            return build.modulo(a, b)
+        below = build.compare("<", a, build.constant(0))
+        return build.case([(below, build.negate(build.modulo(build.negate(a), b)))], build.modulo(a, b))
+
+    def _between(self, node: exp.Expr) -> Expression:
+        only(self.text, node, "this", "low", "high")
+        return build.between(*(self.read(node.args[name]) for name in ("this", "low", "high")))
+
+    def _in(self, node: exp.Expr) -> Expression:
+        if node.args.get("query") is not None:
+            raise self.text.bad(node, unsupported(self.text, node.args["query"]))
+        only(self.text, node, "this", "expressions")
+        return build.is_in(self.read(node.this), [self.read(part) for part in node.expressions])
+
+    def _same(self, node: exp.Expr) -> Expression:
+        a, b = self._two(node)
+        both = build.and_(build.is_missing(a), build.is_missing(b))
+        same = build.coalesce(build.compare("=", a, b), both)
+        return same if isinstance(node, exp.NullSafeEQ) else build.not_(same)
+
+    def _if(self, node: exp.Expr) -> Expression:
+        only(self.text, node, "this", "true", "false")
+        otherwise = node.args.get("false")
+        branch = (self.condition(node.this), self.read(node.args["true"]))
+        return build.case([branch], self.read(otherwise) if otherwise else None)
+
+    def _nullif(self, node: exp.Expr) -> Expression:
+        a, b = self._two(node)
+        return build.case([(build.compare("=", a, b), build.constant(None))], a)
+
+    def _round(self, node: exp.Expr) -> Expression:
+        only(self.text, node, "this", "decimals")
+        return build.round_to(self.read(node.this), digits(self.text, node))
+
+    def _extract(self, node: exp.Expr) -> Expression:
+        only(self.text, node, "this", "expression")
+        return self._part(node, node.name, node.expression)
+
+    def _trunc(self, node: exp.Expr) -> Expression:
+        only(self.text, node, "this", "unit")
+        found = build.date_trunc(node.args["unit"].name.lower(), self.read(node.this))
+        self.text.looks_up(len(found.keys) if isinstance(found, Lookup) else 0)
+        return found
+
+    def _this(self, node: exp.Expr) -> exp.Expr:
+        only(self.text, node, "this")
+        inner: Any = node.this
+        if not isinstance(inner, exp.Expr):
+            raise self.text.bad(node, f"{node.key.upper()} of nothing")
+        return inner
+
+    def _two(self, node: exp.Expr) -> tuple[Expression, Expression]:
+        only(self.text, node, "this", "expression")
+        return self.read(node.this), self.read(node.expression)
+
+    def _like(self, node: exp.Expr) -> Expression:
+        only(self.text, node, "this", "expression", "negate")
+        if not isinstance(node.expression, exp.Literal) or not node.expression.is_string:
+            raise self.text.bad(node.expression, "the pattern of LIKE must be text that is written in the question")
+        a, pattern = self._listed(node.this), str(node.expression.this)
+        if isinstance(node, exp.ILike):
+            self.text.looks_up(len(a.domain.labels))
+            a, pattern = build.recased(a, str.lower), pattern.lower()
+        found = build.like(a, pattern)
+        return build.not_(found) if node.args.get("negate") else found
+
+    def _is(self, node: exp.Expr) -> Expression:
+        only(self.text, node, "this", "expression")
+        a = self.read(node.this)
+        match node.expression:
+            case exp.Null():
+                return build.is_missing(a)
+            case exp.Boolean(this=value):
+                found = a if value else build.not_(a)
+                return build.coalesce(found, build.constant(False))
+        raise self.text.bad(node, "IS is followed by NULL, TRUE or FALSE")
+
+    def _case(self, node: exp.Expr) -> Expression:
+        only(self.text, node, "this", "ifs", "default")
+        subject, default = node.args.get("this"), node.args.get("default")
+        branches = []
+        for branch in node.args["ifs"]:
+            if subject is None:
+                condition = self.condition(branch.this)
+            else:
+                condition = build.compare("=", self.read(subject), self.read(branch.this))
+            branches.append((condition, self.read(branch.args["true"])))
+        return build.case(branches, self.read(default) if default else None)
+
+    def _cast(self, node: exp.Expr) -> Expression:
+        only(self.text, node, "this", "to")
+        to = node.args["to"]
+        name = to.this.name if isinstance(to, exp.DataType) and hasattr(to.this, "name") else ""
+        if name not in CASTS or to.expressions:
+            raise self.text.bad(node, "CAST is to INTEGER, DOUBLE, BOOLEAN, DATE, TIMESTAMP or VARCHAR")
+        return build.cast(self._listed(node.this), CASTS[name])
+
+    def _part(self, node: exp.Expr, name: str, of: exp.Expr) -> Expression:
+        name = name.lower()
+        if name not in PARTS:
+            raise self.text.bad(node, f"there is no part {name[:40]!r} of a date; there are {', '.join(PARTS)}")
+        day = self.read(of)
+        if PARTS[name] in ("week", "dayofyear"):  # counted from the first day of each year
+            year = build.date_part("year", day).domain
+            self.text.looks_up(year.upper - year.lower + 1)
+        found = build.date_part(PARTS[name], day)
+        if name in ("dow", "dayofweek"):
+            found = build.modulo(found, build.constant(7))
+        return build.add(found, build.constant(1)) if name == "dayofweek" else found
+
+    def _moved(self, node: exp.Expr) -> Expression:
+        """A date or moment plus or minus an interval of days or weeks, hours, minutes or seconds."""
+        interval = node.expression
+        only(self.text, interval, "this", "unit")
+        told = interval.args.get("unit")
+        unit = told.name.lower().removesuffix("s") if isinstance(told, exp.Var) else ""
+        if unit not in UNITS or not isinstance(interval.this, exp.Literal):
+            raise self.text.bad(interval, "an interval is a number of days, weeks, hours, minutes or seconds")
+        try:
+            steps = rational("an interval", interval.this.this) * UNITS[unit]
+        except BadParameter as error:
+            raise self.text.bad(interval, str(error)) from None
+        a = self.read(node.this)
+        if a.domain.kind == "date":
+            steps /= UNITS["day"]
+        return build.add(a, build.constant(steps if isinstance(node, exp.Add) else -steps))
+
+    def _named(self, node: exp.Expr) -> Expression:
+        """Functions that the parser knows by name alone."""
+        only(self.text, node, "this", "expressions")
+        parts, name = node.expressions, str(node.this).upper()
+        if name == "CLAMP" and len(parts) == 3:
+            lower, upper = (number(self.text, part, "an end of CLAMP") for part in parts[1:])
+            return build.clamp(self.read(parts[0]), lower, upper)
+        if name == "DATE_PART" and len(parts) == 2:
+            return self._part(node, parts[0].name, parts[1])
+        raise self.text.bad(node, unsupported(self.text, node))
+
+
+READERS: dict[type[exp.Expr], Callable[[Rows, Any], Expression]] = {
+    exp.Paren: Rows._paren,
+    exp.Column: lambda rows, node: rows.column(node),
+    exp.Literal: Rows._literal,
+    exp.Boolean: lambda _, node: build.constant(bool(node.this)),
+    exp.Null: lambda *_: build.constant(None),
+    exp.And: Rows._chain,
+    exp.Or: Rows._chain,
+    exp.Mod: Rows._remainder,
+    exp.Between: Rows._between,
+    exp.In: Rows._in,
+    exp.Like: Rows._like,
+    exp.ILike: Rows._like,
+    exp.Is: Rows._is,
+    exp.NullSafeEQ: Rows._same,
+    exp.NullSafeNEQ: Rows._same,
+    exp.Case: Rows._case,
+    exp.If: Rows._if,
+    exp.Nullif: Rows._nullif,
+    exp.Round: Rows._round,
+    exp.Cast: Rows._cast,
+    exp.TryCast: Rows._cast,
+    exp.Extract: Rows._extract,
+    exp.DateTrunc: Rows._trunc,
+    exp.TimestampTrunc: Rows._trunc,
+    exp.Anonymous: Rows._named,
+}
+OF_ROWS = frozenset((*READERS, *PARTS_OF, *BINARY, *UNARY)) - {exp.Anonymous}

@@ -1,0 +1,1 @@
+"""Integer expressions over one row, and their public domains."""

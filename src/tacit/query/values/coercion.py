@@ -1,0 +1,265 @@
+"""Constants, common grids, and the width of integers: what every constructor of expressions rests on.
+
+Two numbers are added or compared on a common grid, the greatest common divisor of both: no rounding, only whole
+factors.  A text constant is a category of one label until it meets a column, and then means its label, text or date.
+"""
+
+from __future__ import annotations
+
+import datetime
+import math
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import fields, replace
+from decimal import Decimal
+from fractions import Fraction
+from functools import cache
+
+from ...core.errors import BadParameter, BadQuestion
+from ...core.parameters import rational
+from .domain import BOOLEAN, DAY, DAYS, EPOCH, TEXT, WIDEST, Domain, category, number
+from .nodes import (
+    Add,
+    And,
+    Column,
+    Constant,
+    Expression,
+    Lookup,
+    Multiply,
+    Or,
+    Value,
+    meaning,
+)
+from .tree_size import extents
+
+NARROWER = "declare narrower bounds, or CLAMP the values first"
+DATE = re.compile("[0-9]{4}-[0-9]{2}-[0-9]{2}")
+LONGEST_TABLE = 100_000  # entries of a public lookup
+
+Plain = str | int | bool | float | Fraction | Decimal | datetime.date | datetime.datetime | None
+
+
+def checked(domain: Domain) -> Domain:
+    """The domain, if its steps fit 64 bits and its dates the calendar."""
+    day = {"date": 1, "timestamp": DAY}.get(domain.kind)
+    if day and not DAYS[0] * day <= domain.lower <= domain.upper < (DAYS[1] + 1) * day:
+        raise BadQuestion("dates may leave the years 1 to 9999 here; declare narrower bounds of the dates")
+    if not -WIDEST <= domain.lower <= domain.upper <= WIDEST:
+        finer = "ROUND the reals in it, or declare a coarser grid for them"
+        raise BadQuestion(f"values may leave 64 bits here; {NARROWER if domain.grid >= 1 else finer}")
+    if max(domain.grid.numerator, domain.grid.denominator).bit_length() > 256:
+        raise BadQuestion("a number here is too large or too fine; use one of moderate size")
+    return domain
+
+
+def unbounded(kind: str, e: Expression) -> BadQuestion:
+    """Why something of e needs bounds, and of which column there are none."""
+    while inside := [part for part in parts_of(e) if not part.domain.declared]:
+        e = inside[0]
+    if isinstance(e, Column):
+        remedy = "put lower and upper in the schema, buy them with tacit bounds, or CLAMP the values"
+        return BadQuestion(f"{e.name[:40]!r} has no bounds: {remedy}")
+    return BadQuestion(f"a {kind} needs bounds; {NARROWER}")
+
+
+def constant(value: Plain) -> Constant:
+    """A value that is written in the question; None is missing."""
+    match value:
+        case None:
+            return Constant(number(0, 0), None)
+        case bool():
+            return Constant(BOOLEAN, int(value))
+        case str():
+            if "\0" in value or (not value.isascii() and any("\ud800" <= c <= "\udfff" for c in value)):
+                raise BadQuestion("text must not hold NUL or surrogates")
+            return Constant(category(str.__str__(value)), 0)  # plain text, where it is an Enum or one of numpy
+        case datetime.datetime():
+            try:
+                ahead = value.utcoffset() or datetime.timedelta()
+            except ValueError:  # of pandas' NaT
+                raise BadQuestion("this is no moment; what is missing is None") from None
+            since = value.replace(tzinfo=None) - datetime.datetime(1970, 1, 1) - ahead
+            if since % datetime.timedelta(seconds=1):
+                raise BadQuestion("moments are known to the second; write this one without a fraction of it")
+            return at_second(since // datetime.timedelta(seconds=1))
+        case datetime.date():
+            return at_day((value - EPOCH).days)
+    try:
+        x = rational("a constant", value)
+    except BadParameter as error:
+        raise BadQuestion(str(error)) from None
+    return Constant(checked(number(x.numerator, x.numerator, Fraction(1, x.denominator))), x.numerator)
+
+
+def at_day(day: int) -> Constant:
+    """A date, by its days since the epoch."""
+    return Constant(checked(Domain("date", day, day)), day)
+
+
+def at_second(second: int) -> Constant:
+    """A moment, by its seconds since the epoch."""
+    return Constant(checked(Domain("timestamp", second, second)), second)
+
+
+def whole_constant(steps: int) -> Constant:
+    """Steps, as a constant."""
+    return Constant(checked(number(steps, steps)), steps)
+
+
+def absent(e: Expression) -> bool:
+    """Whether e is the missing constant."""
+    return isinstance(e, Constant) and e.value is None
+
+
+def written(e: Expression) -> Fraction | None:
+    """The number that e is, if it is a constant number."""
+    if isinstance(e, Constant) and isinstance(e.value, int) and e.domain.kind == "number":
+        return e.value * e.domain.grid
+    return None
+
+
+def parts_of(e: Expression) -> list[Expression]:
+    """The expressions that e is made of."""
+    kind: type = type(e)
+    return [part for name in _fields(kind) if isinstance(part := getattr(e, name), Expression)]
+
+
+@cache
+def _fields(kind: type) -> tuple[str, ...]:
+    return tuple(field.name for field in fields(kind))
+
+
+def columns_of(expressions: Iterable[Expression]) -> Iterator[Column]:
+    """The columns that expressions read; what they hold more than once is looked at once."""
+    return (e for e, _, _ in extents(expressions, parts_of) if isinstance(e, Column))
+
+
+def folded(e: Expression) -> Expression:
+    """e with its domain checked; a constant, if all it is made of is constant."""
+    checked(e.domain)
+    if all(isinstance(part, Constant) for part in parts_of(e)):
+        return _settled(e.domain, meaning(e, {}))
+    return e
+
+
+def _settled(domain: Domain, value: Value) -> Constant:
+    narrow = isinstance(value, int) and domain.kind in ("number", "date", "timestamp")
+    return Constant(domain.within(value, value) if narrow else domain, value)  # type: ignore[arg-type]
+
+
+def shaped(e: Expression, domain: Domain) -> Expression:
+    """The integers of e, read as values of another domain; a column keeps its own, and 0 is added to it instead."""
+    if checked(domain) == e.domain:
+        return e
+    if isinstance(e, Constant):
+        return Constant(domain, e.value)
+    if not isinstance(e, Column) and any(field.name == "domain" and field.init for field in fields(e)):
+        return replace(e, domain=domain)
+    return Add(domain, e, whole_constant(0))
+
+
+def unwrapped(e: Expression) -> Expression:
+    """e without a 0 that `shaped` added to it."""
+    return e.a if isinstance(e, Add) and isinstance(e.b, Constant) and e.b.value == 0 else e
+
+
+def scaled(e: Expression, factor: int, domain: Domain) -> Expression:
+    """Steps multiplied by a whole number, in the domain that follows from `domain` by its kind and grid."""
+    if factor == 1:
+        return shaped(e, domain)
+    ends = sorted((e.domain.lower * factor, e.domain.upper * factor))
+    return folded(Multiply(replace(domain, lower=ends[0], upper=ends[1]), unwrapped(e), whole_constant(factor)))
+
+
+def on_grid(e: Expression, grid: Fraction) -> Expression:
+    """e in steps of a grid that divides its own."""
+    if e.domain.grid == grid:
+        return e
+    return scaled(e, int(e.domain.grid / grid), replace(e.domain, grid=grid))
+
+
+def common(a: Fraction, b: Fraction) -> Fraction:
+    """The coarsest grid that holds both."""
+    return Fraction(math.gcd(a.numerator * b.denominator, b.numerator * a.denominator), a.denominator * b.denominator)
+
+
+def alike(*parts: Expression) -> list[Expression]:
+    """The same values, brought to one kind, one grid and one list of labels."""
+    present = [part for part in parts if not absent(part)]
+    if not present:
+        return list(parts)
+    kinds = {part.domain.kind for part in present}
+    if kinds == {"number"}:
+        grid = present[0].domain.grid
+        for part in present[1:]:
+            grid = common(grid, part.domain.grid)
+        same = [part if absent(part) else on_grid(part, grid) for part in parts]
+    elif kinds == {"category"}:
+        labels = tuple(dict.fromkeys(label for part in present for label in part.domain.labels))
+        same = [part if absent(part) else relabelled(part, labels) for part in parts]
+    elif len(kinds) == 1:
+        same = list(parts)
+    else:
+        target = next((kind for kind in ("timestamp", "date", "text") if kind in kinds), None)
+        if target is None or not kinds <= {"timestamp", "date", "text", "category"}:
+            quoted = any(isinstance(part, Constant) and part.domain.kind == "category" for part in present)
+            remedy = "numbers, TRUE and FALSE are written without quotes" if quoted else "CAST one of them"
+            told = sorted("text" if kind == "category" and quoted else f"a {kind}" for kind in kinds)
+            raise BadQuestion(f"{' and '.join(told)} do not go together; {remedy}")
+        same = [part if absent(part) else converted(part, target) for part in parts]
+    domain = union(*(part.domain for part in same if not absent(part)))
+    return [Constant(domain, None) if absent(part) else part for part in same]
+
+
+def union(*domains: Domain) -> Domain:
+    """The least range that holds all of these, which are alike."""
+    lower, upper = min(d.lower for d in domains), max(d.upper for d in domains)
+    return replace(domains[0], lower=lower, upper=upper, declared=all(d.declared for d in domains))
+
+
+def relabelled(e: Expression, labels: tuple[str, ...]) -> Expression:
+    """A category over a longer list of labels."""
+    old, domain = e.domain.labels, category(*labels)
+    if isinstance(e, Constant) and isinstance(e.value, int):
+        return Constant(domain, labels.index(old[e.value]))
+    if labels[: len(old)] == old:
+        return shaped(e, domain)
+    return Lookup(domain, e, tuple(range(len(old))), tuple(labels.index(label) for label in old))
+
+
+def converted(e: Expression, kind: str) -> Expression:
+    """A date as a moment, or text that is written in the question as text or a date."""
+    if e.domain.kind == kind:
+        return e
+    if kind == "timestamp" and e.domain.kind == "date":
+        return scaled(e, DAY, replace(e.domain, kind="timestamp"))
+    if isinstance(e, Constant) and e.domain.kind == "category":
+        text = e.domain.labels[int(e.value or 0)]
+        if kind == "text":
+            return Constant(TEXT, text)
+        try:
+            if kind == "date" and DATE.fullmatch(text):
+                return constant(datetime.date.fromisoformat(text))
+            if kind == "timestamp" and DATE.match(text):
+                return constant(datetime.datetime.fromisoformat(text))
+        except ValueError:
+            pass
+        like = "2020-12-31" if kind == "date" else "2020-12-31 23:59:59"
+        raise BadQuestion(f"a {kind} is written like {like}; got {text[:40]!r}")
+    raise BadQuestion(f"a {e.domain.kind} cannot be read as a {kind}; declare the column as {kind}")
+
+
+def balanced(kind: type[And] | type[Or], conditions: list[Expression]) -> Expression:
+    """A balanced tree of And or Or: however a list was bracketed its tree is the same, and not deep."""
+    leaves: list[Expression] = []
+    waiting = conditions[::-1]
+    while waiting:
+        top = waiting.pop()
+        if isinstance(top, And | Or) and isinstance(top, kind):
+            waiting += top.b, top.a
+        else:
+            leaves.append(top)
+    while len(leaves) > 1:
+        pairs = [folded(kind(a, b)) for a, b in zip(leaves[::2], leaves[1::2], strict=False)]
+        leaves = pairs + leaves[len(leaves) // 2 * 2 :]
+    return leaves[0]

@@ -1,0 +1,130 @@
+"""A picture of a release: bars, or points where there are many, and on each its interval.
+
+What is chosen, such as a quantile, is near in rows and not in value: its interval would be all that is declared, so
+none is drawn, and the title says how near it is.
+"""
+
+from __future__ import annotations
+
+from datetime import date, datetime
+from typing import TYPE_CHECKING, Any
+
+from ..core.errors import BadParameter, BadQuestion
+from ..core.exact import from_above
+from ..plot_style import altair, embeddable
+from ..query.plan.output_types import of_query
+from ..query.plan.outputs import Released, released
+from ..query.plan.query import Query
+
+if TYPE_CHECKING:
+    from altair import TopLevelMixin
+
+    from .release import Release
+
+_MOST = 60  # bars that can be told apart
+_TICKS = 6  # so that their numbers stand apart
+_BAR, _WHISKER = "#56B4E9", "#000000"
+
+
+def release_bars(release: Release, name: str | None = None) -> TopLevelMixin:
+    """One column of numbers (the first that is not exact, unless told) against the keys.
+
+    More rows than can be told apart as bars are points along the key, if it is one number or date; else the first are
+    drawn, and the title says so.
+    """
+    alt = altair()
+    columns, shown, drawn = release.columns, _labels(release.query), drawable(release.query)
+    if name is not None and name not in drawn:
+        raise BadParameter("name", name, f"a column of numbers, one of {', '.join(drawn)}")
+    title = name or drawn[0]
+    c = columns[title]
+    axis = _axis(release.query) if len(c.values) > _MOST else None
+    in_rows = _in_rows(release, title)
+    told = in_rows or f"{title}, with {_confidence(release)} intervals"
+    if axis is None and len(c.values) > _MOST:
+        told += f"; the first {_MOST} of {len(c.values)} rows"
+    keys = [columns[key].tolist() for key in shown]
+    rows: list[dict[str, Any]] = [
+        {
+            "cell": _placed(keys[0][i]) if axis else ", ".join(_shown(key[i]) for key in keys) if keys else title,
+            "value": value,
+            "lower": float(c.lower[i]),
+            "upper": float(c.upper[i]),
+        }
+        for i, value in enumerate(c.tolist()[: None if axis else _MOST])
+        if value is not None
+    ]
+    chart = alt.Chart(alt.Data(values=rows), width=460)
+    marks, ends = _points(alt, chart, axis, shown[0], title) if axis else _bars(alt, chart, ", ".join(shown), title)
+    layers = [marks] if in_rows else [ends, marks] if axis else [marks, ends]
+    finished: TopLevelMixin = embeddable(alt.layer(*layers).properties(title=told))
+    return finished
+
+
+def _bars(alt: Any, chart: Any, keys: str, title: str) -> tuple[Any, Any]:
+    """Bars, and their intervals."""
+    base = chart.encode(y=alt.Y("cell:N", sort=None, title=keys or None))
+    bars = base.mark_bar(color=_BAR).encode(x=alt.X("value:Q", title=title, axis=alt.Axis(tickCount=_TICKS)))
+    ends = base.mark_errorbar(color=_WHISKER, ticks=True).encode(x=alt.X("lower:Q", title=title), x2=alt.X2("upper:Q"))
+    return bars, ends
+
+
+def _points(alt: Any, chart: Any, axis: str, key: str, title: str) -> tuple[Any, Any]:
+    """Points along a key, and their intervals."""
+    scale = alt.Scale(type="utc") if axis == "T" else alt.Scale(zero=False)
+    base = chart.encode(x=alt.X(f"cell:{axis}", title=key, scale=scale))
+    points = base.mark_circle(color=_WHISKER, size=9, opacity=1).encode(y=alt.Y("value:Q", title=title))
+    ends = base.mark_rule(color=_BAR, opacity=0.5).encode(y=alt.Y("lower:Q", title=title), y2=alt.Y2("upper:Q"))
+    return points, ends
+
+
+def _axis(query: Query) -> str | None:
+    """Whether all rows have their place along one key: numbers (Q) or times (T)."""
+    if len(query.keys) != 1 or len(_labels(query)) != 1:
+        return None
+    return {"number": "Q", "date": "T", "timestamp": "T"}.get(query.keys[0].domain.kind)
+
+
+def _placed(key: Any) -> Any:
+    """A key where it stands along an axis: a time is told in UTC, which is that of a bare date."""
+    if not isinstance(key, date):
+        return key
+    return f"{key.isoformat()}Z" if isinstance(key, datetime) else key.isoformat()
+
+
+def _in_rows(release: Release, name: str) -> str | None:
+    """The title of a column that is made of chosen values alone, whose error is in rows."""
+    recipes, output = dict(release.recipes), dict(release.query.outputs)[name]
+    used = {recipes[part].kind for part in released(output) & recipes.keys()}
+    if not used or not used <= {"quantile", "top"}:
+        return None
+    away = release.ranks(release.beta).get(name)
+    if away is None:
+        return f"{name}, of values that are near in rank: no intervals"
+    near = "of the rank asked for" if used == {"quantile"} else "of its place"
+    return f"{name}; {_confidence(release)}: within {from_above(away)} rows {near}"
+
+
+def _confidence(release: Release) -> str:
+    return f"{float(100 * (1 - release.beta)):g} %"
+
+
+def drawable(query: Query) -> list[str]:
+    """The columns of numbers that are no keys, as the question alone tells them; one without any is refused."""
+    kinds, labels = of_query(query), _labels(query)
+    drawn = [name for name, output in query.outputs if name not in labels and kinds.of(output) == "number"]
+    if not drawn:
+        raise BadQuestion("this answer has no column of numbers to draw; ask for a count or the like, or draw nothing")
+    return drawn
+
+
+def _labels(query: Query) -> list[str]:
+    """The columns that are keys."""
+    keys = {key.name for key in query.keys}
+    return [name for name, output in query.outputs if isinstance(output, Released) and output.name in keys]
+
+
+def _shown(label: Any) -> str:
+    """A key as it stands at the axis: blank text, and text with commas, in quotes."""
+    text = str(label)
+    return text if text.strip() and "," not in text else f'"{text}"'

@@ -1,0 +1,1 @@
+"""Every method that answers a workload, one file each, by family."""

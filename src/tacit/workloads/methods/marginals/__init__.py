@@ -1,0 +1,1 @@
+"""Noisy marginals, planned or chosen adaptively, for tables with many attributes."""

@@ -1,0 +1,1 @@
+"""Noisy counts on trees of intervals, for range queries."""

@@ -1,0 +1,1 @@
+"""Multiplicative weights and SmallDB: synthetic tables that answer many queries."""

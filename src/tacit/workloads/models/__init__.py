@@ -1,0 +1,1 @@
+"""What answers are read from: models of a table, fitted to noisy measurements."""

@@ -1,0 +1,78 @@
+"""Arbitrary linear queries: a row of coefficients in [0, 1] on all cells for each."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy import sparse
+
+from ...core.distance import Distance
+from ...core.errors import BadParameter
+from ...core.parameters import instance, reals
+from .data import Counts, Floats, arrayed
+from .domain import CELLS, Axes, Domain
+from .workload import Workload, coefficients, importance, largest
+
+
+class Matrix(Workload):
+    """One query for each row of a sparse matrix."""
+
+    def __init__(self, domain: Domain, rows: Any, grid: Fraction, weights: ArrayLike | None = None) -> None:
+        self.domain, self._rows, self.grid = domain, rows, grid
+        self.queries = int(rows.shape[0])
+        if weights is not None:
+            self.given_weights = importance(weights, self.queries)
+
+    def _answer(self, counts: Counts) -> Floats:
+        return np.asarray(self._rows @ np.asarray(counts.marginal(self.domain.all), float).ravel())
+
+    @cached_property
+    def row(self) -> Distance[Any]:
+        """The largest column in each norm, exactly, as coefficients are whole steps of the grid."""
+        steps = np.round(self._rows.data / float(self.grid)).astype(np.int64)
+        l0, l1, l2 = np.zeros((3, self.domain.size), np.int64)
+        for sums, entries in ((l0, steps != 0), (l1, steps), (l2, steps * steps)):
+            np.add.at(sums, self._rows.indices, entries)
+        return largest((l0, l1, l2), int(steps.max(initial=0)), self.queries, self.grid)
+
+    def squares(self, axes: Axes | None = None) -> Floats:
+        return np.asarray(self._rows.power(2).sum(axis=1), float).ravel()
+
+    def _vector(self, query: int) -> Floats:
+        return np.asarray(self._rows[[query]].toarray(), float).ravel()
+
+    def matrix(self) -> Any:
+        return self._rows
+
+    @property
+    def tables(self) -> tuple[Axes, ...]:
+        return (self.domain.all,)
+
+    def _label(self, query: int) -> str:
+        return f"row {query} of the matrix"
+
+
+def from_matrix(domain: Domain, matrix: Any, weights: ArrayLike | None = None) -> Matrix:
+    """One query for each row of a dense or sparse matrix that has a column for each cell and entries in [0, 1]."""
+    if instance("domain", domain, Domain).size > CELLS:
+        raise BadParameter("the domain", domain.size, f"of at most {CELLS} cells for a matrix; use predicates")
+    if hasattr(matrix, "tocsr"):
+        rows: Any = sparse.csr_array(matrix.tocsr())
+        rows = rows.astype(complex if np.iscomplexobj(rows) else float)  # complex ones are refused below
+        rows.sum_duplicates()
+        entries, grid = coefficients("matrix", rows.data, rows.data.shape)
+        rows = sparse.csr_array((entries, rows.indices, rows.indptr), rows.shape)
+    else:
+        given = arrayed(matrix)
+        dense = np.atleast_2d(given if np.iscomplexobj(given) else reals("matrix", given))
+        if dense.ndim > 2:
+            raise BadParameter("matrix", f"shape {dense.shape}", f"of one or more rows and {domain.size} columns")
+        entries, grid = coefficients("matrix", dense, dense.shape)
+        rows = sparse.csr_array(entries)
+    if rows.ndim != 2 or rows.shape[1] != domain.size or not rows.shape[0]:
+        raise BadParameter("matrix", f"shape {rows.shape}", f"of one or more rows and {domain.size} columns")
+    return Matrix(domain, rows, grid, weights)
