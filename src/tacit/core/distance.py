@@ -25,7 +25,7 @@ from .parameters import Number, positive, rational, whole
 
 
 @dataclass(frozen=True, repr=False)
-class Relation:
+class Neighbours:
     """Which tables are neighbours; a copy is the same relation.
 
     `units` is how many units of privacy the neighbours differ by that a distance or a loss is of.  It goes along with
@@ -44,7 +44,7 @@ class Relation:
         return Distance(Fraction(k), Fraction(k), Fraction(1), k, self)
 
 
-R = TypeVar("R", bound=Relation)
+R = TypeVar("R", bound=Neighbours)
 T = TypeVar("T")
 
 
@@ -77,7 +77,7 @@ class Distance(Generic[R]):
             raise BadParameter("l1", self.l1, "at most l0 times linf")
         if self.l2_squared > self.l1 * self.linf or self.linf > self.l1:
             raise BadParameter("l2_squared", self.l2_squared, "at most l1 times linf, and linf at most l1")
-        if not isinstance(self.relation, Relation | None):
+        if not isinstance(self.relation, Neighbours | None):
             raise BadParameter("relation", self.relation, "ADD_REMOVE or SUBSTITUTE")
 
     @property
@@ -142,7 +142,7 @@ class Distance(Generic[R]):
 
 
 @dataclass(frozen=True, repr=False)
-class AddRemove(Relation):
+class AddRemove(Neighbours):
     """Neighbours differ by one unit's presence; the number of units is private."""
 
     def histogram(self) -> Distance[AddRemove]:
@@ -155,7 +155,7 @@ class AddRemove(Relation):
 
 
 @dataclass(frozen=True, repr=False)
-class Substitute(Relation):
+class Substitute(Neighbours):
     """Neighbours differ in one unit's data; the number of units is public."""
 
     def histogram(self) -> Distance[Substitute]:

@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 from itertools import combinations_with_replacement
 from typing import Any
 
-from .distance import AddRemove, Relation, Substitute
+from .distance import AddRemove, Neighbours, Substitute
 from .errors import BadParameter
 from .parameters import whole
 
@@ -20,7 +20,7 @@ MOST = 1 << 20  # pairs
 Table = tuple[Any, ...]
 
 
-def neighbours(universe: Sequence[Any], size: int, relation: Relation) -> Iterator[tuple[Table, Table]]:
+def neighbours(universe: Sequence[Any], size: int, relation: Neighbours) -> Iterator[tuple[Table, Table]]:
     """Every pair of neighbouring tables of at most (ADD_REMOVE) or exactly (SUBSTITUTE) `size` records."""
     whole("size", size)
     given: object = universe
@@ -40,7 +40,7 @@ def neighbours(universe: Sequence[Any], size: int, relation: Relation) -> Iterat
     return _removing(records, size) if isinstance(relation, AddRemove) else _substituting(records, size)
 
 
-def count(universe: int, size: int, relation: Relation) -> int:
+def count(universe: int, size: int, relation: Neighbours) -> int:
     """How many pairs there are: u tables with one record more for each of C(u + size - 1, u) smaller ones."""
     if isinstance(relation, AddRemove):
         return universe * math.comb(universe + size - 1, universe)

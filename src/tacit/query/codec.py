@@ -22,8 +22,7 @@ from typing import Any
 from .. import mechanisms
 from ..core.accounting import atoms, grouped, loss, sampled
 from ..core.accounting.loss import Loss
-from ..core.distance import ADD_REMOVE, SUBSTITUTE, Distance
-from ..core.distance import Relation as Neighbours
+from ..core.distance import ADD_REMOVE, SUBSTITUTE, Distance, Neighbours
 from ..core.errors import BadParameter
 from .plan import estimators, outputs, plan, query
 from .relation import relation

@@ -22,7 +22,7 @@ from functools import cached_property, reduce
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
-from ..distance import Relation, one_relation
+from ..distance import Neighbours, one_relation
 from ..errors import BadParameter
 from ..exact import FEW_ULPS, MANY_ULPS, TINY, up
 from ..parameters import Number, whole
@@ -192,7 +192,7 @@ class Loss:
     """
 
     terms: Mapping[Atom, int] = field(default_factory=dict)
-    relation: Relation | None = None
+    relation: Neighbours | None = None
     units: int = field(default=1, compare=False)
 
     def __post_init__(self) -> None:
