@@ -36,9 +36,9 @@ from tacit.core.pld.dominating_pairs import (  # fmt: skip
     GaussianShift,
     LaplaceShift,
     Range,
+    Response,
 )
 from tacit.core.pld.grid import sampled_gaussian, sampled_laplace
-from tacit.core.pld.local_reports import Response
 
 ENTRIES = json.loads((Path(__file__).parents[1] / "golden" / "golden.json").read_text())["entries"]
 

@@ -39,10 +39,10 @@ from tacit.core.pld.dominating_pairs import (
     DiscreteLaplaceShift,
     GaussianShift,
     LaplaceShift,
+    Response,
 )
 from tacit.core.pld.fourier import Line
 from tacit.core.pld.grid import Lattice, on_grid, sampled_gaussian, sampled_laplace
-from tacit.core.pld.local_reports import Response
 
 mpmath.mp.dps = 50
 DELTAS = (1e-15, 1e-12, 1e-9, 1e-6, 1e-3, 0.1)

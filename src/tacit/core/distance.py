@@ -10,18 +10,25 @@ different relations do not add.
     histogram, add or remove           1     1     1       1
     histogram, substitute              2     2     2       1
 
+`neighbours` lists all pairs of neighbouring tables over a small universe, for claims that are checked by enumeration.
+
 References.  Dwork and Roth (2014), definitions 2.3, 3.1; Kifer and Machanavajjhala, SIGMOD 2011, on the relations.
 """
 
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
-from typing import Generic, TypeVar
+from itertools import combinations_with_replacement
+from typing import Any, Generic, TypeVar
 
 from .errors import BadParameter, MixedRelations
 from .parameters import Number, positive, rational, whole
+
+MAX_PAIRS = 1 << 20  # of neighbouring tables that are listed
+Table = tuple[Any, ...]  # a multiset of records, in the order of their universe
 
 
 @dataclass(frozen=True, repr=False)
@@ -223,3 +230,44 @@ def norms(
     total = min(most, largest * count) if count is not None else most
     square = min(total * largest, given["l2"] ** 2 if "l2" in given else total * largest)
     return Distance(total, square, largest, count, relation)
+
+
+def neighbours(universe: Sequence[Any], size: int, relation: Neighbours) -> Iterator[tuple[Table, Table]]:
+    """Every pair of neighbouring tables of at most (ADD_REMOVE) or exactly (SUBSTITUTE) `size` records."""
+    whole("size", size)
+    given: object = universe
+    if not isinstance(given, Sequence) or not given:
+        raise BadParameter("universe", type(universe).__name__, "a list of at least one record")
+    records = tuple(given)
+    if not isinstance(relation, AddRemove | Substitute):
+        raise BadParameter("relation", relation, "ADD_REMOVE or SUBSTITUTE")
+    if (pairs := count_neighbours(len(records), size, relation)) > MAX_PAIRS:
+        raise BadParameter(
+            "size",
+            size,
+            "small enough to list all pairs",
+            says=f"There are {pairs:,} pairs of neighbouring tables of {size} records from a universe of"
+            f" {len(records)}; at most {MAX_PAIRS:,} are listed. Use fewer records or a smaller universe.",
+        )
+    return _removing(records, size) if isinstance(relation, AddRemove) else _substituting(records, size)
+
+
+def count_neighbours(universe: int, size: int, relation: Neighbours) -> int:
+    """How many pairs there are: u tables with one record more for each of C(u + size - 1, u) smaller ones."""
+    if isinstance(relation, AddRemove):
+        return universe * math.comb(universe + size - 1, universe)
+    return universe * (universe - 1) * math.comb(universe + size - 2, universe - 1)
+
+
+def _removing(records: Table, size: int) -> Iterator[tuple[Table, Table]]:
+    for rest in range(size):
+        for places in combinations_with_replacement(range(len(records)), rest):
+            smaller = tuple(records[i] for i in places)
+            for i in range(len(records)):
+                yield tuple(records[j] for j in sorted((*places, i))), smaller
+
+
+def _substituting(records: Table, size: int) -> Iterator[tuple[Table, Table]]:
+    for places in combinations_with_replacement(range(len(records)), size - 1):
+        tables = [tuple(records[j] for j in sorted((*places, i))) for i in range(len(records))]
+        yield from ((x, y) for i, x in enumerate(tables) for j, y in enumerate(tables) if i != j)

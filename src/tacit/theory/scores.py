@@ -20,9 +20,8 @@ from typing import Any
 
 import numpy as np
 
-from ..core.distance import Neighbours
+from ..core.distance import Neighbours, Table, neighbours
 from ..core.errors import BadParameter
-from ..core.neighbouring_tables import Table, neighbours
 from ..core.parameters import Number, function, rational
 from . import _validate as check
 from . import selection

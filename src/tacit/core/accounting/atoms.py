@@ -13,8 +13,15 @@ from functools import cached_property
 from .. import law
 from ..exact import FEW_ULPS, TINY, hybrid_sum, up
 from ..pld.discrete_gaussian import mu_squared
-from ..pld.dominating_pairs import DiscreteGaussianShift, DiscreteLaplaceShift, GaussianShift, LaplaceShift, Pair
-from ..pld.local_reports import RareCoin, Response
+from ..pld.dominating_pairs import (
+    DiscreteGaussianShift,
+    DiscreteLaplaceShift,
+    GaussianShift,
+    LaplaceShift,
+    Pair,
+    RareCoin,
+    Response,
+)
 from .loss import Atom, Concentrated, Loss, Pure
 
 _LEAST = 1e-300

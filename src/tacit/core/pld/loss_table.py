@@ -25,9 +25,8 @@ import numpy as np
 from ..errors import BadParameter
 from ..exact import FEW_ULPS, TINY, Floats, up
 from ..law import Gaussian
-from .dominating_pairs import Coin, DiscreteGaussianShift, DiscreteLaplaceShift, Pair, Range
+from .dominating_pairs import Coin, DiscreteGaussianShift, DiscreteLaplaceShift, Pair, Range, Response
 from .grid import Lattice, on_grid
-from .local_reports import Response
 
 _RAISE = 1 + 2.0**-40
 _ROUNDED = 2.0**-50  # a few roundings, of a loss relative to itself
