@@ -25,9 +25,7 @@ from tacit.core.accounting.atoms import (
 )
 from tacit.core.accounting.loss import Concentrated, Loss, Pure
 from tacit.core.accounting.sampled import Sampled
-from tacit.core.law import Gaussian as GaussianLaw
-from tacit.core.law import Laplace as LaplaceLaw
-from tacit.core.law import hockey_stick, renyi_divergence
+from tacit.core.law import DiscreteGaussianLaw, DiscreteLaplaceLaw, hockey_stick, renyi_divergence
 from tacit.core.pld.composition_bounds import Sum
 from tacit.core.pld.dominating_pairs import (  # fmt: skip
     Coin,
@@ -211,8 +209,12 @@ def test_the_discrete_gaussian_transform_against_its_sum(sigma2, shift):
 @pytest.mark.parametrize(
     ("atom", "p", "q"),
     [
-        (DiscreteLaplaceNoise(Fraction(3, 2), 3), LaplaceLaw(Fraction(2), 3), LaplaceLaw(Fraction(2))),
-        (DiscreteGaussianNoise(Fraction(1, 2), 2, Fraction(4)), GaussianLaw(Fraction(4), 2), GaussianLaw(Fraction(4))),
+        (DiscreteLaplaceNoise(Fraction(3, 2), 3), DiscreteLaplaceLaw(Fraction(2), 3), DiscreteLaplaceLaw(Fraction(2))),
+        (
+            DiscreteGaussianNoise(Fraction(1, 2), 2, Fraction(4)),
+            DiscreteGaussianLaw(Fraction(4), 2),
+            DiscreteGaussianLaw(Fraction(4)),
+        ),
     ],
 )
 def test_atoms_of_discrete_noise_against_their_laws(atom, p, q):

@@ -9,7 +9,7 @@ import pytest
 
 from tacit.composition import bernstein_inverse, hoeffding_inverse
 from tacit.core.errors import BadParameter
-from tacit.core.law import Laplace, max_divergence
+from tacit.core.law import DiscreteLaplaceLaw, max_divergence
 from tacit.holdout import (
     Experiment,
     GuessAndCheck,
@@ -157,7 +157,7 @@ def test_what_the_monitor_watches_is_private() -> None:
     """Two cells move by one each when a record is substituted; at epsilon/2 each."""
     scale = Monitor(epsilon="0.5").histogram.scale
     assert scale == 4
-    both = 2 * max_divergence(Laplace(scale, 0), Laplace(scale, 1))
+    both = 2 * max_divergence(DiscreteLaplaceLaw(scale, 0), DiscreteLaplaceLaw(scale, 1))
     assert both == pytest.approx(0.5, rel=1e-6)
     assert Monitor().selection.loss().epsilon() == 0.05
 

@@ -121,7 +121,7 @@ class OnGrid:
 
 
 @dataclass(frozen=True)
-class Laplace:
+class DiscreteLaplaceLaw:
     """The discrete Laplace law: P[k] = (1 - q)/(1 + q) q^|k - centre|, q = exp(-1/scale)."""
 
     scale: Fraction
@@ -163,7 +163,7 @@ class Laplace:
 
 
 @dataclass(frozen=True)
-class Geometric:
+class GeometricLaw:
     """The geometric law on centre, centre + 1, ...: P[centre + k] = (1 - q) q^k, q = exp(-1/scale)."""
 
     scale: Fraction
@@ -185,7 +185,7 @@ class Geometric:
 
 
 @dataclass(frozen=True)
-class Gaussian:
+class DiscreteGaussianLaw:
     """The discrete Gaussian law: P[k] proportional to exp(-(k - centre)^2 / (2 sigma2))."""
 
     sigma2: Fraction

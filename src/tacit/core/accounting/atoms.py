@@ -166,7 +166,7 @@ class DiscreteLaplaceNoise(Pure):
         """The best event is a half-line: sup over t of F(t - shift) - e^epsilon F(t), with F(t) = P[Z >= t]."""
         at, noise, factor = (
             self._turn(epsilon),
-            law.Laplace(self.scale),
+            law.DiscreteLaplaceLaw(self.scale),
             math.exp(min(epsilon, float(self.epsilon), 700.0)),
         )
         slack = (8 + 4 * float(self.epsilon)) * 2.0**-52  # of e^(-t / scale), and of the factor
@@ -285,8 +285,8 @@ class DiscreteGaussianNoise(Concentrated):
         return mu_squared(self.sigma2, Fraction(self.shift**2), 1)
 
     @cached_property
-    def _law(self) -> law.Gaussian:
-        return law.Gaussian(self.sigma2)
+    def _law(self) -> law.DiscreteGaussianLaw:
+        return law.DiscreteGaussianLaw(self.sigma2)
 
     def profile(self, epsilon: float) -> float:
         """P[Z > e s/d - d/2] - e^e P[Z > e s/d + d/2], s = sigma^2, with both tails rounded outward."""

@@ -313,9 +313,9 @@ class DiscreteGaussianShift(Pair):
 
     @property
     def variance(self) -> float:
-        from ..law import Gaussian
+        from ..law import DiscreteGaussianLaw
 
-        exact = float(self.sigma2) if self.sigma2 > 4 else Gaussian(self.sigma2).variance()
+        exact = float(self.sigma2) if self.sigma2 > 4 else DiscreteGaussianLaw(self.sigma2).variance()
         return (self.shift / float(self.sigma2)) ** 2 * exact
 
 

@@ -24,7 +24,7 @@ import numpy as np
 
 from ..errors import BadParameter
 from ..exact import FEW_ULPS, TINY, Floats, up
-from ..law import Gaussian
+from ..law import DiscreteGaussianLaw
 from .dominating_pairs import Coin, DiscreteGaussianShift, DiscreteLaplaceShift, Pair, Range, Response
 from .grid import Lattice, on_grid
 
@@ -202,7 +202,7 @@ def _(pair: DiscreteLaplaceShift) -> LossTable:
 @losses_of.register
 def _(pair: DiscreteGaussianShift) -> LossTable:
     """Noise z on an integer that moved by d: L = (d^2 + 2 d z) / (2 sigma^2), for z from -far - d to far."""
-    noise = Gaussian(pair.sigma2)
+    noise = DiscreteGaussianLaw(pair.sigma2)
     d, s, far = pair.shift, float(pair.sigma2), noise.reach(_TAIL)
     if far + d > _POINTS:
         raise BadParameter("loss", f"a shift of {d} steps", f"of discrete Gaussian noise on at most {_POINTS} integers")

@@ -91,8 +91,8 @@ class Gaussian(Additive):
         d = self.sensitivity if by is None else read_distance(by, zero=True)
         return d if self.grid is None and d.l0 != 1 and d.l2_squared >= 1 else super().moves(by)
 
-    def noise(self, centre: int = 0) -> laws.Gaussian:
-        return laws.Gaussian(self._step_variance, centre)
+    def noise(self, centre: int = 0) -> laws.DiscreteGaussianLaw:
+        return laws.DiscreteGaussianLaw(self._step_variance, centre)
 
     def draw(self, source: Source, n: int | None) -> Any:
         return samplers.gaussian(self._step_variance, source, n)
@@ -164,7 +164,7 @@ def _least_variance(
     grown = math.exp(epsilon) * (1 + 1e-9)
 
     def ruled_out(a: float, b: float) -> bool:
-        narrow, wide = (laws.Gaussian(Fraction(x)) for x in (a, b))
+        narrow, wide = (laws.DiscreteGaussianLaw(Fraction(x)) for x in (a, b))
         for s in (a, b):
             t = max(1, math.floor(epsilon * s / shift + shift / 2) + 1)
             near = (narrow if t > shift else wide).at_least(t - shift)

@@ -67,8 +67,8 @@ class Laplace(Additive):
     def _step_scale(self) -> Fraction:
         return self.scale if self.grid is None else self.scale / self.grid
 
-    def noise(self, centre: int = 0) -> laws.Laplace:
-        return laws.Laplace(self._step_scale, centre)
+    def noise(self, centre: int = 0) -> laws.DiscreteLaplaceLaw:
+        return laws.DiscreteLaplaceLaw(self._step_scale, centre)
 
     def draw(self, source: Source, n: int | None) -> Any:
         return samplers.laplace(self._step_scale, source, n)

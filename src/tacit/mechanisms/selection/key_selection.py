@@ -61,7 +61,7 @@ def _whole(count: object) -> bool:
 class Selected:
     """The law of what is released: each present key by itself, with its noisy count or not at all."""
 
-    noisy: Mapping[Any, laws.Laplace | laws.Gaussian]
+    noisy: Mapping[Any, laws.DiscreteLaplaceLaw | laws.DiscreteGaussianLaw]
     threshold: int
 
     def mass(self, y: Chosen) -> float:
@@ -125,13 +125,13 @@ class KeySelection(Mechanism[Counts, Chosen]):
         return self.noise.sensitivity
 
     @cached_property
-    def _law(self) -> laws.Laplace | laws.Gaussian:
+    def _law(self) -> laws.DiscreteLaplaceLaw | laws.DiscreteGaussianLaw:
         return self.noise.noise()
 
     def _failure(self, threshold: int, moves: Distance[Any]) -> Fraction:
         """1 - (1 - p)^m from above, with p = P[linf + Z >= threshold]."""
         at = max(threshold - math.ceil(moves.linf), -(1 << 62))  # from which on noise is surely no less
-        loose = self._law.tail_accuracy(at) if isinstance(self._law, laws.Gaussian) else 0.0
+        loose = self._law.tail_accuracy(at) if isinstance(self._law, laws.DiscreteGaussianLaw) else 0.0
         p = min(1.0, max(TINY, self._law.at_least(at) * (1 + loose) * _OUTWARD))
         some = -math.expm1((moves.l0 or 0) * math.log1p(-p)) * _OUTWARD if p < 1 else 1.0
         return Fraction(min(1.0, max(TINY, some)))

@@ -107,9 +107,9 @@ class Quantiles(Mechanism[Counts, Cells]):
         """Epsilon for a step of the scores."""
         return self.each * (1 - _CUT if node.inner else 1) / node.range
 
-    def _noise(self, node: Node) -> law.Laplace:
+    def _noise(self, node: Node) -> law.DiscreteLaplaceLaw:
         """The noise of a cut, in steps of 1 / b."""
-        return law.Laplace(node.range / (_CUT * self.each))
+        return law.DiscreteLaplaceLaw(node.range / (_CUT * self.each))
 
     def law(self, x: Counts) -> law.Finite:
         """Every ordered choice of cells with its mass."""

@@ -65,7 +65,7 @@ class Geometric:
         return -np.expm1(-self._rate * np.maximum(t, 0))
 
     def reach(self, tail: float) -> tuple[int, int]:
-        return 0, law.Geometric(self.scale).reach(tail)
+        return 0, law.GeometricLaw(self.scale).reach(tail)
 
     def draw(self, source: Source, n: int | None = None) -> Any:
         return samplers.geometric(self.scale, source, n)
@@ -93,7 +93,7 @@ class DiscreteLaplace:
         return self.at_least(1 - t)
 
     def reach(self, tail: float) -> tuple[int, int]:
-        end = law.Laplace(self.scale).reach(tail)
+        end = law.DiscreteLaplaceLaw(self.scale).reach(tail)
         return -end, end
 
     def draw(self, source: Source, n: int | None = None) -> Any:
@@ -108,8 +108,8 @@ class DiscreteGaussian:
     mean = 0.0
 
     @cached_property
-    def _law(self) -> law.Gaussian:
-        return law.Gaussian(self.sigma2)
+    def _law(self) -> law.DiscreteGaussianLaw:
+        return law.DiscreteGaussianLaw(self.sigma2)
 
     @cached_property
     def _upper(self) -> Masses:
