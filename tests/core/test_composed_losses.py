@@ -28,12 +28,12 @@ from tacit.core.accounting.sampled import Sampled
 from tacit.core.law import DiscreteGaussianLaw, DiscreteLaplaceLaw, hockey_stick, renyi_divergence
 from tacit.core.pld.composition_bounds import Sum
 from tacit.core.pld.dominating_pairs import (  # fmt: skip
+    BoundedRangePair,
     Coin,
     DiscreteGaussianShift,
     DiscreteLaplaceShift,
     GaussianShift,
     LaplaceShift,
-    Range,
     Response,
 )
 from tacit.core.pld.grid import sampled_gaussian, sampled_laplace
@@ -176,8 +176,9 @@ def test_no_bound_is_below_the_exact_law(atoms, epsilon):
 @pytest.mark.parametrize(
     "pair",
     [
-        Coin(0.7), Range(0.7), Range(5.0), Response(1.1, 4), LaplaceShift(0.4), DiscreteLaplaceShift(Fraction(5, 2), 1),
-        DiscreteLaplaceShift(Fraction(5, 2), 4), GaussianShift(0.8), DiscreteGaussianShift(Fraction(1, 4), 1),
+        Coin(0.7), BoundedRangePair(0.7), BoundedRangePair(5.0), Response(1.1, 4), LaplaceShift(0.4),
+        DiscreteLaplaceShift(Fraction(5, 2), 1), DiscreteLaplaceShift(Fraction(5, 2), 4),
+        GaussianShift(0.8), DiscreteGaussianShift(Fraction(1, 4), 1),
         DiscreteGaussianShift(Fraction(3), 2), DiscreteGaussianShift(Fraction(40), 5),
     ],
     ids=repr,

@@ -44,15 +44,15 @@ def test_masses_add_to_one_and_tails_to_masses(law):
 
 @given(integer_laws, st.floats(1e-9, 0.9))
 @settings(max_examples=60, deadline=None)
-def test_reach_is_the_quantile(law, tail):
-    reach = law.reach(tail)
+def test_the_tail_quantile(law, tail):
+    radius = law.tail_quantile(tail)
 
     def beyond(t):
         low = 0.0 if isinstance(law, GeometricLaw) else 1 - law.at_least(law.centre - t)
         return low + law.at_least(law.centre + t + 1)
 
-    assert beyond(reach) <= tail * (1 + 1e-9)
-    assert reach == 0 or beyond(reach - 1) > tail * (1 - 1e-9)
+    assert beyond(radius) <= tail * (1 + 1e-9)
+    assert radius == 0 or beyond(radius - 1) > tail * (1 - 1e-9)
 
 
 def far_beyond(law, t):
@@ -70,11 +70,11 @@ def far_beyond(law, t):
     [DiscreteLaplaceLaw(Fraction(1, 3)), DiscreteLaplaceLaw(Fraction(1 << 60)), DiscreteGaussianLaw(Fraction(100))],
 )
 @pytest.mark.parametrize("tail", [9e-301, 1e-312, 2e-319, 5e-324])
-def test_reach_where_floats_run_out(law, tail):
+def test_the_tail_quantile_where_floats_run_out(law, tail):
     """Never below the quantile, and above it by at most a hundredth and a step."""
-    reach = law.reach(tail)
-    assert far_beyond(law, reach) <= tail < far_beyond(law, int(0.99 * reach) - 1)
-    assert reach >= law.reach(1e-300)
+    radius = law.tail_quantile(tail)
+    assert far_beyond(law, radius) <= tail < far_beyond(law, int(0.99 * radius) - 1)
+    assert radius >= law.tail_quantile(1e-300)
 
 
 @pytest.mark.parametrize("name", [n for n in GOLDEN if n.startswith(("dlap.", "dgauss."))])

@@ -72,7 +72,7 @@ def test_error_covers_comparisons_and_numbers(grid: Fraction | None) -> None:
             found = m.law(values)
             wrong = math.fsum(found.mass(y) for y in found.support(1e-5) if m.miss(values, y) > a)
             assert wrong <= beta
-    number_alone = law.DiscreteLaplaceLaw(m.scales[2]).reach(0.05) * float(grid or 1)
+    number_alone = law.DiscreteLaplaceLaw(m.scales[2]).tail_quantile(0.05) * float(grid or 1)
     assert m.error(beta="0.05") >= number_alone
 
 

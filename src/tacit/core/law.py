@@ -39,7 +39,7 @@ MANY = 1 << 20  # outcomes; of more it is not counted how many
 
 
 @runtime_checkable
-class Counted(Protocol):
+class CountsOutcomes(Protocol):
     """A law that says how many points its support would list, before any is."""
 
     def outcomes(self, tail: float) -> int: ...
@@ -57,7 +57,7 @@ def rounding(masses: Iterable[object]) -> Fraction:
 
 def outcomes(law: Law, tail: float) -> int:
     """How many points carry all but `tail` of the mass; beyond `MANY`, more than that."""
-    if isinstance(law, Counted):
+    if isinstance(law, CountsOutcomes):
         return law.outcomes(tail)
     points = law.support(tail)
     if isinstance(points, range):
@@ -147,7 +147,7 @@ class DiscreteLaplaceLaw:
         """2 q / (1 - q)^2."""
         return 2 * math.exp(-self._rate) / math.expm1(-self._rate) ** 2
 
-    def reach(self, tail: float) -> int:
+    def tail_quantile(self, tail: float) -> int:
         """The least t with P[|Y - centre| > t] <= tail; where floats run out, a relative 2^-48 more."""
         nats = math.log(2) - math.log(tail) - math.log1p(math.exp(-self._rate))
         if tail < _LEAST:
@@ -158,8 +158,8 @@ class DiscreteLaplaceLaw:
         return t
 
     def support(self, tail: float) -> range:
-        reach = self.reach(tail)
-        return range(self.centre - reach, self.centre + reach + 1)
+        radius = self.tail_quantile(tail)
+        return range(self.centre - radius, self.centre + radius + 1)
 
 
 @dataclass(frozen=True)
@@ -176,12 +176,12 @@ class GeometricLaw:
     def at_least(self, k: int) -> float:
         return math.exp(-max(0, k - self.centre) * float(1 / self.scale))
 
-    def reach(self, tail: float) -> int:
+    def tail_quantile(self, tail: float) -> int:
         """The least t with P[Y - centre > t] <= tail."""
         return max(0, math.ceil(-math.log(tail) * float(self.scale)) - 1)
 
     def support(self, tail: float) -> range:
-        return range(self.centre, self.centre + self.reach(tail) + 1)
+        return range(self.centre, self.centre + self.tail_quantile(tail) + 1)
 
 
 @dataclass(frozen=True)
@@ -238,7 +238,7 @@ class DiscreteGaussianLaw:
         k = np.arange(1, math.isqrt(math.ceil(1500 * self.sigma2)) + 2, dtype=float)
         return float(2 * np.sum(k**2 * np.exp(-(k**2) / float(2 * self.sigma2)))) / self.total
 
-    def reach(self, tail: float) -> int:
+    def tail_quantile(self, tail: float) -> int:
         """The least t with P[|Y - centre| > t] <= tail; where floats run out, that of P <= 2 exp(-t^2 / (2 sigma2))."""
         if tail < _LEAST:
             nats = (math.log(2) - math.log(tail)) * MANY_ULPS
@@ -246,8 +246,8 @@ class DiscreteGaussianLaw:
         return least_whole(lambda t: self.tail(t + 1) <= tail)
 
     def support(self, tail: float) -> range:
-        reach = self.reach(tail)
-        return range(self.centre - reach, self.centre + reach + 1)
+        radius = self.tail_quantile(tail)
+        return range(self.centre - radius, self.centre + radius + 1)
 
 
 def _points(p: Law, q: Law, tail: float) -> list[Hashable]:

@@ -67,12 +67,12 @@ class Listed(Atom):
         return max(self.table.profile(epsilon), self.table.reversed.profile(epsilon))
 
     @cached_property
-    def reach(self) -> float:
+    def max_loss(self) -> float:
         """The largest finite loss."""
         return float(np.abs(self.table.losses).max(initial=0.0))
 
     def pairs(self, spacing: float) -> tuple[Pair, ...]:
-        if not 1e-60 < self.reach < 2.0**16:
+        if not 1e-60 < self.max_loss < 2.0**16:
             return ()  # no grid is both so long and fine enough
         return self.table.lattice(spacing), self.table.reversed.lattice(spacing)
 
@@ -168,8 +168,8 @@ class FixedSizeSample(Atom):
         return self.poisson.profile(epsilon)
 
     @property
-    def reach(self) -> float:
-        return self.poisson.reach
+    def max_loss(self) -> float:
+        return self.poisson.max_loss
 
     def pairs(self, spacing: float) -> tuple[Pair, ...]:
         return tuple(mirrored(pair) for pair in self.poisson.pairs(spacing)[:1] if isinstance(pair, Lattice))

@@ -26,7 +26,7 @@ from ..distance import Neighbours, one_relation
 from ..errors import BadParameter
 from ..exact import FEW_ULPS, MANY_ULPS, TINY, up
 from ..parameters import Number, whole
-from ..pld.dominating_pairs import Coin, Pair, Range
+from ..pld.dominating_pairs import BoundedRangePair, Coin, Pair
 from ..search import least
 
 if TYPE_CHECKING:
@@ -85,7 +85,7 @@ class Atom(ABC):
         return ()
 
     @property
-    def reach(self) -> float:
+    def max_loss(self) -> float:
         """The largest loss that a grid of it must cover; 0 if it is put on none."""
         return 0.0
 
@@ -164,7 +164,7 @@ class BoundedRange(Pure):
         return min(super().profile(epsilon), max(TINY, half * half / -math.expm1(-e) * MANY_ULPS))
 
     def pairs(self, spacing: float) -> tuple[Pair, ...]:
-        return (Range(up(self.epsilon)),) if self.epsilon else super().pairs(spacing)
+        return (BoundedRangePair(up(self.epsilon)),) if self.epsilon else super().pairs(spacing)
 
     @property
     def determined_by_pairs(self) -> bool:

@@ -51,8 +51,8 @@ class Worst(Atom):
         return tuple(order for loss in self.losses for atom in loss.terms for order in atom.orders)
 
     @property
-    def reach(self) -> float:
-        return max(atom.reach for loss in self.losses for atom in loss.terms)
+    def max_loss(self) -> float:
+        return max(atom.max_loss for loss in self.losses for atom in loss.terms)
 
     def group(self, k: int) -> Atom:
         """Units may be spread over the parts in any way, so only what follows from one step at a time is known."""

@@ -118,7 +118,7 @@ class Coin(Pair):
 
 
 @dataclass(frozen=True)
-class Range(Pair):
+class BoundedRangePair(Pair):
     """L has a density proportional to e^(L/2) on [-epsilon, epsilon]: dominates all whose ln P/Q has range epsilon.
 
     Its profile is the supremum of theirs, (1 - e^-(epsilon - e)/2)^2 / (1 - e^-epsilon) for |e| <= epsilon

@@ -173,7 +173,7 @@ class Quantiles(Mechanism[Counts, Cells]):
             return Fraction(Exponential.rule.shortfall(each, self._unit(node), among), node.share.denominator)
 
         def cut(node: Node) -> Fraction:
-            return Fraction(self._noise(node).reach(each), node.share.denominator) + Fraction(1, 2)
+            return Fraction(self._noise(node).tail_quantile(each), node.share.denominator) + Fraction(1, 2)
 
         return up(max(carry(self.tree, own, cut)))
 
