@@ -166,10 +166,10 @@ def test_at_every_door_epsilon_is_the_guarantee_and_a_share_the_most_that_is_tak
             most = float(price["epsilon"]) * (1 + 1e-9)  # the epsilon of a rho is rounded outward by less than that
             for act in doors(c, **price):
                 charge, _ = bought(c, act)
-                assert charge.loss.epsilon(price.get("delta", 0)) <= most, charge.plan
+                assert charge.loss.epsilon(price.get("delta", 0)) <= most, charge.purpose
         for act in doors(c, share="0.01"):
             charge, taken = bought(c, act)
-            assert 0 < taken <= Fraction("0.01") * c.budget.limit, charge.plan
+            assert 0 < taken <= Fraction("0.01") * c.budget.limit, charge.purpose
         head = c.ledger.head()
         for price in ({"epsilon": "0.3"}, {"epsilon": "0.4", "delta": "1e-7"}, {"share": "0.01"}):
             for act in doors(c, **price):

@@ -298,7 +298,7 @@ age = {"type": "integer", "lower": 0, "upper": 120}
 schema = {"table": {"name": "t", "unit": "who", "rows": 2}, "columns": {"age": age}}
 table, engine, budget = tacit.Table(rows, schema), Spark("local[2]"), tacit.Budget(epsilon=1)
 curator = tacit.Curator(table, budget=budget, engine=engine, ledger="t.ledger")
-context = curator.engine._session.sparkContext
+context = curator._registration.engine._session.sparkContext
 print(context._jvm.java.lang.System.getProperty("java.home"))
 sql = engine._own.sql
 

@@ -22,7 +22,6 @@ from ._source import budget_of
 if TYPE_CHECKING:
     from ..ledger import Charge, Ledger
 
-_SHORT = 120
 _SHOWN = ("entry", "time", "analyst", "paid", "left", "question")
 _WORDS = ("analyst", "question")  # what gives way where a table is wider than the screen
 _HEAD = re.compile("[0-9]{1,18}:[0-9a-f]{64}")
@@ -121,7 +120,7 @@ def _paid(ledger: Ledger) -> dict[int, tuple[float, float]]:
 
 
 def _row(charge: Charge, paid: float, left: float) -> dict[str, Any]:
-    """A charge for a person: its question, if that was asked in words."""
+    """A charge for a person: what it was for, in the words of the question if there are any."""
     said = json.loads(charge.release) if charge.release else {}
     question = said.get("provenance", {}).get("question") if isinstance(said, dict) else ""
     done = "session" if charge.session else "not yet" if charge.release is None else "yes"
@@ -131,7 +130,8 @@ def _row(charge: Charge, paid: float, left: float) -> dict[str, Any]:
         "analyst": charge.analyst,
         "paid": paid,
         "left": left,
-        "question": question or (charge.plan if len(charge.plan) < _SHORT else f"{charge.key[:12]}, asked in Python"),
+        "question": question or charge.purpose.description or f"{charge.key[:12]}, asked in Python",
+        "kind": charge.purpose.kind,
         "released": done,
         "key": charge.key,
     }

@@ -35,6 +35,7 @@ class Source(ABC):
     """Independent uniform words of `width` bits: 64 in service, fewer when a test enumerates them all."""
 
     width: int
+    seeded = True  # not fit for releases, unless a source says otherwise
 
     @abstractmethod
     def words(self, n: int) -> Words:
@@ -97,7 +98,7 @@ class _Stream:
 class _OperatingSystem(Source):
     """A `Source` fit for releases."""
 
-    width = 64
+    width, seeded = 64, False
 
     def __init__(self) -> None:
         self._forget()

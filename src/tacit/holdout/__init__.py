@@ -8,7 +8,7 @@
 demonstration of how a holdout set that is asked plainly deceives.
 """
 
-from ..core.session import Life
+from ..core.session import Session
 from . import planning, transfer
 from .experiment import Experiment, overfit
 from .keeper import Keeper, Memory
@@ -30,7 +30,6 @@ __all__ = [
     "Holdout",
     "Keeper",
     "Ladder",
-    "Life",
     "Memory",
     "Monitor",
     "Monitored",
@@ -38,6 +37,7 @@ __all__ = [
     "ParameterFreeLadder",
     "ReusableHoldout",
     "Rule",
+    "Session",
     "Spent",
     "Statement",
     "compare",

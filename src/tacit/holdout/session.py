@@ -1,4 +1,4 @@
-"""A holdout set in use: one rule, one set of records, one life."""
+"""A holdout set in use: one rule, one set of records, one session."""
 
 from __future__ import annotations
 
@@ -14,8 +14,9 @@ import numpy as np
 
 from ..core.accounting.loss import Loss
 from ..core.errors import BadData, BadParameter, LedgerConflict, Refused
+from ..core.purpose import Purpose
 from ..core.randomness import SYSTEM, Source
-from ..core.session import answer_once
+from ..core.session import answer_once, open_session, private_value
 from .keeper import THIS_PROCESS, Keeper, Memory
 from .questions import Question, arrays, fingerprint, shaped, values_in_steps
 from .rules.rule import Rule, State, Statement
@@ -29,12 +30,12 @@ def _parts(data: Any) -> tuple[Any, ...]:
 
 
 def _key(keeper: Keeper, content: str) -> str:
-    """The name of a life, under a secret: else whoever knows all records but one could try that one."""
+    """The key of a session, under a secret: else whoever knows all records but one could try that one."""
     if isinstance(keeper, Memory):  # which writes no names down
         return content
     drawn = SYSTEM.words(4).tobytes()
     name = hashlib.sha256(b"the secret of holdouts").hexdigest()
-    secret = keeper.start(key=name, loss=Loss(), state=drawn, analyst="holdout").read()[1]
+    secret = private_value(keeper, key=name, first=drawn, analyst="holdout", name="the secret of holdouts")
     return hmac.new(secret, content.encode(), "sha256").hexdigest()
 
 
@@ -78,10 +79,11 @@ class Holdout:
         price = Loss() if unprotected else rule.loss()
         first = self._write(rule.begin(source))
         try:
-            self._life = kept.start(key=_key(kept, self.fingerprint), loss=price, state=first, analyst=analyst)
+            key, purpose = _key(kept, self.fingerprint), Purpose("holdout", repr(rule))
+            self._session = open_session(kept, key=key, loss=price, state=first, analyst=analyst, purpose=purpose)
         except LedgerConflict:  # it was paid for at another price
             raise Refused("this holdout set has already begun to answer by another rule; go on with that one") from None
-        self._state(self._life.read()[1])
+        self._state(self._session.read()[1])
 
     def _write(self, state: State) -> bytes:
         return json.dumps({"rule": repr(self.rule), "state": asdict(state)}).encode()
@@ -102,7 +104,7 @@ class Holdout:
             return self._write(then), repr(answer).encode()
 
         with self._lock:
-            return float(answer_once(self._life, key, step))
+            return float(answer_once(self._session, key, step))
 
     def _question(self, question: Any) -> Question:
         rule, guess = self.rule, None
@@ -123,7 +125,7 @@ class Holdout:
 
     @property
     def _now(self) -> State:
-        return self._state(self._life.read()[1])
+        return self._state(self._session.read()[1])
 
     def check(self, data: object) -> None:
         """Refuse records other than those this was opened with."""
@@ -137,7 +139,7 @@ class Holdout:
 
     @property
     def spent(self) -> Loss:
-        """The price of the whole life, paid on opening."""
+        """The price of the whole session, paid on opening."""
         return self.rule.loss()
 
     @property
@@ -154,4 +156,4 @@ class Holdout:
         return f"Holdout of {self.rule!r}.  {self.statement}  {self.left}"
 
     def __reduce_ex__(self, protocol: object) -> NoReturn:
-        raise TypeError("a holdout cannot be copied or pickled: two lives would tell twice as much; use a ledger")
+        raise TypeError("a holdout cannot be copied or pickled: two sessions would reveal twice as much; use a ledger")

@@ -50,14 +50,14 @@ def draw(offer: Offer, answer: ExactAnswer, source: Source = SYSTEM) -> Drawn:
     """Draw every step of the offer."""
     arrays, mechanisms = list(answer.cells), [step.mechanism for step in offer.steps]
     if not offer.plan.chosen:
-        return Drawn(None, _all(mechanisms, arrays, source), source is not SYSTEM)
+        return Drawn(None, _all(mechanisms, arrays, source), source.seeded)
     *measured, selection = mechanisms
     if answer.keys is None or answer.units is None or not isinstance(selection, KeySelection):
         raise BadData("answer", "one without them", "the keys that were found, and how many units have each")
     at, counts = selection.select(_cut(answer.units, 1), source)
     kept = tuple(answer.keys[i] for i in at)
     drawn = _all(measured, [array[at] for array in arrays], source)
-    return Drawn(kept, (*drawn, tuple(counts.tolist())), source is not SYSTEM)
+    return Drawn(kept, (*drawn, tuple(counts.tolist())), source.seeded)
 
 
 def _all(
