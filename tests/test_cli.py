@@ -147,7 +147,7 @@ ENDED = {
     "tacit.holdout.compare": ("holdout", "plan", "100", "10"),
     "tacit.holdout.simulate_monitor": ("holdout", "monitor"),
     "tacit.audit.package": ("audit",),
-    "tacit.audit.attacks.table": ("attack", "all"),
+    "tacit.testing.attacks.table": ("attack", "all"),
     "tacit.audit.attacks.compare": ("attack", "reconstruct"),
     "tacit.query.schema.draft.describe": ("init", "people.csv"),
     "tacit.cli.tables.Asking.offer": ("offer", "people.csv", "SELECT COUNT(*) FROM people"),

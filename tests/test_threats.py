@@ -18,6 +18,7 @@ import tacit
 from tacit import BadData, BadParameter, Gaussian, Laplace, mechanisms
 from tacit.core.errors import TacitError
 from tacit.core.randomness import SYSTEM
+from tacit.testing.mechanisms import Refuted, refuses_bad_parameters
 from tacit.testing.sources import Seeded
 from tacit.testing.wrong import FloatLaplace
 
@@ -176,6 +177,23 @@ def test_a_bad_parameter_is_refused_before_any_data(kind, call, name, bad):
     with pytest.raises(TacitError) as raised:
         kind(**(call | {name: bad}))
     assert isinstance(raised.value, ValueError)
+
+
+@pytest.mark.parametrize(("kind", "calls"), RIGHT.items(), ids=lambda v: getattr(v, "__name__", ""))
+def test_the_public_check_of_parameters_agrees(kind, calls):
+    for call in calls:
+        refuses_bad_parameters(kind, call)
+
+
+def test_the_public_check_of_parameters_refutes():
+    class Lenient(Laplace):
+        def __init__(self, *, epsilon, unused=0):
+            super().__init__(epsilon=epsilon)
+
+    with pytest.raises(Refuted, match="unused=nan is accepted"):
+        refuses_bad_parameters(Lenient, {"epsilon": 1, "unused": 0})
+    with pytest.raises(Refuted, match="ValueError, not BadParameter"):
+        refuses_bad_parameters(lambda *, scale: Laplace(scale=int(scale)), {"scale": 1})
 
 
 @pytest.mark.parametrize("kind", mechanisms.ALL, ids=lambda k: k.__name__)

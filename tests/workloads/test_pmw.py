@@ -16,7 +16,8 @@ from tacit.core.accounting.budget import Budget
 from tacit.core.accounting.loss import Loss, Pure, zero
 from tacit.core.distance import SUBSTITUTE
 from tacit.core.errors import BadData, BadParameter, BadQuestion
-from tacit.testing.mechanisms import CHECKS, Refuted, loss_covers_law
+from tacit.testing.mechanisms import Refuted, loss_covers_law
+from tacit.testing.mechanisms.claims import CHECKS
 from tacit.testing.sources import Seeded
 from tacit.theory.linear_queries import weights_epsilon
 from tacit.workloads import Domain, Histogram, Price, Rows, from_matrix, marginals, method, plan, predicates, ranges

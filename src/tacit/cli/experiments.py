@@ -90,8 +90,8 @@ def audit(
 
 @attack.command("all")
 def every() -> None:
-    """Every attack on what it breaks, and on tacit as the control."""
-    from ..audit import attacks
+    """Every attack on a naive system, which it breaks, and on a curator of tacit with a ledger, as the control."""
+    from ..testing import attacks
 
     with in_words():
         with console.status("attacking"):
@@ -105,12 +105,13 @@ def reconstruct(
     repeats: Annotated[int, typer.Option(help="Averaged over so many runs.")] = 3,
     plot: Plot = None,
 ) -> None:
-    """Recover a secret column from random sums of it, told exactly and under five defences."""
+    """Recover a secret column from random sums of it, answered exactly and under five defences."""
     from ..audit import attacks, plots
+    from ..testing.attacks import curator
 
     with in_words():
         with console.status("solving linear programs"):
-            rows = attacks.compare(n, repeats=repeats)
+            rows = attacks.compare(n, repeats=repeats, system=curator)
         console.print(_table(rows))
         if plot is not None:
             _draw(plots.comparison(rows), plot)

@@ -1,8 +1,7 @@
-"""The conformance suite for mechanisms: every theorem a file states, checked against the file's own law.
+"""What a mechanism states, held against its own law: privacy, sampler, error, price and file.
 
-Nothing here is per-mechanism.  `CHECKS` is run on every example of every mechanism in the package, and may be run on
-yours:  `for example in Mine.examples(): conform(example)`.  Each check raises `Refuted` with what was claimed and what
-the law says.  All are exact but the sampler's, a chi-squared test at a false-alarm rate of 1e-10.
+Each check takes one `Example` and raises `Refuted` with the claim and with what the law says.  All checks are exact but
+that of the sampler, a chi-squared test with a false-alarm rate of 1e-10.
 """
 
 from __future__ import annotations
@@ -17,14 +16,14 @@ from typing import Any
 import numpy as np
 from scipy.stats import binom, chi2
 
-from ..core.accounting.accountants import failures
-from ..core.accounting.loss import Loss
-from ..core.distance import ADD_REMOVE, SUBSTITUTE, Distance
-from ..core.errors import BadParameter
-from ..core.law import Finite, Law, hockey_stick, max_divergence, renyi_divergence
-from ..core.mechanism import Example
-from ..core.parameters import rational
-from .sources import Seeded
+from ...core.accounting.accountants import failures
+from ...core.accounting.loss import Loss
+from ...core.distance import ADD_REMOVE, SUBSTITUTE, Distance
+from ...core.errors import BadParameter
+from ...core.law import Finite, Law, hockey_stick, max_divergence, renyi_divergence
+from ...core.mechanism import Example
+from ...core.parameters import rational
+from ..sources import Seeded
 
 Case = Example[Any]
 FALSE_ALARM = 1e-10
@@ -47,32 +46,33 @@ def loss_covers_law(case: Case) -> None:
     pure = loss.epsilon()
     for p, q in _laws(case):
         for epsilon in (*EPSILONS, *([pure] if math.isfinite(pure) else [])):
-            found, claimed = hockey_stick(p, q, epsilon), loss.delta(epsilon)
-            if found > claimed * (1 + 1e-9) + 1e-12:
-                raise Refuted(f"delta({epsilon:g}) is {found:.4g}, claimed {claimed:.4g}")
-        if math.isfinite(pure) and (found := max_divergence(p, q)) > pure * (1 + 1e-9) + 1e-12:
-            raise Refuted(f"epsilon is at least {found:.6g}, claimed {pure:.6g}")
+            exact, claimed = hockey_stick(p, q, epsilon), loss.delta(epsilon)
+            if exact > claimed * (1 + 1e-9) + 1e-12:
+                raise Refuted(f"delta({epsilon:g}) is {exact:.4g}, claimed {claimed:.4g}")
+        if math.isfinite(pure) and (exact := max_divergence(p, q)) > pure * (1 + 1e-9) + 1e-12:
+            raise Refuted(f"epsilon is at least {exact:.6g}, claimed {pure:.6g}")
 
 
 def renyi_covers_law(case: Case) -> None:
     """At every order the Renyi divergence is within what the atoms claim, as a curve and as rho times the order.
 
-    Where a failure is claimed, this is about the rest: what only one law gives is left out, if that is no likelier.
+    Where the loss claims a failure probability, outputs that only one of the two laws gives must be no likelier than
+    that, and the divergence is taken between the laws without them.
     """
     loss = case.mechanism.loss(case.distance)
     terms, failure = loss.terms.items(), float(failures(loss))
     for a, b in _laws(case):
         p, q = (_without_failure(a, b, failure), _without_failure(b, a, failure)) if failure else (a, b)
         for order in ORDERS:
-            found = renyi_divergence(p, q, order)
+            exact = renyi_divergence(p, q, order)
             curve = sum(n * atom.renyi(order) for atom, n in terms)
             line = order * sum(n * atom.concentrated() for atom, n in terms)
-            if found > min(curve, line) * (1 + 1e-9) + 1e-12:
-                raise Refuted(f"Renyi divergence of order {order:g} is {found:.6g}, claimed {min(curve, line):.6g}")
+            if exact > min(curve, line) * (1 + 1e-9) + 1e-12:
+                raise Refuted(f"Renyi divergence of order {order:g} is {exact:.6g}, claimed {min(curve, line):.6g}")
 
 
 def _without_failure(p: Law, q: Law, failure: float) -> Law:
-    """p, given that what comes out is something that q gives too."""
+    """The law p, conditioned on the outputs that q can give too."""
     points = dict.fromkeys([*p.support(1e-15), *q.support(1e-15)])
     own = math.fsum(p.mass(y) for y in points if not q.mass(y))
     if own > failure * (1 + 1e-9) + 1e-12:
@@ -81,14 +81,14 @@ def _without_failure(p: Law, q: Law, failure: float) -> Law:
 
 
 def outcome(y: object) -> Hashable:
-    """An output as something to count."""
+    """An output as a hashable value, for counting."""
     if isinstance(y, np.ndarray):
         return tuple(y.ravel().tolist())
     return y.item() if isinstance(y, np.generic) else y
 
 
 def fit(case: Case, seed: int = 1) -> float:
-    """The p-value of the sampler against the law on x: zero if it gives what the law says it never does."""
+    """The p-value of the sampler against the law on x; zero if the sampler gives an output of probability zero."""
     law, source, draws = case.mechanism.law(case.x), Seeded(seed), case.draws
     seen = Counter(outcome(case.mechanism.sample(case.x, source)) for _ in range(draws))
     if any(law.mass(y) == 0 for y in seen):
@@ -104,7 +104,7 @@ def fit(case: Case, seed: int = 1) -> float:
 
 
 def sampler_follows_law(case: Case) -> None:
-    """A chi-squared test, with a fixed seed."""
+    """The sampler passes a chi-squared test against the law, with a fixed seed."""
     if (p := fit(case)) < FALSE_ALARM:
         raise Refuted(f"the sampler does not follow its law (p = {p:.2g})")
 
@@ -114,9 +114,9 @@ def error_bound_holds(case: Case) -> None:
     law = case.mechanism.law(case.x)
     for beta in (0.3, 0.05, 0.001):
         bound = case.mechanism.error(beta=beta, **case.given)
-        found = math.fsum(law.mass(y) for y in law.support(1e-12) if case.mechanism.miss(case.x, y) > bound)
-        if found > beta:
-            raise Refuted(f"misses by more than {bound:g} with probability {found:.4g}, claimed {beta:g}")
+        missed = math.fsum(law.mass(y) for y in law.support(1e-12) if case.mechanism.miss(case.x, y) > bound)
+        if missed > beta:
+            raise Refuted(f"misses by more than {bound:g} with probability {missed:.4g}, claimed {beta:g}")
 
 
 def farther_is_dearer(case: Case) -> None:
@@ -134,7 +134,7 @@ def _price(loss: Loss) -> tuple[float, float]:
 
 
 def loss_states_its_relation(case: Case) -> None:
-    """A loss is stated under the relation of its distance, and no other: a mechanism may refuse a relation."""
+    """A loss is stated under the relation of the distance, and no other; a mechanism may refuse a relation."""
     for distance in (ADD_REMOVE.histogram(), SUBSTITUTE.histogram()):
         try:
             loss = case.mechanism.loss(distance)
@@ -145,7 +145,7 @@ def loss_states_its_relation(case: Case) -> None:
 
 
 def file_states_its_theorems(case: Case) -> None:
-    """The module says Definition, Privacy, Utility, References."""
+    """The docstring of the module has the headings Definition, Privacy, Utility and References."""
     text = inspect.getdoc(sys.modules[type(case.mechanism).__module__]) or ""
     missing = [h for h in ("Definition.", "Privacy.", "Utility.", "References.") if h not in text]
     if missing:
@@ -161,9 +161,3 @@ CHECKS: tuple[Callable[[Case], None], ...] = (
     loss_states_its_relation,
     file_states_its_theorems,
 )
-
-
-def conform(case: Case) -> None:
-    """Run every check."""
-    for check in CHECKS:
-        check(case)
