@@ -19,8 +19,8 @@ from ..core.exact import up
 from ..core.mechanism import Mechanism
 from ..mechanisms import Gaussian, KeySelection, Laplace, Quantiles, TopK
 from ..query import codec
-from ..query.plan.outputs import Released
 from ..query.relation.relation import Relation
+from ..query.select.outputs import Released
 from ..query.values.domain import Label
 from .export import clamped, clamped_sums
 

@@ -30,9 +30,9 @@ from ..query import codec
 from ..query.plan.accuracy import level
 from ..query.plan.draw import Drawn
 from ..query.plan.estimators import Noisy, Recipe, times
-from ..query.plan.evaluation import evaluate, shown
 from ..query.plan.offer import Offer
-from ..query.plan.outputs import (
+from ..query.select.evaluation import evaluate, shown
+from ..query.select.outputs import (
     Estimate,
     Floats,
     Output,
@@ -42,7 +42,7 @@ from ..query.plan.outputs import (
     numbers,
     released,
 )
-from ..query.plan.query import Query
+from ..query.select.query import Query
 from ..query.values.domain import Domain
 from .provenance import Provenance
 

@@ -22,11 +22,11 @@ from ...core.parameters import Number
 from ...mechanisms import Gaussian, IndependentQuantiles, KeySelection, Laplace, Quantiles
 from ..relation.relation import Derive, Relation, Scan, Where
 from ..schema.schema import Schema
+from ..select.outputs import Released, released
+from ..select.query import Query
 from .calibration import Step
 from .estimators import Recipe, Squares
-from .outputs import Released, released
 from .plan import Plan, reach
-from .query import Query
 
 _THEOREMS = {
     Laplace: "P[|Z| >= t] = 2 q^t / (1 + q), q = exp(-1/scale)",

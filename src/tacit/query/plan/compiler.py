@@ -28,14 +28,14 @@ from ..relation.condition_ranges import Work
 from ..relation.key_values import narrowed
 from ..relation.relation import Derive, Join, PerUnit, Relation, Scan, Where
 from ..schema.schema import Schema
+from ..select.output_types import check
+from ..select.query import MOST_AGGREGATES, MOST_CANDIDATES, Aggregate, Query
 from ..soundness import checks
 from ..values.coercion import columns_of
 from ..values.domain import Domain, number
 from ..values.nodes import Add, Column, Constant, Divide, Expression, Multiply
 from .estimators import Recipe, Squares
-from .output_types import check
 from .plan import Histogram, Measure, Plan, Rows, Total, Units, reach
-from .query import MOST_AGGREGATES, MOST_CANDIDATES, Aggregate, Query
 
 FINEST = 1 << 12  # cells of the histogram behind a quantile
 MOST_CELLS = 1 << 24  # of all histograms of a question, in all of its groups

@@ -36,9 +36,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...core.exact import down, up
+from ..select.outputs import Estimate, Floats, labels, numbers
+from ..select.query import Kind
 from ..values.domain import Domain
-from .outputs import Estimate, Floats, labels, numbers
-from .query import Kind
 
 _WORDS = {"date": " days", "timestamp": " seconds"}
 _LARGEST_ROOT = 1 << 15

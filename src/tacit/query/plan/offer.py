@@ -37,13 +37,13 @@ from ...core.exact import from_above, up
 from ...core.parameters import Number, exactly_one, positive, probability
 from ...core.safe_text import visible
 from ..schema.schema import Schema
+from ..select.query import Query
 from .accuracy import Accuracy, accuracies, public_size
 from .buying import COMPOSED, Buyer, loss_of, sells_gaussian
 from .calibration import Step
 from .compiler import Compiled, compiled
 from .estimators import Recipe
 from .plan import Plan, Total
-from .query import Query
 
 BETA = "0.05"
 LARGEST = Fraction(10**30)

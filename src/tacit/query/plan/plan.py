@@ -25,25 +25,8 @@ from fractions import Fraction
 
 from ...core.distance import ADD_REMOVE, AddRemove, Distance
 from ..relation.relation import Relation
-from ..values.domain import Domain, Label
+from ..select.query import Key
 from ..values.nodes import Expression
-
-
-@dataclass(frozen=True)
-class Key:
-    """What rows are grouped by; `values` are the steps of its public cells, or None where keys are chosen privately."""
-
-    name: str
-    expression: Expression
-    values: tuple[int, ...] | None
-
-    @property
-    def domain(self) -> Domain:
-        return self.expression.domain
-
-    def labels(self) -> list[Label]:
-        """The public values, as a person would write them."""
-        return [self.domain.label(step) for step in self.values or ()]
 
 
 @dataclass(frozen=True)
