@@ -25,7 +25,7 @@ from ..core.errors import BadParameter
 from ..core.mechanism import Mechanism
 from ..core.parameters import Number, probability, whole
 from ..core.safe_text import visible
-from ..mechanisms import KeySelection, Quantiles, TopK
+from ..mechanisms import KeySelection
 from ..query import codec
 from ..query.plan.accuracy import level
 from ..query.plan.draw import Drawn
@@ -308,19 +308,18 @@ class Release:
 
 
 def _array(m: Mechanism[Any, Any], values: tuple[Any, ...]) -> NDArray[Any]:
-    if isinstance(m, Quantiles | TopK):
-        return np.array(values, np.int64).reshape(-1, m.k if isinstance(m, TopK) else len(m.quantiles))
+    if m.choices:
+        return np.array(values, np.int64).reshape(-1, m.choices)
     narrow = all(-(1 << 63) <= v < 1 << 63 for v in (min(values, default=0), max(values, default=0)))
     return np.array(values, np.int64 if narrow else object)
 
 
 def _noisy(array: NDArray[Any], m: Mechanism[Any, Any], each: float) -> Noisy:
     """With what its noise keeps within; a choice has no noise, and a count by which a key was chosen a threshold."""
-    if isinstance(m, Quantiles | TopK):
+    if m.choices:
         return Noisy(array)
-    if isinstance(m, KeySelection):
-        return Noisy(array, m.noise.error(beta=each), m.threshold)
-    return Noisy(array, m.error(beta=each))
+    threshold = m.threshold if isinstance(m, KeySelection) else None
+    return Noisy(array, m.added_noise.error(beta=each), threshold)
 
 
 def _key(domain: Domain, values: Sequence[int | str]) -> Estimate:
