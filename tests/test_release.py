@@ -29,7 +29,11 @@ from tacit.core.safe_text import cell
 from tacit.engines.base import Answer
 from tacit.engines.rows.reference import Reference
 from tacit.mechanisms import KeySelection
-from tacit.query.plan.aggregates import (
+from tacit.query.plan.draw import Drawn, draw
+from tacit.query.plan.offer import offer
+from tacit.query.plan.plan import Total
+from tacit.query.python.table import Table
+from tacit.query.select.aggregates import (
     count,
     mean,
     median,
@@ -39,11 +43,7 @@ from tacit.query.plan.aggregates import (
     sum_,
     units,
 )
-from tacit.query.plan.draw import Drawn, draw
-from tacit.query.plan.offer import offer
-from tacit.query.plan.outputs import Arithmetic, Released
-from tacit.query.plan.plan import Total
-from tacit.query.python.table import Table
+from tacit.query.select.outputs import Arithmetic, Released
 from tacit.query.sql import parser
 from tacit.query.values.nodes import meaning
 from tacit.release import Provenance, Release, consistent, versions

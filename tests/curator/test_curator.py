@@ -32,9 +32,9 @@ from tacit.curator.bounds import Bounds
 from tacit.curator.registration import Registration
 from tacit.engines.duckdb.engine import DuckDB
 from tacit.ledger import Ledger
-from tacit.query.plan.outputs import Function, Released
-from tacit.query.plan.plan import Key
 from tacit.query.relation.relation import Derive, PerUnit, Where, fold
+from tacit.query.select.outputs import Function, Released
+from tacit.query.select.query import Key
 from tacit.query.sql import parser
 from tacit.query.values.domain import number
 from tacit.query.values.nodes import Add, Column, Compare

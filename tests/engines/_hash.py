@@ -8,9 +8,10 @@ from tacit.engines.keyed_hash import Coefficients, P, Q
 from tacit.engines.rows import row_cap
 from tacit.engines.rows.reference import Reference
 from tacit.engines.sql import keyed_hash_sql
-from tacit.query.plan.plan import Key, Plan, Rows
+from tacit.query.plan.plan import Plan, Rows
 from tacit.query.python.table import Table
 from tacit.query.relation import build
+from tacit.query.select.query import Key
 from tacit.testing.engines import CHECKS, engine, same
 
 NUMBERS = [0, 7, -7, 2**63 - 1, -(2**63), 10**18, Q, -Q, P, Q + 7]

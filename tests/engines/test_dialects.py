@@ -25,10 +25,11 @@ from tacit.engines.sql.dialect import (
     there,
 )
 from tacit.engines.sql.statements import statements
-from tacit.query.plan.plan import Histogram, Key, Plan, Rows, Total, Units
+from tacit.query.plan.plan import Histogram, Plan, Rows, Total, Units
 from tacit.query.relation import build
 from tacit.query.relation.relation import Join, PerUnit, Where
 from tacit.query.schema.schema import Schema
+from tacit.query.select.query import Key
 
 KEY = "0123456789abcdef" * 2
 

@@ -21,9 +21,10 @@ from tacit.engines.base import Scattered
 from tacit.engines.duckdb import engine as module
 from tacit.engines.duckdb.engine import DuckDB
 from tacit.engines.rows.reference import Reference
-from tacit.query.plan.plan import Histogram, Key, Plan, Rows, Total, Units
+from tacit.query.plan.plan import Histogram, Plan, Rows, Total, Units
 from tacit.query.python.table import Table
 from tacit.query.relation import build
+from tacit.query.select.query import Key
 from tacit.testing.engines import engine, key_of, same
 from tacit.testing.hostile import TEXTS
 from tacit.testing.typed import typed

@@ -27,11 +27,12 @@ from tacit.engines.rows.reference import Reference
 from tacit.engines.spark import engine as module
 from tacit.engines.spark import session as spark_session
 from tacit.engines.spark.engine import Spark
-from tacit.query.plan.plan import Key, Plan, Rows, Total
+from tacit.query.plan.plan import Plan, Rows, Total
 from tacit.query.python.table import Table
 from tacit.query.relation import build
 from tacit.query.relation.relation import Where
 from tacit.query.schema.schema import Schema
+from tacit.query.select.query import Key
 from tacit.testing.engines import CHECKS, engine, key_of, same
 from tacit.testing.typed import typed
 from tacit.testing.worlds import World

@@ -11,14 +11,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tacit.core.errors import BadParameter, BadQuestion, BadSchema
-from tacit.query.plan import aggregates as ask
-from tacit.query.plan.outputs import Arithmetic, Choice, Comparison, Function, Logic, Released, Value
-from tacit.query.plan.plan import Key
-from tacit.query.plan.query import Aggregate, Query
 from tacit.query.python.column_expressions import case, greatest, least
-from tacit.query.python.table import PublicTable, Table
+from tacit.query.python.table import Table
 from tacit.query.relation import build
 from tacit.query.relation.relation import Derive, Join, PerUnit, Where
+from tacit.query.schema.public_table import PublicTable
+from tacit.query.select import aggregates as ask
+from tacit.query.select.outputs import Arithmetic, Choice, Comparison, Function, Logic, Released, Value
+from tacit.query.select.query import Aggregate, Key, Query
 from tacit.query.sql.parser import parse
 from tacit.query.values.domain import number
 from tacit.query.values.nodes import Column, Constant, meaning

@@ -14,9 +14,9 @@ from tacit.engines.duckdb.engine import DuckDB
 from tacit.engines.rows.reference import Reference
 from tacit.query.plan.plan import Plan, Total, Units
 from tacit.query.plan.plan import Rows as Counted
-from tacit.query.plan.query import Aggregate, Query
 from tacit.query.python.table import Table
 from tacit.query.schema.schema import Schema
+from tacit.query.select.query import Aggregate, Query
 from tacit.query.sql.parser import parse
 from tacit.query.values.domain import EPOCH, Domain
 from tacit.query.values.nodes import Expression, meaning

@@ -18,12 +18,13 @@ import typer
 from ..core.accounting.budget import LEAST_SHARE, Budget
 from ..core.errors import BadParameter, LedgerUnavailable
 from ..core.parameters import rational
-from ..query.schema.files import TABLES, regular
+from ..query.schema.data import TABLES, regular
 from ._say import in_words
 
 if TYPE_CHECKING:
     from ..curator import Curator
-    from ..query.python.table import PublicTable, Table
+    from ..query.python.table import Table
+    from ..query.schema.public_table import PublicTable
 
 Epsilon = Annotated[
     str | None,

@@ -51,7 +51,7 @@ def open_(
 ) -> None:
     """Open a ledger with a budget, which never changes."""
     from ..ledger import Ledger
-    from ..query.python.table import named
+    from ..query.schema.schema import named
 
     with in_words(), Ledger.open(place, budget_of(budget), named(dataset), only_allowed, least_share) as ledger:
         console.print(escape(f"{ledger!r}"))

@@ -25,7 +25,7 @@ from ._source import Epsilon, Rho, Share, Source, budget_of, told
 
 if TYPE_CHECKING:
     from ..query.plan.offer import Offer
-    from ..query.python.table import PublicTable
+    from ..query.schema.public_table import PublicTable
 
 _TERMS = ("epsilon", "delta", "share", "rho", "error", "relative", "beta")
 Json = Annotated[bool, typer.Option("--json", help="Write JSON.")]
@@ -59,7 +59,7 @@ class Asking(Source):
         return {name: getattr(self, name) for name in _TERMS}
 
     def lookups(self) -> dict[str, PublicTable]:
-        from ..query.python.table import PublicTable
+        from ..query.schema.public_table import PublicTable
 
         return {path.stem: PublicTable(path) for path in self.public or ()}
 

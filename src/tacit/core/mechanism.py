@@ -16,7 +16,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, fields
 from fractions import Fraction
-from typing import Any, Generic, Self, TypeVar
+from typing import Any, ClassVar, Generic, Self, TypeVar
 
 from .accounting.loss import Loss
 from .distance import Distance
@@ -91,6 +91,22 @@ class Mechanism(ABC, Generic[X, Y]):
     @abstractmethod
     def examples(cls) -> Iterable[Example[X]]:
         """Hard neighbours, for the suite."""
+
+    theorem: ClassVar[str] = ""  # the bound behind `error` in a few words, for a reader of an answer
+
+    @property
+    def choices(self) -> int:
+        """How many values the mechanism chooses for each input; 0 if it adds noise to the input."""
+        return 0
+
+    @property
+    def added_noise(self) -> Mechanism[Any, Any]:
+        """The mechanism whose noise a released number holds: this one, unless it selects by noisy counts."""
+        return self
+
+    def described(self) -> dict[str, Any]:
+        """Noise and parameters, as the card of a release lists them."""
+        return {}
 
     def __repr__(self) -> str:
         known = ((f.name, getattr(self, f.name)) for f in fields(self))  # type: ignore[arg-type]

@@ -24,8 +24,8 @@ from ..mechanisms.sparse_vector._comparisons import Comparisons, State
 from ..query import codec
 from ..query.plan import compiler
 from ..query.plan.offer import BETA
-from ..query.plan.outputs import Released
 from ..query.plan.plan import Plan, Rows, Units
+from ..query.select.outputs import Released
 from .purchase import Read
 from .session import Opening, open_mechanism
 from .silence import silently

@@ -20,10 +20,11 @@ from ..core.distance import Distance
 from ..core.errors import EngineError
 from ..engines.base import Answer, Engine
 from ..engines.rows.reference import Reference
-from ..query.plan.plan import Histogram, Key, Measure, Plan, Rows, Total, Units
+from ..query.plan.plan import Histogram, Measure, Plan, Rows, Total, Units
 from ..query.python.table import Table
 from ..query.relation import build
 from ..query.schema.schema import Schema
+from ..query.select.query import Key
 from .hostile import NUMBERS, SHIFTS
 from .mechanisms import Refuted
 from .typed import typed

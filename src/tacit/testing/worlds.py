@@ -13,10 +13,11 @@ from functools import reduce
 from typing import Any, TypeVar
 
 from ..core.errors import BadQuestion
-from ..query.plan.plan import Histogram, Key, Measure, Plan, Rows, Total, Units
+from ..query.plan.plan import Histogram, Measure, Plan, Rows, Total, Units
 from ..query.relation import build
 from ..query.relation.relation import Derive, Join, PerUnit, Relation, Where
 from ..query.schema.schema import Schema
+from ..query.select.query import Key
 from ..query.values.logic import Operator
 from ..query.values.nodes import Expression
 from .hostile import DATES, DECIMALS, MOMENTS, NAMES, NUMBERS, OTHERS, REALS, SHIFTS, TEXTS

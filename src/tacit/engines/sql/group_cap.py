@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from sqlglot import exp
 
-from ...query.plan.plan import Key
+from ...query.select.query import Key
 from .binning import key_axis
 from .dialect import TEXT, Dialect, Typed, alias, number, there
 from .expressions import Translator

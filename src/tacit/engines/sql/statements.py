@@ -16,7 +16,7 @@ from dataclasses import dataclass, replace
 
 from sqlglot import exp
 
-from ...query.plan.plan import Histogram, Measure, Plan, Rows, Total, Units, reach
+from ...query.plan.plan import Histogram, Measure, Plan, Rows, Total, Units, max_abs
 from ...query.relation.relation import scans
 from .binning import Axis, bin_axis, key_axis
 from .dialect import Dialect, Typed, alias, call, case, cast, clamped, number, there
@@ -182,7 +182,7 @@ def _wide(m: Measure) -> bool:
 
 def _bits(m: Total) -> int:
     """How many bits a sum may need."""
-    return 64 if reach(m.expression.domain.lower, m.expression.domain.upper) * SURE < 1 << 63 else 128
+    return 64 if max_abs(m.expression.domain.lower, m.expression.domain.upper) * SURE < 1 << 63 else 128
 
 
 def _places(n: int) -> list[exp.Expr]:

@@ -91,6 +91,11 @@ class Gaussian(Additive):
         d = self.sensitivity if by is None else read_distance(by, zero=True)
         return d if self.grid is None and d.l0 != 1 and d.l2_squared >= 1 else super().moves(by)
 
+    theorem = "the exact quantile of discrete Gaussian noise"
+
+    def described(self) -> dict[str, Any]:
+        return {"noise": "discrete Gaussian", "sigma": self.sigma}
+
     def noise(self, centre: int = 0) -> laws.DiscreteGaussianLaw:
         return laws.DiscreteGaussianLaw(self._step_variance, centre)
 

@@ -67,6 +67,11 @@ class Laplace(Additive):
     def _step_scale(self) -> Fraction:
         return self.scale if self.grid is None else self.scale / self.grid
 
+    theorem = "P[|Z| >= t] = 2 q^t / (1 + q), q = exp(-1/scale)"
+
+    def described(self) -> dict[str, Any]:
+        return {"noise": "discrete Laplace", "scale": float(self.scale)}
+
     def noise(self, centre: int = 0) -> laws.DiscreteLaplaceLaw:
         return laws.DiscreteLaplaceLaw(self._step_scale, centre)
 

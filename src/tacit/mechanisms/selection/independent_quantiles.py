@@ -37,6 +37,8 @@ class _Alone(Node):
 class IndependentQuantiles(Quantiles):
     """Choose a cell for each quantile, whatever the others are; told in order."""
 
+    theorem = "the exponential mechanism, one by one (Smith 2011)"
+
     @property
     def levels(self) -> int:
         return len(self.quantiles)

@@ -124,6 +124,15 @@ class KeySelection(Mechanism[Counts, Chosen]):
         """How one unit moves the counts."""
         return self.noise.sensitivity
 
+    theorem = "the exact quantile r of its noise, given that the key is shown; from 1 up if not above T + r"
+
+    @property
+    def added_noise(self) -> Laplace | Gaussian:
+        return self.noise
+
+    def described(self) -> dict[str, Any]:
+        return {"noise": self.noise, "threshold": self.threshold}
+
     @cached_property
     def _law(self) -> laws.DiscreteLaplaceLaw | laws.DiscreteGaussianLaw:
         return self.noise.noise()

@@ -93,6 +93,15 @@ class Quantiles(Mechanism[Counts, Cells]):
         for node in self.tree:
             positive("the scale of the noise of a cut", self._noise(node).scale if node.inner else 1, LARGEST_SCALE)
 
+    theorem = "the exponential mechanism, level by level (Kaplan et al. 2022)"
+
+    @property
+    def choices(self) -> int:
+        return len(self.quantiles)
+
+    def described(self) -> dict[str, Any]:
+        return {"quantiles": [float(q) for q in self.quantiles], "epsilon_per_record_and_level": float(self.each)}
+
     @property
     def levels(self) -> int:
         """ceil(log2(k + 1))."""

@@ -81,6 +81,19 @@ class TopK(Selection[Ordered]):
     def picks(self) -> int:
         return self.k
 
+    theorem = "the exponential mechanism, pick by pick (Durfee and Rogers 2019)"
+
+    @property
+    def choices(self) -> int:
+        return self.k
+
+    def described(self) -> dict[str, Any]:
+        return {"k": self.k, "scale": float(self.scale)}
+
+    def sample_rows(self, rows: Iterable[Scores], source: Source) -> list[Ordered]:
+        """Draw from the law of each row."""
+        return [self.sample(row, source) for row in rows]
+
     def law(self, x: Scores) -> law.Finite:
         """Every ordered choice with its mass: m (m - 1) ... (m - k + 1) of them."""
         gaps = self.gaps(x)

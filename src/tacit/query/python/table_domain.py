@@ -12,9 +12,10 @@ from numpy.typing import NDArray
 from ...core.distance import AddRemove, Distance
 from ...core.errors import BadParameter
 from ...workloads.queries.domain import Axes, Domain
-from ..plan.plan import Key, Plan, Rows
+from ..plan.plan import Plan, Rows
 from ..relation import build
 from ..relation.relation import Relation, Where
+from ..select.query import Key
 
 if TYPE_CHECKING:
     from .question import Rows as Door

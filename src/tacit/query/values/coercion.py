@@ -29,8 +29,8 @@ from .nodes import (
     Or,
     Value,
     meaning,
+    tree_sizes,
 )
-from .tree_size import extents
 
 NARROWER = "declare narrower bounds, or CLAMP the values first"
 DATE = re.compile("[0-9]{4}-[0-9]{2}-[0-9]{2}")
@@ -131,7 +131,7 @@ def _fields(kind: type) -> tuple[str, ...]:
 
 def columns_of(expressions: Iterable[Expression]) -> Iterator[Column]:
     """The columns that expressions read; what they hold more than once is looked at once."""
-    return (e for e, _, _ in extents(expressions, parts_of) if isinstance(e, Column))
+    return (e for e, _, _ in tree_sizes(expressions, parts_of) if isinstance(e, Column))
 
 
 def folded(e: Expression) -> Expression:

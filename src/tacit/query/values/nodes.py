@@ -16,15 +16,16 @@ functions of `build`, which see to that; both doors do.
 from __future__ import annotations
 
 import datetime
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Literal
+from typing import Literal, TypeVar
 
 from .domain import BOOLEAN, EPOCH, Domain
 
 Value = int | str | None
 Part = Literal["year", "quarter", "month", "day", "weekday"]
+Tree = TypeVar("Tree")
 
 
 @dataclass(frozen=True)
@@ -225,3 +226,25 @@ def like(text: str, pieces: tuple[str, ...]) -> bool:
             return False
         at = found + len(piece)
     return text.startswith(first) and len(text) - len(last) >= at and text.endswith(last)
+
+
+def tree_sizes(trees: Iterable[Tree], parts: Callable[[Tree], list[Tree]]) -> Iterator[tuple[Tree, int, int]]:
+    """Each subexpression of some trees, operands first, with its size written out and its depth.
+
+    Trees share subexpressions; each object is visited once, so a tree that would be huge written out takes little time.
+    """
+    measured: dict[int, tuple[int, int]] = {}
+    waiting = list(trees)
+    while waiting:
+        if id(waiting[-1]) in measured:
+            waiting.pop()
+            continue
+        operands = parts(waiting[-1])
+        unmeasured = [operand for operand in operands if id(operand) not in measured]
+        if unmeasured:
+            waiting += unmeasured
+            continue
+        size = 1 + sum(measured[id(operand)][0] for operand in operands)
+        depth = 1 + max((measured[id(operand)][1] for operand in operands), default=0)
+        measured[id(waiting[-1])] = size, depth
+        yield waiting.pop(), size, depth

@@ -17,14 +17,31 @@ from fractions import Fraction
 from typing import Literal
 
 from ..relation.relation import Relation
+from ..values.domain import Domain, Label
 from ..values.nodes import Expression
 from .outputs import Output
-from .plan import Key
 
 MOST_AGGREGATES = 300  # of one question
 MOST_CANDIDATES = 1 << 12  # public values among which the most common one is chosen
 
 Kind = Literal["count", "units", "sum", "mean", "variance", "deviation", "quantile", "top"]
+
+
+@dataclass(frozen=True)
+class Key:
+    """What rows are grouped by; `values` are the steps of its public cells, or None where keys are chosen privately."""
+
+    name: str
+    expression: Expression
+    values: tuple[int, ...] | None
+
+    @property
+    def domain(self) -> Domain:
+        return self.expression.domain
+
+    def labels(self) -> list[Label]:
+        """The public values, as a person would write them."""
+        return [self.domain.label(step) for step in self.values or ()]
 
 
 @dataclass(frozen=True)

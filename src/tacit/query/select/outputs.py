@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...core.errors import BadQuestion
-from ..values.tree_size import extents
+from ..values.nodes import tree_sizes
 
 Floats = NDArray[np.float64]
 DEEPEST, MOST = 200, 100_000  # operations within one another, and in one output, written out
@@ -175,7 +175,7 @@ def _parts(output: Output) -> list[Output]:
 
 def moderate(*outputs: Output) -> None:
     """Refuse what is too deep or too large to be computed, before anything is bought."""
-    for output, size, depth in extents(outputs, _parts):
+    for output, size, depth in tree_sizes(outputs, _parts):
         if depth > DEEPEST:
             raise BadQuestion(f"what is computed from the answer is more than {DEEPEST} operations deep")
         if size > MOST:
