@@ -20,6 +20,7 @@ from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import Generic, TypeVar
 
+from ..storage import stored
 from .errors import BadParameter, MixedRelations
 from .parameters import Number, positive, rational, whole
 
@@ -57,6 +58,7 @@ def one_relation(first: T | None, second: T | None) -> T | None:
     return max(first, second, key=lambda relation: getattr(relation, "units", 1))
 
 
+@stored("Distance", ("l1", "l2_squared", "linf", "l0", "relation"))
 @dataclass(frozen=True, repr=False)
 class Distance(Generic[R]):
     """One unit of privacy moves at most l0 coordinates, by at most these norms; l0 is None where unknown."""
@@ -141,6 +143,7 @@ class Distance(Generic[R]):
         return Distance(l1, l2_squared, linf, self.l0, self.relation) if self.linf else self
 
 
+@stored("AddRemove", omit=("units",), make=lambda: ADD_REMOVE)
 @dataclass(frozen=True, repr=False)
 class AddRemove(Relation):
     """Neighbours differ by one unit's presence; the number of units is private."""
@@ -154,6 +157,7 @@ class AddRemove(Relation):
         return scalar(max(map(abs, _interval(low, high))), self)
 
 
+@stored("Substitute", omit=("units",), make=lambda: SUBSTITUTE)
 @dataclass(frozen=True, repr=False)
 class Substitute(Relation):
     """Neighbours differ in one unit's data; the number of units is public."""

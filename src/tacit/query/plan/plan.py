@@ -24,11 +24,13 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from ...core.distance import ADD_REMOVE, AddRemove, Distance
+from ...storage import stored
 from ..relation.relation import Relation
 from ..values.domain import Domain, Label
 from ..values.nodes import Expression
 
 
+@stored("Key", ("name", "expression", "values"), keep=True)
 @dataclass(frozen=True)
 class Key:
     """What rows are grouped by; `values` are the steps of its public cells, or None where keys are chosen privately."""
@@ -46,6 +48,7 @@ class Key:
         return [self.domain.label(step) for step in self.values or ()]
 
 
+@stored("Rows", ("expression",))
 @dataclass(frozen=True)
 class Rows:
     """How many rows of the cell there are, or how many where the expression is not missing."""
@@ -53,6 +56,7 @@ class Rows:
     expression: Expression | None = None
 
 
+@stored("Units", ("expression",))
 @dataclass(frozen=True)
 class Units:
     """How many units have a row in the cell (where the expression is not missing)."""
@@ -60,6 +64,7 @@ class Units:
     expression: Expression | None = None
 
 
+@stored("Total", ("expression", "per_unit"))
 @dataclass(frozen=True)
 class Total:
     """The sum of an expression, in steps; `per_unit` clamps what a unit adds to a cell."""
@@ -68,6 +73,7 @@ class Total:
     per_unit: tuple[int, int] | None = None
 
 
+@stored("Histogram", ("expression", "edges"))
 @dataclass(frozen=True)
 class Histogram:
     """How many rows have edges[i] <= expression < edges[i + 1], the last edge included; in steps, increasing."""
@@ -79,6 +85,7 @@ class Histogram:
 Measure = Rows | Units | Total | Histogram
 
 
+@stored("Plan", ("relation", "keys", "measures", "groups"))
 @dataclass(frozen=True)
 class Plan:
     """A closed question: exact integers, one array for each measure, over all cells in row-major order of the keys."""

@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Literal
 
+from ...storage import stored
 from ..relation.relation import Relation
 from ..values.nodes import Expression
 from .outputs import Output
@@ -27,6 +28,7 @@ MOST_CANDIDATES = 1 << 12  # public values among which the most common one is ch
 Kind = Literal["count", "units", "sum", "mean", "variance", "deviation", "quantile", "top"]
 
 
+@stored("Aggregate", ("kind", "expression", "at", "place", "k"))
 @dataclass(frozen=True)
 class Aggregate:
     """What to release of each group.
@@ -45,6 +47,7 @@ class Aggregate:
     k: int = 1
 
 
+@stored("Query", ("relation", "keys", "aggregates", "outputs", "groups", "having", "order", "limit"))
 @dataclass(frozen=True)
 class Query:
     """A question about one table's people."""
