@@ -124,7 +124,7 @@ class Kind:
                 return self._bare(members)
             if self._make is not None:
                 return self._make(**members)
-            return self.type(**{self.attributes[name]: value for name, value in members.items()})
+            return self.type(**{self._parameters[name]: value for name, value in members.items()})
         except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError):
             raise Unreadable(f"{self.name} cannot be made of these fields") from None
 
@@ -145,9 +145,9 @@ class Kind:
             self._refuse("every field in `optional` must be in `fields`, too")
         if self.upgrades.keys() != set(range(1, self.version)):
             self._refuse(f"version {self.version} needs an upgrade from every version before it")
+        if self._make is None and (unknown := set(self._parameters.values()) - self._taken):
+            self._refuse(f"its constructor does not take {', '.join(sorted(unknown))}; give `make`")
         if self._members is not None:
-            if self._make is None:
-                self._refuse("`members` takes its values apart, so `make` must put them together")
             return
         for name, attribute in names.items():
             if attribute.startswith("_"):
@@ -157,8 +157,6 @@ class Kind:
                     f"there is no attribute {attribute!r}. If it was renamed, map the stored name to the new one,"
                     f' as in fields={{"{name}": "new_name"}}; if it is gone, raise `version` and add an upgrade'
                 )
-        if self._make is None and (wrong := set(names.values()) - self._taken):
-            self._refuse(f"its constructor does not take {', '.join(sorted(wrong))}; give `make`")
         self.undeclared  # noqa: B018 - which refuses a field without a default
 
     @cached_property
@@ -170,9 +168,16 @@ class Kind:
         return frozenset(found.union(*(init.__code__.co_names for init in inits if hasattr(init, "__code__"))))
 
     @cached_property
+    def _parameters(self) -> dict[str, str]:
+        """The parameter of the constructor for each stored field: called like its attribute, or else like the field."""
+        return {name: each if each in self._taken else name for name, each in self.attributes.items()}
+
+    @cached_property
     def _taken(self) -> frozenset[str]:
         """The parameters of the constructor."""
-        made_by = self.type.__new__ if issubclass(self.type, tuple) else self.type.__init__
+        made_by: Any = self.type.__new__ if issubclass(self.type, tuple) else self.type.__init__
+        if not hasattr(made_by, "__code__"):
+            return frozenset()
         code = made_by.__code__
         return frozenset(code.co_varnames[1 : code.co_argcount + code.co_kwonlyargcount])
 
@@ -209,7 +214,8 @@ def stored(
 
     `fields` are public attributes; a mapping has a stored name for each.  Those in `optional` are left out where they
     have the value given there.  Fields of a dataclass in `omit` are never stored.
-    `make` builds a value from the stored fields, by default the constructor; `bare` sets the attributes alone.
+    `make` builds a value from the stored fields, by default the constructor, whose parameters are called like the
+    attributes or the fields; `bare` sets the attributes alone.
     `members` gives the values of the fields where they are not attributes.  Values that are long and written often
     `keep` their text.
     """
