@@ -371,7 +371,7 @@ def test_no_promise_is_not_sold(place):
     with c:
         before = c.remaining
         for terms in ({"epsilon": "0.1"}, {"rho": "0.01", "updates": 10**6}):
-            with pytest.raises(BadQuestion, match="guaranteed error .* is not below the number of records") as refused:
+            with pytest.raises(BadQuestion, match=r"guaranteed error .* is not below the number of records") as refused:
                 c.online(domain, n=5000, **terms)
             name, need = re.search(r"at least (epsilon|rho) = (\S+), or", str(refused.value)).groups()
             life = proven(domain, 5000, Price.of(**{name: need}, unit=domain.distance))
@@ -590,7 +590,7 @@ def test_what_would_be_enough_is_found_for_any_price(place):
     with c:
         needs = []
         for rho in ("0.001", "0.01"):
-            with pytest.raises(BadQuestion, match="guaranteed error .* is not below the number of records") as refused:
+            with pytest.raises(BadQuestion, match=r"guaranteed error .* is not below the number of records") as refused:
                 c.online(domain, rho=rho, n=500, queries=100)
             needs.append(re.search(r"at least rho = ([^ ]+), or", str(refused.value)).group(1))
         assert needs[0] == needs[1]

@@ -24,6 +24,7 @@ from fractions import Fraction
 from itertools import combinations_with_replacement
 from typing import Any, Generic, TypeVar
 
+from ..storage import stored
 from .errors import BadParameter, MixedRelations
 from .parameters import Number, positive, rational, whole
 
@@ -64,6 +65,7 @@ def one_relation(first: T | None, second: T | None) -> T | None:
     return max(first, second, key=lambda relation: getattr(relation, "units", 1))
 
 
+@stored("Distance", ("l1", "l2_squared", "linf", "l0", "relation"))
 @dataclass(frozen=True, repr=False)
 class Distance(Generic[R]):
     """One unit of privacy moves at most l0 coordinates, by at most these norms; l0 is None where unknown."""
@@ -148,6 +150,7 @@ class Distance(Generic[R]):
         return Distance(l1, l2_squared, linf, self.l0, self.relation) if self.linf else self
 
 
+@stored("AddRemove", omit=("units",), make=lambda: ADD_REMOVE)
 @dataclass(frozen=True, repr=False)
 class AddRemove(Neighbours):
     """Neighbours differ by one unit's presence; the number of units is private."""
@@ -161,6 +164,7 @@ class AddRemove(Neighbours):
         return scalar(max(map(abs, _interval(low, high))), self)
 
 
+@stored("Substitute", omit=("units",), make=lambda: SUBSTITUTE)
 @dataclass(frozen=True, repr=False)
 class Substitute(Neighbours):
     """Neighbours differ in one unit's data; the number of units is public."""

@@ -14,8 +14,8 @@ from ..query.plan.calibration import Step
 from ..query.plan.compiler import Compiled
 from ..query.plan.draw import draw
 from ..query.plan.offer import Offer
-from ..query.plan.query import Query
 from ..query.relation.relation import scans
+from ..query.select.query import Query
 from ..release import Provenance, Release
 from .purchase import Item, Parts, Priced, Read
 from .questions import identities

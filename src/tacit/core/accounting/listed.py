@@ -30,6 +30,7 @@ from functools import cached_property
 
 import numpy as np
 
+from ...storage import stored
 from ..errors import BadParameter
 from ..exact import MANY_ULPS, up
 from ..pld.dominating_pairs import Pair
@@ -86,6 +87,7 @@ class Listed(Atom):
         return self if k == 1 else Grouped(Loss({self: 1}), k)
 
 
+@stored("FinitePair", ("p", "q"))
 @dataclass(frozen=True)
 class FinitePair(Listed):
     """A dominating pair of two laws on finitely many outcomes, by their masses; each law sums to 1."""
@@ -107,6 +109,7 @@ class FinitePair(Listed):
         return LossTable(losses[order], errors[order], a[order], b[order], infinite, vanishing)
 
 
+@stored("PoissonSample", ("rate", "of"))
 @dataclass(frozen=True)
 class PoissonSample(Listed):
     """A mechanism on a Poisson sample of this `rate`, when a record is added or removed."""
@@ -130,6 +133,7 @@ class PoissonSample(Listed):
         return min(super().renyi(order), self.of.renyi(order) if not self.of.failure() else math.inf)
 
 
+@stored("FixedSizeSample", ("poisson",))
 @dataclass(frozen=True)
 class FixedSizeSample(Atom):
     """A mechanism on a sample of fixed size without replacement, when a record is substituted.

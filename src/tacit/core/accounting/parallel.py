@@ -6,12 +6,14 @@ import math
 from dataclasses import dataclass
 from fractions import Fraction
 
+from ...storage import stored
 from ..exact import FEW_ULPS, up
 from ..pld.dominating_pairs import Pair
 from .accountants import Basic, Zcdp, failures
 from .loss import Atom, Concentrated, Loss, Pure
 
 
+@stored("Worst", ("losses",))
 @dataclass(frozen=True)
 class Worst(Atom):
     """Each unit lies in one part of the data, and pays the loss of that part: one of these."""

@@ -19,6 +19,7 @@ from functools import lru_cache
 
 import numpy as np
 
+from ...storage import stored
 from ..exact import FEW_ULPS, MANY_ULPS, TINY, up
 from ..pld.dominating_pairs import Pair
 from ..pld.grid import sampled_gaussian, sampled_laplace
@@ -29,6 +30,7 @@ _HIGHEST = 1 << 12  # order that moments are summed for
 _FARTHEST = 1e100  # mu
 
 
+@stored("Sampled", ("rate", "noise"))
 @dataclass(frozen=True)
 class Sampled(Atom):
     """Additive noise on a Poisson sample of this `rate`."""

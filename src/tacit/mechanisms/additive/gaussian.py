@@ -39,6 +39,7 @@ from ...core.mechanism import Example
 from ...core.parameters import Number, positive, probability, whole
 from ...core.randomness import Source
 from ...core.search import least_positive
+from ...storage import bare, stored
 from .._grid import Value
 from ._additive import Additive
 
@@ -47,6 +48,7 @@ _NARROW = 3.0  # sigma in steps of the grid, below which epsilon may rise with s
 _CLOSE, _PASSED = 2.0**-20, 1000  # the shortest interval of variances, relative, and how many may be left undecided
 
 
+@stored("Gaussian", ("sensitivity", "grid", "sigma2"), make=bare)
 @dataclass(frozen=True, init=False, repr=False)
 class Gaussian(Additive):
     """Add discrete Gaussian noise; say `rho`, or `sigma` in the units of the value, or `epsilon` and `delta`."""

@@ -33,12 +33,14 @@ from ...core.distance import Distance
 from ...core.mechanism import Example
 from ...core.parameters import Number, exactly_one, positive, probability, whole
 from ...core.randomness import Source
+from ...storage import bare, stored
 from .._grid import Value
 from ._additive import Additive
 
 LARGEST_SCALE = Fraction(1 << 60)
 
 
+@stored("Laplace", ("sensitivity", "grid", "scale"), make=bare)
 @dataclass(frozen=True, init=False, repr=False)
 class Laplace(Additive):
     """Add discrete Laplace noise; say either `epsilon`, or `scale` in the units of the value."""

@@ -23,6 +23,7 @@ from functools import cached_property
 import numpy as np
 
 from ...core.mechanism import Example
+from ...storage import bare, stored
 from ._bisection import Counts, Node
 from .quantile import Cells, Quantiles
 
@@ -33,6 +34,7 @@ class _Alone(Node):
     inner = False
 
 
+@stored("IndependentQuantiles", ("quantiles", "sensitivity", "cells", "each"), make=bare)
 @dataclass(frozen=True, init=False, repr=False)
 class IndependentQuantiles(Quantiles):
     """Choose a cell for each quantile, whatever the others are; told in order."""

@@ -44,6 +44,7 @@ from ...core.mechanism import Example, Mechanism
 from ...core.parameters import Number, exactly_one, probability, whole
 from ...core.randomness import Source
 from ...core.search import least_whole
+from ...storage import bare, stored
 from .._grid import as_array, distance_in_steps, steps
 from ..additive.gaussian import Gaussian
 from ..additive.laplace import Laplace
@@ -87,6 +88,7 @@ class Selected:
         return [None, *((key, k) for k in self.noisy[key].support(tail) if k >= self.threshold)]
 
 
+@stored("KeySelection", ("noise", "threshold"), make=bare)
 @dataclass(frozen=True, init=False, repr=False)
 class KeySelection(Mechanism[Counts, Chosen]):
     """Release the keys that enough units have; say `epsilon` or `rho`, and `delta` or the `threshold`.

@@ -49,6 +49,7 @@ from ...core.exact import up
 from ...core.mechanism import Example, Mechanism
 from ...core.parameters import Number, positive, probability, several, whole
 from ...core.randomness import Source
+from ...storage import bare, stored
 from ._bisection import FINEST, Below, Counts, Node, bisect, carry, cumulated
 from ._rule import share
 from ._scores import LARGEST_SCALE
@@ -59,6 +60,7 @@ _TOGETHER = 1 << 20  # cells of several tables
 _CUT = Fraction(1, 6)  # of `each`, where a cell is cut
 
 
+@stored("Quantiles", ("quantiles", "sensitivity", "cells", "each"), make=bare)
 @dataclass(frozen=True, init=False, repr=False)
 class Quantiles(Mechanism[Counts, Cells]):
     """Choose a cell for each quantile; `sensitivity` counts records, and `cells` is how many there will be, if known.

@@ -32,6 +32,7 @@ from ...core.distance import Distance
 from ...core.mechanism import Example
 from ...core.parameters import Number, one_of, probability, whole
 from ...core.randomness import Source
+from ...storage import bare, stored
 from ._rule import Gaps, Rule
 from ._scores import Scores, Selection
 from .exponential import Exponential
@@ -41,6 +42,7 @@ Ordered = tuple[int, ...]
 RULES: dict[str, Rule] = {"exponential": Exponential.rule, "permute-and-flip": PermuteAndFlip.rule}
 
 
+@stored("TopK", ("sensitivity", "motion", "grid", "candidates", "scale", "k", "selector"), make=bare)
 @dataclass(frozen=True, init=False, repr=False)
 class TopK(Selection[Ordered]):
     """Choose k candidates in turn; `epsilon` or `rho` is the price of all k."""

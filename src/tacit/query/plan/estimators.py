@@ -36,6 +36,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...core.exact import down, up
+from ...storage import stored
 from ..select.outputs import Estimate, Floats, labels, numbers
 from ..select.query import Kind
 from ..values.domain import Domain
@@ -93,6 +94,7 @@ class Squares:
         return self.largest // 2
 
 
+@stored("Recipe", ("kind", "parts", "domain", "centre", "shift", "coarse", "place", "per_unit"))
 @dataclass(frozen=True)
 class Recipe:
     """How an aggregate is computed: `parts` are the places of its measures, -1 that of the counts of chosen keys."""

@@ -24,6 +24,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from ...core.distance import ADD_REMOVE, AddRemove, Distance
+from ...storage import stored
 from ..relation.relation import Relation
 from ..select.query import Key
 from ..values.nodes import Expression
@@ -47,6 +48,7 @@ class _Measured:
         return rows, rows, cells
 
 
+@stored("Rows", ("expression",))
 @dataclass(frozen=True)
 class Rows(_Measured):
     """How many rows of the cell there are, or how many where the expression is not missing."""
@@ -54,6 +56,7 @@ class Rows(_Measured):
     expression: Expression | None = None
 
 
+@stored("Units", ("expression",))
 @dataclass(frozen=True)
 class Units(_Measured):
     """How many units have a row in the cell (where the expression is not missing)."""
@@ -64,6 +67,7 @@ class Units(_Measured):
         return 1, cells, cells
 
 
+@stored("Total", ("expression", "per_unit"))
 @dataclass(frozen=True)
 class Total(_Measured):
     """The sum of an expression, in steps; `per_unit` clamps what a unit adds to a cell."""
@@ -83,6 +87,7 @@ class Total(_Measured):
         return each, min(most, cells * each), cells
 
 
+@stored("Histogram", ("expression", "edges"))
 @dataclass(frozen=True)
 class Histogram(_Measured):
     """How many rows have edges[i] <= expression < edges[i + 1], the last edge included; in steps, increasing."""
@@ -101,6 +106,7 @@ class Histogram(_Measured):
 Measure = Rows | Units | Total | Histogram
 
 
+@stored("Plan", ("relation", "keys", "measures", "groups"))
 @dataclass(frozen=True)
 class Plan:
     """A closed question: exact integers, one array for each measure, over all cells in row-major order of the keys."""

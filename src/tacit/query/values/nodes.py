@@ -21,6 +21,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Literal, TypeVar
 
+from ...storage import stored
 from .domain import BOOLEAN, EPOCH, Domain
 
 Value = int | str | None
@@ -35,6 +36,7 @@ class Expression:
     domain: Domain
 
 
+@stored("Column", ("domain", "name"))
 @dataclass(frozen=True)
 class Column(Expression):
     """The value of a column."""
@@ -42,6 +44,7 @@ class Column(Expression):
     name: str
 
 
+@stored("Constant", ("domain", "value"))
 @dataclass(frozen=True)
 class Constant(Expression):
     """A value that is written in the question: steps of its domain, text, or missing."""
@@ -49,6 +52,7 @@ class Constant(Expression):
     value: Value
 
 
+@stored("Add", ("domain", "a", "b"))
 @dataclass(frozen=True)
 class Add(Expression):
     """a + b."""
@@ -57,6 +61,7 @@ class Add(Expression):
     b: Expression
 
 
+@stored("Multiply", ("domain", "a", "b"))
 @dataclass(frozen=True)
 class Multiply(Expression):
     """a b."""
@@ -65,6 +70,7 @@ class Multiply(Expression):
     b: Expression
 
 
+@stored("Divide", ("domain", "a", "b"))
 @dataclass(frozen=True)
 class Divide(Expression):
     """floor(a / b), and missing if b = 0."""
@@ -73,6 +79,7 @@ class Divide(Expression):
     b: Expression
 
 
+@stored("Compare", ("operator", "a", "b"))
 @dataclass(frozen=True)
 class Compare(Expression):
     """a = b, a < b or a <= b."""
@@ -83,6 +90,7 @@ class Compare(Expression):
     domain: Domain = field(default=BOOLEAN, init=False)
 
 
+@stored("And", ("a", "b"))
 @dataclass(frozen=True)
 class And(Expression):
     """Both."""
@@ -92,6 +100,7 @@ class And(Expression):
     domain: Domain = field(default=BOOLEAN, init=False)
 
 
+@stored("Or", ("a", "b"))
 @dataclass(frozen=True)
 class Or(Expression):
     """Either."""
@@ -101,6 +110,7 @@ class Or(Expression):
     domain: Domain = field(default=BOOLEAN, init=False)
 
 
+@stored("Not", ("a",))
 @dataclass(frozen=True)
 class Not(Expression):
     """1 - a."""
@@ -109,6 +119,7 @@ class Not(Expression):
     domain: Domain = field(default=BOOLEAN, init=False)
 
 
+@stored("IsMissing", ("a",))
 @dataclass(frozen=True)
 class IsMissing(Expression):
     """Whether a is missing: never missing itself."""
@@ -117,6 +128,7 @@ class IsMissing(Expression):
     domain: Domain = field(default=BOOLEAN, init=False)
 
 
+@stored("Case", ("domain", "condition", "then", "otherwise"))
 @dataclass(frozen=True)
 class Case(Expression):
     """`then` where the condition holds, else `otherwise`."""
@@ -126,6 +138,7 @@ class Case(Expression):
     otherwise: Expression
 
 
+@stored("Lookup", ("domain", "a", "keys", "values"))
 @dataclass(frozen=True)
 class Lookup(Expression):
     """What a public table says of a: `values[i]` where a is `keys[i]`."""
@@ -140,6 +153,7 @@ class Lookup(Expression):
         return dict(zip(self.keys, self.values, strict=True))
 
 
+@stored("DatePart", ("domain", "part", "a"))
 @dataclass(frozen=True)
 class DatePart(Expression):
     """A part of a date, in the proleptic Gregorian calendar; weekdays are 1 to 7, from Monday."""
@@ -148,6 +162,7 @@ class DatePart(Expression):
     a: Expression
 
 
+@stored("Like", ("a", "pieces"))
 @dataclass(frozen=True)
 class Like(Expression):
     """Whether text matches a pattern of literal pieces with anything between them: pieces 'a', 'b' are a%b."""
