@@ -7,7 +7,7 @@ from tacit.engines import keyed_hash
 from tacit.engines.keyed_hash import Coefficients, P, Q
 from tacit.engines.rows import row_cap
 from tacit.engines.rows.reference import Reference
-from tacit.engines.sql import keyed_hash_sql
+from tacit.engines.sql import keyed_hash as sql_hash
 from tacit.query.plan.plan import Plan, Rows
 from tacit.query.python.table import Table
 from tacit.query.relation import build
@@ -46,7 +46,7 @@ def units_are_named_alike(factory):
 def content_decides_where_hashes_are_equal(factory, seeds):
     """All that a unit has has one hash."""
     with pytest.MonkeyPatch.context() as patch:
-        for module in (keyed_hash, keyed_hash_sql, row_cap):
+        for module in (keyed_hash, sql_hash, row_cap):
             patch.setattr(module, "coefficients", lambda _, __, n: Coefficients((1,) + (0,) * n, (5, 1, 1, 1)))
         for seed in seeds:
             CHECKS[0](factory, seed)

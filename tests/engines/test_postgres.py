@@ -27,7 +27,7 @@ from tacit.engines.postgres.dialect import PostgresDialect
 from tacit.engines.postgres.engine import Postgres
 from tacit.engines.registry import engine_for
 from tacit.engines.rows.reference import Reference
-from tacit.engines.sql.cells import canonical
+from tacit.engines.sql.raw_columns import canonical
 from tacit.query.plan.plan import Histogram, Plan, Rows, Total, Units
 from tacit.query.python.table import Table
 from tacit.query.relation import build
