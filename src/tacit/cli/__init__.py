@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from . import experiments, ledger, linear, tables, theory
+from . import docs, experiments, ledger, linear, tables, theory
 from ._say import console
 
 app = typer.Typer(
@@ -30,6 +30,7 @@ for command in (
     theory.theory,
     theory.compose,
     experiments.audit,
+    docs.docs,
 ):
     app.command()(command)
 
