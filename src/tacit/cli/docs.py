@@ -12,7 +12,7 @@ from rich.box import SIMPLE_HEAD
 from rich.table import Table
 
 from ..core.errors import BadParameter
-from ._say import console, in_words
+from .output import console, reporting_errors
 
 _REPOSITORY = Path(__file__).parents[3] / "docs"
 
@@ -32,7 +32,7 @@ def docs(
     ] = False,
 ) -> None:
     """List the documents, or print one of them: tacit docs tables."""
-    with in_words():
+    with reporting_errors():
         pages = documents()
         if not name:
             console.print(_list(pages))
