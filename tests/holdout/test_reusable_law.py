@@ -31,7 +31,7 @@ def law(rule: ReusableHoldout, totals: tuple[int, int]) -> dict[Transcript, floa
     low, high = m.bar_noise.reach(1e-18)
     z = np.arange(low, high + 1)
     bars, live = (
-        z + math.floor(rule.bar * rule.whole) + round(m.query_noise.mean - m.bar_noise.mean),
+        z + math.floor(rule.effective_threshold * rule.whole) + round(m.query_noise.mean - m.bar_noise.mean),
         m.bar_noise.mass(z),
     )
     told: dict[Transcript, float] = {}

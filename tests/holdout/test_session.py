@@ -1,4 +1,4 @@
-"""One holdout set, one life: questions, fingerprints, and a state that survives the process."""
+"""One holdout set, one session: questions, fingerprints, and a state that survives the process."""
 
 import copy
 import os
@@ -89,7 +89,7 @@ def test_a_statistic_is_checked_on_the_training_set_too(on_training: Callable[..
     ],
 )
 def test_values_of_another_shape_are_refused(values: object) -> None:
-    with pytest.raises(BadData, match=r"one each|masked|array of them"):
+    with pytest.raises(BadData, match=r"one for each record|masked|array of them"):
         RULE.open((X, Y)).ask((0.5, values))
 
 
@@ -98,7 +98,7 @@ def test_values_are_clamped_and_never_refused() -> None:
     assert values_in_steps(odd, 8, Fraction(1, 1024)).tolist() == [0, 1024, 0, 0, 1024, 512, 1, 0]
     assert values_in_steps(np.array([-1, 0, 1, 5]), 4, Fraction(1)).tolist() == [0, 0, 1, 1]
     assert values_in_steps(np.array([True, False]), 2, Fraction(1, 4)).tolist() == [4, 0]
-    with pytest.raises(BadData, match="yes or no"):
+    with pytest.raises(BadData, match="only 0 and 1"):
         values_in_steps(np.array([0.5, 0.5]), 2, Fraction(1))
 
 
@@ -161,7 +161,7 @@ def test_other_records_are_refused() -> None:
     assert RULE.open((X, Y), known_as=desk.fingerprint).fingerprint == desk.fingerprint
     with pytest.raises(Refused, match="fingerprints differ"):
         RULE.open(TRAIN, known_as=desk.fingerprint)
-    with pytest.raises(Refused, match="training set is the holdout set"):
+    with pytest.raises(Refused, match="The training set is the holdout set"):
         RULE.open((X, Y), (X.copy(), Y.copy()))
 
 
@@ -221,7 +221,7 @@ def test_to_open_the_same_records_again_does_not_renew_them() -> None:
     for spent in (first, PRIVATE.open((X, Y))):
         with pytest.raises(Spent):
             spent.ask((0.5, Y))
-    with pytest.raises(Refused, match=r"already begun to answer by ReusableHoldout.n=400, .*; go on with that rule"):
+    with pytest.raises(Refused, match=r"already begun to answer by ReusableHoldout.n=400, .*. Continue with that rule"):
         RULE.open((X, Y))
     assert RULE.open(TRAIN).state.asked == 0  # other records are another holdout
     assert RULE.open((X, Y), keeper=Memory()).state.asked == 0  # and an experiment may begin anew
@@ -298,7 +298,7 @@ def test_what_another_process_did_meanwhile_is_taken_into_account(monkeypatch: p
 
 
 class Later:
-    """The same life, without the delay."""
+    """A session without the delay."""
 
     def __init__(self, step: object, life: object) -> None:
         self.step, self.read, self.find = step, life.read, life.find  # type: ignore[attr-defined]
