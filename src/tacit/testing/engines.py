@@ -80,6 +80,17 @@ def equals_the_reference(factory: Factory, seed: int) -> int:
     return 4
 
 
+def agrees_on_every_node(factory: Factory, seed: int) -> int:
+    """Every type of expression node, over columns of every type with missing values: measured, as condition, as key."""
+    world = World(random.Random(seed))
+    (schema, rows), key = world.every_type(), key_of(world)
+    table, plans = Table(rows, schema), world.every_node(schema.scan())
+    with engine(Reference, [table], key) as reference, engine(factory, [table], key) as tested:
+        for plan in plans:
+            same(reference.answer(plan), tested.answer(plan), seed, plan)
+    return len(plans)
+
+
 def computes_in_every_width(factory: Factory, seed: int) -> int:
     """Numbers that are computed in 8 to 128 bits, as keys, bins, measures and private keys, with and without a cap."""
     world = World(random.Random(seed))
@@ -214,6 +225,7 @@ def answers_of_one_content(factory: Factory, seed: int) -> int:
 
 CHECKS: list[Check] = [
     equals_the_reference,
+    agrees_on_every_node,
     computes_in_every_width,
     joins_as_the_reference,
     forgets_order,

@@ -22,7 +22,6 @@ from ..values.nodes import (
     Divide,
     Expression,
     Or,
-    meaning,
     tree_sizes,
 )
 
@@ -96,9 +95,9 @@ def _tried(condition: Expression, column: Column, values: Values, work: Work) ->
         return values
     step = stride(condition, column.name) if isinstance(values, range) else 1
     tried = stretches(values, step)
-    if not work.allows(cost(tried, condition)) or meaning(condition, {column.name: None}) == 1:
+    if not work.allows(cost(tried, condition)) or condition.meaning({column.name: None}) == 1:
         return values
-    kept = [v for v in tried if meaning(condition, {column.name: v}) == 1]
+    kept = [v for v in tried if condition.meaning({column.name: v}) == 1]
     if step == 1 or not kept:
         return set(kept)
     return _between(values, kept[0], kept[-1] + step - 1, work)

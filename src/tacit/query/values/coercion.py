@@ -28,7 +28,6 @@ from .nodes import (
     Multiply,
     Or,
     Value,
-    meaning,
     tree_sizes,
 )
 
@@ -138,7 +137,7 @@ def folded(e: Expression) -> Expression:
     """e with its domain checked; a constant, if all it is made of is constant."""
     checked(e.domain)
     if all(isinstance(part, Constant) for part in parts_of(e)):
-        return _settled(e.domain, meaning(e, {}))
+        return _settled(e.domain, e.meaning({}))
     return e
 
 
