@@ -371,7 +371,7 @@ def test_no_promise_is_not_sold(place):
     with c:
         before = c.remaining
         for terms in ({"epsilon": "0.1"}, {"rho": "0.01", "updates": 10**6}):
-            with pytest.raises(BadQuestion, match="guaranteed error .* is not below the number of records") as refused:
+            with pytest.raises(BadQuestion, match=r"guaranteed error .* is not below the number of records") as refused:
                 c.online(domain, n=5000, **terms)
             name, need = re.search(r"at least (epsilon|rho) = (\S+), or", str(refused.value)).groups()
             life = proven(domain, 5000, Price.of(**{name: need}, unit=domain.distance))
@@ -434,7 +434,7 @@ def test_what_cannot_be_counted_or_kept_is_refused_before_a_charge(tmp_path, mon
         for name in ("auto", "queries"):
             with pytest.raises(BadQuestion, match="1e\\+09 cells"):
                 c.answer(wide, epsilon=1, method=name)
-        monkeypatch.setattr(workloads, "_MOST_KEPT", 399)
+        monkeypatch.setattr(workloads, "MAX_STORED_NUMBERS", 399)
         with pytest.raises(BadQuestion, match="399 numbers of one release at most, and this one may have 500"):
             c.answer(marginals(table.domain("a0", "a1"), k=2), epsilon=1)
         assert c.remaining == 1
@@ -532,7 +532,7 @@ def test_a_release_that_cannot_be_read_is_passed_over(place):
     with c:
         ranged = ranges(domain, "band")
         bought = c.answer(ranged, rho=1, method="isotonic")
-        charge = c.ledger.charge(key="0" * 64, loss=bought.loss, analyst="x", plan="p")
+        charge = c.ledger.charge(key="0" * 64, loss=bought.loss, analyst="x")
         c.ledger.store(charge, b'{"of": "nothing.Known", "with": {}}', form="workload")
         np.testing.assert_array_equal(c.query(ranged).answers, bought.answers)
 
@@ -590,7 +590,7 @@ def test_what_would_be_enough_is_found_for_any_price(place):
     with c:
         needs = []
         for rho in ("0.001", "0.01"):
-            with pytest.raises(BadQuestion, match="guaranteed error .* is not below the number of records") as refused:
+            with pytest.raises(BadQuestion, match=r"guaranteed error .* is not below the number of records") as refused:
                 c.online(domain, rho=rho, n=500, queries=100)
             needs.append(re.search(r"at least rho = ([^ ]+), or", str(refused.value)).group(1))
         assert needs[0] == needs[1]
