@@ -434,7 +434,7 @@ def test_what_cannot_be_counted_or_kept_is_refused_before_a_charge(tmp_path, mon
         for name in ("auto", "queries"):
             with pytest.raises(BadQuestion, match="1e\\+09 cells"):
                 c.answer(wide, epsilon=1, method=name)
-        monkeypatch.setattr(workloads, "_MOST_KEPT", 399)
+        monkeypatch.setattr(workloads, "MAX_STORED_NUMBERS", 399)
         with pytest.raises(BadQuestion, match="399 numbers of one release at most, and this one may have 500"):
             c.answer(marginals(table.domain("a0", "a1"), k=2), epsilon=1)
         assert c.remaining == 1
@@ -532,7 +532,7 @@ def test_a_release_that_cannot_be_read_is_passed_over(place):
     with c:
         ranged = ranges(domain, "band")
         bought = c.answer(ranged, rho=1, method="isotonic")
-        charge = c.ledger.charge(key="0" * 64, loss=bought.loss, analyst="x", plan="p")
+        charge = c.ledger.charge(key="0" * 64, loss=bought.loss, analyst="x")
         c.ledger.store(charge, b'{"of": "nothing.Known", "with": {}}', form="workload")
         np.testing.assert_array_equal(c.query(ranged).answers, bought.answers)
 

@@ -9,7 +9,7 @@ from threading import Lock
 
 from ..core.accounting.loss import Loss
 from ..core.errors import Exhausted, LedgerConflict
-from ..core.purpose import Purpose
+from ..core.purpose import UNSTATED, Purpose
 from ..core.randomness import process
 from ..core.session import Keeper as SessionKeeper
 from ..core.session import Session
@@ -48,7 +48,7 @@ class Memory:
     def __init__(self) -> None:
         self._sessions: dict[str, _MemorySession] = {}
 
-    def start(self, *, key: str, loss: Loss, state: bytes, analyst: str, purpose: Purpose) -> _MemorySession:
+    def start(self, *, key: str, loss: Loss, state: bytes, analyst: str, purpose: Purpose = UNSTATED) -> _MemorySession:
         return self._sessions.setdefault(key, _MemorySession(state))
 
 
