@@ -296,7 +296,7 @@ def test_the_fingerprint_is_of_what_it_holds(server, run, people):
         assert tested.fingerprint() == first  # other rows in another order, and a column that no schema names
         run("UPDATE people SET age = 1 WHERE ctid = (SELECT min(ctid) FROM people)")
         changed = tested.fingerprint()
-        assert changed not in (first, other._prints)
+        assert changed not in (first, other._fingerprints)
         run("INSERT INTO people SELECT who, age, note, 2 FROM people LIMIT 1")
         assert len({first, changed, tested.fingerprint()}) == 3
         run("DROP TABLE before")

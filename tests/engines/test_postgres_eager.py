@@ -6,10 +6,10 @@ import psycopg
 import pytest
 
 from tacit.engines.postgres import engine as postgres
-from tacit.engines.postgres.eager_aggregation import early
+from tacit.engines.postgres.eager_aggregation import aggregate_eagerly
 from tacit.engines.postgres.engine import Postgres
 from tacit.engines.rows.reference import Reference
-from tacit.engines.sql.relations import Source
+from tacit.engines.sql.relations import RowQuery
 from tacit.query.plan.plan import Histogram, Plan, Rows, Total
 from tacit.query.python.table import Table
 from tacit.query.relation import build
@@ -87,7 +87,9 @@ def asked(schema):
 
 def test_it_is_what_the_reference_says(server, table, monkeypatch):
     found = []
-    monkeypatch.setattr(postgres, "early", lambda *given: found.append(early(*given)) or found[-1])
+    monkeypatch.setattr(
+        postgres, "aggregate_eagerly", lambda *given: found.append(aggregate_eagerly(*given)) or found[-1]
+    )
     with engine(Reference, [table], KEY) as reference, engine(lambda: Loaded(server), [table], KEY) as tested:
         for plan, grouped in asked(table.schema):
             same(reference.answer(plan), tested.answer(plan), 0, plan)
@@ -104,10 +106,10 @@ def test_where_equal_texts_are_read_otherwise_rows_are_not_grouped_by_them(serve
             with postgres.connected(known.place, 1000) as connection:
                 found = known.describe(connection)
             rows = postgres._registered(known, found, "t0")
-            given = Source(rows.source, rows.columns, None), [rows.columns["c0"].sql], {}
-            assert early(table.schema, found, *given) is not None
+            given = RowQuery(rows.source, rows.columns, None), [rows.columns["c0"].sql], {}
+            assert aggregate_eagerly(table.schema, found, *given) is not None
             otherwise = tuple((name, replace(column, equal=name != "c0")) for name, column in found.columns)
-            assert early(table.schema, replace(found, columns=otherwise), *given) is None
+            assert aggregate_eagerly(table.schema, replace(found, columns=otherwise), *given) is None
     finally:
         with psycopg.connect(server.url()) as connection:
             connection.execute("DROP TABLE alike")
