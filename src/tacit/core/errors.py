@@ -9,6 +9,7 @@ TacitError
 │  ├─ BadParameter      (name, given, allowed)   a public parameter is outside its domain
 │  │  └─ BadSchema      (name, given, allowed)   a schema, or the place of a table, is not as it must be
 │  └─ BadData           (name, given, allowed)   a private value has the wrong shape or kind; it is never shown
+├─ NewerVersion         (what, reason)           what was stored was written by a newer version of tacit
 ├─ MixedRelations       (first, second)          what is stated under different neighbouring relations does not add
 ├─ Exhausted            (name, allowed)          an interactive mechanism has given all it may
 │  └─ Spent             (.., statement)          a holdout set has told all that it may (`tacit.holdout`)
@@ -24,10 +25,13 @@ TacitError
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from fractions import Fraction
 from numbers import Number
 from typing import TYPE_CHECKING
 
+from ..storage import Unreadable, WrittenLater
 from .safe_text import visible
 
 if TYPE_CHECKING:
@@ -100,6 +104,27 @@ class BadSchema(BadParameter):
 
 class BadData(Malformed):
     """A private value has the wrong shape or kind: `given` describes it by public facts, never by value."""
+
+
+class NewerVersion(TacitError, ValueError):
+    """A newer version of tacit wrote what is to be read."""
+
+    def __init__(self, what: str, reason: str) -> None:
+        super().__init__(f"{what} was written by a newer version of tacit: {reason}. Update tacit to read it.")
+        self.what, self.reason = what, reason
+
+
+@contextmanager
+def reading(what: str) -> Iterator[None]:
+    """Say in errors of tacit why something stored cannot be read; `what` names it, as in "this release"."""
+    try:
+        yield
+    except WrittenLater as error:
+        raise NewerVersion(what, str(error)) from None
+    except Unreadable as error:
+        raise BadParameter(
+            "text", type(what).__name__, "as tacit wrote it", says=f"{what} cannot be read: {error}."
+        ) from None
 
 
 class MixedRelations(TacitError, ValueError):
