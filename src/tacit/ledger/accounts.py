@@ -21,8 +21,9 @@ from dataclasses import dataclass, field
 
 from ..core.accounting.budget import Amounts, Budget
 from ..core.accounting.loss import Loss, zero
-from ..core.distance import SUBSTITUTE, one_relation
+from ..core.distance import SUBSTITUTE, Relation, one_relation
 from ..core.errors import BadParameter, LedgerCorrupt, NoAllowance
+from ..storage import stored_name
 from .encoding import canonical, write_amounts
 from .names import skeleton
 
@@ -118,11 +119,16 @@ class Accounts:
 
     def _under(self, parts: Iterable[str] | None, loss: Loss) -> str | None:
         """The relation of all losses so far and of this one."""
-        relation = one_relation(self.relation, None if loss.relation is None else repr(loss.relation))
+        relation = one_relation(self.relation, None if loss.relation is None else _name(loss.relation))
         known = sorted({*self.sums.get(ALL, {}), *(parts or ())} - {ALL})
-        if relation == repr(SUBSTITUTE) and known:
+        if relation == _name(SUBSTITUTE) and known:
             raise BadParameter("parts", known, "None where units are substituted: one may leave a part for another")
         return relation
+
+
+def _name(relation: Relation) -> str:
+    """The stored name of a neighbouring relation."""
+    return stored_name(type(relation))
 
 
 def add(sums: dict[str, Amounts], parts: Iterable[str] | None, amounts: Amounts) -> None:

@@ -12,12 +12,12 @@ from datetime import date
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
+from .. import storage
 from ..core.accounting.accountants import failures
 from ..core.accounting.currency import Rho
 from ..core.accounting.loss import Loss
 from ..core.exact import up
 from ..core.mechanism import Mechanism
-from ..query import codec
 from ..query.relation.relation import Relation
 from ..query.select.outputs import Released
 from ..query.values.domain import Label
@@ -60,7 +60,7 @@ def headed(p: Provenance, loss: Loss, price: Fraction, of: Relation, groups: int
     rho = Rho().total(loss)
     return {
         "question": p.question,
-        "rows_digest": codec.digest(of),
+        "rows_digest": storage.digest(of),
         "release_date": p.time,
         "privacy": {
             "definition": _definition(loss),

@@ -9,6 +9,8 @@ from importlib import metadata
 
 import numpy as np
 
+from ..storage import stored
+
 
 @cache
 def versions() -> tuple[tuple[str, str], ...]:
@@ -17,6 +19,7 @@ def versions() -> tuple[tuple[str, str], ...]:
     return tuple(told.items())
 
 
+@stored("Provenance", ("question", "tables", "budget", "time", "versions", "entry", "entry_hash", "seeded"))
 @dataclass(frozen=True)
 class Provenance:
     """Where a release comes from; `tables` are (name, unit of privacy, digest of the schema) of those it reads."""

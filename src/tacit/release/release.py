@@ -12,21 +12,21 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
-from functools import cache, cached_property
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from .. import storage
 from ..core.accounting.loss import Loss
-from ..core.errors import BadParameter
+from ..core.errors import BadParameter, NewerVersion, reading
 from ..core.mechanism import Mechanism
 from ..core.parameters import Number, probability, whole
 from ..core.safe_text import visible
 from ..mechanisms import KeySelection
-from ..query import codec
 from ..query.plan.accuracy import level
 from ..query.plan.draw import Drawn
 from ..query.plan.estimators import Noisy, Recipe, times
@@ -53,6 +53,11 @@ if TYPE_CHECKING:
 FORMAT = 2  # 1 had the least value of a cell for a quantile
 
 
+@storage.stored(
+    "Release",
+    ("query", "recipes", "mechanisms", "noisy", "keys", "loss", "price", "beta", "revised"),
+    omit=("provenance",),  # which is written beside the facts
+)
 @dataclass(frozen=True)
 class Release:
     """An answer with its accuracy, its price and where it comes from.
@@ -241,21 +246,24 @@ class Release:
         return f'{{"answer":{text},{self._facts()}}}'.encode()
 
     def _facts(self) -> str:
-        facts, told = (_members(part) for part in (self, self.provenance))
-        return f'"facts":{facts},"format":{FORMAT},"provenance":{told}'
+        facts, provenance = storage.canonical_members(self), storage.canonical_members(self.provenance)
+        return f'"facts":{facts},"format":{FORMAT},"provenance":{provenance}'
 
     @classmethod
     def from_json(cls, text: str | bytes) -> Release:
         """The release that was written."""
         try:
             whole = json.loads(text)
-            facts, told = whole["facts"], whole["provenance"]
-        except (ValueError, KeyError, TypeError):
+            facts, provenance, version = whole["facts"], whole["provenance"], whole.get("format")
+        except (AttributeError, KeyError, RecursionError, TypeError, ValueError):
             raise BadParameter("text", type(text).__name__, "the JSON of a release") from None
-        if whole.get("format") != FORMAT or facts.keys() | {"provenance"} != {f.name for f in fields(cls)}:
-            raise BadParameter("format", whole.get("format"), f"{FORMAT}, with all that belongs to it")
-        provenance = Provenance(**{name: codec.read(value) for name, value in told.items()})
-        return cls(**{name: codec.read(value) for name, value in facts.items()}, provenance=provenance)
+        if type(version) is int and version > FORMAT:
+            raise NewerVersion("this release", f"it is of format {version}, and this version reads {FORMAT}")
+        if version != FORMAT:
+            raise BadParameter("format", version, f"{FORMAT}, with all that belongs to it")
+        with reading("this release"):
+            release: Release = storage.read_members(Release, facts)
+            return replace(release, provenance=storage.read_members(Provenance, provenance))
 
     def to_arrow(self) -> Table:
         """An Arrow table; the ends of intervals stand beside the values."""
@@ -333,19 +341,6 @@ def _key(domain: Domain, values: Sequence[int | str]) -> Estimate:
             return Estimate("boolean", truth, truth, truth)
     known = {step: domain.label(int(step)) for step in set(values)}
     return labels([known[step] for step in values])
-
-
-def _members(of: Release | Provenance) -> str:
-    """The fields, in order."""
-    kind: type = type(of)
-    members = [f"{key}{codec.canonical(getattr(of, name))}" for key, name in _named(kind)]
-    return f"{{{','.join(members)}}}"
-
-
-@cache
-def _named(kind: type) -> list[tuple[str, str]]:
-    names = sorted(f.name for f in fields(kind))
-    return [(f'"{name}":', name) for name in names if name != "provenance"]
 
 
 def _plain(c: Estimate) -> dict[str, Any]:

@@ -1,11 +1,11 @@
 """What versions before stored names wrote: read by upgrading it, and spelled again to find what was bought under it.
 
-Two spellings are gone.  A ledger's losses were {"relation": name, "terms": [[n, {"atom": class, fields}]]}, numbers
-being texts.  Workloads and models were {"of": "module.Class", "with": attributes}, each number and text in {"value": }.
-`upgraded` turns both into what `codec.write` would have written.
+A ledger's losses were {"relation": name, "terms": [[n, {"atom": class, fields}]]}, numbers being texts.  Workloads and
+models were {"of": "module.Class", "with": attributes}, each number and text in a {"value": }.  The state of a stream
+was an object of its attributes.  `upgraded` turns all three into what `codec.write` would have written.
 
-A purchase of workload answers was found by a digest of the second spelling.  `text` makes that text, for ledgers that
-were opened then; new ledgers never need it.
+A purchase of workload answers was found by a digest of such a text.  `text` makes it, for ledgers that were opened
+then; new ledgers never need it.
 """
 
 from __future__ import annotations
@@ -87,7 +87,7 @@ _INTEGER = frozenset((int,))
 
 
 def is_former(written: Any) -> bool:
-    """Whether JSON is of one of the two former spellings."""
+    """Whether JSON is of a former spelling."""
     return (
         type(written) is dict
         and NAME not in written
@@ -212,6 +212,7 @@ _READERS = {
     "moment": _date,
     "range": _range,
     "items": _dict,
+    "hits": lambda written: {NAME: "SparseState", **written},
 }
 
 
