@@ -21,7 +21,7 @@ from dataclasses import dataclass, field
 
 from ..core.accounting.budget import Amounts, Budget
 from ..core.accounting.loss import Loss, zero
-from ..core.distance import SUBSTITUTE, Relation, one_relation
+from ..core.distance import SUBSTITUTE, Neighbours, one_relation
 from ..core.errors import BadParameter, LedgerCorrupt, NoAllowance
 from ..storage import stored_name
 from .encoding import canonical, write_amounts
@@ -126,7 +126,7 @@ class Accounts:
         return relation
 
 
-def _name(relation: Relation) -> str:
+def _name(relation: Neighbours) -> str:
     """The stored name of a neighbouring relation."""
     return stored_name(type(relation))
 
