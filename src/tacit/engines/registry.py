@@ -14,7 +14,7 @@ from .base import Engine
 if TYPE_CHECKING:
     from ..query.python.table import Table
 
-_NEEDS = {"duckdb": "duckdb", "postgres": "psycopg", "spark": "pyspark"}
+NEEDS = {"duckdb": "duckdb", "postgres": "psycopg", "spark": "pyspark"}
 
 
 def chosen(tables: Sequence[Table], engine: str | None = None) -> str:
@@ -25,8 +25,8 @@ def chosen(tables: Sequence[Table], engine: str | None = None) -> str:
     if len(names) > 1:
         raise BadParameter("tables", list(tables), "all in one database, or all in files and in memory")
     (name,) = names
-    if find_spec(_NEEDS[name]) is None:
-        raise Missing(f"the engine {name!r} needs {_NEEDS[name]}; pip install 'tacit[{name}]'")
+    if find_spec(NEEDS[name]) is None:
+        raise Missing(f"the engine {name!r} needs {NEEDS[name]}; pip install 'tacit[{name}]'")
     return name
 
 
