@@ -107,7 +107,7 @@ def test_an_engine_that_does_not_read_such_data_is_refused(place, data, engine, 
 def test_python_takes_an_engine_by_its_name(place):
     table = Table(ROWS, SCHEMA, engine="duckdb")
     with Curator(table, ledger=place / "l", budget=Budget(epsilon=1), engine="duckdb") as curator:
-        assert isinstance(curator.engine, DuckDB)
+        assert isinstance(curator._registration.engine, DuckDB)
     for wrong in ("postgres", "mysql"):
         with pytest.raises(BadParameter):
             Curator(table, ledger=place / "m", budget=Budget(epsilon=1), engine=wrong)
@@ -140,7 +140,7 @@ def test_a_table_in_postgres_by_name_by_address_and_by_its_schema(place, server,
         assert "Free: it was asked before; 0.75 of" in tacit("ask", data, QUESTION, *TERMS, *more)
         assert "0.75 is left" in tacit("ledger", "show", f"{name}.ledger")
     with Curator(Table("shop.visits", SCHEMA, engine="postgres"), ledger=place / "l", budget=Budget(epsilon=1)) as c:
-        assert isinstance(c.engine, Postgres)
+        assert isinstance(c._registration.engine, Postgres)
 
 
 def test_what_is_wrong_with_a_database_is_one_clear_paragraph_and_charges_nothing(place, stored):
@@ -159,7 +159,7 @@ def test_what_is_wrong_with_a_database_is_one_clear_paragraph_and_charges_nothin
     for name in ("nobody", "shop.visits", "gone"):
         assert "1 is left" in tacit("ledger", "show", f"{name}.ledger")
     assert not (place / "visits.ledger").exists()
-    with pytest.raises(EngineUnavailable, match="nothing was charged"), Postgres() as tested:
+    with pytest.raises(EngineUnavailable, match="Nothing was charged"), Postgres() as tested:
         tested.register(Table("nobody", SCHEMA, engine="postgres"), "0" * 32)
 
 

@@ -166,7 +166,7 @@ def test_a_receipt_is_not_among_rows_of_csv(data):
 def test_where_an_answer_is_drawn_is_not_said_amid_the_answer(data, tmp_path, form):
     words = ["ask", data, QUESTION, "--epsilon", "1", "--budget", "epsilon=1", "--plot", tmp_path / "n.svg", form]
     result = CliRunner().invoke(app, [str(word) for word in words])
-    assert "drawn:" in result.stderr and "drawn:" not in result.stdout and (tmp_path / "n.svg").exists()
+    assert "Plot: " in result.stderr and "Plot: " not in result.stdout and (tmp_path / "n.svg").exists()
 
 
 def test_init_writes_a_schema_to_complete(data):
@@ -174,7 +174,7 @@ def test_init_writes_a_schema_to_complete(data):
     tacit("init", data)
     text = data.with_suffix(".toml").read_text()
     assert "age" in text and "lower" in text and "2023" not in text
-    assert "not there yet" in tacit("init", data, code=2)
+    assert "already exists. Remove it" in tacit("init", data, code=2)
     assert "unit" in tacit("offer", data, QUESTION, "--epsilon", "1", "--budget", "epsilon=1", code=2)
 
 
@@ -184,11 +184,11 @@ def test_init_writes_a_schema_to_complete(data):
         (["ask", "{data}", QUESTION, "--epsilon", "1"], 2, "--budget"),
         (["ask", "{data}", QUESTION, "--budget", "epsilon=1"], 2, "one of epsilon, rho, share, error or relative"),
         (["ask", "{data}", QUESTION, "--epsilon", "nan", "--budget", "epsilon=1"], 2, "epsilon"),
-        (["ask", "{data}", QUESTION, "--epsilon", "2", "--budget", "epsilon=1"], 3, "ask for less"),
+        (["ask", "{data}", QUESTION, "--epsilon", "2", "--budget", "epsilon=1"], 3, "Ask for less"),
         (["ask", "{data}", "SELECT age FROM visits", "--epsilon", "1", "--budget", "epsilon=1"], 3, "line 1, column 8"),
         (["ask", "{data}", QUESTION, "--epsilon", "1", "--budget", "money=1"], 2, "NAME=NUMBER"),
         (["ask", "{data}", QUESTION, "--epsilon", "1", "--budget", "epsilon=1 epsilon=2"], 2, "each name once"),
-        (["ask", "{data}", QUESTION, "--epsilon", "1", "--budget", "epsilon=1", "--json", "--csv"], 2, "choose one of"),
+        (["ask", "{data}", QUESTION, "--epsilon", "1", "--budget", "epsilon=1", "--json", "--csv"], 2, "Choose one of"),
         (["init", "."], 2, "regular file"),
         (["compare", "99999999999999999999999999x2"], 2, "domain must be whole numbers of at most"),
         (["compare", "9" * 5000], 2, "domain must be whole numbers of at most"),
@@ -201,19 +201,19 @@ def test_init_writes_a_schema_to_complete(data):
         (
             ["bounds", "{data}", "age", "--budget", "epsilon=1"],
             2,
-            "give exactly one of epsilon, rho or share; got none",
+            "Give exactly one of epsilon, rho or share; got none.",
         ),
-        (["plan", "{data}", "year", "--epsilon", "1", "--json", "--synthetic", "3", "--buy"], 2, "choose one of"),
+        (["plan", "{data}", "year", "--epsilon", "1", "--json", "--synthetic", "3", "--buy"], 2, "Choose one of"),
         (["plan", "{data}", "year", "--epsilon", "1", "--synthetic", "3"], 2, "--buy"),
         (["plan", "{data}", "year", "--epsilon", "1", "--method", "queries"], 2, "--buy"),
-        (["plan", "{data}", "year", "--share", "0.1"], 2, "there is no ledger at"),
+        (["plan", "{data}", "year", "--share", "0.1"], 2, "There is no ledger at"),
         (["plan", "{data}", "year", "--share", "2", "--budget", "epsilon=1"], 2, "share is a fraction of the budget"),
         (["ask", "{data}", QUESTION, "--share", "1e-5", "--budget", "epsilon=1"], 3, "takes at least 1/10000 of the"),
         (["ask", "{data}", QUESTION, "--epsilon", "1e-5", "--budget", "epsilon=1"], 3, "takes at least 1/10000 of it"),
         (["bounds", "{data}", "age", "--epsilon", "1e-5", "--budget", "epsilon=1"], 3, "takes at least 1/10000 of it"),
         (["ledger", "open", "{data}.ledger", "epsilon=1", "--dataset", "d", "--least-share", "2"], 2, "a fraction of"),
         (["plan", "{data}", "year", "--epsilon", "1", "--schema", "none.toml"], 2, "none.toml"),
-        (["offer", "{data}", QUESTION, "--epsilon", "1"], 2, "there is no ledger at"),
+        (["offer", "{data}", QUESTION, "--epsilon", "1"], 2, "There is no ledger at"),
         (["ledger", "show", "{data}"], 2, ""),
         (["ledger", "verify", "nothing.ledger"], 2, "nothing.ledger; is this the path?"),
         (["ledger", "open", "{data}.ledger", "epsilon=-1", "--dataset", "d"], 2, "positive"),
@@ -385,7 +385,7 @@ def test_a_bill_in_json_names_the_analyst_and_the_budget_apart(data):
         {"paid": 0.0, "left": 0.0, "analyst": "ann", "budget": None},
     ]
     said = tacit("ask", data, QUESTION, "--epsilon", "0.4", "--analyst", "bob", code=3)
-    assert "the allowance of bob, epsilon=0.5 at delta=1e-10, has spent 0.2, and 0.3 is left" in " ".join(said.split())
+    assert "The allowance of bob, epsilon=0.5 at delta=1e-10, has spent 0.2, and 0.3 is left" in " ".join(said.split())
 
 
 def test_what_was_paid_is_of_the_account_that_is_told(data):
@@ -455,7 +455,7 @@ def test_a_key_that_is_pressed_while_a_table_is_read_is_told(data, tmp_path, mon
         "demo": ("--plot", tmp_path / "demo.svg"),
     }
     said = tacit(command, *words[command], code=130)
-    assert "interrupted; what was charged stays charged" in said
+    assert "Interrupted. What was charged stays charged" in said
 
 
 def test_the_time_of_a_charge_is_shown_whole(data):

@@ -13,8 +13,8 @@ import tacit
 from tacit.core.distance import Distance
 from tacit.core.errors import BadParameter, BadQuestion, TacitError
 from tacit.curator import archive
-from tacit.query.plan.plan import Key
 from tacit.query.python.table_domain import TableDomain
+from tacit.query.select.query import Key
 from tacit.workloads import Workload, from_matrix, marginals, predicates, prefixes, ranges
 from tacit.workloads.models.multiplicative_weights import Question
 from tacit.workloads.queries.copying import remade

@@ -218,6 +218,7 @@ OWN = {
     ("tour",),
     ("theory",),
     ("compose",),
+    ("docs",),
     ("audit",),
     ("holdout", "demo"),
     ("holdout", "plan"),

@@ -113,7 +113,7 @@ def test_what_is_refused(call, says):
 @pytest.mark.parametrize("universe", [2, 3])
 @pytest.mark.parametrize("size", [1, 2, 4])
 def test_neighbours_are_all_that_there_are(universe, size):
-    from tacit.core.neighbouring_tables import count
+    from tacit.core.distance import count_neighbours
 
     tables = {tuple(sorted(t)) for n in range(size + 1) for t in product(range(universe), repeat=n)}
     added = {(x, y) for x, y in product(tables, repeat=2) if len(x) == len(y) + 1 and contains(x, y)}
@@ -126,7 +126,7 @@ def test_neighbours_are_all_that_there_are(universe, size):
     assert set(laws.neighbours(range(universe), size, SUBSTITUTE)) == swapped
     for relation, found in ((ADD_REMOVE, added), (SUBSTITUTE, swapped)):
         listed = list(laws.neighbours(range(universe), size, relation))
-        assert len(listed) == count(universe, size, relation) == len(found)
+        assert len(listed) == count_neighbours(universe, size, relation) == len(found)
 
 
 def contains(x, y):

@@ -38,7 +38,7 @@ def test_a_relation_is_kept_and_not_mixed():
     assert one.relation == ADD_REMOVE
     with pytest.raises(MixedRelations):
         one + other
-    with refused("relation must be a Relation"):
+    with refused("relation must be a Neighbours"):
         losses.pure(1, relation="ADD_REMOVE")
 
 

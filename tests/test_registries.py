@@ -44,8 +44,8 @@ def test_what_a_list_leaves_out_is_found(monkeypatch, owner, name, one, gap):
 
 
 def test_an_engine_that_no_registry_names_is_found(monkeypatch):
-    monkeypatch.delitem(registry.engine_registry.NEEDS, "spark")
-    assert registry.gaps() == {"engines": {"spark"}}
+    monkeypatch.delitem(registry.ENGINES, "spark")
+    assert registry.gaps() == {"engines": {"Spark"}}
 
 
 def test_a_mechanism_that_is_in_no_list_is_found(monkeypatch):

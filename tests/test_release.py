@@ -29,7 +29,11 @@ from tacit.core.safe_text import cell
 from tacit.engines.base import Answer
 from tacit.engines.rows.reference import Reference
 from tacit.mechanisms import KeySelection
-from tacit.query.plan.aggregates import (
+from tacit.query.plan.draw import Drawn, draw
+from tacit.query.plan.offer import offer
+from tacit.query.plan.plan import Total
+from tacit.query.python.table import Table
+from tacit.query.select.aggregates import (
     count,
     mean,
     median,
@@ -39,13 +43,8 @@ from tacit.query.plan.aggregates import (
     sum_,
     units,
 )
-from tacit.query.plan.draw import Drawn, draw
-from tacit.query.plan.offer import offer
-from tacit.query.plan.outputs import Arithmetic, Released
-from tacit.query.plan.plan import Total
-from tacit.query.python.table import Table
+from tacit.query.select.outputs import Arithmetic, Released
 from tacit.query.sql import parser
-from tacit.query.values.nodes import meaning
 from tacit.release import Provenance, Release, consistent, versions
 from tacit.release.export import _number
 from tacit.release.plots import release_bars
@@ -312,7 +311,7 @@ def test_no_sum_is_too_large_for_its_noise(rows: int) -> None:
     """Each row holds the largest value: the noise is that of zeros, and every interval holds."""
     question = WIDE.aggregate(n=count(), s=sum_("x"), m=mean("x"), d=stddev("x"))
     made = offer(question.query, Budget(epsilon=8), epsilon=8, beta="1e-9")
-    each = [meaning(m.expression, {"x": LARGEST}) if isinstance(m, Total) else 1 for m in made.plan.measures]
+    each = [m.expression.meaning({"x": LARGEST}) if isinstance(m, Total) else 1 for m in made.plan.measures]
     exact = [rows * value for value in each]  # type: ignore[operator]
     noises, drawn = (
         draw(made, Answer(tuple(np.array([v]) for v in values)), Seeded(1)) for values in ([0] * len(exact), exact)

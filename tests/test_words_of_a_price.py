@@ -17,7 +17,9 @@ from tacit.curator import Curator
 from tacit.curator.purse import TakesMore
 from tacit.ledger import Ledger
 from tacit.mechanisms import Gaussian, Laplace
-from tacit.query.plan.aggregates import (
+from tacit.query.plan.offer import Offer, offer, sells_gaussian
+from tacit.query.python.table import Table
+from tacit.query.select.aggregates import (
     count,
     mean,
     median,
@@ -27,8 +29,6 @@ from tacit.query.plan.aggregates import (
     units,
     variance,
 )
-from tacit.query.plan.offer import Offer, offer, sells_gaussian
-from tacit.query.python.table import Table
 from tacit.workloads import marginals, prefixes
 
 BUDGETS = {
@@ -166,10 +166,10 @@ def test_at_every_door_epsilon_is_the_guarantee_and_a_share_the_most_that_is_tak
             most = float(price["epsilon"]) * (1 + 1e-9)  # the epsilon of a rho is rounded outward by less than that
             for act in doors(c, **price):
                 charge, _ = bought(c, act)
-                assert charge.loss.epsilon(price.get("delta", 0)) <= most, charge.plan
+                assert charge.loss.epsilon(price.get("delta", 0)) <= most, charge.purpose
         for act in doors(c, share="0.01"):
             charge, taken = bought(c, act)
-            assert 0 < taken <= Fraction("0.01") * c.budget.limit, charge.plan
+            assert 0 < taken <= Fraction("0.01") * c.budget.limit, charge.purpose
         head = c.ledger.head()
         for price in ({"epsilon": "0.3"}, {"epsilon": "0.4", "delta": "1e-7"}, {"share": "0.01"}):
             for act in doors(c, **price):

@@ -10,7 +10,7 @@ import pytest
 import tacit
 from tacit import workloads
 from tacit.core.errors import TacitError
-from tacit.curator.bounds import BoundsTerms, buy
+from tacit.curator.bounds import BoundsTerms, buy_bounds
 from tacit.curator.stream import Stream, StreamTerms
 from tacit.ledger import Ledger
 from tacit.query.plan.offer import Paid
@@ -185,7 +185,7 @@ def test_a_term_of_another_name_is_refused(curator, entry):
 
 
 def test_the_terms_that_are_typed_are_those_that_are_read():
-    for read, typed in ((Stream.__init__, StreamTerms), (buy, BoundsTerms), (workloads.Price.of, Paid)):
+    for read, typed in ((Stream.__init__, StreamTerms), (buy_bounds, BoundsTerms), (workloads.Price.of, Paid)):
         named = {name for name, p in inspect.signature(read).parameters.items() if p.kind is p.KEYWORD_ONLY}
         of_a_budget = {"share"} if read == workloads.Price.of else set()
         assert named - {"threshold", "unit"} == typed.__annotations__.keys() - of_a_budget

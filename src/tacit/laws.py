@@ -32,9 +32,9 @@ from typing import Any
 import numpy as np
 
 from .core import law as _law
+from .core.distance import neighbours
 from .core.errors import BadParameter
 from .core.law import Finite, Law, outcomes, rounding
-from .core.neighbouring_tables import neighbours
 from .core.parameters import Number, failure, function, kind_of, rational
 
 __all__ = [

@@ -29,7 +29,7 @@ from .core.accounting.grouped import Grouped
 from .core.accounting.listed import FinitePair, FixedSizeSample
 from .core.accounting.listed import poisson_sample as _poisson_atom
 from .core.accounting.loss import Atom, BoundedRange, Concentrated, Loss, Pure
-from .core.distance import ADD_REMOVE, SUBSTITUTE, AddRemove, Relation, Substitute
+from .core.distance import ADD_REMOVE, SUBSTITUTE, AddRemove, Neighbours, Substitute
 from .core.errors import BadParameter
 from .core.exact import down, up
 from .core.law import Law, outcomes, rounding
@@ -55,18 +55,18 @@ _MISSING = Fraction(1, 10**12)  # of the masses of a law that is no mapping: wha
 _OUTCOMES = 1 << 16
 
 
-def _of(atom: Atom, relation: Relation | None) -> Loss:
+def _of(atom: Atom, relation: Neighbours | None) -> Loss:
     if relation is not None:
-        instance("relation", relation, Relation)
+        instance("relation", relation, Neighbours)
     return Loss({atom: 1}, relation)
 
 
-def pure(epsilon: Number, *, relation: Relation | None = None) -> Loss:
+def pure(epsilon: Number, *, relation: Neighbours | None = None) -> Loss:
     """epsilon-differential privacy."""
     return _of(Pure(positive("epsilon", epsilon)), relation)
 
 
-def approximate(epsilon: Number, delta: Number, *, relation: Relation | None = None) -> Loss:
+def approximate(epsilon: Number, delta: Number, *, relation: Neighbours | None = None) -> Loss:
     """(epsilon, delta)-differential privacy; epsilon may be 0."""
     e, d = rational("epsilon", epsilon), failure("delta", delta)
     if e < 0:
@@ -76,18 +76,18 @@ def approximate(epsilon: Number, delta: Number, *, relation: Relation | None = N
     return _of(Approximate(e, d), relation)
 
 
-def bounded_range(epsilon: Number, *, relation: Relation | None = None) -> Loss:
+def bounded_range(epsilon: Number, *, relation: Neighbours | None = None) -> Loss:
     """ln P(y)/Q(y) lies within an interval of length epsilon: the exponential mechanism (Durfee and Rogers 2019)."""
     return _of(BoundedRange(positive("epsilon", epsilon)), relation)
 
 
-def concentrated(rho: Number, delta: Number = 0, *, relation: Relation | None = None) -> Loss:
+def concentrated(rho: Number, delta: Number = 0, *, relation: Neighbours | None = None) -> Loss:
     """rho-zCDP; with a delta, (rho, delta)-zCDP (Bun and Steinke 2016)."""
     r, d = positive("rho", rho), failure("delta", delta)
     return _of(ApproximateConcentrated(r, d) if d else Concentrated(r), relation)
 
 
-def gaussian(mu: Number, *, relation: Relation | None = None) -> Loss:
+def gaussian(mu: Number, *, relation: Neighbours | None = None) -> Loss:
     """mu-GDP: no easier to tell apart than two normal laws mu deviations apart (Dong, Roth, Su 2022)."""
     return _of(GaussianPrivacy(positive("mu", mu) ** 2), relation)
 
@@ -96,7 +96,7 @@ def renyi_curve(
     divergences: Mapping[Any, Number] | Callable[[float], float],
     orders: Iterable[Number] = ORDERS,
     *,
-    relation: Relation | None = None,
+    relation: Neighbours | None = None,
 ) -> Loss:
     """Renyi divergences, in both directions, at some orders above 1: {order: divergence}, or a function of the order.
 
@@ -140,7 +140,7 @@ def renyi_curve(
 
 
 def dominating_pair(
-    p: Mapping[Any, Number] | Sequence[Number], q: Mapping[Any, Number] | Sequence[Number], *, relation: Relation
+    p: Mapping[Any, Number] | Sequence[Number], q: Mapping[Any, Number] | Sequence[Number], *, relation: Neighbours
 ) -> Loss:
     """A pair of laws whose hockey-stick divergences are at least those of the mechanism on any neighbours.
 
@@ -162,7 +162,7 @@ def dominating_pair(
 
 
 def exact_law(
-    pairs: Iterable[tuple[Law | Mapping[Any, Number], Law | Mapping[Any, Number]]], *, relation: Relation
+    pairs: Iterable[tuple[Law | Mapping[Any, Number], Law | Mapping[Any, Number]]], *, relation: Neighbours
 ) -> Loss:
     """The loss of a mechanism whose laws on all neighbouring tables are these pairs: the worst of them, exactly.
 
@@ -255,7 +255,7 @@ def _rate(rate: Number) -> Fraction:
     return r
 
 
-def _relation(relation: Relation) -> None:
+def _relation(relation: Neighbours) -> None:
     if not isinstance(relation, AddRemove | Substitute):
         raise BadParameter("relation", relation, "ADD_REMOVE or SUBSTITUTE")
 
@@ -343,7 +343,7 @@ def _unlisted(law: _Listed, masses: Sequence[Fraction]) -> Fraction:
     return Fraction(0) if law.whole else Fraction(_TAIL)
 
 
-def _finite(pairs: Sequence[Masses], relation: Relation) -> Loss:
+def _finite(pairs: Sequence[Masses], relation: Neighbours) -> Loss:
     if all(p == q for pair in pairs for p, q in pair):  # exactly: floats would not tell 1/2 from 1/2 + 1e-18
         return Loss({}, relation)
     return Loss({FinitePair(*envelope(pairs, both_orders=isinstance(relation, Substitute))): 1}, relation)

@@ -255,7 +255,7 @@ PROBABILITIES = [logistic(Fraction(1)), exp_minus(Fraction(5)), constant(Fractio
 @pytest.mark.parametrize("last", [0, 1 << 62, 3 << 62, (1 << 64) - 1])
 def test_bit_sliced_coins_are_certified(p, last):
     """Every combination of fair coins in a lane of its own; one lane is left to the last word."""
-    digits = samplers._DIGITS
+    digits = samplers._SHARED_DIGITS
     lanes = np.arange(1 << digits)
     fair = [np.packbits((lanes >> d & 1).astype(bool), bitorder="little").view(np.uint64) for d in range(digits)]
     first, rest = divmod(p(digits + 128)[0] >> 64, 1 << 64)

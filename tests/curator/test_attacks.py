@@ -101,7 +101,7 @@ def test_keys_do_not_let_anybody_try_what_a_row_holds(tmp_path):
             c.bounds("cost", epsilon="0.1")
             c.ledger.export(tmp_path / f"{name}.jsonl")
             keys.append({charge.key for charge in c.history() if charge.loss.terms and not charge.session})
-            content = c.engine.fingerprint()
+            content = c._registration.engine.fingerprint()
         assert content not in (tmp_path / f"{name}.jsonl").read_text()
     assert not keys[0] & keys[1]
 

@@ -29,11 +29,12 @@ from tacit.core.errors import (
 )
 from tacit.curator import Curator
 from tacit.curator.bounds import Bounds
+from tacit.curator.registration import Registration
 from tacit.engines.duckdb.engine import DuckDB
 from tacit.ledger import Ledger
-from tacit.query.plan.outputs import Function, Released
-from tacit.query.plan.plan import Key
 from tacit.query.relation.relation import Derive, PerUnit, Where, fold
+from tacit.query.select.outputs import Function, Released
+from tacit.query.select.query import Key
 from tacit.query.sql import parser
 from tacit.query.values.domain import number
 from tacit.query.values.nodes import Add, Column, Compare
@@ -328,16 +329,16 @@ def test_a_charge_is_completed_by_who_asks_in_another_order(place):
         assert c.remaining == Fraction(1, 2)
 
 
-def test_the_key_of_a_question_and_its_plan_never_change(place, monkeypatch):
+def test_the_key_of_a_question_and_what_completes_it_never_change(place, monkeypatch):
     """Else what was bought under an earlier version would be bought again."""
-    monkeypatch.setattr(Curator, "_secret", b"secret")
+    monkeypatch.setattr(Registration, "_secret", b"secret")
     schema = SCHEMA.replace("upper = 64", 'upper = 64\ngrid = "0.0009765625"')
     with Curator(tacit.Table(ROWS, schema), ledger=place, budget=tacit.Budget(epsilon=1)) as c:
         c.ask("SELECT year, COUNT(*) AS n, AVG(cost) FROM visits WHERE age < 30 GROUP BY year", epsilon="0.25")
-        (charge,) = (charge for charge in c.history() if charge.plan)
+        (charge,) = c.history()
     assert charge.key == "5c3ae45aaffd70966c669858bd776077f4063381dca06027dbe738cf20585d64"
-    plan = hashlib.sha256(charge.plan.encode()).hexdigest()
-    assert plan == "d17c3e18f40d1bd04039cf7ff32a3e647c3fb9980ec9f9a1823da094c12ecfea"
+    terms = hashlib.sha256(json.dumps(charge.purpose.terms, sort_keys=True).encode()).hexdigest()
+    assert terms == "17cc1d73d3641c99bdc01dd4f71c5dbeecdeb2475b0d02a03cf25d068f08bb8a"
 
 
 def test_a_text_is_read_once_for_all_its_prices(place, monkeypatch):
@@ -400,7 +401,7 @@ def test_the_price_is_asked_by_accuracy(place):
 def test_an_engine_that_fails_keeps_the_charge_and_the_question_is_completed_under_it(place):
     engine = Failing()
     with curator(place, engine=engine) as c:
-        c.engine  # noqa: B018 - reads the table
+        c._registration.engine  # noqa: B018 - reads the table
         engine.fail = 2
         for _ in range(2):
             with pytest.raises(EngineError) as raised:
@@ -415,7 +416,7 @@ def test_an_engine_that_fails_keeps_the_charge_and_the_question_is_completed_und
 
 def test_memory_that_runs_out_does_not_say_how_much_was_asked_for(place, monkeypatch):
     with curator(place) as c:
-        monkeypatch.setattr(c.engine, "answer", lambda plan: np.empty(123_457 * 10**12))
+        monkeypatch.setattr(c._registration.engine, "answer", lambda plan: np.empty(123_457 * 10**12))
         with pytest.raises(EngineError) as raised:
             c.ask(COUNT, epsilon="0.5")
         assert raised.value.__cause__ is raised.value.__context__ is None
@@ -504,14 +505,14 @@ def test_what_is_asked_of_a_stream_at_once_is_drawn_once(place):
     count = "SELECT COUNT(*) FROM visits"
     with curator(place, tacit.Budget(epsilon=200)) as c:
         one, other = (c.numeric_sparse(10, epsilon=50, count=4) for _ in range(2))
-        read, told = one._session.read, []
+        read, told = one._session.kept.read, []
 
         def late():
-            one._session.read = read
+            one._session.kept.read = read
             told.append(other.ask(count))
             return read()
 
-        one._session.read = late
+        one._session.kept.read = late
         assert one.ask(count) == told[0] and one.left == 3
 
 
@@ -686,7 +687,7 @@ def test_allowances_hold_below_the_cap(place):
     with curator(place) as c:
         c.ledger.allow("ann", tacit.Budget(epsilon="0.2"))
         c.ask(COUNT, epsilon="0.2", analyst="ann")
-        with pytest.raises(BudgetExceeded, match=r"^the allowance of ann, epsilon=0.2, has spent 0.2, and 0 is left"):
+        with pytest.raises(BudgetExceeded, match=r"^The allowance of ann, epsilon=0.2, has spent 0.2, and 0 is left"):
             c.ask("SELECT COUNT(*) AS n FROM visits WHERE age = 1", epsilon="0.1", analyst="ann")
         assert c.ask(COUNT, epsilon="0.2", analyst="ann").noisy  # what is released is free for all
         c.ask("SELECT COUNT(*) AS n FROM visits WHERE age = 1", epsilon="0.8", analyst="bob")
@@ -807,7 +808,7 @@ def test_memory_that_runs_out_says_nothing_at_any_door(place):
 def exactly(c, text):
     """The integers before noise."""
     plan = c._compiled(c.read(text, {})[0]).plan
-    return [list(map(int, cells)) for cells in c.engine.answer(plan).cells]
+    return [list(map(int, cells)) for cells in c._registration.engine.answer(plan).cells]
 
 
 @pytest.mark.parametrize("grid", ["", 'grid = "0.0078125"'])
@@ -911,4 +912,4 @@ def test_long_public_tables_are_looked_up_beside_the_statement(place, key):
         sums = [sum(7 * i for i in kept if 7 * i % 3 == s) for s in range(3)]
         assert exactly(c, asked) == [counts, sums]
         plan = c._compiled(c.read(asked, {})[0]).plan
-        assert all(len(text) < 10_000 for _, text, _ in c.engine._translated(plan))
+        assert all(len(text) < 10_000 for _, text, _ in c._registration.engine._translated(plan))

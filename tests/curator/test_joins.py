@@ -42,7 +42,7 @@ def opened(tmp_path, rows, name="visits.ledger"):
 
 def test_a_self_join_of_three_is_refused_from_public_facts_before_anything_is_charged(tmp_path, monkeypatch):
     with opened(tmp_path, 100) as c:
-        monkeypatch.setattr(c.engine, "answer", None)  # no data are read
+        monkeypatch.setattr(c._registration.engine, "answer", None)  # no data are read
         for ask in (c.offer, c.ask):
             with pytest.raises(BadQuestion, match=REFUSED.format(1_010_000)):
                 ask(THREE, epsilon="1e-12")
@@ -90,7 +90,7 @@ def test_no_door_runs_a_join_that_is_too_large(tmp_path, monkeypatch):
         pairs = t.join(t.derive(other=t.age))
         domain = pairs.domain("age", "other")
         left = c.remaining
-        monkeypatch.setattr(c.engine, "answer", None)
+        monkeypatch.setattr(c._registration.engine, "answer", None)
         question = c.table.count()
         by_hand = replace(question.query, relation=pairs.relation)
         for ask in (
@@ -115,14 +115,14 @@ def test_what_was_bought_before_stays_free(tmp_path, monkeypatch):
         workload = marginals(t.join(t.derive(other=t.age)).domain("age"), k=1)
         monkeypatch.setattr(build, "MOST_JOINED", 10**6)
         bought, answers = c.ask(TWO, epsilon=1), c.answer(workload, epsilon=1)
-        real = c.engine.answer
-        monkeypatch.setattr(c.engine, "answer", lambda *_: 1 / 0)
+        real = c._registration.engine.answer
+        monkeypatch.setattr(c._registration.engine, "answer", lambda *_: 1 / 0)
         with pytest.raises(tacit.TacitError):
             c.ask(TWO, epsilon=2)  # charged, and not completed
         monkeypatch.undo()
         left = c.remaining
         assert c.ask(TWO, epsilon=1)["count"].values == bought["count"].values
         assert c.answer(workload, epsilon=1).answers.tolist() == answers.answers.tolist()
-        assert c.remaining == left and c.engine.answer == real
+        assert c.remaining == left and c._registration.engine.answer == real
         with pytest.raises(BadQuestion, match=REFUSED.format(40_000)):
             c.ask(TWO, epsilon=2)

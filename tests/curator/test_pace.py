@@ -52,15 +52,15 @@ def curator(tmp_path, clock):
 
 def slowed(curator, clock, monkeypatch, seconds, then=None):
     """An engine that takes so long by this clock, and fails if told so."""
-    real = type(curator.engine).answer
+    real = type(curator._registration.engine).answer
 
     def answer(plan, content=None):
         clock.passes(seconds)
         if then is not None:
             raise then
-        return real(curator.engine, plan, content)
+        return real(curator._registration.engine, plan, content)
 
-    monkeypatch.setattr(curator.engine, "answer", answer)
+    monkeypatch.setattr(curator._registration.engine, "answer", answer)
 
 
 COUNT = "SELECT COUNT(*) FROM people WHERE age < {}"
@@ -131,14 +131,14 @@ def test_every_door_keeps_to_the_grid(curator, clock, monkeypatch):
 
 
 def test_after_the_deadline_a_question_fails_silently_and_its_answer_is_free_later(curator, monkeypatch, clock):
-    going, real = threading.Event(), curator.engine.answer
+    going, real = threading.Event(), curator._registration.engine.answer
 
     def answer(plan, content=None):
         clock.passes(5.0)
         going.wait(60)
         return real(plan, content)
 
-    monkeypatch.setattr(curator.engine, "answer", answer)
+    monkeypatch.setattr(curator._registration.engine, "answer", answer)
     stored = threading.Event()
     store = curator.ledger.store
     monkeypatch.setattr(curator.ledger, "store", lambda *a, **k: (store(*a, **k), stored.set())[0])
@@ -149,14 +149,14 @@ def test_after_the_deadline_a_question_fails_silently_and_its_answer_is_free_lat
     assert left < 1000
     going.set()
     assert stored.wait(60)
-    monkeypatch.setattr(curator.engine, "answer", None)  # it is not asked again
+    monkeypatch.setattr(curator._registration.engine, "answer", None)  # it is not asked again
     start = clock.time
     assert curator.ask(COUNT.format(10), epsilon=1)["count"].values.size == 1
     assert curator.remaining == left and clock.time <= start + 0.2 + 1e-9  # when it would have left
 
 
 def test_a_question_asked_again_while_it_is_computed_starts_no_second_draw(curator, monkeypatch, clock):
-    going, calls, real = threading.Event(), [], curator.engine.answer
+    going, calls, real = threading.Event(), [], curator._registration.engine.answer
 
     def answer(plan, content=None):
         calls.append(plan)
@@ -164,7 +164,7 @@ def test_a_question_asked_again_while_it_is_computed_starts_no_second_draw(curat
         going.wait(60)
         return real(plan, content)
 
-    monkeypatch.setattr(curator.engine, "answer", answer)
+    monkeypatch.setattr(curator._registration.engine, "answer", answer)
     with pytest.raises(EngineError):
         curator.ask(COUNT.format(10), epsilon=1)
     again = []

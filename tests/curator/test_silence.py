@@ -91,7 +91,7 @@ def test_whatever_fails_in_reading_is_one_error_that_says_nothing(curator, monke
     """In every door, before anything is stored; afterwards the same question is completed under its charge."""
     asked = dict(doors(curator))
     assert len(asked) > 18, sorted(asked)
-    engine, silent = curator.engine, str(EngineError())
+    engine, silent = curator._registration.engine, str(EngineError())
     for name, ask in asked.items():
         left = None
         for failure in FAILURES:
@@ -138,7 +138,7 @@ KINDS = ["empty", "one", "lump", "2^62", "2^63 in one cell", "2^70", "-2^63"]
 def test_no_integers_of_an_engine_make_a_question_fail(curator, monkeypatch, kind):
     """An exception here would be caused by data alone, before or after the noise: a leak either way."""
     asked = {name: ask for name, ask in doors(curator) if name not in ("local", "small_db")}
-    engine = curator.engine
+    engine = curator._registration.engine
     real = engine.answer
 
     def answer(plan, content=None):

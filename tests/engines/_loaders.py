@@ -11,9 +11,10 @@ import polars
 import pyarrow as pa
 from pyarrow import feather, parquet
 
-from tacit.query.plan.plan import Histogram, Key, Plan, Rows, Total, Units
+from tacit.query.plan.plan import Histogram, Plan, Rows, Total, Units
 from tacit.query.relation import build
 from tacit.query.schema.schema import Schema
+from tacit.query.select.query import Key
 
 KEY = "0123456789abcdef" * 2
 NAN, INF = float("nan"), float("inf")

@@ -11,11 +11,9 @@ from hypothesis import strategies as st
 from tacit.engines import keyed_hash
 from tacit.engines.keyed_hash import Coefficients, P, digit, unit_digit
 from tacit.engines.rows import row_cap
-from tacit.engines.rows import smallest_hashes as least_module
-from tacit.engines.rows.keyed_hash_arrays import BITS
+from tacit.engines.rows.keyed_hash import BITS
 from tacit.engines.rows.reference import bounded as reference
-from tacit.engines.rows.row_cap import bounded
-from tacit.engines.rows.smallest_hashes import least
+from tacit.engines.rows.row_cap import bounded, least
 from tacit.engines.rows.unit_codes import coded
 from tacit.query.schema.schema import Schema
 from tacit.query.values.domain import TEXT
@@ -112,7 +110,7 @@ def test_the_least_words_are_chosen(rows, parts):
     words = np.array([units.index(unit) << BITS | h for unit, h, _ in rows], np.uint64)
     cells = pa.table({"x": pa.array([x for _, _, x in rows], pa.int64())})
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(least_module, "_PARTS", parts)
+        patch.setattr(row_cap, "_PARTS", parts)
         mask = least(words, counts[counts > most], most, lambda at: cells.take(pa.array(at)))
     for unit in units:
         own = sorted(row for row in rows if row[0] == unit)

@@ -12,7 +12,6 @@ from tacit.engines.keyed_hash import coefficients
 from tacit.engines.postgres.dialect import PostgresDialect
 from tacit.engines.spark.dialect import SparkDialect
 from tacit.engines.sql.bounded_table import bounded, registered
-from tacit.engines.sql.cells import Raw
 from tacit.engines.sql.dialect import (
     Dialect,
     Typed,
@@ -24,11 +23,13 @@ from tacit.engines.sql.dialect import (
     number,
     there,
 )
+from tacit.engines.sql.raw_columns import Raw
 from tacit.engines.sql.statements import statements
-from tacit.query.plan.plan import Histogram, Key, Plan, Rows, Total, Units
+from tacit.query.plan.plan import Histogram, Plan, Rows, Total, Units
 from tacit.query.relation import build
 from tacit.query.relation.relation import Join, PerUnit, Where
 from tacit.query.schema.schema import Schema
+from tacit.query.select.query import Key
 
 KEY = "0123456789abcdef" * 2
 

@@ -12,9 +12,10 @@ from tacit.engines.duckdb.engine import DuckDB
 from tacit.engines.rows.reference import Reference
 from tacit.engines.sql.results import gathered
 from tacit.query.plan.compiler import compiled
-from tacit.query.plan.plan import Histogram, Key, Plan, Rows, Total, Units
+from tacit.query.plan.plan import Histogram, Plan, Rows, Total, Units
 from tacit.query.python.table import Table
 from tacit.query.relation import build
+from tacit.query.select.query import Key
 from tacit.query.sql import parser
 from tacit.testing.engines import engine, same, stable
 

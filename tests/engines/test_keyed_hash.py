@@ -16,11 +16,11 @@ from tacit.engines.duckdb.dialect import DuckDBDialect
 from tacit.engines.keyed_hash import P, Q, coefficients, keyed_hash, order
 from tacit.engines.keyed_hash import digit as reference_digit
 from tacit.engines.keyed_hash import unit_digit as reference_unit
-from tacit.engines.rows.keyed_hash_arrays import BITS, digits, hashed
+from tacit.engines.rows.keyed_hash import BITS, digits, hashed
 from tacit.engines.rows.row_cap import bounded
 from tacit.engines.sql.dialect import TEXT as WORDS
 from tacit.engines.sql.dialect import Typed
-from tacit.engines.sql.keyed_hash_sql import HashSQL, unit_digit
+from tacit.engines.sql.keyed_hash import HashSQL, unit_digit
 from tacit.query.schema.schema import Schema
 from tacit.query.values.domain import TEXT, WIDEST, number
 

@@ -27,11 +27,13 @@ from tacit.engines.postgres.dialect import PostgresDialect
 from tacit.engines.postgres.engine import Postgres
 from tacit.engines.registry import engine_for
 from tacit.engines.rows.reference import Reference
-from tacit.engines.sql.cells import canonical
-from tacit.query.plan.plan import Histogram, Key, Plan, Rows, Total, Units
-from tacit.query.python.table import PublicTable, Table
+from tacit.engines.sql.raw_columns import canonical
+from tacit.query.plan.plan import Histogram, Plan, Rows, Total, Units
+from tacit.query.python.table import Table
 from tacit.query.relation import build
 from tacit.query.schema.databases import Database
+from tacit.query.schema.public_table import PublicTable
+from tacit.query.select.query import Key
 from tacit.testing.engines import CHECKS, engine, same
 from tacit.workloads import marginals
 

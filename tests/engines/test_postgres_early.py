@@ -10,10 +10,11 @@ from tacit.engines.postgres.eager_aggregation import early
 from tacit.engines.postgres.engine import Postgres
 from tacit.engines.rows.reference import Reference
 from tacit.engines.sql.relations import Source
-from tacit.query.plan.plan import Histogram, Key, Plan, Rows, Total
+from tacit.query.plan.plan import Histogram, Plan, Rows, Total
 from tacit.query.python.table import Table
 from tacit.query.relation import build
 from tacit.query.relation.relation import Where
+from tacit.query.select.query import Key
 from tacit.query.values.domain import Domain
 from tacit.query.values.nodes import Lookup
 from tacit.testing.engines import engine, same

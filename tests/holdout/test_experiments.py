@@ -9,7 +9,7 @@ import pytest
 
 from tacit.composition import bernstein_inverse, hoeffding_inverse
 from tacit.core.errors import BadParameter
-from tacit.core.law import Laplace, max_divergence
+from tacit.core.law import DiscreteLaplaceLaw, max_divergence
 from tacit.holdout import (
     Experiment,
     GuessAndCheck,
@@ -83,7 +83,7 @@ def test_agreements(n: int) -> None:
 
 def test_a_summary_can_be_read(small: Experiment) -> None:
     *lines, advice = str(small).splitlines()
-    assert "Records are few" in advice
+    assert "There are few records" in advice
     assert [line.split("  ")[0] for line in lines] == [PLAIN, *RULES]
     assert lines[0].endswith("nothing promised")
     assert shown(small.statements[RULES[0]].width) in lines[1]
@@ -123,7 +123,7 @@ def test_the_monitor() -> None:
     for seen in (private, plain):  # the other half of the argument
         assert seen.chosen >= seen.largest - seen.shortfall - 2 * seen.margin
         assert seen.largest >= seen.claimed - seen.margin and seen.claimed >= seen.alpha * seen.overfit
-    assert "is exceeded" in str(plain) and "is kept" in str(private)
+    assert "is exceeded" in str(plain) and "holds" in str(private)
     assert Monitor().loss().epsilon() == pytest.approx(0.1)
 
 
@@ -149,7 +149,7 @@ def test_the_monitor_says_what_too_few_runs_cannot_tell() -> None:
 
     assert Half().run(1000, private=False, source=Seeded(1)).kept is False
     few = Half().run(100, private=False, source=Seeded(1))
-    assert few.kept is None and "cannot tell" in str(few)
+    assert few.kept is None and "is undecided" in str(few)
     assert Monitor().run(1, source=Seeded(1)).margin > 4
 
 
@@ -157,7 +157,7 @@ def test_what_the_monitor_watches_is_private() -> None:
     """Two cells move by one each when a record is substituted; at epsilon/2 each."""
     scale = Monitor(epsilon="0.5").histogram.scale
     assert scale == 4
-    both = 2 * max_divergence(Laplace(scale, 0), Laplace(scale, 1))
+    both = 2 * max_divergence(DiscreteLaplaceLaw(scale, 0), DiscreteLaplaceLaw(scale, 1))
     assert both == pytest.approx(0.5, rel=1e-6)
     assert Monitor().selection.loss().epsilon() == 0.05
 

@@ -72,7 +72,7 @@ def test_widths_fall_with_n_however_many_there_are(method: str) -> None:
 
 def test_the_records_that_a_width_takes() -> None:
     assert 10**10 < min_records(10, "0.00005", BETA) < 10**12
-    with pytest.raises(BadParameter, match="width must be larger: no n within 2\\^62 is known to be enough"):
+    with pytest.raises(BadParameter, match="width must be larger: no n up to 2\\^62 is known to be enough"):
         min_records(10, "1e-12", BETA)
 
 

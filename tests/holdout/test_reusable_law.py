@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from scipy.stats import chi2
 
-from tacit.core.law import Laplace
+from tacit.core.law import DiscreteLaplaceLaw
 from tacit.holdout import ReusableHoldout
 from tacit.holdout.questions import Question
 from tacit.testing.sources import Seeded
@@ -31,14 +31,14 @@ def law(rule: ReusableHoldout, totals: tuple[int, int]) -> dict[Transcript, floa
     low, high = m.bar_noise.reach(1e-18)
     z = np.arange(low, high + 1)
     bars, live = (
-        z + math.floor(rule.bar * rule.whole) + round(m.query_noise.mean - m.bar_noise.mean),
+        z + math.floor(rule.effective_threshold * rule.whole) + round(m.query_noise.mean - m.bar_noise.mean),
         m.bar_noise.mass(z),
     )
     told: dict[Transcript, float] = {}
     before: Transcript = ()
     for total, guess in zip(totals, GUESSES, strict=True):
         top = m.query_noise.at_least(bars - abs(total - guess))
-        number = Laplace(m.scales[2], total)
+        number = DiscreteLaplaceLaw(m.scales[2], total)
         for j in range(parts + 1):
             chance = math.fsum(number.mass(y) for y in number.support(1e-18) if rule.rounded(y, parts) == j)
             told[(*before, j / parts)] = told.get((*before, j / parts), 0.0) + float(np.sum(live * top)) * chance

@@ -161,7 +161,7 @@ def test_a_small_holdout_set_is_told_what_it_lacks(make: Callable[[int], Rule]) 
 
 
 def test_no_holdout_set_would_do() -> None:
-    with pytest.raises(BadParameter, match="no holdout set"):
+    with pytest.raises(BadParameter, match="no holdout set is large enough"):
         ReusableHoldout(n=100, questions=100, exceptions=5, threshold="0.2", width="0.1")
     with pytest.raises(BadParameter, match="rounding alone"):
         GuessAndCheck(n=10**6, width="0.003")

@@ -1,4 +1,4 @@
-"""One holdout set, one life: questions, fingerprints, and a state that survives the process."""
+"""One holdout set, one session: questions, fingerprints, and a state that survives the process."""
 
 import copy
 import os
@@ -89,7 +89,7 @@ def test_a_statistic_is_checked_on_the_training_set_too(on_training: Callable[..
     ],
 )
 def test_values_of_another_shape_are_refused(values: object) -> None:
-    with pytest.raises(BadData, match=r"one each|masked|array of them"):
+    with pytest.raises(BadData, match=r"one for each record|masked|array of them"):
         RULE.open((X, Y)).ask((0.5, values))
 
 
@@ -98,7 +98,7 @@ def test_values_are_clamped_and_never_refused() -> None:
     assert values_in_steps(odd, 8, Fraction(1, 1024)).tolist() == [0, 1024, 0, 0, 1024, 512, 1, 0]
     assert values_in_steps(np.array([-1, 0, 1, 5]), 4, Fraction(1)).tolist() == [0, 0, 1, 1]
     assert values_in_steps(np.array([True, False]), 2, Fraction(1, 4)).tolist() == [4, 0]
-    with pytest.raises(BadData, match="yes or no"):
+    with pytest.raises(BadData, match="only 0 and 1"):
         values_in_steps(np.array([0.5, 0.5]), 2, Fraction(1))
 
 
@@ -161,7 +161,7 @@ def test_other_records_are_refused() -> None:
     assert RULE.open((X, Y), known_as=desk.fingerprint).fingerprint == desk.fingerprint
     with pytest.raises(Refused, match="fingerprints differ"):
         RULE.open(TRAIN, known_as=desk.fingerprint)
-    with pytest.raises(Refused, match="training set is the holdout set"):
+    with pytest.raises(Refused, match="The training set is the holdout set"):
         RULE.open((X, Y), (X.copy(), Y.copy()))
 
 
@@ -169,14 +169,14 @@ def test_a_named_question_that_is_asked_at_once_is_answered_once() -> None:
     """The other asks after this one has looked, and before it takes its step."""
     keeper, told = Memory(), []
     one, other = (RULE.open((X, Y), TRAIN, keeper=keeper) for _ in range(2))
-    read = one._life.read
+    read = one._session.read
 
     def late() -> tuple[int, bytes]:
-        one._life.read = read  # type: ignore[method-assign]
+        one._session.read = read  # type: ignore[method-assign]
         told.append(other.ask(even, "even"))
         return read()
 
-    one._life.read = late  # type: ignore[method-assign]
+    one._session.read = late  # type: ignore[method-assign]
     assert [one.ask(even, "even")] == told and one.state.asked == 1
 
 
@@ -195,7 +195,7 @@ def test_questions_are_not_told_apart_by_private_values() -> None:
     assert desk.ask(even, "even") != desk.ask(lambda x, y: x[:, 0] % 2 != 1, "not odd")
 
 
-def test_a_life_in_memory_is_neither_copied_nor_forked() -> None:
+def test_a_session_in_memory_is_neither_copied_nor_forked() -> None:
     desk = RULE.open((X, Y))
     for duplicate in (copy.copy, copy.deepcopy, pickle.dumps):
         with pytest.raises(TypeError, match="copied"):
@@ -221,13 +221,13 @@ def test_to_open_the_same_records_again_does_not_renew_them() -> None:
     for spent in (first, PRIVATE.open((X, Y))):
         with pytest.raises(Spent):
             spent.ask((0.5, Y))
-    with pytest.raises(Refused, match=r"already begun to answer by ReusableHoldout.n=400, .*; go on with that rule"):
+    with pytest.raises(Refused, match=r"already begun to answer by ReusableHoldout.n=400, .*. Continue with that rule"):
         RULE.open((X, Y))
     assert RULE.open(TRAIN).state.asked == 0  # other records are another holdout
     assert RULE.open((X, Y), keeper=Memory()).state.asked == 0  # and an experiment may begin anew
 
 
-def test_threads_that_open_the_same_records_share_one_life() -> None:
+def test_threads_that_open_the_same_records_share_one_session() -> None:
     rule = GaussianAnswers(n=N, questions=40, sigma="0.2")
     with ThreadPoolExecutor(8) as threads:
         list(threads.map(lambda _: rule.open((X, Y)).ask(even), range(40)))
@@ -281,15 +281,15 @@ def test_of_two_steps_at_once_one_is_stale() -> None:
 def test_what_another_process_did_meanwhile_is_taken_into_account(monkeypatch: pytest.MonkeyPatch) -> None:
     keeper, rule = Memory(), Ladder(n=N, questions=2, rise="1/4")
     mine, theirs = (rule.open((X, Y), keeper=keeper) for _ in range(2))
-    step, raced = mine._life.step, []
+    step, raced = mine._session.step, []
 
     def late(*given: object) -> bytes:
         if not raced:
             raced.append(theirs.ask(np.ones(N)))
         return step(*given)  # type: ignore[arg-type]
 
-    monkeypatch.setattr(mine._life, "step", late)
-    monkeypatch.setattr(theirs, "_life", Later(step, mine._life))
+    monkeypatch.setattr(mine._session, "step", late)
+    monkeypatch.setattr(theirs, "_session", Later(step, mine._session))
     assert mine.ask(Y) == 1.0  # theirs was the better
     assert raced == [1.0]
     assert mine.state.asked == theirs.state.asked == 2
@@ -298,7 +298,7 @@ def test_what_another_process_did_meanwhile_is_taken_into_account(monkeypatch: p
 
 
 class Later:
-    """The same life, without the delay."""
+    """A session without the delay."""
 
     def __init__(self, step: object, life: object) -> None:
         self.step, self.read, self.find = step, life.read, life.find  # type: ignore[attr-defined]
@@ -317,7 +317,7 @@ def test_a_keeper_that_is_no_ledger_is_refused_in_words(ledger: Path) -> None:
             PRIVATE.open((X, Y), keeper=wrong)  # type: ignore[arg-type]
 
 
-def test_a_ledger_keeps_the_life_across_openings(ledger: Path) -> None:
+def test_a_ledger_keeps_the_session_across_openings(ledger: Path) -> None:
     first = PRIVATE.open((X, Y), keeper=Ledger.open(ledger))
     told = [first.ask((0.9, Y), name) for name in ("a", "b")]
     again = PRIVATE.open((X, Y), keeper=Ledger.open(ledger))

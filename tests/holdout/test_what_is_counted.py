@@ -1,4 +1,4 @@
-"""Promises of rules, by what they must count: the histories that are possible, noise, rounding, the ends of lives."""
+"""Promises of rules, by what they must count: possible histories, noise, rounding, the ends of sessions."""
 
 import math
 from fractions import Fraction
@@ -49,7 +49,7 @@ def test_a_told_number_is_off_by_its_noise_and_by_half_a_resolution():
     rule = ReusableHoldout(n=10**5, questions=5, exceptions=2, threshold="0.001", epsilon=8, resolution="0.25")
     off = rule.mechanism.error(beta="0.01") / rule.whole
     assert rule.alpha("0.01") == pytest.approx(
-        max(math.floor(rule.bar * rule.whole) / rule.whole, 0.125) + off, rel=1e-12
+        max(math.floor(rule.effective_threshold * rule.whole) / rule.whole, 0.125) + off, rel=1e-12
     )
 
 

@@ -9,6 +9,7 @@ from hypothesis.stateful import RuleBasedStateMachine, invariant, rule, run_stat
 
 from tacit import Budget
 from tacit.core.errors import BudgetExceeded
+from tacit.core.purpose import Purpose
 from tacit.ledger import Charge, Request
 from tacit.testing._ledger import key, pure
 
@@ -19,7 +20,7 @@ prices = st.sampled_from([Fraction(1, 10), Fraction(1, 3), Fraction(1, 7), Fract
 parts = st.none() | st.sets(st.sampled_from(PARTS[:3]), min_size=1).map(frozenset)
 requests = st.builds(
     lambda question, price, analyst, parts, fresh: Request(
-        key(question, price, parts), pure(price), analyst, parts, "", fresh
+        key(question, price, parts), pure(price), analyst, parts, Purpose("question", str(question)), fresh
     ),
     st.integers(0, 5),
     prices,

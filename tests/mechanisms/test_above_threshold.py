@@ -47,9 +47,11 @@ def test_on_a_fine_grid_the_law_is_the_continuous_one(entry: dict) -> None:
     "noise", [Geometric(Fraction(5, 2)), DiscreteLaplace(Fraction(5, 2)), DiscreteGaussian(Fraction(7))]
 )
 def test_noise_tails_are_sums_of_masses_and_core_laws(noise: Noise) -> None:
-    core = {Geometric: law.Geometric, DiscreteLaplace: law.Laplace, DiscreteGaussian: law.Gaussian}[type(noise)](
-        getattr(noise, "scale", None) or noise.sigma2
-    )
+    core = {
+        Geometric: law.GeometricLaw,
+        DiscreteLaplace: law.DiscreteLaplaceLaw,
+        DiscreteGaussian: law.DiscreteGaussianLaw,
+    }[type(noise)](getattr(noise, "scale", None) or noise.sigma2)
     z = np.arange(-80, 81)
     masses = noise.mass(z)
     assert masses == pytest.approx([core.mass(int(k)) for k in z], rel=1e-12, abs=1e-300)
@@ -62,7 +64,7 @@ def test_noise_tails_are_sums_of_masses_and_core_laws(noise: Noise) -> None:
 
 def slow_law(m: AboveThreshold, x: tuple[int, ...]) -> dict[int | None, float]:
     """Enumerate every noise of every value."""
-    kind = law.Geometric if m.noise == "exponential" else law.Laplace
+    kind = law.GeometricLaw if m.noise == "exponential" else law.DiscreteLaplaceLaw
     bar, query = kind(m.bar_noise.scale), kind(m.query_noise.scale)
     shift = 0 if m.noise == "laplace" else round(mean(query) - mean(bar))
     masses: dict[int | None, float] = dict.fromkeys([*range(len(x)), None], 0.0)
@@ -72,7 +74,7 @@ def slow_law(m: AboveThreshold, x: tuple[int, ...]) -> dict[int | None, float]:
     return masses
 
 
-def mean(noise: law.Geometric) -> float:
+def mean(noise: law.GeometricLaw) -> float:
     return math.fsum(k * noise.mass(k) for k in noise.support(1e-12))
 
 

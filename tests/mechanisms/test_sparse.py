@@ -25,7 +25,7 @@ GOLDEN = {e["id"]: e for e in json.loads((Path(__file__).parents[1] / "golden" /
 
 def slow_law(m: Sparse, x: tuple[int, ...]) -> dict[tuple[int, ...], float]:
     """Multiply and add, one threshold noise at a time, over all strings of answers."""
-    kind = law.Geometric if m.noise == "exponential" else law.Laplace
+    kind = law.GeometricLaw if m.noise == "exponential" else law.DiscreteLaplaceLaw
     bar, query = kind(m.bar_noise.scale), kind(m.query_noise.scale)
     shift = round(m.query_noise.mean - m.bar_noise.mean)
     masses: dict[tuple[int, ...], float] = {}

@@ -55,5 +55,5 @@ def test_restarts_share_beta():
 @pytest.mark.parametrize("beta", ["0.3", "0.05", "0.001"])
 def test_numbers_alone_are_within_the_error(count, beta):
     m = NumericSparse(threshold=0, epsilon=10, share="0.01", count=count, queries=count)
-    off = 1 - (1 - law.Laplace(m.scales[2]).tail(int(m.error(beta)) + 1)) ** count
+    off = 1 - (1 - law.DiscreteLaplaceLaw(m.scales[2]).tail(int(m.error(beta)) + 1)) ** count
     assert off <= float(beta)

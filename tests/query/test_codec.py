@@ -18,10 +18,11 @@ from tacit.core.distance import ADD_REMOVE
 from tacit.core.errors import BadParameter
 from tacit.mechanisms import Gaussian, KeySelection, Laplace, Quantiles, TopK
 from tacit.query import codec
-from tacit.query.plan import estimators, outputs, plan, query
+from tacit.query.plan import estimators, plan
 from tacit.query.plan.compiler import compiled
 from tacit.query.python.table import Table
 from tacit.query.relation import relation
+from tacit.query.select import outputs, query
 from tacit.query.values import domain, nodes
 
 PEOPLE = Table(

@@ -16,9 +16,10 @@ from hypothesis import strategies as st
 
 from tacit.core.errors import BadParameter, BadQuestion, BadSchema
 from tacit.engines.rows.sources import Source
-from tacit.query.python.table import PublicTable, Table
+from tacit.query.python.table import Table
 from tacit.query.relation import build
 from tacit.query.schema.draft import describe
+from tacit.query.schema.public_table import PublicTable
 from tacit.query.schema.schema import ColumnType, Schema
 from tacit.query.values.column_types import power
 from tacit.query.values.domain import BOOLEAN, TEXT, Domain, category, number

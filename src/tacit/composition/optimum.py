@@ -141,10 +141,10 @@ def _losses(es: Counts, rare: float) -> Atoms:
     if math.prod(len(part.loss) for part in parts) <= _TERMS:
         return reduce(together, parts)
     deviation = math.sqrt(sum(n * e * e for e, n in es.items()))
-    reach = sum(float(part.loss[0] - part.loss[-1]) for part in parts)
-    width = min(reach, 2 * deviation * math.sqrt(-2 * math.log(rare)))  # of nearly all mass, by Hoeffding
+    loss_range = sum(float(part.loss[0] - part.loss[-1]) for part in parts)
+    width = min(loss_range, 2 * deviation * math.sqrt(-2 * math.log(rare)))  # of nearly all mass, by Hoeffding
     taps = sum(2 * len(part.loss) for part in parts)
-    cells = min(_CELLS, max(_WORK / taps, math.sqrt(_WORK * width / reach)))  # a part has taps on its share of cells
+    cells = min(_CELLS, max(_WORK / taps, math.sqrt(_WORK * width / loss_range)))  # a part has taps on its own cells
     return on_a_grid(parts, 2.0 ** math.floor(math.log2(width / cells)), share)
 
 

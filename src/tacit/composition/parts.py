@@ -27,7 +27,7 @@ from ..core.accounting.atoms import (
 )
 from ..core.accounting.loss import Atom, BoundedRange, Concentrated, Loss, Pure
 from ..core.accounting.parallel import Worst
-from ..core.distance import ADD_REMOVE, AddRemove, Relation, Substitute
+from ..core.distance import ADD_REMOVE, AddRemove, Neighbours, Substitute
 from ..core.errors import BadParameter
 
 # What k units pay for these covers any way in which they may be spread over parts: promises are kept by the whole.
@@ -37,7 +37,7 @@ _SPREAD = (
 )  # fmt: skip
 
 
-def parallel(*losses: Loss, relation: Relation = ADD_REMOVE) -> Loss:
+def parallel(*losses: Loss, relation: Neighbours = ADD_REMOVE) -> Loss:
     """The loss, under `relation`, of mechanisms on disjoint parts; each has its own loss under ADD_REMOVE."""
     for loss in losses:
         given: object = loss

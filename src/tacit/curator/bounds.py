@@ -25,7 +25,10 @@ from ..core.distance import Distance
 from ..core.errors import BadParameter, BadQuestion
 from ..core.exact import from_above
 from ..core.parameters import Number, exactly_one, positive, probability
+from ..core.purpose import Purpose
+from ..core.randomness import Source
 from ..core.safe_text import json_text, visible
+from ..ledger import Charge
 from ..mechanisms import Gaussian, Laplace
 from ..query.plan.buying import sells_gaussian
 from ..query.plan.draw import noisy
@@ -33,7 +36,7 @@ from ..query.plan.offer import Paid, checked_share
 from ..query.plan.plan import Histogram, Plan
 from ..query.relation import build
 from ..query.values.domain import DAY, EPOCH, Domain, Label
-from .silence import silently
+from .purchase import Item, Parts, Priced, Read, buy
 
 if TYPE_CHECKING:
     from .curator import Curator
@@ -93,7 +96,7 @@ def edges(domain: Domain) -> tuple[int, ...]:
     return tuple(sorted({lower, upper + 1} | {e for e in between if lower < e <= upper}))
 
 
-def buy(
+def buy_bounds(
     curator: Curator,
     column: str,
     *,
@@ -105,59 +108,55 @@ def buy(
     analyst: str | None = None,
     **unknown: object,
 ) -> Bounds:
-    """Bounds of a column; with probability 1 - beta both are of values that are there.  Asked again it is free."""
+    """Bounds of a column; with probability 1 - beta both are of values that are there.  Asked again they are free."""
     if unknown:
         known = "epsilon (and delta), rho or share, and perhaps beta and analyst"
         raise BadParameter("terms", " ".join(unknown), known)
     arrived, price = curator.pace.arrival(), {"epsilon": epsilon, "delta": delta, "rho": rho, "share": share}
-    plan, purse = _plan(curator, column), curator.purse(None, analyst)
+    plan, who, failure = _plan(curator, column), curator.who(analyst), probability("beta", beta)
     histogram, typed = plan.measures[0], _typed(price)
     assert isinstance(histogram, Histogram)
-    told, cells = probability("beta", beta), len(histogram.edges) - 1
-    noises = sorted(
-        _noises(purse, price, plan.distance(histogram)), key=lambda noise: noise.error(beta=told, size=cells)
-    )
-    named = {curator.key(("bounds", plan, noise)): noise for noise in noises}
-    charge = curator.ledger.find(*named)
-    if charge is None:
-        if not (affordable := _affordable(purse, noises, price)):
+    cells, moves = len(histogram.edges) - 1, plan.distance(histogram)
+    noises = _noises(curator.purse(None, analyst), price, moves)
+    noises.sort(key=lambda noise: noise.error(beta=failure, size=cells))
+    registration = curator._registration
+    candidates = {registration.key(("bounds", plan, noise)): noise for noise in noises}
+
+    def priced(parts: Parts) -> Priced:
+        purse = curator._purse(parts, who)
+        affordable = _affordable(purse, noises, price)
+        if not affordable:
             raise purse.nothing(typed[1])
-        noise = affordable[0]
-        purse.check(noise.loss(), typed)
-        purse.warn(noise.loss(), typed)
-        charge = curator.ledger.charge(
-            key=curator.key(("bounds", plan, noise)),
-            loss=noise.loss(),
-            analyst=curator.who(analyst),
-            plan=f"bounds of {column}",
-        )
-    noise, stored = named[charge.key], charge.release
-    if stored is None:
+        loss = affordable[0].loss()
+        purse.check(loss, typed)
+        purse.warn(loss, typed)
+        key = next(key for key, noise in candidates.items() if noise is affordable[0])
+        return Priced(key, loss, Purpose("bounds", f"bounds of {column}"))
 
-        def draw() -> bytes:
-            drawn = silently(lambda: noisy(noise, curator.engine.answer(plan).cells[0][0]))
-            return curator.ledger.store(charge, json.dumps(drawn).encode(), form="bounds")
+    def draw(charge: Charge, read: Read, source: Source) -> bytes:
+        return json.dumps(noisy(candidates[charge.key], read(plan).cells[0][0], source)).encode()
 
-        stored = curator.pace.let_out(arrived, charge.seq, draw)
-    else:
-        curator.pace.hold(charge.seq)
-    domain, most = histogram.expression.domain, noise.error(beta=told, size=cells)
-    found = np.flatnonzero(np.array(json.loads(stored)) > most)
-    if not found.size:
-        return Bounds(column, None, None, told, 2 * most)
-    low, high = histogram.edges[found[0]], histogram.edges[found[-1] + 1]
+    item = Item(
+        relation=plan.relation, keys=[*candidates], analyst=who, price=priced, draw=draw, form="bounds", whole=True
+    )
+    charge, stored = buy(registration, curator.pace, arrived, item)
+    domain, most = histogram.expression.domain, candidates[charge.key].error(beta=failure, size=cells)
+    occupied = np.flatnonzero(np.array(json.loads(stored)) > most)
+    if not occupied.size:
+        return Bounds(column, None, None, failure, 2 * most)
+    low, high = histogram.edges[occupied[0]], histogram.edges[occupied[-1] + 1]
     last = min(high, domain.upper) if domain.kind == "number" else high - 1  # of a year
-    return Bounds(column, domain.label(low), domain.label(last), told, 2 * most)
+    return Bounds(column, domain.label(low), domain.label(last), failure, 2 * most)
 
 
 def surcharge(curator: Curator, column: str, *, beta: Number = "0.01", **price: Any) -> str:
     """Where bounds would take more of the budget than the number that was typed, a sentence that says so."""
     plan, purse = _plan(curator, column), curator.purse(None, None)
-    (histogram,), told = plan.measures, probability("beta", beta)
+    (histogram,), failure = plan.measures, probability("beta", beta)
     noises = _affordable(purse, _noises(purse, price, plan.distance(histogram)), price)
     if not noises:
         raise purse.nothing(_typed(price)[1])
-    best = min(noises, key=lambda noise: noise.error(beta=told, size=len(histogram.edges) - 1))  # type: ignore[union-attr]
+    best = min(noises, key=lambda noise: noise.error(beta=failure, size=len(histogram.edges) - 1))  # type: ignore[union-attr]
     return purse.surcharge(best.loss(), _typed(price))
 
 

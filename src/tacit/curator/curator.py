@@ -1,56 +1,50 @@
 """The curator: the straight line from a question to a release.
 
-    read       text or expression -> Query                           no data
-    offer      Query -> price and accuracy                           no data, nothing charged
-    charge     the ledger has an answer, admits the price, or refuses
-    answer     the engine's exact integers, between two lines of `_complete` and nowhere else
-    draw       one draw from the law
-    store      the ledger keeps it; then it is handed out
+    read      text or expression -> Query                           `questions`   no data
+    offer     Query -> price and accuracy                           `offer`       no data, nothing charged
+    buy       find, price, register, charge, read, draw, store      `purchase`    all that is bought at once
+    session   open once, then find, register, step                  `session`     streams and online queries
 
 A question is known by its closed plan, the price that was asked, and the public versions of the tables: asked again it
-is free.
-What is shown of an answer, such as its order or arithmetic on its columns, is computed from what was stored.
+is free.  What is shown of an answer, such as its order or arithmetic on its columns, is computed from what was stored.
+Exact integers exist in `purchase` and `session` alone, between the read and the draw.
 """
 
 from __future__ import annotations
 
-import json
 import os
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from functools import cached_property, lru_cache, partial
-from typing import TYPE_CHECKING, Any, Unpack
+from typing import TYPE_CHECKING, Any, Self, Unpack
 
-from ..core.accounting.budget import Amounts, Budget
+from ..core.accounting.budget import Budget
 from ..core.accounting.currency import Amount
 from ..core.accounting.loss import zero
 from ..core.errors import BadParameter
 from ..core.parameters import Number, flag, probability
 from ..core.safe_text import visible
-from ..core.session import answer_once
 from ..engines.base import Engine
 from ..ledger import Ledger
 from ..ledger.entries import Charge
 from ..ledger.names import analyst_name
-from ..ledger.session import Session
 from ..mechanisms import NumericSparse, Sparse
-from ..query import codec
-from ..query.plan.calibration import Step
 from ..query.plan.compiler import Compiled, compiled
-from ..query.plan.draw import draw
 from ..query.plan.offer import BETA, Offer, Paid, Terms, offer
-from ..query.plan.query import Query
-from ..query.python.table import PublicTable, Table
+from ..query.python.table import Table
 from ..query.relation import build
 from ..query.relation.relation import Relation, scans
+from ..query.schema.public_table import PublicTable
+from ..query.select.query import Query
 from ..query.sql import parser
 from ..release import Provenance, Release, versions
-from .bounds import Bounds, BoundsTerms, buy
+from .ask import Asked
+from .bounds import Bounds, BoundsTerms, buy_bounds
 from .pace import Pace
+from .purchase import Parts, buy
 from .purse import Purse
-from .questions import QuestionLike, identities, parse_question, tables_by_name
-from .registration import Holding
-from .silence import silently
+from .questions import QuestionLike, parse_question, tables_by_name
+from .registration import Registration
 from .stream import Stream, StreamTerms
 
 if TYPE_CHECKING:
@@ -59,18 +53,18 @@ if TYPE_CHECKING:
     from ..workloads import Answered, Plan, Workload
     from .online import Online
 
-_TEXTS = 32  # questions whose meaning is kept
+_MAX_REMEMBERED = 32  # questions whose meaning is remembered
 
 
-class Curator(Holding):
+class Curator:
     """Answers questions about one or several tables of the same units, within the budget of a ledger.
 
-    A new ledger is opened with a budget; one that is there knows its own.  `analyst` is who asks, unless told.  An
-    engine may be given by its name too; unless it is given, it is that of the tables.  `least_share`, with which a new
-    ledger is opened, is the share of the budget that every question takes at least: 1/10000 by default.
+    A new ledger is opened with a budget; an existing ledger has its own.  `analyst` is who asks by default.  `engine`
+    is an engine or its name; by default it is the engine of the tables.  `least_share`, with which a new ledger is
+    opened, is the share of the budget that every question takes at least: 1/10000 by default.
 
     With a `time_grid`, in seconds, whatever depends on data leaves at a whole multiple of it after the question
-    arrived, and a question that has no answer by the `deadline` (ten multiples, unless given) fails and may be asked
+    arrived, and a question that has no answer by the `deadline` (ten multiples by default) fails and may be asked
     again (`pace.py`).  Use one wherever questions come over a network.
     """
 
@@ -86,31 +80,32 @@ class Curator(Holding):
         time_grid: Number | None = None,
         deadline: Number | None = None,
     ) -> None:
-        own, self.public = tables_by_name(tables, public)
+        self.tables, self.public = tables_by_name(tables, public)
         self.analyst = analyst_name(analyst)
         self.pace = Pace(time_grid, deadline)
-        super().__init__(own, ledger, budget, engine, least_share)
+        self._registration = Registration(self.tables, ledger, budget, engine, least_share)
+        self.ledger, self.table = self._registration.ledger, self._registration.table
         if self.pace.on:
-            self.read_tables()  # else the first question would tell how long that takes
+            self.read_tables()  # else the time of the first question would show how long that takes
 
     @property
     def budget(self) -> Budget:
-        """That of the ledger."""
+        """The budget of the ledger."""
         return self.ledger.budget
 
     def who(self, analyst: str | None) -> str:
-        """Who asks, unless told."""
+        """The checked name of an analyst; by default, of who asks this curator."""
         return self.analyst if analyst is None else analyst_name(analyst)
 
     @property
     def remaining(self) -> Amount:
-        """What is left to who asks."""
+        """What is left of the budget to who asks."""
         return self.ledger.remaining(self.analyst)
 
     def remaining_for(self, question: QuestionLike, *, analyst: str | None = None) -> Amount:
         """What is left to who asks on the parts of the data that a question looks at; reads the tables."""
         query, _ = self.read(question, {})
-        self.read_tables()  # those that have changed are looked at as a whole
+        self.read_tables()  # on tables that have changed, a question looks at all parts
         parts = self.parts(query.relation) or (None,)
         return min(self.ledger.remaining(self.who(analyst), part) for part in parts)
 
@@ -119,27 +114,35 @@ class Curator(Holding):
         if not isinstance(offer, Offer):
             raise BadParameter("offer", offer, "an offer of this curator")
         query, _ = self.read(offer.query, {})
-        accounts = self._accounts(query, analyst)
+        accounts = self.ledger.accounts(self.who(analyst), self.parts(query.relation))
         paid = (b.price(offer.loss, before) <= b.remaining(before) for b, spent in accounts for before in spent)
         return self.ledger.sells_to(self.who(analyst)) and all(paid)
 
     def history(self) -> list[Charge]:
-        """Every charge of the ledger that cost something, with its release."""
+        """Every charge of the ledger that cost something, with its purpose and its release."""
         return [charge for charge in self.ledger.history() if charge.loss.terms]
 
     def read(self, question: QuestionLike, given: Mapping[str, Any]) -> tuple[Query, dict[str, Any]]:
-        """The meaning of a question about these tables, and its price."""
+        """The meaning of a question about these tables, and its price; reads no data."""
         return parse_question(question, self.tables, self.public, given, self._parse)
+
+    def read_tables(self) -> None:
+        """Have the engine read the tables now, unless it holds them; otherwise the first purchase does."""
+        self._registration.read_tables()
+
+    def parts(self, relation: Relation) -> Parts:
+        """The public parts of the partitioned table that a question about these rows can touch; None is all."""
+        return self._registration.parts(relation)
 
     @cached_property
     def _parse(self) -> Callable[[str], parser.Parsed]:
-        """The last texts are not read again: one question is often asked at several prices."""
-        return lru_cache(_TEXTS)(lambda text: parser.parse(text, self.tables, self.public))
+        """The parser, which remembers the last texts: one question is often asked at several prices."""
+        return lru_cache(_MAX_REMEMBERED)(lambda text: parser.parse(text, self.tables, self.public))
 
     @cached_property
     def _compiled(self) -> Callable[[Query], Compiled]:
-        """The same for their plans."""
-        return lru_cache(_TEXTS)(lambda query: compiled(query, self._schemas))
+        """The compiler, which remembers the plans of the last questions."""
+        return lru_cache(_MAX_REMEMBERED)(lambda query: compiled(query, self._registration.schemas))
 
     def offer(self, question: QuestionLike, *, analyst: str | None = None, **terms: Unpack[Terms]) -> Offer:
         """What a question costs and how accurate its answer will be; reads no data and charges nothing.
@@ -164,7 +167,9 @@ class Curator(Holding):
         """
         query, said = self.read(question, terms)
         build.bounded(query.relation)
-        return self._offer(query, said, analyst)
+        made, who = self._compiled(query), self.who(analyst)
+        needs_parts = len(self.budget.sums) > 1 or made.plan.chosen
+        return self._offer(query, said, who, made, self.parts(query.relation) if needs_parts else None)
 
     def ask(
         self, question: QuestionLike, *, fresh: bool = False, analyst: str | None = None, **terms: Unpack[Terms]
@@ -182,31 +187,16 @@ class Curator(Holding):
         arrived = self.pace.arrival()
         query, said = self.read(question, terms)
         made, beta, who = self._compiled(query), probability("beta", said["beta"]), self.who(analyst)
-        known = identities(made, said, self.budget, self._schemas, self.ledger.former_words)
-        keys = [self.key(identity) for identity in known]
-        charge, priced = None if flag("fresh", fresh) else self.ledger.find(*keys), None
-        if charge is None or charge.release is None:
-            build.bounded(query.relation)
-        if charge is None:
-            priced = self._offer(query, said, analyst, made)
-            plan = codec.canonical((made.plan, [step.mechanism for step in priced.steps], priced.beta))
-            charge = self.ledger.charge(
-                key=keys[0],
-                loss=priced.loss,
-                analyst=who,
-                parts=self.parts(query.relation),
-                plan=plan,
-                fresh=fresh,
-            )
-            priced = priced if charge.plan == plan else None  # another asker's, that was bought before
-        if charge.release is None:
-            text = question if isinstance(question, str) else ""
-            completed = partial(self._complete, charge, query, made, text, priced)
-            release = self.pace.let_out(arrived, charge.seq, completed)
-        else:
-            self.pace.hold(charge.seq)
-            release = Release.from_json(charge.release)
-        return replace(release, query=query, recipes=made.recipes, beta=beta)  # as this question wants it shown
+        asked = Asked(query, made, said, question if isinstance(question, str) else "")
+        item = asked.item(
+            self._registration,
+            lambda parts: self._offer(query, said, who, made, parts),
+            lambda charge: self.provenance(charge, query.relation, asked.text, versions()),
+            analyst=who,
+            fresh=flag("fresh", fresh),
+        )
+        _, stored = buy(self._registration, self.pace, arrived, item)
+        return replace(asked.release(stored), query=query, recipes=made.recipes, beta=beta)  # shown as asked now
 
     def __repr__(self) -> str:
         return (
@@ -293,43 +283,7 @@ class Curator(Holding):
         Give epsilon, or epsilon and delta, or rho: what the bounds alone guarantee; or share, how much of the budget
         they may take, as a fraction; and perhaps beta, with which probability they may be wrong, and analyst.
         """
-        return buy(self, column, **terms)
-
-    def _complete(self, charge: Charge, query: Query, made: Compiled, text: str, priced: Offer | None) -> Release:
-        """The release of a charge, by the mechanisms that it paid for, which an offer of today might not name.
-
-        The truth lives in the line of `exact` and nowhere else.  Between the draw and its storage nothing runs that the
-        question could make fail: a draw that is lost would be drawn again, and one charge would pay for two.
-        """
-        if priced is None:
-            mechanisms, beta = codec.read(json.loads(charge.plan)[1:])
-            measured = (*made.plan.measures, *([None] if made.plan.chosen else []))
-            steps = tuple(Step(measure, (m,), beta) for measure, m in zip(measured, mechanisms, strict=True))
-        else:
-            steps, beta = priced.steps, priced.beta
-        price = self.budget.price(charge.loss)
-        paid = Offer(query, made.plan, made.recipes, steps, charge.loss, price, self.budget, beta)
-        told = self.provenance(charge, query.relation, text, versions())
-        release = Release.of(paid, silently(lambda: draw(paid, self.exact(made.plan, charge.parts))), told)
-        facts = release.facts()
-        stored = self.ledger.store(charge, facts)
-        return release if stored == facts else Release.from_json(stored)  # another asker's draw, stored before
-
-    def step(
-        self,
-        session: Session,
-        key: str,
-        rows: Relation,
-        arrived: float,
-        step: Callable[[bytes], tuple[bytes, bytes]],
-    ) -> bytes:
-        """The answer to a question of a session about these rows: as it was before, or by a step of its state."""
-        work = session.charge.seq, key
-        if (known := session.find(key)) is not None:
-            self.pace.hold(work)
-            return known
-        build.bounded(rows)
-        return self.pace.let_out(arrived, work, lambda: answer_once(session, key, step))
+        return buy_bounds(self, column, **terms)
 
     def provenance(
         self, charge: Charge, relation: Relation, question: str, made_with: tuple[tuple[str, str], ...]
@@ -343,30 +297,41 @@ class Curator(Holding):
     @cached_property
     def _public_facts(self) -> tuple[dict[str, tuple[str, str, str]], str]:
         """Name, unit and digest of each schema, and the budget."""
-        return {name: (name, s.unit or "row", s.digest) for name, s in self._schemas.items()}, str(self.budget)
+        schemas = self._registration.schemas
+        return {name: (name, s.unit or "row", s.digest) for name, s in schemas.items()}, str(self.budget)
 
-    def _accounts(self, query: Query, analyst: str | None) -> list[tuple[Budget, list[Amounts]]]:
-        """What is spent where the question looks, of the budget and of an allowance."""
-        return self.ledger.accounts(self.who(analyst), self.parts(query.relation))
-
-    def _offer(self, query: Query, said: Mapping[str, Any], analyst: str | None, made: Compiled | None = None) -> Offer:
-        """The offer; of a budget of two sums, or with keys to be chosen, after what is spent where it looks."""
-        made, who = self._compiled(query) if made is None else made, self.who(analyst)
-        facts: dict[str, Any] = {"schemas": self._schemas, "made": made, "least_share": self.ledger.least_share}
+    def _offer(self, query: Query, said: Mapping[str, Any], who: str, made: Compiled, parts: Parts) -> Offer:
+        """The offer; with a budget of two sums, or keys to be chosen, after what is spent on these parts."""
+        schemas, least_share = self._registration.schemas, self.ledger.least_share
+        facts: dict[str, Any] = {"schemas": schemas, "made": made, "least_share": least_share}
         if len(self.budget.sums) == 1 and not made.plan.chosen:
             return offer(query, self.budget, **facts, **said)
-        (_, spent), *allowed = self._accounts(query, who)
+        (_, spent), *allowed = self.ledger.accounts(who, parts)
         allowance = allowed[0] if allowed else None
         return offer(query, self.budget, spent=spent, allowance=allowance, **facts, **said)
 
     def purse(self, relation: Relation | None, analyst: str | None) -> Purse:
-        """What a purchase about these rows, or about all, is paid from.
+        """What a purchase about these rows, or about all, is paid from."""
+        one_sum = len(self.budget.sums) == 1
+        return self._purse(None if relation is None or one_sum else self.parts(relation), self.who(analyst))
 
-        Of a single sum, a price is the same whatever was bought.
-        """
-        who = self.who(analyst)
+    def _purse(self, parts: Parts, who: str) -> Purse:
+        """What a purchase on these parts is paid from; with a budget of one sum, a price is always the same."""
         if len(self.budget.sums) == 1:
-            return Purse([(self.budget, [zero])], self.ledger.least_share)
-        return Purse(
-            self.ledger.accounts(who, None if relation is None else self.parts(relation)), self.ledger.least_share
-        )
+            return self._unspent
+        return Purse(self.ledger.accounts(who, parts), self.ledger.least_share)
+
+    @cached_property
+    def _unspent(self) -> Purse:
+        """The budget as if nothing were spent of it."""
+        return Purse([(self.budget, [zero])], self.ledger.least_share)
+
+    def close(self) -> None:
+        """Let go of the tables and of the ledger."""
+        self._registration.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()

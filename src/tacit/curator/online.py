@@ -1,4 +1,4 @@
-"""Linear queries one after the other: private multiplicative weights, whose life the ledger keeps.
+"""Linear queries one after the other: private multiplicative weights, in a session that the ledger keeps.
 
 The price is paid when it opens, for any number of questions.  When no update is left the public model answers alone,
 and says so.  Opened again by its analyst with the same terms it goes on where it was; a question asked before is
@@ -14,12 +14,12 @@ from typing import TYPE_CHECKING, Any
 
 from ..core.errors import BadParameter, BadQuestion
 from ..core.parameters import Number, instance
+from ..core.purpose import Purpose
 from ..core.randomness import SYSTEM, Source
 from ..core.safe_text import visible
 from ..core.search import least_positive
 from ..mechanisms._grid import power_of_two
 from ..query import codec
-from ..query.plan.offer import checked_share
 from ..query.python.table_domain import Counted, TableDomain
 from ..query.relation import build
 from ..workloads import Price
@@ -29,16 +29,18 @@ from ..workloads.models.multiplicative_weights import Question, Weights
 from ..workloads.models.records import Arrow, drawn
 from ..workloads.queries.workload import STEP
 from . import archive
+from .purchase import Read
+from .session import Opening, open_mechanism
 from .silence import silently
 
 if TYPE_CHECKING:
     from .curator import Curator
 
-_MOST = 2.0**20  # of epsilon or rho: more is no promise to anybody
+MAX_PRICE = 2.0**20  # of epsilon or rho: more is no promise to anybody
 
 
 class Online:
-    """One life of private multiplicative weights over a table."""
+    """A session of private multiplicative weights over a table."""
 
     def __init__(
         self,
@@ -59,54 +61,45 @@ class Online:
         if not STEP <= steps <= 1:
             raise BadParameter("grid", grid, "at least 2^-20 and at most 1")
 
-        def life(price: Price) -> PrivateMultiplicativeWeights:
+        def mechanism(price: Price) -> PrivateMultiplicativeWeights:
             if updates is None:
                 return proven(domain, n, price, questions=queries, grid=steps)
             return practical(domain, n, price, questions=queries, updates=updates, grid=steps)
 
         finer = () if steps == 1 else (steps,)
-        who = curator.who(analyst)  # whose it is: another pays for a life of their own, within their own allowance
+        who = curator.who(analyst)  # whose it is: another pays for a session of their own, within their own allowance
 
-        def named(price: Price) -> str:
+        def key(price: Price) -> str:
             terms = archive.dumps((instance("name", name, str), domain, price, n, queries, updates, *finer)).decode()
             return codec.digest(("online", who, terms, curator.table.schema.digest))
 
-        ways, purse = {named(price): price for price in (*prices, *former)}, curator.purse(None, who)
-        charge = curator.ledger.find(*ways)
-        if charge is None:
+        def check(opened: PrivateMultiplicativeWeights, price: Price) -> None:
             build.bounded(domain.relation)
-        if charge is None and typed[0] == "share":
-            part = checked_share(typed[1], purse.least_share)
-            prices = [price for price in prices if purse.affords(life(price).loss(), part)]
-            if not prices:
-                raise purse.nothing(typed[1])
-        price = prices[0] if charge is None else ways[charge.key]
-        key, self.mechanism = named(price), life(price)
-        if charge is None:
-            purse.check(self.mechanism.loss(), typed)
-            purse.warn(self.mechanism.loss(), typed)
-        if (within := self.mechanism.error()) >= n and charge is None:
-            low = float(price.amount)
+            if (error := opened.error()) < n:
+                return
 
             def good(amount: float) -> bool:
-                return life(price.part(Fraction(amount) / price.amount)).error() < n
+                return mechanism(price.part(Fraction(amount) / price.amount)).error() < n
 
-            need = least_positive(good, floor=low, ceiling=_MOST, precision=2.0**-6)
-            enough = "no price" if need == math.inf else f"about {price.part(Fraction(need) / price.amount)}"
+            need = least_positive(good, floor=float(price.amount), ceiling=MAX_PRICE, precision=2.0**-6)
+            cheapest = "" if need == math.inf else f"at least {price.part(Fraction(need) / price.amount)}, or "
             raise BadQuestion(
-                f"answers within {within:g} of about {n} records are no promise; {enough} would be enough,"
-                " or fewer queries or updates"
+                f"The guaranteed error ({error:g}) is not below the number of records (about {n})."
+                f" Use {cheapest}fewer queries or updates."
             )
-        self.data = Counted(domain, lambda plan: curator.engine.answer(plan).cells[0])
-        self._curator = curator
-        self._warm: dict[bytes, State] = {}  # the state that was written last, with its model; whoever takes it owns it
-        self._session = curator.ledger.start(
-            key=key,
-            loss=self.mechanism.loss(),
-            state=archive.dumps(self.mechanism.begin(SYSTEM)),
-            analyst=who,
-            plan=f"{name}: multiplicative weights on {' x '.join(domain.names)}",
+
+        opening = Opening(
+            offered={key(price): price for price in prices},
+            former={key(price): price for price in former},
+            mechanism=mechanism,
+            begin=lambda opened: archive.dumps(opened.begin(SYSTEM)),
+            check=check,
+            typed=typed,
+            purpose=lambda _: Purpose("online", f"{name}: multiplicative weights on {' x '.join(domain.names)}"),
         )
+        self.domain, self._curator, purse = domain, curator, curator.purse(None, who)
+        self._warm: dict[bytes, State] = {}  # the state that was written last, with its model; whoever takes it owns it
+        self.mechanism, self._session = open_mechanism(curator._registration, curator.pace, purse, who, opening)
 
     def ask(self, question: Question | Mapping[str, Any]) -> Answer:
         """How many records satisfy a condition on each of some attributes, as {"region": "north", "age": range(18)}.
@@ -117,39 +110,42 @@ class Online:
         if isinstance(question, Question):
             asked = Question(question.factors, question.grid).coarsest  # made anew, with nothing remembered
         else:
-            asked = Question.where(self.data.domain, question)
-        sizes = dict(enumerate(self.data.domain.shape))
+            asked = Question.where(self.domain, question)
+        sizes = dict(enumerate(self.domain.shape))
         if any(len(steps) != math.prod(sizes.get(axis, 0) for axis in axes) for axes, steps in asked.factors):
             raise BadParameter("question", asked.axes, "on attributes of the domain, a coefficient for each value")
         if (asked.grid / self.mechanism.grid).denominator != 1:
             steps = "coefficients 0 and 1 alone" if self.mechanism.grid == 1 else f"steps of {self.mechanism.grid}"
-            raise BadParameter("question", f"one in steps of {asked.grid}", f"one of {steps}, by the grid of this life")
+            raise BadParameter(
+                "question", f"one in steps of {asked.grid}", f"one of {steps}, by the grid of this session"
+            )
 
-        def step(kept: bytes) -> tuple[bytes, bytes]:
-            state = self._warm.pop(kept, None) or archive.loads(kept)
-            truth = 0 if self.mechanism.over(state) else silently(lambda: asked.exactly(self.data))
+        def step(stored: bytes, read: Read) -> tuple[bytes, bytes]:
+            state = self._warm.pop(stored, None) or archive.loads(stored)
+            data = Counted(self.domain, lambda plan: read(plan).cells[0])
+            truth = 0 if self.mechanism.over(state) else silently(lambda: asked.exactly(data))
             after, answer = silently(lambda: self.mechanism.step(state, (asked, truth), SYSTEM))
             then = archive.dumps(after)
             self._warm = {then: after}
             return then, archive.dumps(answer)
 
-        key = self._curator.key(archive.dumps(asked).decode())
-        told: Answer = archive.loads(self._curator.step(self._session, key, self.data.domain.relation, arrived, step))
-        return told
+        identity = archive.dumps(asked).decode()
+        answer: Answer = archive.loads(self._session.ask(arrived, identity, self.domain.relation, step))
+        return answer
 
     def __repr__(self) -> str:
-        m, names = self.mechanism, visible(" x ".join(self.data.domain.names))
+        m, names = self.mechanism, visible(" x ".join(self.domain.names))
         return f"Online({names}, n={m.n}, queries={m.questions}, updates={m.updates})"
 
     @property
     def model(self) -> Weights:
         """The public model, from which any linear query can be computed, free."""
-        return self.mechanism.model(archive.loads(self._session.read()[1]))
+        return self.mechanism.model(archive.loads(self._session.state))
 
     @property
     def left(self) -> int:
         """How many more times the model may be moved."""
-        return self.mechanism.updates - len(archive.loads(self._session.read()[1]).moves)
+        return self.mechanism.updates - len(archive.loads(self._session.state).moves)
 
     def synthetic(self, n: int, source: Source = SYSTEM) -> Arrow:
         """n rows, as a table of Arrow, that follow the model."""

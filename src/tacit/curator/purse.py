@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import sys
 import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -16,9 +17,19 @@ from ..core.parameters import Number, positive
 from ..query.plan.calibration import pure, tidy
 from ..query.plan.offer import check_least, checked_share, surcharge
 
+_PACKAGE = f"{__name__.partition('.')[0]}."
+
 
 class TakesMore(UserWarning):
     """A purchase for which there is no offer takes more of the budget than the number that was typed."""
+
+
+def _outside() -> int:
+    """The stack level, for the caller, of the first frame outside this package: the line that a warning is about."""
+    level, frame = 0, sys._getframe(1)
+    while frame.f_back is not None and frame.f_globals.get("__name__", "").startswith(_PACKAGE):
+        level, frame = level + 1, frame.f_back
+    return level + 1
 
 
 @dataclass(frozen=True)
@@ -70,7 +81,7 @@ class Purse:
     def warn(self, loss: Loss, typed: tuple[str, Number]) -> None:
         """Say that a purchase without an offer takes more of the budget than the number that was typed."""
         if more := self.surcharge(loss, typed):
-            warnings.warn(more, TakesMore, stacklevel=4)
+            warnings.warn(more, TakesMore, stacklevel=_outside())
 
     def nothing(self, share: Number) -> Refused:
         """The refusal of a share for which, after what was bought before, nothing can be had."""

@@ -16,11 +16,12 @@ from ..query.plan.buying import quotients, sells_gaussian
 from ..query.plan.compiler import Compiled
 from ..query.plan.estimators import Recipe
 from ..query.plan.offer import BETA, Terms, reads_beta
-from ..query.plan.query import Query
 from ..query.python.question import Question
-from ..query.python.table import PublicTable, Table
+from ..query.python.table import Table
 from ..query.relation.relation import Relation, scans
+from ..query.schema.public_table import PublicTable
 from ..query.schema.schema import Schema
+from ..query.select.query import Query
 from ..query.soundness.copying import remade
 from ..query.sql import parser
 

@@ -1,8 +1,8 @@
 """Streams of counts through the ledger: any number of questions, of which only those above a threshold are paid.
 
-A stream is one life of a sparse vector mechanism, paid for when it opens.  Its state, which holds the noisy threshold,
-is kept by the ledger: a stream that its analyst opens again with the same terms goes on where it was, in any process.
-A question that was asked before in the stream is answered as it was then.
+A stream is one session of a sparse vector mechanism, paid for when it opens.  The ledger keeps its state, which holds
+the noisy threshold: a stream that its analyst opens again with the same terms goes on where it was, in any process.  A
+question that was asked before in the stream is answered as it was then.
 
 Under add or remove a unit moves all counts the same way, so the noise is that of monotone queries.
 """
@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, TypedDict
 from ..core.distance import ADD_REMOVE, scalar
 from ..core.errors import BadParameter, BadQuestion, Exhausted
 from ..core.parameters import Number, instance, rational
+from ..core.purpose import Purpose
 from ..core.randomness import SYSTEM
 from ..ledger.parameters import text
 from ..mechanisms import NumericSparse, Sparse
@@ -23,20 +24,22 @@ from ..mechanisms.sparse_vector._comparisons import Comparisons, State
 from ..query import codec
 from ..query.plan import compiler
 from ..query.plan.offer import BETA
-from ..query.plan.outputs import Released
 from ..query.plan.plan import Plan, Rows, Units
+from ..query.select.outputs import Released
+from .purchase import Read
+from .session import Opening, open_mechanism
 from .silence import silently
 
 if TYPE_CHECKING:
     from .curator import Curator
     from .questions import QuestionLike
 
-Told = bool | int | float | None
-QUERIES = 1000
+StreamAnswer = bool | int | float | None
+QUERIES = 1000  # for which errors are stated, by default
 
 
 class StreamTerms(TypedDict, total=False):
-    """The price of a stream, what it may tell, and who opens it under which name."""
+    """The price of a stream, how much it may answer, and who opens it under which name."""
 
     epsilon: Number | None
     share: Number | None
@@ -74,51 +77,46 @@ class Stream:
         moves, who = scalar(rational("rows", curator.table.schema.rows), ADD_REMOVE), curator.who(analyst)
         purse = curator.purse(None, who)
 
-        def life(epsilon: Number) -> Comparisons[Any, Any]:
+        def mechanism(epsilon: Number) -> Comparisons[Any, Any]:
             terms: dict[str, Any] = {"threshold": threshold, "count": count, "queries": queries}
             return kind(epsilon=epsilon, sensitivity=moves, monotone=True, **terms)
 
-        def named(epsilon: Number) -> str:
-            terms = int(rational("threshold", threshold)), rational("epsilon", epsilon), life(epsilon).count
+        def key(epsilon: Number) -> str:
+            terms = int(rational("threshold", threshold)), rational("epsilon", epsilon), mechanism(epsilon).count
             schema = curator.table.schema.digest
             return codec.digest(("stream", who, text("name", name), kind.__name__, terms, schema))
 
         if epsilon is not None:
-            paid = epsilon
-            if curator.ledger.find(named(paid)) is None:
-                purse.check(life(paid).loss(), ("epsilon", epsilon))
-                purse.warn(life(paid).loss(), ("epsilon", epsilon))
-        elif share is not None:
-            ways = {named(e): e for e, _ in purse.ways(share) if e is not None}
-            part, charge = rational("share", share), curator.ledger.find(*ways)
-            fitting = [e for e in ways.values() if purse.affords(life(e).loss(), part)]
-            if charge is None and not fitting:
-                raise purse.nothing(share)
-            paid = fitting[0] if charge is None else ways[charge.key]
-        self.mechanism = life(paid)
-        self._curator = curator
-        self._session = curator.ledger.start(
-            key=named(paid),
-            loss=self.mechanism.loss(),
-            state=_written(self.mechanism.begin(SYSTEM)),
-            analyst=who,
-            plan=f"{name}: {self.mechanism}",
+            typed, ways = ("epsilon", epsilon), [epsilon]
+        else:
+            assert share is not None
+            typed, ways = ("share", share), [e for e, _ in purse.ways(share) if e is not None]
+        opening = Opening(
+            offered={key(each): each for each in ways},
+            former={},
+            mechanism=mechanism,
+            begin=lambda opened: _written(opened.begin(SYSTEM)),
+            check=lambda *_: None,
+            typed=typed,
+            purpose=lambda opened: Purpose("stream", f"{name}: {opened}"),
         )
+        self._curator = curator
+        self.mechanism, self._session = open_mechanism(curator._registration, curator.pace, purse, who, opening)
 
-    def ask(self, question: QuestionLike) -> Told:
+    def ask(self, question: QuestionLike) -> StreamAnswer:
         """Whether the count reaches the threshold (or, in a numeric stream, about how much it is, else None)."""
         arrived, plan = self._curator.pace.arrival(), self._plan(question)
 
-        def step(kept: bytes) -> tuple[bytes, bytes]:
-            state = _read(kept)
+        def step(stored: bytes, read: Read) -> tuple[bytes, bytes]:
+            state = _read(stored)
             if self.mechanism.over(state):
                 raise Exhausted("this stream", f"{self.mechanism.allowed}, and its name= stays with it")
-            after, answer = silently(lambda: self.mechanism.step(state, self._count(plan), SYSTEM))
+            count = int(read(plan).cells[0][0])
+            after, answer = silently(lambda: self.mechanism.step(state, count, SYSTEM))
             return _written(after), json.dumps(answer).encode()
 
-        key = self._curator.key(plan)
-        told: Told = json.loads(self._curator.step(self._session, key, plan.relation, arrived, step))
-        return told
+        answer: StreamAnswer = json.loads(self._session.ask(arrived, plan, plan.relation, step))
+        return answer
 
     def error(self, beta: Number = BETA) -> float:
         """How far the answers to all `queries` may be off, with probability 1 - beta.
@@ -134,11 +132,11 @@ class Stream:
     @property
     def left(self) -> int:
         """How many more answers above the threshold there may be."""
-        return self.mechanism.count - _read(self._session.read()[1]).hits
+        return self.mechanism.count - _read(self._session.state).hits
 
     def _plan(self, question: QuestionLike) -> Plan:
         query, terms = self._curator.read(question, {})
-        plan = compiler.plan(query, {name: table.schema for name, table in self._curator.tables.items()})
+        plan = compiler.plan(query, self._curator._registration.schemas)
         if (
             terms.keys() > {"beta"}
             or plan.keys
@@ -154,9 +152,6 @@ class Stream:
                 "one unit can move this count by more than the stream was opened for; ask about the first table alone"
             )
         return plan
-
-    def _count(self, plan: Plan) -> int:
-        return int(self._curator.engine.answer(plan).cells[0][0])
 
 
 def _written(state: State) -> bytes:

@@ -14,14 +14,15 @@ from typing import TYPE_CHECKING, Any, Unpack, cast
 
 import numpy as np
 
-from ..core.errors import BadParameter, BadQuestion, EngineError, LedgerError
+from ..core.errors import BadParameter, BadQuestion
 from ..core.parameters import Number, exactly_one, flag, instance, positive, probability, whole
-from ..core.randomness import SYSTEM, Source, Words
+from ..core.purpose import Purpose
+from ..core.randomness import Source
+from ..ledger import Charge
 from ..query.plan.accuracy import public_size
 from ..query.plan.buying import sells_gaussian
 from ..query.plan.calibration import tidy
 from ..query.plan.offer import BETA, Paid, checked_share, promise
-from ..query.plan.plan import Plan as TablePlan
 from ..query.python.table_domain import Counted, TableDomain
 from ..query.relation import build
 from ..query.relation.relation import Relation, Where
@@ -37,17 +38,16 @@ from ..workloads.queries.data import Floats
 from ..workloads.queries.domain import CELLS
 from . import archive
 from .online import Online
+from .purchase import Item, Parts, Priced, Read, buy
 from .questions import check_owned
-from .silence import silently
 
 if TYPE_CHECKING:
-    from ..ledger import Charge
     from ..query.python.table import Table
     from .curator import Curator
     from .purse import Purse
 
 Purchase = tuple[Workload, Method, Price]
-_MOST_KEPT = 80_000_000  # numbers of 11 bytes: a database holds a billion of them in one cell
+MAX_STORED_NUMBERS = 80_000_000  # of one release: numbers of 11 bytes: a database holds a billion of them in one cell
 
 
 def _domain(tables: Mapping[str, Table], domain: object) -> TableDomain:
@@ -176,54 +176,59 @@ def answer(
     domain, typed = _of(workload), _typed(terms)
     flag("fresh", fresh)
     who, people, at = curator.who(analyst), None if n is None else whole("n", n), probability("beta", beta)
-    purse = curator.purse(domain.relation, who)
-    prices = _prices(domain, terms, purse)
+    prices = _prices(domain, terms, curator._unspent)
     others = prices if typed[0] == "share" else prices[:1]
     wanted = _wanted(curator, workload, method, n=people, beta=at, prices=prices, others=others)
-    if (kept := 4 * workload.queries + min(domain.cells(workload.span), CELLS)) > _MOST_KEPT:
+    if (stored_numbers := 4 * workload.queries + min(domain.cells(workload.span), CELLS)) > MAX_STORED_NUMBERS:
         raise BadQuestion(
-            f"a ledger keeps {_MOST_KEPT} numbers of one release at most, and this one may have {kept}; ask fewer"
-            " queries at once, or about fewer attributes"
+            f"a ledger keeps {MAX_STORED_NUMBERS} numbers of one release at most, and this one may have"
+            f" {stored_numbers}; ask fewer queries at once, or about fewer attributes"
         )
-    charge = None
-    if not fresh:
-        former = _former_prices(curator, prices, terms)
-        bought = _wanted(curator, workload, method, n=people, beta=at, prices=former, others=former[:1])
-        named = {_name(curator, each, people, at): each for each in (*wanted, *bought)}
-        charge = curator.ledger.find(*named)
-    _, chosen, price = named[charge.key] if charge else _affordable(purse, wanted, typed, people)
-    if (reason := chosen.refusal(workload, people, price)) is not None:
-        raise BadQuestion(f"{chosen.name}: {reason}")
-    if charge is None or charge.release is None:
-        build.bounded(domain.relation)
-    if charge is None:
+    former = [] if fresh else _former_prices(curator, prices, terms)
+    before = _wanted(curator, workload, method, n=people, beta=at, prices=former, others=former[:1])
+    candidates = {_key(curator, each, people, at): each for each in (*wanted, *before)}
+
+    def priced(parts: Parts) -> Priced:
+        purse = curator._purse(parts, who)
+        bought = _affordable(purse, wanted, typed, people)
+        _, chosen, price = bought
+        if (reason := chosen.refusal(workload, people, price)) is not None:
+            raise BadQuestion(f"{chosen.name}: {reason}")
         chosen.predict(workload, people, price, at)  # noise that cannot be drawn is refused here
         loss = chosen.loss(workload, people, price)
         purse.check(loss, typed)
-        charge = curator.ledger.charge(
-            key=_name(curator, (workload, chosen, price), people, at),
-            loss=loss,
-            analyst=who,
-            parts=curator.parts(domain.relation),
-            plan=f"{chosen.name} on {workload!r}",
-            fresh=fresh,
-        )
-    stored = charge.release
-    if stored is None:
+        key = next(key for key, each in candidates.items() if each is bought)
+        return Priced(key, loss, Purpose("workload", f"{chosen.name} on {workload!r}"))
 
-        def draw() -> bytes:
-            released = _draw(curator, charge, (workload, chosen, price), people, at)
-            return curator.ledger.store(charge, archive.dumps((released, versions())), form="workload")
+    def draw(charge: Charge, read: Read, source: Source) -> bytes:
+        _, chosen, price = candidates[charge.key]
+        data = Counted(domain, lambda plan: read(plan).cells[0])
+        return archive.dumps((chosen.release(workload, data, price, source, n=people, beta=at), versions()))
 
-        stored = curator.pace.let_out(arrived, charge.seq, draw)
-    else:
-        curator.pace.hold(charge.seq)
+    def failed(charge: Charge) -> bytes:
+        _, chosen, _ = candidates[charge.key]
+        nothing, note = np.full(workload.queries, np.nan), "the fit failed; nothing is known"
+        released = Released(chosen.name, workload, nothing, None, None, charge.loss, float(at), (note,))
+        return archive.dumps((released, versions()))
+
+    item = Item(
+        relation=domain.relation,
+        keys=[*candidates],
+        analyst=who,
+        price=priced,
+        draw=draw,
+        failed=failed,
+        form="workload",
+        fresh=fresh,
+    )
+    charge, stored = buy(curator._registration, curator.pace, arrived, item)
+    _, chosen, price = candidates[charge.key]
     drawn, made_with = _stored(stored)
     again = replace(drawn, workload=asked)  # the asker's own, so that it is known again
-    told = vars(chosen.restated(again, people, price, float(at)))
+    restated = vars(chosen.restated(again, people, price, float(at)))
     paid = Fraction(curator.budget.price(charge.loss))
     question = f"{workload!r}: {' x '.join(domain.names)}"
-    return Bought(**told, price=paid, provenance=curator.provenance(charge, domain.relation, question, made_with))
+    return Bought(**restated, price=paid, provenance=curator.provenance(charge, domain.relation, question, made_with))
 
 
 def _affordable(purse: Purse, wanted: list[Purchase], typed: tuple[str, Number], n: int | None) -> Purchase:
@@ -242,49 +247,6 @@ def _stored(text: bytes) -> tuple[Released, tuple[tuple[str, str], ...]]:
     """A release, and what it was made with, unless it was stored when that was not."""
     found = archive.loads(text)
     return (found, ()) if isinstance(found, Released) else found
-
-
-class _Noise(Source):
-    """The operating system's randomness, which remembers whether any of it was drawn."""
-
-    width = SYSTEM.width
-
-    def __init__(self) -> None:
-        self.drawn = False
-
-    def words(self, n: int) -> Words:
-        self.drawn = True
-        return SYSTEM.words(n)
-
-    def word(self) -> int:
-        self.drawn = True
-        return SYSTEM.word()
-
-
-def _draw(curator: Curator, charge: Charge, bought: Purchase, n: int | None, beta: Fraction) -> Released:
-    """The one draw of a charge.
-
-    Methods are total: nothing that a table holds, and no noise, makes one fail.  Should one fail all the same, a read
-    that fails, and whatever fails before there is noise, is an error that says nothing, and nothing is stored.  After
-    the first noise was drawn a failure is stored, as a release that knows nothing: another draw under the same charge
-    would be another look at the data.
-    """
-    workload, method, price = bought
-
-    def read(plan: TablePlan) -> Any:
-        return silently(lambda: curator.exact(plan, charge.parts)).cells[0]
-
-    data, noise = Counted(_of(workload), read), _Noise()
-    try:
-        return method.release(workload, data, price, noise, n=n, beta=beta)
-    except (EngineError, LedgerError):  # of a read
-        raise
-    except Exception:
-        pass
-    if not noise.drawn:
-        raise EngineError
-    nothing, note = np.full(workload.queries, np.nan), "the fit failed; nothing is known"
-    return Released(method.name, workload, nothing, None, None, charge.loss, float(beta), (note,))
 
 
 def _wanted(
@@ -312,11 +274,11 @@ def _wanted(
     return [(workload, row.method, row.price) for row in rows]
 
 
-def _name(curator: Curator, bought: Purchase, n: int | None, beta: Fraction) -> str:
-    """What names a purchase: n and beta only where the law reads them."""
+def _key(curator: Curator, bought: Purchase, n: int | None, beta: Fraction) -> str:
+    """The key of a purchase, in which n and beta count only where the law reads them."""
     _, method, _ = bought
     law = n if method.reads_n else None, beta if method.reads_beta else None
-    return curator.key(archive.dumps((*bought, *law)).decode())
+    return curator._registration.key(archive.dumps((*bought, *law)).decode())
 
 
 def query(curator: Curator, workload: Workload) -> Answered:
@@ -347,7 +309,7 @@ def query(curator: Curator, workload: Workload) -> Answered:
     if not found:
         raise BadQuestion(
             "nothing was released on this domain that these queries could be answered from; buy answers on it by a"
-            " method that keeps a model, or ask an online life, which answers from its own"
+            " method that keeps a model, or ask an online session, which answers from its own"
         )
     _, best = min(found, key=itemgetter(0))
     return replace(best, statement=f"{best.statement}; the data are those of when it was released")
@@ -374,7 +336,7 @@ def _unsure(errors: Floats | None, queries: int) -> tuple[int, float]:
 def online(
     curator: Curator, domain: TableDomain, n: int | None, terms: dict[str, Any], **price: Unpack[Paid]
 ) -> Online:
-    """Open a life of private multiplicative weights, or go on with one.
+    """Open a session of private multiplicative weights, or go on with one.
 
     A rough n will do: it sets how far the model moves, and what is told of errors holds for any number of records.
     """

@@ -10,6 +10,7 @@ It must hold, and `testing.engines` checks, that
 from __future__ import annotations
 
 import hashlib
+import os
 import threading
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
@@ -68,6 +69,11 @@ class Engine(ABC):
     def __init__(self) -> None:
         self._held: dict[str, tuple[str, str]] = {}  # of each table its schema, by its digest, and its key
         self._registering = threading.Lock()
+
+    @classmethod
+    def beside(cls, copies: str | os.PathLike[str] | None) -> Engine:
+        """A new engine; `copies` is a folder for engines that keep bounded copies of tables between processes."""
+        return cls()
 
     def register(self, table: Table, key: str) -> None:
         """Read a table, and keep at most `rows` rows of each unit: those of least hash under the key.

@@ -1,4 +1,4 @@
-"""A holdout set in use: one rule, one set of records, one life."""
+"""A holdout set in use: one rule, one set of records, one session."""
 
 from __future__ import annotations
 
@@ -14,27 +14,28 @@ import numpy as np
 
 from ..core.accounting.loss import Loss
 from ..core.errors import BadData, BadParameter, LedgerConflict, Refused
+from ..core.purpose import Purpose
 from ..core.randomness import SYSTEM, Source
-from ..core.session import answer_once
+from ..core.session import answer_once, open_session, private_value
 from .keeper import THIS_PROCESS, Keeper, Memory
 from .questions import Question, arrays, fingerprint, shaped, values_in_steps
 from .rules.rule import Rule, State, Statement
 
-_OTHERS = "these are not the records that the holdout was opened with; their fingerprints differ"
+_OTHERS = "These are not the records that the holdout was opened with: the fingerprints differ."
 
 
 def _parts(data: Any) -> tuple[Any, ...]:
-    """What a statistic is given: data frames stay data frames."""
+    """The arguments of a statistic; data frames stay data frames."""
     return data if isinstance(data, tuple) else (data,)
 
 
 def _key(keeper: Keeper, content: str) -> str:
-    """The name of a life, under a secret: else whoever knows all records but one could try that one."""
-    if isinstance(keeper, Memory):  # which writes no names down
+    """The key of a session, keyed by a secret: otherwise whoever knows all records but one could guess that one."""
+    if isinstance(keeper, Memory):  # stores no names
         return content
     drawn = SYSTEM.words(4).tobytes()
     name = hashlib.sha256(b"the secret of holdouts").hexdigest()
-    secret = keeper.start(key=name, loss=Loss(), state=drawn, analyst="holdout").read()[1]
+    secret = private_value(keeper, key=name, first=drawn, analyst="holdout", name="the secret of holdouts")
     return hmac.new(secret, content.encode(), "sha256").hexdigest()
 
 
@@ -42,11 +43,11 @@ class Holdout:
     """Answers questions about one holdout set, as its rule allows.
 
     A question is a statistic, a function from arrays of records to one value in [0, 1] for each; or the pair of a
-    guess, say the value on the training set, and the holdout records' values; or these values alone, where a rule
+    guess, such as the value on the training set, and the holdout records' values; or these values alone, where a rule
     needs no guess.
 
-    A question may be given a name.  Asked again by its name, it is answered as before and costs nothing.  Questions are
-    not told apart by their values: that two statistics agree on every record is private, too.
+    A question may have a name.  Asked again by its name, it gets the same answer and costs nothing.  Questions are not
+    recognised by their values: whether two statistics agree on every record is private, too.
     """
 
     def __init__(
@@ -68,32 +69,36 @@ class Holdout:
         self._data, self._train = _parts(data), None if train is None else _parts(train)
         self._train_records = 0 if train is None else len(arrays("train", train)[0])
         if records != rule.n:
-            raise BadData("data", f"{records} records", f"{rule.n} records, for which the rule was made")
+            raise BadData("data", f"{records} records", f"{rule.n} records, as the rule declares")
         self.fingerprint = fingerprint(data)
         if known_as not in (None, self.fingerprint):
             raise Refused(_OTHERS)
         if self._train is not None and fingerprint(train) == self.fingerprint:
-            raise Refused("the training set is the holdout set; hold out records that nothing was fitted to")
+            raise Refused("The training set is the holdout set. Hold out records that no model was fitted to.")
         self._source, self._lock = source, Lock()
         price = Loss() if unprotected else rule.loss()
         first = self._write(rule.begin(source))
         try:
-            self._life = kept.start(key=_key(kept, self.fingerprint), loss=price, state=first, analyst=analyst)
-        except LedgerConflict:  # it was paid for at another price
-            raise Refused("this holdout set has already begun to answer by another rule; go on with that one") from None
-        self._state(self._life.read()[1])
+            key, purpose = _key(kept, self.fingerprint), Purpose("holdout", repr(rule))
+            self._session = open_session(kept, key=key, loss=price, state=first, analyst=analyst, purpose=purpose)
+        except LedgerConflict:  # a session with another price
+            raise Refused(
+                "This holdout set has already begun to answer by another rule. Continue with that rule."
+            ) from None
+        self._state(self._session.read()[1])
 
     def _write(self, state: State) -> bytes:
         return json.dumps({"rule": repr(self.rule), "state": asdict(state)}).encode()
 
     def _state(self, kept: bytes) -> State:
-        known = json.loads(kept)
-        if known["rule"] != repr(self.rule):
-            raise Refused(f"this holdout set has already begun to answer by {known['rule']}; go on with that rule")
-        return State(**known["state"])
+        stored = json.loads(kept)
+        if stored["rule"] != repr(self.rule):
+            rule = stored["rule"]
+            raise Refused(f"This holdout set has already begun to answer by {rule}. Continue with that rule.")
+        return State(**stored["state"])
 
     def ask(self, question: Callable[..., Any] | tuple[Any, Any] | Any, name: str | None = None) -> float:
-        """The answer: near the true value in the population, as `statement` says."""
+        """Answer a question; `statement` says how near the answer is to the true value in the population."""
         asked = self._question(question)
         key = f"{SYSTEM.integer(1 << 256):064x}" if name is None else asked.key(name)
 
@@ -102,7 +107,7 @@ class Holdout:
             return self._write(then), repr(answer).encode()
 
         with self._lock:
-            return float(answer_once(self._life, key, step))
+            return float(answer_once(self._session, key, step))
 
     def _question(self, question: Any) -> Question:
         rule, guess = self.rule, None
@@ -123,35 +128,35 @@ class Holdout:
 
     @property
     def _now(self) -> State:
-        return self._state(self._life.read()[1])
+        return self._state(self._session.read()[1])
 
     def check(self, data: object) -> None:
-        """Refuse records other than those this was opened with."""
+        """Refuse records other than those that this holdout was opened with."""
         if fingerprint(data) != self.fingerprint:
             raise Refused(_OTHERS)
 
     @property
     def state(self) -> State:
-        """How often it was asked, and how often the holdout set itself spoke; what nobody may see is left out."""
+        """The number of questions and of answers computed from the holdout set; the private parts are left out."""
         return replace(self._now, mark=0, values="")
 
     @property
     def spent(self) -> Loss:
-        """The price of the whole life, paid on opening."""
+        """The price of the whole session, charged when it is opened."""
         return self.rule.loss()
 
     @property
     def left(self) -> str:
-        """How much may still be asked."""
+        """How many questions are left, as a sentence."""
         return self.rule.left(self._now)
 
     @property
     def statement(self) -> Statement:
-        """What is true of all answers so far, also when there will be no more."""
+        """The guarantee that holds for all answers so far, also after the session has ended."""
         return self.rule.statement(self._now)
 
     def __repr__(self) -> str:
         return f"Holdout of {self.rule!r}.  {self.statement}  {self.left}"
 
     def __reduce_ex__(self, protocol: object) -> NoReturn:
-        raise TypeError("a holdout cannot be copied or pickled: two lives would tell twice as much; use a ledger")
+        raise TypeError("A holdout cannot be copied or pickled: two sessions would reveal twice as much. Use a ledger.")

@@ -1,7 +1,8 @@
 """The durable ledger of a privacy budget: what was paid for, what was released, and nothing that can be undone."""
 
+from ..core.purpose import Purpose
 from .entries import Charge, Entry, Head, Request
 from .ledger import Ledger
 from .session import Session
 
-__all__ = ["Charge", "Entry", "Head", "Ledger", "Request", "Session"]
+__all__ = ["Charge", "Entry", "Head", "Ledger", "Purpose", "Request", "Session"]

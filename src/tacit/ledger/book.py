@@ -12,7 +12,7 @@ from ..core.randomness import SYSTEM
 from . import totals
 from .accounts import ALL, Accounts, Overdrawn
 from .encoding import Json, read_amounts, read_budget, write_amounts, write_loss
-from .entries import START, Charge, Entry, Head, Request, digest
+from .entries import START, Charge, Entry, Head, Request, digest, write_purpose
 from .names import skeleton
 from .seal import MAGIC, Seal
 from .stores import statements
@@ -163,7 +163,7 @@ class Book:
             "analyst": request.analyst,
             "parts": None if request.parts is None else sorted(request.parts),
             "loss": write_loss(request.loss),
-            "plan": request.plan,
+            "purpose": write_purpose(request.purpose),
             "session": session,
             "paid": self.pay(request.analyst, request.parts, request.loss),
         }

@@ -22,7 +22,7 @@ from ..core.accounting.listed import FinitePair, FixedSizeSample, PoissonSample
 from ..core.accounting.loss import Atom, Loss
 from ..core.accounting.parallel import Worst
 from ..core.accounting.sampled import Sampled
-from ..core.distance import ADD_REMOVE, SUBSTITUTE, Relation
+from ..core.distance import ADD_REMOVE, SUBSTITUTE, Neighbours
 from ..core.errors import BadParameter
 from ..mechanisms.sparse_vector.gaussian_sparse import Transcripts
 
@@ -55,7 +55,7 @@ KINDS: Mapping[str, type[Atom]] = {
         Transcripts,
     )
 }
-RELATIONS: Mapping[str, Relation] = {repr(relation): relation for relation in (ADD_REMOVE, SUBSTITUTE)}
+RELATIONS: Mapping[str, Neighbours] = {repr(relation): relation for relation in (ADD_REMOVE, SUBSTITUTE)}
 _CANONICAL = json.JSONEncoder(sort_keys=True, separators=(",", ":"), allow_nan=False)  # made once
 _LONG = 1 << 13  # bits; the decimal text of an integer beyond is slow, and Python refuses it
 

@@ -3,7 +3,7 @@
     opening     format, dataset, budget (all five fields), whether an allowance is asked for, the least share a question
                 takes (absent from ledgers opened before there was one, in which it is 1/10000)
     allowance   analyst, budget, and what the analyst had spent of it by then
-    charge      key of the question, draw, analyst, parts, loss as exact atoms, amounts paid, plan
+    charge      key of the question, draw, analyst, parts, loss as exact atoms, amounts paid, purpose (what it is for)
     release     of which charge, its form; the bytes stand beside it
     step        of which session (a charge), its number, key of the question, what it cost beyond the session's price
 
@@ -23,6 +23,7 @@ from typing import Any, NamedTuple
 
 from ..core.accounting.loss import Loss
 from ..core.errors import LedgerCorrupt
+from ..core.purpose import UNSTATED, Purpose
 from .encoding import Json, canonical, read_loss
 
 FORMAT = 1
@@ -105,7 +106,7 @@ class Request:
     loss: Loss
     analyst: str
     parts: frozenset[str] | None = None  # None: all of the data
-    plan: str = ""
+    purpose: Purpose = UNSTATED
     fresh: bool = False
 
 
@@ -119,7 +120,7 @@ class Charge:
     analyst: str
     loss: Loss
     parts: frozenset[str] | None
-    plan: str = field(repr=False)
+    stated: Json = field(repr=False, hash=False)  # its purpose as it is written: see `purpose`
     time: str
     session: bool
     hash: str = field(repr=False)  # of its entry
@@ -136,9 +137,38 @@ class Charge:
             analyst=body["analyst"],
             loss=read_loss(body["loss"]) if loss is None else loss,
             parts=None if body["parts"] is None else frozenset(body["parts"]),
-            plan=body["plan"],
+            stated=body["purpose"] if "purpose" in body else body["plan"],
             time=body["time"],
             session=body["session"],
             hash=entry.head.hash,
             release=release,
         )
+
+    @cached_property
+    def purpose(self) -> Purpose:
+        """What the charge is for.  Entries of earlier versions say so in prose, from which the kind is read."""
+        if isinstance(self.stated, str):
+            return _from_prose(self.stated, self.session, self.analyst)
+        return Purpose(**self.stated)
+
+
+def write_purpose(purpose: Purpose) -> Json:
+    """A purpose as it stands in an entry."""
+    return {"kind": purpose.kind, "description": purpose.description, "terms": purpose.terms}
+
+
+def _from_prose(text: str, session: bool, analyst: str) -> Purpose:
+    """The purpose of a charge that has a text called plan instead: canonical JSON for a question, else a sentence."""
+    if session:
+        if not text:
+            return Purpose("private value" if analyst in ("curator", "holdout") else "holdout")
+        return Purpose("online" if ": multiplicative weights on " in text else "stream", text)
+    if text.startswith("bounds of "):
+        return Purpose("bounds", text)
+    if text.startswith("["):
+        try:
+            _, mechanisms, beta = json.loads(text)
+        except (ValueError, TypeError):
+            return Purpose("other", text)
+        return Purpose("question", "", {"mechanisms": mechanisms, "beta": beta})
+    return Purpose("workload" if " on " in text else "other", text)

@@ -19,6 +19,7 @@ from ..core.accounting.currency import Amount
 from ..core.accounting.loss import Loss
 from ..core.errors import BadParameter, BudgetExceeded, LedgerConflict, LedgerUnavailable
 from ..core.parameters import Number, flag
+from ..core.purpose import UNSTATED, Purpose
 from . import backup as copying
 from . import book as pages
 from . import totals, verification
@@ -36,7 +37,7 @@ from .stores.store import Store
 from .tally import Tally
 
 T = TypeVar("T")
-_PAGE = 1000
+_PAGE = 1000  # entries that are read at once
 
 
 class Ledger:
@@ -119,10 +120,25 @@ class Ledger:
                 self.database.dialect.acknowledged(book.head)
             return done
         except Overdrawn as over:
-            spent = self.spent(over.account or None, over.part or None)
-            who = self._tally.names.get(over.account, over.account)
-            refused = BudgetExceeded(over.budget, spent, book.attempted(over), analyst=who)
-        raise refused
+            refusal = self._refusal(book, over)
+        raise refusal
+
+    def check(self, *, loss: Loss, analyst: str, parts: Iterable[str] | None = None) -> None:
+        """Refuse a loss that `charge` would refuse now; nothing is charged and nothing is written."""
+        account, wanted = analyst_name(analyst), part_names(parts)
+        try:
+            with self.database.reading() as connection:
+                book = self._book(connection)
+                book.pay(account, wanted, loss)
+            return
+        except Overdrawn as over:
+            refusal = self._refusal(book, over)
+        raise refusal
+
+    def _refusal(self, book: Book, over: Overdrawn) -> BudgetExceeded:
+        spent = self.spent(over.account or None, over.part or None)
+        who = self._tally.names.get(over.account, over.account)
+        return BudgetExceeded(over.budget, spent, book.attempted(over), analyst=who)
 
     def find(self, *keys: str) -> Charge | None:
         """The last draw of a question, by the first of its keys that is known: released if `.release` is there."""
@@ -137,14 +153,14 @@ class Ledger:
         loss: Loss,
         analyst: str,
         parts: Iterable[str] | None = None,
-        plan: str = "",
+        purpose: Purpose = UNSTATED,
         fresh: bool = False,
     ) -> Charge:
         """Pay for a question, once: asked again, it is the same charge, with its release if it has one.
 
         `fresh` pays for another draw.  `parts` are public and disjoint parts of the data, None is all of it.
         """
-        (charge,) = self.charge_many([Request(key, loss, analyst, part_names(parts), plan, fresh)])
+        (charge,) = self.charge_many([Request(key, loss, analyst, part_names(parts), purpose, fresh)])
         return charge
 
     def charge_many(self, requests: Iterable[Request]) -> list[Charge]:
@@ -177,11 +193,12 @@ class Ledger:
         state: bytes,
         analyst: str,
         parts: Iterable[str] | None = None,
-        plan: str = "",
+        purpose: Purpose = UNSTATED,
         fresh: bool = False,
     ) -> Session:
         """Pay for a session and keep its first state; one that was started with this key goes on where it was."""
-        wanted, state = request(Request(key, loss, analyst, part_names(parts), plan, fresh)), as_bytes("state", state)
+        wanted = request(Request(key, loss, analyst, part_names(parts), purpose, fresh))
+        state = as_bytes("state", state)
 
         def begin(book: Book) -> Charge:
             before = book.head

@@ -9,6 +9,7 @@ from fractions import Fraction
 from ..core.accounting.loss import Loss
 from ..core.errors import BadParameter
 from ..core.parameters import Number, flag, rational
+from ..core.purpose import Purpose
 from .entries import Request
 from .names import analyst_name
 
@@ -56,10 +57,10 @@ def part_names(parts: Iterable[str] | None) -> frozenset[str] | None:
 def request(given: Request) -> Request:
     if not isinstance(given.loss, Loss):
         raise BadParameter("loss", given.loss, "a Loss")
-    analyst, plan = analyst_name(given.analyst), text("plan", given.plan)
-    return Request(
-        question_key(given.key), given.loss, analyst, part_names(given.parts), plan, flag("fresh", given.fresh)
-    )
+    if not isinstance(given.purpose, Purpose):
+        raise BadParameter("purpose", type(given.purpose).__name__, "a Purpose")
+    key, analyst, parts = question_key(given.key), analyst_name(given.analyst), part_names(given.parts)
+    return Request(key, given.loss, analyst, parts, given.purpose, flag("fresh", given.fresh))
 
 
 def fraction(what: str, given: Number | None) -> Fraction | None:

@@ -22,17 +22,17 @@ from typing import Any
 from .. import mechanisms
 from ..core.accounting import atoms, grouped, loss, sampled
 from ..core.accounting.loss import Loss
-from ..core.distance import ADD_REMOVE, SUBSTITUTE, Distance
-from ..core.distance import Relation as Neighbours
+from ..core.distance import ADD_REMOVE, SUBSTITUTE, Distance, Neighbours
 from ..core.errors import BadParameter
-from .plan import estimators, outputs, plan, query
+from .plan import estimators, plan
 from .relation import relation
+from .select import outputs, query
 from .values import domain, nodes
 
 _PLAIN = frozenset((int, str))  # of which lists may be long: they stay as they are
 _INTEGER = frozenset((int,))
 _MOST_EVEN = 1 << 24  # integers in even steps that one text may hold: no question has more
-_KEPT = frozenset((domain.Domain, plan.Key))  # long and often written: each keeps its text
+_KEPT = frozenset((domain.Domain, query.Key))  # long and often written: each keeps its text
 _TEXT = "_canonical"
 _dumps = json.JSONEncoder(sort_keys=True, separators=(",", ":"), allow_nan=False).encode
 _RELATIONS: Mapping[str, Neighbours] = {repr(r): r for r in (ADD_REMOVE, SUBSTITUTE)}

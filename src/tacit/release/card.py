@@ -17,10 +17,9 @@ from ..core.accounting.currency import Rho
 from ..core.accounting.loss import Loss
 from ..core.exact import up
 from ..core.mechanism import Mechanism
-from ..mechanisms import Gaussian, KeySelection, Laplace, Quantiles, TopK
 from ..query import codec
-from ..query.plan.outputs import Released
 from ..query.relation.relation import Relation
+from ..query.select.outputs import Released
 from ..query.values.domain import Label
 from .export import clamped, clamped_sums
 
@@ -85,18 +84,8 @@ def headed(p: Provenance, loss: Loss, price: Fraction, of: Relation, groups: int
 
 def mechanism(m: Mechanism[Any, Any]) -> dict[str, Any]:
     """A mechanism with its noise and its sensitivity."""
-    told: dict[str, Any] = {"name": type(m).__name__}
-    match m:
-        case Laplace():
-            told |= {"noise": "discrete Laplace", "scale": float(m.scale)}
-        case Gaussian():
-            told |= {"noise": "discrete Gaussian", "sigma": m.sigma}
-        case KeySelection():
-            told |= {"noise": mechanism(m.noise), "threshold": m.threshold}
-        case Quantiles():
-            told |= {"quantiles": [float(q) for q in m.quantiles], "epsilon_per_record_and_level": float(m.each)}
-        case TopK():
-            told |= {"k": m.k, "scale": float(m.scale)}
+    parts = {name: mechanism(part) if isinstance(part, Mechanism) else part for name, part in m.described().items()}
+    told: dict[str, Any] = {"name": type(m).__name__, **parts}
     moves = getattr(m, "sensitivity", None)
     if moves is not None:
         told["sensitivity"] = {"l1": float(moves.l1), "l2": math.sqrt(moves.l2_squared), "linf": float(moves.linf)}

@@ -18,9 +18,9 @@ from typing import Any
 from ..core.errors import BadParameter
 from ..core.mechanism import Mechanism
 from ..mechanisms import Gaussian, KeySelection, Laplace
-from ..query.plan.query import Query
 from ..query.relation import build
 from ..query.relation.nullability import present, surely
+from ..query.select.query import Query
 from .release import Release
 
 

@@ -17,8 +17,8 @@ from ..mechanisms import KeySelection
 from ..query.plan.accuracy import chosen_label, chosen_quantile
 from ..query.plan.compiler import read_columns
 from ..query.plan.offer import promise
-from ..query.plan.outputs import Estimate, Released, released
 from ..query.relation.relation import scans
+from ..query.select.outputs import Estimate, Released, released
 from ..query.values.domain import Label
 
 if TYPE_CHECKING:

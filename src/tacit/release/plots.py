@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Any
 from ..core.errors import BadParameter, BadQuestion
 from ..core.exact import from_above
 from ..plot_style import altair, embeddable
-from ..query.plan.output_types import of_query
-from ..query.plan.outputs import Released, released
-from ..query.plan.query import Query
+from ..query.select.output_types import of_query
+from ..query.select.outputs import Released, released
+from ..query.select.query import Query
 
 if TYPE_CHECKING:
     from altair import TopLevelMixin

@@ -25,14 +25,14 @@ from ..core.errors import BadParameter
 from ..core.mechanism import Mechanism
 from ..core.parameters import Number, probability, whole
 from ..core.safe_text import visible
-from ..mechanisms import KeySelection, Quantiles, TopK
+from ..mechanisms import KeySelection
 from ..query import codec
 from ..query.plan.accuracy import level
 from ..query.plan.draw import Drawn
 from ..query.plan.estimators import Noisy, Recipe, times
-from ..query.plan.evaluation import evaluate, shown
 from ..query.plan.offer import Offer
-from ..query.plan.outputs import (
+from ..query.select.evaluation import evaluate, shown
+from ..query.select.outputs import (
     Estimate,
     Floats,
     Output,
@@ -42,7 +42,7 @@ from ..query.plan.outputs import (
     numbers,
     released,
 )
-from ..query.plan.query import Query
+from ..query.select.query import Query
 from ..query.values.domain import Domain
 from .provenance import Provenance
 
@@ -308,19 +308,18 @@ class Release:
 
 
 def _array(m: Mechanism[Any, Any], values: tuple[Any, ...]) -> NDArray[Any]:
-    if isinstance(m, Quantiles | TopK):
-        return np.array(values, np.int64).reshape(-1, m.k if isinstance(m, TopK) else len(m.quantiles))
+    if m.choices:
+        return np.array(values, np.int64).reshape(-1, m.choices)
     narrow = all(-(1 << 63) <= v < 1 << 63 for v in (min(values, default=0), max(values, default=0)))
     return np.array(values, np.int64 if narrow else object)
 
 
 def _noisy(array: NDArray[Any], m: Mechanism[Any, Any], each: float) -> Noisy:
     """With what its noise keeps within; a choice has no noise, and a count by which a key was chosen a threshold."""
-    if isinstance(m, Quantiles | TopK):
+    if m.choices:
         return Noisy(array)
-    if isinstance(m, KeySelection):
-        return Noisy(array, m.noise.error(beta=each), m.threshold)
-    return Noisy(array, m.error(beta=each))
+    threshold = m.threshold if isinstance(m, KeySelection) else None
+    return Noisy(array, m.added_noise.error(beta=each), threshold)
 
 
 def _key(domain: Domain, values: Sequence[int | str]) -> Estimate:

@@ -23,10 +23,11 @@ from ..core.errors import EngineError
 from ..engines.base import Answer, Engine
 from ..engines.keyed_hash import Coefficients, P, Q, coefficients
 from ..engines.rows.reference import Reference
-from ..query.plan.plan import Histogram, Key, Measure, Plan, Rows, Total, Units
+from ..query.plan.plan import Histogram, Measure, Plan, Rows, Total, Units
 from ..query.python.table import Table
 from ..query.relation import build
 from ..query.schema.schema import Schema
+from ..query.select.query import Key
 from .hostile import NUMBERS, SHIFTS
 from .mechanisms import Refuted
 from .typed import typed
@@ -94,6 +95,17 @@ def equals_the_reference(factory: Factory, seed: int) -> int:
             plan = world.plan(schema.scan())
             same(reference.answer(plan), tested.answer(plan), seed, plan)
     return 4
+
+
+def agrees_on_every_node(factory: Factory, seed: int) -> int:
+    """Every type of expression node, over columns of every type with missing values: measured, as condition, as key."""
+    world = World(random.Random(seed))
+    (schema, rows), key = world.every_type(), key_of(world)
+    table, plans = Table(rows, schema), world.every_node(schema.scan())
+    with engine(Reference, [table], key) as reference, engine(factory, [table], key) as tested:
+        for plan in plans:
+            same(reference.answer(plan), tested.answer(plan), seed, plan)
+    return len(plans)
 
 
 def computes_in_every_width(factory: Factory, seed: int) -> int:
@@ -262,6 +274,7 @@ def orders_equal_hashes_by_content(factory: Factory, seed: int) -> int:
 
 CHECKS: list[Check] = [
     equals_the_reference,
+    agrees_on_every_node,
     computes_in_every_width,
     joins_as_the_reference,
     forgets_order,

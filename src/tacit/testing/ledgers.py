@@ -27,6 +27,7 @@ from ..core.errors import (
     MixedRelations,
     NoAllowance,
 )
+from ..core.purpose import Purpose
 from ..ledger import Request
 from . import ledger_sessions
 from ._ledger import TENTH, Place, fills, key, pure, refused
@@ -46,7 +47,7 @@ def tenths_fill_one_exactly(place: Place) -> None:
 def a_question_is_paid_once(place: Place) -> None:
     with place(Budget(epsilon=1)) as ledger:
         assert ledger.find(key(1)) is None
-        first = ledger.charge(key=key(1), loss=TENTH, analyst="ann", plan="COUNT(*)")
+        first = ledger.charge(key=key(1), loss=TENTH, analyst="ann", purpose=Purpose("question", "COUNT(*)"))
         again = ledger.charge(key=key(1), loss=TENTH, analyst="ben")
         assert first == again == ledger.find(key(1)) and first.release is None
         assert ledger.store(again, b"42") == b"42"
@@ -54,7 +55,7 @@ def a_question_is_paid_once(place: Place) -> None:
     with place() as ledger:
         for _ in range(100):
             known = ledger.charge(key=key(1), loss=pure(7), analyst="eve")
-            assert known.release == b"42" and known.plan == "COUNT(*)"
+            assert known.release == b"42" and known.purpose.description == "COUNT(*)"
         assert ledger.spent() == TENTH and ledger.spent("ben") == zero
         assert [charge.release for charge in ledger.history()] == [b"42"]
         with refused(LedgerConflict):
@@ -231,16 +232,15 @@ def bad_names_are_refused(place: Place) -> None:
             "key": ["", "xyz", "A" * 64, 5],
             "analyst": ["", "a\0", "\ud800", 5, "a" * 999],
             "parts": [[], [""], "north"],
-            "plan": [5],
+            "purpose": [5, "COUNT(*)"],
             "loss": [5],
         }
         for name, values in bad.items():
             for value in values:
                 with refused(BadParameter):
                     ledger.charge(**{**good, name: value})
-        charge = ledger.charge(
-            key=key(0), loss=TENTH, analyst='Ann "O\'Hara" \u00e9\u4e2d', plan="\0\ud800'; DROP TABLE entries"
-        )
+        hostile = Purpose("other", "\0\ud800'; DROP TABLE entries")
+        charge = ledger.charge(key=key(0), loss=TENTH, analyst='Ann "O\'Hara" \u00e9\u4e2d', purpose=hostile)
         with refused(BadParameter):
             ledger.store(charge, "text")  # type: ignore[arg-type]
         assert ledger.find(key(0)) == charge and ledger.head().seq == before.seq + 1

@@ -15,15 +15,15 @@ from typing import Any
 
 from ..audit import attacks
 from ..core.mechanism import Mechanism
-from ..engines import registry as engine_registry
 from ..engines.base import Engine
+from ..engines.rows.reference import Reference
 from ..ledger.stores.dialect import Dialect
 from ..mechanisms import ALL as MECHANISMS
+from ..query.schema.databases import ENGINES
 from . import engines, ledger_sessions, ledgers, workloads, wrong
 from . import mechanisms as mechanism_suite
 from .mechanisms import claims, inputs
 
-REFERENCE = "Reference"  # the engine that all others are compared with, and that no table is read by
 LISTS: Mapping[ModuleType, Collection[Any]] = {
     claims: mechanism_suite.CHECKS,
     inputs: mechanism_suite.CHECKS,
@@ -70,14 +70,14 @@ def _parameters(function: Any) -> tuple[str, ...]:
 
 def gaps() -> dict[str, set[str]]:
     """What no suite runs on, by kind; empty if nothing escapes."""
-    kinds, found_engines = concrete("tacit.mechanisms", Mechanism), concrete("tacit.engines", Engine)
-    names = {kind.__name__ for kind in found_engines} - {REFERENCE}
+    kinds = concrete("tacit.mechanisms", Mechanism)
+    readers = {import_module(f"tacit.engines.{name}.engine").ENGINE for name in ENGINES}
     defined = {value for module in modules("tacit.audit.attacks") for value in vars(module).values()
                if isinstance(value, attacks.Attack)}  # fmt: skip
     by_kind = {
         "mechanisms": {kind.__name__ for kind in kinds ^ set(MECHANISMS)},
         "mechanisms without examples": {kind.__name__ for kind in MECHANISMS if not list(kind.examples())},
-        "engines": {name.lower() for name in names} ^ set(engine_registry.NEEDS),
+        "engines": {kind.__name__ for kind in concrete("tacit.engines", Engine) ^ {*readers, Reference}},
         "attacks": {attack.name for attack in defined ^ set(attacks.ALL)},
         "checks": {name for module, listed in LISTS.items() for name in unlisted_checks(module, listed)},
         "checks of mechanisms that refute nothing": {

@@ -54,8 +54,8 @@ class HalfNoise(Laplace):
 
     refuted_by = loss_covers_law
 
-    def noise(self, centre: int = 0) -> laws.Laplace:
-        return laws.Laplace(self._step_scale / 2, centre)
+    def noise(self, centre: int = 0) -> laws.DiscreteLaplaceLaw:
+        return laws.DiscreteLaplaceLaw(self._step_scale / 2, centre)
 
     def draw(self, source: Source, n: int | None) -> Any:
         return samplers.laplace(self._step_scale / 2, source, n)
@@ -104,7 +104,7 @@ class ScoreToo(NoisyMax):
     refuted_by = loss_covers_law
 
     def law(self, x: Any) -> laws.Finite:
-        noisy = [laws.Laplace(self.scale, int(u)) for u in x]
+        noisy = [laws.DiscreteLaplaceLaw(self.scale, int(u)) for u in x]
         masses = {}
         for v in range(min(x) - 60, max(x) + 60):
             below = [1 - law.at_least(v) for law in noisy]

@@ -23,7 +23,7 @@ from ..core.accounting.distribution import Distribution
 from ..core.accounting.loss import Loss
 from ..core.exact import logistic
 from ..core.parameters import Number, rational
-from ..core.pld.composition_bounds import Bounds
+from ..core.pld.composition_bounds import Interval
 from ..core.randomness import SYSTEM, Source
 from ..core.samplers import bernoulli
 from . import _validate as check
@@ -41,7 +41,7 @@ class Deviation:
     t: float
     seen: float
     margin: float
-    certified: Bounds
+    certified: Interval
     azuma: float
 
 
@@ -52,7 +52,7 @@ class Variation:
     kl: float
     seen: float
     margin: float
-    certified: Bounds
+    certified: Interval
     pinsker: float
 
 

@@ -91,10 +91,10 @@ def exact_error(beta: Number, n: int, epsilon: Number, ones: int) -> float:
     if ones > n:
         raise BadParameter("ones", ones, "at most n")
     flip = flip_probability(epsilon)
-    reach = math.sqrt(n * (61 * math.log(2) - math.log(beta)) / 2)
+    radius = math.sqrt(n * (61 * math.log(2) - math.log(beta)) / 2)
 
     def flips(bits: int) -> tuple[range, NDArray[np.float64]]:
-        seen = range(max(0, math.floor(bits * flip - reach)), min(bits, math.ceil(bits * flip + reach)) + 1)
+        seen = range(max(0, math.floor(bits * flip - radius)), min(bits, math.ceil(bits * flip + radius)) + 1)
         return seen, binom.pmf(np.array(seen), bits, flip)
 
     (added, up), (lost, down) = flips(n - ones), flips(ones)

@@ -20,9 +20,8 @@ from typing import Any
 
 import numpy as np
 
-from ..core.distance import Relation
+from ..core.distance import Neighbours, Table, neighbours
 from ..core.errors import BadParameter
-from ..core.neighbouring_tables import Table, neighbours
 from ..core.parameters import Number, function, rational
 from . import _validate as check
 from . import selection
@@ -41,7 +40,7 @@ class ScoreSensitivity:
 
 
 def score_sensitivity(
-    score: Score, outcomes: Sequence[Any], universe: Sequence[Any], size: int, relation: Relation
+    score: Score, outcomes: Sequence[Any], universe: Sequence[Any], size: int, relation: Neighbours
 ) -> ScoreSensitivity:
     """The sensitivity of score(table, outcome), by enumeration of all neighbours with up to `size` records.
 

@@ -24,6 +24,7 @@ from ..core.distance import Distance
 from ..core.errors import BadData, BadParameter, BadQuestion
 from ..core.parameters import Number, instance, probability, whole
 from ..core.randomness import SYSTEM, Source
+from ..storage import stored
 from .models.error_bounds import Spread
 from .models.labelled_answers import Labelled
 from .models.model import Model
@@ -76,6 +77,7 @@ class Answered(Labelled):
         return f"{self._summary()}\n{self.statement}"
 
 
+@stored("WorkloadRelease", ("method", "workload", "answers", "errors", "model", "loss", "beta", "notes"))
 @dataclass(frozen=True)
 class Released(Labelled):
     """What a method gives out: nothing in it depends on the data but through the law that was paid for.

@@ -268,12 +268,12 @@ class PLD(Formal):
     @staticmethod
     def spacing(total: Loss) -> float:
         """A grid so fine that splitting losses adds a hundredth of a per cent to the variance of their sum."""
-        reach, count = max((atom.reach for atom in total.terms), default=0.0), sum(total.terms.values())
-        first = max(min(2.0**-8, _power(reach) / 2**10), _power(reach) / 2**14)
-        if not reach:
+        max_loss, count = max((atom.max_loss for atom in total.terms), default=0.0), sum(total.terms.values())
+        first = max(min(2.0**-8, _power(max_loss) / 2**10), _power(max_loss) / 2**14)
+        if not max_loss:
             return first  # which nothing needs
         wide = math.fsum(n * p.variance for a, n in total.terms.items() for p in a.pairs(first)[:1])
-        return max(_power(0.02 * math.sqrt(wide / count)), _power(reach) / 2**18)
+        return max(_power(0.02 * math.sqrt(wide / count)), _power(max_loss) / 2**18)
 
     def _failing(self, sums: tuple[Sum, ...]) -> float:
         return max((s.infinite for s in sums), default=0.0)

@@ -10,17 +10,26 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 
+from ...storage import stored
 from .. import law
 from ..exact import FEW_ULPS, TINY, hybrid_sum, up
 from ..pld.discrete_gaussian import mu_squared
-from ..pld.dominating_pairs import DiscreteGaussianShift, DiscreteLaplaceShift, GaussianShift, LaplaceShift, Pair
-from ..pld.local_reports import RareCoin, Response
+from ..pld.dominating_pairs import (
+    DiscreteGaussianShift,
+    DiscreteLaplaceShift,
+    GaussianShift,
+    LaplaceShift,
+    Pair,
+    RareCoin,
+    Response,
+)
 from .loss import Atom, Concentrated, Loss, Pure
 
 _LEAST = 1e-300
 _ROOT = math.sqrt(0.5)
 
 
+@stored("Approximate", ("epsilon", "delta"))
 @dataclass(frozen=True)
 class Approximate(Pure):
     """(epsilon, delta)-differential privacy and nothing more: epsilon, but with probability delta anything."""
@@ -39,6 +48,7 @@ class Approximate(Pure):
         return Approximate(k * self.epsilon, grown)
 
 
+@stored("ApproximateConcentrated", ("rho", "delta"))
 @dataclass(frozen=True)
 class ApproximateConcentrated(Concentrated):
     """(rho, delta)-zCDP: rho, but with probability delta anything (Bun and Steinke 2016, section 8)."""
@@ -55,6 +65,7 @@ class ApproximateConcentrated(Concentrated):
         return self if k == 1 else Grouped(Loss({self: 1}), k)
 
 
+@stored("RenyiCurve", ("points",))
 @dataclass(frozen=True)
 class RenyiCurve(Atom):
     """Renyi divergences at some orders; at any other order, that of the next larger one."""
@@ -75,6 +86,7 @@ class RenyiCurve(Atom):
         return self if k == 1 else Grouped(Loss({self: 1}), k)
 
 
+@stored("KaryResponse", ("epsilon", "categories"))
 @dataclass(frozen=True)
 class KaryResponse(Pure):
     """Randomized response over so many categories (Warner 1965; Kairouz, Oh, Viswanath 2016)."""
@@ -96,6 +108,7 @@ class KaryResponse(Pure):
         return self if k == 1 else Pure(k * self.epsilon)
 
 
+@stored("LocalReport", ("epsilon", "telling"))
 @dataclass(frozen=True)
 class LocalReport(Pure):
     """A report that tells two answers apart with probability `telling` only, and then by odds of e^epsilon.
@@ -120,6 +133,7 @@ class LocalReport(Pure):
         return self if k == 1 else Pure(k * self.epsilon)
 
 
+@stored("LaplaceNoise", ("epsilon",))
 @dataclass(frozen=True)
 class LaplaceNoise(Pure):
     """Continuous Laplace noise, sensitivity over scale = epsilon."""
@@ -144,6 +158,7 @@ class LaplaceNoise(Pure):
         return LaplaceNoise(k * self.epsilon)
 
 
+@stored("DiscreteLaplaceNoise", ("epsilon", "shift"))
 @dataclass(frozen=True)
 class DiscreteLaplaceNoise(Pure):
     """Discrete Laplace noise on one integer that moves by at most `shift`; epsilon is shift over scale."""
@@ -159,7 +174,7 @@ class DiscreteLaplaceNoise(Pure):
         """The best event is a half-line: sup over t of F(t - shift) - e^epsilon F(t), with F(t) = P[Z >= t]."""
         at, noise, factor = (
             self._turn(epsilon),
-            law.Laplace(self.scale),
+            law.DiscreteLaplaceLaw(self.scale),
             math.exp(min(epsilon, float(self.epsilon), 700.0)),
         )
         slack = (8 + 4 * float(self.epsilon)) * 2.0**-52  # of e^(-t / scale), and of the factor
@@ -180,6 +195,7 @@ class DiscreteLaplaceNoise(Pure):
         return DiscreteLaplaceNoise(k * self.epsilon, k * self.shift)
 
 
+@stored("GaussianNoise", ("mu_squared",))
 @dataclass(frozen=True)
 class GaussianNoise(Atom):
     """Continuous Gaussian noise, sensitivity over sigma = mu."""
@@ -256,6 +272,7 @@ class GaussianNoise(Atom):
         return GaussianNoise(k * k * self.mu_squared)
 
 
+@stored("GaussianPrivacy", ("mu_squared",))
 @dataclass(frozen=True)
 class GaussianPrivacy(GaussianNoise):
     """mu-Gaussian differential privacy and nothing more: dominated by continuous Gaussian noise (Dong et al. 2022)."""
@@ -266,6 +283,7 @@ class GaussianPrivacy(GaussianNoise):
         return GaussianPrivacy(k * k * self.mu_squared)
 
 
+@stored("DiscreteGaussianNoise", ("rho", "shift", "sigma2"))
 @dataclass(frozen=True)
 class DiscreteGaussianNoise(Concentrated):
     """Discrete Gaussian noise on one integer that moves by at most `shift` (Canonne, Kamath, Steinke 2020)."""
@@ -278,8 +296,8 @@ class DiscreteGaussianNoise(Concentrated):
         return mu_squared(self.sigma2, Fraction(self.shift**2), 1)
 
     @cached_property
-    def _law(self) -> law.Gaussian:
-        return law.Gaussian(self.sigma2)
+    def _law(self) -> law.DiscreteGaussianLaw:
+        return law.DiscreteGaussianLaw(self.sigma2)
 
     def profile(self, epsilon: float) -> float:
         """P[Z > e s/d - d/2] - e^e P[Z > e s/d + d/2], s = sigma^2, with both tails rounded outward."""
@@ -302,6 +320,7 @@ class DiscreteGaussianNoise(Concentrated):
         return DiscreteGaussianNoise(k * k * self.rho, k * self.shift, self.sigma2)
 
 
+@stored("DiscreteGaussianVector", ("rho", "sigma2", "moved"))
 @dataclass(frozen=True)
 class DiscreteGaussianVector(Concentrated):
     """Discrete Gaussian noise on integers of which at most `moved` move; rho is l2^2 / (2 sigma^2).

@@ -37,7 +37,7 @@ _NORMAL, _NEARLY_NORMAL = (Zcdp(), GaussianDP()), (Zcdp(), GaussianDP(), Renyi()
 
 
 @dataclass(frozen=True)
-class Answer:
+class Bound:
     """What one view proves."""
 
     view: View[Any]
@@ -59,10 +59,10 @@ def _contenders(loss: Loss) -> tuple[View[Any], ...]:
     return _COINS if all(type(atom) is Pure for atom in loss.terms) else _POSSIBLE
 
 
-def best(loss: Loss, delta: Number) -> Answer:
+def best(loss: Loss, delta: Number) -> Bound:
     """The view that proves the least epsilon."""
     d = failure("delta", delta)
-    return min((Answer(view, view.epsilon(loss, d)) for view in _contenders(loss)), key=lambda a: a.epsilon)
+    return min((Bound(view, view.epsilon(loss, d)) for view in _contenders(loss)), key=lambda a: a.epsilon)
 
 
 def least_delta(loss: Loss, epsilon: Number) -> float:
@@ -81,11 +81,11 @@ def least_delta(loss: Loss, epsilon: Number) -> float:
 def table(loss: Loss, delta: Number) -> str:
     """Every view's epsilon with its theorem; the winner is starred."""
     d = failure("delta", delta)
-    answers = [Answer(view, view.epsilon(loss, d)) for view in VIEWS]
-    winner = min(answers, key=lambda a: a.epsilon)
+    bounds = [Bound(view, view.epsilon(loss, d)) for view in VIEWS]
+    winner = min(bounds, key=lambda a: a.epsilon)
     rows = [
         f"{'*' if a is winner and a.epsilon < math.inf else ' '} {a.view.name:<18}{from_above(a.epsilon):>14}"
         f"  {a.view.theorem}"
-        for a in answers
+        for a in bounds
     ]
     return "\n".join([f"  {'view':<18}{'epsilon':>14}  theorem, at delta = {float(d):g}", *rows])

@@ -15,7 +15,12 @@ as for the exponential mechanism and for bare promises of privacy, upper bounds 
 over: the mean is at least the KL divergence, `delta` bounds the mechanism's from above and has no lower end but 0, and
 `tail_delta` is a true delta.  The law of the mechanism's own loss is then unknown.
 
-References.  Dwork and Rothblum 2016 (the privacy loss variable); Dwork and Roth 2014, Lemma 3.17 (from tails to delta).
+Tails.  The upper tail is the sum of order 1 in `pld/fourier.py`; the lower tail is the upper tail of -L.  A pair in
+closed form is symmetric: read backwards, -L under Q has the law of L under P.  So E e^(-zL) = E_Q e^((1 - z) L) =
+E e^((z - 1) L).  By Cantelli, P[L <= mean - 2 sd] <= 1/5, from which crossings of levels up to 1/2 are sought.
+
+References.  Dwork and Rothblum 2016 (the privacy loss variable); Dwork and Roth 2014, Lemma 3.17 (from tails to delta);
+Cantelli 1928.
 """
 
 from __future__ import annotations
@@ -31,11 +36,14 @@ import numpy as np
 from ..errors import BadParameter
 from ..exact import Floats, down, up
 from ..parameters import Number, probability, rational
-from ..pld.composition_bounds import Bounds, Sum
-from ..pld.dominating_pairs import Pair
-from ..pld.tails import above, crossing, mirror
+from ..pld.composition_bounds import Interval, Sum
+from ..pld.dominating_pairs import Complex, Pair
+from ..pld.fourier import TrapezoidalSum
+from ..pld.grid import Lattice
 from .accountants import PLD, Basic, failures
 from .loss import Loss
+
+_WIDE, _NARROW = 2.0**-5, 2.0**-9  # windows, as shares of a standard deviation
 
 
 @dataclass(frozen=True)
@@ -95,14 +103,14 @@ class Distribution:
         """The loss of k independent copies, together."""
         return Distribution(k * self.loss, self.reverse)
 
-    def delta(self, epsilon: Number) -> Bounds:
+    def delta(self, epsilon: Number) -> Interval:
         """The hockey-stick divergence of the mechanism at epsilon >= 0; from below only where the pair is attained."""
         e = rational("epsilon", epsilon)
         if e < 0:
             raise BadParameter("epsilon", epsilon, "at least 0")
         at = down(e)
         if not self.attained:
-            return Bounds(0.0, self._with_failure(0.0, self._sum.upper_delta(at)).upper)
+            return Interval(0.0, self._with_failure(0.0, self._sum.upper_delta(at)).upper)
         found = self._sum.delta(at)
         return self._with_failure(found.lower - math.ulp(at), found.upper)  # delta falls by less than epsilon rises
 
@@ -110,7 +118,7 @@ class Distribution:
         """P[L > epsilon], at most: a delta at epsilon as well, and never less than the hockey stick."""
         return self.tail(epsilon).upper
 
-    def tail(self, epsilon: Number) -> Bounds:
+    def tail(self, epsilon: Number) -> Interval:
         """P[L > epsilon], L being the loss of the pair."""
         e, largest = rational("epsilon", epsilon), Basic().total(self.loss)
         if e >= largest:
@@ -124,24 +132,24 @@ class Distribution:
         rest = 1 - Fraction(left.upper) - Fraction(self._sum.infinite)
         return self._with_failure(down(rest), up(1 - Fraction(left.lower)))
 
-    def quantile(self, p: Number) -> Bounds:
+    def quantile(self, p: Number) -> Interval:
         """The least x for which P[L <= x] is at least p, L being the loss of the pair."""
         below = probability("p", p) / (1 - self._failure) if self._failure < 1 else Fraction(2)
         if below >= 1:
-            return Bounds(math.inf if below > 1 else self.mean, math.inf)
+            return Interval(math.inf if below > 1 else self.mean, math.inf)
         if not self._sum.largest:  # nothing is ever lost
-            return Bounds(0.0, 0.0)
+            return Interval(0.0, 0.0)
         if below < Fraction(1, 2):
             found = crossing(self._mirrored, down(below), up(below))
-            return Bounds(-found.upper, -found.lower)
+            return Interval(-found.upper, -found.lower)
         most, least = up(1 - below), down(1 - below - Fraction(self._sum.infinite))
         found = crossing(self._sum, least if least > 0 else most, most)
-        return found if least > 0 else Bounds(found.lower, math.inf)
+        return found if least > 0 else Interval(found.lower, math.inf)
 
-    def _with_failure(self, lower: float, upper: float) -> Bounds:
+    def _with_failure(self, lower: float, upper: float) -> Interval:
         """f + (1 - f) times it, infinite losses included: with probability f a promise fails."""
         f, most = self._failure, Fraction(upper) + Fraction(self._sum.infinite)
-        return Bounds(down(f + (1 - f) * Fraction(max(0.0, lower))), min(1.0, up(f + (1 - f) * most)))
+        return Interval(down(f + (1 - f) * Fraction(max(0.0, lower))), min(1.0, up(f + (1 - f) * most)))
 
     def density(self, points: Floats, blur: float) -> Floats:
         """For pictures: the density of L + N(0, blur^2), by Fourier's integral, to some seven digits."""
@@ -156,3 +164,89 @@ class Distribution:
         wave = np.exp(log_wave)
         wave[0] /= 2
         return np.asarray((np.exp(-1j * np.outer(points - self.mean, y)) @ wave).real * 2 / period)
+
+
+@dataclass(frozen=True)
+class Mirror(Pair):
+    """-L, for the L of a symmetric pair."""
+
+    pair: Pair
+
+    def log_transform(self, z: Complex) -> Complex:
+        return self.pair.log_transform(np.asarray(z - 1))
+
+    @property
+    def smoothness(self) -> float:
+        return self.pair.smoothness
+
+    @property
+    def largest(self) -> float:
+        return self.pair.largest
+
+    @property
+    def mean(self) -> float:
+        return -self.pair.mean
+
+    @property
+    def variance(self) -> float:
+        return self.pair.variance
+
+
+def mirror(total: Sum) -> Sum:
+    """The sum of -L."""
+    return Sum({_mirror(pair): n for pair, n in total.pairs.items()})
+
+
+def _mirror(pair: Pair) -> Pair:
+    if isinstance(pair, Lattice):
+        return Lattice(pair.step, 1 - pair.first - pair.masses.size, pair.masses[::-1], 0.0)
+    return Mirror(pair)
+
+
+def above(total: Sum, at: float) -> Interval:
+    """P[L > e], and P[L >= e] too, for every e from `at` up to the next float; best where it is below 1/2."""
+    if at >= total.largest:
+        return Interval(0.0, 0.0)
+    if not total.tractable:
+        return Interval(0.0, 1.0)
+    line = TrapezoidalSum.at(total, at, None, _NARROW, order=1)
+    return Interval(max(0.0, _lower(line, math.nextafter(at, math.inf))), min(1.0, line.upper(at)))
+
+
+def crossing(total: Sum, low: float, high: float) -> Interval:
+    """x < y with P[L > x] > high and P[L > y] < low, for nearby levels low <= high of at most 1/2."""
+    if not total.tractable:
+        return Interval(-total.largest, total.largest)
+    from scipy.special import ndtri  # here, since it takes long to load
+
+    deviation = math.sqrt(total.variance)
+    bottom, top = total.mean - 2 * deviation, min(_chernoff(total, low), total.largest)
+    at = total.mean - deviation * float(ndtri(low))
+    for share in (_WIDE, _WIDE, _NARROW):
+        line = TrapezoidalSum.at(total, min(at, top - share * deviation), low, share, order=1)
+        first, last = max(bottom, line.epsilon - 300 / line.c), top
+        while last - first > line.width / 8:
+            at = (first + last) / 2
+            first, last = (at, last) if line.upper(at) > low else (first, at)
+    x, y, step = at - 1.1 * line.width, last, line.width / 8
+    while x > bottom and above(total, x).lower <= high:
+        x, step = x - step, 2 * step
+    step = line.width / 8
+    while y < top and above(total, y).upper >= low:
+        y, step = y + step, 2 * step
+    return Interval(max(x, bottom), min(y, top))
+
+
+def _lower(line: TrapezoidalSum, at: float) -> float:
+    """Masses on a grid of ours were raised; here that is undone."""
+    return line.lower(at) * (1 - line.total.count * 2.0**-31 if line.total.spacing else 1)
+
+
+def _chernoff(total: Sum, level: float) -> float:
+    """P[L > x] <= M(c) e^(-cx), so at this x it is at most `level`."""
+
+    def bound(c: Floats, log_m: Floats) -> Floats:
+        return np.asarray((log_m - math.log(level)) / c)
+
+    best = np.array([total.least(bound)])
+    return float(bound(best, total.cumulants(best))[0]) + 1e-12 * math.sqrt(total.variance)

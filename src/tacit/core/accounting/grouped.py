@@ -28,6 +28,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 
+from ...storage import stored
 from ..exact import MANY_ULPS, down, hybrid_sum
 from ..search import least_value
 from .accountants import failures
@@ -38,6 +39,7 @@ _MOST = 700.0  # of epsilon
 _PRECISION, _SMALL = 2.0**-12, 2.0**-40  # of epsilon: how well it is found, and how small it is sought
 
 
+@stored("Grouped", ("of", "k"))
 @dataclass(frozen=True)
 class Grouped(Atom):
     """k units pay for a loss together."""

@@ -30,6 +30,7 @@ from functools import cached_property
 
 import numpy as np
 
+from ...storage import stored
 from ..errors import BadParameter
 from ..exact import MANY_ULPS, up
 from ..pld.dominating_pairs import Pair
@@ -67,12 +68,12 @@ class Listed(Atom):
         return max(self.table.profile(epsilon), self.table.reversed.profile(epsilon))
 
     @cached_property
-    def reach(self) -> float:
+    def max_loss(self) -> float:
         """The largest finite loss."""
         return float(np.abs(self.table.losses).max(initial=0.0))
 
     def pairs(self, spacing: float) -> tuple[Pair, ...]:
-        if not 1e-60 < self.reach < 2.0**16:
+        if not 1e-60 < self.max_loss < 2.0**16:
             return ()  # no grid is both so long and fine enough
         return self.table.lattice(spacing), self.table.reversed.lattice(spacing)
 
@@ -86,6 +87,7 @@ class Listed(Atom):
         return self if k == 1 else Grouped(Loss({self: 1}), k)
 
 
+@stored("FinitePair", ("p", "q"))
 @dataclass(frozen=True)
 class FinitePair(Listed):
     """A dominating pair of two laws on finitely many outcomes, by their masses; each law sums to 1."""
@@ -107,6 +109,7 @@ class FinitePair(Listed):
         return LossTable(losses[order], errors[order], a[order], b[order], infinite, vanishing)
 
 
+@stored("PoissonSample", ("rate", "of"))
 @dataclass(frozen=True)
 class PoissonSample(Listed):
     """A mechanism on a Poisson sample of this `rate`, when a record is added or removed."""
@@ -130,6 +133,7 @@ class PoissonSample(Listed):
         return min(super().renyi(order), self.of.renyi(order) if not self.of.failure() else math.inf)
 
 
+@stored("FixedSizeSample", ("poisson",))
 @dataclass(frozen=True)
 class FixedSizeSample(Atom):
     """A mechanism on a sample of fixed size without replacement, when a record is substituted.
@@ -168,8 +172,8 @@ class FixedSizeSample(Atom):
         return self.poisson.profile(epsilon)
 
     @property
-    def reach(self) -> float:
-        return self.poisson.reach
+    def max_loss(self) -> float:
+        return self.poisson.max_loss
 
     def pairs(self, spacing: float) -> tuple[Pair, ...]:
         return tuple(mirrored(pair) for pair in self.poisson.pairs(spacing)[:1] if isinstance(pair, Lattice))

@@ -13,6 +13,7 @@ a monoid in which sums are cheap.  Counting happens once, in the sum, so no acco
 
 from __future__ import annotations
 
+import json
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
@@ -22,11 +23,12 @@ from functools import cached_property, reduce
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
-from ..distance import Relation, one_relation
+from ...storage import stored, write
+from ..distance import Neighbours, one_relation
 from ..errors import BadParameter
 from ..exact import FEW_ULPS, MANY_ULPS, TINY, up
 from ..parameters import Number, whole
-from ..pld.dominating_pairs import Coin, Pair, Range
+from ..pld.dominating_pairs import BoundedRangePair, Coin, Pair
 from ..search import least
 
 if TYPE_CHECKING:
@@ -85,7 +87,7 @@ class Atom(ABC):
         return ()
 
     @property
-    def reach(self) -> float:
+    def max_loss(self) -> float:
         """The largest loss that a grid of it must cover; 0 if it is put on none."""
         return 0.0
 
@@ -99,6 +101,7 @@ class Atom(ABC):
         """The same for neighbours k units apart."""
 
 
+@stored("Pure", ("epsilon",))
 @dataclass(frozen=True)
 class Pure(Atom):
     """epsilon-differential privacy and nothing more (Dwork, McSherry, Nissim, Smith 2006)."""
@@ -143,6 +146,7 @@ class Pure(Atom):
         return type(self)(k * self.epsilon)
 
 
+@stored("BoundedRange", ("epsilon",))
 class BoundedRange(Pure):
     """ln P(y)/Q(y) lies in an interval of length epsilon (Durfee and Rogers 2019): the exponential mechanism."""
 
@@ -164,13 +168,14 @@ class BoundedRange(Pure):
         return min(super().profile(epsilon), max(TINY, half * half / -math.expm1(-e) * MANY_ULPS))
 
     def pairs(self, spacing: float) -> tuple[Pair, ...]:
-        return (Range(up(self.epsilon)),) if self.epsilon else super().pairs(spacing)
+        return (BoundedRangePair(up(self.epsilon)),) if self.epsilon else super().pairs(spacing)
 
     @property
     def determined_by_pairs(self) -> bool:
         return False  # rho is less than the variance of its pair, which no one mechanism has
 
 
+@stored("Concentrated", ("rho",))
 @dataclass(frozen=True)
 class Concentrated(Atom):
     """rho-zero-concentrated differential privacy (Bun and Steinke 2016)."""
@@ -184,6 +189,16 @@ class Concentrated(Atom):
         return Concentrated(k * k * self.rho)
 
 
+def _members(loss: Loss) -> tuple[tuple[tuple[Atom, int], ...], Neighbours | None]:
+    """What is stored of a loss: its terms, in the order of their texts so that equal losses have one, and its relation.
+
+    How many units pay it together is not stored.
+    """
+    terms = tuple(loss.terms.items())
+    return terms if len(terms) < 2 else tuple(sorted(terms, key=lambda term: json.dumps(write(term)))), loss.relation
+
+
+@stored("Loss", ("terms", "relation"), members=_members, make=lambda terms, relation: Loss(dict(terms), relation))
 @dataclass(frozen=True, repr=False)
 class Loss:
     """A formal sum of atoms with multiplicities, under one neighbouring relation if any is named.
@@ -192,7 +207,7 @@ class Loss:
     """
 
     terms: Mapping[Atom, int] = field(default_factory=dict)
-    relation: Relation | None = None
+    relation: Neighbours | None = None
     units: int = field(default=1, compare=False)
 
     def __post_init__(self) -> None:

@@ -6,12 +6,14 @@ import math
 from dataclasses import dataclass
 from fractions import Fraction
 
+from ...storage import stored
 from ..exact import FEW_ULPS, up
 from ..pld.dominating_pairs import Pair
 from .accountants import Basic, Zcdp, failures
 from .loss import Atom, Concentrated, Loss, Pure
 
 
+@stored("Worst", ("losses",))
 @dataclass(frozen=True)
 class Worst(Atom):
     """Each unit lies in one part of the data, and pays the loss of that part: one of these."""
@@ -51,8 +53,8 @@ class Worst(Atom):
         return tuple(order for loss in self.losses for atom in loss.terms for order in atom.orders)
 
     @property
-    def reach(self) -> float:
-        return max(atom.reach for loss in self.losses for atom in loss.terms)
+    def max_loss(self) -> float:
+        return max(atom.max_loss for loss in self.losses for atom in loss.terms)
 
     def group(self, k: int) -> Atom:
         """Units may be spread over the parts in any way, so only what follows from one step at a time is known."""

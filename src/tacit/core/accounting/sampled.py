@@ -19,6 +19,7 @@ from functools import lru_cache
 
 import numpy as np
 
+from ...storage import stored
 from ..exact import FEW_ULPS, MANY_ULPS, TINY, up
 from ..pld.dominating_pairs import Pair
 from ..pld.grid import sampled_gaussian, sampled_laplace
@@ -29,6 +30,7 @@ _HIGHEST = 1 << 12  # order that moments are summed for
 _FARTHEST = 1e100  # mu
 
 
+@stored("Sampled", ("rate", "noise"))
 @dataclass(frozen=True)
 class Sampled(Atom):
     """Additive noise on a Poisson sample of this `rate`."""
@@ -73,7 +75,7 @@ class Sampled(Atom):
         return min(1.0, max(TINY, up(self.rate) * own * (1 + 1e-12)))
 
     @property
-    def reach(self) -> float:
+    def max_loss(self) -> float:
         """Beyond it lies less than 1e-22 of either law."""
         own = (
             self.noise.mu * (9.8 + 1.5 * self.noise.mu)
@@ -83,7 +85,7 @@ class Sampled(Atom):
         return math.log1p(up(self.rate) * math.expm1(own)) if own < 700 else own
 
     def pairs(self, spacing: float) -> tuple[Pair, ...]:
-        if not 1e-60 < self.reach < 2.0**16:
+        if not 1e-60 < self.max_loss < 2.0**16:
             return ()  # no grid is both so long and fine enough
         rate = up(self.rate)
         if rate == 1:

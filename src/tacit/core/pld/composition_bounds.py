@@ -16,8 +16,8 @@ import numpy as np
 
 from ..exact import FEW_ULPS, TINY, Floats
 from .dominating_pairs import Coin, Pair
-from .fourier import ALIAS, Line, size, upper_period
-from .grid import Cells, Composed, Discrete, Lattice
+from .fourier import ALIAS, TrapezoidalSum, size, upper_period
+from .grid import BinnedPair, Composed, Discrete, Lattice
 
 _SHARES = (0.05, 0.0125, 0.003, 1e-3)  # w as a share of epsilon or of the standard deviation of L, the larger
 _WIDTH = 2e-4  # for lower bounds
@@ -31,7 +31,7 @@ Height = Callable[[Floats, Floats], Floats]
 
 
 @dataclass(frozen=True)
-class Bounds:
+class Interval:
     """The truth lies between."""
 
     lower: float
@@ -80,7 +80,7 @@ class Sum:
     @cached_property
     def terms(self) -> int:
         """About so many are summed at most."""
-        return _TERMS >> 3 if any(isinstance(pair, Cells) for pair in self.pairs) else _TERMS
+        return _TERMS >> 3 if any(isinstance(pair, BinnedPair) for pair in self.pairs) else _TERMS
 
     @cached_property
     def spacing(self) -> float:
@@ -100,15 +100,15 @@ class Sum:
     def least(self, height: Height, near: float | None = None) -> float:
         """The c > 0 at which a convex height(c, ln M(c)) is least, to a few per cent: on grids, ever finer."""
         scale = max(self.variance, 1e-12 * self.mean**2, 1e-300)  # where L hardly varies, a millionth of its mean
-        centre, reach = (-0.5 * math.log(scale), 8.0) if near is None else (math.log(near), 0.5)
+        centre, radius = (-0.5 * math.log(scale), 8.0) if near is None else (math.log(near), 0.5)
         grid = _COARSE if any(isinstance(pair, Discrete) for pair in self.pairs) else _FINE
-        while 0.1 < reach < 100:
-            c = np.exp(np.clip(centre + reach * grid, -200, self._highest))
+        while 0.1 < radius < 100:
+            c = np.exp(np.clip(centre + radius * grid, -200, self._highest))
             with np.errstate(over="ignore", invalid="ignore"):
                 heights = height(c, self.cumulants(c))
             best = int(np.argmin(np.where(np.isnan(heights), math.inf, heights)))
             centre = math.log(c[best])
-            reach = reach / (grid.size // 2) if 0 < best < grid.size - 1 else 2 * reach
+            radius = radius / (grid.size // 2) if 0 < best < grid.size - 1 else 2 * radius
         return math.exp(centre)
 
     def _saddle(self, epsilon: float, near: float | None = None) -> float:
@@ -143,12 +143,12 @@ class Sum:
             {pair.inside if isinstance(pair, Lattice) and pair.inside else pair: n for pair, n in self.pairs.items()}
         )
 
-    def _crossing(self, delta: float) -> tuple[Line, float]:
+    def _crossing(self, delta: float) -> tuple[TrapezoidalSum, float]:
         """A line, and where its sum crosses delta, with ever narrower windows until that rests."""
         at, c = self.chernoff(delta)
         at, before = min(at, self.largest), math.inf
         for share in _SHARES:
-            line = Line.at(self, max(at, 0.0), delta, share, c)
+            line = TrapezoidalSum.at(self, max(at, 0.0), delta, share, c)
             found = line.solve(delta)
             if abs(found - before) < _REST * max(found, math.sqrt(self.variance)):
                 break
@@ -202,7 +202,7 @@ class Sum:
         if near is not None:
             return near
         wide, found = self._crossing(delta)
-        line = Line.at(self, max(found, 0.0), delta, _WIDTH, wide.c)
+        line = TrapezoidalSum.at(self, max(found, 0.0), delta, _WIDTH, wide.c)
         found = line.solve(delta)
         low, step = found - line.before, 1e-7 * abs(found)
         while low > 0 and line.lower(low) < delta:
@@ -212,7 +212,7 @@ class Sum:
     def _near_largest(self, delta: float) -> float | None:
         """An epsilon just below the largest loss, if delta(E) is still at least delta there."""
         near = self.largest * (1 - 1.5 * _WIDTH)
-        return near if Line.at(self, near, delta, _WIDTH).lower(near) >= delta else None
+        return near if TrapezoidalSum.at(self, near, delta, _WIDTH).lower(near) >= delta else None
 
     def upper_delta(self, epsilon: float) -> float:
         """At least delta(E)."""
@@ -227,7 +227,7 @@ class Sum:
         if self._log_chernoff(epsilon, c) < -745:
             return TINY
         for share in _SHARES[1:]:
-            line = Line.at(self, epsilon, None, share, c)
+            line = TrapezoidalSum.at(self, epsilon, None, share, c)
             before, found, c = found, line.upper(epsilon), line.c
             if found >= 1 or abs(found - before) < _REST / 5 * found:  # averages of delta are not above 1
                 break
@@ -239,8 +239,8 @@ class Sum:
             return self.optimistic.lower_delta(epsilon) if not self.optimistic.spacing else 0.0
         if epsilon >= self.largest or not self.tractable or self._log_chernoff(epsilon, self._saddle(epsilon)) < -745:
             return 0.0
-        return max(0.0, Line.at(self, epsilon, None, _WIDTH).lower(epsilon))
+        return max(0.0, TrapezoidalSum.at(self, epsilon, None, _WIDTH).lower(epsilon))
 
-    def delta(self, epsilon: float) -> Bounds:
+    def delta(self, epsilon: float) -> Interval:
         """Between what it lies at this epsilon."""
-        return Bounds(self.lower_delta(epsilon), self.upper_delta(epsilon))
+        return Interval(self.lower_delta(epsilon), self.upper_delta(epsilon))

@@ -5,6 +5,8 @@ z = c + iy, c > 0.  Losses of independent, or adaptively composed, mechanisms ad
 turns a product of them into bounds on delta.  A symmetric mechanism has one pair, an asymmetric one a pair for each
 direction.
 
+The pairs of local reports come last: a report speaks for one of two answers, by odds of e^epsilon, or for neither.
+
 Each `log_transform` is good to 2^-48 (1 + |ln m|): a few complex elementary functions, each within a few ulps.
 
 References.  Zhu, Dong, Wang, AISTATS 2022, on dominating pairs; Dwork and Rothblum 2016 on the privacy loss variable.
@@ -116,7 +118,7 @@ class Coin(Pair):
 
 
 @dataclass(frozen=True)
-class Range(Pair):
+class BoundedRangePair(Pair):
     """L has a density proportional to e^(L/2) on [-epsilon, epsilon]: dominates all whose ln P/Q has range epsilon.
 
     Its profile is the supremum of theirs, (1 - e^-(epsilon - e)/2)^2 / (1 - e^-epsilon) for |e| <= epsilon
@@ -311,7 +313,66 @@ class DiscreteGaussianShift(Pair):
 
     @property
     def variance(self) -> float:
-        from ..law import Gaussian
+        from ..law import DiscreteGaussianLaw
 
-        exact = float(self.sigma2) if self.sigma2 > 4 else Gaussian(self.sigma2).variance()
+        exact = float(self.sigma2) if self.sigma2 > 4 else DiscreteGaussianLaw(self.sigma2).variance()
         return (self.shift / float(self.sigma2)) ** 2 * exact
+
+
+@dataclass(frozen=True)
+class _ThreeLosses(Pair):
+    """L is epsilon, -epsilon or 0."""
+
+    epsilon: float
+
+    @cached_property
+    @abstractmethod
+    def _chances(self) -> tuple[float, float, float]:
+        """Of epsilon, of -epsilon, and of 0."""
+
+    def log_transform(self, z: Complex) -> Complex:
+        own, other, third = self._chances
+        lead = z * self.epsilon
+        return lead + np.log(own + third * np.exp(-lead) + other * np.exp(-2 * lead))
+
+    def multiples(self, most: int) -> Multiples | None:
+        own, other, third = self._chances
+        return Multiples(self.epsilon, -1, 1, np.array([other, third, own]))
+
+    @property
+    def largest(self) -> float:
+        return self.epsilon
+
+    @property
+    def mean(self) -> float:
+        return self.epsilon * (self._chances[0] - self._chances[1])
+
+    @property
+    def variance(self) -> float:
+        own, other, third = self._chances
+        return self.epsilon * self.epsilon * (4 * own * other + third * (own + other))
+
+
+@dataclass(frozen=True)
+class Response(_ThreeLosses):
+    """Randomized response over k categories: the loss is 0 where a third category is told."""
+
+    categories: int
+
+    @cached_property
+    def _chances(self) -> tuple[float, float, float]:
+        own = 1 / (1 + (self.categories - 1) * math.exp(-self.epsilon))
+        low = math.exp(-self.epsilon) * own
+        return own, low, (self.categories - 2) * low
+
+
+@dataclass(frozen=True)
+class RareCoin(_ThreeLosses):
+    """A coin of odds e^epsilon that is told with probability `shown` only."""
+
+    shown: float
+
+    @cached_property
+    def _chances(self) -> tuple[float, float, float]:
+        own = self.shown / (1 + math.exp(-self.epsilon))
+        return own, math.exp(-self.epsilon) * own, 1 - self.shown

@@ -48,7 +48,7 @@ _LARGER = np.array([1.02, 1.05, 1.1, 1.15, 1.2, 1.3, 1.4, 1.5, 1.7, 2, 3, 5, 10]
 
 
 @dataclass(frozen=True)
-class Line:
+class TrapezoidalSum:
     """The trapezoidal sum on one vertical line, with steps that suit epsilons near a given one."""
 
     total: Sum
@@ -66,10 +66,10 @@ class Line:
     @classmethod
     def at(
         cls, total: Sum, epsilon: float, delta: float | None, share: float, near: float | None = None, *, order: int = 2
-    ) -> Line:
+    ) -> TrapezoidalSum:
         """The line of least M(c) k(c) e^(-cE), with a period p as long, and a window w as wide, as delta needs.
 
-        In the terms of the theorem: `nats` is by how much copies lie below delta, `reach` and `count` say where the sum
+        In the terms of the theorem: `nats` is by how much copies lie below delta, `end` and `count` say where the sum
         stops, `rest` is what is left out, relative to M(c) e^(-cE).
         """
         further = order - 1  # whether the kernel has its factor 1 / (z + 1)
@@ -85,10 +85,10 @@ class Line:
         width = max(width, 4 * _BETA / (total.terms * order * step))  # a wide period costs accuracy
         width = min(width, period / 4, 10 / c)
         middle = width / 2 if order == 1 else _log_s(width / 2)
-        reach, g = 4 * _BETA / width, total.smoothness
-        if g and math.sqrt(90 / g) < reach:
-            reach = math.sqrt(90 / g)
-        count = min(math.ceil(reach / step), 2 * total.terms * order) + 2
+        end, g = 4 * _BETA / width, total.smoothness
+        if g and math.sqrt(90 / g) < end:
+            end = math.sqrt(90 / g)
+        count = min(math.ceil(end / step), 2 * total.terms * order) + 2
         z = np.asarray(c + 1j * step * np.arange(count), np.complex128)
         v = np.sqrt(_BETA**2 + (z * (width / 2)) ** 2)
         kernel = z * (z + 1) if order == 2 else z

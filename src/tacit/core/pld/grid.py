@@ -67,7 +67,7 @@ class Discrete(Pair):
 
 
 @dataclass(frozen=True, eq=False)
-class Cells(Discrete):
+class BinnedPair(Discrete):
     """The pair after telling only in which cell of the grid the loss lies: no larger than the truth.
 
     A cell's loss is ln A/B, for the masses A and B that P and Q give to it.
@@ -97,7 +97,7 @@ class Lattice(Discrete):
     first: int
     masses: Floats
     above: float
-    inside: Cells | None = None
+    inside: BinnedPair | None = None
     few: tuple[Floats, Floats] | None = None  # the losses that it was made of and their masses, if these are few
 
     @property
@@ -293,7 +293,7 @@ def on_grid(
     return Lattice(spacing, first + int(used[0]), masses[used[0] : used[1] + 1] * _RAISE, infinite * _RAISE, inside)
 
 
-def _cells(below: Floats, spacing: float, p: Floats, q: Floats) -> Cells:
+def _cells(below: Floats, spacing: float, p: Floats, q: Floats) -> BinnedPair:
     """Lowered by more than rounding can have added; up to 64 are joined where they weigh little.
 
     Of all partitions into so many cells the finest where p^(1/3) is large takes the least from the variance.
@@ -304,7 +304,7 @@ def _cells(below: Floats, spacing: float, p: Floats, q: Floats) -> Cells:
     p, q = np.add.reduceat(p, starts), np.add.reduceat(q, starts)
     kept = (p > 1e-290) & (q > 1e-290)
     ratios = np.minimum(np.log(p[kept] / q[kept]) - 2.0**-36, end[kept])
-    return Cells(np.minimum.accumulate(ratios[::-1])[::-1], p[kept] / _RAISE)
+    return BinnedPair(np.minimum.accumulate(ratios[::-1])[::-1], p[kept] / _RAISE)
 
 
 def _between(a: Floats) -> Floats:
@@ -316,15 +316,15 @@ def _between(a: Floats) -> Floats:
 
 
 def _sampled(
-    rate: float, reach: float, spacing: float, cells: Callable[[Floats], tuple[Floats, Floats]]
+    rate: float, max_loss: float, spacing: float, cells: Callable[[Floats], tuple[Floats, Floats]]
 ) -> tuple[Lattice, Lattice]:
     """Both directions, from the masses that P and Q give to cells between losses of the mechanism without sampling.
 
-    Below -`reach` and above `reach` lies next to nothing.  What is lost by sampling may be far smaller than rounding:
+    Next to no mass lies below -`max_loss` or above `max_loss`.  A loss after sampling may be far smaller than rounding:
     with masses p and q and m = (1 - rate) q + rate p, it is m - q e^x = rate (p - q) - q (e^x - 1) that is kept.
     """
-    top = math.log1p(rate * math.expm1(reach)) if reach < 700 else reach + math.log(rate)
-    low = max(math.log1p(-rate), math.log1p(rate * math.expm1(-reach)) - _LONGEST * spacing)
+    top = math.log1p(rate * math.expm1(max_loss)) if max_loss < 700 else max_loss + math.log(rate)
+    low = max(math.log1p(-rate), math.log1p(rate * math.expm1(-max_loss)) - _LONGEST * spacing)
     first, last = math.floor(low / spacing) - 1, math.ceil(top / spacing)
     edges = spacing * np.arange(first, last + 1)
     with np.errstate(divide="ignore"):  # where ln(1 - q + q e^x) is the edge

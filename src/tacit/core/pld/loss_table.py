@@ -24,10 +24,9 @@ import numpy as np
 
 from ..errors import BadParameter
 from ..exact import FEW_ULPS, TINY, Floats, up
-from ..law import Gaussian
-from .dominating_pairs import Coin, DiscreteGaussianShift, DiscreteLaplaceShift, Pair, Range
+from ..law import DiscreteGaussianLaw
+from .dominating_pairs import BoundedRangePair, Coin, DiscreteGaussianShift, DiscreteLaplaceShift, Pair, Response
 from .grid import Lattice, on_grid
-from .local_reports import Response
 
 _RAISE = 1 + 2.0**-40
 _ROUNDED = 2.0**-50  # a few roundings, of a loss relative to itself
@@ -203,8 +202,8 @@ def _(pair: DiscreteLaplaceShift) -> LossTable:
 @losses_of.register
 def _(pair: DiscreteGaussianShift) -> LossTable:
     """Noise z on an integer that moved by d: L = (d^2 + 2 d z) / (2 sigma^2), for z from -far - d to far."""
-    noise = Gaussian(pair.sigma2)
-    d, s, far = pair.shift, float(pair.sigma2), noise.reach(_TAIL)
+    noise = DiscreteGaussianLaw(pair.sigma2)
+    d, s, far = pair.shift, float(pair.sigma2), noise.tail_quantile(_TAIL)
     if far + d > _POINTS:
         raise BadParameter("loss", f"a shift of {d} steps", f"of discrete Gaussian noise on at most {_POINTS} integers")
     z = np.arange(-far - d, far + 1, dtype=float)
@@ -212,7 +211,7 @@ def _(pair: DiscreteGaussianShift) -> LossTable:
 
 
 @losses_of.register
-def _(pair: Range) -> LossTable:
+def _(pair: BoundedRangePair) -> LossTable:
     """The density e^(L/2) / (4 sinh(e/2)), in cells of width h: the share 1 / (1 + e^(-h/2)) goes to the upper end.
 
     For P - e^x Q, with x the lower end, is 1 - e^(-h/2) of P there.

@@ -9,7 +9,6 @@ from typing import Any
 from sqlglot import exp
 
 from ...query.values.nodes import Part
-from ..sql.cells import Raw
 from ..sql.dialect import (
     Dialect,
     Typed,
@@ -21,6 +20,7 @@ from ..sql.dialect import (
     number,
     within,
 )
+from ..sql.raw_columns import Raw
 
 _PARTS = {"year": "YEAR", "quarter": "QUARTER", "month": "MONTH", "day": "DAY", "weekday": "ISODOW"}
 _WIDTHS = {"TINYINT": 8, "SMALLINT": 16, "INTEGER": 32, "BIGINT": 64, "HUGEINT": 128}

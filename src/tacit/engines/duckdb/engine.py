@@ -57,6 +57,10 @@ class DuckDB(Engine):
         self._dialect = DuckDBDialect()
         self._statements: dict[Plan, list[_Part]] = {}
 
+    @classmethod
+    def beside(cls, copies: str | os.PathLike[str] | None) -> DuckDB:
+        return cls(copies)
+
     def _register(self, table: Table, key: str) -> None:
         schema, d = table.schema, self._dialect
         if schema.name in self._tables:  # registered again: what was read before is let go of
@@ -155,6 +159,9 @@ class DuckDB(Engine):
         found = self._database.execute(path, [place.db]).fetchone()
         self._database.execute(f"DETACH {place.db}")
         return None if found is None else Path(found[0])
+
+
+ENGINE = DuckDB
 
 
 def _check(source: Source) -> None:

@@ -18,15 +18,15 @@ from sqlglot import exp
 
 from ...query.schema.schema import Schema
 from ...query.values.domain import Domain
-from ..rows.keyed_hash_arrays import Integers, Texts
+from ..rows.keyed_hash import Integers, Texts
 from ..rows.row_cap import bounded
 from ..rows.sources import Source
 from ..rows.unit_codes import where
 from ..sql.arrow_for_database import from_rows, safe, supported
 from ..sql.arrow_for_database import moments as ticks
-from ..sql.cells import canonical, unit
 from ..sql.dialect import TEXT, Typed, alias, there
-from ..sql.keyed_hash_sql import digit, unit_digit
+from ..sql.keyed_hash import digit, unit_digit
+from ..sql.raw_columns import canonical, unit
 from ..sql.relations import column
 from .dialect import DuckDBDialect, moments, quoted, raw
 

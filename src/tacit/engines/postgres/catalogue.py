@@ -13,7 +13,7 @@ from sqlglot import exp
 from ...core.errors import BadData, EngineUnavailable
 from ...query.schema.databases import Database
 from ...query.schema.schema import Schema
-from ..sql.cells import Raw
+from ..sql.raw_columns import Raw
 from .credentials import demanded, withheld
 from .dialect import raw
 

@@ -8,12 +8,13 @@ collation of a column; the database itself must be in UTF-8.
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from sqlglot import exp
 
+from ...query.schema.schema import Schema
+from ...query.values.column_types import ColumnType
 from ...query.values.nodes import Part
-from ..sql.cells import Raw
 from ..sql.dialect import (
     Dialect,
     Typed,
@@ -26,6 +27,7 @@ from ..sql.dialect import (
     number,
     within,
 )
+from ..sql.raw_columns import Raw
 
 _PARTS = {"year": "YEAR", "quarter": "QUARTER", "month": "MONTH", "day": "DAY", "weekday": "ISODOW"}
 _WIDTHS = {"int2": 16, "int4": 32, "int8": 64}
@@ -37,6 +39,7 @@ _SPARSE = 4  # an array is not longer than so many times its entries
 _LARGEST, _TINY = "1.7976931348623157e308", "1e-300"  # beyond these a double overflows, or may underflow
 _SURE = 300  # a decimal of so many digits, before and after its point, is within these
 _UNWRITTEN = 10**38  # whole numbers below it are written in digits
+_JOINED = 3  # labels: so many are compared one by one
 _LEAP = "([0-9]{2}(0[48]|[2468][048]|[13579][26])|([02468][048]|[13579][26])00)"
 _DAY = (
     "^(?!0000)([0-9]{4}-((0[13578]|1[02])-(0[1-9]|[12][0-9]|3[01])|(0[469]|11)-(0[1-9]|[12][0-9]|30)"
@@ -191,3 +194,32 @@ def _finite(x: exp.Expr, value: exp.Expr, kind: str) -> exp.Expr:
     always, never = (cast(constant(end), kind) for end in ("infinity", "-infinity"))
     after, before = binary(exp.EQ, x.copy(), always), binary(exp.EQ, x.copy(), never)
     return case((after, number(_FAR)), (before, number(-_FAR)), otherwise=cast(value, "BIGINT"))
+
+
+def listed(column: ColumnType, raw: Raw) -> bool:
+    """Whether there are so many labels that nothing is faster than a join."""
+    domain = column.domain
+    return domain.kind == "category" and raw.kind in ("integer", "text") and len(domain.labels) > _JOINED
+
+
+def joins(schema: Schema, raw: dict[str, Raw]) -> Iterator[exp.Join]:
+    """The joins that these columns need, which are canonical after them.
+
+    A list is grouped, so that PostgreSQL sees that no row is found twice, and leaves out a join that is not needed.
+    """
+    d = PostgresDialect()
+    for i, (name, column) in enumerate(schema.columns):
+        if name in raw and listed(column, raw[name]):
+            labels = column.domain.labels
+            kind = d.integers[d.bits(0, len(labels))]
+            rows = f"UNNEST(CAST({d.render(constant(_label_array(labels)))} AS TEXT[])) WITH ORDINALITY AS v(t, p)"
+            found = f"(SELECT t, CAST(MIN(p) - 1 AS {kind}) AS p FROM {rows} GROUP BY t) AS l{i}"
+            same = exp.EQ(this=d.text(raw[name].sql), expression=exp.column("t", f"l{i}"))
+            yield exp.Join(this=exp.Var(this=found), side="LEFT", on=same)
+            raw[name] = Raw("canonical", exp.column("p", f"l{i}"))
+
+
+def _label_array(texts: Sequence[str]) -> str:
+    """An array as PostgreSQL writes it; one constant is read faster than many."""
+    quoted = (text.replace("\\", "\\\\").replace('"', '\\"') for text in texts)
+    return "{" + ",".join(f'"{text}"' for text in quoted) + "}"

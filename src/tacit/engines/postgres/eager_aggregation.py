@@ -20,12 +20,11 @@ from sqlglot import exp
 
 from ...query.schema.schema import Schema
 from ...query.values.column_types import ColumnType
-from ..sql.cells import Raw, canonical
 from ..sql.dialect import alias, double, number
+from ..sql.raw_columns import Raw, canonical
 from ..sql.relations import Source, column, selected
 from .catalogue import Column, Description
-from .dialect import PostgresDialect
-from .label_joins import joins, listed
+from .dialect import PostgresDialect, joins, listed
 
 _FEW = 1 << 16  # groups, if columns hold what was declared
 _D = PostgresDialect()

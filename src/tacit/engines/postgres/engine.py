@@ -28,15 +28,14 @@ from ...query.schema.databases import Database
 from ...query.schema.schema import Schema
 from ..base import Answer, Engine, joint
 from ..sql.bounded_table import bounded, registered
-from ..sql.cells import kinds
+from ..sql.raw_columns import kinds
 from ..sql.relations import Registered
 from ..sql.results import Columns, gathered
 from ..sql.statements import statements
 from .catalogue import Description, connected, describe, words
 from .credentials import unsent
-from .dialect import PostgresDialect
+from .dialect import PostgresDialect, joins
 from .eager_aggregation import early
-from .label_joins import joins
 
 if TYPE_CHECKING:
     from ...query.python.table import Table
@@ -136,6 +135,9 @@ class Postgres(Engine):
         except psycopg.Error as error:
             reason = words(error, self._milliseconds / 1000) + unsent(place)
         raise EngineUnavailable(place, reason)
+
+
+ENGINE = Postgres
 
 
 def _registered(known: _Known, found: Description, name: str) -> Registered:

@@ -24,7 +24,7 @@ from ...query.relation.relation import (
 )
 from ...query.schema.schema import Schema
 from ...query.values.cells import steps, unit_text
-from ...query.values.nodes import Expression, Value, meaning
+from ...query.values.nodes import Expression, Value
 from ..base import Answer, Engine, Integers, integers
 from ..keyed_hash import order
 from .sources import Source
@@ -75,10 +75,10 @@ class Reference(Engine):
             case Scan():
                 yield from self._tables[relation.table][0]
             case Where():
-                yield from ((u, row) for u, row in self._rows(relation.source) if meaning(relation.condition, row) == 1)
+                yield from ((u, row) for u, row in self._rows(relation.source) if relation.condition.meaning(row) == 1)
             case Derive():
                 for u, row in self._rows(relation.source):
-                    yield u, {name: meaning(e, row) for name, e in relation.derived}
+                    yield u, {name: e.meaning(row) for name, e in relation.derived}
             case PerUnit():
                 gathered = gather(self._rows(relation.source), lambda r: (r[0], *values(relation.keys, r[1])))
                 for (unit, *key), rows in gathered.items():
@@ -120,7 +120,7 @@ def cells(rows: Iterable[Owned], plan: Plan, key: str) -> dict[Cell, list[Owned]
     public = [None if k.values is None else set(k.values) for k in plan.keys]
 
     def cell(row: Owned) -> Cell | None:
-        values = (meaning(k.expression, row[1]) for k in plan.keys)
+        values = (k.expression.meaning(row[1]) for k in plan.keys)
         at = [v for v, known in zip(values, public, strict=True) if v is not None and (known is None or v in known)]
         return tuple(at) if len(at) == len(plan.keys) else None
 
@@ -156,12 +156,12 @@ def folded(fold: Fold, rows: Sequence[Row]) -> Value:
 
 def present(e: Expression, rows: Iterable[Row]) -> list[int | str]:
     """The values of an expression that are not missing."""
-    return [value for row in rows if (value := meaning(e, row)) is not None]
+    return [value for row in rows if (value := e.meaning(row)) is not None]
 
 
 def values(named: Iterable[tuple[str, Expression]], row: Row) -> tuple[Value, ...]:
     """The values of expressions that have names."""
-    return tuple(meaning(e, row) for _, e in named)
+    return tuple(e.meaning(row) for _, e in named)
 
 
 def gather(rows: Iterable[Owned], by: Callable[[Owned], T]) -> dict[T, list[Owned]]:
@@ -181,7 +181,7 @@ def _array(measure: Measure, groups: list[list[Owned]]) -> Integers:
 
 def _measured(measure: Rows | Units | Total, rows: list[Owned]) -> int:
     e = measure.expression
-    there = [(unit, 0 if e is None else meaning(e, row)) for unit, row in rows]
+    there = [(unit, 0 if e is None else e.meaning(row)) for unit, row in rows]
     there = [(unit, value) for unit, value in there if value is not None]
     match measure:
         case Rows():

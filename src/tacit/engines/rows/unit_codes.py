@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..keyed_hash import Q
-from .keyed_hash_arrays import Integers, Texts, blocks, taken, wide
+from .keyed_hash import Integers, Texts, blocks, taken, wide
 
 Mask = NDArray[np.bool_]
 

@@ -11,7 +11,6 @@ from collections.abc import Sequence
 from sqlglot import exp
 
 from ...query.values.nodes import Part
-from ..sql.cells import Raw
 from ..sql.dialect import (
     Dialect,
     Typed,
@@ -24,6 +23,7 @@ from ..sql.dialect import (
     there,
     within,
 )
+from ..sql.raw_columns import Raw
 
 _PARTS = {"year": "YEAR", "quarter": "QUARTER", "month": "MONTH", "day": "DAY"}
 _WIDTHS = {"tinyint": 8, "smallint": 16, "int": 32, "bigint": 64}

@@ -23,7 +23,7 @@ from ...query.plan.plan import Plan
 from ...query.schema.databases import Database, in_spark
 from ..base import Answer, Engine
 from ..rows.sources import Source
-from ..sql import cells as raw_cells
+from ..sql import raw_columns
 from ..sql.bounded_table import bounded, registered
 from ..sql.relations import Registered
 from ..sql.results import Columns, gathered
@@ -156,7 +156,7 @@ class Spark(Engine):
         if found is None:
             raise BadData("the table", "data that Spark cannot read", "a whole, readable file or table")
         place = registered(schema, key, columns, name, _D)
-        return _Known(table, key, number, place, found, raw_cells.kinds(columns))
+        return _Known(table, key, number, place, found, raw_columns.kinds(columns))
 
     def _ready(self) -> None:
         """A session that holds the tables: the one there is, or one that is opened in its place.
@@ -192,6 +192,9 @@ class Spark(Engine):
                 self._own.catalog.dropTempView(view)  # and what is cached of it
         except Exception:  # then it is gone with the session
             pass
+
+
+ENGINE = Spark
 
 
 def _home(data: Any, given: Session | str | None = None) -> Session | str | None:

@@ -15,8 +15,8 @@ from ...query.schema.schema import Schema
 from ..rows.sources import Source, there_once
 from ..sql.arrow_for_database import from_rows, moments, supported
 from ..sql.bounded_table import bounded
-from ..sql.cells import Raw, floored
 from ..sql.dialect import TEXT, Typed, case, constant, missing
+from ..sql.raw_columns import Raw, floored
 from ..sql.relations import column
 from .dialect import SparkDialect, raw
 from .session import Session

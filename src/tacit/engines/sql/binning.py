@@ -14,7 +14,8 @@ from numpy.typing import NDArray
 from sqlglot import exp
 
 from ...core.errors import EngineError
-from ...query.plan.plan import Histogram, Key
+from ...query.plan.plan import Histogram
+from ...query.select.query import Key
 from ...query.values.domain import Domain
 from ..base import Integers
 from .dialect import Dialect, Typed, binary, case, number, within

@@ -13,9 +13,9 @@ from collections.abc import Container, Mapping, Sequence
 from sqlglot import exp
 
 from ...query.schema.schema import Schema
-from .cells import Raw, canonical, unit
 from .dialect import TEXT, Dialect, Typed, alias, constant
-from .keyed_hash_sql import HashSQL
+from .keyed_hash import HashSQL
+from .raw_columns import Raw, canonical, unit
 from .relations import Registered, column
 
 

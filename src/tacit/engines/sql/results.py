@@ -15,7 +15,8 @@ from typing import Any
 import numpy as np
 
 from ...core.errors import EngineError
-from ...query.plan.plan import Histogram, Key, Plan, Total
+from ...query.plan.plan import Histogram, Plan, Total
+from ...query.select.query import Key
 from ..base import Answer, Integers, Scattered, integers
 from .statements import Statement
 

@@ -16,12 +16,13 @@ from dataclasses import dataclass, replace
 
 from sqlglot import exp
 
-from ...query.plan.plan import Histogram, Measure, Plan, Rows, Total, Units, reach
+from ...query.plan.plan import Histogram, Measure, Plan, Rows, Total, Units, max_abs
 from ...query.relation.relation import scans
+from ...query.select.query import Key
 from .binning import Axis, bin_axis, key_axis
-from .dialect import Dialect, Typed, alias, call, case, cast, clamped, number, there
+from .dialect import TEXT, Dialect, Typed, alias, call, case, cast, clamped, number, there
 from .expressions import Translator
-from .group_cap import capped
+from .keyed_hash import HashSQL
 from .relations import Registered, Relations, Source, column, rows_of, selected
 
 Trees = list[exp.Expr]
@@ -182,8 +183,31 @@ def _wide(m: Measure) -> bool:
 
 def _bits(m: Total) -> int:
     """How many bits a sum may need."""
-    return 64 if reach(m.expression.domain.lower, m.expression.domain.upper) * SURE < 1 << 63 else 128
+    return 64 if max_abs(m.expression.domain.lower, m.expression.domain.upper) * SURE < 1 << 63 else 128
 
 
 def _places(n: int) -> list[exp.Expr]:
     return [number(i + 1) for i in range(n)]
+
+
+def capped(rows: Source, keys: Sequence[Key], groups: int, secret: str, d: Dialect) -> Source:
+    """The rows that are in a cell, each unit's in at most so many of them."""
+    t = Translator(d, rows.columns)
+    cell = [d.narrowed(t.value(key.expression)) for key in keys]
+    codes = [x.sql if k.values is None else key_axis(k, x, d).code for k, x in zip(keys, cell, strict=True)]
+    columns = [alias(rows.owner(), "u"), *(alias(x.sql.copy(), f"s{i}") for i, x in enumerate(cell))]
+    columns += [alias(x.sql.copy(), f"c{i}") for i, x in enumerate(rows.columns.values())]
+    inside = selected(columns, rows, [there(code.copy()) for code in codes])
+    steps = [Typed(column(f"s{i}"), TEXT if x.bits == TEXT else 32) for i, x in enumerate(cell)]
+    values = [(x, key.domain) for x, key in zip(steps, keys, strict=True)]
+    by = HashSQL(secret, "groups", Typed(column("u"), rows.unit or TEXT), values, d)
+    summed = _and(alias(by.linear(), "y"), inside)
+    order = exp.Order(expressions=[exp.Ordered(this=e) for e in (by.cubic(column("y")), *(x.sql for x in steps))])
+    rank = exp.Window(this=exp.DenseRank(), partition_by=[column("u")], order=order)
+    ranked = _and(alias(rank, "place"), summed).subquery("q", copy=False)
+    known = {name: Typed(column(f"c{i}"), x.bits) for i, (name, x) in enumerate(rows.columns.items())}
+    return Source(ranked, known, rows.unit, (exp.LTE(this=column("place"), expression=number(groups)),))
+
+
+def _and(more: exp.Expr, source: exp.Select) -> exp.Select:
+    return exp.select(exp.Star(), more, copy=False).from_(source.subquery("q", copy=False), copy=False)

@@ -24,7 +24,7 @@ from .._grid import LARGEST, Value, distance_in_steps, power_of_two, steps
 class IntegerLaw(Law, Protocol):
     """A law on the integers, symmetric about its centre."""
 
-    def reach(self, tail: float) -> int: ...
+    def tail_quantile(self, tail: float) -> int: ...
 
 
 @dataclass(frozen=True, init=False, repr=False)
@@ -90,7 +90,7 @@ class Additive(Mechanism[Value, Value]):
         So for values within +-2^60, or sums within 2^53 steps of the grid: what is moved or rounded beyond is no noise.
         """
         each = -math.expm1(math.log1p(-float(probability("beta", beta))) / whole("size", size))
-        reach = self.noise().reach(math.nextafter(each, 0))
+        reach = self.noise().tail_quantile(math.nextafter(each, 0))
         return float(reach) if self.grid is None else up((reach + Fraction(1, 2)) * self.grid)
 
     @classmethod

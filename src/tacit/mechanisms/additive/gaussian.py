@@ -39,6 +39,7 @@ from ...core.mechanism import Example
 from ...core.parameters import Number, positive, probability, whole
 from ...core.randomness import Source
 from ...core.search import least_positive
+from ...storage import bare, stored
 from .._grid import Value
 from ._additive import Additive
 
@@ -47,6 +48,7 @@ _NARROW = 3.0  # sigma in steps of the grid, below which epsilon may rise with s
 _CLOSE, _PASSED = 2.0**-20, 1000  # the shortest interval of variances, relative, and how many may be left undecided
 
 
+@stored("Gaussian", ("sensitivity", "grid", "sigma2"), make=bare)
 @dataclass(frozen=True, init=False, repr=False)
 class Gaussian(Additive):
     """Add discrete Gaussian noise; say `rho`, or `sigma` in the units of the value, or `epsilon` and `delta`."""
@@ -91,8 +93,13 @@ class Gaussian(Additive):
         d = self.sensitivity if by is None else read_distance(by, zero=True)
         return d if self.grid is None and d.l0 != 1 and d.l2_squared >= 1 else super().moves(by)
 
-    def noise(self, centre: int = 0) -> laws.Gaussian:
-        return laws.Gaussian(self._step_variance, centre)
+    theorem = "the exact quantile of discrete Gaussian noise"
+
+    def described(self) -> dict[str, Any]:
+        return {"noise": "discrete Gaussian", "sigma": self.sigma}
+
+    def noise(self, centre: int = 0) -> laws.DiscreteGaussianLaw:
+        return laws.DiscreteGaussianLaw(self._step_variance, centre)
 
     def draw(self, source: Source, n: int | None) -> Any:
         return samplers.gaussian(self._step_variance, source, n)
@@ -164,7 +171,7 @@ def _least_variance(
     grown = math.exp(epsilon) * (1 + 1e-9)
 
     def ruled_out(a: float, b: float) -> bool:
-        narrow, wide = (laws.Gaussian(Fraction(x)) for x in (a, b))
+        narrow, wide = (laws.DiscreteGaussianLaw(Fraction(x)) for x in (a, b))
         for s in (a, b):
             t = max(1, math.floor(epsilon * s / shift + shift / 2) + 1)
             near = (narrow if t > shift else wide).at_least(t - shift)

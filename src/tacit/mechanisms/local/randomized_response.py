@@ -40,10 +40,12 @@ from ...core.exact import Floats, Real, odds
 from ...core.mechanism import Example
 from ...core.parameters import Number, probability, reals, whole
 from ...core.randomness import Source
+from ...storage import bare, stored
 from ._deviation import Chances, hoeffding, weighted
 from ._frequency import Answers, Counts, FrequencyOracle
 
 
+@stored("RandomizedResponse", ("epsilon", "categories"), make=bare)
 @dataclass(frozen=True, init=False, repr=False)
 class RandomizedResponse(FrequencyOracle):
     """Report one's own category, or sometimes another."""

@@ -36,11 +36,13 @@ from ...core.exact import Real, odds
 from ...core.mechanism import Example
 from ...core.parameters import Number, whole
 from ...core.randomness import Source
+from ...storage import bare, stored
 from ._deviation import Chances
 from ._frequency import Answers
 from ._masks import MaskOracle
 
 
+@stored("SubsetSelection", ("epsilon", "categories", "size"), make=bare)
 @dataclass(frozen=True, init=False, repr=False)
 class SubsetSelection(MaskOracle):
     """Report a set of `size` categories, more often one that holds one's own than not."""

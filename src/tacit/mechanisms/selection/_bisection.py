@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...core.errors import BadData
-from ...core.law import Laplace
+from ...core.law import DiscreteLaplaceLaw
 from .._grid import as_array, steps
 from ._rule import Gaps
 
@@ -84,7 +84,7 @@ class Node:
         b = self.share.denominator
         return np.clip((np.clip(noise, -_LARGEST_NOISE, _LARGEST_NOISE) + (aim + b // 2)) // b, least, most)
 
-    def cut_law(self, noise: Laplace, aim: int, least: int, most: int) -> Iterator[tuple[int, float]]:
+    def cut_law(self, noise: DiscreteLaplaceLaw, aim: int, least: int, most: int) -> Iterator[tuple[int, float]]:
         """Each such rank with its probability."""
         b = self.share.denominator
         starts = [rank * b - aim - b // 2 for rank in range(least + 1, most + 1)]  # the least noise for each rank
@@ -92,7 +92,7 @@ class Node:
             yield rank, _between(noise, first, None if end is None else end - 1)
 
 
-def _between(noise: Laplace, first: int | None, last: int | None) -> float:
+def _between(noise: DiscreteLaplaceLaw, first: int | None, last: int | None) -> float:
     """P[first <= Z <= last] of noise about 0, to full relative precision; None is no end."""
     if first is not None and first > 0:
         length = math.inf if last is None else last - first + 1

@@ -23,6 +23,7 @@ from functools import cached_property
 import numpy as np
 
 from ...core.mechanism import Example
+from ...storage import bare, stored
 from ._bisection import Counts, Node
 from .quantile import Cells, Quantiles
 
@@ -33,9 +34,12 @@ class _Alone(Node):
     inner = False
 
 
+@stored("IndependentQuantiles", ("quantiles", "sensitivity", "cells", "each"), make=bare)
 @dataclass(frozen=True, init=False, repr=False)
 class IndependentQuantiles(Quantiles):
     """Choose a cell for each quantile, whatever the others are; told in order."""
+
+    theorem = "the exponential mechanism, one by one (Smith 2011)"
 
     @property
     def levels(self) -> int:

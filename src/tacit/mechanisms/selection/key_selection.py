@@ -44,6 +44,7 @@ from ...core.mechanism import Example, Mechanism
 from ...core.parameters import Number, exactly_one, probability, whole
 from ...core.randomness import Source
 from ...core.search import least_whole
+from ...storage import bare, stored
 from .._grid import as_array, distance_in_steps, steps
 from ..additive.gaussian import Gaussian
 from ..additive.laplace import Laplace
@@ -61,7 +62,7 @@ def _whole(count: object) -> bool:
 class Selected:
     """The law of what is released: each present key by itself, with its noisy count or not at all."""
 
-    noisy: Mapping[Any, laws.Laplace | laws.Gaussian]
+    noisy: Mapping[Any, laws.DiscreteLaplaceLaw | laws.DiscreteGaussianLaw]
     threshold: int
 
     def mass(self, y: Chosen) -> float:
@@ -87,6 +88,7 @@ class Selected:
         return [None, *((key, k) for k in self.noisy[key].support(tail) if k >= self.threshold)]
 
 
+@stored("KeySelection", ("noise", "threshold"), make=bare)
 @dataclass(frozen=True, init=False, repr=False)
 class KeySelection(Mechanism[Counts, Chosen]):
     """Release the keys that enough units have; say `epsilon` or `rho`, and `delta` or the `threshold`.
@@ -124,14 +126,23 @@ class KeySelection(Mechanism[Counts, Chosen]):
         """How one unit moves the counts."""
         return self.noise.sensitivity
 
+    theorem = "the exact quantile r of its noise, given that the key is shown; from 1 up if not above T + r"
+
+    @property
+    def added_noise(self) -> Laplace | Gaussian:
+        return self.noise
+
+    def described(self) -> dict[str, Any]:
+        return {"noise": self.noise, "threshold": self.threshold}
+
     @cached_property
-    def _law(self) -> laws.Laplace | laws.Gaussian:
+    def _law(self) -> laws.DiscreteLaplaceLaw | laws.DiscreteGaussianLaw:
         return self.noise.noise()
 
     def _failure(self, threshold: int, moves: Distance[Any]) -> Fraction:
         """1 - (1 - p)^m from above, with p = P[linf + Z >= threshold]."""
         at = max(threshold - math.ceil(moves.linf), -(1 << 62))  # from which on noise is surely no less
-        loose = self._law.tail_accuracy(at) if isinstance(self._law, laws.Gaussian) else 0.0
+        loose = self._law.tail_accuracy(at) if isinstance(self._law, laws.DiscreteGaussianLaw) else 0.0
         p = min(1.0, max(TINY, self._law.at_least(at) * (1 + loose) * _OUTWARD))
         some = -math.expm1((moves.l0 or 0) * math.log1p(-p)) * _OUTWARD if p < 1 else 1.0
         return Fraction(min(1.0, max(TINY, some)))

@@ -66,7 +66,7 @@ class Leads:
 
     def support(self, tail: float) -> Iterable[Led]:
         """A lead of m takes a noise that is m / 2 high, or one that is as low."""
-        reach = laws.Laplace(1 / self.unit).reach(tail / (2 * len(self.gaps)))
+        reach = laws.DiscreteLaplaceLaw(1 / self.unit).tail_quantile(tail / (2 * len(self.gaps)))
         most = 2 * reach + max(self.gaps) + 1
         size = 1 if self.grid is None else float(self.grid)
         return ((i, m * size) for i in range(len(self.gaps)) for m in range(most + 1))

@@ -49,6 +49,7 @@ from ...core.exact import up
 from ...core.mechanism import Example, Mechanism
 from ...core.parameters import Number, positive, probability, several, whole
 from ...core.randomness import Source
+from ...storage import bare, stored
 from ._bisection import FINEST, Below, Counts, Node, bisect, carry, cumulated
 from ._rule import share
 from ._scores import LARGEST_SCALE
@@ -59,6 +60,7 @@ _TOGETHER = 1 << 20  # cells of several tables
 _CUT = Fraction(1, 6)  # of `each`, where a cell is cut
 
 
+@stored("Quantiles", ("quantiles", "sensitivity", "cells", "each"), make=bare)
 @dataclass(frozen=True, init=False, repr=False)
 class Quantiles(Mechanism[Counts, Cells]):
     """Choose a cell for each quantile; `sensitivity` counts records, and `cells` is how many there will be, if known.
@@ -93,6 +95,15 @@ class Quantiles(Mechanism[Counts, Cells]):
         for node in self.tree:
             positive("the scale of the noise of a cut", self._noise(node).scale if node.inner else 1, LARGEST_SCALE)
 
+    theorem = "the exponential mechanism, level by level (Kaplan et al. 2022)"
+
+    @property
+    def choices(self) -> int:
+        return len(self.quantiles)
+
+    def described(self) -> dict[str, Any]:
+        return {"quantiles": [float(q) for q in self.quantiles], "epsilon_per_record_and_level": float(self.each)}
+
     @property
     def levels(self) -> int:
         """ceil(log2(k + 1))."""
@@ -107,9 +118,9 @@ class Quantiles(Mechanism[Counts, Cells]):
         """Epsilon for a step of the scores."""
         return self.each * (1 - _CUT if node.inner else 1) / node.range
 
-    def _noise(self, node: Node) -> law.Laplace:
+    def _noise(self, node: Node) -> law.DiscreteLaplaceLaw:
         """The noise of a cut, in steps of 1 / b."""
-        return law.Laplace(node.range / (_CUT * self.each))
+        return law.DiscreteLaplaceLaw(node.range / (_CUT * self.each))
 
     def law(self, x: Counts) -> law.Finite:
         """Every ordered choice of cells with its mass."""
@@ -173,7 +184,7 @@ class Quantiles(Mechanism[Counts, Cells]):
             return Fraction(Exponential.rule.shortfall(each, self._unit(node), among), node.share.denominator)
 
         def cut(node: Node) -> Fraction:
-            return Fraction(self._noise(node).reach(each), node.share.denominator) + Fraction(1, 2)
+            return Fraction(self._noise(node).tail_quantile(each), node.share.denominator) + Fraction(1, 2)
 
         return up(max(carry(self.tree, own, cut)))
 

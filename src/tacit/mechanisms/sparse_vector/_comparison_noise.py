@@ -65,7 +65,7 @@ class Geometric:
         return -np.expm1(-self._rate * np.maximum(t, 0))
 
     def reach(self, tail: float) -> tuple[int, int]:
-        return 0, law.Geometric(self.scale).reach(tail)
+        return 0, law.GeometricLaw(self.scale).tail_quantile(tail)
 
     def draw(self, source: Source, n: int | None = None) -> Any:
         return samplers.geometric(self.scale, source, n)
@@ -93,7 +93,7 @@ class DiscreteLaplace:
         return self.at_least(1 - t)
 
     def reach(self, tail: float) -> tuple[int, int]:
-        end = law.Laplace(self.scale).reach(tail)
+        end = law.DiscreteLaplaceLaw(self.scale).tail_quantile(tail)
         return -end, end
 
     def draw(self, source: Source, n: int | None = None) -> Any:
@@ -108,13 +108,13 @@ class DiscreteGaussian:
     mean = 0.0
 
     @cached_property
-    def _law(self) -> law.Gaussian:
-        return law.Gaussian(self.sigma2)
+    def _law(self) -> law.DiscreteGaussianLaw:
+        return law.DiscreteGaussianLaw(self.sigma2)
 
     @cached_property
     def _upper(self) -> Masses:
         """P[Z >= t] for t = 0, 1, ..., where there are few enough to keep."""
-        end = self._law.reach(TINY) if self.sigma2 <= 10**6 else 0
+        end = self._law.tail_quantile(TINY) if self.sigma2 <= 10**6 else 0
         return np.array([self._law.at_least(t) for t in range(end + 1)])
 
     def mass(self, z: Integers) -> Masses:
@@ -132,7 +132,7 @@ class DiscreteGaussian:
         return self.at_least(1 - t)
 
     def reach(self, tail: float) -> tuple[int, int]:
-        end = self._law.reach(tail)
+        end = self._law.tail_quantile(tail)
         return -end, end
 
     def draw(self, source: Source, n: int | None = None) -> Any:

@@ -32,6 +32,7 @@ from ...core.law import Finite
 from ...core.mechanism import Y
 from ...core.parameters import Number, flag, probability, rational, whole
 from ...core.randomness import Source
+from ...storage import stored
 from .._grid import LARGEST, as_array, most_steps, power_of_two, steps
 from ._comparison_error import error_in_steps
 from ._comparison_noise import Integers, Masses, Noise
@@ -43,6 +44,7 @@ _CHUNK = 1 << 14  # comparisons made at a time: noise and values stay in a core'
 _TAIL = 1e-300  # threshold noise left out of a law, so that what is rarer than that has no mass
 
 
+@stored("SparseState", ("bar", "asked", "hits"))
 @dataclass(frozen=True)
 class State:
     """Where a life stands: the noisy bar, which nobody may see, and what was asked and found so far."""

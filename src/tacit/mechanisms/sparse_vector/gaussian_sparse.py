@@ -39,6 +39,7 @@ from ...core.exact import FEW_ULPS
 from ...core.mechanism import Example
 from ...core.parameters import Number, positive, probability, whole
 from ...core.search import least_positive
+from ...storage import stored
 from ._comparison_noise import DiscreteGaussian, Integers
 from ._comparisons import State, Stream, TellsWhich
 
@@ -46,6 +47,7 @@ LARGEST_VARIANCE = Fraction(1 << 100)
 Variances = tuple[Fraction, Fraction]  # of the threshold and of a query, in steps of the grid
 
 
+@stored("Transcripts", ("rho", "outcomes"))
 @dataclass(frozen=True)
 class Transcripts(Atom):
     """Each of N transcripts is what rho-concentrated noise makes of an event."""

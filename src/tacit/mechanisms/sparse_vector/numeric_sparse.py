@@ -99,7 +99,7 @@ class NumericSparse(PureComparisons[Told, int | float | None]):
         return self._number(at, samplers.laplace(self.scales[2], source)) if top else None
 
     def law(self, x: Stream) -> Numbered:
-        noisy = [law.Laplace(self.scales[2], step) for step in self.steps(x).tolist()]
+        noisy = [law.DiscreteLaplaceLaw(self.scales[2], step) for step in self.steps(x).tolist()]
         placed = noisy if self.grid is None else [law.OnGrid(one, float(self.grid)) for one in noisy]
         return Numbered(self.transcripts(x), tuple(placed))
 
@@ -110,7 +110,7 @@ class NumericSparse(PureComparisons[Told, int | float | None]):
         return tuple((i, self._number(int(at[i]), w)) for i, w in zip(hits, noise, strict=True))
 
     def log_numbers_within(self, a: int) -> float:
-        return self.count * math.log1p(-min(law.Laplace(self.scales[2]).tail(a + 1), 1 - 2.0**-53))
+        return self.count * math.log1p(-min(law.DiscreteLaplaceLaw(self.scales[2]).tail(a + 1), 1 - 2.0**-53))
 
     def miss(self, x: Stream, y: Told) -> float:
         off = [float(abs(number - x[i])) for i, number in y]

@@ -50,14 +50,14 @@ def draw(offer: Offer, answer: ExactAnswer, source: Source = SYSTEM) -> Drawn:
     """Draw every step of the offer."""
     arrays, mechanisms = list(answer.cells), [step.mechanism for step in offer.steps]
     if not offer.plan.chosen:
-        return Drawn(None, _all(mechanisms, arrays, source), source is not SYSTEM)
+        return Drawn(None, _all(mechanisms, arrays, source), source.seeded)
     *measured, selection = mechanisms
     if answer.keys is None or answer.units is None or not isinstance(selection, KeySelection):
         raise BadData("answer", "one without them", "the keys that were found, and how many units have each")
     at, counts = selection.select(_cut(answer.units, 1), source)
     kept = tuple(answer.keys[i] for i in at)
     drawn = _all(measured, [array[at] for array in arrays], source)
-    return Drawn(kept, (*drawn, tuple(counts.tolist())), source is not SYSTEM)
+    return Drawn(kept, (*drawn, tuple(counts.tolist())), source.seeded)
 
 
 def _all(
@@ -71,10 +71,8 @@ def noisy(m: Mechanism[Any, Any], array: NDArray[Any], source: Source = SYSTEM) 
 
     It is total on all integers, and for quantiles on counts of at most 2^40 rows in a group: no table has more.
     """
-    if isinstance(m, Quantiles):
-        return tuple(m.sample_rows(array, source))
-    if isinstance(m, TopK):
-        return tuple(m.sample(row, source) for row in _cut(array, 0))
+    if isinstance(m, Quantiles | TopK):
+        return tuple(m.sample_rows(_cut(array, 0), source))
     if isinstance(m, Laplace | Gaussian) and m.sensitivity.linf * _MOST_UNITS > _LARGEST:  # a public fact
         return tuple(int(v) + int(m.draw(source, None)) for v in array.tolist())  # whole numbers of any size
     return tuple(np.asarray(m.sample(_cut(array, -_LARGEST), source)).tolist())

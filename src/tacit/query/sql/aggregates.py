@@ -1,4 +1,4 @@
-"""Aggregates of SQL, and what each means.
+"""AggregateReader of SQL, and what each means.
 
     COUNT(*), COUNT(x), COUNT(DISTINCT unit), COUNT_IF(c), SUM, AVG
     VARIANCE, VAR_POP, STDDEV, STDDEV_POP     of the population; VAR_SAMP and STDDEV_SAMP are refused
@@ -16,8 +16,10 @@ from fractions import Fraction
 
 from sqlglot import exp
 
-from ..plan.aggregates import (
-    Wanted,
+from ..relation import build
+from ..select.aggregates import (
+    Argument,
+    UnboundAggregate,
     count,
     max_,
     mean,
@@ -31,14 +33,12 @@ from ..plan.aggregates import (
     units,
     variance,
 )
-from ..python.column_expressions import Term
-from ..relation import build
 from ..values.nodes import Column, Expression
 from .allowlist import number, only, unsupported
 from .from_clause import From, Scope
 
 ANONYMOUS = ("TOP_K", "QUANTILE_CONT", "QUANTILE_DISC")
-SIMPLE: dict[type[exp.Expr], Callable[[Term], Wanted]] = {
+SIMPLE: dict[type[exp.Expr], Callable[[Argument], UnboundAggregate]] = {
     exp.Sum: sum_,
     exp.Avg: mean,
     exp.Variance: variance,
@@ -59,13 +59,13 @@ def is_aggregate(node: exp.Expr) -> bool:
     return isinstance(node, exp.AggFunc | exp.WithinGroup | exp.Filter | exp.Window)
 
 
-class Aggregates:
+class AggregateReader:
     """Reads the aggregates of one scope."""
 
     def __init__(self, source: From, scope: Scope) -> None:
         self.source, self.scope, self.text, self.rows = source, scope, source.text, source.rows(scope)
 
-    def read(self, node: exp.Expr, kept: Expression | None = None) -> Wanted:
+    def read(self, node: exp.Expr, kept: Expression | None = None) -> UnboundAggregate:
         """What is wanted of the rows (for which `kept` holds)."""
         match node:
             case exp.Filter(this=exp.Expr() as inner) if kept is None:
@@ -96,7 +96,7 @@ class Aggregates:
                 return quantile(self._of(of, kept), self._rank(parameter))
         return self._simple(node, kept)
 
-    def _simple(self, node: exp.Expr, kept: Expression | None) -> Wanted:
+    def _simple(self, node: exp.Expr, kept: Expression | None) -> UnboundAggregate:
         """An aggregate of one argument and no parameter."""
         written = self.text.word(node).strip('"`')
         if written.endswith("_SAMP") or written == "STDEV":  # which the parser takes for VARIANCE and STDDEV
@@ -109,15 +109,15 @@ class Aggregates:
             raise self.text.bad(node, unsupported(self.text, node))
         raise self.text.bad(node, f"{self.text.word(node)} is not on the list of aggregates")
 
-    def _of(self, node: exp.Expr, kept: Expression | None) -> Term:
+    def _of(self, node: exp.Expr, kept: Expression | None) -> Argument:
         """What an aggregate is of, with the name of its column."""
         if isinstance(node, exp.Distinct):
             raise self.text.bad(node, unsupported(self.text, node))
         e = build.moderate(self.rows.read(node))
         name = e.name if isinstance(e, Column) else node.name if isinstance(node, exp.Column) else None
-        return Term(e if kept is None else build.case([(kept, e)]), name=name)
+        return Argument(e if kept is None else build.case([(kept, e)]), name=name)
 
-    def _count(self, node: exp.Expr, kept: Expression | None) -> Wanted:
+    def _count(self, node: exp.Expr, kept: Expression | None) -> UnboundAggregate:
         match node:
             case exp.Star() | exp.Literal():
                 only(self.text, node, "this")
@@ -133,7 +133,7 @@ class Aggregates:
             raise self.text.bad(node, "count rows by COUNT(*), and units by COUNT(DISTINCT ...)")
         return count(self._of(node, kept))
 
-    def _ranked(self, node: exp.WithinGroup, kept: Expression | None) -> Wanted:
+    def _ranked(self, node: exp.WithinGroup, kept: Expression | None) -> UnboundAggregate:
         only(self.text, node, "this", "expression")
         order = node.expression
         if not isinstance(order, exp.Order) or len(order.expressions) != 1:
@@ -155,13 +155,13 @@ class Aggregates:
             raise self.text.bad(node, "a quantile is asked at a rank strictly between 0 and 1, such as 0.01 or 0.99")
         return at
 
-    def _top(self, of: exp.Expr, k: exp.Expr, kept: Expression | None) -> Wanted:
+    def _top(self, of: exp.Expr, k: exp.Expr, kept: Expression | None) -> UnboundAggregate:
         places = number(self.text, k, "how many are to be found")
         if places.denominator != 1 or not 1 <= places <= 100:
             raise self.text.bad(k, "how many are to be found is a whole number from 1 to 100")
         return top(self._of(of, kept), int(places))
 
 
-def _ones(condition: Expression) -> Term:
+def _ones(condition: Expression) -> Argument:
     """1 where a condition holds, else missing."""
-    return Term(build.case([(condition, build.constant(1))]))
+    return Argument(build.case([(condition, build.constant(1))]))

@@ -83,7 +83,7 @@ CASTS: dict[str, To] = {
 UNITS = {"second": 1, "minute": 60, "hour": 3600, "day": 86400, "week": 604800}
 
 
-class Rows:
+class RowReader:
     """Reads expressions over the rows of one scope; `column` says what a name means there."""
 
     def __init__(self, text: Text, column: Callable[[exp.Column], Expression]) -> None:
@@ -284,31 +284,31 @@ class Rows:
         raise self.text.bad(node, unsupported(self.text, node))
 
 
-READERS: dict[type[exp.Expr], Callable[[Rows, Any], Expression]] = {
-    exp.Paren: Rows._paren,
+READERS: dict[type[exp.Expr], Callable[[RowReader, Any], Expression]] = {
+    exp.Paren: RowReader._paren,
     exp.Column: lambda rows, node: rows.column(node),
-    exp.Literal: Rows._literal,
+    exp.Literal: RowReader._literal,
     exp.Boolean: lambda _, node: build.constant(bool(node.this)),
     exp.Null: lambda *_: build.constant(None),
-    exp.And: Rows._chain,
-    exp.Or: Rows._chain,
-    exp.Mod: Rows._remainder,
-    exp.Between: Rows._between,
-    exp.In: Rows._in,
-    exp.Like: Rows._like,
-    exp.ILike: Rows._like,
-    exp.Is: Rows._is,
-    exp.NullSafeEQ: Rows._same,
-    exp.NullSafeNEQ: Rows._same,
-    exp.Case: Rows._case,
-    exp.If: Rows._if,
-    exp.Nullif: Rows._nullif,
-    exp.Round: Rows._round,
-    exp.Cast: Rows._cast,
-    exp.TryCast: Rows._cast,
-    exp.Extract: Rows._extract,
-    exp.DateTrunc: Rows._trunc,
-    exp.TimestampTrunc: Rows._trunc,
-    exp.Anonymous: Rows._named,
+    exp.And: RowReader._chain,
+    exp.Or: RowReader._chain,
+    exp.Mod: RowReader._remainder,
+    exp.Between: RowReader._between,
+    exp.In: RowReader._in,
+    exp.Like: RowReader._like,
+    exp.ILike: RowReader._like,
+    exp.Is: RowReader._is,
+    exp.NullSafeEQ: RowReader._same,
+    exp.NullSafeNEQ: RowReader._same,
+    exp.Case: RowReader._case,
+    exp.If: RowReader._if,
+    exp.Nullif: RowReader._nullif,
+    exp.Round: RowReader._round,
+    exp.Cast: RowReader._cast,
+    exp.TryCast: RowReader._cast,
+    exp.Extract: RowReader._extract,
+    exp.DateTrunc: RowReader._trunc,
+    exp.TimestampTrunc: RowReader._trunc,
+    exp.Anonymous: RowReader._named,
 }
 OF_ROWS = frozenset((*READERS, *PARTS_OF, *BINARY, *UNARY)) - {exp.Anonymous}

@@ -31,6 +31,7 @@ from typing import ClassVar
 import numpy as np
 
 from ...mechanisms import Laplace
+from ...storage import stored
 from ..price import SMALL, Noise, variance
 from ..queries.data import Floats
 from ..queries.domain import Axes, Domain
@@ -40,6 +41,7 @@ from .residuals import Energy, Residuals, centred, subsets, within
 _STACK = 1 << 18  # cells of tables that are worked on together
 
 
+@stored("AveragedResiduals", ("domain", "residuals", "energies", "own", "laplace"))
 class Averaged(Residuals):
     """Residuals whose noises come from the same tables; `own` is the noise of each table, in whole steps."""
 

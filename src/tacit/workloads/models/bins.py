@@ -13,9 +13,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ...storage import stored
 from ..queries.data import Floats, Integers
 
 
+@stored("Bins", ("starts", "size"))
 @dataclass(frozen=True, eq=False)
 class Bins:
     """Bins of `size` places in a row: where each begins."""

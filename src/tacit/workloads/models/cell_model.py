@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from ...storage import stored
 from ..price import Noise
 from ..queries._layout import summed
 from ..queries.data import Floats
@@ -12,6 +13,7 @@ from .model import Model
 from .nonnegative_projection import nonnegative
 
 
+@stored("CellModel", ("domain", "values", "noise"))
 class Cells(Model):
     """A histogram; where each cell holds an independent `noise`, the error of every query is known."""
 

@@ -52,6 +52,7 @@ import numpy as np
 from scipy.special import hyp2f1, ive, ndtri
 
 from ...mechanisms import Laplace
+from ...storage import stored
 from ..price import Noise, variance
 from ..queries.data import Floats
 
@@ -61,6 +62,7 @@ _SMOOTH = 1e8  # a variance, in steps, that makes steps invisible
 _TILTS = np.concatenate([np.geomspace(1e-5, 0.5, 200), 1 - np.geomspace(0.5, 1e-4, 80)[1:]])
 
 
+@stored("ErrorBounds", ("laplace", "deviations", "energies", "largest", "grain", "steps", "rates"))
 @dataclass(frozen=True)
 class Spread:
     """Errors of queries: `energies` is V, `largest` is C, and `grain` what is added where one noise is above all.

@@ -15,6 +15,7 @@ import numpy as np
 from ...core import samplers
 from ...core.parameters import whole
 from ...core.randomness import Source
+from ...storage import stored
 from ..queries.data import Floats, Integers
 from ..queries.domain import Axes, Domain
 from .bins import Bins
@@ -22,6 +23,17 @@ from .junction_tree import Junction
 from .model import Model
 
 
+@stored(
+    "GraphicalModel",
+    {
+        "domain": "domain",
+        "total": "size",
+        "bins": "bins",
+        "shares": "shares",
+        "tree": "tree",
+        "beliefs": "beliefs",
+    },
+)
 class Graphical(Model):
     """Counts of `total` records: bins by the tree, and in its bin each value by its share."""
 

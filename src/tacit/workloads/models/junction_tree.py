@@ -20,6 +20,7 @@ from string import ascii_letters
 
 import numpy as np
 
+from ...storage import stored
 from ..queries.data import Floats
 from ..queries.domain import Axes
 
@@ -60,6 +61,7 @@ def size(sets: Iterable[Axes], shape: Sequence[int]) -> int:
     return sum(math.prod(shape[a] for a in clique) for clique in cliques(sets, shape))
 
 
+@stored("JunctionTree", ("shape", "cliques", "parents"))
 @dataclass(frozen=True)
 class Junction:
     """The tree: `parents[i]` is the place of the parent of clique i, before it; -1 at the root."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from ...mechanisms import project_to_simplex
+from ...storage import bare, stored
 from ..price import Noise
 from ..queries.data import Floats
 from ..queries.domain import CELLS, Axes, Domain
@@ -16,6 +17,7 @@ from .tree import Tree
 from .tree_design import line, range_spread, spread
 
 
+@stored("LineModel", ("domain", "axis", "values"))
 class Line(Model):
     """Counts on one axis; on all others they are spread out evenly, of which nothing is known."""
 
@@ -46,13 +48,18 @@ class Line(Model):
         return None
 
 
+@stored("TreeModel", ("domain", "axis", "values", "tree", "noises", "noisy"), make=bare)
 class TreeLine(Line):
     """Counts by least squares on a tree of noises: of every query on the axis the error is known."""
 
     def __init__(self, ranges: Ranges, tree: Tree, noises: list[Noise | None], noisy: list[Floats]) -> None:
         super().__init__(ranges.domain, ranges.axes[0], tree.estimate(noisy))
         self.tree, self.noises, self.noisy = tree, noises, noisy
-        self.note = f"least squares on a tree of branching {tree.branching} with {len(noises)} levels"
+
+    @property
+    def note(self) -> str:
+        """How the counts were estimated, in words."""
+        return f"least squares on a tree of branching {self.tree.branching} with {len(self.noises)} levels"
 
     def nonnegative(self) -> Line:
         """From the root down, which has less error than moving the cells alone."""

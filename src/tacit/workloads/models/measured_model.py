@@ -13,6 +13,7 @@ from functools import lru_cache
 
 import numpy as np
 
+from ...storage import stored
 from ..price import Noise
 from ..queries.data import Floats
 from ..queries.domain import CELLS, Axes
@@ -46,20 +47,28 @@ def fitted(workload: Workload, noisy: Floats) -> Floats:
     return np.asarray(left @ (left.T @ noisy))
 
 
+def _estimated(workload: Workload, noisy: Floats | None) -> Cells:
+    """The estimate of least norm from noisy answers."""
+    left, values, right = _singular(workload)
+    answers = np.zeros(workload.queries) if noisy is None else noisy
+    return Cells(workload.domain, right.T @ ((left.T @ answers) / values))
+
+
+@stored("MeasuredModel", ("workload", "noise", "cells"))
 class Measured(Model):
     """Noisy answers of a workload, each with an independent `noise`."""
 
-    def __init__(self, workload: Workload, noise: Noise, noisy: Floats | None = None) -> None:
+    def __init__(
+        self, workload: Workload, noise: Noise, noisy: Floats | None = None, *, cells: Cells | None = None
+    ) -> None:
         self.workload, self.noise, self.domain = workload, noise, workload.domain
-        left, values, right = _singular(workload)
-        answers = np.zeros(workload.queries) if noisy is None else noisy
-        self._cells = Cells(self.domain, right.T @ ((left.T @ answers) / values))
+        self.cells = _estimated(workload, noisy) if cells is None else cells
 
     def marginal(self, axes: Axes) -> Floats:
-        return self._cells.marginal(axes)
+        return self.cells.marginal(axes)
 
     def nonnegative(self) -> Cells:
-        return self._cells.nonnegative()
+        return self.cells.nonnegative()
 
     def spread(self, workload: Workload) -> Spread:
         """The errors of queries; infinite outside the row space."""

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from ...storage import stored
 from ..price import Noise
 from ..queries.data import Floats
 from ..queries.domain import Domain
@@ -19,6 +20,7 @@ from .tree_design import line, places, spread
 _EACH = 1 << 14  # values of an attribute whose cumulative counts are looked at one by one
 
 
+@stored("CumulativeErrors", ("size", "widest"))
 @dataclass(frozen=True)
 class Sums:
     """Errors of `size` cumulative counts: the one that strays farthest."""
@@ -42,6 +44,7 @@ def cumulative(tree: Tree, noises: list[Noise | None]) -> Sums:
     return Sums(tree.size, spread(tree, noises, each.max(keepdims=True)))
 
 
+@stored("MonotoneModel", ("domain", "axis", "values", "farthest"))
 class Rising(Line):
     """Counts that are not negative: every cumulative one is within `farthest`, all at once."""
 

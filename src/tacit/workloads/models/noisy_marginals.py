@@ -17,6 +17,7 @@ import numpy as np
 from ...core.parameters import whole
 from ...core.randomness import Source
 from ...mechanisms import Gaussian
+from ...storage import stored
 from ..price import Noise, variance
 from ..queries.data import Floats, Integers
 from ..queries.domain import Axes, Domain
@@ -29,6 +30,7 @@ from .nonnegative_projection import nonnegative
 from .raking import Noisy
 
 
+@stored("NoisyMarginals", ("domain", "tables", "noises"))
 class NoisyMarginals(Model):
     """Tables of counts, each cell with an independent noise of that table's law; no noise means nothing is known."""
 

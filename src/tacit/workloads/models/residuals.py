@@ -26,6 +26,7 @@ from ...core.parameters import whole
 from ...core.randomness import Source
 from ...mechanisms import Laplace
 from ...mechanisms.local.frequency_oracle import nearest_shares
+from ...storage import stored
 from ..price import Noise, variance
 from ..queries.data import Floats, Integers
 from ..queries.domain import Axes, Domain
@@ -42,6 +43,7 @@ _DEEPEST = 16  # attributes of a query, all of whose residuals are looked at
 _STACK = 1 << 18  # cells of tables that are worked on together
 
 
+@stored("Energy", ("variance", "square", "scale", "steps"), optional={"steps": math.inf})
 class Energy(NamedTuple):
     """Of one noise: its variance, the square of its scale, its scale, and the square of its steps, in counts."""
 
@@ -88,6 +90,7 @@ def centred(table: Floats, first: int = 0) -> Floats:
     return table
 
 
+@stored("Residuals", ("domain", "residuals", "energies", "laplace"))
 class Residuals(Model):
     """Residuals by their axes; `energies` says how noisy each is."""
 

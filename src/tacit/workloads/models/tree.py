@@ -33,6 +33,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from ...storage import stored
 from ..queries.data import Floats, Integers
 
 _BLOCK = 1 << 13  # ranges that are gone through together, so that they stay in a core's cache
@@ -61,6 +62,7 @@ def heights(size: int, branching: int) -> list[int]:
     return nodes
 
 
+@stored("Tree", ("size", "branching", "variances"))
 @dataclass(frozen=True)
 class Tree:
     """A tree over `size` cells, its levels from the cells up measured with noise of these variances."""

@@ -18,6 +18,7 @@ from numpy.typing import ArrayLike
 from ...core.distance import Distance
 from ...core.errors import BadParameter
 from ...core.parameters import exactly_one, instance, whole
+from ...storage import stored
 from .data import Counts, Floats
 from .domain import Axes, Domain, shown
 from .workload import Stack, Workload
@@ -26,6 +27,7 @@ _MOST = 10**6  # marginals
 _ONE: Distance[Any] = Distance(Fraction(1), Fraction(1), Fraction(1), 1)
 
 
+@stored("Marginal", ("domain", "axes"))
 class Marginal(Workload):
     """All cells of the marginal on some axes."""
 
@@ -66,6 +68,10 @@ class Marginal(Workload):
         return " and ".join(values) or "all"
 
 
+@stored(
+    "Marginals",
+    {"domain": "domain", "subsets": "subsets", "weights": "part_weights"},
+)
 class Marginals(Stack):
     """Several marginals; `subsets` are their axes."""
 

@@ -18,6 +18,7 @@ from numpy.typing import ArrayLike
 from ...core.distance import Distance
 from ...core.errors import BadParameter
 from ...core.parameters import instance
+from ...storage import stored
 from .data import Counts, Floats
 from .domain import CELLS, Axes, Domain, Label
 from .workload import STEP, Workload, coefficients, importance, largest
@@ -26,6 +27,11 @@ Condition = Label | Iterable[Label] | ArrayLike
 Factors = Mapping[int, Floats]
 
 
+@stored(
+    "Predicates",
+    {"domain": "domain", "factors": "factors", "weights": "given_weights"},
+    optional={"weights": None},
+)
 class Predicates(Workload):
     """Products of coefficients, one vector of them for each axis that a query looks at."""
 

@@ -18,6 +18,7 @@ from numpy.typing import ArrayLike
 from ...core.distance import Distance
 from ...core.errors import BadParameter
 from ...core.parameters import instance
+from ...storage import stored
 from .data import Counts, Floats, Integers, arrayed
 from .domain import CELLS, Axes, Domain
 from .workload import Workload, importance
@@ -25,6 +26,11 @@ from .workload import Workload, importance
 MOST = 10**7  # ranges that are written out
 
 
+@stored(
+    "Ranges",
+    {"domain": "domain", "axes": "axes", "low": "low", "high": "high", "weights": "given_weights"},
+    optional={"weights": None},
+)
 class Ranges(Workload):
     """Boxes: query i counts the records with low[i, j] <= value <= high[i, j] on each axis j of `axes`."""
 

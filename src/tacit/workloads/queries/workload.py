@@ -23,6 +23,7 @@ from ...core.distance import Distance, Substitute
 from ...core.errors import BadData, BadParameter
 from ...core.parameters import instances, reals, whole
 from ...core.progress import with_progress
+from ...storage import stored
 from .data import EXACT, Counts, Data, Floats, Integers, arrayed
 from .domain import CELLS, Axes, Domain, counted
 
@@ -146,6 +147,7 @@ class Workload(ABC):
         return f"{type(self).__name__}({asked} on {cells} cells)"
 
 
+@stored("Stack", {"parts": "parts", "weights": "part_weights"})
 class Stack(Workload):
     """Several workloads on one domain, one after the other; `weights` gives one number to each of them.
 

@@ -22,6 +22,7 @@ import numpy as np
 from ....core.accounting.loss import Loss
 from ....core.parameters import Number
 from ....core.randomness import Source
+from ....storage import stored
 from ...method import Method, Prediction, Released, predicted
 from ...models.error_bounds import Spread
 from ...models.line_model import Line
@@ -33,6 +34,7 @@ from ...queries.marginals import Marginal
 from ...queries.workload import Workload
 
 
+@stored("HistogramNoise")
 @dataclass(frozen=True)
 class HistogramNoise(Method):
     """One noise on each cell of the domain."""

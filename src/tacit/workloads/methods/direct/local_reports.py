@@ -38,6 +38,7 @@ from ....core.progress import with_progress
 from ....core.randomness import Source
 from ....mechanisms import HadamardResponse, RandomizedResponse, SubsetSelection
 from ....mechanisms.local._frequency import FrequencyOracle
+from ....storage import bare, stored
 from ...method import Method, Prediction, Released, checked_n
 from ...models.noisy_marginals import NoisyMarginals
 from ...price import Price
@@ -51,6 +52,7 @@ _LONGEST = 1e-5  # seconds that one report may take
 _BITS = 1 << 24  # of reports at once
 
 
+@stored("LocalReports")
 @dataclass(frozen=True)
 class Local(Method):
     """Randomized reports of cells of the domain."""
@@ -121,6 +123,7 @@ class Local(Method):
         return Released(self.name, workload, workload.answer(model), errors, model, loss, beta)
 
 
+@stored("LocalReportsModel", ("domain", "tables", "noises", "people", "response"), make=bare)
 class Reported(NoisyMarginals):
     """Cells of some attributes estimated from how many of so many reports speak for each; they add up to all."""
 

@@ -21,6 +21,7 @@ from dataclasses import dataclass
 from ....core.accounting.loss import Loss
 from ....core.parameters import Number
 from ....core.randomness import Source
+from ....storage import stored
 from ...method import Method, Prediction, Released, instead, predicted
 from ...models.measured_model import Measured
 from ...price import Noise, Price, variance
@@ -36,6 +37,7 @@ from .per_query import PerQuery
 _QUERIES = PerQuery()
 
 
+@stored("MatrixMechanism")
 @dataclass(frozen=True)
 class Optimised(Method):
     """Noise on the answers of the best strategy, and least squares."""

@@ -29,6 +29,7 @@ import numpy as np
 from ....core.accounting.loss import Loss, zero
 from ....core.parameters import Number
 from ....core.randomness import Source
+from ....storage import stored
 from ...method import Method, Prediction, Released, predicted
 from ...models.averaged import averaged, rates
 from ...models.error_bounds import Spread, joined
@@ -46,6 +47,7 @@ _SETS = 1 << 18  # within marginals that are made consistent
 _NOTE = "made consistent by least squares"
 
 
+@stored("PerQuery")
 @dataclass(frozen=True)
 class PerQuery(Method):
     """One noise on each answer."""

@@ -25,6 +25,7 @@ from itertools import combinations
 from ....core.parameters import Number
 from ....core.progress import tell
 from ....core.randomness import Source
+from ....storage import stored
 from ...method import Method, Prediction, Released
 from ...price import Price
 from ...queries.data import Data
@@ -40,6 +41,7 @@ _GUESS = 10_000  # records, where n is not public
 _LARGEST = 3  # axes of a table that is measured
 
 
+@stored("Adaptive")
 @dataclass(frozen=True)
 class Adaptive(Method):
     """A graphical model measured where it is worst."""

@@ -26,6 +26,7 @@ from itertools import combinations
 
 from ....core.parameters import Number, probability
 from ....core.randomness import Source
+from ....storage import stored
 from ...method import Method, Prediction, Released, instead
 from ...price import Price
 from ...queries.data import Data
@@ -42,6 +43,7 @@ _ATTRIBUTES = 400
 _STEPS = 100  # of the fit
 
 
+@stored("ChowLiu")
 @dataclass(frozen=True)
 class ChowLiu(Method):
     """A model on a tree of attributes, chosen and measured privately."""

@@ -32,6 +32,7 @@ from ....core.accounting.loss import Loss
 from ....core.distance import Distance
 from ....core.parameters import Number, probability
 from ....core.randomness import Source
+from ....storage import stored
 from ...method import Method, Prediction, Released, instead
 from ...models.residuals import Energy, Residuals, alike, centred, subsets
 from ...price import SMALL, Noise, Price, variance
@@ -47,6 +48,7 @@ _SHARES = 1 << 30  # the finest share of a price
 _MOST = 1 << 22  # sets of attributes
 
 
+@stored("Residual")
 @dataclass(frozen=True)
 class Residual(Method):
     """Noise on the residuals of marginals, each with its best share of the price."""

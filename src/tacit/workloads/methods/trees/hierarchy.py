@@ -19,6 +19,7 @@ from dataclasses import dataclass
 from ....core.accounting.loss import Loss, zero
 from ....core.parameters import Number
 from ....core.randomness import Source
+from ....storage import stored
 from ...method import Method, Prediction, Released, instead, predicted
 from ...models.error_bounds import Spread
 from ...models.line_model import TreeLine
@@ -32,6 +33,7 @@ from ..direct.per_query import PerQuery
 from ..marginals.residual import Residual
 
 
+@stored("Hierarchy")
 @dataclass(frozen=True)
 class Hierarchy(Method):
     """Noise on a tree of counts, made consistent by least squares."""

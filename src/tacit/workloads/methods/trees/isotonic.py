@@ -35,6 +35,7 @@ from scipy.optimize import isotonic_regression
 
 from ....core.parameters import Number, probability
 from ....core.randomness import Source
+from ....storage import stored
 from ...method import Prediction, Released
 from ...models.line_model import Line, TreeLine
 from ...models.monotone_model import ends
@@ -48,6 +49,7 @@ from .hierarchy import Hierarchy, as_ranges
 _MORE = 0.1  # of the tree's error, that may be added where cells are empty in the worst places
 
 
+@stored("Isotonic")
 @dataclass(frozen=True)
 class Isotonic(Hierarchy):
     """A tree of noisy counts, made consistent, then monotone."""
@@ -79,6 +81,7 @@ class Isotonic(Hierarchy):
         return Released(self.name, workload, answers, errors, model, loss, beta, notes)
 
 
+@stored("IsotonicModel", ("tree", "values"))
 class Risen(Line):
     """Counts moved from those of a tree: an answer is as far off as the tree's, and by how far it was moved."""
 

@@ -38,6 +38,7 @@ from ....core.accounting.loss import Loss
 from ....core.distance import Distance
 from ....core.parameters import Number, probability
 from ....core.randomness import Source
+from ....storage import stored
 from ...method import Prediction, Released
 from ...models.monotone_model import Rising, Sums, cumulative, ends
 from ...models.top_down import top_down
@@ -57,6 +58,7 @@ _WORTH = 0.4  # of the noise of a bucket: on a tree its neighbours share it
 _FAINT = 0.01  # deviations of the first tree's noise that are as good as 0
 
 
+@stored("Partition")
 @dataclass(frozen=True)
 class Partition(Hierarchy):
     """A tree of noisy counts over buckets of values, found by another."""

@@ -31,6 +31,7 @@ from scipy.optimize import isotonic_regression
 from ....core.accounting.loss import Loss
 from ....core.parameters import Number, probability
 from ....core.randomness import Source
+from ....storage import stored
 from ...method import Method, Prediction, Released
 from ...models.monotone_model import Rising, Sums, ends
 from ...models.tree_design import line, places
@@ -46,6 +47,7 @@ from .hierarchy import Hierarchy, as_ranges
 _BRANCHING = 16
 
 
+@stored("Pruned")
 @dataclass(frozen=True)
 class Pruned(Method):
     """A tree of noisy counts that descends only where there is somebody."""
@@ -94,6 +96,7 @@ class Pruned(Method):
         return Released(self.name, workload, answers, errors, model, self.loss(workload, n, price), beta, notes)
 
 
+@stored("PrunedModel", ("domain", "axis", "cuts", "sums", "errors"))
 class Leaved(Rising):
     """Cumulative counts at some cuts, between which they grow evenly; `errors` are those at the cuts."""
 

@@ -83,6 +83,6 @@ class Transcripts:
         yield from self._after((*told, None), updates, tail)
         if updates < self.mechanism.updates:
             truth, unit = self.mechanism.truth(self.x[len(told)]), float(self.mechanism.grid)
-            reach = self.mechanism.number.noise().reach(tail)
+            reach = self.mechanism.number.noise().tail_quantile(tail)
             for number in range(truth - reach, truth + reach + 1):
                 yield from self._after((*told, number * unit), updates + 1, tail)

@@ -38,6 +38,7 @@ from ....core.parameters import Number, positive, probability, whole
 from ....core.progress import with_progress
 from ....core.randomness import Source
 from ....mechanisms import TopK
+from ....storage import stored
 from ...method import Method, Prediction, Released, instead
 from ...models.multiplicative_weights import Weights
 from ...price import Noise, Price, variance
@@ -164,6 +165,7 @@ class Learner:
         return float(np.square(np.concatenate(misfits)).mean())
 
 
+@stored("MWEM", ("rounds", "picks"))
 @dataclass(frozen=True)
 class MWEM(Method):
     """Measure `picks` groups in each of `rounds`; by default as many as noise leaves worth their while."""

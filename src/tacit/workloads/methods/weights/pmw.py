@@ -41,6 +41,7 @@ from ....core.parameters import Number, instance, positive, probability, rationa
 from ....core.randomness import Source
 from ....mechanisms import AboveThreshold, Gaussian, Laplace, Sparse
 from ....mechanisms.selection._rule import share
+from ....storage import stored
 from ...models.multiplicative_weights import Question, Weights
 from ...price import LARGEST, Price
 from ...queries.domain import CELLS, Domain
@@ -52,6 +53,7 @@ _SURE = 1.01  # times what would be enough, if floats were exact
 NUMBERS = {"pure": Fraction(1, 4), "zCDP": Fraction(2, 5)}  # the share of the price that numbers get
 
 
+@stored("OnlineMove", ("question", "by"), keep=True)
 @dataclass(frozen=True)
 class Move:
     """The model was moved to answer this question by a share `by` more."""
@@ -91,6 +93,11 @@ class Moves(Sequence[Move]):
         return Moves, (tuple(self),)
 
 
+@stored(
+    "OnlineState",
+    ("bar", "asked", "moves"),
+    members=lambda state: (state.bar, state.asked, tuple(state.moves)),
+)
 @dataclass(frozen=True)
 class State:
     """Where a life stands: the bar, which is private, and the public moves that made the model of a uniform one."""
@@ -121,6 +128,7 @@ class _Live:
         return state
 
 
+@stored("OnlineAnswer", ("value", "by", "error"))
 @dataclass(frozen=True)
 class Answer:
     """An answer in counts: of the model, of the data, or of the model when no comparison is left to check it.

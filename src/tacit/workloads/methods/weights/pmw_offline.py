@@ -32,6 +32,7 @@ from ....core.exact import from_above
 from ....core.parameters import Number, probability
 from ....core.progress import with_progress
 from ....core.randomness import Source
+from ....storage import stored
 from ...method import Method, Prediction, Released, instead
 from ...models.multiplicative_weights import Question
 from ...price import Price
@@ -52,6 +53,7 @@ _HELD = 1 << 27  # coefficients of all the questions, of 16 bytes each
 _PRODUCTS = (Marginal, Ranges, Predicates)
 
 
+@stored("OfflinePMW")
 @dataclass(frozen=True)
 class OfflinePMW(Method):
     """The queries of a workload put to private multiplicative weights."""

@@ -40,6 +40,7 @@ from ....core.errors import BadQuestion
 from ....core.parameters import Number, natural, positive, probability, whole
 from ....core.randomness import Source
 from ....mechanisms import Exponential, PermuteAndFlip
+from ....storage import stored
 from ...method import Method, Prediction, Released, instead
 from ...models.cell_model import Cells
 from ...price import Price
@@ -140,6 +141,7 @@ def multisets(types: int, size: int) -> NDArray[np.int16]:
     return rows
 
 
+@stored("SmallDB", ("size",))
 @dataclass(frozen=True)
 class SmallDB(Method):
     """Choose a table of `size` records; by default as many as make the bound on its error the least."""

@@ -17,7 +17,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...core.errors import BadQuestion
-from ..values.tree_size import extents
+from ...storage import stored
+from ..values.nodes import tree_sizes
 
 Floats = NDArray[np.float64]
 DEEPEST, MOST = 200, 100_000  # operations within one another, and in one output, written out
@@ -29,6 +30,7 @@ class Output:
     """A function of the columns of a release."""
 
 
+@stored("Released", ("name",))
 @dataclass(frozen=True)
 class Released(Output):
     """A key or an aggregate, by its name in the query."""
@@ -36,6 +38,7 @@ class Released(Output):
     name: str
 
 
+@stored("Value", ("value",))
 @dataclass(frozen=True)
 class Value(Output):
     """A number or text written in the question, or missing."""
@@ -43,6 +46,7 @@ class Value(Output):
     value: Fraction | str | bool | None
 
 
+@stored("Arithmetic", ("operator", "a", "b"))
 @dataclass(frozen=True)
 class Arithmetic(Output):
     """a + b, a - b, a * b or a / b."""
@@ -52,6 +56,7 @@ class Arithmetic(Output):
     b: Output
 
 
+@stored("Comparison", ("operator", "a", "b"))
 @dataclass(frozen=True)
 class Comparison(Output):
     """a = b, a < b or a <= b."""
@@ -61,6 +66,7 @@ class Comparison(Output):
     b: Output
 
 
+@stored("Logic", ("operator", "a", "b"))
 @dataclass(frozen=True)
 class Logic(Output):
     """Both, or either."""
@@ -70,6 +76,7 @@ class Logic(Output):
     b: Output
 
 
+@stored("Function", ("name", "a", "digits"))
 @dataclass(frozen=True)
 class Function(Output):
     """A function of one number: not, abs, sqrt, floor, ceil, is_missing, or round to `digits`."""
@@ -79,6 +86,7 @@ class Function(Output):
     digits: int = 0
 
 
+@stored("Choice", ("condition", "then", "otherwise"))
 @dataclass(frozen=True)
 class Choice(Output):
     """`then` where the condition holds, else `otherwise`."""
@@ -175,7 +183,7 @@ def _parts(output: Output) -> list[Output]:
 
 def moderate(*outputs: Output) -> None:
     """Refuse what is too deep or too large to be computed, before anything is bought."""
-    for output, size, depth in extents(outputs, _parts):
+    for output, size, depth in tree_sizes(outputs, _parts):
         if depth > DEEPEST:
             raise BadQuestion(f"what is computed from the answer is more than {DEEPEST} operations deep")
         if size > MOST:

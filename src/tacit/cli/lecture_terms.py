@@ -1,11 +1,11 @@
-"""The words of lectures, and what `tacit theory` knows them as; near misses are suggested."""
+"""The terms that lectures use, the names that `tacit theory` has for them, and suggestions for near misses."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 from difflib import get_close_matches
 
-WORDS: dict[str, str] = {
+TERMS: dict[str, str] = {
     # selection
     "exponential mechanism": "Exponential",
     "gumbel": "Exponential",
@@ -111,23 +111,23 @@ WORDS: dict[str, str] = {
 }
 
 
-def plain(name: str) -> str:
-    """A name without case, spaces, hyphens and underscores."""
+def simplified(name: str) -> str:
+    """A name in lower case, without spaces, hyphens and underscores."""
     return "".join(letter for letter in name.lower() if letter not in " -_")
 
 
-_PLAIN = {plain(word): target for word, target in WORDS.items()}
+_NAMES = {simplified(term): name for term, name in TERMS.items()}
 
 
-def meant(name: str) -> str:
-    """What a lecture's word is known as here; any other name is itself."""
-    return _PLAIN.get(plain(name), name)
+def name_of_term(term: str) -> str:
+    """The name in tacit of a lecture's term; any other text unchanged."""
+    return _NAMES.get(simplified(term), term)
 
 
-def nearest(name: str, known: Iterable[str], most: int = 5) -> list[str]:
-    """The names and words that are most like this one, or that contain it."""
-    words = {plain(word): word for word in reversed([*known, *WORDS])}  # of two that are alike, the first
-    short = plain(name)[:64]
-    near = get_close_matches(short, words, most, 0.6)
-    held = sorted((word for word in words if short and short in word), key=len)
-    return [words[word] for word in dict.fromkeys([*near, *held])][:most]
+def nearest(name: str, names: Iterable[str], most: int = 5) -> list[str]:
+    """The names and terms that resemble this one, or that contain it."""
+    candidates = {simplified(text): text for text in reversed([*names, *TERMS])}  # of two that are alike, the first
+    short = simplified(name)[:64]
+    similar = get_close_matches(short, candidates, most, 0.6)
+    containing = sorted((text for text in candidates if short and short in text), key=len)
+    return [candidates[text] for text in dict.fromkeys([*similar, *containing])][:most]

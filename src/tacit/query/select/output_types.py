@@ -1,4 +1,4 @@
-"""The kinds of what is computed from released columns: what does not go together is refused before it is bought.
+"""The types of what is computed from released columns: what does not go together is refused before it is bought.
 
 The rules are those of rows: arithmetic is on numbers, AND, OR, NOT and CASE are on conditions, and like is compared
 with like.  Text that is written in the question is compared with a date as the date that it says.
@@ -18,30 +18,32 @@ from ..values.logic import check_label
 from .outputs import Arithmetic, Choice, Comparison, Function, Logic, Output, Released, Value, moderate
 from .query import Aggregate, Query
 
-Kind = Literal["number", "boolean", "text", "date", "timestamp"] | None  # None is missing, and goes with all of them
+OutputType = (
+    Literal["number", "boolean", "text", "date", "timestamp"] | None
+)  # None is missing, and goes with all of them
 
 
-class Kinds:
+class OutputTypes:
     """The kind of each output of the columns that are released, and the labels of some; there may be more later."""
 
-    def __init__(self, columns: Mapping[str, Kind], labels: Mapping[str, tuple[str, ...]]) -> None:
+    def __init__(self, columns: Mapping[str, OutputType], labels: Mapping[str, tuple[str, ...]]) -> None:
         self.columns, self.labels = columns, labels
-        self._known: dict[int, tuple[Output, Kind]] = {}
+        self._known: dict[int, tuple[Output, OutputType]] = {}
 
-    def of(self, output: Output) -> Kind:
+    def of(self, output: Output) -> OutputType:
         """The kind, or BadQuestion."""
         known = self._known.get(id(output))
         if known is None or known[0] is not output:
             known = self._known[id(output)] = output, self._of(output)
         return known[1]
 
-    def condition(self, output: Output) -> Kind:
+    def condition(self, output: Output) -> OutputType:
         """The kind of what must be true or false."""
         if (kind := self.of(output)) not in ("boolean", None):
             raise BadQuestion(f"a condition must be true or false, such as n >= 18; this is a {kind}")
         return "boolean"
 
-    def _of(self, output: Output) -> Kind:
+    def _of(self, output: Output) -> OutputType:
         match output:
             case Released():
                 if output.name not in self.columns:
@@ -67,7 +69,7 @@ class Kinds:
                 return _one({self.of(output.then), self.of(output.otherwise)} - {None})
         raise TypeError(type(output).__name__)
 
-    def _numbers(self, *parts: Output) -> Kind:
+    def _numbers(self, *parts: Output) -> OutputType:
         for kind in map(self.of, parts):
             if kind not in ("number", None):
                 raise BadQuestion(f"this is computed of numbers only, and here is a {kind}")
@@ -82,35 +84,35 @@ class Kinds:
             known = self.labels.get(one.name) if isinstance(one, Released) else None
             if known and isinstance(other, Value) and isinstance(other.value, str):
                 check_label(other.value, known)
-        kinds = {self.of(a), self.of(b)} - {None}
-        if kinds != {"date", "timestamp"}:
-            _one(kinds)
+        types = {self.of(a), self.of(b)} - {None}
+        if types != {"date", "timestamp"}:
+            _one(types)
 
 
 def check(query: Query) -> None:
     """Refuse a question that shows what cannot be computed."""
     condition = [] if query.having is None else [query.having]
     moderate(*(output for _, output in query.outputs), *condition, *(by for by, _ in query.order))
-    kinds = of_query(query)
+    types = of_query(query)
     for output in (*(output for _, output in query.outputs), *(by for by, _ in query.order)):
-        kinds.of(output)
+        types.of(output)
     for output in condition:
-        kinds.condition(output)
+        types.condition(output)
 
 
-def of_query(query: Query) -> Kinds:
-    """The kinds of what is computed from the keys and aggregates of a question."""
-    kinds = {key.name: of_domain(key.domain) for key in query.keys}
-    kinds |= {name: of_aggregate(a) for name, a in query.aggregates}
-    return Kinds(kinds, {key.name: key.domain.labels for key in query.keys})
+def of_query(query: Query) -> OutputTypes:
+    """The types of what is computed from the keys and aggregates of a question."""
+    types = {key.name: of_domain(key.domain) for key in query.keys}
+    types |= {name: of_aggregate(a) for name, a in query.aggregates}
+    return OutputTypes(types, {key.name: key.domain.labels for key in query.keys})
 
 
-def of_domain(domain: Domain) -> Kind:
+def of_domain(domain: Domain) -> OutputType:
     """The kind of values of a domain, as they are released."""
     return "text" if domain.kind == "category" else domain.kind
 
 
-def of_aggregate(a: Aggregate) -> Kind:
+def of_aggregate(a: Aggregate) -> OutputType:
     """The kind of an aggregate: what is chosen is one of the values, all else is a number."""
     return of_domain(a.expression.domain) if a.expression and a.kind in ("quantile", "top") else "number"
 
@@ -122,7 +124,7 @@ def moment(text: str, kind: str) -> datetime.date:
     return cast(datetime.date, e.domain.label(e.domain.lower))
 
 
-def _written(value: Value) -> Kind:
+def _written(value: Value) -> OutputType:
     match value.value:
         case None:
             return None
@@ -133,10 +135,10 @@ def _written(value: Value) -> Kind:
     return "number"
 
 
-def _one(kinds: set[Kind]) -> Kind:
+def _one(types: set[OutputType]) -> OutputType:
     """The kind that all have."""
-    if len(kinds) > 1:
-        quoted = kinds in ({"number", "text"}, {"boolean", "text"})
+    if len(types) > 1:
+        quoted = types in ({"number", "text"}, {"boolean", "text"})
         hint = "; numbers, TRUE and FALSE are written without quotes" if quoted else ""
-        raise BadQuestion(f"a {' and a '.join(sorted(map(str, kinds)))} do not go together{hint}")
-    return kinds.pop() if kinds else None
+        raise BadQuestion(f"a {' and a '.join(sorted(map(str, types)))} do not go together{hint}")
+    return types.pop() if types else None

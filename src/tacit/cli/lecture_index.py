@@ -7,38 +7,37 @@ from collections.abc import Iterable, Iterator
 from rich.markup import escape
 
 from ..core.errors import BadParameter
-from ._say import console
+from .output import console
 
 
-def show(lecture: list[str], parameters: list[str]) -> None:
-    """All lectures and the slips, or one of them."""
+def print_lectures(chosen: list[str], parameters: list[str]) -> None:
+    """Print the items of the chosen lectures, or of all lectures and their slips if none is chosen."""
     from ..theory import notes
 
-    keys = [*(one.key for one in notes.LECTURES), "slips"]
-    chosen = lecture or keys
+    keys = [*(lecture.key for lecture in notes.LECTURES), "slips"]
     if parameters or any(key not in keys for key in chosen):
-        raise BadParameter("notes", " ".join([*lecture, *parameters]), f"one of {', '.join(keys)}, or nothing for all")
+        raise BadParameter("notes", " ".join([*chosen, *parameters]), f"one of {', '.join(keys)}, or nothing for all")
     for key in keys:
-        if key in chosen:
+        if key in (chosen or keys):
             _print(_slips() if key == "slips" else _items(key))
 
 
-def mentions(name: str) -> None:
-    """Which items of the lectures are realised by this mechanism, method or module, if any."""
+def print_mentions(name: str) -> None:
+    """Print which items of the lectures this mechanism, method or module realises, if any."""
     from ..theory import notes
 
-    found = [
+    mentions = [
         f"{lecture.key}, {item.number}: {item.title}"
         for lecture in notes.LECTURES
         for item in lecture.items
         if any(_home(function) == name or function.startswith(f"{name}.") for function in item.functions)
     ]
-    if found:
-        _print(["[bold]In the lectures[/bold]  (tacit theory notes)", *(f"  {escape(line)}" for line in found)])
+    if mentions:
+        _print(["[bold]In the lectures[/bold]  (tacit theory notes)", *(f"  {escape(line)}" for line in mentions)])
 
 
 def _home(function: str) -> str:
-    """The module of a theorem of composition, which the index names by its package; any other name is itself."""
+    """The module of a theorem of composition, which the index names by its package; any other name unchanged."""
     from .. import composition
 
     package, _, name = function.partition(".")
@@ -48,7 +47,7 @@ def _home(function: str) -> str:
 def _items(key: str) -> Iterator[str]:
     from ..theory import notes
 
-    (lecture,) = (one for one in notes.LECTURES if one.key == key)
+    (lecture,) = (lecture for lecture in notes.LECTURES if lecture.key == key)
     yield f"[bold]{escape(lecture.name)}[/bold]  ({key}; neighbours: {escape(lecture.neighbours)})\n"
     for item in lecture.items:
         yield f"[bold]{escape(item.number)}[/bold]  {escape(item.title)}"

@@ -9,10 +9,13 @@ from __future__ import annotations
 import os
 import stat
 from pathlib import Path
+from typing import Any
 
 from ...core.errors import BadSchema
+from .databases import Database
 
 TABLES = (".parquet", ".csv", ".arrow", ".feather")
+LIBRARIES = ("pyarrow", "pandas", "polars", "pyspark")
 
 
 def regular(name: str, path: str | os.PathLike[str], endings: tuple[str, ...]) -> Path:
@@ -32,3 +35,23 @@ def regular(name: str, path: str | os.PathLike[str], endings: tuple[str, ...]) -
             name, given, f"a file that ends in {', '.join(endings)}, under its real name too; unpack archives first"
         )
     return real
+
+
+def handle(data: Any, engine: str | None = None) -> Any:
+    """What was given as data: the real path of a file, the address of a table, or one in memory; nothing is read.
+
+    To an engine that is a database, text that ends like no file is the name of a table there.
+    """
+    if isinstance(data, str) and "://" in data:
+        return Database.read(data)
+    if isinstance(data, str) and engine in ("postgres", "spark") and not data.lower().endswith(TABLES):
+        return Database.named(data, engine)
+    if isinstance(data, str | os.PathLike):
+        return regular("data", data, TABLES)
+    library, kind = type(data).__module__.partition(".")[0], type(data).__name__
+    if library in LIBRARIES and kind in ("LazyFrame", "Series"):
+        raise BadSchema("data", kind, "a whole table: collect() what is lazy, and name a single column by to_frame()")
+    if isinstance(data, list | Database) or library in LIBRARIES:
+        return data
+    allowed = "a path, the address of a table, a table of pyarrow, pandas, polars or Spark, or a list of dictionaries"
+    raise BadSchema("data", type(data), allowed)

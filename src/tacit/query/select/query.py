@@ -16,10 +16,11 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Literal
 
+from ...storage import stored
 from ..relation.relation import Relation
+from ..values.domain import Domain, Label
 from ..values.nodes import Expression
 from .outputs import Output
-from .plan import Key
 
 MOST_AGGREGATES = 300  # of one question
 MOST_CANDIDATES = 1 << 12  # public values among which the most common one is chosen
@@ -27,6 +28,25 @@ MOST_CANDIDATES = 1 << 12  # public values among which the most common one is ch
 Kind = Literal["count", "units", "sum", "mean", "variance", "deviation", "quantile", "top"]
 
 
+@stored("Key", ("name", "expression", "values"), keep=True)
+@dataclass(frozen=True)
+class Key:
+    """What rows are grouped by; `values` are the steps of its public cells, or None where keys are chosen privately."""
+
+    name: str
+    expression: Expression
+    values: tuple[int, ...] | None
+
+    @property
+    def domain(self) -> Domain:
+        return self.expression.domain
+
+    def labels(self) -> list[Label]:
+        """The public values, as a person would write them."""
+        return [self.domain.label(step) for step in self.values or ()]
+
+
+@stored("Aggregate", ("kind", "expression", "at", "place", "k"))
 @dataclass(frozen=True)
 class Aggregate:
     """What to release of each group.
@@ -45,6 +65,7 @@ class Aggregate:
     k: int = 1
 
 
+@stored("Query", ("relation", "keys", "aggregates", "outputs", "groups", "having", "order", "limit"))
 @dataclass(frozen=True)
 class Query:
     """A question about one table's people."""

@@ -5,24 +5,34 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import TYPE_CHECKING, Literal
+from typing import Any, Literal
 
 from ...core.errors import BadQuestion
 from ...core.parameters import Number, rational, whole
-from ..python.column_expressions import Term
 from ..relation import build
 from ..values.coercion import unbounded
-from ..values.nodes import Expression
+from ..values.nodes import Column, Expression
 from .query import MOST_CANDIDATES, Aggregate, Kind
-
-if TYPE_CHECKING:
-    from ..python.question import Rows
-
-Of = str | Term | Callable[["Rows"], Term]  # a column by its name, a term, or a function of the rows that gives one
 
 ORDERED = ("number", "date", "timestamp")
 MOST_PLACES = 100
 _COUNTED = ", or count them: GROUP BY the column, ORDER BY the count DESC, LIMIT k"
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Argument:
+    """What an aggregate is taken of: an expression over one row.
+
+    `columns` are the columns that a caller wrote it with; `name` is how an answer calls it, if it is a column or nearly
+    one.
+    """
+
+    expression: Expression
+    columns: frozenset[Column] = frozenset()
+    name: str | None = None
+
+
+Of = str | Argument | Callable[[Any], Argument]  # the name of a column, an expression, or a function of the rows
 
 
 def aggregate(
@@ -61,7 +71,7 @@ def aggregate(
 
 
 @dataclass(frozen=True)
-class Wanted:
+class UnboundAggregate:
     """An aggregate of rows that are yet to be named."""
 
     kind: Kind | Literal["min", "max"]
@@ -73,7 +83,7 @@ class Wanted:
     @property
     def name(self) -> str:
         """What the answer calls it unless told otherwise."""
-        column = self.of if isinstance(self.of, str) else self.of.name if isinstance(self.of, Term) else None
+        column = self.of if isinstance(self.of, str) else self.of.name if isinstance(self.of, Argument) else None
         return f"{self.called or self.kind}_{column}" if column else self.called or self.kind
 
     def aggregates(self, name: str, expression: Expression | None) -> list[tuple[str, Aggregate]]:
@@ -87,61 +97,61 @@ class Wanted:
         return [(name, aggregate(self.kind, expression, self.at))]
 
 
-def count(of: Of | None = None) -> Wanted:
+def count(of: Of | None = None) -> UnboundAggregate:
     """How many rows, or how many in which the value is not missing."""
-    return Wanted("count", of)
+    return UnboundAggregate("count", of)
 
 
-def units(of: Of | None = None) -> Wanted:
+def units(of: Of | None = None) -> UnboundAggregate:
     """How many different units, or how many that have a value that is not missing."""
-    return Wanted("units", of)
+    return UnboundAggregate("units", of)
 
 
-def sum_(of: Of) -> Wanted:
+def sum_(of: Of) -> UnboundAggregate:
     """The sum."""
-    return Wanted("sum", of)
+    return UnboundAggregate("sum", of)
 
 
-def mean(of: Of) -> Wanted:
+def mean(of: Of) -> UnboundAggregate:
     """The mean."""
-    return Wanted("mean", of)
+    return UnboundAggregate("mean", of)
 
 
-def variance(of: Of) -> Wanted:
+def variance(of: Of) -> UnboundAggregate:
     """The variance of the population."""
-    return Wanted("variance", of)
+    return UnboundAggregate("variance", of)
 
 
-def stddev(of: Of) -> Wanted:
+def stddev(of: Of) -> UnboundAggregate:
     """The standard deviation of the population."""
-    return Wanted("deviation", of, called="stddev")
+    return UnboundAggregate("deviation", of, called="stddev")
 
 
-def quantile(of: Of, at: Number) -> Wanted:
+def quantile(of: Of, at: Number) -> UnboundAggregate:
     """The value below which a share `at` of the values lies."""
-    return Wanted("quantile", of, at)
+    return UnboundAggregate("quantile", of, at)
 
 
-def median(of: Of) -> Wanted:
+def median(of: Of) -> UnboundAggregate:
     """The value in the middle."""
-    return Wanted("quantile", of, Fraction(1, 2), called="median")
+    return UnboundAggregate("quantile", of, Fraction(1, 2), called="median")
 
 
-def min_(of: Of, at: Number = Fraction(1, 100)) -> Wanted:
+def min_(of: Of, at: Number = Fraction(1, 100)) -> UnboundAggregate:
     """Nearly the least value: the quantile at 0.01, as the least itself is one person's.  In `per_unit`, the least."""
-    return Wanted("min", of, at)
+    return UnboundAggregate("min", of, at)
 
 
-def max_(of: Of, at: Number = Fraction(99, 100)) -> Wanted:
+def max_(of: Of, at: Number = Fraction(99, 100)) -> UnboundAggregate:
     """Nearly the largest value: the quantile at 0.99.  In `per_unit`, the largest."""
-    return Wanted("max", of, at)
+    return UnboundAggregate("max", of, at)
 
 
-def mode(of: Of) -> Wanted:
+def mode(of: Of) -> UnboundAggregate:
     """The most common value."""
-    return Wanted("top", of, called="mode")
+    return UnboundAggregate("top", of, called="mode")
 
 
-def top(of: Of, k: int) -> Wanted:
+def top(of: Of, k: int) -> UnboundAggregate:
     """The k most common values, in order; the i-th is called top_..._i."""
-    return Wanted("top", of, k=whole("k", k))
+    return UnboundAggregate("top", of, k=whole("k", k))

@@ -6,8 +6,8 @@ import pytest
 from typer.testing import CliRunner
 
 from tacit.cli import app
-from tacit.cli._words import WORDS, meant, nearest, plain
-from tacit.cli.theory import known
+from tacit.cli.lecture_terms import TERMS, name_of_term, nearest, simplified
+from tacit.cli.theory import is_listed
 
 
 def run(*words):
@@ -19,13 +19,13 @@ def said(*words):
     return " ".join(run(*words).output.split())
 
 
-@pytest.mark.parametrize("target", sorted(set(WORDS.values())))
+@pytest.mark.parametrize("target", sorted(set(TERMS.values())))
 def test_every_word_leads_to_something_that_is_there(target):
-    assert known(target)
+    assert is_listed(target)
 
 
 def test_no_word_hides_a_name():
-    assert not [word for word in WORDS if known(word)]
+    assert not [term for term in TERMS if is_listed(term)]
 
 
 @pytest.mark.parametrize(
@@ -82,12 +82,14 @@ def test_near_misses_are_suggested(given, meant_):
 
 def test_what_is_like_nothing_is_refused_in_words():
     assert run("wibblewobble").exit_code == 2
-    assert said("wibblewobble").endswith("or a lecture's words; got 'wibblewobble'.")
+    assert said("wibblewobble").endswith(
+        "'wibblewobble' is not a name that `tacit theory` lists, nor a term of the lectures."
+    )
     assert run(" ").exit_code == 2 and run("=").exit_code == 2
     assert run("x" * 10_000).exit_code == 2 and len(run("x" * 10_000).output) < 1000
 
 
-def test_plain_words():
-    assert plain("Post-Processing") == plain("post processing") == "postprocessing"
-    assert meant("SVT") == "Sparse" and meant("unknown") == "unknown"
+def test_simplified_names():
+    assert simplified("Post-Processing") == simplified("post processing") == "postprocessing"
+    assert name_of_term("SVT") == "Sparse" and name_of_term("unknown") == "unknown"
     assert nearest("", ["Laplace"]) == []

@@ -1,0 +1,92 @@
+"""A question in SQL or Python as something to be bought: its keys, its price, and one draw by what was paid for."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from ..core.purpose import Purpose
+from ..core.randomness import Source
+from ..ledger import Charge
+from ..query import codec
+from ..query.plan.calibration import Step
+from ..query.plan.compiler import Compiled
+from ..query.plan.draw import draw
+from ..query.plan.offer import Offer
+from ..query.relation.relation import scans
+from ..query.select.query import Query
+from ..release import Provenance, Release
+from .purchase import Item, Parts, Priced, Read
+from .questions import identities
+from .registration import Registration
+
+
+@dataclass(frozen=True)
+class Asked:
+    """A question at its terms: what it means, its plan, and its text if it was asked in SQL."""
+
+    query: Query
+    compiled: Compiled
+    terms: Mapping[str, Any]
+    text: str
+    drawn: dict[bytes, Release] = field(default_factory=dict)  # the release of this draw, by what was stored
+
+    def item(
+        self,
+        registration: Registration,
+        offer: Callable[[Parts], Offer],
+        provenance: Callable[[Charge], Provenance],
+        *,
+        analyst: str,
+        fresh: bool,
+    ) -> Item:
+        """The question as it is bought; its present key comes first, and then the one of an earlier version."""
+        ledger = registration.ledger
+        known = identities(self.compiled, self.terms, ledger.budget, registration.schemas, ledger.former_words)
+        keys, offers = [registration.key(identity) for identity in known], dict[str, Offer]()
+
+        def price(parts: Parts) -> Priced:
+            offered = offers["now"] = offer(parts)
+            return Priced(keys[0], offered.loss, self._purpose(offered))
+
+        def drawn(charge: Charge, read: Read, source: Source) -> bytes:
+            paid = self._paid_for(charge, offers.get("now"), registration)
+            about = provenance(charge)
+            release = Release.of(paid, draw(paid, read(self.compiled.plan), source), about)
+            facts = release.facts()
+            self.drawn[facts] = release
+            return facts
+
+        return Item(relation=self.query.relation, keys=keys, analyst=analyst, price=price, draw=drawn, fresh=fresh)
+
+    def release(self, stored: bytes) -> Release:
+        """The release that was stored: the one that was just drawn, or another's, which was stored before."""
+        release = self.drawn.get(stored)
+        return Release.from_json(stored) if release is None else release
+
+    def _purpose(self, offer: Offer) -> Purpose:
+        """What completes an open charge: the mechanisms and the beta that it paid for."""
+        mechanisms = [codec.write(step.mechanism) for step in offer.steps]
+        return Purpose("question", self._description, {"mechanisms": mechanisms, "beta": codec.write(offer.beta)})
+
+    @property
+    def _description(self) -> str:
+        if self.text:
+            return self.text
+        names = ", ".join(name for name, _ in self.query.outputs)
+        tables = ", ".join(dict.fromkeys(scan.table for scan in scans(self.query.relation)))
+        return f"{names} of {tables}, asked in Python"
+
+    def _paid_for(self, charge: Charge, offer: Offer | None, registration: Registration) -> Offer:
+        """The offer with the mechanisms that a charge paid for, which an offer of today might not name."""
+        budget, plan = registration.ledger.budget, self.compiled.plan
+        if offer is not None and charge.purpose.terms == self._purpose(offer).terms:
+            steps, beta = offer.steps, offer.beta
+        else:
+            terms = charge.purpose.terms or {}
+            mechanisms, beta = codec.read(terms["mechanisms"]), codec.read(terms["beta"])
+            measured = (*plan.measures, *([None] if plan.chosen else []))
+            steps = tuple(Step(measure, (m,), beta) for measure, m in zip(measured, mechanisms, strict=True))
+        price = budget.price(charge.loss)
+        return Offer(self.query, plan, self.compiled.recipes, steps, charge.loss, price, budget, beta)
