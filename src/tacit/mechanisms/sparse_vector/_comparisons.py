@@ -228,6 +228,9 @@ class TellsWhich(Comparisons[Hits, bool]):
     def tell(self, at: int, top: bool, source: Source) -> bool:
         return top
 
+    def output(self, answers: Sequence[bool]) -> Hits:
+        return tuple(i for i, top in enumerate(answers) if top)
+
     def law(self, x: Stream) -> Finite:
         return Finite(self.transcripts(x))
 

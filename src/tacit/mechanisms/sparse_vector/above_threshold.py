@@ -30,7 +30,7 @@ exponential noise.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -73,6 +73,9 @@ class AboveThreshold(PureComparisons[int | None, bool]):
 
     def tell(self, at: int, top: bool, source: Source) -> bool:
         return top
+
+    def output(self, answers: Sequence[bool]) -> int | None:
+        return next((i for i, top in enumerate(answers) if top), None)
 
     def law(self, x: Stream) -> Finite:
         return Finite({hits[0] if hits else None: mass for hits, mass in self.transcripts(x).items()})

@@ -18,7 +18,7 @@ References.  Dwork and Roth (2014), algorithm 3, theorems 3.27, 3.28; Lyu, Su, L
 from __future__ import annotations
 
 import math
-from collections.abc import Hashable, Iterable, Mapping
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import product
@@ -97,6 +97,9 @@ class NumericSparse(PureComparisons[Told, int | float | None]):
 
     def tell(self, at: int, top: bool, source: Source) -> int | float | None:
         return self._number(at, samplers.laplace(self.scales[2], source)) if top else None
+
+    def output(self, answers: Sequence[int | float | None]) -> Told:
+        return tuple((i, number) for i, number in enumerate(answers) if number is not None)
 
     def law(self, x: Stream) -> Numbered:
         noisy = [law.DiscreteLaplaceLaw(self.scales[2], step) for step in self.steps(x).tolist()]

@@ -18,7 +18,7 @@ References.  Dwork and Roth (2014), algorithm 2, theorems 3.25, 3.26; Kairouz, O
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
@@ -101,6 +101,9 @@ class RestartedSparse(Interactive[Stream, Hits, State, int | float, bool]):
         _, top = self.each.step(State(state.bar), value, source)
         bar = self.each.begin(source).bar  # drawn either way, so that time does not tell
         return State(bar if top else state.bar, state.asked + 1, state.hits + top), top
+
+    def output(self, answers: Sequence[bool]) -> Hits:
+        return tuple(i for i, top in enumerate(answers) if top)
 
     def law(self, x: Stream) -> Finite:
         told: dict[Hits, float] = {}
