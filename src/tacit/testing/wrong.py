@@ -251,7 +251,7 @@ class Unstated(Laplace):
 
 
 ALL: tuple[Any, ...] = (
-    HalfNoise, ThreePercentOff, FloatLaplace, OffByTwo, ScoreToo, LowThreshold, EveryRelation, FreshThreshold, HalfCurve,
-    Optimistic, FlatRate, SaysNaN, ShowsTheValue, ShowsTheCause, TakesAnyBeta, Endless, Forgetful, Unstated,
+    HalfNoise, ThreePercentOff, FloatLaplace, OffByTwo, ScoreToo, LowThreshold, EveryRelation, FreshThreshold,
+    HalfCurve, Optimistic, FlatRate, SaysNaN, ShowsTheValue, ShowsTheCause, TakesAnyBeta, Endless, Forgetful, Unstated,
     *wrong_sparse.ALL,
 )  # fmt: skip
