@@ -92,6 +92,7 @@ _LATER = {
         part: f".{part}"
         for part in ("audit", "composition", "holdout", "laws", "losses", "plots", "release", "theory", "workloads")
     },
+    "testing": ".testing",
 }
 
 

@@ -185,7 +185,7 @@ def test_above_threshold(noise: Any) -> None:
     """Summed over the noisy threshold, also where a value far above it is passed over."""
     mechanism = m.AboveThreshold(threshold=0, epsilon=8, noise=noise, queries=3)
     bar, query = (real(s) for s in mechanism.scales[:2])
-    shift = int(mechanism.bars()[0][0]) - int(mechanism.bar_noise.reach(1e-300)[0])  # of the bar, by its definition
+    shift = int(mechanism.noisy_thresholds()[0][0]) - int(mechanism.threshold_noise.interval(1e-300)[0])
 
     def mass(k: int, q: Real) -> Real:
         if noise == "laplace":

@@ -13,15 +13,15 @@ from tacit.mechanisms import RestartedSparse
 
 
 def right(m, a):
-    """The sum of `_sparse_error.py`, written out: the least over h, one threshold noise at a time."""
-    low, high = m.bar_noise.reach(1e-18)
+    """The sum of `_comparisons.py`, written out: the least over h, one threshold noise at a time."""
+    low, high = m.threshold_noise.interval(1e-18)
     z = np.arange(low, high + 1)
     s, f = m.query_noise.at_least(z + m._shift + a + 1), m.query_noise.below(z + m._shift - a - 1)
     with np.errstate(divide="ignore"):
         logs = [
             (m.queries - h) * np.log1p(-s) + (h * np.log1p(-f) if h else 0) for h in range(min(m.count, m.queries) + 1)
         ]
-    return float(m.bar_noise.mass(z) @ np.exp(np.min(logs, axis=0)))
+    return float(m.threshold_noise.mass(z) @ np.exp(np.min(logs, axis=0)))
 
 
 @pytest.mark.parametrize("kind", ["exponential", "laplace"])

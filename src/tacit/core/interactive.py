@@ -15,6 +15,7 @@ once: two sessions from one state cost the price of two.
 from __future__ import annotations
 
 from abc import abstractmethod
+from collections.abc import Sequence
 from threading import Lock
 from typing import Any, Generic, NoReturn, TypeVar
 
@@ -38,6 +39,10 @@ class Interactive(Mechanism[X, Y], Generic[X, Y, S, Q, A]):
     @abstractmethod
     def step(self, state: S, value: Q, source: Source) -> tuple[S, A]:
         """The next state and the answer; at the end of the session `Exhausted`, before the value is looked at."""
+
+    @abstractmethod
+    def output(self, answers: Sequence[A]) -> Y:
+        """The output of `sample` that consists of these answers, given one after the other."""
 
     def start(self) -> Session[S, Q, A]:
         """Open a session with the operating system's randomness; its price is `loss()`."""

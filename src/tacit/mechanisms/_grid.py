@@ -42,7 +42,7 @@ def distance_in_steps(d: Distance[Any], grid: Fraction | None) -> Distance[Any]:
     return d
 
 
-def most_steps(d: Distance[Any], grid: Fraction | None, what: str) -> int:
+def max_move_in_steps(d: Distance[Any], grid: Fraction | None, what: str) -> int:
     """How far one number may move, once it is rounded: linf in steps of the grid; `what` the numbers are called."""
     if grid is None and d.linf.denominator != 1:
         raise BadParameter("distance", d.linf, f"whole for integer {what}; for reals give the mechanism a grid")

@@ -33,6 +33,8 @@ from ..mechanisms.local.randomized_response import RandomizedResponse
 from ..mechanisms.selection.exponential import Exponential
 from ..mechanisms.selection.key_selection import KeySelection
 from ..mechanisms.selection.noisy_max import NoisyMax
+from ..mechanisms.sparse_vector._comparisons import State
+from ..mechanisms.sparse_vector.sparse import Sparse
 from . import wrong_sparse
 from .mechanisms import (
     a_copy_is_the_same_mechanism,
@@ -46,6 +48,7 @@ from .mechanisms import (
     loss_states_its_relation,
     renyi_covers_law,
     sampler_follows_law,
+    steps_follow_law,
 )
 
 
@@ -138,6 +141,16 @@ class EveryRelation(RandomizedResponse):
 
     def loss(self, distance: Number | Distance[Any] | None = None) -> Loss:
         return super().loss(1 if isinstance(distance, Distance) else distance)
+
+
+class FreshThreshold(Sparse):
+    """A stream whose noisy threshold is drawn anew for each value, although all at once it is drawn once."""
+
+    refuted_by = steps_follow_law
+
+    def step(self, state: State, value: int | float, source: Source) -> tuple[State, bool]:
+        fresh = self.begin(source)
+        return super().step(State(fresh.bar, state.asked, state.hits), value, source)
 
 
 class HalfCurve(Laplace):
@@ -238,6 +251,7 @@ class Unstated(Laplace):
 
 
 ALL: tuple[Any, ...] = (
-    HalfNoise, ThreePercentOff, FloatLaplace, OffByTwo, ScoreToo, LowThreshold, EveryRelation, HalfCurve, Optimistic,
-    FlatRate, SaysNaN, ShowsTheValue, ShowsTheCause, TakesAnyBeta, Endless, Forgetful, Unstated, *wrong_sparse.ALL,
+    HalfNoise, ThreePercentOff, FloatLaplace, OffByTwo, ScoreToo, LowThreshold, EveryRelation, FreshThreshold,
+    HalfCurve, Optimistic, FlatRate, SaysNaN, ShowsTheValue, ShowsTheCause, TakesAnyBeta, Endless, Forgetful, Unstated,
+    *wrong_sparse.ALL,
 )  # fmt: skip

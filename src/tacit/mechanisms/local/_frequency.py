@@ -178,6 +178,22 @@ class FrequencyOracle(Mechanism[Answers, Any]):
         return cls._for_error(error, beta, {"n": n}, fixed)
 
 
+class MaskOracle(FrequencyOracle):
+    """Frequency oracles whose report says of each of the k categories whether it speaks for it: a row of booleans."""
+
+    @property
+    def bits(self) -> int:
+        return self.categories
+
+    def count(self, reports: Any) -> tuple[Counts, int]:
+        masks = as_array("reports", reports)
+        if masks.dtype != bool or masks.shape[-1:] != (self.categories,):
+            given = f"shape {masks.shape}, dtype {masks.dtype}"
+            raise BadParameter("reports", given, f"rows of {self.categories} booleans")
+        rows = masks.reshape(-1, self.categories)
+        return np.count_nonzero(rows, axis=0), rows.shape[0]
+
+
 def _changed(distance: Distance[Any]) -> int:
     """How many reports change when the histogram of answers moves this far."""
     if not isinstance(distance.relation, Substitute):

@@ -38,8 +38,7 @@ from ...core.parameters import Number, whole
 from ...core.randomness import Source
 from ...storage import bare, stored
 from ._deviation import Chances
-from ._frequency import Answers
-from ._masks import MaskOracle
+from ._frequency import Answers, MaskOracle
 
 
 @stored("SubsetSelection", ("epsilon", "categories", "size"), make=bare)

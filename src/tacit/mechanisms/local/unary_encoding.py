@@ -32,8 +32,7 @@ from ...core.mechanism import Example
 from ...core.parameters import Number
 from ...core.randomness import Source
 from ._deviation import Chances
-from ._frequency import Answers
-from ._masks import MaskOracle
+from ._frequency import Answers, MaskOracle
 
 
 @dataclass(frozen=True, init=False, repr=False)

@@ -18,14 +18,16 @@ from typing import Any, Literal, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from ...core import law
 from ...core.accounting.loss import Loss
 from ...core.distance import Distance, Substitute
 from ...core.distance import distance as read_distance
 from ...core.errors import BadData, BadParameter
 from ...core.exact import up
 from ...core.mechanism import Mechanism
-from ...core.parameters import Number, flag, positive, whole
-from .._grid import as_array, held, most_steps, power_of_two, steps
+from ...core.parameters import Number, flag, natural, positive, probability, whole
+from ...core.randomness import Source
+from .._grid import as_array, held, max_move_in_steps, power_of_two, steps
 from ._rule import Gaps, Rule, share
 
 Scores = Sequence[int] | Sequence[float] | NDArray[Any]
@@ -98,7 +100,7 @@ class Selection(Mechanism[Scores, Y]):
         ceil(r) + 1; but ceil(r) if all moves lie in [0, r], as those of one monotone unit do.
         """
         d = self.sensitivity if by is None else by
-        most = most_steps(d, self.grid, "scores")
+        most = max_move_in_steps(d, self.grid, "scores")
         if self.motion == "free" or (self.motion == "monotone" and isinstance(d.relation, Substitute)):
             return 2 * most
         one_unit = self.motion == "monotone" and d == self.sensitivity
@@ -133,3 +135,31 @@ class Selection(Mechanism[Scores, Y]):
         if read("optimal", optimal, 1) > m:
             raise BadParameter("optimal", optimal, f"at most {m}, the number of candidates")
         return m, optimal
+
+
+class One(Selection[int]):
+    """Chooses one candidate, and releases its index."""
+
+    def law(self, x: Scores) -> law.Finite:
+        return law.Finite(dict(enumerate(self.rule.masses(self.gaps(x), self.unit).tolist())))
+
+    def sample(self, x: Scores, source: Source) -> int:
+        return self.rule.draw(self.gaps(x), self.unit, source)
+
+    def error(self, beta: Number = 0.05, candidates: int | None = None, optimal: int = 1) -> float:
+        """The quantile of the gap for the worst scores, when at least `optimal` of the candidates share the best."""
+        m, o = self.sizes(candidates, optimal)
+        return self.in_units(self.rule.shortfall(float(probability("beta", beta)), self.unit, m, o))
+
+    def classical_error(self, beta: Number = 0.05, candidates: int | None = None, optimal: int = 1) -> float:
+        """The textbook bound, for any number of candidates: only its logarithm enters."""
+        m, o = self.sizes(candidates, optimal, natural)
+        return float(self.scale) * self.rule.classical(float(probability("beta", beta)), m, o) + float(self.grid or 0)
+
+    def expected_error(self, candidates: int | None = None, optimal: int = 1) -> float:
+        """A bound on the mean gap."""
+        return float(self.scale) * self.rule.mean(*self.sizes(candidates, optimal)) + float(self.grid or 0)
+
+    def miss(self, x: Scores, y: int) -> float:
+        scores = np.asarray(x).tolist()  # Python numbers do not wrap
+        return float(max(scores) - scores[y])

@@ -30,9 +30,8 @@ from ...core import samplers
 from ...core.accounting.loss import BoundedRange
 from ...core.mechanism import Example
 from ...core.randomness import Source
-from ._one import One
 from ._rule import Gaps, Masses, Rule
-from ._scores import Scores
+from ._scores import One, Scores
 
 
 class Softmax(Rule):

@@ -36,9 +36,8 @@ from ...core.errors import BadParameter
 from ...core.mechanism import Example
 from ...core.parameters import Number, one_of
 from ...core.randomness import Source
-from ._one import One
 from ._rule import Gaps, Masses, Rule, harmonic
-from ._scores import Scores
+from ._scores import One, Scores
 from .exponential import Exponential
 from .permute_and_flip import PermuteAndFlip
 

@@ -30,9 +30,8 @@ from ...core import samplers
 from ...core.accounting.loss import Pure
 from ...core.mechanism import Example
 from ...core.randomness import Source
-from ._one import One
 from ._rule import Gaps, Masses, Rule, harmonic
-from ._scores import Scores
+from ._scores import One, Scores
 
 _NODES, _WEIGHTS = np.polynomial.legendre.leggauss(24)
 

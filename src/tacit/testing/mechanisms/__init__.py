@@ -26,6 +26,7 @@ from .claims import (
     outcome,
     renyi_covers_law,
     sampler_follows_law,
+    steps_follow_law,
 )
 from .inputs import (
     a_copy_is_the_same_mechanism,
@@ -57,6 +58,7 @@ __all__ = [
     "refuses_bad_parameters",
     "renyi_covers_law",
     "sampler_follows_law",
+    "steps_follow_law",
 ]
 
 

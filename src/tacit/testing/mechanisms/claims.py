@@ -19,7 +19,8 @@ from scipy.stats import binom, chi2
 from ...core.accounting.accountants import failures
 from ...core.accounting.loss import Loss
 from ...core.distance import ADD_REMOVE, SUBSTITUTE, Distance
-from ...core.errors import BadParameter
+from ...core.errors import BadParameter, Exhausted
+from ...core.interactive import Interactive
 from ...core.law import Finite, Law, hockey_stick, max_divergence, renyi_divergence
 from ...core.mechanism import Example
 from ...core.parameters import rational
@@ -27,6 +28,7 @@ from ..sources import Seeded
 
 Case = Example[Any]
 FALSE_ALARM = 1e-10
+SESSIONS = 4000  # each of which is asked value by value
 ORDERS = (1.05, 1.5, 2.0, 3.0, 4.5, 8.0, 16.0, 32.0, 64.0)
 EPSILONS = (0.0, 0.01, 0.1, 0.3, 0.7, 1.0, 1.5, 2.0, 3.0)
 
@@ -89,8 +91,12 @@ def outcome(y: object) -> Hashable:
 
 def fit(case: Case, seed: int = 1) -> float:
     """The p-value of the sampler against the law on x; zero if the sampler gives an output of probability zero."""
-    law, source, draws = case.mechanism.law(case.x), Seeded(seed), case.draws
-    seen = Counter(outcome(case.mechanism.sample(case.x, source)) for _ in range(draws))
+    source = Seeded(seed)
+    return _p_value(case.mechanism.law(case.x), lambda: case.mechanism.sample(case.x, source), case.draws)
+
+
+def _p_value(law: Law, draw: Callable[[], object], draws: int) -> float:
+    seen = Counter(outcome(draw()) for _ in range(draws))
     if any(law.mass(y) == 0 for y in seen):
         return 0.0
     cells = [(seen[y], draws * law.mass(y)) for y in law.support(1e-9)]
@@ -107,6 +113,26 @@ def sampler_follows_law(case: Case) -> None:
     """The sampler passes a chi-squared test against the law, with a fixed seed."""
     if (p := fit(case)) < FALSE_ALARM:
         raise Refuted(f"the sampler does not follow its law (p = {p:.2g})")
+
+
+def steps_follow_law(case: Case) -> None:
+    """Asked one value at a time, an interactive mechanism gives the law of the whole, by the same test."""
+    mechanism, source = case.mechanism, Seeded(2)
+    if not isinstance(mechanism, Interactive):
+        return
+
+    def session() -> object:
+        state, answers = mechanism.begin(source), []
+        for value in case.x:
+            try:
+                state, answer = mechanism.step(state, value, source)
+            except Exhausted:
+                break
+            answers.append(answer)
+        return mechanism.output(answers)
+
+    if (p := _p_value(mechanism.law(case.x), session, min(case.draws, SESSIONS))) < FALSE_ALARM:
+        raise Refuted(f"a session, asked step by step, does not follow the law (p = {p:.2g})")
 
 
 def error_bound_holds(case: Case) -> None:
@@ -156,6 +182,7 @@ CHECKS: tuple[Callable[[Case], None], ...] = (
     loss_covers_law,
     renyi_covers_law,
     sampler_follows_law,
+    steps_follow_law,
     error_bound_holds,
     farther_is_dearer,
     loss_states_its_relation,

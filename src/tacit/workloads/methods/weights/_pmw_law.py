@@ -28,7 +28,7 @@ class Transcripts:
 
     @cached_property
     def _bars(self) -> tuple[Integers, Masses]:
-        return self.mechanism.comparisons.bars()
+        return self.mechanism.comparisons.noisy_thresholds()
 
     def _state(self, told: Told) -> State:
         """The public part of the state after these answers."""

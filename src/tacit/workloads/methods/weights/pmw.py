@@ -311,11 +311,15 @@ class PrivateMultiplicativeWeights(Interactive[Sequence[Asked], Told, State, Ask
         return Transcripts(self, tuple(x))
 
     def sample(self, x: Sequence[Asked], source: Source) -> Told:
-        state, told = self.begin(source), []
+        state, answers = self.begin(source), []
         for asked in x:
             state, answer = self.step(state, asked, source)
-            told.append(answer.value if answer.by == "data" else None)
-        return tuple(told)
+            answers.append(answer)
+        return self.output(answers)
+
+    def output(self, answers: Sequence[Answer]) -> Told:
+        """The numbers that came from the data; None where the model answered."""
+        return tuple(answer.value if answer.by == "data" else None for answer in answers)
 
     def miss(self, x: Sequence[Asked], y: Told) -> float:
         """The farthest that a checked answer is from the truth."""
