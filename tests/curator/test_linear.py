@@ -204,7 +204,7 @@ def test_no_error_rests_on_a_rough_size(place):
         assert c.remaining == 10
         kept = c.answer(marginals(rough.domain("year"), k=0), epsilon=1, method="small_db", n=500)
         assert kept.answers.tolist() == [500] and "stated for that many" in kept.notes[0]
-        with pytest.raises(BadParameter, match="about how many"):
+        with pytest.raises(BadParameter, match="roughly how many records there are"):
             c.online(some.domain("year"), epsilon=1)
         assert c.online(other.domain("year"), epsilon=1, updates=1).mechanism.n == 4000
         told = c.online(some.domain("year"), epsilon=1, updates=1, n=3000)
