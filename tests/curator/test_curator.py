@@ -488,7 +488,7 @@ def test_in_a_budget_with_delta_no_question_costs_more_than_its_share(place):
 
 @pytest.mark.parametrize(
     ("terms", "told"),
-    [({}, "a stream needs epsilon= or share="), ({"epsilon": 1, "foo": 3}, "foo"), ({"rho": 1}, "rho")],
+    [({}, "A stream needs epsilon= or share="), ({"epsilon": 1, "foo": 3}, "foo"), ({"rho": 1}, "rho")],
 )
 def test_a_stream_without_its_terms_is_refused(place, terms, told):
     with curator(place) as c, pytest.raises(BadParameter, match=told):
@@ -496,7 +496,10 @@ def test_a_stream_without_its_terms_is_refused(place, terms, told):
 
 
 def test_the_threshold_of_a_stream_is_whole(place):
-    with curator(place) as c, pytest.raises(BadParameter, match=r"^threshold must be whole, as counts are; got 1.5$"):
+    with (
+        curator(place) as c,
+        pytest.raises(BadParameter, match=r"^threshold must be a whole number, as counts are; got 1.5$"),
+    ):
         c.above_threshold(1.5, epsilon=1)
 
 

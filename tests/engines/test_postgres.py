@@ -331,7 +331,7 @@ def test_parts_are_answered_of_the_content_that_was_charged(server, run, tmp_pat
 
         curator.ledger.charge = charged
         for _ in range(2):
-            with pytest.raises(LedgerConflict, match="a table that has changed since; ask afresh"):
+            with pytest.raises(LedgerConflict, match=r"a table that has changed since\. Ask with fresh=True"):
                 curator.ask(asked.format("south"), epsilon=1)
         with pytest.raises(BudgetExceeded):
             curator.ask(asked.format("south"), epsilon=1, fresh=True)
@@ -355,7 +355,7 @@ def test_linear_answers_on_parts_that_have_changed_are_not_lost(server, run, tmp
             return made
 
         curator.ledger.charge = charged
-        with pytest.raises(LedgerConflict, match="ask afresh"):
+        with pytest.raises(LedgerConflict, match="Ask with fresh=True"):
             curator.answer(asked, epsilon=1, method="histogram")
         run("UPDATE living SET side = 'north' WHERE who = 1")
         curator.ledger.charge = charge

@@ -1,8 +1,8 @@
 """Linear queries one after the other: private multiplicative weights, in a session that the ledger keeps.
 
-The price is paid when it opens, for any number of questions.  When no update is left the public model answers alone,
-and says so.  Opened again by its analyst with the same terms it goes on where it was; a question asked before is
-answered as then.
+The price is paid when a session opens, for any number of questions.  When no update is left, the public model answers
+alone, and says so.  A session that its analyst opens again with the same terms goes on where it was; a question that
+was asked before is answered as it was then.
 """
 
 from __future__ import annotations
@@ -104,11 +104,11 @@ class Online:
     def ask(self, question: Question | Mapping[str, Any]) -> Answer:
         """How many records satisfy a condition on each of some attributes, as {"region": "north", "age": range(18)}.
 
-        Or any `Question`, of coefficients between 0 and 1 in steps of the grid that it was opened with.
+        A `Question` may have any coefficients between 0 and 1 in steps of the grid that the session was opened with.
         """
         arrived = self._curator.pace.arrival()
         if isinstance(question, Question):
-            asked = Question(question.factors, question.grid).coarsest  # made anew, with nothing remembered
+            asked = Question(question.factors, question.grid).coarsest  # rebuilt, with nothing remembered
         else:
             asked = Question.where(self.domain, question)
         sizes = dict(enumerate(self.domain.shape))
@@ -148,5 +148,5 @@ class Online:
         return self.mechanism.updates - len(archive.loads(self._session.state).moves)
 
     def synthetic(self, n: int, source: Source = SYSTEM) -> Arrow:
-        """n rows, as a table of Arrow, that follow the model."""
+        """An Arrow table of n rows that follow the model."""
         return drawn(self.model, n, source)

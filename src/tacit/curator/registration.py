@@ -106,7 +106,7 @@ class Registration:
         content = self.engine.fingerprint()
         if not self._unchanged(content):
             raise LedgerConflict(
-                "this was paid for on parts of a table that has changed since; ask afresh, for all of it"
+                "This was paid for on parts of a table that has changed since. Ask with fresh=True, for all of it."
             )
         return self.engine.answer(plan, content)
 

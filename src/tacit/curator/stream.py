@@ -70,9 +70,9 @@ class Stream:
             known = "epsilon or share, and perhaps count, queries, name and analyst"
             raise BadParameter("terms", " ".join(unknown), known)
         if (epsilon is None) == (share is None):
-            raise BadParameter("epsilon", epsilon, "given", says="a stream needs epsilon= or share=, and one of them")
+            raise BadParameter("epsilon", epsilon, "given", says="A stream needs epsilon= or share=, and not both.")
         if rational("threshold", threshold).denominator != 1:
-            raise BadParameter("threshold", threshold, "whole, as counts are")
+            raise BadParameter("threshold", threshold, "a whole number, as counts are")
         instance("name", name, str)
         moves, who = scalar(rational("rows", curator.table.schema.rows), ADD_REMOVE), curator.who(analyst)
         purse = curator.purse(None, who)
@@ -111,8 +111,7 @@ class Stream:
             state = _read(stored)
             if self.mechanism.over(state):
                 raise Exhausted("this stream", f"{self.mechanism.allowed}, and its name= stays with it")
-            count = int(read(plan).cells[0][0])
-            after, answer = silently(lambda: self.mechanism.step(state, count, SYSTEM))
+            after, answer = silently(lambda: self.mechanism.step(state, int(read(plan).cells[0][0]), SYSTEM))
             return _written(after), json.dumps(answer).encode()
 
         answer: StreamAnswer = json.loads(self._session.ask(arrived, plan, plan.relation, step))
@@ -143,13 +142,13 @@ class Stream:
             or len(plan.measures) != 1
             or not isinstance(plan.measures[0], Rows | Units)
         ):
-            raise BadQuestion("a stream is asked one count, without groups and without a price of its own")
+            raise BadQuestion("A stream answers one count, without groups and without a price of its own.")
         counted, shown = [Released(name) for name, _ in query.aggregates], [output for _, output in query.outputs]
         if shown != counted or query.having is not None or query.order or query.limit is not None:
-            raise BadQuestion("a stream is asked a count as it is: without arithmetic on it, HAVING, ORDER BY or LIMIT")
+            raise BadQuestion("A stream answers a plain count, without arithmetic on it, HAVING, ORDER BY or LIMIT.")
         if plan.distance(plan.measures[0]).linf > self.mechanism.sensitivity.linf:
             raise BadQuestion(
-                "one unit can move this count by more than the stream was opened for; ask about the first table alone"
+                "One unit can move this count by more than the stream was opened for. Ask about the first table alone."
             )
         return plan
 
