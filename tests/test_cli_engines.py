@@ -159,7 +159,7 @@ def test_what_is_wrong_with_a_database_is_one_clear_paragraph_and_charges_nothin
     for name in ("nobody", "shop.visits", "gone"):
         assert "1 is left" in tacit("ledger", "show", f"{name}.ledger")
     assert not (place / "visits.ledger").exists()
-    with pytest.raises(EngineUnavailable, match="nothing was charged"), Postgres() as tested:
+    with pytest.raises(EngineUnavailable, match="Nothing was charged"), Postgres() as tested:
         tested.register(Table("nobody", SCHEMA, engine="postgres"), "0" * 32)
 
 

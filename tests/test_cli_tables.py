@@ -184,7 +184,7 @@ def test_init_writes_a_schema_to_complete(data):
         (["ask", "{data}", QUESTION, "--epsilon", "1"], 2, "--budget"),
         (["ask", "{data}", QUESTION, "--budget", "epsilon=1"], 2, "one of epsilon, rho, share, error or relative"),
         (["ask", "{data}", QUESTION, "--epsilon", "nan", "--budget", "epsilon=1"], 2, "epsilon"),
-        (["ask", "{data}", QUESTION, "--epsilon", "2", "--budget", "epsilon=1"], 3, "ask for less"),
+        (["ask", "{data}", QUESTION, "--epsilon", "2", "--budget", "epsilon=1"], 3, "Ask for less"),
         (["ask", "{data}", "SELECT age FROM visits", "--epsilon", "1", "--budget", "epsilon=1"], 3, "line 1, column 8"),
         (["ask", "{data}", QUESTION, "--epsilon", "1", "--budget", "money=1"], 2, "NAME=NUMBER"),
         (["ask", "{data}", QUESTION, "--epsilon", "1", "--budget", "epsilon=1 epsilon=2"], 2, "each name once"),
@@ -201,7 +201,7 @@ def test_init_writes_a_schema_to_complete(data):
         (
             ["bounds", "{data}", "age", "--budget", "epsilon=1"],
             2,
-            "give exactly one of epsilon, rho or share; got none",
+            "Give exactly one of epsilon, rho or share; got none.",
         ),
         (["plan", "{data}", "year", "--epsilon", "1", "--json", "--synthetic", "3", "--buy"], 2, "choose one of"),
         (["plan", "{data}", "year", "--epsilon", "1", "--synthetic", "3"], 2, "--buy"),
@@ -385,7 +385,7 @@ def test_a_bill_in_json_names_the_analyst_and_the_budget_apart(data):
         {"paid": 0.0, "left": 0.0, "analyst": "ann", "budget": None},
     ]
     said = tacit("ask", data, QUESTION, "--epsilon", "0.4", "--analyst", "bob", code=3)
-    assert "the allowance of bob, epsilon=0.5 at delta=1e-10, has spent 0.2, and 0.3 is left" in " ".join(said.split())
+    assert "The allowance of bob, epsilon=0.5 at delta=1e-10, has spent 0.2, and 0.3 is left" in " ".join(said.split())
 
 
 def test_what_was_paid_is_of_the_account_that_is_told(data):

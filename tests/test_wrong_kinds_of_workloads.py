@@ -214,7 +214,7 @@ def test_the_type_of_what_is_wrong_is_told_and_never_its_value():
     with pytest.raises(BadParameter, match="domain must be a Domain; got 'dict'") as error:
         instance("domain", {"secret": 7}, Domain)
     assert "secret" not in str(error.value)
-    with pytest.raises(BadParameter, match="methods must be a list, of which each is a Method; got 'str'"):
+    with pytest.raises(BadParameter, match="methods must be a list of Method objects; got 'str'"):
         instances("methods", "queries", tacit.workloads.Method)
     assert instances("names", iter(["x"]), str) == ("x",)
 

