@@ -102,10 +102,7 @@ def alarms() -> tuple[Table, Loss]:
     sparse = m.Sparse(threshold=1500, epsilon=1, count=3, queries=1000)
     rows = [
         ("stream", "1000 values; those at 200, 500 and 900 are 3000, the others below 400"),
-        (
-            "promise",
-            f"right for all values farther than {sparse.error(beta=0.05):.0f} from 1500, with probability 95 %",
-        ),
+        ("promise", f"right for all that are over {sparse.error(beta=0.05):.0f} away from 1500, with probability 95 %"),
         ("reported above 1500", str(sparse.release(stream))),
         ("1000 Laplace answers instead", f"error {m.Laplace(scale=1000).error(beta=0.05, size=1000):g}"),
     ]
