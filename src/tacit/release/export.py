@@ -231,6 +231,7 @@ def _rank_sentence(release: Release, name: str, ranks: float, confidence: str) -
     output = dict(release.query.outputs)[name]
     recipe = dict(release.recipes)[output.name] if isinstance(output, Released) else None
     if recipe is not None and recipe.kind == "top":
-        return f"{name} {chosen_label(recipe, ranks)} ({confidence})."
+        return f"{name} {chosen_label(recipe, ranks)}, with {confidence} probability."
     assert recipe is not None  # `ranks` has no other columns
-    return f"{name} is {chosen_quantile(recipe, release.mechanisms[recipe.parts[0]], ranks)} ({confidence})."
+    distance = chosen_quantile(recipe, release.mechanisms[recipe.parts[0]], ranks)
+    return f"{name} is {distance}, with {confidence} probability."

@@ -106,10 +106,12 @@ class Release:
         aggregates: Any = values
         allowed = f"{self._rows} whole numbers, for one of {', '.join(recipes)}"
         if not isinstance(aggregates, Mapping):
-            raise BadParameter("values", aggregates, allowed)
+            says = f"Pass a mapping from names of aggregates ({', '.join(recipes)}) to {self._rows} whole numbers each."
+            raise BadParameter("values", aggregates, allowed, says=says)
         for name, new in aggregates.items():
             if name not in recipes or not isinstance(new, Sequence | np.ndarray) or len(new) != self._rows:
-                raise BadParameter(name, new, allowed)
+                says = f"Pass {self._rows} whole numbers, one for each cell, for one of {', '.join(recipes)}."
+                raise BadParameter(name, new, allowed, says=says)
             revised = (*revised, (name, why, tuple(whole(name, value, -(1 << 62)) for value in new)))
         return replace(self, revised=revised)
 
