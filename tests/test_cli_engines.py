@@ -150,7 +150,7 @@ def test_what_is_wrong_with_a_database_is_one_clear_paragraph_and_charges_nothin
     for data, more, says in (
         ("nobody", ("--engine", "postgres"), "there is no such table"),
         ("shop.visits", ("--engine", "postgres"), "no column named 'aged'"),
-        (gone, ("--schema", "visits.toml", "--ledger", "gone.ledger"), "is the server up"),
+        (gone, ("--schema", "visits.toml", "--ledger", "gone.ledger"), "there is no connection to the server"),
         ("visits.parquet", ("--engine", "postgres"), "a file is read by duckdb or spark"),
         ("visits.parquet", ("--engine", "oracle"), "one of duckdb, postgres, spark"),
     ):

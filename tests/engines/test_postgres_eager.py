@@ -105,7 +105,7 @@ def test_where_equal_texts_are_read_otherwise_rows_are_not_grouped_by_them(serve
             known = tested._tables["t"]
             with postgres.connected(known.place, 1000) as connection:
                 found = known.describe(connection)
-            rows = postgres._registered(known, found, "t0")
+            rows = postgres._bounded_table(known, found, "t0")
             given = RowQuery(rows.source, rows.columns, None), [rows.columns["c0"].sql], {}
             assert aggregate_eagerly(table.schema, found, *given) is not None
             otherwise = tuple((name, replace(column, equal=name != "c0")) for name, column in found.columns)

@@ -1,4 +1,4 @@
-"""A generated table of people and their purchases, like what a shop with loyalty cards holds, and its public schema."""
+"""A generated table of people and their purchases, as a shop with loyalty cards has it, and its public schema."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ values = {list(PRODUCTS)}
 type = "real"
 lower = 0
 upper = 100
-total = [0, 300]         # what one person adds to a sum is cut off here
+total = [0, 300]         # the contribution of one person to a sum is clamped to this
 
 [columns.day]
 type = "date"
@@ -55,12 +55,12 @@ type = "text"
 
 
 def _uniform(n: int) -> NDArray[np.float64]:
-    """Numbers strictly between 0 and 1."""
+    """Random numbers strictly between 0 and 1."""
     return np.asarray((integers(1 << 40, SYSTEM, n) + 0.5) / 2.0**40, np.float64)
 
 
 def _among(weights: list[float], n: int) -> NDArray[np.intp]:
-    """Indices with these weights."""
+    """Random indices with these weights."""
     return np.searchsorted(np.cumsum(weights) / sum(weights), _uniform(n))
 
 
@@ -94,7 +94,7 @@ def write(path: Path, rows: int = 400_000, people: int = 60_000) -> Path:
 
 
 def put(path: Path, server: str) -> str:
-    """The purchases of a file, in a table of a PostgreSQL server; and the address of that table."""
+    """Copy the purchases of a file into a new table of a PostgreSQL server; returns the address of that table."""
     import psycopg
     import pyarrow as pa
     import pyarrow.csv

@@ -18,7 +18,7 @@ from sqlglot import exp
 
 from ...query.schema.schema import Schema
 from ...query.values.domain import Domain
-from ..rows.keyed_hash import Integers, Texts
+from ..rows.keyed_hash import Integers, TextDigits
 from ..rows.row_cap import kept_rows
 from ..rows.sources import DataSource
 from ..rows.unit_codes import where
@@ -134,7 +134,7 @@ class _NamedTypes(DuckDBDialect):
         return name
 
 
-def _texts(digit: exp.Expr) -> Texts:
+def _texts(digit: exp.Expr) -> TextDigits:
     """A function that computes the digits of a column of texts x, in DuckDB."""
 
     def texts(column: Any) -> Integers:

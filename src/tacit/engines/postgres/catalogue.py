@@ -70,7 +70,7 @@ _CONNECTING = {
 
 
 @dataclass(frozen=True)
-class Column:
+class CatalogueColumn:
     """A column: `kind` is its type's name, whether the type is an enumeration, and its modifier.
 
     `unique`: no value occurs twice.  `equal`: values that PostgreSQL takes for equal are identical, as they are not in
@@ -94,7 +94,7 @@ class Description:
     """
 
     path: tuple[str, str]
-    columns: tuple[tuple[str, Column], ...]
+    columns: tuple[tuple[str, CatalogueColumn], ...]
     snapshot: str | None = field(compare=False)
 
     @property
@@ -154,7 +154,8 @@ def describe(connection: psycopg.Connection[Any], place: Database, name: str, sc
     listed = connection.execute(_COLUMNS, {"table": oid}).fetchall()
     alone = kind == "p" or not inherited  # an index does not cover tables that inherit
     columns = {
-        c: Column((type_, enum, mod), unique and alone, equal) for c, type_, enum, mod, _, unique, equal in listed
+        c: CatalogueColumn((type_, enum, mod), unique and alone, equal)
+        for c, type_, enum, mod, _, unique, equal in listed
     }
     readable = {c for c, *_, may, _, _ in listed if may}
     for column in schema.names:

@@ -23,7 +23,7 @@ from ...query.values.column_types import ColumnType
 from ..sql.dialect import alias, double, number
 from ..sql.raw_columns import RawColumn, canonical
 from ..sql.relations import RowQuery, column, selected
-from .catalogue import Column, Description
+from .catalogue import CatalogueColumn, Description
 from .dialect import PostgresDialect, joins, listed
 
 _MAX_GROUPS = 1 << 16  # if columns hold the declared values
@@ -73,7 +73,7 @@ def _uses(*trees: exp.Expr) -> Counter[str]:
     return uses
 
 
-def _values(column: Column, raw: RawColumn, column_type: ColumnType) -> int:
+def _values(column: CatalogueColumn, raw: RawColumn, column_type: ColumnType) -> int:
     """A bound on the number of raw values of a column by its declaration; above `_MAX_GROUPS` if there is none."""
     domain = column_type.domain
     few = raw.kind in ("integer", "boolean", "date") or (raw.kind == "text" and domain.kind in ("category", "boolean"))

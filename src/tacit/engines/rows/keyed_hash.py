@@ -13,14 +13,14 @@ from ..keyed_hash import TOGETHER, Coefficients, P, Q, narrow
 
 Integers = NDArray[Any]  # of any width
 Words = NDArray[np.uint64]
-Texts = Callable[[Any], Integers]  # from a column of text to its digits
-Column = Callable[[slice], Integers]  # from some rows to their digits
+TextDigits = Callable[[Any], Integers]  # from a column of text to its digits
+RowDigits = Callable[[slice], Integers]  # from some rows to their digits
 
 BITS = P.bit_length()
 BLOCK = 1 << 14  # rows
 
 
-def hashed(columns: Sequence[Column], above: Column, c: Coefficients, out: Words) -> None:
+def hashed(columns: Sequence[RowDigits], above: RowDigits, c: Coefficients, out: Words) -> None:
     """Write one word for each row into `out`: the hash of its digits in the low bits, `above` in the high bits."""
     spare = np.empty(BLOCK, np.uint64)
     for some in blocks(len(out)):
@@ -48,7 +48,7 @@ def _fold(x: Words, rest: Words) -> None:
         x += rest
 
 
-def digits(column: Any, domain: Domain, at: Integers, texts: Texts) -> Column:
+def digits(column: Any, domain: Domain, at: Integers, texts: TextDigits) -> RowDigits:
     """The digits of a column, in the rows at these positions."""
     if domain.kind == "text":
         text_digits = texts(column.take(positions(at)))

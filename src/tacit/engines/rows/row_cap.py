@@ -17,13 +17,13 @@ import numpy as np
 from ...query.schema.schema import Schema
 from ...query.values.domain import Domain
 from ..keyed_hash import P, Purpose, coefficients
-from .keyed_hash import BITS, Column, Integers, Texts, Words, blocks, buffers, digits, hashed, taken
+from .keyed_hash import BITS, Integers, RowDigits, TextDigits, Words, blocks, buffers, digits, hashed, taken
 from .unit_codes import Mask, UnitCodes, encode_units, put, where
 
 _BUCKETS = 16  # for the hashes of one unit
 
 
-def kept_rows(rows: Any, schema: Schema, key: str, names: Texts, texts: Texts) -> Mask:
+def kept_rows(rows: Any, schema: Schema, key: str, names: TextDigits, texts: TextDigits) -> Mask:
     """The mask of rows that count: in the part of smallest hash of their unit, and there among the `rows` smallest.
 
     `names` computes the digits of units that are text, and `texts` those of columns of text.
@@ -44,7 +44,7 @@ class _Hashing:
     rows: Any
     units: UnitCodes
     key: str
-    texts: Texts
+    texts: TextDigits
 
     def words(self, many: Mask, heavy: Mask, columns: Mapping[str, Domain], purpose: Purpose) -> Words:
         """One word for each row of the units `many`: the unit's number in the high bits, the hash in the low bits."""
@@ -94,7 +94,7 @@ class _Hashing:
         return chosen
 
 
-def _of(lookup: Callable[[Integers], Integers], own: Integers) -> Column:
+def _of(lookup: Callable[[Integers], Integers], own: Integers) -> RowDigits:
     """Look up a value for the unit of each row, by the codes of the units."""
     return lambda some: lookup(own[some])
 

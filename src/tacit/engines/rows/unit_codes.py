@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..keyed_hash import Q
-from .keyed_hash import Integers, Texts, blocks, taken, wide
+from .keyed_hash import Integers, TextDigits, blocks, taken, wide
 
 Mask = NDArray[np.bool_]
 
@@ -45,7 +45,7 @@ class UnitCodes:
         return marked
 
 
-def encode_units(units: Any, texts: Texts) -> UnitCodes:
+def encode_units(units: Any, texts: TextDigits) -> UnitCodes:
     """Encode a column of units; integers that are close together are encoded by subtracting the smallest."""
     import pyarrow as pa
 

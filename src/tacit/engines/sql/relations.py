@@ -33,7 +33,7 @@ class BoundedTable:
 
 
 @dataclass(frozen=True)
-class Relations:
+class Context:
     """The context of a translation: the dialect, the bounded tables, and fresh names for subqueries."""
 
     dialect: Dialect
@@ -58,7 +58,7 @@ class RowQuery:
         return column("u")
 
 
-def rows_of(relation: Relation, r: Relations) -> RowQuery:
+def rows_of(relation: Relation, r: Context) -> RowQuery:
     """The query for the rows of a relation."""
     match relation:
         case Scan():
@@ -111,7 +111,7 @@ def _where(relation: Relation, conditions: Sequence[Expression]) -> Relation:
     return relation
 
 
-def _nested(s: RowQuery, values: Mapping[str, Typed], r: Relations, grouped: int | None = None) -> RowQuery:
+def _nested(s: RowQuery, values: Mapping[str, Typed], r: Context, grouped: int | None = None) -> RowQuery:
     """A subquery with these columns; if `grouped` is given, grouped by the unit and by the first `grouped` columns."""
     owner = [alias(s.owner(), "u")] if s.unit is not None else []
     columns = [alias(value.sql, f"c{i}") for i, value in enumerate(values.values())]
@@ -122,7 +122,7 @@ def _nested(s: RowQuery, values: Mapping[str, Typed], r: Relations, grouped: int
     return RowQuery(query.subquery(f"r{next(r.names)}", copy=False), renamed, s.unit)
 
 
-def _per_unit(relation: PerUnit, r: Relations) -> RowQuery:
+def _per_unit(relation: PerUnit, r: Context) -> RowQuery:
     s = rows_of(relation.source, r)
     t = Translator(r.dialect, s.columns)
     keys = {name: t.value(e) for name, e in relation.keys}
@@ -151,7 +151,7 @@ def _folded(fold: Fold, t: Translator, alone: bool) -> Typed:
     return a
 
 
-def _joined(left: RowQuery, right: RowQuery, r: Relations) -> RowQuery:
+def _joined(left: RowQuery, right: RowQuery, r: Context) -> RowQuery:
     """The pairs of rows that belong to one unit."""
     sides = [_nested(side, side.columns, r) for side in (left, right)]
     units = [exp.column("u", side.source.alias) for side in sides]

@@ -23,7 +23,7 @@ from .binning import Binning, histogram_binning, key_binning
 from .dialect import TEXT, Dialect, Typed, alias, call, case, cast, clamped, number, there
 from .expressions import Translator
 from .keyed_hash import KeyedHash
-from .relations import BoundedTable, Relations, RowQuery, column, rows_of, selected
+from .relations import BoundedTable, Context, RowQuery, column, rows_of, selected
 
 Trees = list[exp.Expr]
 Aggregation = tuple[exp.Select, dict[int, exp.Expr], exp.Expr]  # input rows, the measures of a cell, and its count
@@ -68,7 +68,7 @@ class _Builder:
 
     def statement(self) -> Statement:
         plan, d = self.plan, self.dialect
-        rows = rows_of(plan.relation, Relations(d, self.tables))
+        rows = rows_of(plan.relation, Context(d, self.tables))
         if plan.groups is not None and plan.groups < replace(plan, groups=None).touched and plan.relation.rows > 1:
             rows = capped(rows, plan.keys, plan.groups, self.tables[next(scans(plan.relation)).table].key, d)
         t = Translator(d, rows.columns)
