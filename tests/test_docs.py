@@ -9,6 +9,7 @@ from importlib import import_module
 from pathlib import Path
 
 import pytest
+from typer.main import get_command
 from typer.testing import CliRunner
 
 from tacit.cli import app, docs
@@ -75,6 +76,11 @@ def test_every_public_name_is_in_the_documents(module):
 def test_every_page_is_linked_from_the_readme():
     linked = set(re.findall(r"\]\(docs/(\w+\.md)\)", (ROOT / "README.md").read_text()))
     assert linked == {path.name for path in DOCUMENTS}
+
+
+def test_the_readme_names_every_command():
+    named = set(re.findall(r"^ +tacit ([a-z]+)", (ROOT / "README.md").read_text(), re.MULTILINE))
+    assert named == set(get_command(app).commands)
 
 
 def test_what_the_documents_name_is_there():

@@ -1,4 +1,4 @@
-"""Promises of rules, by what they must count: the histories that are possible, noise, rounding, the ends of sessions."""
+"""Promises of rules, by what they must count: possible histories, noise, rounding, the ends of sessions."""
 
 import math
 from fractions import Fraction
