@@ -62,7 +62,7 @@ def _not_whole(moves: Fraction, what: str) -> BadParameter:
         moves,
         f"whole for integer {what}; for reals give the mechanism a grid",
         says=f"A distance of {moves} is not whole, and integer {what} move by whole numbers. For reals, give the"
-        " mechanism a grid, such as grid=2**-10.",
+        " mechanism a grid, such as 2**-10.",
     )
 
 
@@ -126,7 +126,7 @@ def _nearest_array(name: str, x: NDArray[Any], grid: Fraction | None) -> NDArray
     if grid is None or x.dtype.kind != "f" or x.dtype.itemsize > 8:
         if grid is not None:
             raise BadData(name, element_type(x), "integers, or floats of 64 bits")
-        advice = "For reals, give the mechanism a grid, such as grid=2**-10."
+        advice = "For reals, give the mechanism a grid, such as 2**-10."
         raise BadData(
             name, element_type(x), "integers", says=f"{name} must be integers, not {element_type(x)}. {advice}"
         )
