@@ -60,7 +60,7 @@ def _guess(outputs: Floats, secret: Bits, claim: float) -> Outcome:
 
 
 def against_naive(source: Source) -> Outcome:
-    """Naive noise of scale 1, said to be epsilon 1, on 0 or 1."""
+    """Naive noise of scale 1 on 0 or 1, claimed to be epsilon 1."""
     secret = secret_column(TRIALS, source)
     return _guess(naive_laplace(secret.astype(np.float64), 1.0, source), secret, math.inf)
 
@@ -78,7 +78,7 @@ def on_system(system: System, source: Source) -> Outcome:
 
 FLOATING_POINT = Attack(
     "floating point",
-    "naive Laplace noise in doubles, said to be epsilon 1",
+    "naive Laplace noise in doubles, claimed to be epsilon 1",
     "Laplace noise on a public grid, at epsilon 1",
     against_naive,
     on_system,

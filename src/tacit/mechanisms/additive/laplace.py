@@ -43,7 +43,7 @@ LARGEST_SCALE = Fraction(1 << 60)
 @stored("Laplace", ("sensitivity", "grid", "scale"), make=bare)
 @dataclass(frozen=True, init=False, repr=False)
 class Laplace(Additive):
-    """Add discrete Laplace noise; say either `epsilon`, or `scale` in the units of the value."""
+    """Add discrete Laplace noise; pass either `epsilon`, or `scale` in the units of the value."""
 
     scale: Fraction
 

@@ -69,7 +69,7 @@ class SubsetSelection(MaskOracle):
 
     @property
     def idle(self) -> float:
-        """Both are in the set, or neither is."""
+        """The probability that two categories are both in the set, or neither."""
         others, c = self.categories - 1, self.chances
         return (c.own * (self.size - 1) + c.lost * (others - self.size)) / others
 

@@ -53,7 +53,7 @@ class UnaryEncoding(MaskOracle):
 
     @property
     def idle(self) -> float:
-        """p q + (1 - p) (1 - q), p = 1/2."""
+        """p q + (1 - p) (1 - q) with p = 1/2, the probability that the two bits agree."""
         return 0.5
 
     def one(self, answer: int) -> law.Product:

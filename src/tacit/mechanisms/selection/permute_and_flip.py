@@ -31,7 +31,7 @@ from ...core.accounting.loss import Pure
 from ...core.mechanism import Example
 from ...core.randomness import Source
 from ._rule import Gaps, Masses, Rule, harmonic
-from ._scores import One, Scores
+from ._scores import Scores, SelectOne
 
 _NODES, _WEIGHTS = np.polynomial.legendre.leggauss(24)
 
@@ -74,7 +74,7 @@ class Flips(Rule):
         return harmonic(optimal, candidates)
 
 
-class PermuteAndFlip(One):
+class PermuteAndFlip(SelectOne):
     """Choose the first candidate, in random order, whose coin lands heads."""
 
     rule = Flips()

@@ -41,7 +41,7 @@ from ...core.parameters import Number, flag, probability, rational, whole
 from ...core.randomness import Source
 from ...core.search import least_whole
 from ...storage import stored
-from .._grid import LARGEST, as_array, max_move_in_steps, power_of_two, steps
+from .._grid import MAX_STEPS, as_array, max_move_in_steps, power_of_two, steps
 from ._comparison_noise import Integers, Masses, Noise
 
 Stream = Sequence[int] | Sequence[float] | NDArray[Any]
@@ -111,8 +111,8 @@ class Comparisons(Interactive[Stream, Y, State, int | float, A]):
         if monotone and isinstance(self.sensitivity.relation, Substitute):
             raise BadParameter("monotone", monotone, "False under substitution, which moves values both ways")
         if self.grid is None and self.threshold.denominator != 1:
-            raise BadParameter("threshold", threshold, "whole for integer values; for reals give the mechanism a grid")
-        if abs(self._level) > LARGEST:
+            raise BadParameter("threshold", threshold, "whole for integer values; for reals, give the mechanism a grid")
+        if abs(self._level) > MAX_STEPS:
             raise BadParameter("threshold", threshold, "within +-2^60 steps of the grid")
 
     @property
