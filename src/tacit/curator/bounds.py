@@ -33,6 +33,7 @@ from ..query.plan.offer import Paid, checked_share
 from ..query.plan.plan import Histogram, Plan
 from ..query.relation import build
 from ..query.values.domain import DAY, EPOCH, Domain, Label
+from . import identity
 from .silence import silently
 
 if TYPE_CHECKING:
@@ -117,7 +118,7 @@ def buy(
     noises = sorted(
         _noises(purse, price, plan.distance(histogram)), key=lambda noise: noise.error(beta=told, size=cells)
     )
-    named = {curator.key(("bounds", plan, noise)): noise for noise in noises}
+    named = {curator.key(identity.bounds(plan, noise)): noise for noise in noises}
     charge = curator.ledger.find(*named)
     if charge is None:
         if not (affordable := _affordable(purse, noises, price)):
@@ -126,7 +127,7 @@ def buy(
         purse.check(noise.loss(), typed)
         purse.warn(noise.loss(), typed)
         charge = curator.ledger.charge(
-            key=curator.key(("bounds", plan, noise)),
+            key=curator.key(identity.bounds(plan, noise)),
             loss=noise.loss(),
             analyst=curator.who(analyst),
             plan=f"bounds of {column}",

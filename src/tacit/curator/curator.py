@@ -14,17 +14,17 @@ What is shown of an answer, such as its order or arithmetic on its columns, is c
 
 from __future__ import annotations
 
-import json
 import os
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from functools import cached_property, lru_cache, partial
 from typing import TYPE_CHECKING, Any, Unpack
 
+from .. import storage
 from ..core.accounting.budget import Amounts, Budget
 from ..core.accounting.currency import Amount
 from ..core.accounting.loss import zero
-from ..core.errors import BadParameter
+from ..core.errors import BadParameter, reading
 from ..core.parameters import Number, flag, probability
 from ..core.safe_text import visible
 from ..core.session import answer_once
@@ -34,7 +34,6 @@ from ..ledger.entries import Charge
 from ..ledger.names import analyst_name
 from ..ledger.session import Session
 from ..mechanisms import NumericSparse, Sparse
-from ..query import codec
 from ..query.plan.calibration import Step
 from ..query.plan.compiler import Compiled, compiled
 from ..query.plan.draw import draw
@@ -189,7 +188,7 @@ class Curator(Holding):
             build.bounded(query.relation)
         if charge is None:
             priced = self._offer(query, said, analyst, made)
-            plan = codec.canonical((made.plan, [step.mechanism for step in priced.steps], priced.beta))
+            plan = storage.canonical((made.plan, [step.mechanism for step in priced.steps], priced.beta))
             charge = self.ledger.charge(
                 key=keys[0],
                 loss=priced.loss,
@@ -302,7 +301,8 @@ class Curator(Holding):
         question could make fail: a draw that is lost would be drawn again, and one charge would pay for two.
         """
         if priced is None:
-            mechanisms, beta = codec.read(json.loads(charge.plan)[1:])
+            with reading("this charge"):
+                _, mechanisms, beta = storage.loads(charge.plan)
             measured = (*made.plan.measures, *([None] if made.plan.chosen else []))
             steps = tuple(Step(measure, (m,), beta) for measure, m in zip(measured, mechanisms, strict=True))
         else:

@@ -12,23 +12,23 @@ from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
-from ..core.errors import BadParameter, BadQuestion
+from ..core.errors import BadParameter, BadQuestion, reading
 from ..core.parameters import Number, instance
 from ..core.randomness import SYSTEM, Source
 from ..core.safe_text import visible
 from ..core.search import least_positive
 from ..mechanisms._grid import power_of_two
-from ..query import codec
 from ..query.plan.offer import checked_share
 from ..query.python.table_domain import Counted, TableDomain
 from ..query.relation import build
+from ..storage import canonical, loads
 from ..workloads import Price
 from ..workloads.methods.weights.pmw import Answer, PrivateMultiplicativeWeights, State
 from ..workloads.methods.weights.pmw_plans import practical, proven
 from ..workloads.models.multiplicative_weights import Question, Weights
 from ..workloads.models.records import Arrow, drawn
 from ..workloads.queries.workload import STEP
-from . import archive
+from . import identity
 from .silence import silently
 
 if TYPE_CHECKING:
@@ -64,14 +64,26 @@ class Online:
                 return proven(domain, n, price, questions=queries, grid=steps)
             return practical(domain, n, price, questions=queries, updates=updates, grid=steps)
 
-        finer = () if steps == 1 else (steps,)
         who = curator.who(analyst)  # whose it is: another pays for a life of their own, within their own allowance
 
-        def named(price: Price) -> str:
-            terms = archive.dumps((instance("name", name, str), domain, price, n, queries, updates, *finer)).decode()
-            return codec.digest(("online", who, terms, curator.table.schema.digest))
+        self._spelling = curator.ledger.former_spelling
 
-        ways, purse = {named(price): price for price in (*prices, *former)}, curator.purse(None, who)
+        def named(price: Price) -> list[str]:
+            return identity.online(
+                instance("name", name, str),
+                who,
+                domain,
+                price,
+                n=n,
+                queries=queries,
+                updates=updates,
+                grid=steps,
+                schema=curator.table.schema.digest,
+                spelling=self._spelling,
+            )
+
+        ways = {key: price for price in (*prices, *former) for key in named(price)}
+        purse = curator.purse(None, who)
         charge = curator.ledger.find(*ways)
         if charge is None:
             build.bounded(domain.relation)
@@ -81,7 +93,7 @@ class Online:
             if not prices:
                 raise purse.nothing(typed[1])
         price = prices[0] if charge is None else ways[charge.key]
-        key, self.mechanism = named(price), life(price)
+        key, self.mechanism = named(price)[0] if charge is None else charge.key, life(price)
         if charge is None:
             purse.check(self.mechanism.loss(), typed)
             purse.warn(self.mechanism.loss(), typed)
@@ -103,7 +115,7 @@ class Online:
         self._session = curator.ledger.start(
             key=key,
             loss=self.mechanism.loss(),
-            state=archive.dumps(self.mechanism.begin(SYSTEM)),
+            state=canonical(self.mechanism.begin(SYSTEM)).encode(),
             analyst=who,
             plan=f"{name}: multiplicative weights on {' x '.join(domain.names)}",
         )
@@ -126,15 +138,16 @@ class Online:
             raise BadParameter("question", f"one in steps of {asked.grid}", f"one of {steps}, by the grid of this life")
 
         def step(kept: bytes) -> tuple[bytes, bytes]:
-            state = self._warm.pop(kept, None) or archive.loads(kept)
+            state = self._warm.pop(kept, None) or _read(kept)
             truth = 0 if self.mechanism.over(state) else silently(lambda: asked.exactly(self.data))
             after, answer = silently(lambda: self.mechanism.step(state, (asked, truth), SYSTEM))
-            then = archive.dumps(after)
+            then = canonical(after).encode()
             self._warm = {then: after}
-            return then, archive.dumps(answer)
+            return then, canonical(answer).encode()
 
-        key = self._curator.key(archive.dumps(asked).decode())
-        told: Answer = archive.loads(self._curator.step(self._session, key, self.data.domain.relation, arrived, step))
+        key, *former = map(self._curator.key, identity.online_question(asked, spelling=self._spelling))
+        key = next((each for each in former if self._session.find(each) is not None), key)
+        told: Answer = _read(self._curator.step(self._session, key, self.data.domain.relation, arrived, step))
         return told
 
     def __repr__(self) -> str:
@@ -144,13 +157,18 @@ class Online:
     @property
     def model(self) -> Weights:
         """The public model, from which any linear query can be computed, free."""
-        return self.mechanism.model(archive.loads(self._session.read()[1]))
+        return self.mechanism.model(_read(self._session.read()[1]))
 
     @property
     def left(self) -> int:
         """How many more times the model may be moved."""
-        return self.mechanism.updates - len(archive.loads(self._session.read()[1]).moves)
+        return self.mechanism.updates - len(_read(self._session.read()[1]).moves)
 
     def synthetic(self, n: int, source: Source = SYSTEM) -> Arrow:
         """n rows, as a table of Arrow, that follow the model."""
         return drawn(self.model, n, source)
+
+
+def _read(text: bytes) -> Any:
+    with reading("the state of this online session, or an answer of it,"):
+        return loads(text)

@@ -10,7 +10,6 @@ from typing import Any
 from ..core.accounting.budget import Budget
 from ..core.errors import BadParameter, BadQuestion
 from ..core.parameters import rational
-from ..query import codec
 from ..query.plan.accuracy import public_size
 from ..query.plan.buying import quotients, sells_gaussian
 from ..query.plan.compiler import Compiled
@@ -23,6 +22,8 @@ from ..query.relation.relation import Relation, scans
 from ..query.schema.schema import Schema
 from ..query.soundness.copying import remade
 from ..query.sql import parser
+from ..storage import canonical
+from . import identity
 
 QuestionLike = str | Question | Query
 TERMS = tuple(Terms.__annotations__)
@@ -67,7 +68,7 @@ def _owned(query: Query, tables: Mapping[str, Table]) -> Query:
     made = remade(query)
     check_owned(made.relation, tables)
     try:
-        codec.canonical(made)
+        canonical(made)
     except ValueError as error:
         raise BadQuestion(f"this question cannot be kept beside its answer: {error}") from None
     return made
@@ -109,7 +110,7 @@ Words = Mapping[str, Any]  # terms by their names
 
 def identities(
     made: Compiled, said: Words, budget: Budget, schemas: Mapping[str, Schema], former: bool
-) -> list[tuple[object, ...]]:
+) -> list[identity.Identity]:
     """By what a question at its terms is known, and, if `former`, by what it was before the words of a price changed.
 
     Two questions are the same if the same is measured, and all is the same that has a say in the noise.  Excluded are a
@@ -130,7 +131,7 @@ def identities(
     words = [_words(exact, budget, plan.chosen), *([_former_words(exact, budget, plan.chosen)] if former else [])]
     terms = [[*sorted(each.items()), *size] for each in words]
     known = terms if terms[0] != terms[-1] else terms[:1]
-    return [(plan, made.choices, each, sorted(aimed, key=codec.canonical)) for each in known]
+    return [identity.answer(plan, made.choices, each, aimed) for each in known]
 
 
 def _words(said: Mapping[str, Fraction], budget: Budget, chosen: bool) -> dict[str, Fraction]:

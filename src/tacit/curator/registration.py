@@ -21,13 +21,13 @@ from ..core.randomness import SYSTEM
 from ..engines.base import Answer, Engine
 from ..engines.registry import chosen, engine_for
 from ..ledger import Ledger
-from ..query import codec
 from ..query.plan.plan import Plan
 from ..query.python.table import Table
 from ..query.relation import partition_pruning
 from ..query.relation.relation import Relation
 from ..query.schema.draft import suited
 from ..query.schema.schema import Schema
+from ..storage import canonical, digest
 
 
 class Holding:
@@ -70,7 +70,7 @@ class Holding:
         What they hold has no say in it: else whether a question is free would tell whether anybody's rows have changed.
         """
         self.read_tables()  # what cannot be read is refused before anything is charged
-        return self._keyed("question", codec.canonical((question, self._versions)))
+        return self._keyed("question", canonical((question, self._versions)))
 
     @cached_property
     def _versions(self) -> tuple[tuple[str, str], ...]:
@@ -101,7 +101,7 @@ class Holding:
 
     def _first(self, content: str) -> bool:
         """Whether this is what the tables held first: else a unit may have gone from one part to another."""
-        now = self._keyed("content", codec.canonical((content, self._versions))).encode()
+        now = self._keyed("content", canonical((content, self._versions))).encode()
         return self._kept("content", now) == now
 
     @property
@@ -138,14 +138,14 @@ class Holding:
 
     def _kept(self, name: str, first: bytes) -> bytes:
         """A private value that the ledger keeps under a name, as a session that costs nothing: the first writer's."""
-        kept = self.ledger.start(key=codec.digest(("kept", name)), loss=zero, state=first, analyst="curator")
+        kept = self.ledger.start(key=digest(("kept", name)), loss=zero, state=first, analyst="curator")
         return kept.read()[1]
 
     def _pin(self) -> None:
         """Whom a ledger protects, and in which parts they live, never changes: sums over other units mean nothing."""
         for name, schema in self._schemas.items():
             labels = schema.domain(schema.partition).labels if schema.partition else ()
-            told = codec.canonical((schema.unit, schema.partition, labels)).encode()
+            told = canonical((schema.unit, schema.partition, labels)).encode()
             if self._kept(f"unit of {name}", told) != told:
                 raise BadParameter("schema", name, "of the same unit and partition as when this ledger was first used")
 

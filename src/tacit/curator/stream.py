@@ -10,21 +10,21 @@ Under add or remove a unit moves all counts the same way, so the noise is that o
 from __future__ import annotations
 
 import json
-from dataclasses import asdict
 from typing import TYPE_CHECKING, Any, TypedDict
 
 from ..core.distance import ADD_REMOVE, scalar
-from ..core.errors import BadParameter, BadQuestion, Exhausted
+from ..core.errors import BadParameter, BadQuestion, Exhausted, reading
 from ..core.parameters import Number, instance, rational
 from ..core.randomness import SYSTEM
 from ..ledger.parameters import text
 from ..mechanisms import NumericSparse, Sparse
 from ..mechanisms.sparse_vector._comparisons import Comparisons, State
-from ..query import codec
 from ..query.plan import compiler
 from ..query.plan.offer import BETA
 from ..query.plan.outputs import Released
 from ..query.plan.plan import Plan, Rows, Units
+from ..storage import canonical, loads
+from . import identity
 from .silence import silently
 
 if TYPE_CHECKING:
@@ -79,9 +79,15 @@ class Stream:
             return kind(epsilon=epsilon, sensitivity=moves, monotone=True, **terms)
 
         def named(epsilon: Number) -> str:
-            terms = int(rational("threshold", threshold)), rational("epsilon", epsilon), life(epsilon).count
-            schema = curator.table.schema.digest
-            return codec.digest(("stream", who, text("name", name), kind.__name__, terms, schema))
+            return identity.stream(
+                text("name", name),
+                who,
+                kind,
+                threshold=int(rational("threshold", threshold)),
+                epsilon=rational("epsilon", epsilon),
+                count=life(epsilon).count,
+                schema=curator.table.schema.digest,
+            )
 
         if epsilon is not None:
             paid = epsilon
@@ -160,8 +166,10 @@ class Stream:
 
 
 def _written(state: State) -> bytes:
-    return json.dumps(asdict(state)).encode()
+    return canonical(state).encode()
 
 
 def _read(state: bytes) -> State:
-    return State(**json.loads(state))
+    with reading("the state of this stream"):
+        read: State = loads(state)
+    return read

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Unpack, cast
 
 import numpy as np
 
-from ..core.errors import BadParameter, BadQuestion, EngineError, LedgerError
+from ..core.errors import BadParameter, BadQuestion, EngineError, LedgerError, NewerVersion, reading
 from ..core.parameters import Number, exactly_one, flag, instance, positive, probability, whole
 from ..core.randomness import SYSTEM, Source, Words
 from ..query.plan.accuracy import public_size
@@ -29,13 +29,14 @@ from ..query.soundness import checks
 from ..query.soundness.copying import remade
 from ..release import versions
 from ..release.purchased_answers import Bought
+from ..storage import canonical, loads
 from ..workloads import Answered, Method, Plan, Price, Released, Workload
 from ..workloads import method as method_of
 from ..workloads import plan as planned
 from ..workloads.queries.copying import remade as remade_workload
 from ..workloads.queries.data import Floats
 from ..workloads.queries.domain import CELLS
-from . import archive
+from . import identity
 from .online import Online
 from .questions import check_owned
 from .silence import silently
@@ -189,7 +190,7 @@ def answer(
     if not fresh:
         former = _former_prices(curator, prices, terms)
         bought = _wanted(curator, workload, method, n=people, beta=at, prices=former, others=former[:1])
-        named = {_name(curator, each, people, at): each for each in (*wanted, *bought)}
+        named = {key: each for each in (*wanted, *bought) for key in _keys(curator, each, people, at)}
         charge = curator.ledger.find(*named)
     _, chosen, price = named[charge.key] if charge else _affordable(purse, wanted, typed, people)
     if (reason := chosen.refusal(workload, people, price)) is not None:
@@ -201,7 +202,7 @@ def answer(
         loss = chosen.loss(workload, people, price)
         purse.check(loss, typed)
         charge = curator.ledger.charge(
-            key=_name(curator, (workload, chosen, price), people, at),
+            key=_keys(curator, (workload, chosen, price), people, at)[0],
             loss=loss,
             analyst=who,
             parts=curator.parts(domain.relation),
@@ -213,7 +214,7 @@ def answer(
 
         def draw() -> bytes:
             released = _draw(curator, charge, (workload, chosen, price), people, at)
-            return curator.ledger.store(charge, archive.dumps((released, versions())), form="workload")
+            return curator.ledger.store(charge, canonical((released, versions())).encode(), form="workload")
 
         stored = curator.pace.let_out(arrived, charge.seq, draw)
     else:
@@ -240,7 +241,8 @@ def _affordable(purse: Purse, wanted: list[Purchase], typed: tuple[str, Number],
 
 def _stored(text: bytes) -> tuple[Released, tuple[tuple[str, str], ...]]:
     """A release, and what it was made with, unless it was stored when that was not."""
-    found = archive.loads(text)
+    with reading("this release"):
+        found = loads(text)
     return (found, ()) if isinstance(found, Released) else found
 
 
@@ -312,11 +314,12 @@ def _wanted(
     return [(workload, row.method, row.price) for row in rows]
 
 
-def _name(curator: Curator, bought: Purchase, n: int | None, beta: Fraction) -> str:
-    """What names a purchase: n and beta only where the law reads them."""
-    _, method, _ = bought
+def _keys(curator: Curator, bought: Purchase, n: int | None, beta: Fraction) -> list[str]:
+    """The keys that a purchase is found by, today's first: n and beta count only where the law reads them."""
+    workload, method, price = bought
     law = n if method.reads_n else None, beta if method.reads_beta else None
-    return curator.key(archive.dumps((*bought, *law)).decode())
+    spelling = curator.ledger.former_spelling
+    return [*map(curator.key, identity.answers(workload, method, price, *law, spelling=spelling))]
 
 
 def query(curator: Curator, workload: Workload) -> Answered:
@@ -326,24 +329,27 @@ def query(curator: Curator, workload: Workload) -> Answered:
     by the last that says most of its own.
     """
     workload = _checked(curator.tables, workload)
-    domain, text = _of(workload), archive.dumps(workload)
-    found = list[tuple[tuple[int, float, bool, int, float], Answered]]()
+    domain, text = _of(workload), canonical(workload)
+    found, newer = list[tuple[tuple[int, float, bool, int, float], Answered]](), None
     for entry in curator.ledger.entries():
         if entry.kind == "release" and entry.body["form"] == "workload" and entry.data is not None:
             try:
                 released, _ = _stored(entry.data)
+            except NewerVersion as error:
+                newer = error
+                continue
             except (BadParameter, AttributeError, TypeError, ValueError):  # of a version that wrote otherwise
                 continue
             if released.workload.domain != domain:
                 continue
-            bought = (
-                archive.dumps(released.workload) == text and not np.isnan(released.answers).any()
-            )  # a fit that failed
+            bought = canonical(released.workload) == text and not np.isnan(released.answers).any()  # a fit that failed
             if bought or released.model is not None:
                 told, tables = _asked(released, workload, bought=bought), [*map(set, released.workload.tables)]
                 others = sum(not any(table.issuperset(axes) for table in tables) for axes in workload.tables)
                 unsure = _unsure(told.errors, workload.queries)
                 found.insert(0, ((*unsure, not bought, others, _unsure(released.errors, 1)[1]), told))
+    if not found and newer is not None:
+        raise newer
     if not found:
         raise BadQuestion(
             "nothing was released on this domain that these queries could be answered from; buy answers on it by a"
