@@ -177,8 +177,8 @@ class Substitute(Relation):
         return scalar((high - low) / whole("n", n), self)
 
 
-ADD_REMOVE = AddRemove()
-SUBSTITUTE = Substitute()
+ADD_REMOVE: AddRemove = AddRemove()
+SUBSTITUTE: Substitute = Substitute()
 
 
 def _interval(low: Number, high: Number) -> tuple[Fraction, Fraction]:

@@ -45,7 +45,7 @@ def _parts(value: NDArray[Any]) -> tuple[str, str, tuple[int, ...]]:
     flat = np.ascontiguousarray(value)
     if not _NUMBERS.fullmatch(flat.dtype.str):
         raise Unwritable(f"an array of {flat.dtype.name} is not stored: only numbers are")
-    return base64.b64encode(flat).decode(), flat.dtype.str, value.shape
+    return base64.b64encode(flat.tobytes()).decode(), flat.dtype.str, value.shape
 
 
 def _array(data: str, dtype: str, shape: tuple[int, ...]) -> NDArray[Any]:
