@@ -317,7 +317,10 @@ def test_other_files_are_left_alone(path):
 
 @pytest.mark.parametrize(
     ("version", "said"),
-    [(3, "newer version of tacit wrote it .format 3; this version reads 2.; update tacit"), (0, "format 0 is unknown")],
+    [
+        (3, r"newer version of tacit wrote it \(format 3; this version reads 2\); update tacit"),
+        (0, "format 0 is unknown"),
+    ],
 )
 def test_another_format_is_refused(path, monkeypatch, version, said):
     with monkeypatch.context() as then:

@@ -6,14 +6,15 @@ import hashlib
 import hmac
 import json
 from collections.abc import Callable
-from dataclasses import asdict, replace
+from dataclasses import replace
 from threading import Lock
 from typing import Any, NoReturn
 
 import numpy as np
 
+from .. import storage
 from ..core.accounting.loss import Loss
-from ..core.errors import BadData, BadParameter, LedgerConflict, Refused
+from ..core.errors import BadData, BadParameter, LedgerConflict, Refused, reading
 from ..core.randomness import SYSTEM, Source
 from ..core.session import answer_once
 from .keeper import THIS_PROCESS, Keeper, Memory
@@ -36,6 +37,14 @@ def _key(keeper: Keeper, content: str) -> str:
     name = hashlib.sha256(b"the secret of holdouts").hexdigest()
     secret = keeper.start(key=name, loss=Loss(), state=drawn, analyst="holdout").read()[1]
     return hmac.new(secret, content.encode(), "sha256").hexdigest()
+
+
+def _described(rule: Rule) -> str:
+    """A rule as text: what its state has of one that is not stored, and had of any before stored names."""
+    if not storage.is_stored(rule):
+        return repr(rule)
+    members = ((name, value) for name, value in storage.members(rule).items() if value is not None)
+    return f"{storage.stored_name(type(rule))}({', '.join(f'{name}={value}' for name, value in members)})"
 
 
 class Holdout:
@@ -84,13 +93,17 @@ class Holdout:
         self._state(self._life.read()[1])
 
     def _write(self, state: State) -> bytes:
-        return json.dumps({"rule": repr(self.rule), "state": asdict(state)}).encode()
+        rule = storage.canonical(self.rule if storage.is_stored(self.rule) else repr(self.rule))
+        return f'{{"rule":{rule},"state":{storage.canonical_members(state)}}}'.encode()
 
     def _state(self, kept: bytes) -> State:
-        known = json.loads(kept)
-        if known["rule"] != repr(self.rule):
-            raise Refused(f"this holdout set has already begun to answer by {known['rule']}; go on with that rule")
-        return State(**known["state"])
+        with reading("the state of this holdout"):
+            written = json.loads(kept)
+            rule = storage.read(written["rule"])
+            state: State = storage.read_members(State, written["state"])
+        if rule not in (self.rule, _described(self.rule)):
+            raise Refused(f"this holdout set has already begun to answer by {rule}; go on with that rule")
+        return state
 
     def ask(self, question: Callable[..., Any] | tuple[Any, Any] | Any, name: str | None = None) -> float:
         """The answer: near the true value in the population, as `statement` says."""

@@ -68,7 +68,6 @@ _FORMER = {  # the former name of each stored type that had one
     "TableDomain": "linear.TableDomain",
     "Tree": "tree.Tree",
     "TreeModel": "line_model.TreeLine",
-    "WeightedPoints": "points.Points",
     "WorkloadDomain": "domain.Domain",
     "WorkloadRelease": "method.Released",
 }

@@ -51,6 +51,8 @@ def _parts(value: NDArray[Any]) -> tuple[str, str, tuple[int, ...]]:
 def _array(data: str, dtype: str, shape: tuple[int, ...]) -> NDArray[Any]:
     if not _NUMBERS.fullmatch(dtype):
         raise Unreadable("an array holds numbers alone")
+    if type(shape) is not tuple or not all(type(size) is int and size >= 0 for size in shape):
+        raise Unreadable("an array has a shape of whole numbers")
     try:
         flat = base64.b64decode(data, validate=True)
     except binascii.Error:

@@ -149,11 +149,13 @@ class Kind:
             self._refuse("every field in `optional` must be in `fields`, too")
         if self.upgrades.keys() != set(range(1, self.version)):
             self._refuse(f"version {self.version} needs an upgrade from every version before it")
+        if self._members is None:
+            self._check_attributes()
         if self._make is None and (unknown := set(self._parameters.values()) - self._taken):
             self._refuse(f"its constructor does not take {', '.join(sorted(unknown))}; give `make`")
-        if self._members is not None:
-            return
-        for name, attribute in names.items():
+
+    def _check_attributes(self) -> None:
+        for name, attribute in self.attributes.items():
             if attribute.startswith("_"):
                 self._refuse(f"the field {name!r} is stored from {attribute!r}; store public attributes alone")
             if attribute not in self._there:

@@ -36,6 +36,7 @@ from ...core.exact import down
 from ...core.parameters import Number, positive, probability, whole
 from ...core.randomness import Source
 from ...mechanisms import NumericSparse
+from ...storage import bare, stored
 from .. import histories, transfer
 from ..questions import Question
 from .rule import Rule, State, Statement, least, unit_fraction
@@ -45,6 +46,11 @@ NUMBERS = Fraction(1, 4)  # the share of epsilon that numbers get
 THEOREMS = ("Jung et al. 2020", "counting histories")
 
 
+@stored(
+    "ReusableHoldout",
+    ("n", "beta", "grid", "width", "questions", "exceptions", "threshold", "epsilon", "resolution"),
+    make=bare,
+)
 @dataclass(frozen=True, init=False, repr=False)
 class ReusableHoldout(Rule):
     """Tell a guess while it is right, and the holdout value, with noise, up to `exceptions` times."""

@@ -30,6 +30,7 @@ from ...core.exact import ceiling, from_above, up
 from ...core.parameters import Number, positive, probability, rational, whole
 from ...core.randomness import Source
 from ...core.search import least_positive
+from ...storage import stored
 from ..questions import Question
 
 if TYPE_CHECKING:
@@ -41,6 +42,7 @@ _FLOOR = decimal.Context(7, decimal.ROUND_FLOOR)
 UNPROTECTED = Loss({Approximate(Fraction(0), Fraction(1)): 1}, SUBSTITUTE)  # nothing is promised to people
 
 
+@stored("HoldoutState", ("asked", "told", "mark", "values"))
 @dataclass(frozen=True)
 class State:
     """How often it was asked, how often the holdout set itself spoke, and what nobody may see."""
