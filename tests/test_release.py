@@ -238,7 +238,9 @@ def test_a_release_says_what_is_clamped() -> None:
         assert "age to [0, 100] and spend to [0, 8]" in str(release)
 
 
-@pytest.mark.parametrize("text", ["", "[]", "{}", '{"format":1}', '{"format":9,"facts":{},"provenance":{}}'])
+@pytest.mark.parametrize(
+    "text", ["", "[]", "{}", "3", '{"format":1}', '{"format":2,"facts":{},"provenance":{}}', "[" * 9999]
+)
 def test_other_texts_are_no_releases(text: str) -> None:
     with pytest.raises(BadParameter):
         Release.from_json(text)

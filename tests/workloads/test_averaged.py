@@ -7,8 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tacit import Gaussian, Laplace
-from tacit.curator import archive
+from tacit import Gaussian, Laplace, storage
 from tacit.testing.sources import Seeded
 from tacit.workloads.methods.direct.per_query import PerQuery
 from tacit.workloads.models.averaged import averaged, rates
@@ -178,12 +177,12 @@ def test_a_stored_release_answers_the_same():
     released = QUERIES.release(workload, data, Price.of(epsilon=1), Seeded(4))
     further = extra(domain)
     for model in (released.model, released.model.nonnegative()):
-        again = archive.loads(archive.dumps(model))
+        again = storage.loads(storage.canonical(model))
         assert (again.marginal((0, 1, 2)) == model.marginal((0, 1, 2))).all()
         np.testing.assert_array_equal(again.reach(further, 0.1), model.reach(further, 0.1))
     noise = Laplace(epsilon=1)  # as releases were kept that had no least squares
     tables = {axes: np.asarray(noise.sample(data.marginal(axes), Seeded(5)), float) for axes in workload.tables}
-    plain = archive.loads(archive.dumps(NoisyMarginals(domain, tables, dict.fromkeys(tables, noise))))
+    plain = storage.loads(storage.canonical(NoisyMarginals(domain, tables, dict.fromkeys(tables, noise))))
     assert all((plain.marginal(axes) == table).all() for axes, table in tables.items())
     assert np.isfinite(plain.reach(workload, 0.05)).all()
 

@@ -5,8 +5,7 @@ from itertools import combinations_with_replacement, product
 import numpy as np
 import pytest
 
-from tacit import SUBSTITUTE
-from tacit.curator import archive
+from tacit import SUBSTITUTE, storage
 from tacit.mechanisms import HadamardResponse, RandomizedResponse, SubsetSelection
 from tacit.testing.sources import Seeded
 from tacit.workloads import (
@@ -185,8 +184,8 @@ def test_people_are_asked_in_batches(monkeypatch):
 def test_a_release_survives_the_ledger(cells):
     w, price = marginals(line(cells), k=1), Price.of(epsilon=1, unit=UNIT)
     r = LOCAL.release(w, Histogram(w.domain, [40] * cells, UNIT), price, Seeded(2), n=40 * cells)
-    again = archive.loads(archive.dumps(r))
-    assert archive.dumps(again) == archive.dumps(r)
+    again = storage.loads(storage.canonical(r))
+    assert storage.canonical(again) == storage.canonical(r)
     assert np.array_equal(again.model.reach(w, 0.01), r.model.reach(w, 0.01))
 
 

@@ -31,7 +31,7 @@ from fractions import Fraction
 from numbers import Number
 from typing import TYPE_CHECKING
 
-from ..storage import Unreadable, WrittenLater
+from .. import storage
 from .safe_text import visible
 
 if TYPE_CHECKING:
@@ -130,9 +130,9 @@ def reading(what: str) -> Iterator[None]:
     """Say in errors of tacit why something stored cannot be read; `what` names it, as in "this release"."""
     try:
         yield
-    except WrittenLater as error:
+    except storage.WrittenLater as error:
         raise NewerVersion(what, str(error)) from None
-    except Unreadable as error:
+    except storage.Unreadable as error:
         raise BadParameter(
             "text", type(what).__name__, "as tacit wrote it", says=f"{what} cannot be read: {error}."
         ) from None

@@ -14,15 +14,13 @@ from fractions import Fraction
 from functools import lru_cache
 from typing import Any
 
-from .. import storage
+from .. import mechanisms, storage  # noqa: F401 - mechanisms have atoms, too
+from ..core.accounting import every_atom  # noqa: F401
 from ..core.accounting.budget import Amounts, Budget
 from ..core.accounting.currency import Amount
-from ..core.accounting.listed import FinitePair  # noqa: F401 - this module's atoms are stored by ledgers
 from ..core.accounting.loss import Atom, Loss
-from ..core.accounting.parallel import Worst  # noqa: F401
 from ..core.distance import ADD_REMOVE, SUBSTITUTE
 from ..core.errors import BadParameter, NewerVersion
-from ..mechanisms.sparse_vector.gaussian_sparse import Transcripts  # noqa: F401
 
 Json = Any
 

@@ -21,6 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .. import storage
+from ..core.accounting import every_atom  # noqa: F401 - the loss of a release is of any
 from ..core.accounting.loss import Loss
 from ..core.errors import BadParameter, NewerVersion, reading
 from ..core.mechanism import Mechanism

@@ -13,6 +13,7 @@ from __future__ import annotations
 import base64
 import json
 import math
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -67,7 +68,6 @@ _FORMER = {  # the former name of each stored type that had one
     "TableDomain": "linear.TableDomain",
     "Tree": "tree.Tree",
     "TreeModel": "line_model.TreeLine",
-    "WeightedPoints": "points.Points",
     "WorkloadDomain": "domain.Domain",
     "WorkloadRelease": "method.Released",
 }
@@ -202,7 +202,7 @@ def _dict(written: Any) -> Any:
     return {NAME: "dict", "items": [[_upgraded(key), _upgraded(each)] for key, each in written["items"]]}
 
 
-_READERS = {
+_READERS: dict[str, Callable[[Any], Any]] = {
     "of": _object,
     "value": lambda written: _number(written["value"]),
     "tuple": _tuple,
@@ -234,7 +234,7 @@ def _spelled(value: Any) -> Any:
             return {"range": [value.start, value.stop, value.step]}
         case np.ndarray():
             flat = np.ascontiguousarray(value)
-            return {"array": base64.b64encode(flat).decode(), "dtype": flat.dtype.str, "shape": value.shape}
+            return {"array": base64.b64encode(flat.tobytes()).decode(), "dtype": flat.dtype.str, "shape": value.shape}
     kind = BY_TYPE.get(type(value))
     if kind is not None and kind.name in _FORMER:
         return {"of": _FORMER[kind.name], "with": _state(kind, value)}

@@ -8,7 +8,6 @@ import numpy as np
 
 from ...core import samplers
 from ...core.randomness import Source
-from ...storage import stored
 from ..queries.data import Floats, Integers
 from ..queries.domain import Axes, Domain
 from .integer_rounding import whole_numbers
@@ -16,7 +15,6 @@ from .model import Model
 from .raking import cells
 
 
-@stored("WeightedPoints", ("domain", "points", "weights", "sets"))
 class Points(Model):
     """Records that stand for others, so that all marginals agree and no count is negative; `sets` are known best."""
 
