@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from tacit.query.plan.aggregates import sum_
+from tacit.query.select.aggregates import sum_
 
 from tacit import holdout, storage
 from tacit.core.accounting import atoms

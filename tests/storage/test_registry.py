@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import pytest
-from tacit.query.plan.outputs import Output
+from tacit.query.select.outputs import Output
 
 import tacit
 from tacit import storage
