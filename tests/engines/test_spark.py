@@ -108,7 +108,7 @@ def test_a_csv_is_read_as_text(session, tmp_path):
 def held(session, data, schema):
     """The rows that Spark has, and how often."""
     with engine(lambda: Spark(session), [Table(data, schema)], KEY) as tested:
-        found = tested._own.sql(f"SELECT * FROM {tested._tables['t'].place.source.sql()}").toArrow()
+        found = tested._own.sql(f"SELECT * FROM {tested._tables['t'].bounded.source.sql()}").toArrow()
         return Counter(tuple(row.values()) for row in found.to_pylist())
 
 
@@ -281,7 +281,7 @@ def test_what_cannot_be_read_is_refused(session):
 
 
 def test_an_address_where_nobody_listens_is_told(monkeypatch):
-    monkeypatch.setattr(spark_session, "_CONNECT", 0.5)
+    monkeypatch.setattr(spark_session, "_CONNECT_TIMEOUT", 0.5)
     with pytest.raises(EngineUnavailable, match="nothing was charged"):
         Spark("sc://127.0.0.1:1").register(Table(ROWS, SCHEMA), KEY)
 
