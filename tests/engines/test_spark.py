@@ -21,8 +21,8 @@ from test_cli_tables import QUESTION, tacit
 
 from tacit import Budget, Curator, Ledger
 from tacit.core.errors import BadData, BadParameter, BadSchema, EngineError, EngineUnavailable
-from tacit.demo.people import SCHEMA as SHOP
-from tacit.demo.people import write
+from tacit.demo.purchases import SCHEMA as SHOP
+from tacit.demo.purchases import write
 from tacit.engines.rows.reference import Reference
 from tacit.engines.spark import engine as module
 from tacit.engines.spark import session as spark_session
