@@ -78,13 +78,13 @@ GENEROUS = Budget(epsilon=1000, delta="1e-3")
 
 
 def ask(
-    question: Any, budget: Budget = GENEROUS, seed: int = 1, told: Provenance | None = None, **price: Any
+    question: Any, budget: Budget = GENEROUS, seed: int = 1, provenance: Provenance | None = None, **price: Any
 ) -> Release:
     """The way of a question, without a ledger."""
     made = offer(question.query, budget, schemas=SCHEMAS, **(price or {"share": "0.5"}))
     with Reference() as engine:
         engine.register(PEOPLE, "00" * 16)
-        return Release.of(made, draw(made, engine.answer(made.plan), Seeded(seed)), told)
+        return Release.of(made, draw(made, engine.answer(made.plan), Seeded(seed)), provenance)
 
 
 GROUPED = PEOPLE.group_by("region", "member").aggregate(
@@ -159,14 +159,16 @@ def test_values_without_names_are_no_revision_even_of_an_aggregate_called_values
 @pytest.mark.parametrize("question", [GROUPED, CHOSEN, PEOPLE.count()], ids=["grouped", "chosen", "one"])
 @pytest.mark.parametrize("budget", [GENEROUS, Budget(rho=5, delta="1e-6")], ids=["epsilon", "rho"])
 def test_a_release_survives_the_round_trip(question: Any, budget: Budget) -> None:
-    told = Provenance("a question", (("people", "id", "ab" * 32),), repr(budget), "2026-01-01T00:00:00Z", versions(), 7)
+    origin = Provenance(
+        "a question", (("people", "id", "ab" * 32),), repr(budget), "2026-01-01T00:00:00Z", versions(), 7
+    )
     price = {"rho": 1} if budget.rho else {"share": "0.05"}
-    release = ask(question, budget, told=told, **price)
+    release = ask(question, budget, provenance=origin, **price)
     text = release.to_json()
     again = Release.from_json(text)
     assert again == release
     assert again.to_json() == text
-    assert again.provenance == replace(told, seeded=True)
+    assert again.provenance == replace(origin, seeded=True)
     assert str(again) == str(release)
     assert json.loads(text)["answer"].keys() == set(release.names)
     json.dumps(release.card(), allow_nan=False)
@@ -181,8 +183,8 @@ def test_what_is_stored_is_the_same_to_the_byte_and_can_be_read() -> None:
     question = PEOPLE.where(PEOPLE.age >= 18).group_by("region")
     question = question.aggregate(n=count(), m=mean("spend"), q=quantile("age", "0.9"))
     drawn = Drawn(None, (((5,), (77,), (82,)), (41, -3, 17), (40, 1, 18), (12, 0, -9)), False)
-    told = ("a question", (("people", "id", "ab" * 32),), "Budget(epsilon=2)", "2026-01-01T00:00:00Z")
-    provenance = Provenance(*told, (("python", "3.11"),), 7)
+    facts = ("a question", (("people", "id", "ab" * 32),), "Budget(epsilon=2)", "2026-01-01T00:00:00Z")
+    provenance = Provenance(*facts, (("python", "3.11"),), 7)
     made = offer(question.query, Budget(epsilon=2), schemas=SCHEMAS, epsilon="0.3")
     release = Release.of(made, drawn, provenance)
     assert release.facts() == stored
@@ -354,9 +356,9 @@ def test_intervals_of_chosen_keys_hold_for_those_that_are_shown() -> None:
 
 def test_chosen_booleans_are_exported() -> None:
     release = ask(PEOPLE.mode("member"))
-    (told,) = release.columns["mode_member"].tolist()
-    assert json.loads(release.to_json())["answer"]["mode_member"]["values"] == [told]
-    assert release.to_arrow()["mode_member"].to_pylist() == [told] and isinstance(told, bool)
+    (mode,) = release.columns["mode_member"].tolist()
+    assert json.loads(release.to_json())["answer"]["mode_member"]["values"] == [mode]
+    assert release.to_arrow()["mode_member"].to_pylist() == [mode] and isinstance(mode, bool)
 
 
 def test_what_is_shown_is_ordered_and_limited_after_the_noise() -> None:
@@ -452,8 +454,8 @@ def test_what_does_not_add_up_is_not_made_to() -> None:
 
 
 def test_the_card_says_what_a_reader_must_know() -> None:
-    told = Provenance(tables=(("people", "id", "ab" * 32),), time="2026-01-01", versions=versions(), seeded=True)
-    card = ask(CHOSEN, Budget(rho=5, delta="1e-6"), told=told, rho=1).card()
+    provenance = Provenance(tables=(("people", "id", "ab" * 32),), time="2026-01-01", versions=versions(), seeded=True)
+    card = ask(CHOSEN, Budget(rho=5, delta="1e-6"), provenance=provenance, rho=1).card()
     assert card["privacy"]["definition"] == "approximate zero-concentrated differential privacy"
     assert card["privacy"]["rho"] == pytest.approx(1)
     assert 0 < card["privacy"]["failure_delta"] <= 1e-6
@@ -473,14 +475,14 @@ def test_the_card_says_what_a_reader_must_know() -> None:
 
 def test_the_card_says_what_each_error_counts() -> None:
     accuracy = ask(GROUPED).card()["accuracy"]
-    told = {"n": "rows", "u": "units", "s": "values", "m": "values", "d": "values", "q": "ranks", "top": "rows"}
-    assert accuracy["of"] == told | {"member": "values"} and accuracy["of"].keys() == accuracy["largest_error"].keys()
+    units = {"n": "rows", "u": "units", "s": "values", "m": "values", "d": "values", "q": "ranks", "top": "rows"}
+    assert accuracy["of"] == units | {"member": "values"} and accuracy["of"].keys() == accuracy["largest_error"].keys()
     assert ask(PEOPLE.variance("age")).card()["accuracy"]["of"] == {"variance_age": "squared values"}
 
 
 def test_the_card_names_the_hash_of_an_entry_where_it_is_known() -> None:
-    assert "hash" not in ask(PEOPLE.count(), told=Provenance(entry=7)).card()["accounting"]
-    sealed = ask(PEOPLE.count(), told=Provenance(entry=7, entry_hash="ab" * 32))
+    assert "hash" not in ask(PEOPLE.count(), provenance=Provenance(entry=7)).card()["accounting"]
+    sealed = ask(PEOPLE.count(), provenance=Provenance(entry=7, entry_hash="ab" * 32))
     assert sealed.card()["accounting"]["hash"] == "ab" * 32
 
 
@@ -676,12 +678,12 @@ def test_where_no_row_is_shown_there_is_no_error() -> None:
 
 def test_what_is_promised_is_never_less_than_what_was_paid() -> None:
     release = ask(PEOPLE.aggregate(n=count()), epsilon=1)
-    for paid, epsilon, told in (
+    for paid, epsilon, guarantee in (
         (Pure(Fraction("0.123449")), 0.1235, "0.1235"),
         (GaussianNoise(Fraction(4)), 13.54, "(13.54, 1e-09)"),
     ):
         loss = Loss({paid: 1})
         assert epsilon >= loss.epsilon("1e-9")
-        assert f"Taken alone, this answer is {told}-differentially private for any one" in str(
+        assert f"Taken alone, this answer is {guarantee}-differentially private for any one" in str(
             replace(release, loss=loss)
         )

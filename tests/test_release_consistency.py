@@ -162,7 +162,7 @@ def test_a_public_table_must_have_every_key() -> None:
 
 def test_what_is_surely_there_is_there() -> None:
     """In random relations of hostile tables, by counting the rows and those of them that have the value."""
-    told = 0
+    checked = 0
     for seed in range(150):
         world = World(random.Random(seed))
         schema, key = world.schema(), key_of(world)
@@ -177,8 +177,8 @@ def test_what_is_surely_there_is_there() -> None:
                 if surely(e, present(rows)):
                     there, every = engine.answer(Plan(rows, (), (Rows(e), Rows()))).cells
                     assert there == every, (seed, rows, e)
-                    told += int(every[0]) > 0
-    assert told > 300
+                    checked += int(every[0]) > 0
+    assert checked > 300
 
 
 def test_groups_of_which_a_unit_may_be_in_few_do_not_add_up() -> None:

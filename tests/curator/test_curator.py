@@ -114,7 +114,7 @@ def test_an_engine_holds_one_table_of_a_name(tmp_path):
         )
         assert 450 < first.ask(COUNT, epsilon=9).columns["n"].values[0] < 550
         for rows, place in ((fewer, "a"), (SCHEMA, "b")):
-            with pytest.raises(BadParameter, match="an engine for each curator"):
+            with pytest.raises(BadParameter, match="one engine for each curator"):
                 Curator(tacit.Table(ROWS, rows), ledger=tmp_path / place, budget=budget, engine=engine).ask(
                     COUNT, epsilon=9
                 )
@@ -124,7 +124,7 @@ def test_an_engine_holds_one_table_of_a_name(tmp_path):
         other = Curator(tacit.Table(ROWS, fewer), ledger=tmp_path / "a", budget=budget, engine=engine)
         assert 150 < other.ask(COUNT, epsilon=9).columns["n"].values[0] < 250
         spent = first.remaining
-        with pytest.raises(BadParameter, match="an engine for each curator"):  # who held it before asks no other's
+        with pytest.raises(BadParameter, match="one engine for each curator"):  # who held it before asks no other's
             first.ask("SELECT SUM(cost) FROM visits", epsilon=9)
         assert first.remaining == spent
         with pytest.raises(BadParameter, match="registered"):

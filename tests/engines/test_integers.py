@@ -203,7 +203,7 @@ def test_every_code_leaves_in_64_bits():
 
 
 class Failing(Reference):
-    """Fails as it is told to."""
+    """Fails in the way that a test sets."""
 
     error: BaseException
 

@@ -235,8 +235,8 @@ def test_text_is_compared_as_bytes(people):
         found = tested._tables["t"].describe(connection)
         for e in (found.raw()["note"].sql, canonical(found.raw()["note"], people.schema["note"], PostgresDialect())):
             kind = f"pg_collation_for({PostgresDialect().render(e)})"
-            (told,) = connection.execute(f"SELECT {kind} FROM public.people AS raw LIMIT 1").fetchone()
-            assert told == '"C"'
+            (collation,) = connection.execute(f"SELECT {kind} FROM public.people AS raw LIMIT 1").fetchone()
+            assert collation == '"C"'
 
 
 @pytest.mark.parametrize("zone", ["Asia/Tokyo", "America/New_York"])
@@ -472,13 +472,13 @@ def test_threads_and_forks_share_an_engine(people):
 
 def test_a_server_that_was_restarted_is_found_again(people, server):
     with engine(Postgres, [people], KEY) as tested:
-        expected, told = tested.answer(plan(people.schema)), tested.fingerprint()
+        expected, fingerprint = tested.answer(plan(people.schema)), tested.fingerprint()
         server.kill()
         with pytest.raises(EngineError):
             tested.answer(plan(people.schema))
         server.start()
         same(expected, tested.answer(plan(people.schema)), 0, plan(people.schema))
-        assert tested.fingerprint() == told
+        assert tested.fingerprint() == fingerprint
 
 
 @pytest.mark.parametrize(

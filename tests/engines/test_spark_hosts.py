@@ -53,10 +53,10 @@ def test_a_host_that_only_a_schema_names_is_not_asked(
 ) -> None:
     for name in VARIABLES:
         monkeypatch.setenv(name, setting)
-    told = (
+    message = (
         r"cannot be read: only the schema names its host, .* set (MASTER|SPARK_REMOTE) to its address, or pass .* data="
     )
-    with pytest.raises(EngineUnavailable, match=told):
+    with pytest.raises(EngineUnavailable, match=message):
         spark.Spark().register(located(f"{host}?table=people"), KEY)
     assert places == []
 

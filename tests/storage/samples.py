@@ -11,7 +11,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from tacit.query.select.aggregates import sum_
 
 from tacit import holdout, storage
 from tacit.core.accounting import atoms
@@ -37,9 +36,11 @@ from tacit.mechanisms.sparse_vector._comparisons import State as SparseState
 from tacit.mechanisms.sparse_vector.gaussian_sparse import Transcripts
 from tacit.query.plan import outputs, query
 from tacit.query.plan.compiler import compiled
-from tacit.query.plan.plan import Histogram, Key, Plan, Rows, Total, Units
+from tacit.query.plan.plan import Histogram, Plan, Rows, Total, Units
 from tacit.query.python.table import Table
 from tacit.query.relation import relation
+from tacit.query.select.aggregates import sum_
+from tacit.query.select.query import Key
 from tacit.query.values import nodes
 from tacit.query.values.domain import BOOLEAN, Domain
 from tacit.release import Release

@@ -19,15 +19,15 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import pytest
-from tacit.query.select.outputs import Output
 
 import tacit
 from tacit import storage
 from tacit.core.accounting.loss import Atom
-from tacit.core.distance import Relation as Neighbours
+from tacit.core.distance import Neighbours
 from tacit.core.mechanism import Mechanism
 from tacit.holdout.rules.rule import Rule
 from tacit.query.relation.relation import Relation
+from tacit.query.select.outputs import Output
 from tacit.query.values.nodes import Expression
 from tacit.storage import registry, stored
 from tacit.workloads import Method, Workload

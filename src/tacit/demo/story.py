@@ -16,7 +16,7 @@ from ..core.errors import Missing, TacitError
 from ..curator import Curator
 from ..query.python.table import Table
 from ..release import Release
-from .people import SCHEMA, put, write
+from .purchases import SCHEMA, put, write
 
 if TYPE_CHECKING:
     from ..ledger.entries import Charge

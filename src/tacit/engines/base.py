@@ -71,7 +71,7 @@ class Engine(ABC):
         self._registering = threading.Lock()
 
     @classmethod
-    def beside(cls, copies: str | os.PathLike[str] | None) -> Engine:
+    def create(cls, copies: str | os.PathLike[str] | None) -> Engine:
         """A new engine; `copies` is a folder for engines that keep bounded copies of tables between processes."""
         return cls()
 
@@ -93,7 +93,7 @@ class Engine(ABC):
                     says=f"This engine already holds a table {name!r} with another schema, or for another ledger. "
                     f"Use one engine for each curator, or call engine.forget({name!r}) first.",
                 )
-            self._registered.pop(name, None)  # until it is read
+            self._registered.pop(name, None)  # nothing holds this name until the table is read
             try:
                 self._register(table, key)
                 self._registered[name] = identity

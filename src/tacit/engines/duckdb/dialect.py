@@ -22,9 +22,9 @@ from ..sql.dialect import (
 )
 from ..sql.raw_columns import RawColumn
 
-_PARTS = {"year": "YEAR", "quarter": "QUARTER", "month": "MONTH", "day": "DAY", "weekday": "ISODOW"}
-_WIDTHS = {"TINYINT": 8, "SMALLINT": 16, "INTEGER": 32, "BIGINT": 64, "HUGEINT": 128}
-_WIDTHS |= {"UTINYINT": 16, "USMALLINT": 32, "UINTEGER": 64, "UBIGINT": 128}
+_DATE_PARTS = {"year": "YEAR", "quarter": "QUARTER", "month": "MONTH", "day": "DAY", "weekday": "ISODOW"}
+_INTEGER_BITS = {"TINYINT": 8, "SMALLINT": 16, "INTEGER": 32, "BIGINT": 64, "HUGEINT": 128}
+_INTEGER_BITS |= {"UTINYINT": 16, "USMALLINT": 32, "UINTEGER": 64, "UBIGINT": 128}
 _EPOCH = cast(constant("1970-01-01"), "DATE")
 _MAX_LIST_PER_KEY = 4  # a lookup list has at most this many entries for each key
 _MAX_INLINE = 64  # entries that are written into a statement
@@ -46,7 +46,7 @@ class DuckDBDialect(Dialect):
         return call("ISNAN", e)
 
     def date_part(self, part: Part, days: exp.Expr) -> exp.Expr:
-        return call(_PARTS[part], binary(exp.Add, _EPOCH.copy(), cast(days, "INT")))
+        return call(_DATE_PARTS[part], binary(exp.Add, _EPOCH.copy(), cast(days, "INT")))
 
     def lookup(self, a: Typed, keys: Sequence[int | str], values: Sequence[int]) -> exp.Expr:
         whole = [key for key in keys if isinstance(key, int)]
@@ -131,8 +131,8 @@ class LookupTables(DuckDBDialect):
 
 def raw(name: exp.Expr, kind: str) -> RawColumn:
     """The raw column of a DuckDB column of this type."""
-    if kind in _WIDTHS:
-        bits = _WIDTHS[kind]
+    if kind in _INTEGER_BITS:
+        bits = _INTEGER_BITS[kind]
         unsigned = kind.startswith("U")
         return RawColumn("integer", cast(name, DuckDBDialect.integers[bits]) if unsigned else name, bits)
     if kind in ("FLOAT", "DOUBLE"):

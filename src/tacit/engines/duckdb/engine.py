@@ -58,7 +58,7 @@ class DuckDB(Engine):
         self._statements: dict[Plan, list[_Part]] = {}
 
     @classmethod
-    def beside(cls, copies: str | os.PathLike[str] | None) -> DuckDB:
+    def create(cls, copies: str | os.PathLike[str] | None) -> DuckDB:
         return cls(copies)
 
     def _register(self, table: Table, key: str) -> None:

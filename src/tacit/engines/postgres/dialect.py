@@ -29,8 +29,8 @@ from ..sql.dialect import (
 )
 from ..sql.raw_columns import RawColumn
 
-_PARTS = {"year": "YEAR", "quarter": "QUARTER", "month": "MONTH", "day": "DAY", "weekday": "ISODOW"}
-_WIDTHS = {"int2": 16, "int4": 32, "int8": 64}
+_DATE_PARTS = {"year": "YEAR", "quarter": "QUARTER", "month": "MONTH", "day": "DAY", "weekday": "ISODOW"}
+_INTEGER_BITS = {"int2": 16, "int4": 32, "int8": 64}
 _TEXTS = ("text", "varchar", "bpchar", "name", "citext", "uuid")
 _EPOCH = cast(constant("1970-01-01"), "DATE")
 _INFINITE_TIME = 1 << 60  # steps that stand for -infinity and infinity
@@ -89,7 +89,7 @@ class PostgresDialect(Dialect):
 
     def date_part(self, part: Part, days: exp.Expr) -> exp.Expr:
         day = binary(exp.Add, _EPOCH.copy(), cast(days, "INT"))
-        return exp.Extract(this=exp.Var(this=_PARTS[part]), expression=day)
+        return exp.Extract(this=exp.Var(this=_DATE_PARTS[part]), expression=day)
 
     def lookup(self, a: Typed, keys: Sequence[int | str], values: Sequence[int]) -> exp.Expr:
         pairs = {key: value for key, value in zip(keys, values, strict=True) if "\0" not in str(key)}  # no text has it
@@ -145,8 +145,8 @@ class PostgresDialect(Dialect):
 
 def raw(name: exp.Expr, kind: str, enumerated: bool, modifier: int) -> RawColumn:
     """The raw column of a PostgreSQL column; a modifier may fix the digits of a decimal."""
-    if kind in _WIDTHS:
-        return RawColumn("integer", name, _WIDTHS[kind])
+    if kind in _INTEGER_BITS:
+        return RawColumn("integer", name, _INTEGER_BITS[kind])
     if kind in ("float4", "float8"):
         return RawColumn("double", cast(name, "DOUBLE") if kind == "float4" else name)
     if kind == "numeric":

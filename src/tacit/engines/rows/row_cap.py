@@ -41,6 +41,8 @@ def kept_rows(rows: Any, schema: Schema, key: str, names: TextDigits, texts: Tex
 
 @dataclass(frozen=True)
 class _Hashing:
+    """Rows with their units and the key, and the masks of those with the smallest hashes."""
+
     rows: Any
     units: UnitCodes
     key: str

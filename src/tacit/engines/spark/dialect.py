@@ -25,8 +25,8 @@ from ..sql.dialect import (
 )
 from ..sql.raw_columns import RawColumn
 
-_PARTS = {"year": "YEAR", "quarter": "QUARTER", "month": "MONTH", "day": "DAY"}
-_WIDTHS = {"tinyint": 8, "smallint": 16, "int": 32, "bigint": 64}
+_DATE_PARTS = {"year": "YEAR", "quarter": "QUARTER", "month": "MONTH", "day": "DAY"}
+_INTEGER_BITS = {"tinyint": 8, "smallint": 16, "int": 32, "bigint": 64}
 _MAX_ARRAY_PER_KEY = 4  # a lookup array has at most this many entries for each key
 _MAX_CASE = 16  # keys that are compared one by one
 
@@ -57,7 +57,7 @@ class SparkDialect(Dialect):
 
     def date_part(self, part: Part, days: exp.Expr) -> exp.Expr:
         day = call("DATE_FROM_UNIX_DATE", cast(days, "INT"))
-        return binary(exp.Add, call("WEEKDAY", day), number(1)) if part == "weekday" else call(_PARTS[part], day)
+        return binary(exp.Add, call("WEEKDAY", day), number(1)) if part == "weekday" else call(_DATE_PARTS[part], day)
 
     def lookup(self, a: Typed, keys: Sequence[int | str], values: Sequence[int]) -> exp.Expr:
         if len(keys) <= _MAX_CASE:
@@ -112,8 +112,8 @@ def _array(entries: Sequence[int | None]) -> exp.Expr:
 
 def raw(name: exp.Expr, kind: str) -> RawColumn:
     """The raw column of a Spark column of this type."""
-    if kind in _WIDTHS:
-        return RawColumn("integer", name, _WIDTHS[kind])
+    if kind in _INTEGER_BITS:
+        return RawColumn("integer", name, _INTEGER_BITS[kind])
     if kind in ("float", "double"):
         return RawColumn("double", cast(name, "DOUBLE") if kind == "float" else name)
     if kind.startswith("decimal("):

@@ -61,12 +61,15 @@ def _of_units(measure: Measure) -> bool:
 
 @dataclass(frozen=True)
 class _Builder:
+    """Builds the statement of some measures of a plan."""
+
     plan: Plan
     measures: Mapping[int, Measure]
     dialect: Dialect
     tables: Mapping[str, BoundedTable]
 
     def statement(self) -> Statement:
+        """The statement, from the innermost query to the outermost."""
         plan, d = self.plan, self.dialect
         rows = rows_of(plan.relation, Context(d, self.tables))
         if plan.groups is not None and plan.groups < replace(plan, groups=None).touched and plan.relation.rows > 1:
