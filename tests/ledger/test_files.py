@@ -318,7 +318,7 @@ def test_other_files_are_left_alone(path):
 def test_another_format_is_refused(path, monkeypatch):
     Ledger.open(path, ONE).close()
     monkeypatch.setattr("tacit.ledger.ledger.FORMAT", 2)
-    with pytest.raises(LedgerUnavailable, match="format 1"):
+    with pytest.raises(LedgerUnavailable, match="its format is 1, and this version of tacit reads format 2"):
         Ledger.open(path)
 
 
