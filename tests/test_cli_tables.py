@@ -215,7 +215,7 @@ def test_init_writes_a_schema_to_complete(data):
         (["plan", "{data}", "year", "--epsilon", "1", "--schema", "none.toml"], 2, "none.toml"),
         (["offer", "{data}", QUESTION, "--epsilon", "1"], 2, "There is no ledger at"),
         (["ledger", "show", "{data}"], 2, ""),
-        (["ledger", "verify", "nothing.ledger"], 2, "nothing.ledger; is this the path?"),
+        (["ledger", "verify", "nothing.ledger"], 2, "nothing.ledger. Check the path, or give a budget"),
         (["ledger", "open", "{data}.ledger", "epsilon=-1", "--dataset", "d"], 2, "positive"),
     ],
 )
