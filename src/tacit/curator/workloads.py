@@ -32,6 +32,7 @@ from ..release.purchased_answers import Bought
 from ..workloads import Answered, Method, Plan, Price, Released, Workload
 from ..workloads import method as method_of
 from ..workloads import plan as planned
+from ..workloads.planner import refused
 from ..workloads.queries.copying import remade as remade_workload
 from ..workloads.queries.data import Floats
 from ..workloads.queries.domain import CELLS
@@ -193,7 +194,7 @@ def answer(
         charge = curator.ledger.find(*named)
     _, chosen, price = named[charge.key] if charge else _affordable(purse, wanted, typed, people)
     if (reason := chosen.refusal(workload, people, price)) is not None:
-        raise BadQuestion(f"{chosen.name}: {reason}")
+        raise refused(chosen, reason, workload, people, price)
     if charge is None or charge.release is None:
         build.bounded(domain.relation)
     if charge is None:

@@ -37,6 +37,11 @@ def variance(noise: Noise) -> float:
     return max(noise.noise().variance(), _LEAST)
 
 
+def scale(noise: Noise) -> float:
+    """The scale of Laplace noise, or the sigma of Gaussian noise, in counts."""
+    return float(noise.scale) if isinstance(noise, Laplace) else noise.sigma
+
+
 @dataclass(frozen=True)
 class Price:
     """Exactly one of epsilon and rho; `unit` is how one unit moves the histogram; `stated` what it came from."""
