@@ -34,6 +34,7 @@ from ..storage import canonical, loads
 from ..workloads import Answered, Method, Plan, Price, Released, Workload
 from ..workloads import method as method_of
 from ..workloads import plan as planned
+from ..workloads.planner import refused
 from ..workloads.queries.copying import remade as remade_workload
 from ..workloads.queries.data import Floats
 from ..workloads.queries.domain import CELLS
@@ -203,7 +204,7 @@ def answer(
         bought = _affordable(purse, wanted, typed, people)
         _, chosen, price = bought
         if (reason := chosen.refusal(workload, people, price)) is not None:
-            raise BadQuestion(f"{chosen.name}: {reason}")
+            raise refused(chosen, reason, workload, people, price)
         chosen.predict(workload, people, price, at)  # noise that cannot be drawn is refused here
         loss = chosen.loss(workload, people, price)
         purse.check(loss, typed)

@@ -20,16 +20,16 @@ from typing import NamedTuple
 import numpy as np
 from scipy.special import wrightomega
 
-from ...core.progress import with_progress
-from ..queries.data import Floats, Integers
-from ..queries.domain import Axes, Domain
+from ....core.progress import with_progress
+from ...queries.data import Floats, Integers
+from ...queries.domain import Axes, Domain
 
-WORK = 2e9  # points in tables, all looks together
+WORK = 2e9  # points in tables, all sweeps together, at most
 SURE = 1e-4  # a variance at which whole numbers are as good as known
-_TRUST = 0.1  # r: the model is worth a tenth of all records
-_SWEEPS = 30
-_CLOSE = 1e-4  # of all records, moved by a table on average: nothing more is gained that rows would show
-_STEP = 20.0  # the largest change of a t at once
+_R = 0.1  # the model is worth a tenth of all records
+_MAX_SWEEPS = 30
+_MIN_MOVED = 1e-4  # of all records, by a table on average: nothing more is gained that rows would show
+_MAX_STEP = 20.0  # change of a t at once
 _GOLDEN = (5**0.5 - 1) / 2  # whose multiples are spread evenly over a circle
 
 
@@ -50,30 +50,30 @@ def cells(domain: Domain, columns: Sequence[Integers], axes: Axes) -> Integers:
 
 
 def rake(domain: Domain, points: Integers, tables: Sequence[Noisy], weights: Floats) -> None:
-    """Change the weights, in place, so that they have the tables; what noise takes away is not impossible."""
+    """Change the weights, in place, so that they have the tables; no weight becomes 0, whatever the noise."""
     columns = [np.ascontiguousarray(column) for column in points.T]
     tilts = [np.zeros(t.counts.size) for t in tables]
-    sweeps = int(np.clip(WORK / (len(points) * len(tables)), 1, _SWEEPS))
+    sweeps = int(np.clip(WORK / (len(points) * len(tables)), 1, _MAX_SWEEPS))
     for sweep in with_progress("matching marginals", range(sweeps), sweeps):
         moved = 0.0
         for place in _scattered(len(tables), sweep):
             t, tilt = tables[place], tilts[place]
             cell = cells(domain, columns, t.axes)
             sums = np.bincount(cell, weights, tilt.size)
-            there, trust = np.flatnonzero(sums > 0), _TRUST * max(t.variance, SURE)
+            there, trust = np.flatnonzero(sums > 0), _R * max(t.variance, SURE)
             now, scale = sums[there], np.log(sums[there]) - np.log(trust)
             aim = np.maximum(wrightomega(t.counts.ravel()[there] / trust - tilt[there] + scale), 1e-300)
-            change = np.clip(np.log(aim) - scale, -_STEP, _STEP)
+            change = np.clip(np.log(aim) - scale, -_MAX_STEP, _MAX_STEP)
             tilt[there] += change
             factors = np.ones(tilt.size)
             factors[there] = np.exp(change)
             weights *= factors[cell]
             moved += float(np.abs(now * np.expm1(change)).sum())
         np.maximum(weights, np.finfo(float).tiny, out=weights)
-        if moved < _CLOSE * weights.sum() * len(tables):
+        if moved < _MIN_MOVED * weights.sum() * len(tables):
             break
 
 
 def _scattered(count: int, sweep: int) -> Integers:
-    """An order of so many tables that jumps about, another in each sweep: far fewer sweeps are needed than in one."""
+    """A scattered order of so many tables, another in each sweep, which takes far fewer sweeps than a fixed order."""
     return np.argsort(np.arange(count) * (sweep + 1) * _GOLDEN % 1)

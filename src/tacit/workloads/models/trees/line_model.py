@@ -4,22 +4,21 @@ from __future__ import annotations
 
 import numpy as np
 
-from ...mechanisms import project_to_simplex
-from ...storage import bare, stored
-from ..price import Noise
-from ..queries.data import Floats
-from ..queries.domain import CELLS, Axes, Domain
-from ..queries.ranges import Ranges
-from ..queries.workload import Workload
-from .model import Model
-from .top_down import top_down
-from .tree import Tree
-from .tree_design import line, range_spread, spread
+from ....mechanisms import project_to_simplex
+from ....storage import bare, stored
+from ...price import Noise
+from ...queries.data import Floats
+from ...queries.domain import CELLS, Axes, Domain
+from ...queries.ranges import Ranges
+from ...queries.workload import Workload
+from ..model import Model
+from .tree import Tree, top_down
+from .tree_design import line, query_errors, range_errors
 
 
 @stored("LineModel", ("domain", "axis", "values"))
 class Line(Model):
-    """Counts on one axis; on all others they are spread out evenly, of which nothing is known."""
+    """Counts on one axis, spread out evenly over all others, of which nothing is known."""
 
     def __init__(self, domain: Domain, axis: int, values: Floats) -> None:
         self.domain, self.axis, self.values = domain, axis, values
@@ -37,20 +36,20 @@ class Line(Model):
         near = project_to_simplex(self.values / total) * total if total > 0 else np.zeros_like(self.values)
         return Line(self.domain, self.axis, near)
 
-    def reach(self, workload: Workload, beta: float) -> Floats | None:
+    def error_bounds(self, workload: Workload, beta: float) -> Floats | None:
         parts = [self._part(part, beta) for part in workload.parts]
         return np.concatenate(
             [np.full(p.queries, np.inf) if r is None else r for p, r in zip(workload.parts, parts, strict=True)]
         )
 
     def _part(self, part: Workload, beta: float) -> Floats | None:
-        """What the answers of a workload on this axis miss by at most, each with probability 1 - beta."""
+        """The error bounds of a workload on this axis, each with probability 1 - beta; None where unknown."""
         return None
 
 
 @stored("TreeModel", ("domain", "axis", "values", "tree", "noises", "noisy"), make=bare)
 class TreeLine(Line):
-    """Counts by least squares on a tree of noises: of every query on the axis the error is known."""
+    """Counts by least squares on a tree of noises: the error of every query on the axis is known."""
 
     def __init__(self, ranges: Ranges, tree: Tree, noises: list[Noise | None], noisy: list[Floats]) -> None:
         super().__init__(ranges.domain, ranges.axes[0], tree.estimate(noisy))
@@ -62,15 +61,15 @@ class TreeLine(Line):
         return f"least squares on a tree of branching {self.tree.branching} with {len(self.noises)} levels"
 
     def nonnegative(self) -> Line:
-        """From the root down, which has less error than moving the cells alone."""
+        """Nonnegative counts from the root down, which have less error than moving the cells alone."""
         return Line(self.domain, self.axis, top_down(self.tree, self.noisy))
 
     def _part(self, part: Workload, beta: float) -> Floats | None:
         if not set(part.span) <= {self.axis}:
             return None
         if (ranges := line(part, self.axis)) is not None:
-            return range_spread(self.tree, self.noises, ranges).reach(beta)
+            return range_errors(self.tree, self.noises, ranges).bounds(beta)
         if part.queries * self.values.size <= CELLS and self.values.size == self.domain.size:
             variances = self.tree.variance(np.stack([part.vector(i) for i in range(part.queries)]))
-            return spread(self.tree, self.noises, variances).reach(beta)
+            return query_errors(self.tree, self.noises, variances).bounds(beta)
         return None

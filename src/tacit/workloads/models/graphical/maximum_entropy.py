@@ -2,8 +2,8 @@ r"""The distribution nearest to a product that explains noisy tables.
 
 Given noisy sums y_m = C_m x + noise of variance v_m of the counts x = N p, p minimises
     N KL(p || q) + sum_m |N C_m p - y_m|^2 / (2 r v_m),
-where q is a product of one-way shares and r a small number: all trust is in the tables, and what they do not say is
-left as in q.  Then p is proportional to q exp(sum_m C_m' t_m), where t minimises the dual, smooth and convex:
+where q is a product of one-way shares and r a small number, so that p follows the tables, and q where they say
+nothing.  Then p is proportional to q exp(sum_m C_m' t_m), where t minimises the dual, smooth and convex:
     N log Z(t) - sum_m t_m . y_m + r v_m |t_m|^2 / 2,      with gradient  N C_m p - y_m + r v_m t_m.
 p is exact by the junction tree of the tables' axes, and t is found by a quasi-Newton method.
 
@@ -19,15 +19,15 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.optimize import minimize
 
-from ..queries.data import Floats
-from ..queries.domain import Axes
+from ...queries.data import Floats
+from ...queries.domain import Axes
 from .bins import Bins, coarse, fine
 from .junction_tree import Junction, summed
 
-_TRUST = 0.01  # r
-_SURE = 1e-4  # a variance at which whole numbers are as good as known: t is at most |y - N C p| / (r v)
-_MEMORY = 20  # pairs of gradients that are kept
-_FAR = 1e100  # no t is as large
+_R = 0.01
+_MIN_VARIANCE = 1e-4  # at which whole numbers are as good as known: t is at most |y - N C p| / (r v)
+_MEMORY = 20  # pairs of gradients that the quasi-Newton method keeps
+_MAX_T = 1e100
 
 
 @dataclass(frozen=True, eq=False)
@@ -48,7 +48,7 @@ def fit(
     tree = Junction.of({m.axes for m in measurements}, shape)
     base: dict[Axes, Floats] = {(axis,): np.log(share) for axis, share in enumerate(shares)}
     y = np.concatenate([m.values.ravel() for m in measurements])
-    v = _TRUST * np.maximum(np.concatenate([m.variances.ravel() for m in measurements]), _SURE)
+    v = _R * np.maximum(np.concatenate([m.variances.ravel() for m in measurements]), _MIN_VARIANCE)
     scale = 1 / np.sqrt(v + np.maximum(y, 1))  # the diagonal of the Hessian is about N C p + r v
     ends = np.cumsum([m.values.size for m in measurements])[:-1]
 
@@ -67,15 +67,15 @@ def fit(
         return total * log_z - t @ y + v @ (t * t) / 2, (total * sums - y + v * t) * scale
 
     begin = np.concatenate([start, np.zeros(y.size - start.size)])
-    found = minimize(dual, begin / scale, jac=True, method="L-BFGS-B", options={"maxiter": steps, "maxcor": _MEMORY})
-    t = found.x * scale
-    if not (np.abs(t) < _FAR).all():  # nor anything but a number: the fit never fails, as its data are noise
+    solution = minimize(dual, begin / scale, jac=True, method="L-BFGS-B", options={"maxiter": steps, "maxcor": _MEMORY})
+    t = solution.x * scale
+    if not (np.abs(t) < _MAX_T).all():  # or not a number: the fit never fails, as its data are noise
         t = begin
     beliefs, _ = calibrated(t)
     return tree, beliefs, t
 
 
 def product(shares: Sequence[Floats]) -> tuple[Junction, list[Floats]]:
-    """The product itself: a tree of single axes."""
+    """The product of the shares: a tree of single axes, and its marginals."""
     tree = Junction.of([], [len(share) for share in shares])
     return tree, [shares[clique[0]] / summed(shares[clique[0]], clique, ()) for clique in tree.cliques]

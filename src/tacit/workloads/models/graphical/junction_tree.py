@@ -20,13 +20,13 @@ from string import ascii_letters
 
 import numpy as np
 
-from ...storage import stored
-from ..queries.data import Floats
-from ..queries.domain import Axes
+from ....storage import stored
+from ...queries.data import Floats
+from ...queries.domain import Axes
 
 
 def placed(table: Floats, axes: Axes, within: Axes) -> Floats:
-    """A table on some axes, ready to be broadcast to one on more of them."""
+    """A table reshaped so that it broadcasts to one on more axes."""
     sizes = dict(zip(axes, table.shape, strict=True))
     return table.reshape([sizes.get(a, 1) for a in within])
 
@@ -37,12 +37,12 @@ def summed(table: Floats, axes: Axes, keep: Axes) -> Floats:
 
 
 def cliques(sets: Iterable[Axes], shape: Sequence[int]) -> list[Axes]:
-    """The maximal cliques of a chordal graph in which each of the sets is joined."""
+    """The maximal cliques of a chordal graph in which each of the sets is a clique."""
     near: dict[int, set[int]] = {axis: set() for axis in range(len(shape))}
     for axes in sets:
         for a in axes:
             near[a] |= set(axes) - {a}
-    found: list[set[int]] = []
+    maximal: list[set[int]] = []
     weight = {a: shape[a] * math.prod(shape[b] for b in near[a]) for a in near}  # of the clique that each would make
     while near:
         least = min(weight, key=weight.__getitem__)
@@ -51,9 +51,9 @@ def cliques(sets: Iterable[Axes], shape: Sequence[int]) -> list[Axes]:
         for a in clique - {least}:
             near[a] = (near[a] | clique) - {a, least}
             weight[a] = shape[a] * math.prod(shape[b] for b in near[a])
-        if not any(clique <= other for other in found):
-            found.append(clique)
-    return [tuple(sorted(clique)) for clique in found]
+        if not any(clique <= other for other in maximal):
+            maximal.append(clique)
+    return [tuple(sorted(clique)) for clique in maximal]
 
 
 def size(sets: Iterable[Axes], shape: Sequence[int]) -> int:
@@ -72,7 +72,7 @@ class Junction:
 
     @classmethod
     def of(cls, sets: Iterable[Axes], shape: Sequence[int]) -> Junction:
-        """For potentials on these sets; every axis is in some clique."""
+        """The tree for potentials on these sets; every axis is in some clique."""
         left = [(clique, set(clique)) for clique in cliques(sets, shape)]
         joined, parents = [left[0][0]], [-1]
         near = [(len(own & left[0][1]), 0) for _, own in left]  # the largest separator of each, and with whom
@@ -96,7 +96,7 @@ class Junction:
         )
 
     def home(self, axes: Axes) -> int | None:
-        """The smallest clique that holds these axes."""
+        """The smallest clique that holds these axes, or None."""
         if axes not in self._homes:
             holding = [i for i, clique in enumerate(self.cliques) if set(axes) <= set(clique)]
             cells = [math.prod(self.shape[a] for a in self.cliques[i]) for i in holding]
@@ -175,12 +175,12 @@ class Junction:
     @cached_property
     def _beyond(self) -> dict[tuple[int, int], set[int]]:
         """The axes on the far side of each edge."""
-        found: dict[tuple[int, int], set[int]] = {}
+        beyond: dict[tuple[int, int], set[int]] = {}
         edges = list(enumerate(self.parents))[1:]
         for near, at in (*((i, p) for i, p in reversed(edges)), *((p, i) for i, p in edges)):  # down, then up
-            rest = (found[near, far] for far in self._neighbours[near] if far != at)
-            found[at, near] = set(self.cliques[near]).union(*rest)
-        return found
+            rest = (beyond[near, far] for far in self._neighbours[near] if far != at)
+            beyond[at, near] = set(self.cliques[near]).union(*rest)
+        return beyond
 
 
 def _product(a: Floats, over_a: Axes, b: Floats, over_b: Axes, keep: Axes) -> Floats:

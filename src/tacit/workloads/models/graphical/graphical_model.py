@@ -1,4 +1,4 @@
-"""A model that is a distribution over a junction tree of bins, in which values have their own shares.
+"""A model that is a distribution over a junction tree of bins; within its bin each value has a fixed share.
 
 Rows are drawn clique by clique.  Those that agree on what a clique shares with its parent are put in random order, and
 its other axes are dealt out to them by systematic sampling: in each group every combination gets one of the two whole
@@ -12,15 +12,15 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from ...core import samplers
-from ...core.parameters import whole
-from ...core.randomness import Source
-from ...storage import stored
-from ..queries.data import Floats, Integers
-from ..queries.domain import Axes, Domain
+from ....core import samplers
+from ....core.parameters import whole
+from ....core.randomness import Source
+from ....storage import stored
+from ...queries.data import Floats, Integers
+from ...queries.domain import Axes, Domain
+from ..model import Model
 from .bins import Bins
 from .junction_tree import Junction
-from .model import Model
 
 
 @stored(
@@ -35,7 +35,7 @@ from .model import Model
     },
 )
 class Graphical(Model):
-    """Counts of `total` records: bins by the tree, and in its bin each value by its share."""
+    """Counts of `total` records: those of bins by the tree, and those of values by their shares of the bins."""
 
     def __init__(
         self,
@@ -87,7 +87,7 @@ def _index(codes: Integers, axes: Axes, shape: Sequence[int]) -> Integers:
 
 
 def _deal(groups: Integers, weights: Floats, source: Source) -> Integers:
-    """A column for each row, its law in its group the weights of that group."""
+    """Draw a column for each row, by the weights of the row's group."""
     order = samplers.permutation(groups.size, source)
     order = order[np.argsort(groups[order], kind="stable")]  # by group, at random within it
     sizes = np.bincount(groups, minlength=len(weights))

@@ -1,4 +1,4 @@
-"""Cumulative counts that never fall: what all of them are within at once, and a model that is made of them."""
+"""Nondecreasing cumulative counts: a bound on all of their errors at once, and a model made of them."""
 
 from __future__ import annotations
 
@@ -6,47 +6,47 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ...storage import stored
-from ..price import Noise
-from ..queries.data import Floats
-from ..queries.domain import Domain
-from ..queries.ranges import Ranges
-from ..queries.workload import Workload
-from .error_bounds import Spread
+from ....storage import stored
+from ...price import Noise
+from ...queries.data import Floats
+from ...queries.domain import Domain
+from ...queries.ranges import Ranges
+from ...queries.workload import Workload
+from ..error_bounds import Spread
 from .line_model import Line
 from .tree import Tree
-from .tree_design import line, places, spread
+from .tree_design import line, places, query_errors
 
-_EACH = 1 << 14  # values of an attribute whose cumulative counts are looked at one by one
+_MAX_EXACT = 1 << 14  # values of an attribute for which the variance of each cumulative count is computed
 
 
 @stored("CumulativeErrors", ("size", "widest"))
 @dataclass(frozen=True)
 class Sums:
-    """Errors of `size` cumulative counts: the one that strays farthest."""
+    """The errors of `size` cumulative counts, none of which is wider than `widest`."""
 
     size: int
     widest: Spread
 
     def worst(self, beta: float) -> float:
-        """What all of them are within, by a union bound."""
-        return float(self.widest.reach(beta / self.size)[0])
+        """A bound on all errors at once, with probability 1 - beta, by a union bound."""
+        return float(self.widest.bounds(beta / self.size)[0])
 
     def root_mean_square_of_largest(self) -> float:
-        """A bound on that of the one that strays farthest, and so on its mean."""
+        """A bound on the root mean square of the largest error, and so on its mean."""
         return self.widest.root_mean_square_of_largest(self.size)
 
 
 def cumulative(tree: Tree, noises: list[Noise | None]) -> Sums:
-    """The errors of all cumulative counts before they are made monotone; where there are many, bounds on them."""
-    last, few = np.arange(tree.size), tree.size <= _EACH
+    """The errors of all cumulative counts on a tree; where there are many, a bound on their variance."""
+    last, few = np.arange(tree.size), tree.size <= _MAX_EXACT
     each = tree.range_variances(np.zeros_like(last), last) if few else np.array([tree.prefix_variance()])
-    return Sums(tree.size, spread(tree, noises, each.max(keepdims=True)))
+    return Sums(tree.size, query_errors(tree, noises, each.max(keepdims=True)))
 
 
 @stored("MonotoneModel", ("domain", "axis", "values", "farthest"))
 class Rising(Line):
-    """Counts that are not negative: every cumulative one is within `farthest`, all at once."""
+    """Nonnegative counts whose cumulative counts all have errors of at most `farthest`, at once."""
 
     def __init__(self, domain: Domain, axis: int, values: Floats, farthest: float) -> None:
         super().__init__(domain, axis, values)

@@ -1,4 +1,4 @@
-"""Bins of neighbouring values: rare values are counted together, and told apart again by their shares.
+"""Bins of neighbouring values: rare values are counted together, and separated again by their shares.
 
 Noise on a table grows with its cells, so a table is measured no finer than its counts are worth.  A common value keeps
 a bin of its own, whatever its place, so this suits values in any order.
@@ -13,8 +13,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ...storage import stored
-from ..queries.data import Floats, Integers
+from ....storage import stored
+from ...queries.data import Floats, Integers
 
 
 @stored("Bins", ("starts", "size"))
@@ -34,14 +34,14 @@ class Bins:
 
     @classmethod
     def each(cls, size: int) -> Bins:
-        """Every place a bin."""
+        """A bin for each place."""
         return cls(np.arange(size), size)
 
     @classmethod
     def of(cls, masses: Floats, least: float) -> Bins:
-        """Neighbours joined until they have the least mass together.
+        """Bins of neighbours that have at least the mass `least` together.
 
-        One that has it by itself stands alone, unless what is left before it is too light to be counted.
+        A place with that mass is a bin by itself, unless the places left before it are too light to be a bin.
         """
         starts, mass = [0], 0.0
         for place, own in enumerate(masses.tolist()):

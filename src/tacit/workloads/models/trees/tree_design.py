@@ -9,20 +9,19 @@ from functools import lru_cache
 
 import numpy as np
 
-from ...core.randomness import Source
-from ...mechanisms import Laplace
-from ..price import Noise, Price, variance
-from ..queries.data import Data, Floats, Integers
-from ..queries.marginals import Marginal
-from ..queries.predicates import Predicates
-from ..queries.ranges import Ranges
-from ..queries.workload import Stack, Workload
-from .error_bounds import Spread
+from ....core.randomness import Source
+from ....mechanisms import Laplace
+from ...price import Noise, Price, variance
+from ...queries.data import Data, Floats, Integers
+from ...queries.marginals import Marginal
+from ...queries.ranges import Ranges
+from ...queries.workload import Workload
+from ..error_bounds import Spread
 from .tree import Tree, heights
 
-_SOME = 256  # ranges that a design is fitted to
-_ENTRIES = 1 << 18  # of a matrix of ranges
-_FINEST = 64  # shares of the largest level
+_SAMPLED = 256  # ranges that a design is fitted to
+_MAX_ENTRIES = 1 << 18  # of a matrix of ranges
+_MAX_SHARES = 64  # of a level
 _BRANCHINGS = (2, 3, 4, 5, 6, 8, 10, 12, 16, 20, 24, 32, 48, 64)
 _FACTORS = (0.0, 0.6, 0.8, 1.25, 1.6)
 
@@ -48,7 +47,7 @@ class Design:
     def measure(
         self, workload: Ranges, data: Data, price: Price, source: Source
     ) -> tuple[Tree, list[Noise | None], list[Floats]]:
-        """The counts of each level with a noise on each node, and what they are measured with."""
+        """The tree, the noise of each level, and the counts of each level with a noise on each node."""
         noises = self.noises(workload, price)
         tree = self.tree(noises)
         levels = zip(tree.counts(data.marginal(workload.axes)), noises, strict=True)
@@ -56,8 +55,8 @@ class Design:
         return tree, noises, noisy
 
 
-def spread(tree: Tree, noises: list[Noise | None], variances: Floats, rate: float = math.inf) -> Spread:
-    """The errors of queries in [0, 1] that have these variances."""
+def query_errors(tree: Tree, noises: list[Noise | None], variances: Floats, rate: float = math.inf) -> Spread:
+    """The errors of queries with coefficients in [0, 1] that have these variances."""
     measured = [noise for noise in noises if noise is not None]
     laplace = isinstance(measured[0], Laplace)
     squares = [float(n.scale) ** 2 if isinstance(n, Laplace) else float(n.sigma2) for n in measured]
@@ -70,18 +69,18 @@ def spread(tree: Tree, noises: list[Noise | None], variances: Floats, rate: floa
     return Spread(laplace, np.sqrt(variances), energies, largest, none, steps, none + rate)
 
 
-def range_spread(tree: Tree, noises: list[Noise | None], ranges: Ranges, rate: float = math.inf) -> Spread:
-    """The errors of ranges; if nothing above the cells is measured, each is a sum of their noises."""
+def range_errors(tree: Tree, noises: list[Noise | None], ranges: Ranges, rate: float = math.inf) -> Spread:
+    """The errors of ranges; if nothing above the cells is measured, each is a sum of the cells' noises."""
     low, high = places(ranges)
     if noises[0] is not None and all(noise is None for noise in noises[1:]):
         return Spread.of(noises[0], (high - low + 1).astype(float))
-    return spread(tree, noises, tree.range_variances(low, high), rate)
+    return query_errors(tree, noises, tree.range_variances(low, high), rate)
 
 
 def rate(tree: Tree, ranges: Ranges) -> float:
-    """(sum |a| v)^2 / sum a^2 v, on the whole of some ranges: their variance in steps of their coefficients."""
+    """(sum |a| v)^2 / sum a^2 v over some of the ranges: their variance in steps of their coefficients."""
     few = some(ranges)
-    at = slice(_ENTRIES // tree.size)
+    at = slice(_MAX_ENTRIES // tree.size)
     (low, high), cells, weights = places(few), np.arange(tree.size), few.weights[at]
     if not weights.size:
         return math.inf
@@ -91,52 +90,31 @@ def rate(tree: Tree, ranges: Ranges) -> float:
 
 
 def line(workload: Workload, axis: int | None = None) -> Ranges | None:
-    """A workload of one attribute as ranges, if that is what it is; a total is all of this one."""
-    if isinstance(workload, Stack):
-        return _joined(workload, axis)
+    """The queries as ranges of one attribute, if they are; a workload of totals is ranges of the attribute `axis`."""
     axes = workload.span or (() if axis is None else (axis,))
     if len(axes) != 1:
         return None
-    if isinstance(workload, Ranges):
-        return workload
-    if isinstance(workload, Marginal):
-        low = np.arange(workload.queries)[:, None]
-        return Ranges(workload.domain, axes, low, low if workload.axes else low + workload.domain.shape[axes[0]] - 1)
-    return _runs(workload, axes[0]) if isinstance(workload, Predicates) else None
+    return workload if isinstance(workload, Ranges) else _as_ranges(workload, axes[0])
 
 
 @lru_cache(maxsize=8)
-def _joined(stack: Stack, axis: int | None) -> Ranges | None:
-    """The parts one after the other, if all are ranges of one attribute."""
-    axes = stack.span or (() if axis is None else (axis,))
-    parts = [found for part in stack.parts if len(axes) == 1 and (found := line(part, *axes)) is not None]
-    if len(parts) < len(stack.parts):
+def _as_ranges(workload: Workload, axis: int) -> Ranges | None:
+    if (ends := workload.intervals(axis)) is None:
         return None
-    low, high = (np.concatenate(each) for each in zip(*((part.low, part.high) for part in parts), strict=True))
-    return Ranges(stack.domain, axes, low, high, stack.weights)
-
-
-@lru_cache(maxsize=8)
-def _runs(queries: Predicates, axis: int) -> Ranges | None:
-    """Predicates as ranges, if the values that each holds follow one another."""
-    every = np.ones(queries.domain.shape[axis])
-    held = [np.flatnonzero(factors.get(axis, every)) for factors in queries.factors]
-    if queries.grid != 1 or not all(at.size and at[-1] - at[0] < at.size for at in held):
-        return None
-    low, high = (np.array([at[end] for at in held])[:, None] for end in (0, -1))
-    return Ranges(queries.domain, (axis,), low, high, queries.given_weights)
+    low, high = ends
+    return Ranges(workload.domain, (axis,), low[:, None], high[:, None], workload.weights)
 
 
 def evenly(count: int) -> Integers:
-    """The places of a few among so many, spread over all."""
-    if count <= _SOME:
+    """The places of at most 256 among so many, spread evenly over all."""
+    if count <= _SAMPLED:
         return np.arange(count)
-    return np.unique((np.arange(1, _SOME + 1) * 0.6180339887498949 % 1 * count).astype(np.int64))
+    return np.unique((np.arange(1, _SAMPLED + 1) * 0.6180339887498949 % 1 * count).astype(np.int64))
 
 
 def some(ranges: Ranges) -> Ranges:
-    """So many of the ranges as tell of all."""
-    if ranges.queries <= _SOME:
+    """A sample of the ranges that stands for all."""
+    if ranges.queries <= _SAMPLED:
         return ranges
     at = evenly(ranges.queries)
     return Ranges(ranges.domain, ranges.axes, ranges.low[at], ranges.high[at], ranges.weights[at])
@@ -150,16 +128,17 @@ def design(ranges: Ranges, price: Price) -> Design:
 
 
 def sketch(ranges: Ranges, price: Price) -> Design:
-    """About as good, for ranges that are met only once: k = 1, 2, ... levels, while the mean deviation falls.
+    """A nearly best design, found faster, for ranges that are met only once.
 
-    A node has b = r^(1/k) children, so that k levels span ranges of r cells: 3 times their mean length, which is all
-    cells if the ends are anywhere.  The cells have 4 shares to 3 of each level above, or 3 to 1 under zCDP.  At last b
-    up to half as large again are tried: where families end matters by some percent if many ranges end in one place.
+    It has k = 1, 2, ... levels, while the mean deviation falls.  A node has b = r^(1/k) children, so that k levels span
+    ranges of r cells: 3 times their mean length, which is all cells if the ends are anywhere.  The cells have 4 shares
+    to 3 of each level above, or 3 to 1 under zCDP.  At last b up to half as large again are tried: where families end
+    matters by some percent if many ranges end in one place.
     """
     few, size, pure = some(ranges), ranges.domain.shape[ranges.axes[0]], price.epsilon is not None
     low, high = places(few)
     length, (own, above) = (high - low + 1).astype(float), (4, 3) if pure else (3, 1)
-    reach = 3 * few.mean(length)
+    span = 3 * few.mean(length)
 
     def tried(k: int, b: int) -> tuple[float, Design]:
         levels = len(heights(size, b))
@@ -168,15 +147,15 @@ def sketch(ranges: Ranges, price: Price) -> Design:
 
     b = max(2, math.ceil(size ** (1 / 3)))  # of levels without counts: `top_down` keeps the sums of families
     best, k = (few.mean(np.sqrt(length)), Design(size, b, (1, *[0] * (len(heights(size, b)) - 1)))), 2
-    while 2**k < 2 * size and (other := tried(k, max(2, math.ceil(reach ** (1 / k)))))[0] < best[0]:
+    while 2**k < 2 * size and (other := tried(k, max(2, math.ceil(span ** (1 / k)))))[0] < best[0]:
         best, k = other, k + 1
     b = best[1].branching
     others = [tried(k - 1, more) for more in range(b + 1, b + b // 2 + 1)] if k > 2 else []
-    return min([best, *others], key=lambda found: found[0])[1]
+    return min([best, *others], key=lambda option: option[0])[1]
 
 
 def _tree(size: int, branching: int, shares: Sequence[float], pure: bool) -> Tree:
-    """At a price of 1, shares being parts of the price."""
+    """The tree whose levels have these shares of a price of 1."""
     whole = sum(shares)
     return Tree(size, branching, tuple((whole / s) ** (2 if pure else 1) if s else math.inf for s in shares))
 
@@ -200,11 +179,11 @@ def _fitted(size: int, pure: bool, lows: bytes, highs: bytes, weighing: bytes) -
             for level in range(len(shares)):
                 for factor in _FACTORS if level else _FACTORS[1:]:  # the cells are always measured
                     tried = [*shares[:level], shares[level] * factor, *shares[level + 1 :]]
-                    if (found := cost(b, tried)) < least:
-                        shares, least = tried, found
+                    if (deviation := cost(b, tried)) < least:
+                        shares, least = tried, deviation
         best.append((least, b, shares))
     _, b, shares = min(best)
-    parts = [round(share / max(shares) * _FINEST) for share in shares]
+    parts = [round(share / max(shares) * _MAX_SHARES) for share in shares]
     return Design(size, b, (max(1, parts[0]), *parts[1:]))
 
 

@@ -1,8 +1,8 @@
 r"""Least squares on several noisy marginals.
 
-If the cells of the table on S have independent noises of variance s_S, what it says of the residual on A, within S, is
-P_A of a table with noises of variance v = s_S prod_{j in S - A} n_j, and what it says of different residuals is not
-correlated.  So least squares is the mean of what all tables say of each residual, weighted by 1 / v, and
+If the cells of the table on S have independent noises of variance s_S, its estimate of the residual on A, within S, is
+P_A of a table with noises of variance v = s_S prod_{j in S - A} n_j, and its estimates of different residuals are
+uncorrelated.  So least squares is the mean of all tables' estimates of each residual, weighted by 1 / v, and
     1 / s_A = sum_S 1 / v
 gives every variance by the formula of `residuals.py`: it lowers each (Gauss and Markov), and tables agree.
 
@@ -10,7 +10,7 @@ Tails.  In the error of a query a noise of S has, for each A, a share s_A / v of
 for, and all these add up.  The P_A are orthogonal, so squares add up over A; the largest do too, at most.  In the error
 of a cell its own noise has as coefficient the error's variance over its own, and may be above all others.
 
-Mean.  Small noises are mostly 0, and then the sum of |a| times their variance is what counts (`spread.py`).  In the
+Mean.  Small noises are mostly 0, and the sum of |a| times their variance is what counts (`error_bounds.py`).  In the
 error of a cell of T the coefficient of a cell of S depends on the axes B that both have, and on which of them the two
 agree.  With n_A the cells of A, and over the cells of B, s_S times the sum of all |a| is the mean of |X| / n_T, with
     X = sum_{A in B} s_A n_A^2 prod_{i in A} ([they agree in i] - 1 / n_i),
@@ -30,12 +30,12 @@ from typing import ClassVar
 
 import numpy as np
 
-from ...mechanisms import Laplace
-from ...storage import stored
-from ..price import SMALL, Noise, variance
-from ..queries.data import Floats
-from ..queries.domain import Axes, Domain
-from .error_bounds import Spread
+from ....mechanisms import Laplace
+from ....storage import stored
+from ...price import SMALL, Noise, variance
+from ...queries.data import Floats
+from ...queries.domain import Axes, Domain
+from ..error_bounds import Spread
 from .residuals import Energy, Residuals, centred, subsets, within
 
 _STACK = 1 << 18  # cells of tables that are worked on together
@@ -59,8 +59,8 @@ class Averaged(Residuals):
         super().__init__(domain, residuals, energies, laplace)
         self.own = own
 
-    def spread(self, tables: list[Axes]) -> Spread:
-        every = super().spread(tables)
+    def cell_errors(self, tables: list[Axes]) -> Spread:
+        every = super().cell_errors(tables)
         s, _, b, _ = np.array([self.own.get(axes, (1.0, 0.0, 0.0, 0.0)) for axes in tables]).reshape(-1, 4).T
         a = np.where(np.isfinite(every.deviations), every.deviations**2 / s, 0.0)
         c = a * b
@@ -73,22 +73,22 @@ class Averaged(Residuals):
 def averaged(
     domain: Domain, sets: Sequence[Axes], noises: Sequence[Noise], tables: Sequence[Floats] | None = None
 ) -> Averaged:
-    """From the noise of each table; without the tables themselves the errors are known, and no more."""
+    """The model of tables with these noises; without the tables themselves it knows the errors only."""
     trust: defaultdict[Axes, float] = defaultdict(float)  # sums of 1 / v, in parts of the largest 1 / s_S
     square: defaultdict[Axes, float] = defaultdict(float)
     steps: defaultdict[Axes, float] = defaultdict(float)
     scale: defaultdict[Axes, float] = defaultdict(float)
-    said: dict[Axes, Floats] = {}
+    sums: dict[Axes, Floats] = {}
     own = {key: Energy.of(noise, 1) for key, noise in {id(noise): noise for noise in noises}.items()}
     least = min(each.variance for each in own.values())
     for (*shape, key), members in _alike(domain, sets, noises).items():
-        each, most = own[key], max(1, _STACK // math.prod(shape))
+        each, together = own[key], max(1, _STACK // math.prod(shape))
         for places in subsets(tuple(i for i, n in enumerate(shape) if n > 1)):  # a single value has no residual
             others = tuple(i for i in range(len(shape)) if i not in places)
             cells = float(math.prod(shape[i] for i in others))
             weight = least / (each.variance * cells)
-            for first in range(0, len(members), most):
-                some = members[first : first + most]
+            for first in range(0, len(members), together):
+                some = members[first : first + together]
                 parts = list(within([sets[i] for i in some], places))
                 for part in parts:
                     trust[part] += weight
@@ -98,11 +98,11 @@ def averaged(
                 if tables is not None:
                     stack = np.array([tables[i] for i in some]).sum(axis=tuple(1 + i for i in others))
                     for part, one in zip(parts, centred(stack, first=1) * weight, strict=True):
-                        said[part] = said[part] + one if part in said else one
+                        sums[part] = sums[part] + one if part in sums else one
     energies = {
         part: Energy(least / t, square[part] / t**2, scale[part] / t, steps[part] / t**2) for part, t in trust.items()
     }
-    residuals = {part: table / trust[part] for part, table in said.items()}
+    residuals = {part: table / trust[part] for part, table in sums.items()}
     each_own = {axes: own[id(noise)] for axes, noise in zip(sets, noises, strict=True)}
     return Averaged(domain, residuals, energies, each_own, laplace=isinstance(noises[0], Laplace))
 
@@ -112,23 +112,23 @@ def rates(model: Averaged, sets: Sequence[Axes], noises: Sequence[Noise]) -> Flo
 
     Noises that are not small are as good as normal: they add their mean, squared.
     """
-    found, shape = np.full(len(sets), np.inf), model.domain.shape
+    rates, shape = np.full(len(sets), np.inf), model.domain.shape
     groups = _alike(model.domain, sets, noises)
     of = {id(noise): variance(noise) for noise in noises}
     for (*_, own), members in groups.items():
         if of[own] >= SMALL:
             continue
-        T, small, large = sets[members[0]], 0.0, 0.0  # which tells of those of its shape
+        T, small, large = sets[members[0]], 0.0, 0.0  # which stands for all of its shape
         for (*sizes, key), others in groups.items():
-            met = Counter(tuple(a for a in sets[i] if a in T and shape[a] > 1) for i in others)
-            for B, times in met.items():
+            shared = Counter(tuple(a for a in sets[i] if a in T and shape[a] > 1) for i in others)
+            for B, times in shared.items():
                 absolute, square = _sizes(model, B)
                 if of[key] < SMALL:
                     small += times * absolute
                 else:
                     large += times * square / (math.prod(sizes) * of[key])
-        found[members] = (small**2 + 2 / math.pi * large) / model.domain.cells(T) ** 2 / model.energy(T).variance
-    return found
+        rates[members] = (small**2 + 2 / math.pi * large) / model.domain.cells(T) ** 2 / model.energy(T).variance
+    return rates
 
 
 def _sizes(model: Averaged, B: Axes) -> tuple[float, float]:
@@ -148,8 +148,8 @@ def _sizes(model: Averaged, B: Axes) -> tuple[float, float]:
 
 
 def _alike(domain: Domain, sets: Sequence[Axes], noises: Sequence[Noise]) -> dict[tuple[int, ...], list[int]]:
-    """The places of tables of one shape and noise."""
-    found: defaultdict[tuple[int, ...], list[int]] = defaultdict(list)
+    """The places of the tables of each shape and noise."""
+    groups: defaultdict[tuple[int, ...], list[int]] = defaultdict(list)
     for i, (axes, noise) in enumerate(zip(sets, noises, strict=True)):
-        found[*(domain.shape[a] for a in axes), id(noise)].append(i)
-    return found
+        groups[*(domain.shape[a] for a in axes), id(noise)].append(i)
+    return groups
