@@ -27,8 +27,8 @@ def test_theory_lists_and_states_methods_for_linear_queries():
     listed = run("theory").output
     for method in METHODS:
         assert f" {method.name} " in listed
-        told = run("theory", method.name).output
-        assert "Definition" in told and "Privacy" in told and "References" in told
+        result = run("theory", method.name).output
+        assert "Definition" in result and "Privacy" in result and "References" in result
     assert run("theory", "SmallDB").output == run("theory", "small_db").output
     assert "tacit plan" in " ".join(run("theory", "mwem", "epsilon=1").output.split())
 
@@ -37,8 +37,8 @@ def test_theory_lists_theorems_by_topic():
     listed = " ".join(run("theory").output.split())
     for topic in ("composition.groups", "theory.laplace", "holdout.transfer", "workloads.textbook"):
         assert topic in listed
-        told = run("theory", topic)
-        assert told.exit_code == 0 and f"from tacit.{topic} import" in told.output
+        result = run("theory", topic)
+        assert result.exit_code == 0 and f"from tacit.{topic} import" in result.output
     assert "group_zcdp(rho, k)" in run("theory", "composition.groups").output
 
 
@@ -57,9 +57,9 @@ def test_theory_lists_and_states():
 
 
 def test_theory_says_what_rho_leaves_out():
-    """Approximate zCDP is not zCDP: for each mechanism the rho is told with the failure of its loss."""
-    told = " ".join(run("theory", "keyselection", "epsilon=1", "delta=1e-6").output.split())
-    assert "rho = 0.462118 at delta = 6.07897e-07: approximate zCDP" in told
+    """Approximate zCDP is not zCDP: for each mechanism the rho is shown with the failure of its loss."""
+    result = " ".join(run("theory", "keyselection", "epsilon=1", "delta=1e-6").output.split())
+    assert "rho = 0.462118 at delta = 6.07897e-07: approximate zCDP" in result
     for kind in mechanisms.ALL:
         for example in kind.examples():
             loss = example.mechanism.loss()
@@ -120,13 +120,13 @@ def test_bad_input_is_refused_in_words(arguments, message):
     assert result.exception is None or isinstance(result.exception, SystemExit)
 
 
-def test_what_is_refused_is_all_that_is_said():
+def test_a_refusal_is_all_that_is_printed():
     assert run("theory", "laplace", "epsilon=abc").output.startswith("epsilon must be")
 
 
 def test_some_mechanisms_are_audited_by_name():
-    said = run("audit", "laplace", "permute-and-flip", "--samples", "0").output
-    assert "Laplace(" in said and "PermuteAndFlip(" in said and "Gaussian" not in said and "all hold" in said
+    output = run("audit", "laplace", "permute-and-flip", "--samples", "0").output
+    assert "Laplace(" in output and "PermuteAndFlip(" in output and "Gaussian" not in output and "all hold" in output
     assert "There is no mechanism 'nonesuch'. `tacit theory` lists" in run("audit", "nonesuch").output
 
 
@@ -170,16 +170,16 @@ ENDED = {
     ],
     ids=lambda given: type(given).__name__ if isinstance(given, BaseException) else str(given),
 )
-def test_what_ends_a_command_is_told_by_all_alike(monkeypatch, called, problem, code):
+def test_every_command_reports_what_ends_it_alike(monkeypatch, called, problem, code):
     def ended(*_, **__):
         raise problem
 
     monkeypatch.setattr(called, ended)
     result = run(*ENDED[called])
-    told = " ".join(result.output.split())
-    assert result.exit_code == code, told
+    printed = " ".join(result.output.split())
+    assert result.exit_code == code, printed
     if code < 130:
-        assert " ".join(str(problem).split()) in told
+        assert " ".join(str(problem).split()) in printed
     else:
         bought = " What was charged stays charged; ask again to complete it."
-        assert told.endswith(f"Interrupted.{bought if ENDED[called][0] == 'ask' else ''}")
+        assert printed.endswith(f"Interrupted.{bought if ENDED[called][0] == 'ask' else ''}")

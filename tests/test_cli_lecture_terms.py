@@ -14,7 +14,7 @@ def run(*words):
     return CliRunner().invoke(app, ["theory", *words], terminal_width=200)
 
 
-def said(*words):
+def output(*words):
     """What is printed, without line breaks."""
     return " ".join(run(*words).output.split())
 
@@ -29,7 +29,7 @@ def test_no_word_hides_a_name():
 
 
 @pytest.mark.parametrize(
-    ("words", "told"),
+    ("words", "printed"),
     [
         (["svt"], "The sparse vector technique works"),
         (["sparse", "vector"], "The sparse vector technique works"),
@@ -49,17 +49,17 @@ def test_no_word_hides_a_name():
         (["martingale"], "coin_tosses(k, walks, source)"),
     ],
 )
-def test_words_of_a_lecture(words, told):
+def test_words_of_a_lecture(words, printed):
     result = run(*words)
-    assert result.exit_code == 0 and told in result.output
+    assert result.exit_code == 0 and printed in result.output
 
 
 def test_parameters_follow_a_name_of_several_words():
-    told, same = (
+    result, same = (
         run("report", "noisy", "max", "epsilon=1", "candidates=3"),
         run("noisymax", "epsilon=1", "candidates=3"),
     )
-    assert told.exit_code == 0 and "epsilon = 1" in told.output and told.output == same.output
+    assert result.exit_code == 0 and "epsilon = 1" in result.output and result.output == same.output
 
 
 @pytest.mark.parametrize(
@@ -77,12 +77,12 @@ def test_parameters_follow_a_name_of_several_words():
 )
 def test_near_misses_are_suggested(given, meant_):
     assert run(given).exit_code == 2
-    assert f"Did you mean {meant_}" in said(given)
+    assert f"Did you mean {meant_}" in output(given)
 
 
 def test_what_is_like_nothing_is_refused_in_words():
     assert run("wibblewobble").exit_code == 2
-    assert said("wibblewobble").endswith(
+    assert output("wibblewobble").endswith(
         "'wibblewobble' is not a name that `tacit theory` lists, nor a term of the lectures."
     )
     assert run(" ").exit_code == 2 and run("=").exit_code == 2

@@ -9,6 +9,7 @@ from importlib import import_module
 from pathlib import Path
 
 import pytest
+from typer.main import get_command
 from typer.testing import CliRunner
 
 from tacit.cli import app, docs
@@ -77,11 +78,16 @@ def test_every_page_is_linked_from_the_readme():
     assert linked == {path.name for path in DOCUMENTS}
 
 
+def test_the_readme_names_every_command():
+    named = set(re.findall(r"^ +tacit ([a-z]+)", (ROOT / "README.md").read_text(), re.MULTILINE))
+    assert named == set(get_command(app).commands)
+
+
 def test_what_the_documents_name_is_there():
     """As it is named: after `import tacit` alone, in a process that has imported nothing else."""
     texts = [path.read_text() for path in (ROOT / "README.md", *(ROOT / "docs").glob("*.md"))]
-    told = re.sub(r"from tacit[\w.]* import", "", "\n".join(texts))
-    names = sorted({name.rstrip(".") for name in re.findall(r"(?<![\w./-])tacit((?:\.[A-Za-z_]\w*)+)", told)})
+    result = re.sub(r"from tacit[\w.]* import", "", "\n".join(texts))
+    names = sorted({name.rstrip(".") for name in re.findall(r"(?<![\w./-])tacit((?:\.[A-Za-z_]\w*)+)", result)})
     assert ".theory" in names and ".Laplace" in names
     code = f"import tacit\nfor name in {names}:\n    eval('tacit' + name)"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
@@ -118,7 +124,7 @@ def test_messages_name_documents_that_the_installed_package_has():
         tree = ast.parse(path.read_text("utf-8"))
         statements = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr)}
         texts = [n for n in ast.walk(tree) if isinstance(n, ast.Constant) and isinstance(n.value, str)]
-        said = "\n".join(text.value for text in texts if id(text) not in statements)
-        assert not re.search(r"docs/\w+\.md", said), path
-        named |= set(re.findall(r"tacit docs (\w+)", said))
+        output = "\n".join(text.value for text in texts if id(text) not in statements)
+        assert not re.search(r"docs/\w+\.md", output), path
+        named |= set(re.findall(r"tacit docs (\w+)", output))
     assert "tables" in named and named <= {"NAME", *docs.documents()}

@@ -20,7 +20,7 @@ from tacit.core import errors
 ROOT = Path(__file__).parents[1]
 PACKAGE = ROOT / "src" / "tacit"
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
-PURE = ("composition", "core", "mechanisms", "theory", "workloads")
+PURE = ("composition", "core", "mechanisms", "storage", "theory", "workloads")
 RANDOM = ("numpy.random", "random", "secrets")
 OUTSIDE = ("socket", "time", "builtins.open", "builtins.input", "builtins.print", "builtins.__import__")
 HEADINGS = ("Definition.", "Privacy.", "Utility.", "References.")

@@ -13,7 +13,7 @@ from tacit import ADD_REMOVE, SUBSTITUTE, laws, losses
 from tacit.core.accounting.atoms import GaussianPrivacy
 from tacit.core.errors import BadParameter, MixedRelations
 from tacit.ledger.encoding import read_loss, write_loss
-from tacit.query.codec import canonical
+from tacit.storage import canonical
 
 
 def refused(says: str):

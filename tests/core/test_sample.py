@@ -103,7 +103,7 @@ def test_the_floating_margin_is_kept_at_full_width(scale):
         owned = sum(table.units) + sum(table.extra) + 1
         assert owned <= table.total and table.total - sum(table.units) < table.total >> 37
         first_left_out = exp_minus(table.exponent(table.blocks << table.shift))(128)[1]
-        assert table.due * 2 * table.signs * table.halving * first_left_out <= 1 << 128
+        assert table.due * 2 * table.signs * table.decay_blocks * first_left_out <= 1 << 128
 
 
 def test_every_owner_owns_exactly_its_units():

@@ -114,7 +114,7 @@ def test_an_engine_holds_one_table_of_a_name(tmp_path):
         )
         assert 450 < first.ask(COUNT, epsilon=9).columns["n"].values[0] < 550
         for rows, place in ((fewer, "a"), (SCHEMA, "b")):
-            with pytest.raises(BadParameter, match="an engine for each curator"):
+            with pytest.raises(BadParameter, match="one engine for each curator"):
                 Curator(tacit.Table(ROWS, rows), ledger=tmp_path / place, budget=budget, engine=engine).ask(
                     COUNT, epsilon=9
                 )
@@ -124,7 +124,7 @@ def test_an_engine_holds_one_table_of_a_name(tmp_path):
         other = Curator(tacit.Table(ROWS, fewer), ledger=tmp_path / "a", budget=budget, engine=engine)
         assert 150 < other.ask(COUNT, epsilon=9).columns["n"].values[0] < 250
         spent = first.remaining
-        with pytest.raises(BadParameter, match="an engine for each curator"):  # who held it before asks no other's
+        with pytest.raises(BadParameter, match="one engine for each curator"):  # who held it before asks no other's
             first.ask("SELECT SUM(cost) FROM visits", epsilon=9)
         assert first.remaining == spent
         with pytest.raises(BadParameter, match="registered"):
@@ -488,7 +488,7 @@ def test_in_a_budget_with_delta_no_question_costs_more_than_its_share(place):
 
 @pytest.mark.parametrize(
     ("terms", "told"),
-    [({}, "a stream needs epsilon= or share="), ({"epsilon": 1, "foo": 3}, "foo"), ({"rho": 1}, "rho")],
+    [({}, "A stream needs epsilon= or share="), ({"epsilon": 1, "foo": 3}, "foo"), ({"rho": 1}, "rho")],
 )
 def test_a_stream_without_its_terms_is_refused(place, terms, told):
     with curator(place) as c, pytest.raises(BadParameter, match=told):
@@ -496,7 +496,10 @@ def test_a_stream_without_its_terms_is_refused(place, terms, told):
 
 
 def test_the_threshold_of_a_stream_is_whole(place):
-    with curator(place) as c, pytest.raises(BadParameter, match=r"^threshold must be whole, as counts are; got 1.5$"):
+    with (
+        curator(place) as c,
+        pytest.raises(BadParameter, match=r"^threshold must be a whole number, as counts are; got 1.5$"),
+    ):
         c.above_threshold(1.5, epsilon=1)
 
 

@@ -76,7 +76,7 @@ def test_answers_are_not_taken_from_a_release_about_other_rows(place):
         part, whole = (rows.domain("age") for rows in (c.table.where(lambda rows: rows.year == "2023"), c.table))
         c.answer(marginals(part, k=1), rho=1, method="residual")
         assert len(c.query(marginals(part, k=1)).answers) == 100
-        with pytest.raises(tacit.BadQuestion, match="nothing was released on this domain"):
+        with pytest.raises(tacit.BadQuestion, match="Nothing was released on this domain"):
             c.query(marginals(whole, k=1))
 
 

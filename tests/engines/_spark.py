@@ -38,8 +38,8 @@ JAVA = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
 
 
 def arguments(settings):
-    told = " ".join(f"--conf {name}={value}" for name, value in settings.items())
-    return f"{told} --driver-java-options '{JAVA}' pyspark-shell"
+    options = " ".join(f"--conf {name}={value}" for name, value in settings.items())
+    return f"{options} --driver-java-options '{JAVA}' pyspark-shell"
 
 
 def plan(schema, *, groups=None):

@@ -38,7 +38,7 @@ def test_the_keyed_hash(name):
 @pytest.mark.parametrize("name", ENGINES)
 def test_every_engine_is_opened_by_its_name(name):
     pytest.importorskip(ENGINES[name].requires)
-    with engine_class(name).beside(None) as opened:
+    with engine_class(name).create(None) as opened:
         assert isinstance(opened, Engine)
 
 

@@ -17,7 +17,7 @@ import pytest
 from pyarrow import feather, parquet
 
 from tacit.core.errors import BadData, BadParameter, EngineError
-from tacit.engines.base import Scattered
+from tacit.engines.base import SparseMatrix
 from tacit.engines.duckdb import engine as module
 from tacit.engines.duckdb.engine import DuckDB
 from tacit.engines.rows.reference import Reference
@@ -319,7 +319,7 @@ def test_scattered_rows_are_those_of_an_array(seed):
     places, values = random.integers(0, 35, count), random.integers(1, 9, count)
     dense = np.zeros(35, np.int64)
     np.add.at(dense, places, values)
-    rows, at = Scattered(shape, places, values), random.permutation(7)[: seed % 8]
+    rows, at = SparseMatrix(shape, places, values), random.permutation(7)[: seed % 8]
     assert np.array_equal(rows, dense.reshape(shape))
     assert np.array_equal(rows[at], dense.reshape(shape)[at])
 

@@ -235,8 +235,8 @@ def test_text_is_compared_as_bytes(people):
         found = tested._tables["t"].describe(connection)
         for e in (found.raw()["note"].sql, canonical(found.raw()["note"], people.schema["note"], PostgresDialect())):
             kind = f"pg_collation_for({PostgresDialect().render(e)})"
-            (told,) = connection.execute(f"SELECT {kind} FROM public.people AS raw LIMIT 1").fetchone()
-            assert told == '"C"'
+            (collation,) = connection.execute(f"SELECT {kind} FROM public.people AS raw LIMIT 1").fetchone()
+            assert collation == '"C"'
 
 
 @pytest.mark.parametrize("zone", ["Asia/Tokyo", "America/New_York"])
@@ -296,7 +296,7 @@ def test_the_fingerprint_is_of_what_it_holds(server, run, people):
         assert tested.fingerprint() == first  # other rows in another order, and a column that no schema names
         run("UPDATE people SET age = 1 WHERE ctid = (SELECT min(ctid) FROM people)")
         changed = tested.fingerprint()
-        assert changed not in (first, other._prints)
+        assert changed not in (first, other._fingerprints)
         run("INSERT INTO people SELECT who, age, note, 2 FROM people LIMIT 1")
         assert len({first, changed, tested.fingerprint()}) == 3
         run("DROP TABLE before")
@@ -331,7 +331,7 @@ def test_parts_are_answered_of_the_content_that_was_charged(server, run, tmp_pat
 
         curator.ledger.charge = charged
         for _ in range(2):
-            with pytest.raises(LedgerConflict, match="a table that has changed since; ask afresh"):
+            with pytest.raises(LedgerConflict, match=r"a table that has changed since\. Ask with fresh=True"):
                 curator.ask(asked.format("south"), epsilon=1)
         with pytest.raises(BudgetExceeded):
             curator.ask(asked.format("south"), epsilon=1, fresh=True)
@@ -355,7 +355,7 @@ def test_linear_answers_on_parts_that_have_changed_are_not_lost(server, run, tmp
             return made
 
         curator.ledger.charge = charged
-        with pytest.raises(LedgerConflict, match="ask afresh"):
+        with pytest.raises(LedgerConflict, match="Ask with fresh=True"):
             curator.answer(asked, epsilon=1, method="histogram")
         run("UPDATE living SET side = 'north' WHERE who = 1")
         curator.ledger.charge = charge
@@ -472,13 +472,13 @@ def test_threads_and_forks_share_an_engine(people):
 
 def test_a_server_that_was_restarted_is_found_again(people, server):
     with engine(Postgres, [people], KEY) as tested:
-        expected, told = tested.answer(plan(people.schema)), tested.fingerprint()
+        expected, fingerprint = tested.answer(plan(people.schema)), tested.fingerprint()
         server.kill()
         with pytest.raises(EngineError):
             tested.answer(plan(people.schema))
         server.start()
         same(expected, tested.answer(plan(people.schema)), 0, plan(people.schema))
-        assert tested.fingerprint() == told
+        assert tested.fingerprint() == fingerprint
 
 
 @pytest.mark.parametrize(

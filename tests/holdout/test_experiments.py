@@ -41,9 +41,9 @@ def test_the_plain_holdout_reports_what_is_not_there(small: Experiment) -> None:
 
 @pytest.mark.parametrize("method", RULES)
 def test_behind_a_rule_reports_stay_within_the_promise(small: Experiment, method: str) -> None:
-    said, points = small.statements[method], [p for p in small.points if p.method == method]
+    output, points = small.statements[method], [p for p in small.points if p.method == method]
     assert all(p.reported is not None for p in points)
-    assert small.worst(method) <= said.width < 0.4
+    assert small.worst(method) <= output.width < 0.4
     last = [p for p in points if p.voters == 201 and not p.signal]
     assert last[0].train > 0.6 and abs((last[0].reported or 0) - 0.5) < 0.08
     asked, spoke = small.asked[method]
@@ -103,9 +103,9 @@ def test_the_analyst_goes_on_without_a_spent_holdout() -> None:
         desk.ask((0.9, wrong))
     points = experiment._analyse("spent", False, train, holdout, desk, informative=0, voters=(1, 3))
     assert [p.reported for p in points] == [None, None]
-    told = Experiment(tuple(points), {}, {})
-    assert told.worst("spent") == 0
-    assert len(plots.rows(told)) == 4
+    result = Experiment(tuple(points), {}, {})
+    assert result.worst("spent") == 0
+    assert len(plots.rows(result)) == 4
     nothing = Agreements(400, 0, 0, Seeded(6))
     assert experiment._analyse("nothing", False, nothing, nothing, None, informative=0, voters=(1,)) == []
 
@@ -130,9 +130,9 @@ def test_the_monitor() -> None:
 def test_the_margin_of_the_monitor_is_that_of_its_scores() -> None:
     """Scores of +-1/2 in turn, of sample variance n / (4 (n - 1)), and of numbers in [0, 1] a quarter of it."""
     half, n = Fraction(monitor.DOUBT) / 2, 100_000
-    told = monitor._margin([0.5, -0.5] * (n // 2))
-    assert told == pytest.approx(2 * bernstein_inverse(n, Fraction(n, 16 * (n - 1)), half))
-    assert told < 2 * hoeffding_inverse(n, half)
+    result = monitor._margin([0.5, -0.5] * (n // 2))
+    assert result == pytest.approx(2 * bernstein_inverse(n, Fraction(n, 16 * (n - 1)), half))
+    assert result < 2 * hoeffding_inverse(n, half)
     assert monitor._margin([0.0] * 10) == 2 * hoeffding_inverse(10, half)
     seen = Monitor(universe=4, size=40).run(50, private=False, source=Seeded(2))
     assert seen.margin == 2 * hoeffding_inverse(50, half)

@@ -98,7 +98,7 @@ def test_bears_is_the_last_that_fits(method: str) -> None:
     assert min_records(k + 1, "0.1", BETA, method) > 10**6
 
 
-def test_unless_told_the_best_method_is_taken():
+def test_by_default_the_best_method_is_taken():
     adaptive = [method for method in METHODS if method != "asked beforehand"]
     for n in (10_000, 1_000_000):
         assert max_questions(n, "0.1") == max(max_questions(n, "0.1", method=method) for method in adaptive)

@@ -78,7 +78,7 @@ def test_another_key_is_told_as_such(path):
     ("spoil", "told"),
     [
         (lambda p: p.chmod(0o644), "chmod 600"),
-        (lambda p: p.write_text("x"), "does not hold a key"),
+        (lambda p: p.write_text("x"), "there is no key in it"),
         (lambda p: (p.rename(p.with_name("k")), p.symlink_to(p.with_name("k"))), "cannot be used"),
     ],
 )
@@ -117,9 +117,9 @@ def test_states_cannot_be_swapped_or_rolled_back(path):
             (stored,) = connection.execute(f"SELECT state FROM sessions WHERE charge = {one.charge.seq}").fetchone()
         assert ledger.seal.open(stored, one.charge.seq, 0) == b"1"
         for where in ((one.charge.seq, 1), (two.charge.seq, 0)):  # even with the commitment forged
-            with pytest.raises(LedgerCorrupt, match="sealed for it"):
+            with pytest.raises(LedgerCorrupt, match="sealed for another session"):
                 ledger.seal.open(stored, *where)
-        with pytest.raises(LedgerCorrupt, match="sealed for it"):
+        with pytest.raises(LedgerCorrupt, match="sealed for another session"):
             seal.Seal(ledger.seal.path, "another ledger").open(stored, one.charge.seq, 0)
 
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..core.errors import BadParameter
 from ..core.parameters import instance, instances
-from ..plot_style import FAINTEST, SHORT, altair, styled
+from ..plot_style import MIN_DELTA, SHORT, altair, styled
 from .verification import Exact
 
 if TYPE_CHECKING:
@@ -35,7 +35,7 @@ def transition(rows: Sequence[Row]) -> LayerChart:
 def curve(audit: Exact, points: int = 49) -> Chart:
     """Delta against epsilon: the truth in both directions, and the claim."""
     alt, audit = altair(), instance("audit", audit, Exact)
-    rows = [row for row in audit.curve(points) if row["delta"] >= FAINTEST]
+    rows = [row for row in audit.curve(points) if row["delta"] >= MIN_DELTA]
     if not rows:
         raise BadParameter("audit", "laws that do not differ", "one of laws that do")
     names, colours, dashes = ["claimed", "x to y", "y to x"], [PALE, COLOURS[0], COLOURS[4]], [[1, 0], [1, 0], [2, 6]]

@@ -6,8 +6,7 @@ from typing import Annotated
 
 import typer
 
-from .output import console, record_table, reporting_errors, save_plot
-from .table_options import Plot
+from .output import Plot, console, record_table, reporting_errors, save_plot
 
 attack = typer.Typer(no_args_is_help=True, help="What an attacker learns from a naive system, and from tacit.")
 

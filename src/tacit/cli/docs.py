@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from importlib.resources import files
-from importlib.resources.abc import Traversable
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 from rich.box import SIMPLE_HEAD
@@ -14,11 +12,16 @@ from rich.table import Table
 from ..core.errors import BadParameter
 from .output import console, reporting_errors
 
+if TYPE_CHECKING:
+    from importlib.resources.abc import Traversable
+
 _REPOSITORY = Path(__file__).parents[3] / "docs"
 
 
 def documents() -> dict[str, Traversable]:
     """Every document by its name: `docs` in an installed package, or in the repository of an editable install."""
+    from importlib.resources import files
+
     installed = files("tacit") / "docs"
     folder: Traversable = installed if installed.is_dir() else _REPOSITORY
     pages = sorted(page.name for page in folder.iterdir() if page.name.endswith(".md"))

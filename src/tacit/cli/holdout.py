@@ -7,8 +7,7 @@ from typing import Annotated
 import typer
 from rich.markup import escape
 
-from .output import console, reporting_errors, save_plot
-from .table_options import Plot
+from .output import Plot, console, reporting_errors, save_plot
 
 app = typer.Typer(no_args_is_help=True, help="Adaptive data analysis: how often a holdout set can be used again.")
 

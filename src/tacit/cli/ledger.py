@@ -15,9 +15,9 @@ from rich.markup import escape
 from rich.table import Table
 
 from ..core.errors import BadParameter
-from .output import console, print_json, reporting_errors
+from .output import Json, console, print_json, reporting_errors
 from .receipt import cost
-from .table_options import Json, parse_budget
+from .table_options import parse_budget
 
 if TYPE_CHECKING:
     from ..ledger import Charge, Ledger

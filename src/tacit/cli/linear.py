@@ -20,6 +20,8 @@ from ..core.errors import BadParameter
 from ..core.exact import from_above
 from ..core.safe_text import cell
 from .output import (
+    Json,
+    Plot,
     console,
     error_console,
     print_json,
@@ -29,7 +31,7 @@ from .output import (
     save_plot,
 )
 from .receipt import PendingReceipt, Receipt
-from .table_options import Epsilon, Json, Plot, Rho, Share, TableOptions, parse_budget, table_command
+from .table_options import Epsilon, Rho, Share, TableOptions, parse_budget, table_command
 
 if TYPE_CHECKING:
     from ..query.python.table import Table as Private

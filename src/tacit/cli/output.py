@@ -7,7 +7,7 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, Annotated, Any, NoReturn
 
 import typer
 from rich.console import Console, ConsoleOptions, RenderableType
@@ -23,6 +23,10 @@ from ..core.safe_text import json_text, lines
 if TYPE_CHECKING:
     from altair import TopLevelMixin
     from rich.progress import TaskID
+
+
+Json = Annotated[bool, typer.Option("--json", help="Write JSON.")]
+Plot = Annotated[Path | None, typer.Option(help="Draw a plot: a .png, .svg or .html file.")]
 
 
 class SafeConsole(Console):

@@ -37,8 +37,6 @@ Share = Annotated[
     str | None, typer.Option(help="How much of the budget it may take, as a fraction: 0.1 is a tenth of it.")
 ]
 Rho = Annotated[str | None, typer.Option(help="What the release alone guarantees, in zCDP.")]
-Json = Annotated[bool, typer.Option("--json", help="Write JSON.")]
-Plot = Annotated[Path | None, typer.Option(help="Draw a plot: a .png, .svg or .html file.")]
 Engine = Annotated[
     str | None,
     typer.Option(help="The engine that reads the table: duckdb, postgres or spark; by default the one for such data."),

@@ -19,9 +19,9 @@ from rich.table import Table as Grid
 from ..core.accounting.budget import Budget
 from ..core.accounting.currency import Amount
 from ..core.errors import BadParameter, TacitError
-from .output import console, error_console, print_json, print_surcharge, reporting_errors, save_plot
+from .output import Json, console, error_console, print_json, print_surcharge, reporting_errors, save_plot
 from .receipt import PendingReceipt, accounts, cost
-from .table_options import Epsilon, Json, Rho, Share, TableOptions, parse_budget, table_command
+from .table_options import Epsilon, Rho, Share, TableOptions, parse_budget, table_command
 
 if TYPE_CHECKING:
     from ..query.plan.offer import Offer
@@ -183,7 +183,8 @@ def ask(
         query, _ = curator.read(options.question, options.terms)
         columns = [] if place is None else drawable(query)
         if column is not None and column not in columns:
-            raise BadParameter("column", column, f"one of {', '.join(columns)}" if columns else "given with --plot")
+            says = "" if columns else "Pass --plot too: --column chooses the column to plot."
+            raise BadParameter("column", column, f"one of {', '.join(columns)}", says=says)
         pending = PendingReceipt(curator, query.relation)
         if len(curator.budget.sums) > 1:  # in a single currency a guarantee is its own price
             with suppress(TacitError):  # a question that would be refused now may have been bought before

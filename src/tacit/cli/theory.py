@@ -177,7 +177,7 @@ def _make(kind: type[Mechanism[Any, Any]], parameters: list[str]) -> tuple[Mecha
     try:
         return kind(**values), size
     except TypeError:
-        raise BadParameter("parameters", " ".join(parameters), f"of the kinds that {kind.__name__} takes") from None
+        raise BadParameter("parameters", " ".join(parameters), f"of the types that {kind.__name__} takes") from None
 
 
 def _value(text: str) -> Any:

@@ -189,8 +189,8 @@ class Substitute(Neighbours):
         return scalar((high - low) / whole("n", n), self)
 
 
-ADD_REMOVE = AddRemove()
-SUBSTITUTE = Substitute()
+ADD_REMOVE: AddRemove = AddRemove()
+SUBSTITUTE: Substitute = Substitute()
 
 
 def _interval(low: Number, high: Number) -> tuple[Fraction, Fraction]:

@@ -9,6 +9,7 @@ TacitError
 │  ├─ BadParameter      (name, given, allowed)   a public parameter is outside its domain
 │  │  └─ BadSchema      (name, given, allowed)   a schema, or the location of a table, is invalid
 │  └─ BadData           (name, given, allowed)   a private value has the wrong shape or type; it is never shown
+├─ NewerVersion         (what, reason)           a newer version of tacit wrote the stored value
 ├─ MixedRelations       (first, second)          losses or distances under different neighbouring relations were added
 ├─ Exhausted            (name, allowed)          an interactive mechanism has given all its answers
 │  └─ Spent             (.., statement)          a holdout set has given all its answers (`tacit.holdout`)
@@ -24,10 +25,13 @@ TacitError
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from fractions import Fraction
 from numbers import Number
 from typing import TYPE_CHECKING
 
+from .. import storage
 from .safe_text import visible
 
 if TYPE_CHECKING:
@@ -111,6 +115,27 @@ class BadSchema(BadParameter):
 
 class BadData(Malformed):
     """A private value has the wrong shape or type; `given` describes the value by public facts and never shows it."""
+
+
+class NewerVersion(TacitError, ValueError):
+    """A newer version of tacit wrote what is to be read."""
+
+    def __init__(self, what: str, reason: str) -> None:
+        super().__init__(f"{what} was written by a newer version of tacit: {reason}. Update tacit to read it.")
+        self.what, self.reason = what, reason
+
+
+@contextmanager
+def reading(what: str) -> Iterator[None]:
+    """Say in errors of tacit why something stored cannot be read; `what` names it, as in "this release"."""
+    try:
+        yield
+    except storage.WrittenLater as error:
+        raise NewerVersion(what, str(error)) from None
+    except storage.Unreadable as error:
+        raise BadParameter(
+            "text", type(what).__name__, "as tacit wrote it", says=f"{what} cannot be read: {error}."
+        ) from None
 
 
 class MixedRelations(TacitError, ValueError):

@@ -26,7 +26,6 @@ from ..query.python import table_domain
 from ..workloads.methods.weights.pmw import Move, Moves
 
 _STORED = {  # modules that have another name in what is stored
-    "_appraisal": "appraisal",
     "_breakpoints": "stretches",
     "_buckets": "buckets",
     "_measurement_search": "search",
@@ -37,9 +36,7 @@ _STORED = {  # modules that have another name in what is stored
     "data_cube": "cube",
     "error_bounds": "spread",
     "graphical_model": "graphical",
-    "integer_rounding": "exchange",
     "junction_tree": "junction",
-    "labelled_answers": "labelled",
     "local_report_error": "reports",
     "local_reports": "local",
     "matrix_mechanism": "optimised",
@@ -47,7 +44,7 @@ _STORED = {  # modules that have another name in what is stored
     "model_growth": "growth",
     "monotone_model": "rising",
     "nonnegative_projection": "halves",
-    "query_residuals": "pieces",
+    "records": "labelled",
     "registry": "methods",
     "table_domain": "linear",
     "tree_design": "design",

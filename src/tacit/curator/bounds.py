@@ -36,6 +36,7 @@ from ..query.plan.offer import Paid, checked_share
 from ..query.plan.plan import Histogram, Plan
 from ..query.relation import build
 from ..query.values.domain import DAY, EPOCH, Domain, Label
+from . import identity
 from .purchase import Item, Parts, Priced, Read, buy
 
 if TYPE_CHECKING:
@@ -54,7 +55,7 @@ class BoundsTerms(Paid, total=False):
 
 @dataclass(frozen=True)
 class Bounds:
-    """What was bought: about where a column lies.
+    """The bounds that were bought: about where the values of a column lie.
 
     With probability 1 - beta there are values in the outermost cells, and at most `beyond` in each cell outside.
     """
@@ -68,7 +69,7 @@ class Bounds:
     def __str__(self) -> str:
         if self.lower is None:
             return (
-                f"no bounds were found: too few values of {visible(self.column)} are alike for this price; ask for more"
+                f"no bounds were found: too few values of {visible(self.column)} lie together for this price; pay more"
             )
         times = isinstance(self.lower, date)
         there = "in the first and in the last year" if times else "within a factor of two of both"
@@ -80,12 +81,12 @@ class Bounds:
 
 
 def _toml(label: Label | None) -> str:
-    """A bound as a schema has it."""
+    """A bound as it is written in a schema."""
     return f"{label.isoformat()}Z" if isinstance(label, datetime) else str(label)
 
 
 def edges(domain: Domain) -> tuple[int, ...]:
-    """The public edges between the bounds of a domain, and these, in steps."""
+    """The public edges of the cells in steps of the grid: the bounds of a domain, and those between them."""
     lower, upper = domain.lower, domain.upper
     if domain.kind == "number":
         powers = [1 << k for k in range(max(abs(lower), abs(upper)).bit_length() + 1)]
@@ -117,10 +118,10 @@ def buy_bounds(
     histogram, typed = plan.measures[0], _typed(price)
     assert isinstance(histogram, Histogram)
     cells, moves = len(histogram.edges) - 1, plan.distance(histogram)
-    noises = _noises(curator.purse(None, analyst), price, moves)
+    noises = _noises(curator._unspent, price, moves)
     noises.sort(key=lambda noise: noise.error(beta=failure, size=cells))
     registration = curator._registration
-    candidates = {registration.key(("bounds", plan, noise)): noise for noise in noises}
+    candidates = {registration.key(identity.bounds(plan, noise)): noise for noise in noises}
 
     def priced(parts: Parts) -> Priced:
         purse = curator._purse(parts, who)
@@ -130,7 +131,7 @@ def buy_bounds(
         loss = affordable[0].loss()
         purse.check(loss, typed)
         purse.warn(loss, typed)
-        key = next(key for key, noise in candidates.items() if noise is affordable[0])
+        key = next(key for key, noise in candidates.items() if noise == affordable[0])
         return Priced(key, loss, Purpose("bounds", f"bounds of {column}"))
 
     def draw(charge: Charge, read: Read, source: Source) -> bytes:
@@ -150,7 +151,7 @@ def buy_bounds(
 
 
 def surcharge(curator: Curator, column: str, *, beta: Number = "0.01", **price: Any) -> str:
-    """Where bounds would take more of the budget than the number that was typed, a sentence that says so."""
+    """A sentence that says so where bounds would take more of the budget than the number that was typed; else ""."""
     plan, purse = _plan(curator, column), curator.purse(None, None)
     (histogram,), failure = plan.measures, probability("beta", beta)
     noises = _affordable(purse, _noises(purse, price, plan.distance(histogram)), price)
@@ -164,20 +165,21 @@ def _plan(curator: Curator, column: str) -> Plan:
     relation = curator.table.relation
     values = build.column(relation, column)
     if values.domain.kind not in ("number", "date", "timestamp"):
-        raise BadQuestion(f"the column {column!r} holds a {values.domain.kind}; bounds are of numbers and dates")
+        kind = values.domain.kind
+        raise BadQuestion(f"Bounds can be bought for numbers and dates; the column {column!r} is of type {kind}.")
     return Plan(relation, (), (Histogram(values, edges(values.domain)),))
 
 
 def _typed(price: Mapping[str, Any]) -> tuple[str, Number]:
     """Which of epsilon, rho and share was given, and how much."""
-    given: tuple[str, Number] = exactly_one(**{name: price.get(name) for name in ("epsilon", "rho", "share")})
-    if price.get("delta") is not None and given[0] != "epsilon":
+    typed: tuple[str, Number] = exactly_one(**{name: price.get(name) for name in ("epsilon", "rho", "share")})
+    if price.get("delta") is not None and typed[0] != "epsilon":
         raise BadParameter("delta", price["delta"], "given with epsilon alone")
-    return given
+    return typed
 
 
 def _noises(purse: Purse, price: Mapping[str, Any], moves: Distance[Any]) -> list[Laplace | Gaussian]:
-    """What may be added: for a share, all kinds that the budget has a price for; at a delta, of these, too."""
+    """The noises that may be added: for a share, every kind that the budget sells; at a delta, Gaussian noise too."""
     name, number = _typed(price)
     if name == "share":
         ways = purse.ways(number)
@@ -192,7 +194,7 @@ def _noises(purse: Purse, price: Mapping[str, Any], moves: Distance[Any]) -> lis
 def _affordable(
     purse: Purse, noises: Sequence[Laplace | Gaussian], price: Mapping[str, Any]
 ) -> Sequence[Laplace | Gaussian]:
-    """Those that take no more than the share, if one was given."""
+    """The noises that take no more of the budget than the share, if one was given."""
     if (share := price.get("share")) is None:
         return noises
     return [noise for noise in noises if purse.affords(noise.loss(), checked_share(share, purse.least_share))]

@@ -155,7 +155,7 @@ class Curator:
             rho         what the answer alone guarantees in zCDP
             error       the largest error of each count and sum, or of means alone where the number of rows is public,
                         for which the least price is found
-            relative    the same as a share of the table's public size
+            relative    the largest error as a share of the table's public size
         and, if need be:
             delta       with epsilon, the delta of the answer's guarantee; else what private keys may fail with, by
                         default a share of the budget's
@@ -181,13 +181,13 @@ class Curator:
             share       how much of the budget it may take, as a fraction: 0.1 is a tenth
             rho         what the answer alone guarantees in zCDP
             error       the largest error of each count and sum, or of means alone where the number of rows is public
-            relative    the same as a share of the table's public size
+            relative    the largest error as a share of the table's public size
         and perhaps delta, beta and analyst, all as for `offer`, which says beforehand what an answer takes.
         """
         arrived = self.pace.arrival()
         query, said = self.read(question, terms)
         made, beta, who = self._compiled(query), probability("beta", said["beta"]), self.who(analyst)
-        asked = Asked(query, made, said, question if isinstance(question, str) else "")
+        asked = Asked(query, made, said, str.__str__(question) if isinstance(question, str) else "")
         item = asked.item(
             self._registration,
             lambda parts: self._offer(query, said, who, made, parts),
@@ -208,12 +208,15 @@ class Curator:
 
         Give epsilon, what all its answers together guarantee, or share, how much of the budget it may take, as a
         fraction; and perhaps count, how many answers above there may be (1), queries, how many its stated errors are
-        for (1000), a name, by which several are told apart, and analyst.
+        for (1000), a name, which distinguishes several streams, and analyst.
         """
         return Stream(self, Sparse, threshold=threshold, **terms)
 
     def numeric_sparse(self, threshold: int, **terms: Unpack[StreamTerms]) -> Stream:
-        """Open a stream that says about how much each count is that reaches the threshold; as `above_threshold`."""
+        """Open a stream that says about how much each count is that reaches the threshold.
+
+        Give the terms of `above_threshold`.
+        """
         return Stream(self, NumericSparse, threshold=threshold, **terms)
 
     def plan(self, workload: Workload, *, n: int | None = None, beta: Number = BETA, **price: Unpack[Paid]) -> Plan:
@@ -241,8 +244,8 @@ class Curator:
         """Buy the answers of all linear queries at once; asked again they are free.
 
         Give epsilon, or epsilon and delta, or rho: what the answers alone guarantee, and `plan` says beforehand what
-        that takes of the budget; or share, how much of it they may take, as a fraction.  The `method` is the best by
-        default, and `n` as for `plan`.
+        that takes of the budget; or share, how much of it they may take, as a fraction.  By default `method` is the
+        best.  `n` is the exact number of records, which is a promise, or None.
         """
         from . import workloads
 
@@ -269,8 +272,9 @@ class Curator:
         """Open private multiplicative weights: one price for any number of linear queries, asked one after the other.
 
         Give epsilon, or epsilon and delta, or rho: what all answers together guarantee; or share, how much of the
-        budget they may take, as a fraction.  The model has so many `updates`, or as many as promise the smallest
-        error for all `queries`.  Coefficients are 0 and 1, or with a `grid`, a power of two such as 1/8, its multiples.
+        budget they may take, as a fraction.  The model is updated at most `updates` times; by default, as often as
+        promises the smallest error for all `queries`.  Coefficients are 0 and 1, or with a `grid`, a power of two such
+        as 1/8, its multiples.
         """
         from . import workloads
 

@@ -1,4 +1,4 @@
-"""When answers leave: on a public grid of time, so that how long a question took says almost nothing.
+"""Pace: answers leave on a public grid of time, so that how long a question took reveals almost nothing.
 
 All that touches data (reading, drawing, storing) runs apart from the asker.  If it is done T seconds after the question
 arrived, then what comes of it, an answer or an error, leaves at the first multiple of `time_grid` after the arrival
@@ -10,11 +10,11 @@ question later, free of charge.
 Privacy.  On neighbouring tables let the work take T and T' seconds.  For one U both leave at the same moment, unless U
 falls into a set of length |T - T'|; so what is seen of the two has total variation at most E|T - T'| / `time_grid`, for
 the best coupling of T and T', however a question is shaped.  Without U a question whose work ends about a multiple of
-the grid would tell as much as its time does.
+the grid would reveal as much as its time does.
 
-Repeats are free, so they tell no more: an answer has one moment at which it leaves, drawn once, and who asks again
-before that moment waits for it.  What left before, and what is refused from public facts, does not wait.  Other
-processes on the same ledger see an answer as soon as it is stored: one process answers where there is a grid.
+Repeats are free, so they must reveal no more: an answer has one moment at which it leaves, drawn once, and who asks
+again before that moment waits for it.  What left before, and what is refused from public facts, does not wait.  Other
+processes on the same ledger see an answer as soon as it is stored, so with a grid let one process answer.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ from ..core.parameters import Number, positive
 from ..core.randomness import SYSTEM
 
 T = TypeVar("T")
-STEPS = 10  # of the grid until the deadline, unless one is given
+STEPS = 10  # of the grid until the deadline, by default
 
 
 class Clock(Protocol):
@@ -87,7 +87,7 @@ class Pace:
         self._lock, self._works = threading.Lock(), dict[Hashable, _Work]()
         if time_grid is None:
             if deadline is not None:
-                raise BadParameter("deadline", deadline, "given together with time_grid=, of which it is a multiple")
+                raise BadParameter("deadline", deadline, "given together with time_grid=")
             return
         grid = positive("time_grid", time_grid)
         steps = Fraction(STEPS) if deadline is None else positive("deadline", deadline) / grid
@@ -101,13 +101,13 @@ class Pace:
         return bool(self._steps)
 
     def arrival(self) -> float:
-        """Now: when a question arrives."""
+        """The time at which a question arrives: now."""
         return self.clock.now() if self.on else 0.0
 
     def let_out(self, arrived: float, key: Hashable, work: Callable[[], T]) -> T:
-        """What comes of the work, on the grid of a question that arrived then and is paid for now.
+        """The result of the work, released on the grid of a question that arrived then and is paid for now.
 
-        `key` names the work: asked again before its result has left, a question waits for that, and starts no other.
+        `key` names the work: a question that is asked again before its result has left waits for that result.
         """
         if not self.on:
             return work()
@@ -120,11 +120,11 @@ class Pace:
             raise EngineError
         if under_way.error is not None:
             raise under_way.error
-        found: T = under_way.result
-        return found
+        result: T = under_way.result
+        return result
 
     def hold(self, key: Hashable) -> None:
-        """Wait until the result of this work has left, if it is stored already and has not."""
+        """Wait until the result of this work has left, if it is stored and has not left yet."""
         with self._lock:
             under_way = self._works.get(key)
         if under_way is not None:
@@ -133,15 +133,15 @@ class Pace:
 
     @staticmethod
     def uniform() -> float:
-        """Uniform between 0 and 1."""
+        """A uniform number between 0 and 1."""
         return SYSTEM.word() / (1 << SYSTEM.width)
 
     def _multiple(self, seconds: float) -> int:
-        """The first positive multiple of the grid that is not below so many seconds."""
+        """How many steps of the grid, at least one, are not fewer than so many seconds."""
         return max(1, math.ceil(seconds / self._grid))
 
     def _start(self, arrived: float, key: Hashable, work: Callable[[], Any]) -> _Work:
-        """The work of this name that has not left, or else a new one; its delay is drawn once, for all who ask."""
+        """The work of this name whose result has not left, or new work; its delay is drawn once, for all who ask."""
         delay = self._grid * self.uniform()
 
         def leaving(ended: float) -> float:
@@ -149,13 +149,13 @@ class Pace:
 
         with self._lock:
             now = self.clock.now()
-            self._works = {name: known for name, known in self._works.items() if now < known.leaves}
-            if (known := self._works.get(key)) is not None:
-                return known
-            mine = self._works[key] = _Work(work, self.clock, leaving)
+            self._works = {name: each for name, each in self._works.items() if now < each.leaves}
+            if (under_way := self._works.get(key)) is not None:
+                return under_way
+            started = self._works[key] = _Work(work, self.clock, leaving)
         try:
-            threading.Thread(target=mine.run, daemon=True).start()
+            threading.Thread(target=started.run, daemon=True).start()
         except RuntimeError:  # there can be no more threads
-            mine.error, mine.leaves = EngineError(), leaving(now)
-            mine.done.set()
-        return mine
+            started.error, started.leaves = EngineError(), leaving(now)
+            started.done.set()
+        return started

@@ -87,11 +87,13 @@ def buy(registration: Registration, pace: Pace, arrived: float, item: Item) -> t
     """The charge of an item, and its stored answer: bought now, unless it was bought before."""
     registration.check_units()
     charge = None if item.fresh else registration.ledger.find(*item.keys)
-    if charge is None or charge.release is None:
+    if charge is None:
         build.bounded(item.relation)
-        charge = _pay(registration, item) if charge is None else charge
-    if charge.release is None:
+        charge = _pay(registration, item)
+    elif charge.release is None:
+        build.bounded(item.relation)
         registration.read_tables()
+    if charge.release is None:
         stored = pace.let_out(arrived, charge.seq, lambda: _complete(registration, item, charge))
         if stored == FAILED:
             raise EngineError

@@ -1,4 +1,4 @@
-"""What a purchase is paid from: what it takes of the budget, what a share of the budget buys, and the least price."""
+"""The purse of a purchase: the budgets that it is paid from, what it takes of them, and what a share of them buys."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _PACKAGE = f"{__name__.partition('.')[0]}."
 
 
 class TakesMore(UserWarning):
-    """A purchase for which there is no offer takes more of the budget than the number that was typed."""
+    """A warning that a purchase without an offer takes more of the budget than the number that was typed."""
 
 
 def _outside() -> int:
@@ -34,27 +34,28 @@ def _outside() -> int:
 
 @dataclass(frozen=True)
 class Purse:
-    """A budget, and perhaps an allowance within it, each with what is spent of it on every part that is looked at."""
+    """A budget, and perhaps an allowance within it, each with what is spent of it on every part touched."""
 
     accounts: Sequence[tuple[Budget, Sequence[Spent]]]
     least_share: Fraction = LEAST_SHARE
 
     @property
     def budget(self) -> Budget:
+        """The budget of the ledger."""
         return self.accounts[0][0]
 
     def takes(self, loss: Loss) -> Amount:
-        """What a purchase takes of the budget, on the part where that is most."""
+        """What a purchase takes of the budget, on the part where it takes most."""
         budget, spent = self.accounts[0]
         return max(budget.price(loss, before) for before in spent)
 
     def affords(self, loss: Loss, share: Fraction) -> bool:
-        """Whether a purchase takes no more of the budget, nor of an allowance, than this share of the budget is."""
+        """Whether a purchase takes at most this share of the budget, both of the budget and of an allowance."""
         most = share * self.budget.limit
         return all(budget.price(loss, before) <= most for budget, spent in self.accounts for before in spent)
 
     def ways(self, share: Number) -> list[tuple[Fraction | None, Fraction | None]]:
-        """Pairs (epsilon, None) and (None, rho) that take this share of an unspent budget: rho, then large epsilons."""
+        """Pairs (None, rho) and then (epsilon, None), large ones first, that take this share of an unspent budget."""
         part, epsilons, rhos = checked_share(share, self.least_share), set[Fraction](), list[Fraction]()
         for currency, limit in self.budget.sums:
             amount = part * limit
@@ -74,15 +75,15 @@ class Purse:
             check_least(self.budget, price, self.least_share, (name, positive(name, number)))
 
     def surcharge(self, loss: Loss, typed: tuple[str, Number]) -> str:
-        """Where a purchase takes more of the budget than the number that was typed, a sentence that says so."""
+        """A sentence that says so where a purchase takes more of the budget than the number that was typed; else ""."""
         name, number = typed
         return surcharge(self.budget, self.takes(loss), (name, positive(name, number)))
 
     def warn(self, loss: Loss, typed: tuple[str, Number]) -> None:
-        """Say that a purchase without an offer takes more of the budget than the number that was typed."""
+        """Warn where a purchase without an offer takes more of the budget than the number that was typed."""
         if more := self.surcharge(loss, typed):
             warnings.warn(more, TakesMore, stacklevel=_outside())
 
     def nothing(self, share: Number) -> Refused:
         """The refusal of a share for which, after what was bought before, nothing can be had."""
-        return Refused(f"after what was bought before, {self.budget} sells nothing for share={share}; offer more")
+        return Refused(f"After what was bought before, {self.budget} sells nothing for share={share}. Offer more.")

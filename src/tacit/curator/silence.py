@@ -1,4 +1,4 @@
-"""What fails between a charge and its draw says nothing: one error, of one class and one text, without a cause.
+"""Silence: whatever fails between a charge and its draw becomes one error, of one class and one text, without a cause.
 
 An exception that private data can cause is an answer that nobody paid for.  Engines promise that nothing in a table
 makes them fail, and tests count every such failure as a leak; this is the second wall, should a promise be broken.
@@ -15,7 +15,7 @@ T = TypeVar("T")
 
 
 def silently(step: Callable[[], T]) -> T:
-    """The result of a step that touches private data; whatever fails in it is an `EngineError` that says nothing.
+    """The result of a step that touches private data; any failure in it becomes an `EngineError` that says nothing.
 
     An error of the ledger passes: it is about the ledger, and holds no data.
     """

@@ -10,22 +10,22 @@ Under add or remove a unit moves all counts the same way, so the noise is that o
 from __future__ import annotations
 
 import json
-from dataclasses import asdict
 from typing import TYPE_CHECKING, Any, TypedDict
 
 from ..core.distance import ADD_REMOVE, scalar
-from ..core.errors import BadParameter, BadQuestion, Exhausted
+from ..core.errors import BadParameter, BadQuestion, Exhausted, reading
 from ..core.parameters import Number, instance, rational
 from ..core.purpose import Purpose
 from ..core.randomness import SYSTEM
 from ..ledger.parameters import text
 from ..mechanisms import NumericSparse, Sparse
 from ..mechanisms.sparse_vector._comparisons import Comparisons, State
-from ..query import codec
 from ..query.plan import compiler
 from ..query.plan.offer import BETA
 from ..query.plan.plan import Plan, Rows, Units
 from ..query.select.outputs import Released
+from ..storage import canonical, loads
+from . import identity
 from .purchase import Read
 from .session import Opening, open_mechanism
 from .silence import silently
@@ -70,9 +70,9 @@ class Stream:
             known = "epsilon or share, and perhaps count, queries, name and analyst"
             raise BadParameter("terms", " ".join(unknown), known)
         if (epsilon is None) == (share is None):
-            raise BadParameter("epsilon", epsilon, "given", says="a stream needs epsilon= or share=, and one of them")
+            raise BadParameter("epsilon", epsilon, "given", says="A stream needs epsilon= or share=, and not both.")
         if rational("threshold", threshold).denominator != 1:
-            raise BadParameter("threshold", threshold, "whole, as counts are")
+            raise BadParameter("threshold", threshold, "a whole number, as counts are")
         instance("name", name, str)
         moves, who = scalar(rational("rows", curator.table.schema.rows), ADD_REMOVE), curator.who(analyst)
         purse = curator.purse(None, who)
@@ -82,9 +82,15 @@ class Stream:
             return kind(epsilon=epsilon, sensitivity=moves, monotone=True, **terms)
 
         def key(epsilon: Number) -> str:
-            terms = int(rational("threshold", threshold)), rational("epsilon", epsilon), mechanism(epsilon).count
-            schema = curator.table.schema.digest
-            return codec.digest(("stream", who, text("name", name), kind.__name__, terms, schema))
+            return identity.stream(
+                text("name", name),
+                who,
+                kind,
+                threshold=int(rational("threshold", threshold)),
+                epsilon=rational("epsilon", epsilon),
+                count=mechanism(epsilon).count,
+                schema=curator.table.schema.digest,
+            )
 
         if epsilon is not None:
             typed, ways = ("epsilon", epsilon), [epsilon]
@@ -111,11 +117,10 @@ class Stream:
             state = _read(stored)
             if self.mechanism.over(state):
                 raise Exhausted("this stream", f"{self.mechanism.allowed}, and its name= stays with it")
-            count = int(read(plan).cells[0][0])
-            after, answer = silently(lambda: self.mechanism.step(state, count, SYSTEM))
+            after, answer = silently(lambda: self.mechanism.step(state, int(read(plan).cells[0][0]), SYSTEM))
             return _written(after), json.dumps(answer).encode()
 
-        answer: StreamAnswer = json.loads(self._session.ask(arrived, plan, plan.relation, step))
+        answer: StreamAnswer = json.loads(self._session.ask(arrived, [plan], plan.relation, step))
         return answer
 
     def error(self, beta: Number = BETA) -> float:
@@ -143,20 +148,22 @@ class Stream:
             or len(plan.measures) != 1
             or not isinstance(plan.measures[0], Rows | Units)
         ):
-            raise BadQuestion("a stream is asked one count, without groups and without a price of its own")
+            raise BadQuestion("A stream answers one count, without groups and without a price of its own.")
         counted, shown = [Released(name) for name, _ in query.aggregates], [output for _, output in query.outputs]
         if shown != counted or query.having is not None or query.order or query.limit is not None:
-            raise BadQuestion("a stream is asked a count as it is: without arithmetic on it, HAVING, ORDER BY or LIMIT")
+            raise BadQuestion("A stream answers a plain count, without arithmetic on it, HAVING, ORDER BY or LIMIT.")
         if plan.distance(plan.measures[0]).linf > self.mechanism.sensitivity.linf:
             raise BadQuestion(
-                "one unit can move this count by more than the stream was opened for; ask about the first table alone"
+                "One unit can move this count by more than the stream was opened for. Ask about the first table alone."
             )
         return plan
 
 
 def _written(state: State) -> bytes:
-    return json.dumps(asdict(state)).encode()
+    return canonical(state).encode()
 
 
 def _read(state: bytes) -> State:
-    return State(**json.loads(state))
+    with reading("the state of this stream"):
+        read: State = loads(state)
+    return read

@@ -1,6 +1,6 @@
-"""Linear queries through the ledger: a workload is planned from public facts, bought once, and kept as a model.
+"""Linear queries through the ledger: a workload is planned from public facts, bought once, and stored as a model.
 
-Whatever is asked later of a model that was released is free, with what is known of its error.
+Whatever is asked later of a released model is free, with what is known of its error.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Unpack, cast
 
 import numpy as np
 
-from ..core.errors import BadParameter, BadQuestion
+from ..core.errors import BadParameter, BadQuestion, NewerVersion, reading
 from ..core.parameters import Number, exactly_one, flag, instance, positive, probability, whole
 from ..core.purpose import Purpose
 from ..core.randomness import Source
@@ -30,13 +30,15 @@ from ..query.soundness import checks
 from ..query.soundness.copying import remade
 from ..release import versions
 from ..release.purchased_answers import Bought
+from ..storage import canonical, loads
 from ..workloads import Answered, Method, Plan, Price, Released, Workload
 from ..workloads import method as method_of
 from ..workloads import plan as planned
+from ..workloads.planner import refused
 from ..workloads.queries.copying import remade as remade_workload
 from ..workloads.queries.data import Floats
 from ..workloads.queries.domain import CELLS
-from . import archive
+from . import identity
 from .online import Online
 from .purchase import Item, Parts, Priced, Read, buy
 from .questions import check_owned
@@ -47,26 +49,29 @@ if TYPE_CHECKING:
     from .purse import Purse
 
 Purchase = tuple[Workload, Method, Price]
-MAX_STORED_NUMBERS = 80_000_000  # of one release: numbers of 11 bytes: a database holds a billion of them in one cell
+MAX_STORED_NUMBERS = 80_000_000  # of one release: 11 bytes each, and one cell of a database holds a billion bytes
 
 
 def _domain(tables: Mapping[str, Table], domain: object) -> TableDomain:
-    """A domain of these tables, made anew: its rows, keys and labels are what the tables say."""
+    """The domain, rebuilt from these tables: its rows, keys and labels are what the tables say."""
     if type(domain) is not TableDomain:
-        raise BadParameter("domain", type(domain).__name__, "of the table, as table.domain('region', 'sex')")
+        raise BadParameter("domain", type(domain).__name__, "of the table, such as table.domain('region', 'sex')")
     relation, keys = remade((domain.relation, domain.keys))
     check_owned(relation, tables)
     checks.check_rows(relation, keys)
-    made = TableDomain(tuple((key.name, tuple(key.labels())) for key in keys), relation=relation, keys=keys)
-    if made.attributes != domain.attributes:
-        raise BadParameter("domain", "other attributes", "those of its keys; take it from the table, as table.domain()")
-    return made
+    rebuilt = TableDomain(tuple((key.name, tuple(key.labels())) for key in keys), relation=relation, keys=keys)
+    if rebuilt.attributes != domain.attributes:
+        wrong = "The attributes of this domain are not those of its keys. Make the domain by table.domain()."
+        raise BadParameter("domain", "other attributes", "those of its keys", says=wrong)
+    return rebuilt
 
 
 def _checked(tables: Mapping[str, Table], workload: object) -> Workload:
-    """A workload on a domain of these tables, made anew."""
+    """The workload, rebuilt on a domain of these tables."""
     if not isinstance(workload, Workload):
-        raise BadParameter("workload", type(workload).__name__, "linear queries, as workloads.marginals(domain, k=2)")
+        raise BadParameter(
+            "workload", type(workload).__name__, "linear queries, such as workloads.marginals(domain, k=2)"
+        )
     return remade_workload(workload, _domain(tables, workload.domain))
 
 
@@ -79,20 +84,23 @@ def _typed(terms: Mapping[str, Any]) -> tuple[str, Number]:
     """Which of epsilon, rho and share was given, and how much."""
     if unknown := terms.keys() - Paid.__annotations__.keys():
         raise BadParameter("price", sorted(unknown), "epsilon, or epsilon and delta, or rho, or share")
-    given: tuple[str, Number] = exactly_one(**{name: terms.get(name) for name in ("epsilon", "rho", "share")})
-    return given
+    typed: tuple[str, Number] = exactly_one(**{name: terms.get(name) for name in ("epsilon", "rho", "share")})
+    return typed
 
 
 def _prices(domain: TableDomain, terms: Mapping[str, Any], purse: Purse | None = None) -> list[Price]:
-    """What a release may be paid with, about units that move the histogram as those of the table do.
+    """The prices at which a release may be bought, for units that move the histogram as those of the table do.
 
-    Epsilon at a delta is spent by zCDP, for a ledger counts what came before, or without the delta; a budget that has
-    no place for Gaussian noise buys without, and one in rho by zCDP.  A share buys whatever takes it of the budget.
+    Epsilon at a delta is spent by zCDP, since a ledger adds up prices, or without the delta.  A budget without room for
+    Gaussian noise buys without the delta, and a budget in rho by zCDP.  A share buys at any price that takes so much of
+    the budget.
     """
     name, number = _typed(terms)
     if name == "share":
         if purse is None:
-            raise BadParameter("share", number, "given with a budget", says="share= is of a budget: give a ledger too")
+            raise BadParameter(
+                "share", number, "given with a budget", says="share= is a share of a budget. Give a ledger too."
+            )
         if terms.get("delta") is not None:
             raise BadParameter("delta", terms["delta"], "given with epsilon alone")
         return [Price.of(epsilon=e, rho=r, unit=domain.distance) for e, r in purse.ways(number)]
@@ -106,7 +114,7 @@ def _prices(domain: TableDomain, terms: Mapping[str, Any], purse: Purse | None =
 
 
 def _former_prices(curator: Curator, prices: list[Price], terms: Mapping[str, Any]) -> list[Price]:
-    """What epsilon at a delta was paid with in ledgers where it took no more of the budget than that epsilon."""
+    """The former price of epsilon at a delta, in ledgers where that took no more of the budget than the epsilon."""
     if not curator.ledger.former_words or terms.get("delta") is None or len(prices) == 1:
         return []
     price, *pure = prices
@@ -115,7 +123,10 @@ def _former_prices(curator: Curator, prices: list[Price], terms: Mapping[str, An
 
 
 def _about(tables: Mapping[str, Table], domain: TableDomain) -> int | None:
-    """The size of its table, if no row is left out but for a missing value: rough, so that no error may rest on it."""
+    """The public size of a domain's table, if only rows with missing values are left out; None otherwise.
+
+    The size is rough, so no stated error may rest on it.
+    """
     there = domain.relation
     schemas = {name: table.schema for name, table in tables.items()}
     return public_size(there.source if isinstance(there, Where) else there, schemas)
@@ -133,8 +144,8 @@ def plan(
 ) -> Plan:
     """Every method's predicted error and time, as `pays` would buy it after what was spent; reads no data.
 
-    What is said of the price is of the best method, or of the one of this name.
-    How many records there are is private, so an n that is told is a promise: methods that need it may rest on it.
+    The remark on the price is about the best method, or about `method`.  The number of records is private, so `n` is
+    the analyst's promise, on which methods that need it may rest.
     """
     workload, typed = _checked(tables, workload), _typed(terms)
     domain = _of(workload)
@@ -181,35 +192,35 @@ def answer(
     wanted = _wanted(curator, workload, method, n=people, beta=at, prices=prices, others=others)
     if (stored_numbers := 4 * workload.queries + min(domain.cells(workload.span), CELLS)) > MAX_STORED_NUMBERS:
         raise BadQuestion(
-            f"a ledger keeps {MAX_STORED_NUMBERS} numbers of one release at most, and this one may have"
-            f" {stored_numbers}; ask fewer queries at once, or about fewer attributes"
+            f"A ledger keeps at most {MAX_STORED_NUMBERS} numbers of one release, and this one may have"
+            f" {stored_numbers}. Ask fewer queries at once, or about fewer attributes."
         )
     former = [] if fresh else _former_prices(curator, prices, terms)
     before = _wanted(curator, workload, method, n=people, beta=at, prices=former, others=former[:1])
-    candidates = {_key(curator, each, people, at): each for each in (*wanted, *before)}
+    candidates = {key: each for each in (*wanted, *before) for key in _keys(curator, each, people, at)}
 
     def priced(parts: Parts) -> Priced:
         purse = curator._purse(parts, who)
         bought = _affordable(purse, wanted, typed, people)
         _, chosen, price = bought
         if (reason := chosen.refusal(workload, people, price)) is not None:
-            raise BadQuestion(f"{chosen.name}: {reason}")
+            raise refused(chosen, reason, workload, people, price)
         chosen.predict(workload, people, price, at)  # noise that cannot be drawn is refused here
         loss = chosen.loss(workload, people, price)
         purse.check(loss, typed)
-        key = next(key for key, each in candidates.items() if each is bought)
+        key, *_ = _keys(curator, bought, people, at)
         return Priced(key, loss, Purpose("workload", f"{chosen.name} on {workload!r}"))
 
     def draw(charge: Charge, read: Read, source: Source) -> bytes:
         _, chosen, price = candidates[charge.key]
         data = Counted(domain, lambda plan: read(plan).cells[0])
-        return archive.dumps((chosen.release(workload, data, price, source, n=people, beta=at), versions()))
+        return canonical((chosen.release(workload, data, price, source, n=people, beta=at), versions())).encode()
 
     def failed(charge: Charge) -> bytes:
         _, chosen, _ = candidates[charge.key]
         nothing, note = np.full(workload.queries, np.nan), "the fit failed; nothing is known"
         released = Released(chosen.name, workload, nothing, None, None, charge.loss, float(at), (note,))
-        return archive.dumps((released, versions()))
+        return canonical((released, versions())).encode()
 
     item = Item(
         relation=domain.relation,
@@ -224,7 +235,7 @@ def answer(
     charge, stored = buy(curator._registration, curator.pace, arrived, item)
     _, chosen, price = candidates[charge.key]
     drawn, made_with = _stored(stored)
-    again = replace(drawn, workload=asked)  # the asker's own, so that it is known again
+    again = replace(drawn, workload=asked)  # the asker's own object, so that it is recognised
     restated = vars(chosen.restated(again, people, price, float(at)))
     paid = Fraction(curator.budget.price(charge.loss))
     question = f"{workload!r}: {' x '.join(domain.names)}"
@@ -244,9 +255,10 @@ def _affordable(purse: Purse, wanted: list[Purchase], typed: tuple[str, Number],
 
 
 def _stored(text: bytes) -> tuple[Released, tuple[tuple[str, str], ...]]:
-    """A release, and what it was made with, unless it was stored when that was not."""
-    found = archive.loads(text)
-    return (found, ()) if isinstance(found, Released) else found
+    """A release and the versions that it was made with, which earlier versions did not store."""
+    with reading("this release"):
+        value = loads(text)
+    return (value, ()) if isinstance(value, Released) else value
 
 
 def _wanted(
@@ -259,7 +271,7 @@ def _wanted(
     prices: list[Price],
     others: list[Price],
 ) -> list[Purchase]:
-    """The best purchase at one of the prices; and beside it the best at each of the others, if there is any."""
+    """The best purchase at any of the prices, and then the best at each of the other prices, if there is any."""
     named = None if instance("method", method, str) == "auto" else [method_of(method)]
     if not prices:
         return []
@@ -274,52 +286,57 @@ def _wanted(
     return [(workload, row.method, row.price) for row in rows]
 
 
-def _key(curator: Curator, bought: Purchase, n: int | None, beta: Fraction) -> str:
-    """The key of a purchase, in which n and beta count only where the law reads them."""
-    _, method, _ = bought
+def _keys(curator: Curator, bought: Purchase, n: int | None, beta: Fraction) -> list[str]:
+    """The keys of a purchase, the present one first; n and beta count only where the law reads them."""
+    workload, method, price = bought
     law = n if method.reads_n else None, beta if method.reads_beta else None
-    return curator._registration.key(archive.dumps((*bought, *law)).decode())
+    identities = identity.answers(workload, method, price, *law, spelling=curator.ledger.former_spelling)
+    return [*map(curator._registration.key, identities)]
 
 
 def query(curator: Curator, workload: Workload) -> Answered:
-    """Answers from what was released before on the same domain: by the release that says most of their errors.
+    """Answers from what was released before on the same domain, by the release that bounds most of their errors best.
 
-    Of those that say as little, by one that was bought for these queries, or for tables that hold theirs; and of those,
-    by the last that says most of its own.
+    Among equals, a release that was bought for these queries comes first, then one whose tables hold those of the
+    queries, then the one with the smallest errors of its own, then the latest.
     """
     workload = _checked(curator.tables, workload)
-    domain, text = _of(workload), archive.dumps(workload)
-    found = list[tuple[tuple[int, float, bool, int, float], Answered]]()
+    domain, text = _of(workload), canonical(workload)
+    ranked, newer = list[tuple[tuple[int, float, bool, int, float], Answered]](), None
     for entry in curator.ledger.entries():
         if entry.kind == "release" and entry.body["form"] == "workload" and entry.data is not None:
             try:
                 released, _ = _stored(entry.data)
-            except (BadParameter, AttributeError, TypeError, ValueError):  # of a version that wrote otherwise
+            except NewerVersion as error:
+                newer = error
+                continue
+            except (BadParameter, AttributeError, TypeError, ValueError):  # written by another version
                 continue
             if released.workload.domain != domain:
                 continue
-            bought = (
-                archive.dumps(released.workload) == text and not np.isnan(released.answers).any()
-            )  # a fit that failed
+            failed = np.isnan(released.answers).any()
+            bought = canonical(released.workload) == text and not failed
             if bought or released.model is not None:
-                told, tables = _asked(released, workload, bought=bought), [*map(set, released.workload.tables)]
+                answered, tables = _asked(released, workload, bought=bought), [*map(set, released.workload.tables)]
                 others = sum(not any(table.issuperset(axes) for table in tables) for axes in workload.tables)
-                unsure = _unsure(told.errors, workload.queries)
-                found.insert(0, ((*unsure, not bought, others, _unsure(released.errors, 1)[1]), told))
-    if not found:
+                unsure = _unsure(answered.errors, workload.queries)
+                ranked.insert(0, ((*unsure, not bought, others, _unsure(released.errors, 1)[1]), answered))
+    if not ranked and newer is not None:
+        raise newer
+    if not ranked:
         raise BadQuestion(
-            "nothing was released on this domain that these queries could be answered from; buy answers on it by a"
-            " method that keeps a model, or ask an online session, which answers from its own"
+            "Nothing was released on this domain from which these queries could be answered. Buy answers on it by a"
+            " method that keeps a model, or ask an online session, which answers from its own model."
         )
-    _, best = min(found, key=itemgetter(0))
+    _, best = min(ranked, key=itemgetter(0))
     return replace(best, statement=f"{best.statement}; the data are those of when it was released")
 
 
 def _asked(released: Released, workload: Workload, *, bought: bool) -> Answered:
-    """What a release answers, with errors at the usual beta, so that they compare; at its own if it knows no other."""
+    """What a release answers, with errors at the usual beta so that releases compare, or at its own beta if need be."""
     own = (replace(released, workload=workload) if bought else released).query(workload)
-    told = bought and (released.errors is None or released.beta == float(BETA))
-    if released.model is None or told:
+    comparable = bought and (released.errors is None or released.beta == float(BETA))
+    if released.model is None or comparable:
         return own
     then, now = released.query(workload), replace(released, beta=float(BETA)).query(workload)
     same = then.errors is not None and now.errors is not None and np.array_equal(then.errors, now.errors)
@@ -328,9 +345,9 @@ def _asked(released: Released, workload: Workload, *, bought: bool) -> Answered:
 
 def _unsure(errors: Floats | None, queries: int) -> tuple[int, float]:
     """How many errors are unknown, and the mean of the others."""
-    told = np.full(queries, np.inf) if errors is None else errors
-    known = np.isfinite(told)
-    return int((~known).sum()), float(told[known].mean()) if known.any() else math.inf
+    bounds = np.full(queries, np.inf) if errors is None else errors
+    known = np.isfinite(bounds)
+    return int((~known).sum()), float(bounds[known].mean()) if known.any() else math.inf
 
 
 def online(
@@ -338,12 +355,13 @@ def online(
 ) -> Online:
     """Open a session of private multiplicative weights, or go on with one.
 
-    A rough n will do: it sets how far the model moves, and what is told of errors holds for any number of records.
+    A rough n will do: it sets how far the model moves, and the stated errors hold for any number of records.
     """
     known, typed = _domain(curator.tables, domain), _typed(price)
     people = _about(curator.tables, known) if n is None else n
     if people is None:
-        raise BadParameter("n", n, "about how many records there are: given here, or for a whole table by its size")
-    prices = _prices(known, price, curator.purse(None, terms["analyst"]))
+        wanted = "Pass n= (roughly how many records there are), or set `size` in the schema."
+        raise BadParameter("n", n, "about how many records there are", says=wanted)
+    prices = _prices(known, price, curator._unspent)
     ways = prices if typed[0] == "share" else prices[:1]
     return Online(curator, known, ways, _former_prices(curator, prices, price)[:1], typed, n=people, **terms)

@@ -48,4 +48,4 @@ def engine_for(
         raise Missing(
             f"{required} is installed, but a library that it loads is not. Run pip install 'tacit[{name}]'."
         ) from None
-    return kind.beside(copies)
+    return kind.create(copies)

@@ -34,7 +34,7 @@ class _MemorySession:
     def step(self, after: int, key: str, state: bytes, answer: bytes, /) -> bytes:
         with self._lock:  # two holdouts on the same records share one session
             if after != self._steps:
-                raise LedgerConflict(f"Step {after} of this session is no longer the latest. Read its state again.")
+                raise LedgerConflict(f"Step {after + 1} is not the next of this session. Read its state again.")
             self._steps, self._state, self._answers[key] = after + 1, state, answer
         return answer
 

@@ -6,14 +6,15 @@ import hashlib
 import hmac
 import json
 from collections.abc import Callable
-from dataclasses import asdict, replace
+from dataclasses import replace
 from threading import Lock
 from typing import Any, NoReturn
 
 import numpy as np
 
+from .. import storage
 from ..core.accounting.loss import Loss
-from ..core.errors import BadData, BadParameter, LedgerConflict, Refused
+from ..core.errors import BadData, BadParameter, LedgerConflict, Refused, reading
 from ..core.purpose import Purpose
 from ..core.randomness import SYSTEM, Source
 from ..core.session import answer_once, open_session, private_value
@@ -37,6 +38,14 @@ def _key(keeper: Keeper, content: str) -> str:
     name = hashlib.sha256(b"the secret of holdouts").hexdigest()
     secret = private_value(keeper, key=name, first=drawn, analyst="holdout", name="the secret of holdouts")
     return hmac.new(secret, content.encode(), "sha256").hexdigest()
+
+
+def _described(rule: Rule) -> str:
+    """A rule as text: what its state has of one that is not stored, and had of any before stored names."""
+    if not storage.is_stored(rule):
+        return repr(rule)
+    members = ((name, value) for name, value in storage.members(rule).items() if value is not None)
+    return f"{storage.stored_name(type(rule))}({', '.join(f'{name}={value}' for name, value in members)})"
 
 
 class Holdout:
@@ -88,14 +97,17 @@ class Holdout:
         self._state(self._session.read()[1])
 
     def _write(self, state: State) -> bytes:
-        return json.dumps({"rule": repr(self.rule), "state": asdict(state)}).encode()
+        rule = storage.canonical(self.rule if storage.is_stored(self.rule) else repr(self.rule))
+        return f'{{"rule":{rule},"state":{storage.canonical_members(state)}}}'.encode()
 
     def _state(self, kept: bytes) -> State:
-        stored = json.loads(kept)
-        if stored["rule"] != repr(self.rule):
-            rule = stored["rule"]
+        with reading("the state of this holdout"):
+            written = json.loads(kept)
+            rule = storage.read(written["rule"])
+            state: State = storage.read_members(State, written["state"])
+        if rule not in (self.rule, _described(self.rule)):
             raise Refused(f"This holdout set has already begun to answer by {rule}. Continue with that rule.")
-        return State(**stored["state"])
+        return state
 
     def ask(self, question: Callable[..., Any] | tuple[Any, Any] | Any, name: str | None = None) -> float:
         """Answer a question; `statement` says how near the answer is to the true value in the population."""

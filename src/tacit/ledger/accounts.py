@@ -21,8 +21,9 @@ from dataclasses import dataclass, field
 
 from ..core.accounting.budget import Amounts, Budget
 from ..core.accounting.loss import Loss, zero
-from ..core.distance import SUBSTITUTE, one_relation
+from ..core.distance import SUBSTITUTE, Neighbours, one_relation
 from ..core.errors import BadParameter, LedgerCorrupt, NoAllowance
+from ..storage import stored_name
 from .encoding import canonical, write_amounts
 from .names import skeleton
 
@@ -30,13 +31,14 @@ ALL = ""  # of the parts; among the accounts, the one of the data set itself
 
 
 class Overdrawn(Exception):
-    """On `part`, the budget of `account` does not admit it."""
+    """The budget of `account` does not admit a charge on `part`."""
 
     def __init__(self, account: str, budget: Budget, part: str) -> None:
         self.account, self.budget, self.part = account, budget, part
 
 
 def plus(a: Amounts, b: Amounts) -> Amounts:
+    """The sum of two amounts in the same currencies."""
     try:
         return tuple(x + y for x, y in zip(a, b, strict=True))
     except (TypeError, ValueError):
@@ -50,14 +52,14 @@ class Accounts:
     budget: Budget
     only_allowed: bool | None = None  # None: as soon as anybody has an allowance
     some_allowed: bool = False  # whether anybody has
-    exactly: bool = False  # whether an account is for one spelling of a name alone, as it was in earlier versions
+    exactly: bool = False  # whether an account is for one spelling of a name alone, as in earlier versions
     allowances: dict[str, Budget] = field(default_factory=dict)
     sums: dict[str, dict[str, Amounts]] = field(default_factory=dict)
     relation: str | None = None
-    changed: set[tuple[str, str]] = field(default_factory=set)  # sums since this was last emptied: account and part
+    changed: set[tuple[str, str]] = field(default_factory=set)  # account and part of sums changed since last emptied
 
     def budgets(self, analyst: str, loss: Loss) -> dict[str, Budget]:
-        """The accounts that a charge is paid from; what costs nothing needs no allowance."""
+        """The budgets that a charge is paid from, by account; a charge that costs nothing needs no allowance."""
         own = {account: b for account, b in self.allowances.items() if self._is(account, analyst)}
         closed = self.some_allowed if self.only_allowed is None else self.only_allowed
         if closed and not own and loss.terms:
@@ -72,7 +74,7 @@ class Accounts:
         return {account: budget.amounts(loss) for account, budget in self.budgets(analyst, loss).items()}
 
     def post(self, analyst: str, parts: Iterable[str] | None, loss: Loss, price: Mapping[str, Amounts]) -> None:
-        """Check and add, or raise and leave all as it was."""
+        """Add a charge to all accounts if they admit it; else raise `Overdrawn` and change nothing."""
         relation = self._under(parts, loss)
         for account, budget in self.budgets(analyst, loss).items():
             sums = self.sums.get(account, {})
@@ -96,12 +98,12 @@ class Accounts:
         self.changed.update((account, part) for part in sums)
 
     def take_changed(self) -> list[dict[str, str | None]]:
-        """The rows of the totals that changed since this was last asked."""
+        """The totals that changed since the last call, as rows."""
         rows, self.changed = [self.row(*at) for at in sorted(self.changed)], set()
         return rows
 
     def row(self, account: str, part: str) -> dict[str, str | None]:
-        """A total as it is stored."""
+        """The total of an account and part, as a row."""
         amounts = canonical(write_amounts(self.sums[account][part]))
         relation = self.relation if (account, part) == (ALL, ALL) else None
         return {"account": account, "part": part, "amounts": amounts, "relation": relation}
@@ -117,15 +119,20 @@ class Accounts:
         return found
 
     def _under(self, parts: Iterable[str] | None, loss: Loss) -> str | None:
-        """The relation of all losses so far and of this one."""
-        relation = one_relation(self.relation, None if loss.relation is None else repr(loss.relation))
+        """The neighbouring relation of all losses so far and of this one."""
+        relation = one_relation(self.relation, None if loss.relation is None else _name(loss.relation))
         known = sorted({*self.sums.get(ALL, {}), *(parts or ())} - {ALL})
-        if relation == repr(SUBSTITUTE) and known:
-            raise BadParameter("parts", known, "None where units are substituted: one may leave a part for another")
+        if relation == _name(SUBSTITUTE) and known:
+            raise BadParameter("parts", known, "None where neighbours substitute units, who may then change parts")
         return relation
 
 
+def _name(relation: Neighbours) -> str:
+    """The stored name of a neighbouring relation."""
+    return stored_name(type(relation))
+
+
 def add(sums: dict[str, Amounts], parts: Iterable[str] | None, amounts: Amounts) -> None:
-    """Add to the sum of all, or to those of the parts."""
+    """Add amounts to the sums of these parts, or with None to the sum of all."""
     for part in (ALL,) if parts is None else parts:
         sums[part] = plus(sums[part], amounts) if part in sums else amounts

@@ -18,12 +18,12 @@ if TYPE_CHECKING:
 
 
 def export(ledger: Ledger, target: str | os.PathLike[str] | IO[str]) -> None:
-    """Write all entries as JSON lines; private states stay."""
+    """Write all entries as JSON lines; private states are not written."""
     if isinstance(target, str | os.PathLike):
         try:
             descriptor = os.open(target, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
         except FileExistsError:
-            raise BadParameter("target", os.fspath(target), "a file that is not there yet") from None
+            raise BadParameter("target", os.fspath(target), "a file that is not there yet, and is then made") from None
         with os.fdopen(descriptor, "w", encoding="ascii") as file:
             export(ledger, file)
         return

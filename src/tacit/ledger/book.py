@@ -1,4 +1,4 @@
-"""One writing transaction: what it needs is read first, entries are appended, and all is written at its end."""
+"""The book: one writing transaction, which reads what it needs, appends entries, and writes everything at its end."""
 
 from __future__ import annotations
 
@@ -22,27 +22,28 @@ _SUMS, _DIGEST = ',"sums":"', re.compile('[0-9a-f]{64}"')  # in the body of an e
 
 
 def read(connection: Connection, query: str, **given: str | int) -> Entry | None:
-    """The one entry that a query finds, if any."""
+    """The one entry that a query finds, or None."""
     row = connection.execute(query, given).fetchone()
     return None if row is None else Entry.read(row)
 
 
 def last(connection: Connection) -> Head:
+    """The last entry of the ledger."""
     row = connection.execute(statements.HEAD).fetchone()
     return START if row is None else Head(*row[:2])
 
 
 def last_sums(connection: Connection) -> tuple[Head, str | None]:
-    """The last entry, which is there, and the digest of the totals that it carries, if it does."""
+    """The last entry of a ledger that has one, and the digest of the totals that it carries, or None."""
     seq, hashed, body = connection.execute(statements.HEAD).fetchone()
     if not isinstance(body, str):
-        raise LedgerCorrupt(seq, "it cannot be read")
+        raise LedgerCorrupt(seq, "the entry cannot be read")
     _, found, rest = body.rpartition(_SUMS)
     return Head(seq, hashed), rest[:64] if found and _DIGEST.match(rest) else None
 
 
 def find(connection: Connection, key: str) -> Charge | None:
-    """The last draw of a question, with its release if it has one."""
+    """The charge for the last draw of a question, with its release if it has one."""
     entry = read(connection, statements.DRAW, key=key)
     if entry is None:
         return None
@@ -51,22 +52,22 @@ def find(connection: Connection, key: str) -> Charge | None:
 
 
 def following(connection: Connection, charge: int, step: int) -> Entry | None:
-    """What was appended to a charge under this number: its release is 0, the steps of a session are 0, 1, 2, ..."""
+    """The entry that follows a charge under this number: 0 for its release, and 0, 1, 2, ... for steps of a session."""
     return read(connection, statements.FOLLOWING, charge=charge, step=step)
 
 
 class Book:
-    """Entries to be appended after those in the tables."""
+    """The entries that one transaction appends to those in the tables, and the totals that they change."""
 
     def __init__(
         self, connection: Connection, accounts: Accounts, seal: Seal, spellings: Mapping[str, list[str]]
     ) -> None:
         self.connection, self.accounts, self._seal, self._spellings = connection, accounts, seal, spellings
-        self._stored: dict[str, dict[str, totals.Row]] = {}  # as read: account, part, total
+        self._stored: dict[str, dict[str, totals.Row]] = {}  # totals as they were read, by account and part
         self._changed: dict[tuple[str | None, str | None], totals.Row] = {}
         self._fetched: dict[str, set[str | None]] = {}  # the parts that were looked for; None is all
         self._pending: list[Entry] = []
-        self._head: Head | None = None  # unless it was read
+        self._head: Head | None = None  # None until it is read
         self._sums: str | None = None
         self._digest: totals.Digest | None = None
         self._new: dict[str, Charge] = {}
@@ -88,6 +89,7 @@ class Book:
         return self._digest
 
     def append(self, kind: str, facts: Mapping[str, Json], data: bytes | None = None) -> Entry:
+        """Append an entry, with the digest of the totals after it."""
         head, rows = self.head, self.accounts.take_changed()
         if rows or self._sums is None:
             digest = self._followed()
@@ -100,7 +102,7 @@ class Book:
         return entry
 
     def named(self, analyst: str) -> list[str]:
-        """The accounts that an analyst has, or would have."""
+        """The names of the accounts that an analyst has, or would have."""
         return self._spellings.get(skeleton(analyst)) or [skeleton(analyst)]
 
     def allowance(self, analyst: str) -> None:
@@ -122,7 +124,7 @@ class Book:
             self.fetch(account, parts)
 
     def pay(self, analyst: str, parts: frozenset[str] | None, loss: Loss) -> Json:
-        """Check and charge; what each account paid."""
+        """Charge a loss to each account that it is paid from, if all admit it, and return what each paid, as JSON."""
         self.look_up(analyst, parts, loss)
         price = self.accounts.price(analyst, loss)
         self.posted.append((analyst, parts, loss))
@@ -130,7 +132,7 @@ class Book:
         return {account: write_amounts(amounts) for account, amounts in price.items()}
 
     def fetch(self, account: str, parts: Iterable[str] | None) -> None:
-        """Read the sums that a charge on these parts must be checked against: with None, all."""
+        """Read the sums that a charge on these parts is checked against; None is all parts."""
         stored, fetched = self._stored.setdefault(account, {}), self._fetched.setdefault(account, set())
         if None in fetched:
             return
@@ -140,7 +142,7 @@ class Book:
         rows = [row for each in at for row in self.connection.execute(query, each)]
         fetched |= wanted
         for part, amounts, relation in rows:
-            if part in stored:  # and added to since
+            if part in stored:  # it was read before, and may have been added to since
                 continue
             stored[part] = {"account": account, "part": part, "amounts": amounts, "relation": relation}
             if self._digest is not None:
@@ -153,7 +155,7 @@ class Book:
                 self.accounts.relation = relation
 
     def charge(self, request: Request, session: bool = False) -> Charge:
-        """The charge of a question that was asked before, free; or a new one."""
+        """The charge of a question: the one it was asked with before, free, or a new one."""
         known = self._new.get(request.key) or find(self.connection, request.key)
         if known is not None and not request.fresh:
             return _same(known, request, session)
@@ -171,7 +173,7 @@ class Book:
         return charge
 
     def step(self, charge: Charge, number: int, state: bytes, data: bytes | None, facts: Mapping[str, Json]) -> Entry:
-        """Go on to a state.  Its digest would let a guess at it be checked, so it is salted."""
+        """Append a step and store its state.  The digest of the state is salted, so that no guess can be checked."""
         salt = SYSTEM.words(4).tobytes()
         state = self._seal.seal(state, charge.seq, number, sealed_before=self._sealed_before)
         entry = self.append(
@@ -201,7 +203,7 @@ class Book:
         return sum(wanted, zero)
 
     def close(self) -> None:
-        """Write it all."""
+        """Write the entries and the totals that changed."""
         new, changed = [], []
         for (account, part), row in self._changed.items():
             known = self._stored.get(account or ALL, {}).get(part or ALL)
@@ -219,9 +221,9 @@ class Book:
 
 
 def _same(known: Charge, request: Request, session: bool) -> Charge:
-    """A release may be had by all; what is open is completed by whoever asks for the very same."""
+    """The known charge: its release is for all; while it is open, a request must ask for the very same."""
     if known.session != session:
-        raise LedgerConflict("this key was charged for " + ("a session" if known.session else "one answer"))
+        raise LedgerConflict(f"This key was charged for {'a session' if known.session else 'one answer'}.")
     if known.release is None and (write_loss(known.loss), known.parts) != (write_loss(request.loss), request.parts):
-        raise LedgerConflict("this key was charged at another price or for other parts; ask as before, or afresh")
+        raise LedgerConflict("This key was charged at another price or for other parts. Ask as before, or afresh.")
     return known

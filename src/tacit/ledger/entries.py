@@ -1,4 +1,4 @@
-"""What a ledger says: facts in a row, each sealed with the hash of the one before.
+"""The entries of a ledger: facts in a row, each of which holds the hash of the one before.
 
     opening     format, dataset, budget (all five fields), whether an allowance is asked for, the least share a question
                 takes (absent from ledgers opened before there was one, in which it is 1/10000)
@@ -26,19 +26,25 @@ from ..core.errors import LedgerCorrupt
 from ..core.purpose import UNSTATED, Purpose
 from .encoding import Json, canonical, read_loss
 
-FORMAT = 1
+FORMAT = 2  # in 1, losses and the keys of workload answers were spelled otherwise (`storage/former.py`)
+FORMATS = (1, FORMAT)  # that can be read
 _APART = ("kind", "key", "draw", "charge", "step")  # of the body, also kept apart to be looked up
 COLUMNS = ("seq", *_APART, "body", "data", "hash")
 
 
 class Head(NamedTuple):
-    """The last entry: kept elsewhere it is an anchor, from which a ledger rolled back or cut short is known."""
+    """The last entry.  Kept elsewhere, it is an anchor that shows when a ledger was rolled back or cut short."""
 
     seq: int
     hash: str
 
 
 START = Head(0, "0" * 64)
+
+
+def is_newer(version: object) -> bool:
+    """Whether an opening entry of this format is of a newer version of tacit."""
+    return type(version) is int and version > FORMAT
 
 
 def digest(data: bytes) -> str:
@@ -51,14 +57,14 @@ def _seal(data: bytes | None) -> str | None:
 
 @dataclass(frozen=True)
 class Entry:
-    """One fact."""
+    """One fact: a body of JSON and perhaps bytes beside it."""
 
     body: Mapping[str, Json]
     data: bytes | None = None
 
     @classmethod
     def after(cls, head: Head, kind: str, facts: Mapping[str, Json], data: bytes | None = None) -> Entry:
-        """The entry that follows `head`."""
+        """The entry of this kind that follows `head`, made now."""
         now = datetime.now(UTC).isoformat(timespec="microseconds")
         seal = {"seq": head.seq + 1, "previous": head.hash, "kind": kind, "time": now}
         return cls({**facts, **seal, "data": _seal(data)}, data)
@@ -80,27 +86,27 @@ class Entry:
         return Head(self.seq, digest(self.text.encode()))
 
     def row(self) -> dict[str, Any]:
-        """As it stands in the table."""
+        """The entry as a row of the table."""
         known = {name: self.body.get(name) for name in _APART}
         return {**known, "seq": self.seq, "body": self.text, "data": self.data, "hash": self.head.hash}
 
     @classmethod
     def read(cls, row: Sequence[Any]) -> Entry:
-        """The entry of a row, by `COLUMNS`, that is all it should be."""
+        """The entry of a row with these `COLUMNS`; `LedgerCorrupt` if hash or columns disagree with the body."""
         seq, *_, body, data, _ = row
         try:
             entry = cls(json.loads(body), data)
             same = entry.row() == dict(zip(COLUMNS, row, strict=True)) and entry.body["data"] == _seal(data)
         except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
-            raise LedgerCorrupt(seq, "it cannot be read") from None
+            raise LedgerCorrupt(seq, "the entry cannot be read") from None
         if not same:
-            raise LedgerCorrupt(seq, "its hash is not that of its content")
+            raise LedgerCorrupt(seq, "the hash of the entry is not that of its content")
         return entry
 
 
 @dataclass(frozen=True)
 class Request:
-    """What is to be charged.  Whoever asks with the same `key` gets the same answer, unless `fresh`."""
+    """A charge to be made.  Whoever asks with the same `key` gets the same answer, unless `fresh`."""
 
     key: str
     loss: Loss
@@ -112,7 +118,7 @@ class Request:
 
 @dataclass(frozen=True)
 class Charge:
-    """What was paid for.  Where `release` is None it is yet to be computed, and nobody has seen anything."""
+    """A charge that was made.  Where `release` is None it is yet to be computed, and nobody has seen anything."""
 
     seq: int
     key: str = field(repr=False)
@@ -128,7 +134,7 @@ class Charge:
 
     @classmethod
     def read(cls, entry: Entry, release: bytes | None = None, loss: Loss | None = None) -> Charge:
-        """The charge of an entry; its loss need not be read where it is known."""
+        """The charge of an entry; where its loss is known, it is not read again."""
         body = entry.body
         return cls(
             seq=entry.seq,

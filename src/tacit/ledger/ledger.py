@@ -25,8 +25,8 @@ from . import book as pages
 from . import totals, verification
 from .accounts import ALL, Accounts, Overdrawn
 from .book import Book
-from .encoding import Json, read, read_budget, write, write_amounts, write_budget
-from .entries import FORMAT, START, Charge, Entry, Head, Request
+from .encoding import Json, read_amount, read_budget, write_amount, write_amounts, write_budget
+from .entries import FORMAT, FORMATS, START, Charge, Entry, Head, Request, is_newer
 from .names import alike, analyst_name, skeleton
 from .parameters import as_bytes, fraction, name, part_names, question_key, request, text
 from .seal import Seal
@@ -41,7 +41,7 @@ _PAGE = 1000  # entries that are read at once
 
 
 class Ledger:
-    """What was paid for and what was released, of one data set.  Threads and forked processes may share it."""
+    """What was paid for and what was released about one data set.  Threads and forked processes may share a ledger."""
 
     def __init__(self, store: Store, opening: Entry, key: str | os.PathLike[str] | None = None) -> None:
         self.database, self._tally = store, Tally()
@@ -51,9 +51,10 @@ class Ledger:
         self.budget: Budget = read_budget(opening.body["budget"])
         self.only_allowed: bool | None = opening.body["only_allowed"]
         written = opening.body.get("least_share")
-        self.least_share: Fraction = LEAST_SHARE if written is None else read(written)
+        self.least_share: Fraction = LEAST_SHARE if written is None else read_amount(written)
+        self.former_spelling = opening.body["format"] == 1  # of workload answers, in the keys of what was bought
         self.former_words = written is None  # opened when epsilon was an amount of the budget in some questions
-        self._spellings: dict[str, list[str]] = {}  # of accounts that earlier versions named
+        self._spellings: dict[str, list[str]] = {}  # of accounts that earlier versions made
 
     @classmethod
     def open(
@@ -68,10 +69,10 @@ class Ledger:
     ) -> Ledger:
         """Open the ledger at a path or URL; with a budget, make it if there is none.
 
-        What is given must agree with what it was made with.  With `only_allowed`, who has no allowance is refused;
-        unless told, that is so as soon as anybody has one.
-        `least_share` is the share of the budget that a question takes at least, 1/10000 by default.
-        `key` is the file with the key of its private states, by default the one beside the ledger (see `seal.py`).
+        What is given must agree with what the ledger was made with.  With `only_allowed`, analysts without an allowance
+        are refused; by default, as soon as anybody has one.  `least_share` is the share of the budget that a question
+        takes at least, 1/10000 by default.  `key` is the file with the key of the private states, by default the one
+        beside the ledger (see `seal.py`).
         """
         if dataset is not None:
             name("dataset", dataset)
@@ -92,7 +93,7 @@ class Ledger:
                     witness.check(connection, seen, empty=opening is None)
             limits: dict[str, Json] = {
                 "only_allowed": None if only_allowed is None else flag("only_allowed", only_allowed),
-                "least_share": write(LEAST_SHARE if least is None else least),
+                "least_share": write_amount(LEAST_SHARE if least is None else least),
             }
             opening = opening or _make(store, budget, dataset or "data", limits)
             ledger = cls(store, opening, key)
@@ -110,7 +111,7 @@ class Ledger:
         return ledger
 
     def write(self, do: Callable[[Book], T]) -> T:
-        """Do it in one transaction, or not at all."""
+        """Do something in one transaction, or not at all."""
         try:
             with self.database.writing() as connection:
                 book = self._book(connection)
@@ -141,7 +142,7 @@ class Ledger:
         return BudgetExceeded(over.budget, spent, book.attempted(over), analyst=who)
 
     def find(self, *keys: str) -> Charge | None:
-        """The last draw of a question, by the first of its keys that is known: released if `.release` is there."""
+        """The charge for the last draw of a question, by the first of its keys that is known; None if none is."""
         wanted = [*map(question_key, keys)]
         with self.database.reading() as connection:
             return next(filter(None, (pages.find(connection, key) for key in wanted)), None)
@@ -158,27 +159,28 @@ class Ledger:
     ) -> Charge:
         """Pay for a question, once: asked again, it is the same charge, with its release if it has one.
 
-        `fresh` pays for another draw.  `parts` are public and disjoint parts of the data, None is all of it.
+        `fresh` pays for another draw.  `parts` are public and disjoint parts of the data, None is all of it.  `purpose`
+        says what the charge is for.
         """
         (charge,) = self.charge_many([Request(key, loss, analyst, part_names(parts), purpose, fresh)])
         return charge
 
     def charge_many(self, requests: Iterable[Request]) -> list[Charge]:
-        """Pay for all of them, in their order, or for none."""
+        """Pay for all requests, in their order, or for none."""
         wanted = [request(each) for each in requests]
         return self.write(lambda book: [book.charge(each) for each in wanted])
 
     def store(self, charge: Charge, data: bytes, form: str = "release") -> bytes:
-        """Store the release of a charge; the bytes to hand out, which are those that were stored first."""
+        """Store the release of a charge and return the bytes to hand out: those that were stored first."""
         data, form = as_bytes("data", data), text("form", form)
 
         def keep(book: Book) -> bytes:
             known = pages.read(book.connection, statements.AT, seq=charge.seq)
             sealed = None if known is None or known.head.hash != charge.hash else Charge.read(known, loss=charge.loss)
             if sealed != replace(charge, release=None):
-                raise LedgerConflict("this charge is not one of this ledger")
+                raise LedgerConflict("This charge is not one of this ledger.")
             if charge.session:
-                raise LedgerConflict("this charge is of a session, which is answered step by step")
+                raise LedgerConflict("This charge is for a session, which is answered step by step.")
             first = pages.following(book.connection, charge.seq, 0)
             entry = first or book.append("release", {"charge": charge.seq, "step": 0, "form": form}, data)
             return entry.data or b""
@@ -196,7 +198,7 @@ class Ledger:
         purpose: Purpose = UNSTATED,
         fresh: bool = False,
     ) -> Session:
-        """Pay for a session and keep its first state; one that was started with this key goes on where it was."""
+        """Pay for a session and keep its first state; a session that was started with this key goes on where it was."""
         wanted = request(Request(key, loss, analyst, part_names(parts), purpose, fresh))
         state = as_bytes("state", state)
 
@@ -210,7 +212,7 @@ class Ledger:
         return Session(self, self.write(begin))
 
     def allow(self, analyst: str, budget: Budget) -> None:
-        """Give an analyst an allowance within the budget, or another one; what was spent before counts."""
+        """Give an analyst an allowance within the budget, or replace it; what was spent before counts."""
         cap = self.budget
         if not isinstance(budget, Budget):
             raise BadParameter("allowance", budget, "a Budget")
@@ -236,12 +238,12 @@ class Ledger:
         self.write(give)
 
     def allowance(self, analyst: str) -> Budget | None:
-        """What an analyst may spend, if that was said."""
+        """The allowance of an analyst, or None."""
         with self.database.reading() as connection:
             return self._allowance(self._tallied(connection), analyst_name(analyst))
 
     def accounts(self, analyst: str | None, parts: Iterable[str] | None = None) -> list[tuple[Budget, list[Amounts]]]:
-        """The budgets that an analyst's charge is paid from, each with what was spent of it on each of these parts."""
+        """The budgets that an analyst's charge is paid from, each with what is spent of it on each of these parts."""
         account, wanted = ALL if analyst is None else analyst_name(analyst), part_names(parts)
         with self.database.reading() as connection:
             book = self._book(connection)
@@ -249,13 +251,13 @@ class Ledger:
         return book.accounts.spent(account, wanted)
 
     def allowances(self) -> dict[str, Budget]:
-        """What each analyst may spend, of those who were told."""
+        """The allowance of each analyst who has one."""
         with self.database.reading() as connection:
             tally = self._tallied(connection)
             return {tally.names[account]: budget for account, budget in tally.allowances.items()}
 
     def spent(self, analyst: str | None = None, part: str | None = None) -> Loss:
-        """What was charged to all, or to one analyst, on a part; without one, on the part where it is most."""
+        """What was charged to all analysts, or to one, on a part; without a part, on the part where it is most."""
         account = ALL if analyst is None else analyst_name(analyst)
         with self.database.reading() as connection:
             tally = self._tallied(connection)
@@ -264,7 +266,7 @@ class Ledger:
             return max((tally.spent(account, part) for part in parts), key=budget.spent)
 
     def sells_to(self, analyst: str) -> bool:
-        """Whether an analyst may buy anything: where only those may who have an allowance, whether there is one."""
+        """Whether an analyst may buy anything: where an allowance is required, whether there is one."""
         if self.only_allowed is False or self.allowance(analyst) is not None:
             return True
         return self.only_allowed is None and not self._tally.allowances
@@ -277,7 +279,7 @@ class Ledger:
         return min(budget.remaining(amounts) for budget, spent in accounts for amounts in spent)
 
     def entries(self, after: int = 0) -> Iterator[Entry]:
-        """All entries after one, in their order, each checked by itself."""
+        """All entries after number `after`, in their order, each checked by itself."""
         while True:
             with self.database.reading() as connection:
                 found = connection.execute(statements.PAGE, {"seq": after, "count": _PAGE}).fetchall()
@@ -287,37 +289,37 @@ class Ledger:
             after = found[-1][0]
 
     def history(self) -> list[Charge]:
-        """Every charge, with its release."""
+        """Every charge, with its purpose, and its release if it has one."""
         known = list(self.entries())
         released = {entry.body["charge"]: entry.data for entry in known if entry.kind == "release"}
         return [Charge.read(entry, released.get(entry.seq)) for entry in known if entry.kind == "charge"]
 
     def head(self) -> Head:
-        """The last entry, to be kept elsewhere."""
+        """The last entry, which kept elsewhere is an anchor for `verify`."""
         with self.database.reading() as connection:
             return pages.last(connection)
 
     def verify(self, anchor: Head | tuple[int, str] = START) -> Head:
-        """Go through all entries and recompute what they imply; `LedgerCorrupt` names the first that is wrong.
+        """Go through all entries, recompute what they imply, and return the head; `LedgerCorrupt` if any is wrong.
 
-        `anchor` is an earlier head: what was cut off or rolled back since then is seen only by it.
+        `anchor` is an earlier head, without which a ledger that was cut short or rolled back cannot be recognised.
         """
         with self.database.reading() as connection:
             self.database.dialect.check(connection)
             return verification.verify(connection, Head(*anchor))
 
     def export(self, target: str | os.PathLike[str] | IO[str]) -> None:
-        """Write all entries as JSON lines, with what was released; the states of sessions are private and stay.
+        """Write all entries as JSON lines, with what was released; the states of sessions are private and not written.
 
-        A file is made anew: one that is there may be a ledger.
+        A file must not exist yet: it could be a ledger.
         """
         copying.export(self, target)
 
     def backup(self, target: str | os.PathLike[str]) -> Head:
-        """Copy the ledger to a new file, with its private states, and verify the copy; the head of what was copied.
+        """Copy the ledger to a new file, with its private states, verify the copy, and return its head.
 
-        The key of the states is copied beside it: the copy is as private as both.
-        The copy is for the day when this ledger is lost.  Who asks it while this one lives has a second budget.
+        The key of the states is copied beside it, so the copy is as private as both.  The copy is for the day when this
+        ledger is lost: asked while this one is in use, it would sell the same budget a second time.
         """
         return copying.backup(self, target)
 
@@ -334,19 +336,19 @@ class Ledger:
         return f"Ledger({self.database.place!r}, dataset={self.dataset!r}, budget={self.budget})"
 
     def __reduce_ex__(self, protocol: object) -> NoReturn:
-        raise TypeError("a ledger cannot be copied or pickled; open it by its path, which any process may do")
+        raise TypeError("A ledger cannot be copied or pickled. Open it by its path, which any process may do.")
 
     def _book(self, connection: Connection) -> Book:
         accounts = Accounts(self.budget, self.only_allowed, some_allowed=bool(self._tally.allowances))
         return Book(connection, accounts, self.seal, self._spellings)
 
     def _allowance(self, tally: Tally, analyst: str) -> Budget | None:
-        """The least of what an analyst was allowed under all names that are one."""
+        """The least allowance of an analyst under all spellings of the name, or None."""
         own = (b for account, b in tally.allowances.items() if skeleton(account) == skeleton(analyst))
         return min(own, key=lambda budget: budget.limit, default=None)
 
     def _tallied(self, connection: Connection) -> Tally:
-        """What was charged so far."""
+        """The tally, brought up to the last entry."""
         with closing(connection.execute(statements.CHARGED, {"seq": self._tally.seen})) as rows:
             self._tally.read(map(Entry.read, rows))
         return self._tally
@@ -359,15 +361,16 @@ def _opening(store: Store, connection: Connection) -> Entry | None:
         return None
     first = pages.read(connection, statements.AT, seq=1) if known >= statements.TABLES else None
     if first is None or first.kind != "opening":
-        raise LedgerUnavailable(store.place, "it is a database, but not a ledger")
-    if first.body["format"] != FORMAT:
-        raise LedgerUnavailable(store.place, f"it is of format {first.body['format']}, and this version reads {FORMAT}")
+        raise LedgerUnavailable(store.place, "there is a database, but not a ledger")
+    if (version := first.body["format"]) not in FORMATS:
+        newer = f"a newer version of tacit wrote it (format {version}; this version reads {FORMAT}); update tacit"
+        raise LedgerUnavailable(store.place, newer if is_newer(version) else f"its format {version} is unknown")
     return first
 
 
 def _make(store: Store, budget: Budget | None, dataset: str, limits: dict[str, Json]) -> Entry:
     if budget is None:
-        raise LedgerUnavailable(store.place, "it is empty; give a budget to open it")
+        raise LedgerUnavailable(store.place, "there is no ledger in it yet; give a budget to make one")
     facts = {"format": FORMAT, "dataset": name("dataset", dataset), "budget": write_budget(budget)}
     opening = Entry.after(START, "opening", {**facts, **limits})
     with store.writing() as connection:

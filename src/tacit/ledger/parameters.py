@@ -1,4 +1,4 @@
-"""What a ledger is given, read before anything is touched."""
+"""The parameters of a ledger's methods, checked before anything is read or written."""
 
 from __future__ import annotations
 
@@ -14,38 +14,39 @@ from .entries import Request
 from .names import analyst_name
 
 _KEY = re.compile(r"[0-9a-f]{32,128}")
-_LONGEST = 200
+MAX_LENGTH = 200  # characters of a name
 
 
 def question_key(key: str) -> str:
-    """The digest of a question."""
+    """The checked key of a question."""
     if not _KEY.fullmatch(text("key", key)):
         raise BadParameter("key", key, "a digest: 32 to 128 hexadecimal digits, lower case")
     return key
 
 
 def name(what: str, given: str) -> str:
-    """Of a part or a data set."""
-    if not 0 < len(text(what, given)) <= _LONGEST or not given.isprintable():
-        raise BadParameter(what, given, f"a name of 1 to {_LONGEST} printable characters")
+    """The checked name of a part or a data set."""
+    if not 0 < len(text(what, given)) <= MAX_LENGTH or not given.isprintable():
+        raise BadParameter(what, given, f"a name of 1 to {MAX_LENGTH} printable characters")
     return given
 
 
 def text(what: str, given: str) -> str:
+    """The value, if it is text."""
     if not isinstance(given, str):
-        raise BadParameter(what, type(given).__name__, "a text")
+        raise BadParameter(what, type(given).__name__, "text")
     return given
 
 
 def as_bytes(what: str, given: bytes) -> bytes:
-    """Bytes, which may be private and are not shown."""
+    """The value as bytes, which may be private and are not shown in errors."""
     if not isinstance(given, bytes | bytearray | memoryview):
         raise BadParameter(what, type(given).__name__, "bytes")
     return bytes(given)
 
 
 def part_names(parts: Iterable[str] | None) -> frozenset[str] | None:
-    """Parts by name; None means all of the data."""
+    """The checked names of parts; None is all of the data."""
     if parts is None:
         return None
     listed = () if isinstance(parts, str) or not isinstance(parts, Iterable) else parts
@@ -55,6 +56,7 @@ def part_names(parts: Iterable[str] | None) -> frozenset[str] | None:
 
 
 def request(given: Request) -> Request:
+    """The request with all of its fields checked."""
     if not isinstance(given.loss, Loss):
         raise BadParameter("loss", given.loss, "a Loss")
     if not isinstance(given.purpose, Purpose):
@@ -64,7 +66,7 @@ def request(given: Request) -> Request:
 
 
 def fraction(what: str, given: Number | None) -> Fraction | None:
-    """A fraction of a budget, if one is given."""
+    """The checked fraction of a budget, or None."""
     x = None if given is None else rational(what, given)
     if not 0 <= (x or 0) <= 1:
         raise BadParameter(what, given, "a fraction of the budget, at least 0 and at most 1")

@@ -1,4 +1,4 @@
-"""The seal on private states: whoever can read a ledger's file, but not its key, learns nothing from them.
+"""The seal encrypts private states: whoever can read a ledger's file, but not its key, learns nothing from them.
 
 A state (a noisy threshold, a secret that chooses rows) is stored as
 
@@ -36,7 +36,7 @@ _FILE = re.compile(rb"tacit ledger key 1\n([0-9a-f]{64})\n")
 
 
 def keys_folder() -> Path:
-    """Where the keys of ledgers in databases are."""
+    """The folder with the keys of ledgers in databases."""
     if given := os.environ.get("TACIT_KEYS"):
         return Path(given)
     return Path(os.environ.get("XDG_CONFIG_HOME") or Path.home() / ".config") / "tacit" / "keys"
@@ -50,7 +50,7 @@ class Seal:
         self._known: bytes | None = None
 
     def seal(self, state: bytes, charge: int, step: int, *, sealed_before: Callable[[], bool]) -> bytes:
-        """The bytes to store.  A missing key is made, unless states are stored that were sealed under it."""
+        """The sealed bytes to store.  A missing key is made, unless there are states that were sealed under it."""
         key = self._known or self._read()
         if key is None:
             if sealed_before():
@@ -62,20 +62,20 @@ class Seal:
         return MAGIC + _name(key) + nonce + AESGCM(key).encrypt(nonce, state, self._about(charge, step))
 
     def open(self, stored: bytes, charge: int, step: int) -> bytes:
-        """The state that was stored."""
+        """The state, from the bytes that were stored."""
         if not stored.startswith(MAGIC):
             return stored
         key = self._known or self._read()
         if key is None:
             raise self._missing()
         if stored[len(MAGIC) : len(MAGIC) + _NAME] != _name(key):
-            reason = f"the key file {self.path} is not the one that its private states were sealed with"
+            reason = f"the key file {self.path} is not the one that the private states were sealed with"
             raise LedgerUnavailable(self.path.stem, f"{reason}; restore the right one")
         self._known = key
         try:
             return AESGCM(key).decrypt(stored[_HEADER - _NONCE : _HEADER], stored[_HEADER:], self._about(charge, step))
         except InvalidTag:
-            raise LedgerCorrupt(charge, "the state of this session was not sealed for it") from None
+            raise LedgerCorrupt(charge, "the state was sealed for another session, step or ledger") from None
 
     def copy(self, target: Path) -> None:
         """Write the key, if there is one, to a new file."""
@@ -87,7 +87,7 @@ class Seal:
 
     def _missing(self) -> LedgerUnavailable:
         reason = f"its private states are sealed, and the key file {self.path} is not there"
-        return LedgerUnavailable(self.path.stem, f"{reason}; put it back, or name it by key= (a backup has a copy)")
+        return LedgerUnavailable(self.path.stem, f"{reason}; put it back from a backup, or pass its path as key=")
 
     def _read(self) -> bytes | None:
         try:
@@ -101,9 +101,9 @@ class Seal:
         finally:
             os.close(file)
         if not stat.S_ISREG(found.st_mode) or found.st_mode & 0o077:
-            raise self._unusable("it must be a regular file that only its owner can read; chmod 600 it")
+            raise self._unusable("a key file must be a regular file that only its owner can read; chmod 600 it")
         if (known := _FILE.fullmatch(text)) is None:
-            raise self._unusable("it does not hold a key; restore it from a backup")
+            raise self._unusable("there is no key in it; restore it from a backup")
         return bytes.fromhex(known[1].decode())
 
     def _unusable(self, why: str) -> LedgerUnavailable:
@@ -123,7 +123,7 @@ def create_key(path: Path) -> None:
 
 
 def _write(path: Path, key: bytes) -> None:
-    """A new file, which has its name only once it is complete and synced."""
+    """Write a key to a new file, which gets its name only once it is complete and synced."""
     draft = path.with_name(f".{path.name}.{SYSTEM.words(1).tobytes().hex()}")
     file = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
     try:
@@ -143,4 +143,5 @@ def _write(path: Path, key: bytes) -> None:
 
 
 def _name(key: bytes) -> bytes:
+    """The short digest by which a sealed state names its key."""
     return hashlib.sha256(key).digest()[:_NAME]

@@ -2,7 +2,7 @@
 
 The price is paid on opening.  A step replaces the state and stores the answer in one transaction, and only if nobody
 else has taken that step meanwhile: each state is stepped from once, whatever crashes and whoever shares it.  The state
-holds noise that was drawn but not told.  Only the last one is kept, sealed under the ledger's key (`seal.py`).
+holds noise that nobody has seen.  Only the last state is kept, sealed under the ledger's key (`seal.py`).
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 class Session:
-    """One life, which may go on in any process that opens the ledger."""
+    """A session, which may go on in any process that opens the ledger."""
 
     def __init__(self, ledger: Ledger, charge: Charge) -> None:
         self._ledger, self.charge = ledger, charge
@@ -38,19 +38,19 @@ class Session:
                 return step, self._ledger.seal.open(bytes(state), self.charge.seq, step)
         except TypeError:  # no bytes at all
             pass
-        raise LedgerCorrupt(self.charge.seq, "the state of this session is not the one it was left in")
+        raise LedgerCorrupt(self.charge.seq, "the state of this session is not the one after its last step")
 
     def find(self, key: str) -> bytes | None:
-        """The last answer to a question, if it was asked in this session."""
+        """The last answer to a question in this session, or None if it was not asked."""
         with self._ledger.database.reading() as connection:
             entry = read(connection, ASKED, key=question_key(key), charge=self.charge.seq)
         return None if entry is None else entry.data
 
     def step(self, after: int, key: str, state: bytes, answer: bytes, loss: Loss | None = None) -> bytes:
-        """Take the step that follows `after` of them; the answer to hand out.
+        """Take step number `after` + 1 and return the answer to hand out.
 
-        If another process took it first with the same question, its answer is returned and this one forgotten; with
-        another question, `LedgerConflict` says to `read` again.  What the step costs beyond the price, if anything, is
+        If another process took that step first with the same question, its answer is returned and this one forgotten;
+        with another question, `LedgerConflict` says to `read` again.  A `loss` beyond the price of the session is
         admitted here or refused.
         """
         key, state, answer = question_key(key), as_bytes("state", state), as_bytes("answer", answer)
@@ -65,10 +65,10 @@ class Session:
             facts = {"key": key, "loss": None if loss is None else write_loss(loss), "paid": paid}
             return book.step(self.charge, after + 1, state, answer, facts).data
 
-        told = self._ledger.write(take)
-        if told is None:
-            raise LedgerConflict(f"the step after {after} is not the next of this session; read its state again")
-        return told
+        stored = self._ledger.write(take)
+        if stored is None:
+            raise LedgerConflict(f"Step {after + 1} is not the next of this session. Read its state again.")
+        return stored
 
     def __reduce_ex__(self, protocol: object) -> NoReturn:
-        raise TypeError("a session cannot be copied or pickled; start it again with the same key, which is free")
+        raise TypeError("A session cannot be copied or pickled. Start it again with the same key, which is free.")

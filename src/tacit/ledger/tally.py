@@ -1,4 +1,4 @@
-"""What was charged, as losses: read from the entries once, and then only from those that are new."""
+"""The tally: what was charged, as losses, read from all entries once and then only from new ones."""
 
 from __future__ import annotations
 
@@ -15,18 +15,19 @@ from .names import skeleton
 
 
 class Tally:
-    """Losses by account and part, of all entries that were seen."""
+    """Losses by account and part, of all entries read so far."""
 
     def __init__(self) -> None:
         self.seen = 0
         self.allowances: dict[str, Budget] = {}
-        self.names: dict[str, str] = {}  # of accounts, as they were given
+        self.names: dict[str, str] = {}  # of accounts, as they were first written
         self._alike: dict[str, set[str]] = {}  # analysts by their skeletons
         self._relation: Neighbours | None = None
         self._terms: dict[str, dict[str, Counter[Atom]]] = {ALL: {}}
         self._payers: dict[int, tuple[str, Json]] = {}  # by charge, as the steps of a session name only that
 
     def read(self, entries: Iterable[Entry]) -> None:
+        """Add entries that follow those read before."""
         for entry in entries:
             body = entry.body
             match entry.kind:
@@ -49,21 +50,22 @@ class Tally:
                 self._terms.setdefault(account, {}).setdefault(part, Counter()).update(loss.terms)
 
     def of(self, account: str, exactly: bool = False) -> dict[str, Counter[Atom]]:
-        """What an analyst spent on each part under all names that are one; `exactly`, under this very name."""
+        """What an analyst spent on each part, under all spellings of a name, or `exactly` under this one."""
         names = {account} if exactly or account == ALL else self._alike.get(skeleton(account), set())
-        found: dict[str, Counter[Atom]] = {}
+        spent: dict[str, Counter[Atom]] = {}
         for part, terms in ((part, terms) for name in names for part, terms in self._terms.get(name, {}).items()):
-            found.setdefault(part, Counter()).update(terms)
-        return found
+            spent.setdefault(part, Counter()).update(terms)
+        return spent
 
     def parts(self, account: str) -> list[str]:
-        """Those that were named, and one that stands for all that never were."""
+        """The parts that were named, and one that stands for all that never were."""
         return [ALL, *self.of(account).keys() - {ALL}]
 
     def spent(self, account: str, part: str) -> Loss:
+        """What an analyst spent on a part."""
         terms = self.of(account)
         return Loss(sum((terms.get(p, Counter()) for p in {ALL, part}), Counter()), self._relation)
 
     def amounts(self, budget: Budget, account: str, exactly: bool = False) -> dict[str, Amounts]:
-        """The sums of an account, if it had always had this budget."""
+        """The sums of an account by part, as if it had always had this budget."""
         return {part: budget.amounts(Loss(terms)) for part, terms in self.of(account, exactly).items()}

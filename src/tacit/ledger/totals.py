@@ -18,7 +18,7 @@ _MODULUS = 1 << 256
 
 
 def row_digest(row: Row) -> int:
-    """That of a row whose names, which are printable, cannot run into one another."""
+    """The digest of one row; names are printable, so they cannot run into one another."""
     text = f"{row['account']}\0{row['part']}\0{row['amounts']}\0{row['relation']}"
     return int.from_bytes(hashlib.sha256(text.encode()).digest())
 
@@ -32,9 +32,9 @@ def stored(connection: Connection) -> Digest:
 
 
 def check(connection: Connection, sums: str | None) -> None:
-    """The totals are those after the last entry, if that says which; entries of earlier versions do not."""
+    """Refuse totals other than those after the last entry; entries of earlier versions do not say which those are."""
     if sums is not None and sums != str(stored(connection)):
-        raise LedgerCorrupt(0, "the totals are not those after its last entry")
+        raise LedgerCorrupt(0, "the totals are not those after the last entry")
 
 
 class Digest:

@@ -1,4 +1,4 @@
-"""Verification: read every entry, replay it on accounts that begin empty, and compare with what is kept beside.
+"""Verification: read every entry, replay it on empty accounts, and compare with the stored totals and states.
 
 A ledger verifies if each entry is sealed, in its place and after its predecessor; every charge was within the budget
 and the allowance of its time; every release and step belongs to a charge, and follows in order; and the totals and the
@@ -11,11 +11,11 @@ from contextlib import closing
 from fractions import Fraction
 
 from ..core.accounting.budget import Amounts, Budget
-from ..core.errors import LedgerCorrupt, TacitError
+from ..core.errors import LedgerCorrupt, NewerVersion, TacitError
 from ..core.exact import GRID
 from .accounts import Accounts, Overdrawn
 from .encoding import read_amounts, read_budget, read_loss
-from .entries import FORMAT, START, Entry, Head, digest
+from .entries import FORMAT, FORMATS, START, Entry, Head, digest, is_newer
 from .stores.dialect import Connection
 from .stores.statements import ENTRIES, STATES, TOTALS
 from .tally import Tally
@@ -27,7 +27,7 @@ _STEPS = Fraction(1 << 62, GRID)  # more than rounding up adds to the terms of a
 
 
 class Replay:
-    """The ledger as its entries make it."""
+    """The accounts and sessions that the entries so far imply."""
 
     def __init__(self) -> None:
         self.head, self.accounts, self.tally = START, Accounts(Budget(epsilon=1)), Tally()
@@ -43,8 +43,9 @@ class Replay:
         }
 
     def take(self, entry: Entry) -> None:
+        """Replay the next entry; `LedgerCorrupt` if it is not as it should be."""
         if entry.body["previous"] != self.head.hash:
-            raise LedgerCorrupt(entry.seq, "it does not follow the entry before it")
+            raise LedgerCorrupt(entry.seq, "it does not hold the hash of the entry before it")
         if (entry.kind == "opening") != (entry.seq == 1):
             raise LedgerCorrupt(entry.seq, "a ledger opens once, with its first entry")
         self.accounts.exactly = "sums" not in entry.body  # an entry of an earlier version
@@ -56,7 +57,9 @@ class Replay:
         self.head = entry.head
 
     def _opening(self, entry: Entry) -> None:
-        if entry.body["format"] != FORMAT:
+        if is_newer(version := entry.body["format"]):
+            raise NewerVersion("this ledger", f"it is of format {version}, and this version reads {FORMAT}")
+        if version not in FORMATS:
             raise LedgerCorrupt(entry.seq, "its format is unknown")
         self.accounts = Accounts(read_budget(entry.body["budget"]), entry.body["only_allowed"])
 
@@ -65,7 +68,7 @@ class Replay:
         spent = {part: read_amounts(amounts) for part, amounts in entry.body["spent"].items()}
         owed = self.tally.amounts(budget, analyst, self.accounts.exactly)
         if spent.keys() != owed.keys():
-            raise LedgerCorrupt(entry.seq, "what was spent before an allowance is not told")
+            raise LedgerCorrupt(entry.seq, "what was spent before the allowance is missing")
         for part, amounts in spent.items():
             self._covers(entry, amounts, owed[part])
         self.accounts.allowances[analyst], self.accounts.some_allowed = budget, True
@@ -95,57 +98,57 @@ class Replay:
         paid = {account: read_amounts(amounts) for account, amounts in entry.body["paid"].items()}
         price = self.accounts.price(analyst, loss)
         if paid.keys() != price.keys():
-            raise LedgerCorrupt(entry.seq, "it was not paid from the accounts that it concerns")
+            raise LedgerCorrupt(entry.seq, "it was not paid from the accounts of its analyst")
         for account, amounts in price.items():
             self._covers(entry, paid[account], amounts)
         self.accounts.post(analyst, parts, loss, paid)
 
     def _covers(self, entry: Entry, paid: Amounts, owed: Amounts) -> None:
-        """Up to last bits, and up to the grid: amounts that were written before there was one are not on it."""
+        """Refuse a payment below what is owed, up to last bits and a step of the grid, which old amounts are not on."""
         if any(due > _LAST_BITS * amount + _STEPS for due, amount in zip(owed, paid, strict=True)):
             raise LedgerCorrupt(entry.seq, "less was paid than its loss costs")
 
     def implied_totals(self) -> dict[tuple[str, str], tuple[str, str | None]]:
-        """The rows of the table of totals."""
+        """The rows that the table of totals should have."""
         sums = self.accounts.sums
         rows = (self.accounts.row(account, part) for account in sums for part in sums[account])
         return {(str(r["account"]), str(r["part"])): (str(r["amounts"]), r["relation"]) for r in rows}
 
 
 def verify(connection: Connection, anchor: Head) -> Head:
-    """The head of a ledger of which all is true; else `LedgerCorrupt` with the first entry that is not."""
+    """The head of a ledger that verifies; else `LedgerCorrupt` with the first entry that is wrong."""
     replay = Replay()
     anchored = anchor.seq == 0
     try:
         with closing(connection.execute(ENTRIES)) as rows:
             for row in rows:
                 if row[0] != replay.head.seq + 1:
-                    raise LedgerCorrupt(replay.head.seq + 1, "it is missing")
+                    raise LedgerCorrupt(replay.head.seq + 1, "the entry is missing")
                 replay.take(Entry.read(row))
                 if replay.head.seq == anchor.seq:
                     anchored = replay.head == anchor
         if not anchored:
             if anchor.seq > replay.head.seq:
-                ends = f"it ends at entry {replay.head.seq}, and the anchor is of entry {anchor.seq}"
+                ends = f"the ledger ends at entry {replay.head.seq}, and the anchor is of entry {anchor.seq}"
                 raise LedgerCorrupt(0, f"{ends}: it was rolled back, or is another ledger")
             raise LedgerCorrupt(anchor.seq, "the anchor is of another history")
         if replay.head == START:
             raise LedgerCorrupt(1, "there are no entries")
-        _beside(connection, replay)
-    except LedgerCorrupt:
+        _check_stored(connection, replay)
+    except (LedgerCorrupt, NewerVersion):
         raise
     except Overdrawn as over:
-        raise LedgerCorrupt(replay.head.seq + 1, f"{over.budget} does not admit it") from None
+        raise LedgerCorrupt(replay.head.seq + 1, f"{over.budget} does not admit the charge") from None
     except (TacitError, connection.Error, ArithmeticError, AttributeError, LookupError, TypeError, ValueError) as error:
-        raise LedgerCorrupt(replay.head.seq + 1, f"it cannot be read ({type(error).__name__})") from None
+        raise LedgerCorrupt(replay.head.seq + 1, f"the entry cannot be read ({type(error).__name__})") from None
     return replay.head
 
 
-def _beside(connection: Connection, replay: Replay) -> None:
-    """What is kept beside the entries is what they imply."""
-    kept = {(account, part): tuple(rest) for account, part, *rest in connection.execute(TOTALS)}
-    if kept != replay.implied_totals():
-        raise LedgerCorrupt(0, "the totals are not the sums of its entries")
+def _check_stored(connection: Connection, replay: Replay) -> None:
+    """Refuse totals and states of sessions other than those that the entries imply."""
+    stored = {(account, part): tuple(rest) for account, part, *rest in connection.execute(TOTALS)}
+    if stored != replay.implied_totals():
+        raise LedgerCorrupt(0, "the totals are not the sums of the entries")
     states = {charge: (step, digest(salt + state)) for charge, step, salt, state in connection.execute(STATES)}
     if states != {charge: (step, state) for charge, (_, step, state) in replay.sessions.items()}:
-        raise LedgerCorrupt(0, "the states of sessions are not those that its entries vouch for")
+        raise LedgerCorrupt(0, "the states of sessions are not those that the entries commit to")

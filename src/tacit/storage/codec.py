@@ -81,6 +81,16 @@ def canonical_members(value: Any) -> str:
     return _braced({name: canonical(each) for name, each in BY_TYPE[type(value)].members(value).items()})
 
 
+def is_stored(value: object) -> bool:
+    """Whether a value is of a stored type, and not of a subclass of one."""
+    return type(value) in BY_TYPE
+
+
+def members(value: object) -> Members:
+    """The stored fields of a value of a stored type, by their stored names."""
+    return BY_TYPE[type(value)].members(value)
+
+
 def digest(value: object) -> str:
     """SHA-256 of the canonical text."""
     return hashlib.sha256(canonical(value).encode()).hexdigest()
@@ -154,12 +164,12 @@ def read(written: Any) -> Any:
     return _checked(written, _read)
 
 
-def read_members(type_: type, written: Any, **others: Any) -> Any:
-    """A value of a stored type from the text of its stored fields, of which `others` were read already."""
+def read_members(type_: type, written: Any) -> Any:
+    """A value of a stored type from the JSON of its stored fields, as `canonical_members` writes them."""
     kind = BY_TYPE[type_]
     if type(written) is not dict or NAME in written:
         raise Unreadable(f"{kind.name} is written as its fields")
-    return kind.made(_checked(written, lambda members: {name: _read(each) for name, each in members.items()}) | others)
+    return kind.made(_checked(written, lambda members: {name: _read(each) for name, each in members.items()}))
 
 
 def _checked(written: Any, reader: Callable[[Any], Any]) -> Any:

@@ -1,11 +1,11 @@
 """What versions before stored names wrote: read by upgrading it, and spelled again to find what was bought under it.
 
-Two spellings are gone.  A ledger's losses were {"relation": name, "terms": [[n, {"atom": class, fields}]]}, numbers
-being texts.  Workloads and models were {"of": "module.Class", "with": attributes}, each number and text in {"value": }.
-`upgraded` turns both into what `codec.write` would have written.
+A ledger's losses were {"relation": name, "terms": [[n, {"atom": class, fields}]]}, numbers being texts.  Workloads and
+models were {"of": "module.Class", "with": attributes}, each number and text in a {"value": }.  The state of a stream
+was an object of its attributes.  `upgraded` turns all three into what `codec.write` would have written.
 
-A purchase of workload answers was found by a digest of the second spelling.  `text` makes that text, for ledgers that
-were opened then; new ledgers never need it.
+A purchase of workload answers was found by a digest of such a text.  `text` makes it, for ledgers that were opened
+then; new ledgers never need it.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from __future__ import annotations
 import base64
 import json
 import math
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -67,7 +68,6 @@ _FORMER = {  # the former name of each stored type that had one
     "TableDomain": "linear.TableDomain",
     "Tree": "tree.Tree",
     "TreeModel": "line_model.TreeLine",
-    "WeightedPoints": "points.Points",
     "WorkloadDomain": "domain.Domain",
     "WorkloadRelease": "method.Released",
 }
@@ -87,7 +87,7 @@ _INTEGER = frozenset((int,))
 
 
 def is_former(written: Any) -> bool:
-    """Whether JSON is of one of the two former spellings."""
+    """Whether JSON is of a former spelling."""
     return (
         type(written) is dict
         and NAME not in written
@@ -202,7 +202,7 @@ def _dict(written: Any) -> Any:
     return {NAME: "dict", "items": [[_upgraded(key), _upgraded(each)] for key, each in written["items"]]}
 
 
-_READERS = {
+_READERS: dict[str, Callable[[Any], Any]] = {
     "of": _object,
     "value": lambda written: _number(written["value"]),
     "tuple": _tuple,
@@ -212,6 +212,7 @@ _READERS = {
     "moment": _date,
     "range": _range,
     "items": _dict,
+    "hits": lambda written: {NAME: "SparseState", **written},
 }
 
 
@@ -233,7 +234,7 @@ def _spelled(value: Any) -> Any:
             return {"range": [value.start, value.stop, value.step]}
         case np.ndarray():
             flat = np.ascontiguousarray(value)
-            return {"array": base64.b64encode(flat).decode(), "dtype": flat.dtype.str, "shape": value.shape}
+            return {"array": base64.b64encode(flat.tobytes()).decode(), "dtype": flat.dtype.str, "shape": value.shape}
     kind = BY_TYPE.get(type(value))
     if kind is not None and kind.name in _FORMER:
         return {"of": _FORMER[kind.name], "with": _state(kind, value)}

@@ -45,12 +45,14 @@ def _parts(value: NDArray[Any]) -> tuple[str, str, tuple[int, ...]]:
     flat = np.ascontiguousarray(value)
     if not _NUMBERS.fullmatch(flat.dtype.str):
         raise Unwritable(f"an array of {flat.dtype.name} is not stored: only numbers are")
-    return base64.b64encode(flat).decode(), flat.dtype.str, value.shape
+    return base64.b64encode(flat.tobytes()).decode(), flat.dtype.str, value.shape
 
 
 def _array(data: str, dtype: str, shape: tuple[int, ...]) -> NDArray[Any]:
     if not _NUMBERS.fullmatch(dtype):
         raise Unreadable("an array holds numbers alone")
+    if type(shape) is not tuple or not all(type(size) is int and size >= 0 for size in shape):
+        raise Unreadable("an array has a shape of whole numbers")
     try:
         flat = base64.b64decode(data, validate=True)
     except binascii.Error:

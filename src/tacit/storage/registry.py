@@ -16,9 +16,9 @@ Nothing that is stored names a module, a class or an attribute by accident: all 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import MISSING, fields, is_dataclass
+from dataclasses import MISSING, Field, fields, is_dataclass
 from functools import cached_property
-from typing import Any, TypeVar
+from typing import Any, NoReturn, TypeVar
 
 from .errors import Unreadable, Unwritable, WrittenLater
 
@@ -58,10 +58,14 @@ class Kind:
         fixed = self._initialised  # there a field without `init` has the same value always
         known = self._omit.union(self.attributes.values())
         left = [f for f in fields(self.type) if f.name not in known and (f.init or not fixed)]
-        for f in left:
-            if f.default is MISSING and f.default_factory is MISSING:
-                self._refuse(f"its field {f.name!r} has no default: add the field to `fields`, or to `omit`")
-        return tuple((f.name, f.default_factory() if f.default is MISSING else f.default) for f in left)  # type: ignore[misc]
+        return tuple((f.name, self._default(f)) for f in left)
+
+    def _default(self, f: Field[Any]) -> Any:
+        if f.default is not MISSING:
+            return f.default
+        if f.default_factory is MISSING:
+            self._refuse(f"its field {f.name!r} has no default: add the field to `fields`, or to `omit`")
+        return f.default_factory()
 
     @cached_property
     def _initialised(self) -> bool:
@@ -145,11 +149,13 @@ class Kind:
             self._refuse("every field in `optional` must be in `fields`, too")
         if self.upgrades.keys() != set(range(1, self.version)):
             self._refuse(f"version {self.version} needs an upgrade from every version before it")
+        if self._members is None:
+            self._check_attributes()
         if self._make is None and (unknown := set(self._parameters.values()) - self._taken):
             self._refuse(f"its constructor does not take {', '.join(sorted(unknown))}; give `make`")
-        if self._members is not None:
-            return
-        for name, attribute in names.items():
+
+    def _check_attributes(self) -> None:
+        for name, attribute in self.attributes.items():
             if attribute.startswith("_"):
                 self._refuse(f"the field {name!r} is stored from {attribute!r}; store public attributes alone")
             if attribute not in self._there:
@@ -164,7 +170,7 @@ class Kind:
         """The attributes that instances have: declared, computed, or set by a constructor."""
         line = self.type.__mro__[:-1]
         found = {name for each in line for name in (*vars(each), *vars(each).get("__annotations__", ()))}
-        inits = (vars(each).get("__init__") for each in line)
+        inits: Iterable[Any] = (vars(each).get("__init__") for each in line)
         return frozenset(found.union(*(init.__code__.co_names for init in inits if hasattr(init, "__code__"))))
 
     @cached_property
@@ -181,7 +187,7 @@ class Kind:
         code = made_by.__code__
         return frozenset(code.co_varnames[1 : code.co_argcount + code.co_kwonlyargcount])
 
-    def _refuse(self, reason: str) -> None:
+    def _refuse(self, reason: str) -> NoReturn:
         raise TypeError(f"@stored({self.name!r}) on {self.type.__qualname__}: {reason}.")
 
 

@@ -38,6 +38,11 @@ def variance(noise: Noise) -> float:
     return max(noise.noise().variance(), _LEAST)
 
 
+def scale(noise: Noise) -> float:
+    """The scale of Laplace noise, or the sigma of Gaussian noise, in counts."""
+    return float(noise.scale) if isinstance(noise, Laplace) else noise.sigma
+
+
 @stored("Price", ("epsilon", "rho", "unit", "stated"))
 @dataclass(frozen=True)
 class Price:

@@ -1,4 +1,4 @@
-"""`engines.keyed_hash` of columns of Arrow, in NumPy, a block at a time: what is computed of it stays in the cache."""
+"""The keyed hash (`engines.keyed_hash`) of Arrow columns, in NumPy, in blocks that stay in the processor's cache."""
 
 from __future__ import annotations
 
@@ -13,15 +13,15 @@ from ..keyed_hash import TOGETHER, Coefficients, P, Q, narrow
 
 Integers = NDArray[Any]  # of any width
 Words = NDArray[np.uint64]
-Texts = Callable[[Any], Integers]  # the digits of a column of text
-Column = Callable[[slice], Integers]  # the digits of some rows
+TextDigits = Callable[[Any], Integers]  # from a column of text to its digits
+RowDigits = Callable[[slice], Integers]  # from some rows to their digits
 
 BITS = P.bit_length()
 BLOCK = 1 << 14  # rows
 
 
-def hashed(columns: Sequence[Column], above: Column, c: Coefficients, out: Words) -> None:
-    """Into `out` words of rows: their hashes, by the digits of their unit and of their columns, below other numbers."""
+def hashed(columns: Sequence[RowDigits], above: RowDigits, c: Coefficients, out: Words) -> None:
+    """Write one word for each row into `out`: the hash of its digits in the low bits, `above` in the high bits."""
     spare = np.empty(BLOCK, np.uint64)
     for some in blocks(len(out)):
         h, rest = out[some], spare[: some.stop - some.start]
@@ -36,24 +36,24 @@ def hashed(columns: Sequence[Column], above: Column, c: Coefficients, out: Words
             h *= y
             h += k
             _fold(h, rest)
-        np.minimum(h, np.subtract(h, P, out=rest), out=h)  # which wraps around where h is below p
+        np.minimum(h, np.subtract(h, P, out=rest), out=h)  # h - p wraps around where h < p
         h |= above(some).astype(np.uint64) << BITS
 
 
 def _fold(x: Words, rest: Words) -> None:
-    """Numbers below 2^64 to such of the same residue that are below p + 6, as 2^31 = 1 modulo p."""
+    """Reduce numbers below 2^64 modulo p, in place, to below p + 6; 2^31 = 1 modulo p."""
     for _ in range(2):
         np.right_shift(x, BITS, out=rest)
         x &= P
         x += rest
 
 
-def digits(column: Any, domain: Domain, at: Integers, texts: Texts) -> Column:
-    """The digits of a column in the rows at these places."""
+def digits(column: Any, domain: Domain, at: Integers, texts: TextDigits) -> RowDigits:
+    """The digits of a column, in the rows at these positions."""
     if domain.kind == "text":
-        known = texts(column.take(positions(at)))
-        return lambda some: known[some]
-    values, there = held(column)
+        text_digits = texts(column.take(positions(at)))
+        return lambda some: text_digits[some]
+    values, there = buffers(column)
 
     def digit(some: slice) -> Integers:
         x = taken(values, at[some]).astype(np.int64)
@@ -66,9 +66,9 @@ def digits(column: Any, domain: Domain, at: Integers, texts: Texts) -> Column:
     return digit
 
 
-def held(column: Any) -> tuple[Integers, Integers | None]:
-    """What an array of whole numbers holds, and where it is not missing, as 1 and 0, if it is so anywhere."""
-    missing, values = column.buffers()  # Arrow's own way would load pandas
+def buffers(column: Any) -> tuple[Integers, Integers | None]:
+    """The values of an array of integers; and, if any is missing, a mask that is 1 where a value is present."""
+    missing, values = column.buffers()  # `to_numpy` would load pandas
     own = slice(column.offset, column.offset + len(column))
     there = None
     if column.null_count:
@@ -77,23 +77,23 @@ def held(column: Any) -> tuple[Integers, Integers | None]:
 
 
 def wide(values: Integers) -> Integers:
-    """The digits of whole numbers of 64 bits."""
+    """The digits of 64-bit integers."""
     return np.fmod(values, Q) + Q
 
 
 def positions(at: Integers) -> Any:
-    """Places of rows, as Arrow has them."""
+    """Positions of rows, as an Arrow array."""
     import pyarrow as pa
 
-    buffer = pa.py_buffer(np.ascontiguousarray(at, np.int64))  # an array of NumPy's would load pandas
+    buffer = pa.py_buffer(np.ascontiguousarray(at, np.int64))  # `pa.array` of a NumPy array would load pandas
     return pa.Array.from_buffers(pa.int64(), len(at), [None, buffer])
 
 
 def taken(values: Integers, at: Integers) -> Integers:
-    """values[at], for places that are known to be there: NumPy does not look, and is faster."""
+    """values[at], for positions that are known to be valid: without NumPy's check it is faster."""
     return values.take(at, mode="clip")
 
 
 def blocks(size: int, block: int = BLOCK) -> Iterator[slice]:
-    """All places, so many at a time."""
+    """Slices that cover `size` rows, `block` rows each."""
     return (slice(start, min(start + block, size)) for start in range(0, size, block))

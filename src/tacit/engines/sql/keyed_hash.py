@@ -1,4 +1,4 @@
-"""`engines.keyed_hash` in SQL: a sum of products, and a cubic of it."""
+"""The keyed hash (`engines.keyed_hash`) in SQL: a linear sum of digits, and a cubic polynomial of it."""
 
 from __future__ import annotations
 
@@ -8,40 +8,40 @@ from dataclasses import dataclass
 from sqlglot import exp
 
 from ...query.values.domain import Domain
-from ..keyed_hash import HEX, TOGETHER, Choice, P, Q, coefficients, narrow
+from ..keyed_hash import HEX, TOGETHER, P, Purpose, Q, coefficients, narrow
 from .dialect import TEXT, Dialect, Typed, binary, case, cast, constant, missing, number, there
 
 
 @dataclass(frozen=True)
-class HashSQL:
-    """A choice among what a unit has; the unit and the values are names of columns, since they are used twice."""
+class KeyedHash:
+    """The hash of the items of a unit; unit and values must be plain columns, since each is used twice."""
 
     key: str
-    choice: Choice
+    purpose: Purpose
     unit: Typed
     values: Sequence[tuple[Typed, Domain]]
     dialect: Dialect
 
     def linear(self) -> exp.Expr:
-        """y."""
+        """The linear sum y of the digits, modulo p."""
         d, of_columns = self.dialect, (digit(self.key, v, domain, self.dialect) for v, domain in self.values)
         digits = (unit_digit(self.key, self.unit, d), *of_columns)
-        weights = coefficients(self.key, self.choice, len(self.values)).linear
+        weights = coefficients(self.key, self.purpose, len(self.values)).linear
         total, *products = (binary(exp.Mul, x, number(a)) for a, x in zip(weights, digits, strict=True))
         for i, product in enumerate(products, 1):
             total = binary(exp.Add, total if i % TOGETHER else binary(exp.Mod, total, number(P)), product)
         return binary(exp.Mod, total, number(P))
 
     def cubic(self, y: exp.Expr) -> exp.Expr:
-        """h, of y, which is the name of a column too."""
-        *rest, h = map(number, coefficients(self.key, self.choice, len(self.values)).cubic)
+        """The hash h, as a cubic polynomial of y, which must be a plain column."""
+        *rest, h = map(number, coefficients(self.key, self.purpose, len(self.values)).cubic)
         for k in reversed(rest):
             h = binary(exp.Mod, binary(exp.Add, binary(exp.Mul, y.copy(), h), k), number(P))
         return cast(h, self.dialect.integers[self.dialect.bits(0, P)])
 
 
 def digit(key: str, value: Typed, domain: Domain, d: Dialect) -> exp.Expr:
-    """The digit of a value, in 64 bits."""
+    """The digit of a value, as an integer of 64 bits."""
     if value.bits == TEXT:
         x = _text(key, value.sql, d)
     else:
@@ -51,7 +51,7 @@ def digit(key: str, value: Typed, domain: Domain, d: Dialect) -> exp.Expr:
 
 
 def unit_digit(key: str, unit: Typed, d: Dialect) -> exp.Expr:
-    """The digit of a unit, which is a number of 64 bits, or text that may be one."""
+    """The digit of a unit: an integer of 64 bits, or text that may spell one."""
     if unit.bits != TEXT:
         return _wide(unit.sql)
     whole = d.whole(unit.sql)

@@ -1,8 +1,9 @@
-"""The meaning of a raw cell in SQL: `query.values.cells`, for columns that a database has typed.
+"""Raw columns in SQL: the canonical value of each cell, for columns that a database has typed.
 
-A column of one type is a `Raw` of one kind, and what cannot be a value of the declared type is missing throughout.
-Databases compute what a CASE does not choose, so nothing here can raise: casts are tried, and clamped before.  And of
-text only a beginning is looked at, or text that is not long: PostgreSQL fails on expressions over very long ones.
+`query.values.cells` is the definition.  A cell that is not a value of the declared type is missing.  A database may
+evaluate branches of a CASE that it does not choose, so nothing here may raise: values are clamped before a cast, and
+casts of text are tried.  Only the beginning of a text, or a short text, is examined: PostgreSQL fails on expressions
+over very long ones.
 """
 
 from __future__ import annotations
@@ -18,19 +19,19 @@ from ...query.values.column_types import ColumnType
 from ...query.values.domain import DAY, DAYS, Domain
 from .dialect import Dialect, binary, case, cast, constant, double, number
 
-DATE = r"[0-9]{4}-[0-9]{2}-[0-9]{2}[T ]?", 11  # of the first so many characters of a text
-_EXACT = 1 << 51  # halves of whole numbers below it are doubles
+DATE = r"[0-9]{4}-[0-9]{2}-[0-9]{2}[T ]?", 11  # a pattern, and how many characters of a text must match it
+_MAX_EXACT = 1 << 51  # doubles hold halves of integers below it exactly
 _CLOCK = r"([01][0-9]|2[0-3]):[0-5][0-9](:[0-5][0-9](\.[0-9]{1,9})?)?"
 _ZONED = rf"[0-9]{{4}}-[0-9]{{2}}-[0-9]{{2}}([T ]{_CLOCK}(Z|[+-]([01][0-9]|2[0-3])(:?[0-5][0-9])?)?)?"
-MOMENT = _ZONED, 36  # more than the longest has
-_MINUTES = 16  # characters of a moment without seconds
+TIMESTAMP = _ZONED, 36  # one more than the longest has
+_TO_MINUTES = 16  # characters of a timestamp without seconds
 
 
 @dataclass(frozen=True)
-class Raw:
-    """A column as the database has it: whole numbers of `bits`, doubles, decimals as they are, and so on.
+class RawColumn:
+    """A column as the database has it: integers of `bits` bits, doubles, decimals, and so on.
 
-    A date is in days, a timestamp in whole seconds, both as integers; what is canonical already is left as it is.
+    A date is an integer in days and a timestamp one in seconds; a column of kind "canonical" needs no conversion.
     """
 
     kind: Literal["integer", "double", "decimal", "boolean", "text", "date", "timestamp", "canonical", "other"]
@@ -39,14 +40,14 @@ class Raw:
     double: exp.Expr | None = None  # a decimal as the nearest double
 
 
-def kinds(raw: Mapping[str, Raw]) -> dict[str, str]:
-    """What columns hold, in a schema's words."""
+def kinds(raw: Mapping[str, RawColumn]) -> dict[str, str]:
+    """The type of each column, in a schema's words."""
     words = {"double": "real", "decimal": "real"}
     return {name: words.get(column.kind, column.kind) for name, column in raw.items()}
 
 
-def canonical(raw: Raw, column: ColumnType, d: Dialect) -> exp.Expr:
-    """The steps, the text, or missing, in the least type that holds the column's domain."""
+def canonical(raw: RawColumn, column: ColumnType, d: Dialect) -> exp.Expr:
+    """The canonical value of each cell (steps, text, or missing), in the smallest type that holds the domain."""
     domain = column.domain
     if raw.kind == "canonical":
         return raw.sql
@@ -66,8 +67,8 @@ def canonical(raw: Raw, column: ColumnType, d: Dialect) -> exp.Expr:
     return cast(steps, d.integers[d.bits(domain.lower, domain.upper)])
 
 
-def unit(raw: Raw, d: Dialect) -> exp.Expr:
-    """What names a unit, whole numbers of 64 bits as such and all else as text, or missing."""
+def unit(raw: RawColumn, d: Dialect) -> exp.Expr:
+    """The unit of each row: an integer of 64 bits where the column allows, else text; or missing."""
     x = raw.sql
     match raw.kind:
         case "integer" if raw.bits > 64:
@@ -86,11 +87,11 @@ def unit(raw: Raw, d: Dialect) -> exp.Expr:
 
 
 def _entire(x: exp.Expr, d: Dialect) -> exp.Expr:
-    """A decimal that is a whole number, else missing."""
+    """A decimal that is an integer, else missing."""
     return case((binary(exp.EQ, x, d.truncated(x.copy())), d.truncated(x.copy())))
 
 
-def _text(raw: Raw, d: Dialect) -> exp.Expr:
+def _text(raw: RawColumn, d: Dialect) -> exp.Expr:
     return d.text(raw.sql) if raw.kind in ("integer", "text") else exp.Null()
 
 
@@ -100,13 +101,13 @@ def _clamped(x: exp.Expr, domain: Domain) -> exp.Expr:
     return case((below, low.copy()), (above, high.copy()), otherwise=x.copy())
 
 
-def _number(raw: Raw, domain: Domain, d: Dialect) -> exp.Expr:
+def _number(raw: RawColumn, domain: Domain, d: Dialect) -> exp.Expr:
     x = raw.sql
     match raw.kind:
         case "integer":
             return _whole(raw, domain, d)
         case "boolean":
-            return _whole(Raw("integer", d.flag(x), d.bits(0, 1)), domain, d)
+            return _whole(RawColumn("integer", d.flag(x), d.bits(0, 1)), domain, d)
         case "decimal":
             assert raw.double is not None
             x = raw.double
@@ -120,7 +121,7 @@ def _number(raw: Raw, domain: Domain, d: Dialect) -> exp.Expr:
     grid = float(domain.grid)
     y = d.bounded(x, domain.lower * grid, domain.upper * grid)
     steps = exp.Floor(this=binary(exp.Add, d.scaled(y, grid), double(0.5)))
-    exact = max(abs(domain.lower), abs(domain.upper)) < _EXACT  # the bounds were exact, as doubles
+    exact = max(abs(domain.lower), abs(domain.upper)) < _MAX_EXACT  # then the bounds are exact as doubles
     return steps if exact else _clamped(cast(steps, d.integers[64]), domain)
 
 
@@ -128,8 +129,8 @@ def _short(x: exp.Expr) -> exp.Expr:
     return binary(exp.LTE, exp.Length(this=x.copy()), number(LONGEST))
 
 
-def _whole(raw: Raw, domain: Domain, d: Dialect) -> exp.Expr:
-    """Whole numbers on a grid of a power of two, without a detour over doubles: floor(x / grid + 1/2)."""
+def _whole(raw: RawColumn, domain: Domain, d: Dialect) -> exp.Expr:
+    """floor(x / grid + 1/2) for integers x and a grid that is a power of two, in integer arithmetic."""
     x, grid, wide = raw.sql, domain.grid, d.integers[128]
     if grid == 1:
         return _clamped(x, domain)
@@ -159,13 +160,13 @@ def floored(x: exp.Expr, by: int, d: Dialect) -> exp.Expr:
     return case((positive, above), (negative, binary(exp.Sub, below, number(1))))
 
 
-def _boolean(raw: Raw, d: Dialect) -> exp.Expr:
+def _boolean(raw: RawColumn, d: Dialect) -> exp.Expr:
     x = raw.sql
     match raw.kind:
         case "boolean":
             return d.flag(x)
         case "integer" | "double" | "decimal":
-            x = _entire(x, d) if raw.kind == "decimal" else x  # a type of 38 digits after the point has no 1
+            x = _entire(x, d) if raw.kind == "decimal" else x  # a decimal type with 38 fractional digits cannot hold 1
             return case(*((binary(exp.EQ, x.copy(), number(value)), number(value)) for value in (0, 1)))
         case "text":
             words = ((constant(word), number(value)) for word, value in WORDS.items())
@@ -173,7 +174,7 @@ def _boolean(raw: Raw, d: Dialect) -> exp.Expr:
     return exp.Null()
 
 
-def _category(raw: Raw, column: ColumnType, d: Dialect) -> exp.Expr:
+def _category(raw: RawColumn, column: ColumnType, d: Dialect) -> exp.Expr:
     if raw.kind == "boolean":
         true, false = (column.places.get(word) for word in ("true", "false"))
         places = [exp.Null() if place is None else number(place) for place in (true, false)]
@@ -183,7 +184,7 @@ def _category(raw: Raw, column: ColumnType, d: Dialect) -> exp.Expr:
     return exp.Null()
 
 
-def _days(raw: Raw, d: Dialect) -> exp.Expr:
+def _days(raw: RawColumn, d: Dialect) -> exp.Expr:
     match raw.kind:
         case "date":
             return raw.sql
@@ -193,12 +194,12 @@ def _days(raw: Raw, d: Dialect) -> exp.Expr:
 
 
 def _written_day(x: exp.Expr, form: tuple[str, int], d: Dialect) -> exp.Expr:
-    """Days since 1970 of text that begins with a date; the year 0 of some databases is none."""
+    """Days since 1970 of a text that begins with a date; the year 0, which some databases accept, is missing."""
     days = d.day(case((d.matches(_part(x, number(1), form[1]), form[0]), _part(x, number(1), 10))))
     return case((binary(exp.GTE, days, number(DAYS[0])), days.copy()))
 
 
-def _seconds(raw: Raw, d: Dialect) -> exp.Expr:
+def _seconds(raw: RawColumn, d: Dialect) -> exp.Expr:
     wide = d.integers[64]
     match raw.kind:
         case "timestamp":
@@ -207,7 +208,7 @@ def _seconds(raw: Raw, d: Dialect) -> exp.Expr:
             return binary(exp.Mul, cast(raw.sql, d.integers[128]), number(DAY))
         case "text":
             x = raw.sql
-            total = binary(exp.Mul, cast(_written_day(x, MOMENT, d), wide), number(DAY))
+            total = binary(exp.Mul, cast(_written_day(x, TIMESTAMP, d), wide), number(DAY))
             second = case((binary(exp.EQ, _part(x, number(17), 1), constant(":")), _part(x, number(18), 2)))
             for digits, size in ((_part(x, number(12), 2), 3600), (_part(x, number(15), 2), 60), (second, 1)):
                 total = binary(exp.Add, total, _times(digits, size, d))
@@ -216,15 +217,15 @@ def _seconds(raw: Raw, d: Dialect) -> exp.Expr:
 
 
 def _offset(x: exp.Expr, d: Dialect) -> exp.Expr:
-    """Seconds by which the clock of a moment is before UTC: it ends with +hh:mm, +hhmm or +hh, or with none."""
-    none = binary(exp.LTE, exp.Length(this=x.copy()), number(_MINUTES)), number(0)
+    """The UTC offset of a written timestamp, in seconds: +hh:mm, +hhmm or +hh at its end, or none."""
+    none = binary(exp.LTE, exp.Length(this=x.copy()), number(_TO_MINUTES)), number(0)
     ends = []
     for length, places in ((6, ((5, 3600), (2, 60))), (5, ((4, 3600), (2, 60))), (3, ((2, 3600),))):
         hours, *minutes = (_times(_part(x, _back(x, place), 2), size, d) for place, size in places)
         seconds = binary(exp.Add, hours, minutes[0]) if minutes else hours
         for sign, way in (("+", 1), ("-", -1)):
-            found = binary(exp.EQ, _part(x, _back(x, length), 1), constant(sign))
-            ends.append((found, binary(exp.Mul, seconds.copy(), number(way))))
+            has_sign = binary(exp.EQ, _part(x, _back(x, length), 1), constant(sign))
+            ends.append((has_sign, binary(exp.Mul, seconds.copy(), number(way))))
     return case(none, *ends, otherwise=number(0))
 
 
@@ -233,11 +234,11 @@ def _part(x: exp.Expr, start: exp.Expr, length: int) -> exp.Expr:
 
 
 def _back(x: exp.Expr, places: int) -> exp.Expr:
-    """Where the last so many characters of a text begin."""
+    """The position at which the last `places` characters of a text begin."""
     return binary(exp.Sub, exp.Length(this=x.copy()), number(places - 1))
 
 
 def _times(digits: exp.Expr, seconds: int, d: Dialect) -> exp.Expr:
-    """So many seconds as digits say, or none if they do not."""
+    """The number that the digits spell, times `seconds`; 0 if they spell none."""
     part = exp.Coalesce(this=d.try_cast(digits, d.integers[64]), expressions=[number(0)])
     return binary(exp.Mul, part, number(seconds))

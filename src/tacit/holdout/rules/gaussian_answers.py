@@ -25,11 +25,13 @@ from ...core.distance import SUBSTITUTE
 from ...core.parameters import Number, positive, whole
 from ...core.randomness import Source
 from ...mechanisms import Gaussian
+from ...storage import bare, stored
 from .. import histories, planning, transfer
 from ..questions import Question
 from .rule import Rule, State, Statement
 
 
+@stored("GaussianAnswers", ("n", "beta", "grid", "width", "questions", "sigma"), make=bare)
 @dataclass(frozen=True, init=False, repr=False)
 class GaussianAnswers(Rule):
     """Answer `questions` questions with Gaussian noise of standard deviation `sigma` on the mean."""

@@ -24,11 +24,13 @@ from ...core.errors import BadParameter
 from ...core.exact import down, up
 from ...core.parameters import Number
 from ...core.randomness import Source
+from ...storage import bare, stored
 from .. import histories
 from ..questions import Question
 from .rule import Rule, State, Statement, unit_fraction
 
 
+@stored("GuessAndCheck", ("n", "beta", "grid", "width", "resolution"), make=bare)
 @dataclass(frozen=True, init=False, repr=False)
 class GuessAndCheck(Rule):
     """Answer with the guess if the holdout set confirms it, else with its own mean: within `width` of the truth."""

@@ -30,6 +30,7 @@ import numpy as np
 from ...core.exact import at_most
 from ...core.parameters import Number, whole
 from ...core.randomness import Source
+from ...storage import bare, stored
 from .. import histories
 from ..questions import Question, Steps
 from .rule import Rule, State, Statement, shown, unit_fraction
@@ -38,6 +39,7 @@ _BLOCK = 1 << 22
 ABOUT = "The record is within {width} of the best true score submitted so far"
 
 
+@stored("Ladder", ("n", "beta", "grid", "width", "questions", "rise"), make=bare)
 @dataclass(frozen=True, init=False, repr=False)
 class Ladder(Rule):
     """Answer with the record, which a submission raises if it is better by `rise` (default: best for `questions`)."""
@@ -92,6 +94,7 @@ class Ladder(Rule):
         return f"{more}; a new record must be better by {1 / self.rungs:g}."
 
 
+@stored("ParameterFreeLadder", ("n", "beta", "grid", "width"), make=bare)
 @dataclass(frozen=True, init=False, repr=False)
 class ParameterFreeLadder(Rule):
     """Answer with the record, which a submission raises if it is significantly better, while `width` (if any) holds."""

@@ -36,6 +36,7 @@ from ...core.exact import down
 from ...core.parameters import Number, positive, probability, whole
 from ...core.randomness import Source
 from ...mechanisms import NumericSparse
+from ...storage import bare, stored
 from .. import histories, transfer
 from ..questions import Question
 from .rule import Rule, State, Statement, least, unit_fraction
@@ -45,6 +46,11 @@ NUMBERS_SHARE = Fraction(1, 4)  # of epsilon, for the numbers that are released
 THEOREMS = ("Jung et al. 2020", "counting histories")
 
 
+@stored(
+    "ReusableHoldout",
+    ("n", "beta", "grid", "width", "questions", "exceptions", "threshold", "epsilon", "resolution"),
+    make=bare,
+)
 @dataclass(frozen=True, init=False, repr=False)
 class ReusableHoldout(Rule):
     """Answer with the guess while it is right, and with the noisy holdout value up to `exceptions` times."""

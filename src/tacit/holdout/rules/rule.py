@@ -31,6 +31,7 @@ from ...core.exact import ceiling, from_above, up
 from ...core.parameters import Number, positive, probability, rational, whole
 from ...core.randomness import Source
 from ...core.search import least_positive
+from ...storage import stored
 from ..questions import Question
 
 if TYPE_CHECKING:
@@ -42,6 +43,7 @@ _FLOOR = decimal.Context(7, decimal.ROUND_FLOOR)
 UNPROTECTED = Loss({Approximate(Fraction(0), Fraction(1)): 1}, SUBSTITUTE)  # no privacy is guaranteed
 
 
+@stored("HoldoutState", ("asked", "told", "mark", "values"))
 @dataclass(frozen=True)
 class State:
     """The number of questions, of answers computed from the holdout set, and two private parts: `mark` and `values`."""

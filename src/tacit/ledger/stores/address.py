@@ -21,7 +21,7 @@ _SHOWN = {"host", "port", "user", "dbname", "schema", "sslmode", "application_na
 
 @dataclass(frozen=True)
 class Address:
-    """The parts of a URL; of a path, its database."""
+    """The parts of a URL; a path is the database of an address without other parts."""
 
     scheme: str
     database: str
@@ -33,17 +33,17 @@ class Address:
 
     @classmethod
     def read(cls, place: str) -> Address:
-        """What is reserved in a URL may be written %40 in the user, the password, the host and the query."""
+        """Read a path or URL; reserved characters of user, password, host and query may be written as %40."""
         if "://" not in place:
             return cls("sqlite", str(Path(place)))
-        found = _URL.fullmatch(place)
-        if found is None:
+        match = _URL.fullmatch(place)
+        if match is None:
             raise BadParameter("ledger", "an unreadable URL", "a path or a database URL")
-        if found["password"] is not None and "@" in place[found.end("password") + 1 :]:  # is it of the password?
+        if match["password"] is not None and "@" in place[match.end("password") + 1 :]:  # part of the password?
             raise BadParameter(
                 "ledger", "a URL with one '@' too many", "a URL where the '@' of a password is written %40"
             )
-        part = found.groupdict(default="")
+        part = match.groupdict(default="")
         query = tuple(parse_qsl(part.pop("query")))
         scheme, database, port = (part.pop(name) for name in ("scheme", "database", "port"))
         login = {name: unquote(text) for name, text in part.items()}
@@ -52,6 +52,6 @@ class Address:
     def __str__(self) -> str:
         login = quote(self.user, "") + (":***" if self.password else "") + ("@" if self.user or self.password else "")
         port = f":{self.port}" if self.port else ""
-        told = (f"{name}={quote(value) if name in _SHOWN else '***'}" for name, value in self.query)
-        query = "?" + "&".join(told) if self.query else ""
+        shown = (f"{name}={quote(value) if name in _SHOWN else '***'}" for name, value in self.query)
+        query = "?" + "&".join(shown) if self.query else ""
         return f"{self.scheme}://{login}{quote(self.host, safe='[]:')}{port}/{self.database}{query}"

@@ -1,4 +1,4 @@
-"""What a ledger asks of a database: all that differs from one to the next."""
+"""The interface to a database that keeps ledgers: all that differs from one kind of database to the next."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 class Cursor(Protocol):
-    """Rows that a statement found."""
+    """The rows of a statement's result."""
 
     def fetchone(self) -> Any: ...
 
@@ -23,7 +23,7 @@ class Cursor(Protocol):
     def __iter__(self) -> Iterator[Any]: ...
 
     def close(self) -> None:
-        """While rows are left that were not fetched, SQLite goes on to see the moment of the transaction."""
+        """Close the cursor: while rows are left to fetch, SQLite goes on to read the moment of the transaction."""
 
 
 class Connection(Protocol):
@@ -66,28 +66,28 @@ class Dialect(Protocol):
         """Make the tables, and forbid what is never done."""
 
     def guard(self, connection: Connection) -> None:
-        """See that tables, indexes and triggers are those that were installed, and none besides.
+        """Refuse tables, indexes and triggers other than those that were installed.
 
-        From then on each transaction sees to it again, once anybody has changed any of them.
+        From then on each transaction checks them again, once anybody has changed any of them.
         """
 
     def check(self, connection: Connection) -> None:
-        """See that what is forbidden still is, and all that the database can check of itself."""
+        """Check the installed objects, and all that the database can check of itself."""
 
     def witness(self) -> Witness | None:
-        """What was acknowledged of a ledger in this place, if that is noted beside it."""
+        """The witness that is kept beside a ledger in this place, or None."""
 
     def acknowledged(self, head: Head) -> None:
         """Note the last entry, once its commit has returned."""
 
     def key_path(self, identity: str) -> Path:
-        """Where the key of a ledger in this place is, unless it was told."""
+        """The default place of the key of a ledger in this place."""
 
     def backup(self, connection: Connection, target: Path) -> None:
         """Write what this transaction sees to a new file, which only its owner can read."""
 
     def error(self, error: BaseException) -> LedgerError | None:
-        """What the driver raised, in our words, which hold no data; None if it was not the driver."""
+        """An error of the driver in words that hold no data; None if the error is not the driver's."""
 
     def fatal(self, error: BaseException) -> str:
-        """Why nothing may be read or written after this, or nothing: what the disk holds is unknown."""
+        """Why nothing may be read or written after this error, since what the disk holds is unknown; "" if it may."""

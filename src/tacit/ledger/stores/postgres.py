@@ -1,9 +1,10 @@
 """A ledger in a PostgreSQL database: all that is particular to PostgreSQL.
 
-    postgresql://user@host/database?schema=people      a ledger has a schema of its own, "tacit" unless told
+    postgresql://user@host/database?schema=people      a ledger has a schema of its own, by default "tacit"
 
-With synchronous_commit=on a commit is told once its log is synced, and with fsync and full_page_writes what was synced
-survives a power cut; each transaction that writes sets the first, reads all of them, and is refused if they differ.
+With synchronous_commit=on a commit is reported once its log is synced, and with fsync and full_page_writes what was
+synced survives a power cut; each transaction that writes sets the first, reads all of them, and is refused if they
+differ.
 Writers exclude one another by a lock that belongs to the transaction and is taken before anything is read: it is gone
 with its holder, however that ends.  A writer is read-committed, since its view must be of a moment after that.
 """
@@ -66,10 +67,10 @@ class Postgres:
         try:
             import psycopg
         except ModuleNotFoundError:
-            raise Missing("a ledger in PostgreSQL needs its driver; pip install 'tacit[postgres]'") from None
+            raise Missing("A ledger in PostgreSQL needs its driver. Run: pip install 'tacit[postgres]'") from None
         schema, *more = [value for name, value in address.query if name == "schema"] or ["tacit"]
         if more or not 0 < len(schema.encode()) < 64 or not schema.isprintable():
-            raise LedgerUnavailable(place, "it must name one schema, of at most 63 bytes")
+            raise LedgerUnavailable(place, "the URL must name one schema, of at most 63 bytes")
         self._driver, self._place, self._schema = psycopg, place, schema
         self._guarded: str | None = None  # the signature of the objects that were looked at
         named = {"host": address.host.strip("[]"), "port": address.port, "dbname": unquote(address.database)}
@@ -83,7 +84,7 @@ class Postgres:
         return Named(self._driver.connect(given, autocommit=True, prepare_threshold=None))
 
     def alive(self, connection: Connection) -> bool:
-        """The server may have ended, or ended this connection, since it was last spoken to."""
+        """Whether the connection works: the server may have ended it, or have stopped, since it was last used."""
         if connection.in_transaction:  # in which a BEGIN would be no error
             return False
         try:
@@ -100,17 +101,17 @@ class Postgres:
         if not writes:
             return
         lock = int.from_bytes(hashlib.sha256(f"tacit ledger {self._schema}".encode()).digest()[:8], signed=True)
-        *found, _ = connection.execute(_ALONE, {"lock": lock}).fetchone()
-        if found != list(DURABLE.values()):
-            told = ", ".join(f"{name}={value}" for name, value in zip(DURABLE, found, strict=True))
-            raise LedgerUnavailable(self._place, f"it is not durable: {told}")
+        *settings, _ = connection.execute(_ALONE, {"lock": lock}).fetchone()
+        if settings != list(DURABLE.values()):
+            shown = ", ".join(f"{name}={value}" for name, value in zip(DURABLE, settings, strict=True))
+            raise LedgerUnavailable(self._place, f"commits are not durable: {shown}")
         if self._guarded is not None and connection.execute(_GUARDED).fetchone() != (self._guarded,):
             self.guard(connection)
 
     def commit(self, connection: Connection) -> None:
-        """To a transaction in which a statement failed PostgreSQL answers ROLLBACK, without an error."""
+        """Commit.  PostgreSQL answers ROLLBACK, without an error, where a statement of the transaction failed."""
         if getattr(connection.execute("COMMIT"), "statusmessage", None) != "COMMIT":
-            raise LedgerUnavailable(self._place, "a statement had failed, and all was undone")
+            raise LedgerUnavailable(self._place, "a statement failed, and the transaction was undone")
 
     def tables(self, connection: Connection) -> set[str]:
         known = connection.execute(
@@ -140,20 +141,20 @@ class Postgres:
         return keys_folder() / f"{identity[:32]}.key"
 
     def guard(self, connection: Connection) -> None:
-        """A reader does not look again: what it reads is checked entry by entry, and it charges nothing."""
+        """Check the objects.  A reader does not check again: it reads checked entries and charges nothing."""
         if shape(connection) != made(FUNCTIONS):
-            raise LedgerCorrupt(0, "its tables, indexes and triggers are not those it was made with")
+            raise LedgerCorrupt(0, "the tables, indexes and triggers are not those that it was made with")
         (self._guarded,) = connection.execute(_GUARDED).fetchone()
 
     def check(self, connection: Connection) -> None:
-        """The objects are those that were made."""
+        """Check that the objects are those that were made."""
         self.guard(connection)
 
     def backup(self, connection: Connection, target: Path) -> None:
         raise LedgerUnavailable(self._place, f"PostgreSQL makes its own backups: pg_dump --schema={self._schema}")
 
     def error(self, error: BaseException) -> LedgerError | None:
-        """Of PostgreSQL's own words only the class of the error."""
+        """The error by its class: PostgreSQL's own words may hold data."""
         if not isinstance(error, self._driver.Error):
             return None
         state, kind = error.sqlstate, type(error).__name__
@@ -161,19 +162,19 @@ class Postgres:
             return LedgerUnavailable(self._place, kind)
         if state is None:
             return LedgerUnavailable(
-                self._place, "there is no connection; is the server up, are address and user right?"
+                self._place, "there is no connection; check that the server is up, and the address and the user"
             )
         if state.startswith("XX"):
             return LedgerCorrupt(0, f"PostgreSQL reports {state}")
         return LedgerUnavailable(self._place, _REASONS.get(state, f"PostgreSQL reports {state} ({kind})"))
 
     def fatal(self, error: BaseException) -> str:
-        """Never: a server whose disk fails ends, and recovers from its log before it is asked again."""
+        """No error is fatal: a server whose disk fails stops, and recovers from its log before it answers again."""
         return ""
 
 
 class Named:
-    """A connection of psycopg, to which a parameter is %(name)s."""
+    """A connection of psycopg that takes parameters as :name, where psycopg has %(name)s."""
 
     def __init__(self, driver: psycopg.Connection[Any]) -> None:
         self._driver = driver
@@ -196,5 +197,5 @@ def _named(statement: str) -> str:
 
 
 def quoted(name: str) -> str:
-    """A name in SQL."""
+    """A name, quoted for SQL."""
     return '"' + name.replace('"', '""') + '"'

@@ -1,9 +1,9 @@
 """A ledger in one SQLite file: all that is particular to SQLite.
 
-In a write-ahead log with synchronous=FULL every commit is synced before it is told, so what was told survives a power
-cut; with NORMAL it would be consistent and might be gone.  Both settings are of a connection, not of the file, so each
-connection sets them, reads them back, and is refused if they differ.  SQLite syncs the directory when it makes the log,
-but not when it makes the file: that is done here.
+In a write-ahead log with synchronous=FULL every commit is synced before it is reported, so what was reported survives
+a power cut; with NORMAL it would be consistent and might be gone.  Both settings are of a connection, not of the file,
+so each connection sets them, reads them back, and is refused if they differ.  SQLite syncs the directory when it makes
+the log, but not when it makes the file: that is done here.
 
 The log is found by the name of the file, so a file has one name: a second one, or a mount of the file without its
 directory, would have a log of its own, and a budget of its own.  SQLite's locks are lost if anybody in this process
@@ -65,7 +65,7 @@ class _Locked(sqlite3.Connection):
             fcntl.fcntl(self._file, _SETLK, struct.pack("hhqqi", fcntl.F_RDLCK, os.SEEK_SET, *_SHARED, 0))
         except OSError as error:
             if error.errno != errno.EINVAL:  # there are no such locks here
-                raise LedgerUnavailable(path, f"it cannot be locked: {os.strerror(error.errno or 0)}") from None
+                raise LedgerUnavailable(path, f"the file cannot be locked: {os.strerror(error.errno or 0)}") from None
 
     def close(self) -> None:
         file, self._file = self._file, None
@@ -79,7 +79,7 @@ class SQLite:
 
     def __init__(self, address: Address, place: str, create: bool) -> None:
         if address.database in ("", ":memory:") or address != Address("sqlite", address.database):
-            raise LedgerUnavailable(place, "it must be a file, given by its path alone")
+            raise LedgerUnavailable(place, "a ledger in SQLite must be a file, given by its path alone")
         self._place, self._path = place, Path(address.database).absolute()
         self._home, self._witness = _place(self._path, create), Witness(self._path)
         finalize(self, self._witness.close)
@@ -91,7 +91,7 @@ class SQLite:
     def connect(self) -> Connection:
         self._logs = []
         self._guarded = None if self._guarded is None else -1
-        self._stayed()  # before another database is told to keep a log
+        self._stayed()  # before another database is made to keep a log
         only_this = f"file:{quote(os.fsencode(self._path))}?mode=rw"  # never a new one
         connection = sqlite3.connect(
             only_this, uri=True, timeout=PATIENCE, isolation_level=None, check_same_thread=False, factory=_Locked
@@ -113,8 +113,8 @@ class SQLite:
             reason = "its file was moved or replaced, or given a second name, while it was open; open it again"
             raise LedgerMoved(self._path, reason)
         if self._logs and [*map(_home, self._beside)] != self._logs:
-            reason = "its log was taken away while it was open; open it again, and let nothing else in this process"
-            raise LedgerMoved(self._path, f"{reason} open the file, not even to copy it")
+            reason = "its log was taken away while it was open; open the ledger again, and let nothing else in this"
+            raise LedgerMoved(self._path, f"{reason} process open the file, not even to copy it")
 
     def alive(self, connection: Connection) -> bool:
         try:
@@ -149,15 +149,15 @@ class SQLite:
             connection.execute(statement)
 
     def guard(self, connection: Connection) -> None:
-        """Every object by its whole text, so that no table, trigger, index or view can be added, altered or dropped."""
+        """Compare every object by its text, so that no table, trigger, index or view was added, altered or dropped."""
         rows = connection.execute("SELECT type, sql FROM sqlite_master").fetchall()
         found = {" ".join(sql.split()) for kind, sql in rows if sql is not None or kind != "index"}
         if found - _STATISTICS != _MADE:
-            raise LedgerCorrupt(0, "its tables, indexes and triggers are not those it was made with")
+            raise LedgerCorrupt(0, "the tables, indexes and triggers are not those that it was made with")
         (self._guarded,) = connection.execute("PRAGMA schema_version").fetchone()
 
     def check(self, connection: Connection) -> None:
-        """The pages are sound, and the objects those that were made."""
+        """Check that the pages are sound, and the objects those that were made."""
         (found,) = connection.execute("PRAGMA integrity_check(1)").fetchone()
         if found != "ok":
             raise LedgerCorrupt(0, f"SQLite reports {found}")
@@ -173,7 +173,7 @@ class SQLite:
         return self._path.with_name(f"{self._path.name}.key")
 
     def backup(self, connection: Connection, target: Path) -> None:
-        """By SQLite itself: to copy the file would miss its log, and drop the locks of this process."""
+        """Copy by SQLite itself: a copy of the file would miss its log, and drop the locks of this process."""
         assert isinstance(connection, sqlite3.Connection)
         make(target)
         with closing(sqlite3.connect(target)) as copy:
@@ -182,7 +182,7 @@ class SQLite:
             os.fsync(file.fileno())
 
     def error(self, error: BaseException) -> LedgerError | None:
-        """SQLite's own words hold no data."""
+        """The error in SQLite's own words, which hold no data."""
         if isinstance(error, LedgerMoved):
             return error
         if not isinstance(error, sqlite3.Error):
@@ -192,7 +192,7 @@ class SQLite:
         return LedgerUnavailable(self._place, str(error))
 
     def fatal(self, error: BaseException) -> str:
-        """If a write or sync failed, what the disk holds is unknown, and a second sync would hide it."""
+        """Why the ledger is closed: after a failed write, a second sync would hide that the disk may hold anything."""
         if isinstance(error, LedgerMoved):
             return error.reason
         failed = getattr(error, "sqlite_errorcode", 0) & 0xFF == sqlite3.SQLITE_IOERR
@@ -213,7 +213,7 @@ def _durable(connection: sqlite3.Connection, path: Path) -> None:
         connection.execute(f"PRAGMA {pragma}")
     (synchronous,) = connection.execute("PRAGMA synchronous").fetchone()
     if (journal, synchronous) != (JOURNAL, SYNCHRONOUS):
-        raise LedgerUnavailable(path, f"it is not durable: journal_mode={journal}, synchronous={synchronous}")
+        raise LedgerUnavailable(path, f"commits are not durable: journal_mode={journal}, synchronous={synchronous}")
 
 
 def _home(path: str | Path) -> Home | None:
@@ -226,7 +226,7 @@ def _home(path: str | Path) -> Home | None:
 
 
 def _mounted(path: Path) -> bool:
-    """Whether the file is a mount of its own, where the system tells."""
+    """Whether the file is a mount of its own, as far as the system says."""
     name = os.path.join(os.path.realpath(path.parent), path.name)
     for odd in "\\ \t\n":  # which are written as numbers
         name = name.replace(odd, f"\\{ord(odd):03o}")
@@ -238,7 +238,7 @@ def _mounted(path: Path) -> bool:
 
 
 def _place(path: Path, create: bool) -> Home:
-    """See that it is a regular file of the owner's alone; which it is.
+    """The device and number of a file, which must be a regular file of the owner's alone.
 
     A file that exists is not opened here: to close it would drop the locks of other connections of this process.
     """
@@ -250,26 +250,26 @@ def _place(path: Path, create: bool) -> Home:
     except FileNotFoundError:
         if not path.parent.is_dir():
             raise LedgerUnavailable(path, "there is no such directory") from None
-        said = f"there is no ledger at {path}; is this the path? a budget opens a new one"
-        raise LedgerUnavailable(path, "there is none", says=said) from None
+        missing = f"There is no ledger at {path}. Check the path, or give a budget to open a new ledger."
+        raise LedgerUnavailable(path, "there is none", says=missing) from None
     except OSError as error:
         raise LedgerUnavailable(path, os.strerror(error.errno or 0)) from None
     except ValueError:
         raise BadParameter("ledger", str(path), "a path that the system can name") from None
     if not stat.S_ISREG(found.st_mode):
-        raise LedgerUnavailable(path, "it is not a regular file; symbolic links are not followed")
+        raise LedgerUnavailable(path, "the path is not a regular file; symbolic links are not followed")
     if found.st_nlink > 1 or _mounted(path):
-        reason = "it has a second name, or is mounted without its directory, and would be another ledger there"
+        reason = "the file has a second name, or is mounted without its directory, and would be another ledger there"
         raise LedgerUnavailable(path, f"{reason}; remove that name, or mount the directory")
     if found.st_mode & 0o077:
-        raise LedgerUnavailable(path, "others may read or write it; chmod 600 it, if it is a ledger")
+        raise LedgerUnavailable(path, "other users may read or write the file; chmod 600 it, if it is a ledger")
     if not os.access(path, os.R_OK | os.W_OK) or not os.access(path.parent, os.W_OK):
-        raise LedgerUnavailable(path, "it, or its directory, is read-only")
+        raise LedgerUnavailable(path, "the file, or its directory, is read-only")
     return found.st_dev, found.st_ino
 
 
 def make(path: Path) -> None:
-    """An empty file whose name survives a power cut."""
+    """Make an empty file whose name survives a power cut."""
     try:
         os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600))
     except FileExistsError:
@@ -278,7 +278,7 @@ def make(path: Path) -> None:
 
 
 def synced(folder: Path) -> None:
-    """Once it returns, the names in a folder survive a power cut."""
+    """Sync a folder: once this returns, the names in it survive a power cut."""
     directory = os.open(folder, os.O_RDONLY)
     try:
         os.fsync(directory)

@@ -31,11 +31,11 @@ class Store:
         allowed = f"a path, or a URL of {', '.join(DIALECTS)}"
         if not isinstance(place, str | os.PathLike):
             raise BadParameter("ledger", place, allowed)
-        told = text("ledger", os.fspath(place))
-        address = Address.read(told)
+        written = text("ledger", os.fspath(place))
+        address = Address.read(written)
         if address.scheme not in DIALECTS:
             raise BadParameter("ledger", address.scheme, allowed)
-        self.place = str(address) if "://" in told else told
+        self.place = str(address) if "://" in written else written
         self._lock = threading.RLock()
         self._closed = self._busy = ""  # why it cannot be used
         self._connection: Connection | None = None
@@ -57,7 +57,7 @@ class Store:
             if self._closed or self._busy:
                 raise LedgerUnavailable(self.place, self._closed or self._busy)
             try:
-                self._busy = "this thread is in the midst of another transaction"
+                self._busy = "this thread is in another transaction"
                 connection = self._connected()
                 self.dialect.begin(connection, writes)
                 yield connection
@@ -78,14 +78,14 @@ class Store:
             failed.__context__ = None  # the driver's own text may show what it was given
 
     def _connected(self) -> Connection:
-        """The connection, or another one if it died while it was idle, or was left in a transaction."""
-        known = self._connection
-        if known is None or not self.dialect.alive(known):
+        """The connection, or a new one if it died while it was idle, or was left in a transaction."""
+        idle = self._connection
+        if idle is None or not self.dialect.alive(idle):
             self._disconnect()
             connection = self.dialect.connect()
             self._connection, self._let_go = connection, finalize(self, connection.close)
             return connection
-        return known
+        return idle
 
     def _disconnect(self) -> None:
         if self._connection is not None:
@@ -103,12 +103,13 @@ class Store:
                 raise
 
     def close(self, why: str = "it was closed") -> None:
+        """Close the connection for good; later use is refused with this reason."""
         with self._lock:
             self._closed = self._closed or why
             self._disconnect()
 
     def paused(self) -> Iterator[None]:
-        """Once begun, it holds the lock, with no connection, until it is dropped."""
+        """A generator that, once begun, holds the lock, with no connection, until it is dropped."""
         with self._lock:
             self._disconnect()
             yield

@@ -25,29 +25,29 @@ _TEXT = re.compile(r"tacit ledger head 1 ([0-9]+) ([0-9]+) ([0-9a-f]{64})")
 
 
 class LedgerCopied(UserWarning):
-    """A ledger's file is not the one in which its last entry was written: it may be a second ledger of one budget."""
+    """A warning that a ledger's file is not the one with its last entry: it may be a second ledger of one budget."""
 
 
 class Witness:
-    """What was last acknowledged of one file."""
+    """A note of the last entry that was acknowledged, kept beside the file of a ledger."""
 
     def __init__(self, ledger: Path) -> None:
         self._ledger, self.path = ledger, ledger.with_name(f"{ledger.name}.head")
         self._file: int | None = None
 
     def read(self) -> tuple[int, Head] | None:
-        """The number of the file and the last entry; None if nothing is known, or what is there was torn."""
+        """The number of the file and the last entry; None if there is no note, or it was torn."""
         try:
             text, _, check = self.path.read_text("ascii").strip().rpartition(" ")
         except (OSError, ValueError):
             return None
-        found = _TEXT.fullmatch(text)
-        if found is None or check != _check(text):
+        match = _TEXT.fullmatch(text)
+        if match is None or check != _check(text):
             return None
-        return int(found[1]), Head(int(found[2]), found[3])
+        return int(match[1]), Head(int(match[2]), match[3])
 
     def check(self, connection: Connection, known: tuple[int, Head] | None, *, empty: bool = False) -> None:
-        """The ledger has what was read from its witness before the transaction began; an `empty` one has nothing."""
+        """Refuse a ledger that lacks what was read from its witness before the transaction; `empty`: it has nothing."""
         if known is None:
             return
         number, head = known
@@ -57,13 +57,13 @@ class Witness:
             )
             raise LedgerCorrupt(0, f"{lost} in its place (if you restored that copy on purpose, remove {self.path})")
         if number != os.stat(self._ledger).st_ino:
-            told = (
+            copied = (
                 "this ledger is a copy, or was moved from another disk; while the other is in use, both sell one budget"
             )
-            warnings.warn(visible(f"{self._ledger}: {told}"), LedgerCopied, stacklevel=4)
+            warnings.warn(visible(f"{self._ledger}: {copied}"), LedgerCopied, stacklevel=4)
 
     def note(self, number: int, head: Head) -> None:
-        """Put down the last entry, if the disk lets us: the ledger itself is already durable."""
+        """Note the last entry, if the disk allows it: the ledger itself is already durable."""
         text = f"tacit ledger head 1 {number} {head.seq} {head.hash}"
         line = f"{text} {_check(text)}".ljust(200) + "\n"
         with suppress(OSError):

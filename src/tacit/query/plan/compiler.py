@@ -23,7 +23,7 @@ from functools import cached_property
 
 from ...core.distance import AddRemove, Distance
 from ...core.errors import BadQuestion
-from .. import codec
+from ...storage import canonical, stored_name
 from ..relation.condition_ranges import Work
 from ..relation.key_values import narrowed
 from ..relation.relation import Derive, Join, PerUnit, Relation, Scan, Where
@@ -204,7 +204,7 @@ class _Compiler:
 
 
 def _rank(measured: tuple[Measure, Choice]) -> tuple[str, str]:
-    return type(measured[0]).__name__, codec.canonical(measured)
+    return stored_name(type(measured[0])), canonical(measured)
 
 
 def _summable(kind: str, d: Domain) -> None:

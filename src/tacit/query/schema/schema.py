@@ -24,8 +24,8 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any, Protocol
 
+from ... import storage
 from ...core.errors import BadParameter, BadSchema
-from .. import codec
 from ..relation.relation import Scan
 from ..values.column_types import ColumnType, Facts, facts_of, read_column, written
 from ..values.domain import WIDEST, Domain
@@ -113,7 +113,7 @@ class Schema:
     @cached_property
     def _scan(self) -> Scan:
         known = tuple((name, column.domain) for name, column in self.columns)
-        return Scan(self.name, self.rows, codec.digest(known), known)
+        return Scan(self.name, self.rows, storage.digest(known), known)
 
     @cached_property
     def digest(self) -> str:

@@ -275,13 +275,17 @@ class RowReader:
     def _named(self, node: exp.Expr) -> Expression:
         """Functions that the parser knows by name alone."""
         only(self.text, node, "this", "expressions")
-        parts, name = node.expressions, str(node.this).upper()
-        if name == "CLAMP" and len(parts) == 3:
-            lower, upper = (number(self.text, part, "an end of CLAMP") for part in parts[1:])
-            return build.clamp(self.read(parts[0]), lower, upper)
-        if name == "DATE_PART" and len(parts) == 2:
-            return self._part(node, parts[0].name, parts[1])
-        raise self.text.bad(node, unsupported(self.text, node))
+        arguments, reader = NAMED.get(str(node.this).upper(), (None, None))
+        if reader is None or len(node.expressions) != arguments:
+            raise self.text.bad(node, unsupported(self.text, node))
+        return reader(self, node, *node.expressions)
+
+    def _clamp(self, node: exp.Expr, of: exp.Expr, *ends: exp.Expr) -> Expression:
+        lower, upper = (number(self.text, end, "an end of CLAMP") for end in ends)
+        return build.clamp(self.read(of), lower, upper)
+
+    def _date_part(self, node: exp.Expr, part: exp.Expr, of: exp.Expr) -> Expression:
+        return self._part(node, part.name, of)
 
 
 READERS: dict[type[exp.Expr], Callable[[RowReader, Any], Expression]] = {
@@ -310,5 +314,9 @@ READERS: dict[type[exp.Expr], Callable[[RowReader, Any], Expression]] = {
     exp.DateTrunc: RowReader._trunc,
     exp.TimestampTrunc: RowReader._trunc,
     exp.Anonymous: RowReader._named,
+}
+NAMED: dict[str, tuple[int, Callable[..., Expression]]] = {  # with how many arguments each takes
+    "CLAMP": (3, RowReader._clamp),
+    "DATE_PART": (2, RowReader._date_part),
 }
 OF_ROWS = frozenset((*READERS, *PARTS_OF, *BINARY, *UNARY)) - {exp.Anonymous}

@@ -120,7 +120,7 @@ class Spread:
         several = np.sqrt(few * x / 2) * hyp2f1(0.5, 1 - few[first], 2, x[first])[at]
         return np.asarray(self.deviations * np.where(m > _MANY, np.sqrt(r) * (ive(0, r) + ive(1, r)), several))
 
-    def reach(self, beta: float) -> Floats:
+    def bounds(self, beta: float) -> Floats:
         """What each error is within, with probability at least 1 - beta each."""
         if not self.laplace:
             tails = np.minimum(self._normal(beta), np.sqrt(2 * self.energies * math.log(2 / beta)))
@@ -144,7 +144,7 @@ class Spread:
 
     def worst(self, beta: float) -> float:
         """What the largest of all errors is within, by a union bound."""
-        return float(self.reach(beta / len(self)).max())
+        return float(self.bounds(beta / len(self)).max())
 
     def root_mean_square_of_largest(self, size: int | None = None) -> float:
         """A bound on that of the largest of all errors, or of so many like these, and so on its mean."""

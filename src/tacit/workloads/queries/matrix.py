@@ -61,6 +61,10 @@ class Matrix(Workload):
     def matrix(self) -> Any:
         return self.rows
 
+    def copied(self, domain: Domain) -> Matrix:
+        """These queries on an equal domain, checked anew."""
+        return from_matrix(domain, self.matrix(), self.given_weights)
+
     @property
     def tables(self) -> tuple[Axes, ...]:
         return (self.domain.all,)

@@ -1,0 +1,354 @@
+"""The one way to buy: each step stands in one place, and whatever fails in between, one charge is one draw."""
+
+import ast
+import json
+from contextlib import contextmanager
+from itertools import pairwise
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import tacit
+from curator.test_curator import COUNT, ROWS, SCHEMA, curator
+from tacit.core.errors import BadQuestion, BudgetExceeded, EngineError, NoAllowance, Refused
+from tacit.core.purpose import KINDS, MAX_DESCRIPTION, Purpose
+from tacit.curator import Curator, purchase
+from tacit.curator.registration import Registration
+from tacit.engines.base import Answer, Engine
+from tacit.engines.duckdb.engine import DuckDB
+from tacit.ledger import Ledger
+from tacit.query.python.table_domain import Counted
+from tacit.workloads import marginals
+
+SOURCE = Path(tacit.__file__).parent
+
+
+@pytest.fixture
+def place(tmp_path):
+    return tmp_path / "visits.ledger"
+
+
+def calls():
+    """Each call of a method in the package: the module, the receiver as it is written, and the method."""
+    for file in sorted(SOURCE.rglob("*.py")):
+        module = file.relative_to(SOURCE).as_posix()
+        for node in ast.walk(ast.parse(file.read_text())):
+            if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
+                yield module, ast.unparse(node.func.value), node.func.attr
+
+
+PLACES = {
+    ("ledger", "charge"): {"curator/purchase.py"},
+    ("ledger", "charge_many"): set(),
+    ("ledger", "store"): {"curator/purchase.py"},
+    ("ledger", "start"): set(),
+    ("keeper", "start"): {"core/session.py"},
+    ("session", "step"): {"core/session.py"},
+    ("engine", "answer"): {"curator/registration.py"},
+    ("registration", "exact"): {"curator/purchase.py"},
+    ("item", "draw"): {"curator/purchase.py"},
+    ("pace", "let_out"): {"curator/purchase.py", "curator/session.py"},
+}
+
+
+@pytest.mark.parametrize(("receiver", "method"), PLACES)
+def test_each_step_of_a_purchase_stands_in_one_place(receiver, method):
+    """`tacit.testing` asks ledgers and engines as an outsider would, and `Ledger` itself charges by `charge_many`."""
+    found = {
+        module
+        for module, written, called in calls()
+        if called == method and written.split(".")[-1].lstrip("_") == receiver and not module.startswith("testing/")
+    }
+    assert found == PLACES[receiver, method]
+
+
+def test_the_steps_of_a_purchase_stand_in_their_order():
+    """As `purchase` is written: registered before it is charged, and read, drawn and stored after."""
+    text = (SOURCE / "curator" / "purchase.py").read_text()
+    pay, complete = text.partition("\ndef _pay")[2], text.partition("\ndef _complete")[2]
+    registered = pay.rindex("registration.read_tables()", 0, pay.index("ledger.charge("))
+    assert registered < pay.index("ledger.charge(")
+    steps = [complete.index(step) for step in ("reader(", "item.draw(", "ledger.store(")]
+    assert all(one < other for one, other in pairwise(steps))
+
+
+def things(c):
+    """What can be reached from a curator and its sessions by public names, with the way to it."""
+    domain = c.table.domain("year")
+    roots = {
+        "curator": c,
+        "stream": c.above_threshold(10, epsilon=1),
+        "online": c.online(domain, epsilon=20, n=500, queries=10, updates=4),
+    }
+    queue, seen = [*roots.items()], set()
+    while queue:
+        path, thing = queue.pop()
+        if id(thing) in seen or path.count(".") > 3:
+            continue
+        seen.add(id(thing))
+        yield path, thing
+        if type(thing).__module__.startswith("tacit."):
+            names = [name for name in dir(thing) if not name.startswith("_")]
+            queue += [(f"{path}.{name}", getattr(thing, name)) for name in names if not unread(path, name)]
+
+
+def unread(path, name):
+    """What is the owner's own: the table that was handed to the curator, and pictures of mechanisms."""
+    return name in ("table", "tables", "plot")
+
+
+def test_nothing_public_on_a_curator_leads_to_exact_integers(place):
+    with curator(place, tacit.Budget(epsilon=100)) as c:
+        c.ask(COUNT, epsilon=1)
+        reached = dict(things(c))
+    assert {"curator.ledger", "curator.ask", "stream.mechanism", "online.mechanism"} <= reached.keys()
+    for path, thing in reached.items():
+        assert not isinstance(thing, Engine | Registration | Counted | Answer), path
+        owner = getattr(thing, "__self__", None)
+        assert not isinstance(owner, Engine | Registration | Counted), path
+        names = getattr(getattr(thing, "__func__", thing), "__globals__", {})
+        returned = names.get(getattr(thing, "__annotations__", {}).get("return"))
+        assert returned not in (Answer, Engine, Registration, Counted), path
+    assert not {"exact", "engine", "data", "key"} & {name for name in dir(c) if not name.startswith("_")}
+    assert c.read_tables.__annotations__["return"] == "None"
+
+
+def purchases(c):
+    """One of each kind that is bought at once, and what is seen of it."""
+    w = marginals(c.table.domain("year"), k=1)
+    yield "question", lambda **fresh: c.ask("SELECT year, COUNT(*) FROM visits GROUP BY year", epsilon=1, **fresh).noisy
+    yield "workload", lambda **fresh: tuple(c.answer(w, epsilon=1, method="histogram", **fresh).answers)
+    yield "bounds", lambda: c.bounds("age", epsilon=1)
+
+
+KINDS_BOUGHT = ["question", "workload", "bounds"]
+
+
+class Crash(BaseException):
+    """The process ends here: nothing catches it."""
+
+
+@contextmanager
+def crashing(monkeypatch, owner, *methods, after):
+    """Let a call of one of the methods fail, once: before it does anything, or after it did all of it."""
+    state = {"left": 1}
+
+    def crashes(real):
+        def crash(*given, **named):
+            if not state["left"]:
+                return real(*given, **named)
+            state["left"] = 0
+            if after:
+                real(*given, **named)
+            raise Crash
+
+        return crash
+
+    with monkeypatch.context() as patch:
+        for method in methods:
+            patch.setattr(owner, method, crashes(getattr(owner, method)))
+        yield
+
+
+STEPS = {
+    "find": lambda c: (c.ledger, "find"),
+    "register": lambda c: (c._registration, "read_tables"),
+    "charge": lambda c: (c.ledger, "charge"),
+    "read": lambda c: (c._registration.engine, "answer"),
+    "draw": lambda c: (purchase.Noise, "words", "word"),
+    "store": lambda c: (c.ledger, "store"),
+    "hand out": lambda c: (c.pace, "let_out"),
+}
+
+
+@pytest.mark.parametrize("kind", KINDS_BOUGHT)
+@pytest.mark.parametrize("step", STEPS)
+@pytest.mark.parametrize("after", [False, True])
+def test_a_crash_at_any_step_costs_one_charge_and_one_draw(place, monkeypatch, kind, step, after):
+    """Asked again in another process, the same charge is completed; what was stored is what is handed out."""
+    budget = tacit.Budget(epsilon=10)
+    with curator(place, budget) as c:
+        if step == "read":
+            c.read_tables()
+        with crashing(monkeypatch, *STEPS[step](c), after=after), pytest.raises(Crash):
+            dict(purchases(c))[kind]()
+        charges = c.history()
+    charged = step not in ("find", "register") and (step, after) != ("charge", False)
+    stored = (step, after) in {("store", True), ("hand out", True)}
+    assert [charge.release is not None for charge in charges] == [stored] * charged
+    with curator(place, budget) as c:
+        answer = dict(purchases(c))[kind]()
+        assert dict(purchases(c))[kind]() == answer
+        (charge,) = c.history()
+        assert charge.purpose.kind == kind and c.remaining == 9
+        assert not charges or (charge.seq, charges[0].release or charge.release) == (charges[0].seq, charge.release)
+        assert sum(entry.kind == "release" for entry in c.ledger.entries()) == 1
+        c.ledger.verify()
+
+
+@pytest.mark.parametrize("kind", KINDS_BOUGHT)
+@pytest.mark.parametrize("failure", [ValueError("4711"), MemoryError("4711"), ZeroDivisionError("4711")])
+def test_a_failure_before_the_first_noise_leaves_the_charge_open(place, monkeypatch, kind, failure):
+    with curator(place, tacit.Budget(epsilon=10)) as c:
+        act = dict(purchases(c))[kind]
+        for owner, method in ((purchase.Noise, "words"), (c._registration.engine, "answer")):
+
+            def fails(*_):
+                raise failure
+
+            with monkeypatch.context() as patch:
+                patch.setattr(owner, method, fails)
+                patch.setattr(purchase.Noise, "word", fails)
+                with pytest.raises(EngineError) as silent:
+                    act()
+            assert silent.value.__context__ is None and "4711" not in str(silent.value)
+            assert [charge.release for charge in c.history()] == [None] and c.remaining == 9
+        act()
+        assert c.remaining == 9 and len(c.history()) == 1
+
+
+@pytest.mark.parametrize("kind", KINDS_BOUGHT)
+def test_a_failure_after_the_first_noise_is_stored_and_nothing_is_drawn_again(place, monkeypatch, kind):
+    """Else whoever can make a draw fail, by what it drew, could look at the data any number of times."""
+    draws = []
+
+    def fails(self, n=1):
+        self.drawn = True
+        draws.append(n)
+        raise ValueError("4711")
+
+    with curator(place, tacit.Budget(epsilon=10)) as c:
+        act = dict(purchases(c))[kind]
+        with monkeypatch.context() as patch:
+            patch.setattr(purchase.Noise, "words", fails)
+            patch.setattr(purchase.Noise, "word", fails)
+            if kind == "workload":  # whose releases can say that nothing is known
+                assert np.isnan(act()).all()
+            else:
+                with pytest.raises(EngineError) as silent:
+                    act()
+                assert silent.value.__context__ is None and "4711" not in str(silent.value)
+        (charge,) = c.history()
+        assert charge.release is not None and len(draws) == 1
+        for _ in range(3):
+            if kind == "workload":
+                assert np.isnan(act()).all()
+            else:
+                with pytest.raises(Refused, match="Use fresh=True to buy another draw"):
+                    act()
+        assert c.remaining == 9 and len(c.history()) == 1
+        c.ledger.verify()
+        if kind != "bounds":
+            act(fresh=True)
+            assert c.remaining == 8 and [charge.draw for charge in c.history()] == [1, 2]
+
+
+class Blind(DuckDB):
+    """An engine that may not read."""
+
+    def register(self, table, key):
+        raise AssertionError("data was read")
+
+
+def refusals(c):
+    w = marginals(c.table.domain("year"), k=1)
+    yield BudgetExceeded, lambda: c.ask(COUNT, epsilon=2)
+    yield BudgetExceeded, lambda: c.answer(w, epsilon=2, method="histogram")
+    yield BudgetExceeded, lambda: c.bounds("age", epsilon=2)
+    yield Refused, lambda: c.ask(COUNT, epsilon="1e-9")
+    yield Refused, lambda: c.answer(w, epsilon="1e-9", method="histogram")
+    yield Refused, lambda: c.bounds("age", epsilon="1e-9")
+    yield BadQuestion, lambda: c.ask("SELECT SUM(note) FROM visits", epsilon=1)
+    yield BadQuestion, lambda: c.bounds("note", epsilon=1)
+    yield BadQuestion, lambda: c.above_threshold(5, epsilon="0.1").ask("SELECT SUM(age) FROM visits")
+
+
+@pytest.mark.parametrize("budget", [tacit.Budget(epsilon=1), tacit.Budget(epsilon=1, delta="1e-6")])
+def test_what_public_facts_refuse_is_refused_before_data_are_read(place, budget):
+    with curator(place, budget, engine=Blind()) as c:
+        for error, act in refusals(c):
+            with pytest.raises(error):
+                act()
+        with pytest.raises(AssertionError, match="data was read"):
+            c.ask(COUNT, epsilon="0.1")
+
+
+def test_who_has_no_allowance_is_refused_before_data_are_read(place):
+    ledger = Ledger.open(place, tacit.Budget(epsilon=1), "visits", only_allowed=True)
+    with curator(ledger, tacit.Budget(epsilon=1), engine=Blind()) as c:
+        with pytest.raises(NoAllowance):
+            c.ask(COUNT, epsilon="0.1")
+        ledger.allow("analyst", tacit.Budget(epsilon="0.2"))
+        with pytest.raises(BudgetExceeded, match="the allowance of analyst"):
+            c.ask(COUNT, epsilon="0.3")
+
+
+def test_what_was_bought_is_free_where_the_tables_cannot_be_read_any_more(place):
+    with curator(place) as c:
+        first = c.ask(COUNT, epsilon="0.5")
+    with curator(place, engine=Blind()) as c:
+        assert c.ask(COUNT, epsilon="0.5") == first and c.remaining == tacit.Budget(epsilon="0.5").limit
+
+
+def test_tables_that_have_changed_are_paid_for_as_a_whole_from_the_first_question(place):
+    """The price is looked at before they are read, on the part alone, and again after."""
+    part = "SELECT COUNT(*) AS n FROM visits WHERE year = '2023'"
+    with curator(place, tacit.Budget(epsilon=1, delta="1e-6")) as c:
+        c.ask(part, share="0.1")
+    with Curator(tacit.Table(ROWS[1:], SCHEMA), ledger=place) as c:
+        c.ask(part, share="0.2")
+        assert [charge.parts for charge in c.history()] == [{"year=2023"}, None]
+
+
+@contextmanager
+def counted(ledger, monkeypatch):
+    """The transactions of a ledger, by their kind."""
+    made = []
+    with monkeypatch.context() as patch:
+        for kind in ("reading", "writing"):
+            real = getattr(ledger.database, kind)
+            patch.setattr(ledger.database, kind, lambda real=real, kind=kind: made.append(kind) or real())
+        yield made
+
+
+@pytest.mark.parametrize("kind", KINDS_BOUGHT)
+def test_a_purchase_is_one_look_and_two_commits_and_a_repeat_one_look(place, monkeypatch, kind):
+    plain = SCHEMA.replace('partition = "year"\n', "")
+    with Curator(tacit.Table(ROWS, plain), ledger=place, budget=tacit.Budget(epsilon=10)) as c:
+        c.ask(COUNT, epsilon=1)
+        act = dict(purchases(c))[kind]
+        for expected in (["reading", "writing", "writing"], ["reading"]):
+            with counted(c.ledger, monkeypatch) as made:
+                act()
+            assert made == expected
+
+
+def test_a_charge_says_what_it_is_for(place):
+    with curator(place, tacit.Budget(epsilon=200)) as c:
+        text = "SELECT COUNT(*) AS n FROM visits"
+        c.ask(text, epsilon=1)
+        c.ask(c.table.group_by("year").mean("age"), epsilon=1)
+        c.answer(marginals(c.table.domain("year"), k=1), epsilon=1, method="histogram")
+        c.bounds("age", epsilon=1)
+        c.above_threshold(10, epsilon=20, name="alerts")
+        c.online(c.table.domain("year"), epsilon=20, n=500, queries=10, updates=4)
+        stated = [(charge.purpose.kind, charge.purpose.description) for charge in c.history()]
+        kept = {charge.purpose.kind for charge in c.ledger.history() if not charge.loss.terms}
+        bodies = [entry.body["purpose"] for entry in c.ledger.entries() if entry.kind == "charge"]
+        c.ledger.export(place.with_suffix(".jsonl"))
+    assert kept == {"private value"} and all(body.keys() == {"kind", "description", "terms"} for body in bodies)
+    assert [kind for kind, _ in stated] == ["question", "question", "workload", "bounds", "stream", "online"]
+    assert stated[0][1] == text and stated[1][1] == "year, mean_age of visits, asked in Python"
+    assert "histogram on" in stated[2][1] and stated[3][1] == "bounds of age"
+    assert stated[4][1].startswith("alerts: Sparse(") and "multiplicative weights on year" in stated[5][1]
+    lines = [json.loads(line)["entry"] for line in place.with_suffix(".jsonl").read_text().splitlines()]
+    assert [line["purpose"]["kind"] for line in lines if line["kind"] == "charge"] == [body["kind"] for body in bodies]
+
+
+def test_a_purpose_is_of_a_known_kind_and_its_description_is_short():
+    assert all(Purpose(kind).kind == kind for kind in KINDS)
+    assert len(Purpose("question", "x" * 10_000).description) == MAX_DESCRIPTION
+    for wrong in (("purchase",), ("question", 5)):
+        with pytest.raises(tacit.BadParameter):
+            Purpose(*wrong)
