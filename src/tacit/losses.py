@@ -243,7 +243,7 @@ def _one_use(loss: Loss) -> Atom:
             loss,
             "of one record",
             says="Sampling amplifies the loss of one record, but this is the loss of a group, and a sample holds some"
-            " member of a group more often. Sample first, then group: take .group(k) of the sampled loss of one record.",
+            " member of a group more often. Sample first, then group: take .group(k) of the sampled loss.",
         )
     return atom
 
