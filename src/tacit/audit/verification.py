@@ -25,7 +25,7 @@ from ..core.accounting.loss import Loss
 from ..core.distance import Distance
 from ..core.errors import BadParameter
 from ..core.exact import Floats
-from ..core.law import MANY, Law, Product, outcomes
+from ..core.law import MAX_COUNTED, Law, Product, outcomes
 from ..core.mechanism import Mechanism
 from ..core.parameters import Number, instance, rational, several, whole
 
@@ -40,8 +40,10 @@ class Divergence:
     """How far one law is from another, in one direction."""
 
     def __init__(self, p: Law, q: Law) -> None:
-        if max(outcomes(law, TAIL) for law in (p, q)) > MANY:
-            raise BadParameter("law", "too many outcomes", f"one of at most {MANY} outcomes; take a coarser grid")
+        if max(outcomes(law, TAIL) for law in (p, q)) > MAX_COUNTED:
+            raise BadParameter(
+                "law", "too many outcomes", f"one of at most {MAX_COUNTED} outcomes; take a coarser grid"
+            )
         points = list(dict.fromkeys([*p.support(TAIL), *q.support(TAIL)]))
         masses = np.array([(p.mass(y), q.mass(y)) for y in points], np.float64).T
         with np.errstate(divide="ignore", invalid="ignore"):

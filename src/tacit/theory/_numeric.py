@@ -125,9 +125,9 @@ def _adaptive(f: LogDensity, cuts: Vector) -> float:
     for _ in range(_MAX_STEPS):
         middle = (a + b) / 2
         first, second = panels(a, middle), panels(middle, b)
-        halves = first + second
-        rough = np.abs(halves - whole) > _RTOL * (done + halves.sum())
-        done += float(halves[~rough].sum())
+        refined = first + second
+        rough = np.abs(refined - whole) > _RTOL * (done + refined.sum())
+        done += float(refined[~rough].sum())
         a, b = np.concatenate([a[rough], middle[rough]]), np.concatenate([middle[rough], b[rough]])
         whole = np.concatenate([first[rough], second[rough]])
         if not whole.size:

@@ -56,7 +56,7 @@ class ApproximateConcentrated(Concentrated):
         return self.delta
 
     def group(self, k: int) -> Atom:
-        """By the hybrid sum: events of probability delta grow with every step from one unit to the next."""
+        """The hybrid sum: events of probability delta grow with every step from one unit to the next."""
         from .grouped import Grouped  # imported here, as it builds on losses
 
         return self if k == 1 else Grouped(Loss({self: 1}), k)
@@ -76,7 +76,7 @@ class RenyiCurve(Atom):
         return tuple(at for at, _ in self.points)
 
     def group(self, k: int) -> Atom:
-        """By doubling orders, as far as the curve is known, and by the hybrid sum (`grouped.py`)."""
+        """The loss of k units by doubling orders, where the curve is known, and by the hybrid sum (`grouped.py`)."""
         from .grouped import Grouped  # imported here, as it builds on losses
 
         return self if k == 1 else Grouped(Loss({self: 1}), k)

@@ -147,14 +147,14 @@ class Distribution:
         if below < Fraction(1, 2):
             mirrored = crossing(self._mirrored, down(below), up(below))
             return Interval(-mirrored.upper, -mirrored.lower)
-        most, least = up(1 - below), down(1 - below - Fraction(self._sum.infinite))
-        place = crossing(self._sum, least if least > 0 else most, most)
-        return place if least > 0 else Interval(place.lower, math.inf)
+        high, low = up(1 - below), down(1 - below - Fraction(self._sum.infinite))
+        place = crossing(self._sum, low if low > 0 else high, high)
+        return place if low > 0 else Interval(place.lower, math.inf)
 
     def _with_failure(self, lower: float, upper: float) -> Interval:
         """f + (1 - f) times the probability, infinite losses included: with probability f a guarantee fails."""
-        f, most = self._failure, Fraction(upper) + Fraction(self._sum.infinite)
-        return Interval(down(f + (1 - f) * Fraction(max(0.0, lower))), min(1.0, up(f + (1 - f) * most)))
+        f, highest = self._failure, Fraction(upper) + Fraction(self._sum.infinite)
+        return Interval(down(f + (1 - f) * Fraction(max(0.0, lower))), min(1.0, up(f + (1 - f) * highest)))
 
     def density(self, points: Floats, blur: float) -> Floats:
         """The density of L + N(0, blur^2) for plots, by Fourier's integral, to some seven digits."""

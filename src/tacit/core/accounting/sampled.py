@@ -54,7 +54,7 @@ class Sampled(Atom):
         return self.noise.concentrated()  # sampling never hurts
 
     def renyi(self, order: float) -> float:
-        """By moments of whole orders for Gaussian noise; without amplification at high orders and for other noise."""
+        """A bound by moments of whole orders, for Gaussian noise; high orders and other noise are not amplified."""
         plain = self.noise.renyi(order)
         rate = up(self.rate)
         if not isinstance(self.noise, GaussianNoise) or order > _MAX_ORDER or rate == 1:

@@ -1,4 +1,4 @@
-r"""How much continuous Gaussian noise there is in discrete Gaussian noise.
+r"""Discrete Gaussian noise is at least as private as continuous Gaussian noise of slightly smaller variance.
 
 Theorem.  Noises of law p(z) proportional to exp(-z^2 / (2 s)), s >= 2, hide a vector of integers that moves by at most
 d in l2, and in at most n coordinates.  With t as found below, no hockey-stick divergence exceeds that of continuous

@@ -271,7 +271,7 @@ class DiscreteGaussianShift(Pair):
     def log_transform(self, z: Complex) -> Complex:
         """d^2 z (z + 1) / (2 s) + ln R(zd), R(a) = sum_k e^(-(k - a)^2/(2 s)) / sum_k e^(-k^2/(2 s)), s = sigma^2.
 
-        L lives on a lattice, so the imaginary part of z may be taken modulo 2 pi s / d, up to a phase.  There, by
+        L lies on a lattice, so the imaginary part of z may be taken modulo 2 pi s / d, up to a phase.  There, by
         Poisson summation, R(a) = sum_j e^(-2 pi^2 s j^2) cos(2 pi j a) / sum_j e^(-2 pi^2 s j^2).
         """
         s, d = float(self.sigma2), self.shift

@@ -6,14 +6,14 @@ Theorem.  Let L be the sum of independent losses, M(z) = E e^(zL) finite on Re z
 For a probability density f on an interval of length w put D(E) = integral f(s) H(E + s) ds and
 K(z) = integral f(s) e^(-zs) ds.  Then H <= D
     for delta, if K(-1) = integral f(s) e^s ds = 1:  by Jensen, since delta is convex in e^E; and by O(w^2) only;
-    for tail, if f lives on [-w, 0]:  since tail falls.
+    for tail, if f vanishes outside [-w, 0]:  since tail falls.
 For every step h > 0, with k(z) the kernel,
 
     T(E) = (h / 2 pi) sum over all integers n of  M(z) K(z) k(z) e^(-zE),   z = c + i n h,
          = sum over all integers j of  e^(c j p) D(E + j p),   p = 2 pi / h,
 
 by Poisson's summation formula.  No term on the right is negative, so T >= D >= H: the trapezoidal sum errs on the
-safe side, at every E, also near 0.  If f lives on [-a, a'], it exceeds D by at most
+safe side, at every E, also near 0.  If f vanishes outside [-a, a'], T exceeds D by at most
     e^(-cp) / (1 - e^(-cp))  +  M(b) e^(-b (E - a)) / (e^((b - c) p) - 1)     for any b > c,
 since H <= 1 and H(E) <= M(b) e^(-bE).  The terms omitted by stopping at |n| = N add up to at most
     (M(c) e^(-cE) / pi) integral over y > Nh of |K(c + iy)| e^(-g y^2/2) / y^order dy,

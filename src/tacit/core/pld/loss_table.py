@@ -144,7 +144,7 @@ class LossTable:
         )
 
     def failing(self, chance: float) -> LossTable:
-        """The table where P and Q are told apart with this chance, whatever the loss (Kairouz, Oh, Viswanath 2015)."""
+        """The table with this chance of an infinite loss added (Kairouz, Oh, Viswanath 2015)."""
         if not chance:
             return self
         rest = 1 - chance
