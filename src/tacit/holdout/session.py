@@ -47,7 +47,7 @@ class Holdout:
     needs no guess.
 
     A question may be given a name.  Asked again by its name, it is answered as before and costs nothing.  Questions are
-    not told apart by their values: that two statistics agree on every record is private, too.
+    not distinguished by their values: that two statistics agree on every record is private, too.
     """
 
     def __init__(
