@@ -45,7 +45,7 @@ class Divergence:
                 "law",
                 "too many outcomes",
                 f"one of at most {MAX_COUNTED} outcomes",
-                says=f"The law of the mechanism has more than {MAX_COUNTED} outcomes. Use a coarser grid or less noise.",
+                says=f"The law of the mechanism has over {MAX_COUNTED} outcomes. Use a coarser grid or less noise.",
             )
         points = list(dict.fromkeys([*p.support(TAIL), *q.support(TAIL)]))
         masses = np.array([(p.mass(y), q.mass(y)) for y in points], np.float64).T

@@ -73,9 +73,7 @@ class Additive(Mechanism[Value, Value]):
             noise = noise + at
         else:
             noise += at
-            np.clip(
-                noise, MAX_STEPS - MAX_DRAW, MAX_DRAW - MAX_STEPS, out=noise
-            )  # beyond, noise itself may have been cut
+            np.clip(noise, MAX_STEPS - MAX_DRAW, MAX_DRAW - MAX_STEPS, out=noise)  # beyond, noise may have been cut
         return noise if self.grid is None else noise.astype(float) * float(self.grid)
 
     @overload
