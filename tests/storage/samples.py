@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from tacit.workloads.models.line_model import Line
 
 from tacit import holdout, storage
 from tacit.core.accounting import atoms
@@ -48,7 +49,6 @@ from tacit.release.provenance import Provenance
 from tacit.workloads import METHODS, Price, from_matrix, marginals, predicates, prefixes
 from tacit.workloads import Domain as Attributes
 from tacit.workloads.methods.weights.pmw import Answer, Move, Moves, State
-from tacit.workloads.models.line_model import Line
 from tacit.workloads.models.multiplicative_weights import Question
 
 GOLDEN = Path(__file__).parents[1] / "golden"
