@@ -7,6 +7,7 @@ import shutil
 import subprocess
 import sys
 import tomllib
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -174,26 +175,40 @@ def test_rooms_stand_inside_their_rooms():
             assert all(each.startswith(f"{top}/") for each in between)
 
 
-def layers() -> dict[str, dict[str, int]]:
-    """The place of each part in the contracts of pyproject.toml, by its container; the top is 0."""
-    contracts = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["tool"]["importlinter"]["contracts"]
+def contracts(folder: Path) -> Iterator[tuple[str, dict[str, int], set[str]]]:
+    """Of each contract of layers: its container as a path in the package, the height of each part, and exceptions."""
+    linter = tomllib.loads((folder / "pyproject.toml").read_text("utf-8"))["tool"]["importlinter"]
+    for contract in linter["contracts"]:
+        if contract["type"] == "layers":
+            heights = {
+                name.strip().strip("()"): i
+                for i, layer in enumerate(contract["layers"])
+                for name in re.split(r"[|:]", layer)
+            }
+            for container in contract["containers"]:
+                path = container.replace(".", "/").removeprefix("tacit").strip("/")
+                yield path, heights, set(contract.get("exhaustive_ignores", ()))
+
+
+def without_layer(folder: Path) -> set[str]:
+    """Files and folders that have no place among the layers of the folder that they are in."""
     return {
-        container.replace(".", "/").removeprefix("tacit").strip("/"): {
-            name.strip().strip("()"): i for i, layer in enumerate(contract["layers"]) for name in layer.split("|")
-        }
-        for contract in contracts
-        if contract["type"] == "layers"
-        for container in contract["containers"]
+        path.relative_to(folder / "src" / "tacit").as_posix()
+        for container, heights, exceptions in contracts(folder)
+        for path in (folder / "src" / "tacit" / container).iterdir()
+        if path.suffix == ".py" or (path / "__init__.py").exists()
+        if path.stem not in {*heights, *exceptions, "__init__"}
     }
 
 
 def test_rooms_stand_in_the_order_of_the_layers():
-    known = layers()
+    assert without_layer(ROOT) == set()
+    known = {container: heights for container, heights, _ in contracts(ROOT)}
     assert {"", "core", "query", "engines", "mechanisms"} <= set(known)
-    for container, places in known.items():
-        inside = [name for name in rooms() if name.rpartition("/")[0] == container]
-        heights = [places[name.rpartition("/")[2]] for name in inside]
-        assert heights == sorted(heights), f"the rooms in {container or 'tacit'} are not in the order of their layers"
+    for container, heights in known.items():
+        inside = [name.rpartition("/")[2] for name in rooms() if name.rpartition("/")[0] == container]
+        in_order = sorted(inside, key=heights.__getitem__)
+        assert inside == in_order, f"the rooms in {container or 'tacit'} are not in the order of their layers"
     assert set(known[""]) == {name for name in rooms() if "/" not in name}
 
 
@@ -267,6 +282,7 @@ def test_a_recipe_works_as_it_stands(name, tmp_path):
     copied(tmp_path)
     for step in steps:
         applied(step, tmp_path)
+    assert without_layer(tmp_path) == set()
     done = run(check, tmp_path)
     assert done.returncode == 0, done.stdout + done.stderr
     assert re.search(rf"{check.options['finds']}.* PASSED", done.stdout), done.stdout
