@@ -19,7 +19,7 @@ ROOT = Path(__file__).parents[1]
 PACKAGE = ROOT / "src" / "tacit"
 PAGE = (ROOT / "docs" / "architecture.md").read_text("utf-8")
 FENCE = re.compile(r"^```(\w+) ?(.*)\n((?:(?!```).*\n)*)```$", re.MULTILINE)
-OPTION = re.compile(r'(\w+)=("[^"]*"|\S+)')
+OPTION = re.compile(r"""(\w+)=(?:"([^"]*)"|'([^']*)'|(\S+))""")
 
 SCHEMA = """
 [table]
@@ -49,7 +49,7 @@ class Block:
 
 def blocks(text: str) -> list[Block]:
     return [
-        Block(language, {name: value.strip('"') for name, value in OPTION.findall(options)}, body)
+        Block(language, {name: "".join(value) for name, *value in OPTION.findall(options)}, body)
         for language, options, body in FENCE.findall(text)
     ]
 
