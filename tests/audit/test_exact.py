@@ -153,7 +153,7 @@ def test_what_is_no_mechanism_and_no_function_is_refused_in_words(wrong):
         ("make", lambda: calibrate(wrong, (1, 0))),
         ("distribution", lambda: plots.concentration(wrong)),
     ):
-        with pytest.raises(BadParameter, match=f"^{name} must be a .*; got '{told}'$"):
+        with pytest.raises(BadParameter, match=f"^{name} must be an? .*; got '{told}'$"):
             call()
     for name, call in (
         ("kinds", lambda: audit.package(wrong if wrong != (Laplace,) else [[Laplace]])),
