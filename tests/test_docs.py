@@ -107,7 +107,7 @@ def test_the_command_lists_the_documents_and_prints_each():
         assert path.stem in listed and text.splitlines()[0].removeprefix("# ") in listed
         assert printed(path.stem) == printed(path.name, "--plain") == text
     assert printed("Worked-Examples") == printed("worked_examples")
-    assert "There is no document 'nonesuch'. Choose one of audit, " in printed("nonesuch", code=2)
+    assert "There is no document 'nonesuch'. Choose one of architecture, audit, " in printed("nonesuch", code=2)
 
 
 def test_a_document_is_rendered_in_a_terminal(monkeypatch):

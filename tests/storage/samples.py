@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from tacit.workloads.models.line_model import Line
 
 from tacit import holdout, storage
 from tacit.core.accounting import atoms
