@@ -28,11 +28,11 @@ FINE = ReusableHoldout(
 def law(rule: ReusableHoldout, totals: tuple[int, int]) -> dict[Transcript, float]:
     """The probability of each transcript: a right guess is the answer; a number ends the session."""
     m, parts = rule.mechanism, int(1 / rule.resolution)
-    low, high = m.bar_noise.reach(1e-18)
+    low, high = m.threshold_noise.interval(1e-18)
     z = np.arange(low, high + 1)
     bars, live = (
-        z + math.floor(rule.effective_threshold * rule.whole) + round(m.query_noise.mean - m.bar_noise.mean),
-        m.bar_noise.mass(z),
+        z + math.floor(rule.effective_threshold * rule.whole) + round(m.query_noise.mean - m.threshold_noise.mean),
+        m.threshold_noise.mass(z),
     )
     result: dict[Transcript, float] = {}
     before: Transcript = ()

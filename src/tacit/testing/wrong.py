@@ -33,6 +33,7 @@ from ..mechanisms.local.randomized_response import RandomizedResponse
 from ..mechanisms.selection.exponential import Exponential
 from ..mechanisms.selection.key_selection import KeySelection
 from ..mechanisms.selection.noisy_max import NoisyMax
+from ..mechanisms.selection.quantile import Quantiles
 from ..mechanisms.sparse_vector._comparisons import State
 from ..mechanisms.sparse_vector.sparse import Sparse
 from . import wrong_sparse
@@ -47,6 +48,7 @@ from .mechanisms import (
     loss_covers_law,
     loss_states_its_relation,
     renyi_covers_law,
+    rows_follow_law,
     sampler_follows_law,
     steps_follow_law,
 )
@@ -153,6 +155,15 @@ class FreshThreshold(Sparse):
         return super().step(State(fresh.bar, state.asked, state.hits), value, source)
 
 
+class FirstRowForAll(Quantiles):
+    """Quantiles of many groups at once, all drawn from the counts of the first group."""
+
+    refuted_by = rows_follow_law
+
+    def sample_rows(self, x: Any, source: Source) -> list[tuple[int, ...]]:
+        return super().sample_rows(np.stack([x[0]] * len(x)), source)
+
+
 class HalfCurve(Laplace):
     """A Renyi curve of half the divergence, which at few epsilons would show in delta."""
 
@@ -252,6 +263,7 @@ class Unstated(Laplace):
 
 ALL: tuple[Any, ...] = (
     HalfNoise, ThreePercentOff, FloatLaplace, OffByTwo, ScoreToo, LowThreshold, EveryRelation, FreshThreshold,
-    HalfCurve, Optimistic, FlatRate, SaysNaN, ShowsTheValue, ShowsTheCause, TakesAnyBeta, Endless, Forgetful, Unstated,
+    FirstRowForAll, HalfCurve, Optimistic, FlatRate, SaysNaN, ShowsTheValue, ShowsTheCause, TakesAnyBeta,
+    Endless, Forgetful, Unstated,
     *wrong_sparse.ALL,
 )  # fmt: skip

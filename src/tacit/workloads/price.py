@@ -40,7 +40,7 @@ def variance(noise: Noise) -> float:
 
 def scale(noise: Noise) -> float:
     """The scale of Laplace noise, or the sigma of Gaussian noise, in counts."""
-    return float(noise.scale) if isinstance(noise, Laplace) else noise.sigma
+    return noise.noise_scale
 
 
 @stored("Price", ("epsilon", "rho", "unit", "stated"))

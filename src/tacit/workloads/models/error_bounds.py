@@ -89,7 +89,7 @@ class Spread:
         equal ones, or else as few as can be.
         """
         step = float(noise.grid or 1)
-        size = float(noise.scale) if isinstance(noise, Laplace) else noise.sigma
+        size = noise.noise_scale
         top = np.broadcast_to(np.asarray(1.0 if largest is None else largest), squares.shape)
         deviations = np.sqrt(squares * variance(noise)) * step
         laplace, alone = isinstance(noise, Laplace), (squares == 1) & (largest is None)
