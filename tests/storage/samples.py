@@ -11,7 +11,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from tacit.workloads.models.line_model import Line
 
 from tacit import holdout, storage
 from tacit.core.accounting import atoms

@@ -119,15 +119,17 @@ class Kind:
 
     def made(self, members: Members) -> Any:
         """A value of these members, which were read already."""
-        missing = self.attributes.keys() - members.keys()
-        if not missing <= self.optional.keys() or not members.keys() <= self.attributes.keys():
-            raise Unreadable(f"{self.name} has other fields: {', '.join(sorted(members)[:9]) or 'none'}")
-        members |= {name: self.optional[name] for name in missing}
+        if members.keys() != self.attributes.keys():
+            members = {**self.optional, **members}
+            if members.keys() != self.attributes.keys():
+                raise Unreadable(f"{self.name} has other fields: {', '.join(sorted(members)[:9]) or 'none'}")
         try:
             if self._make is bare:
                 return self._bare(members)
             if self._make is not None:
                 return self._make(**members)
+            if self._same_names:
+                return self.type(**members)
             return self.type(**{self._parameters[name]: value for name, value in members.items()})
         except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError):
             raise Unreadable(f"{self.name} cannot be made of these fields") from None
@@ -177,6 +179,10 @@ class Kind:
     def _parameters(self) -> dict[str, str]:
         """The parameter of the constructor for each stored field: called like its attribute, or else like the field."""
         return {name: each if each in self._taken else name for name, each in self.attributes.items()}
+
+    @cached_property
+    def _same_names(self) -> bool:
+        return all(name == parameter for name, parameter in self._parameters.items())
 
     @cached_property
     def _taken(self) -> frozenset[str]:
