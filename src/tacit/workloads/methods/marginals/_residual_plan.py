@@ -16,6 +16,7 @@ import numpy as np
 
 from ....core.distance import Distance
 from ....core.randomness import Source
+from ....mechanisms import Laplace
 from ...models.marginals.residuals import Energy, Residuals, alike, centred, subsets
 from ...price import Noise, Price
 from ...queries.data import Data, Floats, Integers
@@ -89,12 +90,23 @@ def measured(workload: Workload, data: Data, price: Price, source: Source) -> Re
 
 
 def residual(tables: Integers, noise: Noise, source: Source) -> Floats:
-    """The residual of each table of a stack whose cells, times their number in a table, each got a noise."""
+    """The residual of each table of a stack, with a noise on each cell of the table times N, or of its residual.
+
+    Gaussian noise is on N P_A x, which moves less in l2; Laplace noise on N x, which moves less in l1.  What is then
+    released, the differences from the first slice along each axis, is the same for both.
+    """
     N = math.prod(tables.shape[1:])
-    noisy = tables * N + np.asarray(noise.sample(np.zeros_like(tables), source))
+    noisy = np.asarray(noise.sample(tables * N if isinstance(noise, Laplace) else _centred_times(tables), source))
     for axis in range(1, noisy.ndim):
         noisy = noisy - noisy.take([0], axis=axis)  # whole numbers still: this is what is released
     return centred(np.asarray(noisy, float), first=1) / N
+
+
+def _centred_times(tables: Integers) -> Integers:
+    """N P_A x for each table x of a stack, in whole numbers: along each axis, n x less the sum of x."""
+    for axis in range(1, tables.ndim):
+        tables = tables * tables.shape[axis] - tables.sum(axis=axis, keepdims=True)
+    return tables
 
 
 def energies(domain: Domain, noises: dict[Axes, Noise]) -> dict[Axes, Energy]:

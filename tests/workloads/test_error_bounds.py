@@ -12,7 +12,7 @@ from tacit.workloads.models.error_bounds import Spread, joined
 
 def law(noise, terms):
     """Masses of a sum of independent noises on -R .. R."""
-    reach = noise.noise().bounds(1e-13)
+    reach = noise.noise().reach(1e-13)
     one = np.array([noise.noise().mass(k) for k in range(-reach, reach + 1)])
     masses = np.ones(1)
     for _ in range(terms):
@@ -81,7 +81,7 @@ def test_the_number_of_terms_counts_where_coefficients_differ():
 def test_one_noise_above_all_others(parts, epsilon):
     """(Z + sum of a / c of others), c the first: the bound against the exact law, on a grid of 1 / c."""
     noise = Laplace(epsilon=epsilon)
-    reach = noise.noise().bounds(1e-13)
+    reach = noise.noise().reach(1e-13)
     one = np.array([noise.noise().mass(k) for k in range(-reach, reach + 1)])
     masses = np.ones(1)
     for part in parts:
