@@ -97,7 +97,7 @@ def _misses(method: Method, case: WorkloadCase) -> Any:
 
 
 def price_is_kept(method: Method, case: WorkloadCase) -> None:
-    """The loss is within the price, in its own currency, and the release pays what the method said."""
+    """The loss is within the price, in its own currency, and the release has the loss that the method stated."""
     loss = method.loss(case.workload, case.n, case.price)
     budget = Budget(epsilon=case.price.epsilon) if case.price.epsilon is not None else Budget(rho=case.price.rho)
     if not budget.admits(zero, loss):
@@ -175,7 +175,7 @@ def stated_errors_hold(method: Method, case: WorkloadCase) -> None:
 
 
 def law_reads_what_it_says(method: Method, case: WorkloadCase) -> None:
-    """With another n and beta, where the law does not read them, the draw is the same; restated, so are its errors."""
+    """Where the law does not read n or beta, others give the same draw; restated, its errors are the same, too."""
     first, least = released(method, case, 0), released(method, case, 0).beta / 5
     beta = first.beta if method.reads_beta else least
     known = [case.n] if method.reads_n else [case.n + 1000, *([] if method.needs_n else [None])]
@@ -184,7 +184,7 @@ def law_reads_what_it_says(method: Method, case: WorkloadCase) -> None:
         if not np.array_equal(first.answers, other.answers) or first.loss != other.loss:
             raise Refuted("the law of a release reads n or beta, and does not say so")
     if method.reads_beta and method.restated(first, case.n, case.price, least).beta != first.beta:
-        raise Refuted("the errors of a release that reads beta are told at another")
+        raise Refuted("the errors of a release that reads beta are restated at another beta")
     if other.errors is not None:
         again = method.restated(first, case.n, case.price, beta)
         if again.errors is None or again.beta != beta or not np.allclose(again.errors, other.errors):

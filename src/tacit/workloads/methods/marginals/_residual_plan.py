@@ -57,8 +57,8 @@ def _plan(domain: Domain, tables: tuple[tuple[Axes, float], ...], price: Price) 
     # u_A: the c_A of each cell, and the n_j of all those it is spread over
     u = np.array([use[A] * math.prod((shape[a] - 1) * shape[a] for a in A) for A in measured])
     kinds = [tuple(sorted(shape[a] for a in A)) for A in measured]  # sets of the same sizes move alike
-    known = {kind: moves(domain, A, price.unit) for kind, A in dict(zip(kinds, measured, strict=True)).items()}
-    far = [known[kind] for kind in kinds]
+    by_kind = {kind: moves(domain, A, price.unit) for kind, A in dict(zip(kinds, measured, strict=True)).items()}
+    far = [by_kind[kind] for kind in kinds]
     if price.epsilon is not None:
         ideal = u ** (1 / 3)
     else:
@@ -66,7 +66,7 @@ def _plan(domain: Domain, tables: tuple[tuple[Axes, float], ...], price: Price) 
         ideal = np.sqrt(u * d)
     shares: list[int] = np.maximum(1, np.round(ideal / ideal.max() * _SHARES)).astype(np.int64).tolist()
     whole, keys = sum(shares), list(zip(shares, kinds, strict=True))
-    noises = {(s, kind): price.part(Fraction(s, whole)).noise(known[kind]) for s, kind in dict.fromkeys(keys)}
+    noises = {(s, kind): price.part(Fraction(s, whole)).noise(by_kind[kind]) for s, kind in dict.fromkeys(keys)}
     return {A: noises[key] for A, key in zip(measured, keys, strict=True)}
 
 
