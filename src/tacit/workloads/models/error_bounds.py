@@ -145,7 +145,7 @@ class Spread:
         return float(self.bounds(beta / len(self)).max())
 
     def root_mean_square_of_largest(self, size: int | None = None) -> float:
-        """A bound on the root mean square, and so on the mean, of the largest of all errors, or of `size` such errors."""
+        """A bound on the root mean square, and so the mean, of the largest of all errors, or of `size` such errors."""
         k, deviation = len(self) if size is None else size, float(self.deviations.max())
         together = deviation * math.sqrt(k)
         energy, most = float(self.energies.max()), float(self.largest.max())
