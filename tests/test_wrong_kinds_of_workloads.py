@@ -178,7 +178,7 @@ def test_every_method_reads_what_it_is_given(way):
                 way.release(**{**right, name: wrong})
     if way.needs_n:
         for asked in (way.predict, way.loss):
-            with pytest.raises(BadQuestion, match="give n"):
+            with pytest.raises(BadQuestion, match="pass n"):
                 asked(workload, None, price)
 
 

@@ -29,7 +29,7 @@ from .methods.weights.small_db import classical_rate, classical_size
 
 @dataclass(frozen=True)
 class Line:
-    """One way: its error with probability 1 - beta, and the operations that one query takes, or all of them."""
+    """One way to release queries: its error with probability 1 - beta, and the operations of one query, or of all."""
 
     method: str
     formula: str
@@ -40,7 +40,7 @@ class Line:
 def textbook(
     queries: int, cells: int, n: int, epsilon: Number, beta: Number = 0.05, *, delta: Number = 0
 ) -> tuple[Line, ...]:
-    """The table for so many queries, cells and records; of two bounds that hold at a delta, the smaller."""
+    """The table for so many queries, cells and records; where two bounds hold at a delta, the smaller one."""
     size = max(whole("cells", cells), 2)
     small = classical_rate(size, queries, n=n, epsilon=epsilon, beta=beta)
     basic, advanced = (closed.laplace_on_queries(queries, n, epsilon, beta, delta=d) for d in (0, delta))

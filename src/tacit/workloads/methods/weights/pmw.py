@@ -205,7 +205,7 @@ class PrivateMultiplicativeWeights(Interactive[Sequence[Asked], Transcript, Stat
 
     @cached_property
     def comparisons(self) -> Sparse | AboveThreshold:
-        """In steps of the grid: one session of Sparse, or one of AboveThreshold for each update."""
+        """The comparisons, in steps of the grid: one session of Sparse, or one of AboveThreshold for each update."""
         price, level, d = self._part(numbers=False), round(self.threshold * self.n / self.grid), self._steps(None)
         if price.rho is not None:
             each = share(Pure, None, price.rho, self.updates)
@@ -271,7 +271,7 @@ class PrivateMultiplicativeWeights(Interactive[Sequence[Asked], Transcript, Stat
         return live
 
     def move(self, question: Question, guess: float, number: int) -> Move:
-        """Where the model goes when the data answered with this number of steps."""
+        """The move of the model when the data answered with this number of steps."""
         gap = (number * float(self.grid) - guess) / self.n
         if self.margin is None:
             margin = math.sqrt(self.number.noise().variance()) * float(self.grid) / self.n

@@ -33,7 +33,7 @@ from ....core.randomness import Source
 from ....mechanisms import Laplace
 from ....mechanisms.local.frequency_oracle import nearest_shares
 from ....storage import stored
-from ...price import Noise, scale, variance
+from ...price import Noise, variance
 from ...queries.data import Floats, Integers
 from ...queries.domain import CELLS, Axes, Domain
 from ...queries.workload import Workload
@@ -62,7 +62,7 @@ class Energy(NamedTuple):
     @classmethod
     def of(cls, noise: Noise, steps: int) -> Energy:
         """The energy of a noise that is drawn in steps of 1 / steps."""
-        size = scale(noise)
+        size = noise.noise_scale
         smooth = not isinstance(noise, Laplace) and size > 4  # there sigma^2 is within exp(-300) (Poisson summation)
         square = size**2 if smooth else variance(noise)
         return cls(square / steps**2, size**2 / steps**2, size / steps, 1 / steps**2)
