@@ -88,7 +88,8 @@ def show(place: Place, as_json: Annotated[bool, typer.Option("--json", help="Wri
     for name in _SHOWN:
         table.add_column("time (UTC)" if name == "time" else name, no_wrap=name not in _WORDS)
     for row in rows:
-        done = {"yes": "", "session": " (a session)"}.get(row["released"], " (not released yet)")
+        ends = {"yes": "", "session": " (a session)", "failed": " (the draw failed)"}
+        done = ends.get(row["released"], " (not released yet)")
         shown = {**row, "time": row["time"][:19]}
         cells = (f"{v:.6g}" if isinstance(v := shown[name], float) else str(v) for name in _SHOWN[:-1])
         table.add_row(*map(escape, (*cells, f"{row['question']}{done}")))
@@ -123,7 +124,7 @@ def _row(charge: Charge, paid: float, left: float) -> dict[str, Any]:
     """A charge for a person: what it was for, in the words of the question if there are any."""
     said = json.loads(charge.release) if charge.release else {}
     question = said.get("provenance", {}).get("question") if isinstance(said, dict) else ""
-    done = "session" if charge.session else "not yet" if charge.release is None else "yes"
+    done = "session" if charge.session else "not yet" if charge.release is None else "failed" if said is None else "yes"
     return {
         "entry": charge.seq,
         "time": charge.time,

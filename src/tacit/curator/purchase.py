@@ -68,8 +68,9 @@ class Item:
     """Something to be bought.
 
     `keys` are those under which it may have been bought before.  `price` checks and prices it, given the parts of the
-    data that it touches.  `draw` makes of exact answers and randomness the bytes to be stored; `failed`, if given, the
-    bytes to be stored where that fails after the first noise.  A purchase that is `whole` is charged on all parts.
+    data that it touches; an item that is `whole` is charged on all parts.  `draw` makes of exact answers and randomness
+    the bytes to be stored, in this `form`.  `failed` makes the bytes to be stored where `draw` fails after the first
+    noise; by default, these are `FAILED`.
     """
 
     relation: Relation
@@ -77,7 +78,7 @@ class Item:
     analyst: str
     price: Callable[[Parts], Priced]
     draw: Callable[[Charge, Read, Source], bytes]
-    failed: Callable[[Charge], bytes] = lambda _: FAILED
+    failed: Callable[[Charge], bytes] | None = None
     form: str = "release"
     fresh: bool = False
     whole: bool = False
@@ -147,7 +148,10 @@ def _complete(registration: Registration, item: Item, charge: Charge) -> bytes:
         pass
     if data is None and not noise.drawn:
         raise EngineError  # here, outside the handler, so that the failure is not even its context
-    return registration.ledger.store(charge, item.failed(charge) if data is None else data, form=item.form)
+    form = item.form
+    if data is None:
+        data, form = (FAILED, "failure") if item.failed is None else (item.failed(charge), form)
+    return registration.ledger.store(charge, data, form=form)
 
 
 def reader(registration: Registration, charge: Charge) -> Read:
