@@ -239,7 +239,7 @@ def test_a_failure_after_the_first_noise_is_stored_and_nothing_is_drawn_again(pl
             if kind == "workload":
                 assert np.isnan(act()).all()
             else:
-                with pytest.raises(Refused, match="Use fresh=True to buy another draw"):
+                with pytest.raises(Refused, match="its charge is spent"):
                     act()
         assert c.remaining == 9 and len(c.history()) == 1
         c.ledger.verify()
@@ -256,7 +256,8 @@ class Blind(DuckDB):
 
 
 def refusals(c):
-    w = marginals(c.table.domain("year"), k=1)
+    """About all parts: what is asked about some of them is priced once the tables were read."""
+    w = marginals(c.table.domain("age"), k=1)
     yield BudgetExceeded, lambda: c.ask(COUNT, epsilon=2)
     yield BudgetExceeded, lambda: c.answer(w, epsilon=2, method="histogram")
     yield BudgetExceeded, lambda: c.bounds("age", epsilon=2)
@@ -296,7 +297,7 @@ def test_what_was_bought_is_free_where_the_tables_cannot_be_read_any_more(place)
 
 
 def test_tables_that_have_changed_are_paid_for_as_a_whole_from_the_first_question(place):
-    """The price is looked at before they are read, on the part alone, and again after."""
+    """A question about a part is priced once it is known whether everybody is where they were."""
     part = "SELECT COUNT(*) AS n FROM visits WHERE year = '2023'"
     with curator(place, tacit.Budget(epsilon=1, delta="1e-6")) as c:
         c.ask(part, share="0.1")

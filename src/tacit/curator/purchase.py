@@ -101,24 +101,22 @@ def buy(registration: Registration, pace: Pace, arrived: float, item: Item) -> t
         return charge, stored
     pace.hold(charge.seq)
     if charge.release == FAILED:
-        raise Refused("The draw of this question failed, and its charge is spent. Use fresh=True to buy another draw.")
+        raise Refused("The draw of this question failed, and its charge is spent. Use fresh=True, or another price.")
     return charge, charge.release
 
 
 def _pay(registration: Registration, item: Item) -> Charge:
     """Price, register and charge.  A first question that is refused from public facts is refused before data are read.
 
-    Only the tables say whether they have changed, and with them the parts that are paid for, so a question that was
-    priced before they were read is priced again if its parts are others.
+    A question about some parts is priced after that: tables that have changed are paid for as a whole.
     """
-    ledger, early = registration.ledger, None
-    if not registration.registered:
-        parts = _parts(registration, item)
-        early = parts, item.price(parts)
-        ledger.check(loss=early[1].loss, analyst=item.analyst, parts=parts)
+    ledger, priced = registration.ledger, None
+    if not registration.registered and _parts(registration, item) is None:
+        priced = item.price(None)
+        ledger.check(loss=priced.loss, analyst=item.analyst)
     registration.read_tables()
     parts = _parts(registration, item)
-    priced = early[1] if early is not None and early[0] == parts else item.price(parts)
+    priced = item.price(parts) if priced is None else priced
     return ledger.charge(
         key=priced.key,
         loss=priced.loss,
