@@ -51,7 +51,7 @@ def measure(path: str, turns: int, questions: dict[str, str]) -> dict[str, Any]:
     found: dict[str, Any] = {}
     with Spark(session) as engine:
         (found["registration"],) = least(lambda: engine.register(table, KEY), turns=turns)
-        name = engine._tables["t"].place.source.sql()
+        name = engine._tables["t"].bounded.source.sql()
         for question, plan in plans(table).items():
             if question in questions:
                 kept = KEPT[question][0].format(name)

@@ -25,8 +25,8 @@ from rich.table import Table
 
 from tacit.core.randomness import SYSTEM
 from tacit.workloads import Domain, Histogram, Price, method, ranges
-from tacit.workloads.models.tree import heights
-from tacit.workloads.models.tree_design import Design
+from tacit.workloads.models.trees.tree import heights
+from tacit.workloads.models.trees.tree_design import Design
 
 DATA = Path(__file__).parents[2] / "shared" / "data"
 RELEASES = 50

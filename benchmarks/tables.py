@@ -40,9 +40,10 @@ from rich.table import Table as Shown
 
 from tacit import Budget, Curator
 from tacit.engines.duckdb.engine import DuckDB
-from tacit.query.plan.plan import Histogram, Key, Plan, Rows, Total, Units
+from tacit.query.plan.plan import Histogram, Plan, Rows, Total, Units
 from tacit.query.python.table import Table
 from tacit.query.relation import build
+from tacit.query.select.query import Key
 
 REGIONS = [f"region {i:02}" for i in range(50)]
 PRODUCTS = [f"product {i:04}" for i in range(1000)]

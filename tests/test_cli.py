@@ -6,7 +6,8 @@ import pytest
 from typer.testing import CliRunner
 
 from tacit import mechanisms
-from tacit.cli import app, experiments
+from tacit.cli import app
+from tacit.cli.output import record_table
 from tacit.cli.theory import _figures
 from tacit.core.accounting.accountants import failures
 from tacit.core.accounting.best_bound import VIEWS
@@ -26,8 +27,8 @@ def test_theory_lists_and_states_methods_for_linear_queries():
     listed = run("theory").output
     for method in METHODS:
         assert f" {method.name} " in listed
-        told = run("theory", method.name).output
-        assert "Definition" in told and "Privacy" in told and "References" in told
+        result = run("theory", method.name).output
+        assert "Definition" in result and "Privacy" in result and "References" in result
     assert run("theory", "SmallDB").output == run("theory", "small_db").output
     assert "tacit plan" in " ".join(run("theory", "mwem", "epsilon=1").output.split())
 
@@ -36,8 +37,8 @@ def test_theory_lists_theorems_by_topic():
     listed = " ".join(run("theory").output.split())
     for topic in ("composition.groups", "theory.laplace", "holdout.transfer", "workloads.textbook"):
         assert topic in listed
-        told = run("theory", topic)
-        assert told.exit_code == 0 and f"from tacit.{topic} import" in told.output
+        result = run("theory", topic)
+        assert result.exit_code == 0 and f"from tacit.{topic} import" in result.output
     assert "group_zcdp(rho, k)" in run("theory", "composition.groups").output
 
 
@@ -46,7 +47,7 @@ def test_theory_of_several_answers_at_once():
     assert "at most 20 " in one and "at most 35 " in many and "3,500" in many
     assert "parameter must be" in run("theory", "exponential", "epsilon=1", "size=3").output
     assert run("theory", "laplace", "epsilon=1", "size=x").output.startswith("size must be")
-    assert "left out" in run("theory", "composition.groups", "epsilon=1").output
+    assert "Leave the parameters out: these" in run("theory", "composition.groups", "epsilon=1").output
 
 
 def test_theory_lists_and_states():
@@ -56,9 +57,9 @@ def test_theory_lists_and_states():
 
 
 def test_theory_says_what_rho_leaves_out():
-    """Approximate zCDP is not zCDP: for each mechanism the rho is told with the failure of its loss."""
-    told = " ".join(run("theory", "keyselection", "epsilon=1", "delta=1e-6").output.split())
-    assert "rho = 0.462118 at delta = 6.07897e-07: approximate zCDP" in told
+    """Approximate zCDP is not zCDP: for each mechanism the rho is shown with the failure of its loss."""
+    result = " ".join(run("theory", "keyselection", "epsilon=1", "delta=1e-6").output.split())
+    assert "rho = 0.462118 at delta = 6.07897e-07: approximate zCDP" in result
     for kind in mechanisms.ALL:
         for example in kind.examples():
             loss = example.mechanism.loss()
@@ -103,10 +104,10 @@ def test_help_names_every_mechanism():
         (["compose", "coin eps=1", "--plot", "x.jpg"], "path must be"),
         (["compose", "coin eps=1", "--plot", "/nowhere/at/all/x.png"], "path must be"),
         (["compose"], "MIX"),
-        (["theory", "nonesuch"], "mechanism must be"),
+        (["theory", "nonesuch"], "'nonesuch' is not a name that `tacit theory` lists, nor a term of the lectures."),
         (["theory", "laplace", "epsilon=-1"], "epsilon must be"),
         (["theory", "laplace", "sigma=1"], "parameter must be"),
-        (["theory", "above_threshold", "epsilon=1"], "parameters must be given with threshold too, as NAME=VALUE;"),
+        (["theory", "above_threshold", "epsilon=1"], "AboveThreshold also needs threshold; give each as NAME=VALUE."),
         (["ledger", "open", "x.ledger", "epsilon=0", "--dataset", "people"], "epsilon must be positive; got 0"),
         (["ledger", "open", "x.ledger", "epsilon=1", "--dataset", "Bad Name"], "name must be a small letter"),
         (["nonesuch"], "nonesuch"),
@@ -119,14 +120,14 @@ def test_bad_input_is_refused_in_words(arguments, message):
     assert result.exception is None or isinstance(result.exception, SystemExit)
 
 
-def test_what_is_refused_is_all_that_is_said():
+def test_a_refusal_is_all_that_is_printed():
     assert run("theory", "laplace", "epsilon=abc").output.startswith("epsilon must be")
 
 
 def test_some_mechanisms_are_audited_by_name():
-    said = run("audit", "laplace", "permute-and-flip", "--samples", "0").output
-    assert "Laplace(" in said and "PermuteAndFlip(" in said and "Gaussian" not in said and "all hold" in said
-    assert "one of those" in run("audit", "nonesuch").output
+    output = run("audit", "laplace", "permute-and-flip", "--samples", "0").output
+    assert "Laplace(" in output and "PermuteAndFlip(" in output and "Gaussian" not in output and "all hold" in output
+    assert "There is no mechanism 'nonesuch'. `tacit theory` lists" in run("audit", "nonesuch").output
 
 
 def test_a_figure_that_depends_on_more_says_on_what():
@@ -134,25 +135,25 @@ def test_a_figure_that_depends_on_more_says_on_what():
 
 
 def test_a_cell_of_which_nothing_is_known_is_a_dash():
-    (column,) = experiments._table([{"proved": None}, {"proved": 0.5}]).columns
+    (column,) = record_table([{"proved": None}, {"proved": 0.5}]).columns
     assert list(column.cells) == ["-", "0.5"]
 
 
 ENDED = {
     "tacit.tour.parts": ("tour",),
-    "tacit.cli.theory.kind_named": ("theory", "laplace"),
-    "tacit.cli.theory.mix": ("compose", MIX),
+    "tacit.cli.theory.mechanism_named": ("theory", "laplace"),
+    "tacit.cli.compose.mix": ("compose", MIX),
     "tacit.workloads.comparison.compare": ("compare", "2x2"),
     "tacit.holdout.overfit": ("holdout", "demo"),
     "tacit.holdout.compare": ("holdout", "plan", "100", "10"),
     "tacit.holdout.simulate_monitor": ("holdout", "monitor"),
     "tacit.audit.package": ("audit",),
-    "tacit.audit.attacks.table": ("attack", "all"),
+    "tacit.testing.attacks.table": ("attack", "all"),
     "tacit.audit.attacks.compare": ("attack", "reconstruct"),
     "tacit.query.schema.draft.describe": ("init", "people.csv"),
-    "tacit.cli.tables.Asking.offer": ("offer", "people.csv", "SELECT COUNT(*) FROM people"),
-    "tacit.cli._source.Source.curator": ("ask", "people.csv", "SELECT COUNT(*) FROM people"),
-    "tacit.cli._source.Source.table": ("plan", "people.csv", "age"),
+    "tacit.cli.tables.QuestionOptions.offer": ("offer", "people.csv", "SELECT COUNT(*) FROM people"),
+    "tacit.cli.table_options.TableOptions.curator": ("ask", "people.csv", "SELECT COUNT(*) FROM people"),
+    "tacit.cli.table_options.TableOptions.table": ("plan", "people.csv", "age"),
     "tacit.ledger.Ledger.open": ("ledger", "show", "people.ledger"),
 }
 
@@ -169,16 +170,16 @@ ENDED = {
     ],
     ids=lambda given: type(given).__name__ if isinstance(given, BaseException) else str(given),
 )
-def test_what_ends_a_command_is_told_by_all_alike(monkeypatch, called, problem, code):
+def test_every_command_reports_what_ends_it_alike(monkeypatch, called, problem, code):
     def ended(*_, **__):
         raise problem
 
     monkeypatch.setattr(called, ended)
     result = run(*ENDED[called])
-    told = " ".join(result.output.split())
-    assert result.exit_code == code, told
+    printed = " ".join(result.output.split())
+    assert result.exit_code == code, printed
     if code < 130:
-        assert " ".join(str(problem).split()) in told
+        assert " ".join(str(problem).split()) in printed
     else:
-        bought = "; what was charged stays charged, and asking again completes it"
-        assert told.endswith(f"interrupted{bought if ENDED[called][0] == 'ask' else ''}")
+        bought = " What was charged stays charged; ask again to complete it."
+        assert printed.endswith(f"Interrupted.{bought if ENDED[called][0] == 'ask' else ''}")

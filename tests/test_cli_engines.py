@@ -115,12 +115,12 @@ def test_python_takes_an_engine_by_its_name(place):
 
 
 @pytest.mark.parametrize(("engine", "needs"), [("postgres", "psycopg"), ("spark", "pyspark")])
-def test_what_is_not_installed_is_told_before_a_ledger_is_made(place, monkeypatch, engine, needs):
+def test_what_is_not_installed_is_reported_before_a_ledger_is_made(place, monkeypatch, engine, needs):
     monkeypatch.setattr(registry, "find_spec", lambda name: None if name == needs else True)
     with pytest.raises(Missing, match=rf"pip install 'tacit\[{engine}\]'"):
         registry.chosen([Table("visits", SCHEMA, engine=engine)])
-    said = tacit("ask", "visits", QUESTION, *TERMS, "--engine", engine, code=2)
-    assert f"needs {needs}" in " ".join(said.split()) and not (place / "visits.ledger").exists()
+    output = tacit("ask", "visits", QUESTION, *TERMS, "--engine", engine, code=2)
+    assert f"needs {needs}" in " ".join(output.split()) and not (place / "visits.ledger").exists()
 
 
 def test_a_table_in_postgres_by_name_by_address_and_by_its_schema(place, server, stored):
@@ -150,27 +150,27 @@ def test_what_is_wrong_with_a_database_is_one_clear_paragraph_and_charges_nothin
     for data, more, says in (
         ("nobody", ("--engine", "postgres"), "there is no such table"),
         ("shop.visits", ("--engine", "postgres"), "no column named 'aged'"),
-        (gone, ("--schema", "visits.toml", "--ledger", "gone.ledger"), "is the server up"),
+        (gone, ("--schema", "visits.toml", "--ledger", "gone.ledger"), "there is no connection to the server"),
         ("visits.parquet", ("--engine", "postgres"), "a file is read by duckdb or spark"),
         ("visits.parquet", ("--engine", "oracle"), "one of duckdb, postgres, spark"),
     ):
-        said = " ".join(tacit("ask", data, QUESTION, *TERMS, *more, code=2).split())
-        assert says in said and "Traceback" not in said
+        output = " ".join(tacit("ask", data, QUESTION, *TERMS, *more, code=2).split())
+        assert says in output and "Traceback" not in output
     for name in ("nobody", "shop.visits", "gone"):
         assert "1 is left" in tacit("ledger", "show", f"{name}.ledger")
     assert not (place / "visits.ledger").exists()
-    with pytest.raises(EngineUnavailable, match="nothing was charged"), Postgres() as tested:
+    with pytest.raises(EngineUnavailable, match="Nothing was charged"), Postgres() as tested:
         tested.register(Table("nobody", SCHEMA, engine="postgres"), "0" * 32)
 
 
-def test_a_column_that_is_no_longer_of_its_type_is_told_before_any_charge(place, stored):
+def test_a_column_that_is_no_longer_of_its_type_is_reported_before_any_charge(place, stored):
     drifted = SCHEMA.replace('type = "integer"\nlower = 0\nupper = 99', 'type = "date"')
     (place / "shop.visits.toml").write_text(drifted)
-    said = " ".join(tacit("ask", "shop.visits", QUESTION, *TERMS, "--engine", "postgres", code=2).split())
-    assert "columns.age must be of a type that integer values have a meaning in; got 'date'" in said
+    output = " ".join(tacit("ask", "shop.visits", QUESTION, *TERMS, "--engine", "postgres", code=2).split())
+    assert "columns.age must be of a type that integer values have a meaning in; got 'date'" in output
     assert "1 is left" in tacit("ledger", "show", "shop.visits.ledger")
 
 
 def test_the_demonstration_names_the_engines_it_knows(place):
-    said = tacit("demo", "--engine", "oracle", code=2)
-    assert "one of duckdb, postgres, spark" in " ".join(said.split()) and "A shop has" not in said
+    output = tacit("demo", "--engine", "oracle", code=2)
+    assert "one of duckdb, postgres, spark" in " ".join(output.split()) and "A shop has" not in output

@@ -41,7 +41,7 @@ def test_a_question_from_offer_to_verified_ledger(data):
     first = json.loads(tacit("ask", data, QUESTION, "--epsilon", "0.25", "--json"))
     again = json.loads(tacit("ask", data, QUESTION, "--epsilon", "0.25", "--json"))
     assert first["answer"] == again["answer"] and first["answer"]["year"]["values"] == ["2023", "2024", "2025"]
-    bills = [(told["bill"]["paid"], told["bill"]["left"]) for told in (first, again)]
+    bills = [(result["bill"]["paid"], result["bill"]["left"]) for result in (first, again)]
     assert bills == [(0.25, 0.75), (0.0, 0.75)] and Release.from_json(json.dumps(first)).price == Fraction(1, 4)
     assert "any one person" in tacit("ask", data, QUESTION, "--epsilon", "0.25")
     shown = json.loads(tacit("ledger", "show", ledger, "--json"))
@@ -56,7 +56,7 @@ def test_a_question_from_offer_to_verified_ledger(data):
             tacit("ledger", "verify", ledger, "--anchor", wrong, code=2).split()
         )
     assert shown["charges"][0]["time"].endswith("+00:00") and "time (UTC)" in tacit("ledger", "show", ledger)
-    for words, says in ((("--column", "n"), "given with --plot"), (("--plot", "x.html", "--column", "m"), "one of n")):
+    for words, says in ((("--column", "n"), "Pass --plot too"), (("--plot", "x.html", "--column", "m"), "one of n")):
         assert says in tacit("ask", data, QUESTION, "--epsilon", "0.25", *words, code=2)
     assert head in tacit("ledger", "backup", ledger, data.with_suffix(".copy"))
     assert head in tacit("ledger", "verify", data.with_suffix(".copy"))
@@ -93,8 +93,8 @@ def test_a_pure_allowance_below_a_budget_with_delta_buys_laplace_noise(data):
 
 
 def test_bounds_are_bought(data):
-    said = tacit("bounds", data, "age", "--epsilon", "1", "--budget", "epsilon=1", "--beta", "0.25")
-    assert "no bounds" in said or "with probability 0.75" in said
+    output = tacit("bounds", data, "age", "--epsilon", "1", "--budget", "epsilon=1", "--beta", "0.25")
+    assert "no bounds" in output or "with probability 0.75" in output
     assert "beta must be" in tacit("bounds", data, "age", "--epsilon", "1", "--beta", "7", code=2)
 
 
@@ -124,8 +124,8 @@ def test_a_schema_of_another_file_is_refused_before_a_ledger_is_made(data):
         (SCHEMA.replace("[columns.age]", "[columns.aged]"), "aged"),
     ):
         schema.write_text(wrong)
-        said = tacit("ask", data, QUESTION, "--epsilon", "1", "--budget", "epsilon=1", code=2)
-        assert says in said and "person, year, age" in " ".join(said.split())
+        output = tacit("ask", data, QUESTION, "--epsilon", "1", "--budget", "epsilon=1", code=2)
+        assert says in output and "person, year, age" in " ".join(output.split())
     schema.write_text(SCHEMA.replace('type = "integer"\nlower = 0\nupper = 99', 'type = "date"'))
     assert "columns.age" in tacit("offer", data, QUESTION, "--epsilon", "1", "--budget", "epsilon=1", code=2)
     assert not data.with_suffix(".ledger").exists()
@@ -163,10 +163,10 @@ def test_a_receipt_is_not_among_rows_of_csv(data):
 
 
 @pytest.mark.parametrize("form", ["--json", "--csv"])
-def test_where_an_answer_is_drawn_is_not_said_amid_the_answer(data, tmp_path, form):
+def test_where_an_answer_is_plotted_is_not_printed_amid_the_answer(data, tmp_path, form):
     words = ["ask", data, QUESTION, "--epsilon", "1", "--budget", "epsilon=1", "--plot", tmp_path / "n.svg", form]
     result = CliRunner().invoke(app, [str(word) for word in words])
-    assert "drawn:" in result.stderr and "drawn:" not in result.stdout and (tmp_path / "n.svg").exists()
+    assert "Plot: " in result.stderr and "Plot: " not in result.stdout and (tmp_path / "n.svg").exists()
 
 
 def test_init_writes_a_schema_to_complete(data):
@@ -174,7 +174,7 @@ def test_init_writes_a_schema_to_complete(data):
     tacit("init", data)
     text = data.with_suffix(".toml").read_text()
     assert "age" in text and "lower" in text and "2023" not in text
-    assert "not there yet" in tacit("init", data, code=2)
+    assert "already exists. Remove it" in tacit("init", data, code=2)
     assert "unit" in tacit("offer", data, QUESTION, "--epsilon", "1", "--budget", "epsilon=1", code=2)
 
 
@@ -184,11 +184,11 @@ def test_init_writes_a_schema_to_complete(data):
         (["ask", "{data}", QUESTION, "--epsilon", "1"], 2, "--budget"),
         (["ask", "{data}", QUESTION, "--budget", "epsilon=1"], 2, "one of epsilon, rho, share, error or relative"),
         (["ask", "{data}", QUESTION, "--epsilon", "nan", "--budget", "epsilon=1"], 2, "epsilon"),
-        (["ask", "{data}", QUESTION, "--epsilon", "2", "--budget", "epsilon=1"], 3, "ask for less"),
+        (["ask", "{data}", QUESTION, "--epsilon", "2", "--budget", "epsilon=1"], 3, "Ask for less"),
         (["ask", "{data}", "SELECT age FROM visits", "--epsilon", "1", "--budget", "epsilon=1"], 3, "line 1, column 8"),
         (["ask", "{data}", QUESTION, "--epsilon", "1", "--budget", "money=1"], 2, "NAME=NUMBER"),
         (["ask", "{data}", QUESTION, "--epsilon", "1", "--budget", "epsilon=1 epsilon=2"], 2, "each name once"),
-        (["ask", "{data}", QUESTION, "--epsilon", "1", "--budget", "epsilon=1", "--json", "--csv"], 2, "choose one of"),
+        (["ask", "{data}", QUESTION, "--epsilon", "1", "--budget", "epsilon=1", "--json", "--csv"], 2, "Choose one of"),
         (["init", "."], 2, "regular file"),
         (["compare", "99999999999999999999999999x2"], 2, "domain must be whole numbers of at most"),
         (["compare", "9" * 5000], 2, "domain must be whole numbers of at most"),
@@ -201,32 +201,32 @@ def test_init_writes_a_schema_to_complete(data):
         (
             ["bounds", "{data}", "age", "--budget", "epsilon=1"],
             2,
-            "give exactly one of epsilon, rho or share; got none",
+            "Give exactly one of epsilon, rho or share; got none.",
         ),
-        (["plan", "{data}", "year", "--epsilon", "1", "--json", "--synthetic", "3", "--buy"], 2, "choose one of"),
+        (["plan", "{data}", "year", "--epsilon", "1", "--json", "--synthetic", "3", "--buy"], 2, "Choose one of"),
         (["plan", "{data}", "year", "--epsilon", "1", "--synthetic", "3"], 2, "--buy"),
         (["plan", "{data}", "year", "--epsilon", "1", "--method", "queries"], 2, "--buy"),
-        (["plan", "{data}", "year", "--share", "0.1"], 2, "there is no ledger at"),
+        (["plan", "{data}", "year", "--share", "0.1"], 2, "There is no ledger at"),
         (["plan", "{data}", "year", "--share", "2", "--budget", "epsilon=1"], 2, "share is a fraction of the budget"),
         (["ask", "{data}", QUESTION, "--share", "1e-5", "--budget", "epsilon=1"], 3, "takes at least 1/10000 of the"),
         (["ask", "{data}", QUESTION, "--epsilon", "1e-5", "--budget", "epsilon=1"], 3, "takes at least 1/10000 of it"),
         (["bounds", "{data}", "age", "--epsilon", "1e-5", "--budget", "epsilon=1"], 3, "takes at least 1/10000 of it"),
         (["ledger", "open", "{data}.ledger", "epsilon=1", "--dataset", "d", "--least-share", "2"], 2, "a fraction of"),
         (["plan", "{data}", "year", "--epsilon", "1", "--schema", "none.toml"], 2, "none.toml"),
-        (["offer", "{data}", QUESTION, "--epsilon", "1"], 2, "there is no ledger at"),
+        (["offer", "{data}", QUESTION, "--epsilon", "1"], 2, "There is no ledger at"),
         (["ledger", "show", "{data}"], 2, ""),
         (["ledger", "verify", "nothing.ledger"], 2, "nothing.ledger. Check the path, or give a budget"),
         (["ledger", "open", "{data}.ledger", "epsilon=-1", "--dataset", "d"], 2, "positive"),
     ],
 )
 def test_what_goes_wrong_is_one_clear_paragraph(data, words, code, says):
-    said = tacit(*(word.replace("{data}", str(data)) for word in words), code=code)
-    assert says in " ".join(said.split()) and "Traceback" not in said
+    output = tacit(*(word.replace("{data}", str(data)) for word in words), code=code)
+    assert says in " ".join(output.split()) and "Traceback" not in output
 
 
 def test_methods_are_compared_and_a_table_is_planned(data, tmp_path):
-    said = tacit("compare", "2x2x2", "--n", "100,1000", "--plot", tmp_path / "c.svg")
-    assert "histog" in said and "noise on the" in said and (tmp_path / "c.svg").exists()
+    output = tacit("compare", "2x2x2", "--n", "100,1000", "--plot", tmp_path / "c.svg")
+    assert "histog" in output and "noise on the" in output and (tmp_path / "c.svg").exists()
     for wrong in (("compare", "2xx"), ("compare", "2x2", "--workload", "nothing"), ("compare", "2x2", "--n", "many")):
         assert "Traceback" not in tacit(*wrong, code=2)
     several = tacit("compare", "2x2,2x3", "--workload", "marginals 1, marginals 2", "--n", "100", "--epsilon", "9")
@@ -238,19 +238,19 @@ def test_methods_are_compared_and_a_table_is_planned(data, tmp_path):
     assert facts["methods"][0]["rank"] == 1 and facts["methods"][0]["method"] in facts["why"]
     bought = tacit("plan", data, "year", "--workload", "marginals 1", "--rho", "0.1", "--buy", "--budget", "rho=1")
     assert "2024" in bought
-    told = json.loads(tacit("plan", data, "year", "--workload", "marginals 1", "--rho", "0.1", "--buy", "--json"))
-    assert len(told["answers"]) == 3 and all(f"{answer['count']:.6g}" in bought for answer in told["answers"])
+    result = json.loads(tacit("plan", data, "year", "--workload", "marginals 1", "--rho", "0.1", "--buy", "--json"))
+    assert len(result["answers"]) == 3 and all(f"{answer['count']:.6g}" in bought for answer in result["answers"])
     rows = tacit("plan", data, "year", "--workload", "marginals 1", "--rho", "0.1", "--buy", "--synthetic", "7")
     assert len(rows.splitlines()) == 8 + 1 and "0.9 is left" in tacit("ledger", "show", data.with_suffix(".ledger"))
 
 
 def test_what_is_paid_for_one_part_is_not_called_free(data):
     text = "SELECT COUNT(*) AS n FROM visits WHERE year = '{}'"
-    said = [
+    output = [
         tacit("ask", data, text.format(year), "--epsilon", price, "--budget", "epsilon=1")
         for year, price in (("2023", "0.3"), ("2024", "0.2"), ("2024", "0.2"), ("2024", "0.5"))
     ]
-    assert [line.splitlines()[-1] for line in said] == [
+    assert [line.splitlines()[-1] for line in output] == [
         "Paid 0.3; 0.7 of Budget(epsilon=1) is left.",
         "Paid 0.2; 0.7 of Budget(epsilon=1) is left.",
         f"Free: it was asked before; 0.7 of Budget(epsilon=1) is left. {ANEW}",
@@ -263,25 +263,25 @@ def test_what_is_paid_for_one_part_is_not_called_free(data):
 
 
 def test_a_ledger_shows_what_was_paid_in_a_budget_of_two_sums(data):
-    said = [
+    output = [
         tacit("ask", data, QUESTION, "--epsilon", price, "--budget", "epsilon=10 delta=1e-9").splitlines()[-1]
         for price in ("5", "2", "1")
     ]
     ledger = data.with_suffix(".ledger")
-    told, shown = json.loads(tacit("ledger", "show", ledger, "--json")), tacit("ledger", "show", ledger)
-    for line, charge in zip(said, told["charges"], strict=True):
+    result, shown = json.loads(tacit("ledger", "show", ledger, "--json")), tacit("ledger", "show", ledger)
+    for line, charge in zip(output, result["charges"], strict=True):
         assert (
             line.startswith(f"Paid {charge['paid']:.6g}; {charge['left']:.6g} of") and f"{charge['paid']:.6g}" in shown
         )
-    assert 10 - sum(charge["paid"] for charge in told["charges"]) == pytest.approx(told["left"])
+    assert 10 - sum(charge["paid"] for charge in result["charges"]) == pytest.approx(result["left"])
 
 
 def test_an_offer_says_whether_what_is_left_covers_it(data):
     def covered(text, price):
-        told = "does not cover" not in tacit("offer", data, text, "--epsilon", price, "--budget", "epsilon=1")
+        result = "does not cover" not in tacit("offer", data, text, "--epsilon", price, "--budget", "epsilon=1")
         facts = json.loads(tacit("offer", data, text, "--epsilon", price, "--budget", "epsilon=1", "--json"))
-        assert told == facts["covered"]
-        return told
+        assert result == facts["covered"]
+        return result
 
     assert covered(QUESTION, "1") and not covered(QUESTION, "1.5")  # of the budget alone
     tacit("ask", data, "SELECT COUNT(*) FROM visits WHERE year = '2023'", "--epsilon", "0.5", "--budget", "epsilon=1")
@@ -320,10 +320,10 @@ def test_one_attribute_is_planned_and_its_values_are_quoted(tmp_path):
 
 def test_workloads_of_equal_size_have_tables_of_their_own(tmp_path):
     words = ("compare", "6", "--workload", "marginals,prefixes", "--n", "100", "--plot", tmp_path / "m.svg")
-    said = tacit(*words)
-    assert said.index("marginals on 6: errors") < said.index("prefixes on 6: errors")
-    assert said.count("  histogram ") == 2 and "6 cells, 6 queries, n = 100, epsilon = 1" in said
-    assert "for the last setting alone: prefixes on 6, n = 100, epsilon = 1" in said
+    output = tacit(*words)
+    assert output.index("marginals on 6: errors") < output.index("prefixes on 6: errors")
+    assert output.count("  histogram ") == 2 and "6 cells, 6 queries, n = 100, epsilon = 1" in output
+    assert "for the last setting alone: prefixes on 6, n = 100, epsilon = 1" in output
     drawn = (tmp_path / "m.svg").read_text()
     assert ">marginals<" in drawn and ">prefixes<" in drawn
     single = tacit("compare", "4", "--n", "100")
@@ -332,32 +332,32 @@ def test_workloads_of_equal_size_have_tables_of_their_own(tmp_path):
     assert all(f"marginals on {shape}: errors" in shapes for shape in ("2x2", "4"))
 
 
-def test_what_linear_queries_cost_is_said(data):
+def test_what_linear_queries_cost_is_printed(data):
     words = ("plan", data, "year", "--workload", "marginals 1", "--rho", "0.1", "--buy", "--budget", "rho=1")
     first, again = tacit(*words), tacit(*words)
     assert first.splitlines()[-1] == "Paid 0.1; 0.9 of Budget(rho=1) is left."
     assert again.splitlines()[-1] == f"Free: it was asked before; 0.9 of Budget(rho=1) is left. {ANEW}"
     assert "with probability 0.95 each" in " ".join(first.replace("┃", " ").split())
     other = (*words[:-3], "--buy", "--json", "--method", "residual")
-    told = [json.loads(tacit(*other)) for _ in range(2)]
-    assert [(t["paid"], t["left"], t["confidence"]) for t in told] == [(0.1, 0.8, 0.95), (0, 0.8, 0.95)]
-    assert told[0]["notes"] == told[1]["notes"]
+    result = [json.loads(tacit(*other)) for _ in range(2)]
+    assert [(t["paid"], t["left"], t["confidence"]) for t in result] == [(0.1, 0.8, 0.95), (0, 0.8, 0.95)]
+    assert result[0]["notes"] == result[1]["notes"]
 
 
-def test_notes_of_a_method_are_told(data, monkeypatch):
+def test_notes_of_a_method_are_printed(data, monkeypatch):
     from tacit.workloads.method import Method
 
     def fails(method, workload, data, price, source, **_):
-        return source.word() / 0  # a fit that fails after the noise is told in a note
+        return source.word() / 0  # a fit that fails after the noise is reported in a note
 
     monkeypatch.setattr(Method, "release", fails)
     words = ("plan", data, "year", "--workload", "marginals 1", "--rho", "0.1", "--buy", "--budget", "rho=1")
     assert "the fit failed; nothing is known" in tacit(*words)
-    told = json.loads(tacit(*words[:-2], "--json"))
-    assert told["notes"] == ["the fit failed; nothing is known"] and told["answers"][0]["count"] is None
+    result = json.loads(tacit(*words[:-2], "--json"))
+    assert result["notes"] == ["the fit failed; nothing is known"] and result["answers"][0]["count"] is None
 
 
-def test_what_is_left_is_said_of_the_account_that_has_less(data):
+def test_what_is_left_is_that_of_the_account_that_has_less(data):
     ledger = data.with_suffix(".ledger")
     tacit("ledger", "open", ledger, "epsilon=1", "--dataset", "visits", "--anyone")
     tacit("ledger", "allow", ledger, "bob", "epsilon=0.5")
@@ -384,11 +384,13 @@ def test_a_bill_in_json_names_the_analyst_and_the_budget_apart(data):
         {"paid": 0.0, "left": 0.8, "analyst": None, "budget": "Budget(epsilon=1, delta=1e-09)"},
         {"paid": 0.0, "left": 0.0, "analyst": "ann", "budget": None},
     ]
-    said = tacit("ask", data, QUESTION, "--epsilon", "0.4", "--analyst", "bob", code=3)
-    assert "the allowance of bob, epsilon=0.5 at delta=1e-10, has spent 0.2, and 0.3 is left" in " ".join(said.split())
+    output = tacit("ask", data, QUESTION, "--epsilon", "0.4", "--analyst", "bob", code=3)
+    assert "The allowance of bob, epsilon=0.5 at delta=1e-10, has spent 0.2, and 0.3 is left" in " ".join(
+        output.split()
+    )
 
 
-def test_what_was_paid_is_of_the_account_that_is_told(data):
+def test_what_was_paid_is_of_the_account_that_is_shown(data):
     """Of an allowance in pure epsilon Laplace noise takes more than of a budget after Gaussian noise."""
     ledger = data.with_suffix(".ledger")
     tacit("ledger", "open", ledger, "epsilon=1 delta=1e-9", "--dataset", "visits")
@@ -396,29 +398,29 @@ def test_what_was_paid_is_of_the_account_that_is_told(data):
     tacit("ledger", "allow", ledger, "bob", "epsilon=0.5")
     offered = json.loads(tacit("offer", data, QUESTION, "--epsilon", "0.1", "--analyst", "bob", "--json"))
     assert offered["price"] != offered["allowance"]["price"]
-    said = tacit("ask", data, QUESTION, "--epsilon", "0.1", "--analyst", "bob").splitlines()[-1]
+    output = tacit("ask", data, QUESTION, "--epsilon", "0.1", "--analyst", "bob").splitlines()[-1]
     paid = offered["allowance"]["price"]
-    assert said == f"Paid {paid:.6g}; {0.5 - paid:.6g} of the allowance of bob, epsilon=0.5, is left."
+    assert output == f"Paid {paid:.6g}; {0.5 - paid:.6g} of the allowance of bob, epsilon=0.5, is left."
 
 
-def test_what_an_allowance_replaces_and_costs_is_said_once(data):
+def test_what_an_allowance_replaces_and_costs_is_printed_once(data):
     ledger = data.with_suffix(".ledger")
     tacit("ledger", "open", ledger, "epsilon=1", "--dataset", "visits")
     assert "instead" not in tacit("ledger", "allow", ledger, "bob", "epsilon=0.5")
     again = " ".join(tacit("ledger", "allow", ledger, "bob", "epsilon=0.25").split())
     assert again == "bob may spend Budget(epsilon=0.25) instead of Budget(epsilon=0.5), of which 0.25 is left"
-    said = tacit("explain", data, QUESTION, "--epsilon", "0.1", "--analyst", "bob")
-    assert said.count("of Budget(epsilon=1)") == 1 and "and costs 0.1 of the allowance of bob" in said
-    assert "year: exact\n" in said
+    output = tacit("explain", data, QUESTION, "--epsilon", "0.1", "--analyst", "bob")
+    assert output.count("of Budget(epsilon=1)") == 1 and "and costs 0.1 of the allowance of bob" in output
+    assert "year: exact\n" in output
 
 
 def test_a_file_that_may_be_no_ledger_is_closed_to_others_only_if_it_is(data):
     data.chmod(0o644)
-    said = " ".join(tacit("ledger", "show", data, code=2).split())
-    assert "chmod 600 it, if it is a ledger" in said
+    output = " ".join(tacit("ledger", "show", data, code=2).split())
+    assert "chmod 600 it, if it is a ledger" in output
 
 
-def test_who_has_no_allowance_is_not_told_of_the_budget(data):
+def test_the_budget_is_hidden_from_who_has_no_allowance(data):
     ledger = data.with_suffix(".ledger")
     tacit("ledger", "open", ledger, "epsilon=1", "--dataset", "visits", "--only-allowed")
     tacit("ledger", "allow", ledger, "bob", "epsilon=0.5")
@@ -444,7 +446,7 @@ def test_an_offer_says_what_it_costs_of_an_allowance(data):
 
 
 @pytest.mark.parametrize("command", ["ask", "plan", "demo"])
-def test_a_key_that_is_pressed_while_a_table_is_read_is_told(data, tmp_path, monkeypatch, command):
+def test_an_interrupt_while_a_table_is_read_is_reported(data, tmp_path, monkeypatch, command):
     def interrupted(*_):
         raise RuntimeError("Query interrupted")
 
@@ -454,8 +456,8 @@ def test_a_key_that_is_pressed_while_a_table_is_read_is_told(data, tmp_path, mon
         "plan": (data, "year", "--epsilon", "1", "--budget", "epsilon=1", "--buy"),
         "demo": ("--plot", tmp_path / "demo.svg"),
     }
-    said = tacit(command, *words[command], code=130)
-    assert "interrupted; what was charged stays charged" in said
+    output = tacit(command, *words[command], code=130)
+    assert "Interrupted. What was charged stays charged" in output
 
 
 def test_the_time_of_a_charge_is_shown_whole(data):
@@ -476,10 +478,10 @@ def test_a_purchase_that_takes_more_than_was_typed_says_so_before_and_after(data
     question = ("SELECT COUNT(*) AS n FROM visits", "--epsilon", "0.1")
     offered, asked = (" ".join(tacit(word, data, *question).split()) for word in ("offer", "ask"))
     more = "of Budget(epsilon=1, delta=1e-09), more than the epsilon = 0.1 that was asked for"
-    for told in (planned, bought, bounds, offered, asked):
-        assert more in told.partition("Paid ")[0]
-    for told in (bought, bounds, asked):
-        assert ", more than the epsilon = 0.1 that was asked for; " in told.partition("Paid ")[2]
+    for result in (planned, bought, bounds, offered, asked):
+        assert more in result.partition("Paid ")[0]
+    for result in (bought, bounds, asked):
+        assert ", more than the epsilon = 0.1 that was asked for; " in result.partition("Paid ")[2]
     assert "Unless it was bought before, it takes" in bought.partition("Paid ")[0]
     again = " ".join(tacit(*plan, "--buy").split())
     assert "Free: it was asked before" in again
@@ -488,14 +490,14 @@ def test_a_purchase_that_takes_more_than_was_typed_says_so_before_and_after(data
 def test_a_share_is_taken_at_every_command(data):
     budget = ("--budget", "epsilon=1 delta=1e-9", "--least-share", "0.01")
     for words in (("offer", data, QUESTION), ("explain", data, QUESTION), ("plan", data, "year")):
-        told = " ".join(tacit(*words, "--share", "0.1", *budget).split())
-        assert re.search(r"(costs|takes) 0\.(1|0999\d*) of", told) and "-differentially private" in told
+        result = " ".join(tacit(*words, "--share", "0.1", *budget).split())
+        assert re.search(r"(costs|takes) 0\.(1|0999\d*) of", result) and "-differentially private" in result
         assert not data.with_suffix(".ledger").exists()
         assert "at least 1/100 of the budget" in " ".join(tacit(*words, "--share", "0.009", *budget, code=3).split())
     tacit("ask", data, QUESTION, "--share", "0.1", *budget)
     tacit("bounds", data, "cost", "--share", "0.1")
-    told = " ".join(tacit("plan", data, "year", "--share", "0.1", "--buy").split())
-    left = re.search(r"Paid 0\.(1|0999\d*); ([0-9.]+) of Budget", told)
+    result = " ".join(tacit("plan", data, "year", "--share", "0.1", "--buy").split())
+    left = re.search(r"Paid 0\.(1|0999\d*); ([0-9.]+) of Budget", result)
     assert left is not None and 0.7 <= float(left.group(2)) < 0.71
     for words in (("ask", data, QUESTION), ("bounds", data, "cost"), ("plan", data, "year", "--buy")):
         assert "Free" in tacit(*words, "--share", "0.1")

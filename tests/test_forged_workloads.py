@@ -10,11 +10,11 @@ import pytest
 from curator.test_curator import curator
 
 import tacit
+from tacit import storage
 from tacit.core.distance import Distance
 from tacit.core.errors import BadParameter, BadQuestion, TacitError
-from tacit.curator import archive
-from tacit.query.plan.plan import Key
 from tacit.query.python.table_domain import TableDomain
+from tacit.query.select.query import Key
 from tacit.workloads import Workload, from_matrix, marginals, predicates, prefixes, ranges
 from tacit.workloads.models.multiplicative_weights import Question
 from tacit.workloads.queries.copying import remade
@@ -53,7 +53,7 @@ def test_a_copy_is_the_same_workload_and_every_kind_is_copied(c):
     assert {type(w) for w in honest} == set(subclasses(Workload))
     for workload in honest:
         again = remade(workload, d)
-        assert again is not workload and archive.dumps(again) == archive.dumps(workload)
+        assert again is not workload and storage.canonical(again) == storage.canonical(workload)
 
 
 def test_what_a_workload_remembers_or_overrides_is_not_believed(c):
@@ -75,7 +75,7 @@ def test_coefficients_that_were_written_later_are_refused(c, entry):
     d = domain(c)
     matrix, asked = from_matrix(d, np.eye(d.size)), predicates(d, [{"year": np.ones(d.size)}])
     assert matrix.row.linf == asked.row.linf == 1
-    matrix._rows.data[0] = entry
+    matrix.rows.data[0] = entry
     asked.factors[0][0][0] = entry
     for workload in (matrix, asked, matrix + asked):
         with pytest.raises(BadParameter):

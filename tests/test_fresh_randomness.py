@@ -31,8 +31,8 @@ def test_a_hundred_million_draws_have_the_law_of_the_noise(mechanism):
     n, law = 10**8, mechanism.noise()
     draws = mechanism.draw(SYSTEM, n)
     for tail in (0.9, 0.5, 0.1, 1e-3, 1e-5):
-        reach = law.reach(tail)
-        p = law.tail(reach + 1)
-        seen = np.count_nonzero(np.abs(draws) > reach) / n
+        radius = law.tail_quantile(tail)
+        p = law.tail(radius + 1)
+        seen = np.count_nonzero(np.abs(draws) > radius) / n
         assert abs(seen - p) < 7 * np.sqrt(p * (1 - p) / n)
     assert abs((draws > 0).sum() - (draws < 0).sum()) < 7 * np.sqrt(n)

@@ -176,20 +176,20 @@ def test_everything_else_that_is_printed_in_python(curator):
 
 
 def test_every_error_is_safe_whatever_it_quotes():
-    told = "".join(EVERYTHING)
+    result = "".join(EVERYTHING)
     kinds = [kind for _, kind in inspect.getmembers(errors, inspect.isclass) if issubclass(kind, errors.TacitError)]
     assert len(kinds) > 15
     for kind in kinds:
         for count in range(4):
             try:
-                error = kind(*[told] * count)
+                error = kind(*[result] * count)
             except (TypeError, AttributeError):
                 continue
             shown(str(error), lines=False)
             break
         else:
             assert kind is errors.BudgetExceeded
-    shown(str(errors.BudgetExceeded(tacit.Budget(epsilon=1), Loss(), Loss(), analyst=told)), lines=False)
+    shown(str(errors.BudgetExceeded(tacit.Budget(epsilon=1), Loss(), Loss(), analyst=result)), lines=False)
 
 
 def run(*words, code=0):
@@ -211,13 +211,14 @@ def commands():
     return set(walk(get_command(app), ()))
 
 
-# Commands that are told nothing of a table, a ledger or an analyst: only numbers, or names of tacit's own.
+# Commands that take nothing of a table, a ledger or an analyst: only numbers, or names of tacit's own.
 OWN = {
     ("demo",),
     ("compare",),
     ("tour",),
     ("theory",),
     ("compose",),
+    ("docs",),
     ("audit",),
     ("holdout", "demo"),
     ("holdout", "plan"),

@@ -7,6 +7,7 @@ import subprocess
 import sys
 import tarfile
 import tomllib
+import zipfile
 from collections.abc import Iterator
 from importlib import metadata
 from pathlib import Path
@@ -19,7 +20,7 @@ from tacit.core import errors
 ROOT = Path(__file__).parents[1]
 PACKAGE = ROOT / "src" / "tacit"
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
-PURE = ("composition", "core", "mechanisms", "theory", "workloads")
+PURE = ("composition", "core", "mechanisms", "storage", "theory", "workloads")
 RANDOM = ("numpy.random", "random", "secrets")
 OUTSIDE = ("socket", "time", "builtins.open", "builtins.input", "builtins.print", "builtins.__import__")
 HEADINGS = ("Definition.", "Privacy.", "Utility.", "References.")
@@ -250,6 +251,34 @@ def test_a_source_distribution_holds_all_that_its_tests_read(tmp_path: Path) -> 
     assert {"README.md", "docs/tables.md", "tests/fixtures/ledgers/pure.sqlite", "constraints.txt"} <= needed
     assert needed | {"LICENSE", "Makefile", "PKG-INFO"} <= held
     assert not {name for name in held if ".venv" in name or "__pycache__" in name or name.endswith((".ledger", ".pyc"))}
+
+
+def test_a_wheel_holds_the_documents_and_prints_them(tmp_path: Path) -> None:
+    from hatchling.builders.wheel import WheelBuilder
+
+    (built,) = WheelBuilder(str(ROOT)).build(directory=str(tmp_path), versions=["standard"])
+    with zipfile.ZipFile(built) as archive:
+        archive.extractall(tmp_path / "site")
+    pages = {path.name: path.read_bytes() for path in (ROOT / "docs").glob("*.md")}
+    assert {path.name: path.read_bytes() for path in (tmp_path / "site/tacit/docs").iterdir()} == pages
+    modules = {path.relative_to(PACKAGE) for path in PACKAGE.rglob("*") if path.suffix in (".py", ".typed")}
+    assert all((tmp_path / "site/tacit" / module).exists() for module in modules)
+    done = subprocess.run(
+        [sys.executable, "-m", "tacit", "docs", "tables"],
+        check=True,
+        capture_output=True,
+        cwd=tmp_path,
+        env={"PYTHONPATH": str(tmp_path / "site"), "PYTHONUTF8": "1"},
+    )
+    assert done.stdout == pages["tables.md"]
+
+
+def test_an_editable_install_holds_no_copy_of_the_documents(tmp_path: Path) -> None:
+    from hatchling.builders.wheel import WheelBuilder
+
+    (built,) = WheelBuilder(str(ROOT)).build(directory=str(tmp_path), versions=["editable"])
+    with zipfile.ZipFile(built) as archive:
+        assert [name for name in archive.namelist() if name.endswith(".md")] == []
 
 
 @pytest.mark.parametrize("page", sorted(path.name for path in ROOT.glob("*.md")))

@@ -94,12 +94,12 @@ def test_divergences_of_mechanisms():
         (lambda: laws.indistinguishable({"a": 1}, {"a": 1}, -1), "epsilon must be at least 0"),
         (lambda: laws.through({"a": 1}, 3), "a function of one outcome"),
         (lambda: laws.through({"a": 1}, lambda y: [1]), "an outcome that can be hashed, or a law"),
-        (lambda: laws.through({"a": 1}, lambda y: laws.Finite({1: 0.7})), "what the channel gives sum to 0.7"),
+        (lambda: laws.through({"a": 1}, lambda y: laws.Finite({1: 0.7})), "the result of the channel sum to 0.7"),
         (lambda: laws.through(laws.Finite({1: 0.7}), lambda y: y), "those of law sum to 0.7, off by -0.3"),
         (lambda: laws.hockey_stick(laws.Finite({1: math.nan}), {1: 1}, 0), "those of p sum to nan"),
-        (lambda: laws.expectation({"a": 1}, lambda y: "x"), "what value gives must be a number"),
-        (lambda: laws.expectation({"a": 1}, lambda y: None), "what value gives must be a number"),
-        (lambda: laws.expectation({"a": 1}, lambda y: 1j), "what value gives must be a number"),
+        (lambda: laws.expectation({"a": 1}, lambda y: "x"), "the result of value must be a number"),
+        (lambda: laws.expectation({"a": 1}, lambda y: None), "the result of value must be a number"),
+        (lambda: laws.expectation({"a": 1}, lambda y: 1j), "the result of value must be a number"),
         (lambda: laws.neighbours([], 2, ADD_REMOVE), "at least one record"),
         (lambda: laws.neighbours([1], 2, None), "ADD_REMOVE or SUBSTITUTE"),
         (lambda: laws.neighbours(range(100), 9, SUBSTITUTE), "pairs of neighbouring tables of 9 records"),
@@ -113,7 +113,7 @@ def test_what_is_refused(call, says):
 @pytest.mark.parametrize("universe", [2, 3])
 @pytest.mark.parametrize("size", [1, 2, 4])
 def test_neighbours_are_all_that_there_are(universe, size):
-    from tacit.core.neighbouring_tables import count
+    from tacit.core.distance import count_neighbours
 
     tables = {tuple(sorted(t)) for n in range(size + 1) for t in product(range(universe), repeat=n)}
     added = {(x, y) for x, y in product(tables, repeat=2) if len(x) == len(y) + 1 and contains(x, y)}
@@ -126,7 +126,7 @@ def test_neighbours_are_all_that_there_are(universe, size):
     assert set(laws.neighbours(range(universe), size, SUBSTITUTE)) == swapped
     for relation, found in ((ADD_REMOVE, added), (SUBSTITUTE, swapped)):
         listed = list(laws.neighbours(range(universe), size, relation))
-        assert len(listed) == count(universe, size, relation) == len(found)
+        assert len(listed) == count_neighbours(universe, size, relation) == len(found)
 
 
 def contains(x, y):

@@ -4,6 +4,7 @@ Last bits of the output (Mironov 2012; Jin et al. 2022; Haney et al. 2022), time
 parameters.  Forks and seeds are in core/test_randomness.py, sparse vector variants in test_conformance.py.
 """
 
+import inspect
 import math
 import time
 from fractions import Fraction
@@ -18,6 +19,7 @@ import tacit
 from tacit import BadData, BadParameter, Gaussian, Laplace, mechanisms
 from tacit.core.errors import TacitError
 from tacit.core.randomness import SYSTEM
+from tacit.testing.mechanisms import Refuted, refuses_bad_parameters
 from tacit.testing.sources import Seeded
 from tacit.testing.wrong import FloatLaplace
 
@@ -151,6 +153,15 @@ RIGHT = {
 }
 ABSENT_IS_FINE = {"grid", "range_sensitivity"}  # None says that there is none
 WHATEVER_SIGN = {"0", "-0.0", "-1", "-1/2"}
+
+
+def stated_by_examples(kind):
+    """A right call for each example of a mechanism that is not listed: its parameters are its attributes."""
+    names = inspect.signature(kind).parameters
+    return [{name: getattr(example.mechanism, name) for name in names} for example in kind.examples()]
+
+
+RIGHT |= {kind: stated_by_examples(kind) for kind in mechanisms.ALL if kind not in RIGHT}
 CALLS = [
     pytest.param(kind, call, name, id=f"{kind.__name__}-{i}-{name}")
     for kind, calls in RIGHT.items()
@@ -176,6 +187,23 @@ def test_a_bad_parameter_is_refused_before_any_data(kind, call, name, bad):
     with pytest.raises(TacitError) as raised:
         kind(**(call | {name: bad}))
     assert isinstance(raised.value, ValueError)
+
+
+@pytest.mark.parametrize(("kind", "calls"), RIGHT.items(), ids=lambda v: getattr(v, "__name__", ""))
+def test_the_public_check_of_parameters_agrees(kind, calls):
+    for call in calls:
+        refuses_bad_parameters(kind, call)
+
+
+def test_the_public_check_of_parameters_refutes():
+    class Lenient(Laplace):
+        def __init__(self, *, epsilon, unused=0):
+            super().__init__(epsilon=epsilon)
+
+    with pytest.raises(Refuted, match="unused=nan is accepted"):
+        refuses_bad_parameters(Lenient, {"epsilon": 1, "unused": 0})
+    with pytest.raises(Refuted, match="ValueError, not BadParameter"):
+        refuses_bad_parameters(lambda *, scale: Laplace(scale=int(scale)), {"scale": 1})
 
 
 @pytest.mark.parametrize("kind", mechanisms.ALL, ids=lambda k: k.__name__)

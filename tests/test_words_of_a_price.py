@@ -17,7 +17,9 @@ from tacit.curator import Curator
 from tacit.curator.purse import TakesMore
 from tacit.ledger import Ledger
 from tacit.mechanisms import Gaussian, Laplace
-from tacit.query.plan.aggregates import (
+from tacit.query.plan.offer import Offer, offer, sells_gaussian
+from tacit.query.python.table import Table
+from tacit.query.select.aggregates import (
     count,
     mean,
     median,
@@ -27,8 +29,6 @@ from tacit.query.plan.aggregates import (
     units,
     variance,
 )
-from tacit.query.plan.offer import Offer, offer, sells_gaussian
-from tacit.query.python.table import Table
 from tacit.workloads import marginals, prefixes
 
 BUDGETS = {

@@ -12,7 +12,7 @@ from tacit import mechanisms
 from tacit.core.errors import BadParameter, BadQuestion, TacitError
 from tacit.core.parameters import instance, instances
 from tacit.core.randomness import SYSTEM
-from tacit.query.python.column_expressions import Term, case
+from tacit.query.python.column_expressions import ColumnExpression, case
 from tacit.query.relation import build
 from tacit.workloads import (
     METHODS,
@@ -45,7 +45,7 @@ DOMAIN, LINE = Domain.of({"a": 3, "b": ["x", "y"]}), Domain.of({"a": 8})
 ONES, SPANS, PRICE = marginals(DOMAIN, k=1), ranges(LINE), Price.of(epsilon=1)
 RELEASED = method("histogram").release(ONES, Histogram(DOMAIN, np.arange(6)), PRICE)
 PEOPLE = tacit.Table(ROWS, SCHEMA)
-DAY = Term(build.constant(datetime.date(2020, 1, 1)))
+DAY = ColumnExpression(build.constant(datetime.date(2020, 1, 1)))
 COUNTS = PEOPLE.group_by("year").count()
 
 
@@ -214,7 +214,7 @@ def test_the_type_of_what_is_wrong_is_told_and_never_its_value():
     with pytest.raises(BadParameter, match="domain must be a Domain; got 'dict'") as error:
         instance("domain", {"secret": 7}, Domain)
     assert "secret" not in str(error.value)
-    with pytest.raises(BadParameter, match="methods must be a list, of which each is a Method; got 'str'"):
+    with pytest.raises(BadParameter, match="methods must be a list of Method objects; got 'str'"):
         instances("methods", "queries", tacit.workloads.Method)
     assert instances("names", iter(["x"]), str) == ("x",)
 

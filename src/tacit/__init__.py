@@ -28,6 +28,7 @@ from .core.errors import (
     Malformed,
     Missing,
     MixedRelations,
+    NewerVersion,
     NoAllowance,
     Refused,
     TacitError,
@@ -58,7 +59,11 @@ from .mechanisms import (
     project_to_simplex,
 )
 from .mix import mix
-from .query.plan.aggregates import (
+from .query.python.column_expressions import case, greatest, least
+from .query.python.table import Table
+from .query.schema.public_table import PublicTable
+from .query.schema.schema import Schema
+from .query.select.aggregates import (
     count,
     mean,
     median,
@@ -69,12 +74,9 @@ from .query.plan.aggregates import (
     units,
     variance,
 )
-from .query.plan.aggregates import max_ as max
-from .query.plan.aggregates import min_ as min
-from .query.plan.aggregates import sum_ as sum
-from .query.python.column_expressions import case, greatest, least
-from .query.python.table import PublicTable, Table
-from .query.schema.schema import Schema
+from .query.select.aggregates import max_ as max
+from .query.select.aggregates import min_ as min
+from .query.select.aggregates import sum_ as sum
 
 if TYPE_CHECKING:
     from . import audit, composition, holdout, laws, losses, plots, release, theory, workloads
@@ -91,6 +93,7 @@ _LATER = {
         part: f".{part}"
         for part in ("audit", "composition", "holdout", "laws", "losses", "plots", "release", "theory", "workloads")
     },
+    "testing": ".testing",
 }
 
 
@@ -140,6 +143,7 @@ __all__ = [
     "Malformed",
     "Missing",
     "MixedRelations",
+    "NewerVersion",
     "NoAllowance",
     "NoisyMax",
     "NoisyMaxWithGap",

@@ -1,4 +1,4 @@
-"""What all pictures have in common: what draws them, which is loaded when it is needed, and how they look."""
+"""Shared by all plots: loading Altair when it is needed, a common style, and safe text."""
 
 from __future__ import annotations
 
@@ -7,22 +7,22 @@ from typing import Any
 from .core.errors import Missing
 from .core.safe_text import chart as safe
 
-FAINTEST = 1e-12  # the least delta that is drawn
-SHORT = "format(datum.value, datum.value < 0.001 ? '~e' : '~g')"  # how numbers stand at an axis
+MIN_DELTA = 1e-12  # smaller values of delta are not drawn
+SHORT = "format(datum.value, datum.value < 0.001 ? '~e' : '~g')"  # the format of numbers at an axis
 
 
 def altair() -> Any:
-    """The library that draws, if the one that writes files is there too."""
+    """The module altair, once it is clear that vl-convert, which writes files, is installed too."""
     try:
         import altair
         import vl_convert  # noqa: F401
     except ImportError:
-        raise Missing("pictures need the extra `plots`: pip install 'tacit[plots]'") from None
+        raise Missing("Plots need Altair, which is not installed. Run pip install 'tacit[plots]'.") from None
     return altair
 
 
 def embeddable(part: Any) -> Any:
-    """A chart, or a part of one, of which every text is safe inside the <script> of a notebook or an HTML file."""
+    """A chart, or a part of one, with every text made safe inside the <script> of a notebook or an HTML file."""
     if isinstance(part, str):
         return safe(part)
     if isinstance(part, list):
@@ -35,7 +35,7 @@ def embeddable(part: Any) -> Any:
 
 
 def styled(chart: Any, **legend: int) -> Any:
-    """Letters large enough to read, and a faint grid."""
+    """The chart with letters large enough to read, and a faint grid."""
     return embeddable(
         chart.configure_axis(labelFontSize=12, titleFontSize=13, gridColor="#e8e8e8")
         .configure_legend(labelFontSize=12, titleFontSize=12, **legend)

@@ -1,4 +1,4 @@
-"""What `tacit tour` shows: mechanisms at work on worked examples, each with its price and its promise."""
+"""The command `tacit tour`: mechanisms on worked examples, each with its privacy loss and its error bound."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ from .theory.worked_examples import posted_price
 
 
 def parts() -> Iterator[Table | Text]:
-    """The examples, one after the other, and what they cost together."""
+    """The examples, one after the other, and their total privacy loss."""
     total = zero
     for example in (counts, eye_colour, price, election, alarms, survey, salaries):
         table, loss = example()
         total += loss
         yield table
-    yield Text("\nFor someone who is in all of these tables, at delta = 1e-6, by every accountant:\n")
+    yield Text("\nThe total for a person who is in all of these tables, at delta = 1e-6, by every accountant:\n")
     yield Text(total.explain("1e-6"), no_wrap=True, overflow="ellipsis")
 
 
@@ -41,9 +41,9 @@ def counts() -> tuple[Table, Loss]:
     released = laplace.release(truth)
     rows = [
         ("each query", f"epsilon 0.005, noise of scale {float(laplace.scale):g}"),
-        ("promise", f"all 100 within {laplace.error(beta=0.05, size=100):g} with probability 95 %"),
+        ("promise", f"all 100 errors are at most {laplace.error(beta=0.05, size=100):g} with probability 95 %"),
         ("classical bound", f"{laplace.classical_error(0.05, size=100):.0f}"),
-        ("farthest of this release", f"{np.abs(released - truth).max()}"),
+        ("largest error of this release", f"{np.abs(released - truth).max()}"),
         ("first five, true", str(truth[:5].tolist())),
         ("first five, released", str(released[:5].tolist())),
     ]
@@ -96,21 +96,21 @@ def election() -> tuple[Table, Loss]:
 
 
 def alarms() -> tuple[Table, Loss]:
-    """A thousand questions of which few are above the threshold: only those are paid."""
+    """A thousand queries of which few are above the threshold: only those few cost privacy."""
     stream = integers(400, SYSTEM, 1000)
     stream[[200, 500, 900]] = 3000
     sparse = m.Sparse(threshold=1500, epsilon=1, count=3, queries=1000)
     rows = [
         ("stream", "1000 values; those at 200, 500 and 900 are 3000, the others below 400"),
-        ("promise", f"right for all farther than {sparse.error(beta=0.05):.0f} from 1500, with probability 95 %"),
-        ("told to be above", str(sparse.release(stream))),
+        ("promise", f"right for all that are over {sparse.error(beta=0.05):.0f} away from 1500, with probability 95 %"),
+        ("reported above 1500", str(sparse.release(stream))),
         ("1000 Laplace answers instead", f"error {m.Laplace(scale=1000).error(beta=0.05, size=1000):g}"),
     ]
-    return _figures("Sparse vector: three alarms in a thousand questions, epsilon 1", rows), sparse.loss()
+    return _figures("Sparse vector: three alarms in a thousand queries, epsilon 1", rows), sparse.loss()
 
 
 def survey() -> tuple[Table, Loss]:
-    """Randomized response: nobody but the person ever holds the answer."""
+    """Randomized response: nobody but the respondent ever sees the true answer."""
     answers = integers(10, SYSTEM, 100_000) < 3
     response = m.RandomizedResponse(epsilon=1)
     reports = response.release(answers)
@@ -128,10 +128,10 @@ def salaries() -> tuple[Table, Loss]:
     """Quartiles over a public grid of salaries."""
     histogram = np.bincount(integers(60, SYSTEM, 5000) + integers(60, SYSTEM, 5000), minlength=200)
     quantiles = m.Quantiles(epsilon=1, cells=200)
-    upto = np.cumsum(histogram)  # records in each cell and below
+    cumulative = np.cumsum(histogram)  # records in each cell and below
     rows = [
-        ("true quartiles", str([int(upto.searchsorted(q * 5000)) for q in (0.25, 0.5, 0.75)])),
+        ("true quartiles", str([int(cumulative.searchsorted(q * 5000)) for q in (0.25, 0.5, 0.75)])),
         ("released cells", str(list(quantiles.release(histogram)))),
-        ("promise", f"at most {quantiles.error():.0f} records away from their ranks; 95 %"),
+        ("promise", f"at most {quantiles.error():.0f} records away from their ranks, with probability 95 %"),
     ]
     return _figures("Quartiles of 5000 salaries over 200 public cells, epsilon 1", rows), quantiles.loss()

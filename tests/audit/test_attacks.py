@@ -1,22 +1,26 @@
-"""Attacks: each breaks the system it is for, and gets no further with tacit than its claim allows.
+"""Attacks: each breaks the system it is for, and gets no further with the curator than its claim allows.
 
-All draws are seeded, but for the clock.  With fresh seeds a control would fail by chance with probability below 1e-9.
+Attackers' draws are seeded, but for the clock; the curator's are fresh, and a control fails by chance with probability
+below 1e-9.
 """
 
 import json
 import math
 import time
+from contextlib import contextmanager
 from pathlib import Path
 
 import numpy as np
 import pytest
 from scipy.stats import binom
 
-from tacit import BadParameter, Laplace
+from tacit import BadParameter, Curator, Laplace, Refused
 from tacit.audit import attacks
 from tacit.audit.attacks import floating_point, reconstruction
 from tacit.audit.attacks.membership import trace
 from tacit.core.randomness import SYSTEM
+from tacit.testing.attacks import conform, curator, table, withstands
+from tacit.testing.mechanisms import Refuted
 from tacit.testing.sources import Seeded
 
 GOLDEN = json.loads((Path(__file__).parents[1] / "golden" / "golden.json").read_text())["entries"]
@@ -33,16 +37,78 @@ def test_each_attack_breaks_what_it_is_for(attack):
 @pytest.mark.parametrize("attack", attacks.ALL, ids=lambda attack: attack.name)
 def test_and_fails_against_its_control(attack):
     """The number of right guesses is at most binomial with the chance that the claim allows."""
-    found = attack.on_tacit(Seeded(1))
+    found = withstands(curator, attack, Seeded(1))
     assert found.claim <= 1
     assert binom.sf(found.right - 1, found.guesses, found.limit) > 1e-10
     assert found.epsilon("0.9999999999") <= found.claim
 
 
 def test_the_table_has_both():
-    rows = attacks.table(Seeded(2))
+    rows = table(Seeded(2))
     assert len(rows) == 2 * len(attacks.ALL)
     assert all(naive["right"] > tacit["right"] for naive, tacit in zip(rows[::2], rows[1::2], strict=True))
+
+
+class Redrawing(Curator):
+    """A curator that answers each repetition with a new draw, and has no end of money."""
+
+    def ask(self, question, **terms):
+        return super().ask(question, **terms, fresh=True)
+
+
+def test_a_curator_that_redraws_on_each_repeat_is_caught():
+    def redrawing(people, epsilon):
+        return curator(people, 1000, Redrawing)
+
+    with pytest.raises(Refuted, match=r"averaging proves an epsilon of .*, where the system claims 1"):
+        conform(redrawing, Seeded(1))
+    for attack in set(attacks.ALL) - {attacks.AVERAGING}:
+        withstands(redrawing, attack, Seeded(1))  # the others ask nothing twice
+
+
+def test_a_curator_that_redraws_is_stopped_by_its_budget():
+    """A repetition that is charged again is refused, and one answer says no more than its epsilon."""
+    found = withstands(lambda people, epsilon: curator(people, epsilon, Redrawing), attacks.AVERAGING)
+    assert binom.sf(found.right - 1, found.guesses, found.limit) > 1e-10
+
+
+class Loud(Curator):
+    """A curator that adds next to no noise, whatever epsilon is asked for."""
+
+    def ask(self, question, *, epsilon):
+        return super().ask(question, epsilon=2**20)
+
+
+ASKING = (attacks.RECONSTRUCTION, attacks.DIFFERENCING, attacks.AVERAGING, attacks.MEMBERSHIP)
+
+
+@pytest.mark.parametrize("attack", ASKING, ids=lambda attack: attack.name)
+def test_a_curator_with_next_to_no_noise_is_caught(attack):
+    with pytest.raises(Refuted, match=f"{attack.name} proves"):
+        withstands(lambda people, epsilon: curator(people, 2**30, Loud), attack, Seeded(1))
+
+
+def test_a_system_with_noise_in_doubles_is_caught_by_its_last_bits():
+    @contextmanager
+    def naive(people, epsilon):
+        yield lambda question, epsilon: floating_point.naive_laplace(people.columns["value"], 1.0, Seeded(2))
+
+    with pytest.raises(Refuted, match="floating point proves"):
+        withstands(naive, attacks.FLOATING_POINT, Seeded(1))
+
+
+def test_a_system_that_reads_before_it_refuses_is_caught_by_timing():
+    @contextmanager
+    def reading_first(people, epsilon):
+        def ask(question, epsilon):
+            for value in people.columns["value"]:
+                if value > 100:
+                    raise Refused("out of bounds")
+
+        yield ask
+
+    with pytest.raises(Refuted, match="timing proves"):
+        withstands(reading_first, attacks.TIMING, Seeded(1))
 
 
 def test_512_people_are_reconstructed_from_2048_sums_in_a_minute():
@@ -51,7 +117,7 @@ def test_512_people_are_reconstructed_from_2048_sums_in_a_minute():
     broken = reconstruction.against_small_noise(source, n)
     assert time.perf_counter() - start < 60
     assert broken.share > 0.95
-    kept = reconstruction.against_tacit(source, n)
+    kept = reconstruction.on_system(curator, source, n)
     assert kept.share < 0.6 and kept.guesses == n
 
 
@@ -67,9 +133,9 @@ def test_rounded_and_bounded_errors_yield_to_the_largest_error_program():
 def test_a_few_wild_answers_do_not_mislead_the_sum_of_errors():
     n, source = 64, Seeded(5)
     secret, queries = attacks.secret_column(n, source), attacks.subset_queries(n, 4 * n, source)
-    told = (queries.astype(int) @ secret).astype(float)
-    told[: n // 4] += 1000
-    assert (attacks.reconstruct(queries, told) == secret).all()
+    answers = (queries.astype(int) @ secret).astype(float)
+    answers[: n // 4] += 1000
+    assert (attacks.reconstruct(queries, answers) == secret).all()
 
 
 def test_what_fits_all_subset_sums_is_wrong_in_at_most_4_errors():
@@ -96,6 +162,8 @@ def test_defences_compared():
     for weak in ("exact", "below 10 suppressed", "noise sqrt(n)/10 each"):
         assert shares[weak, 384] > 0.95 >= shares[weak, 12]
     assert shares["rounded to 10", 384] > 0.7 > shares["tacit, epsilon 1 in all", 384]
+    asked = attacks.compare(16, (1.0,), repeats=1, system=curator, source=Seeded(7))
+    assert [row["defence"] for row in asked] == [row["defence"] for row in rows[::2]]
     own = attacks.compare(16, (1.0,), using={"silence": lambda sums, source: np.full(sums.size, math.nan)}, repeats=1)
     assert own[0]["defence"] == "silence"
 
@@ -119,7 +187,7 @@ def test_the_full_picture_with_fresh_randomness():
     assert max(row["recovered"] for row in compared if row["defence"].startswith("tacit")) < 0.75
     for attack in attacks.ALL:
         assert attack.on_naive(SYSTEM).share > 0.9
-        found = attack.on_tacit(SYSTEM)
+        found = attack.on_system(curator, SYSTEM)
         assert binom.sf(found.right - 1, found.guesses, found.limit) > 1e-10
 
 

@@ -192,7 +192,7 @@ def test_what_is_said():
     }.items():
         with pytest.raises(BadParameter, match=name):
             audit.estimate(many(ONE), 0, 1, **call)
-    with pytest.raises(BadParameter, match="hashables"):
+    with pytest.raises(BadParameter, match="numbers, vectors of one length, or hashable values"):
         audit.estimate(lambda x: {"answer": x}, 0, 1, 100)
     with pytest.raises(BadParameter, match="as many as it is asked for"):
         audit.estimate(lambda x, n: [x], 0, 1, 100, batch=True)

@@ -119,7 +119,7 @@ def test_failures_are_paid_from_delta():
     assert count(Budget(epsilon=100, delta="1e-6", slack=0), atom) == 10
     assert count(Budget(rho=1, delta="1e-6"), atom) == 10
     assert count(Budget(rho=1, delta="1e-6"), Loss({ApproximateConcentrated(Fraction(1, 2), Fraction("1e-7")): 1})) == 2
-    refused = "has 0 of delta left, and this costs 1e-07; ask with a smaller delta=, or use another mechanism"
+    refused = "has 0 of delta left, and this costs 1e-07. Ask with a smaller delta=, or use another mechanism."
     with pytest.raises(BudgetExceeded, match=refused):
         Budget(epsilon=1, delta="1e-6").charge(5 * atom, atom)
 
@@ -128,7 +128,7 @@ def test_a_refusal_says_why():
     assert issubclass(BudgetExceeded, Refused)
     budget, spent, cost = Budget(epsilon=1), pure("0.95"), pure("0.1")
     with pytest.raises(
-        BudgetExceeded, match=r"has spent 0.95, and 0.05 is left, but this costs 0.1; ask for less"
+        BudgetExceeded, match=r"has spent 0.95, and 0.05 is left, but this costs 0.1. Ask for less."
     ) as e:
         budget.charge(spent, cost)
     assert (e.value.budget, e.value.spent, e.value.cost) == (budget, spent, cost)

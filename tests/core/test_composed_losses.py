@@ -25,20 +25,18 @@ from tacit.core.accounting.atoms import (
 )
 from tacit.core.accounting.loss import Concentrated, Loss, Pure
 from tacit.core.accounting.sampled import Sampled
-from tacit.core.law import Gaussian as GaussianLaw
-from tacit.core.law import Laplace as LaplaceLaw
-from tacit.core.law import hockey_stick, renyi_divergence
+from tacit.core.law import DiscreteGaussianLaw, DiscreteLaplaceLaw, hockey_stick, renyi_divergence
 from tacit.core.pld.composition_bounds import Sum
 from tacit.core.pld.dominating_pairs import (  # fmt: skip
+    BoundedRangePair,
     Coin,
     DiscreteGaussianShift,
     DiscreteLaplaceShift,
     GaussianShift,
     LaplaceShift,
-    Range,
+    Response,
 )
 from tacit.core.pld.grid import sampled_gaussian, sampled_laplace
-from tacit.core.pld.local_reports import Response
 
 ENTRIES = json.loads((Path(__file__).parents[1] / "golden" / "golden.json").read_text())["entries"]
 
@@ -178,8 +176,9 @@ def test_no_bound_is_below_the_exact_law(atoms, epsilon):
 @pytest.mark.parametrize(
     "pair",
     [
-        Coin(0.7), Range(0.7), Range(5.0), Response(1.1, 4), LaplaceShift(0.4), DiscreteLaplaceShift(Fraction(5, 2), 1),
-        DiscreteLaplaceShift(Fraction(5, 2), 4), GaussianShift(0.8), DiscreteGaussianShift(Fraction(1, 4), 1),
+        Coin(0.7), BoundedRangePair(0.7), BoundedRangePair(5.0), Response(1.1, 4), LaplaceShift(0.4),
+        DiscreteLaplaceShift(Fraction(5, 2), 1), DiscreteLaplaceShift(Fraction(5, 2), 4),
+        GaussianShift(0.8), DiscreteGaussianShift(Fraction(1, 4), 1),
         DiscreteGaussianShift(Fraction(3), 2), DiscreteGaussianShift(Fraction(40), 5),
     ],
     ids=repr,
@@ -211,8 +210,12 @@ def test_the_discrete_gaussian_transform_against_its_sum(sigma2, shift):
 @pytest.mark.parametrize(
     ("atom", "p", "q"),
     [
-        (DiscreteLaplaceNoise(Fraction(3, 2), 3), LaplaceLaw(Fraction(2), 3), LaplaceLaw(Fraction(2))),
-        (DiscreteGaussianNoise(Fraction(1, 2), 2, Fraction(4)), GaussianLaw(Fraction(4), 2), GaussianLaw(Fraction(4))),
+        (DiscreteLaplaceNoise(Fraction(3, 2), 3), DiscreteLaplaceLaw(Fraction(2), 3), DiscreteLaplaceLaw(Fraction(2))),
+        (
+            DiscreteGaussianNoise(Fraction(1, 2), 2, Fraction(4)),
+            DiscreteGaussianLaw(Fraction(4), 2),
+            DiscreteGaussianLaw(Fraction(4)),
+        ),
     ],
 )
 def test_atoms_of_discrete_noise_against_their_laws(atom, p, q):

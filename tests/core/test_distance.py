@@ -97,7 +97,7 @@ def test_norms_follow_from_those_given():
     for bad in ({}, {"linf": 1}, {"l1": -1}, {"l1": math.nan}, {"l0": 0, "l1": 1}):
         with pytest.raises(BadParameter):
             norms(**bad)
-    with pytest.raises(BadParameter, match="coordinates move"):
+    with pytest.raises(BadParameter, match="number of coordinates that move"):
         norms(l1=3).on_grid(Fraction(1, 2))
 
 

@@ -99,10 +99,13 @@ def enumerated(noise, shift, scores):
 
 OWN, OTHER = math.e / (math.e + 3), 1 / (math.e + 3)
 DISCRETE = {
-    "laplace": (DiscreteLaplaceNoise(Fraction(1), 2), enumerated(law.Laplace(Fraction(2)), 2, range(-60, 60))),
+    "laplace": (
+        DiscreteLaplaceNoise(Fraction(1), 2),
+        enumerated(law.DiscreteLaplaceLaw(Fraction(2)), 2, range(-60, 60)),
+    ),
     "gaussian": (
         DiscreteGaussianNoise(Fraction(1, 8), 1, Fraction(4)),
-        enumerated(law.Gaussian(Fraction(4)), 1, range(-16, 17)),
+        enumerated(law.DiscreteGaussianLaw(Fraction(4)), 1, range(-16, 17)),
     ),
     "response": (KaryResponse(Fraction(1), 4), [(1.0, OWN), (-1.0, OTHER), (0.0, 2 * OTHER)]),
 }

@@ -60,7 +60,7 @@ def test_a_session_cannot_be_copied_but_its_state_can_be_kept() -> None:
     session = THREE.start()
     session.ask(HIGH)
     for attempt in (pickle.dumps, copy.copy, copy.deepcopy):
-        with pytest.raises(TypeError, match="two lives"):
+        with pytest.raises(TypeError, match="two sessions cost two prices"):
             attempt(session)
     kept = pickle.loads(pickle.dumps(session.state))
     assert kept == session.state

@@ -12,10 +12,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tacit.core.law import (
+    DiscreteGaussianLaw,
+    DiscreteLaplaceLaw,
     Finite,
-    Gaussian,
-    Geometric,
-    Laplace,
+    GeometricLaw,
     OnGrid,
     Product,
     hockey_stick,
@@ -26,9 +26,9 @@ from tacit.core.law import (
 GOLDEN = {e["id"]: e for e in json.loads((Path(__file__).parents[1] / "golden" / "golden.json").read_text())["entries"]}
 scales = st.fractions(min_value=Fraction(1, 20), max_value=40, max_denominator=1000)
 integer_laws = st.one_of(
-    st.builds(Laplace, scales, st.integers(-5, 5)),
-    st.builds(Geometric, scales, st.integers(-5, 5)),
-    st.builds(Gaussian, scales.map(lambda s: s * s), st.integers(-5, 5)),
+    st.builds(DiscreteLaplaceLaw, scales, st.integers(-5, 5)),
+    st.builds(GeometricLaw, scales, st.integers(-5, 5)),
+    st.builds(DiscreteGaussianLaw, scales.map(lambda s: s * s), st.integers(-5, 5)),
 )
 
 
@@ -44,54 +44,61 @@ def test_masses_add_to_one_and_tails_to_masses(law):
 
 @given(integer_laws, st.floats(1e-9, 0.9))
 @settings(max_examples=60, deadline=None)
-def test_reach_is_the_quantile(law, tail):
-    reach = law.reach(tail)
+def test_the_tail_quantile(law, tail):
+    radius = law.tail_quantile(tail)
 
     def beyond(t):
-        low = 0.0 if isinstance(law, Geometric) else 1 - law.at_least(law.centre - t)
+        low = 0.0 if isinstance(law, GeometricLaw) else 1 - law.at_least(law.centre - t)
         return low + law.at_least(law.centre + t + 1)
 
-    assert beyond(reach) <= tail * (1 + 1e-9)
-    assert reach == 0 or beyond(reach - 1) > tail * (1 - 1e-9)
+    assert beyond(radius) <= tail * (1 + 1e-9)
+    assert radius == 0 or beyond(radius - 1) > tail * (1 - 1e-9)
 
 
 def far_beyond(law, t):
     """P[|Y| > t], in many digits."""
     with mpmath.workdps(40):
-        if isinstance(law, Laplace):
+        if isinstance(law, DiscreteLaplaceLaw):
             rate = mpmath.mpf(law.scale.denominator) / law.scale.numerator
             return 2 * mpmath.exp(-(t + 1) * rate) / (1 + mpmath.exp(-rate))
         weights = [mpmath.exp(-mpmath.mpf(k * k) / (2 * int(law.sigma2))) for k in range(t + 500)]
         return 2 * mpmath.fsum(weights[t + 1 :]) / (2 * mpmath.fsum(weights) - 1)
 
 
-@pytest.mark.parametrize("law", [Laplace(Fraction(1, 3)), Laplace(Fraction(1 << 60)), Gaussian(Fraction(100))])
+@pytest.mark.parametrize(
+    "law",
+    [DiscreteLaplaceLaw(Fraction(1, 3)), DiscreteLaplaceLaw(Fraction(1 << 60)), DiscreteGaussianLaw(Fraction(100))],
+)
 @pytest.mark.parametrize("tail", [9e-301, 1e-312, 2e-319, 5e-324])
-def test_reach_where_floats_run_out(law, tail):
+def test_the_tail_quantile_where_floats_run_out(law, tail):
     """Never below the quantile, and above it by at most a hundredth and a step."""
-    reach = law.reach(tail)
-    assert far_beyond(law, reach) <= tail < far_beyond(law, int(0.99 * reach) - 1)
-    assert reach >= law.reach(1e-300)
+    radius = law.tail_quantile(tail)
+    assert far_beyond(law, radius) <= tail < far_beyond(law, int(0.99 * radius) - 1)
+    assert radius >= law.tail_quantile(1e-300)
 
 
 @pytest.mark.parametrize("name", [n for n in GOLDEN if n.startswith(("dlap.", "dgauss."))])
 def test_golden(name):
     entry = GOLDEN[name]
     given, (family, what, *_) = entry["inputs"], name.split(".")
-    law = Laplace(1 / Fraction(str(given["eps"]))) if family == "dlap" else Gaussian(Fraction(str(given["sigma2"])))
+    law = (
+        DiscreteLaplaceLaw(1 / Fraction(str(given["eps"])))
+        if family == "dlap"
+        else DiscreteGaussianLaw(Fraction(str(given["sigma2"])))
+    )
     found = {
         "pmf": lambda: law.mass(given.get("k", given.get("n"))),
         "var": law.variance,
         "tail3": lambda: law.tail(3),
         "tail5": lambda: law.at_least(5),
-        "delta": lambda: hockey_stick(Gaussian(law.sigma2, 1), law, given["eps"]),
+        "delta": lambda: hockey_stick(DiscreteGaussianLaw(law.sigma2, 1), law, given["eps"]),
     }[what]()
     assert math.isclose(found, entry["value"], rel_tol=entry["tolerance"])
 
 
 def test_a_large_gaussian_agrees_with_its_sum():
     """The midpoint rule above sigma 1000 against direct summation, within the accuracy it states."""
-    law, k = Gaussian(Fraction(1001**2)), np.arange(0, 15 * 1001)
+    law, k = DiscreteGaussianLaw(Fraction(1001**2)), np.arange(0, 15 * 1001)
     weights = np.exp(-(k.astype(float) ** 2) / (2 * 1001.0**2))
     for t in (1, 500, 1001, 3003, 8008, 12_000):
         assert math.isclose(law.at_least(t), weights[t:].sum() / law.total, rel_tol=law.tail_accuracy(t))
@@ -109,6 +116,6 @@ def test_a_product_is_independent_and_a_grid_is_a_grid():
     law = Product((Finite({0: 0.5, 1: 0.5}), Finite({0: 0.9, 1: 0.1})))
     assert math.isclose(sum(map(law.mass, law.support(0))), 1)
     assert law.mass((1, 1)) == pytest.approx(0.05)
-    grid = OnGrid(Laplace(Fraction(3)), 0.25)
-    assert grid.mass(0.25) == Laplace(Fraction(3)).mass(1)
+    grid = OnGrid(DiscreteLaplaceLaw(Fraction(3)), 0.25)
+    assert grid.mass(0.25) == DiscreteLaplaceLaw(Fraction(3)).mass(1)
     assert grid.mass(0.3) == 0

@@ -39,10 +39,10 @@ from tacit.core.pld.dominating_pairs import (
     DiscreteLaplaceShift,
     GaussianShift,
     LaplaceShift,
+    Response,
 )
-from tacit.core.pld.fourier import Line
+from tacit.core.pld.fourier import TrapezoidalSum
 from tacit.core.pld.grid import Lattice, on_grid, sampled_gaussian, sampled_laplace
-from tacit.core.pld.local_reports import Response
 
 mpmath.mp.dps = 50
 DELTAS = (1e-15, 1e-12, 1e-9, 1e-6, 1e-3, 0.1)
@@ -313,7 +313,7 @@ def test_epsilon_falls_to_zero_at_the_total_variation(pair):
 
 def test_windows_err_on_the_safe_side_whatever_their_width():
     total, at = Sum({LaplaceShift(0.5): 4}), 0.9
-    lines = [Line.at(total, at, None, share) for share in (0.5, 0.1, 0.02, 0.004, 2e-4)]
+    lines = [TrapezoidalSum.at(total, at, None, share) for share in (0.5, 0.1, 0.02, 0.004, 2e-4)]
     uppers, lower = [line.upper(at) for line in lines], lines[-1].lower(at)
     assert all(a >= b * (1 - 1e-9) for a, b in pairwise(uppers))
     assert lower <= uppers[-1] <= lower * 1.001

@@ -73,7 +73,7 @@ def test_threads_draw_different_words():
 
 
 def test_a_long_stream_is_keyed_anew_and_never_repeats(monkeypatch):
-    monkeypatch.setattr(randomness, "_LIFE", 1 << 16)
+    monkeypatch.setattr(randomness, "_WORDS_PER_KEY", 1 << 16)
     stream = randomness._Stream()
     first = stream.cipher
     assert_all_different([stream.words(1 << 17)])

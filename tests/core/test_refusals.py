@@ -100,7 +100,7 @@ def test_of_a_vector_only_its_length_counts():
     d = norms(l2="1.7320508", l0=3)
     assert Gaussian(rho=1, sensitivity=d).sigma2 == d.l2_squared / 2
     for whole in (norms(l2="1.5", l0=1), norms(l2="0.5", l0=3), "1.5"):
-        with pytest.raises(BadParameter, match="whole for integer data"):
+        with pytest.raises(BadParameter, match="is not whole, and integer data move by whole numbers"):
             Gaussian(rho=1, sensitivity=whole)
-    with pytest.raises(BadParameter, match="whole for integer data"):
+    with pytest.raises(BadParameter, match="is not whole, and integer data move by whole numbers"):
         Laplace(epsilon=1, sensitivity=d)

@@ -103,7 +103,7 @@ def test_the_floating_margin_is_kept_at_full_width(scale):
         owned = sum(table.units) + sum(table.extra) + 1
         assert owned <= table.total and table.total - sum(table.units) < table.total >> 37
         first_left_out = exp_minus(table.exponent(table.blocks << table.shift))(128)[1]
-        assert table.due * 2 * table.signs * table.halving * first_left_out <= 1 << 128
+        assert table.due * 2 * table.signs * table.decay_blocks * first_left_out <= 1 << 128
 
 
 def test_every_owner_owns_exactly_its_units():
@@ -255,7 +255,7 @@ PROBABILITIES = [logistic(Fraction(1)), exp_minus(Fraction(5)), constant(Fractio
 @pytest.mark.parametrize("last", [0, 1 << 62, 3 << 62, (1 << 64) - 1])
 def test_bit_sliced_coins_are_certified(p, last):
     """Every combination of fair coins in a lane of its own; one lane is left to the last word."""
-    digits = samplers._DIGITS
+    digits = samplers._SHARED_DIGITS
     lanes = np.arange(1 << digits)
     fair = [np.packbits((lanes >> d & 1).astype(bool), bitorder="little").view(np.uint64) for d in range(digits)]
     first, rest = divmod(p(digits + 128)[0] >> 64, 1 << 64)

@@ -32,9 +32,9 @@ from tacit.curator.bounds import Bounds
 from tacit.curator.registration import Registration
 from tacit.engines.duckdb.engine import DuckDB
 from tacit.ledger import Ledger
-from tacit.query.plan.outputs import Function, Released
-from tacit.query.plan.plan import Key
 from tacit.query.relation.relation import Derive, PerUnit, Where, fold
+from tacit.query.select.outputs import Function, Released
+from tacit.query.select.query import Key
 from tacit.query.sql import parser
 from tacit.query.values.domain import number
 from tacit.query.values.nodes import Add, Column, Compare
@@ -114,7 +114,7 @@ def test_an_engine_holds_one_table_of_a_name(tmp_path):
         )
         assert 450 < first.ask(COUNT, epsilon=9).columns["n"].values[0] < 550
         for rows, place in ((fewer, "a"), (SCHEMA, "b")):
-            with pytest.raises(BadParameter, match="an engine for each curator"):
+            with pytest.raises(BadParameter, match="one engine for each curator"):
                 Curator(tacit.Table(ROWS, rows), ledger=tmp_path / place, budget=budget, engine=engine).ask(
                     COUNT, epsilon=9
                 )
@@ -124,7 +124,7 @@ def test_an_engine_holds_one_table_of_a_name(tmp_path):
         other = Curator(tacit.Table(ROWS, fewer), ledger=tmp_path / "a", budget=budget, engine=engine)
         assert 150 < other.ask(COUNT, epsilon=9).columns["n"].values[0] < 250
         spent = first.remaining
-        with pytest.raises(BadParameter, match="an engine for each curator"):  # who held it before asks no other's
+        with pytest.raises(BadParameter, match="one engine for each curator"):  # who held it before asks no other's
             first.ask("SELECT SUM(cost) FROM visits", epsilon=9)
         assert first.remaining == spent
         with pytest.raises(BadParameter, match="registered"):
@@ -690,7 +690,7 @@ def test_allowances_hold_below_the_cap(place):
     with curator(place) as c:
         c.ledger.allow("ann", tacit.Budget(epsilon="0.2"))
         c.ask(COUNT, epsilon="0.2", analyst="ann")
-        with pytest.raises(BudgetExceeded, match=r"^the allowance of ann, epsilon=0.2, has spent 0.2, and 0 is left"):
+        with pytest.raises(BudgetExceeded, match=r"^The allowance of ann, epsilon=0.2, has spent 0.2, and 0 is left"):
             c.ask("SELECT COUNT(*) AS n FROM visits WHERE age = 1", epsilon="0.1", analyst="ann")
         assert c.ask(COUNT, epsilon="0.2", analyst="ann").noisy  # what is released is free for all
         c.ask("SELECT COUNT(*) AS n FROM visits WHERE age = 1", epsilon="0.8", analyst="bob")

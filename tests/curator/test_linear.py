@@ -10,10 +10,11 @@ import pytest
 
 import tacit
 from curator.test_curator import ROWS, SCHEMA
+from tacit import storage
 from tacit.composition import rho_for
 from tacit.core.accounting.currency import Rho
 from tacit.core.errors import BadParameter, BadQuestion, BudgetExceeded, EngineError, TacitError
-from tacit.curator import Curator, archive, workloads
+from tacit.curator import Curator, workloads
 from tacit.workloads import METHODS, Price, marginals, predicates, ranges
 from tacit.workloads.methods.marginals.chow_liu import ChowLiu
 from tacit.workloads.methods.weights.pmw_plans import practical, proven
@@ -77,9 +78,10 @@ def test_the_card_of_answers_says_what_a_reader_must_know(place):
 
 def test_what_was_stored_without_saying_what_it_was_made_with_is_still_read(place, monkeypatch):
     c, domain = opened(place)
-    dumps = archive.dumps
     with c:
-        monkeypatch.setattr(archive, "dumps", lambda value: dumps(value[0] if _is_pair(value) else value))
+        monkeypatch.setattr(
+            workloads, "canonical", lambda value: storage.canonical(value[0] if _is_pair(value) else value)
+        )
         old = c.answer(marginals(domain, k=2), rho=5)
         monkeypatch.undo()
         again = c.answer(marginals(domain, k=2), rho=5)
@@ -184,7 +186,7 @@ def test_every_method_survives_the_ledger(place, method):
                     continue
                 assert before - c.remaining <= 1 + 1e-9
                 kept = c.history()[-1].release
-                assert archive.dumps(archive.loads(kept)) == kept
+                assert storage.canonical(storage.loads(kept)).encode() == kept
 
 
 def test_no_error_rests_on_a_rough_size(place):
@@ -320,8 +322,8 @@ def test_weights_and_rows_are_part_of_the_question(place):
     c, domain = opened(place)
     with c:
         plain, heavy = (ranges(domain, "band", weights=w) for w in (None, np.linspace(1, 1e6, 55)))
-        assert archive.dumps(plain) != archive.dumps(heavy)
-        assert np.array_equal(archive.loads(archive.dumps(heavy)).weights, heavy.weights)
+        assert storage.canonical(plain) != storage.canonical(heavy)
+        assert np.array_equal(storage.loads(storage.canonical(heavy)).weights, heavy.weights)
         some = c.table.derive(band=lambda rows: rows.age // 10 * 10).where(c.table.age < 50).domain("year", "band")
         assert some != domain
         with pytest.raises(TacitError):

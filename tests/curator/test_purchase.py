@@ -285,7 +285,7 @@ def test_who_has_no_allowance_is_refused_before_data_are_read(place):
         with pytest.raises(NoAllowance):
             c.ask(COUNT, epsilon="0.1")
         ledger.allow("analyst", tacit.Budget(epsilon="0.2"))
-        with pytest.raises(BudgetExceeded, match="the allowance of analyst"):
+        with pytest.raises(BudgetExceeded, match="allowance of analyst"):
             c.ask(COUNT, epsilon="0.3")
 
 

@@ -7,9 +7,10 @@ import numpy as np
 import pytest
 
 import tacit
+from tacit import storage
 from tacit.core.distance import ADD_REMOVE, Distance
 from tacit.core.errors import BadData, BadParameter, EngineError, EngineUnavailable, Refused
-from tacit.curator import Curator, archive
+from tacit.curator import Curator
 from tacit.engines.base import Answer
 from tacit.query.plan.plan import Histogram, Total, Units
 from tacit.testing.sources import Seeded
@@ -219,7 +220,7 @@ def _total(method, workloads, prices, sizes):
         for kind, counts in tables(workload.domain):
             data = Hostile(workload.domain, price.unit, counts)
             released = method.release(workload, data, price, Seeded(seed), n=n)
-            again = archive.loads(archive.dumps(released))
+            again = storage.loads(storage.canonical(released))
             assert np.isfinite(released.answers).all(), (name, given, n, kind)
             assert np.array_equal(again.answers, released.answers), (name, given, n, kind)
             assert str(method.restated(again, n, price, 0.01))

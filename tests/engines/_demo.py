@@ -1,7 +1,7 @@
 """The questions of the demonstration as closed plans, and engines that are asked all of them."""
 
 from tacit.core.errors import BadQuestion
-from tacit.demo.people import SCHEMA
+from tacit.demo.purchases import SCHEMA
 from tacit.demo.story import QUESTIONS
 from tacit.engines.rows.reference import Reference
 from tacit.query.plan.compiler import compiled

@@ -11,9 +11,10 @@ import polars
 import pyarrow as pa
 from pyarrow import feather, parquet
 
-from tacit.query.plan.plan import Histogram, Key, Plan, Rows, Total, Units
+from tacit.query.plan.plan import Histogram, Plan, Rows, Total, Units
 from tacit.query.relation import build
 from tacit.query.schema.schema import Schema
+from tacit.query.select.query import Key
 
 KEY = "0123456789abcdef" * 2
 NAN, INF = float("nan"), float("inf")
@@ -208,8 +209,8 @@ def lying(path, ends, nulls=None):
     content = path.read_bytes()
     size = int.from_bytes(content[-8:-4], "little")
     body, footer = content[: -8 - size], content[-8 - size : -8]
-    for name, *told, _ in claims(path):
-        for old, new in zip(told, ends, strict=True):
+    for name, *claimed, _ in claims(path):
+        for old, new in zip(claimed, ends, strict=True):
             if name in _PACKED and old is not None:
                 steps = (old - EPOCH.date()).days if name == "d" else old
                 one, two = (struct.pack(_PACKED[name], end) for end in (steps, new))
@@ -224,5 +225,5 @@ def claims(path):
     """What the footer of a file says of the columns of each row group: ends, and how many cells are missing."""
     known = parquet.ParquetFile(path).metadata
     columns = [known.row_group(g).column(i) for g in range(known.num_row_groups) for i in range(known.num_columns)]
-    told = [(c.path_in_schema, c.statistics) for c in columns]
-    return [(name, *((t.min, t.max) if t.has_min_max else (None, None)), t.null_count) for name, t in told]
+    statistics = [(c.path_in_schema, c.statistics) for c in columns]
+    return [(name, *((t.min, t.max) if t.has_min_max else (None, None)), t.null_count) for name, t in statistics]

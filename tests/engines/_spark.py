@@ -5,9 +5,10 @@ import os
 import pytest
 
 from tacit.engines.rows.reference import Reference
-from tacit.query.plan.plan import Histogram, Key, Plan, Rows, Total, Units
+from tacit.query.plan.plan import Histogram, Plan, Rows, Total, Units
 from tacit.query.python.table import Table
 from tacit.query.relation import build
+from tacit.query.select.query import Key
 from tacit.testing.engines import engine, same
 from tacit.testing.hostile import TEXTS
 
@@ -37,8 +38,8 @@ JAVA = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
 
 
 def arguments(settings):
-    told = " ".join(f"--conf {name}={value}" for name, value in settings.items())
-    return f"{told} --driver-java-options '{JAVA}' pyspark-shell"
+    options = " ".join(f"--conf {name}={value}" for name, value in settings.items())
+    return f"{options} --driver-java-options '{JAVA}' pyspark-shell"
 
 
 def plan(schema, *, groups=None):

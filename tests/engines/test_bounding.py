@@ -11,12 +11,10 @@ from hypothesis import strategies as st
 from tacit.engines import keyed_hash
 from tacit.engines.keyed_hash import Coefficients, P, digit, unit_digit
 from tacit.engines.rows import row_cap
-from tacit.engines.rows import smallest_hashes as least_module
-from tacit.engines.rows.keyed_hash_arrays import BITS
+from tacit.engines.rows.keyed_hash import BITS
 from tacit.engines.rows.reference import bounded as reference
-from tacit.engines.rows.row_cap import bounded
-from tacit.engines.rows.smallest_hashes import least
-from tacit.engines.rows.unit_codes import coded
+from tacit.engines.rows.row_cap import among_smallest, kept_rows
+from tacit.engines.rows.unit_codes import encode_units
 from tacit.query.schema.schema import Schema
 from tacit.query.values.domain import TEXT
 
@@ -55,7 +53,7 @@ def kept(rows, known, key=KEY, chunk=7):
         lambda column, one=one: np.array([one(x) for x in column.to_pylist()], np.int64)
         for one in (lambda x: unit_digit(key, x), lambda x: digit(key, x, TEXT))
     )
-    mask = bounded(pa.table(columns), known, key, of_units, of_texts)
+    mask = kept_rows(pa.table(columns), known, key, of_units, of_texts)
     return sorted((row for row, k in zip(rows, mask.tolist(), strict=True) if k), key=repr)
 
 
@@ -112,8 +110,8 @@ def test_the_least_words_are_chosen(rows, parts):
     words = np.array([units.index(unit) << BITS | h for unit, h, _ in rows], np.uint64)
     cells = pa.table({"x": pa.array([x for _, _, x in rows], pa.int64())})
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(least_module, "_PARTS", parts)
-        mask = least(words, counts[counts > most], most, lambda at: cells.take(pa.array(at)))
+        patch.setattr(row_cap, "_BUCKETS", parts)
+        mask = among_smallest(words, counts[counts > most], most, lambda at: cells.take(pa.array(at)))
     for unit in units:
         own = sorted(row for row in rows if row[0] == unit)
         assert sorted(row for row, k in zip(rows, mask, strict=True) if k and row[0] == unit) == own[:most]
@@ -131,7 +129,7 @@ def test_the_least_of_many(most):
         ranks = np.empty(len(own), np.int64)
         ranks[np.argsort(words, kind="stable")] = np.arange(len(own))
         expected = ranks - (np.cumsum(sizes) - sizes)[own.astype(int)] < most
-        assert (least(words, sizes, most, lambda at, t=places: t.take(pa.array(at))) == expected).all()
+        assert (among_smallest(words, sizes, most, lambda at, t=places: t.take(pa.array(at))) == expected).all()
 
 
 @pytest.mark.parametrize("units", [255, 256, 300])
@@ -150,7 +148,7 @@ def test_more_rows_than_a_block(units):
 def test_codes_are_equal_where_units_are(chunks):
     values = [value for chunk in chunks for value in chunk]
     for kind, cells in ((pa.int64(), chunks), (pa.string(), [[str(value) for value in chunk] for chunk in chunks])):
-        units = coded(pa.chunked_array(cells, kind), None)
+        units = encode_units(pa.chunked_array(cells, kind), None)
         codes = units.codes.tolist()
         assert len(codes) == len(values) and len(set(codes)) == len(set(values)) == len(
             set(zip(codes, values, strict=True))

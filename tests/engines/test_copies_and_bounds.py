@@ -8,7 +8,8 @@ from pyarrow import parquet
 
 from tacit import BadParameter
 from tacit.engines.duckdb.engine import DuckDB
-from tacit.query.plan.plan import Key, Plan, Rows, Total, Units
+from tacit.query.plan.plan import Plan, Rows, Total, Units
+from tacit.query.select.query import Key
 
 from .test_named_defects import KEY, ask, of, table
 

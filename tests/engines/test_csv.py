@@ -10,7 +10,7 @@ from tacit.core.errors import BadData
 from tacit.engines.duckdb import loading
 from tacit.engines.duckdb.engine import DuckDB
 from tacit.engines.rows.reference import Reference
-from tacit.engines.rows.sources import Source
+from tacit.engines.rows.sources import DataSource
 from tacit.query.python.table import Table
 from tacit.query.schema.csv import records
 from tacit.query.schema.schema import Schema
@@ -106,7 +106,7 @@ def test_names_that_are_not_there_are_missed(tmp_path):
 
 def test_a_whole_file_is_read_by_the_database(tmp_path, monkeypatch):
     path, asked = tmp_path / "t.csv", schema(["x", "s"])
-    monkeypatch.setattr(Source, "texts", lambda _: pytest.fail("read line by line"))
+    monkeypatch.setattr(DataSource, "texts", lambda _: pytest.fail("read line by line"))
     assert "strict_mode = true" in loading._CSV
     for ending in (b"\n", b"\r\n"):
         path.write_bytes(ending.join([b'"u","x","s"', *GOOD, b'v,1,"a ""quote"", and\nan end"', b"", b""]))

@@ -2,7 +2,7 @@
 
 import psycopg
 
-from tacit.demo.people import SCHEMA, put, write
+from tacit.demo.purchases import SCHEMA, put, write
 from tacit.engines.duckdb.engine import DuckDB
 from tacit.engines.postgres.engine import Postgres
 from tacit.query.python.table import Table

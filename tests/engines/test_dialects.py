@@ -11,8 +11,7 @@ from tacit.engines.duckdb.dialect import DuckDBDialect
 from tacit.engines.keyed_hash import coefficients
 from tacit.engines.postgres.dialect import PostgresDialect
 from tacit.engines.spark.dialect import SparkDialect
-from tacit.engines.sql.bounded_table import bounded, registered
-from tacit.engines.sql.cells import Raw
+from tacit.engines.sql.bounded_table import bounded_query, bounded_table
 from tacit.engines.sql.dialect import (
     Dialect,
     Typed,
@@ -24,11 +23,13 @@ from tacit.engines.sql.dialect import (
     number,
     there,
 )
+from tacit.engines.sql.raw_columns import RawColumn
 from tacit.engines.sql.statements import statements
-from tacit.query.plan.plan import Histogram, Key, Plan, Rows, Total, Units
+from tacit.query.plan.plan import Histogram, Plan, Rows, Total, Units
 from tacit.query.relation import build
 from tacit.query.relation.relation import Join, PerUnit, Where
 from tacit.query.schema.schema import Schema
+from tacit.query.select.query import Key
 
 KEY = "0123456789abcdef" * 2
 
@@ -94,11 +95,11 @@ SCHEMA = Schema.load(
     }
 )
 RAW = {
-    "who": Raw("integer", exp.column("who", quoted=True)),
-    "age": Raw("integer", exp.column("age", quoted=True), 64),
-    "spend": Raw("text", exp.column("spend", quoted=True)),
-    "region": Raw("text", exp.column("region", quoted=True)),
-    "note": Raw("text", exp.column("note", quoted=True)),
+    "who": RawColumn("integer", exp.column("who", quoted=True)),
+    "age": RawColumn("integer", exp.column("age", quoted=True), 64),
+    "spend": RawColumn("text", exp.column("spend", quoted=True)),
+    "region": RawColumn("text", exp.column("region", quoted=True)),
+    "note": RawColumn("text", exp.column("note", quoted=True)),
 }
 DIALECTS = [BigQuery(), Snowflake(), Trino(), PostgresDialect(), DuckDBDialect()]
 HASHES = {
@@ -135,7 +136,7 @@ def products(choice, columns):
 @pytest.mark.parametrize("dialect", DIALECTS, ids=lambda d: d.name)
 @pytest.mark.parametrize("name", plans())
 def test_a_plan_is_written_in_it(dialect, name):
-    parts = statements(plans()[name], dialect, {"t": registered(SCHEMA, KEY, RAW, "t0", dialect)})
+    parts = statements(plans()[name], dialect, {"t": bounded_table(SCHEMA, KEY, RAW, "t0", dialect)})
     texts = [dialect.render(part.tree) for part in parts]
     for text in texts:
         (tree,) = sqlglot.parse(text, dialect=dialect.name)
@@ -155,7 +156,7 @@ def test_a_plan_is_written_in_it(dialect, name):
 
 @pytest.mark.parametrize("dialect", DIALECTS, ids=lambda d: d.name)
 def test_a_bounded_table_is_written_in_it(dialect):
-    text = bounded(SCHEMA, KEY, RAW, exp.to_table("raw"), dialect)
+    text = bounded_query(SCHEMA, KEY, RAW, exp.to_table("raw"), dialect)
     (tree,) = sqlglot.parse(text, dialect=dialect.name)
     assert {table.name for table in tree.find_all(exp.Table)} == {"raw"}
     ranks = "RANK() OVER (PARTITION BY u", "ROW_NUMBER() OVER (PARTITION BY u", "place <= 3"
@@ -163,15 +164,15 @@ def test_a_bounded_table_is_written_in_it(dialect):
         assert construct in text
     labels = {literal.this for literal in tree.find_all(exp.Literal) if literal.is_string}
     assert "it's" in labels or "ENUM(" in text
-    alone = bounded(SCHEMA, KEY, RAW, exp.to_table("raw"), dialect, unique=True)
+    alone = bounded_query(SCHEMA, KEY, RAW, exp.to_table("raw"), dialect, unique=True)
     assert "OVER" not in alone and "MD5" not in alone
 
 
 def test_a_join_is_on_the_unit():
     other = Schema.load({"table": {"name": "s", "unit": "whose", "rows": 1}, "columns": {"x": {"type": "boolean"}}})
     tables = {
-        "t": registered(SCHEMA, KEY, RAW, "t0", Trino()),
-        "s": registered(other, KEY, {"whose": Raw("text", exp.column("whose"))}, "t1", Trino()),
+        "t": bounded_table(SCHEMA, KEY, RAW, "t0", Trino()),
+        "s": bounded_table(other, KEY, {"whose": RawColumn("text", exp.column("whose"))}, "t1", Trino()),
     }
     (part,) = statements(Plan(Join(SCHEMA.scan(), other.scan()), (), (Rows(),)), Trino(), tables)
     text = Trino().render(part.tree)

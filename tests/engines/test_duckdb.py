@@ -17,13 +17,14 @@ import pytest
 from pyarrow import feather, parquet
 
 from tacit.core.errors import BadData, BadParameter, EngineError
-from tacit.engines.base import Scattered
+from tacit.engines.base import SparseMatrix
 from tacit.engines.duckdb import engine as module
 from tacit.engines.duckdb.engine import DuckDB
 from tacit.engines.rows.reference import Reference
-from tacit.query.plan.plan import Histogram, Key, Plan, Rows, Total, Units
+from tacit.query.plan.plan import Histogram, Plan, Rows, Total, Units
 from tacit.query.python.table import Table
 from tacit.query.relation import build
+from tacit.query.select.query import Key
 from tacit.testing.engines import engine, key_of, same
 from tacit.testing.hostile import TEXTS
 from tacit.testing.typed import typed
@@ -165,7 +166,7 @@ def test_an_error_of_the_engine_says_nothing(monkeypatch):
         with pytest.raises(EngineError) as error:
             tested.answer(plan(Table(ROWS, SCHEMA).schema))
     assert error.value.__context__ is None and error.value.__cause__ is None
-    assert str(error.value) == "the engine failed; the charge is kept; ask again to complete it"
+    assert str(error.value) == "The engine failed. The charge is kept; ask again to complete it."
 
 
 def test_copies_are_private_whole_and_used_again(tmp_path, monkeypatch):
@@ -318,7 +319,7 @@ def test_scattered_rows_are_those_of_an_array(seed):
     places, values = random.integers(0, 35, count), random.integers(1, 9, count)
     dense = np.zeros(35, np.int64)
     np.add.at(dense, places, values)
-    rows, at = Scattered(shape, places, values), random.permutation(7)[: seed % 8]
+    rows, at = SparseMatrix(shape, places, values), random.permutation(7)[: seed % 8]
     assert np.array_equal(rows, dense.reshape(shape))
     assert np.array_equal(rows[at], dense.reshape(shape)[at])
 

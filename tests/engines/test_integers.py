@@ -10,11 +10,12 @@ from tacit.core.errors import EngineError
 from tacit.engines.base import Answer
 from tacit.engines.duckdb.engine import DuckDB
 from tacit.engines.rows.reference import Reference
-from tacit.engines.sql.results import gathered
+from tacit.engines.sql.results import exact_answer
 from tacit.query.plan.compiler import compiled
-from tacit.query.plan.plan import Histogram, Key, Plan, Rows, Total, Units
+from tacit.query.plan.plan import Histogram, Plan, Rows, Total, Units
 from tacit.query.python.table import Table
 from tacit.query.relation import build
+from tacit.query.select.query import Key
 from tacit.query.sql import parser
 from tacit.testing.engines import engine, same, stable
 
@@ -109,7 +110,7 @@ class Columns:
         self.answer = self.gathered({})
 
     def gathered(self, other):
-        return gathered(self.plan, [(self.statement, self.given | other)])
+        return exact_answer(self.plan, [(self.statement, self.given | other)])
 
 
 WHOLE = ["k0", "b0", "n", "m1", "m2"]
@@ -202,7 +203,7 @@ def test_every_code_leaves_in_64_bits():
 
 
 class Failing(Reference):
-    """Fails as it is told to."""
+    """Fails in the way that a test sets."""
 
     error: BaseException
 

@@ -16,11 +16,11 @@ from tacit.engines.duckdb.dialect import DuckDBDialect
 from tacit.engines.keyed_hash import P, Q, coefficients, keyed_hash, order
 from tacit.engines.keyed_hash import digit as reference_digit
 from tacit.engines.keyed_hash import unit_digit as reference_unit
-from tacit.engines.rows.keyed_hash_arrays import BITS, digits, hashed
-from tacit.engines.rows.row_cap import bounded
+from tacit.engines.rows.keyed_hash import BITS, digits, hashed
+from tacit.engines.rows.row_cap import kept_rows
 from tacit.engines.sql.dialect import TEXT as WORDS
 from tacit.engines.sql.dialect import Typed
-from tacit.engines.sql.keyed_hash_sql import HashSQL, unit_digit
+from tacit.engines.sql.keyed_hash import KeyedHash, unit_digit
 from tacit.query.schema.schema import Schema
 from tacit.query.values.domain import TEXT, WIDEST, number
 
@@ -118,7 +118,7 @@ def test_it_is_the_same_in_sql_and_in_arrays(row):
     d = DuckDBDialect()
     widths = [WORDS if domain == TEXT else 64 for domain in domains]
     typed = [Typed(exp.column(name), width) for name, width in zip(names, widths, strict=True)]
-    by = HashSQL(KEY, "groups", Typed(exp.column("u"), WORDS), list(zip(typed, domains, strict=True)), d)
+    by = KeyedHash(KEY, "groups", Typed(exp.column("u"), WORDS), list(zip(typed, domains, strict=True)), d)
     DATABASE.register("t", pa.table([pa.array([unit] * 2), *columns], ["u", *names]))
     query = f"SELECT {d.render(by.cubic(exp.column('y')))} FROM (SELECT {d.render(by.linear())} AS y FROM t)"
     assert DATABASE.execute(query).fetchall() == [(expected,)] * 2
@@ -163,7 +163,7 @@ def test_under_one_key_units_choose_apart(step):
         }
     )
     table = pa.table({"u": np.repeat(np.arange(units) * step, 12), "c0": np.tile(np.arange(12, dtype=np.int8), units)})
-    kept = bounded(table, schema, "7" * 32, None, None).reshape(units, 12).astype(int)
+    kept = kept_rows(table, schema, "7" * 32, None, None).reshape(units, 12).astype(int)
     assert (kept.sum(axis=1) == most).all() and fair(kept.sum(axis=0), units, most / 12)
     together = kept.T @ kept
     assert fair([together[a, b] for a, b in itertools.combinations(range(12), 2)], units, math.comb(most, 2) / 66)

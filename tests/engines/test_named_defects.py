@@ -10,10 +10,11 @@ import pytest
 
 from tacit.engines.duckdb.engine import DuckDB
 from tacit.engines.rows.reference import Reference
-from tacit.query.plan.plan import Histogram, Key, Plan, Rows, Total, Units
+from tacit.query.plan.plan import Histogram, Plan, Rows, Total, Units
 from tacit.query.python.table import Table
 from tacit.query.relation import build
 from tacit.query.relation.relation import Derive, Join, PerUnit, Where
+from tacit.query.select.query import Key
 from tacit.query.values.domain import TEXT
 from tacit.query.values.nodes import Column, Compare, Constant, Like, Multiply
 from tacit.testing.engines import engine, same, stable

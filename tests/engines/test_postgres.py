@@ -27,11 +27,13 @@ from tacit.engines.postgres.dialect import PostgresDialect
 from tacit.engines.postgres.engine import Postgres
 from tacit.engines.registry import engine_for
 from tacit.engines.rows.reference import Reference
-from tacit.engines.sql.cells import canonical
-from tacit.query.plan.plan import Histogram, Key, Plan, Rows, Total, Units
-from tacit.query.python.table import PublicTable, Table
+from tacit.engines.sql.raw_columns import canonical
+from tacit.query.plan.plan import Histogram, Plan, Rows, Total, Units
+from tacit.query.python.table import Table
 from tacit.query.relation import build
 from tacit.query.schema.databases import Database
+from tacit.query.schema.public_table import PublicTable
+from tacit.query.select.query import Key
 from tacit.testing.engines import CHECKS, engine, same
 from tacit.workloads import marginals
 
@@ -233,8 +235,8 @@ def test_text_is_compared_as_bytes(people):
         found = tested._tables["t"].describe(connection)
         for e in (found.raw()["note"].sql, canonical(found.raw()["note"], people.schema["note"], PostgresDialect())):
             kind = f"pg_collation_for({PostgresDialect().render(e)})"
-            (told,) = connection.execute(f"SELECT {kind} FROM public.people AS raw LIMIT 1").fetchone()
-            assert told == '"C"'
+            (collation,) = connection.execute(f"SELECT {kind} FROM public.people AS raw LIMIT 1").fetchone()
+            assert collation == '"C"'
 
 
 @pytest.mark.parametrize("zone", ["Asia/Tokyo", "America/New_York"])
@@ -294,7 +296,7 @@ def test_the_fingerprint_is_of_what_it_holds(server, run, people):
         assert tested.fingerprint() == first  # other rows in another order, and a column that no schema names
         run("UPDATE people SET age = 1 WHERE ctid = (SELECT min(ctid) FROM people)")
         changed = tested.fingerprint()
-        assert changed not in (first, other._prints)
+        assert changed not in (first, other._fingerprints)
         run("INSERT INTO people SELECT who, age, note, 2 FROM people LIMIT 1")
         assert len({first, changed, tested.fingerprint()}) == 3
         run("DROP TABLE before")
@@ -470,13 +472,13 @@ def test_threads_and_forks_share_an_engine(people):
 
 def test_a_server_that_was_restarted_is_found_again(people, server):
     with engine(Postgres, [people], KEY) as tested:
-        expected, told = tested.answer(plan(people.schema)), tested.fingerprint()
+        expected, fingerprint = tested.answer(plan(people.schema)), tested.fingerprint()
         server.kill()
         with pytest.raises(EngineError):
             tested.answer(plan(people.schema))
         server.start()
         same(expected, tested.answer(plan(people.schema)), 0, plan(people.schema))
-        assert tested.fingerprint() == told
+        assert tested.fingerprint() == fingerprint
 
 
 @pytest.mark.parametrize(

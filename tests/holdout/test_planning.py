@@ -72,7 +72,7 @@ def test_widths_fall_with_n_however_many_there_are(method: str) -> None:
 
 def test_the_records_that_a_width_takes() -> None:
     assert 10**10 < min_records(10, "0.00005", BETA) < 10**12
-    with pytest.raises(BadParameter, match="width must be larger: no n within 2\\^62 is known to be enough"):
+    with pytest.raises(BadParameter, match="width must be larger: no n up to 2\\^62 is known to be enough"):
         min_records(10, "1e-12", BETA)
 
 
@@ -98,7 +98,7 @@ def test_bears_is_the_last_that_fits(method: str) -> None:
     assert min_records(k + 1, "0.1", BETA, method) > 10**6
 
 
-def test_unless_told_the_best_method_is_taken():
+def test_by_default_the_best_method_is_taken():
     adaptive = [method for method in METHODS if method != "asked beforehand"]
     for n in (10_000, 1_000_000):
         assert max_questions(n, "0.1") == max(max_questions(n, "0.1", method=method) for method in adaptive)

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from scipy.stats import chi2
 
-from tacit.core.law import Laplace
+from tacit.core.law import DiscreteLaplaceLaw
 from tacit.holdout import ReusableHoldout
 from tacit.holdout.questions import Question
 from tacit.testing.sources import Seeded
@@ -26,26 +26,26 @@ FINE = ReusableHoldout(
 
 
 def law(rule: ReusableHoldout, totals: tuple[int, int]) -> dict[Transcript, float]:
-    """The probability of each transcript: a guess is told as it is; a number ends the life."""
+    """The probability of each transcript: a right guess is the answer; a number ends the session."""
     m, parts = rule.mechanism, int(1 / rule.resolution)
     low, high = m.bar_noise.reach(1e-18)
     z = np.arange(low, high + 1)
     bars, live = (
-        z + math.floor(rule.bar * rule.whole) + round(m.query_noise.mean - m.bar_noise.mean),
+        z + math.floor(rule.effective_threshold * rule.whole) + round(m.query_noise.mean - m.bar_noise.mean),
         m.bar_noise.mass(z),
     )
-    told: dict[Transcript, float] = {}
+    result: dict[Transcript, float] = {}
     before: Transcript = ()
     for total, guess in zip(totals, GUESSES, strict=True):
         top = m.query_noise.at_least(bars - abs(total - guess))
-        number = Laplace(m.scales[2], total)
+        number = DiscreteLaplaceLaw(m.scales[2], total)
         for j in range(parts + 1):
             chance = math.fsum(number.mass(y) for y in number.support(1e-18) if rule.rounded(y, parts) == j)
-            told[(*before, j / parts)] = told.get((*before, j / parts), 0.0) + float(np.sum(live * top)) * chance
+            result[(*before, j / parts)] = result.get((*before, j / parts), 0.0) + float(np.sum(live * top)) * chance
         live, before = live * (1 - top), (*before, guess / rule.whole)
     # a guess and a number may be the same text; that they are confused is post-processing
-    told[before] = told.get(before, 0.0) + float(np.sum(live))
-    return told
+    result[before] = result.get(before, 0.0) + float(np.sum(live))
+    return result
 
 
 @pytest.mark.parametrize("totals", list(product(range(N + 1), repeat=2)))
@@ -76,12 +76,12 @@ def test_the_sampler_follows_the_law() -> None:
     seen: dict[Transcript, int] = {}
     source = Seeded(11)
     for _ in range(draws):
-        state, told = RULE.begin(source), list[float]()
+        state, result = RULE.begin(source), list[float]()
         for total, guess in zip(totals, GUESSES, strict=True):
             if not RULE.over(state):
                 state, answer = RULE.step(state, Question(guess, (np.arange(N) < total).astype(np.int64)), source)
-                told.append(answer)
-        seen[tuple(told)] = seen.get(tuple(told), 0) + 1
+                result.append(answer)
+        seen[tuple(result)] = seen.get(tuple(result), 0) + 1
     exact = law(RULE, totals)
     assert set(seen) <= set(exact)
     cells = [(seen.get(y, 0), draws * p) for y, p in exact.items() if draws * p >= 5]
@@ -110,7 +110,7 @@ def test_sample_accuracy_is_as_stated() -> None:
             far = float(RULE.alpha(b)) + 1e-12
             bad = sum(
                 p
-                for told, p in law(RULE, totals).items()
-                if any(abs(answer - total / N) > far for answer, total in zip(told, totals, strict=False))
+                for result, p in law(RULE, totals).items()
+                if any(abs(answer - total / N) > far for answer, total in zip(result, totals, strict=False))
             )
             assert bad <= b

@@ -51,17 +51,17 @@ def leaderboard(rule: Rule) -> bool:
 def test_promises_are_kept_against_an_analyst_who_overfits(name: str) -> None:
     """Coins are asked about, and then the vote of those that seemed to come up heads, or tails: its truth is 1/2."""
     rule, records = RULES[name](), coins(1, COINS)
-    desk, told = Holdout(rule, records.T, source=Seeded(2)), list[float]()
+    desk, result = Holdout(rule, records.T, source=Seeded(2)), list[float]()
     with suppress(Spent):
         for i in range(COINS):
-            told.append(desk.ask((0.5, records[i])))
-        told.append(desk.ask((0.5, vote(records, np.array(told)))))
-    assert told
-    assert max(abs(answer - 0.5) for answer in told) <= desk.statement.width < 1
+            result.append(desk.ask((0.5, records[i])))
+        result.append(desk.ask((0.5, vote(records, np.array(result)))))
+    assert result
+    assert max(abs(answer - 0.5) for answer in result) <= desk.statement.width < 1
 
 
-def vote(records: np.ndarray, told: np.ndarray) -> np.ndarray:
-    return np.asarray(np.where(told >= 0.5, 1, -1) @ (2 * records.astype(int) - 1) > 0)
+def vote(records: np.ndarray, answers: np.ndarray) -> np.ndarray:
+    return np.asarray(np.where(answers >= 0.5, 1, -1) @ (2 * records.astype(int) - 1) > 0)
 
 
 def test_a_plain_holdout_is_overfitted() -> None:
@@ -87,27 +87,27 @@ def test_a_step_is_a_pure_function_of_state_and_randomness(name: str) -> None:
 def test_a_spent_holdout_refuses_and_stands_by_its_word(name: str) -> None:
     rule, records = RULES[name](), coins(6, 1)
     desk = Holdout(rule, records.T, source=Seeded(7))
-    told = 0
+    result = 0
 
     def use_up() -> None:
-        nonlocal told
+        nonlocal result
         while True:
-            better = np.arange(N) < 500 + 20 * min(told, 70)  # for leaderboards; coins are far from every guess
+            better = np.arange(N) < 500 + 20 * min(result, 70)  # for leaderboards; coins are far from every guess
             desk.ask((0.99, better if leaderboard(rule) else records[0]))
-            told += 1
+            result += 1
 
     with pytest.raises(Spent) as caught:
         use_up()
-    assert told
+    assert result
     assert isinstance(caught.value, Exhausted)
     assert "fresh data" in str(caught.value)
     assert "start a new one" not in str(caught.value)
     assert caught.value.statement == desk.statement
     assert str(desk.statement) in str(caught.value)
-    assert desk.state.asked == told
+    assert desk.state.asked == result
     with pytest.raises(Spent):
         desk.ask((0.5, records[0]))
-    assert desk.state.asked == told
+    assert desk.state.asked == result
 
 
 @each
@@ -124,8 +124,8 @@ def test_it_says_what_is_left_and_what_is_true(name: str) -> None:
 def test_text_never_claims_more_than_was_proved() -> None:
     assert [shown(x) for x in (0.1391, 0.139, 0.25, 1.0, 0.00012301)] == ["0.14", "0.139", "0.25", "1", "0.000124"]
     for beta in (Fraction(1, 3), Fraction(123456789, 10**14), Fraction(1, 10**6 - 1), Fraction(1, 20)):
-        said = str(Statement(0.1, beta, "a theorem")).split("at least ")[1].split(" %")[0]
-        assert Fraction(said) <= 100 - 100 * beta < Fraction(said) + Fraction(1, 10**4)
+        output = str(Statement(0.1, beta, "a theorem")).split("at least ")[1].split(" %")[0]
+        assert Fraction(output) <= 100 - 100 * beta < Fraction(output) + Fraction(1, 10**4)
     assert "at least 1 - 1.24e-10 (" in str(Statement(0.1, Fraction(1231, 10**13), "a theorem"))
 
 
@@ -150,7 +150,7 @@ def test_the_price_is_paid_on_opening(name: str) -> None:
         lambda n: ParameterFreeLadder(n=n, width="0.1"),
     ],
 )
-def test_a_small_holdout_set_is_told_what_it_lacks(make: Callable[[int], Rule]) -> None:
+def test_a_small_holdout_set_is_refused_with_the_size_it_needs(make: Callable[[int], Rule]) -> None:
     with pytest.raises(BadParameter, match="at least") as caught:
         make(100)
     assert caught.value.name == "n"
@@ -161,7 +161,7 @@ def test_a_small_holdout_set_is_told_what_it_lacks(make: Callable[[int], Rule]) 
 
 
 def test_no_holdout_set_would_do() -> None:
-    with pytest.raises(BadParameter, match="no holdout set"):
+    with pytest.raises(BadParameter, match="no holdout set is large enough"):
         ReusableHoldout(n=100, questions=100, exceptions=5, threshold="0.2", width="0.1")
     with pytest.raises(BadParameter, match="rounding alone"):
         GuessAndCheck(n=10**6, width="0.003")
@@ -189,7 +189,7 @@ def test_bad_parameters_are_refused_by_name(make: Callable[[], Rule], name: str)
     assert isinstance(caught.value, TacitError)
 
 
-def test_right_guesses_are_told_and_cost_little() -> None:
+def test_right_guesses_are_the_answers_and_cost_little() -> None:
     rule, records = GuessAndCheck(n=N, width="0.15", grid=1), coins(10, 1)
     state, true = State(), float(records[0].mean())
     question = Question(rule.guess_in_steps(true), records[0].astype(np.int64))
@@ -219,11 +219,11 @@ def test_guess_and_check_bears_as_many_wrong_guesses_as_it_says() -> None:
 
 def test_the_ladder_tells_only_of_clear_improvements() -> None:
     rule = Ladder(n=1000, questions=100, rise="1/16", grid=1)
-    state, told = State(), []
+    state, result = State(), []
     for right in (0, 500, 540, 562, 563, 400, 700):
         state, answer = rule.step(state, Question(None, (np.arange(1000) < right).astype(np.int64)), Seeded(0))
-        told.append(answer)
-    assert told == [0, 0.5, 0.5, 0.5, 9 / 16, 9 / 16, 11 / 16]
+        result.append(answer)
+    assert result == [0, 0.5, 0.5, 0.5, 9 / 16, 9 / 16, 11 / 16]
     assert state.told == 3
 
 

@@ -38,8 +38,8 @@ def test_one_split() -> None:
 def test_cross_val_score() -> None:
     holdout = desk()
     score = scorer(holdout, SPLIT.training(X, Y))
-    (told,) = cross_val_score(LogisticRegression(), X, Y, cv=SPLIT, scoring=score)
-    assert abs(told - 0.8) <= holdout.statement.width
+    (result,) = cross_val_score(LogisticRegression(), X, Y, cv=SPLIT, scoring=score)
+    assert abs(result - 0.8) <= holdout.statement.width
     assert holdout.state.asked == 1
 
 
@@ -63,9 +63,9 @@ def test_grid_search_asks_once_for_each_model() -> None:
 def test_training_scores_are_free() -> None:
     holdout = desk()
     score = scorer(holdout, SPLIT.training(X, Y))
-    told = cross_validate(LogisticRegression(), X, Y, cv=SPLIT, scoring=score, return_train_score=True)
+    result = cross_validate(LogisticRegression(), X, Y, cv=SPLIT, scoring=score, return_train_score=True)
     assert holdout.state.asked == 1
-    assert told["train_score"][0] == pytest.approx(0.8, abs=0.1)
+    assert result["train_score"][0] == pytest.approx(0.8, abs=0.1)
 
 
 def test_other_records_are_refused() -> None:
@@ -126,5 +126,5 @@ def test_values_of_ones_own() -> None:
         return np.asarray(model.predict_proba(x)[np.arange(len(y)), (y > 0).astype(int)])
 
     score = scorer(holdout, SPLIT.training(X, Y), closeness)
-    (told,) = cross_val_score(LogisticRegression(), X, Y, cv=SPLIT, scoring=score)
-    assert 0.5 < told < 0.9
+    (result,) = cross_val_score(LogisticRegression(), X, Y, cv=SPLIT, scoring=score)
+    assert 0.5 < result < 0.9

@@ -1,4 +1,4 @@
-"""One holdout set, one life: questions, fingerprints, and a state that survives the process."""
+"""One holdout set, one session: questions, fingerprints, and a state that survives the process."""
 
 import copy
 import os
@@ -89,7 +89,7 @@ def test_a_statistic_is_checked_on_the_training_set_too(on_training: Callable[..
     ],
 )
 def test_values_of_another_shape_are_refused(values: object) -> None:
-    with pytest.raises(BadData, match=r"one each|masked|array of them"):
+    with pytest.raises(BadData, match=r"one for each record|masked|array of them"):
         RULE.open((X, Y)).ask((0.5, values))
 
 
@@ -98,7 +98,7 @@ def test_values_are_clamped_and_never_refused() -> None:
     assert values_in_steps(odd, 8, Fraction(1, 1024)).tolist() == [0, 1024, 0, 0, 1024, 512, 1, 0]
     assert values_in_steps(np.array([-1, 0, 1, 5]), 4, Fraction(1)).tolist() == [0, 0, 1, 1]
     assert values_in_steps(np.array([True, False]), 2, Fraction(1, 4)).tolist() == [4, 0]
-    with pytest.raises(BadData, match="yes or no"):
+    with pytest.raises(BadData, match="only 0 and 1"):
         values_in_steps(np.array([0.5, 0.5]), 2, Fraction(1))
 
 
@@ -161,23 +161,23 @@ def test_other_records_are_refused() -> None:
     assert RULE.open((X, Y), known_as=desk.fingerprint).fingerprint == desk.fingerprint
     with pytest.raises(Refused, match="fingerprints differ"):
         RULE.open(TRAIN, known_as=desk.fingerprint)
-    with pytest.raises(Refused, match="training set is the holdout set"):
+    with pytest.raises(Refused, match="The training set is the holdout set"):
         RULE.open((X, Y), (X.copy(), Y.copy()))
 
 
 def test_a_named_question_that_is_asked_at_once_is_answered_once() -> None:
     """The other asks after this one has looked, and before it takes its step."""
-    keeper, told = Memory(), []
+    keeper, result = Memory(), []
     one, other = (RULE.open((X, Y), TRAIN, keeper=keeper) for _ in range(2))
     read = one._session.read
 
     def late() -> tuple[int, bytes]:
         one._session.read = read  # type: ignore[method-assign]
-        told.append(other.ask(even, "even"))
+        result.append(other.ask(even, "even"))
         return read()
 
     one._session.read = late  # type: ignore[method-assign]
-    assert [one.ask(even, "even")] == told and one.state.asked == 1
+    assert [one.ask(even, "even")] == result and one.state.asked == 1
 
 
 def test_a_named_question_is_answered_once() -> None:
@@ -189,7 +189,7 @@ def test_a_named_question_is_answered_once() -> None:
     assert desk.state.asked == 6
 
 
-def test_questions_are_not_told_apart_by_private_values() -> None:
+def test_questions_are_not_distinguished_by_private_values() -> None:
     """Two statistics that agree on every record get noises of their own: to repeat one would tell that they agree."""
     desk = GaussianAnswers(n=N, questions=50, sigma="0.2").open((X, Y))
     assert desk.ask(even, "even") != desk.ask(lambda x, y: x[:, 0] % 2 != 1, "not odd")
@@ -212,16 +212,16 @@ def test_a_session_in_memory_is_neither_copied_nor_forked() -> None:
 
 def test_to_open_the_same_records_again_does_not_renew_them() -> None:
     first = PRIVATE.open((X, Y))
-    told = first.ask((0.9, Y), "a")
+    result = first.ask((0.9, Y), "a")
     again = PRIVATE.open((X.copy(), Y.copy()), TRAIN)
-    assert (again.ask((0.9, Y), "a"), again.state.asked) == (told, 1)
+    assert (again.ask((0.9, Y), "a"), again.state.asked) == (result, 1)
     while not PRIVATE.over(again.state):
         again.ask((0.9, Y))
     del again
     for spent in (first, PRIVATE.open((X, Y))):
         with pytest.raises(Spent):
             spent.ask((0.5, Y))
-    with pytest.raises(Refused, match=r"already begun to answer by ReusableHoldout.n=400, .*; go on with that rule"):
+    with pytest.raises(Refused, match=r"already begun to answer by ReusableHoldout.n=400, .*. Continue with that rule"):
         RULE.open((X, Y))
     assert RULE.open(TRAIN).state.asked == 0  # other records are another holdout
     assert RULE.open((X, Y), keeper=Memory()).state.asked == 0  # and an experiment may begin anew
@@ -298,7 +298,7 @@ def test_what_another_process_did_meanwhile_is_taken_into_account(monkeypatch: p
 
 
 class Later:
-    """The same life, without the delay."""
+    """A session without the delay."""
 
     def __init__(self, step: object, life: object) -> None:
         self.step, self.read, self.find = step, life.read, life.find  # type: ignore[attr-defined]
@@ -319,11 +319,11 @@ def test_a_keeper_that_is_no_ledger_is_refused_in_words(ledger: Path) -> None:
 
 def test_a_ledger_keeps_the_session_across_openings(ledger: Path) -> None:
     first = PRIVATE.open((X, Y), keeper=Ledger.open(ledger))
-    told = [first.ask((0.9, Y), name) for name in ("a", "b")]
+    result = [first.ask((0.9, Y), name) for name in ("a", "b")]
     again = PRIVATE.open((X, Y), keeper=Ledger.open(ledger))
     assert again.state == first.state
     assert again.state.asked == 2
-    assert [again.ask((0.9, Y), name) for name in ("a", "b")] == told
+    assert [again.ask((0.9, Y), name) for name in ("a", "b")] == result
     while not PRIVATE.over(again.state):
         again.ask((0.9, Y))
     with pytest.raises(Spent):
@@ -348,11 +348,11 @@ def test_no_other_rule_starts_the_same_holdout_afresh(ledger: Path) -> None:
 @pytest.mark.parametrize(
     "rule", [RULE, Ladder(n=N, questions=9), ParameterFreeLadder(n=N)], ids=lambda r: type(r).__name__
 )
-def test_a_ledger_is_not_told_that_an_unprotected_holdout_is_private(ledger: Path, rule: GuessAndCheck) -> None:
+def test_a_ledger_records_no_privacy_for_an_unprotected_holdout(ledger: Path, rule: GuessAndCheck) -> None:
     with pytest.raises(BudgetExceeded):
         rule.open((X, Y), keeper=Ledger.open(ledger))
     desk = rule.open((X, Y), keeper=Ledger.open(ledger), unprotected=True)
-    told = desk.ask((0.9, Y), "y")
+    result = desk.ask((0.9, Y), "y")
     again = rule.open((X, Y), keeper=Ledger.open(ledger), unprotected=True)
-    assert (again.state, again.ask((0.9, Y), "y")) == (desk.state, told)
+    assert (again.state, again.ask((0.9, Y), "y")) == (desk.state, result)
     assert desk.spent.epsilon() > 10**6

@@ -1,4 +1,4 @@
-"""Promises of rules, by what they must count: the histories that are possible, noise, rounding, the ends of lives."""
+"""Promises of rules, by what they must count: possible histories, noise, rounding, the ends of sessions."""
 
 import math
 from fractions import Fraction
@@ -12,7 +12,7 @@ from tacit.holdout.rules.rule import Spent, State
 from tacit.testing.sources import Seeded
 
 
-def test_a_wrong_guess_is_told_as_one_of_all_values():
+def test_a_wrong_guess_is_answered_by_one_of_all_values():
     rule = GuessAndCheck(n=10**4, width="0.4", resolution="0.5")  # 0, 1/2 and 1
     nats = histories.log(histories.weighted(2, 1, 3 * 3) / rule.beta)
     assert rule.deviation(State(3, 1)) == histories.deviation(10**4, nats)
@@ -45,11 +45,11 @@ def test_right_guesses_end_a_life_too():
         rule.step(State(asked=2), Question(0, np.zeros(1000, np.int64)), Seeded(1))
 
 
-def test_a_told_number_is_off_by_its_noise_and_by_half_a_resolution():
+def test_a_released_number_is_off_by_its_noise_and_by_half_a_resolution():
     rule = ReusableHoldout(n=10**5, questions=5, exceptions=2, threshold="0.001", epsilon=8, resolution="0.25")
     off = rule.mechanism.error(beta="0.01") / rule.whole
     assert rule.alpha("0.01") == pytest.approx(
-        max(math.floor(rule.bar * rule.whole) / rule.whole, 0.125) + off, rel=1e-12
+        max(math.floor(rule.effective_threshold * rule.whole) / rule.whole, 0.125) + off, rel=1e-12
     )
 
 
@@ -69,7 +69,7 @@ def test_each_answer_is_paid_for():
     assert atom.rho == Fraction(1, 2 * 100**2)
 
 
-def test_told_numbers_have_the_noise_they_are_paid_for():
+def test_released_numbers_have_the_noise_they_are_paid_for():
     rule = ReusableHoldout(
         n=1000, questions=10**4, exceptions=64, threshold="0.01", epsilon="1", grid="1", resolution=Fraction(1, 1 << 20)
     )
@@ -77,8 +77,8 @@ def test_told_numbers_have_the_noise_they_are_paid_for():
     assert numbers > compared * Fraction(5, 4)
     question, state = Question(0, np.r_[np.ones(500, np.int64), np.zeros(500, np.int64)]), State(mark=-(10**9))
     source = Seeded(1)
-    told = [rule.step(state, question, source)[1] * 1000 - 500 for _ in range(4000)]
-    deviation = np.mean(np.abs(np.clip(told, -500, 500)))  # of Laplace noise, cut at 500: scale (1 - e^(-500 / scale))
+    result = [rule.step(state, question, source)[1] * 1000 - 500 for _ in range(4000)]
+    deviation = np.mean(np.abs(np.clip(result, -500, 500)))  # Laplace noise, cut at 500: scale (1 - e^(-500/scale))
     scale = float(numbers)
     assert deviation == pytest.approx(scale * -math.expm1(-500 / scale), rel=0.08)
 

@@ -12,14 +12,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tacit import BadParameter, Budget, core, mechanisms
+from tacit import BadParameter, Budget, core, mechanisms, storage
 from tacit.core.accounting.atoms import GaussianNoise, LaplaceNoise
 from tacit.core.accounting.listed import PoissonSample
 from tacit.core.accounting.loss import Atom, Loss, Pure
 from tacit.core.accounting.sampled import Sampled
-from tacit.core.distance import ADD_REMOVE, SUBSTITUTE, Relation
+from tacit.core.distance import ADD_REMOVE, SUBSTITUTE, Neighbours
 from tacit.ledger.encoding import (
-    KINDS,
     canonical,
     read_amounts,
     read_budget,
@@ -29,6 +28,7 @@ from tacit.ledger.encoding import (
     write_loss,
 )
 
+KINDS = {kind.name: kind.type for kind in storage.kinds() if issubclass(kind.type, Atom)}
 RELATED = [None, ADD_REMOVE, SUBSTITUTE]
 positive = st.fractions(min_value=Fraction(1, 10**40), max_value=10**40)
 floats = st.floats(min_value=0)
@@ -120,7 +120,7 @@ def test_what_cannot_be_written_is_refused(atom):
 
 def test_an_unknown_relation_is_refused():
     with pytest.raises(BadParameter, match="AddRemove or Substitute"):
-        write_loss(Loss({}, Relation()))
+        write_loss(Loss({}, Neighbours()))
 
 
 @given(st.lists(st.fractions(min_value=0) | st.just(math.inf), max_size=3).map(tuple))

@@ -315,10 +315,19 @@ def test_other_files_are_left_alone(path):
         Ledger.open(path, ONE)
 
 
-def test_another_format_is_refused(path, monkeypatch):
-    Ledger.open(path, ONE).close()
-    monkeypatch.setattr("tacit.ledger.ledger.FORMAT", 2)
-    with pytest.raises(LedgerUnavailable, match="its format is 1, and this version of tacit reads format 2"):
+@pytest.mark.parametrize(
+    ("version", "said"),
+    [
+        (3, r"newer version of tacit wrote it \(format 3; this version reads 2\); update tacit"),
+        (0, "format 0 is unknown"),
+    ],
+)
+def test_another_format_is_refused(path, monkeypatch, version, said):
+    with monkeypatch.context() as then:
+        then.setattr("tacit.ledger.ledger.FORMAT", version)
+        then.setattr("tacit.ledger.ledger.FORMATS", (version,))
+        Ledger.open(path, ONE).close()
+    with pytest.raises(LedgerUnavailable, match=said):
         Ledger.open(path)
 
 

@@ -36,7 +36,7 @@ def test_on_a_fine_grid_the_law_is_the_continuous_one(entry: dict) -> None:
     given = entry["inputs"]
     kind = Geometric if given["noise"] == "exponential" else DiscreteLaplace
     bar, query = (kind(Fraction(given[name]) * fine) for name in ("scale_threshold", "scale_query"))
-    z = np.arange(bar.reach(1e-15)[0], bar.reach(1e-15)[1] + 1)
+    z = np.arange(bar.interval(1e-15)[0], bar.interval(1e-15)[1] + 1)
     found = transcripts(bar.mass(z), z + given["T"] * fine, query, [q * fine for q in given["queries"]], 1)
     name = entry["id"].rsplit(".", 1)[1]
     hits = () if name == "none" else (int(name.removeprefix("stop")) - 1,)
@@ -47,23 +47,25 @@ def test_on_a_fine_grid_the_law_is_the_continuous_one(entry: dict) -> None:
     "noise", [Geometric(Fraction(5, 2)), DiscreteLaplace(Fraction(5, 2)), DiscreteGaussian(Fraction(7))]
 )
 def test_noise_tails_are_sums_of_masses_and_core_laws(noise: Noise) -> None:
-    core = {Geometric: law.Geometric, DiscreteLaplace: law.Laplace, DiscreteGaussian: law.Gaussian}[type(noise)](
-        getattr(noise, "scale", None) or noise.sigma2
-    )
+    core = {
+        Geometric: law.GeometricLaw,
+        DiscreteLaplace: law.DiscreteLaplaceLaw,
+        DiscreteGaussian: law.DiscreteGaussianLaw,
+    }[type(noise)](getattr(noise, "scale", None) or noise.sigma2)
     z = np.arange(-80, 81)
     masses = noise.mass(z)
     assert masses == pytest.approx([core.mass(int(k)) for k in z], rel=1e-12, abs=1e-300)
     assert noise.at_least(z) == pytest.approx(np.cumsum(masses[::-1])[::-1], abs=1e-12)
     assert noise.below(z) + noise.at_least(z) == pytest.approx(np.ones(z.size), abs=1e-12)
     assert noise.mean == pytest.approx(float(z @ masses), abs=1e-9)
-    low, high = noise.reach(1e-6)
+    low, high = noise.interval(1e-6)
     assert math.fsum(core.mass(k) for k in range(low, high + 1)) >= 1 - 1e-6
 
 
 def slow_law(m: AboveThreshold, x: tuple[int, ...]) -> dict[int | None, float]:
     """Enumerate every noise of every value."""
-    kind = law.Geometric if m.noise == "exponential" else law.Laplace
-    bar, query = kind(m.bar_noise.scale), kind(m.query_noise.scale)
+    kind = law.GeometricLaw if m.noise == "exponential" else law.DiscreteLaplaceLaw
+    bar, query = kind(m.threshold_noise.scale), kind(m.query_noise.scale)
     shift = 0 if m.noise == "laplace" else round(mean(query) - mean(bar))
     masses: dict[int | None, float] = dict.fromkeys([*range(len(x)), None], 0.0)
     for z, *noises in product(bar.support(1e-9), *[query.support(1e-9)] * len(x)):
@@ -72,7 +74,7 @@ def slow_law(m: AboveThreshold, x: tuple[int, ...]) -> dict[int | None, float]:
     return masses
 
 
-def mean(noise: law.Geometric) -> float:
+def mean(noise: law.GeometricLaw) -> float:
     return math.fsum(k * noise.mass(k) for k in noise.support(1e-12))
 
 

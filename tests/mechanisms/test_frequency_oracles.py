@@ -357,8 +357,8 @@ def test_projection_refuses_what_it_cannot_read() -> None:
 
 @pytest.mark.parametrize(("digits", "width", "n"), [(3, 1, 1), (2, 1, 2), (2, 2, 2), (2, 2, 3), (1, 3, 2)])
 def test_coins_made_in_lanes_are_exact(monkeypatch: pytest.MonkeyPatch, digits: int, width: int, n: int) -> None:
-    monkeypatch.setattr(samplers, "_DIGITS", digits)
-    monkeypatch.setattr(samplers, "_FEW", 0)
+    monkeypatch.setattr(samplers, "_SHARED_DIGITS", digits)
+    monkeypatch.setattr(samplers, "_MAX_SINGLE", 0)
     p = RandomizedResponse(epsilon="0.4")._keep
     one = Fraction(p(200)[0], 1 << 200)
     masses, unresolved = enumerate_draws(lambda source: tuple(samplers.bernoulli(p, source, n).tolist()), width)

@@ -41,7 +41,7 @@ def test_integer_shifts_of_discrete_gaussians(sigma2: Fraction, shift: int, orde
     """Summed in logarithms: at order a the sum is largest about (1 - a) shift, far out in both tails."""
     k = np.arange(-300, 301)
     logs = -(order * k**2 + (1 - order) * (k - shift) ** 2) / float(2 * sigma2)
-    divergence = (np.logaddexp.reduce(logs) - math.log(law.Gaussian(sigma2).total)) / (order - 1)
+    divergence = (np.logaddexp.reduce(logs) - math.log(law.DiscreteGaussianLaw(sigma2).total)) / (order - 1)
     assert divergence <= order * shift**2 / float(2 * sigma2) * (1 + 1e-12)
 
 

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from tacit import ADD_REMOVE, AboveThreshold, BadData, BadParameter, Exponential, Gaussian, Laplace, norms
-from tacit.mechanisms._grid import LARGEST, steps
+from tacit.mechanisms._grid import MAX_STEPS, steps
 from tacit.mechanisms.additive._additive import Additive
 
 grids = st.integers(-70, 70).map(lambda j: Fraction(2) ** j)
@@ -19,7 +19,7 @@ grids = st.integers(-70, 70).map(lambda j: Fraction(2) ** j)
 
 def nearest(x, grid):
     exact = (Fraction(x) / grid + Fraction(1, 2)).__floor__()
-    return max(-LARGEST, min(exact, LARGEST))
+    return max(-MAX_STEPS, min(exact, MAX_STEPS))
 
 
 @given(st.integers(-(1 << 63), (1 << 63) - 1), grids)
@@ -83,8 +83,8 @@ def test_a_number_gives_a_number_and_an_array_an_array():
         ([{}], "other obj"),
     ],
 )
-def test_what_is_no_integer_is_told_by_what_it_is(value, found):
-    with pytest.raises(BadData, match=f"must be integers; for reals give the mechanism a grid; got {found}"):
+def test_a_value_that_is_no_integer_is_described_by_its_type(value, found):
+    with pytest.raises(BadData, match=rf"value must be integers, not {found}.*\. For reals, give the mechanism a grid"):
         Laplace(epsilon=1).release(value)
 
 

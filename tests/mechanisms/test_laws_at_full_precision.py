@@ -135,7 +135,7 @@ def test_top_k(selector: Any, truth: Callable[..., Real]) -> None:
 
 @pytest.mark.parametrize("scale", [Fraction(1, 3), Fraction(1), Fraction(50)])
 def test_laplace_noise(scale: Fraction) -> None:
-    q, law = mpmath.exp(-1 / real(scale)), laws.Laplace(scale, 3)
+    q, law = mpmath.exp(-1 / real(scale)), laws.DiscreteLaplaceLaw(scale, 3)
     for k in (-200, -9, 0, 3, 4, 40, 300):
         assert agrees(law.mass(k), laplace(k - 3, q))
         assert agrees(law.at_least(k), 1 - at_most(k - 4, q))
@@ -143,7 +143,7 @@ def test_laplace_noise(scale: Fraction) -> None:
 
 @pytest.mark.parametrize("sigma2", [Fraction(1, 100), Fraction(1, 3), Fraction(4), Fraction(9, 2), Fraction(400)])
 def test_gaussian_noise(sigma2: Fraction) -> None:
-    law, s = laws.Gaussian(sigma2, 3), real(sigma2)
+    law, s = laws.DiscreteGaussianLaw(sigma2, 3), real(sigma2)
     with mpmath.workdps(60):
         top = int(mpmath.sqrt(1600 * s)) + 3
         weights = {k: mpmath.exp(-(mpf(k) ** 2) / (2 * s)) for k in range(-top, top + 1)}
@@ -166,7 +166,7 @@ def test_key_selection(mechanism: m.KeySelection) -> None:
     def tail(count: int, shown: bool) -> Real:
         """P[count + Z >= threshold], or its complement, by masses in 60 digits."""
         far = range(mechanism.threshold - count, 400) if shown else range(-400, mechanism.threshold - count)
-        if isinstance(noise, laws.Laplace):
+        if isinstance(noise, laws.DiscreteLaplaceLaw):
             q = mpmath.exp(-1 / real(noise.scale))
             return mpmath.fsum(laplace(k, q) for k in far)
         weight = {k: mpmath.exp(-(mpf(k) ** 2) / (2 * real(noise.sigma2))) for k in range(-400, 401)}
@@ -185,7 +185,7 @@ def test_above_threshold(noise: Any) -> None:
     """Summed over the noisy threshold, also where a value far above it is passed over."""
     mechanism = m.AboveThreshold(threshold=0, epsilon=8, noise=noise, queries=3)
     bar, query = (real(s) for s in mechanism.scales[:2])
-    shift = int(mechanism.bars()[0][0]) - int(mechanism.bar_noise.reach(1e-300)[0])  # of the bar, by its definition
+    shift = int(mechanism.noisy_thresholds()[0][0]) - int(mechanism.threshold_noise.interval(1e-300)[0])
 
     def mass(k: int, q: Real) -> Real:
         if noise == "laplace":

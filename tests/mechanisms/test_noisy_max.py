@@ -50,7 +50,7 @@ def test_continuous_noise_is_drawn_as_its_twin() -> None:
 @pytest.mark.parametrize("x", [[0, 0], [1, 0], [0, 3], [2, 0, 2], [0, 1, 1]])
 @pytest.mark.parametrize("scale", [Fraction(1, 2), Fraction(2)])
 def test_the_law_is_that_of_the_noise_with_ties_to_the_first(x: list[int], scale: Fraction) -> None:
-    noise = law.Laplace(scale)
+    noise = law.DiscreteLaplaceLaw(scale)
     values = noise.support(1e-8 if len(x) == 3 else 1e-15)
     found = np.zeros(len(x))
     for zs in product(values, repeat=len(x)):

@@ -52,7 +52,7 @@ def test_a_lead_beyond_the_error_is_of_the_best():
 
 
 def test_nobody_leads_alone():
-    with pytest.raises(BadData, match="two candidates"):
+    with pytest.raises(BadData, match="scores must be two scores or more; got one score"):
         NoisyMaxWithGap(epsilon=1).release([3])
 
 

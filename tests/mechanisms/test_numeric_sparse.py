@@ -38,7 +38,7 @@ def test_numbers_are_independent_and_centred_on_their_values() -> None:
             first[y[1][1]] += found.mass(y)
     both = math.fsum(first.values())
     assert math.fsum(v * p for v, p in first.items()) / both == pytest.approx(x[1], abs=1e-9)
-    noise = law.Laplace(Fraction(2, 10), 3)
+    noise = law.DiscreteLaplaceLaw(Fraction(2, 10), 3)
     assert first[4] / both == pytest.approx(noise.mass(4), rel=1e-9)
 
 
@@ -72,7 +72,7 @@ def test_error_covers_comparisons_and_numbers(grid: Fraction | None) -> None:
             found = m.law(values)
             wrong = math.fsum(found.mass(y) for y in found.support(1e-5) if m.miss(values, y) > a)
             assert wrong <= beta
-    number_alone = law.Laplace(m.scales[2]).reach(0.05) * float(grid or 1)
+    number_alone = law.DiscreteLaplaceLaw(m.scales[2]).tail_quantile(0.05) * float(grid or 1)
     assert m.error(beta="0.05") >= number_alone
 
 

@@ -40,7 +40,7 @@ def test_error_of_quartiles_is_carried_from_the_median(cells):
     def own(node):
         return Fraction(Exponential.rule.shortfall(each, m._unit(node), cells), node.share.denominator)
 
-    cut = max(own(root), Fraction(m._noise(root).reach(each), 2) + Fraction(1, 2))
+    cut = max(own(root), Fraction(m._noise(root).tail_quantile(each), 2) + Fraction(1, 2))
     assert m.error(0.05) == float(max(own(root), *(cut / 2 + own(leaf) for leaf in leaves)))
 
 

@@ -275,7 +275,7 @@ def test_draws_follow_the_law() -> None:
 
 @pytest.mark.parametrize("together", [1, 1 << 20])
 def test_rows_are_drawn_each_by_its_own_law(together: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(quantile, "_TOGETHER", together)
+    monkeypatch.setattr(quantile, "_MAX_CELLS_AT_ONCE", together)
     m, rows, n, source = (
         Quantiles(epsilon=4, quantiles=["0.2", "0.7"]),
         np.array([[2, 1, 3], [0, 0, 9]]),

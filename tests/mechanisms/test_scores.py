@@ -197,7 +197,7 @@ def test_rounding_to_the_grid_widens_the_range_no_further_than_said(x: list[int]
     m = Exponential(epsilon=1, grid=QUARTER, **given_)  # type: ignore[arg-type]
     assert m.loss().epsilon() == 1
     before, after = (m.gaps(np.array(u) / 16) for u in (x, np.add(x, v)))
-    assert np.ptp(before - after) <= m.spread()
+    assert np.ptp(before - after) <= m.move_range()
 
 
 @given(

@@ -25,9 +25,9 @@ GOLDEN = {e["id"]: e for e in json.loads((Path(__file__).parents[1] / "golden" /
 
 def slow_law(m: Sparse, x: tuple[int, ...]) -> dict[tuple[int, ...], float]:
     """Multiply and add, one threshold noise at a time, over all strings of answers."""
-    kind = law.Geometric if m.noise == "exponential" else law.Laplace
-    bar, query = kind(m.bar_noise.scale), kind(m.query_noise.scale)
-    shift = round(m.query_noise.mean - m.bar_noise.mean)
+    kind = law.GeometricLaw if m.noise == "exponential" else law.DiscreteLaplaceLaw
+    bar, query = kind(m.threshold_noise.scale), kind(m.query_noise.scale)
+    shift = round(m.query_noise.mean - m.threshold_noise.mean)
     masses: dict[tuple[int, ...], float] = {}
     for answers in product((False, True), repeat=len(x)):
         if sum(answers[:-1]) >= m.count and any(answers[i] for i in range(len(x)) if sum(answers[:i]) >= m.count):

@@ -13,15 +13,15 @@ from tacit.mechanisms import RestartedSparse
 
 
 def right(m, a):
-    """The sum of `_sparse_error.py`, written out: the least over h, one threshold noise at a time."""
-    low, high = m.bar_noise.reach(1e-18)
+    """The sum of `_comparisons.py`, written out: the least over h, one threshold noise at a time."""
+    low, high = m.threshold_noise.interval(1e-18)
     z = np.arange(low, high + 1)
     s, f = m.query_noise.at_least(z + m._shift + a + 1), m.query_noise.below(z + m._shift - a - 1)
     with np.errstate(divide="ignore"):
         logs = [
             (m.queries - h) * np.log1p(-s) + (h * np.log1p(-f) if h else 0) for h in range(min(m.count, m.queries) + 1)
         ]
-    return float(m.bar_noise.mass(z) @ np.exp(np.min(logs, axis=0)))
+    return float(m.threshold_noise.mass(z) @ np.exp(np.min(logs, axis=0)))
 
 
 @pytest.mark.parametrize("kind", ["exponential", "laplace"])
@@ -55,5 +55,5 @@ def test_restarts_share_beta():
 @pytest.mark.parametrize("beta", ["0.3", "0.05", "0.001"])
 def test_numbers_alone_are_within_the_error(count, beta):
     m = NumericSparse(threshold=0, epsilon=10, share="0.01", count=count, queries=count)
-    off = 1 - (1 - law.Laplace(m.scales[2]).tail(int(m.error(beta)) + 1)) ** count
+    off = 1 - (1 - law.DiscreteLaplaceLaw(m.scales[2]).tail(int(m.error(beta)) + 1)) ** count
     assert off <= float(beta)

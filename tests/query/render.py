@@ -1,6 +1,7 @@
 """A question as one line of text, for comparison by eye."""
 
-from tacit.query.plan.outputs import (
+from tacit.query.relation.relation import Derive, Fold, Join, PerUnit, Relation, Scan, Where
+from tacit.query.select.outputs import (
     Arithmetic,
     Choice,
     Comparison,
@@ -10,8 +11,7 @@ from tacit.query.plan.outputs import (
     Released,
     Value,
 )
-from tacit.query.plan.query import Aggregate, Query
-from tacit.query.relation.relation import Derive, Fold, Join, PerUnit, Relation, Scan, Where
+from tacit.query.select.query import Aggregate, Query
 from tacit.query.values.domain import Domain
 from tacit.query.values.nodes import (
     Add,

@@ -15,7 +15,7 @@ from tacit.core.errors import BadQuestion
 from tacit.query.relation import build
 from tacit.query.relation.relation import Scan
 from tacit.query.values.domain import BOOLEAN, TEXT, WIDEST, Domain, category, number
-from tacit.query.values.nodes import Column, Compare, Constant, Expression, Lookup, Value, meaning
+from tacit.query.values.nodes import Column, Compare, Constant, Expression, Lookup, Value
 
 DAY = Domain("date", -40_000, 40_000)
 MOMENT = Domain("timestamp", -4_000_000_000, 4_000_000_000)
@@ -40,7 +40,7 @@ OPERATORS = st.sampled_from(["=", "<>", "<", "<=", ">", ">="])
 
 def value(e: Expression, **row: Value) -> Any:
     """What an expression means on a row, as a number or a label."""
-    step = meaning(e, {name: row.get(name) for name in COLUMNS})
+    step = e.meaning({name: row.get(name) for name in COLUMNS})
     if step is None or isinstance(step, str):
         return step
     return step * e.domain.grid if e.domain.kind == "number" else e.domain.label(step)
@@ -116,7 +116,7 @@ expressions = st.recursive(leaves, grown, max_leaves=8)
 @settings(max_examples=600)
 @given(expressions, rows)
 def test_no_value_is_outside_of_its_domain(e: Expression, row: dict[str, Value]) -> None:
-    step, d = meaning(e, row), e.domain
+    step, d = e.meaning(row), e.domain
     if isinstance(step, int):
         assert d.lower <= step <= d.upper <= WIDEST
         assert d.kind != "text"
@@ -156,7 +156,7 @@ def test_reals_of_so_many_digits_are_compared_as_they_are_written(
     step = math.floor(known / grid + Fraction(1, 2))
     compared = {"=": known == told, "<>": known != told, "<": known < told, "<=": known <= told}
     compared |= {">": known > told, ">=": known >= told}
-    found = meaning(build.compare(operator, real, build.constant(told)), {"real": step})
+    found = build.compare(operator, real, build.constant(told)).meaning({"real": step})
     assert bool(found) is compared[operator]
 
 
@@ -345,11 +345,11 @@ def test_a_date_cut_between_bounds_is_one_of_its_groups(first: int, width: int, 
     row: dict[str, Value] = {"day": data.draw(st.integers(first, last))}
     for part in ("year", "quarter", "month", "week", "day", "weekday", "dayofyear"):
         e = build.date_part(part, day)
-        assert meaning(e, row) in build.keys(e)
-    assert meaning(build.date_part("week", day), row) == day.domain.label(int(row["day"] or 0)).isocalendar().week
+        assert e.meaning(row) in build.keys(e)
+    assert build.date_part("week", day).meaning(row) == day.domain.label(int(row["day"] or 0)).isocalendar().week
     for unit in ("week", "month", "quarter", "year"):
         e = build.date_trunc(unit, day)
-        assert meaning(e, row) in build.keys(e)
+        assert e.meaning(row) in build.keys(e)
 
 
 def test_lists_of_any_bracketing_are_one_tree() -> None:

@@ -17,7 +17,7 @@ from tacit.query.relation.partition_pruning import touched
 from tacit.query.relation.relation import Derive, Relation, Where
 from tacit.query.schema.schema import Schema
 from tacit.query.sql import parser
-from tacit.query.values.nodes import Expression, Value, meaning
+from tacit.query.values.nodes import Expression, Value
 
 from .test_build import COLUMNS, OPERATORS, ROWS, C, attempt, cell, expressions, rows
 
@@ -65,8 +65,8 @@ def test_no_row_for_which_the_conditions_hold_is_in_a_group_that_is_left_out(
     above = attempted(lambda: build.compare(">=", build.column(derived, "whole"), build.constant(2)))
     few = set(groups(x, Where(derived, above)))
     for row in found:
-        step = meaning(e, row)
-        if meaning(condition, row) == 1 and step is not None:
+        step = e.meaning(row)
+        if condition.meaning(row) == 1 and step is not None:
             assert step in keys
             assert row["whole"] is None or int(row["whole"]) < 2 or step in few
 
@@ -77,13 +77,13 @@ def test_values_that_conditions_narrow_stay_what_they_are(
     condition: Expression, e: Expression, found: list[dict[str, Value]]
 ) -> None:
     assume(e.domain.kind in ("number", "date", "timestamp"))
-    met = [row for row in found if meaning(condition, row) == 1]
+    met = [row for row in found if condition.meaning(row) == 1]
     narrow = narrowed(e, Where(ROWS, condition), Work())
     assert e.domain.lower <= narrow.domain.lower <= narrow.domain.upper <= e.domain.upper
-    assert [meaning(narrow, row) for row in met] == [meaning(e, row) for row in met]
+    assert [narrow.meaning(row) for row in met] == [e.meaning(row) for row in met]
     derived = Derive(Where(ROWS, condition), (("x", e),))
     again = narrowed(build.column(derived, "x"), derived, Work())
-    assert [meaning(again, {"x": meaning(e, row)}) for row in met] == [meaning(e, row) for row in met]
+    assert [again.meaning({"x": e.meaning(row)}) for row in met] == [e.meaning(row) for row in met]
 
 
 @settings(max_examples=300)
@@ -91,7 +91,7 @@ def test_values_that_conditions_narrow_stay_what_they_are(
 def test_no_part_is_left_out_that_a_row_is_in(condition: Expression, found: list[dict[str, Value]]) -> None:
     parts = touched(Where(ROWS, condition), "t", "label")
     for row in found:
-        if meaning(condition, row) == 1 and parts is not None:
+        if condition.meaning(row) == 1 and parts is not None:
             assert row["label"] in parts
 
 
@@ -102,7 +102,7 @@ def test_no_value_is_left_out_with_which_a_condition_can_hold_beside_others(
 ) -> None:
     domain = COLUMNS[name]
     row = {other: data.draw(cell(d)) for other, d in COLUMNS.items()}
-    alone = [v for v in range(domain.lower, domain.upper + 1) if meaning(condition, {**row, name: v}) == 1]
+    alone = [v for v in range(domain.lower, domain.upper + 1) if condition.meaning({**row, name: v}) == 1]
     assert {*alone} <= {*groups(C[name], Where(ROWS, condition))}
 
 

@@ -11,17 +11,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tacit.core.errors import BadParameter, BadQuestion, BadSchema
-from tacit.query.plan import aggregates as ask
-from tacit.query.plan.outputs import Arithmetic, Choice, Comparison, Function, Logic, Released, Value
-from tacit.query.plan.plan import Key
-from tacit.query.plan.query import Aggregate, Query
 from tacit.query.python.column_expressions import case, greatest, least
-from tacit.query.python.table import PublicTable, Table
+from tacit.query.python.table import Table
 from tacit.query.relation import build
 from tacit.query.relation.relation import Derive, Join, PerUnit, Where
+from tacit.query.schema.public_table import PublicTable
+from tacit.query.select import aggregates as ask
+from tacit.query.select.outputs import Arithmetic, Choice, Comparison, Function, Logic, Released, Value
+from tacit.query.select.query import Aggregate, Key, Query
 from tacit.query.sql.parser import parse
 from tacit.query.values.domain import number
-from tacit.query.values.nodes import Column, Constant, meaning
+from tacit.query.values.nodes import Column, Constant
 
 COLUMNS = {
     "age": {"type": "integer", "lower": 0, "upper": 120},
@@ -362,7 +362,7 @@ edges = st.lists(st.integers(-10, 600).map(lambda n: Fraction(n, 4)), min_size=2
 @given(edges, st.integers(0, 2000) | st.none())
 def test_a_histogram_counts_between_its_edges(edges, step):
     (key,) = people.histogram("spend", edges=edges).query.keys
-    found = meaning(key.expression, {"spend": step})
+    found = key.expression.meaning({"spend": step})
     x = None if step is None else Fraction(step, 4)
     if x is None or not edges[0] <= x <= edges[-1]:
         assert found is None
@@ -376,7 +376,7 @@ def test_a_histogram_has_bins_of_equal_width():
     q = people.group_by("region").histogram("age", bins=12).query
     assert [key.name for key in q.keys] == ["region", "age"]
     assert q.keys[1].labels() == list(range(0, 120, 10))
-    assert meaning(q.keys[1].expression, {"age": 120}) * q.keys[1].domain.grid == 110
+    assert q.keys[1].expression.meaning({"age": 120}) * q.keys[1].domain.grid == 110
     assert q.aggregates == (COUNT,)
     assert people.histogram(lambda t: t.age + 1).query.keys[0].name == "bin"
 
@@ -392,7 +392,7 @@ def test_no_bin_begins_beyond_the_bounds(lower, upper, bins, expected):
     }
     (key,) = Table([], schema).histogram("n", bins=bins).query.keys
     assert key.labels() == list(expected)
-    assert all(meaning(key.expression, {"n": n}) is not None for n in range(lower, upper + 1))
+    assert all(key.expression.meaning({"n": n}) is not None for n in range(lower, upper + 1))
 
 
 REFUSED = [

@@ -5,12 +5,12 @@ from __future__ import annotations
 import datetime
 from typing import Any
 
-from tacit.query.plan.aggregates import median, sum_
 from tacit.query.plan.compiler import plan
 from tacit.query.python.table import Table
 from tacit.query.relation import build
 from tacit.query.relation.partition_pruning import touched
 from tacit.query.relation.relation import Derive, Where
+from tacit.query.select.aggregates import median, sum_
 
 COLUMNS = {
     "age": {"type": "integer", "lower": 20, "upper": 60},

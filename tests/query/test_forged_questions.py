@@ -20,13 +20,13 @@ from tacit.core.errors import BadParameter, BadQuestion, Refused
 from tacit.curator import Curator
 from tacit.engines.base import Engine
 from tacit.engines.rows.reference import Reference
-from tacit.query.plan.outputs import Output, Released
-from tacit.query.plan.plan import Key, Plan
-from tacit.query.plan.query import Aggregate, Query
+from tacit.query.plan.plan import Plan
 from tacit.query.python.table import Table
 from tacit.query.relation import build
 from tacit.query.relation.relation import Derive, Fold, Relation, Where
 from tacit.query.schema.schema import Schema
+from tacit.query.select.outputs import Output, Released
+from tacit.query.select.query import Aggregate, Key, Query
 from tacit.query.soundness.copying import NODES
 from tacit.query.soundness.value_ranges import RULES
 from tacit.query.sql.parser import parse

@@ -12,8 +12,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tacit.query.plan.evaluation import evaluate, shown
-from tacit.query.plan.outputs import (
+from tacit.query.select.evaluation import evaluate, shown
+from tacit.query.select.outputs import (
     Arithmetic,
     Choice,
     Comparison,

@@ -22,7 +22,14 @@ from tacit.core.exact import outward
 from tacit.engines.rows.reference import Reference
 from tacit.mechanisms import Gaussian, IndependentQuantiles, KeySelection, Laplace, Quantiles
 from tacit.query.plan.accuracy import level
-from tacit.query.plan.aggregates import (
+from tacit.query.plan.compiler import FINEST, KEYS, MOST_CELLS, compiled, plan
+from tacit.query.plan.estimators import Noisy
+from tacit.query.plan.offer import Offer, offer
+from tacit.query.plan.plan import Histogram, Rows, Total, Units
+from tacit.query.python.column_expressions import case
+from tacit.query.python.table import Table
+from tacit.query.schema.schema import Schema
+from tacit.query.select.aggregates import (
     count,
     mean,
     median,
@@ -33,15 +40,8 @@ from tacit.query.plan.aggregates import (
     units,
     variance,
 )
-from tacit.query.plan.compiler import FINEST, KEYS, MOST_CELLS, compiled, plan
-from tacit.query.plan.estimators import Noisy
-from tacit.query.plan.offer import Offer, offer
-from tacit.query.plan.outputs import Comparison, Released, Value
-from tacit.query.plan.plan import Histogram, Rows, Total, Units
-from tacit.query.plan.query import Query
-from tacit.query.python.column_expressions import case
-from tacit.query.python.table import Table
-from tacit.query.schema.schema import Schema
+from tacit.query.select.outputs import Comparison, Released, Value
+from tacit.query.select.query import Query
 
 COLUMNS = {
     "age": {"type": "integer", "lower": 20, "upper": 60},

@@ -15,10 +15,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tacit.core.errors import BadParameter, BadQuestion, BadSchema
-from tacit.engines.rows.sources import Source
-from tacit.query.python.table import PublicTable, Table
+from tacit.engines.rows.sources import DataSource
+from tacit.query.python.table import Table
 from tacit.query.relation import build
 from tacit.query.schema.draft import describe
+from tacit.query.schema.public_table import PublicTable
 from tacit.query.schema.schema import ColumnType, Schema
 from tacit.query.values.column_types import power
 from tacit.query.values.domain import BOOLEAN, TEXT, Domain, category, number
@@ -484,7 +485,7 @@ def test_a_header_is_read_as_the_engine_reads_it(tmp_path, content):
     path.write_bytes(content.encode())
     assert {"id", "age"} <= tomllib.loads(describe(path))["columns"].keys()
     table = Table(path, {"table": {"name": "people", "unit": "id", "rows": 1}, "columns": {"age": {"type": "text"}}})
-    assert Source(table.data, table.schema).header == ["id", "age"]
+    assert DataSource(table.data, table.schema).header == ["id", "age"]
 
 
 def test_of_other_files_only_names_and_types_are_read(tmp_path):

@@ -12,12 +12,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-import tacit.query.plan.aggregates as ask
+import tacit.query.select.aggregates as ask
 from tacit.core.errors import BadQuestion
-from tacit.query.plan.query import Query
-from tacit.query.python.column_expressions import Term, case, least
-from tacit.query.python.table import PublicTable, Table
+from tacit.query.python.column_expressions import ColumnExpression, case, least
+from tacit.query.python.table import Table
+from tacit.query.schema.public_table import PublicTable
 from tacit.query.schema.schema import Schema
+from tacit.query.select.query import Query
 from tacit.query.sql.lexer import Options
 from tacit.query.sql.parser import parse
 
@@ -154,7 +155,7 @@ def test_names_of_any_kind_can_be_quoted() -> None:
 
 # both doors: the same tree written in SQL and in Python
 
-Pair = tuple[str, Term]
+Pair = tuple[str, ColumnExpression]
 
 PLAIN = [
     ("region = 'north'", people.region == "north"),
@@ -165,7 +166,7 @@ PLAIN = [
     ("spend BETWEEN 1 AND 2.001", people.spend.between(1, 2.001)),
     ("YEAR(joined) = 2020", people.joined.part("year") == 2020),
 ]
-AGGREGATES: list[tuple[str, Callable[[Term], ask.Wanted]]] = [
+AGGREGATES: list[tuple[str, Callable[[ColumnExpression], ask.UnboundAggregate]]] = [
     ("SUM({})", ask.sum_),
     ("AVG({})", ask.mean),
     ("COUNT({})", ask.count),

@@ -14,12 +14,12 @@ from tacit.engines.duckdb.engine import DuckDB
 from tacit.engines.rows.reference import Reference
 from tacit.query.plan.plan import Plan, Total, Units
 from tacit.query.plan.plan import Rows as Counted
-from tacit.query.plan.query import Aggregate, Query
 from tacit.query.python.table import Table
 from tacit.query.schema.schema import Schema
+from tacit.query.select.query import Aggregate, Query
 from tacit.query.sql.parser import parse
 from tacit.query.values.domain import EPOCH, Domain
-from tacit.query.values.nodes import Expression, meaning
+from tacit.query.values.nodes import Expression
 
 from .test_sql import ACCEPTED, PEOPLE, VISITS, read
 from .test_sql import ROWS as PUBLIC
@@ -176,7 +176,7 @@ def test_an_expression_means_what_a_database_says(database: Any, text: str) -> N
     e = ours(text)
     theirs = [value for (value,) in database.execute(f"SELECT {text} FROM people ORDER BY rowid").fetchall()]
     for row, expected in zip(ROWS, theirs, strict=True):
-        found = meaning(e, {name: step(value, PEOPLE.domain(name)) for name, value in row.items()})
+        found = e.meaning({name: step(value, PEOPLE.domain(name)) for name, value in row.items()})
         if expected is None or found is None:
             assert found is expected is None, row
         elif e.domain.kind == "boolean":

@@ -11,12 +11,12 @@ from collections.abc import Callable
 import pytest
 
 import tacit
-import tacit.query.plan.aggregates as ask
+import tacit.query.select.aggregates as ask
 from tacit.core.errors import BadParameter, BadQuestion, Missing, Refused
 from tacit.query.plan.compiler import MOST_NUMBERS
 from tacit.query.plan.offer import offer
-from tacit.query.plan.query import MOST_AGGREGATES, MOST_CANDIDATES
 from tacit.query.schema.schema import Schema
+from tacit.query.select.query import MOST_AGGREGATES, MOST_CANDIDATES
 from tacit.query.sql import lexer
 from tacit.query.sql.lexer import LONGEST, MOST_LOOKED_UP, STEPS, Text
 from tacit.query.sql.parser import parse

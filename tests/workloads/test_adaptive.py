@@ -55,7 +55,7 @@ def test_the_sets_are_those_within_the_workload():
 
 @pytest.mark.parametrize("price", [Price.of(rho="0.3"), Price.of(epsilon=1)])
 def test_picks_are_paid_for_and_the_model_stays_small(price, monkeypatch):
-    monkeypatch.setattr("tacit.workloads.models.model_growth.CLIQUES", 300)
+    monkeypatch.setattr("tacit.workloads.models.graphical.model_growth.CLIQUES", 300)
     search = Search(loop(2000), price, Seeded(3))
     picks = count(search.total, search.domain, price, least=2, most=9)
     assert picks in range(2, 10)

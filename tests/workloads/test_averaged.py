@@ -7,14 +7,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tacit import Gaussian, Laplace
-from tacit.curator import archive
+from tacit import Gaussian, Laplace, storage
 from tacit.testing.sources import Seeded
 from tacit.workloads.methods.direct.per_query import PerQuery
-from tacit.workloads.models.averaged import averaged, rates
-from tacit.workloads.models.noisy_marginals import NoisyMarginals
-from tacit.workloads.models.query_residuals import pieces
-from tacit.workloads.models.residuals import subsets
+from tacit.workloads.models.marginals.averaged import averaged, rates
+from tacit.workloads.models.marginals.noisy_marginals import NoisyMarginals
+from tacit.workloads.models.marginals.residuals import query_residuals, subsets
 from tacit.workloads.planner import plan
 from tacit.workloads.price import Price, variance
 from tacit.workloads.queries.data import Histogram, Rows
@@ -73,7 +71,7 @@ def test_it_is_the_least_squares_of_a_matrix(shape, laplace, pick, seed):
     model = averaged(domain, sets, noises, tables)
     A = W @ cells
     np.testing.assert_allclose(workload.answer(model), A @ noisy, atol=1e-8)
-    each = model.spread(sets)
+    each = model.cell_errors(sets)
     times = [part.queries for part in workload.parts]
     np.testing.assert_allclose(np.repeat(each.deviations, times) ** 2, np.square(A * deviations).sum(axis=1), rtol=1e-8)
     scales = np.repeat([float(n.scale) if laplace else n.sigma for n in noises], times)
@@ -97,7 +95,7 @@ def test_the_variance_of_any_query_is_known_where_it_can_be(shape, pick):
     workload, beta = extra(domain), 0.05
     rows = np.concatenate([[part.vector(i) for i in range(part.queries)] for part in workload.parts])
     inside = np.abs(rows @ cells @ W - rows).max(axis=1) < 1e-8
-    got = averaged(domain, sets, noises).reach(workload, beta)
+    got = averaged(domain, sets, noises).error_bounds(workload, beta)
     np.testing.assert_array_equal(np.isfinite(got), inside)
     scales = np.repeat([n.sigma for n in noises], [domain.cells(s) for s in sets])
     energies = np.square(rows @ cells * scales).sum(axis=1)
@@ -116,7 +114,7 @@ def test_no_laplace_noise_counts_for_more_than_is_said(shape, pick):
     for part in extra(domain).parts:
         steps = np.array([part.vector(i) for i in range(part.queries)]) @ cells
         own = steps * scales
-        for axes, members, each in pieces(part):
+        for axes, members, each in query_residuals(part):
             found = model._energies([axes], each)
             known = np.isfinite(found[:, 1])
             np.testing.assert_allclose(found[known, 1], np.square(own[members][known]).sum(axis=1), rtol=1e-8)
@@ -159,8 +157,8 @@ def test_a_marginal_that_is_asked_for_twice_is_known_better():
     domain = domain_of([3, 2])
     once, twice = marginals(domain, k=2), marginals(domain, k=2) + marginals(domain, k=2)
     noises = [Laplace(scale=5)]
-    alone = averaged(domain, [(0, 1)], noises).spread([(0, 1)])
-    both = averaged(domain, [(0, 1)] * 2, noises * 2).spread([(0, 1)])
+    alone = averaged(domain, [(0, 1)], noises).cell_errors([(0, 1)])
+    both = averaged(domain, [(0, 1)] * 2, noises * 2).cell_errors([(0, 1)])
     assert both.deviations == pytest.approx(alone.deviations / math.sqrt(2))
     assert QUERIES.release(twice, some_rows(domain, 9), Price.of(epsilon=1), Seeded(0)).answers.size == 2 * once.queries
 
@@ -168,7 +166,7 @@ def test_a_marginal_that_is_asked_for_twice_is_known_better():
 def test_what_is_stated_of_one_noise_that_counts_most_is_hardly_more_than_of_it_alone():
     domain = domain_of([60, 50, 40])
     sets, noise = [(0, 1), (0, 2), (1, 2)], Laplace(scale=3)
-    got = averaged(domain, sets, [noise] * 3).spread(sets).reach(0.05)
+    got = averaged(domain, sets, [noise] * 3).cell_errors(sets).bounds(0.05)
     assert (got < 1.02 * (3 * math.log(20) + 0.5)).all()
 
 
@@ -178,14 +176,14 @@ def test_a_stored_release_answers_the_same():
     released = QUERIES.release(workload, data, Price.of(epsilon=1), Seeded(4))
     further = extra(domain)
     for model in (released.model, released.model.nonnegative()):
-        again = archive.loads(archive.dumps(model))
+        again = storage.loads(storage.canonical(model))
         assert (again.marginal((0, 1, 2)) == model.marginal((0, 1, 2))).all()
-        np.testing.assert_array_equal(again.reach(further, 0.1), model.reach(further, 0.1))
+        np.testing.assert_array_equal(again.error_bounds(further, 0.1), model.error_bounds(further, 0.1))
     noise = Laplace(epsilon=1)  # as releases were kept that had no least squares
     tables = {axes: np.asarray(noise.sample(data.marginal(axes), Seeded(5)), float) for axes in workload.tables}
-    plain = archive.loads(archive.dumps(NoisyMarginals(domain, tables, dict.fromkeys(tables, noise))))
+    plain = storage.loads(storage.canonical(NoisyMarginals(domain, tables, dict.fromkeys(tables, noise))))
     assert all((plain.marginal(axes) == table).all() for axes, table in tables.items())
-    assert np.isfinite(plain.reach(workload, 0.05)).all()
+    assert np.isfinite(plain.error_bounds(workload, 0.05)).all()
 
 
 @pytest.mark.parametrize("price", [Price.of(epsilon=5), Price.of(rho=5), Price.of(rho=8)], ids=str)

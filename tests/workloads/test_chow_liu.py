@@ -12,12 +12,12 @@ from hypothesis import strategies as st
 from tacit.core.distance import SUBSTITUTE
 from tacit.core.errors import BadQuestion
 from tacit.testing.sources import Seeded
-from tacit.workloads.methods.marginals._appraisal import stated
-from tacit.workloads.methods.marginals._measurement_search import Search
-from tacit.workloads.methods.marginals.chow_liu import ChowLiu, span
-from tacit.workloads.models.bins import Bins, coarse, fine
-from tacit.workloads.models.junction_tree import Junction, cliques, placed, size, summed
-from tacit.workloads.models.maximum_entropy import Measurement, fit
+from tacit.workloads import plan
+from tacit.workloads.methods.marginals._measurement_search import Search, stated
+from tacit.workloads.methods.marginals.chow_liu import ChowLiu
+from tacit.workloads.models.graphical.bins import Bins, coarse, fine
+from tacit.workloads.models.graphical.junction_tree import Junction, cliques, placed, size, summed
+from tacit.workloads.models.graphical.maximum_entropy import Measurement, fit
 from tacit.workloads.price import Price
 from tacit.workloads.queries.data import Rows
 from tacit.workloads.queries.domain import Domain
@@ -162,14 +162,16 @@ def test_prices_of_picks_and_measurements_add_up():
     search.pick = lambda scores, part: spent.append(part.amount) or int(np.argmax(scores))  # type: ignore[method-assign]
     measure = search.measure
     search.measure = lambda c, part: spent.append(part.amount) or measure(c, part)  # type: ignore[method-assign]
-    span(search, price.part(Fraction(1, 40)), price.part(Fraction(9, 40)))
+    search.span(price.part(Fraction(1, 40)), price.part(Fraction(9, 40)))
     assert sum(spent) == price.amount and len(spent) == 8
 
 
 def test_what_is_too_wide_is_refused():
     domain = Domain.of({f"a{i}": 2 for i in range(500)})
     workload = marginals(domain, k=1)
-    with pytest.raises(BadQuestion, match="residual"):
+    with pytest.raises(BadQuestion, match="; use residual"):
+        plan(workload, None, Price.of(rho=1)).row("tree")
+    with pytest.raises(BadQuestion, match="pairs of at most 400 attributes"):
         ChowLiu().release(workload, Rows(domain, np.zeros((1, 500), np.int64)), Price.of(rho=1))
 
 

@@ -71,7 +71,7 @@ class Peeks(PerQuery):
 class Restates(PerQuery):
     """Wrong: errors at another beta are those that it had."""
 
-    def reach(self, released, n, price, beta):
+    def error_bounds(self, released, n, price, beta):
         return released.errors
 
 

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tacit.workloads.models.residuals import subsets
+from tacit.workloads.models.marginals.residuals import subsets
 from tacit.workloads.queries import data_cube as module
 from tacit.workloads.queries.data import Histogram, Rows
 from tacit.workloads.queries.data_cube import cube

@@ -10,9 +10,8 @@ from tacit import ADD_REMOVE, SUBSTITUTE
 from tacit.testing.sources import Seeded
 from tacit.workloads import Domain, Histogram, Price, Rows, Stack, marginals, method, predicates, prefixes, ranges
 from tacit.workloads.methods.trees._buckets import buckets
-from tacit.workloads.models.top_down import top_down
-from tacit.workloads.models.tree import Tree
-from tacit.workloads.models.tree_design import Design, design, line, sketch
+from tacit.workloads.models.trees.tree import Tree, top_down
+from tacit.workloads.models.trees.tree_design import Design, design, line, sketch
 
 LINE = Domain.of({"x": 300})
 COUNTS = np.where(np.arange(300) % 37 == 0, 40, 0)

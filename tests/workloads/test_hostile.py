@@ -14,9 +14,9 @@ from hypothesis import strategies as st
 from tacit.mechanisms import Gaussian, Laplace, project_to_simplex
 from tacit.testing.sources import Seeded
 from tacit.workloads import Domain, Histogram, Price, from_matrix, marginals, method, plan, ranges
-from tacit.workloads.models.bins import Bins
-from tacit.workloads.models.junction_tree import Junction
-from tacit.workloads.models.maximum_entropy import Measurement, fit
+from tacit.workloads.models.graphical.bins import Bins
+from tacit.workloads.models.graphical.junction_tree import Junction
+from tacit.workloads.models.graphical.maximum_entropy import Measurement, fit
 
 WIDE, LINE = Domain.of({"a": 1, "b": 3, "c": 2, "d": 4}), Domain.of({"x": 17})
 LINEAR = ("hierarchy", "isotonic", "partition", "pruned", "queries", "histogram", "optimised")

@@ -10,9 +10,9 @@ from scipy.stats import binom
 from tacit.testing.sources import Seeded
 from tacit.workloads import Domain, Histogram, Price, marginals, method, plan, predicates, prefixes, ranges
 from tacit.workloads.methods.trees._breakpoints import Stretches
-from tacit.workloads.methods.trees.isotonic import _risen
-from tacit.workloads.models.tree import Tree
-from tacit.workloads.models.tree_design import Design, design, range_spread
+from tacit.workloads.methods.trees.isotonic import _monotone
+from tacit.workloads.models.trees.tree import Tree
+from tacit.workloads.models.trees.tree_design import Design, design, range_errors
 
 HIERARCHY, ISOTONIC, ONE = method("hierarchy"), method("isotonic"), Price.of(epsilon=1)
 
@@ -139,7 +139,7 @@ def test_a_marginal_states_what_a_histogram_states(price):
     two = Design(4, 2, (1, 1, 0))
     w = ranges(Domain.of({"x": 4}), low=[0], high=[0])
     noises = two.noises(w, price)
-    assert range_spread(two.tree(noises), noises, w).grain[0] == 0  # a value of a tree is made of several
+    assert range_errors(two.tree(noises), noises, w).grain[0] == 0  # a value of a tree is made of several
 
 
 @pytest.mark.parametrize("price", [ONE, Price.of(rho="0.1")], ids=str)
@@ -168,7 +168,7 @@ def test_the_nearest_that_rise(found, seed, counts):
     tree = Tree(12, 3, (2.0, 0.5, np.inf, 1.0))
     asked = Stretches.of(w, tree)
     values = np.array(counts) + np.random.default_rng(seed).normal(0, 3, 12)
-    risen, covered = _risen(values, asked), np.zeros(12, bool)
+    risen, covered = _monotone(values, asked), np.zeros(12, bool)
     for a, b in zip(low, high, strict=True):
         covered[a : b + 1] = True
     assert np.array_equal(np.repeat(asked.asked, np.diff(asked.cuts)), covered)

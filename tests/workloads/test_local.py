@@ -5,8 +5,7 @@ from itertools import combinations_with_replacement, product
 import numpy as np
 import pytest
 
-from tacit import SUBSTITUTE
-from tacit.curator import archive
+from tacit import SUBSTITUTE, storage
 from tacit.mechanisms import HadamardResponse, RandomizedResponse, SubsetSelection
 from tacit.testing.sources import Seeded
 from tacit.workloads import (
@@ -88,7 +87,7 @@ def test_stated_errors_cover_few_reports_whoever_they_are_of(oracle, n):
                 masses = np.outer(masses, own).ravel()
             misses = np.abs(sums - coefficients[:, held].sum(axis=1))
             for beta in (0.5, 0.05, 1e-3):
-                assert (masses @ (misses > stray.reach(n, beta)) <= beta).all()
+                assert (masses @ (misses > stray.bounds(n, beta)) <= beta).all()
 
 
 @pytest.mark.parametrize(("epsilon", "cells", "m"), [(10, 2, 1), (1, 2, 1), ("0.2", 8, 3), (3, 30, 1), (6, 30, 12)])
@@ -103,7 +102,7 @@ def test_stated_errors_cover_many_reports(epsilon, cells, m, n):
         misses = np.abs((np.arange(n + 1) - n * coins[1]) / c.gain - held)
         assert (law @ misses**2) ** 0.5 <= stray.deviations(n)[0]
         for beta in (0.5, 0.05, 1e-4):
-            assert law[misses > stray.reach(n, beta)].sum() <= beta
+            assert law[misses > stray.bounds(n, beta)].sum() <= beta
 
 
 def test_the_data_add_nothing_to_the_error():
@@ -175,7 +174,7 @@ def test_people_are_asked_in_batches(monkeypatch):
     """As many as fit; each once."""
     w, price = prefixes(line(40)), Price.of(epsilon=1, unit=UNIT)
     data = Histogram(w.domain, [25] * 40, UNIT)
-    monkeypatch.setattr(local_reports, "_BITS", 400)
+    monkeypatch.setattr(local_reports, "_MAX_BITS", 400)
     r = LOCAL.release(w, data, price, Seeded(3), n=1000)
     assert r.model.people == 1000 and r.answers[-1] == pytest.approx(1000)
     assert np.mean(np.abs(r.answers - w.answer(data)) > r.errors) <= 0.05
@@ -185,9 +184,9 @@ def test_people_are_asked_in_batches(monkeypatch):
 def test_a_release_survives_the_ledger(cells):
     w, price = marginals(line(cells), k=1), Price.of(epsilon=1, unit=UNIT)
     r = LOCAL.release(w, Histogram(w.domain, [40] * cells, UNIT), price, Seeded(2), n=40 * cells)
-    again = archive.loads(archive.dumps(r))
-    assert archive.dumps(again) == archive.dumps(r)
-    assert np.array_equal(again.model.reach(w, 0.01), r.model.reach(w, 0.01))
+    again = storage.loads(storage.canonical(r))
+    assert storage.canonical(again) == storage.canonical(r)
+    assert np.array_equal(again.model.error_bounds(w, 0.01), r.model.error_bounds(w, 0.01))
 
 
 def binomial(n, p):

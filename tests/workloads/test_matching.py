@@ -8,8 +8,8 @@ import pytest
 from tacit.core.errors import BadQuestion
 from tacit.testing.sources import Seeded
 from tacit.workloads import Domain, Price, Rows, marginals, method, ranges
-from tacit.workloads.models.matching import largest
-from tacit.workloads.models.noisy_marginals import NoisyMarginals
+from tacit.workloads.models.marginals.matching import largest
+from tacit.workloads.models.marginals.noisy_marginals import NoisyMarginals
 
 
 def domain_of(shape) -> Domain:

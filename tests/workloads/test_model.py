@@ -8,9 +8,9 @@ from tacit.core.errors import BadQuestion
 from tacit.testing.sources import Seeded
 from tacit.workloads import Domain, Histogram, Model, Price, Rows, from_matrix, marginals, method, predicates, ranges
 from tacit.workloads.models.cell_model import Cells
-from tacit.workloads.models.line_model import Line
+from tacit.workloads.models.marginals.noisy_marginals import NoisyMarginals
 from tacit.workloads.models.model import rounded
-from tacit.workloads.models.noisy_marginals import NoisyMarginals
+from tacit.workloads.models.trees.line_model import Line
 
 WIDE = Domain.of({"a": 2, "b": 3, "c": 4})
 HUGE = Domain.of({f"a{i}": 10 for i in range(40)})
@@ -28,7 +28,7 @@ class Even(Model):
 
 def test_a_model_says_nothing_of_what_it_does_not_know():
     even = Even()
-    assert even.reach(marginals(HUGE, k=1), 0.05) is None and even.total == 1e6
+    assert even.error_bounds(marginals(HUGE, k=1), 0.05) is None and even.total == 1e6
     assert np.allclose(marginals(HUGE, k=1).answer(even), 1e5)
     for use in (even.nonnegative, lambda: even.synthetic(5, Seeded(0))):
         with pytest.raises(BadParameter, match="cells"):
@@ -38,10 +38,10 @@ def test_a_model_says_nothing_of_what_it_does_not_know():
 def test_cells_with_noise_know_the_error_of_every_query():
     cells = Cells(WIDE, np.arange(24.0), Laplace(epsilon=1))
     one, many = marginals(WIDE, k=3), marginals(WIDE, k=1)
-    assert (cells.reach(one, 0.05) < cells.reach(many, 0.05).min()).all()
-    assert Cells(WIDE, np.arange(24.0)).reach(one, 0.05) is None
+    assert (cells.error_bounds(one, 0.05) < cells.error_bounds(many, 0.05).min()).all()
+    assert Cells(WIDE, np.arange(24.0)).error_bounds(one, 0.05) is None
     half = from_matrix(WIDE, np.full((1, 24), 0.5))
-    assert np.isfinite(cells.reach(half, 0.05)).all()
+    assert np.isfinite(cells.error_bounds(half, 0.05)).all()
 
 
 @pytest.mark.parametrize("total", [-5.0, 0.0])
@@ -58,7 +58,7 @@ def test_non_negative_counts_keep_the_total():
     values = np.random.default_rng(0).normal(3, 10, 24)
     for model in (Cells(WIDE, values), Line(WIDE, 2, values[:4])):
         assert model.nonnegative().total == pytest.approx(max(model.total, 0))
-    assert Line(WIDE, 2, values[:4]).reach(marginals(WIDE, k=1), 0.05).tolist() == [np.inf] * 9
+    assert Line(WIDE, 2, values[:4]).error_bounds(marginals(WIDE, k=1), 0.05).tolist() == [np.inf] * 9
 
 
 def test_rounding_is_right_on_average():

@@ -17,7 +17,7 @@ from tacit.core.distance import SUBSTITUTE
 from tacit.core.errors import BadQuestion
 from tacit.core.law import Finite, Product, hockey_stick, max_divergence, renyi_divergence
 from tacit.testing.sources import Seeded
-from tacit.workloads import Domain, Histogram, Price, Rows, from_matrix, marginals, predicates, prefixes, ranges
+from tacit.workloads import Domain, Histogram, Price, Rows, from_matrix, marginals, plan, predicates, prefixes, ranges
 from tacit.workloads.methods.weights.mwem import MWEM, Groups, Learner, classical_bound
 from tacit.workloads.models.multiplicative_weights import Weights
 
@@ -216,8 +216,10 @@ def test_fractions_and_counts_of_nothing():
 
 def test_large_domains_are_refused():
     wide = Domain.of({f"x{i}": 10 for i in range(9)})
-    with pytest.raises(BadQuestion, match="use residual"):
+    with pytest.raises(BadQuestion, match=r"at most 16777216 cells, and this domain has 1e\+09 cells"):
         MWEM().release(marginals(wide, k=1), Rows(wide, np.zeros((2, 9), int)), Price.of(epsilon=1), n=2)
+    with pytest.raises(BadQuestion, match="; use residual"):
+        plan(marginals(wide, k=1), 2, Price.of(epsilon=1)).row("mwem")
 
 
 @pytest.mark.parametrize("epsilon", [300, 10**4, 10**6])

@@ -13,8 +13,7 @@ from tacit.core.errors import BadQuestion
 from tacit.mechanisms import Gaussian, Laplace
 from tacit.testing.sources import Seeded
 from tacit.workloads import Domain, Histogram, Price, from_matrix, marginals, method, plan, predicates, prefixes, ranges
-from tacit.workloads.methods.direct._lbfgs import least
-from tacit.workloads.methods.direct._strategy import strategies
+from tacit.workloads.methods.direct._strategy import minimum, strategies
 from tacit.workloads.methods.direct.matrix_mechanism import chosen
 from tacit.workloads.models.measured_model import Measured
 from tacit.workloads.queries.workload import STEP, Stack
@@ -68,11 +67,13 @@ def test_the_coefficients_of_all_errors_are_those_that_are_said(name, price):
     for one in np.eye(strategy.queries.queries):
         with patch.object(type(noise), "sample", lambda self, x, source, one=one: x + one):
             columns.append(OPTIMISED.release(w, data, price, Seeded(0)).answers)
-    made, spread = np.abs(columns).T, strategy.spread(noise)
+    made, spread = np.abs(columns).T, strategy.query_errors(noise)
     unit = float(noise.scale) ** 2 if isinstance(noise, Laplace) else float(noise.sigma2)
     np.testing.assert_allclose(spread.energies, np.square(made).sum(axis=1) * unit, rtol=1e-8)
     np.testing.assert_allclose(spread.largest, made.max(axis=1) * unit**0.5, rtol=1e-8)
-    np.testing.assert_allclose(spread.deviations, Measured(strategy.queries, noise).spread(w).deviations, rtol=1e-8)
+    np.testing.assert_allclose(
+        spread.deviations, Measured(strategy.queries, noise).query_errors(w).deviations, rtol=1e-8
+    )
     total = w.weights @ np.square(made).sum(axis=1) / w.weights.max()
     assert strategy.total == pytest.approx(total, rel=1e-8)
 
@@ -130,7 +131,7 @@ def test_a_strategy_is_an_exact_workload(cells, queries, seed, pure):
         assert row.l1 == max(map(sum, columns)) * grid
         assert row.l2_squared == max(sum(v * v for v in column) for column in columns) * grid**2
         assert float(row.l1 if pure else row.l2_squared) == pytest.approx(1, abs=1e-4)
-        assert np.isfinite(strategy.spread(PURE.noise(row, grid)).deviations).all()
+        assert np.isfinite(strategy.query_errors(PURE.noise(row, grid)).deviations).all()
     assert grid == STEP
 
 
@@ -199,5 +200,5 @@ def test_the_least_of_a_curved_valley_is_found():
         return float((sides * (x - 3) ** 2).sum()) + 1, 2 * sides * (x - 3)
 
     sides = np.geomspace(1, 1e4, 12)[None]
-    np.testing.assert_allclose(least(valley, np.array([[-1.2, 1.0]]), 200), [[1, 1]], atol=1e-3)
-    assert bowl(np.zeros((1, 12)))[0] > 1e5 and bowl(least(bowl, np.zeros((1, 12)), 200))[0] < 1 + 1e-4
+    np.testing.assert_allclose(minimum(valley, np.array([[-1.2, 1.0]]), 200), [[1, 1]], atol=1e-3)
+    assert bowl(np.zeros((1, 12)))[0] > 1e5 and bowl(minimum(bowl, np.zeros((1, 12)), 200))[0] < 1 + 1e-4

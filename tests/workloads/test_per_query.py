@@ -16,12 +16,13 @@ from tacit.workloads import (
     from_matrix,
     marginals,
     method,
+    plan,
     predicates,
     ranges,
 )
 from tacit.workloads.methods.direct import per_query
+from tacit.workloads.models.marginals.noisy_marginals import NoisyMarginals
 from tacit.workloads.models.measured_model import fitted
-from tacit.workloads.models.noisy_marginals import NoisyMarginals
 from tacit.workloads.price import variance
 
 WIDE = Domain.of({"a": 2, "b": 3, "c": 4})
@@ -117,7 +118,9 @@ def test_only_the_attributes_that_are_looked_at_are_laid_out():
     w = marginals(huge, subsets=[["a3", "a40"]])
     assert HISTOGRAM.refusal(w, None, Price.of(epsilon=1)) is None
     reason = HISTOGRAM.refusal(marginals(huge, k=1), None, Price.of(epsilon=1))
-    assert "1e+50" in reason and "residual" in reason
+    assert "1e+50 cells" in reason
+    with pytest.raises(BadQuestion, match=r"1e\+50 cells.*; use residual"):
+        plan(marginals(huge, k=1), None, Price.of(epsilon=1)).row("histogram")
     with pytest.raises(BadQuestion, match="histogram"):
         HISTOGRAM.release(marginals(huge, k=1), Rows(huge, np.zeros((1, 50), int)), Price.of(epsilon=1))
 
@@ -184,7 +187,7 @@ def test_textbook_bounds_are_not_exceeded():
 
 
 def test_marginals_of_too_many_subsets_stay_as_they_were_drawn(monkeypatch):
-    monkeypatch.setattr(per_query, "_SETS", 11)  # three pairs have twelve
+    monkeypatch.setattr(per_query, "_MAX_SETS", 11)  # three pairs have twelve
     w = marginals(WIDE, k=2)
     r = QUERIES.release(w, DATA, Price.of(epsilon=1), Seeded(0))
     assert isinstance(r.model, NoisyMarginals) and (r.answers == np.rint(r.answers)).all()

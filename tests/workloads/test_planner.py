@@ -61,7 +61,7 @@ def test_a_price_with_a_delta_is_spent_without_where_that_buys_more():
     assert "substituted" in next(r.reason for r in plan(small, None, both).rows if r.method.name == "local")
     with pytest.raises(BadParameter, match="auto, or one of"):
         plan(small, None, both).row("nope")
-    with pytest.raises(BadQuestion, match=r"^hierarchy: these are not ranges"):
+    with pytest.raises(BadQuestion, match=r"^hierarchy: the queries are not ranges of one attribute; use residual$"):
         plan(small, None, both).row("hierarchy")
 
 
@@ -96,9 +96,16 @@ GRID, MANY = Domain.of({"x": 100, "y": 100}), Domain.of({f"x{i}": 2 for i in ran
 )
 @pytest.mark.parametrize("unit", [None, SUBSTITUTE.histogram()])
 def test_a_refusal_names_what_would_do(workload, unit):
-    rows = {row.method.name: row for row in plan(workload, 1000, Price.of(epsilon=1, unit=unit)).rows}
+    """The planner does: a method says what is wrong, and knows no other method."""
+    p = plan(workload, 1000, Price.of(epsilon=1, unit=unit))
+    rows = {row.method.name: row for row in p.rows}
     for row in rows.values():
-        for named in re.findall(r"use (\w+)", row.reason):
+        assert not re.search(rf"\buse ({'|'.join(rows)})\b", row.reason)
+        if row.prediction is None:
+            with pytest.raises(BadQuestion) as refused:
+                p.row(row.method.name)
+            assert str(refused.value).startswith(f"{row.method.name}: {row.reason}; use ")
+            (named,) = re.findall(r"; use (\w+)$", str(refused.value))
             assert rows[named].prediction is not None, (row.method.name, row.reason)
 
 

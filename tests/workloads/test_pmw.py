@@ -1,4 +1,4 @@
-"""Private multiplicative weights: the exact law of a life, its promise, its state, and the constants."""
+"""Private multiplicative weights: the exact law of a session, its promise, its state, and the constants."""
 
 import json
 import math
@@ -16,14 +16,21 @@ from tacit.core.accounting.budget import Budget
 from tacit.core.accounting.loss import Loss, Pure, zero
 from tacit.core.distance import SUBSTITUTE
 from tacit.core.errors import BadData, BadParameter, BadQuestion
-from tacit.testing.mechanisms import CHECKS, Refuted, loss_covers_law
+from tacit.testing.mechanisms import Refuted, loss_covers_law
+from tacit.testing.mechanisms.claims import CHECKS
 from tacit.testing.sources import Seeded
 from tacit.theory.linear_queries import weights_epsilon
 from tacit.workloads import Domain, Histogram, Price, Rows, from_matrix, marginals, method, plan, predicates, ranges
-from tacit.workloads.methods.weights._pmw_constants import classical_threshold, classical_updates, consistent_alpha
 from tacit.workloads.methods.weights.pmw import Move, Moves, PrivateMultiplicativeWeights, State
 from tacit.workloads.methods.weights.pmw_offline import questions
-from tacit.workloads.methods.weights.pmw_plans import classical, practical, proven
+from tacit.workloads.methods.weights.pmw_plans import (
+    classical,
+    classical_threshold,
+    classical_updates,
+    consistent_alpha,
+    practical,
+    proven,
+)
 from tacit.workloads.models.multiplicative_weights import Question, Weights, least_gap
 
 GOLDEN = {
@@ -96,13 +103,13 @@ def test_the_promise_for_all_questions_is_kept(price):
 def test_proven_is_narrower_than_classical():
     price = Price.of(epsilon=1)
     sharp = proven(BITS, 10**7, price, questions=1000)
-    a, w = sharp.reach
+    a, w = sharp.noise_bounds
     gap = sharp.threshold * 10**7 - a - Fraction(1, 2)  # of an update, at least
     assert gap > w and gap >= 10**7 * least_gap(64, sharp.updates) and sharp.least * 10**7 == gap
     old = classical(BITS, 10**7, price, questions=1000)
     assert sharp.error() < old.error() / 2
     assert old.error() <= 3 * consistent_alpha(64, 1000, epsilon=1, n=10**7, beta=0.05) * 10**7
-    with pytest.raises(BadQuestion, match=r"they need about \d+ records"):
+    with pytest.raises(BadQuestion, match=r"They need about \d+ records"):
         classical(BITS, 1000, price)
     with pytest.raises(BadParameter, match="pure"):
         classical(BITS, 1000, Price.of(rho=1))
@@ -307,7 +314,7 @@ def test_it_ends_where_n_is_not_the_number_of_records(n, counts):
     asked, price = marginals(cube, k=2), Price.of(rho="0.5")
     released = method("pmw").release(asked, Histogram(cube, np.full(32, counts)), price, Seeded(1), n=n)
     assert f"these are not {n} records" in released.notes[0] and released.errors is None
-    assert int(released.notes[0].split()[0]) < min(100, method("pmw").life(asked, n, price, 0.05).updates)
+    assert int(released.notes[0].split()[0]) < min(100, method("pmw").mechanism(asked, n, price, 0.05).updates)
 
 
 @pytest.mark.parametrize("seed", range(8))
@@ -387,4 +394,6 @@ def test_it_is_a_row_of_the_plan():
         assert power - 0.05 < fell < power + 0.02  # and a little for the logarithm of the updates
     assert "n must be public" in method("pmw").refusal(workload, None, Price.of(epsilon=1))
     wide = marginals(Domain.of({f"x{i}": 2 for i in range(23)}), k=3)
-    assert "use mwem" in method("pmw").refusal(wide, 1000, Price.of(epsilon=1))
+    assert "steps a round; it takes at most 1e+10" in method("pmw").refusal(wide, 1000, Price.of(epsilon=1))
+    with pytest.raises(BadQuestion, match="; use residual"):
+        plan(wide, 1000, Price.of(epsilon=1)).row("pmw")

@@ -11,7 +11,7 @@ from tacit.core.accounting.currency import Rho
 from tacit.core.accounting.loss import zero
 from tacit.testing.sources import Seeded
 from tacit.workloads import Domain, Histogram, Price, marginals, method, ranges
-from tacit.workloads.methods.marginals.residual import plan
+from tacit.workloads.methods.marginals._residual_plan import plan
 from tacit.workloads.registry import METHODS
 
 

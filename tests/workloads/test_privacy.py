@@ -17,7 +17,7 @@ from tacit.core.pld.discrete_gaussian import mu_squared
 from tacit.testing.sources import Seeded
 from tacit.workloads import Domain, Histogram, Price, marginals, method, predicates, ranges
 from tacit.workloads.models.measured_model import solvable
-from tacit.workloads.models.tree_design import design
+from tacit.workloads.models.trees.tree_design import design
 
 WIDE, LINE = Domain.of({"a": 2, "b": 3, "c": 8, "d": 20}), Domain.of({"x": 23})
 CURRENCIES = {"epsilon": {"epsilon": 1}, "rho": {"rho": 1}, "delta": {"epsilon": 1, "delta": "1e-9"}}

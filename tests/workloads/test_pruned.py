@@ -161,7 +161,7 @@ def test_within_a_leaf_the_error_is_at_most_what_it_holds():
     r = PRUNED.release(prefixes(domain), Histogram(domain, [0] * 1000), PURE, Seeded(2))
     cuts, sums, t = np.array([0, 3, 400, 1000]), np.array([0.0, 5.0, 45.0, 45.0]), 2.5
     model = type(r.model)(domain, 0, cuts, sums, SimpleNamespace(worst=lambda beta: t))
-    answers, stated = model.told(prefixes(domain), 0.05)
+    answers, stated = model.range_answers(prefixes(domain), 0.05)
     np.testing.assert_allclose(answers, np.cumsum(model.values))
     assert stated[2] == stated[399] == stated[999] == t and stated[500] == t and stated[4] > stated[200] > t
     for off in ([t, t, t], [-t, -t, 0], [-t, t, t]):  # of the true sums at the cuts

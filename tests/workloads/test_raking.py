@@ -8,10 +8,10 @@ from scipy.optimize import minimize
 
 from tacit.testing.sources import Seeded
 from tacit.workloads import Domain, Price, Rows, marginals, method
-from tacit.workloads.models.copula import correlated
-from tacit.workloads.models.integer_rounding import whole_numbers
+from tacit.workloads.models.marginals.matching import correlated
+from tacit.workloads.models.marginals.raking import Noisy, _scattered, cells, rake
+from tacit.workloads.models.marginals.weighted_points import whole_numbers
 from tacit.workloads.models.model import rounded
-from tacit.workloads.models.raking import Noisy, _scattered, cells, rake
 
 
 def domain_of(shape) -> Domain:

@@ -15,10 +15,12 @@ from tacit.core.errors import BadQuestion
 from tacit.mechanisms import Gaussian, project_to_simplex
 from tacit.testing.sources import Seeded
 from tacit.workloads import method
+from tacit.workloads import plan as planned
 from tacit.workloads.methods.direct.per_query import PerQuery
-from tacit.workloads.methods.marginals.residual import Residual, moves, plan, residual
-from tacit.workloads.models import residuals
-from tacit.workloads.models.residuals import Energy, Residuals, centred, subsets
+from tacit.workloads.methods.marginals._residual_plan import moves, plan, residual
+from tacit.workloads.methods.marginals.residual import Residual
+from tacit.workloads.models.marginals import residuals
+from tacit.workloads.models.marginals.residuals import Energy, Residuals, centred, subsets
 from tacit.workloads.price import Price, variance
 from tacit.workloads.queries.data import Histogram, Rows
 from tacit.workloads.queries.domain import Domain
@@ -81,7 +83,7 @@ def test_variances_are_those_of_the_linear_map(shape):
             one[cell] = 1.0
             unit = Residuals(domain, {axes: centred(one.reshape([domain.shape[a] for a in axes]))}, {}, laplace=False)
             square += workload.answer(unit) ** 2 * energy.variance
-    got = Residuals(domain, {}, energies, laplace=False).spread([part.axes for part in workload.parts])
+    got = Residuals(domain, {}, energies, laplace=False).cell_errors([part.axes for part in workload.parts])
     np.testing.assert_allclose(np.repeat(got.deviations**2, [p.queries for p in workload.parts]), square, atol=1e-12)
 
 
@@ -268,8 +270,10 @@ def test_of_a_table_of_many_attributes_little_is_looked_at():
 def test_what_is_not_a_marginal_is_refused():
     domain = domain_of([3, 3])
     asked = predicates(domain, [{"a0": 1}])
-    with pytest.raises(BadQuestion, match="histogram"):
+    with pytest.raises(BadQuestion, match="some of the queries are not marginals"):
         Residual().release(asked, some_rows(domain, 5), Price.of(rho=1))
+    with pytest.raises(BadQuestion, match="; use histogram"):
+        planned(asked, 5, Price.of(rho=1)).row("residual")
     released = Residual().release(marginals(domain, k=1), some_rows(domain, 5), Price.of(rho=1), Seeded(1))
     pair = released.query(marginals(domain, k=2))
     assert np.isinf(pair.errors).all()  # it was not measured, and this is said

@@ -12,8 +12,8 @@ from tacit.workloads.models.error_bounds import Spread, joined
 
 def law(noise, terms):
     """Masses of a sum of independent noises on -R .. R."""
-    reach = noise.noise().reach(1e-13)
-    one = np.array([noise.noise().mass(k) for k in range(-reach, reach + 1)])
+    far = noise.noise().tail_quantile(1e-13)
+    one = np.array([noise.noise().mass(k) for k in range(-far, far + 1)])
     masses = np.ones(1)
     for _ in range(terms):
         masses = np.convolve(masses, one)
@@ -32,7 +32,7 @@ def test_sums_of_noises(noise, terms):
     assert spread.deviations[0] == pytest.approx(np.sqrt(values**2 @ masses), rel=1e-6)
     assert spread.means[0] == pytest.approx(np.abs(values) @ masses, rel=0.1)
     for beta in (0.3, 0.05, 1e-3, 1e-6):
-        bound = spread.reach(beta)[0]
+        bound = spread.bounds(beta)[0]
         assert masses[np.abs(values) > bound].sum() <= beta
         exact = values[np.searchsorted(np.cumsum(masses), 1 - beta / 2)]
         assert bound <= 2.2 * exact + 1  # and not far above the truth
@@ -52,9 +52,9 @@ def test_a_discrete_gaussian_is_within_one_step_of_a_normal(rho):
 def test_gaussian_noise_is_stated_nearly_as_normal_noise_is(rho, within):
     noise = Gaussian(rho=rho)
     for spread in (Spread.of(noise, np.array([9.0])), Spread.of(noise, np.array([7.3]), 1.0)):
-        assert 1.96 < spread.reach(0.05)[0] / spread.deviations[0] < within
+        assert 1.96 < spread.bounds(0.05)[0] / spread.deviations[0] < within
     one = Spread.of(noise, np.ones(1))
-    assert one.reach(0.05)[0] == pytest.approx(1.96 * noise.sigma + 1, rel=1e-3)
+    assert one.bounds(0.05)[0] == pytest.approx(1.96 * noise.sigma + 1, rel=1e-3)
 
 
 @pytest.mark.parametrize("terms", [1, 2, 5, 30, 200])
@@ -81,11 +81,11 @@ def test_the_number_of_terms_counts_where_coefficients_differ():
 def test_one_noise_above_all_others(parts, epsilon):
     """(Z + sum of a / c of others), c the first: the bound against the exact law, on a grid of 1 / c."""
     noise = Laplace(epsilon=epsilon)
-    reach = noise.noise().reach(1e-13)
-    one = np.array([noise.noise().mass(k) for k in range(-reach, reach + 1)])
+    far = noise.noise().tail_quantile(1e-13)
+    one = np.array([noise.noise().mass(k) for k in range(-far, far + 1)])
     masses = np.ones(1)
     for part in parts:
-        fine = np.zeros(2 * reach * part + 1)
+        fine = np.zeros(2 * far * part + 1)
         fine[::part] = one
         masses = np.convolve(masses, fine)
     values = (np.arange(masses.size) - masses.size // 2) / parts[0]
@@ -97,9 +97,9 @@ def test_one_noise_above_all_others(parts, epsilon):
     )
     without = Spread(True, sd, spread.energies, spread.largest, np.zeros(1), np.zeros(1), spread.rates)
     for beta in (0.3, 0.05, 1e-3, 1e-6):
-        assert masses[np.abs(values) > spread.reach(beta)].sum() <= beta
-        assert spread.reach(beta) <= without.reach(beta)
-    assert spread.reach(1e-3) < 0.9 * without.reach(1e-3)
+        assert masses[np.abs(values) > spread.bounds(beta)].sum() <= beta
+        assert spread.bounds(beta) <= without.bounds(beta)
+    assert spread.bounds(1e-3) < 0.9 * without.bounds(1e-3)
 
 
 WIDE, LINE = Domain.of({"a": 4, "b": 2, "c": 3}), Domain.of({"x": 37})
@@ -123,7 +123,7 @@ def test_predicted_means_hold_where_most_noises_are_nothing(name, workload, pric
 def test_the_largest_of_many_is_a_union_bound():
     noise = Laplace(epsilon=1)
     spread = joined([Spread.of(noise, np.ones(1)), Spread.of(noise, np.full(1, 4.0))], [50, 50])
-    assert len(spread) == 100 and spread.worst(0.05) == spread.reach(0.05 / 100).max()
+    assert len(spread) == 100 and spread.worst(0.05) == spread.bounds(0.05 / 100).max()
 
 
 @pytest.mark.parametrize("size", [1, 2, 7, 1000])
@@ -142,10 +142,10 @@ def test_a_square_of_one_need_not_be_one_noise():
     """Four noises with coefficients of one half have lighter tails, but only what is proved of them is stated."""
     noise = Laplace(epsilon="0.5")
     values, masses = law(noise, 4)
-    bound = Spread.of(noise, np.array([1.0]), 0.5).reach(0.05)[0]
+    bound = Spread.of(noise, np.array([1.0]), 0.5).bounds(0.05)[0]
     assert masses[np.abs(values) / 2 > bound].sum() <= 0.05
-    assert bound < Spread.of(noise, np.array([1.0]), 1.0).reach(0.05)[0]
+    assert bound < Spread.of(noise, np.array([1.0]), 1.0).bounds(0.05)[0]
 
 
 def test_nothing_is_stated_of_infinite_variance():
-    assert np.isinf(Spread.of(Laplace(epsilon=1), np.array([np.inf]), np.array([np.inf])).reach(0.05)).all()
+    assert np.isinf(Spread.of(Laplace(epsilon=1), np.array([np.inf]), np.array([np.inf])).bounds(0.05)).all()

@@ -8,9 +8,9 @@ from hypothesis import strategies as st
 from tacit.core.errors import BadParameter
 from tacit.testing.sources import Seeded
 from tacit.workloads.methods.marginals.residual import Residual
-from tacit.workloads.models.bins import Bins
-from tacit.workloads.models.graphical_model import Graphical, _deal
-from tacit.workloads.models.junction_tree import Junction
+from tacit.workloads.models.graphical.bins import Bins
+from tacit.workloads.models.graphical.graphical_model import Graphical, _deal
+from tacit.workloads.models.graphical.junction_tree import Junction
 from tacit.workloads.models.records import records
 from tacit.workloads.price import Price
 from tacit.workloads.queries.data import Rows

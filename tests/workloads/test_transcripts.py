@@ -23,13 +23,13 @@ from tacit.testing.sources import Seeded
 from tacit.workloads import Domain, Histogram, Price, from_matrix, marginals, ranges
 from tacit.workloads.methods.direct import _strategy, matrix_mechanism
 from tacit.workloads.methods.direct.matrix_mechanism import Optimised
-from tacit.workloads.methods.marginals import adaptive, chow_liu, residual
+from tacit.workloads.methods.marginals import _residual_plan, adaptive, chow_liu
 from tacit.workloads.methods.marginals.adaptive import Adaptive
 from tacit.workloads.methods.marginals.chow_liu import ChowLiu
 from tacit.workloads.methods.trees import pruned
 from tacit.workloads.methods.trees.partition import Partition
 from tacit.workloads.methods.trees.pruned import Pruned
-from tacit.workloads.models.residuals import centred
+from tacit.workloads.models.marginals.residuals import centred
 
 MOST = {
     "tree": 0.9,
@@ -113,10 +113,10 @@ def played(release, table, script):
         for kind in (Laplace, Gaussian):
             patch.setattr(kind, "sample", lambda noise, x, source: script.numbers(noise, x))
         patch.setattr(Exponential, "sample", lambda mechanism, scores, source: script.pick(mechanism, scores))
-        patch.setattr(residual, "residual", script.residual)
+        patch.setattr(_residual_plan, "residual", script.residual)
         for module in (chow_liu, adaptive):  # fits are post-processing, of any quality
-            patch.setattr(module, "_STEPS", 1)
-        patch.setattr(adaptive, "_LAST", 1)
+            patch.setattr(module, "_FIT_STEPS", 1)
+        patch.setattr(adaptive, "_LAST_FIT_STEPS", 1)
         patch.setattr(pruned, "_BRANCHING", 2)  # so that few values have several levels
         release(table)
     return script

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tacit.workloads.models.tree import Tree, heights
+from tacit.workloads.models.trees.tree import Tree, heights
 
 RNG = np.random.default_rng(2)
 

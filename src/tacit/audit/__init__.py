@@ -1,10 +1,10 @@
-"""Audits: claims held against exact laws, against samples, and against attackers.
+"""Audits: claims checked against exact laws, against samples, and against attackers.
 
 exact       the true epsilon(delta) between two inputs, beside the claim
 estimate    lower bounds on epsilon from samples of any callable
-one_run     the same from a single run
+one_run     a lower bound on epsilon from a single run
 package     every mechanism of this package, both ways
-attacks     what an attacker gains, from a naive system and from this one
+attacks     how many guesses of an attacker are right, against a naive system and against one that withstands
 """
 
 from . import attacks, plots

@@ -26,22 +26,22 @@ from ..core.exact import Floats
 from ..core.parameters import Number, failure, probability, whole
 from ..core.search import least
 
-LARGEST = 64.0  # no confidence is so high, and no sample so large, that a greater epsilon is proved
+MAX_EPSILON = 64.0  # that is proved: a greater one would take more samples than anyone has
 
 
 def risk(confidence: Number) -> float:
-    """The chance of error that is left."""
+    """The chance of error that a confidence leaves."""
     return float(1 - probability("confidence", confidence))
 
 
 def at_least(hits: Any, trials: float, alpha: float) -> Floats:
-    """Below the probability of which `hits` of `trials` were seen, but for the chance alpha."""
+    """A lower bound on the probability of an event seen `hits` times in `trials`; wrong with chance at most alpha."""
     h = np.asarray(hits, np.float64)
     return np.where(h > 0, betaincinv(np.maximum(h, 1e-9), trials - h + 1, alpha), 0.0)
 
 
 def at_most(hits: Any, trials: float, alpha: float) -> Floats:
-    """Above it, but for the chance alpha."""
+    """An upper bound on the probability of an event seen `hits` times in `trials`; wrong with chance at most alpha."""
     h = np.asarray(hits, np.float64)
     return np.where(h < trials, betainccinv(h + 1, np.maximum(trials - h, 1e-9), alpha), 1.0)
 
@@ -53,7 +53,7 @@ def two_samples(hits_x: Any, hits_y: Any, trials: float, delta: float, alpha: fl
 
 
 def one_run_p_value(records: int, guesses: int, right: int, epsilon: float, delta: float = 0.0) -> float:
-    """At least the chance of so many right guesses, if the mechanism is (epsilon, delta)-private."""
+    """An upper bound on the chance of so many right guesses, if the mechanism is (epsilon, delta)-private."""
     if not right:
         return 1.0
     chance = 1 / (1 + math.exp(-epsilon))
@@ -69,13 +69,18 @@ def one_run_p_value(records: int, guesses: int, right: int, epsilon: float, delt
 def one_run_epsilon(
     guesses: int, right: int, *, records: int | None = None, delta: Number = 0, confidence: Number = "0.999"
 ) -> float:
-    """The lower bound on epsilon that so many right guesses prove; `records` is how many might have been guessed."""
+    """The lower bound on epsilon that so many right guesses prove; `records` is about how many one could guess."""
     r, alpha, d = whole("guesses", guesses), risk(confidence), float(failure("delta", delta))
     v, m = whole("right", right, at_least=0), whole("records", r if records is None else records)
     if v > r or r > m:
-        raise BadParameter("right", right, "at most the number of guesses, and those at most that of records")
+        raise BadParameter(
+            "right",
+            right,
+            "at most the number of guesses",
+            says=f"There cannot be {v} right guesses of {r} about {m} records. Pass right <= guesses <= records.",
+        )
     if not d:  # P[W >= v] alone, which Clopper and Pearson invert
         chance = float(at_least(v, r, alpha))
         return math.log(chance / (1 - chance)) if chance > 0.5 else 0.0
-    refuted = least(lambda e: one_run_p_value(m, r, v, e, d) > alpha, 2.0**-30, LARGEST)
-    return 0.0 if refuted <= 2.0**-29 else min(refuted, LARGEST) * (1 - 2.0**-39)
+    refuted = least(lambda e: one_run_p_value(m, r, v, e, d) > alpha, 2.0**-30, MAX_EPSILON)
+    return 0.0 if refuted <= 2.0**-29 else min(refuted, MAX_EPSILON) * (1 - 2.0**-39)

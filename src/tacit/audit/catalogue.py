@@ -1,4 +1,4 @@
-"""The audit of the package: every mechanism, on the hard neighbours it names, exactly and by sampling."""
+"""The audit of the package: every mechanism on the hard neighbours of its examples, exactly and by sampling."""
 
 from __future__ import annotations
 
@@ -19,16 +19,16 @@ from ..core.randomness import SYSTEM, Source
 from ..mechanisms import ALL
 from ..mechanisms.additive._additive import Additive
 from ..mechanisms.local._frequency import FrequencyOracle
-from .estimation import FEWEST, Estimate, estimate
+from .estimation import MIN_SAMPLES, Estimate, estimate
 from .verification import DELTAS, ROUNDING, Exact, exact
 
 CONFIDENCE = "0.999999999995"  # of each estimate: two hundred of them err with a chance below 1e-9
-VECTORISED = 25  # times as many samples, where a batch is drawn at once
+BATCH_FACTOR = 25  # times as many samples, where a batch is drawn at once
 
 
 @dataclass(frozen=True)
 class Finding:
-    """What was found of one mechanism on one pair of neighbours."""
+    """The audit of one mechanism on one pair of neighbours."""
 
     example: Example[Any]
     exact: Exact
@@ -37,12 +37,12 @@ class Finding:
 
     @property
     def name(self) -> str:
-        """The mechanism's."""
+        """The name of the mechanism."""
         return type(self.example.mechanism).__name__
 
     @property
     def claim(self) -> float:
-        """The epsilon that is claimed at delta."""
+        """The epsilon that the mechanism claims at delta."""
         return self.exact.claim.epsilon(self.delta)
 
     @property
@@ -52,7 +52,7 @@ class Finding:
 
     @property
     def verdict(self) -> str:
-        """`holds`, or which of the two is at fault: the claim is below the law, or the sampler leaks more than it."""
+        """`holds`, or what is wrong: the claim is below the law, or the sampler leaks more than the law."""
         if not self.exact.holds:
             return "the claim is FALSE"
         if self.estimate is not None and self.estimate.epsilon > self.true * (1 + ROUNDING) + ROUNDING:
@@ -68,7 +68,7 @@ class Finding:
         return str(d.l1) if d.l1**2 == d.l2_squared else f"{d.l1}, l2 {math.sqrt(d.l2_squared):.3g}"
 
     def row(self) -> dict[str, Any]:
-        """For a table."""
+        """The finding as a row of a table."""
         return {
             "mechanism": repr(self.example.mechanism),
             "moves by": self.distance,
@@ -89,11 +89,11 @@ def package(
 ) -> list[Finding]:
     """Audit every example of every mechanism; with `samples=0` exactly only.
 
-    Epsilon is told at delta 0 where a claim is pure, else at `delta`, or at the least of `verification.DELTAS` above it
-    at which anything is claimed.  Where draws come in batches, many more are made.
+    Epsilon is taken at delta 0 where the claim is pure, else at `delta`, or at the least of `verification.DELTAS` above
+    that at which the claim is finite.  Mechanisms that draw in batches are sampled more often.
     """
     n = whole("samples", samples, at_least=0)
-    n = max(n, FEWEST) if n else 0
+    n = max(n, MIN_SAMPLES) if n else 0
     chosen: tuple[Any, ...] = instances("kinds", kinds, object)
     for kind in chosen:
         if not (isinstance(kind, type) and issubclass(kind, Mechanism)):
@@ -106,14 +106,14 @@ def _finding(case: Example[Any], samples: int, delta: Number, source: Source) ->
     smallest = rational("delta", delta)
     deltas = [Fraction(0), smallest, *(d for d in map(Fraction, DELTAS) if d > smallest)]
     at = float(next((d for d in deltas if math.isfinite(verified.claim.epsilon(d))), smallest))
-    found = None
+    proved = None
     if samples and _batched(case):
         draw = _batch(case.mechanism, source)
-        found = estimate(draw, case.x, case.y, VECTORISED * samples, delta=at, confidence=CONFIDENCE, batch=True)
+        proved = estimate(draw, case.x, case.y, BATCH_FACTOR * samples, delta=at, confidence=CONFIDENCE, batch=True)
     elif samples:
         one = partial(case.mechanism.sample, source=source)
-        found = estimate(one, case.x, case.y, samples, delta=at, confidence=CONFIDENCE)
-    return Finding(case, verified, found, at)
+        proved = estimate(one, case.x, case.y, samples, delta=at, confidence=CONFIDENCE)
+    return Finding(case, verified, proved, at)
 
 
 def _batched(case: Example[Any]) -> bool:

@@ -1,4 +1,4 @@
-r"""Lower bounds on epsilon from samples of anything that can be run, ours or not.
+r"""Lower bounds on epsilon from samples of any callable.
 
 One quarter of the samples fits scores (`events.py`), one quarter chooses the score, the threshold and the direction
 that would prove most, and one half tests the chosen event, once.  The event does not depend on what it is tested with,
@@ -24,12 +24,12 @@ from ..core.parameters import Number, failure, flag, function, rational, whole
 from .bounds import risk, two_samples
 from .events import Score, read, scores
 
-FEWEST = 40
+MIN_SAMPLES = 40
 
 
 @dataclass(frozen=True)
 class Estimate:
-    """With this confidence no epsilon below `epsilon` is true at delta."""
+    """A lower bound on epsilon at delta, which holds with this confidence."""
 
     epsilon: float
     delta: float
@@ -39,7 +39,7 @@ class Estimate:
     trials: int
 
     def refutes(self, claim: Loss | Number) -> bool:
-        """Whether a claim, a loss or an epsilon at this delta, is below what was found."""
+        """Whether a claim, a loss or an epsilon at this delta, is below the lower bound."""
         claimed = claim.epsilon(self.delta) if isinstance(claim, Loss) else float(rational("claim", claim))
         return self.epsilon > claimed
 
@@ -53,7 +53,7 @@ class Estimate:
 
 @dataclass(frozen=True)
 class _Event:
-    """A score on one side of a threshold, taken to be likelier on x, or else on y."""
+    """The event that a score is on one side of a threshold, expected to be likelier on x, or else on y."""
 
     score: Score
     threshold: float
@@ -82,7 +82,7 @@ def estimate(
 
     `run(x)` gives one output: a number, a vector, or anything that can be hashed.  With `batch`, `run(x, n)` gives n.
     """
-    n, d, alpha = whole("samples", samples, at_least=FEWEST), float(failure("delta", delta)), risk(confidence)
+    n, d, alpha = whole("samples", samples, at_least=MIN_SAMPLES), float(failure("delta", delta)), risk(confidence)
     function("run", run, "a function of x, such as the `release` of a mechanism")
     first, second = (_outputs(run, at, n, flag("batch", batch)) for at in (x, y))
     ours, theirs = read(first, second)
@@ -93,7 +93,7 @@ def estimate(
             _best(score, (score.of(ours[choose]), score.of(theirs[choose])), trials, d, alpha)
             for score in scores(ours[fit], theirs[fit])
         ),
-        key=lambda found: found[0],
+        key=lambda candidate: candidate[0],
     )[1]
     hits = best.hits(best.score.of(ours[test])), best.hits(best.score.of(theirs[test]))
     proved = two_samples(*(hits if best.on_x else hits[::-1]), trials, d, alpha)

@@ -1,7 +1,7 @@
-r"""Events that tell two inputs apart, learned from samples.
+r"""Events that distinguish two inputs, learned from samples.
 
-The best event at any size is a level set of the likelihood ratio.  It is not known, so several scores are fitted that
-may grow with it, and each is cut at the threshold that proves most:
+The best event at any size is a level set of the likelihood ratio.  The ratio is unknown, so several scores are fitted
+that may grow with it, and each is cut at the threshold that proves most:
 
     value        the number itself, and its distance from the middle: best for one number and noise with one hump
     outcomes     the ratio of counts, for outputs that repeat: best for finite sets
@@ -25,16 +25,16 @@ from ..core.exact import Floats
 
 Array = NDArray[Any]
 
-_FIT = 5_000  # samples of each input that a regression is fitted to
+_FIT_SAMPLES = 5_000  # of each input that a regression is fitted to
 _BLOCK = 50  # rows multiplied at a time: so few that no threads are started, which on a busy machine wait long
 _CHUNK = 1 << 15  # samples whose bits are spelled out at a time
 _ODD = np.uint64(0x9E3779B97F4A7C15)  # 2^64 over the golden ratio, which spreads bits well
-_COORDINATES = 4  # of a vector, whose bits are spelled out
+_BIT_COORDINATES = 4  # of a vector, whose bits are spelled out
 
 
 @dataclass(frozen=True)
 class Outputs:
-    """What came out on one input: as numbers, a row for each run, if it can be read so; and as codes of outcomes."""
+    """Outputs on one input: as numbers, a row for each run, if all are numeric; and as codes of distinct outputs."""
 
     numbers: Floats | None
     codes: NDArray[np.int64]
@@ -52,7 +52,7 @@ class Score:
 
 
 def read(first: Sequence[Any] | Array, second: Sequence[Any] | Array) -> tuple[Outputs, Outputs]:
-    """The outputs on two inputs in one coding.  Only their first halves decide how: the others will test events."""
+    """The outputs on two inputs in one coding, chosen by the first halves: the second halves will test events."""
     n, numbers = len(first), _numbers(first, second)
     codes = _named([*first, *second]) if numbers is None else _codes(numbers)
     parts = [Outputs(None if numbers is None else numbers[at], codes[at]) for at in (slice(n), slice(n, None))]
@@ -60,7 +60,7 @@ def read(first: Sequence[Any] | Array, second: Sequence[Any] | Array) -> tuple[O
 
 
 def _numbers(first: Sequence[Any] | Array, second: Sequence[Any] | Array) -> Floats | None:
-    """A row for each output, if the first halves can be read so; what later on cannot is not a number."""
+    """A row of numbers for each output, or None if the first halves are not numeric; later outputs become NaN."""
     with suppress(ValueError, TypeError, OverflowError):
         return _rows(first, second)
     half = len(first) // 2
@@ -80,17 +80,22 @@ def _rows(*parts: Sequence[Any] | Array) -> Floats:
 
 
 def _named(outputs: Sequence[Any]) -> NDArray[np.int64]:
-    """Codes of outputs that are no numbers, in the order in which they appear."""
-    known: dict[Any, int] = {}
+    """Codes of outputs that are not numbers, in order of appearance."""
+    codes: dict[Any, int] = {}
     keys = ((y.shape, y.tobytes()) if isinstance(y, np.ndarray) else y for y in outputs)
     try:
-        return np.array([known.setdefault(key, len(known)) for key in keys], np.int64)
+        return np.array([codes.setdefault(key, len(codes)) for key in keys], np.int64)
     except TypeError:
-        raise BadParameter("run", "outputs of other kinds", "one that gives numbers, vectors or hashables") from None
+        raise BadParameter(
+            "run",
+            "outputs of other kinds",
+            "one that gives numbers, vectors or hashables",
+            says="The outputs of run must be numbers, vectors of one length, or hashable values.",
+        ) from None
 
 
 def _codes(numbers: Floats) -> NDArray[np.int64]:
-    """Equal rows get equal codes, by a hash; should two others collide, an event is less sharp and no less sound."""
+    """Equal codes for equal rows, by a hash; a collision makes an event less sharp, and no less sound."""
     mixed = np.zeros(len(numbers), np.uint64)
     for column in numbers.T:
         mixed = (mixed ^ np.ascontiguousarray(column).view(np.uint64)) * _ODD
@@ -101,23 +106,23 @@ def _codes(numbers: Floats) -> NDArray[np.int64]:
 
 def scores(x: Outputs, y: Outputs) -> list[Score]:
     """Every score that suits these outputs, fitted to them."""
-    found = []
+    fitted = []
     distinct = len(np.unique(np.concatenate([x.codes, y.codes])))
     if 4 * distinct <= len(x.codes):
-        found.append(_outcomes(x, y))
+        fitted.append(_outcomes(x, y))
     if x.numbers is None or y.numbers is None:
-        return found or [_outcomes(x, y)]
+        return fitted or [_outcomes(x, y)]
     pooled = np.nan_to_num(np.concatenate([x.numbers, y.numbers]))
     if pooled.shape[1] == 1:
         middle = float(np.median(pooled))
-        found.append(Score("value", lambda o: _column(o, 0)))
-        found.append(Score(f"distance from {middle:.6g}", lambda o: np.abs(_column(o, 0) - middle)))
+        fitted.append(Score("value", lambda o: _column(o, 0)))
+        fitted.append(Score(f"distance from {middle:.6g}", lambda o: np.abs(_column(o, 0) - middle)))
     else:
-        found.append(_regression("classifier", _coordinates(pooled), x, y))
+        fitted.append(_regression("classifier", _coordinates(pooled), x, y))
     if not (pooled == np.rint(pooled)).all():
-        found += [_lowest_bit(i) for i in range(pooled.shape[1])]
-        found.append(_regression("bits", _bits, x, y))
-    return found
+        fitted += [_lowest_bit(i) for i in range(pooled.shape[1])]
+        fitted.append(_regression("bits", _bits, x, y))
+    return fitted
 
 
 def _column(o: Outputs, i: int) -> Floats:
@@ -130,7 +135,7 @@ def _lowest_bit(i: int) -> Score:
 
 
 def _outcomes(x: Outputs, y: Outputs) -> Score:
-    """ln of the ratio of counts, each with half a count more; 0 for what was not seen."""
+    """ln of the ratio of counts, each with half a count more; 0 for outputs that were not seen."""
     size = int(max(x.codes.max(), y.codes.max())) + 1
     seen_x, seen_y = (np.bincount(o.codes, minlength=size) for o in (x, y))
     ratios = np.append(np.log((seen_x + 0.5) / (seen_y + 0.5)), 0.0)
@@ -138,14 +143,14 @@ def _outcomes(x: Outputs, y: Outputs) -> Score:
 
 
 def _coordinates(pooled: Floats) -> Callable[[Outputs], Floats]:
-    """Each coordinate about its middle, as it is and squashed: noise with heavy tails has a bounded ratio."""
+    """Features: each coordinate less its median, plain and squashed, since heavy tails have a bounded ratio."""
     middle = np.median(pooled, axis=0)
-    spread = np.median(np.abs(pooled - middle), axis=0)
-    spread[spread == 0] = 1.0
+    scale = np.median(np.abs(pooled - middle), axis=0)
+    scale[scale == 0] = 1.0
 
     def features(o: Outputs) -> Floats:
         assert o.numbers is not None
-        z = np.clip((np.nan_to_num(o.numbers) - middle) / spread, -1e3, 1e3)
+        z = np.clip((np.nan_to_num(o.numbers) - middle) / scale, -1e3, 1e3)
         return np.hstack([z, z / (1 + np.abs(z))])
 
     return features
@@ -153,13 +158,13 @@ def _coordinates(pooled: Floats) -> Callable[[Outputs], Floats]:
 
 def _bits(o: Outputs) -> Floats:
     assert o.numbers is not None
-    values = np.ascontiguousarray(o.numbers[:, :_COORDINATES])
+    values = np.ascontiguousarray(o.numbers[:, :_BIT_COORDINATES])
     bits = np.unpackbits(values.view(np.uint8), axis=1, bitorder="little")
     return np.hstack([bits, *(_lowest(column)[:, None] / 64 for column in values.T)])
 
 
 def _lowest(values: Floats) -> Floats:
-    """The exponent of the lowest bit that is set: y is an odd multiple of two to this power.  0 has none."""
+    """The exponent of the lowest bit that is set: y is an odd multiple of two to this power; 1024 for 0."""
     finite = np.where(np.isfinite(values), values, 0.0)
     mantissa, exponent = np.frexp(finite)
     steps = np.abs(mantissa * 2.0**53).astype(np.int64)
@@ -169,9 +174,9 @@ def _lowest(values: Floats) -> Floats:
 
 def _regression(name: str, features: Callable[[Outputs], Floats], x: Outputs, y: Outputs) -> Score:
     """Logistic regression by Newton's method, with a small ridge for what separates perfectly."""
-    design = np.vstack([features(o[:_FIT]) for o in (x, y)])
+    design = np.vstack([features(o[:_FIT_SAMPLES]) for o in (x, y)])
     design = np.hstack([design, np.ones((len(design), 1))])
-    label = np.repeat([1.0, 0.0], [len(x[:_FIT].codes), len(y[:_FIT].codes)])
+    label = np.repeat([1.0, 0.0], [len(x[:_FIT_SAMPLES].codes), len(y[:_FIT_SAMPLES].codes)])
     blocks = [slice(i, i + _BLOCK) for i in range(0, len(design), _BLOCK)]
     weights = np.zeros(design.shape[1])
     for _ in range(6):
@@ -188,6 +193,6 @@ def _regression(name: str, features: Callable[[Outputs], Floats], x: Outputs, y:
 
 
 def _times(matrix: Floats, vector: Floats) -> Floats:
-    """Their product, without the threads of a matrix library."""
+    """The product of a matrix and a vector, without the threads of a matrix library."""
     product: Floats = np.einsum("ij,j->i", matrix, vector)
     return product

@@ -1,8 +1,8 @@
 r"""An audit in a single run (Steinke, Nasr, Jagielski, NeurIPS 2023).
 
 Each of m records is put in or left out by a fair coin of its own; the mechanism runs once; each record gets a score
-from the output, and the records of highest and lowest score are guessed to be in and out.  What the number of right
-guesses proves is in `bounds.py`.  It is for whatever is too slow to be run 100,000 times.
+from the output, and the records of highest and lowest score are guessed to be in and out.  `bounds.py` says what the
+number of right guesses proves.  This audit suits mechanisms that are too slow to be run 100,000 times.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ Bits = NDArray[np.bool_]
 
 @dataclass(frozen=True)
 class OneRun:
-    """With this confidence no epsilon below `epsilon` is true at delta."""
+    """A lower bound on epsilon at delta, which holds with this confidence."""
 
     epsilon: float
     delta: float
@@ -55,8 +55,8 @@ def one_run(
 ) -> OneRun:
     """A lower bound on epsilon from one run.
 
-    `run(present)` is told which records are in, and `scores(output)` gives a number for each record that is higher if
-    it seems to be in.  So many `guesses` are made, by default about one record in ten; fix them before you look.
+    `run(present)` takes which records are in, and `scores(output)` gives a number for each record, higher if the record
+    seems to be in.  `guesses` is by default about one record in ten; fix it before you look at any score.
     """
     m, d, alpha = whole("records", records, at_least=2), float(failure("delta", delta)), risk(confidence)
     function("run", run, "a function from the records that are present to an output")
@@ -65,11 +65,11 @@ def one_run(
     if r > m:
         raise BadParameter("guesses", guesses, f"at most the number of records, {m}")
     present = samplers.integers(2, source, m).astype(np.bool_)
-    found = np.asarray(scores(run(present.copy())), np.float64)
-    if found.shape != (m,):
-        raise BadParameter("scores", found.shape, f"a number for each of {m} records")
-    shuffled = samplers.permutation(m, source)  # records of equal score are guessed in no order
-    order = shuffled[np.argsort(found[shuffled], kind="stable")]
+    by_record = np.asarray(scores(run(present.copy())), np.float64)
+    if by_record.shape != (m,):
+        raise BadParameter("scores", by_record.shape, f"a number for each of {m} records")
+    shuffled = samplers.permutation(m, source)  # so that records of equal score are guessed in random order
+    order = shuffled[np.argsort(by_record[shuffled], kind="stable")]
     out, into = order[: r // 2], order[m - (r - r // 2) :]
     right = int(np.count_nonzero(present[into])) + int(np.count_nonzero(~present[out]))
     epsilon = one_run_epsilon(r, right, records=m, delta=delta, confidence=confidence)

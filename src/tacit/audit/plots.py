@@ -1,4 +1,4 @@
-"""Pictures of audits: what returns of a secret column, and true curves beside claimed ones."""
+"""Plots of audits: how much of a secret column is recovered, and true curves beside claimed ones."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..core.errors import BadParameter
 from ..core.parameters import instance, instances
-from ..plot_style import FAINTEST, SHORT, altair, styled
+from ..plot_style import MIN_DELTA, SHORT, altair, styled
 from .verification import Exact
 
 if TYPE_CHECKING:
@@ -15,27 +15,27 @@ if TYPE_CHECKING:
 
 Row = dict[str, Any]
 
-# The colours of Okabe and Ito, which colour-blind eyes tell apart; what tacit does is green.
+# The colours of Okabe and Ito, which colour-blind eyes can distinguish; tacit is green.
 COLOURS = ("#D55E00", "#E69F00", "#CC79A7", "#56B4E9", "#0072B2", "#000000")
 GREEN, GREY, PALE = "#009E73", "#777777", "#cccccc"
 LEGEND = {"labelLimit": 300, "symbolSize": 90}
-LOWEST = 0.35  # the least share that is drawn; a coin gets 0.5
+MIN_SHARE = 0.35  # that is drawn; a coin gets 0.5
 
 
 def comparison(rows: Sequence[Row]) -> LayerChart:
-    """What `attacks.compare` found: the share of bits recovered against the number of questions."""
+    """The rows of `attacks.compare`: the share of bits recovered against the number of questions."""
     return _shares(rows, "queries", "random subset sums asked", "defence")
 
 
 def transition(rows: Sequence[Row]) -> LayerChart:
-    """What `attacks.transition` found: the share recovered against noise / sqrt(n)."""
+    """The rows of `attacks.transition`: the share of bits recovered against noise / sqrt(n)."""
     return _shares(rows, "ratio", "scale of the noise on each answer / sqrt(n)", "n")
 
 
 def curve(audit: Exact, points: int = 49) -> Chart:
     """Delta against epsilon: the truth in both directions, and the claim."""
     alt, audit = altair(), instance("audit", audit, Exact)
-    rows = [row for row in audit.curve(points) if row["delta"] >= FAINTEST]
+    rows = [row for row in audit.curve(points) if row["delta"] >= MIN_DELTA]
     if not rows:
         raise BadParameter("audit", "laws that do not differ", "one of laws that do")
     names, colours, dashes = ["claimed", "x to y", "y to x"], [PALE, COLOURS[0], COLOURS[4]], [[1, 0], [1, 0], [2, 6]]
@@ -63,7 +63,7 @@ def _shares(rows: Sequence[Row], x: str, title: str, by: str) -> LayerChart:
     others = iter(COLOURS)
     colours = [GREEN if name.startswith("tacit") else next(others, GREY) for name in names]
     values = [{**row, by: str(row[by])} for row in rows]
-    shares = alt.Scale(domain=[LOWEST, 1.02], nice=False)
+    shares = alt.Scale(domain=[MIN_SHARE, 1.02], nice=False)
     ticks = sorted({row[x] for row in rows})
     base = alt.Chart(alt.Data(values=values), width=460, height=320)
     lines = base.mark_line(strokeWidth=2.5, point=alt.OverlayMarkDef(size=45, filled=True)).encode(

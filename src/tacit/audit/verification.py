@@ -6,9 +6,9 @@ level sets are best (Neyman and Pearson), so
     delta(epsilon)  =  sum over y of (P(y) - e^epsilon Q(y))_+
     epsilon(delta)  =  max over k of ln((P(E_k) - delta) / Q(E_k)),  and at least 0.
 
-Laws on infinitely many points are cut where no more than `TAIL` of the mass is left.  So what is found may fall short
-of the truth by as much in delta, and never exceeds it by more than rounding: for a Gaussian, whose epsilon at delta 0
-is infinite, what is told there is its epsilon at about 1e-15.
+Laws on infinitely many points are cut where no more than `TAIL` of the mass is left.  So the result may fall short of
+the truth by as much in delta, and never exceeds it by more than rounding: for a Gaussian, whose epsilon at delta 0 is
+infinite, the result at delta 0 is its epsilon at about 1e-15.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from ..core.accounting.loss import Loss
 from ..core.distance import Distance
 from ..core.errors import BadParameter
 from ..core.exact import Floats
-from ..core.law import MANY, Law, Product, outcomes
+from ..core.law import MAX_COUNTED, Law, Product, outcomes
 from ..core.mechanism import Mechanism
 from ..core.parameters import Number, instance, rational, several, whole
 
@@ -40,8 +40,13 @@ class Divergence:
     """How far one law is from another, in one direction."""
 
     def __init__(self, p: Law, q: Law) -> None:
-        if max(outcomes(law, TAIL) for law in (p, q)) > MANY:
-            raise BadParameter("law", "too many outcomes", f"one of at most {MANY} outcomes; take a coarser grid")
+        if max(outcomes(law, TAIL) for law in (p, q)) > MAX_COUNTED:
+            raise BadParameter(
+                "law",
+                "too many outcomes",
+                f"one of at most {MAX_COUNTED} outcomes",
+                says=f"The law of the mechanism has over {MAX_COUNTED} outcomes. Use a coarser grid or less noise.",
+            )
         points = list(dict.fromkeys([*p.support(TAIL), *q.support(TAIL)]))
         masses = np.array([(p.mass(y), q.mass(y)) for y in points], np.float64).T
         with np.errstate(divide="ignore", invalid="ignore"):
@@ -55,11 +60,11 @@ class Divergence:
     def epsilon(self, delta: float = 0.0) -> float:
         """The least epsilon >= 0 at which these laws are within delta."""
         p, q = self._events
-        told = p > delta
-        if not told.any():
+        likely = p > delta
+        if not likely.any():
             return 0.0
         with np.errstate(divide="ignore"):
-            return max(0.0, float(np.max(np.log(p[told] - delta) - np.log(q[told]))))
+            return max(0.0, float(np.max(np.log(p[likely] - delta) - np.log(q[likely]))))
 
     def delta(self, epsilon: float) -> float:
         """The hockey-stick divergence."""
@@ -68,7 +73,7 @@ class Divergence:
 
 @dataclass(frozen=True)
 class Exact:
-    """What the laws on two inputs say, and what the mechanism claims."""
+    """The divergence of the laws on two inputs, and the claim of the mechanism."""
 
     mechanism: Mechanism[Any, Any]
     claim: Loss
@@ -84,7 +89,7 @@ class Exact:
         return max(way.delta(float(rational("epsilon", epsilon))) for way in (self.forward, self.backward))
 
     def rows(self, deltas: Sequence[Number] = DELTAS) -> list[Row]:
-        """At each delta: epsilon from x to y, from y to x, as claimed, and whether the claim holds."""
+        """A row for each delta: epsilon from x to y, from y to x, as claimed, and whether the claim holds."""
         rows = []
         for delta in several("deltas", deltas, rational):
             d, claimed = float(delta), self.claim.epsilon(delta)
@@ -99,7 +104,7 @@ class Exact:
         return all(row["holds"] for row in self.rows())
 
     def curve(self, points: int = 49) -> list[Row]:
-        """Delta against epsilon, for a picture: true in each direction, and claimed."""
+        """Delta against epsilon, for a plot: true in each direction, and claimed."""
         tops = (self.epsilon(), self.claim.epsilon(), self.epsilon("1e-9"))
         top = next((1.05 * e for e in tops if 0 < e < math.inf), 1.0)
         rows = []
@@ -119,12 +124,12 @@ class Exact:
 
 
 def _form(law: Law) -> tuple[Any, ...] | None:
-    """How the coordinates of an output are nested; one that has none is None."""
+    """How the coordinates of an output are nested; None for an output without coordinates."""
     return tuple(map(_form, law.parts)) if isinstance(law, Product) else None
 
 
 def exact(mechanism: Mechanism[Any, Any], x: Any, y: Any, distance: Number | Distance[Any] | None = None) -> Exact:
-    """Hold a mechanism's claim for inputs `distance` apart, by default its sensitivity, against its laws on x and y."""
+    """Check the claim for inputs `distance` apart, by default the sensitivity, against the laws on x and y."""
     p, q = instance("mechanism", mechanism, Mechanism).law(x), mechanism.law(y)
     if _form(p) != _form(q):
         raise BadParameter(

@@ -1,4 +1,4 @@
-"""The command line: thin.  Everything it does, the library does in one call."""
+"""The command line, a thin layer: everything it does, the library does in one call."""
 
 from __future__ import annotations
 
@@ -8,17 +8,17 @@ from typing import Annotated
 
 import typer
 
-from . import experiments, ledger, linear, tables, theory
-from ._say import console
+from . import audit, compose, demonstrations, docs, holdout, ledger, linear, tables, theory
+from .output import console
 
 app = typer.Typer(
     no_args_is_help=True, pretty_exceptions_enable=False, context_settings={"help_option_names": ["-h", "--help"]}
 )
 app.add_typer(ledger.app, name="ledger")
-app.add_typer(experiments.holdout, name="holdout")
-app.add_typer(experiments.attack, name="attack")
+app.add_typer(holdout.app, name="holdout")
+app.add_typer(audit.attack, name="attack")
 for command in (
-    tables.demo,
+    demonstrations.demo,
     tables.init,
     tables.offer,
     tables.explain,
@@ -26,10 +26,11 @@ for command in (
     tables.bounds,
     linear.plan,
     linear.compare,
-    theory.tour,
+    demonstrations.tour,
     theory.theory,
-    theory.compose,
-    experiments.audit,
+    compose.compose,
+    audit.audit,
+    docs.docs,
 ):
     app.command()(command)
 
@@ -47,4 +48,4 @@ def about(
     ] = False,
 ) -> None:
     """Differential privacy, exactly: what a question costs, how accurate its answer is, and the answer."""
-    gc.set_threshold(250_000)  # a command is soon over, and nearly all that it makes are modules, which are no garbage
+    gc.set_threshold(250_000)  # a command is short, and most of its objects are modules, which are not garbage

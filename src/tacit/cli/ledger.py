@@ -15,116 +15,120 @@ from rich.markup import escape
 from rich.table import Table
 
 from ..core.errors import BadParameter
-from ._bill import cost
-from ._say import console, in_words, say_json
-from ._source import budget_of
+from .output import Json, console, print_json, reporting_errors
+from .receipt import cost
+from .table_options import parse_budget
 
 if TYPE_CHECKING:
     from ..ledger import Charge, Ledger
 
-_SHOWN = ("entry", "time", "analyst", "paid", "left", "question")
-_WORDS = ("analyst", "question")  # what gives way where a table is wider than the screen
+_COLUMNS = ("entry", "time", "analyst", "paid", "left", "question")
+_WRAPPED = ("analyst", "question")  # the columns that are wrapped where the table is wider than the screen
 _HEAD = re.compile("[0-9]{1,18}:[0-9a-f]{64}")
 
-app = typer.Typer(no_args_is_help=True, help="What was paid for, what is left, and whether the account is sound.")
+app = typer.Typer(no_args_is_help=True, help="What was paid for, what is left, and whether the ledger is sound.")
 Place = Annotated[str, typer.Argument(help="The ledger: a file, or a URL.")]
-Money = Annotated[str, typer.Argument(help='As "epsilon=1 delta=1e-9", "rho=0.1" or "epsilon=1".')]
+Amount = Annotated[str, typer.Argument(help='The budget: "epsilon=1 delta=1e-9", "rho=0.1" or "epsilon=1".')]
 
 
 @app.command("open")
 def open_(
     place: Place,
-    budget: Money,
+    budget: Amount,
     *,
     dataset: Annotated[str, typer.Option(help="The name of the table in its schema.")],
     only_allowed: Annotated[
         bool | None,
         typer.Option(
             "--only-allowed/--anyone",
-            help="Refuse analysts without an allowance, from the start or never; unless told, once anybody has one.",
+            help="Refuse analysts without an allowance, from the start or never; by default, once any analyst has one.",
             show_default=False,
         ),
     ] = None,
     least_share: Annotated[
-        str | None, typer.Option(help="The share of the budget that a question takes at least; 0.0001 unless told.")
+        str | None, typer.Option(help="The smallest share of the budget that a question takes; by default 0.0001.")
     ] = None,
 ) -> None:
     """Open a ledger with a budget, which never changes."""
     from ..ledger import Ledger
-    from ..query.python.table import named
+    from ..query.schema.schema import named
 
-    with in_words(), Ledger.open(place, budget_of(budget), named(dataset), only_allowed, least_share) as ledger:
+    with (
+        reporting_errors(),
+        Ledger.open(place, parse_budget(budget), named(dataset), only_allowed, least_share) as ledger,
+    ):
         console.print(escape(f"{ledger!r}"))
 
 
 @app.command()
-def allow(place: Place, analyst: str, budget: Money) -> None:
+def allow(place: Place, analyst: str, budget: Amount) -> None:
     """Give an analyst an allowance within the budget."""
     from ..ledger import Ledger
 
-    with in_words(), Ledger.open(place) as ledger:
+    with reporting_errors(), Ledger.open(place) as ledger:
         before = ledger.allowance(analyst)
-        ledger.allow(analyst, budget_of(budget))
+        ledger.allow(analyst, parse_budget(budget))
         left, instead = float(ledger.remaining(analyst)), "" if before is None else f" instead of {before}"
         console.print(escape(f"{analyst} may spend {ledger.allowance(analyst)}{instead}, of which {left:g} is left"))
 
 
 @app.command()
-def show(place: Place, as_json: Annotated[bool, typer.Option("--json", help="Write JSON.")] = False) -> None:
-    """Every charge, who may spend what, and what is left."""
+def show(place: Place, as_json: Json = False) -> None:
+    """Show every charge, each analyst's allowance, and what is left."""
     from ..ledger import Ledger
 
-    with in_words(), Ledger.open(place) as ledger:
+    with reporting_errors(), Ledger.open(place) as ledger:
         budget, charges, left = ledger.budget, ledger.history(), float(ledger.remaining())
-        paid = _paid(ledger)
+        paid = _paid_and_left(ledger)
         allowed = {who: (str(b), float(ledger.remaining(who))) for who, b in ledger.allowances().items()}
     rows = [_row(charge, *paid[charge.seq]) for charge in charges if charge.loss.terms]
     if as_json:
         allowances = [{"analyst": who, "budget": b, "left": rest} for who, (b, rest) in allowed.items()]
-        told = {"budget": str(budget), "left": left, "allowances": allowances, "charges": rows}
-        say_json(told)
+        print_json({"budget": str(budget), "left": left, "allowances": allowances, "charges": rows})
         return
     table = Table(title=escape(str(budget)), box=SIMPLE_HEAD, pad_edge=False)
-    for name in _SHOWN:
-        table.add_column("time (UTC)" if name == "time" else name, no_wrap=name not in _WORDS)
+    for name in _COLUMNS:
+        table.add_column("time (UTC)" if name == "time" else name, no_wrap=name not in _WRAPPED)
     for row in rows:
         ends = {"yes": "", "session": " (a session)", "failed": " (the draw failed)"}
-        done = ends.get(row["released"], " (not released yet)")
+        status = ends.get(row["released"], " (not released yet)")
         shown = {**row, "time": row["time"][:19]}
-        cells = (f"{v:.6g}" if isinstance(v := shown[name], float) else str(v) for name in _SHOWN[:-1])
-        table.add_row(*map(escape, (*cells, f"{row['question']}{done}")))
+        cells = (f"{v:.6g}" if isinstance(v := shown[name], float) else str(v) for name in _COLUMNS[:-1])
+        table.add_row(*map(escape, (*cells, f"{row['question']}{status}")))
     console.print(table)
     if any(charge.parts for charge in charges):
-        console.print("Parts are paid for apart: what is spent is the most that any part has paid.")
+        remark = "Disjoint parts of the table pay separately: what is spent is the most that any part has paid."
+        console.print(remark, soft_wrap=True)
     for who, (b, rest) in allowed.items():
         console.print(escape(f"{who} may spend {b}, of which {rest:g} is left"))
     console.print(f"{left:g} is left")
 
 
-def _paid(ledger: Ledger) -> dict[int, tuple[float, float]]:
-    """What each charge took of the budget after those before it, where it looks, and what was left of the whole."""
+def _paid_and_left(ledger: Ledger) -> dict[int, tuple[float, float]]:
+    """For each charge, what it took of the budget on the part that it reads, and what was left of the whole budget."""
     from ..ledger.accounts import ALL, Accounts
     from ..ledger.encoding import read_loss
 
-    book, parts, found = Accounts(ledger.budget), dict[int, Any](), dict[int, tuple[float, float]]()
+    accounts, parts, amounts = Accounts(ledger.budget), dict[int, Any](), dict[int, tuple[float, float]]()
     for entry in ledger.entries():
         if entry.kind not in ("charge", "step") or entry.body["loss"] is None:
             continue
         charge = int(entry.body["charge"]) if entry.kind == "step" else entry.seq
         where, loss = parts.setdefault(charge, entry.body.get("parts")), read_loss(entry.body["loss"])
-        (account,) = book.spent(ALL, where)
+        (account,) = accounts.spent(ALL, where)
         price = float(cost(account, loss))
-        book.post(ALL, where, loss, book.price(ALL, loss))
-        ((budget, spent),) = book.spent(ALL, None)
-        found[charge] = found.get(charge, (0.0, 0.0))[0] + price, float(min(map(budget.remaining, spent)))
-    return found
+        accounts.post(ALL, where, loss, accounts.price(ALL, loss))
+        ((budget, spent),) = accounts.spent(ALL, None)
+        amounts[charge] = amounts.get(charge, (0.0, 0.0))[0] + price, float(min(map(budget.remaining, spent)))
+    return amounts
 
 
 def _row(charge: Charge, paid: float, left: float) -> dict[str, Any]:
-    """A charge for a person: what it was for, in the words of the question if there are any."""
-    said = json.loads(charge.release) if charge.release else {}
-    question = said.get("provenance", {}).get("question") if isinstance(said, dict) else ""
-    done = "session" if charge.session else "not yet" if charge.release is None else "failed" if said is None else "yes"
+    """A charge as it is shown: what it was for, in the words of the question if it was asked in SQL."""
+    release = json.loads(charge.release) if charge.release else {}
+    question = release.get("provenance", {}).get("question") if isinstance(release, dict) else ""
+    failed = "failed" if release is None else "yes"
+    released = "session" if charge.session else "not yet" if charge.release is None else failed
     return {
         "entry": charge.seq,
         "time": charge.time,
@@ -133,7 +137,7 @@ def _row(charge: Charge, paid: float, left: float) -> dict[str, Any]:
         "left": left,
         "question": question or charge.purpose.description or f"{charge.key[:12]}, asked in Python",
         "kind": charge.purpose.kind,
-        "released": done,
+        "released": released,
         "key": charge.key,
     }
 
@@ -141,40 +145,42 @@ def _row(charge: Charge, paid: float, left: float) -> dict[str, Any]:
 @app.command()
 def verify(
     place: Place,
-    anchor: Annotated[str, typer.Option(help="An earlier head, as SEQ:HASH; finds what was rolled back since.")] = "",
+    anchor: Annotated[str, typer.Option(help="An earlier head, as SEQ:HASH; detects a rollback since then.")] = "",
 ) -> None:
-    """Recompute the chain and every sum; says the head, to be kept elsewhere as an anchor."""
+    """Recompute the chain and every sum; prints the head, to be stored elsewhere as an anchor."""
     from ..ledger import Head, Ledger
 
-    with in_words(), Ledger.open(place) as ledger:
+    with reporting_errors(), Ledger.open(place) as ledger:
         seq, _, digest = anchor.partition(":")
         if anchor and not _HEAD.fullmatch(anchor):
-            raise BadParameter("anchor", anchor, "SEQ:HASH, as `tacit ledger verify` said it")
+            raise BadParameter("anchor", anchor, "SEQ:HASH, as `tacit ledger verify` prints it")
         head = ledger.verify(Head(int(seq), digest)) if anchor else ledger.verify()
         console.print(f"sound; head {head.seq}:{head.hash}", soft_wrap=True)
 
 
 @app.command()
-def backup(place: Place, copy: Annotated[Path, typer.Argument(help="A file that is not there yet.")]) -> None:
-    """Copy a ledger while it is in use, for the day when it is lost; the copy is private, and no second budget."""
+def backup(place: Place, copy: Annotated[Path, typer.Argument(help="A file that does not exist yet.")]) -> None:
+    """Copy a ledger while it is in use, in case it is lost; the copy is private, and no second budget."""
     from ..ledger import Ledger
 
-    with in_words(), Ledger.open(place) as ledger:
+    with reporting_errors(), Ledger.open(place) as ledger:
         head = ledger.backup(copy)
         console.print(escape(f"{copy} is sound; head {head.seq}:{head.hash}"), soft_wrap=True)
         key = Path(f"{copy}.key")
         if key.exists():
             console.print(
-                escape(f"{key} opens its private states: keep both, and let nobody read them."), soft_wrap=True
+                escape(f"{key} opens its private states. Keep both files, and let nobody read them."), soft_wrap=True
             )
-        console.print(escape(f"Do not ask it while {place} is there: both would sell the same budget."), soft_wrap=True)
+        console.print(
+            escape(f"Do not use the copy while {place} exists: both would sell the same budget."), soft_wrap=True
+        )
 
 
 @app.command()
 def export(place: Place, output: Annotated[Path | None, typer.Option("--output", "-o")] = None) -> None:
-    """All entries as JSON lines; private states stay in the ledger."""
+    """Write all entries as JSON lines; private states stay in the ledger."""
     from ..ledger import Ledger
 
-    enough = suppress(BrokenPipeError)  # of whoever reads
-    with in_words(), enough, Ledger.open(place) as ledger:
+    reader_may_stop = suppress(BrokenPipeError)
+    with reporting_errors(), reader_may_stop, Ledger.open(place) as ledger:
         ledger.export(output or sys.stdout)

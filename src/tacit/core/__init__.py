@@ -1,1 +1,1 @@
-"""The privacy-critical core: pure functions of values.  No I/O, no clock, no state but the keystream."""
+"""The privacy-critical core: pure functions of values, with no I/O, no clock and no state but the keystream."""

@@ -1,20 +1,20 @@
-r"""Exact draws from an integer law with weights w = e^-x, by a table.
+r"""Exact draws from an integer law with weights w = e^-x, by an alias table.
 
 The law.  On blocks of m consecutive integers (m a power of two), P[k] is proportional to e^-x(|k|) with
 x(k) = linear k + quadratic k^2: the discrete Laplace, geometric and discrete Gaussian laws.  A draw chooses a
-block by the weight of its first integer b, then an offset i uniform in [0, m), kept with probability
-e^-(x(b + i) - x(b)); refused draws start over.  Negative integers are -1 - k for k >= 0, of weight x(k + 1), so
-zero is never counted twice.  m keeps the table small at every scale and the refusals below one in sixteen.
+block by the weight of its first integer b, then an offset i uniform in [0, m), accepted with probability
+e^-(x(b + i) - x(b)); rejected draws start over.  Negative integers are -1 - k for k >= 0, of weight x(k + 1), so
+zero is never counted twice.  m keeps the table small at every scale and rejections below one in sixteen.
 
-The table.  A word of W bits names one of 2^W units.  Each block owns floor(S w (1 - 2^-40)) units, found in
+The table.  A word of W bits names one of 2^W units.  Each block owns floor(S w (1 - 2^-40)) units, computed in
 floating point, so never more than its due S w; Walker's alias method finds the owner with one comparison.
-The other units are undecided.  They are dealt out again: to each block as many as cover what it is still due,
-kept with exactly the probability that makes the total S w; one to the blocks beyond the table; and to a fresh
-start the rest.  So every block is drawn with probability proportional to w exactly, while an undecided unit
-(one draw in 2^37 at 64 bits) is settled by enclosures in integer arithmetic.
+The other units are undecided and are dealt out again: to each block as many as cover the rest of its due, accepted
+with exactly the probability that makes the total S w; one unit to the blocks beyond the table; and the others to a
+fresh start.  So every block is drawn with probability proportional to w exactly, while an undecided unit (one draw in
+2^37 at 64 bits) is settled by enclosures in integer arithmetic.
 
 Margin.  S w needs x to a relative 2^-52 (x < 60 here), an exponential and two products.  Any libm is within a few
-2^-53 of each, in all below 2^-45: thirty times less than what is left undecided.
+2^-53 of each, in all below 2^-45: thirty times less than the undecided part.
 
 References.  Walker, ACM TOMS 3 (1977); Vose, IEEE TSE 17 (1991), for alias tables.
 """
@@ -41,9 +41,9 @@ Draws = NDArray[Any]  # int64 where every draw fits, else Python integers
 
 _MARGIN = 2.0**-40
 _CHUNK = 1 << 14
-_FEW = 16  # draws that are as quickly made one by one
+_MAX_SINGLE = 16  # draws that are made one by one, as that is no slower
 UNDECIDED = -(1 << 62)  # no block begins here
-FAR = (1 << 62) - 1  # int64 draws stop here; beyond lies less than e^-100 of every law that is drawn as int64
+MAX_DRAW = (1 << 62) - 1  # the largest int64 draw; every law drawn as int64 has less than e^-100 beyond
 
 
 @dataclass(frozen=True)
@@ -73,8 +73,8 @@ class AliasTable:
     def __init__(self, exponent: Exponent, two_sided: bool, width: int) -> None:
         self.exponent, self.signs, self.width = exponent, 1 + two_sided, width
         self.shift = max(0, exponent.spread.bit_length() - 5)  # log2 m: spread / m is in [16, 32), or m = 1
-        self.halving = -(-exponent.spread >> self.shift)  # blocks over which the weight falls by e at least
-        self.blocks = self._beyond(width * math.log(2) + math.log(2 * self.signs * self.halving) + 2)
+        self.decay_blocks = -(-exponent.spread >> self.shift)  # over which the weight falls by e at least
+        self.blocks = self._beyond(width * math.log(2) + math.log(2 * self.signs * self.decay_blocks) + 2)
         symbols = np.arange(self.blocks * self.signs)
         block, negative = symbols >> self.signs - 1, symbols & self.signs - 1
         weights = np.exp(-exponent.gain(np.zeros(1), np.ldexp(block.astype(float), self.shift) + negative))
@@ -87,22 +87,22 @@ class AliasTable:
 
     @cached_property
     def units(self) -> list[int]:
-        """How many units each block owns."""
+        """The number of units that each block owns."""
         return list(self._units.tolist())
 
     @cached_property
     def extra(self) -> list[int]:
-        """Undecided units for each block, which cover what it is still due."""
+        """The number of undecided units dealt to each block, which cover the rest of its due."""
         return [2 + int(2 * u * 2 * _MARGIN) for u in self.units]
 
     def _beyond(self, nats: float) -> int:
-        """The first block whose weight is below e^-nats, and past the spread."""
+        """The first block past the spread whose weight is below e^-nats."""
         b, a = self.exponent.floats
         k = (math.sqrt(b * b + 4 * a * nats) - b) / (2 * a) if a else nats / b
         return (max(int(k * (1 + _MARGIN)), self.exponent.spread) >> self.shift) + 2
 
     def start(self, symbol: int) -> int:
-        """The magnitude at which a block begins: symbols count blocks, and within a block signs."""
+        """The magnitude at which the block of a symbol begins; symbols count blocks, and within a block signs."""
         return (symbol // self.signs << self.shift) + symbol % self.signs
 
     def value(self, symbol: int) -> int:
@@ -125,7 +125,7 @@ class AliasTable:
         small, large = np.flatnonzero(owned < room)[::-1], np.flatnonzero(owned >= room)[::-1]
         taken, spared = np.cumsum(room - owned[small]), np.cumsum(owned[large] - room)
         until = np.searchsorted(taken, spared, side="right") + 1
-        lacking = np.flatnonzero(until <= small.size)  # never the last: all is spared that is taken
+        lacking = np.flatnonzero(until <= small.size)  # never the last: in all, as much is spared as is taken
         fills = np.minimum(until, small.size)
         fills[1:] -= fills[:-1]
         keep, alias = np.minimum(owned, room), np.arange(columns)
@@ -134,15 +134,15 @@ class AliasTable:
         alias[large[lacking]] = large[lacking + 1]
         limits = np.arange(columns, dtype=np.uint64) * room + keep  # the first alias unit
         if keep[-1] == room:
-            limits[-1] = min(self.total, (1 << 64) - 1)  # a column whose limit is 2^64 has one owner, named twice
-        # Packed, so that the time to fetch an owner does not tell a common one from a rare one.
+            limits[-1] = min(self.total, (1 << 64) - 1)  # a column whose limit is 2^64 has a single owner, stored twice
+        # Packed, so that the time to fetch an owner does not depend on how common that owner is.
         self._limits, self._owners = limits, np.empty(2 * columns, values.dtype)
         self._owners[::2], self._owners[1::2] = names, names[alias]
         self.limits = array("Q", limits.tobytes())
         self.owners = self._owners.tolist() if values.dtype == object else array("q", self._owners.tobytes())
 
     def lookup(self, words: Words, out: Draws) -> None:
-        """The first value of the block that owns each unit; `UNDECIDED` where the table does not say."""
+        """Write to `out` the first value of the block that owns each unit, or `UNDECIDED`."""
         column = (words >> self.width - self.column_bits).view(np.int64)
         second = words >= self._limits.take(column)
         column <<= 1
@@ -157,7 +157,7 @@ class AliasTable:
         return self.deal(source) if value == UNDECIDED else value
 
     def deal(self, source: Source) -> int | None:
-        """The same when the unit is undecided, in integer arithmetic."""
+        """The first value of a block for an undecided unit, in integer arithmetic, or None to start over."""
         unit = source.integer(self.total - sum(self.units))
         for symbol, extra in enumerate(self.extra):
             if unit < extra:
@@ -174,7 +174,7 @@ class AliasTable:
         return value - offset if value < 0 else value + offset
 
     def one(self, source: Source) -> int:
-        """One draw.  The work done does not depend on what is drawn, but for one draw in 2^30."""
+        """One draw.  The work does not depend on the value drawn, except for one draw in 2^30."""
         while True:
             value = self.block(source)
             if value is not None and self.shift:
@@ -185,17 +185,17 @@ class AliasTable:
     def many(self, n: int, source: Source) -> Draws:
         """n draws."""
         out = np.empty(n, self._owners.dtype)
-        if n <= _FEW:
+        if n <= _MAX_SINGLE:
             out[:] = [self.one(source) for _ in range(n)]
             return out
-        refused = [self._fill(out[i : i + _CHUNK], source) + i for i in range(0, n, _CHUNK)]
-        again = np.concatenate(refused)
+        rejected = [self._fill(out[i : i + _CHUNK], source) + i for i in range(0, n, _CHUNK)]
+        again = np.concatenate(rejected)
         if again.size:
             out[again] = self.many(again.size, source)
         return out
 
     def _fill(self, out: Draws, source: Source) -> NDArray[np.int64]:
-        """Fill `out` with draws, and say which of them must start over."""
+        """Fill `out` with draws, and return the indices of those that must start over."""
         refused = self._fill_blocks(out, source)
         if not self.shift:
             return np.array(refused, np.int64)
@@ -211,16 +211,16 @@ class AliasTable:
         return np.union1d(doubtful, refused).astype(np.int64) if refused else doubtful
 
     def _fill_blocks(self, out: Draws, source: Source) -> list[int]:
-        """Fill `out` with the first values of blocks, and say which must start over."""
+        """Fill `out` with the first values of blocks, and return the indices of those that must start over."""
         self.lookup(source.words(out.size), out)
         undecided = np.flatnonzero(out == UNDECIDED).tolist()
         dealt = [self.deal(source) for _ in undecided]
         for i, value in zip(undecided, dealt, strict=True):
-            out[i] = 0 if value is None else value if out.dtype == object else max(-FAR, min(value, FAR))
+            out[i] = 0 if value is None else value if out.dtype == object else max(-MAX_DRAW, min(value, MAX_DRAW))
         return [i for i, value in zip(undecided, dealt, strict=True) if value is None]
 
     def _offset(self, draw: Callable[[], W]) -> tuple[W, W, int]:
-        """A uniform offset within a block, and the first bits of a uniform number that decides if it is kept."""
+        """A uniform offset within a block, and the first bits of a uniform number that decides on its acceptance."""
         word = draw()
         offset, rest = word >> self.width - self.shift, self.width - self.shift
         return (offset, word & (1 << rest) - 1, rest) if rest >= self.shift else (offset, draw(), self.width)
@@ -243,17 +243,17 @@ class AliasTable:
         return enclose
 
     def _past_the_table(self, source: Source) -> int | None:
-        """A block beyond the table, chosen with probability S w each, or none.
+        """The first value of a block beyond the table, each with probability S w, or None to start over.
 
-        Propose sign, offset within `halving` blocks and 2^-(1 + rounds) for each further round; by convexity the
-        weight falls by e a round, so S w / (what was proposed) <= 1 from the first block of the tail on.
+        Propose sign, offset within `decay_blocks` blocks and 2^-(1 + rounds) for each further round; by convexity the
+        weight falls by e a round, so S w / (the proposal) <= 1 from the first block of the tail on.
         """
         rounds = 0
         while source.integer(2):
             rounds += 1
-        block = self.blocks + rounds * self.halving + source.integer(self.halving)
+        block = self.blocks + rounds * self.decay_blocks + source.integer(self.decay_blocks)
         symbol = block * self.signs + source.integer(self.signs)
-        factor = self.due * self.signs * self.halving << rounds + 1
+        factor = self.due * self.signs * self.decay_blocks << rounds + 1
         weight = exp_minus(self.exponent(self.start(symbol)))
 
         def enclose(bits: int) -> tuple[int, int]:

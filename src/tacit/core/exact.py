@@ -1,7 +1,7 @@
 """Exact numbers: enclosures of reals by integers, and rounding outward to floats and to text.
 
 A `Real` is a number known to any precision: f(bits) = (lo, hi) with lo <= 2^bits f <= hi.  Everything a
-sampler cannot decide in floating point it decides by such enclosures, so it never errs.
+sampler cannot decide in floating point it decides by such enclosures, so a sampler never errs.
 """
 
 from __future__ import annotations
@@ -19,15 +19,15 @@ from numpy.typing import NDArray
 Real = Callable[[int], tuple[int, int]]
 Floats = NDArray[np.float64]
 
-FEW_ULPS = 1 + 2.0**-50  # times a bound, it is outward over eight roundings of a relative 2^-53 each
-MANY_ULPS = 1 + 2.0**-48  # over thirty
-TINY = 5e-324  # what is positive never underflows to nothing
+FEW_ULPS = 1 + 2.0**-50  # a factor that outweighs eight roundings of a relative 2^-53 each
+MANY_ULPS = 1 + 2.0**-48  # a factor that outweighs thirty roundings
+TINY = 5e-324  # the least positive float: a positive bound never underflows to 0
 
 
-# Amounts of loss are rounded up to multiples of 1 / GRID before they are added, so that no sequence of prices makes a
-# sum longer than the grid is.  All decimals of 320 places and all fractions of whole numbers up to 100 are multiples.
+# Amounts of loss are rounded up to multiples of 1 / GRID before they are added, so that no sequence of prices gives a
+# sum with a longer denominator.  All decimals of 320 places and all fractions of whole numbers up to 100 are multiples.
 GRID = math.lcm(*range(1, 101), 10**320)
-_LONG = 1 << 13  # bits
+_MAX_DENOMINATOR_BITS = 1 << 13
 
 
 def outward(x: Fraction, grid: int = GRID) -> Fraction:
@@ -42,7 +42,7 @@ def inward(x: Fraction, grid: int = GRID) -> Fraction:
 
 def shortened(x: Fraction, grid: int = GRID) -> Fraction:
     """An upper bound of x for a running sum: x itself, unless its denominator has become very long."""
-    return x if x.denominator.bit_length() <= _LONG else outward(x, grid)
+    return x if x.denominator.bit_length() <= _MAX_DENOMINATOR_BITS else outward(x, grid)
 
 
 def up(x: Fraction) -> float:
@@ -55,7 +55,7 @@ def up(x: Fraction) -> float:
 
 
 def decimal_up(x: Fraction) -> float:
-    """The float that is written as x exactly, as `rational` reads floats, if there is one; else the least not below x.
+    """The float whose shortest decimal text is x exactly, if there is one; else the least float not below x.
 
     So 3/10 is 0.3, where `up` gives 0.30000000000000004.
     """
@@ -79,32 +79,34 @@ def hybrid_sum(k: int, epsilon: float) -> float:
     if k > 700 / epsilon:
         return math.inf
     whole = k * epsilon
-    return math.expm1(whole) / math.expm1(epsilon) * (1 + (8 + whole) * 2.0**-50)  # what e^x owes to the last bits of x
+    return (
+        math.expm1(whole) / math.expm1(epsilon) * (1 + (8 + whole) * 2.0**-50)
+    )  # the last bits of x move e^x by so much
 
 
 def ceiling(x: float, digits: int = 3) -> Decimal:
-    """x rounded up to so many digits; what is beyond its 14th is dropped first, so that 0.30000000000000004 is 0.3."""
+    """x rounded up to so many digits, after digits beyond the 14th are dropped, so that 0.30000000000000004 is 0.3."""
     return decimal.Context(digits, decimal.ROUND_CEILING).create_decimal(f"{x:.14g}")
 
 
 def from_above(x: float, digits: int = 6) -> str:
-    """An upper bound as it is told: rounded up."""
+    """An upper bound as text, rounded up."""
     return f"{float(ceiling(x, digits)):g}"
 
 
 def at_most(x: float, noun: str) -> str:
-    """The same of things that are counted: 1 row, 1.5 rows."""
-    told = from_above(x)
-    return f"{told} {noun if told == '1' else f'{noun}s'}"
+    """An upper bound on a number of things, as text: 1 row, 1.5 rows."""
+    bound = from_above(x)
+    return f"{bound} {noun if bound == '1' else f'{noun}s'}"
 
 
 def from_below(x: float, digits: int = 6) -> str:
-    """A lower bound as it is told: rounded down."""
+    """A lower bound as text, rounded down."""
     return f"{0.0 - float(ceiling(-x, digits)):g}"  # not -0
 
 
 def constant(x: Fraction) -> Real:
-    """A rational, as a real."""
+    """A rational number, as a real."""
     return lambda bits: ((x.numerator << bits) // x.denominator, -((-x.numerator << bits) // x.denominator))
 
 

@@ -1,8 +1,8 @@
-"""Exact laws: what a mechanism outputs.
+"""Exact laws: the probability distributions of what mechanisms release, and divergences between them.
 
-Masses are floats good to a relative 1e-14, and below e^-20 to 5e-16 for each nat of -ln mass: no law takes a difference
-of near numbers.  Tails and divergences are sums of masses.  A law on infinitely many
-points names, for any `tail`, finitely many outside of which no more mass than that lies.
+Masses are floats good to a relative 1e-14, and below e^-20 to 5e-16 for each nat of -ln mass, since no law subtracts
+near numbers.  Tails and divergences are sums of masses.  A law on infinitely many points lists, for any `tail`, some
+finitely many points that carry all but `tail` of the mass.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ import numpy as np
 from .exact import MANY_ULPS
 from .search import least_whole
 
-_LEAST = 1e-300  # of tails that are compared as floats
+_LEAST_TAIL = 1e-300  # that is compared in floats
 
 
 class Law(Protocol):
@@ -32,37 +32,37 @@ class Law(Protocol):
         """P[Y = y]."""
 
     def support(self, tail: float) -> Iterable[Any]:
-        """Points outside of which lies mass at most `tail`."""
+        """Points that carry all but `tail` of the mass."""
 
 
-MANY = 1 << 20  # outcomes; of more it is not counted how many
+MAX_COUNTED = 1 << 20  # outcomes; counting stops beyond
 
 
 @runtime_checkable
-class Counted(Protocol):
-    """A law that says how many points its support would list, before any is."""
+class CountsOutcomes(Protocol):
+    """A law that counts the points of its support without listing them."""
 
     def outcomes(self, tail: float) -> int: ...
 
 
 def rounding(masses: Iterable[object]) -> Fraction:
-    """How far from 1 a sum of given masses may be: not at all if all are exact, else 2^-50 for each of them.
+    """How far a sum of masses may be from 1: not at all if all masses are exact, else 2^-50 for each of them.
 
-    What is missing would vanish when the sum is divided out, and with it the chance of telling two laws apart.
+    A larger gap is refused: normalising would hide missing mass, and with it a way to tell two laws apart.
     """
-    given = list(masses)
-    exact = all(isinstance(mass, Rational | Decimal | str) for mass in given)
-    return Fraction(0 if exact else len(given), 2**50)
+    listed = list(masses)
+    exact = all(isinstance(mass, Rational | Decimal | str) for mass in listed)
+    return Fraction(0 if exact else len(listed), 2**50)
 
 
 def outcomes(law: Law, tail: float) -> int:
-    """How many points carry all but `tail` of the mass; beyond `MANY`, more than that."""
-    if isinstance(law, Counted):
+    """The number of points that carry all but `tail` of the mass; above `MAX_COUNTED` it may be an undercount."""
+    if isinstance(law, CountsOutcomes):
         return law.outcomes(tail)
     points = law.support(tail)
     if isinstance(points, range):
         return points.stop - points.start  # a range may be too long for len
-    return len(points) if isinstance(points, Sized) else sum(1 for _ in islice(points, MANY + 1))
+    return len(points) if isinstance(points, Sized) else sum(1 for _ in islice(points, MAX_COUNTED + 1))
 
 
 @dataclass(frozen=True)
@@ -78,17 +78,17 @@ class Finite:
         return self.masses.keys()
 
     def through(self, channel: Callable[[Any], Finite]) -> Finite:
-        """The law of what becomes of a point, by chance or not: no divergence grows by it (post-processing)."""
-        found: dict[Any, float] = {}
+        """The law after a random or deterministic map of each point: no divergence grows (post-processing)."""
+        masses: dict[Any, float] = {}
         for y, mass in self.masses.items():
             for z, share in channel(y).masses.items():
-                found[z] = found.get(z, 0.0) + mass * share
-        return Finite(found)
+                masses[z] = masses.get(z, 0.0) + mass * share
+        return Finite(masses)
 
 
 @dataclass(frozen=True)
 class Product:
-    """Independent coordinates."""
+    """The law of independent coordinates."""
 
     parts: tuple[Law, ...]
 
@@ -104,7 +104,7 @@ class Product:
 
 @dataclass(frozen=True)
 class OnGrid:
-    """A law on the integers, in multiples of a grid."""
+    """An integer law times a grid: a law on the multiples of the grid."""
 
     steps: Law
     grid: float
@@ -121,7 +121,7 @@ class OnGrid:
 
 
 @dataclass(frozen=True)
-class Laplace:
+class DiscreteLaplaceLaw:
     """The discrete Laplace law: P[k] = (1 - q)/(1 + q) q^|k - centre|, q = exp(-1/scale)."""
 
     scale: Fraction
@@ -147,23 +147,23 @@ class Laplace:
         """2 q / (1 - q)^2."""
         return 2 * math.exp(-self._rate) / math.expm1(-self._rate) ** 2
 
-    def reach(self, tail: float) -> int:
-        """The least t with P[|Y - centre| > t] <= tail; where floats run out, a relative 2^-48 more."""
+    def tail_quantile(self, tail: float) -> int:
+        """The least t with P[|Y - centre| > t] <= tail; below a tail of 1e-300, up to a relative 2^-48 more."""
         nats = math.log(2) - math.log(tail) - math.log1p(math.exp(-self._rate))
-        if tail < _LEAST:
+        if tail < _LEAST_TAIL:
             return math.ceil(nats * MANY_ULPS / self._rate)
         t = max(0, math.ceil(nats / self._rate) - 1)
-        while self.tail(t + 1) > tail:  # only where rounding moved the ceiling
+        while self.tail(t + 1) > tail:  # if rounding moved the ceiling
             t += 1
         return t
 
     def support(self, tail: float) -> range:
-        reach = self.reach(tail)
-        return range(self.centre - reach, self.centre + reach + 1)
+        radius = self.tail_quantile(tail)
+        return range(self.centre - radius, self.centre + radius + 1)
 
 
 @dataclass(frozen=True)
-class Geometric:
+class GeometricLaw:
     """The geometric law on centre, centre + 1, ...: P[centre + k] = (1 - q) q^k, q = exp(-1/scale)."""
 
     scale: Fraction
@@ -176,16 +176,16 @@ class Geometric:
     def at_least(self, k: int) -> float:
         return math.exp(-max(0, k - self.centre) * float(1 / self.scale))
 
-    def reach(self, tail: float) -> int:
+    def tail_quantile(self, tail: float) -> int:
         """The least t with P[Y - centre > t] <= tail."""
         return max(0, math.ceil(-math.log(tail) * float(self.scale)) - 1)
 
     def support(self, tail: float) -> range:
-        return range(self.centre, self.centre + self.reach(tail) + 1)
+        return range(self.centre, self.centre + self.tail_quantile(tail) + 1)
 
 
 @dataclass(frozen=True)
-class Gaussian:
+class DiscreteGaussianLaw:
     """The discrete Gaussian law: P[k] proportional to exp(-(k - centre)^2 / (2 sigma2))."""
 
     sigma2: Fraction
@@ -193,24 +193,24 @@ class Gaussian:
 
     @cached_property
     def _upper(self) -> np.ndarray[tuple[int], np.dtype[np.float64]]:
-        """sum over k >= t of exp(-k^2 / (2 sigma2)), for t = 0, 1, ... until it vanishes."""
+        """sum over k >= t of exp(-k^2 / (2 sigma2)), for t = 0, 1, ... until the sum underflows."""
         top = math.isqrt(math.ceil(1500 * self.sigma2)) + 2
         weights = np.exp(-(np.arange(top + 1, dtype=float) ** 2) / float(2 * self.sigma2))
         return np.cumsum(weights[::-1])[::-1]
 
     @property
     def _large(self) -> bool:
-        """Above sigma 1000 a tail is taken from the integral of the density, by the midpoint rule."""
+        """Whether sigma exceeds 1000: then tails are integrals of the density, by the midpoint rule."""
         return self.sigma2 > 10**6
 
     def tail_accuracy(self, k: int) -> float:
-        """Relative error of `at_least`: rounding, or the midpoint rule's (1 + (t/sigma)^2) / (24 sigma2)."""
+        """The relative error of `at_least`: rounding, or the midpoint rule's (1 + (t/sigma)^2) / (24 sigma2)."""
         t2 = float(Fraction((k - self.centre) ** 2) / self.sigma2)
         return min(1.0, (1 + t2) / float(24 * self.sigma2) + 1e-12) if self._large else 1e-13
 
     @cached_property
     def total(self) -> float:
-        """sum over all k: by Poisson summation sqrt(2 pi sigma2), to a relative 2 exp(-2 pi^2 sigma2)."""
+        """The sum of all weights: sqrt(2 pi sigma2) by Poisson summation, to a relative 2 exp(-2 pi^2 sigma2)."""
         s2 = float(self.sigma2)
         return math.sqrt(2 * math.pi * s2) if s2 > 4 else float(2 * self._upper[0] - 1)
 
@@ -232,22 +232,22 @@ class Gaussian:
         return 1.0 if t <= 0 else 2 * self.at_least(self.centre + t)
 
     def variance(self) -> float:
-        """sigma^2, but for 4 pi^2 sigma^4 e^(-2 pi^2 sigma^2) and less, by Poisson summation: nothing above sigma 4."""
+        """sigma^2, less 4 pi^2 sigma^4 e^(-2 pi^2 sigma^2) or so by Poisson summation, which vanishes above sigma 4."""
         if self.sigma2 > 16:
             return float(self.sigma2)
         k = np.arange(1, math.isqrt(math.ceil(1500 * self.sigma2)) + 2, dtype=float)
         return float(2 * np.sum(k**2 * np.exp(-(k**2) / float(2 * self.sigma2)))) / self.total
 
-    def reach(self, tail: float) -> int:
-        """The least t with P[|Y - centre| > t] <= tail; where floats run out, that of P <= 2 exp(-t^2 / (2 sigma2))."""
-        if tail < _LEAST:
+    def tail_quantile(self, tail: float) -> int:
+        """The least t with P[|Y - centre| > t] <= tail; below a tail of 1e-300, by P <= 2 exp(-t^2 / (2 sigma2))."""
+        if tail < _LEAST_TAIL:
             nats = (math.log(2) - math.log(tail)) * MANY_ULPS
             return math.isqrt(math.ceil(2 * self.sigma2 * Fraction(nats)))
         return least_whole(lambda t: self.tail(t + 1) <= tail)
 
     def support(self, tail: float) -> range:
-        reach = self.reach(tail)
-        return range(self.centre - reach, self.centre + reach + 1)
+        radius = self.tail_quantile(tail)
+        return range(self.centre - radius, self.centre + radius + 1)
 
 
 def _points(p: Law, q: Law, tail: float) -> list[Hashable]:
@@ -255,7 +255,7 @@ def _points(p: Law, q: Law, tail: float) -> list[Hashable]:
 
 
 def hockey_stick(p: Law, q: Law, epsilon: float, tail: float = 1e-15) -> float:
-    """sup over events E of P(E) - e^epsilon Q(E), less at most 2 tail: the delta at this epsilon."""
+    """sup over events E of P(E) - e^epsilon Q(E), less at most 2 tail: the least delta at this epsilon."""
     return math.fsum(max(0.0, p.mass(y) - math.exp(epsilon) * q.mass(y)) for y in _points(p, q, tail))
 
 
@@ -266,7 +266,7 @@ def max_divergence(p: Law, q: Law, tail: float = 1e-15) -> float:
 
 
 def renyi_divergence(p: Law, q: Law, order: float, tail: float = 1e-15) -> float:
-    """1/(a - 1) ln sum P^a Q^(1 - a), less what lies outside the support taken."""
+    """ln(sum P^a Q^(1 - a)) / (a - 1), summed over the points that carry all but `tail` of the mass."""
     masses = [(p.mass(y), q.mass(y)) for y in _points(p, q, tail)]
     if any(a and not b for a, b in masses):
         return math.inf

@@ -1,11 +1,11 @@
-"""What a mechanism must say of itself.
+"""The contract of a mechanism.
 
-A mechanism is a frozen value.  Its file states, under these headings, what the suite in `tacit.testing` then checks
-against its own law:
+A mechanism is a frozen value.  Its file makes these statements, which the suite in `tacit.testing` checks against the
+mechanism's own law:
 
     Definition.   the law of its output, exactly
     Privacy.      its loss as a function of distance
-    Utility.      how far from the truth the output is, with what probability
+    Utility.      how far the output is from the truth, with what probability
     References.
 """
 
@@ -16,7 +16,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, fields
 from fractions import Fraction
-from typing import Any, Generic, Self, TypeVar
+from typing import Any, ClassVar, Generic, Self, TypeVar
 
 from .accounting.loss import Loss
 from .distance import Distance
@@ -32,9 +32,9 @@ Y = TypeVar("Y")
 
 @dataclass(frozen=True)
 class Example(Generic[X]):
-    """Hard neighbours: the mechanism's loss at `distance` must cover its laws on x and y, both ways.
+    """Hard neighbours: the mechanism's loss at `distance` must cover its laws on x and y, in both directions.
 
-    `given` is what `error` must be told of x, such as its size; `draws` is how many samples are worth their time.
+    `given` holds the arguments that `error` needs about x, such as its size; `draws` is the number of samples to test.
     """
 
     mechanism: Mechanism[X, Any]
@@ -46,7 +46,7 @@ class Example(Generic[X]):
 
 
 def _shown(value: object) -> str:
-    """A parameter as a person would write it."""
+    """A parameter, as text that a person would write."""
     if isinstance(value, Distance) and value.l0 == 1 and value.relation is None:
         value = value.l1
     if isinstance(value, tuple):
@@ -57,10 +57,15 @@ def _shown(value: object) -> str:
 
 
 def epsilon_for(good: Callable[[float], bool], error: Number) -> str:
-    """The least epsilon that is good enough for this error, as text: six digits, on the accurate side."""
+    """The least epsilon that achieves this error, as text of six digits, rounded up."""
     least = least_positive(good, floor=2.0**-40, ceiling=2.0**10, precision=2.0**-30)
     if least == math.inf:
-        raise BadParameter("error", error, "large enough to be reached with an epsilon below 1024")
+        raise BadParameter(
+            "error",
+            error,
+            "large enough to be achieved with an epsilon below 1024",
+            says=f"No epsilon below 1024 achieves an error of {error}. Allow a larger error.",
+        )
     return f"{least * (1 + 1e-5):.6g}"
 
 
@@ -73,7 +78,7 @@ class Mechanism(ABC, Generic[X, Y]):
 
     @abstractmethod
     def loss(self, distance: Number | Distance[Any] | None = None) -> Loss:
-        """What inputs at most `distance` apart cost; by default the sensitivity the mechanism was made for."""
+        """The privacy loss on inputs at most `distance` apart; by default, at the mechanism's sensitivity."""
 
     @abstractmethod
     def error(self, *, beta: Number = 0.05) -> float:
@@ -92,9 +97,25 @@ class Mechanism(ABC, Generic[X, Y]):
     def examples(cls) -> Iterable[Example[X]]:
         """Hard neighbours, for the suite."""
 
+    theorem: ClassVar[str] = ""  # the bound behind `error` in a few words, for a reader of an answer
+
+    @property
+    def choices(self) -> int:
+        """How many values the mechanism chooses for each input; 0 if it adds noise to the input."""
+        return 0
+
+    @property
+    def added_noise(self) -> Mechanism[Any, Any]:
+        """The mechanism whose noise a released number holds: this one, unless it selects by noisy counts."""
+        return self
+
+    def described(self) -> dict[str, Any]:
+        """Noise and parameters, as the card of a release lists them."""
+        return {}
+
     def __repr__(self) -> str:
-        known = ((f.name, getattr(self, f.name)) for f in fields(self))  # type: ignore[arg-type]
-        return f"{type(self).__name__}({', '.join(f'{name}={_shown(v)}' for name, v in known if v is not None)})"
+        values = ((f.name, getattr(self, f.name)) for f in fields(self))  # type: ignore[arg-type]
+        return f"{type(self).__name__}({', '.join(f'{name}={_shown(v)}' for name, v in values if v is not None)})"
 
     def release(self, x: X) -> Y:
         """Draw from `law(x)` with the operating system's randomness."""
@@ -102,19 +123,19 @@ class Mechanism(ABC, Generic[X, Y]):
 
     @classmethod
     def for_error(cls, error: Number, beta: Number = 0.05, **fixed: Any) -> Self:
-        """The least epsilon, to six digits, with at most this error at beta; `fixed` are the other parameters."""
+        """The mechanism of least epsilon, to six digits, with at most this error at beta; `fixed` is the rest."""
         return cls._for_error(error, beta, {}, fixed)
 
     @classmethod
-    def _for_error(cls, error: Number, beta: Number, told: Mapping[str, Any], fixed: Mapping[str, Any]) -> Self:
-        """The same, where `told` is what `error` must be told."""
+    def _for_error(cls, error: Number, beta: Number, given: Mapping[str, Any], fixed: Mapping[str, Any]) -> Self:
+        """The mechanism of least epsilon, where `given` holds the further arguments of `error`."""
         target = float(min(positive("error", error), Fraction(10**100)))  # beyond any error
         probability("beta", beta)
 
         make: Callable[..., Self] = cls
 
         def good(epsilon: float) -> bool:
-            return make(epsilon=epsilon, **fixed).error(beta=beta, **told) <= target
+            return make(epsilon=epsilon, **fixed).error(beta=beta, **given) <= target
 
         return make(epsilon=epsilon_for(good, error), **fixed)
 

@@ -1,6 +1,7 @@
-"""What is given to us, read or refused: numbers exactly as they are written, and all else by its kind.
+"""Reading arguments: each function checks one argument and returns it, or raises `BadParameter`.
 
-Each reader takes the name that a refusal tells, and the value; of what may be data it tells the type alone.
+Numbers are read exactly as they are written.  Each function takes the name of the argument, for the message, and its
+value; a message shows only the type of a value that may be data.
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ Number = int | float | str | Decimal | Fraction
 LEAST_PROBABILITY = Fraction(1, 10**300)
 
 _TEXT = re.compile(r"[+-]?([0-9]+(\.[0-9]*)?|\.[0-9]+)([eE][+-]?[0-9]+)?|[+-]?[0-9]+/[0-9]+")
-_DIGITS = 400  # of a number's text, its exponent, and 3.3 bits each of an integer
+_MAX_DIGITS = 400  # of a number's text and of its exponent; an integer may have ten bits for each
 
 
 def rational(name: str, value: Number) -> Fraction:
@@ -47,7 +48,7 @@ def rational(name: str, value: Number) -> Fraction:
                 exponent = text.lower().partition("e")[2] or "0"
                 if not _TEXT.fullmatch(text):
                     raise ValueError
-                if len(text) <= _DIGITS and abs(int(exponent)) <= _DIGITS:
+                if len(text) <= _MAX_DIGITS and abs(int(exponent)) <= _MAX_DIGITS:
                     return Fraction(text)
             case numbers.Real():
                 return Fraction(str(given))
@@ -57,11 +58,11 @@ def rational(name: str, value: Number) -> Fraction:
 
 
 def _moderate(x: Fraction) -> bool:
-    return max(abs(x.numerator), x.denominator).bit_length() < 10 * _DIGITS
+    return max(abs(x.numerator), x.denominator).bit_length() < 10 * _MAX_DIGITS
 
 
 def positive(name: str, value: Number, within: Fraction | None = None) -> Fraction:
-    """A rational above zero; `within` bounds it from both sides, at 1/within and within."""
+    """A rational above zero; `within` bounds the number from both sides, at 1/within and within."""
     x = rational(name, value)
     if x <= 0:
         raise BadParameter(name, value, "positive")
@@ -71,7 +72,7 @@ def positive(name: str, value: Number, within: Fraction | None = None) -> Fracti
 
 
 def probability(name: str, value: Number) -> Fraction:
-    """A rational strictly between 0 and 1, and at least 10^-300: what it is divided by stays a float."""
+    """A rational strictly between 0 and 1, and at least 10^-300, so that its reciprocal is a finite float."""
     x = rational(name, value)
     if not (LEAST_PROBABILITY <= x < 1 and float(x) < 1):
         raise BadParameter(name, value, "strictly between 0 and 1, also as a float, and at least 1e-300")
@@ -104,31 +105,31 @@ def natural(name: str, value: int, at_least: int = 1) -> int:
 
 def one_of(name: str, value: Word, words: Iterable[str]) -> Word:
     """One of these words."""
-    known, given = tuple(words), cast(object, value)
-    if not isinstance(given, str) or given not in known:
-        raise BadParameter(name, value, f"one of {', '.join(known)}")
+    allowed, given = tuple(words), cast(object, value)
+    if not isinstance(given, str) or given not in allowed:
+        raise BadParameter(name, value, f"one of {', '.join(allowed)}")
     return value
 
 
-def exactly_one(**given: Given | None) -> tuple[str, Given]:
-    """The one of several that was given, and is not None, with its name."""
-    found = [(name, value) for name, value in given.items() if value is not None]
-    if len(found) != 1:
-        *others, last = given
-        ways, got = f"one of {', '.join(others)} or {last}", " and ".join(name for name, _ in found) or "none"
-        raise BadParameter(others[0], got, ways, says=f"give exactly {ways}; got {got}")
-    return found[0]
+def exactly_one(**arguments: Given | None) -> tuple[str, Given]:
+    """Name and value of the one argument that is not None."""
+    present = [(name, value) for name, value in arguments.items() if value is not None]
+    if len(present) != 1:
+        *others, last = arguments
+        ways, got = f"one of {', '.join(others)} or {last}", " and ".join(name for name, _ in present) or "none"
+        raise BadParameter(others[0], got, ways, says=f"Give exactly {ways}; got {got}.")
+    return present[0]
 
 
 def flag(name: str, value: bool) -> bool:
-    """True or False, given as such."""
+    """True or False."""
     if not isinstance(value, bool | np.bool_):
         raise BadParameter(name, value, "True or False")
     return bool(value)
 
 
 def reals(name: str, values: object) -> Floats:
-    """Public numbers as an array of finite floats, of our own: what was given may change after it was looked at."""
+    """Public numbers as an array of finite floats: a copy, since the caller may change the original later."""
     try:
         array = np.array(values, np.float64)
     except (ValueError, TypeError, OverflowError):
@@ -139,33 +140,33 @@ def reals(name: str, values: object) -> Floats:
 
 
 def instance(name: str, value: Given, kind: type) -> Given:
-    """What is of this kind; of anything else the type is told, and never the value."""
+    """The value, if it is of this kind; a refusal shows the type of the value and never the value."""
     if not isinstance(value, kind):
         raise BadParameter(name, kind_of(value), f"a {kind.__name__}")
     return value
 
 
 def kind_of(value: object) -> str:
-    """Its type, as it is told; a class, given by mistake for one of its objects, by its own name."""
+    """The name of the type of a value, for a message; a class, passed by mistake for an object, by its own name."""
     return f"the class {value.__name__}" if isinstance(value, type) else type(value).__name__
 
 
 def instances(name: str, values: Iterable[Given], kind: type) -> tuple[Given, ...]:
-    """Several of them, read once."""
+    """The values as a tuple, each of this kind; an iterator is read once."""
     if isinstance(values, str) or not isinstance(values, Iterable):
-        raise BadParameter(name, type(values).__name__, f"a list, of which each is a {kind.__name__}")
+        raise BadParameter(name, type(values).__name__, f"a list of {kind.__name__} objects")
     return tuple(instance(name, value, kind) for value in values)
 
 
 def function(name: str, value: Given, allowed: str) -> Given:
-    """What can be called, and is no class."""
+    """The value, if it is a callable other than a class."""
     if not callable(value) or isinstance(value, type):
         raise BadParameter(name, kind_of(value), allowed)
     return value
 
 
 def several(name: str, values: Iterable[Given], read: Callable[[str, Given], Read]) -> tuple[Read, ...]:
-    """Numbers, each of them read by `read`."""
+    """A list of numbers, each read by `read`."""
     alone = isinstance(values, np.ndarray) and not values.ndim
     if alone or isinstance(values, str | bytes | dict) or not isinstance(values, Iterable):
         raise BadParameter(name, values, "a list of numbers")

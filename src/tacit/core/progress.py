@@ -1,6 +1,6 @@
-"""How far long work has come, for whoever looks on; the work itself does not depend on it.
+"""Reports of progress on long computations, which do not depend on whether anyone listens.
 
-Only what is known beforehand is told, and nothing that was drawn: a draw may yet be lost, and drawn again.
+Reports hold only what is known beforehand and nothing that was drawn: a draw may be lost and drawn again.
 """
 
 from __future__ import annotations
@@ -11,14 +11,14 @@ from contextvars import ContextVar
 from typing import TypeVar
 
 T = TypeVar("T")
-Watch = Callable[[str, float], None]  # what is being done, and the share of it that is
+Watch = Callable[[str, float], None]  # takes the name of the work and the share of it that is done
 
 _watch: ContextVar[Watch | None] = ContextVar("watch", default=None)
 
 
 @contextmanager
 def watched(watch: Watch) -> Iterator[None]:
-    """Tell `watch` how far long work has come, as long as the block lasts."""
+    """Report progress to `watch` within the block."""
     before = _watch.set(watch)
     try:
         yield
@@ -26,8 +26,8 @@ def watched(watch: Watch) -> Iterator[None]:
         _watch.reset(before)
 
 
-def tell(what: str, share: float) -> None:
-    """Say how far it is; a watch that fails is not asked again, since no work may fail for it."""
+def report(what: str, share: float) -> None:
+    """Report that this share of the work is done; a watch that fails is dropped, as no work may fail for it."""
     if (watch := _watch.get()) is not None:
         try:
             watch(what, share)
@@ -36,8 +36,8 @@ def tell(what: str, share: float) -> None:
 
 
 def with_progress(what: str, items: Iterable[T], count: int) -> Iterator[T]:
-    """The items, as they come; each is said when it is done with."""
+    """The items, one by one; reports after each of them."""
     for i, item in enumerate(items):
-        tell(what, i / count)
+        report(what, i / count)
         yield item
-    tell(what, 1.0)
+    report(what, 1.0)

@@ -1,8 +1,8 @@
-"""The one door to randomness: a keystream cipher, keyed by the operating system.
+"""The only source of randomness: a keystream cipher, keyed by the operating system.
 
 Every thread of every process has a keystream of its own (AES-256 in counter mode, key and counter from
-`os.urandom`), made on first use, thrown away in a forked child, and keyed anew after each 64 MiB, so that no
-two processes, threads or revived snapshots share more than that.  Nothing here can be seeded, copied or pickled.
+`os.urandom`), made on first use, discarded in a forked child, and rekeyed after each 64 MiB, so that no two processes,
+threads or revived snapshots share more than 64 MiB.  Nothing here can be seeded, copied or pickled.
 """
 
 from __future__ import annotations
@@ -22,12 +22,12 @@ Words = NDArray[np.uint64]
 
 _CHUNK = 1 << 15  # words enciphered in one call; 256 KiB stays in a core's second-level cache
 _POOL = 512  # words kept ready for scalar draws
-_LIFE = 1 << 23  # words drawn under one key
+_WORDS_PER_KEY = 1 << 23
 _ZEROS = memoryview(bytes(8 * _CHUNK))
 
 
 def process() -> int:
-    """Which process this is: what must not live on in two, such as a keystream or a session, remembers it."""
+    """The id of this process; keystreams and sessions remember it, since they must not go on in a forked copy."""
     return os.getpid()
 
 
@@ -46,10 +46,10 @@ class Source(ABC):
         """The next word."""
 
     def integer(self, n: int, spare: int = 0) -> int:
-        """A uniform integer in [0, n): words are strung together, and the incomplete last round refused.
+        """A uniform integer in [0, n): the words form one long number; those of the incomplete last round are rejected.
 
-        With `spare` words more than are needed that happens less than once in 2^(spare width), whatever n is: where n
-        is private, how many words are drawn must not tell.
+        With `spare` extra words a rejection happens less than once in 2^(spare width), whatever n is: where n is
+        private, the number of words drawn must not depend on it.
         """
         count = -(-n.bit_length() // self.width) + spare
         whole = 1 << count * self.width
@@ -61,7 +61,7 @@ class Source(ABC):
                 return u % n
 
     def below(self, real: Real, prefix: int = 0, bits: int = 0) -> bool:
-        """Is a uniform number, known to begin with these bits, below `real`?  More are drawn while it is open."""
+        """Whether a uniform number that begins with these bits is below `real`; draws more bits until decided."""
         while True:
             low, high = real(bits)
             if prefix < low:
@@ -80,7 +80,7 @@ class _Stream:
         self._rekey()
 
     def _rekey(self) -> None:
-        self.left = _LIFE
+        self.left = _WORDS_PER_KEY
         self.cipher: CipherContext = Cipher(algorithms.AES256(os.urandom(32)), modes.CTR(os.urandom(16))).encryptor()
 
     def words(self, n: int) -> Words:
@@ -96,7 +96,7 @@ class _Stream:
 
 
 class _OperatingSystem(Source):
-    """A `Source` fit for releases."""
+    """The `Source` for releases."""
 
     width, seeded = 64, False
 
@@ -123,7 +123,7 @@ class _OperatingSystem(Source):
         return stream.pool.pop()
 
     def __reduce_ex__(self, protocol: object) -> NoReturn:
-        raise TypeError("a source of randomness cannot be copied or pickled: two holders would draw the same noise")
+        raise TypeError("A source of randomness cannot be copied or pickled: two holders would draw the same noise.")
 
 
 SYSTEM: Source = _OperatingSystem()

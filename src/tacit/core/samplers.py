@@ -1,7 +1,7 @@
-"""Exact samplers, vectorised.  Each follows its law exactly: what floating point cannot decide, integers do.
+"""Exact samplers, vectorised.  Each follows its law exactly: integers decide what floating point cannot.
 
-With `n` absent a sampler gives one Python value, else an array.  Integer noise is int64 as long as every draw
-fits (scales up to about 2^53), above that an array of Python integers: nothing ever wraps.
+Without `n` a sampler returns one Python value, with `n` an array.  Integer noise is int64 as long as every draw fits
+(scales up to about 2^53), and else an array of Python integers: nothing ever wraps.
 """
 
 from __future__ import annotations
@@ -22,20 +22,20 @@ Bits = NDArray[np.bool_]
 Integers = NDArray[np.int64]
 
 _MARGIN = 2.0**-40  # on exp(-x) in floating point; any libm is within a few 2^-53
-_DIGITS = 10  # binary digits of a probability that all lanes of a word go through together
-_FEW = 16  # coins that are as quickly tossed one by one
-_TABLES = 64  # that are kept: one may take 200 kB
-_CHUNK = 1 << 14  # words of coins made in one go, so that they stay in a core's second-level cache
+_SHARED_DIGITS = 10  # binary digits of a probability that all lanes of a word go through together
+_MAX_SINGLE = 16  # coins that are tossed one by one, as that is no slower
+_CACHED_TABLES = 64  # a table may take 200 kB
+_CHUNK = 1 << 14  # words at a time, so that they stay in a core's second-level cache
 
 
-@lru_cache(maxsize=_TABLES)
+@lru_cache(maxsize=_CACHED_TABLES)
 def _laplace_table(top: int, bottom: int, two_sided: bool, width: int) -> AliasTable:
-    """P[k] proportional to exp(-|k| / scale), scale = top / bottom: two integers are sooner found than a fraction."""
+    """P[k] proportional to exp(-|k| / scale), scale = top / bottom: two integers hash faster than a fraction."""
     scale = Fraction(top, bottom)
     return AliasTable(Exponent(1 / scale, Fraction(0), math.ceil(scale)), two_sided, width)
 
 
-@lru_cache(maxsize=_TABLES)
+@lru_cache(maxsize=_CACHED_TABLES)
 def _gaussian_table(top: int, bottom: int, width: int) -> AliasTable:
     """P[k] proportional to exp(-k^2 / (2 sigma2)), sigma2 = top / bottom; the spread is at least sigma."""
     sigma2 = Fraction(top, bottom)
@@ -49,7 +49,7 @@ def laplace(scale: Fraction, source: Source, n: int) -> Draws: ...
 @overload
 def laplace(scale: Fraction, source: Source, n: int | None) -> int | Draws: ...
 def laplace(scale: Fraction, source: Source, n: int | None = None) -> int | Draws:
-    """The discrete Laplace law, P[k] = (1 - q)/(1 + q) q^|k| with q = exp(-1/scale)."""
+    """Draws of the discrete Laplace law, P[k] = (1 - q)/(1 + q) q^|k| with q = exp(-1/scale)."""
     table = _laplace_table(scale.numerator, scale.denominator, True, source.width)
     return table.one(source) if n is None else table.many(n, source)
 
@@ -61,7 +61,7 @@ def geometric(scale: Fraction, source: Source, n: int) -> Draws: ...
 @overload
 def geometric(scale: Fraction, source: Source, n: int | None) -> int | Draws: ...
 def geometric(scale: Fraction, source: Source, n: int | None = None) -> int | Draws:
-    """The geometric law on 0, 1, 2, ...: P[k] = (1 - q) q^k with q = exp(-1/scale)."""
+    """Draws of the geometric law on 0, 1, 2, ...: P[k] = (1 - q) q^k with q = exp(-1/scale)."""
     table = _laplace_table(scale.numerator, scale.denominator, False, source.width)
     return table.one(source) if n is None else table.many(n, source)
 
@@ -73,13 +73,13 @@ def gaussian(sigma2: Fraction, source: Source, n: int) -> Draws: ...
 @overload
 def gaussian(sigma2: Fraction, source: Source, n: int | None) -> int | Draws: ...
 def gaussian(sigma2: Fraction, source: Source, n: int | None = None) -> int | Draws:
-    """The discrete Gaussian law, P[k] proportional to exp(-k^2 / (2 sigma2))."""
+    """Draws of the discrete Gaussian law, P[k] proportional to exp(-k^2 / (2 sigma2))."""
     table = _gaussian_table(sigma2.numerator, sigma2.denominator, source.width)
     return table.one(source) if n is None else table.many(n, source)
 
 
 def coin(p: Real, source: Source) -> bool:
-    """One coin of probability p < 1."""
+    """True with probability p < 1."""
     digits, word = _floor(p, source.width), source.word()
     return source.below(p, digits, source.width) if word == digits else word < digits
 
@@ -87,12 +87,12 @@ def coin(p: Real, source: Source) -> bool:
 def bernoulli(p: Real, source: Source, n: int) -> Bits:
     """n coins of probability p < 1, as many at a time as a word has bits.
 
-    A coin of probability 0.d1 d2 ... dD + 2^-D rest is made of D fair ones and a last one of probability `rest`:
-    from digit D up to digit 1, it becomes `it or fair` where the digit is 1 and `it and fair` where it is 0.  This
-    is done for last = 0 and last = 1 at once, one lane of a word for each coin.  Only in the lanes where these
-    differ is the last coin drawn: a whole word is compared with the next digits, and a tie is settled by `below`.
+    A coin of probability 0.d1 d2 ... dD + 2^-D rest is made of D fair coins and a last coin of probability `rest`:
+    from digit D up to digit 1, `coin` becomes `coin or fair` where the digit is 1 and `coin and fair` where it is 0.
+    Both values of the last coin are tried at once, one lane of a word for each coin.  The last coin is drawn only in
+    lanes where the outcomes differ: a whole word is compared with the next digits, and `below` settles a tie.
     """
-    if n <= _FEW:
+    if n <= _MAX_SINGLE:
         return np.array([coin(p, source) for _ in range(n)], np.bool_)
     lanes = _CHUNK * source.width
     if n <= lanes:
@@ -105,10 +105,10 @@ def bernoulli(p: Real, source: Source, n: int) -> Bits:
 
 def _coins(p: Real, source: Source, n: int) -> Bits:
     width, rows = source.width, -(-n // source.width)
-    digits = _floor(p, _DIGITS + width)
+    digits = _floor(p, _SHARED_DIGITS + width)
     first, rest = divmod(digits, 1 << width)
     if_0, if_1 = np.zeros(rows, np.uint64), np.full(rows, (1 << width) - 1, np.uint64)
-    for digit in range(_DIGITS):
+    for digit in range(_SHARED_DIGITS):
         combine = np.bitwise_or if first >> digit & 1 else np.bitwise_and
         fair = source.words(rows)
         combine(if_0, fair, out=if_0)
@@ -120,7 +120,7 @@ def _coins(p: Real, source: Source, n: int) -> Bits:
     at, word = undecided[row] * width + lane, source.words(row.size)
     coins[at] = word < rest
     for i in at[word == rest]:
-        coins[i] = source.below(p, digits, _DIGITS + width)
+        coins[i] = source.below(p, digits, _SHARED_DIGITS + width)
     return coins[:n]
 
 
@@ -159,16 +159,16 @@ def choice(counts: Integers, unit: Fraction, source: Source) -> int:
 
 
 def choices(counts: Integers, unit: Fraction, source: Source) -> list[int]:
-    """The same for each row of counts; where a count is negative there is nothing to be chosen.
+    """For each row of counts an index drawn by `choice`; an index with a negative count is never chosen.
 
-    Each index owns floor(S w (1 - margin)) of S units a weight of 1 would own, and as many more, drawn with
-    exactly the probability that is missing, as make up the difference (compare `table.py`).
+    Each index owns floor(S w (1 - margin)) of the S units that a weight of 1 would own, and three further units,
+    accepted with exactly the probability that makes up the difference (compare `alias_table.py`).
     """
     bits, there = min(40, source.width - counts.shape[1].bit_length() - 2), counts >= 0
     weights = np.exp(np.maximum(counts, 0) * -float(unit)) * there
     owned = (weights * ((1 - _MARGIN) * 2.0**bits)).astype(np.int64)
     ends, sizes = np.cumsum(owned, axis=1), there.sum(axis=1)
-    found = []
+    chosen = []
     for row, (end, size) in enumerate(zip(ends[:, -1].tolist(), sizes.tolist(), strict=True)):
         while (at := source.integer(end + 3 * size, spare=1)) >= end:
             i = int(np.flatnonzero(there[row])[(at - end) // 3])
@@ -176,8 +176,8 @@ def choices(counts: Integers, unit: Fraction, source: Source) -> list[int]:
                 break
         else:
             i = int(ends[row].searchsorted(at, side="right"))
-        found.append(i)
-    return found
+        chosen.append(i)
+    return chosen
 
 
 def _missing(weight: Real, scale_bits: int, owned: int) -> Real:
@@ -191,7 +191,7 @@ def _missing(weight: Real, scale_bits: int, owned: int) -> Real:
 
 
 def integers(n: int, source: Source, size: int) -> Integers:
-    """`size` uniform integers in [0, n), n <= 2^63; the incomplete last round of words is refused."""
+    """`size` uniform integers in [0, n), n <= 2^63; words of the incomplete last round are rejected."""
     if n > 1 << source.width:
         return np.array([source.integer(n) for _ in range(size)], np.int64)
     words = source.words(size)
@@ -204,7 +204,7 @@ def integers(n: int, source: Source, size: int) -> Integers:
 
 
 def permutation(n: int, source: Source) -> Integers:
-    """A uniform permutation of 0 .. n-1: the order of n random words, drawn anew while any two are equal."""
+    """A uniform permutation of 0 .. n-1: the order of n random words, redrawn while any two are equal."""
     while True:
         words = source.words(n)
         order = np.argsort(words)

@@ -1,4 +1,4 @@
-"""Searches whose answer errs on a known side."""
+"""Searches whose result errs on a known side."""
 
 from __future__ import annotations
 
@@ -24,7 +24,10 @@ def least(holds: Callable[[float], bool], low: float, high: float) -> float:
 def least_positive(
     holds: Callable[[float], bool], start: float = 1.0, *, floor: float, ceiling: float = math.inf, precision: float
 ) -> float:
-    """The same above 0, to a relative precision, from `start` outward; infinity if it lies beyond `ceiling`."""
+    """The least positive float, to a relative precision and never below, at which a monotone condition holds.
+
+    The search goes from `start` outward; the result is infinite if it lies beyond `ceiling`.
+    """
     high = start
     while not holds(high):
         if high >= ceiling:
@@ -44,7 +47,7 @@ def greatest_positive(
 ) -> float:
     """The greatest float, to a relative precision and never above, at which a monotone condition holds.
 
-    It is sought from 1 upwards by doubling, and downwards by factors of `fall`; 0 if it lies below `floor`.
+    The search goes from 1 upwards by doubling and downwards by factors of `fall`; the result is 0 below `floor`.
     """
     low, high = 0.0, 1.0
     while high < ceiling and holds(high):
@@ -72,17 +75,17 @@ def least_whole(holds: Callable[[int], bool], low: int = 0) -> int:
 
 
 def least_value(f: Callable[[float], float], low: float, high: float) -> float:
-    """A value of f near its least: the best of nine points, then of those between it and its neighbours, and so on.
+    """A value of f near its minimum: the best of nine points, then of finer points around that one, and so on.
 
     Any value will do where f bounds the truth.  Last comes the vertex of the parabola through three points 1e-4 apart
-    or nearer: it misses the least place of a smooth f by the square of that, and its least value by the fourth power.
+    or nearer: for a smooth f it misses the minimiser by the square of 1e-4, and the minimum by its fourth power.
     """
     points = np.linspace(low, high, 9).tolist()
     values = [f(x) for x in points]
     while True:
         i = int(np.argmin(values))
-        kept = slice(max(0, i - 1), i + 2)
-        points, values = points[kept], values[kept]
+        near = slice(max(0, i - 1), i + 2)
+        points, values = points[near], values[near]
         if points[-1] - points[0] < 2e-4:
             return min(*values, *(f(x) for x in _vertex(points, values)))
         between = [(a + b) / 2 for a, b in pairwise(points)]
@@ -90,7 +93,7 @@ def least_value(f: Callable[[float], float], low: float, high: float) -> float:
 
 
 def _vertex(points: list[float], values: list[float]) -> list[float]:
-    """Where the parabola through three points in even steps is least, if they have one between them."""
+    """The minimiser of the parabola through three points in even steps, if the parabola has one."""
     if len(points) < 3 or not all(map(math.isfinite, values)):
         return []
     (low, middle, _), (left, centre, right) = points, values

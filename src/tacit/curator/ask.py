@@ -6,16 +6,17 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from .. import storage
+from ..core.errors import reading
 from ..core.purpose import Purpose
 from ..core.randomness import Source
 from ..ledger import Charge
-from ..query import codec
 from ..query.plan.calibration import Step
 from ..query.plan.compiler import Compiled
 from ..query.plan.draw import draw
 from ..query.plan.offer import Offer
-from ..query.plan.query import Query
 from ..query.relation.relation import scans
+from ..query.select.query import Query
 from ..release import Provenance, Release
 from .purchase import Item, Parts, Priced, Read
 from .questions import identities
@@ -67,8 +68,8 @@ class Asked:
 
     def _purpose(self, offer: Offer) -> Purpose:
         """What completes an open charge: the mechanisms and the beta that it paid for."""
-        mechanisms = [codec.write(step.mechanism) for step in offer.steps]
-        return Purpose("question", self._description, {"mechanisms": mechanisms, "beta": codec.write(offer.beta)})
+        mechanisms = [storage.write(step.mechanism) for step in offer.steps]
+        return Purpose("question", self._description, {"mechanisms": mechanisms, "beta": storage.write(offer.beta)})
 
     @property
     def _description(self) -> str:
@@ -85,7 +86,8 @@ class Asked:
             steps, beta = offer.steps, offer.beta
         else:
             terms = charge.purpose.terms or {}
-            mechanisms, beta = codec.read(terms["mechanisms"]), codec.read(terms["beta"])
+            with reading("this charge"):
+                mechanisms, beta = storage.read(terms["mechanisms"]), storage.read(terms["beta"])
             measured = (*plan.measures, *([None] if plan.chosen else []))
             steps = tuple(Step(measure, (m,), beta) for measure, m in zip(measured, mechanisms, strict=True))
         price = budget.price(charge.loss)

@@ -36,6 +36,7 @@ from ..query.plan.offer import Paid, checked_share
 from ..query.plan.plan import Histogram, Plan
 from ..query.relation import build
 from ..query.values.domain import DAY, EPOCH, Domain, Label
+from . import identity
 from .purchase import Item, Parts, Priced, Read, buy
 
 if TYPE_CHECKING:
@@ -120,7 +121,7 @@ def buy_bounds(
     noises = _noises(curator._unspent, price, moves)
     noises.sort(key=lambda noise: noise.error(beta=failure, size=cells))
     registration = curator._registration
-    candidates = {registration.key(("bounds", plan, noise)): noise for noise in noises}
+    candidates = {registration.key(identity.bounds(plan, noise)): noise for noise in noises}
 
     def priced(parts: Parts) -> Priced:
         purse = curator._purse(parts, who)

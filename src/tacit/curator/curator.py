@@ -31,10 +31,11 @@ from ..ledger.names import analyst_name
 from ..mechanisms import NumericSparse, Sparse
 from ..query.plan.compiler import Compiled, compiled
 from ..query.plan.offer import BETA, Offer, Paid, Terms, offer
-from ..query.plan.query import Query
-from ..query.python.table import PublicTable, Table
+from ..query.python.table import Table
 from ..query.relation import build
 from ..query.relation.relation import Relation, scans
+from ..query.schema.public_table import PublicTable
+from ..query.select.query import Query
 from ..query.sql import parser
 from ..release import Provenance, Release, versions
 from .ask import Asked

@@ -12,23 +12,23 @@ from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
-from ..core.errors import BadParameter, BadQuestion
+from ..core.errors import BadParameter, BadQuestion, reading
 from ..core.parameters import Number, instance
 from ..core.purpose import Purpose
 from ..core.randomness import SYSTEM, Source
 from ..core.safe_text import visible
 from ..core.search import least_positive
 from ..mechanisms._grid import power_of_two
-from ..query import codec
 from ..query.python.table_domain import Counted, TableDomain
 from ..query.relation import build
+from ..storage import canonical, loads
 from ..workloads import Price
 from ..workloads.methods.weights.pmw import Answer, PrivateMultiplicativeWeights, State
 from ..workloads.methods.weights.pmw_plans import practical, proven
 from ..workloads.models.multiplicative_weights import Question, Weights
 from ..workloads.models.records import Arrow, drawn
 from ..workloads.queries.workload import STEP
-from . import archive
+from . import identity
 from .purchase import Read
 from .session import Opening, open_mechanism
 from .silence import silently
@@ -66,12 +66,23 @@ class Online:
                 return proven(domain, n, price, questions=queries, grid=steps)
             return practical(domain, n, price, questions=queries, updates=updates, grid=steps)
 
-        finer = () if steps == 1 else (steps,)
         who = curator.who(analyst)  # whose it is: another pays for a session of their own, within their own allowance
 
-        def key(price: Price) -> str:
-            terms = archive.dumps((instance("name", name, str), domain, price, n, queries, updates, *finer)).decode()
-            return codec.digest(("online", who, terms, curator.table.schema.digest))
+        self._spelling = curator.ledger.former_spelling
+
+        def keys(price: Price) -> list[str]:
+            return identity.online(
+                instance("name", name, str),
+                who,
+                domain,
+                price,
+                n=n,
+                queries=queries,
+                updates=updates,
+                grid=steps,
+                schema=curator.table.schema.digest,
+                spelling=self._spelling,
+            )
 
         def check(opened: PrivateMultiplicativeWeights, price: Price) -> None:
             build.bounded(domain.relation)
@@ -89,10 +100,10 @@ class Online:
             )
 
         opening = Opening(
-            offered={key(price): price for price in prices},
-            former={key(price): price for price in former},
+            offered={keys(price)[0]: price for price in prices},
+            former={key: price for price in (*prices, *former) for key in keys(price)},
             mechanism=mechanism,
-            begin=lambda opened: archive.dumps(opened.begin(SYSTEM)),
+            begin=lambda opened: canonical(opened.begin(SYSTEM)).encode(),
             check=check,
             typed=typed,
             purpose=lambda _: Purpose("online", f"{name}: multiplicative weights on {' x '.join(domain.names)}"),
@@ -121,16 +132,16 @@ class Online:
             )
 
         def step(stored: bytes, read: Read) -> tuple[bytes, bytes]:
-            state = self._warm.pop(stored, None) or archive.loads(stored)
+            state = self._warm.pop(stored, None) or _read(stored)
             data = Counted(self.domain, lambda plan: read(plan).cells[0])
             truth = 0 if self.mechanism.over(state) else silently(lambda: asked.exactly(data))
             after, answer = silently(lambda: self.mechanism.step(state, (asked, truth), SYSTEM))
-            then = archive.dumps(after)
+            then = canonical(after).encode()
             self._warm = {then: after}
-            return then, archive.dumps(answer)
+            return then, canonical(answer).encode()
 
-        identity = archive.dumps(asked).decode()
-        answer: Answer = archive.loads(self._session.ask(arrived, identity, self.domain.relation, step))
+        identities = identity.online_question(asked, spelling=self._spelling)
+        answer: Answer = _read(self._session.ask(arrived, identities, self.domain.relation, step))
         return answer
 
     def __repr__(self) -> str:
@@ -140,13 +151,18 @@ class Online:
     @property
     def model(self) -> Weights:
         """The public model, from which any linear query can be computed, free."""
-        return self.mechanism.model(archive.loads(self._session.state))
+        return self.mechanism.model(_read(self._session.state))
 
     @property
     def left(self) -> int:
         """How many more times the model may be moved."""
-        return self.mechanism.updates - len(archive.loads(self._session.state).moves)
+        return self.mechanism.updates - len(_read(self._session.state).moves)
 
     def synthetic(self, n: int, source: Source = SYSTEM) -> Arrow:
         """An Arrow table of n rows that follow the model."""
         return drawn(self.model, n, source)
+
+
+def _read(text: bytes) -> Any:
+    with reading("the state of this online session, or an answer of it,"):
+        return loads(text)

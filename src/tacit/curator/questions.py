@@ -10,19 +10,21 @@ from typing import Any
 from ..core.accounting.budget import Budget
 from ..core.errors import BadParameter, BadQuestion
 from ..core.parameters import rational
-from ..query import codec
 from ..query.plan.accuracy import public_size
 from ..query.plan.buying import quotients, sells_gaussian
 from ..query.plan.compiler import Compiled
 from ..query.plan.estimators import Recipe
 from ..query.plan.offer import BETA, Terms, reads_beta
-from ..query.plan.query import Query
 from ..query.python.question import Question
-from ..query.python.table import PublicTable, Table
+from ..query.python.table import Table
 from ..query.relation.relation import Relation, scans
+from ..query.schema.public_table import PublicTable
 from ..query.schema.schema import Schema
+from ..query.select.query import Query
 from ..query.soundness.copying import remade
 from ..query.sql import parser
+from ..storage import canonical
+from . import identity
 
 QuestionLike = str | Question | Query
 TERMS = tuple(Terms.__annotations__)
@@ -67,7 +69,7 @@ def _owned(query: Query, tables: Mapping[str, Table]) -> Query:
     rebuilt = remade(query)
     check_owned(rebuilt.relation, tables)
     try:
-        codec.canonical(rebuilt)
+        canonical(rebuilt)
     except ValueError as error:
         raise BadQuestion(f"This question cannot be stored beside its answer: {error}.") from None
     return rebuilt
@@ -109,7 +111,7 @@ Words = Mapping[str, Any]  # terms by their names
 
 def identities(
     made: Compiled, said: Words, budget: Budget, schemas: Mapping[str, Schema], former: bool
-) -> list[tuple[object, ...]]:
+) -> list[identity.Identity]:
     """The identity of a question at its terms, and, if `former`, the one before the words of a price changed.
 
     Two questions are the same if they measure the same and agree in all that affects the noise.  Excluded because they
@@ -130,7 +132,7 @@ def identities(
     words = [_words(exact, budget, plan.chosen), *([_former_words(exact, budget, plan.chosen)] if former else [])]
     terms = [[*sorted(each.items()), *size] for each in words]
     distinct = terms if terms[0] != terms[-1] else terms[:1]
-    return [(plan, made.choices, each, sorted(aimed, key=codec.canonical)) for each in distinct]
+    return [identity.answer(plan, made.choices, each, aimed) for each in distinct]
 
 
 def _words(said: Mapping[str, Fraction], budget: Budget, chosen: bool) -> dict[str, Fraction]:

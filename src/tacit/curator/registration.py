@@ -20,13 +20,13 @@ from ..core.session import private_value
 from ..engines.base import Answer, Engine
 from ..engines.registry import chosen, engine_for
 from ..ledger import Ledger
-from ..query import codec
 from ..query.plan.plan import Plan
 from ..query.python.table import Table
 from ..query.relation import partition_pruning
 from ..query.relation.relation import Relation
 from ..query.schema.draft import suited
 from ..query.schema.schema import Schema
+from ..storage import canonical, digest
 
 
 class Registration:
@@ -75,7 +75,7 @@ class Registration:
         changed.
         """
         self._check_open()
-        return self._keyed("question", codec.canonical((identity, self._versions)))
+        return self._keyed("question", canonical((identity, self._versions)))
 
     @cached_property
     def _versions(self) -> tuple[tuple[str, str], ...]:
@@ -112,7 +112,7 @@ class Registration:
 
     def _unchanged(self, content: str) -> bool:
         """Whether the tables hold what they held first: else a unit may have gone from one part to another."""
-        now = self._keyed("content", codec.canonical((content, self._versions))).encode()
+        now = self._keyed("content", canonical((content, self._versions))).encode()
         return self._kept("content", now) == now
 
     @property
@@ -152,7 +152,7 @@ class Registration:
 
     def _kept(self, name: str, first: bytes) -> bytes:
         """The private value that the ledger keeps under a name: the first that was written."""
-        return private_value(self.ledger, key=codec.digest(("kept", name)), first=first, analyst="curator", name=name)
+        return private_value(self.ledger, key=digest(("kept", name)), first=first, analyst="curator", name=name)
 
     def check_units(self) -> None:
         """Refuse other units or partitions than the ledger was first used with: sums over other units mean nothing."""
@@ -160,7 +160,7 @@ class Registration:
             return
         for name, schema in self.schemas.items():
             labels = schema.domain(schema.partition).labels if schema.partition else ()
-            facts = codec.canonical((schema.unit, schema.partition, labels)).encode()
+            facts = canonical((schema.unit, schema.partition, labels)).encode()
             if self._kept(f"unit of {name}", facts) != facts:
                 raise BadParameter("schema", name, "of the same unit and partition as when this ledger was first used")
         self._units_checked = True

@@ -10,7 +10,7 @@ The ledger keeps the state, which holds noise that nobody has seen, so a session
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Generic, Protocol, TypeVar
 
@@ -65,20 +65,22 @@ class InteractiveSession:
     def ask(
         self,
         arrived: float,
-        identity: object,
+        identities: Sequence[object],
         relation: Relation,
         step: Callable[[bytes, Read], tuple[bytes, bytes]],
     ) -> bytes:
         """The answer to a question about these rows: as it was before, or by a step from the state.
 
-        `step` makes of the state, and of exact answers that it reads, the next state and the answer.
+        `identities` are those by which the question may have been asked before, its present one first.  `step` makes of
+        the state, and of exact answers that it reads, the next state and the answer.
         """
-        key = self._registration.key(identity)
+        key, *former = map(self._registration.key, identities)
         self._registration.check_units()
         work = self.stored.charge.seq, key
-        if (answer := self.stored.find(key)) is not None:
-            self._pace.hold(work)
-            return answer
+        for each in (key, *former):
+            if (answer := self.stored.find(each)) is not None:
+                self._pace.hold(work)
+                return answer
         build.bounded(relation)
         self._registration.read_tables()
         read = reader(self._registration, self.stored.charge)

@@ -10,22 +10,22 @@ Under add or remove a unit moves all counts the same way, so the noise is that o
 from __future__ import annotations
 
 import json
-from dataclasses import asdict
 from typing import TYPE_CHECKING, Any, TypedDict
 
 from ..core.distance import ADD_REMOVE, scalar
-from ..core.errors import BadParameter, BadQuestion, Exhausted
+from ..core.errors import BadParameter, BadQuestion, Exhausted, reading
 from ..core.parameters import Number, instance, rational
 from ..core.purpose import Purpose
 from ..core.randomness import SYSTEM
 from ..ledger.parameters import text
 from ..mechanisms import NumericSparse, Sparse
 from ..mechanisms.sparse_vector._comparisons import Comparisons, State
-from ..query import codec
 from ..query.plan import compiler
 from ..query.plan.offer import BETA
-from ..query.plan.outputs import Released
 from ..query.plan.plan import Plan, Rows, Units
+from ..query.select.outputs import Released
+from ..storage import canonical, loads
+from . import identity
 from .purchase import Read
 from .session import Opening, open_mechanism
 from .silence import silently
@@ -82,9 +82,15 @@ class Stream:
             return kind(epsilon=epsilon, sensitivity=moves, monotone=True, **terms)
 
         def key(epsilon: Number) -> str:
-            terms = int(rational("threshold", threshold)), rational("epsilon", epsilon), mechanism(epsilon).count
-            schema = curator.table.schema.digest
-            return codec.digest(("stream", who, text("name", name), kind.__name__, terms, schema))
+            return identity.stream(
+                text("name", name),
+                who,
+                kind,
+                threshold=int(rational("threshold", threshold)),
+                epsilon=rational("epsilon", epsilon),
+                count=mechanism(epsilon).count,
+                schema=curator.table.schema.digest,
+            )
 
         if epsilon is not None:
             typed, ways = ("epsilon", epsilon), [epsilon]
@@ -114,7 +120,7 @@ class Stream:
             after, answer = silently(lambda: self.mechanism.step(state, int(read(plan).cells[0][0]), SYSTEM))
             return _written(after), json.dumps(answer).encode()
 
-        answer: StreamAnswer = json.loads(self._session.ask(arrived, plan, plan.relation, step))
+        answer: StreamAnswer = json.loads(self._session.ask(arrived, [plan], plan.relation, step))
         return answer
 
     def error(self, beta: Number = BETA) -> float:
@@ -154,8 +160,10 @@ class Stream:
 
 
 def _written(state: State) -> bytes:
-    return json.dumps(asdict(state)).encode()
+    return canonical(state).encode()
 
 
 def _read(state: bytes) -> State:
-    return State(**json.loads(state))
+    with reading("the state of this stream"):
+        read: State = loads(state)
+    return read

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Unpack, cast
 
 import numpy as np
 
-from ..core.errors import BadParameter, BadQuestion
+from ..core.errors import BadParameter, BadQuestion, NewerVersion, reading
 from ..core.parameters import Number, exactly_one, flag, instance, positive, probability, whole
 from ..core.purpose import Purpose
 from ..core.randomness import Source
@@ -30,13 +30,15 @@ from ..query.soundness import checks
 from ..query.soundness.copying import remade
 from ..release import versions
 from ..release.purchased_answers import Bought
+from ..storage import canonical, loads
 from ..workloads import Answered, Method, Plan, Price, Released, Workload
 from ..workloads import method as method_of
 from ..workloads import plan as planned
+from ..workloads.planner import refused
 from ..workloads.queries.copying import remade as remade_workload
 from ..workloads.queries.data import Floats
 from ..workloads.queries.domain import CELLS
-from . import archive
+from . import identity
 from .online import Online
 from .purchase import Item, Parts, Priced, Read, buy
 from .questions import check_owned
@@ -195,35 +197,34 @@ def answer(
         )
     former = [] if fresh else _former_prices(curator, prices, terms)
     before = _wanted(curator, workload, method, n=people, beta=at, prices=former, others=former[:1])
-    keys = [_key(curator, each, people, at) for each in (*wanted, *before)]
-    candidates = dict(zip(keys, (*wanted, *before), strict=True))
+    candidates = {key: each for each in (*wanted, *before) for key in _keys(curator, each, people, at)}
 
     def priced(parts: Parts) -> Priced:
         purse = curator._purse(parts, who)
         bought = _affordable(purse, wanted, typed, people)
         _, chosen, price = bought
         if (reason := chosen.refusal(workload, people, price)) is not None:
-            raise BadQuestion(f"{chosen.name}: {reason}")
+            raise refused(chosen, reason, workload, people, price)
         chosen.predict(workload, people, price, at)  # noise that cannot be drawn is refused here
         loss = chosen.loss(workload, people, price)
         purse.check(loss, typed)
-        key = next(key for key, each in zip(keys, wanted, strict=False) if each is bought)
+        key, *_ = _keys(curator, bought, people, at)
         return Priced(key, loss, Purpose("workload", f"{chosen.name} on {workload!r}"))
 
     def draw(charge: Charge, read: Read, source: Source) -> bytes:
         _, chosen, price = candidates[charge.key]
         data = Counted(domain, lambda plan: read(plan).cells[0])
-        return archive.dumps((chosen.release(workload, data, price, source, n=people, beta=at), versions()))
+        return canonical((chosen.release(workload, data, price, source, n=people, beta=at), versions())).encode()
 
     def failed(charge: Charge) -> bytes:
         _, chosen, _ = candidates[charge.key]
         nothing, note = np.full(workload.queries, np.nan), "the fit failed; nothing is known"
         released = Released(chosen.name, workload, nothing, None, None, charge.loss, float(at), (note,))
-        return archive.dumps((released, versions()))
+        return canonical((released, versions())).encode()
 
     item = Item(
         relation=domain.relation,
-        keys=keys,
+        keys=[*candidates],
         analyst=who,
         price=priced,
         draw=draw,
@@ -255,7 +256,8 @@ def _affordable(purse: Purse, wanted: list[Purchase], typed: tuple[str, Number],
 
 def _stored(text: bytes) -> tuple[Released, tuple[tuple[str, str], ...]]:
     """A release and the versions that it was made with, which earlier versions did not store."""
-    value = archive.loads(text)
+    with reading("this release"):
+        value = loads(text)
     return (value, ()) if isinstance(value, Released) else value
 
 
@@ -284,11 +286,12 @@ def _wanted(
     return [(workload, row.method, row.price) for row in rows]
 
 
-def _key(curator: Curator, bought: Purchase, n: int | None, beta: Fraction) -> str:
-    """The key of a purchase, in which n and beta count only where the law reads them."""
-    _, method, _ = bought
+def _keys(curator: Curator, bought: Purchase, n: int | None, beta: Fraction) -> list[str]:
+    """The keys of a purchase, the present one first; n and beta count only where the law reads them."""
+    workload, method, price = bought
     law = n if method.reads_n else None, beta if method.reads_beta else None
-    return curator._registration.key(archive.dumps((*bought, *law)).decode())
+    identities = identity.answers(workload, method, price, *law, spelling=curator.ledger.former_spelling)
+    return [*map(curator._registration.key, identities)]
 
 
 def query(curator: Curator, workload: Workload) -> Answered:
@@ -298,23 +301,28 @@ def query(curator: Curator, workload: Workload) -> Answered:
     queries, then the one with the smallest errors of its own, then the latest.
     """
     workload = _checked(curator.tables, workload)
-    domain, text = _of(workload), archive.dumps(workload)
-    ranked = list[tuple[tuple[int, float, bool, int, float], Answered]]()
+    domain, text = _of(workload), canonical(workload)
+    ranked, newer = list[tuple[tuple[int, float, bool, int, float], Answered]](), None
     for entry in curator.ledger.entries():
         if entry.kind == "release" and entry.body["form"] == "workload" and entry.data is not None:
             try:
                 released, _ = _stored(entry.data)
+            except NewerVersion as error:
+                newer = error
+                continue
             except (BadParameter, AttributeError, TypeError, ValueError):  # written by another version
                 continue
             if released.workload.domain != domain:
                 continue
             failed = np.isnan(released.answers).any()
-            bought = archive.dumps(released.workload) == text and not failed
+            bought = canonical(released.workload) == text and not failed
             if bought or released.model is not None:
                 answered, tables = _asked(released, workload, bought=bought), [*map(set, released.workload.tables)]
                 others = sum(not any(table.issuperset(axes) for table in tables) for axes in workload.tables)
                 unsure = _unsure(answered.errors, workload.queries)
                 ranked.insert(0, ((*unsure, not bought, others, _unsure(released.errors, 1)[1]), answered))
+    if not ranked and newer is not None:
+        raise newer
     if not ranked:
         raise BadQuestion(
             "Nothing was released on this domain from which these queries could be answered. Buy answers on it by a"

@@ -1,4 +1,4 @@
-"""What `tacit demo` shows: a shop's purchases, a budget, and a dozen questions from easy to refused."""
+"""The command `tacit demo`: a shop's purchases, a budget, and a dozen questions from easy to refused."""
 
 from .story import run
 

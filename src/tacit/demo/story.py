@@ -1,4 +1,4 @@
-"""The story of the demonstration: each question with its price and accuracy before and after, and the account."""
+"""The demonstration: each question with its offer, its price and its answer; then the ledger, and plots."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ from ..core.errors import Missing, TacitError
 from ..curator import Curator
 from ..query.python.table import Table
 from ..release import Release
-from .people import SCHEMA, put, write
+from .purchases import SCHEMA, put, write
 
 if TYPE_CHECKING:
     from ..ledger.entries import Charge
 
-_WIDE = 90  # characters of a question in the account
+_MAX_QUESTION = 90  # characters of a question in the table of the ledger
 QUESTIONS: tuple[tuple[str, str, dict[str, Any]], ...] = (
     ("How many purchases?", "SELECT COUNT(*) AS purchases FROM purchases", {"epsilon": "0.05"}),
     (
@@ -54,7 +54,7 @@ QUESTIONS: tuple[tuple[str, str, dict[str, Any]], ...] = (
         {"share": "0.1"},
     ),
     (
-        "Notes, whose values nobody has listed: only those that enough people have are told",
+        "Notes, whose values nobody has listed: only those that enough people have are shown",
         "SELECT note, COUNT(*) AS n FROM purchases GROUP BY note",
         {"share": "0.1"},
     ),
@@ -71,16 +71,16 @@ QUESTIONS: tuple[tuple[str, str, dict[str, Any]], ...] = (
 
 
 def run(picture: Path, engine: str = "duckdb", server: str | None = None) -> Iterator[RenderableType]:
-    """The demonstration, part by part; the pictures are saved at the end.
+    """The demonstration, part by part; the plots are saved at the end, to `picture`.
 
-    PostgreSQL is asked on a server, by its address, in which there is no table of purchases yet.
+    For PostgreSQL, `server` is the address of a server that has no table of purchases yet.
     """
     with tempfile.TemporaryDirectory() as folder:
         file = write(Path(folder) / "purchases.parquet")
         data = file if server is None else put(file, server)
         table, budget = Table(data, SCHEMA, engine=engine), Budget(epsilon=1, delta="1e-9")
         with Curator(table, ledger=Path(folder) / "shop.ledger", budget=budget) as curator:
-            yield Text("A shop has 400,000 purchases of 60,000 people.  This is public about the table:\n")
+            yield Text("A shop has 400,000 purchases by 60,000 people.  This is public about the table:\n")
             yield Text(SCHEMA, style="dim")
             releases: list[Release] = []
             for title, text, price in QUESTIONS:
@@ -88,7 +88,7 @@ def run(picture: Path, engine: str = "duckdb", server: str | None = None) -> Ite
                 yield Text(text, style="cyan")
                 yield from _asked(curator, text, price, releases)
             yield from _account(curator)
-        yield _pictures(releases, picture)
+        yield _plots(releases, picture)
 
 
 def _asked(curator: Curator, text: str, price: dict[str, Any], releases: list[Release]) -> Iterator[RenderableType]:
@@ -107,27 +107,28 @@ def _asked(curator: Curator, text: str, price: dict[str, Any], releases: list[Re
 
 
 def _account(curator: Curator) -> Iterator[RenderableType]:
-    grid = Grid("entry", "analyst", "price", "question", title=f"The ledger: {curator.budget}", title_justify="left")
+    title = f"The ledger, with a budget of {curator.budget}"
+    grid = Grid("entry", "analyst", "price", "question", title=title, title_justify="left")
     for charge in curator.history():
         if charge.loss.terms:
             price = float(curator.budget.price(charge.loss))
             grid.add_row(str(charge.seq), charge.analyst, f"{price:.4g}", _question(charge))
     yield grid
     head = curator.ledger.verify()
-    yield Text(f"{float(curator.remaining):.4g} is left.  The chain of {head.seq} entries is sound: {head.hash}")
+    yield Text(f"{float(curator.remaining):.4g} is left.  The chain of {head.seq} entries is intact: {head.hash}")
 
 
 def _question(charge: Charge) -> str:
-    """What was asked, in one line."""
+    """The question of a charge, in one line."""
     text = "" if charge.release is None else Release.from_json(charge.release).provenance.question
-    return f"{text[:_WIDE]}..." if len(text) > _WIDE else text
+    return f"{text[:_MAX_QUESTION]}..." if len(text) > _MAX_QUESTION else text
 
 
-def _pictures(releases: list[Release], picture: Path) -> Text:
+def _plots(releases: list[Release], picture: Path) -> Text:
     from .. import plots
 
     try:
         page = plots.page([release.plot() for release in releases if len(release.query.keys)], columns=1)
-        return Text(f"\nPictures of the answers with their errors: {plots.save(page, picture)}")
+        return Text(f"\nPlots of the answers with their errors: {plots.save(page, picture)}")
     except Missing as missing:
-        return Text(f"\nNo pictures: {missing}")
+        return Text(f"\nNo plots: {missing}")

@@ -1,15 +1,16 @@
-"""What an engine is: it holds tables, bounded once and for all, and answers closed plans with exact integers.
+"""The contract of an engine: it holds tables whose rows are bounded, and answers closed plans with exact integers.
 
-It must hold, and `testing.engines` checks, that
-- the answer equals that of the reference engine, to the last digit, whatever the tables hold;
-- it does not depend on the order of rows, on threads, or on how the table is stored;
-- removing one unit moves each measure by at most `plan.distance(measure)`;
-- nothing that a table holds makes it fail, and an error of its own never shows what a table holds.
+Every engine must satisfy the following, which `testing.engines` checks:
+- its answer equals that of the reference engine, to the last digit, whatever the tables hold;
+- the answer does not depend on the order of rows, on threads, or on how a table is stored;
+- removing one unit changes each measure by at most `plan.distance(measure)`;
+- no content of a table makes the engine fail, and its errors never show what a table holds.
 """
 
 from __future__ import annotations
 
 import hashlib
+import os
 import threading
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
@@ -25,12 +26,12 @@ from ..query.plan.plan import Plan
 if TYPE_CHECKING:
     from ..query.python.table import Table
 
-Integers = NDArray[Any]  # of int64 where all fit, else of Python's integers
-_HEX = frozenset("0123456789abcdef")
+Integers = NDArray[Any]  # int64 where all values fit, else Python integers
+_HEX_DIGITS = frozenset("0123456789abcdef")
 
 
-class Scattered:
-    """A sparse matrix of integers; indexed by rows, it gives these as a dense array."""
+class SparseMatrix:
+    """A sparse matrix of integers; indexing it by row numbers gives those rows as a dense array."""
 
     def __init__(self, shape: tuple[int, int], places: Integers, values: Integers) -> None:
         order = np.argsort(places)
@@ -41,8 +42,8 @@ class Scattered:
         starts, ends = (np.searchsorted(self._places, edge) for edge in (first, first + self.shape[1]))
         counts = ends - starts
         row = np.repeat(np.arange(len(rows)), counts)
-        held = np.arange(counts.sum()) + np.repeat(starts - np.cumsum(counts) + counts, counts)
-        np.add.at(out, (row, self._places[held] - first[row]), self._values[held])
+        entries = np.arange(counts.sum()) + np.repeat(starts - np.cumsum(counts) + counts, counts)
+        np.add.at(out, (row, self._places[entries] - first[row]), self._values[entries])
         return out
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> Integers:
@@ -51,10 +52,10 @@ class Scattered:
 
 @dataclass(frozen=True)
 class Answer:
-    """One array for each measure of a plan: an integer for each cell, and for a histogram a row of them.
+    """The exact integers of a plan: for each measure one array, with an integer (or a row of bins) for each cell.
 
-    Where keys are chosen, `keys` are those that were found, in order, and `units` says how many units are in each.
-    There may be any number, and few are chosen: so histograms are scattered.
+    If the plan selects keys privately, `keys` are all keys in the data, in order, and `units` is how many units each
+    has.  There may be many keys, of which few are released, so histograms are then sparse matrices.
     """
 
     cells: tuple[Any, ...]
@@ -63,87 +64,99 @@ class Answer:
 
 
 class Engine(ABC):
-    """Tables whose rows are bounded, and questions about them."""
+    """A holder of bounded tables that answers plans about them."""
 
     def __init__(self) -> None:
-        self._held: dict[str, tuple[str, str]] = {}  # of each table its schema, by its digest, and its key
+        self._registered: dict[str, tuple[str, str]] = {}  # by name: the digest of the schema, and the key
         self._registering = threading.Lock()
 
-    def register(self, table: Table, key: str) -> None:
-        """Read a table, and keep at most `rows` rows of each unit: those of least hash under the key.
+    @classmethod
+    def create(cls, copies: str | os.PathLike[str] | None) -> Engine:
+        """A new engine; `copies` is a folder for engines that keep bounded copies of tables between processes."""
+        return cls()
 
-        A table that is registered again is read again.  One of its name that has another schema or another key is
-        refused: it would be asked by who registered the first, under bounds and a ledger that are not its own.
+    def register(self, table: Table, key: str) -> None:
+        """Read a table, and keep at most `schema.rows` rows of each unit: those of smallest hash under the key.
+
+        Registering a table again reads it again.  A second table of the same name with another schema or key is
+        refused: whoever registered the first would query the second, under bounds and a ledger that are not its own.
         """
-        if len(key) != 32 or not _HEX.issuperset(key):
-            raise BadParameter("key", "text of another form", "32 small hexadecimal digits")
-        name, held = table.schema.name, (table.schema.digest, key)
+        if len(key) != 32 or not _HEX_DIGITS.issuperset(key):
+            raise BadParameter("key", "text of another form", "32 lower-case hexadecimal digits")
+        name, identity = table.schema.name, (table.schema.digest, key)
         with self._registering:
-            if self._held.get(name, held) != held:
+            if self._registered.get(name, identity) != identity:
                 raise BadParameter(
                     "engine",
-                    f"one that holds a table {name!r} of another schema, or for another ledger",
-                    "an engine for each curator, or one that was told to forget that table",
+                    name,
+                    "an engine that holds no other table of this name",
+                    says=f"This engine already holds a table {name!r} with another schema, or for another ledger. "
+                    f"Use one engine for each curator, or call engine.forget({name!r}) first.",
                 )
-            self._held.pop(name, None)  # until it is read
+            self._registered.pop(name, None)  # nothing holds this name until the table is read
             try:
                 self._register(table, key)
-                self._held[name] = held
-            except MemoryError:  # which may say how long a text is
+                self._registered[name] = identity
+            except MemoryError:  # its message may say how long a text is
                 pass
-        if name not in self._held:
-            raise BadData("the table", "one that memory does not hold", "read where there is more of it, or by Spark")
+        if name not in self._registered:
+            raise BadData(
+                "the table",
+                "too large for the memory",
+                "small enough for the memory",
+                says=f"The table {name!r} does not fit into memory. Use a machine with more memory, or engine='spark'.",
+            )
 
     def holds(self, table: Table, key: str) -> bool:
-        """Whether the table of this name is this one, as it was registered with this key."""
-        return self._held.get(table.schema.name) == (table.schema.digest, key)
+        """Whether this table is registered under its name, with this schema and this key."""
+        return self._registered.get(table.schema.name) == (table.schema.digest, key)
 
     @abstractmethod
     def _register(self, table: Table, key: str) -> None:
-        """Read a table that has no other's name."""
+        """Read a table, once `register` has checked that its name is free."""
 
     def forget(self, name: str) -> None:
-        """Let go of one table; what was kept of it between processes is gone too."""
-        if self._held.pop(name, None) is None:
-            raise BadParameter("table", name, "one that is registered")
+        """Drop one table, and any copy of it that was kept for the next process."""
+        if self._registered.pop(name, None) is None:
+            raise BadParameter("table", name, "a registered table", says=f"No table {name!r} is registered.")
         self._forget(name)
 
     @abstractmethod
     def _forget(self, name: str) -> None:
-        """Let go of a table that was registered."""
+        """Drop a registered table."""
 
     def fingerprint(self) -> str:
-        """SHA-256 of what all registered tables hold, as it was when they were read."""
-        return joint(self._contents())
+        """SHA-256 of the content of all registered tables, as it was when they were read."""
+        return joint_fingerprint(self._contents())
 
     @abstractmethod
     def _contents(self) -> Mapping[str, str]:
-        """A hash of what each registered table holds, by its name."""
+        """A hash of the content of each registered table, by name."""
 
     def kinds(self, name: str) -> Mapping[str, str]:
-        """What the columns of a registered table hold, in a schema's words, where only the engine can tell."""
+        """The type of each column of a registered table, in a schema's words, where only the engine can see it."""
         return {}
 
     def answer(self, plan: Plan, content: str | None = None) -> Answer:
-        """The exact integers of a plan: with a fingerprint, of tables that hold that content and no other."""
+        """The exact integers of a plan; if `content` is given, only of tables that have this fingerprint."""
         try:
             return self._answer(plan, content)
-        except Exception:  # whatever it is: that it was raised, its type and its words may all tell of rows
+        except Exception:  # the type and the message of any error may depend on rows
             pass
-        raise EngineError  # raised here, so that what failed is not even its context
+        raise EngineError  # raised outside of `except`, so that the first error is not even its context
 
     @abstractmethod
     def _answer(self, plan: Plan, content: str | None) -> Answer:
-        """The exact integers of a plan; `answer` makes one silent `EngineError` of whatever this raises."""
+        """Compute the exact integers of a plan; `answer` turns any error into a silent `EngineError`."""
 
     def _check(self, content: str | None) -> None:
-        """Refuse to answer of any other content."""
+        """Raise unless the tables have this fingerprint."""
         if content is not None and content != self.fingerprint():
             raise EngineError
 
     def close(self) -> None:
-        """Let go of everything; tables that were in memory are gone."""
-        self._held.clear()
+        """Drop all tables and free all resources."""
+        self._registered.clear()
 
     def __enter__(self) -> Engine:
         return self
@@ -152,14 +165,14 @@ class Engine(ABC):
         self.close()
 
 
-def joint(contents: Mapping[str, str]) -> str:
-    """One hash of those of several tables."""
-    held = sorted(contents.items())
-    return hashlib.sha256("\n".join(f"{name} {content}" for name, content in held).encode()).hexdigest()
+def joint_fingerprint(contents: Mapping[str, str]) -> str:
+    """One hash of the contents of several tables, by name."""
+    lines = (f"{name} {content}" for name, content in sorted(contents.items()))
+    return hashlib.sha256("\n".join(lines).encode()).hexdigest()
 
 
 def integers(values: Sequence[int] | Integers) -> Integers:
-    """An array of whole numbers, of int64 if that holds them all."""
+    """An array of whole numbers, of int64 if all of them fit."""
     try:
         return np.array(values, dtype=np.int64)
     except OverflowError:

@@ -1,11 +1,11 @@
-"""Adaptive data analysis: a holdout set that many questions, each chosen after the last answer, do not wear out.
+"""Adaptive data analysis: a holdout set that stays valid under many questions, each chosen after the last answer.
 
-    rule = ReusableHoldout(n=10_000, questions=1000, exceptions=20)    what is promised is known before data is seen
+    rule = ReusableHoldout(n=10_000, questions=1000, exceptions=20)    its guarantee is known before it sees data
     holdout = rule.open(records, train=training_records)
     holdout.ask(statistic); holdout.statement; holdout.left
 
-`transfer` has the theorems, `planning` compares them, `monitor` runs the argument behind them, `experiment` the classic
-demonstration of how a holdout set that is asked plainly deceives.
+`transfer` has the theorems, `planning` compares them, `monitor` simulates the proof behind them, and `experiment` shows
+how an unprotected holdout set misleads.
 """
 
 from ..core.session import Session

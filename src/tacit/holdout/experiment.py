@@ -1,14 +1,14 @@
-r"""The classic experiment: variables are chosen by what the holdout set says, and the holdout set is then believed.
+r"""The classic experiment: the holdout set selects variables, and then reports how accurate they are.
 
 There are n training and n holdout records of d variables, each +1 or -1, and a label.  Without signal no variable has
 to do with the label; with signal, `informative` of them agree with it with probability 1/2 + 3/sqrt(n).  Only
 agreement matters, so a record is the row of its agreements.  The analyst
-    1. keeps each variable whose agreement with the label is off 1/2 by 1/(2 sqrt n) or more, in the same direction, on
-       the training set and, as far as it is told, on the holdout set;
+    1. selects each variable whose agreement with the label differs from 1/2 by 1/(2 sqrt n) or more, in the same
+       direction, on the training set and in the answers of the holdout set;
     2. lets the k of them with the largest training agreement vote, for several k;
-    3. reports the accuracy of the vote, as the training set, the holdout set and fresh data show it.
-Asked plainly, the holdout set chose the variables, and agrees with them: without signal it reports over 60 % where the
-truth is 50 %.  Behind a rule it does not, and the rule's promise holds for all d + K answers at once.
+    3. reports the accuracy of the vote on the training set, on the holdout set and on fresh data.
+An unprotected holdout set selected the variables, and agrees with them: without signal it reports over 60 % where the
+truth is 50 %.  Under a rule it does not, and the rule's promise holds for all d + K answers at once.
 
 The truth is exact: votes are independent coins, and the law of their sum is a convolution of binomials.
 
@@ -39,8 +39,8 @@ from .rules.reusable import ReusableHoldout
 from .rules.rule import Rule, Spent, State, Statement, shown
 from .session import Holdout
 
-_WIDEST = 999  # thousandths
-_WIDE = 0.1  # a promise that leaves room for what the plain holdout set reports
+_MAX_THOUSANDTHS = 999  # of a width
+_WIDE = 0.1  # a promise so wide that the errors of the plain holdout set would keep it
 VOTERS = (1, 11, 21, 31, 45, 71, 101, 151, 201, 251, 301, 401, 501)  # odd, so that no vote is a tie
 PLAIN = "plain holdout"
 Bits = NDArray[np.bool_]
@@ -60,6 +60,7 @@ class Agreements:
             self._packed[i] = np.packbits(bernoulli(bias, source, n))
 
     def column(self, i: int) -> Bits:
+        """The coins of one variable."""
         return np.unpackbits(self._packed[i], count=self.n).view(np.bool_)
 
     def records(self) -> NDArray[np.uint8]:
@@ -73,7 +74,7 @@ class Agreements:
         return np.asarray(np.bitwise_count(self._packed).sum(axis=1, dtype=np.int64) / self.n)
 
     def votes(self, chosen: Sequence[int], signs: NDArray[np.int64]) -> Bits:
-        """Is the vote of these variables, each with its sign, right for each record?"""
+        """Whether the vote of these variables, each with its sign, is right, for each record."""
         total = np.zeros(self.n, np.int64)
         for i in chosen:
             total += signs[i] * (2 * self.column(i).astype(np.int64) - 1)
@@ -81,12 +82,12 @@ class Agreements:
 
 
 def agreement(n: int) -> Fraction:
-    """1/2 + 3/sqrt(n), of an informative variable: six standard errors of a mean of signs."""
+    """The agreement 1/2 + 3/sqrt(n) of an informative variable: six standard errors of a mean of signs."""
     return Fraction(1, 2) + Fraction(round(3 * 2**30 / math.sqrt(n)), 2**30)
 
 
 def truth(n: int, right: int, wrong: int, blind: int) -> float:
-    """The true accuracy of a vote of informative variables, with the right sign or the wrong one, and blind ones."""
+    """The true accuracy of a vote of informative variables, with the right or the wrong sign, and of blind ones."""
     p, law = float(agreement(n)), np.ones(1)
     for count, chance in ((right, p), (wrong, 1 - p), (blind, 0.5)):
         j = np.arange(count + 1)
@@ -97,7 +98,7 @@ def truth(n: int, right: int, wrong: int, blind: int) -> float:
 
 @dataclass(frozen=True, slots=True)
 class Point:
-    """One vote: how many variables, and its accuracy by all accounts; `reported` is None once the holdout refused."""
+    """One vote: the number of variables, and its accuracies; `reported` is None once the holdout is exhausted."""
 
     method: str
     signal: bool
@@ -109,16 +110,16 @@ class Point:
 
 @dataclass(frozen=True, slots=True)
 class Experiment:
-    """All votes of all methods, and what each rule promised and did."""
+    """All votes of all methods, and what each rule promised and answered."""
 
     points: tuple[Point, ...]
     statements: dict[str, Statement]
-    asked: dict[str, tuple[int, int]]  # questions, and how often the holdout set itself spoke, in the worse case
+    asked: dict[str, tuple[int, int]]  # questions, and answers from the holdout set, in the worse case
 
     def worst(self, method: str) -> float:
         """The largest error of a reported accuracy."""
-        told = [p for p in self.points if p.method == method and p.reported is not None]
-        return max((abs(float(p.reported or 0) - p.truth) for p in told), default=0.0)
+        reports = [p for p in self.points if p.method == method and p.reported is not None]
+        return max((abs(float(p.reported or 0) - p.truth) for p in reports), default=0.0)
 
     def false_accuracy(self, method: str) -> float:
         """The largest accuracy reported where there is no signal."""
@@ -127,19 +128,19 @@ class Experiment:
     def __str__(self) -> str:
         lines = []
         for method in dict.fromkeys(p.method for p in self.points):
-            found = f"reports up to {100 * self.false_accuracy(method):.1f} % without signal; worst error"
-            said = self.statements.get(method)
-            promised = f"promised {shown(said.width)}" if said else "nothing promised"
-            lines.append(f"{method:18} {found} {self.worst(method):.3f}, {promised}")
-        if max(said.width for said in self.statements.values()) > _WIDE:
+            report = f"reports up to {100 * self.false_accuracy(method):.1f} % without signal; worst error"
+            statement = self.statements.get(method)
+            promised = f"promised {shown(statement.width)}" if statement else "nothing promised"
+            lines.append(f"{method:18} {report} {self.worst(method):.3f}, {promised}")
+        if max(statement.width for statement in self.statements.values()) > _WIDE:
             lines.append(
-                "Records are few, so the promises are wide, and reports may be off by as much; try more of them."
+                "There are few records, so the promises are wide, and reports may be off by as much. Try more records."
             )
         return "\n".join(lines)
 
 
 def rules(n: int, d: int, votes: int) -> dict[str, Rule]:
-    """The rules that are tried: each must bear d questions about variables and as many about votes."""
+    """The rules that are compared: each must last for d questions about variables and `votes` about votes."""
     return {
         "reusable holdout": ReusableHoldout(n=n, questions=d + votes, exceptions=votes + 4, grid=1),
         "guess and check": GuessAndCheck(n=n, width=_narrowest(n, d, votes), grid=1),
@@ -147,8 +148,8 @@ def rules(n: int, d: int, votes: int) -> dict[str, Rule]:
 
 
 def _narrowest(n: int, d: int, votes: int) -> Fraction:
-    """The least width, in thousandths, at which guess and check knows d right guesses as such, and lasts for more."""
-    apart = math.sqrt(math.log(2 * d) / n)  # no two of d means of n records differ by more, most likely
+    """The smallest width, in steps of 1/1000, at which guess and check accepts d right guesses and lasts for votes."""
+    gap = math.sqrt(math.log(2 * d) / n)  # d means on training and holdout records rarely differ by more
 
     def lasts(width: int) -> bool:
         try:
@@ -156,11 +157,11 @@ def _narrowest(n: int, d: int, votes: int) -> Fraction:
         except BadParameter:
             return False
         some, all_wrong = State(d, 2), State(d + votes + 2, votes + 2)
-        return rule.deviation(some) + apart <= rule.width and not rule.over(all_wrong)
+        return rule.deviation(some) + gap <= rule.width and not rule.over(all_wrong)
 
-    if not lasts(_WIDEST):
-        raise BadParameter("n", n, "larger, for so many variables and votes")
-    return Fraction(least_whole(lambda width: lasts(min(width, _WIDEST)), 1), 1000)
+    if not lasts(_MAX_THOUSANDTHS):
+        raise BadParameter("n", n, "larger for this number of variables and votes")
+    return Fraction(least_whole(lambda width: lasts(min(width, _MAX_THOUSANDTHS)), 1), 1000)
 
 
 def overfit(
@@ -179,10 +180,10 @@ def overfit(
     for signal in (False, True):
         train, holdout = (Agreements(n, d, informative * signal, source) for _ in range(2))
         for method, rule in {PLAIN: None, **tried}.items():
-            desk = None if rule is None else Holdout(rule, holdout.records(), keeper=Memory(), source=source)
-            points += _analyse(method, signal, train, holdout, desk, informative=informative, voters=voters)
-            if desk is not None:
-                asked[method] = max(asked.get(method, (0, 0)), (desk.state.asked, desk.state.told))
+            protected = None if rule is None else Holdout(rule, holdout.records(), keeper=Memory(), source=source)
+            points += _analyse(method, signal, train, holdout, protected, informative=informative, voters=voters)
+            if protected is not None:
+                asked[method] = max(asked.get(method, (0, 0)), (protected.state.asked, protected.state.told))
     return Experiment(tuple(points), {name: rule.promise for name, rule in tried.items()}, asked)
 
 
@@ -191,27 +192,27 @@ def _analyse(
     signal: bool,
     train: Agreements,
     holdout: Agreements,
-    desk: Holdout | None,
+    protected: Holdout | None,
     *,
     informative: int,
     voters: Sequence[int],
 ) -> list[Point]:
-    """What an analyst does with one holdout set."""
+    """The votes of an analyst who uses one holdout set, unprotected if `protected` is None."""
     n, on_train = train.n, train.means()
-    told = (
-        holdout.means() if desk is None else np.array([_told(desk, on_train, holdout, i) for i in range(len(on_train))])
-    )
+    on_holdout = holdout.means()
+    if protected is not None:
+        on_holdout = np.array([_answer(protected, on_train, holdout, i) for i in range(len(on_train))])
     least, signs = 1 / (2 * math.sqrt(n)), np.where(on_train >= 0.5, 1, -1)
-    kept = np.flatnonzero((np.abs(on_train - 0.5) >= least) & (signs * (told - 0.5) >= least))
-    order, points = kept[np.argsort(-np.abs(on_train[kept] - 0.5), kind="stable")], []
+    selected = np.flatnonzero((np.abs(on_train - 0.5) >= least) & (signs * (on_holdout - 0.5) >= least))
+    order, points = selected[np.argsort(-np.abs(on_train[selected] - 0.5), kind="stable")], []
     for k in voters:
         chosen = order[: min(k, len(order) - 1 + len(order) % 2)].tolist()
         if not chosen:
             continue
         right = train.votes(chosen, signs)
-        mean, shown = float(np.mean(right)), holdout.votes(chosen, signs)
+        mean, held = float(np.mean(right)), holdout.votes(chosen, signs)
         try:
-            reported = float(np.mean(shown)) if desk is None else desk.ask((mean, shown))
+            reported = float(np.mean(held)) if protected is None else protected.ask((mean, held))
         except Spent:
             reported = None
         real = [i for i in chosen if signal and i < informative]
@@ -221,9 +222,9 @@ def _analyse(
     return points
 
 
-def _told(desk: Holdout, on_train: NDArray[np.float64], holdout: Agreements, i: int) -> float:
-    """What the holdout set says of one variable; where it says no more, the training set is all there is."""
+def _answer(protected: Holdout, on_train: NDArray[np.float64], holdout: Agreements, i: int) -> float:
+    """The holdout's answer about one variable; the training mean once the holdout is exhausted."""
     try:
-        return desk.ask((float(on_train[i]), holdout.column(i)))
+        return protected.ask((float(on_train[i]), holdout.column(i)))
     except Spent:
         return float(on_train[i])

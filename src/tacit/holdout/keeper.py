@@ -1,4 +1,4 @@
-"""Who keeps the session of a holdout: a ledger, so that it goes on in the next process, or the memory of this one.
+"""Where the session of a holdout is kept: in a ledger, so that the next process continues it, or in memory.
 
 `tacit.ledger.Ledger` is a `Keeper`, and so is `Memory`.
 """
@@ -23,7 +23,7 @@ class _MemorySession:
         self._owner, self._lock = process(), Lock()
 
     def read(self) -> tuple[int, bytes]:
-        if self._owner != process():  # a forked copy would be a second session
+        if self._owner != process():  # a forked copy would be a second session on the same records
             raise Exhausted("a holdout kept in memory", "answers only in the process that opened it")
         with self._lock:
             return self._steps, self._state
@@ -40,9 +40,9 @@ class _MemorySession:
 
 
 class Memory:
-    """Forgets all when the process ends: for experiments, not for a holdout set that matters.
+    """Forgets everything when the process ends: for experiments, not for a holdout set that matters.
 
-    A session is kept as long as its memory is, exhausted or not: its state, and each answer in some 200 bytes.
+    A session stays in memory even when it is exhausted: its state, and about 200 bytes for each answer.
     """
 
     def __init__(self) -> None:
@@ -52,4 +52,4 @@ class Memory:
         return self._sessions.setdefault(key, _MemorySession(state))
 
 
-THIS_PROCESS = Memory()  # the keeper of all who name none: to open the same records again does not renew them
+THIS_PROCESS = Memory()  # the default keeper; shared, so that opening the same records again starts no new session

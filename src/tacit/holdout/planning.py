@@ -1,14 +1,15 @@
-r"""How many adaptive questions n records can bear, and how wide an answer k of them get: every way, side by side.
+r"""How many adaptive questions n records can answer, and how accurately k questions are answered, by every method.
 
-    asked beforehand      sqrt(ln(2 k / beta) / (2 n)): what questions chosen without a look would get; a yardstick
-    sample splitting      the same with n / k fresh records for each question
+    asked beforehand      sqrt(ln(2 k / beta) / (2 n)), for questions fixed before the data is seen; a yardstick
+    sample splitting      sqrt(k ln(2 k / beta) / (2 n)): n / k fresh records for each question
     rounded answers       multiples of 1/V: 1/(2 V) + sqrt(ln(2 N / beta) / (2 n)), N = 1 + (V+1) + ... + (V+1)^(k-1)
     Gaussian answers      sigma z + what a transfer theorem adds, z the quantile of the largest of k normals
 
-Of the last each theorem has its own line.  Noise of deviation sigma makes k answers rho-zCDP, rho = k/(2 n^2 sigma^2),
-and so (epsilon, delta)-private for every delta.  For each the best sigma is sought: more noise is less exact, less
-noise less private.  The search is in floating point; what it finds is then evaluated as the theorem states it.
-Noise pays from some hundred questions on, if n is large: its width grows like k^(1/4), that of the others like
+Gaussian answers have a line for each theorem.  Noise of standard deviation sigma makes k answers rho-zCDP, rho =
+k/(2 n^2 sigma^2), and so (epsilon, delta)-private for every delta.  The best sigma is searched for each theorem: more
+noise is less accurate, less noise less private.  The search is in floating point; its result is then evaluated as the
+theorem states.
+Noise pays from some hundred questions on, if n is large: its width grows like k^(1/4), the others like
 k^(1/2).
 
 References.  Jung et al., ITCS 2020, figure 1; `transfer.py` and `histories.py` for the theorems.
@@ -30,17 +31,17 @@ from ..core.parameters import Number, one_of, probability, several, whole
 from ..core.search import least_whole
 from . import histories, transfer
 
-MOST = 1 << 40  # questions
-RECORDS = 1 << 62  # that a plan is made for
+MAX_QUESTIONS = 1 << 40
+MAX_RECORDS = 1 << 62
 _ORDERS: list[float] = np.geomspace(0.3, 1e14, 220).tolist()
 _EPSILONS: Floats = 2 * 1.01 ** -np.arange(2600.0)  # down to 1e-11: the best is about 1 / sqrt(n), and more
-_STRIDE = 40  # of a first look at them, a factor of 1.5
+_STRIDE = 40  # of the coarse search, a factor of 1.5
 _SHARES: Floats = 10.0 ** (-np.arange(2, 49) / 4)  # of beta, for noise and for delta
 
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """What one way promises: all k answers within `width` of the truth, but for the chance beta."""
+    """The promise of one method: all k answers within `width` of the truth, with probability at least 1 - beta."""
 
     method: str
     n: int
@@ -52,20 +53,20 @@ class Plan:
 
 
 def beforehand(n: int, questions: int, beta: Number) -> Plan:
-    """Hoeffding and the union bound, for questions that do not depend on the records."""
+    """The width by Hoeffding's inequality and the union bound, for questions that do not depend on the records."""
     n, k = whole("n", n), whole("questions", questions)
     return Plan("asked beforehand", n, k, hoeffding_inverse(n, transfer.shared(beta) / k))
 
 
 def splitting(n: int, questions: int, beta: Number) -> Plan:
-    """Fresh records for each question."""
+    """The width with fresh records for each question."""
     n, k = whole("n", n), whole("questions", questions)
     each, share = n // k, transfer.shared(beta) / k
     return Plan("sample splitting", n, k, hoeffding_inverse(each, share) if each else math.inf)
 
 
 def rounded(n: int, questions: int, beta: Number) -> Plan:
-    """The sample's own answers, rounded to the best of 1/2, 1/4, ..."""
+    """The width of sample means that are rounded to multiples of the best of 1/2, 1/4, ..."""
     n, k, b, best = whole("n", n), whole("questions", questions), float(transfer.shared(beta)), math.inf
     for values in (2**j for j in range(1, 33)):
         # ln of the sum of (V+1)^j over j < k, from above: the last term times 1 + 1/V
@@ -75,12 +76,12 @@ def rounded(n: int, questions: int, beta: Number) -> Plan:
 
 
 def quantile(beta: float, questions: int) -> float:
-    """All of k standard normals lie within this, but for the chance beta."""
+    """The bound that the largest of k standard normals, in absolute value, exceeds with probability beta."""
     return -float(ndtri(-math.expm1(math.log1p(-beta) / questions) / 2))
 
 
 def gaussian(n: int, questions: int, beta: Number, theorem: str = "jung") -> Plan:
-    """Gaussian noise at its best sigma, by `jung`, `monitor`, `bassily` or `notes`."""
+    """The plan for Gaussian noise at its best sigma, by the theorem `jung`, `monitor`, `bassily` or `notes`."""
     one_of("theorem", theorem, ("jung", "monitor", *_FIXED))
     n, k, b = whole("n", n), whole("questions", questions), float(transfer.shared(beta))
     if theorem in _FIXED:
@@ -89,7 +90,7 @@ def gaussian(n: int, questions: int, beta: Number, theorem: str = "jung") -> Pla
 
 
 def _jung(n: int, k: int, b: float) -> Plan:
-    """The best epsilon, delta and share of beta for the noise: near the best of some epsilons all are tried."""
+    """The plan by Jung et al., at the best epsilon, delta and share of beta: a coarse search, then a fine one."""
     about = _best(n, k, b, _EPSILONS[::_STRIDE])[0]
     near = _EPSILONS[np.abs(np.log(_EPSILONS / about)) < 0.5]
     e, d, x = (float(f"{v:.6g}") for v in _best(n, k, b, near))
@@ -99,7 +100,7 @@ def _jung(n: int, k: int, b: float) -> Plan:
 
 
 def _best(n: int, k: int, b: float, epsilons: Floats) -> tuple[float, float, float]:
-    """The epsilon among these, and the delta and the share of beta for the noise, of the least width."""
+    """The epsilon among `epsilons`, the delta and the share of beta for the noise that give the smallest width."""
     epsilon, share = epsilons[:, None, None], b * _SHARES
     delta, noise = share[:, None], share
     alpha = _sigma(n, k, epsilon, delta) * _quantiles(noise, k)
@@ -109,10 +110,10 @@ def _best(n: int, k: int, b: float, epsilons: Floats) -> tuple[float, float, flo
 
 
 def _fixed(n: int, k: int, b: float, theorem: str) -> Plan:
-    """Half of beta for the noise, and half for a theorem in which epsilon fixes the width."""
+    """The plan by a theorem in which epsilon fixes the width: half of beta is for the noise, half for the theorem."""
     times, divisor, least, most, method = _FIXED[theorem]
     low, high = math.sqrt(least(b) / n) * (1 + 1e-9), most * (1 - 1e-9)
-    if low >= high or b >= 0.5:  # of larger ones the half is more than the theorems are for
+    if low >= high or b >= 0.5:  # half of a larger beta is outside the theorems
         return Plan(method, n, k, math.inf)
     epsilon = np.geomspace(low, high, 400)
     delta, alpha = epsilon * b / (2 * divisor) * (1 - 1e-9), quantile(b / 2, k)
@@ -124,7 +125,7 @@ def _fixed(n: int, k: int, b: float, theorem: str) -> Plan:
 
 
 def _monitor(n: int, k: int, b: float) -> Plan:
-    """Half of beta for the noise, and half for the Monitor, at its best epsilon and delta of some."""
+    """The plan by the Monitor, at the best epsilon and delta of a grid: half of beta is for the noise."""
     epsilon, delta = _EPSILONS[:: _STRIDE // 8, None, None], (b * _SHARES / n)[:, None]
     t = transfer.monitored_samples(b / 2)
     choice = np.sqrt(2 * np.log(2 * t) / n)
@@ -139,15 +140,16 @@ def _monitor(n: int, k: int, b: float) -> Plan:
 
 
 def _sigma(n: int, k: int, epsilon: Floats, delta: Floats) -> Floats:
-    """The noise that makes k answers (epsilon, delta)-private: nearly, for only some Renyi orders are tried."""
+    """The noise that makes k answers (epsilon, delta)-private, slightly too large: only some Renyi orders are tried."""
     rho = np.zeros(np.broadcast_shapes(np.shape(epsilon), np.shape(delta)))
-    for s in _ORDERS:  # less one
+    for s in _ORDERS:  # the order less one
         room = epsilon + math.log1p(1 / s) + (math.log1p(s) + np.log(delta)) / s
         np.maximum(rho, room / (1 + s), out=rho)
     return np.asarray(math.sqrt(k / 2) / n / np.sqrt(np.maximum(rho, 1e-300)))
 
 
 def _exact_sigma(n: int, k: int, epsilon: float, delta: float) -> float:
+    """The noise that makes k answers (epsilon, delta)-private, by the exact conversion."""
     return math.sqrt(k / (2 * rho_for(epsilon, delta))) / n * histories.OUTWARD
 
 
@@ -155,7 +157,7 @@ def _quantiles(beta: Floats, k: int) -> Floats:
     return np.asarray(-ndtri(-np.expm1(np.log1p(-beta) / k) / 2))
 
 
-# how many epsilons wide, how many times delta / epsilon, the least n epsilon^2 and the largest epsilon
+# width / epsilon, failure / (delta / epsilon), the smallest n epsilon^2, the largest epsilon, the name
 _FIXED: dict[str, tuple[int, int, Callable[[float], float], float, str]] = {
     "bassily": (
         transfer.BASSILY_WIDTH,
@@ -172,8 +174,8 @@ _FIXED: dict[str, tuple[int, int, Callable[[float], float], float, str]] = {
         "Gaussian, lecture notes corrected",
     ),
 }
-Way = Callable[[int, int, Number], Plan]
-METHODS: dict[str, Way] = {
+Planner = Callable[[int, int, Number], Plan]
+METHODS: dict[str, Planner] = {
     "asked beforehand": beforehand,
     "sample splitting": splitting,
     "rounded answers": rounded,
@@ -185,38 +187,38 @@ METHODS: dict[str, Way] = {
 
 
 def compare(n: int, questions: int | Iterable[int], beta: Number = "0.05") -> list[Plan]:
-    """What every method promises for each number of questions; also the data of a plot."""
+    """The plan of every method for each number of questions, for `table` or a plot."""
     n = whole("n", n)
     ks = several("questions", questions if isinstance(questions, Iterable) else [questions], whole)
     return [method(n, k, beta) for k in ks for method in METHODS.values()]
 
 
 def max_questions(n: int, width: Number, beta: Number = "0.05", method: str | None = None) -> int:
-    """How many adaptive questions n records answer to within `width`, by one method or else by the best; 0 if none."""
+    """The largest number of adaptive questions that n records answer to within `width`, by one method or the best."""
     n, target = whole("n", n), float(probability("width", width))
 
-    def most(way: Way) -> int:
-        return least_whole(lambda k: k > MOST or way(n, k, beta).width > target, 1) - 1
+    def most(planner: Planner) -> int:
+        return least_whole(lambda k: k > MAX_QUESTIONS or planner(n, k, beta).width > target, 1) - 1
 
-    return max(map(most, _ways(method)))
+    return max(map(most, _planners(method)))
 
 
 def min_records(questions: int, width: Number, beta: Number = "0.05", method: str | None = None) -> int:
-    """How many records it takes for so many adaptive questions to within `width`, by one method or else by the best."""
+    """The smallest number of records for this many adaptive questions to within `width`, by one method or the best."""
     k, target = whole("questions", questions), float(probability("width", width))
 
-    def least(way: Way) -> int:
-        return least_whole(lambda n: n > RECORDS or way(n, k, beta).width <= target, 1)
+    def least(planner: Planner) -> int:
+        return least_whole(lambda n: n > MAX_RECORDS or planner(n, k, beta).width <= target, 1)
 
-    if (found := min(map(least, _ways(method)))) > RECORDS:
-        raise BadParameter("width", width, "larger: no n within 2^62 is known to be enough")
-    return found
+    if (records := min(map(least, _planners(method)))) > MAX_RECORDS:
+        raise BadParameter("width", width, "larger: no n up to 2^62 is known to be enough")
+    return records
 
 
-def _ways(method: str | None) -> list[Way]:
-    """One method, or all that answer adaptive questions."""
+def _planners(method: str | None) -> list[Planner]:
+    """The method of this name, or all methods that answer adaptive questions."""
     if method is None:
-        return [way for way in METHODS.values() if way is not beforehand]
+        return [each for each in METHODS.values() if each is not beforehand]
     return [METHODS[one_of("method", method, METHODS)]]
 
 

@@ -1,4 +1,4 @@
-"""Pictures: the classic experiment, and how the width of an answer grows with the number of questions."""
+"""Plots of the classic experiment, and of the width of an answer against the number of questions."""
 
 from __future__ import annotations
 
@@ -12,23 +12,23 @@ from .planning import compare
 if TYPE_CHECKING:
     from altair import Chart, FacetChart
 
-# The colours of Okabe and Ito, which colour-blind eyes tell apart.
+# The colours of Okabe and Ito, which remain distinct under colour blindness.
 COLOURS = {"training set": "#E69F00", "reported": "#D55E00", "truth": "#0072B2"}
 METHOD_COLOURS = ["#777777", "#000000", "#009E73", "#0072B2", "#D55E00", "#CC79A7", "#56B4E9"]
 
 
 def rows(experiment: Experiment) -> list[dict[str, Any]]:
     """The experiment as plot data: one row for each line and number of variables."""
-    told = []
+    data = []
     for p in experiment.points:
         panel = {"method": p.method, "signal": "with signal" if p.signal else "no signal", "voters": p.voters}
         lines = {"training set": p.train, "reported": p.reported, "truth": p.truth}
-        told += [{**panel, "line": name, "accuracy": value} for name, value in lines.items() if value is not None]
-    return told
+        data += [{**panel, "line": name, "accuracy": value} for name, value in lines.items() if value is not None]
+    return data
 
 
 def overfitting(experiment: Experiment) -> FacetChart:
-    """Accuracy against the number of variables, a panel for each holdout, without signal and with it."""
+    """Accuracy against the number of variables: a panel for each method, without signal and with it."""
     alt, data = altair(), rows(experiment)
     methods = list(dict.fromkeys(row["method"] for row in data))
     scale = alt.Scale(domain=list(COLOURS), range=list(COLOURS.values()))

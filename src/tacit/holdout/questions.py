@@ -1,9 +1,9 @@
-"""Questions about a holdout set, as integers; and the set's fingerprint.
+"""Questions about a holdout set, as integers, and the fingerprint of the set.
 
-A question gives each record a value in [0, 1].  Values are clamped and put on a public grid, a power of two, so their
-sum is an integer, exact in any order, and one record that is substituted moves it by at most 1 / grid steps.  What is
-no number counts as 0.  Nothing that the values are can raise an error: only their shape and kind, which are public
-where the asker gives values, and are not told where a function of the records does.
+A question gives each record a value in [0, 1].  Values are clamped and rounded to a public grid, a power of two, so
+their sum is an integer, exact in any order, and substituting one record moves the sum by at most 1 / grid steps.  NaN
+counts as 0.  The values themselves never raise an error; their shape and type can.  These are public where the asker
+passes values, and no message shows them where a function of the records computes the values.
 """
 
 from __future__ import annotations
@@ -29,13 +29,14 @@ _PLAIN = (str, bytes, int, float, complex, type(None), date, time, timedelta, De
 
 @dataclass(frozen=True)
 class Question:
-    """A guess, such as the value on the training set, and the records' values: in steps of the grid."""
+    """A guess, such as the value on the training set, and the records' values, both in steps of the grid."""
 
     guess: int | None
     values: Steps = field(repr=False)
 
     @property
     def total(self) -> int:
+        """The sum of the records' values, in steps."""
         return int(self.values.sum())
 
     def key(self, name: str) -> str:
@@ -45,36 +46,39 @@ class Question:
 
 def values_in_steps(values: object, n: int, grid: Fraction) -> Steps:
     """One value for each record, clamped to [0, 1], in steps of the grid."""
-    given = _one_each(values, n)
+    array = _one_each(values, n)
     unit = int(1 / grid)
-    if given.dtype.kind != "f":
-        return np.asarray(given > 0, np.int64) * unit
+    if array.dtype.kind != "f":
+        return np.asarray(array > 0, np.int64) * unit
     if unit == 1:
-        raise BadData("values", "floats", "booleans or whole numbers, as the grid is 1: yes or no")
-    at = np.clip(np.nan_to_num(given.astype(np.float64), nan=0.0), 0.0, 1.0)
+        raise BadData("values", "floats", "booleans or whole numbers, since a grid of 1 has only 0 and 1")
+    at = np.clip(np.nan_to_num(array.astype(np.float64), nan=0.0), 0.0, 1.0)
     return np.floor(at * unit + 0.5).astype(np.int64)
 
 
 def shaped(values: object, n: int) -> NDArray[Any]:
-    """What a function of the records gave; of another shape it is refused without saying which: that may be private."""
+    """The values that a function of the records returned; a wrong shape is not shown, since it may be private."""
     try:
         return _one_each(values, n)
     except BadData:
-        allowed = f"a function that gives one number for each of {n} records"
+        allowed = f"a function that returns one number for each of {n} records"
         raise BadData("the statistic", "something else", allowed) from None
 
 
 def _one_each(values: object, n: int) -> NDArray[Any]:
-    given = as_array("values", values)
-    if given.shape != (n,) or given.dtype.kind not in "biuf":
+    """An array of n numbers, or `BadData`."""
+    array = as_array("values", values)
+    if array.shape != (n,) or array.dtype.kind not in "biuf":
         raise BadData(
-            "values", f"an array of shape {given.shape} and kind {given.dtype.kind!r}", f"{n} numbers, one each"
+            "values",
+            f"an array of shape {array.shape} and kind {array.dtype.kind!r}",
+            f"{n} numbers, one for each record",
         )
-    return given
+    return array
 
 
 def arrays(name: str, data: object) -> tuple[NDArray[Any], ...]:
-    """An array of records, or several of the same length, such as features and labels."""
+    """The records as arrays of one length: one array, or several, such as features and labels."""
     parts = tuple(np.asarray(part) for part in (data if isinstance(data, tuple) else (data,)))
     if not parts or any(part.ndim == 0 or len(part) != len(parts[0]) for part in parts):
         raise BadData(name, "something else", "an array of records, or a tuple of arrays of one length")
@@ -82,9 +86,9 @@ def arrays(name: str, data: object) -> tuple[NDArray[Any], ...]:
 
 
 def fingerprint(data: object) -> str:
-    """The SHA-256 digest of the records: their kinds, shapes and bytes, in their order.
+    """The SHA-256 digest of the records: their types, shapes and bytes, in their order.
 
-    Whoever keeps a holdout set keeps it in one form: the same records in another order or type are another set here.
+    Store a holdout set in one form: the same records in another order or type have another fingerprint.
     """
     digest = hashlib.sha256()
     for part in arrays("data", data):
@@ -95,9 +99,9 @@ def fingerprint(data: object) -> str:
 
 
 def _columns(part: NDArray[Any]) -> Iterator[NDArray[Any]]:
-    """An array; or where there are bytes between its fields, which hold nothing, those of the fields."""
+    """The array itself; or, if there is padding between its fields, one array for each field."""
     if part.dtype.base.char in "gG":
-        raise BadData("data", "floats of more than 64 bits, which hold bytes without a meaning", "floats of 64 bits")
+        raise BadData("data", "floats of more than 64 bits, which contain padding", "floats of 64 bits")
     if part.dtype.names and not part.dtype.hasobject and _filled(part.dtype) != part.dtype.itemsize:
         for name in part.dtype.names:
             yield from _columns(part[name])
@@ -106,7 +110,7 @@ def _columns(part: NDArray[Any]) -> Iterator[NDArray[Any]]:
 
 
 def _filled(kind: np.dtype[Any]) -> int:
-    """How many bytes of a cell hold something; of long floats nobody knows."""
+    """The number of bytes of an element without padding; -1 for long floats, whose padding is unknown."""
     base = kind.base
     if base.char in "gG":
         return -1
@@ -115,7 +119,7 @@ def _filled(kind: np.dtype[Any]) -> int:
 
 
 def _written(value: object) -> str:
-    """An object as text that is the same in every process, and another for every other object."""
+    """An object as text that is the same in every process, and different for every other object."""
     match value:
         case list():
             return f"[{', '.join(map(_written, value))}]"
@@ -127,6 +131,6 @@ def _written(value: object) -> str:
             return f"{{{', '.join(sorted(f'{_written(k)}: {_written(v)}' for k, v in value.items()))}}}"
         case np.ndarray():
             return f"array({value.dtype.str}, {value.shape}, {_written(value.tolist())})"
-    if not isinstance(value, _PLAIN) and type(value).__name__ != "NAType":  # which is missing, to pandas
+    if not isinstance(value, _PLAIN) and type(value).__name__ != "NAType":  # the missing value of pandas
         raise BadData("data", f"objects of {type(value).__name__}", "numbers, text, dates, or arrays of them")
     return repr(value)

@@ -1,12 +1,13 @@
-"""A holdout as a scorer, and the one split that goes with it, for scikit-learn's `cross_val_score` and `GridSearchCV`.
+"""A holdout as a scorer, and the single split that it needs, for scikit-learn's `cross_val_score` and `GridSearchCV`.
 
     split = OneSplit(len(X), holdout=0.5)
-    desk = rule.open(split.held_out(X, y))
-    GridSearchCV(model, grid, cv=split, scoring=scorer(desk, split.training(X, y)), refit=False, error_score="raise")
+    holdout = rule.open(split.held_out(X, y))
+    score = scorer(holdout, split.training(X, y))
+    GridSearchCV(model, grid, cv=split, scoring=score, refit=False, error_score="raise")
 
-`refit=False`, for the refitted model would have seen the holdout records; with `error_score="raise"` a holdout that is
-spent says so, instead of scoring NaN.  The scorer cannot be sent to another process: n_jobs=1, or threads.
-Neither is built on scikit-learn, which asks only for their methods.
+Use `refit=False`, since a refitted model would have seen the holdout records, and `error_score="raise"`, so that an
+exhausted holdout raises an error instead of scoring NaN.  The scorer cannot be sent to another process: use n_jobs=1,
+or threads.  This module does not import scikit-learn, which needs only these methods.
 """
 
 from __future__ import annotations
@@ -28,12 +29,12 @@ Rows = NDArray[np.int64]
 
 
 class OneSplit:
-    """Training and holdout rows, drawn once: every search over models meets the same holdout set."""
+    """Training and holdout rows, drawn once, so that every search over models uses the same holdout set."""
 
     def __init__(self, n: int, holdout: Number = "0.5", *, source: Source = SYSTEM) -> None:
         n, held = whole("n", n, at_least=2), round(whole("n", n) * probability("holdout", holdout))
         if not 0 < held < n:
-            raise BadParameter("holdout", holdout, f"a share that leaves records on either side of {n}")
+            raise BadParameter("holdout", holdout, f"a share that leaves records for both sets, of {n} in all")
         order = permutation(n, source)
         self.train: Rows = np.sort(order[held:])
         self.holdout: Rows = np.sort(order[:held])
@@ -41,11 +42,11 @@ class OneSplit:
     def split(self, X: Any = None, y: Any = None, groups: Any = None) -> Iterator[tuple[Rows, Rows]]:
         """The rows to train on and the rows held out."""
         if X is not None and len(X) != self.train.size + self.holdout.size:
-            raise BadParameter("X", f"{len(X)} rows", f"the {self.train.size + self.holdout.size} that were split")
+            raise BadParameter("X", f"{len(X)} rows", f"the {self.train.size + self.holdout.size} rows that were split")
         yield self.train, self.holdout
 
     def get_n_splits(self, X: Any = None, y: Any = None, groups: Any = None) -> int:
-        """One."""
+        """The number of splits, which is one."""
         return 1
 
     def training(self, X: Any, y: Any) -> tuple[Any, Any]:
@@ -58,32 +59,32 @@ class OneSplit:
 
 
 def _rows(data: Any, rows: Rows) -> Any:
-    """Of a data frame, or of anything that is an array."""
+    """These rows of a data frame or an array."""
     return data.iloc[rows] if hasattr(data, "iloc") else np.asarray(data)[rows]
 
 
 def correct(model: Any, X: Any, y: Any) -> NDArray[np.bool_]:
-    """Is the prediction right, record by record?"""
+    """Whether the prediction is right, for each record."""
     return np.asarray(model.predict(X) == np.asarray(y))
 
 
 def scorer(
-    desk: Holdout, train: tuple[Any, Any], values: Callable[[Any, Any, Any], Any] = correct
+    holdout: Holdout, train: tuple[Any, Any], values: Callable[[Any, Any, Any], Any] = correct
 ) -> Callable[[Any, Any, Any], float]:
-    """A scorer: on the holdout records it asks, with the model's value on `train` as the guess.
+    """A scorer that asks the holdout about its records, with the model's mean value on `train` as the guess.
 
     `values(model, X, y)` gives each record its value in [0, 1], by default whether it was predicted right.  On the
-    training records it is plainly averaged.  Other records are refused.
+    training records the score is the plain mean.  Other records are refused.
     """
     trained_on = fingerprint(tuple(train))
 
     def score(model: Any, X: Any, y: Any) -> float:
-        shown = fingerprint((X, y))
+        records = fingerprint((X, y))
         guess = float(np.mean(values(model, *train)))
-        if shown == trained_on:
+        if records == trained_on:
             return guess
-        if shown != desk.fingerprint:
-            raise Refused("these are neither the training nor the holdout records that the scorer was made for")
-        return desk.ask((guess, values(model, X, y)))
+        if records != holdout.fingerprint:
+            raise Refused("These records are neither the training nor the holdout records of this scorer.")
+        return holdout.ask((guess, values(model, X, y)))
 
     return score

@@ -6,14 +6,15 @@ import hashlib
 import hmac
 import json
 from collections.abc import Callable
-from dataclasses import asdict, replace
+from dataclasses import replace
 from threading import Lock
 from typing import Any, NoReturn
 
 import numpy as np
 
+from .. import storage
 from ..core.accounting.loss import Loss
-from ..core.errors import BadData, BadParameter, LedgerConflict, Refused
+from ..core.errors import BadData, BadParameter, LedgerConflict, Refused, reading
 from ..core.purpose import Purpose
 from ..core.randomness import SYSTEM, Source
 from ..core.session import answer_once, open_session, private_value
@@ -21,17 +22,17 @@ from .keeper import THIS_PROCESS, Keeper, Memory
 from .questions import Question, arrays, fingerprint, shaped, values_in_steps
 from .rules.rule import Rule, State, Statement
 
-_OTHERS = "these are not the records that the holdout was opened with; their fingerprints differ"
+_OTHERS = "These are not the records that the holdout was opened with: the fingerprints differ."
 
 
 def _parts(data: Any) -> tuple[Any, ...]:
-    """What a statistic is given: data frames stay data frames."""
+    """The arguments of a statistic; data frames stay data frames."""
     return data if isinstance(data, tuple) else (data,)
 
 
 def _key(keeper: Keeper, content: str) -> str:
-    """The key of a session, under a secret: else whoever knows all records but one could try that one."""
-    if isinstance(keeper, Memory):  # which writes no names down
+    """The key of a session, keyed by a secret: otherwise whoever knows all records but one could guess that one."""
+    if isinstance(keeper, Memory):  # stores no names
         return content
     drawn = SYSTEM.words(4).tobytes()
     name = hashlib.sha256(b"the secret of holdouts").hexdigest()
@@ -39,15 +40,23 @@ def _key(keeper: Keeper, content: str) -> str:
     return hmac.new(secret, content.encode(), "sha256").hexdigest()
 
 
+def _described(rule: Rule) -> str:
+    """A rule as text: what its state has of one that is not stored, and had of any before stored names."""
+    if not storage.is_stored(rule):
+        return repr(rule)
+    members = ((name, value) for name, value in storage.members(rule).items() if value is not None)
+    return f"{storage.stored_name(type(rule))}({', '.join(f'{name}={value}' for name, value in members)})"
+
+
 class Holdout:
     """Answers questions about one holdout set, as its rule allows.
 
     A question is a statistic, a function from arrays of records to one value in [0, 1] for each; or the pair of a
-    guess, say the value on the training set, and the holdout records' values; or these values alone, where a rule
+    guess, such as the value on the training set, and the holdout records' values; or these values alone, where a rule
     needs no guess.
 
-    A question may be given a name.  Asked again by its name, it is answered as before and costs nothing.  Questions are
-    not distinguished by their values: that two statistics agree on every record is private, too.
+    A question may have a name.  Asked again by its name, it gets the same answer and costs nothing.  Questions are not
+    recognised by their values: whether two statistics agree on every record is private, too.
     """
 
     def __init__(
@@ -69,33 +78,39 @@ class Holdout:
         self._data, self._train = _parts(data), None if train is None else _parts(train)
         self._train_records = 0 if train is None else len(arrays("train", train)[0])
         if records != rule.n:
-            raise BadData("data", f"{records} records", f"{rule.n} records, for which the rule was made")
+            raise BadData("data", f"{records} records", f"{rule.n} records, as the rule declares")
         self.fingerprint = fingerprint(data)
         if known_as not in (None, self.fingerprint):
             raise Refused(_OTHERS)
         if self._train is not None and fingerprint(train) == self.fingerprint:
-            raise Refused("the training set is the holdout set; hold out records that nothing was fitted to")
+            raise Refused("The training set is the holdout set. Hold out records that no model was fitted to.")
         self._source, self._lock = source, Lock()
         price = Loss() if unprotected else rule.loss()
         first = self._write(rule.begin(source))
         try:
             key, purpose = _key(kept, self.fingerprint), Purpose("holdout", repr(rule))
             self._session = open_session(kept, key=key, loss=price, state=first, analyst=analyst, purpose=purpose)
-        except LedgerConflict:  # it was paid for at another price
-            raise Refused("this holdout set has already begun to answer by another rule; go on with that one") from None
+        except LedgerConflict:  # a session with another price
+            raise Refused(
+                "This holdout set has already begun to answer by another rule. Continue with that rule."
+            ) from None
         self._state(self._session.read()[1])
 
     def _write(self, state: State) -> bytes:
-        return json.dumps({"rule": repr(self.rule), "state": asdict(state)}).encode()
+        rule = storage.canonical(self.rule if storage.is_stored(self.rule) else repr(self.rule))
+        return f'{{"rule":{rule},"state":{storage.canonical_members(state)}}}'.encode()
 
     def _state(self, kept: bytes) -> State:
-        known = json.loads(kept)
-        if known["rule"] != repr(self.rule):
-            raise Refused(f"this holdout set has already begun to answer by {known['rule']}; go on with that rule")
-        return State(**known["state"])
+        with reading("the state of this holdout"):
+            written = json.loads(kept)
+            rule = storage.read(written["rule"])
+            state: State = storage.read_members(State, written["state"])
+        if rule not in (self.rule, _described(self.rule)):
+            raise Refused(f"This holdout set has already begun to answer by {rule}. Continue with that rule.")
+        return state
 
     def ask(self, question: Callable[..., Any] | tuple[Any, Any] | Any, name: str | None = None) -> float:
-        """The answer: near the true value in the population, as `statement` says."""
+        """Answer a question; `statement` says how near the answer is to the true value in the population."""
         asked = self._question(question)
         key = f"{SYSTEM.integer(1 << 256):064x}" if name is None else asked.key(name)
 
@@ -128,32 +143,32 @@ class Holdout:
         return self._state(self._session.read()[1])
 
     def check(self, data: object) -> None:
-        """Refuse records other than those this was opened with."""
+        """Refuse records other than those that this holdout was opened with."""
         if fingerprint(data) != self.fingerprint:
             raise Refused(_OTHERS)
 
     @property
     def state(self) -> State:
-        """How often it was asked, and how often the holdout set itself spoke; what nobody may see is left out."""
+        """The number of questions and of answers computed from the holdout set; the private parts are left out."""
         return replace(self._now, mark=0, values="")
 
     @property
     def spent(self) -> Loss:
-        """The price of the whole session, paid on opening."""
+        """The price of the whole session, charged when it is opened."""
         return self.rule.loss()
 
     @property
     def left(self) -> str:
-        """How much may still be asked."""
+        """How many questions are left, as a sentence."""
         return self.rule.left(self._now)
 
     @property
     def statement(self) -> Statement:
-        """What is true of all answers so far, also when there will be no more."""
+        """The guarantee that holds for all answers so far, also after the session has ended."""
         return self.rule.statement(self._now)
 
     def __repr__(self) -> str:
         return f"Holdout of {self.rule!r}.  {self.statement}  {self.left}"
 
     def __reduce_ex__(self, protocol: object) -> NoReturn:
-        raise TypeError("a holdout cannot be copied or pickled: two sessions would reveal twice as much; use a ledger")
+        raise TypeError("A holdout cannot be copied or pickled: two sessions would reveal twice as much. Use a ledger.")

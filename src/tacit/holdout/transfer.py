@@ -1,12 +1,12 @@
-r"""Transfer theorems: what is private and right about its sample is right about the population.
+r"""Transfer theorems: answers that are private and accurate on their sample are accurate on the population.
 
 The setting of all of them.  S is n independent records from P.  Questions q, chosen one after another by an analyst
 who sees only answers, have values in [0, 1], q(S) is their mean over S and q(P) their expectation.  The answers
 together are (epsilon, delta)-private under *substitution* of a record.  "Sample accurate, (alpha, beta)": with
 probability at least 1 - beta every answer is within alpha of q(S), and answers lie in [0, 1].  Then every answer is
-within `width` of q(P), all at once, but for the chance `failure`.  However many questions there are: which of them
-went worst is itself computed from the answers, so a theorem about one question chosen from a private transcript holds
-for all.
+within `width` of q(P), all at once, except with probability `failure`, however many questions there are: the worst
+question is itself computed from the answers, so a theorem about one question chosen from a private transcript holds for
+all.
 
 Expected generalization (the notes, lemma 0.4) [proved].  If T samples are given, the output (t, q) is (epsilon, delta)
 private, then E[q(S_t) - q(P)] <= e^epsilon - 1 + T delta.  For each record j of each S_t: replace it by a fresh x'.
@@ -26,7 +26,7 @@ epsilon/2 <= 2 ln(2/p)/(epsilon n) + delta/p, and one of the two terms is epsilo
 right side is at most (2 ln 6 / 12 + 3/16 + 5/2) epsilon < 3 epsilon, the left more.  The printed proof pays ln T for
 2 T candidates, and so has no factor 2.
 
-The same as printed [proved; `notes_as_printed`], without the factor 2.  Less is given away: if p <= 1/4, then p T >=
+Theorem 0.2 as printed, without the factor 2 [proved; `notes_as_printed`].  A tighter proof: if p <= 1/4, then p T >=
 3/4, so the left side is at least 6 (1 - e^(-3/4)) epsilon > 3.165 epsilon; and e^(2 epsilon) - 1 <= 2.273 epsilon.
 Hence 0.892 epsilon <= 2 ln(2/p)/(epsilon n) + delta/p, and if p > 4 delta/epsilon, p <= 2 exp(-0.32 epsilon^2 n), which
 is at most exp(-epsilon^2 n/8) as epsilon^2 n >= 12.
@@ -64,7 +64,7 @@ from ..core.exact import FEW_ULPS, MANY_ULPS, Floats, down, up
 from ..core.parameters import Number, positive, probability, rational, whole
 
 NOTES_WIDTH = 6  # epsilons
-NOTES_DELTA = 4  # delta / epsilon so many times
+NOTES_DELTA = 4  # times delta / epsilon
 NOTES_DECAY = 8  # exp(-epsilon^2 n / 8)
 NOTES_SIDES = 2  # the factor that the printed proof lacks: q and 1 - q are both candidates
 NOTES_SMALLEST = 12  # epsilon^2 n is at least this
@@ -75,10 +75,10 @@ BASSILY_WIDTH = 18
 BASSILY_LARGEST = Fraction(1, 3)
 BASSILY_SHARE = Fraction(1, 4)
 
-JUNG_SLACK = 2  # d so many times, for means
-JUNG_SLACK_OTHERS = 4  # and for other questions of low sensitivity
+JUNG_SLACK = 2  # times d, for means
+JUNG_SLACK_OTHERS = 4  # times d, for other questions of low sensitivity
 
-LARGEST = 709.0  # epsilon whose e^epsilon is a float
+MAX_EPSILON = 709.0  # beyond which e^epsilon is no float
 LEAST_SHARED = Fraction(1, 10**280)
 THRESHOLD_SHARE = Fraction(3, 4)  # of tau: Thresholdout's threshold
 THRESHOLDOUT_RATE = 96
@@ -86,7 +86,7 @@ THRESHOLDOUT_RATE = 96
 
 @dataclass(frozen=True, slots=True)
 class Transferred:
-    """Every answer is within `width` of the population, but for the chance `failure`."""
+    """Every answer is within `width` of its value in the population, except with probability `failure`."""
 
     width: float
     failure: float
@@ -94,20 +94,20 @@ class Transferred:
 
 
 def drift(epsilon: float) -> float:
-    """e^epsilon - 1, infinite where no float is as large."""
-    return math.expm1(epsilon) if epsilon < LARGEST else math.inf
+    """e^epsilon - 1, or infinity where that is too large for a float."""
+    return math.expm1(epsilon) if epsilon < MAX_EPSILON else math.inf
 
 
 def shared(beta: Number) -> Fraction:
-    """A beta of which noise, theorems and up to 2^62 questions get their parts, each of them a probability too."""
+    """beta, large enough that its parts for noise, theorems and up to 2^62 questions are positive floats."""
     b = probability("beta", beta)
     if b < LEAST_SHARED:
-        raise BadParameter("beta", beta, "at least 1e-280, as only parts of it go to each answer")
+        raise BadParameter("beta", beta, "at least 1e-280, since each answer gets only a part of it")
     return b
 
 
 def expected(epsilon: Number, delta: Number = 0, samples: int = 1) -> float:
-    """e^epsilon - 1 + T delta, at least the mean of q(S_t) - q(P) of a private choice from T samples."""
+    """e^epsilon - 1 + T delta, an upper bound on the mean of q(S_t) - q(P) for a private choice from T samples."""
     e, d, t = _loss(epsilon), _slack("delta", delta), whole("samples", samples)
     return (drift(up(e)) + up(t * d)) * FEW_ULPS
 
@@ -130,14 +130,14 @@ def monitor(width: Number, epsilon: Number, delta: Number, n: int) -> float:
 def monitor_at(
     failure: Number, epsilon: Number, delta: Number, n: int, *, alpha: Number = 0, beta: Number = 0
 ) -> Transferred:
-    """The least width that the Monitor proves but for the chance `failure`, of which beta is for the sample accuracy.
+    """The smallest width that the Monitor proves with this failure probability, of which beta is for sample accuracy.
 
     With p = failure - beta it is alpha + right / (1 - (1 - p)^T), for any T and epsilon': here for epsilon' =
-    sqrt(2 ln(2 T) / n), near the best, and for the best T of some.
+    sqrt(2 ln(2 T) / n), near the best, and for the best T of a grid.
     """
     chance, slack = probability("failure", failure), _slack("beta", beta)
     if slack >= chance:
-        raise BadParameter("beta", beta, "below `failure`, of which it is a part")
+        raise BadParameter("beta", beta, "below `failure`, of which beta is a part")
     e, d, n = up(_loss(epsilon)), up(_slack("delta", delta)), whole("n", n)
     p = down(probability("failure less beta", chance - slack))
     t = monitored_samples(p)
@@ -151,15 +151,15 @@ def monitor_at(
 
 
 def monitored_samples(p: float) -> Floats:
-    """Numbers of samples that are tried: up to many times the inverse of the chance of an error."""
+    """The numbers of samples T that are tried, up to 20 / p."""
     return np.unique(np.round(np.geomspace(1, min(20 / p, 1e300), 60)))
 
 
 def mean_bound(mean: Number, epsilon: Number, delta: Number = 0) -> float:
-    """e^epsilon E f(Y) + delta, at least E f(X): f has values in [0, 1], X and Y (epsilon, delta)-close (lemma 0.6).
+    """e^epsilon E f(Y) + delta, an upper bound on E f(X) (lemma 0.6).
 
-    E f(X) is the integral of P[f(X) >= t] over t from 0 to 1, and each of these is at most e^epsilon P[f(Y) >= t] +
-    delta.
+    f has values in [0, 1], and X and Y are (epsilon, delta)-close.  E f(X) is the integral of P[f(X) >= t] over t from
+    0 to 1, and each of these is at most e^epsilon P[f(Y) >= t] + delta.
     """
     m = rational("mean", mean)
     if not 0 <= m <= 1:
@@ -169,21 +169,21 @@ def mean_bound(mean: Number, epsilon: Number, delta: Number = 0) -> float:
 
 
 def notes(epsilon: Number, delta: Number, n: int, *, alpha: Number = 0, beta: Number = 0) -> Transferred:
-    """alpha + 6 epsilon, but for beta + max(4 delta/epsilon, 2 exp(-epsilon^2 n/8)): by its proof, corrected."""
+    """Width alpha + 6 epsilon, failure beta + max(4 delta/epsilon, 2 exp(-epsilon^2 n/8)): theorem 0.2, corrected."""
     e, d, n = _in_notes(epsilon, delta, n)
     p = max(up(NOTES_DELTA * d / e), hoeffding(n, e / 4))  # which is 2 exp(-2 n (epsilon/4)^2)
     return _transferred(_slack("alpha", alpha) + NOTES_WIDTH * e, _slack("beta", beta), p, "lecture notes, corrected")
 
 
 def notes_as_printed(epsilon: Number, delta: Number, n: int) -> Transferred:
-    """6 epsilon, but for max(4 delta/epsilon, exp(-epsilon^2 n/8)): theorem 0.2 as printed, which is true."""
+    """Width 6 epsilon, failure max(4 delta/epsilon, exp(-epsilon^2 n/8)): theorem 0.2 as printed, which is true."""
     e, d, n = _in_notes(epsilon, delta, n)
     p = max(up(NOTES_DELTA * d / e), hoeffding(n, e / 4) / NOTES_SIDES)
     return _transferred(NOTES_WIDTH * e, Fraction(0), p, "lecture notes, as printed")
 
 
 def bassily(epsilon: Number, delta: Number, n: int, *, alpha: Number = 0, beta: Number = 0) -> Transferred:
-    """alpha + 18 epsilon, but for beta + delta/epsilon (Bassily et al. 2016, theorem 7.2)."""
+    """Width alpha + 18 epsilon, failure beta + delta/epsilon (Bassily et al. 2016, theorem 7.2)."""
     e, d, n = _loss(epsilon), probability("delta", delta), whole("n", n)
     if e >= BASSILY_LARGEST:
         raise BadParameter("epsilon", epsilon, "below 1/3")
@@ -206,9 +206,9 @@ def jung(
     d: Number = 0,
     spread: Number | None = None,
 ) -> Transferred:
-    """alpha + e^epsilon - 1 + c + 2 d, but for beta/c + delta/d (Jung et al. 2020).
+    """Width alpha + e^epsilon - 1 + c + 2 d, failure beta/c + delta/d (Jung et al. 2020).
 
-    `spread`, n times the sensitivity, is for questions that are no means: alpha + (e^epsilon - 1 + 4 d) spread + c.
+    For questions that are not means, `spread` is n times their sensitivity: alpha + (e^epsilon - 1 + 4 d) spread + c.
     """
     e, x, a, b = _loss(epsilon), _slack("delta", delta), _slack("alpha", alpha), _slack("beta", beta)
     posterior, private = positive("c", c) if b else _slack("c", c), positive("d", d) if x else _slack("d", d)
@@ -223,7 +223,7 @@ def jung(
 
 
 def jung_slack(beta: Number, delta: Number, failure: Number) -> tuple[float, float]:
-    """The c and d of least c + 2 d for which beta/c + delta/d is at most `failure`.
+    """The c and d with the smallest c + 2 d for which beta/c + delta/d is at most `failure`.
 
     c = sqrt(beta) r and d = sqrt(delta/2) r with r = (sqrt(beta) + sqrt(2 delta)) / failure, by Lagrange's rule, and
     c + 2 d is then (sqrt(beta) + sqrt(2 delta))^2 / failure.
@@ -234,11 +234,11 @@ def jung_slack(beta: Number, delta: Number, failure: Number) -> tuple[float, flo
 
 
 def jung_at(failure: Number, epsilon: Number, delta: Number = 0, *, alpha: Number = 0, beta: Number = 0) -> Transferred:
-    """The least width that Jung et al. prove but for the chance `failure`."""
+    """The smallest width that Jung et al. prove with failure probability `failure`."""
     p = probability("failure", failure)
     c, d = jung_slack(beta, delta, p)
-    found = jung(epsilon, delta, alpha=alpha, beta=beta, c=Fraction(c), d=Fraction(d))
-    return Transferred(found.width, up(p), found.theorem)
+    bound = jung(epsilon, delta, alpha=alpha, beta=beta, c=Fraction(c), d=Fraction(d))
+    return Transferred(bound.width, up(p), bound.theorem)
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,8 +21,9 @@ from dataclasses import dataclass, field
 
 from ..core.accounting.budget import Amounts, Budget
 from ..core.accounting.loss import Loss, zero
-from ..core.distance import SUBSTITUTE, one_relation
+from ..core.distance import SUBSTITUTE, Neighbours, one_relation
 from ..core.errors import BadParameter, LedgerCorrupt, NoAllowance
+from ..storage import stored_name
 from .encoding import canonical, write_amounts
 from .names import skeleton
 
@@ -119,11 +120,16 @@ class Accounts:
 
     def _under(self, parts: Iterable[str] | None, loss: Loss) -> str | None:
         """The neighbouring relation of all losses so far and of this one."""
-        relation = one_relation(self.relation, None if loss.relation is None else repr(loss.relation))
+        relation = one_relation(self.relation, None if loss.relation is None else _name(loss.relation))
         named = sorted({*self.sums.get(ALL, {}), *(parts or ())} - {ALL})
-        if relation == repr(SUBSTITUTE) and named:
+        if relation == _name(SUBSTITUTE) and named:
             raise BadParameter("parts", named, "None where neighbours substitute units, who may then change parts")
         return relation
+
+
+def _name(relation: Neighbours) -> str:
+    """The stored name of a neighbouring relation."""
+    return stored_name(type(relation))
 
 
 def add(sums: dict[str, Amounts], parts: Iterable[str] | None, amounts: Amounts) -> None:

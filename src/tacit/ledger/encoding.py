@@ -1,99 +1,94 @@
-"""Losses, budgets and amounts as JSON, exactly: what is read equals what was written.
+"""Losses, amounts and budgets as the entries of a ledger have them, exactly: what is read equals what was written.
 
-Fraction  "3/10"          float  "0x1.8000000000000p+1", "inf"
-int       3, or "0x..." if it is very long
-atom      {"atom": its name, and each of its fields}
+loss      as `tacit.storage` writes it; entries of earlier versions have another spelling, which is read, too
+amount    "3/10", or of a float "0x1.8p+1" or "inf"; an integer that is very long is "0x..."
+budget    its five fields, each an amount or null
 """
 
 from __future__ import annotations
 
 import json
 import math
-from collections.abc import Mapping
-from dataclasses import fields
+from collections.abc import Iterable
 from fractions import Fraction
 from functools import lru_cache
 from typing import Any
 
-from ..core.accounting import atoms, loss
+from .. import mechanisms, storage  # noqa: F401 - mechanisms have atoms, too
+from ..core.accounting import every_atom  # noqa: F401
 from ..core.accounting.budget import Amounts, Budget
-from ..core.accounting.grouped import Grouped
-from ..core.accounting.listed import FinitePair, FixedSizeSample, PoissonSample
+from ..core.accounting.currency import Amount
 from ..core.accounting.loss import Atom, Loss
-from ..core.accounting.parallel import Worst
-from ..core.accounting.sampled import Sampled
-from ..core.distance import ADD_REMOVE, SUBSTITUTE, Relation
-from ..core.errors import BadParameter
-from ..mechanisms.sparse_vector.gaussian_sparse import Transcripts
+from ..core.distance import ADD_REMOVE, SUBSTITUTE
+from ..core.errors import BadParameter, NewerVersion
 
 Json = Any
 
-# What a ledger can hold.  A new atom whose fields are numbers, atoms, losses, tuples or sets is one more line.
-KINDS: Mapping[str, type[Atom]] = {
-    kind.__name__: kind
-    for kind in (
-        loss.Pure,
-        loss.BoundedRange,
-        loss.Concentrated,
-        atoms.Approximate,
-        atoms.ApproximateConcentrated,
-        atoms.RenyiCurve,
-        atoms.KaryResponse,
-        atoms.LocalReport,
-        atoms.LaplaceNoise,
-        atoms.DiscreteLaplaceNoise,
-        atoms.GaussianNoise,
-        atoms.GaussianPrivacy,
-        atoms.DiscreteGaussianNoise,
-        atoms.DiscreteGaussianVector,
-        Sampled,
-        FinitePair,
-        PoissonSample,
-        FixedSizeSample,
-        Grouped,
-        Worst,
-        Transcripts,
-    )
-}
-RELATIONS: Mapping[str, Relation] = {repr(relation): relation for relation in (ADD_REMOVE, SUBSTITUTE)}
 _CANONICAL = json.JSONEncoder(sort_keys=True, separators=(",", ":"), allow_nan=False)  # made once
-_LONG = 1 << 13  # bits; the decimal text of an integer beyond is slow, and Python refuses it
+_MAX_BITS = 1 << 13  # the decimal text of a longer integer is slow, and Python refuses it
+_FIELDS = ("epsilon", "rho", "delta", "slack", "renyi_order")  # of a budget
 
 
 def canonical(value: Json) -> str:
-    """One text for one value."""
+    """The one text of a JSON value."""
     return _CANONICAL.encode(value)
 
 
-def _digits(n: int) -> str:
-    return str(n) if n.bit_length() <= _LONG else hex(n)
+def write_loss(loss: Loss) -> Json:
+    """A loss as JSON; it must be made of stored atoms, whose fields are numbers, losses and atoms."""
+    if loss.relation not in (None, ADD_REMOVE, SUBSTITUTE):
+        raise BadParameter("relation", loss.relation, f"{ADD_REMOVE} or {SUBSTITUTE}")
+    for atom in loss.terms:
+        _check(atom)
+    return storage.write(loss)
 
 
-def write(value: object) -> Json:
-    """A number, an atom, a loss, or a tuple or set of such."""
+def _check(value: object) -> None:
+    parts: Iterable[object] = ()
     match value:
-        case bool():
+        case int() | float() | Fraction() if not isinstance(value, bool) and value == value:  # noqa: PLR0124 - no NaN
             pass
-        case int():
-            return value if value.bit_length() <= _LONG else hex(value)
-        case Fraction():
-            return f"{_digits(value.numerator)}/{_digits(value.denominator)}"
-        case float() if not math.isnan(value):
-            return value.hex()
-        case tuple():
-            return [write(item) for item in value]
-        case frozenset():
-            return {"set": sorted(map(write, value), key=canonical)}
+        case tuple() | frozenset():
+            parts = value
         case Loss():
-            return write_loss(value)
-        case Atom() if KINDS.get(type(value).__name__) is type(value):
-            known = {f.name: write(getattr(value, f.name)) for f in fields(value)}  # type: ignore[arg-type]
-            return {"atom": type(value).__name__, **known}
-    raise BadParameter("loss", value, f"made of atoms that a ledger can hold: {', '.join(KINDS)}")
+            parts = value.terms
+        case Atom() if storage.is_stored(value):
+            parts = storage.members(value).values()
+        case _:
+            raise BadParameter("loss", value, "made of atoms that a ledger can hold, which are those of tacit")
+    for part in parts:
+        _check(part)
 
 
-def read(written: Json) -> Any:
-    """What `write` wrote."""
+def read_loss(written: Json) -> Loss:
+    """The loss that JSON was written from."""
+    try:
+        loss: Loss = storage.read(written)
+    except storage.WrittenLater as error:
+        raise NewerVersion("an entry of this ledger", str(error)) from None
+    if type(loss) is not Loss:
+        raise BadParameter("loss", type(loss).__name__, "a Loss")
+    return loss
+
+
+def write_amount(amount: Amount) -> Json:
+    """An amount as JSON."""
+    match amount:
+        case int():
+            return amount if amount.bit_length() <= _MAX_BITS else hex(amount)
+        case Fraction():
+            return f"{_digits(amount.numerator)}/{_digits(amount.denominator)}"
+        case float() if not math.isnan(amount):
+            return amount.hex()
+    raise BadParameter("amount", amount, "a number")
+
+
+def _digits(n: int) -> str:
+    return str(n) if n.bit_length() <= _MAX_BITS else hex(n)
+
+
+def read_amount(written: Json) -> Any:
+    """The amount that JSON was written from."""
     match written:
         case int():
             return written
@@ -102,57 +97,39 @@ def read(written: Json) -> Any:
             return Fraction(int(top, 0), int(bottom, 0))
         case str() if "p" in written or "inf" in written:
             return float.fromhex(written)
-        case str():
-            return int(written, 0)
-        case list():
-            return tuple(map(read, written))
-        case {"set": items}:
-            return frozenset(map(read, items))
-        case {"terms": _}:
-            return read_loss(written)
-    known = {name: read(value) for name, value in written.items() if name != "atom"}
-    return KINDS[written["atom"]](**known)
-
-
-def write_loss(loss: Loss) -> Json:
-    relation = None if loss.relation is None else repr(loss.relation)
-    if relation is not None and RELATIONS.get(relation) != loss.relation:
-        raise BadParameter("relation", loss.relation, " or ".join(RELATIONS))
-    return {"relation": relation, "terms": sorted(([n, write(atom)] for atom, n in loss.terms.items()), key=canonical)}
-
-
-def read_loss(written: Json) -> Loss:
-    relation = written["relation"]
-    return Loss({read(atom): n for n, atom in written["terms"]}, None if relation is None else RELATIONS[relation])
+    return int(written, 0)
 
 
 def write_amounts(amounts: Amounts) -> Json:
-    return write(amounts)
+    """The amounts of all currencies of a budget."""
+    return [write_amount(amount) for amount in amounts]
 
 
 def read_amounts(written: Json) -> Amounts:
-    return tuple(map(read, written))
+    """The amounts that JSON was written from."""
+    return tuple(map(read_amount, written))
 
 
 def write_budget(budget: Budget) -> Json:
     """All five fields: with another order or slack it would be another filter."""
-    values = {f.name: getattr(budget, f.name) for f in fields(budget)}
-    return {name: None if value is None else write(value) for name, value in values.items()}
+    fields = {name: getattr(budget, name) for name in _FIELDS}
+    return {name: None if value is None else write_amount(value) for name, value in fields.items()}
 
 
 def read_budget(written: Json) -> Budget:
-    return _opened(canonical(written))
+    """The budget that JSON was written from."""
+    return _budget(canonical(written))
 
 
 @lru_cache(maxsize=256)  # a budget is a value, and to find what it means in its currencies takes a while
-def _opened(text: str) -> Budget:
+def _budget(text: str) -> Budget:
     written = json.loads(text)
-    known = {name: read(value) for name, value in written.items() if value is not None}
-    if not known["delta"]:
-        del known["delta"]
-    if "delta" not in known or "rho" in known:
-        del known["slack"]
-    budget = Budget(**known)
+    fields = {name: read_amount(value) for name, value in written.items() if value is not None}
+    if not fields["delta"]:
+        del fields["delta"]
+    if "delta" not in fields or "rho" in fields:
+        del fields["slack"]
+    budget = Budget(**fields)
     if write_budget(budget) != written:
         raise BadParameter("budget", written, "one that can be opened")
     return budget

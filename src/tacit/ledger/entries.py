@@ -26,7 +26,8 @@ from ..core.errors import LedgerCorrupt
 from ..core.purpose import UNSTATED, Purpose
 from .encoding import Json, canonical, read_loss
 
-FORMAT = 1
+FORMAT = 2  # in 1, losses and the keys of workload answers were spelled otherwise (`storage/former.py`)
+FORMATS = (1, FORMAT)  # that can be read
 _APART = ("kind", "key", "draw", "charge", "step")  # of the body, also kept apart to be looked up
 COLUMNS = ("seq", *_APART, "body", "data", "hash")
 
@@ -39,6 +40,11 @@ class Head(NamedTuple):
 
 
 START = Head(0, "0" * 64)
+
+
+def is_newer(version: object) -> bool:
+    """Whether an opening entry of this format is of a newer version of tacit."""
+    return type(version) is int and version > FORMAT
 
 
 def digest(data: bytes) -> str:

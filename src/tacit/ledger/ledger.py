@@ -25,8 +25,8 @@ from . import book as pages
 from . import totals, verification
 from .accounts import ALL, Accounts, Overdrawn
 from .book import Book
-from .encoding import Json, read, read_budget, write, write_amounts, write_budget
-from .entries import FORMAT, START, Charge, Entry, Head, Request
+from .encoding import Json, read_amount, read_budget, write_amount, write_amounts, write_budget
+from .entries import FORMAT, FORMATS, START, Charge, Entry, Head, Request, is_newer
 from .names import alike, analyst_name, skeleton
 from .parameters import as_bytes, fraction, name, part_names, question_key, request, text
 from .seal import Seal
@@ -51,7 +51,8 @@ class Ledger:
         self.budget: Budget = read_budget(opening.body["budget"])
         self.only_allowed: bool | None = opening.body["only_allowed"]
         written = opening.body.get("least_share")
-        self.least_share: Fraction = LEAST_SHARE if written is None else read(written)
+        self.least_share: Fraction = LEAST_SHARE if written is None else read_amount(written)
+        self.former_spelling = opening.body["format"] == 1  # of workload answers, in the keys of what was bought
         self.former_words = written is None  # opened when epsilon was an amount of the budget in some questions
         self._spellings: dict[str, list[str]] = {}  # of accounts that earlier versions made
 
@@ -92,7 +93,7 @@ class Ledger:
                     witness.check(connection, seen, empty=opening is None)
             limits: dict[str, Json] = {
                 "only_allowed": None if only_allowed is None else flag("only_allowed", only_allowed),
-                "least_share": write(LEAST_SHARE if least is None else least),
+                "least_share": write_amount(LEAST_SHARE if least is None else least),
             }
             opening = opening or _make(store, budget, dataset or "data", limits)
             ledger = cls(store, opening, key)
@@ -364,10 +365,9 @@ def _opening(store: Store, connection: Connection) -> Entry | None:
     first = pages.read(connection, statements.AT, seq=1) if tables >= statements.TABLES else None
     if first is None or first.kind != "opening":
         raise LedgerUnavailable(store.place, "there is a database, but not a ledger")
-    if first.body["format"] != FORMAT:
-        raise LedgerUnavailable(
-            store.place, f"its format is {first.body['format']}, and this version of tacit reads format {FORMAT}"
-        )
+    if (version := first.body["format"]) not in FORMATS:
+        newer = f"a newer version of tacit wrote it (format {version}; this version reads {FORMAT}); update tacit"
+        raise LedgerUnavailable(store.place, newer if is_newer(version) else f"its format {version} is unknown")
     return first
 
 

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 
 from ..core.accounting.budget import Amounts, Budget
 from ..core.accounting.loss import Atom, Loss
-from ..core.distance import Relation
+from ..core.distance import Neighbours
 from .accounts import ALL
 from .encoding import Json, read_budget, read_loss
 from .entries import Entry
@@ -22,7 +22,7 @@ class Tally:
         self.allowances: dict[str, Budget] = {}
         self.names: dict[str, str] = {}  # of accounts, as they were first written
         self._alike: dict[str, set[str]] = {}  # analysts by their skeletons
-        self._relation: Relation | None = None
+        self._relation: Neighbours | None = None
         self._terms: dict[str, dict[str, Counter[Atom]]] = {ALL: {}}
         self._payers: dict[int, tuple[str, Json]] = {}  # by charge, as the steps of a session name only that
 

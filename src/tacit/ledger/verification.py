@@ -11,11 +11,11 @@ from contextlib import closing
 from fractions import Fraction
 
 from ..core.accounting.budget import Amounts, Budget
-from ..core.errors import LedgerCorrupt, TacitError
+from ..core.errors import LedgerCorrupt, NewerVersion, TacitError
 from ..core.exact import GRID
 from .accounts import Accounts, Overdrawn
 from .encoding import read_amounts, read_budget, read_loss
-from .entries import FORMAT, START, Entry, Head, digest
+from .entries import FORMAT, FORMATS, START, Entry, Head, digest, is_newer
 from .stores.dialect import Connection
 from .stores.statements import ENTRIES, STATES, TOTALS
 from .tally import Tally
@@ -57,7 +57,9 @@ class Replay:
         self.head = entry.head
 
     def _opening(self, entry: Entry) -> None:
-        if entry.body["format"] != FORMAT:
+        if is_newer(version := entry.body["format"]):
+            raise NewerVersion("this ledger", f"it is of format {version}, and this version reads {FORMAT}")
+        if version not in FORMATS:
             raise LedgerCorrupt(entry.seq, "its format is unknown")
         self.accounts = Accounts(read_budget(entry.body["budget"]), entry.body["only_allowed"])
 
@@ -133,7 +135,7 @@ def verify(connection: Connection, anchor: Head) -> Head:
         if replay.head == START:
             raise LedgerCorrupt(1, "there are no entries")
         _check_stored(connection, replay)
-    except LedgerCorrupt:
+    except (LedgerCorrupt, NewerVersion):
         raise
     except Overdrawn as over:
         raise LedgerCorrupt(replay.head.seq + 1, f"{over.budget} does not admit the charge") from None

@@ -1,6 +1,6 @@
 """Reals on a public grid.
 
-A grid is a power of two.  A real x becomes the integer nearest to x / grid, halves up, exactly; noise is added to
+A grid is a power of two.  A real x becomes the integer nearest to x / grid, ties up, exactly; noise is added to
 integers only, and an integer times the grid is released.  So every output is a grid multiple whatever x was.  What
 rounding does to the sensitivity is in `Distance.on_grid`.  Without a grid, data must be integers.
 """
@@ -19,9 +19,9 @@ from ..core.errors import BadData, BadParameter
 from ..core.parameters import Number, positive
 
 Value = int | float | NDArray[Any]
-LARGEST = 1 << 60  # steps to which noise is added lie within this
-_WIDEST = 2.0**61
-_HELD = {"b": "booleans", "f": "floats", "c": "complex numbers", "M": "dates", "U": "text", "S": "bytes"}
+MAX_STEPS = 1 << 60  # of a value to which noise is added, in absolute value
+_MAX_SCALED = 2.0**61
+_TYPE_NAMES = {"b": "booleans", "f": "floats", "c": "complex numbers", "M": "dates", "U": "text", "S": "bytes"}
 
 
 def power_of_two(name: str, value: Number) -> Fraction:
@@ -38,21 +38,36 @@ def distance_in_steps(d: Distance[Any], grid: Fraction | None) -> Distance[Any]:
     if grid is not None:
         return d.on_grid(grid)
     if d.l1.denominator != 1 or d.linf.denominator != 1:
-        raise BadParameter("distance", d.l1, "whole for integer data; for reals give the mechanism a grid")
+        raise _not_whole(d.l1, "data")
     return d
 
 
-def most_steps(d: Distance[Any], grid: Fraction | None, what: str) -> int:
-    """How far one number may move, once it is rounded: linf in steps of the grid; `what` the numbers are called."""
+def max_move_in_steps(d: Distance[Any], grid: Fraction | None, what: str) -> int:
+    """How far one number may move once it is rounded, in steps of the grid; `what` names the numbers in errors."""
     if grid is None and d.linf.denominator != 1:
-        raise BadParameter("distance", d.linf, f"whole for integer {what}; for reals give the mechanism a grid")
+        raise _not_whole(d.linf, what)
     if grid is not None and d.l0 is None:
-        raise BadParameter("distance", d, "one that says how many coordinates move (l0), to be put on a grid")
+        raise BadParameter(
+            "distance",
+            d,
+            "one that says how many coordinates move (l0), to be put on a grid",
+            says="On a grid, the distance must say how many coordinates move. Pass l0 to the distance.",
+        )
     return math.ceil(d.linf / (grid or 1))
 
 
+def _not_whole(moves: Fraction, what: str) -> BadParameter:
+    return BadParameter(
+        "distance",
+        moves,
+        f"whole for integer {what}; for reals give the mechanism a grid",
+        says=f"A distance of {moves} is not whole, and integer {what} move by whole numbers. For reals, give the"
+        " mechanism a grid, such as 2**-10.",
+    )
+
+
 def as_array(name: str, x: object) -> NDArray[Any]:
-    """Private values as an array, of whatever dtype NumPy finds."""
+    """Private values as an array, of the dtype that NumPy gives them."""
     if isinstance(x, np.ma.MaskedArray):
         raise BadData(name, "a masked array", "an array without masked values")
     try:
@@ -61,18 +76,22 @@ def as_array(name: str, x: object) -> NDArray[Any]:
         raise BadData(name, type(x).__name__, "numbers, or an array of them") from None
 
 
-def held(x: NDArray[Any]) -> str:
-    """What an array is of, by types alone; it has no axis where it was made of a dict or the like."""
+def element_type(x: NDArray[Any]) -> str:
+    """The type of the elements of an array, in words; of an object such as a dict, its own type."""
     if x.dtype.kind == "O" and not x.ndim:
         return f"a {type(x.item()).__name__}"
-    return "wider floats" if x.dtype.kind == "f" and x.dtype.itemsize > 8 else _HELD.get(x.dtype.kind, "other objects")
+    return (
+        "wider floats"
+        if x.dtype.kind == "f" and x.dtype.itemsize > 8
+        else _TYPE_NAMES.get(x.dtype.kind, "other objects")
+    )
 
 
 def steps(name: str, x: Value, grid: Fraction | None, clamp: bool = True) -> int | NDArray[np.int64]:
     """A private value, or an array of them, in steps of the grid; integers are never put through floats.
 
-    What lies beyond +-2^60 steps is moved there: no move grows by that, and no error tells of it.  Where common moves
-    of all values are free, as in selection, that would not do, and it is refused.
+    Values beyond +-2^60 steps are moved there: no distance grows by that, and no error depends on the data.  In
+    selection, where moving all scores alike is free, clamping would change the choice; there such values are refused.
     """
     if type(x) is int:
         rounded: Any = x if grid is None else math.floor(x / grid + Fraction(1, 2))
@@ -82,20 +101,20 @@ def steps(name: str, x: Value, grid: Fraction | None, clamp: bool = True) -> int
         rounded = _nearest_array(name, as_array(name, x), grid)
     scalar = not isinstance(rounded, np.ndarray) or rounded.ndim == 0
     if clamp:
-        rounded = max(-LARGEST, min(int(rounded), LARGEST)) if scalar else _clamped(rounded)
-    elif np.max(rounded, initial=0) > LARGEST or np.min(rounded, initial=0) < -LARGEST:
-        raise BadData(name, "a larger one", "within +-2^60 steps of the grid")
+        rounded = max(-MAX_STEPS, min(int(rounded), MAX_STEPS)) if scalar else _clamped(rounded)
+    elif np.max(rounded, initial=0) > MAX_STEPS or np.min(rounded, initial=0) < -MAX_STEPS:
+        raise BadData(name, "a larger number", "within +-2^60 steps of the grid")
     return int(rounded) if scalar else rounded.astype(np.int64, copy=False)
 
 
 def _clamped(x: NDArray[Any]) -> NDArray[Any]:
-    return np.asarray(np.clip(x, 0 if x.dtype == np.uint64 else -LARGEST, LARGEST))
+    return np.asarray(np.clip(x, 0 if x.dtype == np.uint64 else -MAX_STEPS, MAX_STEPS))
 
 
 def _nearest(name: str, x: float, grid: float) -> int:
     if not math.isfinite(x):
-        raise BadData(name, "one that is not", "finite")
-    scaled = max(-_WIDEST, min(x / grid, _WIDEST))
+        raise BadData(name, "a number that is not", "finite")
+    scaled = max(-_MAX_SCALED, min(x / grid, _MAX_SCALED))
     below = math.floor(scaled)
     return below + (scaled - below >= 0.5)
 
@@ -105,18 +124,22 @@ def _nearest_array(name: str, x: NDArray[Any], grid: Fraction | None) -> NDArray
     if x.size == 0 or x.dtype.kind in "iu":
         return _nearest_integers(x, grid or Fraction(1))
     if grid is None or x.dtype.kind != "f" or x.dtype.itemsize > 8:
-        allowed = "integers; for reals give the mechanism a grid" if grid is None else "integers, or floats of 64 bits"
-        raise BadData(name, held(x), allowed)
+        if grid is not None:
+            raise BadData(name, element_type(x), "integers, or floats of 64 bits")
+        advice = "For reals, give the mechanism a grid, such as 2**-10."
+        raise BadData(
+            name, element_type(x), "integers", says=f"{name} must be integers, not {element_type(x)}. {advice}"
+        )
     if not np.isfinite(x).all():
-        raise BadData(name, "one that is not", "finite")
+        raise BadData(name, "a number that is not", "finite")
     with np.errstate(over="ignore"):
-        scaled = np.clip(x.astype(np.float64) / float(grid), -_WIDEST, _WIDEST)
+        scaled = np.clip(x.astype(np.float64) / float(grid), -_MAX_SCALED, _MAX_SCALED)
     below = np.floor(scaled)
     return np.asarray(below + (scaled - below >= 0.5))
 
 
 def _nearest_integers(x: NDArray[Any], grid: Fraction) -> NDArray[Any]:
-    """The same for integers, in their own width; what overflows after all lies beyond the range either way."""
+    """floor(x / grid + 1/2) of integers, in their own width; a result that overflows is beyond the range either way."""
     wide = x if x.dtype == np.uint64 else x.astype(np.int64)
     if grid > 1 << 61:
         exact = [math.floor(v / grid + Fraction(1, 2)) for v in wide.ravel().tolist()]
@@ -127,7 +150,7 @@ def _nearest_integers(x: NDArray[Any], grid: Fraction) -> NDArray[Any]:
         return np.asarray(quotient + (wide - quotient * g >= g // 2).astype(wide.dtype))
     if grid == 1:
         return wide
-    most = LARGEST // min(int(1 / grid), LARGEST + 1)
+    most = MAX_STEPS // min(int(1 / grid), MAX_STEPS + 1)
     wide = np.clip(wide, 0 if wide.dtype == np.uint64 else -most - 1, most + 1).astype(np.int64)
-    inside = np.where(np.abs(wide) <= most, wide, 0) * np.int64(min(int(1 / grid), LARGEST))
-    return np.where(np.abs(wide) <= most, inside, np.sign(wide) * (LARGEST + 1))
+    inside = np.where(np.abs(wide) <= most, wide, 0) * np.int64(min(int(1 / grid), MAX_STEPS))
+    return np.where(np.abs(wide) <= most, inside, np.sign(wide) * (MAX_STEPS + 1))

@@ -1,4 +1,4 @@
-"""What is handed out: the release, its card, its exports and its picture."""
+"""Releases: noisy answers with their accuracy, their card, their exports and their plots."""
 
 from .consistency import consistent
 from .provenance import Provenance, versions

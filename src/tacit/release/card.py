@@ -1,4 +1,4 @@
-"""The card of a release, for machines: what registries of deployments and NIST SP 800-226 ask to be stated.
+"""The machine-readable card of a release: the facts that registries of deployments and NIST SP 800-226 ask for.
 
 References.  Near, Darais, Lefkovitz, Howarth, NIST SP 800-226 (2025), on evaluating guarantees; Dwork, Kohli,
 Mulligan, J. Privacy and Confidentiality 9 (2019), on a registry of epsilons.
@@ -12,15 +12,14 @@ from datetime import date
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
+from .. import storage
 from ..core.accounting.accountants import failures
 from ..core.accounting.currency import Rho
 from ..core.accounting.loss import Loss
 from ..core.exact import up
 from ..core.mechanism import Mechanism
-from ..mechanisms import Gaussian, KeySelection, Laplace, Quantiles, TopK
-from ..query import codec
-from ..query.plan.outputs import Released
 from ..query.relation.relation import Relation
+from ..query.select.outputs import Released
 from ..query.values.domain import Label
 from .export import clamped, clamped_sums
 
@@ -28,16 +27,17 @@ if TYPE_CHECKING:
     from .provenance import Provenance
     from .release import Release
 
-EACH = "for each value by itself, with this confidence"
+EACH = "for each value separately, with this confidence"
 DELTAS = ("1e-6", "1e-9", "1e-12")
-_UNITS = {"count": "rows", "units": "units", "quantile": "ranks", "top": "rows", "variance": "squared values"}
+_SEEDED = "seeded, for tests only: not private"
+_ERROR_UNITS = {"count": "rows", "units": "units", "quantile": "ranks", "top": "rows", "variance": "squared values"}
 
 
 def card(release: Release) -> dict[str, Any]:
-    """All of it is public."""
+    """The card of a release; everything in it is public."""
     relation, errors = release.query.relation, release.error(release.beta)
     return {
-        **headed(release.provenance, release.loss, release.price, relation, release.query.groups),
+        **heading(release.provenance, release.loss, release.price, relation, release.query.groups),
         "mechanisms": [{**mechanism(m), **_role(release, i)} for i, m in enumerate(release.mechanisms)],
         "accuracy": {
             "confidence": float(1 - release.beta),
@@ -46,22 +46,22 @@ def card(release: Release) -> dict[str, Any]:
             "clamped": _written(clamped(release)),
             "clamped_by_unit": _written(clamped_sums(release)),
             "holds": EACH,
-            "covers": "noise; not sampling, nor the bounding of each unit's rows, nor the clamping of values"
-            + (", nor that noisy values picked the rows that are shown" if release.picked_by_noise else ""),
+            "covers": "the noise; not sampling, the bounding of each unit's rows or the clamping of values"
+            + (", nor the selection of the rows shown by noisy values" if release.picked_by_noise else ""),
         },
         "post_processing": sorted({f"{name}: {why}" for name, why, _ in release.revised}),
     }
 
 
-def headed(p: Provenance, loss: Loss, price: Fraction, of: Relation, groups: int | None = None) -> dict[str, Any]:
-    """What every card begins with: the question, the guarantee, who holds the data, what was paid, with what code.
+def heading(p: Provenance, loss: Loss, price: Fraction, of: Relation, groups: int | None = None) -> dict[str, Any]:
+    """The first entries of every card: question, privacy guarantee, trust model, price, randomness and software.
 
-    `rows_digest` is the same for two releases if they are about the same rows, under the same conditions.
+    Two releases have equal `rows_digest` if they are about the same rows of the same tables, under equal conditions.
     """
     rho = Rho().total(loss)
     return {
         "question": p.question,
-        "rows_digest": codec.digest(of),
+        "rows_digest": storage.digest(of),
         "release_date": p.time,
         "privacy": {
             "definition": _definition(loss),
@@ -74,57 +74,47 @@ def headed(p: Provenance, loss: Loss, price: Fraction, of: Relation, groups: int
             "groups_per_unit": groups,
             "relation": repr(loss.relation) if loss.relation else None,
         },
-        "trust_model": "central: a curator holds the data and draws the noise",
+        "trust_model": "central: a curator holds the data and adds the noise",
         "interactive": True,
         "accounting": {"budget": p.budget, "price": float(price), "entry": p.entry, **_sealed(p)},
-        "randomness": "seeded, for tests" if p.seeded else "a keystream cipher keyed by the operating system",
+        "randomness": _SEEDED if p.seeded else "a keystream cipher keyed by the operating system",
         "schemas": {name: digest for name, _, digest in p.tables},
         "implementation": dict(p.versions),
     }
 
 
 def mechanism(m: Mechanism[Any, Any]) -> dict[str, Any]:
-    """A mechanism with its noise and its sensitivity."""
-    told: dict[str, Any] = {"name": type(m).__name__}
-    match m:
-        case Laplace():
-            told |= {"noise": "discrete Laplace", "scale": float(m.scale)}
-        case Gaussian():
-            told |= {"noise": "discrete Gaussian", "sigma": m.sigma}
-        case KeySelection():
-            told |= {"noise": mechanism(m.noise), "threshold": m.threshold}
-        case Quantiles():
-            told |= {"quantiles": [float(q) for q in m.quantiles], "epsilon_per_record_and_level": float(m.each)}
-        case TopK():
-            told |= {"k": m.k, "scale": float(m.scale)}
+    """The name, noise and sensitivity of a mechanism."""
+    parts = {name: mechanism(part) if isinstance(part, Mechanism) else part for name, part in m.described().items()}
+    entry: dict[str, Any] = {"name": type(m).__name__, **parts}
     moves = getattr(m, "sensitivity", None)
     if moves is not None:
-        told["sensitivity"] = {"l1": float(moves.l1), "l2": math.sqrt(moves.l2_squared), "linf": float(moves.linf)}
-    return told
+        entry["sensitivity"] = {"l1": float(moves.l1), "l2": math.sqrt(moves.l2_squared), "linf": float(moves.linf)}
+    return entry
 
 
 def _role(release: Release, place: int) -> dict[str, Any]:
-    """The aggregates that a mechanism serves, and what one step of its noise is worth in their own units."""
+    """The aggregates that a mechanism serves, and the size of one step of its noise in their units."""
     parts = ((name, *part) for name, r in release.recipes for part in zip(r.parts, r.steps, strict=True))
     own = {name: float(step) for name, at, step in parts if at % len(release.noisy) == place}
     return {"of": list(own), "step": next(iter(own.values()), 1.0)}
 
 
 def _written(bounds: Mapping[str, tuple[Label, Label]]) -> dict[str, list[Label]]:
-    """Bounds as JSON has them: dates as text."""
+    """Bounds for JSON, with dates as text."""
     return {name: [end.isoformat() if isinstance(end, date) else end for end in ends] for name, ends in bounds.items()}
 
 
 def _sealed(p: Provenance) -> dict[str, str]:
-    """The hash of the ledger's entry, where it is known."""
+    """The hash of the ledger entry, if it is known."""
     return {} if p.entry_hash is None else {"hash": p.entry_hash}
 
 
 def _measured_in(release: Release, name: str) -> str:
-    """What the error of a column counts: rows, units, ranks, or else the unit of its own values."""
+    """The unit of a column's error: rows, units, ranks, or else that of its own values."""
     output = dict(release.query.outputs)[name]
     recipe = dict(release.recipes).get(output.name) if isinstance(output, Released) else None
-    return "values" if recipe is None else _UNITS.get(recipe.kind, "values")
+    return "values" if recipe is None else _ERROR_UNITS.get(recipe.kind, "values")
 
 
 def _definition(loss: Loss) -> str:

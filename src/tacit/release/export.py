@@ -1,4 +1,4 @@
-"""A release as tables and as text."""
+"""A release as an Arrow table, a data frame, CSV and text."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ from ..mechanisms import KeySelection
 from ..query.plan.accuracy import chosen_label, chosen_quantile
 from ..query.plan.compiler import read_columns
 from ..query.plan.offer import promise
-from ..query.plan.outputs import Estimate, Released, released
 from ..query.relation.relation import scans
+from ..query.select.outputs import Estimate, Released, released
 from ..query.values.domain import Label
 
 if TYPE_CHECKING:
@@ -26,12 +26,12 @@ if TYPE_CHECKING:
 
     from .release import Release
 
-_ROWS = 40  # of a table in text
-_IN_FULL = 1e21  # numbers below it are written without an exponent
+_MAX_ROWS = 40  # of a table in text
+_MAX_PLAIN = 1e21  # numbers below it are written without an exponent
 
 
 def _with_ends(release: Release) -> Iterator[tuple[str, Estimate, list[Any]]]:
-    """Each column, and beside those with noise the ends of their intervals: of what is chosen there is only a rank."""
+    """Each column, followed by the ends of its intervals if it is noisy; a quantile or mode has no interval."""
     taken, noisy = set(release.names), release.noisy_names - release.ranks().keys()
     for name, c in release.columns.items():
         yield name, c, c.tolist()
@@ -45,18 +45,19 @@ def _with_ends(release: Release) -> Iterator[tuple[str, Estimate, list[Any]]]:
 
 
 def _end(end: float, integer: bool) -> float | None:
-    """The end of an interval, a whole number beside whole numbers, or nothing where it is not known."""
+    """The end of an interval: an integer in a column of integers, and None where it is infinite."""
     if not math.isfinite(end):
         return None
     return int(end) if integer and end == int(end) else end
 
 
 def _floats(ends: list[Any]) -> list[float | None]:
-    """Ends as the floats they were: Arrow takes no integer beyond 2^53 for one."""
+    """Ends as floats: Arrow converts no integer beyond 2^53."""
     return [None if end is None else float(end) for end in ends]
 
 
 def arrow(release: Release) -> Table:
+    """An Arrow table, with the ends of intervals beside the values."""
     import pyarrow as pa
 
     kinds = {"integer": pa.int64(), "real": pa.float64(), "boolean": pa.bool_()}
@@ -71,19 +72,19 @@ def arrow(release: Release) -> Table:
 
 
 def frame(release: Release, library: str) -> Any:
-    """A data frame of pandas or Polars."""
+    """A pandas or Polars data frame."""
     try:
-        made = importlib.import_module(library)
+        module = importlib.import_module(library)
     except ImportError:
         raise Missing(
             f"to_{library} needs {library}, which is not installed. Run pip install {library}, or use to_arrow."
         ) from None
     table = arrow(release)
-    return made.from_arrow(table) if library == "polars" else table.to_pandas(date_as_object=False)
+    return module.from_arrow(table) if library == "polars" else table.to_pandas(date_as_object=False)
 
 
 def csv(release: Release) -> str:
-    """Lines end with CR LF; text that could begin a formula gets an apostrophe (`core/safe_text.py`)."""
+    """CSV by RFC 4180, with lines that end in CR LF; text that could begin a formula gets an apostrophe."""
     columns = list(_with_ends(release))
     sheet = io.StringIO(newline="")
     writer = rfc4180.writer(sheet)
@@ -104,7 +105,7 @@ def _cell(value: Any) -> Any:
 
 
 def text(release: Release) -> str:
-    """A table, and a sentence that a person can read."""
+    """A table, and sentences on its accuracy and privacy."""
     columns = release.columns
     bracketed = release.noisy_names - release.ranks().keys()
     cells = [[visible(name), *_lines(c, name in bracketed, name in release.noisy_names)] for name, c in columns.items()]
@@ -112,13 +113,13 @@ def text(release: Release) -> str:
     rows = zip(*cells, strict=True)
     table = ["  ".join(cell.rjust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in rows]
     count = len(next(iter(columns.values()))) if columns else 0
-    if count > _ROWS:
-        table.append(f"... and {count - _ROWS} rows more, which to_csv (--csv) has")
+    if count > _MAX_ROWS:
+        table.append(f"... and {count - _MAX_ROWS} more rows; to_csv (--csv) has all")
     return "\n".join((*table, "", sentence(release)))
 
 
 def _lines(c: Estimate, intervals: bool, noisy: bool) -> list[str]:
-    values, ends = c.tolist()[:_ROWS], zip(c.lower.tolist(), c.upper.tolist(), strict=True)
+    values, ends = c.tolist()[:_MAX_ROWS], zip(c.lower.tolist(), c.upper.tolist(), strict=True)
     if c.kind not in ("integer", "real") or not intervals:
         return [_decimal(v, _places(abs(v)), round) if noisy and isinstance(v, float) else _plain(v) for v in values]
     return [_number(v, *end) for v, end in zip(values, ends, strict=False)]
@@ -126,39 +127,39 @@ def _lines(c: Estimate, intervals: bool, noisy: bool) -> list[str]:
 
 def _plain(value: Any) -> str:
     if isinstance(value, float):
-        return str(int(value)) if value.is_integer() and abs(value) < _IN_FULL else f"{value:.15g}"
+        return str(int(value)) if value.is_integer() and abs(value) < _MAX_PLAIN else f"{value:.15g}"
     if value is None:
         return "-"
     return visible(str(value))
 
 
 def _number(value: int | float | None, low: float, high: float) -> str:
-    """A value in an interval that is rounded outward: whole numbers in full, others so that they are told apart."""
+    """A value and its interval, rounded outward: integers in full, others with enough digits to differ."""
     if low == high:
         return _plain(value)
     if isinstance(value, int):
         places = finer = 0
     else:
         places = _places(max((abs(end) for end in (low, high) if math.isfinite(end)), default=0.0), high - low)
-        finer = max(places, _places(abs(value or 0.0)))  # than the ends, so that rounding moves it past none of them
+        finer = max(places, _places(abs(value or 0.0)))  # so that rounding moves the value past no end
     shown = "-" if value is None else _decimal(value, finer, round)
     return f"{shown} [{_decimal(low, places, math.floor)}, {_decimal(high, places, math.ceil)}]"
 
 
 def _places(size: float, width: float = math.inf) -> int:
-    """The decimals of six digits of a number, or of a thousandth of a width, but of no more digits than floats have."""
+    """Decimals that show six digits of a number, or a thousandth of a width, but no more digits than a float has."""
     if not size:
         return 0
     first = math.floor(math.log10(size))
     apart = first - math.floor(math.log10(width)) + 3 if 0 < width < math.inf else 0
     places = min(max(apart, 5), 14) - first
-    return places if size >= _IN_FULL else max(places, 0)
+    return places if size >= _MAX_PLAIN else max(places, 0)
 
 
 def _decimal(x: float, places: int, rounded: Callable[[Fraction], int]) -> str:
     if not math.isfinite(x):
         return f"{x:g}"
-    exact = Fraction(x) if x == int(x) else Fraction(repr(x))  # 40.2 is not moved outward to 40.2001
+    exact = Fraction(x) if x == int(x) else Fraction(repr(x))  # as written: 40.2 is not rounded outward to 40.2001
     steps = rounded(exact * Fraction(10) ** places)
     while places and steps and steps % 10 == 0:
         steps, places = steps // 10, places - 1
@@ -166,40 +167,42 @@ def _decimal(x: float, places: int, rounded: Callable[[Fraction], int]) -> str:
 
 
 def sentence(release: Release) -> str:
-    """What the answer promises, both ways."""
+    """The sentences under an answer: what its intervals mean, what was clamped and capped, and how private it is."""
     confidence = f"{float(100 * (1 - release.beta)):g} %"
     units = " and ".join(sorted({unit for _, unit, _ in release.provenance.tables})) or "unit"
-    chosen, facts = release.ranks(release.beta), list[str]()
+    chosen, sentences = release.ranks(release.beta), list[str]()
     if release.keys == ():
-        least = max(m.threshold for m in release.mechanisms if isinstance(m, KeySelection))
-        facts.append(f"No key is shown: none had noisily {least} {units}s or more.")
+        threshold = max(m.threshold for m in release.mechanisms if isinstance(m, KeySelection))
+        sentences.append(f"No key is shown: the noisy number of units of every key is below {threshold}.")
     noisy = (c for name, c in release.columns.items() if name in release.noisy_names - chosen.keys())
     if any(c.kind in ("integer", "real") and (c.lower != c.upper).any() for c in noisy):
-        shown = "" if release.keys is None else ", given that its key is shown"
-        facts.append(f"In brackets: each interval holds with {confidence} probability over the noise{shown}.")
-    facts += [_place(release, name, ranks, confidence) for name, ranks in chosen.items()]
+        given = "" if release.keys is None else ", given that its key is shown"
+        sentences.append(
+            f"Each interval in brackets contains the exact value with {confidence} probability over the noise{given}."
+        )
+    sentences += [_rank_sentence(release, name, ranks, confidence) for name, ranks in chosen.items()]
     if release.picked_by_noise:
-        facts.append("Noisy values picked the rows that are shown, of which no interval takes account.")
+        sentences.append("Noisy values decided which rows are shown; the intervals do not account for this.")
     elif any(released(output) & dict(release.recipes).keys() for output, _ in release.query.order):
-        facts.append("The rows are in the order of their noisy values.")
+        sentences.append("The rows are ordered by noisy values.")
     if bounds := clamped(release):
-        outside = " and ".join(f"of {name} outside {_closed(ends)}" for name, ends in bounds.items())
-        facts.append(f"Values {outside} count as the nearer end.")
+        clamps = " and ".join(f"{name} to {_closed(ends)}" for name, ends in bounds.items())
+        sentences.append(f"Values are clamped: {clamps}.")
     for name, ends in clamped_sums(release).items():
-        facts.append(f"What one {units} adds to {name} is clamped to {_closed(ends)}.")
+        sentences.append(f"The contribution of one {units} to {name} is clamped to {_closed(ends)}.")
     read = [(scan.rows, scan.table) for scan in scans(release.query.relation)]
     groups, capped = release.query.groups, ""
     if release.query.keys and groups is not None and groups < release.query.relation.rows:
         capped = f", in at most {groups} group{'s' if groups > 1 else ''}"
     if len(read) == 1 and read[0][0] > 1:
-        facts.append(f"At most {read[0][0]} rows of each {units} are counted{capped}.")
+        sentences.append(f"At most {read[0][0]} rows of each {units} are used{capped}.")
     elif max(read)[0] > 1:
-        most = " and ".join(f"{n} of {name}" for n, name in read)
-        facts.append(f"Of the rows of each {units} at most {most} are joined{capped}.")
-    facts.append(f"Taken alone, this answer is {promise(release.loss)} for any one {units}.")
+        caps = " and ".join(f"{n} rows of {name}" if i == 0 else f"{n} of {name}" for i, (n, name) in enumerate(read))
+        sentences.append(f"At most {caps} are used for each {units}{capped}.")
+    sentences.append(f"Taken alone, this answer is {promise(release.loss)} for any one {units}.")
     if release.provenance.seeded:
-        facts.append("DRAWN UNDER A SEED: this protects no one.")
-    return visible(" ".join(facts))
+        sentences.append("DRAWN WITH A SEED, FOR TESTS: this answer protects nobody.")
+    return visible(" ".join(sentences))
 
 
 def _closed(ends: tuple[Label, Label]) -> str:
@@ -207,26 +210,28 @@ def _closed(ends: tuple[Label, Label]) -> str:
 
 
 def clamped(release: Release) -> dict[str, tuple[Label, Label]]:
-    """The columns of tables whose values are added or ranked, each with the bounds that they are clamped to."""
-    q, found = release.query, {}
+    """The columns whose values are summed or ranked, each with the bounds that its values are clamped to."""
+    q, bounds = release.query, {}
     added = (a.expression for _, a in q.aggregates if a.expression and a.kind not in ("count", "units", "top"))
     for column in (column for e in added for column in read_columns(q.relation, e)):
         d = column.domain
         if d.declared and d.kind in ("number", "date", "timestamp"):
-            found[column.name] = d.label(d.lower), d.label(d.upper)
-    return dict(sorted(found.items()))
+            bounds[column.name] = d.label(d.lower), d.label(d.upper)
+    return dict(sorted(bounds.items()))
 
 
 def clamped_sums(release: Release) -> dict[str, tuple[Label, Label]]:
-    """The sums to which a unit adds what is within bounds of its own."""
+    """The sums in which the contribution of one unit is clamped, each with its bounds."""
     sums = ((name, r.domain, r.per_unit) for name, r in release.recipes if r.per_unit is not None)
     return {name: (d.label(ends[0]), d.label(ends[1])) for name, d, ends in sums}
 
 
-def _place(release: Release, name: str, ranks: float, confidence: str) -> str:
+def _rank_sentence(release: Release, name: str, ranks: float, confidence: str) -> str:
+    """The accuracy of a column of quantiles or most common labels, in rows."""
     output = dict(release.query.outputs)[name]
     recipe = dict(release.recipes)[output.name] if isinstance(output, Released) else None
     if recipe is not None and recipe.kind == "top":
-        return f"{name} {chosen_label(recipe, ranks)} ({confidence})."
-    assert recipe is not None  # what `ranks` tells of
-    return f"{name} is {chosen_quantile(recipe, release.mechanisms[recipe.parts[0]], ranks)} ({confidence})."
+        return f"{name} {chosen_label(recipe, ranks)}, with {confidence} probability."
+    assert recipe is not None  # `ranks` has no other columns
+    distance = chosen_quantile(recipe, release.mechanisms[recipe.parts[0]], ranks)
+    return f"{name} is {distance}, with {confidence} probability."

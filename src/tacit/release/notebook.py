@@ -1,4 +1,4 @@
-"""A release as a notebook shows it: the table as it is exported."""
+"""A release as an HTML table, for notebooks."""
 
 from __future__ import annotations
 
@@ -9,18 +9,19 @@ from ..core.safe_text import html as safe
 if TYPE_CHECKING:
     from .release import Release
 
-_MOST = 60  # rows
+_MAX_ROWS = 60
 
 
 def html(release: Release) -> str:
+    """The exported table as HTML, at most `_MAX_ROWS` rows of it."""
     table = release.to_arrow()
-    lines = [_line("th", table.column_names)]
-    lines += [_line("td", row.values()) for row in table.slice(0, _MOST).to_pylist()]
-    more = f"<p>and {table.num_rows - _MOST} more rows</p>" if table.num_rows > _MOST else ""
-    return f"<table>{''.join(lines)}</table>{more}"
+    rows = [_row("th", table.column_names)]
+    rows += [_row("td", row.values()) for row in table.slice(0, _MAX_ROWS).to_pylist()]
+    more = f"<p>... and {table.num_rows - _MAX_ROWS} more rows</p>" if table.num_rows > _MAX_ROWS else ""
+    return f"<table>{''.join(rows)}</table>{more}"
 
 
-def _line(cell: str, values: Any) -> str:
+def _row(cell: str, values: Any) -> str:
     return f"<tr>{''.join(f'<{cell}>{safe(_shown(value))}</{cell}>' for value in values)}</tr>"
 
 

@@ -1,4 +1,4 @@
-"""Where a release comes from, and what it is made with."""
+"""The provenance of a release: question, tables, budget, time, software and ledger entry."""
 
 from __future__ import annotations
 
@@ -9,17 +9,20 @@ from importlib import metadata
 
 import numpy as np
 
+from ..storage import stored
+
 
 @cache
 def versions() -> tuple[tuple[str, str], ...]:
-    """What a release is made with."""
-    told = {"python": platform.python_version(), "tacit": metadata.version("tacit"), "numpy": np.__version__}
-    return tuple(told.items())
+    """The versions of Python, tacit and NumPy."""
+    installed = {"python": platform.python_version(), "tacit": metadata.version("tacit"), "numpy": np.__version__}
+    return tuple(installed.items())
 
 
+@stored("Provenance", ("question", "tables", "budget", "time", "versions", "entry", "entry_hash", "seeded"))
 @dataclass(frozen=True)
 class Provenance:
-    """Where a release comes from; `tables` are (name, unit of privacy, digest of the schema) of those it reads."""
+    """Where a release comes from; `tables` are (name, unit of privacy, digest of the schema) of each table read."""
 
     question: str = ""
     tables: tuple[tuple[str, str, str], ...] = ()

@@ -1,4 +1,4 @@
-"""The answers of a workload as a ledger keeps them: the release of a method, and where it comes from."""
+"""Purchased answers of a workload: the release of a method, with its price and provenance."""
 
 from __future__ import annotations
 
@@ -10,34 +10,34 @@ import numpy as np
 
 from ..query.python.table_domain import TableDomain
 from ..workloads import Released, method
-from .card import EACH, headed
+from .card import EACH, heading
 from .provenance import Provenance
 
 
 @dataclass(frozen=True, kw_only=True)
 class Bought(Released):
-    """Answers with their price and provenance; whatever is made of them, free, keeps both."""
+    """The answers of a workload with their price and provenance, which post-processing keeps."""
 
     price: Fraction
     provenance: Provenance
 
     def card(self) -> dict[str, Any]:
-        """The release card: what a reader must know to judge it."""
+        """The release card: all that a reader needs to judge the answers."""
         domain = self.workload.domain
         assert isinstance(domain, TableDomain)
         errors = np.full(self.workload.queries, np.inf) if self.errors is None else self.errors
-        known = errors[np.isfinite(errors)]
+        bounded = errors[np.isfinite(errors)]
         return {
-            **headed(self.provenance, self.loss, self.price, domain.relation),
+            **heading(self.provenance, self.loss, self.price, domain.relation),
             "mechanisms": [{"name": self.method, "theorem": method(self.method).theorem}],
             "accuracy": {
                 "confidence": 1 - self.beta,
                 "queries": self.workload.queries,
-                "errors_known": known.size,
-                "largest_error": float(known.max()) if known.size else None,
+                "errors_known": bounded.size,
+                "largest_error": float(bounded.max()) if bounded.size else None,
                 "of": "rows",
                 "holds": EACH,
-                "covers": "noise; not sampling, nor the bounding of each unit's rows",
+                "covers": "the noise; not sampling or the bounding of each unit's rows",
             },
             "notes": list(self.notes),
         }

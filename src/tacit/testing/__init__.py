@@ -1,10 +1,27 @@
 """Public suites: run them on your own mechanisms, methods, engines and ledger stores.
 
-    mechanisms   one example of a mechanism against its own law; `wrong` is a gallery that it must refute
-    workloads    a way of answering linear queries against what it states
+    mechanisms   one example of a mechanism against its own law, and on bad input; `wrong` is a gallery of mistakes
+    workloads    a method for linear queries against what it states
     engines      an engine against the reference, on the random tables of `worlds` and `typed`
-    fuzz         an engine, and a curator above it, against random SQL text (`questions`) about hostile tables
     ledgers      a place where a ledger is kept
+    attacks      a system that answers questions, by default the curator, against every attack
+    fuzz         an engine, and a curator above it, against random SQL text (`questions`) about hostile tables
+    registry     what no suite runs on
 
-`sources` and `certify` drive samplers without randomness, and `postgres` is a server of one's own.
+`sources` and `certify` drive samplers without randomness, and `postgres` starts a server for tests.
 """
+
+from importlib import import_module
+from typing import Any
+
+_MODULES = {
+    *("attacks", "certify", "engines", "fuzz", "ledgers", "mechanisms", "postgres", "registry", "sources", "typed"),
+    *("workloads", "worlds", "wrong", "wrong_sparse"),
+}
+
+
+def __getattr__(name: str) -> Any:
+    """A suite is imported when it is first named."""
+    if name not in _MODULES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return import_module(f".{name}", __name__)

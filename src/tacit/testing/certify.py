@@ -1,7 +1,7 @@
-"""Certificates: samplers driven through every branch, layer by layer, and compared with their laws.  No statistics.
+"""Certificates: samplers run through every branch, layer by layer, and compared exactly with their laws.
 
-The table's layers are the lookup (every word), the dealing of undecided units (every unit and coin), and the place
-within a block (every word).  Each layer takes the one below it, certified by itself, as a single exact choice.
+The layers of an alias table are the lookup (every word), the dealing of undecided units (every unit and coin), and the
+place within a block (every word).  Each layer takes the one below it, certified by itself, as a single exact choice.
 """
 
 from __future__ import annotations
@@ -18,9 +18,9 @@ from .sources import enumerate_draws
 def block_masses(table: AliasTable) -> tuple[dict[int | None, Fraction], Fraction]:
     """The mass with which one try gives each block (None: start over), and the mass left unresolved."""
     words = np.arange(1 << table.width, dtype=np.uint64)
-    found = np.empty(words.size, np.int64)
-    table.lookup(words, found)
-    values, counts = np.unique(found, return_counts=True)
+    blocks = np.empty(words.size, np.int64)
+    table.lookup(words, blocks)
+    values, counts = np.unique(blocks, return_counts=True)
     unit = Fraction(1, words.size)
     masses: defaultdict[int | None, Fraction] = defaultdict(Fraction)
     masses.update({int(v): int(n) * unit for v, n in zip(values, counts, strict=True)})

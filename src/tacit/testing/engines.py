@@ -1,29 +1,33 @@
-"""Conformance of engines: give a way to make one, and every claim of `engines.base` is checked on random worlds.
+"""The conformance suite for engines: every claim of `engines.base`, on random tables and plans.
 
     conform(lambda: MyEngine())
 
-Each check is a function of a factory and a seed, and raises `Refuted` with the seed if a claim is false.  Answers must
-equal those of the reference engine to the last digit; removing a unit, whatever its rows hold, must move each measure
-by at most its distance, in every norm.
+Each check takes a factory of engines and a seed, returns how many answers it compared, and raises `Refuted` with the
+seed if a claim is false.  Answers must equal those of the reference engine to the last digit; removing a unit, whatever
+its rows hold, must move each measure by at most its distance, in every norm.
 """
 
 from __future__ import annotations
 
 import random
+import sys
 from collections.abc import Callable, Sequence
 from fractions import Fraction
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
 
 from ..core.distance import Distance
 from ..core.errors import EngineError
 from ..engines.base import Answer, Engine
+from ..engines.keyed_hash import Coefficients, P, Q, coefficients
 from ..engines.rows.reference import Reference
-from ..query.plan.plan import Histogram, Key, Measure, Plan, Rows, Total, Units
+from ..query.plan.plan import Histogram, Measure, Plan, Rows, Total, Units
 from ..query.python.table import Table
 from ..query.relation import build
 from ..query.schema.schema import Schema
+from ..query.select.query import Key
 from .hostile import NUMBERS, SHIFTS
 from .mechanisms import Refuted
 from .typed import typed
@@ -32,19 +36,33 @@ from .worlds import World
 Factory = Callable[[], Engine]
 Check = Callable[[Factory, int], int]
 Keys = tuple[tuple[int | str, ...], ...] | None
+SECRETS = ("0" * 32, "fedcba9876543210" * 2)
 UNITS: list[Any] = [0, 1, -7, 2**63 - 1, 12, -(2**63), 3, 4, 5, 66]
 NAMED: list[Any] = ["ann", "", "bob's", "名", "7", " 7", "Ann", "|", "a,i1", "n"]
+WHOLE = [0, 7, -7, 2**63 - 1, -(2**63), 10**18, Q, -Q, P, Q + 7]
+SPELLED = ["-0", "+7", "07", " 7", "7 ", "7.0", "1e3", "0x1f", "1_000", "", "ann", "ß", "\U0001f600", "|"]
+SPELLED += [str(n) for n in (*WHOLE, 2**63, -(2**63) - 1, 10**19, 10**37)]
+HASHED: dict[str, Any] = {
+    "table": {"name": "t", "unit": "who", "rows": 3, "partition": "p"},
+    "columns": {
+        "x": {"type": "integer", "lower": 0, "upper": 7},
+        "w": {"type": "integer", "lower": -(2**61), "upper": 2**61},
+        "p": {"type": "category", "values": ["a", "b"]},
+        "t": {"type": "text"},
+    },
+}
 
 
 def engine(factory: Factory, tables: Sequence[Table], key: str) -> Engine:
-    """An engine that holds these tables."""
-    made = factory()
+    """A new engine that holds these tables."""
+    holding = factory()
     for table in tables:
-        made.register(table, key)
-    return made
+        holding.register(table, key)
+    return holding
 
 
 def key_of(world: World) -> str:
+    """A random key for the hash of rows and units."""
     return f"{world.r.getrandbits(128):032x}"
 
 
@@ -55,19 +73,19 @@ def mixed(world: World, schema: Schema) -> list[dict[str, Any]]:
     return world.rows(schema, units[: world.r.randint(0, len(units))], pools.__getitem__)
 
 
-def same(expected: Answer, found: Answer, seed: int, plan: Plan) -> None:
-    """Whether two answers are one."""
-    units = [None if answer.units is None else answer.units.tolist() for answer in (expected, found)]
-    if expected.keys != found.keys or units[0] != units[1]:
+def same(expected: Answer, answered: Answer, seed: int, plan: Plan) -> None:
+    """Raise `Refuted` unless two answers to a plan are equal: keys, units and every cell."""
+    units = [None if answer.units is None else answer.units.tolist() for answer in (expected, answered)]
+    if expected.keys != answered.keys or units[0] != units[1]:
         raise Refuted(f"seed {seed}: the engine finds other keys than the reference, or counts their units otherwise")
-    for measure, *both in zip(plan.measures, expected.cells, found.cells, strict=True):
+    for measure, *both in zip(plan.measures, expected.cells, answered.cells, strict=True):
         x, y = map(np.asarray, both)
         if x.shape != y.shape or x.tolist() != y.tolist():
-            raise Refuted(f"seed {seed}: the engine answers otherwise than the reference: {measure}")
+            raise Refuted(f"seed {seed}: the engine does not answer as the reference does: {measure}")
 
 
 def equals_the_reference(factory: Factory, seed: int) -> int:
-    """Random tables in memory, of mixed and of typed cells, and random plans."""
+    """Random plans on random tables in memory, of mixed and of typed cells, have the answers of the reference."""
     world = World(random.Random(seed))
     schema, key = world.schema(), key_of(world)
     data = typed(world, schema) if seed % 2 else mixed(world, schema)
@@ -79,8 +97,19 @@ def equals_the_reference(factory: Factory, seed: int) -> int:
     return 4
 
 
+def agrees_on_every_node(factory: Factory, seed: int) -> int:
+    """Every type of expression node, over columns of every type with missing values: measured, as condition, as key."""
+    world = World(random.Random(seed))
+    (schema, rows), key = world.every_type(), key_of(world)
+    table, plans = Table(rows, schema), world.every_node(schema.scan())
+    with engine(Reference, [table], key) as reference, engine(factory, [table], key) as tested:
+        for plan in plans:
+            same(reference.answer(plan), tested.answer(plan), seed, plan)
+    return len(plans)
+
+
 def computes_in_every_width(factory: Factory, seed: int) -> int:
-    """Numbers that are computed in 8 to 128 bits, as keys, bins, measures and private keys, with and without a cap."""
+    """Numbers are computed exactly in 8 to 128 bits, as keys, bins, measures and private keys, capped or not."""
     world = World(random.Random(seed))
     ends = world.any([(0, 9), (-100, 100), (0, 30_000), (-(2**40), 2**40), (-(2**62), 2**62)])
     facts = {"n": {"type": "integer", "lower": ends[0], "upper": ends[1]}}
@@ -112,7 +141,7 @@ def computes_in_every_width(factory: Factory, seed: int) -> int:
 
 
 def joins_as_the_reference(factory: Factory, seed: int) -> int:
-    """Two tables, joined on the unit, which one of them writes as a number and the other perhaps as text."""
+    """Two tables are joined on the unit, which one of them writes as a number and the other perhaps as text."""
     world = World(random.Random(seed))
     first, second = world.schema("t", "who"), world.schema("s", "whose")
     key, units = key_of(world), list(range(4))
@@ -129,7 +158,7 @@ def joins_as_the_reference(factory: Factory, seed: int) -> int:
 
 
 def forgets_order(factory: Factory, seed: int) -> int:
-    """The same rows in another order are the same table."""
+    """Rows in another order are the same table, with the same answers."""
     world = World(random.Random(seed))
     schema, key = world.schema(), key_of(world)
     rows = mixed(world, schema)
@@ -142,7 +171,7 @@ def forgets_order(factory: Factory, seed: int) -> int:
 
 
 def is_stable(factory: Factory, seed: int) -> int:
-    """One unit, with rows of any kind, comes or goes: no measure moves farther than its distance."""
+    """When one unit, with rows of any kind, comes or goes, no measure moves farther than its distance."""
     world = World(random.Random(seed))
     schema, key = world.schema(), key_of(world)
     rows = mixed(world, schema)
@@ -159,7 +188,7 @@ def is_stable(factory: Factory, seed: int) -> int:
 
 
 def stable(plan: Plan, one: Answer, two: Answer, seed: int) -> int:
-    """Check each measure, in each norm, and the units of keys that were found; how many there were."""
+    """Check how far each measure moved, in each norm, and the unit counts of private keys; how many were checked."""
     measured = [*zip(plan.measures, one.cells, two.cells, strict=True)]
     if plan.chosen:
         measured.append((Units(), one.units, two.units))
@@ -172,7 +201,7 @@ def stable(plan: Plan, one: Answer, two: Answer, seed: int) -> int:
 
 
 def _pairs(one: tuple[Keys, Any], two: tuple[Keys, Any]) -> list[tuple[int, int]]:
-    """The numbers of a measure in both, cell by cell; a key that is not found is 0."""
+    """The numbers of a measure in both answers, cell by cell; 0 where an answer lacks the key."""
     (some, x), (others, y) = one, two
     if some is None or others is None:
         return list(zip(x.ravel().tolist(), y.ravel().tolist(), strict=True))
@@ -187,7 +216,7 @@ def _pairs(one: tuple[Keys, Any], two: tuple[Keys, Any]) -> list[tuple[int, int]
 
 
 def near(moves: Sequence[int], distance: Distance[Any]) -> bool:
-    """Whether what moved is within the distance, in l0, l1, l2 and linf."""
+    """Whether the moves are within the distance, in l0, l1, l2 and linf."""
     return (
         (distance.l0 is None or len(moves) <= distance.l0)
         and sum(moves) <= distance.l1
@@ -197,7 +226,7 @@ def near(moves: Sequence[int], distance: Distance[Any]) -> bool:
 
 
 def answers_of_one_content(factory: Factory, seed: int) -> int:
-    """Of tables that are to hold what they hold, and of no others."""
+    """The engine answers about the content whose fingerprint it is given, and refuses any other fingerprint."""
     world = World(random.Random(seed))
     schema, key = world.schema(), key_of(world)
     rows = mixed(world, schema)
@@ -208,19 +237,54 @@ def answers_of_one_content(factory: Factory, seed: int) -> int:
             tested.answer(plan, "0" * 64)
         except EngineError:
             return 1
-    raise Refuted(f"seed {seed}: the engine answers of a content that it does not hold")
+    raise Refuted(f"seed {seed}: the engine answers about a content that it does not hold")
+
+
+def names_units_as_the_reference(factory: Factory, seed: int) -> int:
+    """Numbers, and text that may be one, name the units; each unit has more rows and groups than are kept."""
+    cells = [
+        (who, i, (i - 4) * 2**58, "ab"[i % 2], f"note {i}" if i else None)
+        for who in (WHOLE, SPELLED)[seed % 2]
+        for i in range(8)
+    ]
+    table = Table(pa.table(list(map(list, zip(*cells, strict=True))), ["who", "x", "w", "p", "t"]), HASHED)
+    scan = table.schema.scan()
+    x, w, t = (build.column(scan, name) for name in ("x", "w", "t"))
+    keys = Key("x", x, tuple(range(8))), Key("w", w, tuple((i - 4) * 2**58 for i in range(8))), Key("t", t, None)
+    key = SECRETS[seed // 2 % 2]
+    plans = (*(Plan(scan, (one,), (Rows(),), 2) for one in keys), Plan(scan, keys, (Rows(),), 1))
+    with engine(Reference, [table], key) as reference, engine(factory, [table], key) as tested:
+        for plan in plans:
+            same(reference.answer(plan), tested.answer(plan), seed, plan)
+    return len(plans)
+
+
+def orders_equal_hashes_by_content(factory: Factory, seed: int) -> int:
+    """Where all rows and groups of a unit have one hash, their content decides which are kept."""
+    users = [module for module in list(sys.modules.values()) if getattr(module, "coefficients", None) is coefficients]
+    users = [module for module in users if module.__name__ != __name__]
+    try:
+        for module in users:
+            vars(module)["coefficients"] = lambda _key, _choice, n: Coefficients((1,) + (0,) * n, (5, 1, 1, 1))
+        return equals_the_reference(factory, seed)
+    finally:
+        for module in users:
+            vars(module)["coefficients"] = coefficients
 
 
 CHECKS: list[Check] = [
     equals_the_reference,
+    agrees_on_every_node,
     computes_in_every_width,
     joins_as_the_reference,
     forgets_order,
     is_stable,
     answers_of_one_content,
+    names_units_as_the_reference,
+    orders_equal_hashes_by_content,
 ]
 
 
 def conform(factory: Factory, seeds: range = range(50)) -> int:
-    """Every check on every seed; how many answers were compared."""
+    """Run every check on every seed; returns how many answers were compared."""
     return sum(check(factory, seed) for seed in seeds for check in CHECKS)

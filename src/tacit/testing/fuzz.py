@@ -1,13 +1,13 @@
-"""The attack of somebody who can only type: random SQL about hostile tables in every format, before any noise.
+"""Random SQL text about hostile tables in every format: the attack of an analyst who can only type.
 
     fuzz(DuckDB, range(100))
 
 For each seed there are two tables of the same units, in memory or in a file, and questions in SQL (`questions`).  A
-text is understood, or refused before any data are read.  What is understood must have the integers of the reference
-engine, on the table and on a neighbour of it; one unit must move no measure farther than the plan claims; and an
-answer must be drawn and shown through a curator.  Any other exception counts as a leak: data could cause it.
+text is understood, or refused before any data are read.  A question that is understood must have the integers of the
+reference engine, on the table and on a neighbour of it; one unit must move no measure farther than the plan claims; and
+a curator must draw and show an answer.  Any other exception counts as a leak, since data could cause it.
 
-`python -m tacit.testing.fuzz --seconds 3600` goes on for an hour from a seed that nobody chose.
+`python -m tacit.testing.fuzz --seconds 3600` runs for an hour from a random seed.
 """
 
 from __future__ import annotations
@@ -40,14 +40,15 @@ from .typed import typed
 from .worlds import World
 
 QUESTIONS = 12  # that are understood, of one pair of neighbouring tables
-_TRIES, _CELLS = 80, 20_000
-_SECONDS = 2.0  # of processor time that a text may take until it is priced or refused
+MAX_TEXTS = 80  # that are tried until so many are understood
+MAX_CELLS = 20_000  # of a plan
+MAX_SECONDS = 2.0  # of processor time until a text is priced or refused
 Write = Callable[[World, Any, Path], Any]
 
 
 @dataclass
 class Counts:
-    """How much was tried."""
+    """How many texts, questions, measures and purchases were tried, and the time of the slowest text."""
 
     texts: int = 0
     questions: int = 0
@@ -57,7 +58,7 @@ class Counts:
 
 
 def parquet(world: World, table: Any, folder: Path) -> Path:
-    """A Parquet file of Arrow's, with or without statistics, dictionaries and small groups of rows."""
+    """A Parquet file written by Arrow, with or without statistics, dictionaries and small groups of rows."""
     import pyarrow.parquet as pq
 
     path = folder / f"{world.r.getrandbits(64):x}.parquet"
@@ -75,7 +76,7 @@ def parquet(world: World, table: Any, folder: Path) -> Path:
 
 
 def feather(world: World, table: Any, folder: Path) -> Path:
-    """A file of Arrow itself."""
+    """A Feather file, which is Arrow's own format."""
     import pyarrow.feather
 
     path = folder / f"{world.r.getrandbits(64):x}.feather"
@@ -84,7 +85,7 @@ def feather(world: World, table: Any, folder: Path) -> Path:
 
 
 def csv(world: World, table: Any, folder: Path) -> Path:
-    """Cells as text."""
+    """A CSV file, whose cells are text."""
     import pyarrow.csv
 
     path = folder / f"{world.r.getrandbits(64):x}.csv"
@@ -96,7 +97,7 @@ FORMATS: dict[str, Write] = {"arrow": lambda _, table, __: table, "parquet": par
 
 
 def fuzz(factory: Factory, seeds: Iterable[int], *, asks: int = 4) -> Counts:
-    """Try every seed; each `asks`-th also through a curator."""
+    """Try every seed, and each `asks`-th of them also through a curator."""
     counts = Counts()
     for seed in seeds:
         with tempfile.TemporaryDirectory() as folder:
@@ -127,7 +128,7 @@ def _trial(factory: Factory, seed: int, counts: Counts, folder: Path, *, ask: bo
 
 
 def _data(world: World, schema: Schema) -> tuple[Any, Write]:
-    """Rows of any cells, or a table of Arrow; and what writes it."""
+    """Rows of any cells, or a table of Arrow, and the function that writes it."""
     if world.likely(0.3):
         return mixed(world, schema), FORMATS["arrow"]
     form = world.any(list(FORMATS))
@@ -140,7 +141,7 @@ def _data(world: World, schema: Schema) -> tuple[Any, Write]:
 
 
 def _cells(world: World, kind: str, domain: Domain, n: int) -> Any:
-    """Cells of the type that a column is declared to have: within its bounds, just beyond them, and hostile."""
+    """Cells of the declared type of a column: within its bounds, just beyond them, and hostile."""
     import pyarrow as pa
 
     near = [float(end * domain.grid) + more for end in (domain.lower, domain.upper) for more in (-1.0, 0.0, 0.5, 1.0)]
@@ -175,48 +176,48 @@ def _without(schema: Schema, data: Any, gone: str | None) -> Any:
     """The table without the rows of one unit."""
     import pyarrow as pa
 
-    kept = [i for i, unit in enumerate(_units(schema, data)) if gone is None or unit != gone]
-    return [data[i] for i in kept] if isinstance(data, list) else data.take(pa.array(kept, pa.int64()))
+    others = [i for i, unit in enumerate(_units(schema, data)) if gone is None or unit != gone]
+    return [data[i] for i in others] if isinstance(data, list) else data.take(pa.array(others, pa.int64()))
 
 
 def _understood(seed: int, writer: Writer, schemas: dict[str, Schema], counts: Counts) -> list[tuple[str, Plan]]:
     """Questions that are understood, as text and as plans of few cells."""
-    found: list[tuple[str, Plan]] = []
-    for _ in range(_TRIES):
+    understood: list[tuple[str, Plan]] = []
+    for _ in range(MAX_TEXTS):
         text, start = writer.question(), time.process_time()
         counts.texts += 1
         try:
             plan = compiled(parser.parse(text, schemas).query, schemas).plan
-            found += [(text, plan)] if (plan.cells or 1) <= _CELLS else []
+            understood += [(text, plan)] if (plan.cells or 1) <= MAX_CELLS else []
         except Refused:
             continue
         except Exception as error:
             raise Refuted(f"seed {seed}: {type(error).__name__} where a refusal was expected: {text}") from error
         finally:
             counts.slowest = max(counts.slowest, time.process_time() - start)
-        if counts.slowest > _SECONDS:
+        if counts.slowest > MAX_SECONDS:
             raise Refuted(f"seed {seed}: {counts.slowest:.1f} s to read {text}")
-        if len(found) == QUESTIONS:
+        if len(understood) == QUESTIONS:
             break
-    counts.questions += len(found)
-    return found
+    counts.questions += len(understood)
+    return understood
 
 
 def _answered(seed: int, text: str, plan: Plan, reference: Any, tested: Any) -> Any:
     expected = reference.answer(plan)
     try:
-        found = tested.answer(plan)
+        answer = tested.answer(plan)
     except Exception as error:
         raise Refuted(f"seed {seed}: {type(error).__name__} before the noise: {text}") from error
     try:
-        same(expected, found, seed, plan)
+        same(expected, answer, seed, plan)
     except Refuted as error:
         raise Refuted(f"{error}: {text}") from None
-    return found
+    return answer
 
 
 def _buy(seed: int, tables: list[Table], texts: list[str], folder: Path) -> int:
-    """Buy each answer, and show it; how many there were."""
+    """Buy each answer and show it; returns how many were bought."""
     try:
         budget = Budget(epsilon=1000, delta="1e-6")
         curator = Curator(*tables, ledger=folder / "ledger", budget=budget, least_share=0)
@@ -237,7 +238,7 @@ def _buy(seed: int, tables: list[Table], texts: list[str], folder: Path) -> int:
 
 
 def main(seconds: float = 60.0) -> None:
-    """Fuzz DuckDB for so long, and print what was tried."""
+    """Fuzz DuckDB for so many seconds, and print how much was tried."""
     start, seed, total = time.monotonic(), random.SystemRandom().getrandbits(40), Counts()
     while time.monotonic() - start < seconds:
         counts = fuzz(DuckDB, [seed])

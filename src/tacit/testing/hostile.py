@@ -1,4 +1,4 @@
-"""What tables and questions go wrong with.
+"""Values that break tables and questions.
 
 Cells that are missing, NaN, infinite, at the ends of integer types and of the calendar; text that looks like numbers,
 quotes, other alphabets; names of columns; constants that take sums beyond a type; and plain values among them.

@@ -1,4 +1,4 @@
-"""What must hold of sessions, wherever a ledger is kept; part of the suite in `ledgers.py`."""
+"""Checks of sessions, wherever a ledger is kept; part of the suite in `ledgers.py`."""
 
 from __future__ import annotations
 
@@ -50,10 +50,10 @@ def a_step_may_cost_more(place: Place) -> None:
 
 
 def states_stay_where_they_are(place: Place) -> None:
-    """Neither a state nor what a guess at it could be checked by is exported; releases and answers are."""
+    """No export holds a state, or a digest by which a guess at a state could be checked; it holds all releases."""
     with place(Budget(epsilon=1)) as ledger:
         session = ledger.start(key=key("sparse"), loss=TENTH, state=b"PRIVATE0", analyst="ann")
-        session.step(0, key("q"), b"PRIVATE1", b"told")
+        session.step(0, key("q"), b"PRIVATE1", b"answer")
         ledger.store(ledger.charge(key=key(1), loss=TENTH, analyst="ann"), b"released")
         ledger.export(stream := io.StringIO())
         lines = [json.loads(line) for line in stream.getvalue().splitlines()]
@@ -61,7 +61,7 @@ def states_stay_where_they_are(place: Place) -> None:
         for state in (b"PRIVATE0", b"PRIVATE1"):
             for shown in (state.decode(), state.hex(), sha256(state).hexdigest(), "UFJJVkFURT"):
                 assert shown not in stream.getvalue()
-        assert {"dG9sZA==", "cmVsZWFzZWQ="} <= {line["data"] for line in lines}
+        assert {"YW5zd2Vy", "cmVsZWFzZWQ="} <= {line["data"] for line in lines}
         for again in lines[1:]:
             assert again["entry"]["previous"] == lines[again["entry"]["seq"] - 2]["hash"]
 

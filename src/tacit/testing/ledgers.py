@@ -1,10 +1,9 @@
 """The conformance suite for ledger stores: what must hold wherever a ledger is kept.
 
-A `Place` opens the ledger of one place: `place(budget)` makes it, `place()` opens it again.  Each of `CHECKS` is given
-a place where there is no ledger yet, and raises AssertionError where the store fails:
+    conform(lambda: partial(Ledger.open, new_url()))
 
-    for check in CHECKS:
-        check(lambda *args, **kw: Ledger.open(new_url, *args, **kw))
+A `Place` opens the ledger of one place: `place(budget)` makes the ledger, `place()` opens it again.  Each of `CHECKS`
+takes a place where there is no ledger yet, and raises `Refuted` or another AssertionError where the store fails.
 """
 
 from __future__ import annotations
@@ -285,3 +284,9 @@ CHECKS: tuple[Callable[[Place], None], ...] = (
     threads_race_for_the_last_unit,
     *ledger_sessions.CHECKS,
 )
+
+
+def conform(places: Callable[[], Place]) -> None:
+    """Run every check, each in a new place; `places` makes places where there is no ledger yet."""
+    for check in CHECKS:
+        check(places())

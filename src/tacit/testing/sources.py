@@ -1,4 +1,4 @@
-"""Sources of randomness for tests: one that repeats itself, and one that takes every branch.
+"""Sources of randomness for tests: one that is seeded, and one that takes every branch.
 
 Neither is fit for a release, and nothing outside `tacit.testing` can make one.
 """
@@ -21,7 +21,7 @@ T = TypeVar("T", bound=Hashable)
 
 
 class Seeded(Source):
-    """A keystream that is the same every time."""
+    """A keystream that depends on a seed alone."""
 
     def __init__(self, seed: int, width: int = 64) -> None:
         self.width = width
@@ -39,14 +39,14 @@ class Seeded(Source):
 
 
 class _Fork(Exception):
-    """A choice that no one has made yet, with the probability of each branch."""
+    """A choice beyond the end of the path, with the probability of each branch."""
 
     def __init__(self, branches: Sequence[Fraction]) -> None:
         self.branches = branches
 
 
 class Branches(Source):
-    """Follows a path of choices, and stops where the path ends.
+    """A source that follows a path of choices, and raises `_Fork` where the path ends.
 
     `layered` takes uniform integers and comparisons with a real as single choices of the right probability: the
     layer below is certified by itself.  Otherwise the only choices are words.

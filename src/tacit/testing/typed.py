@@ -1,4 +1,4 @@
-"""Random tables of Arrow: columns of one type each, out to the ends of what the type holds."""
+"""Random Arrow tables: columns of one type each, with values out to the ends of the type."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ TICKS = [0, -1, 1, 1_700_000_000, -999_999, 1_700_000_000_500_000, 2**62, -(2**6
 
 
 def typed(world: World, schema: Schema, plain: bool = False) -> Any:
-    """A table of Arrow; `plain` keeps to what every format of files can hold."""
+    """A random Arrow table for a schema; `plain` keeps to types that every file format can hold."""
     import pyarrow as pa
 
     n = world.any([0, 1, 7, 20, 40])
@@ -42,7 +42,7 @@ def _units(world: World, n: int, kind: Any) -> Any:
 
 
 def column(world: World, n: int, plain: bool) -> Any:
-    """Cells of one type, a tenth of them missing."""
+    """A random column of one type, a tenth of whose cells are missing."""
     import pyarrow as pa
 
     kinds = [pa.int64(), pa.float64(), pa.string(), pa.bool_(), pa.date32(), pa.timestamp("us"), pa.decimal128(12, 2)]

@@ -1,6 +1,7 @@
 """Random schemas, hostile tables and closed plans, for engines to be tested on.
 
-Everything follows from one seed; cells are those of `testing.hostile`.
+Everything follows from one seed; cells are those of `testing.hostile`.  `DRAWN` says how each type of expression node
+is drawn: a type that has no entry there refutes every engine, since no world would try it.
 """
 
 from __future__ import annotations
@@ -13,17 +14,53 @@ from functools import reduce
 from typing import Any, TypeVar
 
 from ..core.errors import BadQuestion
-from ..query.plan.plan import Histogram, Key, Measure, Plan, Rows, Total, Units
+from ..query.plan.plan import Histogram, Measure, Plan, Rows, Total, Units
 from ..query.relation import build
 from ..query.relation.relation import Derive, Join, PerUnit, Relation, Where
 from ..query.schema.schema import Schema
+from ..query.select.query import Key
+from ..query.values.coercion import parts_of
 from ..query.values.logic import Operator
-from ..query.values.nodes import Expression
+from ..query.values.nodes import (
+    Add,
+    And,
+    Case,
+    Column,
+    Compare,
+    Constant,
+    DatePart,
+    Divide,
+    Expression,
+    IsMissing,
+    Like,
+    Lookup,
+    Multiply,
+    Not,
+    Or,
+    node_types,
+    tree_sizes,
+)
 from .hostile import DATES, DECIMALS, MOMENTS, NAMES, NUMBERS, OTHERS, REALS, SHIFTS, TEXTS
+from .mechanisms import Refuted
 
 T = TypeVar("T")
 
 OPERATORS: list[Operator] = ["=", "<>", "<", "<=", ">", ">="]
+PATTERNS = ["n%", "%7%", "%%", "a%b%c", "", "%é", "%\\%", "%!"]
+DAY_PARTS = ["year", "quarter", "month", "day", "weekday"]
+CONSTANTS: list[Any] = [None, 0, 7, -3, 0.5, True, "north", DATES[3], MOMENTS[0]]
+
+# A table with a column of every type, and cells of its own type for each.  Each column has missing cells.
+EVERY_TYPE: dict[str, tuple[dict[str, Any], list[Any]]] = {
+    "i": ({"type": "integer", "lower": -3, "upper": 9}, [None, -3, 0, 7, 9]),
+    "j": ({"type": "integer", "lower": 0, "upper": 99}, [None, 0, 1, 2, 99]),
+    "r": ({"type": "real", "lower": -3, "upper": 4, "grid": "0.25"}, [None, -0.25, 0.0, 3.25]),
+    "b": ({"type": "boolean"}, [None, True, False]),
+    "c": ({"type": "category", "values": ["n", "north", "It's", ""]}, [None, "n", "north", "It's", ""]),
+    "d": ({"type": "date", "lower": datetime.date(1960, 1, 1), "upper": datetime.date(2024, 12, 31)}, [None, *DATES]),
+    "m": ({"type": "timestamp"}, [None, *MOMENTS]),
+    "x": ({"type": "text"}, [None, "", "n", "north", "a7b", "!", "é"]),
+}
 
 
 @dataclass
@@ -108,8 +145,73 @@ class World:
 
     # Closed plans
 
+    def every_type(self) -> tuple[Schema, list[dict[str, Any]]]:
+        """A table with a column of every type, and rows in which some cells of each column are missing."""
+        table = {"name": "t", "unit": "who", "rows": self.any([1, 2, 3])}
+        schema = Schema.load({"table": table, "columns": {name: facts for name, (facts, _) in EVERY_TYPE.items()}})
+        nobody: dict[str, Any] = {"who": 99, **dict.fromkeys(EVERY_TYPE)}
+        return schema, [nobody, *self.rows(schema, range(8), lambda name: EVERY_TYPE[name][1])]
+
+    def node(self, kind: type[Expression], x: Relation, depth: int = 1) -> Expression:
+        """An expression that holds a node of this type, over rows that have columns of every type."""
+        for _ in range(200):
+            if (e := self._tried(kind, x, depth)) is not None:
+                return e
+        raise Refuted(f"no world draws {kind.__name__}: say in tacit.testing.worlds.DRAWN how it is drawn")
+
+    def _tried(self, kind: type[Expression], x: Relation, depth: int) -> Expression | None:
+        """One attempt at a node of this type: there may be no such column, and constants are folded."""
+        try:
+            e = DRAWN[kind](self, x, depth)
+        except (BadQuestion, KeyError):
+            return None
+        return e if any(type(part) is kind for part, _, _ in tree_sizes([e], parts_of)) else None
+
+    def every_node(self, x: Relation) -> list[Plan]:
+        """Plans in which every type of node is measured, one is a condition, and one is a key."""
+        nodes = [self.node(kind, x) for kind in node_types()]
+        measures = [measure for e in nodes for measure in self._measured(e)]
+        conditions = [e for e in nodes if e.domain.kind == "boolean"]
+        keys = [e for e in nodes if (e.domain.size or 1 << 40) < 1000 and e.domain.kind != "text"]
+        return [
+            Plan(x, (), tuple(measures)),
+            *(Plan(Where(x, e), (), (Rows(), Units())) for e in self.r.sample(conditions, min(len(conditions), 2))),
+            *(Plan(x, (_every_key(e),), (Rows(),)) for e in self.r.sample(keys, min(len(keys), 2))),
+        ]
+
+    def _measured(self, e: Expression) -> list[Measure]:
+        """How many values an expression has, and which."""
+        if e.domain.kind == "text":
+            return [Rows(e)]
+        if e.domain.kind == "number":
+            return [Rows(e), Total(e)]
+        low, high = e.domain.lower, e.domain.upper
+        step = max(1, (high - low) // 7)
+        return [Rows(e), Histogram(e, tuple(range(low, high + step + 1, step)))]
+
+    def column_of(self, x: Relation, *kinds: str) -> Column:
+        """A column of one of these kinds, or BadQuestion."""
+        names = [name for name, domain in x.columns.items() if domain.kind in kinds]
+        if not names:
+            raise BadQuestion(f"there is no column of {kinds}")
+        return build.column(x, self.any(names))
+
+    def looked_up(self, x: Relation) -> Expression:
+        """What a public table says of a column; the table has some of its values."""
+        column = self.column_of(x, "category", "number", "boolean", "text")
+        if column.domain.kind == "category" and self.likely(0.3):
+            return build.recased(column, str.upper)
+        labels: dict[str, list[Any]] = {"category": [*column.domain.labels], "boolean": [True, False], "text": TEXTS}
+        known = labels.get(column.domain.kind, [0, 1, 2, 7, 9])
+        table = {key: self.any([-3, 0, 1, 40]) for key in known if self.likely(0.7)}
+        return build.lookup(column, table)
+
     def number(self, x: Relation, depth: int) -> Expression:  # noqa: PLR0912
         """A number, of columns and constants."""
+        if self.likely(0.05):
+            e = self._tried(self.any(list(DRAWN)), x, depth - 1) if depth > 0 else None
+            if e is not None and e.domain.kind == "number":
+                return e
         if depth == 0 or self.likely(0.3):
             columns = [name for name, domain in x.columns.items() if domain.kind == "number"]
             if not columns or self.likely(0.2):
@@ -146,9 +248,7 @@ class World:
         moments = [name for name, domain in x.columns.items() if domain.kind == "date"]
         if not moments:
             return a
-        return build.date_part(
-            self.any(["year", "quarter", "month", "day", "weekday"]), build.column(x, self.any(moments))
-        )
+        return build.date_part(self.any(DAY_PARTS), build.column(x, self.any(moments)))
 
     def widened(self, e: Expression) -> Expression:
         """The same number, or one that is shifted, computed in more bits: up to 128, where its domain needs 64."""
@@ -172,6 +272,10 @@ class World:
 
     def condition(self, x: Relation, depth: int) -> Expression:
         """A condition on a row."""
+        if depth > 0 and self.likely(0.05):
+            e = self._tried(self.any(list(DRAWN)), x, depth - 1)
+            if e is not None and e.domain.kind == "boolean":
+                return e
         if depth > 0 and self.likely(0.5):
             a, b = self.condition(x, depth - 1), self.condition(x, depth - 1)
             return self.any([build.and_(a, b), build.or_(a, b), build.not_(a)])
@@ -183,7 +287,7 @@ class World:
         match kind:
             case "text":
                 if self.likely(0.5):
-                    return build.like(column, self.any(["n%", "%7%", "%%", "a%b%c", "", "%é", "%\\%", "%!"]))
+                    return build.like(column, self.any(PATTERNS))
                 return build.compare(self.any(OPERATORS[:2]), column, build.constant(self.any(TEXTS[:12])))
             case "category":
                 return build.is_in(column, self.r.sample(x.columns[name].labels, 1))
@@ -286,3 +390,26 @@ class World:
                 continue
             if (made.cells or 1) <= 10_000:
                 return made
+
+
+def _every_key(e: Expression) -> Key:
+    return Key("k", e, tuple(range(e.domain.lower, e.domain.upper + 1)))
+
+
+Draw = Callable[[World, Relation, int], Expression]
+DRAWN: dict[type[Expression], Draw] = {
+    Column: lambda w, x, _: w.column_of(x, *(domain.kind for domain in x.columns.values())),
+    Constant: lambda w, *_: build.constant(w.any(CONSTANTS)),
+    Add: lambda w, x, depth: build.add(w.number(x, depth), w.number(x, depth)),
+    Multiply: lambda w, x, depth: build.multiply(w.number(x, depth), w.number(x, depth)),
+    Divide: lambda w, x, depth: build.divide(w.number(x, depth), w.number(x, depth)),
+    Compare: lambda w, x, depth: build.compare(w.any(OPERATORS), w.number(x, depth), w.number(x, depth)),
+    And: lambda w, x, depth: build.and_(w.condition(x, depth), w.condition(x, depth)),
+    Or: lambda w, x, depth: build.or_(w.condition(x, depth), w.condition(x, depth)),
+    Not: lambda w, x, depth: build.not_(w.condition(x, depth)),
+    IsMissing: lambda w, x, depth: build.is_missing(w.any([w.number, w.condition])(x, depth)),
+    Case: lambda w, x, depth: build.case([(w.condition(x, depth), w.number(x, depth))], w.any([w.number(x, 0), None])),
+    Lookup: lambda w, x, _: w.looked_up(x),
+    DatePart: lambda w, x, _: build.date_part(w.any(DAY_PARTS), w.column_of(x, "date")),
+    Like: lambda w, x, _: build.like(w.column_of(x, "text"), w.any(PATTERNS)),
+}

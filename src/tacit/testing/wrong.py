@@ -20,8 +20,10 @@ import numpy as np
 
 from ..core import law as laws
 from ..core import samplers
+from ..core.accounting.atoms import RenyiCurve
 from ..core.accounting.loss import Loss
 from ..core.distance import Distance
+from ..core.errors import BadData
 from ..core.mechanism import Example
 from ..core.parameters import Number
 from ..core.randomness import Source
@@ -31,8 +33,23 @@ from ..mechanisms.local.randomized_response import RandomizedResponse
 from ..mechanisms.selection.exponential import Exponential
 from ..mechanisms.selection.key_selection import KeySelection
 from ..mechanisms.selection.noisy_max import NoisyMax
+from ..mechanisms.sparse_vector._comparisons import State
+from ..mechanisms.sparse_vector.sparse import Sparse
 from . import wrong_sparse
-from .mechanisms import loss_covers_law, loss_states_its_relation, sampler_follows_law
+from .mechanisms import (
+    a_copy_is_the_same_mechanism,
+    bad_beta_is_refused,
+    bad_data_is_refused,
+    error_bound_holds,
+    error_falls_as_beta_grows,
+    farther_is_dearer,
+    file_states_its_theorems,
+    loss_covers_law,
+    loss_states_its_relation,
+    renyi_covers_law,
+    sampler_follows_law,
+    steps_follow_law,
+)
 
 
 class HalfNoise(Laplace):
@@ -40,8 +57,8 @@ class HalfNoise(Laplace):
 
     refuted_by = loss_covers_law
 
-    def noise(self, centre: int = 0) -> laws.Laplace:
-        return laws.Laplace(self._step_scale / 2, centre)
+    def noise(self, centre: int = 0) -> laws.DiscreteLaplaceLaw:
+        return laws.DiscreteLaplaceLaw(self._step_scale / 2, centre)
 
     def draw(self, source: Source, n: int | None) -> Any:
         return samplers.laplace(self._step_scale / 2, source, n)
@@ -61,7 +78,7 @@ class ThreePercentOff(Laplace):
 
 
 class FloatLaplace(Laplace):
-    """Laplace noise in floating point, by inversion (Mironov 2012): the last bits of the sum tell the truth."""
+    """Laplace noise in floating point, by inversion (Mironov 2012): the last bits of the sum give the truth away."""
 
     refuted_by = sampler_follows_law
 
@@ -85,12 +102,12 @@ class OffByTwo(Exponential):
 
 
 class ScoreToo(NoisyMax):
-    """Noisy max that tells the winning noisy score beside the index (Dwork and Roth 2014, after claim 3.9)."""
+    """Noisy max that releases the winning noisy score beside the index (Dwork and Roth 2014, after claim 3.9)."""
 
     refuted_by = loss_covers_law
 
     def law(self, x: Any) -> laws.Finite:
-        noisy = [laws.Laplace(self.scale, int(u)) for u in x]
+        noisy = [laws.DiscreteLaplaceLaw(self.scale, int(u)) for u in x]
         masses = {}
         for v in range(min(x) - 60, max(x) + 60):
             below = [1 - law.at_least(v) for law in noisy]
@@ -126,6 +143,115 @@ class EveryRelation(RandomizedResponse):
         return super().loss(1 if isinstance(distance, Distance) else distance)
 
 
+class FreshThreshold(Sparse):
+    """A stream whose noisy threshold is drawn anew for each value, although all at once it is drawn once."""
+
+    refuted_by = steps_follow_law
+
+    def step(self, state: State, value: int | float, source: Source) -> tuple[State, bool]:
+        fresh = self.begin(source)
+        return super().step(State(fresh.bar, state.asked, state.hits), value, source)
+
+
+class HalfCurve(Laplace):
+    """A Renyi curve of half the divergence, which at few epsilons would show in delta."""
+
+    refuted_by = renyi_covers_law
+
+    def loss(self, distance: Number | Distance[Any] | None = None) -> Loss:
+        right = super().loss(distance)
+        points = tuple((a, sum(n * atom.renyi(a) for atom, n in right.terms.items()) / 2) for a in (2.0, 8.0))
+        return Loss({RenyiCurve(points): 1} if right.terms else {}, right.relation)
+
+
+class Optimistic(Laplace):
+    """An error that is a tenth too small."""
+
+    refuted_by = error_bound_holds
+
+    def error(self, beta: Number = 0.05, size: int = 1) -> float:
+        return 0.9 * super().error(beta, size)
+
+
+class FlatRate(Laplace):
+    """The same price for every distance, also for none."""
+
+    refuted_by = farther_is_dearer
+
+    def loss(self, distance: Number | Distance[Any] | None = None) -> Loss:
+        return super().loss(5)
+
+
+class SaysNaN(Laplace):
+    """Converts a value as Python does: `int(nan)` says in its error that the value was NaN, and is no error of ours."""
+
+    refuted_by = bad_data_is_refused
+
+    def sample(self, x: Value, source: Source) -> Value:
+        return super().sample(int(x) if isinstance(x, float) and self.grid is None else x, source)
+
+
+class ShowsTheValue(Exponential):
+    """Refuses what it cannot read, and shows it."""
+
+    refuted_by = bad_data_is_refused
+
+    def sample(self, x: Any, source: Source) -> int:
+        try:
+            return super().sample(x, source)
+        except BadData:
+            raise BadData("scores", x, "numbers") from None
+
+
+class ShowsTheCause(Exponential):
+    """Refuses without the value, behind an error that shows it: a traceback prints both."""
+
+    refuted_by = bad_data_is_refused
+
+    def sample(self, x: Any, source: Source) -> int:
+        try:
+            scores = [float(score) for score in x]
+        except (TypeError, ValueError, OverflowError) as error:
+            raise BadData("scores", type(x).__name__, "numbers") from error
+        return super().sample(np.asarray(x) if scores else x, source)
+
+
+class TakesAnyBeta(Laplace):
+    """An error for a beta that is no probability."""
+
+    refuted_by = bad_beta_is_refused
+
+    def error(self, beta: Number = 0.05, size: int = 1) -> float:
+        return super().error(0.05 if beta in (0, 1) else beta, size)
+
+
+class Endless(Laplace):
+    """An error that is infinite where beta is small."""
+
+    refuted_by = error_falls_as_beta_grows
+
+    def error(self, beta: Number = 0.05, size: int = 1) -> float:
+        return math.inf if float(Fraction(beta)) < 1e-50 else super().error(beta, size)
+
+
+class Forgetful(Laplace):
+    """A copy of it has another scale, and so another price."""
+
+    refuted_by = a_copy_is_the_same_mechanism
+
+    def __setstate__(self, fields: dict[str, Any]) -> None:
+        self.__dict__.update(fields, scale=2 * fields["scale"])
+
+
+class Unstated(Laplace):
+    """A mechanism whose file states no theorem."""
+
+    refuted_by = file_states_its_theorems
+    __module__ = "tacit.testing.sources"
+
+
 ALL: tuple[Any, ...] = (
-    HalfNoise, ThreePercentOff, FloatLaplace, OffByTwo, ScoreToo, LowThreshold, EveryRelation, *wrong_sparse.ALL
+    HalfNoise, ThreePercentOff, FloatLaplace, OffByTwo, ScoreToo, LowThreshold, EveryRelation, FreshThreshold,
+    HalfCurve, Optimistic, FlatRate, SaysNaN, ShowsTheValue, ShowsTheCause, TakesAnyBeta, Endless, Forgetful, Unstated,
+    *wrong_sparse.ALL,
 )  # fmt: skip

@@ -6,7 +6,7 @@ right one.
 
 Privacy.  Each claims epsilon for values that move by at most 1.  What it costs, as queries become many:
 
-    Roth              tells the very number that it compared                  no bound
+    Roth              releases the very number that it compared               no bound
     LeeClifton        noise that neither doubles nor grows with the count     (1 + 6 count) / 4 epsilon
     Stoddard          no noise on the values                                  infinite at two queries
     Chen              never stops                                             no bound
@@ -59,7 +59,7 @@ class _Nothing:
     def below(self, t: Integers) -> Masses:
         return np.where(t > 0, 1.0, 0.0)
 
-    def reach(self, tail: float) -> tuple[int, int]:
+    def interval(self, tail: float) -> tuple[int, int]:
         return 0, 0
 
     def draw(self, source: Source, n: int | None = None) -> Any:
@@ -78,31 +78,31 @@ class WrongSparse(Mechanism[Values, Any]):
     @property
     @abstractmethod
     def noises(self) -> tuple[Noise, Noise]:
-        """On the threshold, and on each value."""
+        """The noise on the threshold, and on each value."""
 
     def most(self, x: Values) -> int:
-        """After how many values above it stops."""
+        """The number of values above after which it stops."""
         return self.count
 
     def law(self, x: Values) -> Finite:
         on_threshold, on_value = self.noises
-        low, high = on_threshold.reach(_TAIL)
+        low, high = on_threshold.interval(_TAIL)
         z = np.arange(low, high + 1)
         return Finite(transcripts(on_threshold.mass(z), z, on_value, x, self.most(x)))
 
     def sample(self, x: Values, source: Source) -> Any:
         on_threshold, on_value = self.noises
-        bar = on_threshold.draw(source)
-        hits = [i for i, q in enumerate(x) if q + on_value.draw(source) >= bar]
+        noisy_threshold = on_threshold.draw(source)
+        hits = [i for i, q in enumerate(x) if q + on_value.draw(source) >= noisy_threshold]
         return tuple(hits[: self.most(x)])
 
     def loss(self, distance: Number | Distance[Any] | None = None) -> Loss:
-        """The claim."""
+        """The false claim."""
         d = how_far(1 if distance is None else distance, zero=True)
         return Loss({Pure(self.epsilon * d.linf): 1} if d.linf else {}, d.relation)
 
     def error(self, beta: Number = 0.05) -> float:
-        """Nothing is claimed."""
+        """Infinity: no error is claimed."""
         return math.inf
 
     def miss(self, x: Values, y: Any) -> float:
@@ -121,25 +121,25 @@ class Roth(WrongSparse):
         return DiscreteLaplace(2 / self.epsilon), DiscreteLaplace(2 * self.count / self.epsilon)
 
     def law(self, x: Values) -> Finite:
-        """Of the first index and number told, or None."""
+        """The law of the first index and number that are released, or None."""
         on_threshold, on_value = self.noises
-        low, high = on_threshold.reach(_TAIL)
-        bars = np.arange(low, high + 1)
-        first, last = on_value.reach(_TAIL)
+        low, high = on_threshold.interval(_TAIL)
+        thresholds = np.arange(low, high + 1)
+        first, last = on_value.interval(_TAIL)
         numbers = np.arange(first, last + 1)  # the same on neighbours
-        weight, told = on_threshold.mass(bars), dict[Hashable, float]()
+        weight, ended = on_threshold.mass(thresholds), dict[Hashable, float]()
         for i, q in enumerate(x):
-            reached = np.concatenate([[0.0], np.cumsum(weight)])[np.clip(numbers - low + 1, 0, bars.size)]
+            reached = np.concatenate([[0.0], np.cumsum(weight)])[np.clip(numbers - low + 1, 0, thresholds.size)]
             masses = on_value.mass(numbers - q) * reached
-            told |= {(i, v): mass for v, mass in zip(numbers.tolist(), masses.tolist(), strict=True)}
-            weight = weight * on_value.below(bars - q)
-        return Finite(told | {None: float(np.sum(weight))})
+            ended |= {(i, v): mass for v, mass in zip(numbers.tolist(), masses.tolist(), strict=True)}
+            weight = weight * on_value.below(thresholds - q)
+        return Finite(ended | {None: float(np.sum(weight))})
 
     def sample(self, x: Values, source: Source) -> Any:
         on_threshold, on_value = self.noises
-        bar = on_threshold.draw(source)
+        noisy_threshold = on_threshold.draw(source)
         noisy = [q + on_value.draw(source) for q in x]
-        return next(((i, v) for i, v in enumerate(noisy) if v >= bar), None)
+        return next(((i, v) for i, v in enumerate(noisy) if v >= noisy_threshold), None)
 
     @classmethod
     def examples(cls) -> Iterable[Example[Values]]:

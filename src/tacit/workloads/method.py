@@ -1,14 +1,15 @@
-"""What every way of answering a workload must say of itself.
+"""The interface of a method: a way to answer a workload.
 
 A method is a frozen value.  Its file states Definition, Privacy, Utility and References; its code has
 
-    why_not     None where it can be used, or why not: with the number that would be needed, and what would do
-    _predict    its error and time, from public facts only
-    _loss       what it costs, never above the price
-    run         the answers, with what is known of their errors, and a model that answers any further query
-    reach       what is known of these errors at any beta, from what was released and public facts
+    why_not         None where it can be used, or why not: what is wrong, and what the method needs
+    _predict        its error and time, from public facts only
+    _loss           its loss, never above the price
+    run             the answers, their error bounds, and a model that answers any further query
+    error_bounds    the error bounds of a release at any beta, from the release and public facts
 
-which `refusal`, `predict`, `loss` and `release` call once all that was given has been read.
+which `predict`, `loss` and `release` call once the arguments are checked.  A method knows no other method: which one to
+use instead is the planner's to say.
 """
 
 from __future__ import annotations
@@ -24,27 +25,27 @@ from ..core.distance import Distance
 from ..core.errors import BadData, BadParameter, BadQuestion
 from ..core.parameters import Number, instance, probability, whole
 from ..core.randomness import SYSTEM, Source
+from ..storage import stored
 from .models.error_bounds import Spread
-from .models.labelled_answers import Labelled
 from .models.model import Model
-from .models.records import Arrow, drawn
+from .models.records import Arrow, Labelled, drawn
 from .price import Price
 from .queries.data import Data, Floats
 from .queries.domain import CELLS, shown
 from .queries.workload import Workload
 
 Kind = Literal["exact", "bound"]
-_NEEDED = "the number of records n must be public, and exact: give n, and errors are stated for so many"
+_NEEDS_N = "the number of records n must be public, and exact: pass n, and errors are stated for so many records"
 
 
 @dataclass(frozen=True)
 class Prediction:
     """Errors in counts: expected mean absolute, root mean square, and the largest of all with probability 1 - beta.
 
-    An "exact" one does not depend on the data; a "bound" holds whatever they are.  Where an exact one is of many noises
-    its rms is exact, and its mean that of a near law: where noise is about one step, up to a quarter too low.  Where
-    nothing is known of the draws that `worst` leaves out, mean and rms leave them out, too: no mean is told to be above
-    the largest.
+    An "exact" prediction does not depend on the data; a "bound" holds whatever they are.  If errors are sums of many
+    noises, an exact rms is exact, and the mean is that of a near law: where noise is about one step, up to a quarter
+    too low.  Where nothing is known of the draws that `worst` leaves out, mean and rms leave them out, too: no mean is
+    above `worst`.
     """
 
     mean: float
@@ -56,16 +57,16 @@ class Prediction:
     why: str = ""
 
 
-def predicted(workload: Workload, spread: Spread, seconds: float, beta: Number, why: str) -> Prediction:
-    """The prediction for a workload whose errors are spread so."""
+def predicted(workload: Workload, errors: Spread, seconds: float, beta: Number, why: str) -> Prediction:
+    """The prediction for a workload whose queries have these errors."""
     b = float(probability("beta", beta))
-    rms = workload.mean(spread.deviations**2) ** 0.5
-    return Prediction(workload.mean(spread.means), rms, spread.worst(b), seconds, "exact", b, why)
+    rms = workload.mean(errors.deviations**2) ** 0.5
+    return Prediction(workload.mean(errors.means), rms, errors.worst(b), seconds, "exact", b, why)
 
 
 @dataclass(frozen=True)
 class Answered(Labelled):
-    """Answers of some workload, and what is known of their errors."""
+    """The answers of a workload, and what is known of their errors."""
 
     workload: Workload
     answers: Floats
@@ -76,11 +77,12 @@ class Answered(Labelled):
         return f"{self._summary()}\n{self.statement}"
 
 
+@stored("WorkloadRelease", ("method", "workload", "answers", "errors", "model", "loss", "beta", "notes"))
 @dataclass(frozen=True)
 class Released(Labelled):
-    """What a method gives out: nothing in it depends on the data but through the law that was paid for.
+    """What a method releases: it depends on the data only through the law that was paid for.
 
-    `errors[i]` is what query i misses by at most, with probability 1 - beta; None where nothing is known.
+    The error of answer i is at most `errors[i]` with probability 1 - beta; `errors` is None where nothing is known.
     """
 
     method: str
@@ -102,9 +104,11 @@ class Released(Labelled):
         if workload is self.workload:
             return Answered(workload, self.answers, self.errors, self._statement(self.errors))
         if self.model is None:
-            raise BadQuestion(f"a release by {self.method} holds the answers of its own workload and no model")
+            raise BadQuestion(
+                f"A release by {self.method} has the answers of its own workload and no model to answer others from."
+            )
         answers = workload.answer(self.model)  # what is too large is refused here
-        errors = self.model.reach(workload, self.beta)
+        errors = self.model.error_bounds(workload, self.beta)
         return Answered(workload, answers, errors, self._statement(errors))
 
     def _statement(self, errors: Floats | None) -> str:
@@ -112,41 +116,41 @@ class Released(Labelled):
         if errors is None or unknown == errors.size:
             return "nothing is known of the errors of these answers: they come from the model alone"
         sure = f"{1 - self.beta:g}" if self.beta > 1e-5 else f"1 - {self.beta:g}"
-        told = f"each error is within what is stated, with probability {sure} each"
-        return told + (f"; nothing is known of {unknown}, which come from the model alone" if unknown else "")
+        bounded = f"each error is within what is stated, with probability {sure} each"
+        return bounded + (f"; nothing is known of {unknown}, which come from the model alone" if unknown else "")
 
     def nonnegative(self) -> Released:
-        """The same without negative counts: post-processing, so free; an error may grow by what its answer moved."""
+        """This release without negative counts: free post-processing; an error may grow by what its answer moved."""
         if self.model is None:
             answers = np.maximum(self.answers, 0)  # which moves no answer away from the truth
             return replace(self, answers=answers, notes=(*self.notes, "negative counts shown as zero"))
         return self._by(self.model.nonnegative(), "projected on counts that are not negative")
 
     def consistent(self, source: Source = SYSTEM) -> Released:
-        """The same as counts of one table of weighted records: none is negative, and all marginals agree; free.
+        """This release as counts of one table of weighted records: none is negative, and all marginals agree; free.
 
-        Of marginals that were measured one by one this takes seconds, and often halves the error where noise is large.
+        For marginals that were measured one by one this takes seconds, and often halves the error where noise is large.
         """
         if self.model is None:
-            raise BadQuestion(f"a release by {self.method} has no model to find records for")
+            raise BadQuestion(f"A release by {self.method} has no model to find records for.")
         model = self.model.consistent(max(0, round(self.model.total)), source)
         return self._by(model, "counts of one table of weighted records")
 
     def _by(self, model: Model, note: str) -> Released:
-        """The answers of another model, which miss by no more than these do and what lies between."""
+        """This release with the answers of another model; its errors grow by how far the answers moved."""
         answers = self.workload.answer(model)
         errors = None if self.errors is None else self.errors + np.abs(answers - self.answers)
         return replace(self, answers=answers, errors=errors, model=model, notes=(*self.notes, note))
 
     def whole(self) -> Released:
-        """The same with answers rounded to whole numbers, which moves each by half at most; free."""
+        """This release with answers rounded to whole numbers, which moves each by half at most; free."""
         errors = None if self.errors is None else self.errors + 0.5
         return replace(self, answers=np.rint(self.answers), errors=errors, notes=(*self.notes, "rounded"))
 
     def synthetic(self, n: int, source: Source = SYSTEM) -> Arrow:
-        """n rows, as a table of Arrow, whose marginals are those of the model, as nearly as noise lets them."""
+        """An Arrow table of n rows whose marginals are those of the model, as nearly as whole rows can have them."""
         if self.model is None:
-            raise BadQuestion(f"a release by {self.method} has no model to draw rows from")
+            raise BadQuestion(f"A release by {self.method} has no model to draw rows from.")
         return drawn(self.model, n, source)
 
 
@@ -157,12 +161,12 @@ class Method(ABC):
     theorem: ClassVar[str]  # one line: error and reference, as in a table of methods
     needs_n: ClassVar[bool] = False  # whether the number of records must be public, and exact
     reads_n: ClassVar[bool] = False  # whether the law of its release depends on n
-    reads_beta: ClassVar[bool] = False  # whether it, or a note that is stored with it, depends on beta
+    reads_beta: ClassVar[bool] = False  # whether that law, or a note that is stored with the release, depends on beta
     improves: ClassVar[str | None] = None  # a method whose error it keeps on full tables, and lowers on sparse ones
 
     @abstractmethod
     def why_not(self, workload: Workload, n: int | None, price: Price) -> str | None:
-        """None, or the reason why not, from public facts."""
+        """None where the method can be used, or a reason why not, from public facts."""
 
     @abstractmethod
     def _predict(self, workload: Workload, n: int | None, price: Price, beta: Number) -> Prediction: ...
@@ -171,33 +175,33 @@ class Method(ABC):
     def run(
         self, workload: Workload, data: Data, price: Price, source: Source, *, n: int | None, beta: float
     ) -> Released:
-        """The release itself, where it applies; n is what is publicly known, or None, not what the data hold."""
+        """Draw the release, where `why_not` is None; n is the public number of records, or None."""
 
     def _loss(self, workload: Workload, n: int | None, price: Price) -> Loss:
-        """By default the whole price."""
+        """The loss of the release: by default the whole price."""
         return price.loss()
 
     def predict(self, workload: Workload, n: int | None, price: Price, beta: Number = 0.05) -> Prediction:
-        """Its error and time; only where it applies."""
-        return self._predict(workload, self._known(workload, n, price), price, beta)
+        """The error and time of a release; only where `refusal` is None."""
+        return self._predict(workload, self._checked(workload, n, price), price, beta)
 
     def loss(self, workload: Workload, n: int | None, price: Price) -> Loss:
-        """What the release costs."""
-        return self._loss(workload, self._known(workload, n, price), price)
+        """The loss of a release at this price."""
+        return self._loss(workload, self._checked(workload, n, price), price)
 
-    def reach(self, released: Released, n: int | None, price: Price, beta: float) -> Floats | None:
-        """What each answer of a release of its own misses by at most, by default as its model knows it."""
-        return None if released.model is None else released.model.reach(released.workload, beta)
+    def error_bounds(self, released: Released, n: int | None, price: Price, beta: float) -> Floats | None:
+        """The error bounds of a release by this method at any beta: by default those of its model."""
+        return None if released.model is None else released.model.error_bounds(released.workload, beta)
 
     def restated(self, released: Released, n: int | None, price: Price, beta: float) -> Released:
-        """The same draw with its errors at this beta; where they cannot be told anew, as it is, at its own.
+        """The release with its error bounds at this beta; unchanged where they cannot be computed again.
 
-        At its own beta it must state what it stated then, and at another something else: a release is older than the
-        code that reads it, and may know no beta but its own.
+        A release may be older than the code that reads it.  So its bounds are replaced only if the code gives, at the
+        release's own beta, the bounds that the release has.
         """
         if released.errors is None or beta == released.beta or self.reads_beta:
             return released
-        then, now = (self.reach(released, n, price, b) for b in (released.beta, beta))
+        then, now = (self.error_bounds(released, n, price, b) for b in (released.beta, beta))
         if then is None or now is None or np.array_equal(then, now):
             return released
         return replace(released, errors=now, beta=beta) if np.allclose(then, released.errors, rtol=1e-9) else released
@@ -212,7 +216,7 @@ class Method(ABC):
         n: int | None = None,
         beta: Number = 0.05,
     ) -> Released:
-        """Answer the workload; whatever can be refused is refused before the data are looked at."""
+        """Answer the workload; whatever can be refused is refused before the data are read."""
         people, b = checked_n(workload, n, price), float(probability("beta", beta))
         if not isinstance(data, Data):
             raise BadData("data", type(data).__name__, "a table, as Histogram(domain, counts)")
@@ -225,45 +229,40 @@ class Method(ABC):
         return self.run(workload, data, price, instance("source", source, Source), n=people, beta=b)
 
     def refusal(self, workload: Workload, n: int | None, price: Price) -> str | None:
-        """None, or why this method cannot be used."""
+        """None where this method can be used, or a reason why not."""
         people = checked_n(workload, n, price)
-        if (cells := workload.widest) > CELLS:  # which no method can do
+        if (cells := workload.widest) > CELLS:  # which no method can lay out
             several = all(len(axes) > 1 for axes in workload.tables if workload.domain.cells(axes) > CELLS)
             less = "look at fewer attributes, or join values" if several else "join the values of the attribute"
-            return f"a query looks at {shown(cells)} cells; at most {CELLS} can be laid out: {less} in bins"
+            return f"a query looks at {shown(cells)} cells, and at most {CELLS} can be laid out: {less} in bins"
         if self.needs_n and people is None:
-            return _NEEDED
+            return _NEEDS_N
         return self.why_not(workload, people, price)
 
-    def _known(self, workload: Workload, n: int | None, price: Price) -> int | None:
-        """n, if what is given is of the right kinds, and n among it where it is needed."""
+    def _checked(self, workload: Workload, n: int | None, price: Price) -> int | None:
+        """n, once all arguments are of the right types and n is there if the method needs it."""
         people = checked_n(workload, n, price)
         return self._people(people) if self.needs_n else people
 
     def _people(self, n: int | None) -> int:
-        """n, where it is needed."""
+        """n, which must be public; BadQuestion if it is None."""
         if n is None:
-            raise BadQuestion(f"{self.name}: {_NEEDED}")
+            raise BadQuestion(f"{self.name}: {_NEEDS_N}")
         return n
 
 
 def checked_n(workload: Workload, n: int | None, price: Price) -> int | None:
-    """n as a whole number, or None, if all are of the right kinds."""
+    """n as a whole number, or None, once all three are of the right types."""
     instance("workload", workload, Workload)
     instance("price", price, Price)
     return None if n is None else whole("n", n)
 
 
-def instead(workload: Workload, n: int | None, price: Price, *methods: Method) -> str:
-    """The first of these methods that can be used, as advice where another is refused."""
-    return f"use {next((m.name for m in methods if m.refusal(workload, n, price) is None), 'fewer queries')}"
-
-
 def within(d: Distance[Any], bound: Distance[Any]) -> bool:
-    """Whether a price for units that move data by `bound` covers units that move them by `d`: of one relation.
+    """Whether a price for units that move data by `bound` covers units that move them by `d`, under one relation.
 
-    Under substitution half of what moves comes and half goes, which distances of no relation need not keep to.
+    Relations must be equal: under substitution half of what moves comes and half goes, which no other relation assures.
     """
-    known = d.l0 is not None and d.l0 <= bound.l0 if bound.l0 is not None else True
+    sparse = d.l0 is not None and d.l0 <= bound.l0 if bound.l0 is not None else True
     norms = d.l1 <= bound.l1 and d.l2_squared <= bound.l2_squared and d.linf <= bound.linf
-    return known and norms and d.relation == bound.relation
+    return sparse and norms and d.relation == bound.relation

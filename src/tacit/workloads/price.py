@@ -25,6 +25,7 @@ from ..core.exact import from_above
 from ..core.parameters import Number, exactly_one, instance, positive, probability, rational, several
 from ..core.pld.discrete_gaussian import variance_for
 from ..mechanisms import Gaussian, Laplace
+from ..storage import stored
 
 Noise = Laplace | Gaussian
 SMALL = 1.0  # a variance, in steps: with more, the steps of a noise are hardly seen
@@ -37,6 +38,12 @@ def variance(noise: Noise) -> float:
     return max(noise.noise().variance(), _LEAST)
 
 
+def scale(noise: Noise) -> float:
+    """The scale of Laplace noise, or the sigma of Gaussian noise, in counts."""
+    return float(noise.scale) if isinstance(noise, Laplace) else noise.sigma
+
+
+@stored("Price", ("epsilon", "rho", "unit", "stated"))
 @dataclass(frozen=True)
 class Price:
     """Exactly one of epsilon and rho; `unit` is how one unit moves the histogram; `stated` what it came from."""

@@ -28,7 +28,7 @@ from ..core.errors import BadParameter, BadQuestion
 from ..core.parameters import Number, failure, instance, natural, positive, probability, rational, whole
 from ..core.search import least_positive, least_whole
 from .method import Method
-from .methods.weights._pmw_constants import consistent_alpha
+from .methods.weights.pmw_plans import consistent_alpha
 from .price import LARGEST, Price
 from .queries.workload import Workload
 

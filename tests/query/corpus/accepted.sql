@@ -373,3 +373,42 @@ SELECT COUNT(*) AS n FROM people WHERE age BETWEEN 3 AND 4 AND spend IS NULL AND
 
 WITH a AS (SELECT * FROM people) SELECT COUNT(*) AS n FROM (WITH a AS (SELECT * FROM visits) SELECT * FROM a) AS b
 --> visits(5) | n = count()
+
+SELECT COUNT(*) AS n FROM people WHERE DATE(joined) >= DATE '2020-01-01'
+--> people(10) where (2020-01-01 <= joined) | n = count()
+
+SELECT DAY(joined) AS d, COUNT(*) AS n FROM people GROUP BY d
+--> people(10) | by d = day(joined) [31] in 3 | n = count()
+
+SELECT COUNT(*) AS n FROM people WHERE DAYOFMONTH(joined) = 1 AND QUARTER(joined) = 4
+--> people(10) where ((day(joined) = 1) and (quarter(joined) = 4)) | n = count()
+
+SELECT COUNT(*) AS n FROM people WHERE DAYOFWEEK_ISO(joined) <= 5
+--> people(10) where (weekday(joined) <= 5) | n = count()
+
+SELECT COUNT(*) AS n FROM people WHERE DAYOFYEAR(joined) <= 31
+--> people(10) where (((joined + 0) + (lookup(year(joined): 11) * -1)) <= 31) | n = count()
+
+SELECT COUNT(*) AS n FROM people WHERE WEEK(joined) = 1 OR WEEKOFYEAR(joined) = 53
+--> people(10) where ((((((((((joined + 0) + 3) // 7) * 7) + (lookup(year(((((joined + 0) + 3) // 7) * 7)): 12) * -1)) + -1) // 7) + 1) = 1) or (((((((((joined + 0) + 3) // 7) * 7) + (lookup(year(((((joined + 0) + 3) // 7) * 7)): 12) * -1)) + -1) // 7) + 1) = 53)) | n = count()
+
+SELECT COUNT(*) AS n FROM people WHERE region ILIKE 'N%' AND LOWER(region) <> 'south' AND UPPER(region) LIKE '%H'
+--> people(10) where ((lookup(lookup(region: 2): 2) and not (lookup(region: 2) = south)) and lookup(lookup(region: 2): 2)) | n = count()
+
+SELECT COUNT(*) AS n FROM people WHERE age IS DISTINCT FROM 18
+--> people(10) where not if missing((age = 18)) then (missing(age) and False) else (age = 18) fi | n = count()
+
+SELECT SUM(POWER(age, 2)) AS squares FROM people
+--> people(10) | squares = sum((age * age))
+
+SELECT QUANTILE_CONT(age, 0.5) AS a, QUANTILE_DISC(age, 0.25) AS b FROM people
+--> people(10) | a = quantile(age, 1/2), b = quantile(age, 1/4)
+
+SELECT SUM(TRY_CAST(spend AS INTEGER)) AS whole FROM people
+--> people(10) | whole = sum(((spend + 64) // 128))
+
+SELECT COUNT(*) AS n FROM people WHERE TIMESTAMP_TRUNC(joined, MONTH) = DATE '2020-01-01'
+--> people(10) where (lookup(((year(joined) * 12) + (month(joined) + -1)): 132) = 2020-01-01) | n = count()
+
+SELECT COUNT(*) AS n FROM people WHERE HOUR(CAST(joined AS TIMESTAMP)) = 0 AND MINUTE(CAST(joined AS TIMESTAMP)) < 30 AND SECOND(CAST(joined AS TIMESTAMP)) = 7
+--> people(10) where ((((((joined * 86400) // 3600) + ((((joined * 86400) // 3600) // 24) * -24)) = 0) and ((((joined * 86400) // 60) + ((((joined * 86400) // 60) // 60) * -60)) <= 29)) and ((((joined * 86400) // 1) + ((((joined * 86400) // 1) // 60) * -60)) = 7)) | n = count()

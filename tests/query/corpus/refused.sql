@@ -134,7 +134,7 @@ SELECT CORR(age, spend) FROM people
 --! 1:8 CORR is not on the list of aggregates
 
 SELECT SUM(age ORDER BY spend) FROM people
---! 1:12 ORDER is not on the list of what can be asked; docs/tables.md lists what SQL is understood
+--! 1:12 ORDER is not on the list of what can be asked; `tacit docs tables` lists what SQL is understood
 
 SELECT SUM(AVG(age)) FROM people
 --! 1:12 an aggregate cannot stand here
@@ -164,10 +164,10 @@ SELECT COUNT(*) FROM people GROUP BY person_id
 --! 1:38 groups by the unit are single people; group by it in a subquery
 
 SELECT COUNT(*) FROM people GROUP BY ROLLUP (region)
---! 1:46 ROLLUP is not on the list of what can be asked; docs/tables.md lists what SQL is understood
+--! 1:46 ROLLUP is not on the list of what can be asked; `tacit docs tables` lists what SQL is understood
 
 SELECT COUNT(*) FROM people GROUP BY GROUPING SETS ((region), ())
---! 1:54 GROUPING SETS is not on the list of what can be asked; docs/tables.md lists what SQL is understood
+--! 1:54 GROUPING SETS is not on the list of what can be asked; `tacit docs tables` lists what SQL is understood
 
 SELECT age + COUNT(*) FROM people GROUP BY ALL
 --! 1:8 'age' is a value of single rows; aggregate it, or GROUP BY it
@@ -245,13 +245,13 @@ SELECT SUM(POWER(age, 10)) FROM people
 --! 1:12 values may leave 64 bits here; declare narrower bounds, or CLAMP the values first
 
 SELECT COUNT(*) FROM people WHERE REGEXP_LIKE(note, '.*')
---! 1:35 REGEXP_LIKE is not on the list of what can be asked; docs/tables.md lists what SQL is understood
+--! 1:35 REGEXP_LIKE is not on the list of what can be asked; `tacit docs tables` lists what SQL is understood
 
 SELECT COUNT(*) FROM people WHERE note ~ 'a'
 --! 1:40 this is not SQL that can be read, near '~'
 
 SELECT COUNT(*) FROM people WHERE note LIKE 'a!%' ESCAPE '!'
---! 1:35 ESCAPE is not on the list of what can be asked; docs/tables.md lists what SQL is understood
+--! 1:35 ESCAPE is not on the list of what can be asked; `tacit docs tables` lists what SQL is understood
 
 SELECT COUNT(*) FROM people WHERE person_id = 7
 --! 1:35 'person_id' is the unit of privacy, and can only be counted: COUNT(DISTINCT person_id)
@@ -278,10 +278,10 @@ SELECT COUNT(*) FROM people WHERE age > $1
 --! 1:41 there is no column '$1' here; there are person_id, age, spend, region, joined, note, member, free
 
 SELECT COUNT(*) FROM people WHERE RANDOM() < 0.5
---! 1:35 RANDOM is not on the list of what can be asked; docs/tables.md lists what SQL is understood
+--! 1:35 RANDOM is not on the list of what can be asked; `tacit docs tables` lists what SQL is understood
 
 SELECT COUNT(*) FROM people WHERE region SIMILAR TO 'n%'
---! 1:35 SIMILAR TO is not on the list of what can be asked; docs/tables.md lists what SQL is understood
+--! 1:35 SIMILAR TO is not on the list of what can be asked; `tacit docs tables` lists what SQL is understood
 
 SELECT COUNT(*) FROM people WHERE joined < CURRENT_DATE
 --! 1:35 CURRENT_DATE is not on the list of what can be asked; write the date itself
@@ -308,10 +308,10 @@ SELECT COUNT(*) FROM people WHERE getenv('HOME') = note
 --! 1:35 there is no function GETENV
 
 SELECT COUNT(*) FROM people WHERE age & 1 = 1
---! 1:35 & is not on the list of what can be asked; docs/tables.md lists what SQL is understood
+--! 1:35 & is not on the list of what can be asked; `tacit docs tables` lists what SQL is understood
 
 SELECT COUNT(*) FROM people WHERE note || 'a' = 'ba'
---! 1:35 || is not on the list of what can be asked; docs/tables.md lists what SQL is understood
+--! 1:35 || is not on the list of what can be asked; `tacit docs tables` lists what SQL is understood
 
 SELECT COUNT(*) FROM people WHERE CAST(note AS INT) = 1
 --! 1:40 a text cannot be cast to integer
@@ -350,7 +350,7 @@ SELECT COUNT(*) AS n FROM people ORDER BY n DESC NULLS FIRST
 --! 1:43 missing values stand last; NULLS FIRST is not supported
 
 SELECT COUNT(*) AS n FROM people WHERE joined * INTERVAL '2' DAY > DATE '2020-01-01'
---! 1:58 INTERVAL is not on the list of what can be asked; docs/tables.md lists what SQL is understood
+--! 1:58 INTERVAL is not on the list of what can be asked; `tacit docs tables` lists what SQL is understood
 
 SELECT COUNT(*) AS n FROM people HAVING age > 3
 --! 1:41 'age' is a value of single rows; aggregate it, or GROUP BY it
@@ -482,7 +482,7 @@ SELECT SUM(DECIMAL(DECIMAL(DECIMAL(DECIMAL(DECIMAL(DECIMAL(DECIMAL(DECIMAL(DECIM
 --! 1:12 there is no function DECIMAL
 
 SELECT SUM(STRUCT(STRUCT(STRUCT(STRUCT(STRUCT(STRUCT(STRUCT(STRUCT(STRUCT(STRUCT(1))))))))))) FROM people
---! 1:12 STRUCT is not on the list of what can be asked; docs/tables.md lists what SQL is understood
+--! 1:12 STRUCT is not on the list of what can be asked; `tacit docs tables` lists what SQL is understood
 
 SELECT COUNT(*) FROM people WHERE CAST(age AS ARRAY<ARRAY<ARRAY<INT>>>) = 1
 --! 1:47 CAST is to INTEGER, DOUBLE, BOOLEAN, DATE, TIMESTAMP or VARCHAR
@@ -693,7 +693,7 @@ SELECT COUNT(*) FROM people WHERE joined > '01/01/2020'
 --! 1:44 a date is written like 2020-12-31; got '01/01/2020'
 
 SELECT LN(age), COUNT(*) FROM people GROUP BY 1
---! 1:8 LN is not on the list of what can be asked; docs/tables.md lists what SQL is understood
+--! 1:8 LN is not on the list of what can be asked; `tacit docs tables` lists what SQL is understood
 
 SELECT COUNT(*) FROM people WHERE age IS DISTINCT FROM 1 IN (2, 3)
 --! 1:58 a comparison and IS are side by side; put one of them in brackets

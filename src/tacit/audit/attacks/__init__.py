@@ -1,4 +1,7 @@
-"""Attacks, one file each, and for each a control that shows it fail against tacit.  Adding one is a line in ALL."""
+"""Attacks, one file each, and for each a control: the same questions put to a system that is to withstand them.
+
+Adding an attack is a file and a line in ALL.  `tacit.testing.attacks` runs all of them against the curator.
+"""
 
 from typing import Any
 
@@ -17,14 +20,31 @@ from .reconstruction import (
     subset_queries,
     wrong_places,
 )
+from .system import Ask, People, System
 from .timing import TIMING, Timing, timing
 
-ALL = (RECONSTRUCTION, DIFFERENCING, AVERAGING, MEMBERSHIP, FLOATING_POINT, TIMING)
+ALL = (
+    RECONSTRUCTION,
+    DIFFERENCING,
+    AVERAGING,
+    MEMBERSHIP,
+    FLOATING_POINT,
+    TIMING,
+)
 
 __all__ = [
     "ALL",
+    "AVERAGING",
+    "DIFFERENCING",
+    "FLOATING_POINT",
+    "MEMBERSHIP",
+    "RECONSTRUCTION",
+    "TIMING",
+    "Ask",
     "Attack",
     "Outcome",
+    "People",
+    "System",
     "Timing",
     "averaging",
     "compare",
@@ -43,11 +63,12 @@ __all__ = [
 ]
 
 
-def table(source: Source = SYSTEM) -> list[dict[str, Any]]:
-    """Every attack on the system that it breaks and on its control: the share of right guesses, and what it proves."""
+def table(system: System, source: Source = SYSTEM) -> list[dict[str, Any]]:
+    """Every attack on the naive system that it breaks, and on this one: the share of right guesses, and its proof."""
     rows = []
     for attack in ALL:
-        for against, run in ((attack.breaks, attack.on_naive), (attack.control, attack.on_tacit)):
-            found = run(source)
-            rows.append({"attack": attack.name, "against": against, "right": found.share, "proves": found.epsilon()})
+        naive, control = attack.on_naive(source), attack.on_system(system, source)
+        for against, outcome in ((attack.breaks, naive), (attack.control, control)):
+            row = {"attack": attack.name, "against": against, "right": outcome.share, "proves": outcome.epsilon()}
+            rows.append(row)
     return rows

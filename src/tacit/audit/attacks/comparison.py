@@ -12,11 +12,12 @@ from numpy.typing import NDArray
 from ...core.parameters import Number, positive, whole
 from ...core.randomness import SYSTEM, Source
 from ...mechanisms import Laplace
-from .reconstruction import Norm, noisy_sums, reconstruct, secret_column, subset_queries
+from .reconstruction import Norm, asked, noisy_sums, reconstruct, secret_column, subset_queries
+from .system import System
 
 Row = dict[str, Any]
 Sums = NDArray[np.int64]
-Defence = Callable[[Sums, Source], NDArray[Any]]  # what is told of true sums; nan where nothing is
+Defence = Callable[[Sums, Source], NDArray[Any]]  # what is released of true sums; NaN where nothing is
 
 SMALL = 10  # counts below are suppressed
 BASE = 10  # counts are rounded to multiples of it
@@ -24,7 +25,7 @@ TIMES = (0.25, 0.5, 1.0, 2.0, 4.0, 8.0)  # so many questions for each person
 
 
 def defences(n: int, epsilon: Number = 1) -> dict[str, Defence]:
-    """What a curator of n people might do."""
+    """What a curator of n people might do; the last is what tacit's noise does to sums."""
     total = positive("epsilon", epsilon)
 
     def tacit(sums: Sums, source: Source) -> NDArray[Any]:
@@ -51,17 +52,26 @@ def compare(
     repeats: int = 3,
     norm: Norm = "l1",
     source: Source = SYSTEM,
+    system: System | None = None,
 ) -> list[Row]:
-    """The share of n secret bits recovered under each defence from `times` n random subset sums; 1/2 is chance."""
+    """The share of n secret bits recovered under each defence from `times` n random subset sums; 1/2 is chance.
+
+    A `system` is asked the same questions at epsilon 1 in all, in place of the last of the defences.
+    """
+    using = defences(whole("n", n)) if using is None else using
+    asked_last = None if system is None else list(using)[-1]
     rows = []
-    for name, defence in (defences(whole("n", n)) if using is None else using).items():
+    for name, defence in using.items():
         for many in times:
             shares = []
             for _ in range(whole("repeats", repeats)):
                 secret, queries = secret_column(n, source), subset_queries(n, math.ceil(many * n), source)
-                told = np.asarray(defence(queries.astype(np.int64) @ secret, source), np.float64)
-                known = ~np.isnan(told)
-                guess = reconstruct(queries[known], told[known], norm) if known.any() else np.zeros(n, np.bool_)
+                if system is not None and name == asked_last:
+                    answers = asked(system, secret, queries)
+                else:
+                    answers = np.asarray(defence(queries.astype(np.int64) @ secret, source), np.float64)
+                seen = ~np.isnan(answers)
+                guess = reconstruct(queries[seen], answers[seen], norm) if seen.any() else np.zeros(n, np.bool_)
                 shares.append(float(np.mean(guess == secret)))
             rows.append({"defence": name, "queries": math.ceil(many * n), "recovered": math.fsum(shares) / repeats})
     return rows
@@ -83,8 +93,8 @@ def transition(
             shares = []
             for _ in range(whole("repeats", repeats)):
                 secret, queries = secret_column(n, source), subset_queries(n, math.ceil(times * n), source)
-                told = noisy_sums(secret, queries, ratio * math.sqrt(n), source)
-                shares.append(float(np.mean(reconstruct(queries, told, norm) == secret)))
+                answers = noisy_sums(secret, queries, ratio * math.sqrt(n), source)
+                shares.append(float(np.mean(reconstruct(queries, answers, norm) == secret)))
             share = math.fsum(shares) / repeats
             rows.append({"n": n, "noise": ratio * math.sqrt(n), "ratio": ratio, "recovered": share})
     return rows

@@ -13,18 +13,16 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ...core import samplers
 from ...core.exact import Floats
 from ...core.parameters import Number, positive, reals
 from ...core.randomness import Source
-from ...mechanisms import Laplace
 from .outcome import Attack, Outcome
-
-Bits = NDArray[np.bool_]
+from .reconstruction import Bits, secret_column
+from .system import People, System
 
 BITS = 53  # of a double's significand
 TRIALS = 2000
-_NEAR = 4  # values of k on each side; logarithms err by less
+NEAREST = 4  # values of k tried on each side; logarithms err by less
 
 
 def naive_laplace(x: Floats, scale: float, source: Source) -> Floats:
@@ -42,11 +40,11 @@ def possible(outputs: Any, x: float, scale: Number) -> Bits:
     distance = y - x
     sign = np.where(distance > 0, -1.0, 1.0)  # of the logarithm, which is not above 0
     middle = np.rint(np.exp(-np.abs(distance) / b) * 2.0**BITS)
-    found = np.zeros(y.shape, np.bool_)
-    for step in range(-_NEAR, _NEAR + 1):
+    hit = np.zeros(y.shape, np.bool_)
+    for step in range(-NEAREST, NEAREST + 1):
         u = np.clip(middle + step, 1.0, 2.0**BITS) * 2.0**-BITS
-        found |= x + sign * b * np.log(u) == y
-    return found
+        hit |= x + sign * b * np.log(u) == y
+    return hit
 
 
 def which(outputs: Any, x: float, y: float, scale: Number) -> NDArray[np.int64]:
@@ -55,23 +53,24 @@ def which(outputs: Any, x: float, y: float, scale: Number) -> NDArray[np.int64]:
 
 
 def _guess(outputs: Floats, secret: Bits, claim: float) -> Outcome:
-    """Only where one of 0 and 1 is possible is a guess made."""
+    """Guess only where exactly one of 0 and 1 is possible."""
     guess = which(outputs, 0.0, 1.0, 1)
     right = np.count_nonzero(guess == np.where(secret, 1, -1))
     return Outcome(int(right), int(np.count_nonzero(guess)), claim)
 
 
 def against_naive(source: Source) -> Outcome:
-    """Naive noise of scale 1, said to be epsilon 1, on 0 or 1."""
-    secret = samplers.integers(2, source, TRIALS).astype(np.bool_)
+    """Naive noise of scale 1 on 0 or 1, claimed to be epsilon 1."""
+    secret = secret_column(TRIALS, source)
     return _guess(naive_laplace(secret.astype(np.float64), 1.0, source), secret, math.inf)
 
 
-def against_tacit(source: Source) -> Outcome:
-    """The same from Laplace(epsilon=1) on a public grid, whose bits say nothing: the likelier input is guessed."""
-    secret = samplers.integers(2, source, TRIALS).astype(np.bool_)
-    noise = Laplace(epsilon=1, grid=2.0**-20)
-    outputs = np.asarray(noise.sample(secret.astype(np.float64), source))
+def on_system(system: System, source: Source) -> Outcome:
+    """Sums of one number each, at epsilon 1; where their bits say nothing, the likelier input is guessed."""
+    secret, persons = secret_column(TRIALS, source), np.arange(TRIALS)
+    columns = {"person": persons, "value": secret.astype(np.float64)}
+    with system(People(columns, {"person": (0, TRIALS - 1), "value": (0, 1)}), 1) as ask:
+        outputs = ask("SELECT person, SUM(value) AS s FROM people GROUP BY person", 1)
     guess = which(outputs, 0.0, 1.0, 1)
     guess = np.where(guess == 0, np.where(outputs > 0.5, 1, -1), guess)
     return Outcome(int(np.count_nonzero(guess == np.where(secret, 1, -1))), TRIALS, 1)
@@ -79,8 +78,8 @@ def against_tacit(source: Source) -> Outcome:
 
 FLOATING_POINT = Attack(
     "floating point",
-    "naive Laplace noise in doubles, said to be epsilon 1",
+    "naive Laplace noise in doubles, claimed to be epsilon 1",
     "Laplace noise on a public grid, at epsilon 1",
     against_naive,
-    against_tacit,
+    on_system,
 )

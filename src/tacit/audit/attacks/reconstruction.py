@@ -24,16 +24,18 @@ from numpy.typing import NDArray
 
 from ...core import samplers
 from ...core.errors import BadParameter
+from ...core.exact import Floats
 from ...core.parameters import Number, rational, reals, whole
 from ...core.randomness import SYSTEM, Source
 from ...mechanisms import Laplace
 from .outcome import Attack, Outcome
+from .system import People, System
 
 Bits = NDArray[np.bool_]
 Norm = Literal["l1", "linf"]
 NORMS = ("l1", "linf")
 
-_MOST = 1 << 12  # columns that `consistent` tries
+MAX_COLUMNS = 1 << 12  # that `consistent` tries
 
 
 def secret_column(n: int, source: Source = SYSTEM) -> Bits:
@@ -48,7 +50,7 @@ def subset_queries(n: int, queries: int, source: Source = SYSTEM) -> Bits:
 
 
 def reconstruct(queries: Any, answers: Any, norm: Norm = "l1") -> Bits:
-    """The secret bits, as subset sums of them tell: `queries` has a row of 0 and 1 for each of the `answers`."""
+    """The secret bits that fit subset sums best: `queries` has a row of 0 and 1 for each of the `answers`."""
     from scipy.optimize import linprog
     from scipy.sparse import csc_array, eye_array, hstack
 
@@ -75,7 +77,7 @@ def reconstruct(queries: Any, answers: Any, norm: Norm = "l1") -> Bits:
 
 
 def wrong_places(error: Number) -> float:
-    """4 E: how many bits any column may be wrong in that fits all 2^n subset sums, each told to within E."""
+    """4 E: how many bits any column may be wrong in that fits all 2^n subset sums, each answered to within E."""
     return float(4 * rational("error", error))
 
 
@@ -83,8 +85,8 @@ def consistent(answers: Any, error: Number) -> Bits:
     """Every column that fits the sums of all subsets to within `error`; subset i holds those whose bit in i is 1."""
     a, e = reals("answers", answers), float(rational("error", error))
     n = a.size.bit_length() - 1
-    if a.shape != (1 << n,) or a.size > _MOST:
-        raise BadParameter("answers", a.shape, f"one for each of the 2^n subsets, at most {_MOST}")
+    if a.shape != (1 << n,) or a.size > MAX_COLUMNS:
+        raise BadParameter("answers", a.shape, f"one for each of the 2^n subsets, at most {MAX_COLUMNS}")
     subsets = (np.arange(1 << n)[:, None] >> np.arange(n) & 1).astype(np.int64)
     fits: Bits = np.abs(subsets @ subsets.T - a).max(axis=1) <= e
     return subsets[fits].astype(np.bool_)
@@ -101,16 +103,25 @@ def noisy_sums(secret: Bits, queries: Bits, scale: Number, source: Source = SYST
     return noisy
 
 
+def asked(system: System, secret: Bits, queries: Bits, epsilon: float = 1) -> Floats:
+    """The answers of a system to subset sums, at epsilon in all: each person is on some of as many public lists."""
+    lists, persons = np.nonzero(queries)
+    columns = {"person": persons, "list": lists, "ill": secret[persons].astype(np.int64)}
+    last, most = len(queries) - 1, int(queries.sum(axis=0).max())
+    with system(People(columns, {"list": (0, last), "ill": (0, 1)}, "person", rows=most), epsilon) as ask:
+        return ask("SELECT list, COUNT(*) AS n FROM people WHERE ill = 1 GROUP BY list", epsilon)
+
+
 def against_small_noise(source: Source, n: int = 128) -> Outcome:
     """4 n answers with noise of scale sqrt(n) / 10."""
     secret, queries = secret_column(n, source), subset_queries(n, 4 * n, source)
     return recovered(secret, queries, noisy_sums(secret, queries, math.sqrt(n) / 10, source))
 
 
-def against_tacit(source: Source, n: int = 128, epsilon: int = 1) -> Outcome:
-    """The same questions, all of them together at epsilon."""
+def on_system(system: System, source: Source, n: int = 128, epsilon: float = 1) -> Outcome:
+    """4 n subset sums, all of them together at epsilon."""
     secret, queries = secret_column(n, source), subset_queries(n, 4 * n, source)
-    return recovered(secret, queries, noisy_sums(secret, queries, 4 * n // epsilon, source), epsilon)
+    return recovered(secret, queries, asked(system, secret, queries, epsilon), epsilon)
 
 
 RECONSTRUCTION = Attack(
@@ -118,5 +129,5 @@ RECONSTRUCTION = Attack(
     "subset sums with noise of a tenth of sqrt(n)",
     "the same sums at epsilon 1 in all",
     against_small_noise,
-    against_tacit,
+    on_system,
 )

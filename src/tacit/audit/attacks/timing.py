@@ -1,8 +1,8 @@
 r"""Timing: how long an answer or a refusal takes.
 
-Calls on x and on y, in random order, are timed; on one half of them a threshold is learned, and the other half is
-guessed by it.  If the time says nothing, guesses are right with probability 1/2 exactly, whatever the machine does
-meanwhile, for the order is a fair coin's.
+Calls on x and on y, in random order, are timed; one half of them gives a threshold, by which the other half is
+guessed.  If the time says nothing, guesses are right with probability 1/2 exactly, whatever the machine does
+meanwhile, since the order is that of a fair coin.
 """
 
 from __future__ import annotations
@@ -15,26 +15,22 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ...core import samplers
-from ...core.accounting.budget import Budget
-from ...core.accounting.loss import zero
 from ...core.errors import Refused
 from ...core.exact import Floats
 from ...core.parameters import function, whole
 from ...core.randomness import SYSTEM, Source
-from ...mechanisms import Laplace
 from .outcome import Attack, Outcome
-
-Bits = NDArray[np.bool_]
+from .reconstruction import Bits
+from .system import Ask, People, System
 
 CALLS, ROWS = 2000, 20_000
 
 
 @dataclass(frozen=True)
 class Timing:
-    """Nanoseconds of each call, which input it was on, and what the guesses came to."""
+    """Nanoseconds of each call, which input it was on, and how many guesses were right."""
 
     nanoseconds: Floats
     on_y: Bits
@@ -48,7 +44,7 @@ class Timing:
         return float(below.mean() / (2 * len(x)))
 
     def rows(self) -> list[dict[str, Any]]:
-        """Quantiles of the times on either input, for a table or a picture."""
+        """Quantiles of the times on either input, for a table or a plot."""
         shares = (0.05, 0.25, 0.5, 0.75, 0.95)
         x, y = (np.quantile(self.nanoseconds[at], shares) for at in (~self.on_y, self.on_y))
         return [{"share": s, "on x": a, "on y": b} for s, a, b in zip(shares, x.tolist(), y.tolist(), strict=True)]
@@ -65,7 +61,7 @@ def timing(
 ) -> Timing:
     """Time so many calls on x or y; a refusal counts as any other answer.
 
-    The clock counts nanoseconds: those on the wall, by default, or those of the processor, by `time.process_time_ns`.
+    The clock counts nanoseconds: by default those that pass, with `time.process_time_ns` those of the processor.
     """
     function("clock", clock, "one that counts nanoseconds, such as time.process_time_ns")
     n = whole("calls", calls, at_least=40)
@@ -100,7 +96,7 @@ def _learn(taken: Floats, on_y: Bits) -> tuple[float, bool]:
 
 
 def against_reading_first(source: Source) -> Outcome:
-    """A system that reads rows until it meets one that it must refuse: the refusal comes the sooner, the earlier."""
+    """A system that reads rows until it meets one that it must refuse: the earlier the row, the sooner the refusal."""
 
     def run(rows: list[int]) -> float:
         total = 0
@@ -114,16 +110,17 @@ def against_reading_first(source: Source) -> Outcome:
     return timing(run, [101, *rows], [*rows, 101], CALLS // 5, source=source).outcome
 
 
-def against_tacit(source: Source) -> Outcome:
-    """A refusal from public facts alone: the price is charged before any row is read, and the budget refuses it."""
-    budget, count = Budget(epsilon=1), Laplace(epsilon=2)
+def on_system(system: System, source: Source) -> Outcome:
+    """A question beyond the budget: the refusal rests on public facts alone, and no row is read."""
+    first, last = (np.ones(ROWS + 1, np.int64) for _ in range(2))
+    first[0] = last[-1] = 101
+    ranges = {"value": (0, 100)}
+    with system(People({"value": first}, ranges), 1) as x, system(People({"value": last}, ranges), 1) as y:
 
-    def run(rows: list[int]) -> float:
-        budget.charge(zero, count.loss())
-        return float(np.asarray(count.sample(sum(rows), source)))
+        def run(ask: Ask) -> Floats:
+            return ask("SELECT SUM(value) AS s FROM people", 2)
 
-    rows = [1] * ROWS
-    return timing(run, [101, *rows], [*rows, 101], CALLS, source=source).outcome
+        return timing(run, x, y, CALLS, source=source).outcome
 
 
 TIMING = Attack(
@@ -131,5 +128,5 @@ TIMING = Attack(
     "refusals that come after rows were read",
     "refusals from public facts alone",
     against_reading_first,
-    against_tacit,
+    on_system,
 )

@@ -1,11 +1,11 @@
-"""A budget: what may be spent, in a currency fixed on opening (`currency.py` says why these are the currencies).
+"""A budget: a limit on the privacy loss, in a currency that is fixed on opening (`currency.py` says why).
 
-A budget is a frozen value and keeps no account.  What is spent is a `Loss`; whether a cost may follow it is a
-question of exact rationals, so a tenth ten times spends exactly one, and after that every positive price is refused.
+A budget is a frozen value and keeps no account.  Spending is a `Loss`, and whether a budget admits a further cost is
+decided in exact rationals: a tenth ten times spends exactly one, and after that every positive price is refused.
 
-What a loss costs is rounded up to the budget's grid before it is added to what was spent: all that people write
-(decimals, thirds, sevenths) is on it, so their sums are exact, and no price, however long its denominator, makes a sum
-longer than the grid is.
+The cost of a loss is rounded up to the budget's grid before it is added to what was spent.  Every number that people
+write (decimals, thirds, sevenths) is on the grid, so sums of such numbers are exact; and however long the denominator
+of a price, no sum has a longer denominator than the grid.
 """
 
 from __future__ import annotations
@@ -25,31 +25,31 @@ from .loss import Loss, zero
 
 Amounts = tuple[Amount, ...]  # failures, and a total in each currency of a budget
 Spent = Loss | Amounts
-LEAST_SHARE = Fraction(1, 10_000)  # of a budget: what a question takes at least, unless its custodian says otherwise
-_WIDEST = Fraction(10**30)
-_KINDS = "epsilon, with delta (and then slack, renyi_order) or with renyi_order alone; or rho, with or without delta"
+LEAST_SHARE = Fraction(1, 10_000)  # of a budget: the least price of a question, unless the custodian sets another
+_MAX_AMOUNT = Fraction(10**30)
+_KINDS = "epsilon (alone, with delta, or with renyi_order) or rho (alone or with delta)"
 
 
-def _shown(x: Fraction) -> str:
-    """Six digits if those are exact, else the fraction."""
-    return _near(x) if Fraction(_near(x)) == x else str(x)
+def _exact_text(x: Fraction) -> str:
+    """The number in six digits if these are exact, else the fraction."""
+    return _six_digits(x) if Fraction(_six_digits(x)) == x else str(x)
 
 
-def _near(x: Amount) -> str:
+def _six_digits(x: Amount) -> str:
     return f"{float(x):g}"
 
 
 @dataclass(frozen=True, init=False, repr=False)
 class Budget:
-    """What may be spent, and in which currency.
+    """A limit on what may be spent, in one currency.
 
     Budget(epsilon=)                 pure loss
-    Budget(epsilon=, delta=)         the union filter; `slack` of delta is for the tail, half of it unless told, and
-                                     `renyi_order` is the order of the tail, the best for Gaussian noise unless told
+    Budget(epsilon=, delta=)         the union filter; `slack` is the part of delta for the tail (by default half), and
+                                     `renyi_order` the order of the tail (by default the best for Gaussian noise)
     Budget(rho=) or (rho=, delta=)   zCDP, in which failures may sum to delta
     Budget(epsilon=, renyi_order=)   Renyi divergence of this order
 
-    All five fields are to be kept with what is spent: an order or slack that changed later would not be a filter.
+    Store all five fields with what is spent: an order or slack that changed later would not be a filter.
     """
 
     epsilon: Fraction | None
@@ -67,39 +67,49 @@ class Budget:
         renyi_order: Number | None = None,
         slack: Number | None = None,
     ) -> None:
-        given = {"epsilon": epsilon, "rho": rho, "delta": delta, "slack": slack, "renyi_order": renyi_order}
-        read = {name: rational(name, value) for name, value in given.items() if value is not None}
+        arguments = {"epsilon": epsilon, "rho": rho, "delta": delta, "slack": slack, "renyi_order": renyi_order}
+        read = {name: rational(name, value) for name, value in arguments.items() if value is not None}
         alone = ("epsilon" in read) != ("rho" in read) and ("slack" not in read or {"epsilon", "delta"} <= read.keys())
         if not alone or {"rho", "renyi_order"} <= read.keys():
-            raise BadParameter("budget", " ".join(read) or "nothing", f"given by {_KINDS}")
+            raise BadParameter(
+                "budget",
+                " ".join(read) or "nothing",
+                f"given by {_KINDS}",
+                says=f"A budget takes {_KINDS}; slack goes with epsilon and delta. Got {' and '.join(read) or 'none'}.",
+            )
         for name in read.keys() & {"epsilon", "rho"}:
-            positive(name, read[name], _WIDEST)
-        if not 1 < read.get("renyi_order", 2) <= _WIDEST:
+            positive(name, read[name], _MAX_AMOUNT)
+        if not 1 < read.get("renyi_order", 2) <= _MAX_AMOUNT:
             raise BadParameter("renyi_order", renyi_order, "above 1 and at most 1e+30")
         whole = read["delta"] = failure("delta", 0 if delta is None else delta)
         tail = read.setdefault("slack", whole / 2 if "epsilon" in read else Fraction(0))
         if not 0 <= tail <= whole:
-            raise BadParameter("slack", slack, f"at least 0 and at most delta, which is {_shown(whole)}")
+            raise BadParameter("slack", slack, f"at least 0 and at most delta, which is {_exact_text(whole)}")
         if tail:
             read.setdefault("renyi_order", RenyiAt.best(read["epsilon"], tail).order)
         elif delta is not None and renyi_order is not None:
-            raise BadParameter("renyi_order", renyi_order, "left out where there is no slack, and so no tail")
-        for name in given:
+            raise BadParameter(
+                "renyi_order",
+                renyi_order,
+                "absent",
+                says="renyi_order is the order of the tail, and with slack=0 there is no tail. Omit renyi_order.",
+            )
+        for name in arguments:
             object.__setattr__(self, name, read.get(name))
 
     @property
     def _terms(self) -> dict[str, str]:
-        """What must be said to make it again."""
-        known = {f.name: getattr(self, f.name) for f in fields(self)}
+        """The arguments that make an equal budget, as text: those that differ from their default."""
+        arguments = {f.name: getattr(self, f.name) for f in fields(self)}
         if not self.epsilon or self.slack == self.delta / 2:
-            del known["slack"]
+            del arguments["slack"]
         if self.epsilon and self.slack and self.renyi_order == RenyiAt.best(self.epsilon, self.slack).order:
-            del known["renyi_order"]
-        return {name: f"{name}={_shown(x)}" for name, x in known.items() if x or name == "slack"}
+            del arguments["renyi_order"]
+        return {name: f"{name}={_exact_text(x)}" for name, x in arguments.items() if x or name == "slack"}
 
     @property
     def _plain_terms(self) -> list[str]:
-        """Without the order of a tail: an allowance has that of the budget, and nobody gave it."""
+        """The arguments without the order of a tail, which an allowance takes from its budget."""
         return [text for name, text in self._terms.items() if name != "renyi_order" or not self.delta]
 
     def __repr__(self) -> str:
@@ -109,22 +119,22 @@ class Budget:
         return f"Budget({', '.join(self._plain_terms)})"
 
     def allowance_of(self, analyst: str) -> str:
-        """What it is called where it is an analyst's: the allowance of ana, epsilon=0.2 at delta=1e-10."""
+        """The name of this budget where it is an analyst's: the allowance of ana, epsilon=0.2 at delta=1e-10."""
         return f"the allowance of {analyst}, {' at '.join(self._plain_terms)}"
 
     @property
     def limit(self) -> Fraction:
-        """The whole, in its currency."""
+        """The whole budget, in its currency."""
         return self.epsilon or self.rho or Fraction(0)
 
     @property
     def failures(self) -> Fraction:
-        """What the failures of atoms may sum to."""
+        """The limit on the sum of the failures of atoms."""
         return self.delta - self.slack
 
     @cached_property
     def sums(self) -> tuple[tuple[Currency, Fraction], ...]:
-        """Currencies and their limits: one of them must be kept."""
+        """Currencies and their limits; a purchase must keep one of the limits."""
         if self.rho:
             return ((Rho(), self.rho),)
         if not self.renyi_order:
@@ -137,14 +147,14 @@ class Budget:
 
     @cached_property
     def grid(self) -> int:
-        """All amounts are multiples of 1 / grid; the limits are, too, so that they can be spent to the last."""
+        """The grid: all amounts and limits are multiples of 1 / grid, so that a limit can be spent to the last."""
         return math.lcm(GRID, self.failures.denominator, *(limit.denominator for _, limit in self.sums))
 
     def amounts(self, loss: Spent) -> Amounts:
-        """What is to be summed, which is all that admission looks at: the failures, and the total in each currency.
+        """The amounts that admission sums: the failures, and the total in each currency.
 
-        The atoms of one loss are added exactly, and their total is rounded up to the grid: a price that was divided
-        among many measures costs what was divided.
+        The atoms of one loss are added exactly and their total is rounded up to the grid, so that a price divided among
+        many measures costs the price that was divided.
         """
         if isinstance(loss, tuple):
             return loss
@@ -164,42 +174,45 @@ class Budget:
         return outward(total, self.grid) if isinstance(total, Fraction) else total
 
     def used(self, amounts: Amounts) -> Amount:
-        """What sums of `amounts` use of the limit: with two currencies, the lesser share.  Failures may cost all."""
+        """The part of the limit that these amounts use: with two currencies, the lesser share.
+
+        Failures beyond their own limit use up everything.
+        """
         failing, *totals = amounts
         if failing > self.failures:
             return math.inf
         return min(self.limit * total / limit for total, (_, limit) in zip(totals, self.sums, strict=True))
 
     def spent(self, loss: Spent) -> Amount:
-        """What `loss` uses of the limit."""
+        """The part of the limit that `loss` uses."""
         return self.used(self.amounts(loss))
 
     def remaining(self, spent: Spent) -> Amount:
-        """What is left of the limit."""
+        """The part of the limit that is left."""
         return max(Fraction(0), self.limit - self.spent(spent))
 
     def price(self, cost: Loss, spent: Spent = zero) -> Amount:
-        """What `cost` adds to `spent`."""
+        """The part of the limit that `cost` uses on top of `spent`."""
         after = self._after(spent, cost)
         return after - self.spent(spent) if after < math.inf else math.inf
 
     def _after(self, spent: Spent, cost: Loss) -> Amount:
-        """What is used of the limit once `cost` follows `spent`, each of them rounded up by itself."""
+        """The part of the limit that `spent` and `cost` use together, each rounded up by itself."""
         return self.used(tuple(a + b for a, b in zip(self.amounts(spent), self.amounts(cost), strict=True)))
 
     def admits(self, spent: Loss, cost: Loss) -> bool:
-        """Whether `cost` may follow `spent`."""
+        """Whether the budget admits `cost` on top of `spent`."""
         one_relation(spent.relation, instance("cost", cost, Loss).relation)
         return self._after(spent, cost) <= self.limit
 
     def charge(self, spent: Loss, cost: Loss) -> Loss:
-        """What is spent once `cost` is paid."""
+        """Pay `cost`: the loss spent afterwards, or `BudgetExceeded`."""
         if not self.admits(spent, cost):
             raise BudgetExceeded(self, spent, cost)
         return spent + cost
 
     def guarantee(self, delta: Number = 0) -> tuple[Amount, Fraction]:
-        """The (epsilon, delta) of all that this budget can buy.  In zCDP and Renyi there is one for each delta."""
+        """The (epsilon, delta) of all that this budget can buy; in zCDP and Renyi there is one for each delta."""
         at = failure("delta", delta)
         ((currency, limit), *rest) = self.sums
         if rest or isinstance(currency, Epsilon):
@@ -208,16 +221,17 @@ class Budget:
         return (currency.proves(limit, tail) if tail > 0 else math.inf), at
 
     def refusal(self, spent: Spent, cost: Loss, analyst: str = "") -> str:
-        """Why `cost` may not follow `spent`, and what to do; of public facts only."""
-        this = f"{self.allowance_of(analyst)}," if analyst else str(self)
+        """Why the budget does not admit `cost` on top of `spent`, and what to do; it states public facts only."""
+        this = f"The {self.allowance_of(analyst).removeprefix('the ')}," if analyst else str(self)
         names = " or ".join(currency.name for currency, _ in self.sums)
         for atom in cost.terms:
             if all(currency.of(atom) == math.inf for currency, _ in self.sums):
-                return f"{this} is in {names}, of which {atom} has no finite amount; use another mechanism or budget"
+                return f"{this} is in {names}, of which {atom} has no finite amount. Use another mechanism or budget."
         failing, room = failures(cost), self.failures - self.amounts(spent)[0]
         if failing > room:
-            less = "ask with a smaller delta=, or use another mechanism"
-            return f"{this} has {_near(room)} of delta left, and this costs {_near(failing)}; {less}"
+            advice = "Ask with a smaller delta=, or use another mechanism."
+            return f"{this} has {_six_digits(room)} of delta left, and this costs {_six_digits(failing)}. {advice}"
         used, left, price = self.spent(spent), self.remaining(spent), self.price(cost, spent)
-        advice = "ask for less" if left > 0 else "what was bought before stays free"
-        return f"{this} has spent {_near(used)}, and {_near(left)} is left, but this costs {_near(price)}; {advice}"
+        advice = "Ask for less." if left > 0 else "Answers bought before stay free."
+        amounts = f"has spent {_six_digits(used)}, and {_six_digits(left)} is left, but this costs {_six_digits(price)}"
+        return f"{this} {amounts}. {advice}"

@@ -1,8 +1,8 @@
-"""Bounded tables that are kept: private data, in folders and in files that only their owner can open.
+"""Bounded tables on disk, for the next process: private data, in folders and files that only their owner can open.
 
-A table has a folder of its name.  A copy is named by the key of its table, by what it was made from and by what it
-holds, each hashed, and put in place by one rename: so a copy is whole, or is seen not to be, and is then made again.
-Once a copy is used, those of the same key that were made from anything else are deleted.
+Each table has a folder of its name.  The name of a copy holds hashes of the table's key, of the inputs it was made
+from, and of its own content; one rename puts it in place.  So a copy is complete, or is seen not to be and made again.
+Once a copy is used, copies under the same key that were made from other inputs are deleted.
 """
 
 from __future__ import annotations
@@ -19,31 +19,31 @@ from pathlib import Path
 from ...core.errors import BadParameter
 from ...query.schema.schema import Schema
 
-FORMAT = "4"  # of bounded tables: what it is made from has one copy for each
+FORMAT = "4"  # of bounded tables; copies of another format are made again
 _ENDING = ".duckdb"
 _DRAFT = "draft-"
 
 
 class Copies:
-    """A folder of bounded tables."""
+    """A folder of bounded copies of tables."""
 
     def __init__(self, folder: Path) -> None:
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         self.folder = folder.resolve()
         if not self.folder.is_dir() or stat.S_IMODE(self.folder.stat().st_mode) & 0o077:
-            raise BadParameter("copies", str(folder), "a folder that only its owner can open (chmod 700)")
+            raise BadParameter("copies", str(folder), "a folder that only its owner can open (run chmod 700)")
 
     @contextmanager
     def copy(self, fingerprint: str, schema: Schema, key: str, make: Callable[[Path], None]) -> Iterator[Path]:
-        """The copy of a table that was made before and is whole, or a new one; nobody deletes it in this context."""
+        """The existing copy of a table, or a new one; no other process deletes it within this context."""
         folder = self.folder / schema.name
         folder.mkdir(mode=0o700, exist_ok=True)
         of_key = _hash(key)[:16]
         made_from = f"{of_key}-{_hash(FORMAT, fingerprint, schema.digest, key)}"
-        with _alone(folder):
-            for draft in folder.glob(f"{_DRAFT}*"):  # nobody else is at work: its maker is dead
+        with _locked(folder):
+            for draft in folder.glob(f"{_DRAFT}*"):  # nobody else holds the lock: its maker is dead
                 shutil.rmtree(draft, ignore_errors=True)
-            path = _found(folder, made_from) or _made(folder, made_from, make)
+            path = _existing(folder, made_from) or _new(folder, made_from, make)
             yield path
             for other in folder.glob(f"{of_key}-*{_ENDING}"):
                 if other != path:
@@ -51,9 +51,9 @@ class Copies:
 
 
 @contextmanager
-def _alone(folder: Path) -> Iterator[None]:
-    """While no other process, nor thread, is in here for the same folder; it ends with the process."""
-    import fcntl  # which only systems have on which a folder can be its owner's alone
+def _locked(folder: Path) -> Iterator[None]:
+    """An exclusive lock on a folder, among threads and processes; it ends with the process."""
+    import fcntl  # exists only on systems with POSIX permissions
 
     place = os.open(folder, os.O_RDONLY)
     try:
@@ -63,7 +63,7 @@ def _alone(folder: Path) -> Iterator[None]:
         os.close(place)
 
 
-def _found(folder: Path, made_from: str) -> Path | None:
+def _existing(folder: Path, made_from: str) -> Path | None:
     for path in folder.glob(f"{made_from}-*{_ENDING}"):
         if path.name == f"{made_from}-{_hashed(path)}{_ENDING}":
             return path
@@ -71,7 +71,7 @@ def _found(folder: Path, made_from: str) -> Path | None:
     return None
 
 
-def _made(folder: Path, made_from: str, make: Callable[[Path], None]) -> Path:
+def _new(folder: Path, made_from: str, make: Callable[[Path], None]) -> Path:
     with tempfile.TemporaryDirectory(prefix=_DRAFT, dir=folder) as place:
         draft = Path(place) / "draft"
         make(draft)

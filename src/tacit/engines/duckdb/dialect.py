@@ -1,4 +1,4 @@
-"""DuckDB's SQL: what it has of its own, and what its types of columns are to a schema."""
+"""The SQL dialect of DuckDB, and the raw columns of its types."""
 
 from __future__ import annotations
 
@@ -9,7 +9,6 @@ from typing import Any
 from sqlglot import exp
 
 from ...query.values.nodes import Part
-from ..sql.cells import Raw
 from ..sql.dialect import (
     Dialect,
     Typed,
@@ -21,18 +20,19 @@ from ..sql.dialect import (
     number,
     within,
 )
+from ..sql.raw_columns import RawColumn
 
-_PARTS = {"year": "YEAR", "quarter": "QUARTER", "month": "MONTH", "day": "DAY", "weekday": "ISODOW"}
-_WIDTHS = {"TINYINT": 8, "SMALLINT": 16, "INTEGER": 32, "BIGINT": 64, "HUGEINT": 128}
-_WIDTHS |= {"UTINYINT": 16, "USMALLINT": 32, "UINTEGER": 64, "UBIGINT": 128}
+_DATE_PARTS = {"year": "YEAR", "quarter": "QUARTER", "month": "MONTH", "day": "DAY", "weekday": "ISODOW"}
+_INTEGER_BITS = {"TINYINT": 8, "SMALLINT": 16, "INTEGER": 32, "BIGINT": 64, "HUGEINT": 128}
+_INTEGER_BITS |= {"UTINYINT": 16, "USMALLINT": 32, "UINTEGER": 64, "UBIGINT": 128}
 _EPOCH = cast(constant("1970-01-01"), "DATE")
-_SPARSE = 4  # a list is not longer than so many times its entries
-_SHORT = 64
-_EXACT_DIGITS = 15  # a decimal of so many digits is a whole double over a power of ten that is one too
+_MAX_LIST_PER_KEY = 4  # a lookup list has at most this many entries for each key
+_MAX_INLINE = 64  # entries that are written into a statement
+_EXACT_DIGITS = 15  # such a decimal is an exact double divided by a power of ten that is an exact double
 
 
 class DuckDBDialect(Dialect):
-    """DuckDB, in sqlglot's plain SQL and what is called by its name here: sqlglot's own DuckDB is slow to import."""
+    """DuckDB in sqlglot's plain SQL, with functions called by name: sqlglot's own DuckDB dialect is slow to import."""
 
     integers = {8: "TINYINT", 16: "SMALLINT", 32: "INT", 64: "BIGINT", 128: "INT128"}  # noqa: RUF012
 
@@ -46,11 +46,12 @@ class DuckDBDialect(Dialect):
         return call("ISNAN", e)
 
     def date_part(self, part: Part, days: exp.Expr) -> exp.Expr:
-        return call(_PARTS[part], binary(exp.Add, _EPOCH.copy(), cast(days, "INT")))
+        return call(_DATE_PARTS[part], binary(exp.Add, _EPOCH.copy(), cast(days, "INT")))
 
     def lookup(self, a: Typed, keys: Sequence[int | str], values: Sequence[int]) -> exp.Expr:
         whole = [key for key in keys if isinstance(key, int)]
-        if len(whole) == len(keys) > 0 and (span := max(whole) - min(whole) + 1) <= _SPARSE * len(keys) + _SHORT:
+        longest = _MAX_LIST_PER_KEY * len(keys) + _MAX_INLINE
+        if len(whole) == len(keys) > 0 and (span := max(whole) - min(whole) + 1) <= longest:
             entries: list[int | None] = [None] * span
             first = min(whole)
             for key, value in zip(whole, values, strict=True):
@@ -58,17 +59,17 @@ class DuckDBDialect(Dialect):
             bits = max(a.bits, self.bits(first, first + span), 32)
             place = binary(exp.Sub, self.widened(a, bits), number(first - 1))
             inside = within(a.sql.copy(), first, first + span - 1)
-            return case((inside, call("LIST_EXTRACT", self.entries(entries), place)))
-        if len(keys) <= _SHORT:
+            return case((inside, call("LIST_EXTRACT", self.integer_list(entries), place)))
+        if len(keys) <= _MAX_INLINE:
             return super().lookup(a, keys, values) if keys else cast(exp.Null(), "INT")
-        return self.found(a.sql, keys, values)
+        return self.entry(a.sql, keys, values)
 
-    def entries(self, entries: Sequence[int | None]) -> exp.Expr:
-        """A list of whole numbers, as one node: there may be many."""
+    def integer_list(self, entries: Sequence[int | None]) -> exp.Expr:
+        """A list of integers, as one node, since there may be many."""
         return exp.Var(this=f"[{', '.join('NULL' if e is None else str(e) for e in entries)}]::BIGINT[]")
 
-    def found(self, e: exp.Expr, keys: Sequence[int | str], values: Sequence[int]) -> exp.Expr:
-        """The value of a key among many."""
+    def entry(self, e: exp.Expr, keys: Sequence[int | str], values: Sequence[int]) -> exp.Expr:
+        """values[i] where e = keys[i], for many keys that need not be integers."""
         return Dialect.lookup(self, Typed(e, 64), keys, values)
 
     def matches(self, e: exp.Expr, pattern: str) -> exp.Expr:
@@ -81,39 +82,39 @@ class DuckDBDialect(Dialect):
         return binary(exp.Sub, self.try_cast(e, "DATE"), _EPOCH.copy())
 
     def label(self, e: exp.Expr, labels: Sequence[str]) -> exp.Expr:
-        """By a hash of the labels, if it is one of them: a cast that fails takes a thousand times as long."""
+        """The index of text among labels, by a cast to an ENUM; IN is checked first, since a failing cast is slow."""
         code = call("ENUM_CODE", exp.TryCast(this=e, to=exp.Var(this=self.enum(labels))))
-        known = exp.Var(this=f"({', '.join(map(quoted, labels))})")
-        return case((exp.Paren(this=exp.In(this=e.copy(), field=known)), code))
+        listed = exp.Var(this=f"({', '.join(map(quoted, labels))})")
+        return case((exp.Paren(this=exp.In(this=e.copy(), field=listed)), code))
 
     def enum(self, labels: Sequence[str]) -> str:
-        """The type of these texts."""
+        """The ENUM type of these labels."""
         return f"ENUM({', '.join(map(quoted, labels))})"
 
 
 def quoted(text: str) -> str:
-    """Text as a literal of SQL: paths, names and labels of the owner's, never an analyst's."""
+    """Text as a SQL literal, for the owner's paths, names and labels, never for an analyst's text."""
     return "'" + text.replace("'", "''") + "'"
 
 
-class WithTables(DuckDBDialect):
-    """The SQL of one question, and beside it tables of what it looks up.
+class LookupTables(DuckDBDialect):
+    """DuckDB with long lookups in tables beside the statement.
 
-    Within a statement DuckDB makes a list anew for every few thousand rows, and takes some 10 kB for each entry.
+    DuckDB would rebuild a list within a statement for every few thousand rows, and takes about 10 kB for each entry.
     """
 
     def __init__(self) -> None:
         self.tables: dict[str, Any] = {}
 
-    def entries(self, entries: Sequence[int | None]) -> exp.Expr:
-        if len(entries) <= _SHORT:
-            return super().entries(entries)
+    def integer_list(self, entries: Sequence[int | None]) -> exp.Expr:
+        if len(entries) <= _MAX_INLINE:
+            return super().integer_list(entries)
         import pyarrow as pa
 
         name = self._table({"v": pa.array([entries], pa.list_(pa.int64()))})
         return exp.Var(this=f"(SELECT v FROM {name})")
 
-    def found(self, e: exp.Expr, keys: Sequence[int | str], values: Sequence[int]) -> exp.Expr:
+    def entry(self, e: exp.Expr, keys: Sequence[int | str], values: Sequence[int]) -> exp.Expr:
         import pyarrow as pa
 
         kind = pa.int64() if isinstance(keys[0], int) else pa.string()
@@ -128,35 +129,35 @@ class WithTables(DuckDBDialect):
         return name
 
 
-def raw(name: exp.Expr, kind: str) -> Raw:
-    """A column of one of DuckDB's types."""
-    if kind in _WIDTHS:
-        bits = _WIDTHS[kind]
+def raw(name: exp.Expr, kind: str) -> RawColumn:
+    """The raw column of a DuckDB column of this type."""
+    if kind in _INTEGER_BITS:
+        bits = _INTEGER_BITS[kind]
         unsigned = kind.startswith("U")
-        return Raw("integer", cast(name, DuckDBDialect.integers[bits]) if unsigned else name, bits)
+        return RawColumn("integer", cast(name, DuckDBDialect.integers[bits]) if unsigned else name, bits)
     if kind in ("FLOAT", "DOUBLE"):
-        return Raw("double", cast(name, "DOUBLE") if kind == "FLOAT" else name)
-    if found := re.fullmatch(r"DECIMAL\((\d+),\s*\d+\)", kind):
-        text = cast(name.copy(), "TEXT") if int(found[1]) > _EXACT_DIGITS else name.copy()
-        return Raw("decimal", name, double=cast(text, "DOUBLE"))
+        return RawColumn("double", cast(name, "DOUBLE") if kind == "FLOAT" else name)
+    if decimal := re.fullmatch(r"DECIMAL\((\d+),\s*\d+\)", kind):
+        text = cast(name.copy(), "TEXT") if int(decimal[1]) > _EXACT_DIGITS else name.copy()
+        return RawColumn("decimal", name, double=cast(text, "DOUBLE"))
     if kind == "BOOLEAN":
-        return Raw("boolean", name)
+        return RawColumn("boolean", name)
     if kind in ("VARCHAR", "UUID") or kind.startswith("ENUM("):
-        return Raw("text", name if kind == "VARCHAR" else cast(name, "TEXT"))
+        return RawColumn("text", name if kind == "VARCHAR" else cast(name, "TEXT"))
     if kind == "DATE":
-        return Raw("date", binary(exp.Sub, name, _EPOCH.copy()))
+        return RawColumn("date", binary(exp.Sub, name, _EPOCH.copy()))
     if kind.startswith("TIMESTAMP"):
-        return Raw("timestamp", _seconds(name, kind))
-    return Raw("other", name)
+        return RawColumn("timestamp", _seconds(name, kind))
+    return RawColumn("other", name)
 
 
-def moments(name: exp.Expr, per: int) -> Raw:
-    """A column of whole ticks since 1970, so many a second."""
-    return Raw("timestamp", _floored(name, per))
+def ticks(name: exp.Expr, per: int) -> RawColumn:
+    """A column of integers that count ticks since 1970, `per` a second."""
+    return RawColumn("timestamp", _floored(name, per))
 
 
 def _seconds(name: exp.Expr, kind: str) -> exp.Expr:
-    """Whole seconds since 1970, rounded down; the ticks next to the ends of 64 bits are DuckDB's infinities."""
+    """Whole seconds since 1970, rounded down; DuckDB's infinities become the largest and smallest seconds."""
     unit, per = ("EPOCH_NS", 10**9) if kind == "TIMESTAMP_NS" else ("EPOCH_US", 10**6)
     start, last = cast(constant("1970-01-01"), "TIMESTAMP"), (1 << 63) - 1
     after, before = binary(exp.GT, name, start), binary(exp.LT, name.copy(), start.copy())
@@ -165,7 +166,7 @@ def _seconds(name: exp.Expr, kind: str) -> exp.Expr:
 
 
 def _floored(ticks: exp.Expr, per: int) -> exp.Expr:
-    """floor(ticks / per), without leaving 64 bits."""
+    """floor(ticks / per), within 64 bits."""
     below = binary(exp.Sub, call("DIVIDE", binary(exp.Add, ticks, number(1)), number(per)), number(1))
     above = call("DIVIDE", ticks.copy(), number(per))
     negative, positive = (binary(sign, ticks.copy(), number(0)) for sign in (exp.LT, exp.GTE))

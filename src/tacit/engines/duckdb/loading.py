@@ -1,8 +1,8 @@
-"""Raw data into the bounded table, by a database of its own that is closed afterwards.
+"""Loads raw data into a bounded table, with a separate database that is closed afterwards.
 
-What a cell means rests on that cell alone.  An optimiser that reasons from the statistics of a file would let one cell
-change what others mean, and a file with false statistics switch off its bounds: of DuckDB's optimisers only those are
-on that no value has a part in.
+The meaning of a cell depends on that cell alone.  An optimizer that uses the statistics of a file would let one cell
+change the meaning of others, and false statistics would switch off the bounds; so only optimizers that use no value
+are on.
 """
 
 from __future__ import annotations
@@ -18,17 +18,16 @@ from sqlglot import exp
 
 from ...query.schema.schema import Schema
 from ...query.values.domain import Domain
-from ..rows.keyed_hash_arrays import Integers, Texts
-from ..rows.row_cap import bounded
-from ..rows.sources import Source
+from ..rows.keyed_hash import Integers, TextDigits
+from ..rows.row_cap import kept_rows
+from ..rows.sources import DataSource
 from ..rows.unit_codes import where
-from ..sql.arrow_for_database import from_rows, safe, supported
-from ..sql.arrow_for_database import moments as ticks
-from ..sql.cells import canonical, unit
+from ..sql.arrow_for_database import from_rows, safe, supported, timestamps
 from ..sql.dialect import TEXT, Typed, alias, there
-from ..sql.keyed_hash_sql import digit, unit_digit
+from ..sql.keyed_hash import digit, unit_digit
+from ..sql.raw_columns import canonical, unit
 from ..sql.relations import column
-from .dialect import DuckDBDialect, moments, quoted, raw
+from .dialect import DuckDBDialect, quoted, raw, ticks
 
 _CSV = (
     "READ_CSV(?, auto_detect = false, header = true, delim = ',', quote = '\"', escape = '\"', nullstr = '',"
@@ -40,29 +39,29 @@ _OPTIMIZERS = ("unused_columns", "common_subexpressions", "column_lifetime", "in
 
 
 def loader() -> duckdb.DuckDBPyConnection:
-    """A database in memory that may read and write files, and computes what is written, cell by cell."""
+    """A database in memory that may read and write files, and evaluates expressions as they are written."""
     database = duckdb.connect()
-    known = [name for (name,) in database.execute("SELECT name FROM duckdb_optimizers()").fetchall()]
+    optimizers = [name for (name,) in database.execute("SELECT name FROM duckdb_optimizers()").fetchall()]
     for setting in (
         "autoload_known_extensions = false",
         "autoinstall_known_extensions = false",
         "python_enable_replacements = false",
         "preserve_insertion_order = false",
-        f"disabled_optimizers = '{','.join(name for name in known if name not in _OPTIMIZERS)}'",
+        f"disabled_optimizers = '{','.join(name for name in optimizers if name not in _OPTIMIZERS)}'",
         "temp_directory = ''",
-        "disable_parquet_prefetching = true",  # it takes memory, and no less time, where files are at hand
+        "disable_parquet_prefetching = true",  # prefetching takes memory and saves no time on local files
     ):
         database.execute(f"SET {setting}")
     return database
 
 
-def load(source: Source, schema: Schema, key: str, into: duckdb.DuckDBPyConnection, target: str) -> None:
-    """Read the rows of a source, and make of them the table `target`, canonical and bounded."""
+def load(source: DataSource, schema: Schema, key: str, into: duckdb.DuckDBPyConnection, target: str) -> None:
+    """Read a source into the table `target`, with canonical cells and bounded rows."""
     ways = [source.kind]
-    if source.kind == "parquet":  # what DuckDB cannot read, such as text that is not Unicode, is read by Arrow
-        alike = all(starmap(_alike, source.types.values())) and not source.told_missing()  # which DuckDB believes
+    if source.kind == "parquet":  # Arrow reads what DuckDB cannot, such as invalid UTF-8
+        alike = all(starmap(_alike, source.types.values())) and not source.claims_all_missing()  # which DuckDB trusts
         ways = ["parquet", "arrow"] if alike else ["arrow"]
-    if source.kind == "csv":  # of lines that are not as they should be DuckDB would drop, or swallow, more than those
+    if source.kind == "csv":  # a malformed line would make DuckDB lose other lines too
         ways = ["csv", "lines"] if source.uniform() else ["lines"]
     for way in ways:
         try:
@@ -70,60 +69,61 @@ def load(source: Source, schema: Schema, key: str, into: duckdb.DuckDBPyConnecti
                 into.register("incoming", _bounded(way, database, source, schema, key))
                 into.execute(f"CREATE OR REPLACE TABLE {target} AS FROM incoming")
                 into.unregister("incoming")
-            _let_go()
+            _free_memory()
             return
         except duckdb.Error:
             if way == ways[-1]:
                 raise
         except RuntimeError as error:
-            if "interrupted" in str(error):  # so DuckDB says that a key was pressed
+            if "interrupted" in str(error):  # DuckDB's message after Ctrl-C
                 raise KeyboardInterrupt from None
             raise
 
 
-def _let_go() -> None:
-    """Give back the memory that the rows took: Arrow would keep it for others."""
+def _free_memory() -> None:
+    """Return the memory of the rows to the system; Arrow's pool would keep it."""
     import pyarrow as pa
 
     pa.default_memory_pool().release_unused()
 
 
 def _alike(kind: Any, stored: str) -> bool:
-    """Whether every cell of this type in a Parquet file is to DuckDB what it is to Arrow, or else an error.
+    """Whether DuckDB reads every cell of this type in a Parquet file as Arrow does, or fails.
 
-    Of moments of 96 bits it is not if they are far away, nor of decimals in integers if they have too many digits.
+    It reads timestamps of 96 bits that are far away, and decimals with too many digits in integers, differently.
     """
     if stored == "INT96" or (str(kind).startswith("decimal") and stored.startswith("INT")):
         return False
-    others = ("timestamp[ms", "timestamp[us", "timestamp[ns]", "extension<arrow.uuid>")  # zoned ns it cannot ask
+    # without nanoseconds with a time zone, which DuckDB cannot query
+    others = ("timestamp[ms", "timestamp[us", "timestamp[ns]", "extension<arrow.uuid>")
     return safe(kind) or str(kind).startswith(others)
 
 
-def _bounded(way: str, database: duckdb.DuckDBPyConnection, source: Source, schema: Schema, key: str) -> Any:
-    """The canonical rows, read in this way; where there are units, those that are kept of theirs."""
-    d = _Named(database)
-    place, given = _place(way, database, source, schema)
-    found = database.execute(f"DESCRIBE SELECT * FROM {place}", given).fetchall()
-    kinds = {name: raw(exp.column(name, quoted=True), str(kind)) for name, kind, *_ in found}
+def _bounded(way: str, database: duckdb.DuckDBPyConnection, source: DataSource, schema: Schema, key: str) -> Any:
+    """The canonical rows, read in this way; if the table has units, only the rows within their cap."""
+    d = _NamedTypes(database)
+    place, parameters = _place(way, database, source, schema)
+    described = database.execute(f"DESCRIBE SELECT * FROM {place}", parameters).fetchall()
+    kinds = {name: raw(exp.column(name, quoted=True), str(kind)) for name, kind, *_ in described}
     if way == "arrow":
-        kinds |= {name: moments(exp.column(name, quoted=True), per) for name, per in ticks(source).items()}
+        kinds |= {name: ticks(exp.column(name, quoted=True), per) for name, per in timestamps(source).items()}
     columns = [alias(canonical(kinds[name], c, d), f"c{i}") for i, (name, c) in enumerate(schema.columns)]
-    if way == "rows":  # these are canonical already
+    if way == "rows":  # already canonical
         columns = [alias(kinds[name].sql, f"c{i}") for i, (name, _) in enumerate(schema.columns)]
     if schema.unit is None:
         names = ", ".join(map(d.render, columns)) or "1 AS c"
-        return database.sql(f"SELECT {names} FROM {place}", params=given).to_arrow_reader()
+        return database.sql(f"SELECT {names} FROM {place}", params=parameters).to_arrow_reader()
     owner = unit(kinds[schema.unit], d)
     names = ", ".join(map(d.render, [alias(owner, "u"), *columns]))
     present = f"SELECT {names} FROM {place} WHERE {d.render(there(owner.copy()))}"
-    rows = database.sql(present, params=given).to_arrow_table()
+    rows = database.sql(present, params=parameters).to_arrow_table()
     x = Typed(column("x"), TEXT)
     of_units, of_texts = _texts(unit_digit(key, x, d)), _texts(digit(key, x, Domain("text"), d))
-    return where(rows, bounded(rows, schema, key, of_units, of_texts))
+    return where(rows, kept_rows(rows, schema, key, of_units, of_texts))
 
 
-class _Named(DuckDBDialect):
-    """Types of labels by their names in a database, which would read a list within a statement again and again."""
+class _NamedTypes(DuckDBDialect):
+    """DuckDB with named ENUM types: DuckDB would parse a type within a statement again and again."""
 
     def __init__(self, database: duckdb.DuckDBPyConnection) -> None:
         self._database, self._names = database, count()
@@ -134,8 +134,8 @@ class _Named(DuckDBDialect):
         return name
 
 
-def _texts(digit: exp.Expr) -> Texts:
-    """The digits of texts x, by a database."""
+def _texts(digit: exp.Expr) -> TextDigits:
+    """A function that computes the digits of a column of texts x, in DuckDB."""
 
     def texts(column: Any) -> Integers:
         import pyarrow as pa
@@ -149,8 +149,8 @@ def _texts(digit: exp.Expr) -> Texts:
     return texts
 
 
-def _place(way: str, database: duckdb.DuckDBPyConnection, source: Source, schema: Schema) -> tuple[str, list[Any]]:
-    """Where the raw rows are, in SQL."""
+def _place(way: str, database: duckdb.DuckDBPyConnection, source: DataSource, schema: Schema) -> tuple[str, list[Any]]:
+    """The FROM clause for the raw rows, and its parameters."""
     if way == "parquet":
         return _PARQUET, [_literal(str(source.path))]
     if way == "csv":
@@ -168,5 +168,5 @@ def _place(way: str, database: duckdb.DuckDBPyConnection, source: Source, schema
 
 
 def _literal(path: str) -> str:
-    """A path in which nothing is a pattern."""
+    """A path with its glob characters escaped."""
     return "".join(f"[{c}]" if c in "*?[" else c for c in path)

@@ -1,4 +1,4 @@
-"""What PostgreSQL says of a table, and how it is asked: in one read-only transaction, with settings of our own."""
+"""The PostgreSQL catalogue's description of a table, read in one read-only transaction with fixed settings."""
 
 from __future__ import annotations
 
@@ -13,15 +13,18 @@ from sqlglot import exp
 from ...core.errors import BadData, EngineUnavailable
 from ...query.schema.databases import Database
 from ...query.schema.schema import Schema
-from ..sql.cells import Raw
+from ..sql.raw_columns import RawColumn
 from .credentials import demanded, withheld
 from .dialect import raw
 
-OLDEST = 140000
-_CONNECT = 10  # seconds to wait for a connection
+MIN_VERSION = 140000
+_CONNECT_TIMEOUT = 10  # seconds
 _SETTINGS = {"TimeZone": "UTC", "DateStyle": "ISO", "IntervalStyle": "iso_8601", "extra_float_digits": "1"}
 _SETTINGS |= {"standard_conforming_strings": "on", "bytea_output": "hex"}
-_SETTINGS |= {"constraint_exclusion": "off", "enable_partition_pruning": "off"}  # nobody checks those of foreign tables
+_SETTINGS |= {
+    "constraint_exclusion": "off",
+    "enable_partition_pruning": "off",
+}  # constraints of foreign tables are not enforced
 _STATE = (
     "current_setting('transaction_read_only'), current_setting('transaction_isolation'),"
     " current_setting('server_encoding'), CAST(current_setting('server_version_num') AS INT)"
@@ -54,8 +57,9 @@ _REASONS = {
     "42501": "the user may not read it; GRANT SELECT on the table, and USAGE on its schema",
     "57014": "a statement took longer than {timeout:g} seconds",
     "55P03": "it was locked for longer than {timeout:g} seconds",
-    "53": "the server is out of connections or of room",
+    "53": "the server is out of connections, memory or disk space",
 }
+_NO_CONNECTION = "there is no connection to the server; check that it runs, and its address"
 _CONNECTING = {
     "authentication": "28",
     "no pg_hba.conf": "28",
@@ -66,60 +70,65 @@ _CONNECTING = {
 
 
 @dataclass(frozen=True)
-class Column:
-    """The name of a type, whether it is an enumeration, its modifier; and whether each value is there once only.
+class CatalogueColumn:
+    """A column: `kind` is its type's name, whether the type is an enumeration, and its modifier.
 
-    `equal` says that what PostgreSQL takes for equal is read alike, which it is not in all collations.
+    `unique`: no value occurs twice.  `equal`: values that PostgreSQL takes for equal are identical, as they are not in
+    all collations.
     """
 
     kind: tuple[str, bool, int]
     unique: bool
     equal: bool
 
-    def raw(self, name: str) -> Raw:
+    def raw(self, name: str) -> RawColumn:
+        """The raw column of this name."""
         return raw(exp.column(name, "raw", quoted=True), *self.kind)
 
 
 @dataclass(frozen=True)
 class Description:
-    """A table by its full name, those of its columns that a schema names, and the moment at which it was seen.
+    """A table by its full name, the columns that the schema names, and the snapshot in which it was described.
 
-    No transaction has ended between two moments that are the same; there is none for what is not a plain table.
+    No transaction ended between two equal snapshots.  Only plain tables have one.
     """
 
     path: tuple[str, str]
-    columns: tuple[tuple[str, Column], ...]
-    moment: str | None = field(compare=False)
+    columns: tuple[tuple[str, CatalogueColumn], ...]
+    snapshot: str | None = field(compare=False)
 
     @property
     def name(self) -> str:
+        """The full name of the table, quoted."""
         return self.table().sql(dialect="postgres")
 
     def table(self) -> exp.Table:
+        """The table in SQL."""
         schema, name = (exp.to_identifier(part, quoted=True) for part in self.path)
         return exp.Table(this=name, db=schema)
 
-    def raw(self) -> dict[str, Raw]:
-        """The columns of the table, where it is called raw."""
+    def raw(self) -> dict[str, RawColumn]:
+        """The raw columns of the table, under the alias `raw`."""
         return {name: column.raw(name) for name, column in self.columns}
 
     def unique(self, unit: str | None) -> bool:
+        """Whether each unit has at most one row."""
         return unit is not None and dict(self.columns)[unit].unique
 
 
 @contextmanager
 def connected(place: Database, milliseconds: int) -> Iterator[psycopg.Connection[Any]]:
-    """A transaction of its own, which sees one moment and can write nothing."""
-    given = psycopg.conninfo.conninfo_to_dict(place.url)
-    more: dict[str, Any] = {
-        "connect_timeout": _CONNECT,
+    """A connection with one transaction that sees one snapshot and can write nothing."""
+    address = psycopg.conninfo.conninfo_to_dict(place.url)
+    options: dict[str, Any] = {
+        "connect_timeout": _CONNECT_TIMEOUT,
         "application_name": "tacit",
-        **given,
+        **address,
         "client_encoding": "utf8",
         **withheld(place),
         **demanded(place),
     }
-    with psycopg.connect(**more, prepare_threshold=None) as connection:
+    with psycopg.connect(**options, prepare_threshold=None) as connection:
         connection.read_only, connection.isolation_level = True, psycopg.IsolationLevel.REPEATABLE_READ
         settings = {**_SETTINGS, "statement_timeout": str(milliseconds), "lock_timeout": str(milliseconds)}
         calls = ", ".join(f"set_config('{name}', '{value}', true)" for name, value in settings.items())
@@ -129,37 +138,45 @@ def connected(place: Database, milliseconds: int) -> Iterator[psycopg.Connection
 
 
 def describe(connection: psycopg.Connection[Any], place: Database, name: str, schema: Schema) -> Description:
-    """The table of this name, once it is seen to be one that can be read as the schema says."""
+    """The description of a table, after checking that it can be read as the schema says."""
     state = connection.execute(f"SELECT {_STATE}").fetchone()
     if state is None or state[:2] != ("on", "repeatable read"):
-        raise EngineUnavailable(place, "the server does not keep to read-only transactions")
-    if state[2] != "UTF8" or state[3] < OLDEST:
-        raise EngineUnavailable(place, "it must be a database in UTF8, of PostgreSQL 14 or later")
+        raise EngineUnavailable(place, "the server does not honour read-only transactions")
+    if state[2] != "UTF8" or state[3] < MIN_VERSION:
+        raise EngineUnavailable(place, "the database must be in UTF8, on PostgreSQL 14 or later")
     try:
         row = connection.execute(_TABLE, [name]).fetchone()
-    except psycopg.ProgrammingError:  # no name at all, or one in a schema that is closed to the user
+    except psycopg.ProgrammingError:  # an invalid name, or one in a schema that the user may not use
         row = None
     if row is None:
         raise EngineUnavailable(place, "there is no such table, or the user may not use its schema")
-    oid, *path, kind, inherited, moment = row
-    known = connection.execute(_COLUMNS, {"table": oid}).fetchall()
-    alone = kind == "p" or not inherited  # an index says nothing of tables that inherit
-    found = {c: Column((type_, enum, mod), unique and alone, equal) for c, type_, enum, mod, _, unique, equal in known}
-    readable = {c for c, *_, may, _, _ in known if may}
+    oid, *path, kind, inherited, snapshot = row
+    listed = connection.execute(_COLUMNS, {"table": oid}).fetchall()
+    alone = kind == "p" or not inherited  # an index does not cover tables that inherit
+    columns = {
+        c: CatalogueColumn((type_, enum, mod), unique and alone, equal)
+        for c, type_, enum, mod, _, unique, equal in listed
+    }
+    readable = {c for c, *_, may, _, _ in listed if may}
     for column in schema.names:
-        if column not in found:
-            raise BadData("the table", f"no column named {column!r}", "a table with the schema's columns")
+        if column not in columns:
+            raise BadData(
+                "the table",
+                f"no column named {column!r}",
+                "a table with the schema's columns",
+                says=f"The table has no column named {column!r}, which the schema names.",
+            )
         if column not in readable:
             raise EngineUnavailable(place, _REASONS["42501"])
     connection.execute("SELECT set_config('search_path', 'pg_catalog', true)")
-    plain = kind in ("r", "m") and not inherited  # others may hold what lives elsewhere
-    return Description((path[0], path[1]), tuple((c, found[c]) for c in schema.names), moment if plain else None)
+    plain = kind in ("r", "m") and not inherited  # others may show the rows of other tables
+    return Description((path[0], path[1]), tuple((c, columns[c]) for c in schema.names), snapshot if plain else None)
 
 
 def words(error: psycopg.Error, timeout: float) -> str:
-    """An error in our words: PostgreSQL's may hold cells, and a client's what it took for a host."""
+    """The reason of an error in words of our own: PostgreSQL's may hold cells, and a client's a password."""
     state = error.sqlstate or next((code for part, code in _CONNECTING.items() if part in str(error)), "")
     for code, reason in _REASONS.items():
         if state.startswith(code):
             return reason.format(timeout=timeout)
-    return f"PostgreSQL reports {state}" if error.sqlstate else "there is no connection; is the server up, and there?"
+    return f"PostgreSQL reports {state}" if error.sqlstate else _NO_CONNECTION

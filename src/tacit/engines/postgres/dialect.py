@@ -1,19 +1,20 @@
-"""PostgreSQL's SQL, of version 14 or later: what it has of its own, and what its types of columns are to a schema.
+"""The SQL dialect of PostgreSQL 14 or later, the raw columns of its types, and joins with long lists of labels.
 
-It raises where others round: a double that is too small, a date that is none, digits that are too many.  So nothing is
-cast, divided or subtracted here before it is known to be within reach.  Text is compared as bytes, whatever the
-collation of a column; the database itself must be in UTF-8.
+PostgreSQL raises where others round: for a double that is too small, an invalid date, too many digits.  So every value
+is checked to be in range before it is cast, divided or subtracted.  Text is compared as bytes, whatever the collation
+of a column; the database itself must be in UTF-8.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from sqlglot import exp
 
+from ...query.schema.schema import Schema
+from ...query.values.column_types import ColumnType
 from ...query.values.nodes import Part
-from ..sql.cells import Raw
 from ..sql.dialect import (
     Dialect,
     Typed,
@@ -26,17 +27,19 @@ from ..sql.dialect import (
     number,
     within,
 )
+from ..sql.raw_columns import RawColumn
 
-_PARTS = {"year": "YEAR", "quarter": "QUARTER", "month": "MONTH", "day": "DAY", "weekday": "ISODOW"}
-_WIDTHS = {"int2": 16, "int4": 32, "int8": 64}
+_DATE_PARTS = {"year": "YEAR", "quarter": "QUARTER", "month": "MONTH", "day": "DAY", "weekday": "ISODOW"}
+_INTEGER_BITS = {"int2": 16, "int4": 32, "int8": 64}
 _TEXTS = ("text", "varchar", "bpchar", "name", "citext", "uuid")
 _EPOCH = cast(constant("1970-01-01"), "DATE")
-_FAR = 1 << 60  # what is before or after all time
-_SHORT = 8
-_SPARSE = 4  # an array is not longer than so many times its entries
+_INFINITE_TIME = 1 << 60  # steps that stand for -infinity and infinity
+_MAX_CASE = 8  # keys that are compared one by one
+_MAX_ARRAY_PER_KEY = 4  # a lookup array has at most this many entries for each key
 _LARGEST, _TINY = "1.7976931348623157e308", "1e-300"  # beyond these a double overflows, or may underflow
-_SURE = 300  # a decimal of so many digits, before and after its point, is within these
-_UNWRITTEN = 10**38  # whole numbers below it are written in digits
+_SAFE_DIGITS = 300  # a decimal with so many digits before and after its point is within these
+_MAX_UNIT = 10**38  # integers below it can be units
+_MAX_COMPARED = 3  # labels that are compared one by one; more are joined
 _LEAP = "([0-9]{2}(0[48]|[2468][048]|[13579][26])|([02468][048]|[13579][26])00)"
 _DAY = (
     "^(?!0000)([0-9]{4}-((0[13578]|1[02])-(0[1-9]|[12][0-9]|3[01])|(0[469]|11)-(0[1-9]|[12][0-9]|30)"
@@ -45,7 +48,7 @@ _DAY = (
 
 
 class PostgresDialect(Dialect):
-    """PostgreSQL; whole numbers beyond 64 bits are decimals, which have no end."""
+    """PostgreSQL; integers beyond 64 bits are decimals of any length."""
 
     name = "postgres"
     integers = {16: "SMALLINT", 32: "INT", 64: "BIGINT", 128: "DECIMAL"}  # noqa: RUF012
@@ -55,10 +58,10 @@ class PostgresDialect(Dialect):
 
     def joined(self, parts: Sequence[exp.Expr]) -> exp.Expr:
         bare = (e.this.this if isinstance(e, exp.Collate) and isinstance(e.this, exp.Cast) else e for e in parts)
-        return call("CONCAT", *bare)  # which writes digits itself
+        return call("CONCAT", *bare)  # CONCAT converts numbers itself
 
     def once(self, query: str) -> str:
-        return f"{query} OFFSET 0"  # else it is merged into what is around it, where its columns are computed anew
+        return f"{query} OFFSET 0"  # else it is merged into the outer query, and its columns are computed again
 
     def md5(self, e: exp.Expr) -> exp.Expr:
         return _bytes(call("MD5", e))
@@ -68,7 +71,7 @@ class PostgresDialect(Dialect):
         return cast(exp.Cast(this=written, to=exp.Var(this=f"BIT({4 * digits})")), self.integers[64])
 
     def whole(self, e: exp.Expr) -> exp.Expr:
-        short = call("LEFT", e.copy(), number(21))  # a character more than any of them has
+        short = call("LEFT", e.copy(), number(21))  # one character more than the longest integer
         n = case((_like(short, "^(0|-?[1-9][0-9]{0,18})$"), cast(e.copy(), self.integers[128])))
         return case((within(n, -(1 << 63), (1 << 63) - 1), cast(e.copy(), self.integers[64])))
 
@@ -76,7 +79,7 @@ class PostgresDialect(Dialect):
         return cast(condition, "INT")
 
     def total(self, e: exp.Expr, bits: int) -> exp.Expr:
-        # of 32 bits it is summed in 64, and of 64 in as many as it takes
+        # PostgreSQL sums INT in BIGINT, and BIGINT in DECIMAL
         return exp.Sum(this=binary(exp.Add, e, cast(number(0), self.integers[64])) if bits > 64 else e)
 
     def quotient(self, a: exp.Expr, b: exp.Expr, bits: int) -> exp.Expr:
@@ -86,16 +89,16 @@ class PostgresDialect(Dialect):
 
     def date_part(self, part: Part, days: exp.Expr) -> exp.Expr:
         day = binary(exp.Add, _EPOCH.copy(), cast(days, "INT"))
-        return exp.Extract(this=exp.Var(this=_PARTS[part]), expression=day)
+        return exp.Extract(this=exp.Var(this=_DATE_PARTS[part]), expression=day)
 
     def lookup(self, a: Typed, keys: Sequence[int | str], values: Sequence[int]) -> exp.Expr:
-        known = {key: value for key, value in zip(keys, values, strict=True) if "\0" not in str(key)}  # as no text is
-        keys, values = list(known), list(known.values())
-        if len(keys) <= _SHORT:
+        pairs = {key: value for key, value in zip(keys, values, strict=True) if "\0" not in str(key)}  # no text has it
+        keys, values = list(pairs), list(pairs.values())
+        if len(keys) <= _MAX_CASE:
             return super().lookup(a, keys, values) if keys else cast(exp.Null(), "INT")
         whole = [key for key in keys if isinstance(key, int)]
-        if len(whole) == len(keys) and (span := max(whole) - min(whole) + 1) <= _SPARSE * len(keys):
-            none, first = max(values) + 1, min(whole)  # an array without gaps is indexed at once
+        if len(whole) == len(keys) and (span := max(whole) - min(whole) + 1) <= _MAX_ARRAY_PER_KEY * len(keys):
+            none, first = max(values) + 1, min(whole)  # an array without NULL is indexed in constant time
             entries = [none] * span
             for key, value in zip(whole, values, strict=True):
                 entries[key - first] = value
@@ -104,23 +107,25 @@ class PostgresDialect(Dialect):
             entry = exp.Bracket(this=array, expressions=[place], offset=1)
             inside = within(a.sql.copy(), first, first + span - 1)
             return case((inside, exp.Nullif(this=entry, expression=number(none))))
-        # the fields of an object are found by halves, and those that are text are the fastest to read
-        table = json.dumps({str(key): str(value) for key, value in known.items()}, ensure_ascii=False)
-        found = call("JSONB_OBJECT_FIELD_TEXT", cast(constant(table), "JSONB"), cast(a.sql, "TEXT"))
-        return cast(found, self.integers[self.bits(min(values), max(values))])
+        # a JSONB object is searched by bisection, and fields of text are the fastest to read
+        table = json.dumps({str(key): str(value) for key, value in pairs.items()}, ensure_ascii=False)
+        field = call("JSONB_OBJECT_FIELD_TEXT", cast(constant(table), "JSONB"), cast(a.sql, "TEXT"))
+        return cast(field, self.integers[self.bits(min(values), max(values))])
 
     def matches(self, e: exp.Expr, pattern: str) -> exp.Expr:
-        return _like(e, f"^(?:{pattern.removeprefix('(?s)')})$")  # here a point is any character already
+        return _like(e, f"^(?:{pattern.removeprefix('(?s)')})$")  # in PostgreSQL, . matches a newline already
 
     def bounded(self, x: exp.Expr, low: float, high: float) -> exp.Expr:
         above, below = binary(exp.GT, x.copy(), double(high)), binary(exp.LT, x.copy(), double(low))
-        last = case((self.is_nan(x.copy()), exp.Null()), otherwise=double(high))  # here it is above all numbers
-        return case((above, last), (below, double(low)), otherwise=x)  # two comparisons cost less than a BETWEEN
+        last = case(
+            (self.is_nan(x.copy()), exp.Null()), otherwise=double(high)
+        )  # PostgreSQL sorts NaN above all numbers
+        return case((above, last), (below, double(low)), otherwise=x)  # two comparisons are faster than BETWEEN
 
     def scaled(self, x: exp.Expr, grid: float) -> exp.Expr:
         if grid == 1:
             return x
-        if grid < 1:  # a power of two, so the product is exact too, and faster
+        if grid < 1:  # 1 / grid is a power of two, so the product is exact, and faster
             return binary(exp.Mul, x, double(1 / grid))
         divided = exp.Paren(this=exp.Div(this=x, expression=double(grid), typed=True))
         large = binary(exp.GT, exp.Abs(this=x.copy()), _double(_TINY))
@@ -138,30 +143,30 @@ class PostgresDialect(Dialect):
         return case((_like(e, _DAY), binary(exp.Sub, cast(e.copy(), "DATE"), _EPOCH.copy())))
 
 
-def raw(name: exp.Expr, kind: str, enumerated: bool, modifier: int) -> Raw:
-    """A column of one of PostgreSQL's types, of which a decimal's digits may be fixed by a modifier."""
-    if kind in _WIDTHS:
-        return Raw("integer", name, _WIDTHS[kind])
+def raw(name: exp.Expr, kind: str, enumerated: bool, modifier: int) -> RawColumn:
+    """The raw column of a PostgreSQL column; a modifier may fix the digits of a decimal."""
+    if kind in _INTEGER_BITS:
+        return RawColumn("integer", name, _INTEGER_BITS[kind])
     if kind in ("float4", "float8"):
-        return Raw("double", cast(name, "DOUBLE") if kind == "float4" else name)
+        return RawColumn("double", cast(name, "DOUBLE") if kind == "float4" else name)
     if kind == "numeric":
-        written = case((binary(exp.LT, exp.Abs(this=name), _decimal(_UNWRITTEN)), name.copy()))
-        fixed = modifier >= 4 and max(divmod(modifier - 4, 1 << 16)) <= _SURE
-        return Raw("decimal", written, double=cast(name.copy(), "DOUBLE") if fixed else _nearest(name.copy()))
+        written = case((binary(exp.LT, exp.Abs(this=name), _decimal(_MAX_UNIT)), name.copy()))
+        fixed = modifier >= 4 and max(divmod(modifier - 4, 1 << 16)) <= _SAFE_DIGITS
+        return RawColumn("decimal", written, double=cast(name.copy(), "DOUBLE") if fixed else _nearest(name.copy()))
     if kind == "bool":
-        return Raw("boolean", name)
+        return RawColumn("boolean", name)
     if kind in _TEXTS or enumerated:
-        return Raw("text", PostgresDialect().text(name))
+        return RawColumn("text", PostgresDialect().text(name))
     if kind == "date":
-        return Raw("date", _finite(name, binary(exp.Sub, name.copy(), _EPOCH.copy()), "DATE"))
+        return RawColumn("date", _finite(name, binary(exp.Sub, name.copy(), _EPOCH.copy()), "DATE"))
     if kind in ("timestamp", "timestamptz"):
         seconds = exp.Extract(this=exp.Var(this="EPOCH"), expression=name.copy())
-        return Raw("timestamp", _finite(name, exp.Floor(this=seconds), kind))
-    return Raw("other", name)
+        return RawColumn("timestamp", _finite(name, exp.Floor(this=seconds), kind))
+    return RawColumn("other", name)
 
 
 def _bytes(e: exp.Expr) -> exp.Expr:
-    """Text that is compared as bytes."""
+    """Text under the collation that compares bytes."""
     return exp.Collate(this=e, expression=exp.Identifier(this="C", quoted=True))
 
 
@@ -178,7 +183,7 @@ def _like(e: exp.Expr, pattern: str) -> exp.Expr:
 
 
 def _nearest(x: exp.Expr) -> exp.Expr:
-    """The double nearest to a decimal: infinite if it is too large, 0 if it is too small to tell."""
+    """The double nearest to a decimal: infinite if it is too large, 0 if it is too small."""
     tiny = binary(exp.LT, exp.Abs(this=x.copy()), _decimal(_TINY))
     above, below = binary(exp.GT, x.copy(), _decimal(_LARGEST)), binary(exp.LT, x.copy(), _decimal(f"-{_LARGEST}"))
     nan = binary(exp.EQ, x.copy(), cast(constant("NaN"), "DECIMAL"))
@@ -187,7 +192,36 @@ def _nearest(x: exp.Expr) -> exp.Expr:
 
 
 def _finite(x: exp.Expr, value: exp.Expr, kind: str) -> exp.Expr:
-    """A value of a moment, and what is before or after all time very far away."""
+    """The value of a date or timestamp, with infinities replaced by very large steps."""
     always, never = (cast(constant(end), kind) for end in ("infinity", "-infinity"))
     after, before = binary(exp.EQ, x.copy(), always), binary(exp.EQ, x.copy(), never)
-    return case((after, number(_FAR)), (before, number(-_FAR)), otherwise=cast(value, "BIGINT"))
+    return case((after, number(_INFINITE_TIME)), (before, number(-_INFINITE_TIME)), otherwise=cast(value, "BIGINT"))
+
+
+def listed(column: ColumnType, raw: RawColumn) -> bool:
+    """Whether a category has so many labels that a join finds them fastest."""
+    domain = column.domain
+    return domain.kind == "category" and raw.kind in ("integer", "text") and len(domain.labels) > _MAX_COMPARED
+
+
+def joins(schema: Schema, raw: dict[str, RawColumn]) -> Iterator[exp.Join]:
+    """The joins with lists of labels that these columns need; each such column is replaced by its canonical form.
+
+    A list is grouped, so that PostgreSQL knows that no row matches twice, and can drop a join that is not needed.
+    """
+    d = PostgresDialect()
+    for i, (name, column) in enumerate(schema.columns):
+        if name in raw and listed(column, raw[name]):
+            labels = column.domain.labels
+            kind = d.integers[d.bits(0, len(labels))]
+            rows = f"UNNEST(CAST({d.render(constant(_label_array(labels)))} AS TEXT[])) WITH ORDINALITY AS v(t, p)"
+            labelled = f"(SELECT t, CAST(MIN(p) - 1 AS {kind}) AS p FROM {rows} GROUP BY t) AS l{i}"
+            same = exp.EQ(this=d.text(raw[name].sql), expression=exp.column("t", f"l{i}"))
+            yield exp.Join(this=exp.Var(this=labelled), side="LEFT", on=same)
+            raw[name] = RawColumn("canonical", exp.column("p", f"l{i}"))
+
+
+def _label_array(texts: Sequence[str]) -> str:
+    """A PostgreSQL array literal; one constant is parsed faster than many."""
+    quoted = (text.replace("\\", "\\\\").replace('"', '\\"') for text in texts)
+    return "{" + ",".join(f'"{text}"' for text in quoted) + "}"

@@ -1,12 +1,12 @@
-"""Rows that are alike are added up before they are read: eager aggregation (Yan and Larson, VLDB 1995).
+"""Eager aggregation: rows that are alike are summed before their cells are computed (Yan and Larson, VLDB 1995).
 
-Where a unit is one row, nothing is chosen among rows, and a cell is a sum over some of them.  So they are grouped first
-by the raw columns that decide the cell, if few values of these were declared; only a group is then clamped, looked up
-among labels and given a place.  What is added up is read in each row, and so are conditions without lists of labels.
+If units are rows, all rows count, and a cell is a sum over some of them.  So rows are first grouped by the raw columns
+that decide the cell, if few values of these are declared; clamping, looking up labels and binning are then done once
+for each group.  The summed columns, and conditions that need no list of labels, are still evaluated in each row.
 
     raw  ->  r0, r1, ..., v0, v1, ...: one row for each raw value  ->  c0, c1, ..., v0, v1, ...
 
-A column may hold more than was declared: then there are more groups, as many as rows at worst, and the same sums.
+If a column has more values than were declared, there are more groups (at worst as many as rows) and the same sums.
 """
 
 from __future__ import annotations
@@ -20,52 +20,52 @@ from sqlglot import exp
 
 from ...query.schema.schema import Schema
 from ...query.values.column_types import ColumnType
-from ..sql.cells import Raw, canonical
 from ..sql.dialect import alias, double, number
-from ..sql.relations import Source, column, selected
-from .catalogue import Column, Description
-from .dialect import PostgresDialect
-from .label_joins import joins, listed
+from ..sql.raw_columns import RawColumn, canonical
+from ..sql.relations import RowQuery, column, selected
+from .catalogue import CatalogueColumn, Description
+from .dialect import PostgresDialect, joins, listed
 
-_FEW = 1 << 16  # groups, if columns hold what was declared
+_MAX_GROUPS = 1 << 16  # if columns hold the declared values
 _D = PostgresDialect()
 
 
-def early(
-    schema: Schema, found: Description, rows: Source, cell: Sequence[exp.Expr], sums: Mapping[str, exp.Expr]
-) -> Source | None:
-    """Sums over groups of rows, with the columns that the cell is made of; None where these may have many values."""
+def aggregate_eagerly(
+    schema: Schema, description: Description, rows: RowQuery, cell: Sequence[exp.Expr], sums: Mapping[str, exp.Expr]
+) -> RowQuery | None:
+    """A query for sums over groups of rows, with the columns of the cell; None if these may have many values."""
     names = {f"c{i}": name for i, (name, _) in enumerate(schema.columns)}
-    raw, columns = found.raw(), dict(found.columns)
+    raw, columns = description.raw(), dict(description.columns)
     lists = {c for c, name in names.items() if listed(schema[name], raw[name])}
     after = tuple(e for e in rows.conditions if lists & _uses(e).keys())
     before = [e for e in rows.conditions if not lists & _uses(e).keys()]
     by, uses = sorted(_uses(*cell, *after)), _uses(*before, *sums.values())
-    if cell and not by:  # a cell without a column is there only where there are rows
+    if cell and not by:  # a cell that uses no column exists only if there are rows
         return None
-    if lists & uses.keys() or prod(_values(columns[names[c]], raw[names[c]], schema[names[c]]) for c in by) > _FEW:
+    groups = prod(_values(columns[names[c]], raw[names[c]], schema[names[c]]) for c in by)
+    if lists & uses.keys() or groups > _MAX_GROUPS:
         return None
     own: list[exp.Expr] = [alias(exp.column(names[c], "raw", quoted=True), f"r{c}") for c in by]
     steps = {c: canonical(raw[names[c]], schema[names[c]], _D) for c in uses}
     seen = {c: _present(raw[names[c]], schema[names[c]]) or steps[c] for c in uses}
-    place: exp.Expr = exp.alias_(found.table(), "raw", table=True)
-    if max(uses.values(), default=0) > 1:  # what is used again is computed before, once
+    place: exp.Expr = exp.alias_(description.table(), "raw", table=True)
+    if max(uses.values(), default=0) > 1:  # a column that is used twice is computed once, before
         values = exp.select(*own, *(alias(e, c) for c, e in steps.items()), copy=False).from_(place, copy=False)
         place = values.offset(0, copy=False).subquery("raw", copy=False)
         own, steps, seen = [column(f"r{c}") for c in by], {}, {}
     added = [alias(_in_place(e, steps, seen), name) for name, e in sums.items()]
-    query = selected([*own, *added], Source(place, {}, None), [_in_place(e, steps, seen) for e in before])
+    query = selected([*own, *added], RowQuery(place, {}, None), [_in_place(e, steps, seen) for e in before])
     if by:
         query.group_by(*(number(i + 1) for i in range(len(by))), copy=False)
-    groups, grouped = query.subquery("raw", copy=False), {names[c]: columns[names[c]].raw(f"r{c}") for c in by}
-    groups.set("joins", list(joins(schema, grouped)))
-    known = [alias(canonical(grouped[names[c]], schema[names[c]], _D), c) for c in by]
-    out = exp.select(*known, *map(column, sums), copy=False).from_(groups, copy=False)
+    subquery, grouped = query.subquery("raw", copy=False), {names[c]: columns[names[c]].raw(f"r{c}") for c in by}
+    subquery.set("joins", list(joins(schema, grouped)))
+    canonical_columns = [alias(canonical(grouped[names[c]], schema[names[c]], _D), c) for c in by]
+    out = exp.select(*canonical_columns, *map(column, sums), copy=False).from_(subquery, copy=False)
     return replace(rows, source=out.subquery("t", copy=False), conditions=after)
 
 
 def _uses(*trees: exp.Expr) -> Counter[str]:
-    """How often the value of each column is needed; inside COUNT(column) only whether it is missing matters."""
+    """How often the value of each column is needed; COUNT(column) needs only whether it is missing, and counts 0."""
     uses: Counter[str] = Counter()
     for tree in trees:
         for c in tree.find_all(exp.Column):
@@ -73,22 +73,22 @@ def _uses(*trees: exp.Expr) -> Counter[str]:
     return uses
 
 
-def _values(column: Column, raw: Raw, column_type: ColumnType) -> int:
-    """How many raw values there should be, where equal ones have equal steps; if that is not known, too many."""
+def _values(column: CatalogueColumn, raw: RawColumn, column_type: ColumnType) -> int:
+    """A bound on the number of raw values of a column by its declaration; above `_MAX_GROUPS` if there is none."""
     domain = column_type.domain
     few = raw.kind in ("integer", "boolean", "date") or (raw.kind == "text" and domain.kind in ("category", "boolean"))
-    return 1 + (domain.size or _FEW) if few and column.equal else _FEW + 1
+    return 1 + (domain.size or _MAX_GROUPS) if few and column.equal else _MAX_GROUPS + 1
 
 
-def _present(raw: Raw, column_type: ColumnType) -> exp.Expr | None:
-    """What is missing just where the steps of a column are, if it is cheaper."""
+def _present(raw: RawColumn, column_type: ColumnType) -> exp.Expr | None:
+    """A cheaper expression that is missing exactly where the canonical column is, or None."""
     if column_type.domain.kind != "number" or raw.kind not in ("integer", "double"):
         return None
     return exp.Nullif(this=raw.sql.copy(), expression=double(float("nan"))) if raw.kind == "double" else raw.sql.copy()
 
 
 def _in_place(tree: exp.Expr, steps: Mapping[str, exp.Expr], seen: Mapping[str, exp.Expr]) -> exp.Expr:
-    """A tree over columns, with what they are computed from in their place."""
+    """The tree with each column replaced by the expression that computes it."""
 
     def read(node: exp.Expr) -> exp.Expr:
         if isinstance(node, exp.Count) and isinstance(node.this, exp.Column) and node.this.name in seen:

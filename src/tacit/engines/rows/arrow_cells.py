@@ -1,6 +1,7 @@
-"""Columns of Arrow as cells of Python, and cells of Python as columns of Arrow: one by one.
+"""Arrow columns to Python cells and back, cell by cell.
 
-What a cell means never depends on another: no type is guessed from values, and what one of them cannot be is its own.
+The meaning of a cell never depends on another cell: no type is inferred from values, and an invalid value affects only
+its own cell.
 """
 
 from __future__ import annotations
@@ -12,11 +13,11 @@ from ...query.values.cells import steps, unit_text
 from ...query.values.column_types import ColumnType
 from ...query.values.domain import TEXT
 
-_FIRST = 1 - (1 << 63)  # of ticks; the one before is numpy's NaT
+_FIRST_TICK = 1 - (1 << 63)  # the tick before it is NumPy's NaT
 
 
 def cells(column: Any) -> list[object]:
-    """The cells of a column of Arrow; moments as numpy's, since Python's end with the year 9999."""
+    """The cells of an Arrow column; timestamps as NumPy's, since Python's end with the year 9999."""
     import pyarrow as pa
     import pyarrow.compute as pc
 
@@ -24,10 +25,10 @@ def cells(column: Any) -> list[object]:
     if pa.types.is_dictionary(kind):
         try:
             return cells(column.cast(kind.value_type))
-        except pa.ArrowException:  # of a type that Arrow does not take out of dictionaries
+        except pa.ArrowException:  # a value type for which Arrow cannot decode a dictionary
             return [_read(cell) for cell in column]
     if pa.types.is_timestamp(kind):
-        ticks = pc.max_element_wise(column.cast(pa.int64()), pa.scalar(_FIRST), skip_nulls=False)
+        ticks = pc.max_element_wise(column.cast(pa.int64()), pa.scalar(_FIRST_TICK), skip_nulls=False)
         return list(ticks.cast(pa.timestamp(kind.unit)).to_numpy())
     if pa.types.is_date(kind):
         return list(column.to_numpy())
@@ -38,7 +39,7 @@ def cells(column: Any) -> list[object]:
 
 
 def labelled(values: Iterable[object], column: ColumnType | None) -> Any:
-    """Cells of any types as a column of Arrow of one type, in which they mean the same; no column is the unit's."""
+    """Cells of any types as an Arrow column of one type and of equal meaning; without `column`, they are units."""
     import pyarrow as pa
 
     if column is None:
@@ -55,12 +56,12 @@ def labelled(values: Iterable[object], column: ColumnType | None) -> Any:
 
 
 def is_text(kind: Any) -> bool:
-    """Whether a type of Arrow is text."""
+    """Whether an Arrow type is text."""
     return str(kind) in ("string", "large_string", "string_view")
 
 
 def unicode(column: Any) -> Any:
-    """A column of text, as such or in a dictionary, without the cells that are not in UTF-8."""
+    """A column of text (plain or dictionary-encoded) in which cells that are not valid UTF-8 are missing."""
     import pyarrow as pa
 
     try:
@@ -78,8 +79,8 @@ def unicode(column: Any) -> Any:
 
 
 def _read(cell: Any) -> object:
-    """A cell of a type of which Python may not have all values."""
+    """The Python value of an Arrow cell, or None where Python has no such value."""
     try:
         return cell.as_py()
-    except Exception:  # whatever it is, it is this cell's alone
+    except Exception:  # any error concerns this cell alone
         return None

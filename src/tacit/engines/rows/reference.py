@@ -1,6 +1,6 @@
-"""The reference engine: what bounding, relations and plans mean, in plain Python over lists of rows.
+"""The reference engine: the definition of bounding, relations and plans, in plain Python over lists of rows.
 
-It is written to be read, and to be agreed with; it is slow.
+It is slow: it is written to be read, and every other engine must agree with it.
 """
 
 from __future__ import annotations
@@ -24,38 +24,38 @@ from ...query.relation.relation import (
 )
 from ...query.schema.schema import Schema
 from ...query.values.cells import steps, unit_text
-from ...query.values.nodes import Expression, Value, meaning
+from ...query.values.nodes import Expression, Value
 from ..base import Answer, Engine, Integers, integers
 from ..keyed_hash import order
-from .sources import Source
+from .sources import DataSource
 
 if TYPE_CHECKING:
     from ...query.python.table import Table
 
 Row = Mapping[str, Value]
-Owned = tuple[str, Row]  # the text of a unit, and a row of its
+Owned = tuple[str, Row]  # the text of a unit, and one of its rows
 Cell = tuple[int | str, ...]
 T = TypeVar("T")
 
 
 class Reference(Engine):
-    """Tables as lists of rows."""
+    """An engine that holds tables as lists of rows."""
 
     def __init__(self) -> None:
         super().__init__()
         self._tables: dict[str, tuple[list[Owned], str]] = {}
-        self._prints: dict[str, str] = {}
+        self._fingerprints: dict[str, str] = {}
 
     def _register(self, table: Table, key: str) -> None:
-        source = Source(table.data, table.schema)
+        source = DataSource(table.data, table.schema)
         self._tables[table.schema.name] = bounded(canonical(source.rows(), table.schema), table.schema, key), key
-        self._prints[table.schema.name] = source.fingerprint
+        self._fingerprints[table.schema.name] = source.fingerprint
 
     def _forget(self, name: str) -> None:
-        del self._tables[name], self._prints[name]
+        del self._tables[name], self._fingerprints[name]
 
     def _contents(self) -> Mapping[str, str]:
-        return self._prints
+        return self._fingerprints
 
     def close(self) -> None:
         super().close()
@@ -75,27 +75,27 @@ class Reference(Engine):
             case Scan():
                 yield from self._tables[relation.table][0]
             case Where():
-                yield from ((u, row) for u, row in self._rows(relation.source) if meaning(relation.condition, row) == 1)
+                yield from ((u, row) for u, row in self._rows(relation.source) if relation.condition.meaning(row) == 1)
             case Derive():
                 for u, row in self._rows(relation.source):
-                    yield u, {name: meaning(e, row) for name, e in relation.derived}
+                    yield u, {name: e.meaning(row) for name, e in relation.derived}
             case PerUnit():
-                gathered = gather(self._rows(relation.source), lambda r: (r[0], *values(relation.keys, r[1])))
-                for (unit, *key), rows in gathered.items():
+                groups = group_by(self._rows(relation.source), lambda r: (r[0], *values(relation.keys, r[1])))
+                for (unit, *key), rows in groups.items():
                     keys = dict(zip((name for name, _ in relation.keys), key, strict=True))
                     yield str(unit), keys | {name: folded(f, [row for _, row in rows]) for name, f in relation.folds}
             case Join():
-                others = gather(self._rows(relation.right), lambda r: r[0])
+                others = group_by(self._rows(relation.right), lambda r: r[0])
                 for u, row in self._rows(relation.left):
                     yield from ((u, {**row, **other}) for _, other in others.get(u, []))
 
     def _key(self, relation: Relation) -> str:
-        """The key of the first table."""
+        """The key of the first table that a relation reads."""
         return self._tables[next(scans(relation)).table][1]
 
 
 def canonical(raw: Iterable[Mapping[str, object]], schema: Schema) -> Iterator[Owned]:
-    """The rows as the schema sees them, each with its unit; where each row is one, it is named by its place."""
+    """The rows with canonical cells, each with its unit; where each row is a unit, its position is its name."""
     for place, cells in enumerate(raw):
         unit = str(place) if schema.unit is None else unit_text(cells.get(schema.unit))
         if unit is not None:
@@ -103,31 +103,32 @@ def canonical(raw: Iterable[Mapping[str, object]], schema: Schema) -> Iterator[O
 
 
 def bounded(rows: Iterable[Owned], schema: Schema, key: str) -> list[Owned]:
-    """Of each unit the part of least hash, if there are parts, and then its `rows` rows of least hash."""
-    kept: list[Owned] = []
+    """Of each unit, the part of smallest hash (if the schema has parts), and there the `rows` rows of smallest hash."""
+    bounded_rows: list[Owned] = []
     domains = [column.domain for _, column in schema.columns]
-    for unit, own in gather(rows, lambda row: row[0]).items():
+    for unit, own in group_by(rows, lambda row: row[0]).items():
         if schema.partition is not None:
             whole = [schema.domain(schema.partition)]
-            parts = gather(own, lambda row: (row[1][schema.partition or ""],))
+            parts = group_by(own, lambda row: (row[1][schema.partition or ""],))
             own = parts[min(parts, key=lambda part: order(key, "part", unit, part, whole))]  # noqa: PLW2901
-        kept += sorted(own, key=lambda row: order(key, "rows", unit, [*row[1].values()], domains))[: schema.rows]
-    return kept
+        ordered = sorted(own, key=lambda row: order(key, "rows", unit, [*row[1].values()], domains))
+        bounded_rows += ordered[: schema.rows]
+    return bounded_rows
 
 
 def cells(rows: Iterable[Owned], plan: Plan, key: str) -> dict[Cell, list[Owned]]:
-    """The rows in each cell; with `groups`, those of a unit only in its cells of least hash."""
+    """The rows in each cell; under a group cap, a unit has rows only in its cells of smallest hash."""
     public = [None if k.values is None else set(k.values) for k in plan.keys]
 
     def cell(row: Owned) -> Cell | None:
-        values = (meaning(k.expression, row[1]) for k in plan.keys)
-        at = [v for v, known in zip(values, public, strict=True) if v is not None and (known is None or v in known)]
+        values = (k.expression.meaning(row[1]) for k in plan.keys)
+        at = [v for v, listed in zip(values, public, strict=True) if v is not None and (listed is None or v in listed)]
         return tuple(at) if len(at) == len(plan.keys) else None
 
-    found = {at: own for at, own in gather(rows, cell).items() if at is not None}
+    in_cells = {at: own for at, own in group_by(rows, cell).items() if at is not None}
     if plan.groups is not None:
         of_unit: dict[str, set[Cell]] = defaultdict(set)
-        for at, own in found.items():
+        for at, own in in_cells.items():
             for unit, _ in own:
                 of_unit[unit].add(at)
         domains = [k.domain for k in plan.keys]
@@ -135,12 +136,12 @@ def cells(rows: Iterable[Owned], plan: Plan, key: str) -> dict[Cell, list[Owned]
             unit: set(sorted(its, key=lambda at: order(key, "groups", unit, at, domains))[: plan.groups])
             for unit, its in of_unit.items()
         }
-        found = {at: [row for row in own if at in of_unit[row[0]]] for at, own in found.items()}
-    return {at: own for at, own in found.items() if own}
+        in_cells = {at: [row for row in own if at in of_unit[row[0]]] for at, own in in_cells.items()}
+    return {at: own for at, own in in_cells.items() if own}
 
 
 def folded(fold: Fold, rows: Sequence[Row]) -> Value:
-    """A count, a sum, the least or the largest of what is there."""
+    """The count, sum, minimum or maximum of the values of a unit's rows that are not missing."""
     if fold.a is None:
         return len(rows)
     there = present(fold.a, rows)
@@ -156,16 +157,16 @@ def folded(fold: Fold, rows: Sequence[Row]) -> Value:
 
 def present(e: Expression, rows: Iterable[Row]) -> list[int | str]:
     """The values of an expression that are not missing."""
-    return [value for row in rows if (value := meaning(e, row)) is not None]
+    return [value for row in rows if (value := e.meaning(row)) is not None]
 
 
 def values(named: Iterable[tuple[str, Expression]], row: Row) -> tuple[Value, ...]:
-    """The values of expressions that have names."""
-    return tuple(meaning(e, row) for _, e in named)
+    """The values of named expressions in one row."""
+    return tuple(e.meaning(row) for _, e in named)
 
 
-def gather(rows: Iterable[Owned], by: Callable[[Owned], T]) -> dict[T, list[Owned]]:
-    """The rows in groups."""
+def group_by(rows: Iterable[Owned], by: Callable[[Owned], T]) -> dict[T, list[Owned]]:
+    """The rows in groups that share a value of `by`."""
     groups: dict[T, list[Owned]] = defaultdict(list)
     for row in rows:
         groups[by(row)].append(row)
@@ -181,7 +182,7 @@ def _array(measure: Measure, groups: list[list[Owned]]) -> Integers:
 
 def _measured(measure: Rows | Units | Total, rows: list[Owned]) -> int:
     e = measure.expression
-    there = [(unit, 0 if e is None else meaning(e, row)) for unit, row in rows]
+    there = [(unit, 0 if e is None else e.meaning(row)) for unit, row in rows]
     there = [(unit, value) for unit, value in there if value is not None]
     match measure:
         case Rows():

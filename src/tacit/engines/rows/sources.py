@@ -1,8 +1,8 @@
-"""Where raw rows come from: files and tables in memory, what they hold told apart by a fingerprint.
+"""Sources of raw rows: files and tables in memory, each identified by a fingerprint of its content.
 
-.parquet, .csv, .arrow, .feather     files; the text of a CSV (`csv_lines`) is not guessed at; an empty cell is missing
-Arrow, pandas, Polars                whatever speaks Arrow's protocol of streams; objects of pandas one by one
-a list of dictionaries               cells of any type, mixed as they come
+.parquet, .csv, .arrow, .feather     files; no type is inferred from the text of a CSV; an empty cell is missing
+Arrow, pandas, Polars                anything with Arrow's stream protocol; pandas objects are read one by one
+a list of dictionaries               cells of any type, also mixed
 """
 
 from __future__ import annotations
@@ -26,18 +26,18 @@ from ...query.values.cells import row_text, steps, unit_text
 from ...query.values.column_types import ColumnType
 from .arrow_cells import cells, is_text, labelled, unicode
 
-_ROWS = 1 << 16  # of a CSV that are read at once
+_CHUNK = 1 << 16  # rows of a CSV that are read at once
 
 
-class Source:
-    """Raw rows of which only the columns that the schema names are looked at."""
+class DataSource:
+    """Raw rows, of which only the columns that the schema names are read."""
 
     def __init__(self, data: Any, schema: Schema) -> None:
         self.path = Path(data) if isinstance(data, str | os.PathLike) else None
         self._schema = schema
         self.names = list(schema.names)
         self._data = self._rows_or_arrow(data)
-        self._seen = self.path and _stat(self.path)
+        self._stat = self.path and _stat(self.path)
         self.fingerprint = self._hashed()
 
     @property
@@ -48,27 +48,32 @@ class Source:
         return "rows" if isinstance(self._data, list | tuple) else "arrow"
 
     def unchanged(self) -> bool:
-        """Whether a file is still the one that was hashed: checked after it was read."""
-        return self.path is None or (_stat(self.path) == self._seen and self._hashed() == self.fingerprint)
+        """Whether a file still has the content that was hashed; checked after the file was read."""
+        return self.path is None or (_stat(self.path) == self._stat and self._hashed() == self.fingerprint)
 
     @cached_property
     def header(self) -> list[str]:
-        """The names in the first line of a CSV."""
+        """The column names in the first line of a CSV."""
         assert self.path is not None
         with mapped(self.path) as content:
             names = [name or "" for name in next(records(content), [])]
         if not any(names):
-            raise BadData("the table", "a file without a line of names in UTF-8", "a CSV with a header")
+            raise BadData(
+                "the table",
+                "a file without a header",
+                "a CSV with a header",
+                says="The CSV file must begin with a line of column names, in UTF-8.",
+            )
         return self._checked(names)
 
     def uniform(self) -> bool:
-        """Whether a database may read a CSV by itself, if it is strict."""
+        """Whether a CSV is so regular that a strict database reader reads it alike."""
         assert self.path is not None
         with mapped(self.path) as content:
             return uniform(content, len(self.header))
 
     def lines(self) -> Iterator[list[str | None]]:
-        """The cells of a CSV; a blank line is none, unless there is but one column."""
+        """The cells of a CSV; a blank line is no row, unless the file has a single column."""
         assert self.path is not None
         places = [self.header.index(name) for name in self.names]
         with mapped(self.path) as content:
@@ -77,42 +82,42 @@ class Source:
                     yield [(line[place] if place < len(line) else None) or None for place in places]
 
     def texts(self) -> Any:
-        """The same as a table of Arrow."""
+        """The cells of a CSV as an Arrow table of text."""
         import pyarrow as pa
 
         if not self.names:
             return pa.table({"none": pa.nulls(sum(1 for _ in self.lines()), pa.int8())})
         schema, lines = pa.schema([(name, pa.string()) for name in self.names]), self.lines()
         tables = [schema.empty_table()]
-        while some := list(itertools.islice(lines, _ROWS)):
+        while some := list(itertools.islice(lines, _CHUNK)):
             columns = [pa.array(cells, pa.string()) for cells in zip(*some, strict=True)]  # in chunks, if they are long
             tables.append(pa.table(columns, schema=schema))
         return pa.concat_tables(tables)
 
     @cached_property
     def types(self) -> dict[str, tuple[Any, str]]:
-        """The types of the columns in a Parquet file, and as what they are stored; nothing more is read."""
+        """The Arrow type and the physical type of each column of a Parquet file; only its footer is read."""
         path = self.path
         assert path is not None
         file = _read(lambda: _parquet(path))
-        found, leaves = file.schema_arrow, map(file.schema.column, range(len(file.schema)))
-        self._checked(found.names)
+        schema, leaves = file.schema_arrow, map(file.schema.column, range(len(file.schema)))
+        self._checked(schema.names)
         stored = {leaf.path: leaf.physical_type for leaf in leaves}
-        return {name: (found.field(name).type, stored.get(name, "nested")) for name in self.names}
+        return {name: (schema.field(name).type, stored.get(name, "nested")) for name in self.names}
 
-    def told_missing(self) -> bool:
-        """Whether the footer of a Parquet file says of some row group that all cells of a column are missing."""
+    def claims_all_missing(self) -> bool:
+        """Whether the footer of a Parquet file claims that a column is missing throughout some row group."""
         path = self.path
         assert path is not None
-        known = _read(lambda: _parquet(path)).metadata
-        groups = [group for i in range(known.num_row_groups) if (group := known.row_group(i)).num_rows]
-        leaves = [i for i in range(known.num_columns) if known.schema.column(i).path in self.names]
-        told = ((group.num_rows, group.column(i).statistics) for group in groups for i in leaves)
-        return any(s is not None and s.has_null_count and s.null_count >= rows for rows, s in told)
+        footer = _read(lambda: _parquet(path)).metadata
+        groups = [group for i in range(footer.num_row_groups) if (group := footer.row_group(i)).num_rows]
+        leaves = [i for i in range(footer.num_columns) if footer.schema.column(i).path in self.names]
+        statistics = ((group.num_rows, group.column(i).statistics) for group in groups for i in leaves)
+        return any(s is not None and s.has_null_count and s.null_count >= rows for rows, s in statistics)
 
     @cached_property
     def arrow(self) -> Any:
-        """The columns as a table of Arrow; text that is not Unicode is missing."""
+        """The columns as an Arrow table; text that is not valid UTF-8 is missing."""
         import pyarrow as pa
 
         path, data = self.path, self._data
@@ -131,7 +136,7 @@ class Source:
         return table
 
     def rows(self) -> Iterator[Mapping[str, object]]:
-        """The raw rows, as Python sees them."""
+        """The raw rows as Python mappings."""
         if self.kind == "rows":
             yield from self._data
         elif self.kind == "csv":
@@ -141,9 +146,9 @@ class Source:
             yield from ({name: column[i] for name, column in columns} for i in range(len(self.arrow)))
 
     def _rows_or_arrow(self, data: Any) -> Any:
-        """The data; of a table of pandas only the columns, each by itself."""
+        """The data; a pandas frame becomes an Arrow table of the schema's columns, each converted by itself."""
         if isinstance(data, list | tuple) and not all(isinstance(row, Mapping) for row in data):
-            raise BadData("the table", "a list of something else", "a list of dictionaries")
+            raise BadData("the table", "a list of something else", "a list of dictionaries, one for each row")
         if not type(data).__module__.startswith("pandas"):
             return data
         import pyarrow as pa
@@ -154,12 +159,12 @@ class Source:
         return pa.table(columns or {"none": pa.nulls(len(data), pa.int8())})
 
     def _checked(self, present: list[str]) -> list[str]:
-        """The names, if those that are needed are there once."""
+        """The names, once it is clear that each column of the schema is among them exactly once."""
         there_once(self.names, present)
         return present
 
     def _meaning(self, row: Mapping[str, object]) -> str:
-        """All that a question can see of a row, whatever it holds."""
+        """Everything that a query can see of a row, as text."""
         unit = None if self._schema.unit is None else unit_text(row.get(self._schema.unit))
         return row_text([unit, *(steps(row.get(name), column) for name, column in self._schema.columns)])
 
@@ -181,35 +186,41 @@ class Source:
 
 
 def there_once(names: Iterable[str], present: Collection[str]) -> None:
-    """Refuse data that lack a column, or have another whose name differs in capitals only."""
+    """Refuse data that lack a column, or that have two whose names differ only in case."""
     for name in names:
         if sum(name.casefold() == other.casefold() for other in present) != 1 or name not in present:
-            raise BadData("the table", f"none, or several, columns named {name!r}", "a table with the schema's columns")
+            raise BadData(
+                "the table",
+                f"none, or several, columns named {name!r}",
+                "a table with the schema's columns",
+                says=f"The table must have exactly one column named {name!r}, in upper or lower case as the schema "
+                "has it; it has none, or several that differ only in case.",
+            )
 
 
 def _text_or_missing(value: object) -> bool:
-    """Whether a cell of pandas is text, or what it says of one that is not there."""
+    """Whether a pandas cell is text, or a marker of a missing value."""
     return type(value) is str or value is None or (type(value) is float and math.isnan(value))
 
 
 def _column(series: Any, kind: ColumnType | None) -> Any:
-    """A column of pandas.  Of objects Arrow would guess the type, by all of them: they are read one by one instead."""
+    """A pandas column in Arrow.  Arrow would infer a type from all objects, so these are converted one by one."""
     import pyarrow as pa
 
-    held = getattr(series.dtype, "categories", series)
-    if kind is not None and kind.type in ("category", "text") and held.dtype.kind == "f":
+    values = getattr(series.dtype, "categories", series)
+    if kind is not None and kind.type in ("category", "text") and values.dtype.kind == "f":
         return _whole(series.to_numpy(np.float64, na_value=np.nan))
-    typed = held.dtype.kind != "O" or hasattr(held.array, "__arrow_array__")
-    if typed or all(map(_text_or_missing, held)):
+    typed = values.dtype.kind != "O" or hasattr(values.array, "__arrow_array__")
+    if typed or all(map(_text_or_missing, values)):
         try:
             return pa.array(series, from_pandas=True)
-        except (pa.ArrowException, TypeError, ValueError):  # a type that Arrow lacks, text that is not Unicode
+        except (pa.ArrowException, TypeError, ValueError):  # a type that Arrow lacks, or invalid Unicode
             pass
     return labelled(series, kind)
 
 
 def _whole(values: NDArray[np.float64]) -> Any:
-    """Whole numbers, of which pandas makes others where one is missing: labels or text, as they were before."""
+    """Floats as the integers they were before pandas converted a column with a missing value; others are missing."""
     import pyarrow as pa
 
     whole = (np.abs(values) < 2.0**63) & (values == np.floor(values))
@@ -217,21 +228,26 @@ def _whole(values: NDArray[np.float64]) -> Any:
 
 
 def _read(read: Callable[[], Any]) -> Any:
-    """What is read, or an error that says nothing of it."""
+    """Call `read`; if Arrow fails, raise an error that says nothing about the data."""
     import pyarrow as pa
 
     try:
         return read()
     except (pa.ArrowException, OSError, TypeError, AttributeError, ValueError):
         pass
-    raise BadData("the table", "data that Arrow cannot read", "Parquet, CSV, Arrow, pandas, Polars or a list")
+    raise BadData(
+        "the table",
+        "data that Arrow cannot read",
+        "Parquet, CSV, Arrow, pandas, Polars or a list of dictionaries",
+        says="Arrow cannot read this table. Give Parquet, CSV, Arrow, pandas, Polars or a list of dictionaries.",
+    )
 
 
 def _parquet(path: Path) -> Any:
-    """A file, opened, with the types of its format alone, as a database sees it.
+    """Open a Parquet file with the types of the format alone, as a database sees them.
 
-    What Arrow has noted of the types that it wrote is not looked at: it would refuse a dictionary of which one text is
-    not Unicode.  Old moments are in microseconds, which do not end with the year 2262.
+    The Arrow schema in the footer is ignored: with it, Arrow would refuse a dictionary in which one text is not valid
+    UTF-8.  Timestamps of 96 bits are read in microseconds, since nanoseconds end with the year 2262.
     """
     import pyarrow as pa
     from pyarrow import parquet
@@ -240,9 +256,9 @@ def _parquet(path: Path) -> Any:
         size = file.seek(-8, os.SEEK_END)
         footer = int.from_bytes(file.read(4), "little")
         file.seek(size - footer)
-        noted = b"PAR1" + file.read().replace(b"ARROW:schema", b"ARROW:ignore")
-    known = parquet.read_metadata(pa.BufferReader(noted))
-    return parquet.ParquetFile(path, metadata=known, coerce_int96_timestamp_unit="us")
+        without_arrow_schema = b"PAR1" + file.read().replace(b"ARROW:schema", b"ARROW:ignore")
+    metadata = parquet.read_metadata(pa.BufferReader(without_arrow_schema))
+    return parquet.ParquetFile(path, metadata=metadata, coerce_int96_timestamp_unit="us")
 
 
 def _feather(path: Path) -> Any:
@@ -262,7 +278,7 @@ def _stat(path: Path) -> tuple[int, ...]:
 
 
 class _Sink:
-    """A file that is only hashed."""
+    """A writable file that only hashes what is written to it."""
 
     closed = False
 

@@ -1,4 +1,4 @@
-"""The units of rows in memory as small whole numbers."""
+"""The units of rows in memory, encoded as small integers; and masks of rows."""
 
 from __future__ import annotations
 
@@ -10,22 +10,22 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..keyed_hash import Q
-from .keyed_hash_arrays import Integers, Texts, blocks, taken, wide
+from .keyed_hash import Integers, TextDigits, blocks, taken, wide
 
 Mask = NDArray[np.bool_]
 
-_SPARSE = 4  # integers are their own codes if they span at most so many times their number
+_MAX_SPAN = 4  # integers are encoded by subtraction if they span at most this many times their number
 
 
 @dataclass(frozen=True)
-class Units:
-    """The code of the unit of each row, how many codes there are, and the digits of some codes' units."""
+class UnitCodes:
+    """The code of each row's unit, the number of codes, and a function that computes the digits of some units."""
 
     codes: Integers
     size: int
     digits: Callable[[Mask], Callable[[Integers], Integers]]
 
-    def of(self, rows: Mask) -> Units:
+    def of(self, rows: Mask) -> UnitCodes:
         """The units of some rows."""
         return replace(self, codes=self.codes[rows])
 
@@ -33,44 +33,45 @@ class Units:
         """How many rows each unit has."""
         counts = np.zeros(self.size, np.int32 if len(self.codes) < 1 << 31 else np.int64)
         one = counts.dtype.type(1)
-        for some in blocks(len(self.codes)):  # else NumPy would widen all of them at once
+        for some in blocks(len(self.codes)):  # all at once, NumPy would convert the whole array
             np.add.at(counts, self.codes[some].astype(np.int64), one)
         return counts
 
     def marked(self, some: Mask) -> Mask:
-        """Which rows are of some units."""
+        """The mask of rows that belong to some units."""
         marked = np.empty(len(self.codes), bool)
         for own in blocks(len(self.codes)):
             some.take(self.codes[own], out=marked[own], mode="clip")
         return marked
 
 
-def coded(units: Any, texts: Texts) -> Units:
-    """A column of units; those that are whole numbers close together are their own codes, but for the first of them."""
+def encode_units(units: Any, texts: TextDigits) -> UnitCodes:
+    """Encode a column of units; integers that are close together are encoded by subtracting the smallest."""
     import pyarrow as pa
 
     if units.type == pa.int64() and len(units):
         chunks = [np.from_dlpack(chunk) for chunk in units.chunks if len(chunk)]
         first, last = min(int(chunk.min()) for chunk in chunks), max(int(chunk.max()) for chunk in chunks)
-        if last - first < _SPARSE * len(units):
+        if last - first < _MAX_SPAN * len(units):
             size = last - first + 1
-            if first > -Q and last < Q:  # what `wide` says of them
-                return Units(_joined(chunks, first, size), size, lambda _: lambda codes: codes + np.int64(first + Q))
-            return Units(_joined(chunks, first, size), size, lambda _: lambda codes: wide(codes + np.int64(first)))
-    numbered = units.dictionary_encode()  # all chunks by one dictionary
+            codes = _concatenated(chunks, first, size)
+            if first > -Q and last < Q:  # then `wide` is an addition
+                return UnitCodes(codes, size, lambda _: lambda codes: codes + np.int64(first + Q))
+            return UnitCodes(codes, size, lambda _: lambda codes: wide(codes + np.int64(first)))
+    numbered = units.dictionary_encode()  # one dictionary for all chunks
     names = numbered.chunk(0).dictionary if numbered.num_chunks else pa.array([], units.type)
 
     def digits(many: Mask) -> Callable[[Integers], Integers]:
         some = where(names, many)
-        known = np.zeros(len(many), np.int64)
-        known[many] = wide(np.from_dlpack(some)) if units.type == pa.int64() else texts(some)
-        return lambda codes: taken(known, codes)
+        of_codes = np.zeros(len(many), np.int64)
+        of_codes[many] = wide(np.from_dlpack(some)) if units.type == pa.int64() else texts(some)
+        return lambda codes: taken(of_codes, codes)
 
-    codes = _joined([np.from_dlpack(chunk.indices) for chunk in numbered.chunks], 0, len(names))
-    return Units(codes, len(names), digits)
+    codes = _concatenated([np.from_dlpack(chunk.indices) for chunk in numbered.chunks], 0, len(names))
+    return UnitCodes(codes, len(names), digits)
 
 
-def _joined(chunks: Sequence[Integers], first: int, size: int) -> Integers:
+def _concatenated(chunks: Sequence[Integers], first: int, size: int) -> Integers:
     codes = np.empty(sum(map(len, chunks)), np.int32 if size <= 1 << 31 else np.int64)
     at = 0
     for chunk in chunks:
@@ -80,12 +81,12 @@ def _joined(chunks: Sequence[Integers], first: int, size: int) -> Integers:
 
 
 def where(rows: Any, mask: Mask) -> Any:
-    """The rows of Arrow that are marked."""
+    """The Arrow rows that a mask marks."""
     return rows.filter(marks(mask))
 
 
 def put(into: Mask, mask: Mask, values: Mask) -> None:
-    """into[mask] = values, a block at a time: NumPy takes three times as long."""
+    """into[mask] = values, in blocks: three times as fast as NumPy."""
     end = 0
     for some in blocks(len(into)):
         at = np.flatnonzero(mask[some])
@@ -94,8 +95,8 @@ def put(into: Mask, mask: Mask, values: Mask) -> None:
 
 
 def marks(mask: Mask) -> Any:
-    """A mask as Arrow has it."""
+    """A mask as an Arrow array."""
     import pyarrow as pa
 
-    bits = pa.py_buffer(np.packbits(mask, bitorder="little"))  # an array of NumPy's would load pandas
+    bits = pa.py_buffer(np.packbits(mask, bitorder="little"))  # `pa.array` of a NumPy array would load pandas
     return pa.Array.from_buffers(pa.bool_(), len(mask), [None, bits])

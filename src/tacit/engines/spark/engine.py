@@ -1,8 +1,8 @@
-"""Spark: rows are bounded once, where they are, and kept there in a cached view, which is asked from then on.
+"""The Spark engine: it bounds rows once, where they are, into a cached view, and queries that view.
 
-Each question is one job (`sql.statements`), and only its public cells come here, as Arrow.  The engine works in a
-session of its own (`spark_session`), beside the one that holds the data.  If that is gone, with the machine it was on,
-the question that was being asked fails; the next one opens it anew, and reads the tables again if they are as before.
+Each statement is one job, and only public cells come back, as Arrow.  The engine works in a session of its own
+(`session`), beside the one that holds the data.  If the session is lost, the running query fails; the next one opens a
+new session, and reads the tables again if their content is unchanged.
 """
 
 from __future__ import annotations
@@ -22,11 +22,11 @@ from ...core.errors import BadData, BadParameter, EngineError, EngineUnavailable
 from ...query.plan.plan import Plan
 from ...query.schema.databases import Database, in_spark
 from ..base import Answer, Engine
-from ..rows.sources import Source
-from ..sql import cells as raw_cells
-from ..sql.bounded_table import bounded, registered
-from ..sql.relations import Registered
-from ..sql.results import Columns, gathered
+from ..rows.sources import DataSource
+from ..sql import raw_columns
+from ..sql.bounded_table import bounded_query, bounded_table
+from ..sql.relations import BoundedTable
+from ..sql.results import Columns, exact_answer
 from ..sql.statements import statements
 from .dialect import SparkDialect
 from .loading import fingerprint, frame, kinds, shared
@@ -39,25 +39,25 @@ _D = SparkDialect()
 
 
 @dataclass(frozen=True)
-class _Known:
-    """A table as it was registered, and where it is now."""
+class _CachedTable:
+    """A registered table, and the cached view of its bounded rows."""
 
     table: Table
     key: str
     number: int
-    place: Registered
-    print: str
+    bounded: BoundedTable
+    fingerprint: str
     kinds: Mapping[str, str]
 
 
-_HOSTS = {"sc": "SPARK_REMOTE", "spark": "MASTER"}  # where Spark's own client looks for an address
+_ADDRESS_VARIABLES = {"sc": "SPARK_REMOTE", "spark": "MASTER"}  # by scheme, as in Spark's own client
 
 
 class Spark(Engine):
-    """Tables in one application of Spark.
+    """Bounded tables in one Spark application.
 
-    `session` is a SparkSession, the address of Spark Connect (sc://...) or a master (local[2], spark://...).  If it is
-    not given, it is that of the first table, if that has one, or the active one, or else one that is started here.
+    `session` is a SparkSession, the address of Spark Connect (sc://...) or a master (local[2], spark://...).  By
+    default it is the session of the first table if that has one, else the active session, else a new local one.
     """
 
     def __init__(self, session: Session | str | None = None) -> None:
@@ -65,7 +65,7 @@ class Spark(Engine):
         self._given = session
         self._session: Session = None
         self._own: Session = None
-        self._tables: dict[str, _Known] = {}
+        self._tables: dict[str, _CachedTable] = {}
         self._lock = threading.RLock()
         self._process = os.getpid()
         self._numbers = itertools.count()
@@ -79,9 +79,9 @@ class Spark(Engine):
                 self._open()
             elif isinstance(table.data, Database) and _home(table.data, self._given) not in (None, self._given):
                 raise BadParameter("tables", str(table.data), "all in one session of Spark")
-            known = self._read(table, key)
-            self._release(table.schema.name)  # registered again: what was read before is let go of
-            self._tables[table.schema.name] = known
+            cached = self._read(table, key)
+            self._release(table.schema.name)  # registered again: drop the first reading
+            self._tables[table.schema.name] = cached
 
     def _forget(self, name: str) -> None:
         self._release(name)
@@ -90,7 +90,7 @@ class Spark(Engine):
         return self._tables[name].kinds
 
     def _contents(self) -> Mapping[str, str]:
-        return {name: known.print for name, known in self._tables.items()}
+        return {name: table.fingerprint for name, table in self._tables.items()}
 
     def answer(self, plan: Plan, content: str | None = None) -> Answer:
         self._ready()
@@ -98,10 +98,10 @@ class Spark(Engine):
 
     def _answer(self, plan: Plan, content: str | None) -> Answer:
         self._check(content)
-        parts = statements(plan, _D, {name: known.place for name, known in self._tables.items()})
+        parts = statements(plan, _D, {name: table.bounded for name, table in self._tables.items()})
         own = self._own
         try:
-            return gathered(plan, [(part, _columns(own.sql(_D.render(part.tree)).toArrow())) for part in parts])
+            return exact_answer(plan, [(part, _columns(own.sql(_D.render(part.tree)).toArrow())) for part in parts])
         except KeyboardInterrupt:
             own.interruptAll()
             raise
@@ -114,7 +114,7 @@ class Spark(Engine):
             ended(self._own)
             if isinstance(self._given, str):
                 ended(self._session)
-        except Exception:  # then it is gone already
+        except Exception:  # the session is gone already
             pass
         self._own = self._session = None
 
@@ -125,45 +125,55 @@ class Spark(Engine):
             return
         except TacitError:
             raise
-        except Exception:  # Java did not start, or nobody listens at an address
+        except Exception:  # Java did not start, or nothing listens at the address
             pass
-        raise EngineUnavailable("Spark", "no session could be opened; is its address right, and does Java run?")
+        raise EngineUnavailable("Spark", "no session could be opened; check its address, and that Java runs")
 
-    def _read(self, table: Table, key: str) -> _Known:
-        """Bound the rows of a table, and keep them."""
+    def _read(self, table: Table, key: str) -> _CachedTable:
+        """Bound the rows of a table, and cache them in a view."""
         schema, number = table.schema, next(self._numbers)
-        source = None if in_spark(table.data) else Source(table.data, schema)
-        view, name, found = f"r{number}", f"t{number}", None
+        source = None if in_spark(table.data) else DataSource(table.data, schema)
+        view, name, content = f"r{number}", f"t{number}", None
         try:
             rows = frame(self._session, table.data, source, schema)
             columns = kinds(rows, source, schema)
             shared(rows, self._own, view)
-            found = fingerprint(self._own, schema, columns, view) if source is None else source.fingerprint
-            query = bounded(schema, key, columns, exp.to_table(view), _D)
+            content = fingerprint(self._own, schema, columns, view) if source is None else source.fingerprint
+            query = bounded_query(schema, key, columns, exp.to_table(view), _D)
             self._own.sql(f"CACHE TABLE {name} AS {query}")
         except TacitError:
             raise
         except Exception:
-            found = None
-        changed = found is not None and source is not None and not source.unchanged()
-        if found is None or changed:
+            content = None
+        changed = content is not None and source is not None and not source.unchanged()
+        if content is None or changed:
             self._drop(number)
         if changed:
-            raise BadData("the table", "a file that changed while it was read", "left alone until it is registered")
-        if found is None and isinstance(table.data, Database):
-            reason = "there is no such table, or Spark cannot read it (a folder of files is parquet.`/path` to it)"
+            raise BadData(
+                "the table",
+                "a file that changed while it was read",
+                "a file that stays the same while it is read",
+                says="The file changed while it was read. Try again when nobody is writing to it.",
+            )
+        if content is None and isinstance(table.data, Database):
+            reason = "there is no such table, or Spark cannot read it (name a folder of files as parquet.`/path`)"
             raise EngineUnavailable(table.data, reason)
-        if found is None:
-            raise BadData("the table", "data that Spark cannot read", "a whole, readable file or table")
-        place = registered(schema, key, columns, name, _D)
-        return _Known(table, key, number, place, found, raw_cells.kinds(columns))
+        if content is None:
+            raise BadData(
+                "the table",
+                "data that Spark cannot read",
+                "a complete, readable file or table",
+                says="Spark cannot read this table. Check that the file or table is complete and readable.",
+            )
+        bounded = bounded_table(schema, key, columns, name, _D)
+        return _CachedTable(table, key, number, bounded, content, raw_columns.kinds(columns))
 
     def _ready(self) -> None:
-        """A session that holds the tables: the one there is, or one that is opened in its place.
+        """Make sure that there is a session that holds the tables; open one if it was lost.
 
-        That the tables are no longer as they were is told: it is public, as a fingerprint is.
+        The error may say that the content of a table has changed: fingerprints are public.
         """
-        if os.getpid() != self._process:  # the connection to Spark is not shared with a fork
+        if os.getpid() != self._process:  # a fork cannot share the connection to Spark
             raise EngineError
         with self._lock:
             if self._own is None or alive(self._own):
@@ -172,14 +182,20 @@ class Spark(Engine):
             try:
                 buried()
                 self._open()
-                again = {name: self._read(known.table, known.key) for name, known in self._tables.items()}
-            except Exception:  # of Spark, of Java, of a connection
+                again = {name: self._read(cached.table, cached.key) for name, cached in self._tables.items()}
+            except Exception:  # from Spark, Java or the connection
                 lost = True
             if lost:
                 raise EngineError
-            for name, known in self._tables.items():
-                if again[name].print != known.print:
-                    raise BadData(f"the table {name}", "content that is not as it was", "registered by a new engine")
+            for name, cached in self._tables.items():
+                if again[name].fingerprint != cached.fingerprint:
+                    raise BadData(
+                        f"the table {name}",
+                        "changed content",
+                        "unchanged",
+                        says=f"The Spark session was lost, and the content of the table {name!r} has changed since it "
+                        "was read. Open it with a new engine.",
+                    )
             self._tables = again
 
     def _release(self, name: str) -> None:
@@ -189,39 +205,42 @@ class Spark(Engine):
     def _drop(self, number: int) -> None:
         try:
             for view in (f"t{number}", f"r{number}"):
-                self._own.catalog.dropTempView(view)  # and what is cached of it
-        except Exception:  # then it is gone with the session
+                self._own.catalog.dropTempView(view)  # this frees the cache too
+        except Exception:  # the session is gone, and the view with it
             pass
 
 
+ENGINE = Spark
+
+
 def _home(data: Any, given: Session | str | None = None) -> Session | str | None:
-    """The session where data is, if it says so; `given` is the one that the user named."""
+    """The session of the data, if they name one; `given` is the session that the user named."""
     if not isinstance(data, Database):
         return data.sparkSession if in_spark(data) else None
     if data.url == "spark://":
         return None
-    return _named_by_the_user(data, given) if data.in_file else data.url
+    return _trusted_address(data, given) if data.in_file else data.url
 
 
-def _named_by_the_user(place: Database, given: Session | str | None) -> str:
+def _trusted_address(place: Database, given: Session | str | None) -> str:
     """The user's own address of the host that a schema names.
 
-    Spark sends its cluster the user's environment and files, and Spark Connect its token; so a host that only a schema
-    names is sent nothing, and is not asked.
+    Spark sends its cluster the user's environment and files, and Spark Connect its token; so the engine does not
+    connect to a host that only a schema names.
     """
     host = urlsplit(place.url)
-    variable = _HOSTS[host.scheme]
+    variable = _ADDRESS_VARIABLES[host.scheme]
     for own in (given, os.environ.get(variable)):
         if host.netloc and isinstance(own, str) and urlsplit(own)[:2] == host[:2]:
             return own
-    reason = "its host is named by the schema alone, and Spark would send it what is in your environment"
+    reason = "only the schema names its host, and Spark would send that host your environment"
     raise EngineUnavailable(
-        place, f"{reason}; if you trust it, set {variable} to it, or give its address yourself, as data="
+        place, f"{reason}; if you trust the host, set {variable} to its address, or pass the address as data="
     )
 
 
 def _columns(table: Any) -> Columns:
-    """Arrays of integers where Arrow's type is one of them, else of what came, masked where it is missing."""
+    """Arrays of integers for Arrow's integer types, else of objects; masked where a value is missing."""
     out = {}
     for name, cells in zip(table.column_names, table.columns, strict=True):
         whole = str(cells.type) in ("int8", "int16", "int32", "int64")

@@ -1,4 +1,4 @@
-"""Raw data as a view of Spark, and what its columns are; tables in memory and CSV are sent there, all else is there."""
+"""Raw data as a Spark view, and its raw columns; tables in memory and CSV files are sent to Spark."""
 
 from __future__ import annotations
 
@@ -12,23 +12,23 @@ from sqlglot import exp
 from ...core.randomness import SYSTEM
 from ...query.schema.databases import Database
 from ...query.schema.schema import Schema
-from ..rows.sources import Source, there_once
-from ..sql.arrow_for_database import from_rows, moments, supported
-from ..sql.bounded_table import bounded
-from ..sql.cells import Raw, floored
+from ..rows.sources import DataSource, there_once
+from ..sql.arrow_for_database import from_rows, supported, timestamps
+from ..sql.bounded_table import bounded_query
 from ..sql.dialect import TEXT, Typed, case, constant, missing
+from ..sql.raw_columns import RawColumn, floored
 from ..sql.relations import column
 from .dialect import SparkDialect, raw
 from .session import Session
 
-Frame = Any  # of Spark in this process or of Spark Connect
+Frame = Any  # a data frame of Spark in this process, or of Spark Connect
 _D = SparkDialect()
 _REBASE = {"datetimeRebaseMode": "CORRECTED"}
 _ALIKE = ("bool", "int", "float", "double", "string", "date32", "timestamp[us")
 
 
-def frame(session: Session, data: Any, source: Source | None, schema: Schema) -> Frame:
-    """The raw rows, of which nothing is read yet."""
+def frame(session: Session, data: Any, source: DataSource | None, schema: Schema) -> Frame:
+    """The raw rows as a Spark frame; nothing is read yet."""
     if isinstance(data, Database):
         return session.table(data.table)
     if source is None:
@@ -36,7 +36,7 @@ def frame(session: Session, data: Any, source: Source | None, schema: Schema) ->
     match _way(source):
         case "parquet":
             return session.read.options(**_REBASE).parquet(_literal(source))
-        case "csv":  # of lines that are not as they should be Spark would drop, or swallow, more than those
+        case "csv":  # a malformed line would make Spark lose other lines too
             return session.createDataFrame(source.texts())
         case "rows":
             return session.createDataFrame(from_rows(source, schema, _D))
@@ -44,9 +44,9 @@ def frame(session: Session, data: Any, source: Source | None, schema: Schema) ->
 
 
 def shared(rows: Frame, own: Session, name: str) -> None:
-    """A view of our own session on a frame of another; between the two it has a name that nobody can guess."""
+    """Create a view in our own session of a frame in another, through a global name that nobody can guess."""
     passing = f"tacit_{SYSTEM.words(2).tobytes().hex()}"
-    # Spark caches by what is asked, and frees it for all: so that ours is ours alone, it is asked in words of its own
+    # Spark shares caches between equal queries, and frees them for all; a condition of its own keeps this one apart.
     rows.where(f"'{passing}' IS NOT NULL").createGlobalTempView(passing)
     try:
         own.table(f"global_temp.{passing}").createTempView(name)
@@ -54,27 +54,29 @@ def shared(rows: Frame, own: Session, name: str) -> None:
         rows.sparkSession.catalog.dropGlobalTempView(passing)
 
 
-def kinds(rows: Frame, source: Source | None, schema: Schema) -> Mapping[str, Raw]:
-    """What each column of the schema is."""
-    found = {field.name: field.dataType.simpleString() for field in rows.schema.fields}
+def kinds(rows: Frame, source: DataSource | None, schema: Schema) -> Mapping[str, RawColumn]:
+    """The raw column of each column of the schema."""
+    types = {field.name: field.dataType.simpleString() for field in rows.schema.fields}
     there_once(schema.names, rows.columns)
     columns = {name: exp.column(name, quoted=True) for name in schema.names}
-    out = {name: raw(columns[name], found[name]) for name in schema.names}
+    out = {name: raw(columns[name], types[name]) for name in schema.names}
     match source and _way(source):
         case "rows":
-            return {n: r if n == schema.unit else Raw("canonical", columns[n]) for n, r in out.items()}
+            return {n: r if n == schema.unit else RawColumn("canonical", columns[n]) for n, r in out.items()}
         case "arrow":
             assert source is not None
             for field in source.arrow.schema:
                 if str(field.type) == "uint64":
-                    out[field.name] = Raw("integer", columns[field.name], 128)
-            return out | {n: Raw("timestamp", floored(columns[n], per, _D)) for n, per in moments(source).items()}
+                    out[field.name] = RawColumn("integer", columns[field.name], 128)
+            return out | {
+                n: RawColumn("timestamp", floored(columns[n], per, _D)) for n, per in timestamps(source).items()
+            }
     return out
 
 
-def fingerprint(own: Session, schema: Schema, columns: Mapping[str, Raw], view: str) -> str:
-    """How many rows there are, and sums of the halves of their hashes, which forget the order of rows."""
-    rows = bounded(schema, "", columns, exp.to_table(view), _D, unique=True)
+def fingerprint(own: Session, schema: Schema, columns: Mapping[str, RawColumn], view: str) -> str:
+    """A hash of the number of rows and of sums of the halves of their hashes, which forget the order of rows."""
+    rows = bounded_query(schema, "", columns, exp.to_table(view), _D, unique=True)
     values = [
         Typed(column(f"c{i}"), TEXT if c.domain.kind == "text" else 64) for i, (_, c) in enumerate(schema.columns)
     ]
@@ -86,7 +88,7 @@ def fingerprint(own: Session, schema: Schema, columns: Mapping[str, Raw], view: 
 
 
 def _row_text(values: Sequence[Typed]) -> list[exp.Expr]:
-    """The text of a row, to be joined: `query.values.cells.row_text`."""
+    """The parts of the text of a row (`query.values.cells.row_text`), to be joined."""
     parts: list[exp.Expr] = []
     for i, value in enumerate(values):
         x, comma = value.sql, "," if i else ""
@@ -98,34 +100,34 @@ def _row_text(values: Sequence[Typed]) -> list[exp.Expr]:
     return parts
 
 
-def _way(source: Source) -> str:
-    """How rows come to Spark, which reads a Parquet file itself if every cell there is to it what it is to Arrow."""
+def _way(source: DataSource) -> str:
+    """How Spark gets the rows; it reads a Parquet file itself if it reads every cell as Arrow does."""
     alike = source.kind != "parquet" or all(starmap(_alike, source.types.values()))
     return source.kind if alike else "arrow"
 
 
 def _alike(kind: Any, stored: str) -> bool:
-    """Whether every cell of this type in a Parquet file is to Spark what it is to Arrow.
+    """Whether Spark reads every cell of this type in a Parquet file as Arrow does.
 
-    Of decimals, unsigned numbers and moments of 96 bits it is not where their type does not hold them, and a moment in
-    milliseconds that is far away is an error to it.
+    It does not for decimals, unsigned integers and timestamps of 96 bits that exceed their type; and it fails on
+    timestamps in milliseconds that are far away.
     """
     return str(kind).startswith(_ALIKE) and stored != "INT96"
 
 
-def _literal(source: Source) -> str:
-    """A path in which nothing is a pattern."""
+def _literal(source: DataSource) -> str:
+    """A path with its glob characters escaped."""
     return "file://" + "".join(f"\\{c}" if c in "*?[]{}\\" else c for c in str(source.path))
 
 
 def _sent(table: Any) -> Any:
-    """A table of Arrow in types that Spark has too."""
+    """An Arrow table with columns of types that Spark has."""
     import pyarrow as pa
 
-    wider = {"uint8": pa.int16(), "uint16": pa.int32(), "uint32": pa.int64(), "uint64": pa.decimal128(20, 0)}
+    signed = {"uint8": pa.int16(), "uint16": pa.int32(), "uint32": pa.int64(), "uint64": pa.decimal128(20, 0)}
     for i, field in enumerate(table.schema):
         kind = field.type.value_type if pa.types.is_dictionary(field.type) else field.type
-        kind = wider.get(str(kind), kind)
+        kind = signed.get(str(kind), kind)
         if kind != field.type:
             table = table.set_column(i, field.name, table[i].cast(kind))
     return table

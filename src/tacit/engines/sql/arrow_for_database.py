@@ -1,6 +1,6 @@
-"""Tables in memory, made ready for a database that does not know all of Arrow's types, or mixed cells.
+"""Tables in memory, converted for a database that lacks some of Arrow's types and has no columns of mixed types.
 
-What a database cannot take is made canonical by the reference (`query.values.cells`), in Python.
+What a database cannot read is made canonical in Python, by the definition (`query.values.cells`).
 """
 
 from __future__ import annotations
@@ -12,15 +12,15 @@ from ...query.schema.schema import Schema
 from ...query.values.cells import steps, unit_text
 from ...query.values.column_types import ColumnType
 from ..rows.arrow_cells import cells, labelled
-from ..rows.sources import Source
+from ..rows.sources import DataSource
 from .dialect import Dialect
 
 SAFE = ("bool", "int", "uint", "float", "double", "decimal128", "string", "large_string", "date32", "null")
-_TICKS = {"s": 1, "ms": 10**3, "us": 10**6, "ns": 10**9}
+_TICKS_PER_SECOND = {"s": 1, "ms": 10**3, "us": 10**6, "ns": 10**9}
 
 
-def from_rows(source: Source, schema: Schema, d: Dialect) -> Any:
-    """Rows whose cells are of mixed types as a table of Arrow, canonical already."""
+def from_rows(source: DataSource, schema: Schema, d: Dialect) -> Any:
+    """An Arrow table of canonical cells, from rows whose cells have mixed types."""
     import pyarrow as pa
 
     rows = list(source.rows())
@@ -30,13 +30,13 @@ def from_rows(source: Source, schema: Schema, d: Dialect) -> Any:
     return pa.table(columns or {"none": pa.nulls(len(rows), pa.int8())})
 
 
-def supported(source: Source, schema: Schema) -> Any:
-    """The table of Arrow, with columns of `SAFE` types, and of moments as ticks."""
+def supported(source: DataSource, schema: Schema) -> Any:
+    """The Arrow table with columns of `SAFE` types only; timestamps are integers, in ticks."""
     import pyarrow as pa
 
     table = source.arrow
     for i, field in enumerate(table.schema):
-        if pa.types.is_timestamp(field.type):  # as ticks: a database's own moments end sooner
+        if pa.types.is_timestamp(field.type):  # as ticks: a database's own timestamps end sooner
             table = table.set_column(i, field.name, table[i].cast(pa.int64()))
             continue
         if not safe(field.type) or (pa.types.is_decimal(field.type) and not _fits(table[i])):
@@ -46,7 +46,7 @@ def supported(source: Source, schema: Schema) -> Any:
 
 
 def safe(kind: Any) -> bool:
-    """Whether a type of Arrow, or of the entries of a dictionary, is one of `SAFE`."""
+    """Whether an Arrow type, or the value type of a dictionary, is one of `SAFE`."""
     import pyarrow as pa
 
     name = str(kind.value_type if pa.types.is_dictionary(kind) else kind)
@@ -54,16 +54,16 @@ def safe(kind: Any) -> bool:
 
 
 def _fits(decimals: Any) -> bool:
-    """Whether no decimal has more digits than its type, which Arrow does not look at and a database refuses."""
+    """Whether every decimal fits its declared precision, which Arrow does not check and databases require."""
     from pyarrow import compute
 
     beyond = Decimal(10) ** (decimals.type.precision - decimals.type.scale)
     return all(end is None or abs(end) < beyond for end in compute.min_max(decimals).as_py().values())
 
 
-def moments(source: Source) -> dict[str, int]:
-    """The columns of moments, and how many of their ticks make a second."""
-    return {f.name: _TICKS[f.type.unit] for f in source.arrow.schema if str(f.type).startswith("timestamp")}
+def timestamps(source: DataSource) -> dict[str, int]:
+    """The columns of timestamps, each with its number of ticks per second."""
+    return {f.name: _TICKS_PER_SECOND[f.type.unit] for f in source.arrow.schema if str(f.type).startswith("timestamp")}
 
 
 def _arrow_type(column: ColumnType, d: Dialect) -> Any:

@@ -1,9 +1,10 @@
-"""The bounded table as one query over the raw one, for databases that are only read: `engines.rows.reference.bounded`.
+"""The bounded table as one query over the raw table, for databases that are only read.
 
-    raw  ->  u, c0, c1, ...  ->  [of each unit the part of least hash]  ->  of each unit its rows of least hash
+    raw  ->  u, c0, c1, ...  ->  [the part of smallest hash of each unit]  ->  the rows of smallest hash of each unit
 
-It stands before each question that it is needed for.  Every row is hashed, in one scan that a database may share out
-among its processes; to look first for the units that have too many rows costs more than it saves.
+`engines.rows.reference.bounded` is the definition.  The query is part of each statement that needs the table.  It
+hashes every row, in one scan that a database may run in parallel; to find the units that have too many rows first would
+cost more than it saves.
 """
 
 from __future__ import annotations
@@ -13,26 +14,26 @@ from collections.abc import Container, Mapping, Sequence
 from sqlglot import exp
 
 from ...query.schema.schema import Schema
-from .cells import Raw, canonical, unit
 from .dialect import TEXT, Dialect, Typed, alias, constant
-from .keyed_hash_sql import HashSQL
-from .relations import Registered, column
+from .keyed_hash import KeyedHash
+from .raw_columns import RawColumn, canonical, unit
+from .relations import BoundedTable, column
 
 
-def bounded(
+def bounded_query(
     schema: Schema,
     key: str,
-    raw: Mapping[str, Raw],
+    raw: Mapping[str, RawColumn],
     place: exp.Expr,
     d: Dialect,
     *,
     unique: bool = False,
     used: Container[str] | None = None,
 ) -> str:
-    """The query, from what each raw column is; where the unit is `unique`, it has one row at most.
+    """The text of the query, from the raw columns; if the unit is `unique`, it has at most one row.
 
-    Of columns that are not `used` there is nothing, if they are not needed to choose rows; and if none is, it is all
-    the same which rows of a unit there are.
+    Columns that are not `used` are left out unless the hash needs them.  If no column is used, only the number of a
+    unit's rows matters, and nothing is hashed.
     """
     domains = {f"c{i}": c.domain for i, (_, c) in enumerate(schema.columns)}
     counted = used is not None and schema.partition is None and not any(c in used for c in domains)
@@ -47,19 +48,19 @@ def bounded(
         return rows
     if counted:
         return _first(rows, "u", "ROW_NUMBER() OVER (PARTITION BY u)", schema.rows)
-    of = Typed(column("u"), _width(raw[schema.unit]))
+    owner_column = Typed(column("u"), _width(raw[schema.unit]))
     values = [(Typed(column(c), TEXT if x.kind == "text" else 32), x) for c, x in domains.items()]
     every = ", ".join(["u", *names])
-    if schema.partition is not None:  # the rows of one part are all first
+    if schema.partition is not None:  # RANK: all rows of the first part have rank 1
         at = next(i for i, (name, _) in enumerate(schema.columns) if name == schema.partition)
-        rows = _least(rows, every, HashSQL(key, "part", of, [values[at]], d), "RANK", 1)
-    return _least(rows, every, HashSQL(key, "rows", of, values, d), "ROW_NUMBER", schema.rows)
+        rows = _smallest(rows, every, KeyedHash(key, "part", owner_column, [values[at]], d), "RANK", 1)
+    return _smallest(rows, every, KeyedHash(key, "rows", owner_column, values, d), "ROW_NUMBER", schema.rows)
 
 
-def registered(schema: Schema, key: str, raw: Mapping[str, Raw], name: str, d: Dialect) -> Registered:
-    """The bounded table as relations know it, under one of our own names."""
+def bounded_table(schema: Schema, key: str, raw: Mapping[str, RawColumn], name: str, d: Dialect) -> BoundedTable:
+    """The bounded table for translating relations, under one of our own names."""
     owner = None if schema.unit is None else _width(raw[schema.unit])
-    return Registered(exp.to_table(name), typed(schema, d), key, owner)
+    return BoundedTable(exp.to_table(name), typed(schema, d), key, owner)
 
 
 def typed(schema: Schema, d: Dialect) -> dict[str, Typed]:
@@ -70,8 +71,8 @@ def typed(schema: Schema, d: Dialect) -> dict[str, Typed]:
     }
 
 
-def _width(raw: Raw) -> int:
-    """How many bits a unit has, which is a number or text (`canonical_sql.unit`)."""
+def _width(raw: RawColumn) -> int:
+    """The width of a unit in SQL: 64 bits, or text (see `raw_columns.unit`)."""
     return 64 if raw.kind == "double" or (raw.kind == "integer" and raw.bits <= 64) else TEXT
 
 
@@ -79,8 +80,8 @@ def _selected(columns: Sequence[exp.Expr], place: exp.Expr) -> exp.Select:
     return exp.select(*columns, copy=False).from_(place.copy(), copy=False)
 
 
-def _least(rows: str, names: str, by: HashSQL, rank: str, most: int) -> str:
-    """The rows of least hash of each unit."""
+def _smallest(rows: str, names: str, by: KeyedHash, rank: str, most: int) -> str:
+    """The `most` rows (or, by RANK, the rows of the first `most` parts) of smallest hash of each unit."""
     d = by.dialect
     summed = d.once(f"SELECT {names}, {d.render(by.linear())} AS y FROM ({rows}) AS q")
     order = ", ".join([d.render(by.cubic(column("y"))), *(f"{d.render(v.sql)} NULLS FIRST" for v, _ in by.values)])

@@ -1,9 +1,8 @@
-"""Expressions as SQL: each operation is total, none can overflow, and integers are widened but never narrowed.
+"""Expressions as SQL: every operation is total, none can overflow, and integers are widened but never narrowed.
 
-The width of a result is that of its public domain or of its widest part, whichever is more, so that also what a
-database computes only to throw away, the branch of a CASE that is not taken, fits.  A database may also make one
-constant of several, of (x * 100) * 4 the product x * 400, which would fail on any row where x is too narrow for 400: so
-it must fit too, and where only one value is possible nothing is computed.
+The width of a result is that of its public domain or of its widest operand, whichever is larger, so that a branch of a
+CASE that is evaluated and not taken fits too.  A database may also fold constants, such as (x * 100) * 4 into x * 400,
+which must fit as well; and where only one value is possible, nothing is computed.
 """
 
 from __future__ import annotations
@@ -33,23 +32,23 @@ from ...query.values.nodes import (
 from .dialect import TEXT, Dialect, Typed, binary, case, cast, constant, missing, number, there
 
 _COMPARE = {"=": exp.EQ, "<": exp.LT, "<=": exp.LTE}
-_MOST = 10**37  # that the widest integers hold
+_MAX_WIDE = 10**37  # the widest integers hold this
 
 
 @dataclass(frozen=True)
 class Translator:
-    """Expressions over rows whose columns are known by these trees."""
+    """Translates expressions over rows whose columns are these SQL expressions."""
 
     dialect: Dialect
     columns: Mapping[str, Typed]
 
     def value(self, e: Expression) -> Typed:
-        """The integer, or the text, of an expression."""
+        """The value of an expression: an integer or text."""
         d = self.dialect
         match e:
             case Column(name=name):
-                known = self.columns[name]
-                return Typed(known.sql.copy(), known.bits)
+                own = self.columns[name]
+                return Typed(own.sql.copy(), own.bits)
             case Constant(value=None):
                 bits = self._bits(e)
                 return Typed(cast(exp.Null(), "TEXT" if bits == TEXT else d.integers[bits]), bits)
@@ -72,8 +71,8 @@ class Translator:
                 return Typed(case(branch, otherwise=d.widened(otherwise, bits)), bits)
             case Lookup():
                 bits = d.bits(min(e.values, default=0), max(e.values, default=0))
-                found = d.lookup(d.narrowed(self.value(e.a)), e.keys, e.values)
-                return Typed(cast(found, d.integers[bits]), bits)
+                entry = d.lookup(d.narrowed(self.value(e.a)), e.keys, e.values)
+                return Typed(cast(entry, d.integers[bits]), bits)
             case DatePart():
                 return Typed(
                     cast(d.date_part(e.part, self.value(e.a).sql), d.integers[d.bits(0, 9999)]), d.bits(0, 9999)
@@ -81,7 +80,7 @@ class Translator:
         return Typed(d.flag(self.condition(e)), d.bits(0, 1))
 
     def condition(self, e: Expression) -> exp.Expr:
-        """Whether an expression is 1: true, false or unknown."""
+        """The condition that an expression is 1: true, false or unknown."""
         match e:
             case Constant(value=int(step)):
                 return exp.Boolean(this=step == 1)
@@ -103,17 +102,17 @@ class Translator:
         return TEXT if e.domain.kind == "text" else self.dialect.bits(e.domain.lower, e.domain.upper)
 
     def _widened(self, e: Add | Multiply | Divide) -> tuple[exp.Expr, exp.Expr, int]:
-        a, b, most = self.value(e.a), self.value(e.b), min(_reach(e), _MOST)
+        a, b, most = self.value(e.a), self.value(e.b), min(_max_abs(e), _MAX_WIDE)
         bits = max(a.bits, b.bits, self._bits(e), self.dialect.bits(-most, most))
         return self.dialect.widened(a, bits), self.dialect.widened(b, bits), bits
 
     def _floor(self, e: Divide) -> Typed:
-        """Databases round toward zero, so the dividend is moved above zero by a multiple of the divisor."""
+        """Floor division.  Databases round toward zero, so a multiple of the divisor moves the dividend above zero."""
         d, low = self.dialect, e.a.domain.lower
         if isinstance(e.b, Constant) and isinstance(e.b.value, int) and e.b.value > 0:
             by, shift = e.b.value, max(0, -(low // e.b.value))
             a = self.value(e.a)
-            most = min(_reach(e.a) + shift * by, _MOST)
+            most = min(_max_abs(e.a) + shift * by, _MAX_WIDE)
             bits = max(a.bits, d.bits(by, e.a.domain.upper + shift * by), d.bits(-most, most))
             above, divisor = d.widened(a, bits), d.widened(Typed(number(by), d.bits(by, by)), bits)
             if not shift:
@@ -137,12 +136,12 @@ class Translator:
         return self.dialect.like(a, e.pieces)
 
 
-def _reach(e: Expression) -> int:
-    """What the terms of a sum, or of a product, come to at most, in whatever order a database takes them."""
+def _max_abs(e: Expression) -> int:
+    """A bound on every partial sum or product of the terms of e, in any order of evaluation."""
     match e:
         case Add():
-            return _reach(e.a) + _reach(e.b)
+            return _max_abs(e.a) + _max_abs(e.b)
         case Multiply():
-            return max(1, _reach(e.a)) * max(1, _reach(e.b))
-    moved = -min(0, e.a.domain.lower) if isinstance(e, Divide) else 0  # of the dividend, before and after
-    return max(abs(e.domain.lower), abs(e.domain.upper)) + 2 * moved
+            return max(1, _max_abs(e.a)) * max(1, _max_abs(e.b))
+    shift = -min(0, e.a.domain.lower) if isinstance(e, Divide) else 0  # of the dividend, before and after division
+    return max(abs(e.domain.lower), abs(e.domain.upper)) + 2 * shift

@@ -1,4 +1,4 @@
-"""Relations as SQL: nested selections, whose columns are c0, c1, ... and whose unit is u."""
+"""Relations as SQL: nested selections whose columns are c0, c1, ... and whose unit is u."""
 
 from __future__ import annotations
 
@@ -15,57 +15,57 @@ from ...query.values.nodes import And, Expression
 from .dialect import TEXT, Dialect, Typed, alias, case, cast, missing, number
 from .expressions import Translator
 
-Early = Callable[["Source", Sequence[exp.Expr], Mapping[str, exp.Expr]], "Source | None"]
+EagerAggregation = Callable[["RowQuery", Sequence[exp.Expr], Mapping[str, exp.Expr]], "RowQuery | None"]
 
 
 @dataclass(frozen=True)
-class Registered:
-    """A bounded table: what it is called in SQL, its columns there, its key, and the width of its unit, if any.
+class BoundedTable:
+    """A bounded table in SQL: its name, its columns, its key, and the width of its unit (None if units are rows).
 
-    Where units are rows, `early` may give, in place of rows, sums over such as are alike in what decides their cell.
+    If units are rows, `eager` may replace the rows by sums over groups of rows that fall into the same cell.
     """
 
     source: exp.Expr
     columns: Mapping[str, Typed]
     key: str
     unit: int | None
-    early: Early | None = None
+    eager: EagerAggregation | None = None
 
 
 @dataclass(frozen=True)
-class Relations:
-    """What relations are translated with."""
+class Context:
+    """The context of a translation: the dialect, the bounded tables, and fresh names for subqueries."""
 
     dialect: Dialect
-    tables: Mapping[str, Registered]
+    tables: Mapping[str, BoundedTable]
     names: count[int] = field(default_factory=count)
 
 
 @dataclass(frozen=True)
-class Source:
-    """Rows: from where, with which columns, under which conditions; `unit` is the width of u, if there is one."""
+class RowQuery:
+    """A query for rows: its FROM clause, columns and conditions; `unit` is the width of u, if rows have one."""
 
     source: exp.Expr
     columns: Mapping[str, Typed]
     unit: int | None
     conditions: tuple[exp.Expr, ...] = ()
-    early: Early | None = None
+    eager: EagerAggregation | None = None
 
     def owner(self) -> exp.Expr:
-        """The unit of a row."""
-        if self.unit is None:  # no plan asks for it: units of one row are never gathered
+        """The column of the unit."""
+        if self.unit is None:  # no plan needs it: where units are rows, nothing is grouped by unit
             raise EngineError
         return column("u")
 
 
-def rows_of(relation: Relation, r: Relations) -> Source:
-    """The rows of a relation."""
+def rows_of(relation: Relation, r: Context) -> RowQuery:
+    """The query for the rows of a relation."""
     match relation:
         case Scan():
             table = r.tables[relation.table]
-            return Source(table.source.copy(), table.columns, table.unit, early=table.early)
-        case Where(source=Join() as pairs) if (within := _within(pairs, relation.condition)) is not None:
-            return rows_of(within, r)
+            return RowQuery(table.source.copy(), table.columns, table.unit, eager=table.eager)
+        case Where(source=Join() as pairs) if (pushed := _pushed_down(pairs, relation.condition)) is not None:
+            return rows_of(pushed, r)
         case Where():
             s = rows_of(relation.source, r)
             condition = Translator(r.dialect, s.columns).condition(relation.condition)
@@ -81,19 +81,20 @@ def rows_of(relation: Relation, r: Relations) -> Source:
     raise TypeError(type(relation).__name__)
 
 
-def _within(pairs: Join, condition: Expression) -> Relation | None:
-    """The same pairs, with what is asked of one side alone asked before they are made; None if there is no such thing.
+def _pushed_down(pairs: Join, condition: Expression) -> Relation | None:
+    """The join with conditions on one side applied before it; None if every condition concerns both sides.
 
-    No engine is asked to see that: to plan by what tables hold makes time depend on it.
+    Query optimizers would do this, but they plan by statistics of the data, on which time must not depend.
     """
-    asked: dict[str, list[Expression]] = {"left": [], "right": [], "both": []}
+    of_side: dict[str, list[Expression]] = {"left": [], "right": [], "both": []}
     for e in _conjuncts(condition):
         names = {column.name for column in columns_of([e])}
         sides = [name for name in ("left", "right") if names and names <= getattr(pairs, name).columns.keys()]
-        asked[sides[0] if sides else "both"].append(e)
-    if not asked["left"] and not asked["right"]:
+        of_side[sides[0] if sides else "both"].append(e)
+    if not of_side["left"] and not of_side["right"]:
         return None
-    return _where(Join(_where(pairs.left, asked["left"]), _where(pairs.right, asked["right"])), asked["both"])
+    joined = Join(_where(pairs.left, of_side["left"]), _where(pairs.right, of_side["right"]))
+    return _where(joined, of_side["both"])
 
 
 def _conjuncts(condition: Expression) -> Iterator[Expression]:
@@ -110,22 +111,22 @@ def _where(relation: Relation, conditions: Sequence[Expression]) -> Relation:
     return relation
 
 
-def _nested(s: Source, values: Mapping[str, Typed], r: Relations, grouped: int | None = None) -> Source:
-    """The values of each row (or of each group by the unit and the first `grouped` values) as columns."""
+def _nested(s: RowQuery, values: Mapping[str, Typed], r: Context, grouped: int | None = None) -> RowQuery:
+    """A subquery with these columns; if `grouped` is given, grouped by the unit and by the first `grouped` columns."""
     owner = [alias(s.owner(), "u")] if s.unit is not None else []
     columns = [alias(value.sql, f"c{i}") for i, value in enumerate(values.values())]
     query = selected([*owner, *columns], s)
     if grouped is not None:
         query.group_by(*(number(i + 1) for i in range(1 + grouped)), copy=False)
-    known = {name: Typed(column(f"c{i}"), value.bits) for i, (name, value) in enumerate(values.items())}
-    return Source(query.subquery(f"r{next(r.names)}", copy=False), known, s.unit)
+    renamed = {name: Typed(column(f"c{i}"), value.bits) for i, (name, value) in enumerate(values.items())}
+    return RowQuery(query.subquery(f"r{next(r.names)}", copy=False), renamed, s.unit)
 
 
-def _per_unit(relation: PerUnit, r: Relations) -> Source:
+def _per_unit(relation: PerUnit, r: Context) -> RowQuery:
     s = rows_of(relation.source, r)
     t = Translator(r.dialect, s.columns)
     keys = {name: t.value(e) for name, e in relation.keys}
-    alone = relation.source.rows == 1  # then each row is folded with itself
+    alone = relation.source.rows == 1  # then each group is one row
     folds = {name: _folded(f, t, alone) for name, f in relation.folds}
     return _nested(s, keys | folds, r, None if alone else len(keys))
 
@@ -150,8 +151,8 @@ def _folded(fold: Fold, t: Translator, alone: bool) -> Typed:
     return a
 
 
-def _joined(left: Source, right: Source, r: Relations) -> Source:
-    """Pairs of rows of one unit."""
+def _joined(left: RowQuery, right: RowQuery, r: Context) -> RowQuery:
+    """The pairs of rows that belong to one unit."""
     sides = [_nested(side, side.columns, r) for side in (left, right)]
     units = [exp.column("u", side.source.alias) for side in sides]
     if left.unit is None or right.unit is None:
@@ -165,17 +166,17 @@ def _joined(left: Source, right: Source, r: Relations) -> Source:
     out = [alias(value.sql, f"c{i}") for i, value in enumerate(columns.values())]
     query = exp.select(alias(units[0], "u"), *out, copy=False).from_(sides[0].source, copy=False)
     query = query.join(sides[1].source, on=same, copy=False)
-    known = {name: Typed(column(f"c{i}"), value.bits) for i, (name, value) in enumerate(columns.items())}
-    return Source(query.subquery(f"r{next(r.names)}", copy=False), known, left.unit)
+    renamed = {name: Typed(column(f"c{i}"), value.bits) for i, (name, value) in enumerate(columns.items())}
+    return RowQuery(query.subquery(f"r{next(r.names)}", copy=False), renamed, left.unit)
 
 
-def selected(columns: Sequence[exp.Expr], s: Source, conditions: Sequence[exp.Expr] = ()) -> exp.Select:
-    """The columns of the rows for which all conditions hold."""
+def selected(columns: Sequence[exp.Expr], s: RowQuery, conditions: Sequence[exp.Expr] = ()) -> exp.Select:
+    """SELECT these columns of the rows for which all conditions hold."""
     query = exp.select(*(columns or [alias(number(1), "one")]), copy=False).from_(s.source, copy=False)
     every = [*s.conditions, *conditions]
     return query.where(*every, copy=False) if every else query
 
 
 def column(name: str) -> exp.Expr:
-    """A column, under one of our own names."""
+    """A column by its name."""
     return exp.column(name)

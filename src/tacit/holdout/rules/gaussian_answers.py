@@ -1,14 +1,14 @@
 r"""Gaussian answers: noise on every answer, clipped to [0, 1].
 
-Definition.  Each of k questions is answered by (h + Z) / whole, h the integer sum of the holdout values, Z discrete
-Gaussian noise of deviation `sigma` times the whole; what falls outside [0, 1] is moved to its ends.
+Definition.  Each of k questions is answered by (h + Z) / whole, clamped to [0, 1], where h is the integer sum of the
+holdout values and Z discrete Gaussian noise of standard deviation `sigma` times the whole.
 
 Privacy.  Each answer is (1 / (2 n^2 sigma^2))-zCDP under substitution, and all k cost k times that, however adaptively
 the questions are chosen.
 
 Utility.  With probability 1 - b all k noises are at most alpha(b), the exact quantile of `Gaussian.error`.  The promise
 is Jung et al.'s: alpha(b) + e^epsilon - 1 + (sqrt(b) + sqrt(2 delta))^2 / beta, the least over b and delta on a grid,
-epsilon being what k answers cost at delta.  `sigma` is by default the one that `planning.gaussian` finds best.
+where k answers are (epsilon, delta)-private.  `sigma` is by default the one that `planning.gaussian` finds best.
 
 References.  Dwork, Feldman, Hardt, Pitassi, Reingold, Roth, STOC 2015; Jung et al., ITCS 2020, section 4.
 """
@@ -25,14 +25,16 @@ from ...core.distance import SUBSTITUTE
 from ...core.parameters import Number, positive, whole
 from ...core.randomness import Source
 from ...mechanisms import Gaussian
+from ...storage import bare, stored
 from .. import histories, planning, transfer
 from ..questions import Question
 from .rule import Rule, State, Statement
 
 
+@stored("GaussianAnswers", ("n", "beta", "grid", "width", "questions", "sigma"), make=bare)
 @dataclass(frozen=True, init=False, repr=False)
 class GaussianAnswers(Rule):
-    """Answer `questions` questions with noise of deviation `sigma`, a share of 1."""
+    """Answer `questions` questions with Gaussian noise of standard deviation `sigma` on the mean."""
 
     questions: int
     sigma: Fraction | None
@@ -54,7 +56,7 @@ class GaussianAnswers(Rule):
 
     @cached_property
     def mechanism(self) -> Gaussian:
-        """The noise of one answer, in steps."""
+        """The noise of one answer, in steps of the grid."""
         best = self.sigma or Fraction(f"{planning.gaussian(self.n, self.questions, self.beta).sigma:.4g}")
         return Gaussian(sigma=best * self.whole, sensitivity=SUBSTITUTE.sum(0, self.unit))
 

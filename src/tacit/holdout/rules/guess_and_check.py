@@ -1,9 +1,9 @@
-r"""Guess and check: any number of questions, while what is left of the confidence lasts.
+r"""Guess and check: any number of questions, until the confidence is used up.
 
 Definition.  Question i, after s right and f wrong guesses, may err with probability beta w(s) w(f) / (C(s+f, f) V^f),
 w(j) = 1 / ((j+1)(j+2)), so its sample mean is within t = sqrt(ln(2 / that) / (2 n)) of the truth.  If the guess is
-within width - t of the sample mean it is told, and is then within `width` of the truth; else the sample mean is told,
-rounded to one of V multiples of `resolution`.  It ends when t + resolution/2 > width.
+within width - t of the sample mean, the guess is the answer, and is within `width` of the truth; otherwise the answer
+is the sample mean, rounded to one of V multiples of `resolution`.  The session ends when t + resolution/2 > width.
 
 Privacy.  None: there is no noise.  It protects conclusions, not the people in the holdout set.
 
@@ -24,14 +24,16 @@ from ...core.errors import BadParameter
 from ...core.exact import down, up
 from ...core.parameters import Number
 from ...core.randomness import Source
+from ...storage import bare, stored
 from .. import histories
 from ..questions import Question
 from .rule import Rule, State, Statement, unit_fraction
 
 
+@stored("GuessAndCheck", ("n", "beta", "grid", "width", "resolution"), make=bare)
 @dataclass(frozen=True, init=False, repr=False)
 class GuessAndCheck(Rule):
-    """Tell a guess if the holdout set bears it out, else what the holdout set says, within `width` of the truth."""
+    """Answer with the guess if the holdout set confirms it, else with its own mean: within `width` of the truth."""
 
     guesses = True
 
@@ -49,19 +51,20 @@ class GuessAndCheck(Rule):
     ) -> None:
         super().__init__(n, beta, grid, width)
         self._set(resolution=unit_fraction("resolution", resolution))
-        room = float(self.width) - self._blur
+        room = float(self.width) - self._rounding_error
         if room <= 0:
-            raise BadParameter("width", width, f"above {self._blur:g}, which rounding alone takes")
+            raise BadParameter("width", width, f"above {self._rounding_error:g}, which rounding alone takes")
         if self.over(State()):
             nats = histories.log(2 * histories.weighted(0, 0, 1) / self.beta)
             raise BadParameter("n", n, f"at least {math.ceil(nats / (2 * room**2) * 1.000001)} for a width of {width}")
 
     @property
-    def _blur(self) -> float:
+    def _rounding_error(self) -> float:
+        """How far rounding the values and the answer can move an answer."""
         return float(self.resolution / 2) + self.rounding
 
     def deviation(self, state: State) -> float:
-        """How far from the truth the next sample mean may be."""
+        """The bound on how far the next sample mean is from the truth."""
         f = state.told
         count = math.comb(state.asked, f) * (int(1 / self.resolution) + 1) ** f
         return histories.deviation(self.n, histories.log(histories.weighted(state.asked - f, f, count) / self.beta))
@@ -80,14 +83,14 @@ class GuessAndCheck(Rule):
         return State(state.asked + 1, state.told + 1), self.rounded(total, parts) / parts
 
     def over(self, state: State) -> bool:
-        return self.deviation(state) + self._blur > self.width
+        return self.deviation(state) + self._rounding_error > self.width
 
     @property
     def allowed(self) -> str:
-        return f"answers within {float(self.width):g} of the truth while it can vouch for them"
+        return f"answers within {float(self.width):g} of the truth while its confidence lasts"
 
     def wrong_guesses_left(self, state: State) -> int:
-        """How many guesses in a row may be wrong from here on."""
+        """The number of further guesses in a row that may be wrong."""
         more = 0
         while not self.over(State(state.asked + more, state.told + more)):
             more += 1

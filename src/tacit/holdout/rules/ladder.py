@@ -1,8 +1,8 @@
-r"""The Ladder: a leaderboard that tells of a new best score only if it is clearly better.
+r"""The Ladder: a leaderboard that reports a new best score only if it is clearly better.
 
 Definition.  `Ladder`: the record R is 0 at first.  A submission of sample mean m sets it to m, rounded to a multiple of
-`rise`, if m >= R + rise; the record is told either way.  `ParameterFreeLadder`: the record is set to m, rounded to a
-multiple of 1/n, if that is above R by more than the standard error of the difference to the record's own values.
+`rise`, if m >= R + rise; the answer is the record either way.  `ParameterFreeLadder`: the record is set to m, rounded
+to a multiple of 1/n, if that is above R by more than the standard error of the difference to the record's own values.
 
 Privacy.  None: there is no noise.  It protects conclusions, not the people in the holdout set.
 
@@ -12,7 +12,7 @@ rise/2 above, and every mean is below R + rise.  Sample means are within t = sqr
 where N counts histories: a record that only rises through V = 1/rise values gives N = sum_b C(k, b+1) C(V, b)
 (`histories.climbing`), which is less than the (k V)^V of the paper.  The best rise is about (ln k / n)^(1/3).
     Without parameters: a standard error is at most 1/sqrt(n - 1), and after s submissions without and f with a new
-record t is that of histories C(s+f, f) C(n, f), split over s and f; the statement widens as records fall.
+record t is that of histories C(s+f, f) C(n, f), split over s and f; the statement widens with every new record.
 
 References.  Blum and Hardt, ICML 2015, figures 1 and 3, and theorem 3.1.
 """
@@ -30,6 +30,7 @@ import numpy as np
 from ...core.exact import at_most
 from ...core.parameters import Number, whole
 from ...core.randomness import Source
+from ...storage import bare, stored
 from .. import histories
 from ..questions import Question, Steps
 from .rule import Rule, State, Statement, shown, unit_fraction
@@ -38,9 +39,10 @@ _BLOCK = 1 << 22
 ABOUT = "The record is within {width} of the best true score submitted so far"
 
 
+@stored("Ladder", ("n", "beta", "grid", "width", "questions", "rise"), make=bare)
 @dataclass(frozen=True, init=False, repr=False)
 class Ladder(Rule):
-    """Tell the record; a submission sets it if it is better by `rise`, by default the best for `questions`."""
+    """Answer with the record, which a submission raises if it is better by `rise` (default: best for `questions`)."""
 
     questions: int
     rise: Fraction | None
@@ -92,9 +94,10 @@ class Ladder(Rule):
         return f"{more}; a new record must be better by {1 / self.rungs:g}."
 
 
+@stored("ParameterFreeLadder", ("n", "beta", "grid", "width"), make=bare)
 @dataclass(frozen=True, init=False, repr=False)
 class ParameterFreeLadder(Rule):
-    """Tell the record; a submission sets it if it is significantly better.  With `width`, only while that is kept."""
+    """Answer with the record, which a submission raises if it is significantly better, while `width` (if any) holds."""
 
     def __init__(
         self, *, n: int, beta: Number = "0.05", grid: Number = Fraction(1, 1024), width: Number | None = None
@@ -104,13 +107,13 @@ class ParameterFreeLadder(Rule):
 
     def _width(self, state: State) -> float:
         f = state.told
-        count = math.comb(state.asked, f) * math.comb(self.n, min(f, self.n // 2))  # of the largest there ever was
+        count = math.comb(state.asked, f) * math.comb(self.n, min(f, self.n // 2))  # C(n, f) is largest at n // 2
         t = histories.deviation(self.n, histories.log(histories.weighted(state.asked - f, f, count) / self.beta))
         return (1 / math.sqrt(self.n - 1) + t + self.rounding) * histories.OUTWARD
 
     @cached_property
     def promise(self) -> Statement:
-        """Of the first answer, should it be a record; later ones are stated as they come."""
+        """The guarantee for the first answer, if it is a record; later answers have their own `statement`."""
         return self.statement(State(1, 1))
 
     def statement(self, state: State) -> Statement:
@@ -120,20 +123,22 @@ class ParameterFreeLadder(Rule):
         self.refuse_if_over(state)
         n, values = self.n, question.values
         before = np.frombuffer(base64.b64decode(state.values), np.int32) if state.values else np.zeros(n, np.int32)
-        apart = values - before
-        lead, scatter = question.total - state.mark * self.unit, n * _squares(apart) - int(apart.sum()) ** 2
+        change = values - before
+        lead, scatter = question.total - state.mark * self.unit, n * _squares(change) - int(change.sum()) ** 2
         mark = self.rounded(question.total, n)
-        if lead <= 0 or (n - 1) * lead**2 <= scatter or mark <= state.mark:  # lead / n <= s / sqrt(n), or rounded away
+        if (
+            lead <= 0 or (n - 1) * lead**2 <= scatter or mark <= state.mark
+        ):  # lead / n <= s / sqrt(n), or lost in rounding
             return State(state.asked + 1, state.told, state.mark, state.values), state.mark / n
-        kept = base64.b64encode(values.astype(np.int32).tobytes()).decode()
-        return State(state.asked + 1, state.told + 1, mark, kept), mark / n
+        record = base64.b64encode(values.astype(np.int32).tobytes()).decode()
+        return State(state.asked + 1, state.told + 1, mark, record), mark / n
 
     def over(self, state: State) -> bool:
         return self.width is not None and self._width(State(state.asked + 1, state.told + 1)) > self.width
 
     @property
     def allowed(self) -> str:
-        return "answers while its statement is as narrow as was asked"
+        return "answers while its statement is as narrow as `width`"
 
     def left(self, state: State) -> str:
         records, tries = at_most(state.told, "record"), at_most(state.asked, "submission")
@@ -142,5 +147,5 @@ class ParameterFreeLadder(Rule):
 
 
 def _squares(x: Steps) -> int:
-    """The sum of squares of numbers up to 2^20, in blocks whose sums are below 2^63."""
+    """The sum of squares of integers up to 2^20, in blocks whose sums are below 2^63."""
     return sum(int(block @ block) for block in np.split(x, range(_BLOCK, len(x), _BLOCK)))

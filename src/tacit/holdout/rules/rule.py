@@ -1,13 +1,14 @@
-"""Rules by which a holdout set is asked: what all of them say of themselves.
+"""Rules by which a holdout set answers questions: what every rule provides.
 
-A rule is a frozen value and is known before any data is seen.
+A rule is a frozen value, fixed before any data is seen.
 
     begin, step    a pure function of an explicit state, as in `core.interactive`; the state is as private as the data
-    promise        how far from the truth about the population its answers are, all at once, and by which theorem
-    loss           what its whole life costs in privacy, under substitution of a record
+    promise        how far all answers together are from the truth about the population, and by which theorem
+    loss           the privacy loss of a whole session, under substitution of a record
     open           binds it to a holdout set: `session.Holdout`
 
-One life for each holdout set: what one rule told is known when the next is asked, and no promise covers both.
+Each holdout set has one session: a second rule would be asked by someone who knows the answers of the first, and no
+guarantee covers both.
 """
 
 from __future__ import annotations
@@ -30,20 +31,22 @@ from ...core.exact import ceiling, from_above, up
 from ...core.parameters import Number, positive, probability, rational, whole
 from ...core.randomness import Source
 from ...core.search import least_positive
+from ...storage import stored
 from ..questions import Question
 
 if TYPE_CHECKING:
     from ..keeper import Keeper
     from ..session import Holdout
 
-MOST = 1 << 34  # records; a promise that so many do not keep is not for more of them
+MAX_RECORDS = 1 << 34  # up to which the smallest n for a width is searched
 _FLOOR = decimal.Context(7, decimal.ROUND_FLOOR)
-UNPROTECTED = Loss({Approximate(Fraction(0), Fraction(1)): 1}, SUBSTITUTE)  # nothing is promised to people
+UNPROTECTED = Loss({Approximate(Fraction(0), Fraction(1)): 1}, SUBSTITUTE)  # no privacy is guaranteed
 
 
+@stored("HoldoutState", ("asked", "told", "mark", "values"))
 @dataclass(frozen=True)
 class State:
-    """How often it was asked, how often the holdout set itself spoke, and what nobody may see."""
+    """The number of questions, of answers computed from the holdout set, and two private parts: `mark` and `values`."""
 
     asked: int = 0
     told: int = 0
@@ -53,7 +56,7 @@ class State:
 
 @dataclass(frozen=True, slots=True)
 class Statement:
-    """With probability at least 1 - beta all that was told is within `width` of the truth about the population."""
+    """With probability at least 1 - beta, every answer is within `width` of the truth about the population."""
 
     width: float
     beta: Fraction
@@ -64,33 +67,33 @@ class Statement:
         object.__setattr__(self, "width", min(1.0, self.width))  # within 1 of the truth is all of [0, 1]
 
     def __str__(self) -> str:
-        surely = 100 - 100 * self.beta
-        sure = f"{_FLOOR.divide(Decimal(surely.numerator), Decimal(surely.denominator)):f} %"
+        percent = 100 - 100 * self.beta
+        confidence = f"{_FLOOR.divide(Decimal(percent.numerator), Decimal(percent.denominator)):f} %"
         if self.beta < Fraction(1, 10**6):
-            sure = f"1 - {from_above(up(self.beta), 3)}"
-        told = self.about.format(width=shown(self.width))
-        return f"{told}, all at once, with probability at least {sure} ({self.theorem})."
+            confidence = f"1 - {from_above(up(self.beta), 3)}"
+        guarantee = self.about.format(width=shown(self.width))
+        return f"{guarantee}, all at once, with probability at least {confidence} ({self.theorem})."
 
 
 def shown(width: float) -> str:
-    """A width in three digits, rounded up."""
+    """A width as text with three digits, rounded up."""
     return f"{ceiling(width).normalize():f}"
 
 
 class Spent(Exhausted):
-    """A holdout set has told all that it may; what it said stays as true as it was."""
+    """A holdout set has given all the answers it may; the guarantee of those answers stands."""
 
     def __init__(self, name: str, allowed: str, statement: Statement) -> None:
         super().__init__(name, allowed)
         self.statement = statement
-        self.args = (f"{name} is exhausted: it gives {allowed}.  {statement}  To ask more, take fresh data.",)
+        self.args = (f"{name} is exhausted: it gives {allowed}.  {statement}  To ask more, use fresh data.",)
 
 
 @dataclass(frozen=True, init=False, repr=False)
 class Rule(ABC):
-    """How one holdout set of n records answers questions with values in [0, 1]."""
+    """A rule by which one holdout set of n records answers questions with values in [0, 1]."""
 
-    guesses: ClassVar[bool] = False  # must a question come with a guess?
+    guesses: ClassVar[bool] = False  # whether a question must come with a guess
 
     n: int
     beta: Fraction
@@ -101,24 +104,28 @@ class Rule(ABC):
         self._set(n=whole("n", n, at_least=2), beta=probability("beta", beta), grid=unit_fraction("grid", grid))
         self._set(width=None if width is None else probability("width", width))
 
-    def _set(self, **read: object) -> None:
-        for name, value in read.items():
+    def _set(self, **values: object) -> None:
+        for name, value in values.items():
             object.__setattr__(self, name, value)
 
     def __repr__(self) -> str:
-        known = ((f.name, getattr(self, f.name)) for f in fields(self))
-        return f"{type(self).__name__}({', '.join(f'{name}={value}' for name, value in known if value is not None)})"
+        parameters = ((f.name, getattr(self, f.name)) for f in fields(self))
+        return (
+            f"{type(self).__name__}({', '.join(f'{name}={value}' for name, value in parameters if value is not None)})"
+        )
 
     def _keep_width(self) -> None:
-        """Refuse a holdout set that is too small for the width asked for, and say how large it would have to be."""
+        """Refuse a holdout set that is too small for the width asked for, and report how large it would have to be."""
         if self.width is None or self.promise.width <= self.width:
             return
 
         def enough(n: float) -> bool:
-            return replace(self, n=min(math.ceil(n), MOST), width=None).promise.width <= float(self.width or 0)
+            return replace(self, n=min(math.ceil(n), MAX_RECORDS), width=None).promise.width <= float(self.width or 0)
 
-        if not enough(MOST):
-            raise BadParameter("width", float(self.width), "larger: no holdout set can keep it with these parameters")
+        if not enough(MAX_RECORDS):
+            raise BadParameter(
+                "width", float(self.width), "larger: with these parameters no holdout set is large enough"
+            )
         near = self.n * (self.promise.width / float(self.width)) ** 2  # widths fall like 1/sqrt(n)
         least = least_positive(enough, near, floor=float(self.n), precision=0.01)
         raise BadParameter("n", self.n, f"at least {math.ceil(least)} for a width of {float(self.width):g}")
@@ -135,11 +142,11 @@ class Rule(ABC):
 
     @property
     def rounding(self) -> float:
-        """How far values move when they are put on the grid; yes and no are on it."""
+        """How far values move when they are rounded to the grid; 0 and 1 do not move."""
         return float(self.grid / 2) if self.unit > 1 else 0.0
 
     def guess_in_steps(self, guess: Number) -> int:
-        """A guess at the mean, in [0, 1], as a sum."""
+        """A guess at the mean, in [0, 1], as a sum in steps."""
         try:
             value = float(rational("guess", guess) if isinstance(guess, str) else guess)
         except (TypeError, ValueError, OverflowError):
@@ -147,11 +154,11 @@ class Rule(ABC):
         if math.isnan(value):
             raise BadParameter("guess", type(guess).__name__, "a number, such as the value on the training set")
         if not 0 <= value <= 1:
-            raise BadParameter("guess", guess, "from 0 to 1, as the mean of values in [0, 1] is")
+            raise BadParameter("guess", guess, "from 0 to 1, like every mean of values in [0, 1]")
         return math.floor(Fraction(value) * self.whole + Fraction(1, 2))
 
     def rounded(self, total: int, parts: int) -> int:
-        """The mean of a sum, clamped to [0, 1], to the nearest of 0, 1, ..., `parts` parts."""
+        """The mean for a sum, clamped to [0, 1] and rounded to a multiple of 1 / parts; returns the multiple."""
         return (2 * max(0, min(total, self.whole)) * parts + self.whole) // (2 * self.whole)
 
     def begin(self, source: Source) -> State:
@@ -160,35 +167,36 @@ class Rule(ABC):
 
     @abstractmethod
     def step(self, state: State, question: Question, source: Source) -> tuple[State, float]:
-        """The next state and the answer; raises `Spent`, before it looks at the values, when the life is over."""
+        """The next state and the answer; raises `Spent`, before it reads the values, if the session has ended."""
 
     @cached_property
     @abstractmethod
     def promise(self) -> Statement:
-        """What is true of all answers to come."""
+        """The guarantee for all answers of a session, before the first question."""
 
     def statement(self, state: State) -> Statement:
-        """What is true of all answers so far."""
+        """The guarantee for all answers so far."""
         return self.promise
 
     @abstractmethod
     def over(self, state: State) -> bool:
-        """Has the life ended?"""
+        """Whether the session has ended."""
 
     @property
     @abstractmethod
     def allowed(self) -> str:
-        """What one life gives."""
+        """The answers that one session gives, in words."""
 
     @abstractmethod
     def left(self, state: State) -> str:
-        """How much may still be asked, in a sentence."""
+        """How many questions are left, as a sentence."""
 
     def loss(self) -> Loss:
-        """What the whole life costs in privacy; a rule without noise protects conclusions, not people."""
+        """The privacy loss of a whole session; a rule without noise protects conclusions, not people."""
         return UNPROTECTED
 
     def refuse_if_over(self, state: State) -> None:
+        """Raise `Spent` if the session has ended."""
         if self.over(state):
             raise Spent(type(self).__name__, self.allowed, self.statement(state))
 
@@ -204,18 +212,18 @@ class Rule(ABC):
     ) -> Holdout:
         """Bind the rule to a holdout set, and to a training set if statistics are to be asked.
 
-        Without a `keeper` the life is kept by this process: the same records go on where they were, by the same rule.
-        An experiment that is to begin anew has a `Memory()` of its own.  A ledger is charged `loss()`.  A rule without
-        noise has none that a ledger admits: `unprotected` says that these people were promised nothing, and charges
-        nothing.  `known_as` is the fingerprint that the records must have, if a life is to go on with them.
+        Without a `keeper` the session is stored in this process: opening the same records again continues it, by the
+        same rule.  For an experiment that must begin anew, pass a `Memory()` of its own.  A ledger is charged `loss()`.
+        A rule without noise has no loss that a ledger admits: `unprotected` declares that these people were promised no
+        privacy, and charges nothing.  `known_as` is the fingerprint that the records must have.
         """
-        from ..session import Holdout  # which is built on rules
+        from ..session import Holdout  # imports rules
 
         return Holdout(self, data, train, keeper=keeper, analyst=analyst, unprotected=unprotected, known_as=known_as)
 
 
 def unit_fraction(name: str, value: Number) -> Fraction:
-    """1, 1/2, 1/4, ... down to 2^-20."""
+    """The value, if it is one of 1, 1/2, 1/4, ..., 2^-20."""
     x = positive(name, value)
     if x.numerator != 1 or x.denominator.bit_count() != 1 or x.denominator > 1 << 20:
         raise BadParameter(name, value, "1/2^j with j from 0 to 20")
@@ -223,5 +231,5 @@ def unit_fraction(name: str, value: Number) -> Fraction:
 
 
 def least(statements: Iterable[Statement]) -> Statement:
-    """The narrowest of several true statements."""
+    """The statement with the smallest width."""
     return min(statements, key=lambda s: s.width)

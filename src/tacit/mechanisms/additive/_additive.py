@@ -1,4 +1,4 @@
-"""Integer noise on integers, or on reals put on a public grid."""
+"""The base of mechanisms that add integer noise to integers, or to reals on a public grid."""
 
 from __future__ import annotations
 
@@ -11,28 +11,28 @@ from typing import Any, Protocol, Self, overload
 import numpy as np
 from numpy.typing import NDArray
 
-from ...core.alias_table import FAR
+from ...core.alias_table import MAX_DRAW
 from ...core.distance import Distance, distance
 from ...core.exact import up
 from ...core.law import Law, OnGrid, Product
 from ...core.mechanism import Mechanism
 from ...core.parameters import Number, positive, probability, whole
 from ...core.randomness import Source
-from .._grid import LARGEST, Value, distance_in_steps, power_of_two, steps
+from .._grid import MAX_STEPS, Value, distance_in_steps, power_of_two, steps
 
 
 class IntegerLaw(Law, Protocol):
     """A law on the integers, symmetric about its centre."""
 
-    def reach(self, tail: float) -> int: ...
+    def tail_quantile(self, tail: float) -> int: ...
 
 
 @dataclass(frozen=True, init=False, repr=False)
 class Additive(Mechanism[Value, Value]):
     """Adds noise from a symmetric integer law.
 
-    Values beyond +-2^60 steps of the grid, or +-2^60 without one, are moved there before noise is added; an error would
-    tell of them.  On a grid the sum is released as a float, which beyond 2^53 steps is rounded to 53 bits.
+    Values beyond +-2^60 steps of the grid, or +-2^60 without one, are moved there before noise is added, since an error
+    would depend on the data.  On a grid the sum is released as a float, which beyond 2^53 steps is rounded to 53 bits.
     """
 
     sensitivity: Distance[Any]
@@ -73,7 +73,7 @@ class Additive(Mechanism[Value, Value]):
             noise = noise + at
         else:
             noise += at
-            np.clip(noise, LARGEST - FAR, FAR - LARGEST, out=noise)  # beyond, noise itself may have been cut
+            np.clip(noise, MAX_STEPS - MAX_DRAW, MAX_DRAW - MAX_STEPS, out=noise)  # beyond, noise may have been cut
         return noise if self.grid is None else noise.astype(float) * float(self.grid)
 
     @overload
@@ -87,11 +87,12 @@ class Additive(Mechanism[Value, Value]):
     def error(self, beta: Number = 0.05, size: int = 1) -> float:
         """The exact quantile of the largest of `size` noises; reals add half a step for rounding.
 
-        So for values within +-2^60, or sums within 2^53 steps of the grid: what is moved or rounded beyond is no noise.
+        This holds for values within +-2^60, and for sums within 2^53 steps of the grid: clamping and rounding beyond
+        are not counted.
         """
         each = -math.expm1(math.log1p(-float(probability("beta", beta))) / whole("size", size))
-        reach = self.noise().reach(math.nextafter(each, 0))
-        return float(reach) if self.grid is None else up((reach + Fraction(1, 2)) * self.grid)
+        quantile = self.noise().tail_quantile(math.nextafter(each, 0))
+        return float(quantile) if self.grid is None else up((quantile + Fraction(1, 2)) * self.grid)
 
     @classmethod
     def for_error(cls, error: Number, beta: Number = 0.05, *, size: int = 1, **fixed: Any) -> Self:

@@ -7,7 +7,8 @@ Privacy.  If |x - x'|_2 <= d then M is (d^2 / (2 sigma^2))-zCDP, as for continuo
 moves, by at most the integer d, the privacy profile is exactly
     delta(e) = P[Z > e sigma^2/d - d/2] - exp(e) P[Z > e sigma^2/d + d/2]:
 the ratio is monotone, so the best event is a half-line, and sup_t F(t - d) - exp(e) F(t) grows with d.  If several
-move, it is at most the profile of continuous noise of variance sigma^2 - t, t about 0.4 (`core/convolution.py`).
+move, it is at most the profile of continuous noise of variance sigma^2 - t, t about 0.4
+(`core/pld/discrete_gaussian.py`).
 
 Utility.  `error` is the exact quantile of the largest of k noises; `classical_error` is
 sigma sqrt(2 ln(2 k / beta)), by sub-Gaussian tails and a union bound.
@@ -39,17 +40,19 @@ from ...core.mechanism import Example
 from ...core.parameters import Number, positive, probability, whole
 from ...core.randomness import Source
 from ...core.search import least_positive
+from ...storage import bare, stored
 from .._grid import Value
 from ._additive import Additive
 
 LARGEST_VARIANCE = Fraction(1 << 120)
-_NARROW = 3.0  # sigma in steps of the grid, below which epsilon may rise with sigma
-_CLOSE, _PASSED = 2.0**-20, 1000  # the shortest interval of variances, relative, and how many may be left undecided
+_NARROW_SIGMA = 3.0  # sigma in steps of the grid, below which epsilon may rise with sigma
+_SHORTEST, _MAX_UNDECIDED = 2.0**-20, 1000  # relative length of an interval of variances; how many stay undecided
 
 
+@stored("Gaussian", ("sensitivity", "grid", "sigma2"), make=bare)
 @dataclass(frozen=True, init=False, repr=False)
 class Gaussian(Additive):
-    """Add discrete Gaussian noise; say `rho`, or `sigma` in the units of the value, or `epsilon` and `delta`."""
+    """Add discrete Gaussian noise; pass `rho`, or `sigma` in the units of the value, or `epsilon` and `delta`."""
 
     sigma2: Fraction
 
@@ -64,9 +67,14 @@ class Gaussian(Additive):
         grid: Number | None = None,
     ) -> None:
         super().__init__(sensitivity, grid)
-        given = [name for name, v in (("rho", rho), ("sigma", sigma), ("epsilon", epsilon)) if v is not None]
-        if len(given) != 1 or (epsilon is None) != (delta is None):
-            raise BadParameter("parameters", given, "one of rho, sigma, or epsilon together with delta")
+        named = [name for name, v in (("rho", rho), ("sigma", sigma), ("epsilon", epsilon)) if v is not None]
+        if len(named) != 1 or (epsilon is None) != (delta is None):
+            raise BadParameter(
+                "parameters",
+                named,
+                "one of rho, sigma, or epsilon together with delta",
+                says="Pass one of rho, sigma, or epsilon together with delta.",
+            )
         unit = (self.grid or Fraction(1)) ** 2
         if rho is not None:
             sigma2 = self.moves(None).l2_squared / (2 * positive("rho", rho)) * unit
@@ -87,12 +95,17 @@ class Gaussian(Additive):
         return math.sqrt(self.sigma2)
 
     def moves(self, by: Number | Distance[Any] | None) -> Distance[Any]:
-        """Of a vector only l2 counts, which need not be whole where moves are."""
+        """How far data move, in steps of the grid; of a vector only l2 counts, which need not be whole."""
         d = self.sensitivity if by is None else read_distance(by, zero=True)
         return d if self.grid is None and d.l0 != 1 and d.l2_squared >= 1 else super().moves(by)
 
-    def noise(self, centre: int = 0) -> laws.Gaussian:
-        return laws.Gaussian(self._step_variance, centre)
+    theorem = "the exact quantile of discrete Gaussian noise"
+
+    def described(self) -> dict[str, Any]:
+        return {"noise": "discrete Gaussian", "sigma": self.sigma}
+
+    def noise(self, centre: int = 0) -> laws.DiscreteGaussianLaw:
+        return laws.DiscreteGaussianLaw(self._step_variance, centre)
 
     def draw(self, source: Source, n: int | None) -> Any:
         return samplers.gaussian(self._step_variance, source, n)
@@ -120,7 +133,7 @@ def _drawable(variance: Fraction) -> Fraction:
 
 
 def _loss_at(variance: Fraction, d: Distance[Any]) -> Loss:
-    """What a variance and a distance cost, both in steps of the grid."""
+    """The loss of noise of this variance at a distance, both in steps of the grid."""
     rho = d.l2_squared / (2 * variance)
     if not rho:
         return Loss({}, d.relation)
@@ -132,7 +145,7 @@ def _loss_at(variance: Fraction, d: Distance[Any]) -> Loss:
 def _calibrated(epsilon: Fraction, delta: Fraction, d: Distance[Any]) -> Fraction:
     """A variance at which the loss is at most (epsilon, delta), while at a sigma less by a relative 2^-20 it is not.
 
-    If one coordinate moves, sigma is below _NARROW and delta at most 1/4, it is also the least that is private.
+    If one coordinate moves, sigma is below _NARROW_SIGMA and delta at most 1/4, it is also the least that is private.
     """
 
     def good(variance: Fraction) -> bool:
@@ -140,7 +153,7 @@ def _calibrated(epsilon: Fraction, delta: Fraction, d: Distance[Any]) -> Fractio
 
     start = max(1.0, float(d.linf))
     sigma = least_positive(lambda x: good(Fraction(x) ** 2), start, floor=2.0**-20, precision=2.0**-20)
-    if d.l0 == 1 and d.linf and sigma < _NARROW and epsilon < 600 and delta <= Fraction(1, 4):
+    if d.l0 == 1 and d.linf and sigma < _NARROW_SIGMA and epsilon < 600 and delta <= Fraction(1, 4):
         return _least_variance(float(epsilon), down(delta), math.ceil(d.linf), Fraction(sigma) ** 2, good)
     return Fraction(sigma) ** 2
 
@@ -159,12 +172,12 @@ def _least_variance(
     bounds delta from below on all of [a, b], and where it is above `delta` no variance in there will do.  Nor will one
     below d^2 / (2 epsilon + 8), where t = d leaves 1/2 - e^epsilon exp(-d^2 / (2 s)) > 1/4.  From there upwards
     intervals are ruled out, each as long as that allows.  Where one of a relative length 2^-20 is not, `delta` is as
-    good as met; its upper end is taken if it is good, and passed over if not, up to _PASSED times.
+    good as met; its upper end is taken if it is good, and passed over if not, up to _MAX_UNDECIDED times.
     """
     grown = math.exp(epsilon) * (1 + 1e-9)
 
     def ruled_out(a: float, b: float) -> bool:
-        narrow, wide = (laws.Gaussian(Fraction(x)) for x in (a, b))
+        narrow, wide = (laws.DiscreteGaussianLaw(Fraction(x)) for x in (a, b))
         for s in (a, b):
             t = max(1, math.floor(epsilon * s / shift + shift / 2) + 1)
             near = (narrow if t > shift else wide).at_least(t - shift)
@@ -173,13 +186,13 @@ def _least_variance(
         return False
 
     low, ratio, passed = shift**2 / (2 * epsilon + 8), 2.0, 0
-    while low * ratio < most and passed < _PASSED:
+    while low * ratio < most and passed < _MAX_UNDECIDED:
         if ruled_out(low, low * ratio):
             low, ratio = low * ratio, min(2.0, ratio**1.5)
-        elif ratio > 1 + _CLOSE:
+        elif ratio > 1 + _SHORTEST:
             ratio = 1 + (ratio - 1) / 2
-        elif good(found := Fraction(low * ratio)):
-            return found
+        elif good(variance := Fraction(low * ratio)):
+            return variance
         else:
             low, passed = low * ratio, passed + 1
     return most

@@ -33,15 +33,17 @@ from ...core.distance import Distance
 from ...core.mechanism import Example
 from ...core.parameters import Number, exactly_one, positive, probability, whole
 from ...core.randomness import Source
+from ...storage import bare, stored
 from .._grid import Value
 from ._additive import Additive
 
 LARGEST_SCALE = Fraction(1 << 60)
 
 
+@stored("Laplace", ("sensitivity", "grid", "scale"), make=bare)
 @dataclass(frozen=True, init=False, repr=False)
 class Laplace(Additive):
-    """Add discrete Laplace noise; say either `epsilon`, or `scale` in the units of the value."""
+    """Add discrete Laplace noise; pass either `epsilon`, or `scale` in the units of the value."""
 
     scale: Fraction
 
@@ -67,8 +69,13 @@ class Laplace(Additive):
     def _step_scale(self) -> Fraction:
         return self.scale if self.grid is None else self.scale / self.grid
 
-    def noise(self, centre: int = 0) -> laws.Laplace:
-        return laws.Laplace(self._step_scale, centre)
+    theorem = "P[|Z| >= t] = 2 q^t / (1 + q), q = exp(-1/scale)"
+
+    def described(self) -> dict[str, Any]:
+        return {"noise": "discrete Laplace", "scale": float(self.scale)}
+
+    def noise(self, centre: int = 0) -> laws.DiscreteLaplaceLaw:
+        return laws.DiscreteLaplaceLaw(self._step_scale, centre)
 
     def draw(self, source: Source, n: int | None) -> Any:
         return samplers.laplace(self._step_scale, source, n)

@@ -6,7 +6,7 @@ probability q.  Let psi_a(t) = ln E exp(t (B - a)) for a coin B of probability a
 Exponential moments.  By Markov's inequality, summed over k categories whose frequencies add up to 1,
     P[some share is too high by s] <= exp(-n t s) (exp(n psi_p(t)) + (k - 1) exp(n psi_q(t)))
 for every t > 0, whatever the data: the sum of k moments is convex in the frequencies, so it is greatest where everyone
-has one category.  The same with -t bounds what is too low.  Every t is valid, so the best of a grid is taken.
+has one category.  With -t, the inequality bounds what is too low.  Every t is valid, so the best of a grid is taken.
 As psi(t) <= t^2 / 8, this is never above Hoeffding's bound sqrt(ln(2 k / beta) / (2 n)) but for the grid.
 
 Normal tails.  By Berry and Esseen a share's two tails differ from the normal ones by at most 0.56 times the third
@@ -49,7 +49,7 @@ def shares(c: Chances, n: int, categories: int, sides: int, beta: float) -> floa
 
 
 def weighted(c: Chances, n: int, events: float) -> float:
-    """The same for weighted sums, weights in [0, 1], as psi(w t) <= psi(t); the sides are among the `events`."""
+    """How far a weighted sum strays, weights in [0, 1], as psi(w t) <= psi(t); the sides are among the `events`."""
     worst = np.max([_psi(a) for a in (c.own, c.other, c.lost, 1 - c.other)], axis=0)
     return min(_least(n, math.log(events) + n * worst), hoeffding(n, events), max(c.own, 1 - c.other) * _OUTWARD)
 
@@ -69,8 +69,8 @@ def _least(n: int, log_moments: Floats) -> float:
 
 
 def _normal(c: Chances, n: int, events: float) -> float:
-    """At the least favourable variance and third moment; a coin of variance v has E|B - a|^3 = v (1 - 2 v)."""
-    spreads = [max(a * b, 1e-300) for a, b in ((c.own, c.lost), (c.other, 1 - c.other))]
-    third = max(1 - 2 * v for v in spreads) / math.sqrt(n * min(spreads))
+    """The normal bound at the worst variance and third moment; a coin of variance v has E|B - a|^3 = v (1 - 2 v)."""
+    variances = [max(a * b, 1e-300) for a, b in ((c.own, c.lost), (c.other, 1 - c.other))]
+    third = max(1 - 2 * v for v in variances) / math.sqrt(n * min(variances))
     tail = 1 / events - 0.56 * third
-    return -NormalDist().inv_cdf(tail) * math.sqrt(max(spreads) / n) * _OUTWARD if tail > 0 else math.inf
+    return -NormalDist().inv_cdf(tail) * math.sqrt(max(variances) / n) * _OUTWARD if tail > 0 else math.inf

@@ -5,7 +5,7 @@ probability q < p.  If a share S of n reports speaks for a category, (S - q) / (
 variance (q (1 - q) + f (p (1 - p) - q (1 - q))) / (n (p - q)^2) where it is f.  How far S may stray for the worst data
 is in `_deviation.py`.
 
-Privacy.  Anyone can count the reports, so n and n - 1 people are told apart and nothing is private where people are
+Privacy.  Anyone can count the reports, so n and n - 1 people are distinguished and nothing is private where people are
 added or removed: every loss is stated under substitution, where n is public.  A person who is substituted leaves one
 cell of the histogram of answers and enters another, and changes one report: the cost is epsilon.
 
@@ -37,12 +37,12 @@ from ...core.mechanism import Mechanism
 from ...core.parameters import Number, positive, probability, rational, reals, whole
 from ...core.randomness import Source
 from ...core.search import least_whole
-from .._grid import as_array, held
+from .._grid import as_array, element_type
 from ._deviation import Chances, hoeffding, shares
 
 Answers = int | bool | NDArray[Any]
 Counts = NDArray[np.int64]
-_FARTHEST = Fraction(10**100)  # beyond any error
+_MAX_ERROR = Fraction(10**100)  # beyond any error
 
 
 @dataclass(frozen=True, init=False, repr=False)
@@ -80,7 +80,7 @@ class FrequencyOracle(Mechanism[Answers, Any]):
 
     @property
     def sides(self) -> int:
-        """An estimate may be too high or too low."""
+        """On how many sides an estimate may err: it may be too high or too low."""
         return 2
 
     def read(self, name: str, x: Answers) -> NDArray[Any]:
@@ -89,9 +89,9 @@ class FrequencyOracle(Mechanism[Answers, Any]):
         if array.dtype == bool and self.categories == 2:
             return array
         if array.dtype.kind not in "iu":
-            raise BadData(name, held(array), "whole numbers")
+            raise BadData(name, element_type(array), "whole numbers")
         if array.size and not (array.min() >= 0 and array.max() < self.categories):
-            raise BadData(name, "one that is not", f"a category from 0 to {self.categories - 1}")
+            raise BadData(name, "another number", f"a category from 0 to {self.categories - 1}")
         return array.astype(np.int64, copy=False)
 
     def law(self, x: Answers) -> law.Law:
@@ -117,22 +117,27 @@ class FrequencyOracle(Mechanism[Answers, Any]):
     @property
     @abstractmethod
     def idle(self) -> float:
-        """r, at most: the probability that a report does not tell one's own category from another."""
+        """An upper bound on r, the probability that a report does not distinguish one's own category from another."""
 
     @property
     def each(self) -> Pure:
-        """What one answer that changes costs: +-epsilon with probability 1 - r, and else nothing."""
-        telling = 1 - Fraction(self.idle) * (1 - Fraction(1, 10**12))  # outward, by more than `idle` errs
-        return LocalReport(self.epsilon, telling) if telling < 1 else Pure(self.epsilon)
+        """The loss of one answer that changes: +-epsilon with probability 1 - r, and else 0."""
+        informative = 1 - Fraction(self.idle) * (1 - Fraction(1, 10**12))  # outward, by more than `idle` errs
+        return LocalReport(self.epsilon, informative) if informative < 1 else Pure(self.epsilon)
 
     def frequencies(self, reports: Any) -> Floats:
         """The frequency of each category among those who sent these reports, unbiased; some may be negative."""
         return self.estimate(*self.count(reports))
 
     def estimate(self, counts: Any, n: int | None = None) -> Floats:
-        """The same from how many of n reports speak for each category."""
+        """The frequency of each category, unbiased, from how many of n reports speak for it."""
         if n is None:
-            raise BadParameter("n", n, "the number of reports, as each may speak for several categories")
+            raise BadParameter(
+                "n",
+                n,
+                "the number of reports",
+                says="Pass n, the number of reports: each may speak for several categories, so counts do not give n.",
+            )
         supports = reals("counts", counts)
         if supports.shape[-1:] != (self.categories,):
             raise BadParameter("counts", supports.shape, f"one for each of the {self.categories} categories")
@@ -142,11 +147,11 @@ class FrequencyOracle(Mechanism[Answers, Any]):
     def interval(self, reports: Any, beta: Number = 0.05) -> tuple[Floats, Floats]:
         """With probability at least 1 - beta every frequency lies between these two."""
         counts, n = self.count(reports)
-        middle, reach = self.estimate(counts, n), self.error(n, beta)
-        return np.clip(middle - reach, 0, 1), np.clip(middle + reach, 0, 1)
+        middle, width = self.estimate(counts, n), self.error(n, beta)
+        return np.clip(middle - width, 0, 1), np.clip(middle + width, 0, 1)
 
     def variance(self, n: int = 1, frequency: Number = 0) -> float:
-        """Of one estimated frequency, where the true one is `frequency`."""
+        """The variance of one estimated frequency, where the true one is `frequency`."""
         c, f = self.chances, float(rational("frequency", frequency))
         if not 0 <= f <= 1:
             raise BadParameter("frequency", frequency, "at least 0 and at most 1")
@@ -169,13 +174,29 @@ class FrequencyOracle(Mechanism[Answers, Any]):
 
     def sample_size(self, relative_error: Number, beta: Number = 0.05) -> int:
         """The least n for which every frequency is estimated to within `relative_error`."""
-        target = float(min(positive("relative_error", relative_error), _FARTHEST))
+        target = float(min(positive("relative_error", relative_error), _MAX_ERROR))
         return least_whole(lambda n: self.error(n, beta) <= target, 1)
 
     @classmethod
     def for_error(cls, error: Number, beta: Number = 0.05, *, n: int = 1, **fixed: Any) -> Self:
         """An epsilon, to six digits, with which n reports estimate every frequency to within `error`, just less not."""
         return cls._for_error(error, beta, {"n": n}, fixed)
+
+
+class MaskOracle(FrequencyOracle):
+    """Frequency oracles whose report says of each of the k categories whether it speaks for it: a row of booleans."""
+
+    @property
+    def bits(self) -> int:
+        return self.categories
+
+    def count(self, reports: Any) -> tuple[Counts, int]:
+        masks = as_array("reports", reports)
+        if masks.dtype != bool or masks.shape[-1:] != (self.categories,):
+            shape = f"shape {masks.shape}, dtype {masks.dtype}"
+            raise BadParameter("reports", shape, f"rows of {self.categories} booleans")
+        rows = masks.reshape(-1, self.categories)
+        return np.count_nonzero(rows, axis=0), rows.shape[0]
 
 
 def _changed(distance: Distance[Any]) -> int:

@@ -43,7 +43,7 @@ def frequency_oracle(epsilon: Number, categories: int, bits: int | None = None) 
 
 
 def _variance(oracle: FrequencyOracle) -> float:
-    """To twelve digits, so that of equals the first listed is taken."""
+    """The variance to twelve digits, so that of equal oracles the first listed is taken."""
     return float(f"{oracle.variance():.12g}")
 
 
@@ -56,7 +56,7 @@ def project_to_simplex(estimates: Any) -> Floats:
 
 
 def nearest_shares(v: Floats) -> Floats:
-    """The same of each row, along the last axis."""
+    """The nearest frequencies to each row, along the last axis."""
     v = v - v.max(axis=-1, keepdims=True)  # which moves nothing, and keeps the largest above the number, however large
     falling = np.sort(v)[..., ::-1]
     n = v.shape[-1]

@@ -35,11 +35,13 @@ from ...core.exact import Real, logistic
 from ...core.mechanism import Example
 from ...core.parameters import Number
 from ...core.randomness import Source
+from ...storage import bare, stored
 from .._grid import as_array
 from ._deviation import Chances
 from ._frequency import Answers, Counts, FrequencyOracle
 
 
+@stored("HadamardResponse", ("epsilon", "categories"), make=bare)
 @dataclass(frozen=True, init=False, repr=False)
 class HadamardResponse(FrequencyOracle):
     """Report a number that speaks for half of the categories, more often than not for one's own."""

@@ -40,10 +40,12 @@ from ...core.exact import Floats, Real, odds
 from ...core.mechanism import Example
 from ...core.parameters import Number, probability, reals, whole
 from ...core.randomness import Source
+from ...storage import bare, stored
 from ._deviation import Chances, hoeffding, weighted
 from ._frequency import Answers, Counts, FrequencyOracle
 
 
+@stored("RandomizedResponse", ("epsilon", "categories"), make=bare)
 @dataclass(frozen=True, init=False, repr=False)
 class RandomizedResponse(FrequencyOracle):
     """Report one's own category, or sometimes another."""
@@ -63,12 +65,12 @@ class RandomizedResponse(FrequencyOracle):
 
     @property
     def idle(self) -> float:
-        """It is one of the others."""
+        """The probability that the report is neither of two categories."""
         return (self.categories - 2) * self.chances.other
 
     @property
     def each(self) -> Pure:
-        """Among more than two categories most reports tell two answers apart no better than chance."""
+        """The loss of one answer that changes: among k > 2 categories many reports do not distinguish two answers."""
         return Pure(self.epsilon) if self.categories == 2 else KaryResponse(self.epsilon, self.categories)
 
     @property
@@ -77,7 +79,7 @@ class RandomizedResponse(FrequencyOracle):
 
     @property
     def sides(self) -> int:
-        """Of two frequencies one is too low by as much as the other is too high."""
+        """1 for two categories, of which one is too low by as much as the other is too high; else 2."""
         return 1 if self.categories == 2 else 2
 
     def one(self, answer: int) -> law.Finite:

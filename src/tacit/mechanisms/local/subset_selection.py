@@ -36,11 +36,12 @@ from ...core.exact import Real, odds
 from ...core.mechanism import Example
 from ...core.parameters import Number, whole
 from ...core.randomness import Source
+from ...storage import bare, stored
 from ._deviation import Chances
-from ._frequency import Answers
-from ._masks import MaskOracle
+from ._frequency import Answers, MaskOracle
 
 
+@stored("SubsetSelection", ("epsilon", "categories", "size"), make=bare)
 @dataclass(frozen=True, init=False, repr=False)
 class SubsetSelection(MaskOracle):
     """Report a set of `size` categories, more often one that holds one's own than not."""
@@ -68,7 +69,7 @@ class SubsetSelection(MaskOracle):
 
     @property
     def idle(self) -> float:
-        """Both are in the set, or neither is."""
+        """The probability that two categories are both in the set, or neither."""
         others, c = self.categories - 1, self.chances
         return (c.own * (self.size - 1) + c.lost * (others - self.size)) / others
 

@@ -32,8 +32,7 @@ from ...core.mechanism import Example
 from ...core.parameters import Number
 from ...core.randomness import Source
 from ._deviation import Chances
-from ._frequency import Answers
-from ._masks import MaskOracle
+from ._frequency import Answers, MaskOracle
 
 
 @dataclass(frozen=True, init=False, repr=False)
@@ -54,7 +53,7 @@ class UnaryEncoding(MaskOracle):
 
     @property
     def idle(self) -> float:
-        """p q + (1 - p) (1 - q), p = 1/2."""
+        """p q + (1 - p) (1 - q) with p = 1/2, the probability that the two bits agree."""
         return 0.5
 
     def one(self, answer: int) -> law.Product:

@@ -1,4 +1,4 @@
-"""Several quantiles by bisection: the middle one first, then those on either side of it among the records there."""
+"""Several quantiles by bisection: the middle one first, then the others on either side, among the records there."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...core.errors import BadData
-from ...core.law import Laplace
+from ...core.law import DiscreteLaplaceLaw
 from .._grid import as_array, steps
 from ._rule import Gaps
 
 Counts = Sequence[int] | NDArray[Any]
-FINEST = 1 << 20  # the largest denominator of a share
-_MOST_RECORDS = 1 << 40  # so that a score stays within 2^60
-_LARGEST_NOISE = 1 << 61  # more than any score: beyond it nothing changes
+MAX_DENOMINATOR = 1 << 20  # of a share
+_MAX_RECORDS = 1 << 40  # so that a score stays within 2^60
+_MAX_NOISE = 1 << 61  # more than any score: beyond it nothing changes
 Below = NDArray[np.int64]
 Ranks = NDArray[np.int64]
 Cells = NDArray[np.int64]
@@ -32,8 +32,8 @@ def cumulated(counts: Counts, cells: int | None, rows: bool = False) -> Below:
         allowed = f"whole numbers, one for each of {'the' if cells is None else cells} cells"
         raise BadData("counts", f"an array of shape {array.shape}", allowed)
     whole = np.asarray(steps("counts", array, None))
-    if whole.min(initial=0) < 0 or whole.sum(axis=-1, dtype=float).max(initial=0) > _MOST_RECORDS:
-        raise BadData("counts", "others", "none of them negative, and at most 2^40 in all")
+    if whole.min(initial=0) < 0 or whole.sum(axis=-1, dtype=float).max(initial=0) > _MAX_RECORDS:
+        raise BadData("counts", "other counts", "at least 0 each, and at most 2^40 in all")
     below = np.zeros((*array.shape[:-1], array.shape[-1] + 1), np.int64)
     np.cumsum(whole, axis=-1, out=below[..., 1:])
     return below
@@ -50,12 +50,12 @@ class Node:
 
     @property
     def range(self) -> int:
-        """2 max(a, b - a)."""
+        """The range of the moves of the scores, 2 max(a, b - a), for a share a / b."""
         return 2 * max(self.share.numerator, self.share.denominator - self.share.numerator)
 
     @property
     def inner(self) -> bool:
-        """Whether others are chosen on either side of it."""
+        """Whether other quantiles are chosen on either side of this one."""
         return max(self.at - self.left, self.right - self.at) > 1
 
     def aim(self, first: Any, last: Any) -> Any:
@@ -72,7 +72,7 @@ class Node:
         return np.maximum(short, 0, out=short)
 
     def row_gaps(self, below: Below, low: Cells, high: Cells, aim: Ranks) -> Gaps:
-        """The same of several tables, each a row with its own low, high and aim; -1 where a cell is not between."""
+        """The gaps of several tables, each a row with its own low, high and aim; -1 where a cell is not between."""
         short = self.gaps(below, aim[:, None])
         if low.any() or (high < short.shape[1] - 1).any():
             cell = np.arange(short.shape[1])
@@ -80,19 +80,19 @@ class Node:
         return short
 
     def cut(self, noise: Any, aim: Any, least: Any, most: Any) -> Any:
-        """The aim with noise as a whole rank, not outside of the chosen cell, which has those from least to most."""
+        """The aim with noise, rounded to a rank and clamped to the ranks of the chosen cell, from least to most."""
         b = self.share.denominator
-        return np.clip((np.clip(noise, -_LARGEST_NOISE, _LARGEST_NOISE) + (aim + b // 2)) // b, least, most)
+        return np.clip((np.clip(noise, -_MAX_NOISE, _MAX_NOISE) + (aim + b // 2)) // b, least, most)
 
-    def cut_law(self, noise: Laplace, aim: int, least: int, most: int) -> Iterator[tuple[int, float]]:
-        """Each such rank with its probability."""
+    def cut_law(self, noise: DiscreteLaplaceLaw, aim: int, least: int, most: int) -> Iterator[tuple[int, float]]:
+        """Each rank of a cut with its probability."""
         b = self.share.denominator
         starts = [rank * b - aim - b // 2 for rank in range(least + 1, most + 1)]  # the least noise for each rank
         for rank, first, end in zip(range(least, most + 1), (None, *starts), (*starts, None), strict=True):
             yield rank, _between(noise, first, None if end is None else end - 1)
 
 
-def _between(noise: Laplace, first: int | None, last: int | None) -> float:
+def _between(noise: DiscreteLaplaceLaw, first: int | None, last: int | None) -> float:
     """P[first <= Z <= last] of noise about 0, to full relative precision; None is no end."""
     if first is not None and first > 0:
         length = math.inf if last is None else last - first + 1

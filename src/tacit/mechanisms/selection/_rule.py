@@ -1,4 +1,4 @@
-"""How the gaps between scores become a choice: the law, sampler and tail that the selection mechanisms share."""
+"""Rules of selection: how the gaps between scores become a choice, with the law, the sampler and the tail."""
 
 from __future__ import annotations
 
@@ -16,21 +16,21 @@ from ...core.search import greatest_positive, least_whole
 
 Gaps = NDArray[np.int64]
 Masses = NDArray[np.float64]
-_LARGEST = Fraction(10**100)  # a rho whose epsilon is a float
-_TERMS = 1 << 14  # of a harmonic sum, written out
+_MAX_RHO = Fraction(10**100)  # so that its epsilon is a float
+_MAX_TERMS = 1 << 14  # of a harmonic sum that are added one by one
 _OUTWARD = 1 + 1e-11  # covers the rounding of a tail
 
 
 def harmonic(first: int, last: int) -> float:
     """1/(first + 1) + ... + 1/last, from above: 1/j is at most the integral of 1/x from j - 1/2 to j + 1/2."""
-    near = min(last, first + _TERMS)
+    near = min(last, first + _MAX_TERMS)
     return math.fsum(1 / j for j in range(first + 1, near + 1)) + math.log1p((last - near) / (near + 0.5))
 
 
 class Rule(ABC):
     """A choice among candidates whose scores lie `gaps` steps below the best; `unit` is epsilon for a step of range."""
 
-    atom: type[Pure]  # what is proved of one choice
+    atom: type[Pure]  # the loss of one choice
 
     @abstractmethod
     def masses(self, gaps: Gaps, unit: Fraction) -> Masses:
@@ -57,7 +57,7 @@ class Rule(ABC):
         return math.log(candidates) - math.log(optimal) - math.log(beta)
 
     def near(self, beta: float, unit: Fraction, candidates: int, optimal: int) -> int:
-        """About what `shortfall` will be, where there is a formula."""
+        """A guess at `shortfall`, where there is a formula; else 0."""
         return 0
 
     def shortfall(self, beta: float, unit: Fraction, candidates: int, optimal: int = 1) -> int:
@@ -77,7 +77,7 @@ def share(atom: type[Pure], epsilon: Number | None, rho: Number | None, times: i
     exactly_one(epsilon=epsilon, rho=rho)
     if epsilon is not None:
         return positive("epsilon", epsilon) / times
-    most = positive("rho", 0 if rho is None else rho, _LARGEST)
+    most = positive("rho", 0 if rho is None else rho, _MAX_RHO)
 
     def within(each: float) -> bool:
         return times * atom(Fraction(each)).concentrated() <= most

@@ -1,8 +1,8 @@
 r"""The exponential mechanism.
 
 Definition.  M(u) = i with probability proportional to exp(u_i / scale), for scores u_1, ..., u_m.  Reals go on a grid
-first.  Any finite set of outcomes with a score will do; a continuous one is first given a public grid (`prices.py`).
-Gumbel noise of this scale on each score, and the index of the largest, has the same law.
+first.  Any finite set of outcomes with a score will do; a continuous one is first given a public grid
+(`posted_price.py`).  Gumbel noise of this scale on each score, and the index of the largest, has the same law.
 
 Privacy.  If the moves v_i = u_i' - u_i have range r = max v - min v then ln P[M(u) = i] / P[M(u') = i] lies, over all
 i, in an interval of length r / scale that contains 0: it is -v_i / scale plus a constant, and both laws have mass 1.
@@ -30,9 +30,8 @@ from ...core import samplers
 from ...core.accounting.loss import BoundedRange
 from ...core.mechanism import Example
 from ...core.randomness import Source
-from ._one import One
 from ._rule import Gaps, Masses, Rule
-from ._scores import Scores
+from ._scores import Scores, SelectOne
 
 
 class Softmax(Rule):
@@ -60,7 +59,7 @@ class Softmax(Rule):
         return max(0, math.ceil(nats / unit) - 1)
 
 
-class Exponential(One):
+class Exponential(SelectOne):
     """Choose a candidate, the likelier the higher its score."""
 
     rule = Softmax()

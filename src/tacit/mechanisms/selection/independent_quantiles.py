@@ -23,19 +23,23 @@ from functools import cached_property
 import numpy as np
 
 from ...core.mechanism import Example
+from ...storage import bare, stored
 from ._bisection import Counts, Node
 from .quantile import Cells, Quantiles
 
 
-class _Alone(Node):
+class _Independent(Node):
     """A choice among all cells, on which no other depends."""
 
     inner = False
 
 
+@stored("IndependentQuantiles", ("quantiles", "sensitivity", "cells", "each"), make=bare)
 @dataclass(frozen=True, init=False, repr=False)
 class IndependentQuantiles(Quantiles):
-    """Choose a cell for each quantile, whatever the others are; told in order."""
+    """Choose a cell for each quantile by itself; the cells are released in order."""
+
+    theorem = "the exponential mechanism, one by one (Smith 2011)"
 
     @property
     def levels(self) -> int:
@@ -43,9 +47,9 @@ class IndependentQuantiles(Quantiles):
 
     @cached_property
     def tree(self) -> tuple[Node, ...]:
-        return tuple(_Alone(at, -1, len(self.quantiles), q) for at, q in enumerate(self.quantiles))
+        return tuple(_Independent(at, -1, len(self.quantiles), q) for at, q in enumerate(self.quantiles))
 
-    def _told(self, cells: Cells) -> Cells:
+    def _released(self, cells: Cells) -> Cells:
         return tuple(sorted(cells))
 
     @classmethod

@@ -44,6 +44,7 @@ from ...core.mechanism import Example, Mechanism
 from ...core.parameters import Number, exactly_one, probability, whole
 from ...core.randomness import Source
 from ...core.search import least_whole
+from ...storage import bare, stored
 from .._grid import as_array, distance_in_steps, steps
 from ..additive.gaussian import Gaussian
 from ..additive.laplace import Laplace
@@ -61,17 +62,17 @@ def _whole(count: object) -> bool:
 class Selected:
     """The law of what is released: each present key by itself, with its noisy count or not at all."""
 
-    noisy: Mapping[Any, laws.Laplace | laws.Gaussian]
+    noisy: Mapping[Any, laws.DiscreteLaplaceLaw | laws.DiscreteGaussianLaw]
     threshold: int
 
     def mass(self, y: Chosen) -> float:
-        found = dict(y)
-        if not found.keys() <= self.noisy.keys() or list(found) != sorted(found) or len(found) < len(y):
+        shown = dict(y)
+        if not shown.keys() <= self.noisy.keys() or list(shown) != sorted(shown) or len(shown) < len(y):
             return 0.0
-        if any(count < self.threshold for count in found.values()):
+        if any(count < self.threshold for count in shown.values()):
             return 0.0
         # P[Y < T] = P[Y > 2 centre - T]: the noise is symmetric, and 1 - P[Y >= T] would lose its digits
-        hidden = (z.at_least(2 * z.centre - self.threshold + 1) for key, z in self.noisy.items() if key not in found)
+        hidden = (z.at_least(2 * z.centre - self.threshold + 1) for key, z in self.noisy.items() if key not in shown)
         return math.prod(hidden) * math.prod(self.noisy[key].mass(count) for key, count in y)
 
     def support(self, tail: float) -> Iterable[Chosen]:
@@ -79,7 +80,7 @@ class Selected:
         return (tuple(pair for pair in pairs if pair) for pairs in product(*seen))
 
     def outcomes(self, tail: float) -> int:
-        """Each key is hidden, or has one of the counts from the threshold on."""
+        """How many outputs there are: each key is hidden, or has one of the counts from the threshold on."""
         seen = (z.support(tail / len(self.noisy)) for z in self.noisy.values())
         return math.prod(1 + max(0, counts.stop - max(counts.start, self.threshold)) for counts in seen)
 
@@ -87,9 +88,10 @@ class Selected:
         return [None, *((key, k) for k in self.noisy[key].support(tail) if k >= self.threshold)]
 
 
+@stored("KeySelection", ("noise", "threshold"), make=bare)
 @dataclass(frozen=True, init=False, repr=False)
 class KeySelection(Mechanism[Counts, Chosen]):
-    """Release the keys that enough units have; say `epsilon` or `rho`, and `delta` or the `threshold`.
+    """Release the keys that enough units have; pass `epsilon` or `rho`, and `delta` or the `threshold`.
 
     `sensitivity` is how one unit moves the counts: for at most m keys of a unit, ADD_REMOVE.counts(m).
     """
@@ -110,7 +112,12 @@ class KeySelection(Mechanism[Counts, Chosen]):
         exactly_one(delta=delta, threshold=threshold)
         moves = distance_in_steps(read_distance(sensitivity, "sensitivity"), None)
         if moves.l0 is None:
-            raise BadParameter("sensitivity", moves, "one that says how many keys a unit has (l0)")
+            raise BadParameter(
+                "sensitivity",
+                moves,
+                "one that says how many keys a unit has (l0)",
+                says="The sensitivity must say how many keys a unit has. For at most m keys pass ADD_REMOVE.counts(m).",
+            )
         noise = Laplace(epsilon=epsilon, sensitivity=moves) if rho is None else Gaussian(rho=rho, sensitivity=moves)
         object.__setattr__(self, "noise", noise)
         if threshold is not None:
@@ -124,23 +131,32 @@ class KeySelection(Mechanism[Counts, Chosen]):
         """How one unit moves the counts."""
         return self.noise.sensitivity
 
+    theorem = "the exact quantile r of its noise, given that the key is shown; from 1 up if not above T + r"
+
+    @property
+    def added_noise(self) -> Laplace | Gaussian:
+        return self.noise
+
+    def described(self) -> dict[str, Any]:
+        return {"noise": self.noise, "threshold": self.threshold}
+
     @cached_property
-    def _law(self) -> laws.Laplace | laws.Gaussian:
+    def _law(self) -> laws.DiscreteLaplaceLaw | laws.DiscreteGaussianLaw:
         return self.noise.noise()
 
     def _failure(self, threshold: int, moves: Distance[Any]) -> Fraction:
         """1 - (1 - p)^m from above, with p = P[linf + Z >= threshold]."""
         at = max(threshold - math.ceil(moves.linf), -(1 << 62))  # from which on noise is surely no less
-        loose = self._law.tail_accuracy(at) if isinstance(self._law, laws.Gaussian) else 0.0
+        loose = self._law.tail_accuracy(at) if isinstance(self._law, laws.DiscreteGaussianLaw) else 0.0
         p = min(1.0, max(TINY, self._law.at_least(at) * (1 + loose) * _OUTWARD))
         some = -math.expm1((moves.l0 or 0) * math.log1p(-p)) * _OUTWARD if p < 1 else 1.0
         return Fraction(min(1.0, max(TINY, some)))
 
     def select(self, counts: NDArray[Any], source: Source) -> tuple[NDArray[np.int64], NDArray[Any]]:
-        """Where the released keys stand among present keys with these counts, and their noisy counts."""
+        """The indices of the released keys among present keys with these counts, and their noisy counts."""
         units = np.asarray(steps("counts", counts, None))
         if units.ndim != 1 or np.min(units, initial=1) < 1:
-            raise BadData("counts", "others", "at least 1 each: a key that no unit has is absent")
+            raise BadData("counts", "other counts", "at least 1 each, since a key that no unit has is absent")
         noisy = np.asarray(self.noise.sample(units, source))
         at = np.flatnonzero(noisy >= self.threshold)
         return at, noisy[at]
@@ -154,11 +170,11 @@ class KeySelection(Mechanism[Counts, Chosen]):
     @staticmethod
     def _present(x: Counts) -> Counts:
         """The keys that are present, in order."""
-        given: object = x
+        counts: object = x
         try:
-            if not isinstance(given, Mapping) or not all(map(_whole, given.values())):
+            if not isinstance(counts, Mapping) or not all(map(_whole, counts.values())):
                 raise TypeError
-            return {key: int(given[key]) for key in sorted(key for key, count in given.items() if count)}
+            return {key: int(counts[key]) for key in sorted(key for key, count in counts.items() if count)}
         except (TypeError, ValueError):  # keys that cannot be compared; the text could show one
             allowed = "a mapping from keys, of one kind, to how many units have each: whole numbers"
             raise BadData("counts", type(x).__name__, allowed) from None
@@ -171,7 +187,12 @@ class KeySelection(Mechanism[Counts, Chosen]):
         if not d.l1:
             return Loss({}, d.relation)
         if d.l0 is None:
-            raise BadParameter("distance", d, "one that says how many keys are moved (l0)")
+            raise BadParameter(
+                "distance",
+                d,
+                "one that says how many keys are moved (l0)",
+                says="The distance must say how many keys it moves. For at most m keys pass ADD_REMOVE.counts(m).",
+            )
         failure = self._failure(self.threshold, d)
         if isinstance(self.noise, Laplace):
             return Loss({Approximate(d.l1 / self.noise.scale, failure): 1}, d.relation)
@@ -182,8 +203,8 @@ class KeySelection(Mechanism[Counts, Chosen]):
         return self.threshold - 1 + self.noise.error(beta, size)
 
     def miss(self, x: Counts, y: Chosen) -> float:
-        found = dict(y)
-        return float(max((abs(found[k] - n) if k in found else n for k, n in x.items()), default=0))
+        shown = dict(y)
+        return float(max((abs(shown[k] - n) if k in shown else n for k, n in x.items()), default=0))
 
     @classmethod
     def examples(cls) -> Iterable[Example[Counts]]:

@@ -36,13 +36,12 @@ from ...core.errors import BadParameter
 from ...core.mechanism import Example
 from ...core.parameters import Number, one_of
 from ...core.randomness import Source
-from ._one import One
 from ._rule import Gaps, Masses, Rule, harmonic
-from ._scores import Scores
+from ._scores import Scores, SelectOne
 from .exponential import Exponential
 from .permute_and_flip import PermuteAndFlip
 
-_MOST = 1 << 28  # values at which each candidate may win: half a minute
+_MAX_VALUES = 1 << 28  # at which each candidate may win: half a minute
 _CELLS = 1 << 20  # of the table of winning values, held at once
 
 
@@ -60,15 +59,15 @@ class LaplaceMax(Rule):
     def masses(self, gaps: Gaps, unit: Fraction) -> Masses:
         """P[i wins] = sum over v of P[-gap_i + Z_i = v] P[those before i are below v, those after at most v]."""
         rate = float(unit)
-        reach = math.ceil(92 / rate) + 1  # e^-92 of each mass lies beyond, above 0 and below the last score
-        lowest = -reach - min(int(gaps.max()), math.ceil(800 / rate))  # who is farther behind has no mass as a float
-        if (reach - lowest) * gaps.size > _MOST:
+        end = math.ceil(92 / rate) + 1  # e^-92 of each mass lies beyond, above 0 and below the last score
+        lowest = -end - min(int(gaps.max()), math.ceil(800 / rate))  # who is farther behind has no mass as a float
+        if (end - lowest) * gaps.size > _MAX_VALUES:
             raise BadParameter(
-                "scale", float(1 / unit), f"at most {_MOST // (184 * gaps.size)} for a law of so many scores"
+                "scale", float(1 / unit), f"at most {_MAX_VALUES // (184 * gaps.size)} for a law of {gaps.size} scores"
             )
         masses, block = np.zeros(gaps.size), max(1, _CELLS // gaps.size)
-        for start in range(lowest, reach + 1, block):
-            noise = np.arange(start, min(start + block, reach + 1)) + gaps[:, None].astype(float)
+        for start in range(lowest, end + 1, block):
+            noise = np.arange(start, min(start + block, end + 1)) + gaps[:, None].astype(float)
             before, after = np.zeros_like(noise), np.zeros_like(noise)
             np.cumsum(log_at_most(noise[:-1] - 1, rate), axis=0, out=before[1:])
             np.cumsum(log_at_most(noise[:0:-1], rate), axis=0, out=after[-2::-1])
@@ -102,7 +101,7 @@ RULES: dict[str, Rule] = {"laplace": LaplaceMax(), "exponential": PermuteAndFlip
 
 
 @dataclass(frozen=True, init=False, repr=False)
-class NoisyMax(One):
+class NoisyMax(SelectOne):
     """Choose the candidate whose score is highest after noise."""
 
     noise: Noise

@@ -42,7 +42,7 @@ from ._scores import Scores, Selection
 from .noisy_max import LaplaceMax, log_at_most
 
 Led = tuple[int, int | float]
-_MOST = 1 << 24  # values of the others' best, times how many others there are
+_MAX_VALUES = 1 << 24  # of the best of the others, times how many others there are
 
 
 @dataclass(frozen=True)
@@ -66,8 +66,8 @@ class Leads:
 
     def support(self, tail: float) -> Iterable[Led]:
         """A lead of m takes a noise that is m / 2 high, or one that is as low."""
-        reach = laws.Laplace(1 / self.unit).reach(tail / (2 * len(self.gaps)))
-        most = 2 * reach + max(self.gaps) + 1
+        quantile = laws.DiscreteLaplaceLaw(1 / self.unit).tail_quantile(tail / (2 * len(self.gaps)))
+        most = 2 * quantile + max(self.gaps) + 1
         size = 1 if self.grid is None else float(self.grid)
         return ((i, m * size) for i in range(len(self.gaps)) for m in range(most + 1))
 
@@ -81,15 +81,17 @@ def _others(gaps: tuple[int, ...], unit: Fraction, i: int, bits: int) -> tuple[M
     a step, and so they do above 0: e^-92 of the sum lies beyond.
     """
     rate = float(unit)
-    reach = math.ceil(46 / rate) + 1
+    end = math.ceil(46 / rate) + 1
     others = [(gap, int(j < i)) for j, gap in enumerate(gaps) if j != i]
-    if ((1 << bits) + 2 * reach) * len(others) > _MOST:
+    if ((1 << bits) + 2 * end) * len(others) > _MAX_VALUES:
         raise BadParameter(
             "scale",
             float(1 / unit),
-            f"such that a law takes at most {_MOST} values: fewer scores, nearer, or less noise",
+            f"such that a law takes at most {_MAX_VALUES} values",
+            says=f"The law of these scores takes more than {_MAX_VALUES} values at a scale of {float(1 / unit):g}."
+            " Use fewer scores, or less noise.",
         )
-    values = np.arange(-reach - (1 << bits), reach + 2, dtype=float)
+    values = np.arange(-end - (1 << bits), end + 2, dtype=float)
     noises = [values + (gap - first) for gap, first in others]
     after = sum((log_at_most(noise, rate) for noise in noises), np.zeros(values.size))
     before, masses = np.zeros(values.size), np.zeros(values.size)
@@ -102,17 +104,17 @@ def _others(gaps: tuple[int, ...], unit: Fraction, i: int, bits: int) -> tuple[M
 
 @dataclass(frozen=True, init=False, repr=False)
 class NoisyMaxWithGap(Selection[Led]):
-    """Choose the candidate whose score is highest after noise, and tell by how much it leads."""
+    """Choose the candidate whose score is highest after noise, and release by how much it leads."""
 
     @property
     def rule(self) -> Rule:
         return LaplaceMax()
 
     def gaps(self, scores: Scores) -> Gaps:
-        found = super().gaps(scores)
-        if found.size < 2:
-            raise BadData("scores", "one", "two candidates or more, of which one leads")
-        return found
+        gaps = super().gaps(scores)
+        if gaps.size < 2:
+            raise BadData("scores", "one score", "two scores or more")
+        return gaps
 
     def law(self, x: Scores) -> Leads:
         return Leads(tuple(self.gaps(x).tolist()), self.unit, self.grid)

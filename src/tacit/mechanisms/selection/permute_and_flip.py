@@ -30,9 +30,8 @@ from ...core import samplers
 from ...core.accounting.loss import Pure
 from ...core.mechanism import Example
 from ...core.randomness import Source
-from ._one import One
 from ._rule import Gaps, Masses, Rule, harmonic
-from ._scores import Scores
+from ._scores import Scores, SelectOne
 
 _NODES, _WEIGHTS = np.polynomial.legendre.leggauss(24)
 
@@ -75,7 +74,7 @@ class Flips(Rule):
         return harmonic(optimal, candidates)
 
 
-class PermuteAndFlip(One):
+class PermuteAndFlip(SelectOne):
     """Choose the first candidate, in random order, whose coin lands heads."""
 
     rule = Flips()

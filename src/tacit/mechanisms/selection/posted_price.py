@@ -1,7 +1,7 @@
 r"""A posted price: the exponential mechanism on a continuous range, made finite by a public grid.
 
 Definition.  Prices p_1 < ... < p_m are public and fixed before the valuations are seen: a grid made from the valuations
-would tell them.  Who values the good at v buys at every price p <= v; M chooses p by the exponential mechanism, with
+would reveal them.  Who values the good at v buys at every price p <= v; M chooses p by the exponential mechanism, with
 the revenue p #{v >= p} as its score.
 
 Noise on the best price itself fails twice over.  One buyer can move the best price across the whole grid, so the noise
@@ -42,7 +42,7 @@ from ...core.exact import up
 from ...core.mechanism import Example, Mechanism
 from ...core.parameters import Number, positive, several
 from ...core.randomness import Source
-from .._grid import as_array, held
+from .._grid import as_array, element_type
 from .exponential import Exponential
 
 Valuations = Sequence[int] | Sequence[float] | NDArray[Any]
@@ -66,12 +66,12 @@ class PostedPrice(Mechanism[Valuations, float]):
     ) -> None:
         grid = several("prices", prices, positive)
         if len(grid) < 2 or any(p >= q for p, q in pairwise(map(float, grid))):
-            raise BadParameter("prices", grid, "two or more, in increasing order")
+            raise BadParameter("prices", grid, "two or more numbers, in increasing order")
         object.__setattr__(self, "prices", grid)
         object.__setattr__(self, "sensitivity", read_distance(sensitivity, "sensitivity"))
         moves = self._moves(self.sensitivity)
-        made = Exponential(epsilon=epsilon, rho=rho, range_sensitivity=moves, candidates=len(grid))
-        object.__setattr__(self, "choice", made)
+        choice = Exponential(epsilon=epsilon, rho=rho, range_sensitivity=moves, candidates=len(grid))
+        object.__setattr__(self, "choice", choice)
 
     @cached_property
     def cents(self) -> NDArray[np.int64]:
@@ -93,8 +93,8 @@ class PostedPrice(Mechanism[Valuations, float]):
         """What each price would earn, in cents."""
         v = as_array("valuations", valuations)
         if v.ndim != 1 or v.dtype.kind not in "iuf" or not np.isfinite(v).all():
-            found = "others" if v.dtype.kind in "iuf" else held(v)
-            raise BadData("valuations", found, "finite numbers, one for each buyer")
+            elements = "other numbers" if v.dtype.kind in "iuf" else element_type(v)
+            raise BadData("valuations", elements, "finite numbers, one for each buyer")
         accepted = np.searchsorted(np.array(self.prices, float), v, side="right")
         buyers = v.size - np.cumsum(np.bincount(accepted, minlength=len(self.prices) + 1))[:-1]
         return np.asarray(buyers * self.cents)

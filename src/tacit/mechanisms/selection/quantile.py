@@ -12,11 +12,11 @@ cut may be chosen on both sides.  So the answers are in order, and there are cei
 
 Privacy.  A record added in cell w raises b A by a, and b #(x < v), b #(x <= v) by b where v is above w.  So distances
 move by at most b - a above w, by at most a below it, and that of w can only fall: up here and down there, by at most
-max(a, b - a).  The range of the moves is r = 2 max(a, b - a), and not less.  A cut tells b A - b #(x < v) + b Z, of
+max(a, b - a).  The range of the moves is r = 2 max(a, b - a), and not less.  A cut releases b A - b #(x < v) + b Z, of
 which one record moves the first part by at most r / 2: whatever v is, the logarithm of its law moves within the same
 interval about 0.  So v and the cut have, together, a bounded range that is the sum of theirs, 5/6 of `each` and 1/6 of
 it; a v that is not cut has all of it.  Given these, each record is on one side, whatever the others are: of those in
-the cut cell the first ones, as many as was told, are below.  So each level costs one `each`, whatever the number of
+the cut cell the first ones, as many as the cut says, are below.  So each level costs one `each`, whatever the number of
 quantiles; all levels together cost their sum.  Several records add up, and one substituted counts as two.
 
 Utility.  A choice among c cells falls short by at most s with the probability of the exponential mechanism, and some
@@ -49,19 +49,21 @@ from ...core.exact import up
 from ...core.mechanism import Example, Mechanism
 from ...core.parameters import Number, positive, probability, several, whole
 from ...core.randomness import Source
-from ._bisection import FINEST, Below, Counts, Node, bisect, carry, cumulated
+from ...storage import bare, stored
+from ._bisection import MAX_DENOMINATOR, Below, Counts, Node, bisect, carry, cumulated
 from ._rule import share
 from ._scores import LARGEST_SCALE
 from .exponential import Exponential
 
 Cells = tuple[int, ...]
-_TOGETHER = 1 << 20  # cells of several tables
-_CUT = Fraction(1, 6)  # of `each`, where a cell is cut
+_MAX_CELLS_AT_ONCE = 1 << 20  # of several tables
+_CUT_SHARE = Fraction(1, 6)  # of `each`, where a cell is cut
 
 
+@stored("Quantiles", ("quantiles", "sensitivity", "cells", "each"), make=bare)
 @dataclass(frozen=True, init=False, repr=False)
 class Quantiles(Mechanism[Counts, Cells]):
-    """Choose a cell for each quantile; `sensitivity` counts records, and `cells` is how many there will be, if known.
+    """Choose a cell for each quantile; `sensitivity` counts records, and `cells` is how many there will be.
 
     Quantiles are public aims, read as the nearest fraction with a denominator of at most a million.
     """
@@ -69,7 +71,7 @@ class Quantiles(Mechanism[Counts, Cells]):
     quantiles: tuple[Fraction, ...]
     sensitivity: Distance[Any]
     cells: int | None
-    each: Fraction  # what one record costs at each level
+    each: Fraction  # the price of one record at each level
 
     def __init__(
         self,
@@ -82,16 +84,25 @@ class Quantiles(Mechanism[Counts, Cells]):
     ) -> None:
         aims = tuple(q.limit_denominator(10**6) for q in several("quantiles", quantiles, probability))
         if not aims or any(q >= p for q, p in zip((Fraction(0), *aims), (*aims, Fraction(1)), strict=True)):
-            raise BadParameter("quantiles", aims, "one or more, increasing, strictly between 0 and 1")
+            raise BadParameter("quantiles", aims, "one or more numbers, increasing, strictly between 0 and 1")
         object.__setattr__(self, "quantiles", aims)
         object.__setattr__(self, "sensitivity", read_distance(sensitivity, "sensitivity"))
         object.__setattr__(self, "cells", None if cells is None else whole("cells", cells))
-        if any(node.share.denominator > FINEST for node in self.tree):
-            raise BadParameter("quantiles", aims, f"fractions whose common denominator is at most {FINEST}")
+        if any(node.share.denominator > MAX_DENOMINATOR for node in self.tree):
+            raise BadParameter("quantiles", aims, f"fractions whose common denominator is at most {MAX_DENOMINATOR}")
         level = share(BoundedRange, epsilon, rho, self.levels)
         object.__setattr__(self, "each", positive("epsilon", level / self.sensitivity.records, within=LARGEST_SCALE))
         for node in self.tree:
             positive("the scale of the noise of a cut", self._noise(node).scale if node.inner else 1, LARGEST_SCALE)
+
+    theorem = "the exponential mechanism, level by level (Kaplan et al. 2022)"
+
+    @property
+    def choices(self) -> int:
+        return len(self.quantiles)
+
+    def described(self) -> dict[str, Any]:
+        return {"quantiles": [float(q) for q in self.quantiles], "epsilon_per_record_and_level": float(self.each)}
 
     @property
     def levels(self) -> int:
@@ -104,12 +115,12 @@ class Quantiles(Mechanism[Counts, Cells]):
         return bisect(self.quantiles)
 
     def _unit(self, node: Node) -> Fraction:
-        """Epsilon for a step of the scores."""
-        return self.each * (1 - _CUT if node.inner else 1) / node.range
+        """The epsilon of one step of the scores."""
+        return self.each * (1 - _CUT_SHARE if node.inner else 1) / node.range
 
-    def _noise(self, node: Node) -> law.Laplace:
+    def _noise(self, node: Node) -> law.DiscreteLaplaceLaw:
         """The noise of a cut, in steps of 1 / b."""
-        return law.Laplace(node.range / (_CUT * self.each))
+        return law.DiscreteLaplaceLaw(node.range / (_CUT_SHARE * self.each))
 
     def law(self, x: Counts) -> law.Finite:
         """Every ordered choice of cells with its mass."""
@@ -125,18 +136,18 @@ class Quantiles(Mechanism[Counts, Cells]):
                     ends = max(first, int(below[v])), min(last, int(below[v + 1]))
                     for cut, part in node.cut_law(self._noise(node), aim, *ends) if node.inner else ((0, 1.0),):
                         masses[_with(cells, node.at, v), _with(cuts, node.at, cut)] = p * mass * part
-        found: dict[Cells, float] = {}
+        released: dict[Cells, float] = {}
         for (cells, _), p in masses.items():
-            told = self._told(cells[:k])
-            found[told] = found.get(told, 0.0) + p
-        return law.Finite(found)
+            output = self._released(cells[:k])
+            released[output] = released.get(output, 0.0) + p
+        return law.Finite(released)
 
     def sample(self, x: Counts, source: Source) -> Cells:
         return self._draw(cumulated(x, self.cells)[np.newaxis], source)[0]
 
     def sample_rows(self, x: NDArray[Any], source: Source) -> list[Cells]:
         """Draw for each row of counts by itself."""
-        rows = max(1, _TOGETHER // max(1, x.shape[-1]))
+        rows = max(1, _MAX_CELLS_AT_ONCE // max(1, x.shape[-1]))
         tables = (cumulated(x[first : first + rows], self.cells, rows=True) for first in range(0, len(x), rows))
         return [cells for below in tables for cells in self._draw(below, source)]
 
@@ -154,10 +165,10 @@ class Quantiles(Mechanism[Counts, Cells]):
                 noise = samplers.laplace(self._noise(node).scale, source, len(below))
                 ends = np.maximum(first, below[row, chosen]), np.minimum(last, below[row, chosen + 1])
                 cuts[:, node.at] = node.cut(noise, aim, *ends)
-        return [self._told(tuple(found)) for found in cells[:, :k].tolist()]
+        return [self._released(tuple(row_cells)) for row_cells in cells[:, :k].tolist()]
 
-    def _told(self, cells: Cells) -> Cells:
-        """In order, as bisection chooses them."""
+    def _released(self, cells: Cells) -> Cells:
+        """The cells in the order in which they are released; bisection chooses them in order."""
         return cells
 
     def loss(self, distance: Number | Distance[Any] | None = None) -> Loss:
@@ -173,12 +184,12 @@ class Quantiles(Mechanism[Counts, Cells]):
             return Fraction(Exponential.rule.shortfall(each, self._unit(node), among), node.share.denominator)
 
         def cut(node: Node) -> Fraction:
-            return Fraction(self._noise(node).reach(each), node.share.denominator) + Fraction(1, 2)
+            return Fraction(self._noise(node).tail_quantile(each), node.share.denominator) + Fraction(1, 2)
 
         return up(max(carry(self.tree, own, cut)))
 
     def classical_error(self, beta: Number = 0.05, cells: int | None = None) -> float:
-        """The same with ln(c j / beta) scales for each choice, and ln(2 j / beta) for each cut."""
+        """The error with ln(c j / beta) scales for each choice, and ln(2 j / beta) for each cut, by union bounds."""
         log_odds = Fraction(math.log(self._draws) - math.log(probability("beta", beta)))
         nats = log_odds + Fraction(math.log(self._cells(cells)))
 
@@ -190,14 +201,19 @@ class Quantiles(Mechanism[Counts, Cells]):
 
     @property
     def _draws(self) -> int:
-        """Choices and cuts."""
+        """The number of choices and cuts."""
         return len(self.tree) + sum(node.inner for node in self.tree)
 
     def _cells(self, cells: int | None) -> int:
-        known = self.cells if cells is None else cells
-        if known is None:
-            raise BadParameter("cells", None, "given here, or when the mechanism is made")
-        return whole("cells", known)
+        number = self.cells if cells is None else cells
+        if number is None:
+            raise BadParameter(
+                "cells",
+                None,
+                "given here, or when the mechanism is made",
+                says="Pass cells (how many there are), here or to the mechanism.",
+            )
+        return whole("cells", number)
 
     def miss(self, x: Counts, y: Cells) -> float:
         below = cumulated(x, self.cells).tolist()
@@ -219,5 +235,5 @@ class Quantiles(Mechanism[Counts, Cells]):
 
 
 def _with(places: Cells, i: int, new: int) -> Cells:
-    """The same with another at place i."""
+    """The places with another at index i."""
     return (*places[:i], new, *places[i + 1 :])

@@ -32,6 +32,7 @@ from ...core.distance import Distance
 from ...core.mechanism import Example
 from ...core.parameters import Number, one_of, probability, whole
 from ...core.randomness import Source
+from ...storage import bare, stored
 from ._rule import Gaps, Rule
 from ._scores import Scores, Selection
 from .exponential import Exponential
@@ -41,6 +42,7 @@ Ordered = tuple[int, ...]
 RULES: dict[str, Rule] = {"exponential": Exponential.rule, "permute-and-flip": PermuteAndFlip.rule}
 
 
+@stored("TopK", ("sensitivity", "motion", "grid", "candidates", "scale", "k", "selector"), make=bare)
 @dataclass(frozen=True, init=False, repr=False)
 class TopK(Selection[Ordered]):
     """Choose k candidates in turn; `epsilon` or `rho` is the price of all k."""
@@ -80,6 +82,19 @@ class TopK(Selection[Ordered]):
     @property
     def picks(self) -> int:
         return self.k
+
+    theorem = "the exponential mechanism, pick by pick (Durfee and Rogers 2019)"
+
+    @property
+    def choices(self) -> int:
+        return self.k
+
+    def described(self) -> dict[str, Any]:
+        return {"k": self.k, "scale": float(self.scale)}
+
+    def sample_rows(self, rows: Iterable[Scores], source: Source) -> list[Ordered]:
+        """Draw from the law of each row."""
+        return [self.sample(row, source) for row in rows]
 
     def law(self, x: Scores) -> law.Finite:
         """Every ordered choice with its mass: m (m - 1) ... (m - k + 1) of them."""

@@ -1,4 +1,4 @@
-"""Integer noise for comparisons: three laws, with masses and tails as arrays."""
+"""Integer noise for comparisons: three laws whose masses and tails are arrays."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class Noise(Protocol):
     def below(self, t: Integers) -> Masses:
         """P[Z < t]."""
 
-    def reach(self, tail: float) -> tuple[int, int]:
+    def interval(self, tail: float) -> tuple[int, int]:
         """The ends of an interval outside of which lies mass at most `tail`."""
 
     def draw(self, source: Source, n: int | None = None) -> Any:
@@ -64,8 +64,8 @@ class Geometric:
     def below(self, t: Integers) -> Masses:
         return -np.expm1(-self._rate * np.maximum(t, 0))
 
-    def reach(self, tail: float) -> tuple[int, int]:
-        return 0, law.Geometric(self.scale).reach(tail)
+    def interval(self, tail: float) -> tuple[int, int]:
+        return 0, law.GeometricLaw(self.scale).tail_quantile(tail)
 
     def draw(self, source: Source, n: int | None = None) -> Any:
         return samplers.geometric(self.scale, source, n)
@@ -92,8 +92,8 @@ class DiscreteLaplace:
     def below(self, t: Integers) -> Masses:
         return self.at_least(1 - t)
 
-    def reach(self, tail: float) -> tuple[int, int]:
-        end = law.Laplace(self.scale).reach(tail)
+    def interval(self, tail: float) -> tuple[int, int]:
+        end = law.DiscreteLaplaceLaw(self.scale).tail_quantile(tail)
         return -end, end
 
     def draw(self, source: Source, n: int | None = None) -> Any:
@@ -108,13 +108,13 @@ class DiscreteGaussian:
     mean = 0.0
 
     @cached_property
-    def _law(self) -> law.Gaussian:
-        return law.Gaussian(self.sigma2)
+    def _law(self) -> law.DiscreteGaussianLaw:
+        return law.DiscreteGaussianLaw(self.sigma2)
 
     @cached_property
     def _upper(self) -> Masses:
-        """P[Z >= t] for t = 0, 1, ..., where there are few enough to keep."""
-        end = self._law.reach(TINY) if self.sigma2 <= 10**6 else 0
+        """P[Z >= t] for t = 0, 1, ...; for a large sigma only at 0, since the table would be long."""
+        end = self._law.tail_quantile(TINY) if self.sigma2 <= 10**6 else 0
         return np.array([self._law.at_least(t) for t in range(end + 1)])
 
     def mass(self, z: Integers) -> Masses:
@@ -131,8 +131,8 @@ class DiscreteGaussian:
     def below(self, t: Integers) -> Masses:
         return self.at_least(1 - t)
 
-    def reach(self, tail: float) -> tuple[int, int]:
-        end = self._law.reach(tail)
+    def interval(self, tail: float) -> tuple[int, int]:
+        end = self._law.tail_quantile(tail)
         return -end, end
 
     def draw(self, source: Source, n: int | None = None) -> Any:

@@ -1,20 +1,27 @@
 r"""Comparisons of a stream of values with one noisy threshold: what the sparse vector mechanisms share.
 
-The bar is threshold + Z + m with Z drawn once and m = round(E Z_i - E Z), a public constant that takes the bias out of
-a comparison and costs nothing.  Value q_i is TOP if q_i + Z_i >= bar, with Z_i drawn afresh.  The transcript is the
-indices of the TOPs, and ends with the last of `count`.  Given the bar, answers are independent: the law of a transcript
-is a sum over Z of products of tails of Z_i.
+The noisy threshold, `bar` in a state, is threshold + Z + m with Z drawn once and m = round(E Z_i - E Z), a public
+constant that takes the bias out of a comparison and costs nothing.  Value q_i is TOP if q_i + Z_i reaches the noisy
+threshold, with Z_i drawn afresh.  The transcript is the indices of the TOPs, and ends with the last of `count`.  Given
+the noisy threshold, answers are independent: the law of a transcript is a sum over Z of products of tails of Z_i.
 
 Every proof of privacy shifts noises up.  If values move by at most d, noise on the threshold by d and that of each TOP
 by 2 d; if all move the same way, by d, as the moves then lie in an interval of length d that contains 0.  On a grid the
 moves of a group may be rounded apart, one step further.
+
+Errors.  Let S(t) = P[Z_i >= t] and F(t) = P[Z_i < t].  Given Z, a value more than a below the threshold is TOP with
+probability at most s = S(Z + m + a + 1), and one more than a above it is not with at most f = F(Z + m - a - 1).  As
+long as nothing has gone wrong, all values that far above were TOP, so there were at most `count`.  Over k values, even
+chosen by one who sees Z and all answers, nothing goes wrong with probability at least
+    sum_z P[Z = z] min over h <= min(count, k) of (1 - s)^(k - h) (1 - f)^h,
+which values that all lie below attain with h = 0.
 """
 
 from __future__ import annotations
 
 import math
 from abc import abstractmethod
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property
@@ -32,45 +39,51 @@ from ...core.law import Finite
 from ...core.mechanism import Y
 from ...core.parameters import Number, flag, probability, rational, whole
 from ...core.randomness import Source
-from .._grid import LARGEST, as_array, most_steps, power_of_two, steps
-from ._comparison_error import error_in_steps
+from ...core.search import least_whole
+from ...storage import stored
+from .._grid import MAX_STEPS, as_array, max_move_in_steps, power_of_two, steps
 from ._comparison_noise import Integers, Masses, Noise
 
 Stream = Sequence[int] | Sequence[float] | NDArray[Any]
 Hits = tuple[int, ...]
 
 _CHUNK = 1 << 14  # comparisons made at a time: noise and values stay in a core's cache
+_BLOCKS = 1 << 12  # groups of threshold noises; single ones for scales up to about 100
+_CUT = 2.0**-40  # threshold noise that is left out, relative to beta, and counted as wrong
 _TAIL = 1e-300  # threshold noise left out of a law, so that what is rarer than that has no mass
 
 
+@stored("SparseState", ("bar", "asked", "hits"))
 @dataclass(frozen=True)
 class State:
-    """Where a life stands: the noisy bar, which nobody may see, and what was asked and found so far."""
+    """A session between two values: the noisy threshold, which is private, and how many values were asked and TOP."""
 
     bar: int = field(repr=False)
     asked: int = 0
     hits: int = 0
 
 
-def transcripts(masses: Masses, bars: Integers, noise: Noise, values: Sequence[int], count: int) -> dict[Any, float]:
-    """The probability of each transcript (`Hits`), the bar being at `bars` with these probabilities."""
-    told: dict[Any, float] = {}
+def transcripts(
+    masses: Masses, thresholds: Integers, noise: Noise, values: Sequence[int], count: int
+) -> dict[Any, float]:
+    """The probability of each transcript (`Hits`), the noisy threshold being one of these with these masses."""
+    ended: dict[Any, float] = {}
     live: dict[Hits, Masses] = {(): masses}
     for i, value in enumerate(values):
-        top, bottom = noise.at_least(bars - value), noise.below(bars - value)
+        top, bottom = noise.at_least(thresholds - value), noise.below(thresholds - value)
         going, live = live, {}
         for hits, weight in going.items():
             live[hits] = weight * bottom
             if len(hits) + 1 < count:
                 live[*hits, i] = weight * top
             else:
-                told[*hits, i] = float(np.sum(weight * top))
-    return told | {hits: float(np.sum(weight)) for hits, weight in live.items()}
+                ended[*hits, i] = float(np.sum(weight * top))
+    return ended | {hits: float(np.sum(weight)) for hits, weight in live.items()}
 
 
 @dataclass(frozen=True, init=False, repr=False)
 class Comparisons(Interactive[Stream, Y, State, int | float, A]):
-    """Tells which values of a stream reach a threshold, `count` times."""
+    """Compares the values of a stream with a threshold, until `count` of them have reached it."""
 
     threshold: Fraction
     sensitivity: Distance[Any]
@@ -98,13 +111,13 @@ class Comparisons(Interactive[Stream, Y, State, int | float, A]):
         if monotone and isinstance(self.sensitivity.relation, Substitute):
             raise BadParameter("monotone", monotone, "False under substitution, which moves values both ways")
         if self.grid is None and self.threshold.denominator != 1:
-            raise BadParameter("threshold", threshold, "whole for integer values; for reals give the mechanism a grid")
-        if abs(self._level) > LARGEST:
+            raise BadParameter("threshold", threshold, "whole for integer values; for reals, give the mechanism a grid")
+        if abs(self._level) > MAX_STEPS:
             raise BadParameter("threshold", threshold, "within +-2^60 steps of the grid")
 
     @property
     @abstractmethod
-    def bar_noise(self) -> Noise:
+    def threshold_noise(self) -> Noise:
         """The noise on the threshold, in steps of the grid."""
 
     @property
@@ -113,27 +126,27 @@ class Comparisons(Interactive[Stream, Y, State, int | float, A]):
         """The noise on each value compared, in steps of the grid."""
 
     @abstractmethod
-    def tell(self, at: int, top: bool, source: Source) -> A:
-        """What is told of a value at this step of the grid."""
+    def answer(self, at: int, top: bool, source: Source) -> A:
+        """The answer about a value at this step of the grid, which is TOP or not."""
 
     @property
     def allowed(self) -> str:
-        """What one life gives."""
+        """What one session gives, in words."""
         return f"{self.count} answer{'s' if self.count > 1 else ''} above the threshold"
 
     def over(self, state: State) -> bool:
-        """Has the life ended?"""
+        """Whether the session has ended."""
         return state.hits >= self.count
 
     @property
     def folds(self) -> int:
-        """How much further than the threshold's, at worst, a TOP's noise is shifted."""
+        """How many times as far as the noise on the threshold that of a TOP is shifted, at worst."""
         return 1 if self.monotone else 2
 
     def shifts(self, by: Number | Distance[Any] | None = None) -> tuple[Distance[Any], int, int]:
         """A distance, and how far it shifts the noise on the threshold and on each TOP, in steps of the grid."""
         d = self.sensitivity if by is None else read_distance(by, zero=True)
-        most = most_steps(d, self.grid, "values")
+        most = max_move_in_steps(d, self.grid, "values")
         if not self.monotone or isinstance(d.relation, Substitute):
             return d, most, 2 * most
         apart = self.grid is not None and most > 0 and d != self.sensitivity
@@ -146,10 +159,10 @@ class Comparisons(Interactive[Stream, Y, State, int | float, A]):
 
     @cached_property
     def _shift(self) -> int:
-        return round(self.query_noise.mean - self.bar_noise.mean)
+        return round(self.query_noise.mean - self.threshold_noise.mean)
 
     def begin(self, source: Source) -> State:
-        return State(self._level + self._shift + int(self.bar_noise.draw(source)))
+        return State(self._level + self._shift + int(self.threshold_noise.draw(source)))
 
     def step(self, state: State, value: int | float, source: Source) -> tuple[State, A]:
         if self.over(state):
@@ -158,7 +171,7 @@ class Comparisons(Interactive[Stream, Y, State, int | float, A]):
         if not isinstance(at, int):
             raise BadData("value", f"an array of shape {at.shape}", "one number")
         top = bool(at + self.query_noise.draw(source) >= state.bar)
-        return State(state.bar, state.asked + 1, state.hits + top), self.tell(at, top, source)
+        return State(state.bar, state.asked + 1, state.hits + top), self.answer(at, top, source)
 
     def steps(self, values: Stream) -> Integers:
         """A stream in steps of the grid."""
@@ -168,35 +181,35 @@ class Comparisons(Interactive[Stream, Y, State, int | float, A]):
         return at
 
     def hits(self, at: Integers, source: Source) -> Hits:
-        """Draw a transcript.  Every value is compared, wherever the last TOP is, and counted in the same time."""
-        bar, top = self.begin(source).bar, np.empty(at.size, np.bool_)
+        """Draw a transcript; every value is compared, so that the time does not depend on where the last TOP is."""
+        noisy_threshold, top = self.begin(source).bar, np.empty(at.size, np.bool_)
         for start in range(0, at.size, _CHUNK):
             part = at[start : start + _CHUNK]
             noisy = self.query_noise.draw(source, part.size)
             noisy += part
-            top[start : start + _CHUNK] = noisy >= bar
-        found = np.searchsorted(np.cumsum(top), np.arange(1, min(self.count, at.size) + 1))
-        return tuple(found[found < at.size].tolist())
+            top[start : start + _CHUNK] = noisy >= noisy_threshold
+        tops = np.searchsorted(np.cumsum(top), np.arange(1, min(self.count, at.size) + 1))
+        return tuple(tops[tops < at.size].tolist())
 
     def transcripts(self, values: Stream) -> dict[Any, float]:
         """The law of the transcript."""
-        bars, masses = self.bars()
-        return transcripts(masses, bars, self.query_noise, self.steps(values).tolist(), self.count)
+        thresholds, masses = self.noisy_thresholds()
+        return transcripts(masses, thresholds, self.query_noise, self.steps(values).tolist(), self.count)
 
-    def bars(self) -> tuple[Integers, Masses]:
-        """Where the noisy threshold may be, in steps of the grid, and the probability of each place."""
-        low, high = self.bar_noise.reach(_TAIL)
+    def noisy_thresholds(self) -> tuple[Integers, Masses]:
+        """The values of the noisy threshold, in steps of the grid, and their probabilities."""
+        low, high = self.threshold_noise.interval(_TAIL)
         z = np.arange(low, high + 1)
-        return z + (self._level + self._shift), self.bar_noise.mass(z)
+        return z + (self._level + self._shift), self.threshold_noise.mass(z)
 
     def error(self, beta: Number = 0.05, queries: int | None = None) -> float:
         """Over so many queries no TOP is further than this below the threshold, and no other further above it."""
         return self.error_at(down(probability("beta", beta)), queries)
 
     def error_at(self, beta: float, queries: int | None) -> float:
-        """The same at a share of some beta, which may be smaller than any that is asked for."""
+        """The error at a probability that may be smaller than any beta that `error` takes."""
         a = error_in_steps(
-            self.bar_noise,
+            self.threshold_noise,
             self.query_noise,
             shift=self._shift,
             count=self.count,
@@ -209,22 +222,25 @@ class Comparisons(Interactive[Stream, Y, State, int | float, A]):
         return up((a + Fraction(1, 2) + abs(self._level - self.threshold / self.grid)) * self.grid)
 
     def log_numbers_within(self, a: int) -> float:
-        """ln P[no number told is more than a steps off]."""
+        """ln P[no number that is released is more than a steps off]."""
         return 0.0
 
-    def farthest(self, values: Stream, hits: Hits, count: int | None = None) -> float:
-        """The farthest a TOP lies below the threshold, or any other value that was reached above it."""
+    def worst_miss(self, values: Stream, hits: Hits, count: int | None = None) -> float:
+        """The farthest that a TOP lies below the threshold, or another value that was asked lies above it."""
         reached = hits[-1] + 1 if len(hits) == (count or self.count) else len(values)
         above = np.asarray(values, float)[:reached] - float(self.threshold)
         above[list(hits)] *= -1
         return float(np.max(above, initial=0.0))
 
 
-class TellsWhich(Comparisons[Hits, bool]):
-    """Those that tell which values are TOP, and nothing more of them."""
+class ReleasesIndices(Comparisons[Hits, bool]):
+    """Comparisons that release which values are TOP, and nothing more."""
 
-    def tell(self, at: int, top: bool, source: Source) -> bool:
+    def answer(self, at: int, top: bool, source: Source) -> bool:
         return top
+
+    def output(self, answers: Sequence[bool]) -> Hits:
+        return tuple(i for i, top in enumerate(answers) if top)
 
     def law(self, x: Stream) -> Finite:
         return Finite(self.transcripts(x))
@@ -233,4 +249,34 @@ class TellsWhich(Comparisons[Hits, bool]):
         return self.hits(self.steps(x), source)
 
     def miss(self, x: Stream, y: Hits) -> float:
-        return self.farthest(x, y)
+        return self.worst_miss(x, y)
+
+
+def error_in_steps(
+    threshold_noise: Noise,
+    query_noise: Noise,
+    *,
+    shift: int,
+    count: int,
+    queries: int,
+    beta: float,
+    log_numbers_within: Callable[[int], float],
+) -> int:
+    """The least a, in steps, for which the bound on errors proves 1 - beta; a group of noises counts as its worst."""
+    low, high = threshold_noise.interval(beta * _CUT)
+    edges = low + np.arange(_BLOCKS + 1) * -(-(high - low + 1) // _BLOCKS)
+    weights = threshold_noise.at_least(edges[:-1]) - threshold_noise.at_least(edges[1:])
+    first, last, h = edges[:-1] + shift, edges[1:] - 1 + shift, min(count, queries)
+
+    def good(a: int) -> bool:
+        below = _log_not(query_noise.at_least(first + (a + 1)))
+        above = _log_not(query_noise.below(last - (a + 1)))
+        log_right = (queries - h) * below + h * np.minimum(below, above) + log_numbers_within(a)
+        return float(np.sum(weights * -np.expm1(log_right))) + beta * _CUT <= beta
+
+    return least_whole(good)
+
+
+def _log_not(p: Masses) -> Masses:
+    """ln(1 - p), with p cut down to 1 - 2^-53."""
+    return np.asarray(np.log1p(-np.minimum(p, 1 - 2.0**-53)))

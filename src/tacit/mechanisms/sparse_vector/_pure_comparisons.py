@@ -1,4 +1,4 @@
-"""Comparisons with geometric or discrete Laplace noise: pure loss, split among threshold, values and numbers."""
+"""Comparisons with geometric or discrete Laplace noise: a pure loss, split among threshold, values and numbers."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _NOISES: dict[Kind, type[Geometric] | type[DiscreteLaplace]] = {"exponential": G
 
 @dataclass(frozen=True, init=False, repr=False)
 class PureComparisons(Comparisons[Y, A]):
-    """The whole life costs `epsilon` at the sensitivity it was made for."""
+    """Comparisons that cost `epsilon` in all, at the sensitivity of the mechanism."""
 
     epsilon: Fraction
     noise: Kind
@@ -63,9 +63,9 @@ class PureComparisons(Comparisons[Y, A]):
 
     @cached_property
     def split(self) -> tuple[Fraction, Fraction, Fraction]:
-        """What the threshold, the comparisons and the numbers cost: together epsilon, exactly.
+        """The costs of the threshold, the comparisons and the numbers: together epsilon, exactly.
 
-        The threshold gets `bar_share` of what is not for numbers; by default, what makes the variance the least.
+        The threshold gets `bar_share` of what is not for numbers; by default the share with the least variance.
         """
         numbers = self.for_numbers * self.epsilon
         ratio = Fraction(round(1024 * (self.folds * self.count) ** (2 / 3)), 1024)  # the variance barely notices
@@ -74,23 +74,23 @@ class PureComparisons(Comparisons[Y, A]):
 
     @property
     def classical_factor(self) -> Fraction:
-        """8 c, of the textbooks' bounds; at a share b of the threshold's max(2 / b, 4 c / (1 - b)), the same at 1/2."""
+        """The textbooks' factor 8 c; if the threshold has a share b, max(2 / b, 4 c / (1 - b)), which is 8 c at 1/2."""
         if self.bar_share is None:
             return Fraction(8 * self.count)
         return max(2 / self.bar_share, 4 * self.count / (1 - self.bar_share))
 
     def _lengths(self, by: Number | Distance[Any] | None) -> tuple[int, int, int]:
-        """By how much, in all, noise is shifted on the threshold, on values compared and on numbers."""
+        """The sum of the shifts of the noise on the threshold, on values compared and on numbers."""
         _, most, top = self.shifts(by)
         return most, self.count * top, self.count * most
 
     @cached_property
     def scales(self) -> tuple[Fraction, ...]:
-        """Of the noise on the threshold, on each value compared, and on each number if numbers are told."""
+        """The scales of the noise on the threshold, on each value compared, and on each number that is released."""
         return tuple(length / cost for length, cost in zip(self._lengths(None), self.split, strict=True) if cost)
 
     @cached_property
-    def bar_noise(self) -> Geometric | DiscreteLaplace:
+    def threshold_noise(self) -> Geometric | DiscreteLaplace:
         return _NOISES[self.noise](self.scales[0])
 
     @cached_property
@@ -98,7 +98,7 @@ class PureComparisons(Comparisons[Y, A]):
         return _NOISES[self.noise](self.scales[1])
 
     def loss(self, distance: Number | Distance[Any] | None = None) -> Loss:
-        """What one life costs, whether or not all of its `count` answers above are used."""
+        """The price of one session, whether or not all of its `count` answers above are used."""
         lengths = zip(self._lengths(distance), self.scales, strict=False)
         epsilon = sum((length / scale for length, scale in lengths), Fraction(0))
         return Loss({Pure(epsilon): 1} if epsilon else {}, self.shifts(distance)[0].relation)

@@ -2,10 +2,10 @@ r"""AboveThreshold: the sparse vector technique, up to the first value above.
 
 Definition.  Draw Z once, from the geometric law P[Z = z] = (1 - q) q^z, z >= 0, of scale 1/ln(1/q) = D / e1.  For
 each value q_i in turn draw Z_i of scale 2 D / e2, or D / e2 if all values move the same way, and stop at the first i
-with q_i + Z_i >= threshold + Z + m; tell i, or None if there is none.  m = round(E Z_i - E Z) is public.  With
+with q_i + Z_i >= threshold + Z + m; release i, or None if there is none.  m = round(E Z_i - E Z) is public.  With
 noise="laplace" both are discrete Laplace, and m = 0.
 
-Privacy.  If every value moves by at most D, the whole life is (e1 + e2)-differentially private, however many values
+Privacy.  If every value moves by at most D, the whole session is (e1 + e2)-differentially private, however many values
 are asked, and chosen however the answers suggest: an answer below the threshold is free.
     Fix a transcript; write t = threshold + m, f(z) = P[Z = z], F(s) = P[Z_i < s] and S(s) = P[Z_i >= s] = 1 - F(s),
 for ties are TOP.  Its probability on q is sum_z f(z) prod_{i<j} F(t + z - q_i) S(t + z - q_j).  On q' keep only the
@@ -18,8 +18,8 @@ it is s^2 + s'^2 if one-sided and twice that if two-sided, less about 1/6 or 1/3
 split is best for both.  It is rounded so that e1 + e2 is epsilon exactly.  With bar_share=1/2 and noise="laplace" the
 scales are those of the textbook's algorithm 1, 2 D / epsilon and 4 D / epsilon.
 
-Utility.  `error` is the least a for which the sum in `_sparse_error.py` proves that over k queries, with probability at
-least 1 - beta, no value below threshold - a is told and none above threshold + a is passed over.
+Utility.  `error` is the least a for which the sum in `_comparisons.py` proves that over k queries, with probability at
+least 1 - beta, no value below threshold - a is a TOP and none above threshold + a is passed over.
 `classical_error` is 8 D (ln k + ln(2 / beta)) / epsilon, for Dwork and Roth's noise.
 
 References.  Dwork, Naor, Reingold, Rothblum, Vadhan, STOC 2009; Dwork and Roth (2014), algorithm 1, theorems 3.23,
@@ -30,7 +30,7 @@ exponential noise.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -45,7 +45,7 @@ from ._pure_comparisons import KINDS, Kind, PureComparisons
 
 @dataclass(frozen=True, init=False, repr=False)
 class AboveThreshold(PureComparisons[int | None, bool]):
-    """Tell which is the first value to reach the threshold; `queries` is how many `error` should hold for."""
+    """Release which value is the first to reach the threshold; `error` holds for `queries` values."""
 
     def __init__(
         self,
@@ -71,8 +71,11 @@ class AboveThreshold(PureComparisons[int | None, bool]):
             bar_share=bar_share,
         )
 
-    def tell(self, at: int, top: bool, source: Source) -> bool:
+    def answer(self, at: int, top: bool, source: Source) -> bool:
         return top
+
+    def output(self, answers: Sequence[bool]) -> int | None:
+        return next((i for i, top in enumerate(answers) if top), None)
 
     def law(self, x: Stream) -> Finite:
         return Finite({hits[0] if hits else None: mass for hits, mass in self.transcripts(x).items()})
@@ -82,7 +85,7 @@ class AboveThreshold(PureComparisons[int | None, bool]):
         return hits[0] if hits else None
 
     def miss(self, x: Stream, y: int | None) -> float:
-        return self.farthest(x, () if y is None else (y,))
+        return self.worst_miss(x, () if y is None else (y,))
 
     def classical_error(self, beta: Number = 0.05, queries: int | None = None) -> float:
         """8 D (ln k + ln(2 / beta)) / epsilon (Dwork and Roth, theorem 3.24)."""

@@ -3,7 +3,7 @@ r"""The sparse vector technique with Gaussian noise, for a bounded number of que
 Definition.  Sparse with discrete Gaussian noise, of parameter sT on the threshold and sQ on each value compared.  It
 ends with the c-th TOP or the k-th query, whichever comes first.
 
-Privacy.  If every value moves by at most D, the whole life has Renyi divergence of every order a > 1 at most
+Privacy.  If every value moves by at most D, the whole session has Renyi divergence of every order a > 1 at most
     a rho + ln N / (a - 1),   rho = D^2 / (2 sT^2) + c (2 D)^2 / (2 sQ^2),   N = sum_{i <= c} C(k, i),
 with D in place of 2 D if all values move the same way.  N counts the transcripts: i < c TOPs anywhere among k, or c
 TOPs, the last of which ends it.
@@ -39,16 +39,18 @@ from ...core.exact import FEW_ULPS
 from ...core.mechanism import Example
 from ...core.parameters import Number, positive, probability, whole
 from ...core.search import least_positive
+from ...storage import stored
 from ._comparison_noise import DiscreteGaussian, Integers
-from ._comparisons import State, Stream, TellsWhich
+from ._comparisons import ReleasesIndices, State, Stream
 
 LARGEST_VARIANCE = Fraction(1 << 100)
 Variances = tuple[Fraction, Fraction]  # of the threshold and of a query, in steps of the grid
 
 
+@stored("Transcripts", ("rho", "outcomes"))
 @dataclass(frozen=True)
 class Transcripts(Atom):
-    """Each of N transcripts is what rho-concentrated noise makes of an event."""
+    """The loss of N transcripts, each of which is an event of rho-concentrated noise."""
 
     rho: Fraction
     outcomes: int
@@ -73,8 +75,8 @@ class Transcripts(Atom):
 
 
 @dataclass(frozen=True, init=False, repr=False)
-class GaussianSparse(TellsWhich):
-    """Tell which of at most `queries` values reach the threshold; say both sigmas, or `epsilon` and `delta`."""
+class GaussianSparse(ReleasesIndices):
+    """Release which of at most `queries` values reach the threshold; pass both sigmas, or `epsilon` and `delta`."""
 
     sigma2_threshold: Fraction
     sigma2_query: Fraction
@@ -108,7 +110,12 @@ class GaussianSparse(TellsWhich):
         elif epsilon is not None and delta is not None and sigma_threshold is None and sigma_query is None:
             variances = self._calibrated(positive("epsilon", epsilon), probability("delta", delta))
         else:
-            raise BadParameter("parameters", "others", "sigma_threshold and sigma_query, or epsilon and delta")
+            raise BadParameter(
+                "parameters",
+                "others",
+                "sigma_threshold and sigma_query, or epsilon and delta",
+                says="Pass sigma_threshold and sigma_query, or epsilon and delta.",
+            )
         object.__setattr__(self, "sigma2_threshold", variances[0] * unit)
         object.__setattr__(self, "sigma2_query", variances[1] * unit)
 
@@ -132,7 +139,7 @@ class GaussianSparse(TellsWhich):
         return at(least_positive(good, floor=2.0**-20, precision=2.0**-20))
 
     @cached_property
-    def bar_noise(self) -> DiscreteGaussian:
+    def threshold_noise(self) -> DiscreteGaussian:
         return DiscreteGaussian(self._step_variances[0])
 
     @cached_property
@@ -152,7 +159,7 @@ class GaussianSparse(TellsWhich):
         return self._loss_at(self._step_variances, *self.shifts(distance))
 
     def _loss_at(self, variances: Variances, d: Distance[Any], most: int, top: int) -> Loss:
-        """What these variances cost at a distance, all in steps of the grid."""
+        """The loss of noise of these variances at a distance, all in steps of the grid."""
         on_threshold, on_query = variances
         rho = most**2 / (2 * on_threshold) + self.count * top**2 / (2 * on_query)
         return Loss({Transcripts(rho, self.outcomes): 1} if rho else {}, d.relation)
@@ -167,7 +174,7 @@ class GaussianSparse(TellsWhich):
     def steps(self, values: Stream) -> Integers:
         at = super().steps(values)
         if at.size > self.queries:
-            raise BadData("values", f"{at.size} of them", f"at most {self.queries} queries, which the price is for")
+            raise BadData("values", f"{at.size} values", f"at most {self.queries} values, which the price is for")
         return at
 
     def classical_error(self, beta: Number = 0.05, queries: int | None = None) -> float:

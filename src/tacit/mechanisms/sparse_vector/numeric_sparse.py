@@ -1,15 +1,15 @@
-r"""NumericSparse: the sparse vector technique that also tells how large the values above are.
+r"""NumericSparse: the sparse vector technique that also releases how large the values above are.
 
-Definition.  Sparse at e1 + e2; each TOP is told with the number q_i + W_i, W_i discrete Laplace noise of scale
+Definition.  Sparse at e1 + e2; each TOP is released with the number q_i + W_i, W_i discrete Laplace noise of scale
 c D / e3, drawn for this purpose alone.  The transcript is the pairs of index and number.
 
-Privacy.  The whole life is (e1 + e2 + e3)-differentially private: Sparse, and at most c numbers at e3 / c each.  The
-noise of a comparison is never told: given that q_i + Z_i reached the bar it says where the bar is, and then every
+Privacy.  The whole session is (e1 + e2 + e3)-differentially private: Sparse, and at most c numbers at e3 / c each.  The
+noisy value of a comparison is never released: it lies above the noisy threshold and so bounds it, and then every
 answer below the threshold would cost (`tacit.testing.wrong_sparse`).  e3 is the given share of epsilon, by default
 Dwork and Roth's ninth; the rest is split as for Sparse.
 
 Utility.  `error` is the least a for which, with probability at least 1 - beta, Sparse errs by no more than a and every
-number is within a of its value: the numbers are independent, so the sum in `_sparse_error.py` gains a factor
+number is within a of its value: the numbers are independent, so the sum in `_comparisons.py` gains a factor
 P[|W| <= a]^c.  `classical_error` is 9 c D (ln k + ln(4 c / beta)) / epsilon at that ninth.
 
 References.  Dwork and Roth (2014), algorithm 3, theorems 3.27, 3.28; Lyu, Su, Li, PVLDB 10 (2017), algorithm 7.
@@ -18,7 +18,7 @@ References.  Dwork and Roth (2014), algorithm 3, theorems 3.27, 3.28; Lyu, Su, L
 from __future__ import annotations
 
 import math
-from collections.abc import Hashable, Iterable, Mapping
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import product
@@ -32,7 +32,7 @@ from ...core.randomness import Source
 from ._comparisons import Stream
 from ._pure_comparisons import KINDS, Kind, PureComparisons
 
-Told = tuple[tuple[int, int | float], ...]
+IndexedNumbers = tuple[tuple[int, int | float], ...]
 
 
 @dataclass(frozen=True)
@@ -42,7 +42,7 @@ class Numbered:
     indices: Mapping[Any, float]
     numbers: tuple[law.Law, ...]
 
-    def mass(self, y: Told) -> float:
+    def mass(self, y: IndexedNumbers) -> float:
         hits = self.indices.get(tuple(i for i, _ in y), 0.0)
         return hits * math.prod(self.numbers[i].mass(number) for i, number in y) if hits else 0.0
 
@@ -56,8 +56,8 @@ class Numbered:
 
 
 @dataclass(frozen=True, init=False, repr=False)
-class NumericSparse(PureComparisons[Told, int | float | None]):
-    """Tell values that reach the threshold, `count` times; numbers get `share` of epsilon."""
+class NumericSparse(PureComparisons[IndexedNumbers, int | float | None]):
+    """Release noisy values that reach the threshold, `count` times; the numbers get `share` of epsilon."""
 
     share: Fraction
 
@@ -95,26 +95,29 @@ class NumericSparse(PureComparisons[Told, int | float | None]):
     def _number(self, step: int, noise: int) -> int | float:
         return step + noise if self.grid is None else float((step + noise) * self.grid)
 
-    def tell(self, at: int, top: bool, source: Source) -> int | float | None:
+    def answer(self, at: int, top: bool, source: Source) -> int | float | None:
         return self._number(at, samplers.laplace(self.scales[2], source)) if top else None
 
+    def output(self, answers: Sequence[int | float | None]) -> IndexedNumbers:
+        return tuple((i, number) for i, number in enumerate(answers) if number is not None)
+
     def law(self, x: Stream) -> Numbered:
-        noisy = [law.Laplace(self.scales[2], step) for step in self.steps(x).tolist()]
+        noisy = [law.DiscreteLaplaceLaw(self.scales[2], step) for step in self.steps(x).tolist()]
         placed = noisy if self.grid is None else [law.OnGrid(one, float(self.grid)) for one in noisy]
         return Numbered(self.transcripts(x), tuple(placed))
 
-    def sample(self, x: Stream, source: Source) -> Told:
+    def sample(self, x: Stream, source: Source) -> IndexedNumbers:
         at = self.steps(x)
         hits = self.hits(at, source)
         noise = samplers.laplace(self.scales[2], source, len(hits)).tolist()
         return tuple((i, self._number(int(at[i]), w)) for i, w in zip(hits, noise, strict=True))
 
     def log_numbers_within(self, a: int) -> float:
-        return self.count * math.log1p(-min(law.Laplace(self.scales[2]).tail(a + 1), 1 - 2.0**-53))
+        return self.count * math.log1p(-min(law.DiscreteLaplaceLaw(self.scales[2]).tail(a + 1), 1 - 2.0**-53))
 
-    def miss(self, x: Stream, y: Told) -> float:
+    def miss(self, x: Stream, y: IndexedNumbers) -> float:
         off = [float(abs(number - x[i])) for i, number in y]
-        return max(self.farthest(x, tuple(i for i, _ in y)), *off, 0.0)
+        return max(self.worst_miss(x, tuple(i for i, _ in y)), *off, 0.0)
 
     def classical_error(self, beta: Number = 0.05, queries: int | None = None) -> float:
         """9 c D (ln k + ln(4 c / beta)) / epsilon at a ninth for the numbers (Dwork and Roth, theorem 3.28).

@@ -3,11 +3,11 @@ r"""RestartedSparse: the sparse vector technique by restarts, whose price may be
 Definition.  AboveThreshold at e0, and after its TOP another, with a threshold noise of its own, c times in all.  The
 transcript is the indices of the TOPs.
 
-Privacy.  c mechanisms that are each e0-differentially private, chosen one after another: the whole life is c e0-private
-and, by the optimal composition of pure losses, (epsilon, delta)-private for the largest e0 that this allows, about
-epsilon / sqrt(2 c ln(1 / delta)).  `Sparse`, which keeps one bar, has the smaller error at the same pure price; but its
-c comparisons are one mechanism of c parts, of which no more is known than its epsilon.  So restarts pay where c is
-large, from about 100 on, and a delta is allowed.
+Privacy.  c mechanisms that are each e0-differentially private, chosen one after another: the whole session is
+c e0-private and, by the optimal composition of pure losses, (epsilon, delta)-private for the largest e0 that this
+allows, about epsilon / sqrt(2 c ln(1 / delta)).  `Sparse`, which keeps one noisy threshold, has the smaller error at
+the same pure price; but its c comparisons are one mechanism of c parts, of which no more is known than its epsilon.  So
+restarts pay where c is large, from about 100 on, and a delta is allowed.
 
 Utility.  `error` is that of AboveThreshold at 1 - (1 - beta)^(1/c): whatever came before, each run is right with that
 chance.  `classical_error` is 8 c D (ln k + ln(2 c / beta)) / epsilon, or sqrt(512 c ln(1 / delta)) in place of 8 c.
@@ -18,7 +18,7 @@ References.  Dwork and Roth (2014), algorithm 2, theorems 3.25, 3.26; Kairouz, O
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
@@ -41,7 +41,7 @@ from .above_threshold import AboveThreshold
 
 @dataclass(frozen=True, init=False, repr=False)
 class RestartedSparse(Interactive[Stream, Hits, State, int | float, bool]):
-    """Tell which values reach the threshold, `count` times, for `epsilon`, or for `epsilon` at a `delta`."""
+    """Release which values reach the threshold, `count` times, for `epsilon`, or for `epsilon` at a `delta`."""
 
     each: AboveThreshold
     count: int
@@ -85,41 +85,44 @@ class RestartedSparse(Interactive[Stream, Hits, State, int | float, bool]):
 
     @property
     def allowed(self) -> str:
-        """What one life gives."""
+        """What one session gives, in words."""
         return f"{self.count} answer{'s' if self.count > 1 else ''} above the threshold"
 
     def begin(self, source: Source) -> State:
         return self.each.begin(source)
 
     def over(self, state: State) -> bool:
-        """Has the life ended?"""
+        """Whether the session has ended."""
         return state.hits >= self.count
 
     def step(self, state: State, value: int | float, source: Source) -> tuple[State, bool]:
         if self.over(state):
             raise Exhausted(type(self).__name__, self.allowed)
         _, top = self.each.step(State(state.bar), value, source)
-        bar = self.each.begin(source).bar  # drawn either way, so that time does not tell
-        return State(bar if top else state.bar, state.asked + 1, state.hits + top), top
+        renewed = self.each.begin(source).bar  # drawn either way, so that the time does not depend on the answer
+        return State(renewed if top else state.bar, state.asked + 1, state.hits + top), top
+
+    def output(self, answers: Sequence[bool]) -> Hits:
+        return tuple(i for i, top in enumerate(answers) if top)
 
     def law(self, x: Stream) -> Finite:
-        told: dict[Hits, float] = {}
+        masses: dict[Hits, float] = {}
 
         def go_on(hits: Hits, start: int, chance: float) -> None:
             if len(hits) == self.count or start == len(x):
-                told[hits] = told.get(hits, 0.0) + chance
+                masses[hits] = masses.get(hits, 0.0) + chance
                 return
             for at, mass in self.each.law(x[start:]).masses.items():
                 if at is None:
-                    told[hits] = told.get(hits, 0.0) + chance * mass
+                    masses[hits] = masses.get(hits, 0.0) + chance * mass
                 else:
                     go_on((*hits, start + at), start + at + 1, chance * mass)
 
         go_on((), 0, 1.0)
-        return Finite(told)
+        return Finite(masses)
 
     def sample(self, x: Stream, source: Source) -> Hits:
-        """Every value is compared with every bar, wherever the last TOP is."""
+        """Draw the indices of the TOPs; every value is compared with every noisy threshold."""
         at = self.each.steps(x)
         noisy = at + self.each.query_noise.draw(source, at.size)
         hits, start = [], 0
@@ -134,7 +137,7 @@ class RestartedSparse(Interactive[Stream, Hits, State, int | float, bool]):
         return tuple(hits)
 
     def loss(self, distance: Number | Distance[Any] | None = None) -> Loss:
-        """What one life costs, whether or not all of its `count` answers above are used."""
+        """The price of one session, whether or not all of its `count` answers above are used."""
         return self.count * self.each.loss(distance)
 
     def error(self, beta: Number = 0.05, queries: int | None = None) -> float:
@@ -143,7 +146,7 @@ class RestartedSparse(Interactive[Stream, Hits, State, int | float, bool]):
         return self.each.error_at(share, queries)
 
     def miss(self, x: Stream, y: Hits) -> float:
-        return self.each.farthest(x, y, self.count)
+        return self.each.worst_miss(x, y, self.count)
 
     def classical_error(self, beta: Number = 0.05, queries: int | None = None) -> float:
         """8 c D (ln k + ln(2 c / beta)) / epsilon, or sqrt(512 c ln(1 / delta)) for 8 c (Dwork and Roth, 3.26)."""

@@ -1,15 +1,15 @@
 r"""Sparse: the sparse vector technique, up to the c-th value above.
 
-Definition.  AboveThreshold that goes on after a TOP, with the same bar, and stops at the c-th; query noise is of scale
-2 c D / e2, or c D / e2 if all values move the same way.  The transcript is the indices of the TOPs.
+Definition.  AboveThreshold that goes on after a TOP, with the same noisy threshold, and stops at the c-th; query noise
+is of scale 2 c D / e2, or c D / e2 if all values move the same way.  The transcript is the indices of the TOPs.
 
-Privacy.  The whole life is (e1 + e2)-differentially private.  As for AboveThreshold, with one factor S for each TOP:
-shifting the bar by D covers all answers below the threshold at once, and each of at most c TOPs costs e2 / c.  So the
+Privacy.  The whole session is (e1 + e2)-differentially private.  As for AboveThreshold, with one factor S for each TOP:
+shifting the noisy threshold by D covers all answers below it at once, and each of at most c TOPs costs e2 / c.  So the
 price is fixed by c when the session opens: only TOPs are paid for, as many as there may be, whether or not they come;
-other answers are free, however many.  The bar need not be drawn anew after a TOP; that would cost e1 each time.
+other answers are free, however many.  The noisy threshold is not drawn anew after a TOP; that would cost e1 each time.
     The least variance of Z_i - Z is at e1 : e2 = 1 : (2 c)^(2/3), or 1 : c^(2/3), for either kind of noise.
 
-Utility.  `error` is as for AboveThreshold: with probability at least 1 - beta no value below threshold - a is told,
+Utility.  `error` is as for AboveThreshold: with probability at least 1 - beta no value below threshold - a is a TOP,
 and none above threshold + a is passed over, among those asked before the c-th TOP.
 `classical_error` is 8 c D (ln k + ln(2 c / beta)) / epsilon, for c restarts of AboveThreshold.
 
@@ -27,13 +27,13 @@ from typing import Any
 from ...core.distance import Distance
 from ...core.mechanism import Example
 from ...core.parameters import Number, probability, whole
-from ._comparisons import Hits, Stream, TellsWhich
+from ._comparisons import Hits, ReleasesIndices, Stream
 from ._pure_comparisons import KINDS, Kind, PureComparisons
 
 
 @dataclass(frozen=True, init=False, repr=False)
-class Sparse(TellsWhich, PureComparisons[Hits, bool]):
-    """Tell which values reach the threshold, `count` times; `queries` is how many `error` should hold for."""
+class Sparse(ReleasesIndices, PureComparisons[Hits, bool]):
+    """Release which values reach the threshold, `count` times; `error` holds for `queries` values."""
 
     def __init__(
         self,

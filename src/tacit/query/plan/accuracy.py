@@ -18,23 +18,14 @@ from typing import Any
 
 from ...core.exact import at_most, from_above, up
 from ...core.mechanism import Mechanism
-from ...core.parameters import Number
-from ...mechanisms import Gaussian, IndependentQuantiles, KeySelection, Laplace, Quantiles
+from ...mechanisms import KeySelection, Quantiles
 from ..relation.relation import Derive, Relation, Scan, Where
 from ..schema.schema import Schema
+from ..select.outputs import Released, released
+from ..select.query import Query
 from .calibration import Step
 from .estimators import Recipe, Squares
-from .outputs import Released, released
-from .plan import Plan, reach
-from .query import Query
-
-_THEOREMS = {
-    Laplace: "P[|Z| >= t] = 2 q^t / (1 + q), q = exp(-1/scale)",
-    Gaussian: "the exact quantile of discrete Gaussian noise",
-    IndependentQuantiles: "the exponential mechanism, one by one (Smith 2011)",
-    KeySelection: "the exact quantile r of its noise, given that the key is shown; from 1 up if not above T + r",
-    Quantiles: "the exponential mechanism, level by level (Kaplan et al. 2022)",
-}
+from .plan import Plan, max_abs
 
 
 @dataclass(frozen=True)
@@ -97,8 +88,8 @@ def level(beta: Fraction, parts: int) -> float:
 def accuracy(name: str, r: Recipe, steps: Sequence[Step], beta: Fraction, count: float | None) -> Accuracy:
     """The accuracy of one aggregate, with about `count` rows in a cell."""
     each = level(beta, len(r.parts))
-    errors = [noise_error(steps[i], each) for i in r.parts]
-    theorem = _THEOREMS.get(type(steps[r.parts[0]].mechanism), "")
+    errors = [steps[i].mechanism.added_noise.error(beta=each) for i in r.parts]
+    theorem = steps[r.parts[0]].mechanism.theorem
     match r.kind:
         case "count" | "units" | "sum":
             error, m = up(Fraction(errors[0]) * r.own), steps[r.parts[0]].mechanism
@@ -110,12 +101,7 @@ def accuracy(name: str, r: Recipe, steps: Sequence[Step], beta: Fraction, count:
             text = chosen_quantile(r, steps[r.parts[0]].mechanism, errors[0])
             return Accuracy(name, errors[0], text, theorem)
         case "top":
-            return Accuracy(
-                name,
-                errors[0],
-                chosen_label(r, errors[0]),
-                "the exponential mechanism, pick by pick (Durfee and Rogers 2019)",
-            )
+            return Accuracy(name, errors[0], chosen_label(r, errors[0]), theorem)
     top, rest, text, bound = _quotient(r, errors)
     if count is None:
         return Accuracy(name, None, text, "(e + h f) / (N - f), from the errors e of the total and f of the count")
@@ -128,7 +114,7 @@ def accuracy(name: str, r: Recipe, steps: Sequence[Step], beta: Fraction, count:
 
 def chosen_quantile(r: Recipe, mechanism: Mechanism[Any, Any], error: float) -> str:
     """What is known of a quantile: how far its value, or the cell that its value is the middle of, is from its rank."""
-    assert isinstance(mechanism, Quantiles | IndependentQuantiles)
+    assert isinstance(mechanism, Quantiles)
     rank = f"at most {at_most(error, 'row')} away from rank {float(mechanism.quantiles[r.place]):g}"
     return f"the middle of a cell {r.width} wide, {rank}" if r.coarse > 1 else rank
 
@@ -139,23 +125,17 @@ def chosen_label(r: Recipe, error: float) -> str:
     return f"has a count at most {at_most(error, 'row')} below {largest}"
 
 
-def noise_error(step: Step, beta: Number) -> float:
-    """The error of a measure; that of a count by which a key was chosen is its noise."""
-    m = step.mechanism
-    return (m.noise if isinstance(m, KeySelection) else m).error(beta=beta)
-
-
 def _quotient(r: Recipe, errors: Sequence[float]) -> tuple[float, float, str, float]:
     """What is divided by N - f, what is added to that, how both are said, and the most that they can be."""
     d, grid = r.domain, float(r.domain.grid)
-    far = reach(d.lower - r.shift, d.upper - r.shift)
+    far = max_abs(d.lower - r.shift, d.upper - r.shift)
     mean = errors[1] + far * errors[0]
     wide = (d.upper - d.lower) * grid
     if r.kind == "mean":
         return mean * grid, 0.0, f"+-{from_above(mean * grid)} / (count - {from_above(errors[0])})", wide
     s = Squares.of(d, r.centre)
     square = (errors[2] + (s.largest - s.middle) * errors[0]) * s.coarse**2
-    half = reach(d.lower - r.centre, d.upper - r.centre)
+    half = max_abs(d.lower - r.centre, d.upper - r.centre)
     coarse = s.coarse if s.coarse > 1 else 0
     top = (square + (2 * half + coarse) * mean) * grid**2
     rest = coarse * (half + 1.25 * coarse) * grid**2

@@ -23,19 +23,19 @@ from functools import cached_property
 
 from ...core.distance import AddRemove, Distance
 from ...core.errors import BadQuestion
-from .. import codec
+from ...storage import canonical, stored_name
 from ..relation.condition_ranges import Work
 from ..relation.key_values import narrowed
 from ..relation.relation import Derive, Join, PerUnit, Relation, Scan, Where
 from ..schema.schema import Schema
+from ..select.output_types import check
+from ..select.query import MOST_AGGREGATES, MOST_CANDIDATES, Aggregate, Query
 from ..soundness import checks
 from ..values.coercion import columns_of
 from ..values.domain import Domain, number
 from ..values.nodes import Add, Column, Constant, Divide, Expression, Multiply
 from .estimators import Recipe, Squares
-from .output_types import check
-from .plan import Histogram, Measure, Plan, Rows, Total, Units, reach
-from .query import MOST_AGGREGATES, MOST_CANDIDATES, Aggregate, Query
+from .plan import Histogram, Measure, Plan, Rows, Total, Units, max_abs
 
 FINEST = 1 << 12  # cells of the histogram behind a quantile
 MOST_CELLS = 1 << 24  # of all histograms of a question, in all of its groups
@@ -109,13 +109,13 @@ class _Compiler:
         self.measured.sort(key=_rank)  # in whatever order they are asked for, it is one plan
         recipes = tuple((name, self._recipe(a)) for name, a in self.query.aggregates)
         measures, choices = tuple(m for m, _ in self.measured), tuple(choice for _, choice in self.measured)
-        added = sum(not isinstance(m, Histogram) for m in measures)
+        added = sum(not m.bins for m in measures)
         if (numbers := added * (self.bare.cells or 1)) > MOST_NUMBERS:
             raise BadQuestion(
                 f"{added} counts and sums in each of {self.bare.cells} groups are {numbers} numbers, and an answer has"
                 f" at most {MOST_NUMBERS}; group by wider bins, or ask for fewer at a time"
             )
-        bins = sum(len(m.edges) - 1 for m in measures if isinstance(m, Histogram))
+        bins = sum(m.bins for m in measures)
         if bins * (self.bare.cells or 1) > MOST_CELLS:
             raise BadQuestion(
                 f"{bins} counts for quantiles and common values in each of {self.bare.cells} groups are more than "
@@ -170,7 +170,7 @@ class _Compiler:
         """The total that serves the mean of e, and how many steps were taken from each value."""
         x = self._narrowed(e)
         d = x.domain
-        if e in self.sums and self._per_unit(e) is None and reach(d.lower, d.upper) <= d.upper - d.lower:
+        if e in self.sums and self._per_unit(e) is None and max_abs(d.lower, d.upper) <= d.upper - d.lower:
             return self._place(Total(x)), 0
         middle = _middle(d)
         return self._place(Total(_less(x, middle))), middle
@@ -204,7 +204,7 @@ class _Compiler:
 
 
 def _rank(measured: tuple[Measure, Choice]) -> tuple[str, str]:
-    return type(measured[0]).__name__, codec.canonical(measured)
+    return stored_name(type(measured[0])), canonical(measured)
 
 
 def _summable(kind: str, d: Domain) -> None:

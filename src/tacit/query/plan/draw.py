@@ -71,10 +71,8 @@ def noisy(m: Mechanism[Any, Any], array: NDArray[Any], source: Source = SYSTEM) 
 
     It is total on all integers, and for quantiles on counts of at most 2^40 rows in a group: no table has more.
     """
-    if isinstance(m, Quantiles):
-        return tuple(m.sample_rows(array, source))
-    if isinstance(m, TopK):
-        return tuple(m.sample(row, source) for row in _cut(array, 0))
+    if isinstance(m, Quantiles | TopK):
+        return tuple(m.sample_rows(_cut(array, 0), source))
     if isinstance(m, Laplace | Gaussian) and m.sensitivity.linf * _MOST_UNITS > _LARGEST:  # a public fact
         return tuple(int(v) + int(m.draw(source, None)) for v in array.tolist())  # whole numbers of any size
     return tuple(np.asarray(m.sample(_cut(array, -_LARGEST), source)).tolist())

@@ -36,9 +36,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...core.exact import down, up
+from ...storage import stored
+from ..select.outputs import Estimate, Floats, labels, numbers
+from ..select.query import Kind
 from ..values.domain import Domain
-from .outputs import Estimate, Floats, labels, numbers
-from .query import Kind
 
 _WORDS = {"date": " days", "timestamp": " seconds"}
 _LARGEST_ROOT = 1 << 15
@@ -48,13 +49,13 @@ _ROUNDING = 2.0**-48  # of sums of a few terms, outward
 
 @dataclass(frozen=True)
 class Noisy:
-    """What was released of a measure: integers with noise of at most `reach`, or the places that were chosen.
+    """What was released of a measure: integers with noise of at most `error_bound`, or the places that were chosen.
 
     Of counts by which keys were chosen, only those from the `threshold` on are there.
     """
 
     values: NDArray[Any]
-    reach: float = 0.0
+    error_bound: float = 0.0
     threshold: int | None = None
 
     @cached_property
@@ -62,10 +63,10 @@ class Noisy:
         return np.asarray(self.values, np.float64)
 
     def interval(self) -> tuple[Floats, Floats]:
-        size, low = np.abs(self.floats) + self.reach, self.floats - self.reach
+        size, low = np.abs(self.floats) + self.error_bound, self.floats - self.error_bound
         if self.threshold is not None:
             low = np.where(low > self.threshold, low, 1)
-        return _outward(low, self.floats + self.reach, np.where(size < _EXACT, 0, size))
+        return _outward(low, self.floats + self.error_bound, np.where(size < _EXACT, 0, size))
 
 
 @dataclass(frozen=True)
@@ -93,6 +94,7 @@ class Squares:
         return self.largest // 2
 
 
+@stored("Recipe", ("kind", "parts", "domain", "centre", "shift", "coarse", "place", "per_unit"))
 @dataclass(frozen=True)
 class Recipe:
     """How an aggregate is computed: `parts` are the places of its measures, -1 that of the counts of chosen keys."""
@@ -203,8 +205,8 @@ class Recipe:
 
 def times(steps: NDArray[Any], grid: Fraction) -> NDArray[Any]:
     """Steps as numbers: integers stay integers where they fit."""
-    reach = max((abs(int(end)) for end in (steps.max(initial=0), steps.min(initial=0))), default=0)
-    if grid.denominator == 1 and reach * grid.numerator < 1 << 62:
+    largest = max((abs(int(end)) for end in (steps.max(initial=0), steps.min(initial=0))), default=0)
+    if grid.denominator == 1 and largest * grid.numerator < 1 << 62:
         return np.asarray(steps, np.int64) * int(grid)
     return np.asarray(steps, np.float64) * float(grid)
 

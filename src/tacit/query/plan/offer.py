@@ -37,13 +37,13 @@ from ...core.exact import from_above, up
 from ...core.parameters import Number, exactly_one, positive, probability
 from ...core.safe_text import visible
 from ..schema.schema import Schema
+from ..select.query import Query
 from .accuracy import Accuracy, accuracies, public_size
 from .buying import COMPOSED, Buyer, loss_of, sells_gaussian
 from .calibration import Step
 from .compiler import Compiled, compiled
 from .estimators import Recipe
-from .plan import Plan, Total
-from .query import Query
+from .plan import Plan
 
 BETA = "0.05"
 LARGEST = Fraction(10**30)
@@ -100,7 +100,7 @@ class Offer:
         lines = [f"costs {float(self.price):g} of {self.budget}", *self.remarks]
         for step in self.steps:
             what = "keys" if step.measure is None else type(step.measure).__name__.lower()
-            grid = step.measure.expression.domain.grid if isinstance(step.measure, Total) else Fraction(1)
+            grid = Fraction(1) if step.measure is None else step.measure.grid
             what += f" in steps of {grid}" if grid != 1 else ""
             tried = ", ".join(f"{name} {error * float(grid):g}" for name, error in step.considered)
             lines.append(f"{what}: {step.mechanism}  (predicted error: {tried})")

@@ -24,61 +24,89 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from ...core.distance import ADD_REMOVE, AddRemove, Distance
+from ...storage import stored
 from ..relation.relation import Relation
-from ..values.domain import Domain, Label
+from ..select.query import Key
 from ..values.nodes import Expression
 
 
-@dataclass(frozen=True)
-class Key:
-    """What rows are grouped by; `values` are the steps of its public cells, or None where keys are chosen privately."""
-
-    name: str
-    expression: Expression
-    values: tuple[int, ...] | None
+class _Measured:
+    """What a measure says of itself."""
 
     @property
-    def domain(self) -> Domain:
-        return self.expression.domain
+    def grid(self) -> Fraction:
+        """What one step of the released integers is worth."""
+        return Fraction(1)
 
-    def labels(self) -> list[Label]:
-        """The public values, as a person would write them."""
-        return [self.domain.label(step) for step in self.values or ()]
+    @property
+    def bins(self) -> int:
+        """From how many counts of each cell values are chosen; 0 where the integer itself is released with noise."""
+        return 0
+
+    def moved(self, rows: int, cells: int) -> tuple[int, int, int]:
+        """How far a unit with so many rows in so many cells moves one cell, all of them, and how many integers."""
+        return rows, rows, cells
 
 
+@stored("Rows", ("expression",))
 @dataclass(frozen=True)
-class Rows:
+class Rows(_Measured):
     """How many rows of the cell there are, or how many where the expression is not missing."""
 
     expression: Expression | None = None
 
 
+@stored("Units", ("expression",))
 @dataclass(frozen=True)
-class Units:
+class Units(_Measured):
     """How many units have a row in the cell (where the expression is not missing)."""
 
     expression: Expression | None = None
 
+    def moved(self, rows: int, cells: int) -> tuple[int, int, int]:
+        return 1, cells, cells
 
+
+@stored("Total", ("expression", "per_unit"))
 @dataclass(frozen=True)
-class Total:
+class Total(_Measured):
     """The sum of an expression, in steps; `per_unit` clamps what a unit adds to a cell."""
 
     expression: Expression
     per_unit: tuple[int, int] | None = None
 
+    @property
+    def grid(self) -> Fraction:
+        return self.expression.domain.grid
 
+    def moved(self, rows: int, cells: int) -> tuple[int, int, int]:
+        most = rows * max_abs(self.expression.domain.lower, self.expression.domain.upper)
+        if self.per_unit is None:
+            return most, most, cells
+        each = min(most, max_abs(*self.per_unit))
+        return each, min(most, cells * each), cells
+
+
+@stored("Histogram", ("expression", "edges"))
 @dataclass(frozen=True)
-class Histogram:
+class Histogram(_Measured):
     """How many rows have edges[i] <= expression < edges[i + 1], the last edge included; in steps, increasing."""
 
     expression: Expression
     edges: tuple[int, ...]
 
+    @property
+    def bins(self) -> int:
+        return len(self.edges) - 1
+
+    def moved(self, rows: int, cells: int) -> tuple[int, int, int]:
+        return rows, rows, rows  # a unit's rows may lie between different edges
+
 
 Measure = Rows | Units | Total | Histogram
 
 
+@stored("Plan", ("relation", "keys", "measures", "groups"))
 @dataclass(frozen=True)
 class Plan:
     """A closed question: exact integers, one array for each measure, over all cells in row-major order of the keys."""
@@ -106,26 +134,11 @@ class Plan:
 
     def distance(self, measure: Measure) -> Distance[AddRemove]:
         """How far one unit can move all that is computed for a measure."""
-        rows, cells = self.relation.rows, self.touched
-        match measure:
-            case Units():
-                each, most = 1, cells
-            case Rows():
-                each = most = rows
-            case Histogram():
-                each = most = rows
-                cells = rows  # a unit's rows may lie between different edges
-            case Total():
-                each = most = rows * reach(measure.expression.domain.lower, measure.expression.domain.upper)
-                if measure.per_unit is not None:
-                    each = min(each, reach(*measure.per_unit))
-                    most = min(most, cells * each)
-        if not self.touched:  # there are no cells
-            cells = each = most = 0
+        each, most, cells = measure.moved(self.relation.rows, self.touched) if self.touched else (0, 0, 0)
         l2_squared = min(most * each, cells * each * each)
         return Distance(Fraction(most), Fraction(l2_squared), Fraction(each), cells if each else 0, ADD_REMOVE)
 
 
-def reach(lower: int, upper: int) -> int:
-    """The farthest from zero."""
+def max_abs(lower: int, upper: int) -> int:
+    """The largest magnitude in an interval."""
     return max(abs(lower), abs(upper))

@@ -11,9 +11,11 @@ from typing import TYPE_CHECKING
 
 from ...core.errors import BadQuestion
 from ...core.parameters import Number, rational, several, whole
-from ..plan.aggregates import (
+from ..relation import build
+from ..relation.key_values import MOST_CELLS
+from ..select.aggregates import (
     Of,
-    Wanted,
+    UnboundAggregate,
     count,
     max_,
     mean,
@@ -27,26 +29,24 @@ from ..plan.aggregates import (
     units,
     variance,
 )
-from ..relation import build
-from ..relation.key_values import MOST_CELLS
 from ..values.nodes import Expression
-from .column_expressions import Term
+from .column_expressions import ColumnExpression
 
 if TYPE_CHECKING:
     from .question import Question
 
 
-class Asks:
+class AggregateMethods:
     """Rows, or groups of them."""
 
     def question(self) -> Question:
         """The question so far."""
         raise NotImplementedError
 
-    def aggregate(self, *wanted: Wanted, **named: Wanted) -> Question:
+    def aggregate(self, *wanted: UnboundAggregate, **named: UnboundAggregate) -> Question:
         """Several aggregates at once: aggregate(n=tacit.count(), m=tacit.mean("age"))."""
         asked = self.question()
-        if not all(isinstance(each, Wanted) for each in (*wanted, *named.values())):
+        if not all(isinstance(each, UnboundAggregate) for each in (*wanted, *named.values())):
             raise BadQuestion("aggregates are tacit.count(), tacit.mean(...) and the like")
         for name, each in (*((each.name, each) for each in wanted), *named.items()):
             of = None if each.of is None else asked.rows.expression(each.of)
@@ -121,8 +121,8 @@ class Asks:
         if not 2 <= len(ends) <= MOST_CELLS or any(a >= b for a, b in pairwise(ends)):
             raise BadQuestion("the edges of a histogram increase, and there are at least two")
         inside = build.between(e, build.constant(ends[0]), build.constant(ends[-1]))
-        name = of if isinstance(of, str) else of.name if isinstance(of, Term) else None
-        return asked.by(name or "bin", Term(build.case([(inside, _left(e, ends[:-1]))]))).count()
+        name = of if isinstance(of, str) else of.name if isinstance(of, ColumnExpression) else None
+        return asked.by(name or "bin", ColumnExpression(build.case([(inside, _left(e, ends[:-1]))]))).count()
 
 
 def _left(e: Expression, edges: Sequence[Fraction]) -> Expression:

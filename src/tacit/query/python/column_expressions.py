@@ -7,179 +7,176 @@ columns of these names have the same domains, and on no others.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
 from typing import Any, NoReturn
 
 from ...core.errors import BadQuestion
 from ..relation import build
+from ..select.aggregates import Argument
 from ..values.coercion import Plain
 from ..values.dates import To
 from ..values.nodes import Column, Expression
 
 
-@dataclass(frozen=True, eq=False, repr=False)
-class Term:
-    """A value of each row; `name` is what an answer calls it, if it is a column or nearly one."""
-
-    expression: Expression
-    columns: frozenset[Column] = frozenset()
-    name: str | None = None
+class ColumnExpression(Argument):
+    """A value of each row, with the operators of Python."""
 
     def __repr__(self) -> str:
         made_of = ", ".join(sorted(column.name for column in self.columns)) or "nothing"
         return f"<column {made_of}>" if isinstance(self.expression, Column) else f"<term of {made_of}>"
 
-    def __add__(self, other: Operand) -> Term:
+    def __add__(self, other: Operand) -> ColumnExpression:
         return made(build.add, self, other)
 
-    def __radd__(self, other: Plain) -> Term:
+    def __radd__(self, other: Plain) -> ColumnExpression:
         return made(build.add, other, self)
 
-    def __sub__(self, other: Operand) -> Term:
+    def __sub__(self, other: Operand) -> ColumnExpression:
         return made(build.subtract, self, other)
 
-    def __rsub__(self, other: Plain) -> Term:
+    def __rsub__(self, other: Plain) -> ColumnExpression:
         return made(build.subtract, other, self)
 
-    def __mul__(self, other: Operand) -> Term:
+    def __mul__(self, other: Operand) -> ColumnExpression:
         return made(build.multiply, self, other)
 
-    def __rmul__(self, other: Plain) -> Term:
+    def __rmul__(self, other: Plain) -> ColumnExpression:
         return made(build.multiply, other, self)
 
-    def __truediv__(self, other: Operand) -> Term:
+    def __truediv__(self, other: Operand) -> ColumnExpression:
         return made(build.divide, self, other)
 
-    def __rtruediv__(self, other: Plain) -> Term:
+    def __rtruediv__(self, other: Plain) -> ColumnExpression:
         return made(build.divide, other, self)
 
-    def __floordiv__(self, other: Operand) -> Term:
+    def __floordiv__(self, other: Operand) -> ColumnExpression:
         return (self / other).floor()
 
-    def __rfloordiv__(self, other: Plain) -> Term:
+    def __rfloordiv__(self, other: Plain) -> ColumnExpression:
         return (other / self).floor()
 
-    def __mod__(self, other: Operand) -> Term:
+    def __mod__(self, other: Operand) -> ColumnExpression:
         return made(build.modulo, self, other)
 
-    def __pow__(self, exponent: int) -> Term:
+    def __pow__(self, exponent: int) -> ColumnExpression:
         return made(build.raised, self, exponent)
 
-    def __neg__(self) -> Term:
+    def __neg__(self) -> ColumnExpression:
         return made(build.negate, self)
 
-    def __abs__(self) -> Term:
+    def __abs__(self) -> ColumnExpression:
         return made(build.absolute, self)
 
-    def __eq__(self, other: Operand) -> Term:  # type: ignore[override]
+    def __eq__(self, other: Operand) -> ColumnExpression:  # type: ignore[override]
         return made(lambda a, b: build.compare("=", a, b), self, other)
 
-    def __ne__(self, other: Operand) -> Term:  # type: ignore[override]
+    def __ne__(self, other: Operand) -> ColumnExpression:  # type: ignore[override]
         return made(lambda a, b: build.compare("<>", a, b), self, other)
 
-    def __lt__(self, other: Operand) -> Term:
+    def __lt__(self, other: Operand) -> ColumnExpression:
         return made(lambda a, b: build.compare("<", a, b), self, other)
 
-    def __le__(self, other: Operand) -> Term:
+    def __le__(self, other: Operand) -> ColumnExpression:
         return made(lambda a, b: build.compare("<=", a, b), self, other)
 
-    def __gt__(self, other: Operand) -> Term:
+    def __gt__(self, other: Operand) -> ColumnExpression:
         return made(lambda a, b: build.compare(">", a, b), self, other)
 
-    def __ge__(self, other: Operand) -> Term:
+    def __ge__(self, other: Operand) -> ColumnExpression:
         return made(lambda a, b: build.compare(">=", a, b), self, other)
 
     __hash__ = None  # type: ignore[assignment]
 
-    def __and__(self, other: Operand) -> Term:
+    def __and__(self, other: Operand) -> ColumnExpression:
         return made(build.and_, self, other)
 
-    def __or__(self, other: Operand) -> Term:
+    def __or__(self, other: Operand) -> ColumnExpression:
         return made(build.or_, self, other)
 
-    def __invert__(self) -> Term:
+    def __invert__(self) -> ColumnExpression:
         return made(build.not_, self)
 
     def __bool__(self) -> NoReturn:
         raise BadQuestion("a term is one value in each row, neither true nor false; use & | ~ for and, or, not")
 
-    def is_missing(self) -> Term:
+    def is_missing(self) -> ColumnExpression:
         """Whether the value is missing."""
         return made(build.is_missing, self)
 
-    def is_in(self, values: Iterable[Operand]) -> Term:
+    def is_in(self, values: Iterable[Operand]) -> ColumnExpression:
         """Whether it is one of these."""
         if isinstance(values, str) or not isinstance(values, Iterable):
             raise BadQuestion("a value is in a list of others: is_in([1, 2])")
         return made(lambda a, *them: build.is_in(a, them), self, *values)
 
-    def between(self, lower: Operand, upper: Operand) -> Term:
+    def between(self, lower: Operand, upper: Operand) -> ColumnExpression:
         """Whether it is from `lower` to `upper`, both included."""
         return made(build.between, self, lower, upper)
 
-    def like(self, pattern: str) -> Term:
+    def like(self, pattern: str) -> ColumnExpression:
         """Whether text matches a pattern in which % is any text."""
         return made(lambda a: build.like(a, pattern), self)
 
-    def lower(self) -> Term:
+    def lower(self) -> ColumnExpression:
         """The label of a category in small letters."""
         return made(lambda a: build.recased(a, str.lower), self, name=self.name)
 
-    def upper(self) -> Term:
+    def upper(self) -> ColumnExpression:
         """The label of a category in capitals."""
         return made(lambda a: build.recased(a, str.upper), self, name=self.name)
 
-    def coalesce(self, *others: Operand) -> Term:
+    def coalesce(self, *others: Operand) -> ColumnExpression:
         """The first of the values that is not missing."""
         return made(build.coalesce, self, *others)
 
-    def clamp(self, lower: Plain, upper: Plain) -> Term:
+    def clamp(self, lower: Plain, upper: Plain) -> ColumnExpression:
         """The value, or the nearer of two bounds."""
         return made(lambda a: build.clamp(a, lower, upper), self, name=self.name)
 
-    def floor(self) -> Term:
+    def floor(self) -> ColumnExpression:
         """The largest whole number not above it."""
         return made(build.floor, self)
 
-    def ceil(self) -> Term:
+    def ceil(self) -> ColumnExpression:
         """The least whole number not below it."""
         return made(build.ceil, self)
 
-    def round(self, digits: int = 0) -> Term:
+    def round(self, digits: int = 0) -> ColumnExpression:
         """The nearest number of so many decimal digits."""
         return made(lambda a: build.round_to(a, digits), self)
 
-    def bin(self, width: Plain) -> Term:
+    def bin(self, width: Plain) -> ColumnExpression:
         """The largest multiple of the width that is not above it."""
         return made(lambda a: build.bin_to(a, width), self, name=self.name)
 
-    def part(self, name: str) -> Term:
+    def part(self, name: str) -> ColumnExpression:
         """year, quarter, month, week, day, weekday or dayofyear of a date; hour, minute or second of a moment."""
         return made(lambda a: build.date_part(name, a), self, name=name)
 
-    def trunc(self, unit: str) -> Term:
+    def trunc(self, unit: str) -> ColumnExpression:
         """The first day of its year, quarter, month or week; the start of the day, hour or minute of a moment."""
         return made(lambda a: build.date_trunc(unit, a), self, name=self.name)
 
-    def cast(self, to: To) -> Term:
+    def cast(self, to: To) -> ColumnExpression:
         """The value as one of another kind."""
         return made(lambda a: build.cast(a, to), self, name=self.name)
 
-    def lookup(self, table: Mapping[Any, Plain]) -> Term:
+    def lookup(self, table: Mapping[Any, Plain]) -> ColumnExpression:
         """What a public table says of it."""
         return made(lambda a: build.lookup(a, table), self)
 
 
-Operand = Term | Plain
+Operand = ColumnExpression | Plain
 
 
-def made(how: Callable[..., Expression], *parts: Operand, name: str | None = None) -> Term:
+def made(how: Callable[..., Expression], *parts: Operand, name: str | None = None) -> ColumnExpression:
     """A term made of others, and of values that are written in the question."""
-    terms = [part if isinstance(part, Term) else Term(build.constant(part)) for part in parts]
-    return Term(how(*(term.expression for term in terms)), frozenset().union(*(term.columns for term in terms)), name)
+    terms = [part if isinstance(part, ColumnExpression) else ColumnExpression(build.constant(part)) for part in parts]
+    return ColumnExpression(
+        how(*(term.expression for term in terms)), frozenset().union(*(term.columns for term in terms)), name
+    )
 
 
-def case(*branches: tuple[Operand, Operand], otherwise: Operand = None) -> Term:
+def case(*branches: tuple[Operand, Operand], otherwise: Operand = None) -> ColumnExpression:
     """The value beside the first condition that holds: case((t.age < 18, "young"), otherwise="old")."""
     given: tuple[object, ...] = branches
     if not all(isinstance(branch, tuple | list) and len(branch) == 2 for branch in given):
@@ -188,12 +185,12 @@ def case(*branches: tuple[Operand, Operand], otherwise: Operand = None) -> Term:
     return made(lambda e, *flat: build.case(zip(flat[::2], flat[1::2], strict=True), e), otherwise, *parts)
 
 
-def least(*values: Operand) -> Term:
+def least(*values: Operand) -> ColumnExpression:
     """The least of several values of a row."""
     return made(build.least, *_several("least", values))
 
 
-def greatest(*values: Operand) -> Term:
+def greatest(*values: Operand) -> ColumnExpression:
     """The greatest of several values of a row."""
     return made(build.greatest, *_several("greatest", values))
 

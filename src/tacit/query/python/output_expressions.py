@@ -10,7 +10,7 @@ from typing import Literal, NoReturn
 
 from ...core.errors import BadParameter, BadQuestion
 from ...core.parameters import rational, whole
-from ..plan.outputs import (
+from ..select.outputs import (
     DIGITS,
     Arithmetic,
     Choice,
@@ -26,110 +26,110 @@ Plain = int | float | str | bool | Fraction | Decimal | datetime.date | None
 
 
 @dataclass(frozen=True, eq=False)
-class Figure:
+class OutputExpression:
     """A column of the answer, or what is computed from several."""
 
     output: Output
 
-    def __add__(self, other: Given) -> Figure:
-        return Figure(Arithmetic("+", self.output, shown(other)))
+    def __add__(self, other: Given) -> OutputExpression:
+        return OutputExpression(Arithmetic("+", self.output, shown(other)))
 
-    def __radd__(self, other: Plain) -> Figure:
-        return Figure(Arithmetic("+", shown(other), self.output))
+    def __radd__(self, other: Plain) -> OutputExpression:
+        return OutputExpression(Arithmetic("+", shown(other), self.output))
 
-    def __sub__(self, other: Given) -> Figure:
-        return Figure(Arithmetic("-", self.output, shown(other)))
+    def __sub__(self, other: Given) -> OutputExpression:
+        return OutputExpression(Arithmetic("-", self.output, shown(other)))
 
-    def __rsub__(self, other: Plain) -> Figure:
-        return Figure(Arithmetic("-", shown(other), self.output))
+    def __rsub__(self, other: Plain) -> OutputExpression:
+        return OutputExpression(Arithmetic("-", shown(other), self.output))
 
-    def __mul__(self, other: Given) -> Figure:
-        return Figure(Arithmetic("*", self.output, shown(other)))
+    def __mul__(self, other: Given) -> OutputExpression:
+        return OutputExpression(Arithmetic("*", self.output, shown(other)))
 
-    def __rmul__(self, other: Plain) -> Figure:
-        return Figure(Arithmetic("*", shown(other), self.output))
+    def __rmul__(self, other: Plain) -> OutputExpression:
+        return OutputExpression(Arithmetic("*", shown(other), self.output))
 
-    def __truediv__(self, other: Given) -> Figure:
-        return Figure(Arithmetic("/", self.output, shown(other)))
+    def __truediv__(self, other: Given) -> OutputExpression:
+        return OutputExpression(Arithmetic("/", self.output, shown(other)))
 
-    def __rtruediv__(self, other: Plain) -> Figure:
-        return Figure(Arithmetic("/", shown(other), self.output))
+    def __rtruediv__(self, other: Plain) -> OutputExpression:
+        return OutputExpression(Arithmetic("/", shown(other), self.output))
 
-    def __neg__(self) -> Figure:
+    def __neg__(self) -> OutputExpression:
         return 0 - self
 
-    def __eq__(self, other: Given) -> Figure:  # type: ignore[override]
-        return Figure(Comparison("=", self.output, shown(other)))
+    def __eq__(self, other: Given) -> OutputExpression:  # type: ignore[override]
+        return OutputExpression(Comparison("=", self.output, shown(other)))
 
-    def __ne__(self, other: Given) -> Figure:  # type: ignore[override]
+    def __ne__(self, other: Given) -> OutputExpression:  # type: ignore[override]
         return ~(self == other)
 
-    def __lt__(self, other: Given) -> Figure:
-        return Figure(Comparison("<", self.output, shown(other)))
+    def __lt__(self, other: Given) -> OutputExpression:
+        return OutputExpression(Comparison("<", self.output, shown(other)))
 
-    def __le__(self, other: Given) -> Figure:
-        return Figure(Comparison("<=", self.output, shown(other)))
+    def __le__(self, other: Given) -> OutputExpression:
+        return OutputExpression(Comparison("<=", self.output, shown(other)))
 
-    def __gt__(self, other: Given) -> Figure:
-        return Figure(Comparison("<", shown(other), self.output))
+    def __gt__(self, other: Given) -> OutputExpression:
+        return OutputExpression(Comparison("<", shown(other), self.output))
 
-    def __ge__(self, other: Given) -> Figure:
-        return Figure(Comparison("<=", shown(other), self.output))
+    def __ge__(self, other: Given) -> OutputExpression:
+        return OutputExpression(Comparison("<=", shown(other), self.output))
 
     __hash__ = None  # type: ignore[assignment]
 
-    def __and__(self, other: Given) -> Figure:
-        return Figure(Logic("and", self.output, shown(other)))
+    def __and__(self, other: Given) -> OutputExpression:
+        return OutputExpression(Logic("and", self.output, shown(other)))
 
-    def __or__(self, other: Given) -> Figure:
-        return Figure(Logic("or", self.output, shown(other)))
+    def __or__(self, other: Given) -> OutputExpression:
+        return OutputExpression(Logic("or", self.output, shown(other)))
 
-    def __invert__(self) -> Figure:
+    def __invert__(self) -> OutputExpression:
         return self._of("not")
 
-    def __abs__(self) -> Figure:
+    def __abs__(self) -> OutputExpression:
         return self._of("abs")
 
     def __bool__(self) -> NoReturn:
         raise BadQuestion("a figure is not known before it is released; use & | ~ for and, or, not, in brackets")
 
-    def sqrt(self) -> Figure:
+    def sqrt(self) -> OutputExpression:
         """The square root."""
         return self._of("sqrt")
 
-    def floor(self) -> Figure:
+    def floor(self) -> OutputExpression:
         """The largest whole number not above it."""
         return self._of("floor")
 
-    def ceil(self) -> Figure:
+    def ceil(self) -> OutputExpression:
         """The least whole number not below it."""
         return self._of("ceil")
 
-    def round(self, digits: int = 0) -> Figure:
+    def round(self, digits: int = 0) -> OutputExpression:
         """The nearest number of so many decimal digits."""
         return self._of("round", whole("digits", digits, -DIGITS))
 
-    def is_missing(self) -> Figure:
+    def is_missing(self) -> OutputExpression:
         """Whether it is missing."""
         return self._of("is_missing")
 
-    def where(self, condition: Figure, otherwise: Given = None) -> Figure:
+    def where(self, condition: OutputExpression, otherwise: Given = None) -> OutputExpression:
         """The figure where a condition on figures holds, else another."""
-        return Figure(Choice(shown(condition), self.output, shown(otherwise)))
+        return OutputExpression(Choice(shown(condition), self.output, shown(otherwise)))
 
     def _of(
         self, name: Literal["not", "abs", "sqrt", "floor", "ceil", "round", "is_missing"], digits: int = 0
-    ) -> Figure:
-        return Figure(Function(name, self.output, digits))
+    ) -> OutputExpression:
+        return OutputExpression(Function(name, self.output, digits))
 
 
-Given = Figure | Plain
+Given = OutputExpression | Plain
 
 
 def shown(value: Given) -> Output:
     """The output of a figure, or of a value that is written in the question."""
     match value:
-        case Figure():
+        case OutputExpression():
             return value.output
         case None | bool():
             return Value(value)

@@ -15,43 +15,42 @@ from typing import TYPE_CHECKING, Any
 
 from ...core.errors import BadQuestion
 from ...core.parameters import flag, whole
-from ..plan.aggregates import Of, Wanted
-from ..plan.output_types import check
-from ..plan.outputs import Logic, Output, Released
-from ..plan.plan import Key
-from ..plan.query import Aggregate, Query
 from ..relation import build
 from ..relation.condition_ranges import Work
 from ..relation.key_values import MOST_CELLS
 from ..relation.relation import Derive, PerUnit, Relation, Where, scans
+from ..select.aggregates import Argument, Of, UnboundAggregate
+from ..select.output_types import check
+from ..select.outputs import Logic, Output, Released
+from ..select.query import Aggregate, Key, Query
 from ..values.coercion import Plain, absent
 from ..values.column_types import written
 from ..values.nodes import Column, Expression
-from .aggregate_methods import Asks
-from .column_expressions import Term
-from .output_expressions import Figure, Given, shown
+from .aggregate_methods import AggregateMethods
+from .column_expressions import ColumnExpression
+from .output_expressions import Given, OutputExpression, shown
 
 if TYPE_CHECKING:
-    from .table import PublicTable
+    from ..schema.public_table import PublicTable
     from .table_domain import TableDomain
 
-Shown = Figure | Callable[["Question"], Figure]
+Shown = OutputExpression | Callable[["Question"], OutputExpression]
 
 _CHOSEN = "; or let keys be chosen privately, in Python by group_by(..., private=True)"
 
 
-class Rows(Asks):
+class Rows(AggregateMethods):
     """Rows that belong to units.  `rows["age"]` is a column; `rows.age` too, unless a method is called so."""
 
     relation: Relation
     unit: str | None  # None if each row is a unit
     groups: int | None
 
-    def __getitem__(self, name: str) -> Term:
+    def __getitem__(self, name: str) -> ColumnExpression:
         column = build.column(self.relation, name)
-        return Term(column, frozenset([column]), name)
+        return ColumnExpression(column, frozenset([column]), name)
 
-    def __getattr__(self, name: str) -> Term:
+    def __getattr__(self, name: str) -> ColumnExpression:
         if name.startswith("_") or name in ("relation", "unit", "groups", "schema", "data"):
             raise AttributeError(name)
         try:
@@ -69,7 +68,7 @@ class Rows(Asks):
         if isinstance(of, str):
             return build.column(self.relation, of)
         term = of(self) if callable(of) else of
-        if not isinstance(term, Term):
+        if not isinstance(term, Argument):
             return build.constant(term)
         for column in term.columns:  # what was known of another column of this name need not hold here
             if build.column(self.relation, column.name) != column:
@@ -93,7 +92,7 @@ class Rows(Asks):
         new = {_name(name): self.expression(of) for name, of in named.items()}
         return self._with(Derive(self.relation, tuple({**kept, **new}.items())))
 
-    def per_unit(self, *by: str, **folds: Wanted) -> Rows:
+    def per_unit(self, *by: str, **folds: UnboundAggregate) -> Rows:
         """One row for each unit (and each value of the columns `by`): counts, sums, least and largest of its rows."""
         keys = tuple((name, build.column(self.relation, name)) for name in by)
         found = []
@@ -119,7 +118,7 @@ class Rows(Asks):
 
     def lookup(self, public: PublicTable, on: str, columns: Sequence[str], key: str | None = None) -> Rows:
         """The rows with columns of a public table, whose column `key` (by default `on`) says which of its rows."""
-        from .table import PublicTable
+        from ..schema.public_table import PublicTable
 
         if not isinstance(public, PublicTable):
             raise BadQuestion("columns are looked up in a tacit.PublicTable")
@@ -129,7 +128,11 @@ class Rows(Asks):
         return self.derive(**found)
 
     def group_by(
-        self, *names: str | Term | Sequence[str | Term], private: bool = False, groups: int | None = None, **named: Of
+        self,
+        *names: str | ColumnExpression | Sequence[str | ColumnExpression],
+        private: bool = False,
+        groups: int | None = None,
+        **named: Of,
     ) -> Question:
         """Groups by columns, or by terms with a name: group_by("region", band=people.age // 10 * 10).
 
@@ -167,7 +170,7 @@ class _Rows(Rows):
 
 
 @dataclass(frozen=True, repr=False)
-class Question(Asks):
+class Question(AggregateMethods):
     """What is asked of rows: `query` is its meaning; what is shown of the answer is free."""
 
     rows: Rows
@@ -193,11 +196,11 @@ class Question(Asks):
         values = None if chosen else build.keys(e, self.rows.relation, _CHOSEN, Work.of_key(len(self.keys)))
         return replace(self, keys=(*self.keys, Key(_name(name), e, values)))
 
-    def __getitem__(self, name: str) -> Figure:
+    def __getitem__(self, name: str) -> OutputExpression:
         known, given = {**self._released, **dict(self.outputs or ())}, str(name)
         if given not in known or given != name:
             raise BadQuestion(f"the answer has no column {given[:40]!r}; it has {', '.join(known)}")
-        return Figure(known[name])
+        return OutputExpression(known[name])
 
     def select(self, *names: str, **named: Shown | Given) -> Question:
         """The columns of the answer: some of them, and what is computed from them."""
@@ -217,7 +220,7 @@ class Question(Asks):
         for each in by:
             down = isinstance(each, str) and each.startswith("-")
             figure = self[each.removeprefix("-")] if isinstance(each, str) else each(self) if callable(each) else each
-            if not isinstance(figure, Figure):
+            if not isinstance(figure, OutputExpression):
                 raise BadQuestion("an answer is ordered by its columns, and by what is computed from them")
             order.append((figure.output, down))
         return replace(self, order=(*self.order, *order))
@@ -249,14 +252,14 @@ class Question(Asks):
         return meant
 
 
-def _columns(names: Iterable[str | Term | Sequence[str | Term]]) -> Iterator[tuple[str, Of]]:
+def _columns(names: Iterable[str | ColumnExpression | Sequence[str | ColumnExpression]]) -> Iterator[tuple[str, Of]]:
     """Columns by their names, as themselves, or in lists."""
     for each in names:
         if isinstance(each, list | tuple):
             yield from _columns(each)
         elif isinstance(each, str):
             yield each, each
-        elif isinstance(each, Term) and isinstance(each.expression, Column):
+        elif isinstance(each, ColumnExpression) and isinstance(each.expression, Column):
             yield each.expression.name, each
         else:
             raise BadQuestion(

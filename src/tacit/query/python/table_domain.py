@@ -11,10 +11,12 @@ from numpy.typing import NDArray
 
 from ...core.distance import AddRemove, Distance
 from ...core.errors import BadParameter
+from ...storage import stored
 from ...workloads.queries.domain import Axes, Domain
-from ..plan.plan import Key, Plan, Rows
+from ..plan.plan import Plan, Rows
 from ..relation import build
 from ..relation.relation import Relation, Where
+from ..select.query import Key
 
 if TYPE_CHECKING:
     from .question import Rows as Door
@@ -22,6 +24,12 @@ if TYPE_CHECKING:
 _LARGEST = 1 << 60  # what the counts of one table add up to, at most
 
 
+def _of(relation: Relation, keys: tuple[Key, ...]) -> TableDomain:
+    """The domain of these keys: its attributes are their names and labels."""
+    return TableDomain(tuple((key.name, tuple(key.labels())) for key in keys), relation=relation, keys=keys)
+
+
+@stored("TableDomain", ("relation", "keys"), omit=("attributes",), make=_of, keep=True)
 @dataclass(frozen=True)
 class TableDomain(Domain):
     """A domain that knows the rows it is of; rows in which one of its columns is missing are left out."""
@@ -47,7 +55,7 @@ def domain(rows: Door, names: tuple[str, ...]) -> TableDomain:
     columns = [(name, build.column(rows.relation, name)) for name in names]
     keys = tuple(Key(name, e, build.keys(e, rows.relation)) for name, e in columns)
     there = Where(rows.relation, build.and_(*(build.not_(build.is_missing(e)) for _, e in columns)))
-    return TableDomain(tuple((key.name, tuple(key.labels())) for key in keys), relation=there, keys=keys)
+    return _of(there, keys)
 
 
 @dataclass(frozen=True)

@@ -7,6 +7,8 @@ size of a question.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from difflib import get_close_matches
 from typing import Literal
 
 from ...core.errors import BadQuestion
@@ -43,9 +45,7 @@ from ..values.logic import (
     or_,
 )
 from ..values.lookups import lookup, recased
-from ..values.nodes import Column, Expression
-from ..values.suggestions import offered
-from ..values.tree_size import extents
+from ..values.nodes import Column, Expression, tree_sizes
 from .key_values import keys
 from .relation import Derive, Fold, Join, Relation, joins, scans
 from .relation import fold as unchecked_fold
@@ -82,6 +82,7 @@ __all__ = [
     "moderate",
     "modulo",
     "multiply",
+    "names_near",
     "negate",
     "not_",
     "or_",
@@ -95,14 +96,25 @@ MOST_PAIRS = 10**6  # rows of one unit: more of them, made by joins, would fill 
 MOST_JOINED = 10_000  # rows of one unit that the joins of one purchase make: more would show in its time
 LARGEST = 20_000  # operations in one expression, written out
 DEEPEST = 100  # operations within one another
+_LISTED_NAMES, _NEAREST_NAMES, _LONGEST_NAME = 12, 3, 128
 
 
 def column(relation: Relation, name: str) -> Column:
     """A column of a relation."""
     known, given = relation.columns, str(name)
     if given not in known or given != name:
-        raise BadQuestion(f"there is no column {given[:40]!r}; there are {offered(given, sorted(known))}")
+        raise BadQuestion(f"there is no column {given[:40]!r}; there are {names_near(given, sorted(known))}")
     return Column(known[name], name)
+
+
+def names_near(given: str, known: Iterable[str]) -> str:
+    """A list of the known names for a message: all of a few; of many, those nearest to the given one and some more."""
+    names = list(dict.fromkeys(known))
+    if len(names) <= _LISTED_NAMES:
+        return ", ".join(names)
+    near = get_close_matches(given[:_LONGEST_NAME], names, _NEAREST_NAMES)
+    listed = list(dict.fromkeys([*near, *names]))[:_LISTED_NAMES]
+    return f"{', '.join(listed)} and {len(names) - _LISTED_NAMES} more"
 
 
 def fold(how: Literal["count", "sum", "min", "max"], relation: Relation, a: Expression | None = None) -> Fold:
@@ -159,7 +171,7 @@ def bounded(relation: Relation) -> None:
 
 def moderate(e: Expression) -> Expression:
     """e, if it is not too large when written out (an expression may hold its parts more than once) nor too deep."""
-    for _, size, depth in extents([e], parts_of):
+    for _, size, depth in tree_sizes([e], parts_of):
         if size > LARGEST or depth > DEEPEST:
             raise BadQuestion(f"an expression has more than {LARGEST} operations, or {DEEPEST} within another")
     return e

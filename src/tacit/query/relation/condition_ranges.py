@@ -22,9 +22,8 @@ from ..values.nodes import (
     Divide,
     Expression,
     Or,
-    meaning,
+    tree_sizes,
 )
-from ..values.tree_size import extents
 
 Values = Set[int] | range
 _LOOK = 30  # operations, or so, to see what a condition is about
@@ -96,9 +95,9 @@ def _tried(condition: Expression, column: Column, values: Values, work: Work) ->
         return values
     step = stride(condition, column.name) if isinstance(values, range) else 1
     tried = stretches(values, step)
-    if not work.allows(cost(tried, condition)) or meaning(condition, {column.name: None}) == 1:
+    if not work.allows(cost(tried, condition)) or condition.meaning({column.name: None}) == 1:
         return values
-    kept = [v for v in tried if meaning(condition, {column.name: v}) == 1]
+    kept = [v for v in tried if condition.meaning({column.name: v}) == 1]
     if step == 1 or not kept:
         return set(kept)
     return _between(values, kept[0], kept[-1] + step - 1, work)
@@ -115,7 +114,7 @@ def _between(values: Values, lower: int | None, upper: int | None, work: Work) -
 
 def stride(e: Expression, name: str) -> int:
     """A d such that e depends on the column only through floor(column / d)."""
-    users = [(user, part) for user, _, _ in extents([e], parts_of) for part in parts_of(user)]
+    users = [(user, part) for user, _, _ in tree_sizes([e], parts_of) for part in parts_of(user)]
     return math.gcd(*(_divisor(user) for user, part in users if isinstance(part, Column) and part.name == name)) or 1
 
 
@@ -133,7 +132,7 @@ def stretches(values: Values, step: int) -> Values:
 
 def cost(values: Values, e: Expression) -> int:
     """How many operations it takes to compute e for each of the values."""
-    *_, (_, operations, _) = extents([e], parts_of)
+    *_, (_, operations, _) = tree_sizes([e], parts_of)
     return (1 + size(values)) * operations
 
 

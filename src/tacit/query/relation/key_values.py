@@ -20,7 +20,6 @@ from ..values.nodes import (
     Expression,
     Lookup,
     Multiply,
-    meaning,
 )
 from .condition_ranges import Values, Work, cost, left_open, size, stretches, stride
 from .relation import Derive, Join, PerUnit, Relation, Where
@@ -115,7 +114,7 @@ def _values(e: Expression, known: Mapping[str, Values], work: Work) -> Values:
     if name in known and not others and not isinstance(e, Column):
         tried = stretches(known[name], stride(e, name))
         if work.allows(cost(tried, e)):
-            found = {meaning(e, {name: value}) for value in (*tried, None)}
+            found = {e.meaning({name: value}) for value in (*tried, None)}
             return {value for value in found if isinstance(value, int) and value in every}
     match e:
         case Column(name=name):

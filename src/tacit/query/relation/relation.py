@@ -18,6 +18,7 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Literal
 
+from ...storage import stored
 from ..values.domain import Domain, number
 from ..values.nodes import Column, Expression
 
@@ -66,6 +67,7 @@ def _of_column(e: Expression) -> Domain:
     return e.domain if isinstance(of, Column) else replace(e.domain, rounded=False)
 
 
+@stored("Scan", ("table", "rows", "digest"), omit=("known",))
 @dataclass(frozen=True)
 class Scan(Relation):
     """A registered table, bounded; `digest` stands for all that is known of its columns, which may be a long text."""
@@ -80,6 +82,7 @@ class Scan(Relation):
         return dict(self.known)
 
 
+@stored("Where", ("source", "condition"))
 @dataclass(frozen=True)
 class Where(Relation):
     """The rows of `source` for which `condition` holds."""
@@ -96,6 +99,7 @@ class Where(Relation):
         return self.source.columns
 
 
+@stored("Derive", ("source", "derived"))
 @dataclass(frozen=True)
 class Derive(Relation):
     """Columns computed from each row of `source`."""
@@ -112,6 +116,7 @@ class Derive(Relation):
         return {name: _of_column(e) for name, e in self.derived}
 
 
+@stored("Fold", ("domain", "how", "a"))
 @dataclass(frozen=True)
 class Fold(Expression):
     """A count of rows, a sum, or the least or largest of an expression over the rows of one unit.
@@ -132,6 +137,7 @@ def fold(how: Literal["count", "sum", "min", "max"], rows: int, a: Expression | 
     return Fold(domain, how, a)
 
 
+@stored("PerUnit", ("source", "keys", "folds"))
 @dataclass(frozen=True)
 class PerUnit(Relation):
     """The rows of each unit of `source`, gathered by `keys` (values may be missing) and folded."""
@@ -149,6 +155,7 @@ class PerUnit(Relation):
         return {name: _of_column(e) for name, e in (*self.keys, *self.folds)}
 
 
+@stored("Join", ("left", "right"))
 @dataclass(frozen=True)
 class Join(Relation):
     """Pairs of rows of the same unit; the columns of each side have other names."""

@@ -23,8 +23,22 @@ from urllib.parse import parse_qsl, quote, urlencode, urlsplit
 
 from ...core.errors import BadParameter, BadSchema
 
-ENGINES = ("duckdb", "postgres", "spark")
-_OF = {"postgresql": "postgres", "spark": "spark", "sc": "spark"}  # schemes, and whose they are
+
+@dataclass(frozen=True)
+class EngineFacts:
+    """What is needed to choose an engine without importing it: a Python package, and the schemes of its addresses."""
+
+    requires: str
+    schemes: tuple[str, ...] = ()
+
+
+# One line for each engine, whose code is the package `tacit.engines.NAME`.
+ENGINES = {
+    "duckdb": EngineFacts("duckdb"),
+    "postgres": EngineFacts("psycopg", ("postgresql",)),
+    "spark": EngineFacts("pyspark", ("spark", "sc")),
+}
+_OF = {scheme: name for name, engine in ENGINES.items() for scheme in engine.schemes}
 _FORM = "postgresql://user@host/database?table=people, spark://?table=people or sc://host:15002?table=people"
 _SECRET = ("password", "sslpassword", "token")
 _IN_FILE = {"table", "host", "port", "user", "dbname", "sslmode", "connect_timeout", "application_name"}

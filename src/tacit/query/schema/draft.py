@@ -16,7 +16,7 @@ from typing import Any
 from ...core.errors import BadSchema
 from ..values.column_types import Type, written
 from .csv import mapped, records
-from .files import TABLES, regular
+from .data import TABLES, regular
 from .schema import Schema
 
 _TABLE = """\

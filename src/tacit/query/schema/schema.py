@@ -22,20 +22,27 @@ from decimal import Decimal
 from fractions import Fraction
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
+from ... import storage
 from ...core.errors import BadParameter, BadSchema
-from .. import codec
 from ..relation.relation import Scan
 from ..values.column_types import ColumnType, Facts, facts_of, read_column, written
 from ..values.domain import WIDEST, Domain
+from .data import TABLES, regular
 from .databases import ENGINES, Database
-from .files import TABLES, regular
 
-__all__ = ["ColumnType", "Schema"]
+__all__ = ["ColumnType", "Declared", "Schema", "named"]
 
 NAME = re.compile(r"[a-z][a-z0-9_]{0,62}")
 MOST_ROWS, MOST_COLUMNS, LONGEST_PART = 10**9, 4096, 200
+
+
+class Declared(Protocol):
+    """A private table to a front end: whatever has a schema, be it a Table or a Schema itself."""
+
+    @property
+    def schema(self) -> Schema: ...
 
 
 @dataclass(frozen=True)
@@ -79,6 +86,11 @@ class Schema:
                 raise
             raise BadSchema(where, "numbers or lists beyond all measure", "TOML") from None
 
+    @property
+    def schema(self) -> Schema:
+        """This schema, as a front end asks for it of any declared table."""
+        return self
+
     @cached_property
     def names(self) -> tuple[str, ...]:
         """The columns that the table must have: that of the unit, if there is one, and all others."""
@@ -101,7 +113,7 @@ class Schema:
     @cached_property
     def _scan(self) -> Scan:
         known = tuple((name, column.domain) for name, column in self.columns)
-        return Scan(self.name, self.rows, codec.digest(known), known)
+        return Scan(self.name, self.rows, storage.digest(known), known)
 
     @cached_property
     def digest(self) -> str:
@@ -205,3 +217,10 @@ def _value(value: object) -> str:
             digits = str(abs(value.numerator) * 5**k).zfill(k + 1)
             return f"{'-' if value < 0 else ''}{digits[:-k]}.{digits[-k:]}"
     raise TypeError(type(value).__name__)
+
+
+def named(name: object) -> str:
+    """A name that a table may have."""
+    if not isinstance(name, str) or not NAME.fullmatch(name):
+        raise BadSchema("name", name, "a small letter, then at most 62 small letters, digits and underscores")
+    return name

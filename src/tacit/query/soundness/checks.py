@@ -16,9 +16,6 @@ from collections.abc import Iterator, Sequence
 from operator import lt
 
 from ...core.errors import BadQuestion
-from ..plan.aggregates import MOST_PLACES
-from ..plan.plan import Key
-from ..plan.query import Aggregate, Query
 from ..relation.build import MOST_PAIRS
 from ..relation.relation import (
     Derive,
@@ -30,6 +27,8 @@ from ..relation.relation import (
     Where,
     fold,
 )
+from ..select.aggregates import MOST_PLACES
+from ..select.query import Aggregate, Key, Query
 from ..values.column_types import written
 from ..values.domain import WIDEST
 from ..values.nodes import Expression

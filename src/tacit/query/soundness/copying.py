@@ -15,8 +15,8 @@ from types import NoneType, UnionType
 from typing import Any, Literal, TypeVar, Union, get_args, get_origin, get_type_hints
 
 from ...core.errors import BadQuestion
-from ..plan import outputs, plan, query
 from ..relation import relation
+from ..select import outputs, query
 from ..values import nodes
 from ..values.domain import Domain
 
@@ -28,7 +28,7 @@ ABSTRACT = (nodes.Expression, relation.Relation, outputs.Output)
 NODES = frozenset(
     (
         Domain,
-        plan.Key,
+        query.Key,
         query.Aggregate,
         query.Query,
         *(

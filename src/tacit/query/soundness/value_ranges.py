@@ -40,8 +40,8 @@ from ..values.nodes import (
     Multiply,
     Not,
     Or,
+    tree_sizes,
 )
-from ..values.tree_size import extents
 from .range_identities import Range, day_of_year, even_power, period, remainder, toward_zero
 from .value_numbering import Numbers
 
@@ -63,7 +63,7 @@ class Ranges:
         One is refused that is of no known kind or too large, that has a column which the rows have not, or whose domain
         does not hold all of its values.
         """
-        for e, size, depth in extents(roots, parts_of):
+        for e, size, depth in tree_sizes(roots, parts_of):
             if size > LARGEST or depth > DEEPEST:
                 raise BadQuestion(f"an expression has more than {LARGEST} operations, or {DEEPEST} within another")
             if isinstance(e, Column) and columns.get(e.name) != e.domain:

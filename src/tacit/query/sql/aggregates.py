@@ -1,4 +1,4 @@
-"""Aggregates of SQL, and what each means.
+"""AggregateReader of SQL, and what each means.
 
     COUNT(*), COUNT(x), COUNT(DISTINCT unit), COUNT_IF(c), SUM, AVG
     VARIANCE, VAR_POP, STDDEV, STDDEV_POP     of the population; VAR_SAMP and STDDEV_SAMP are refused
@@ -13,11 +13,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from fractions import Fraction
+from typing import Any
 
 from sqlglot import exp
 
-from ..plan.aggregates import (
-    Wanted,
+from ..relation import build
+from ..select.aggregates import (
+    Argument,
+    UnboundAggregate,
     count,
     max_,
     mean,
@@ -31,14 +34,11 @@ from ..plan.aggregates import (
     units,
     variance,
 )
-from ..python.column_expressions import Term
-from ..relation import build
 from ..values.nodes import Column, Expression
 from .allowlist import number, only, unsupported
 from .from_clause import From, Scope
 
-ANONYMOUS = ("TOP_K", "QUANTILE_CONT", "QUANTILE_DISC")
-SIMPLE: dict[type[exp.Expr], Callable[[Term], Wanted]] = {
+SIMPLE: dict[type[exp.Expr], Callable[[Argument], UnboundAggregate]] = {
     exp.Sum: sum_,
     exp.Avg: mean,
     exp.Variance: variance,
@@ -55,48 +55,55 @@ SIMPLE: dict[type[exp.Expr], Callable[[Term], Wanted]] = {
 def is_aggregate(node: exp.Expr) -> bool:
     """Whether a part of the question is an aggregate."""
     if isinstance(node, exp.Anonymous):
-        return str(node.this).upper() in ANONYMOUS
+        return str(node.this).upper() in NAMED
     return isinstance(node, exp.AggFunc | exp.WithinGroup | exp.Filter | exp.Window)
 
 
-class Aggregates:
+class AggregateReader:
     """Reads the aggregates of one scope."""
 
     def __init__(self, source: From, scope: Scope) -> None:
         self.source, self.scope, self.text, self.rows = source, scope, source.text, source.rows(scope)
 
-    def read(self, node: exp.Expr, kept: Expression | None = None) -> Wanted:
+    def read(self, node: exp.Expr, kept: Expression | None = None) -> UnboundAggregate:
         """What is wanted of the rows (for which `kept` holds)."""
-        match node:
-            case exp.Filter(this=exp.Expr() as inner) if kept is None:
-                only(self.text, node, "this", "expression")
-                return self.read(inner, self.rows.condition(node.expression.this))
-            case exp.WithinGroup():
-                return self._ranked(node, kept)
-            case exp.Count():
-                only(self.text, node, "this")
-                return self._count(node.this, kept)
-            case exp.CountIf():
-                only(self.text, node, "this")
-                condition = self.rows.condition(node.this)
-                return count(_ones(condition if kept is None else build.and_(kept, condition)))
-            case exp.Quantile() | exp.ApproxQuantile() | exp.PercentileCont() | exp.PercentileDisc():
-                only(self.text, node, "this", "quantile", "expression")
-                rank = node.args.get("quantile") or node.args.get("expression")
-                if rank is None:
-                    raise self.text.bad(node, "write PERCENTILE_CONT(q) WITHIN GROUP (ORDER BY x), or QUANTILE(x, q)")
-                return quantile(self._of(node.this, kept), self._rank(rank))
-            case exp.ApproxTopK(this=exp.Expr(), expression=exp.Expr()):
-                only(self.text, node, "this", "expression")
-                return self._top(node.this, node.expression, kept)
-            case exp.Anonymous() if is_aggregate(node) and len(node.expressions) == 2:
+        if isinstance(node, exp.Anonymous):
+            named = NAMED.get(str(node.this).upper())
+            if named is not None and len(node.expressions) == 2:
                 of, parameter = node.expressions
-                if str(node.this).upper() == "TOP_K":
-                    return self._top(of, parameter, kept)
-                return quantile(self._of(of, kept), self._rank(parameter))
+                return named(self, of, parameter, kept)
+        elif type(node) in READERS:
+            return READERS[type(node)](self, node, kept)
         return self._simple(node, kept)
 
-    def _simple(self, node: exp.Expr, kept: Expression | None) -> Wanted:
+    def _filtered(self, node: exp.Expr, kept: Expression | None) -> UnboundAggregate:
+        if kept is not None or not isinstance(node.this, exp.Expr):
+            return self._simple(node, kept)
+        only(self.text, node, "this", "expression")
+        return self.read(node.this, self.rows.condition(node.expression.this))
+
+    def _count_if(self, node: exp.Expr, kept: Expression | None) -> UnboundAggregate:
+        only(self.text, node, "this")
+        condition = self.rows.condition(node.this)
+        return count(_ones(condition if kept is None else build.and_(kept, condition)))
+
+    def _quantile(self, node: exp.Expr, kept: Expression | None) -> UnboundAggregate:
+        only(self.text, node, "this", "quantile", "expression")
+        rank = node.args.get("quantile") or node.args.get("expression")
+        if rank is None:
+            raise self.text.bad(node, "write PERCENTILE_CONT(q) WITHIN GROUP (ORDER BY x), or QUANTILE(x, q)")
+        return self._at(node.this, rank, kept)
+
+    def _at(self, of: exp.Expr, rank: exp.Expr, kept: Expression | None) -> UnboundAggregate:
+        return quantile(self._of(of, kept), self._rank(rank))
+
+    def _top_k(self, node: exp.Expr, kept: Expression | None) -> UnboundAggregate:
+        if not isinstance(node.this, exp.Expr) or not isinstance(node.expression, exp.Expr):
+            return self._simple(node, kept)
+        only(self.text, node, "this", "expression")
+        return self._top(node.this, node.expression, kept)
+
+    def _simple(self, node: exp.Expr, kept: Expression | None) -> UnboundAggregate:
         """An aggregate of one argument and no parameter."""
         written = self.text.word(node).strip('"`')
         if written.endswith("_SAMP") or written == "STDEV":  # which the parser takes for VARIANCE and STDDEV
@@ -109,15 +116,17 @@ class Aggregates:
             raise self.text.bad(node, unsupported(self.text, node))
         raise self.text.bad(node, f"{self.text.word(node)} is not on the list of aggregates")
 
-    def _of(self, node: exp.Expr, kept: Expression | None) -> Term:
+    def _of(self, node: exp.Expr, kept: Expression | None) -> Argument:
         """What an aggregate is of, with the name of its column."""
         if isinstance(node, exp.Distinct):
             raise self.text.bad(node, unsupported(self.text, node))
         e = build.moderate(self.rows.read(node))
         name = e.name if isinstance(e, Column) else node.name if isinstance(node, exp.Column) else None
-        return Term(e if kept is None else build.case([(kept, e)]), name=name)
+        return Argument(e if kept is None else build.case([(kept, e)]), name=name)
 
-    def _count(self, node: exp.Expr, kept: Expression | None) -> Wanted:
+    def _count(self, count_of: exp.Expr, kept: Expression | None) -> UnboundAggregate:
+        only(self.text, count_of, "this")
+        node = count_of.this
         match node:
             case exp.Star() | exp.Literal():
                 only(self.text, node, "this")
@@ -133,7 +142,7 @@ class Aggregates:
             raise self.text.bad(node, "count rows by COUNT(*), and units by COUNT(DISTINCT ...)")
         return count(self._of(node, kept))
 
-    def _ranked(self, node: exp.WithinGroup, kept: Expression | None) -> Wanted:
+    def _ranked(self, node: exp.WithinGroup, kept: Expression | None) -> UnboundAggregate:
         only(self.text, node, "this", "expression")
         order = node.expression
         if not isinstance(order, exp.Order) or len(order.expressions) != 1:
@@ -155,13 +164,31 @@ class Aggregates:
             raise self.text.bad(node, "a quantile is asked at a rank strictly between 0 and 1, such as 0.01 or 0.99")
         return at
 
-    def _top(self, of: exp.Expr, k: exp.Expr, kept: Expression | None) -> Wanted:
+    def _top(self, of: exp.Expr, k: exp.Expr, kept: Expression | None) -> UnboundAggregate:
         places = number(self.text, k, "how many are to be found")
         if places.denominator != 1 or not 1 <= places <= 100:
             raise self.text.bad(k, "how many are to be found is a whole number from 1 to 100")
         return top(self._of(of, kept), int(places))
 
 
-def _ones(condition: Expression) -> Term:
+READERS: dict[type[exp.Expr], Callable[[AggregateReader, Any, Expression | None], UnboundAggregate]] = {
+    exp.Filter: AggregateReader._filtered,
+    exp.WithinGroup: AggregateReader._ranked,
+    exp.Count: AggregateReader._count,
+    exp.CountIf: AggregateReader._count_if,
+    exp.Quantile: AggregateReader._quantile,
+    exp.ApproxQuantile: AggregateReader._quantile,
+    exp.PercentileCont: AggregateReader._quantile,
+    exp.PercentileDisc: AggregateReader._quantile,
+    exp.ApproxTopK: AggregateReader._top_k,
+}
+NAMED: dict[str, Callable[[AggregateReader, exp.Expr, exp.Expr, Expression | None], UnboundAggregate]] = {
+    "TOP_K": AggregateReader._top,
+    "QUANTILE_CONT": AggregateReader._at,
+    "QUANTILE_DISC": AggregateReader._at,
+}
+
+
+def _ones(condition: Expression) -> Argument:
     """1 where a condition holds, else missing."""
-    return Term(build.case([(condition, build.constant(1))]))
+    return Argument(build.case([(condition, build.constant(1))]))

@@ -87,5 +87,5 @@ def unsupported(text: Text, node: exp.Expr) -> str:
         case exp.DateDiff() | exp.TimestampDiff():
             return "days between dates are their difference: later - earlier"
     word = text.word(node)
-    instead = "write the date itself" if word in NOW else "docs/tables.md lists what SQL is understood"
+    instead = "write the date itself" if word in NOW else "`tacit docs tables` lists what SQL is understood"
     return f"{word} is not on the list of what can be asked; {instead}"

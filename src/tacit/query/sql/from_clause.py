@@ -17,15 +17,14 @@ from sqlglot import exp
 from ...core.errors import BadParameter, BadQuestion
 from ..relation import build
 from ..relation.relation import Relation, Where
-from ..schema.schema import Schema
+from ..schema.schema import Declared, Schema
 from ..values.nodes import Column, Expression
-from ..values.suggestions import offered
 from .allowlist import only
 from .lexer import Text
-from .row_expressions import Rows
+from .row_expressions import RowReader
 
 if TYPE_CHECKING:
-    from ..python.table import PublicTable, Table
+    from ..schema.public_table import PublicTable
 
 MOST_RELATIONS = 64
 MOST_COLUMNS = 1000  # that one SELECT writes out
@@ -46,7 +45,7 @@ class Visible:
 
 @dataclass(frozen=True)
 class Scope:
-    """Rows, and what names mean on them; `size` counts the relations they are made of."""
+    """RowReader, and what names mean on them; `size` counts the relations they are made of."""
 
     relation: Relation
     names: tuple[Visible, ...]
@@ -76,7 +75,7 @@ class From:
     """Reads what rows come from."""
 
     text: Text
-    tables: Mapping[str, Table | Schema]
+    tables: Mapping[str, Declared]
     public: Mapping[str, PublicTable]
     subquery: Callable[[From, exp.Select], Scope]
     known: dict[str, Scope] = field(default_factory=dict)  # the common table expressions so far
@@ -156,8 +155,8 @@ class From:
         only(self.text, alias, "this")
         return str(alias.name)
 
-    def _table(self, table: Table | Schema) -> Scope:
-        schema = table if isinstance(table, Schema) else table.schema
+    def _table(self, table: Declared) -> Scope:
+        schema = table.schema
         self.used.append(schema)
         names = [Visible("", schema.unit, None)] if schema.unit is not None else []
         scan = schema.scan()
@@ -228,9 +227,9 @@ class From:
         found = replace(left, names=(*left.names, *new), size=left.size + 1)
         return found if keep else found.where(there)
 
-    def rows(self, scope: Scope) -> Rows:
+    def rows(self, scope: Scope) -> RowReader:
         """The reader of expressions over the rows of a scope."""
-        return Rows(self.text, lambda column: self._value(scope, column))
+        return RowReader(self.text, lambda column: self._value(scope, column))
 
     def knows(self, scope: Scope, node: exp.Expr) -> bool:
         """Whether a part of the question is the name of a column in scope."""
@@ -270,7 +269,7 @@ def _missing(scope: Scope, column: exp.Column) -> str:
     tables = dict.fromkeys(each.table for each in scope.names)
     if table is not None and not any(same(table, each) for each in tables):
         return f"there is no table {table.name[:40]!r} here; there are {', '.join(tables)}"
-    known = offered(name, (each.name for each in scope.names))
+    known = build.names_near(name, (each.name for each in scope.names))
     text = any(name in domain.labels for domain in scope.relation.columns.values())
     hint = f"; text stands in single quotes: '{name}'" if text else ""
     return f"there is no column {name[:40]!r} here; there are {known}{hint}"

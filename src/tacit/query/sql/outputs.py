@@ -9,8 +9,8 @@ from typing import Any, Literal
 from sqlglot import exp
 
 from ...core.errors import BadQuestion
-from ..plan.output_types import Kinds
-from ..plan.outputs import (
+from ..select.output_types import OutputTypes
+from ..select.outputs import (
     Arithmetic,
     Choice,
     Comparison,
@@ -35,11 +35,11 @@ FUNCTIONS: dict[type[exp.Expr], Literal["not", "abs", "sqrt", "floor", "ceil"]] 
 NOTHING = Value(None)
 
 
-class Outputs:
+class OutputReader:
     """Reads outputs; `released` says which parts of the question are released columns, and None of the others."""
 
-    def __init__(self, text: Text, released: Callable[[exp.Expr], Output | None], kinds: Kinds) -> None:
-        self.text, self.released, self.kinds = text, released, kinds
+    def __init__(self, text: Text, released: Callable[[exp.Expr], Output | None], kinds: OutputTypes) -> None:
+        self.text, self.released, self.types = text, released, kinds
 
     def read(self, node: exp.Expr) -> Output:
         """What a part of the question means."""
@@ -49,7 +49,7 @@ class Outputs:
         if found is None:
             found = self._read(node)
             try:
-                self.kinds.of(found)
+                self.types.of(found)
             except BadQuestion as error:
                 raise self.text.bad(node, error.reason) from None
         return found
@@ -115,7 +115,7 @@ class Outputs:
         if to not in ("integer", "real") or node.args["to"].expressions:
             raise self.text.bad(node, "what is released can be cast to INTEGER or DOUBLE; its digits are for ROUND")
         a = self.read(node.this)
-        match self.kinds.of(a):
+        match self.types.of(a):
             case "boolean":
                 return Choice(Function("is_missing", a), NOTHING, Choice(a, Value(Fraction(1)), Value(Fraction(0))))
             case "number" | None:
@@ -174,24 +174,24 @@ def _compared(operator: str, a: Output, b: Output) -> Output:
     return Comparison("<=" if operator == "<=" else "=", a, b)
 
 
-READERS: dict[type[exp.Expr], Callable[[Outputs, Any], Output]] = {
-    exp.Paren: Outputs._paren,
+READERS: dict[type[exp.Expr], Callable[[OutputReader, Any], Output]] = {
+    exp.Paren: OutputReader._paren,
     exp.Literal: lambda outputs, node: Value(literal(outputs.text, node)),
     exp.Boolean: lambda _, node: Value(bool(node.this)),
     exp.Null: lambda *_: NOTHING,
-    exp.Neg: Outputs._negative,
-    exp.And: Outputs._chain,
-    exp.Or: Outputs._chain,
-    exp.Between: Outputs._between,
-    exp.In: Outputs._in,
-    exp.Is: Outputs._is,
-    exp.Case: Outputs._case,
-    exp.If: Outputs._if,
-    exp.Coalesce: Outputs._several,
-    exp.Least: Outputs._several,
-    exp.Greatest: Outputs._several,
-    exp.Nullif: Outputs._nullif,
-    exp.Round: Outputs._round,
-    exp.Cast: Outputs._cast,
-    exp.TryCast: Outputs._cast,
+    exp.Neg: OutputReader._negative,
+    exp.And: OutputReader._chain,
+    exp.Or: OutputReader._chain,
+    exp.Between: OutputReader._between,
+    exp.In: OutputReader._in,
+    exp.Is: OutputReader._is,
+    exp.Case: OutputReader._case,
+    exp.If: OutputReader._if,
+    exp.Coalesce: OutputReader._several,
+    exp.Least: OutputReader._several,
+    exp.Greatest: OutputReader._several,
+    exp.Nullif: OutputReader._nullif,
+    exp.Round: OutputReader._round,
+    exp.Cast: OutputReader._cast,
+    exp.TryCast: OutputReader._cast,
 }

@@ -27,26 +27,25 @@ from sqlglot import exp
 from sqlglot.errors import SqlglotError
 
 from ...core.errors import BadQuestion
-from ..plan.output_types import Kind, Kinds, of_aggregate, of_domain
-from ..plan.outputs import Output, Released, moderate
-from ..plan.plan import Key
-from ..plan.query import MOST_AGGREGATES, Aggregate, Query
-from ..python.column_expressions import Term
 from ..relation import build
 from ..relation.condition_ranges import Work
 from ..relation.key_values import MOST_CELLS
+from ..select.aggregates import Argument
+from ..select.output_types import OutputType, OutputTypes, of_aggregate, of_domain
+from ..select.outputs import Output, Released, moderate
+from ..select.query import MOST_AGGREGATES, Aggregate, Key, Query
 from ..values.column_types import written
 from ..values.nodes import Column, Expression
-from .aggregates import Aggregates, is_aggregate
+from .aggregates import AggregateReader, is_aggregate
 from .allowlist import number, only, unsupported
 from .from_clause import From, same
 from .lexer import Options, Text
-from .outputs import Outputs
+from .outputs import OutputReader
 from .subqueries import aliased, grouped, subquery
 
 if TYPE_CHECKING:
-    from ..python.table import PublicTable, Table
-    from ..schema.schema import Schema
+    from ..schema.public_table import PublicTable
+    from ..schema.schema import Declared
 
 CLAUSES = ("with_", "expressions", "from_", "joins", "where", "group", "having", "order", "limit")
 
@@ -59,7 +58,7 @@ class Parsed:
     options: Options
 
 
-def parse(text: str, tables: Mapping[str, Table | Schema], public: Mapping[str, PublicTable] | None = None) -> Parsed:
+def parse(text: str, tables: Mapping[str, Declared], public: Mapping[str, PublicTable] | None = None) -> Parsed:
     """The question that a text in SQL asks, or BadQuestion with the place and the reason."""
     try:
         source = Text(text)
@@ -87,10 +86,10 @@ class _Question:
         only(self.text, select, *CLAUSES)
         self.scope = source.read(select)
         self.rows = source.rows(self.scope)
-        self.asked = Aggregates(source, self.scope)
-        self.kinds: dict[str, Kind] = {}  # of what is released
+        self.asked = AggregateReader(source, self.scope)
+        self.types: dict[str, OutputType] = {}  # of what is released
         self.labels: dict[str, tuple[str, ...]] = {}
-        self.shown = Outputs(self.text, self._released, Kinds(self.kinds, self.labels))
+        self.shown = OutputReader(self.text, self._released, OutputTypes(self.types, self.labels))
         self.keys: list[Key] = []
         self.aggregates: dict[str, Aggregate] = {}
         self.outputs: dict[str, Output] = {}
@@ -147,7 +146,7 @@ class _Question:
             raise self.text.bad(node, error.reason) from None
         self.keys.append(Key(self._free(node, name or f"key_{len(self.keys) + 1}"), e, values))
         name = self.keys[-1].name
-        self.kinds[name], self.labels[name] = of_domain(e.domain), e.domain.labels
+        self.types[name], self.labels[name] = of_domain(e.domain), e.domain.labels
 
     def _value(self, node: exp.Expr) -> Expression | None:
         """What a part of the question means on single rows, if it has a meaning there."""
@@ -182,7 +181,7 @@ class _Question:
         """The released columns of an aggregate, and their names; one that is asked for twice is bought once."""
         try:
             wanted = self.asked.read(node)
-            of = wanted.of.expression if isinstance(wanted.of, Term) else None
+            of = wanted.of.expression if isinstance(wanted.of, Argument) else None
             pairs = wanted.aggregates(alias or wanted.name, of)
         except BadQuestion as error:
             raise error if error.position else self.text.bad(node, error.reason) from None
@@ -191,7 +190,7 @@ class _Question:
             name = next((known for known, other in self.aggregates.items() if other == aggregate), None)
             if name is None:
                 name = self._free(node, called)
-                self.aggregates[name], self.kinds[name] = aggregate, of_aggregate(aggregate)
+                self.aggregates[name], self.types[name] = aggregate, of_aggregate(aggregate)
                 if len(self.aggregates) > MOST_AGGREGATES:
                     raise self.text.bad(
                         node, f"more than {MOST_AGGREGATES} aggregates; ask for them in several questions"
@@ -246,7 +245,7 @@ class _Question:
             found = self.shown.read(node)
             moderate(found)
             if condition:
-                self.shown.kinds.condition(found)
+                self.shown.types.condition(found)
             return found
         except BadQuestion as error:
             raise error if error.position else self.text.bad(node, error.reason) from None

@@ -83,7 +83,7 @@ CASTS: dict[str, To] = {
 UNITS = {"second": 1, "minute": 60, "hour": 3600, "day": 86400, "week": 604800}
 
 
-class Rows:
+class RowReader:
     """Reads expressions over the rows of one scope; `column` says what a name means there."""
 
     def __init__(self, text: Text, column: Callable[[exp.Column], Expression]) -> None:
@@ -275,40 +275,48 @@ class Rows:
     def _named(self, node: exp.Expr) -> Expression:
         """Functions that the parser knows by name alone."""
         only(self.text, node, "this", "expressions")
-        parts, name = node.expressions, str(node.this).upper()
-        if name == "CLAMP" and len(parts) == 3:
-            lower, upper = (number(self.text, part, "an end of CLAMP") for part in parts[1:])
-            return build.clamp(self.read(parts[0]), lower, upper)
-        if name == "DATE_PART" and len(parts) == 2:
-            return self._part(node, parts[0].name, parts[1])
-        raise self.text.bad(node, unsupported(self.text, node))
+        arguments, reader = NAMED.get(str(node.this).upper(), (None, None))
+        if reader is None or len(node.expressions) != arguments:
+            raise self.text.bad(node, unsupported(self.text, node))
+        return reader(self, node, *node.expressions)
+
+    def _clamp(self, node: exp.Expr, of: exp.Expr, *ends: exp.Expr) -> Expression:
+        lower, upper = (number(self.text, end, "an end of CLAMP") for end in ends)
+        return build.clamp(self.read(of), lower, upper)
+
+    def _date_part(self, node: exp.Expr, part: exp.Expr, of: exp.Expr) -> Expression:
+        return self._part(node, part.name, of)
 
 
-READERS: dict[type[exp.Expr], Callable[[Rows, Any], Expression]] = {
-    exp.Paren: Rows._paren,
+READERS: dict[type[exp.Expr], Callable[[RowReader, Any], Expression]] = {
+    exp.Paren: RowReader._paren,
     exp.Column: lambda rows, node: rows.column(node),
-    exp.Literal: Rows._literal,
+    exp.Literal: RowReader._literal,
     exp.Boolean: lambda _, node: build.constant(bool(node.this)),
     exp.Null: lambda *_: build.constant(None),
-    exp.And: Rows._chain,
-    exp.Or: Rows._chain,
-    exp.Mod: Rows._remainder,
-    exp.Between: Rows._between,
-    exp.In: Rows._in,
-    exp.Like: Rows._like,
-    exp.ILike: Rows._like,
-    exp.Is: Rows._is,
-    exp.NullSafeEQ: Rows._same,
-    exp.NullSafeNEQ: Rows._same,
-    exp.Case: Rows._case,
-    exp.If: Rows._if,
-    exp.Nullif: Rows._nullif,
-    exp.Round: Rows._round,
-    exp.Cast: Rows._cast,
-    exp.TryCast: Rows._cast,
-    exp.Extract: Rows._extract,
-    exp.DateTrunc: Rows._trunc,
-    exp.TimestampTrunc: Rows._trunc,
-    exp.Anonymous: Rows._named,
+    exp.And: RowReader._chain,
+    exp.Or: RowReader._chain,
+    exp.Mod: RowReader._remainder,
+    exp.Between: RowReader._between,
+    exp.In: RowReader._in,
+    exp.Like: RowReader._like,
+    exp.ILike: RowReader._like,
+    exp.Is: RowReader._is,
+    exp.NullSafeEQ: RowReader._same,
+    exp.NullSafeNEQ: RowReader._same,
+    exp.Case: RowReader._case,
+    exp.If: RowReader._if,
+    exp.Nullif: RowReader._nullif,
+    exp.Round: RowReader._round,
+    exp.Cast: RowReader._cast,
+    exp.TryCast: RowReader._cast,
+    exp.Extract: RowReader._extract,
+    exp.DateTrunc: RowReader._trunc,
+    exp.TimestampTrunc: RowReader._trunc,
+    exp.Anonymous: RowReader._named,
+}
+NAMED: dict[str, tuple[int, Callable[..., Expression]]] = {  # with how many arguments each takes
+    "CLAMP": (3, RowReader._clamp),
+    "DATE_PART": (2, RowReader._date_part),
 }
 OF_ROWS = frozenset((*READERS, *PARTS_OF, *BINARY, *UNARY)) - {exp.Anonymous}

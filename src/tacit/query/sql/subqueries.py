@@ -21,7 +21,7 @@ from ..values.nodes import Column, Expression
 from .aggregates import is_aggregate
 from .allowlist import only
 from .from_clause import MOST_COLUMNS, From, Scope, Visible, same, visible
-from .row_expressions import Rows
+from .row_expressions import RowReader
 
 AGGREGATES = (exp.AggFunc, exp.WithinGroup, exp.Filter, exp.Window)
 CLAUSES = ("with_", "expressions", "from_", "joins", "where", "group", "having")
@@ -182,7 +182,7 @@ class PerUnitReader:
         return next(found for i in count(1) if (found := name if i == 1 else f"{name}_{i}") not in taken)
 
 
-class _Outer(Rows):
+class _Outer(RowReader):
     """Reads expressions over the keys and folds of each unit."""
 
     def __init__(self, reader: PerUnitReader) -> None:

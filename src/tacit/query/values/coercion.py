@@ -28,9 +28,8 @@ from .nodes import (
     Multiply,
     Or,
     Value,
-    meaning,
+    tree_sizes,
 )
-from .tree_size import extents
 
 NARROWER = "declare narrower bounds, or CLAMP the values first"
 DATE = re.compile("[0-9]{4}-[0-9]{2}-[0-9]{2}")
@@ -131,14 +130,14 @@ def _fields(kind: type) -> tuple[str, ...]:
 
 def columns_of(expressions: Iterable[Expression]) -> Iterator[Column]:
     """The columns that expressions read; what they hold more than once is looked at once."""
-    return (e for e, _, _ in extents(expressions, parts_of) if isinstance(e, Column))
+    return (e for e, _, _ in tree_sizes(expressions, parts_of) if isinstance(e, Column))
 
 
 def folded(e: Expression) -> Expression:
     """e with its domain checked; a constant, if all it is made of is constant."""
     checked(e.domain)
     if all(isinstance(part, Constant) for part in parts_of(e)):
-        return _settled(e.domain, meaning(e, {}))
+        return _settled(e.domain, e.meaning({}))
     return e
 
 

@@ -13,6 +13,8 @@ from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import Literal
 
+from ...storage import stored
+
 Kind = Literal["number", "boolean", "category", "date", "timestamp", "text"]
 Label = str | int | bool | float | datetime.date | datetime.datetime
 
@@ -22,6 +24,23 @@ DAYS = (datetime.date.min - EPOCH).days, (datetime.date.max - EPOCH).days  # the
 DAY = 86400  # seconds
 
 
+def _written(time: datetime.date) -> tuple[str]:
+    return (time.isoformat(),)
+
+
+def _day(text: str) -> datetime.date:
+    return datetime.date.fromisoformat(text)
+
+
+def _timestamp(text: str) -> datetime.datetime:
+    return datetime.datetime.fromisoformat(text)
+
+
+stored("date", ("text",), members=_written, make=_day)(datetime.date)
+stored("timestamp", ("text",), members=_written, make=_timestamp)(datetime.datetime)
+
+
+@stored("Domain", ("kind", "lower", "upper", "grid", "labels", "declared"), omit=("rounded",), keep=True)
 @dataclass(frozen=True)
 class Domain:
     """The values from `lower` to `upper` steps; `declared` is false where these are only the limits of the type.

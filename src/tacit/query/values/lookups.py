@@ -10,7 +10,7 @@ from typing import Any
 from ...core.errors import BadQuestion
 from .coercion import LONGEST_TABLE, Plain, alike, constant, folded, union
 from .domain import Domain, Kind, category
-from .nodes import Column, Expression, Lookup, meaning
+from .nodes import Column, Expression, Lookup
 
 
 def lookup(a: Expression, table: Mapping[Any, Plain]) -> Expression:
@@ -48,7 +48,7 @@ def lookup(a: Expression, table: Mapping[Any, Plain]) -> Expression:
         found = union(*(c.domain for c in constants))
         if found.kind in ("text", "category"):
             raise BadQuestion("the values of a public table must be of one kind")
-        steps = {key: int(meaning(c, {}) or 0) for key, c in zip(known, constants, strict=True)}
+        steps = {key: int(c.meaning({}) or 0) for key, c in zip(known, constants, strict=True)}
     keys = sorted(steps, key=lambda step: (isinstance(step, str), step))
     return folded(Lookup(found, a, tuple(keys), tuple(steps[key] for key in keys)))
 

@@ -1,7 +1,7 @@
 """Expressions over one row: a dozen total operations on integers, and the public domain of each.
 
 An expression is closed: it holds no text of an analyst's but constants, and each operation is defined for every input.
-The meaning of each is `meaning`, below; an engine translates, and must agree.
+Each node states its value on a row as `meaning`; an engine translates the node, and must agree.
 
     missing        any operation on a missing value is missing, but for `IsMissing`, `Case`, `And`, `Or`;
                    a condition that is missing does not hold
@@ -9,22 +9,25 @@ The meaning of each is `meaning`, below; an engine translates, and must agree.
     Divide         rounded down; by zero, missing
     Lookup         missing where there is no such key
 
-Each carries its domain, computed from those of its parts, so no sum or product can leave 64 bits.  Build them with the
-functions of `build`, which see to that; both doors do.
+Each node carries its domain, computed from those of its operands, so no sum or product can leave 64 bits.  Build nodes
+with the functions of `relation.build`, which see to that; both front ends do.
 """
 
 from __future__ import annotations
 
 import datetime
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Literal
+from typing import Literal, TypeVar
 
+from ...storage import stored
 from .domain import BOOLEAN, EPOCH, Domain
 
 Value = int | str | None
+Row = Mapping[str, Value]
 Part = Literal["year", "quarter", "month", "day", "weekday"]
+Tree = TypeVar("Tree")
 
 
 @dataclass(frozen=True)
@@ -33,21 +36,34 @@ class Expression:
 
     domain: Domain
 
+    def meaning(self, row: Row) -> Value:
+        """The value on a row: the reference that engines must meet."""
+        raise NotImplementedError
 
+
+@stored("Column", ("domain", "name"))
 @dataclass(frozen=True)
 class Column(Expression):
     """The value of a column."""
 
     name: str
 
+    def meaning(self, row: Row) -> Value:
+        return row[self.name]
 
+
+@stored("Constant", ("domain", "value"))
 @dataclass(frozen=True)
 class Constant(Expression):
     """A value that is written in the question: steps of its domain, text, or missing."""
 
     value: Value
 
+    def meaning(self, row: Row) -> Value:
+        return self.value
 
+
+@stored("Add", ("domain", "a", "b"))
 @dataclass(frozen=True)
 class Add(Expression):
     """a + b."""
@@ -55,7 +71,12 @@ class Add(Expression):
     a: Expression
     b: Expression
 
+    def meaning(self, row: Row) -> Value:
+        a, b = self.a.meaning(row), self.b.meaning(row)
+        return None if a is None or b is None else int(a) + int(b)
 
+
+@stored("Multiply", ("domain", "a", "b"))
 @dataclass(frozen=True)
 class Multiply(Expression):
     """a b."""
@@ -63,7 +84,12 @@ class Multiply(Expression):
     a: Expression
     b: Expression
 
+    def meaning(self, row: Row) -> Value:
+        a, b = self.a.meaning(row), self.b.meaning(row)
+        return None if a is None or b is None else int(a) * int(b)
 
+
+@stored("Divide", ("domain", "a", "b"))
 @dataclass(frozen=True)
 class Divide(Expression):
     """floor(a / b), and missing if b = 0."""
@@ -71,7 +97,12 @@ class Divide(Expression):
     a: Expression
     b: Expression
 
+    def meaning(self, row: Row) -> Value:
+        a, b = self.a.meaning(row), self.b.meaning(row)
+        return None if a is None or not b else int(a) // int(b)
 
+
+@stored("Compare", ("operator", "a", "b"))
 @dataclass(frozen=True)
 class Compare(Expression):
     """a = b, a < b or a <= b."""
@@ -81,7 +112,16 @@ class Compare(Expression):
     b: Expression
     domain: Domain = field(default=BOOLEAN, init=False)
 
+    def meaning(self, row: Row) -> Value:
+        a, b = self.a.meaning(row), self.b.meaning(row)
+        if a is None or b is None:
+            return None
+        if self.operator == "=":
+            return int(a == b)
+        return int(a < b if self.operator == "<" else a <= b)  # type: ignore[operator]
 
+
+@stored("And", ("a", "b"))
 @dataclass(frozen=True)
 class And(Expression):
     """Both."""
@@ -90,7 +130,12 @@ class And(Expression):
     b: Expression
     domain: Domain = field(default=BOOLEAN, init=False)
 
+    def meaning(self, row: Row) -> Value:
+        both = self.a.meaning(row), self.b.meaning(row)
+        return 0 if 0 in both else None if None in both else 1
 
+
+@stored("Or", ("a", "b"))
 @dataclass(frozen=True)
 class Or(Expression):
     """Either."""
@@ -99,7 +144,12 @@ class Or(Expression):
     b: Expression
     domain: Domain = field(default=BOOLEAN, init=False)
 
+    def meaning(self, row: Row) -> Value:
+        both = self.a.meaning(row), self.b.meaning(row)
+        return 1 if 1 in both else None if None in both else 0
 
+
+@stored("Not", ("a",))
 @dataclass(frozen=True)
 class Not(Expression):
     """1 - a."""
@@ -107,7 +157,12 @@ class Not(Expression):
     a: Expression
     domain: Domain = field(default=BOOLEAN, init=False)
 
+    def meaning(self, row: Row) -> Value:
+        a = self.a.meaning(row)
+        return None if a is None else 1 - int(a)
 
+
+@stored("IsMissing", ("a",))
 @dataclass(frozen=True)
 class IsMissing(Expression):
     """Whether a is missing: never missing itself."""
@@ -115,7 +170,11 @@ class IsMissing(Expression):
     a: Expression
     domain: Domain = field(default=BOOLEAN, init=False)
 
+    def meaning(self, row: Row) -> Value:
+        return int(self.a.meaning(row) is None)
 
+
+@stored("Case", ("domain", "condition", "then", "otherwise"))
 @dataclass(frozen=True)
 class Case(Expression):
     """`then` where the condition holds, else `otherwise`."""
@@ -124,7 +183,11 @@ class Case(Expression):
     then: Expression
     otherwise: Expression
 
+    def meaning(self, row: Row) -> Value:
+        return (self.then if self.condition.meaning(row) == 1 else self.otherwise).meaning(row)
 
+
+@stored("Lookup", ("domain", "a", "keys", "values"))
 @dataclass(frozen=True)
 class Lookup(Expression):
     """What a public table says of a: `values[i]` where a is `keys[i]`."""
@@ -135,10 +198,15 @@ class Lookup(Expression):
 
     @cached_property
     def table(self) -> Mapping[int | str, int]:
-        """What is said of each key."""
+        """The public table, by its keys."""
         return dict(zip(self.keys, self.values, strict=True))
 
+    def meaning(self, row: Row) -> Value:
+        a = self.a.meaning(row)
+        return None if a is None else self.table.get(a)
 
+
+@stored("DatePart", ("domain", "part", "a"))
 @dataclass(frozen=True)
 class DatePart(Expression):
     """A part of a date, in the proleptic Gregorian calendar; weekdays are 1 to 7, from Monday."""
@@ -146,7 +214,12 @@ class DatePart(Expression):
     part: Part
     a: Expression
 
+    def meaning(self, row: Row) -> Value:
+        a = self.a.meaning(row)
+        return None if a is None else part(self.part, EPOCH + datetime.timedelta(days=int(a)))
 
+
+@stored("Like", ("a", "pieces"))
 @dataclass(frozen=True)
 class Like(Expression):
     """Whether text matches a pattern of literal pieces with anything between them: pieces 'a', 'b' are a%b."""
@@ -155,52 +228,15 @@ class Like(Expression):
     pieces: tuple[str, ...]
     domain: Domain = field(default=BOOLEAN, init=False)
 
-
-def meaning(e: Expression, row: Mapping[str, Value]) -> Value:
-    """The value of an expression on a row: the reference that engines must meet."""
-    match e:
-        case Column():
-            return row[e.name]
-        case Constant():
-            return e.value
-        case IsMissing():
-            return int(meaning(e.a, row) is None)
-        case Case():
-            return meaning(e.then if meaning(e.condition, row) == 1 else e.otherwise, row)
-        case And() | Or():
-            decides = int(isinstance(e, Or))
-            both = meaning(e.a, row), meaning(e.b, row)
-            return decides if decides in both else None if None in both else 1 - decides
-        case Add() | Multiply() | Divide() | Compare():
-            a, b = meaning(e.a, row), meaning(e.b, row)
-            return None if a is None or b is None else _binary(e, a, b)
-        case Not() | Lookup() | DatePart() | Like():
-            a = meaning(e.a, row)
-            return None if a is None else _unary(e, a)
-    raise TypeError(type(e).__name__)
+    def meaning(self, row: Row) -> Value:
+        a = self.a.meaning(row)
+        return None if a is None else int(like(str(a), self.pieces))
 
 
-def _binary(e: Add | Multiply | Divide | Compare, a: int | str, b: int | str) -> Value:
-    if isinstance(e, Compare):
-        return int(a == b if e.operator == "=" else a < b if e.operator == "<" else a <= b)  # type: ignore[operator]
-    a, b = int(a), int(b)
-    match e:
-        case Add():
-            return a + b
-        case Multiply():
-            return a * b
-    return a // b if b else None
-
-
-def _unary(e: Not | Lookup | DatePart | Like, a: int | str) -> Value:
-    match e:
-        case Not():
-            return 1 - int(a)
-        case Lookup():
-            return e.table.get(a)
-        case DatePart():
-            return part(e.part, EPOCH + datetime.timedelta(days=int(a)))
-    return int(like(str(a), e.pieces))
+def node_types() -> list[type[Expression]]:
+    """Every type of node that stands in an expression over one row."""
+    known = [kind for kind in globals().values() if isinstance(kind, type) and issubclass(kind, Expression)]
+    return [kind for kind in known if kind is not Expression]
 
 
 def part(name: Part, day: datetime.date) -> int:
@@ -225,3 +261,25 @@ def like(text: str, pieces: tuple[str, ...]) -> bool:
             return False
         at = found + len(piece)
     return text.startswith(first) and len(text) - len(last) >= at and text.endswith(last)
+
+
+def tree_sizes(trees: Iterable[Tree], parts: Callable[[Tree], list[Tree]]) -> Iterator[tuple[Tree, int, int]]:
+    """Each subexpression of some trees, operands first, with its size written out and its depth.
+
+    Trees share subexpressions; each object is visited once, so a tree that would be huge written out takes little time.
+    """
+    measured: dict[int, tuple[int, int]] = {}
+    waiting = list(trees)
+    while waiting:
+        if id(waiting[-1]) in measured:
+            waiting.pop()
+            continue
+        operands = parts(waiting[-1])
+        unmeasured = [operand for operand in operands if id(operand) not in measured]
+        if unmeasured:
+            waiting += unmeasured
+            continue
+        size = 1 + sum(measured[id(operand)][0] for operand in operands)
+        depth = 1 + max((measured[id(operand)][1] for operand in operands), default=0)
+        measured[id(waiting[-1])] = size, depth
+        yield waiting.pop(), size, depth

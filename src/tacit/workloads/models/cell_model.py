@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from ...storage import stored
 from ..price import Noise
 from ..queries._layout import summed
 from ..queries.data import Floats
@@ -12,6 +13,7 @@ from .model import Model
 from .nonnegative_projection import nonnegative
 
 
+@stored("CellModel", ("domain", "values", "noise"))
 class Cells(Model):
     """A histogram; where each cell holds an independent `noise`, the error of every query is known."""
 
@@ -22,11 +24,11 @@ class Cells(Model):
     def marginal(self, axes: Axes) -> Floats:
         return summed(self.values, axes)
 
-    def reach(self, workload: Workload, beta: float) -> Floats | None:
+    def error_bounds(self, workload: Workload, beta: float) -> Floats | None:
         if self.noise is None:
             return None
-        return Spread.of(self.noise, workload.squares(), None if workload.grid == 1 else 1.0).reach(beta)
+        return Spread.of(self.noise, workload.squares(), None if workload.grid == 1 else 1.0).bounds(beta)
 
     def nonnegative(self) -> Cells:
-        """A histogram that is not negative and has the same total, if that is positive."""
+        """A nonnegative histogram with the same total, if that is positive."""
         return Cells(self.domain, nonnegative(self.values, float(self.values.sum())))

@@ -52,6 +52,7 @@ import numpy as np
 from scipy.special import hyp2f1, ive, ndtri
 
 from ...mechanisms import Laplace
+from ...storage import stored
 from ..price import Noise, variance
 from ..queries.data import Floats
 
@@ -61,6 +62,7 @@ _SMOOTH = 1e8  # a variance, in steps, that makes steps invisible
 _TILTS = np.concatenate([np.geomspace(1e-5, 0.5, 200), 1 - np.geomspace(0.5, 1e-4, 80)[1:]])
 
 
+@stored("ErrorBounds", ("laplace", "deviations", "energies", "largest", "grain", "steps", "rates"))
 @dataclass(frozen=True)
 class Spread:
     """Errors of queries: `energies` is V, `largest` is C, and `grain` what is added where one noise is above all.
@@ -118,7 +120,7 @@ class Spread:
         several = np.sqrt(few * x / 2) * hyp2f1(0.5, 1 - few[first], 2, x[first])[at]
         return np.asarray(self.deviations * np.where(m > _MANY, np.sqrt(r) * (ive(0, r) + ive(1, r)), several))
 
-    def reach(self, beta: float) -> Floats:
+    def bounds(self, beta: float) -> Floats:
         """What each error is within, with probability at least 1 - beta each."""
         if not self.laplace:
             tails = np.minimum(self._normal(beta), np.sqrt(2 * self.energies * math.log(2 / beta)))
@@ -142,7 +144,7 @@ class Spread:
 
     def worst(self, beta: float) -> float:
         """What the largest of all errors is within, by a union bound."""
-        return float(self.reach(beta / len(self)).max())
+        return float(self.bounds(beta / len(self)).max())
 
     def root_mean_square_of_largest(self, size: int | None = None) -> float:
         """A bound on that of the largest of all errors, or of so many like these, and so on its mean."""

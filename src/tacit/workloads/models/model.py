@@ -1,4 +1,4 @@
-"""What a release leaves behind: estimated counts from which any linear query can be computed, free of charge."""
+"""The interface of a model: estimated counts from which any linear query can be computed, free of charge."""
 
 from __future__ import annotations
 
@@ -25,17 +25,18 @@ class Model(ABC):
     def marginal(self, axes: Axes) -> Floats:
         """Estimated counts on these axes."""
 
-    def reach(self, workload: Workload, beta: float) -> Floats | None:
-        """What each answer misses by at most, each with probability 1 - beta; None where nothing is known."""
+    def error_bounds(self, workload: Workload, beta: float) -> Floats | None:
+        """The error bound of each answer, which holds with probability 1 - beta each; None where nothing is known."""
         return None
 
     @property
     def total(self) -> float:
+        """The estimated number of records."""
         return float(self.marginal(()))
 
     def nonnegative(self) -> Model:
         """The nearest model without negative counts: by default one histogram of all cells."""
-        from .cell_model import Cells  # which is such a model
+        from .cell_model import Cells  # a subclass of this one
 
         return Cells(self.domain, _histogram(self)).nonnegative()
 
@@ -44,7 +45,7 @@ class Model(ABC):
         return self.nonnegative()
 
     def synthetic(self, n: int, source: Source) -> Integers:
-        """n rows of codes whose counts are those of the model, none negative, in proportion and rounded at random."""
+        """n rows of codes in proportion to the model's counts, without the negative ones, rounded at random."""
         whole("n", n)
         shares = np.maximum(_histogram(self.nonnegative()), 0).ravel()
         if not shares.sum():
@@ -55,7 +56,7 @@ class Model(ABC):
 
 
 def rounded(values: Floats, total: int, source: Source) -> Integers:
-    """Whole numbers that add up to `total`, each one of the two next to its value, and right on average.
+    """Whole numbers that add up to `total`, each one of the two next to its value, and unbiased.
 
     Systematic sampling: the fractional parts are laid end to end, and cut at a random place and every 1 after it.
     """

@@ -36,6 +36,7 @@ from numpy.typing import NDArray
 
 from ...core.errors import BadParameter
 from ...core.parameters import Number, instance, positive, whole
+from ...storage import stored
 from ..price import LARGEST
 from ..queries._layout import in_memory, longest_last, scale, summed
 from ..queries.data import EXACT, Data, Floats, Integers
@@ -54,6 +55,7 @@ _LEAST = 2.0**-60  # of the mean: no weight is left below when the sum is taken
 Factor = tuple[Axes, tuple[int, ...]]
 
 
+@stored("LinearQuery", ("factors", "grid"))
 @dataclass(frozen=True)
 class Question:
     """A linear query: the product of 0/1 coefficients on some axes, or one table of any, in whole steps of `grid`."""
@@ -164,6 +166,7 @@ def _in_steps(vector: Floats, grid: Fraction) -> tuple[int, ...]:
     return tuple(np.round(vector / float(grid)).astype(np.int64).tolist())
 
 
+@stored("MultiplicativeWeights", ("domain", "records", "values"))
 class Weights(Model):
     """A positive weight for each cell of the domain: the shares of so many records.
 

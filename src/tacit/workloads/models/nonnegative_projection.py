@@ -1,13 +1,15 @@
-r"""Noisy counts of all cells moved to counts that are not negative.
+r"""The projection of noisy counts on nonnegative counts, in one of two ways.
 
-The nearest ones of the same total are what is left above 0 when every cell gives the same (`project_to_simplex`).  That
-is right where neighbours have nothing in common.  Where they have, cells near 0 give to those far from it, and sums of
-many are worse than before.  Then the table is halved along its longest axis, and halved again; from the top down, the
-two halves of a part that has h are moved to the nearest counts that are not negative and add up to h, as in
-`top_down.py`: with noisy sums z_1, z_2 of V_1, V_2 cells, z_1 - (z_1 + z_2 - h) V_1 / (V_1 + V_2), from 0 to h.
+The nearest nonnegative counts of the same total are what is left above 0 when every cell gives up the same amount
+(`project_to_simplex`).  That is right where neighbours have nothing in common.  Where they have, cells near 0 give to
+those far from it, and sums of many cells are worse than before.  Then the table is halved along its longest axis, and
+halved again; from the top down, the two halves of a part of count h are moved to the nearest nonnegative counts that
+add up to h, as by `top_down` in `trees/tree.py`: with noisy sums z_1, z_2 of V_1, V_2 cells,
+z_1 - (z_1 + z_2 - h) V_1 / (V_1 + V_2), clipped to [0, h].
 
-Which is seen from what the first way moves, d.  If it is noise, sums of d over V cells have squares of V times those of
-d itself; if d leans one way in some parts of the table, they are larger.  All this looks at noisy counts only.
+The choice depends on the changes d that the first way makes.  If d is noise, sums of d over V cells have squares of V
+times those of d itself; if d has one sign in some parts of the table, they are larger.  All this looks at noisy counts
+only.
 
 Reference.  Abowd et al., Harvard Data Science Review (2022), for going from the top down.
 """
@@ -19,11 +21,11 @@ import numpy as np
 from ...mechanisms import project_to_simplex
 from ..queries.data import Floats
 
-_LEANS = 1.4  # times the squares of noise, in the mean over all sizes of parts
+_MAX_RATIO = 1.4  # of mean squares of sums, over all sizes of parts, to those of noise
 
 
 def nonnegative(table: Floats, total: float) -> Floats:
-    """Counts that are not negative and add up to the total, or to 0 if that is negative."""
+    """Nonnegative counts that add up to the total, or to 0 if the total is negative."""
     if total <= 0:
         return np.zeros_like(table)
     if table.min() >= 0 and (own := float(table.sum())) > 0:
@@ -32,20 +34,20 @@ def nonnegative(table: Floats, total: float) -> Floats:
     moved = nearest - table
     moved /= max(float(np.abs(moved).max()), 1e-300)  # so that no square is too large
     squares = [float(np.mean(sums**2 / cells)) for _, sums, cells in _halved(moved)]
-    if not squares or np.mean(squares) <= _LEANS * squares[0]:
+    if not squares or np.mean(squares) <= _MAX_RATIO * squares[0]:
         return nearest
     return _top_down(table, total)
 
 
 def _halved(table: Floats) -> list[tuple[int, Floats, Floats]]:
-    """Sums over parts of the table and how many cells they have, and the axis that is halved next."""
-    sums, cells, found = table, np.ones_like(table), []
+    """From single cells up: the axis along which parts are joined next, the sums of the parts, and their cells."""
+    sums, cells, levels = table, np.ones_like(table), []
     while sums.size > 1:
         axis = int(np.argmax(sums.shape))
-        found.append((axis, sums, cells))
+        levels.append((axis, sums, cells))
         pairs = np.arange(0, sums.shape[axis], 2)
         sums, cells = (np.add.reduceat(each, pairs, axis=axis) for each in (sums, cells))
-    return found
+    return levels
 
 
 def _top_down(table: Floats, total: float) -> Floats:

@@ -16,12 +16,14 @@ from typing import Any
 import numpy as np
 
 from ...core.errors import BadParameter
+from ...storage import stored
 
 Label = Hashable
 Axes = tuple[int, ...]
 CELLS = 1 << 26  # the most cells that are ever laid out side by side
 
 
+@stored("WorkloadDomain", ("attributes",), keep=True)
 @dataclass(frozen=True)
 class Domain:
     """Attributes and their values; `Domain.of({"age": range(100), "sex": ["f", "m"]})` is one."""

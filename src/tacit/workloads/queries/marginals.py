@@ -18,14 +18,16 @@ from numpy.typing import ArrayLike
 from ...core.distance import Distance
 from ...core.errors import BadParameter
 from ...core.parameters import exactly_one, instance, whole
-from .data import Counts, Floats
+from ...storage import stored
+from .data import Counts, Floats, Integers
 from .domain import Axes, Domain, shown
-from .workload import Stack, Workload
+from .workload import Stack, Workload, indicator
 
 _MOST = 10**6  # marginals
 _ONE: Distance[Any] = Distance(Fraction(1), Fraction(1), Fraction(1), 1)
 
 
+@stored("Marginal", ("domain", "axes"))
 class Marginal(Workload):
     """All cells of the marginal on some axes."""
 
@@ -57,6 +59,25 @@ class Marginal(Workload):
     def tables(self) -> tuple[Axes, ...]:
         return (self.axes,)
 
+    @property
+    def marginal_axes(self) -> Axes:
+        return self.axes
+
+    def intervals(self, axis: int) -> tuple[Integers, Integers] | None:
+        if self.axes not in ((), (axis,)):
+            return None
+        low = np.arange(self.queries)
+        return low, low if self.axes else low + self.domain.shape[axis] - 1  # a total is the range of all values
+
+    def axis_factors(self, query: int) -> dict[int, Floats]:
+        sizes = [self.domain.shape[axis] for axis in self.axes]
+        cell = np.unravel_index(query, sizes) if self.axes else ()
+        return {axis: indicator(size, int(v), int(v)) for axis, size, v in zip(self.axes, sizes, cell, strict=True)}
+
+    def copied(self, domain: Domain) -> Workload:
+        """These queries on an equal domain, checked anew."""
+        return Marginals(domain, [self.axes]).parts[0]
+
     def _label(self, query: int) -> str:
         cell = np.unravel_index(query, tuple(self.domain.shape[a] for a in self.axes))
         values = (
@@ -66,6 +87,10 @@ class Marginal(Workload):
         return " and ".join(values) or "all"
 
 
+@stored(
+    "Marginals",
+    {"domain": "domain", "subsets": "subsets", "weights": "part_weights"},
+)
 class Marginals(Stack):
     """Several marginals; `subsets` are their axes."""
 
@@ -79,6 +104,10 @@ class Marginals(Stack):
         if not sound:
             raise BadParameter("subsets", type(subsets).__name__, "lists of axes, ascending; `marginals` takes names")
         super().__init__([Marginal(domain, axes) for axes in self.subsets], weights)
+
+    def copied(self, domain: Domain) -> Marginals:
+        """These queries on an equal domain, checked anew."""
+        return Marginals(domain, self.subsets, self.part_weights)
 
 
 def marginals(

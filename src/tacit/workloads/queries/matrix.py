@@ -13,40 +13,57 @@ from scipy import sparse
 from ...core.distance import Distance
 from ...core.errors import BadParameter
 from ...core.parameters import instance, reals
+from ...storage import stored
 from .data import Counts, Floats, arrayed
 from .domain import CELLS, Axes, Domain
 from .workload import Workload, coefficients, importance, largest
 
 
+def _sparse(data: Any, indices: Any, indptr: Any, shape: tuple[int, int]) -> Any:
+    return sparse.csr_array((data, indices, indptr), shape=shape)
+
+
+stored("sparse", ("data", "indices", "indptr", "shape"), make=_sparse)(sparse.csr_array)
+
+
+@stored(
+    "MatrixQueries",
+    {"domain": "domain", "rows": "rows", "grid": "grid", "weights": "given_weights"},
+    optional={"weights": None},
+)
 class Matrix(Workload):
     """One query for each row of a sparse matrix."""
 
     def __init__(self, domain: Domain, rows: Any, grid: Fraction, weights: ArrayLike | None = None) -> None:
-        self.domain, self._rows, self.grid = domain, rows, grid
+        self.domain, self.rows, self.grid = domain, rows, grid
         self.queries = int(rows.shape[0])
         if weights is not None:
             self.given_weights = importance(weights, self.queries)
 
     def _answer(self, counts: Counts) -> Floats:
-        return np.asarray(self._rows @ np.asarray(counts.marginal(self.domain.all), float).ravel())
+        return np.asarray(self.rows @ np.asarray(counts.marginal(self.domain.all), float).ravel())
 
     @cached_property
     def row(self) -> Distance[Any]:
         """The largest column in each norm, exactly, as coefficients are whole steps of the grid."""
-        steps = np.round(self._rows.data / float(self.grid)).astype(np.int64)
+        steps = np.round(self.rows.data / float(self.grid)).astype(np.int64)
         l0, l1, l2 = np.zeros((3, self.domain.size), np.int64)
         for sums, entries in ((l0, steps != 0), (l1, steps), (l2, steps * steps)):
-            np.add.at(sums, self._rows.indices, entries)
+            np.add.at(sums, self.rows.indices, entries)
         return largest((l0, l1, l2), int(steps.max(initial=0)), self.queries, self.grid)
 
     def squares(self, axes: Axes | None = None) -> Floats:
-        return np.asarray(self._rows.power(2).sum(axis=1), float).ravel()
+        return np.asarray(self.rows.power(2).sum(axis=1), float).ravel()
 
     def _vector(self, query: int) -> Floats:
-        return np.asarray(self._rows[[query]].toarray(), float).ravel()
+        return np.asarray(self.rows[[query]].toarray(), float).ravel()
 
     def matrix(self) -> Any:
-        return self._rows
+        return self.rows
+
+    def copied(self, domain: Domain) -> Matrix:
+        """These queries on an equal domain, checked anew."""
+        return from_matrix(domain, self.matrix(), self.given_weights)
 
     @property
     def tables(self) -> tuple[Axes, ...]:

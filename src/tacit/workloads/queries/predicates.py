@@ -7,7 +7,7 @@ with coefficients that are not 0 or 1 has no other condition.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from fractions import Fraction
 from functools import cached_property
 from typing import Any
@@ -18,14 +18,20 @@ from numpy.typing import ArrayLike
 from ...core.distance import Distance
 from ...core.errors import BadParameter
 from ...core.parameters import instance
-from .data import Counts, Floats
+from ...storage import stored
+from .data import Counts, Floats, Integers
 from .domain import CELLS, Axes, Domain, Label
-from .workload import STEP, Workload, coefficients, importance, largest
+from .workload import STEP, Products, Workload, coefficients, importance, largest
 
 Condition = Label | Iterable[Label] | ArrayLike
 Factors = Mapping[int, Floats]
 
 
+@stored(
+    "Predicates",
+    {"domain": "domain", "factors": "factors", "weights": "given_weights"},
+    optional={"weights": None},
+)
 class Predicates(Workload):
     """Products of coefficients, one vector of them for each axis that a query looks at."""
 
@@ -93,6 +99,32 @@ class Predicates(Workload):
     def tables(self) -> tuple[Axes, ...]:
         return tuple(self._groups)
 
+    def intervals(self, axis: int) -> tuple[Integers, Integers] | None:
+        if self.span not in ((), (axis,)) or self.grid != 1:
+            return None
+        every = np.ones(self.domain.shape[axis])
+        values = [np.flatnonzero(factors.get(axis, every)) for factors in self.factors]
+        if not all(at.size and at[-1] - at[0] < at.size for at in values):
+            return None
+        return np.array([at[0] for at in values]), np.array([at[-1] for at in values])
+
+    def axis_factors(self, query: int) -> Factors:
+        return self.factors[query]
+
+    def products(self) -> Iterator[Products]:
+        groups: defaultdict[Axes, list[int]] = defaultdict(list)
+        for i, factors in enumerate(self.factors):
+            groups[tuple(a for a, f in factors.items() if not (f == 1).all())].append(i)  # the others ask nothing
+        for axes, members in groups.items():
+            moments = np.array([[_moments(self.factors[i][a]) for a in axes] for i in members])
+            means, squares, largest = moments.reshape(len(members), len(axes), 3).transpose(2, 0, 1)
+            yield axes, np.array(members), (means, squares, largest)
+
+    def copied(self, domain: Domain) -> Predicates:
+        """These queries on an equal domain, checked anew."""
+        named = [{domain.names[axis]: np.array(v, float) for axis, v in f.items()} for f in self.factors]
+        return predicates(domain, named, self.given_weights)
+
     def _label(self, query: int) -> str:
         return " and ".join(_condition(*self.domain.attributes[a], v) for a, v in self.factors[query].items()) or "all"
 
@@ -118,6 +150,12 @@ def predicates(
 def flat(factors: Factors) -> bool:
     """Whether every coefficient is 0 or 1."""
     return all(((vector == 0) | (vector == 1)).all() for vector in factors.values())
+
+
+def _moments(factor: Floats) -> tuple[float, float, float]:
+    """The mean of a factor, and the sum of squares and the largest entry of what is left without it."""
+    rest = factor - factor.mean()
+    return float(factor.mean()), float(rest @ rest), float(np.abs(rest).max())
 
 
 def _outer(factors: Factors, axes: Axes, shape: tuple[int, ...]) -> Floats:

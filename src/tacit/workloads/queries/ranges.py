@@ -7,6 +7,7 @@ million ranges cost two reads each and no matrix.
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 from fractions import Fraction
 from functools import cached_property
 from itertools import product
@@ -18,13 +19,19 @@ from numpy.typing import ArrayLike
 from ...core.distance import Distance
 from ...core.errors import BadParameter
 from ...core.parameters import instance
+from ...storage import stored
 from .data import Counts, Floats, Integers, arrayed
 from .domain import CELLS, Axes, Domain
-from .workload import Workload, importance
+from .workload import Products, Workload, importance, indicator
 
 MOST = 10**7  # ranges that are written out
 
 
+@stored(
+    "Ranges",
+    {"domain": "domain", "axes": "axes", "low": "low", "high": "high", "weights": "given_weights"},
+    optional={"weights": None},
+)
 class Ranges(Workload):
     """Boxes: query i counts the records with low[i, j] <= value <= high[i, j] on each axis j of `axes`."""
 
@@ -82,6 +89,24 @@ class Ranges(Workload):
     @property
     def tables(self) -> tuple[Axes, ...]:
         return (self.axes,)
+
+    def intervals(self, axis: int) -> tuple[Integers, Integers] | None:
+        return (self.low[:, 0], self.high[:, 0]) if self.axes == (axis,) else None
+
+    def axis_factors(self, query: int) -> dict[int, Floats]:
+        sides = zip(self.axes, self.low[query].tolist(), self.high[query].tolist(), strict=True)
+        return {axis: indicator(self.domain.shape[axis], low, high) for axis, low, high in sides}
+
+    def products(self) -> Iterator[Products]:
+        n = np.array([self.domain.shape[a] for a in self.axes], float)
+        share = (self.high - self.low + 1) / n
+        moments = share, share * (1 - share) * n, np.maximum(share, 1 - share)
+        yield self.axes, np.arange(self.queries), moments
+
+    def copied(self, domain: Domain) -> Ranges:
+        """These queries on an equal domain, checked anew."""
+        low, high = (np.array(end, np.int64) for end in (self.low, self.high))
+        return Ranges(domain, domain.axes([domain.names[axis] for axis in self.axes]), low, high, self.given_weights)
 
     def _label(self, query: int) -> str:
         sides = zip(self.axes, self.low[query], self.high[query], strict=True)

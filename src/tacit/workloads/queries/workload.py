@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction
 from functools import cached_property, lru_cache
@@ -23,10 +23,13 @@ from ...core.distance import Distance, Substitute
 from ...core.errors import BadData, BadParameter
 from ...core.parameters import instances, reals, whole
 from ...core.progress import with_progress
+from ...storage import stored
 from .data import EXACT, Counts, Data, Floats, Integers, arrayed
 from .domain import CELLS, Axes, Domain, counted
 
 STEP = Fraction(1, 1 << 20)  # of coefficients that are not 0 or 1
+# Axes; queries; and by query and axis: mean of the factor, then sum of squares and largest entry of the factor less it.
+Products = tuple[Axes, Integers, tuple[Floats, Floats, Floats]]
 _WEIGHTIEST = 1e100  # so that products and sums of weights are floats, too
 
 
@@ -104,6 +107,23 @@ class Workload(ABC):
         """The workloads of which this is the union, in order."""
         return (self,)
 
+    @property
+    def marginal_axes(self) -> Axes | None:
+        """The axes of the marginal whose cells are the queries, in order; None if the queries are anything else."""
+        return None
+
+    def intervals(self, axis: int) -> tuple[Integers, Integers] | None:
+        """The first and last value of each query, if all queries are ranges of this one attribute; else None."""
+        return None
+
+    def axis_factors(self, query: int) -> Mapping[int, Floats] | None:
+        """The coefficients of a query on each axis of which it is the product; None if it is no product."""
+        return None
+
+    def products(self) -> Iterator[Products] | None:
+        """The queries grouped by the axes on which they are products, with moments of their factors; else None."""
+        return None
+
     @cached_property
     def weights(self) -> Floats:
         """How much each query matters."""
@@ -146,6 +166,7 @@ class Workload(ABC):
         return f"{type(self).__name__}({asked} on {cells} cells)"
 
 
+@stored("Stack", {"parts": "parts", "weights": "part_weights"})
 class Stack(Workload):
     """Several workloads on one domain, one after the other; `weights` gives one number to each of them.
 
@@ -165,6 +186,13 @@ class Stack(Workload):
     @property
     def parts(self) -> tuple[Workload, ...]:
         return self._parts
+
+    def intervals(self, axis: int) -> tuple[Integers, Integers] | None:
+        ends = [part.intervals(axis) for part in self.parts]
+        if any(each is None for each in ends):
+            return None
+        low, high = (np.concatenate(each) for each in zip(*(each for each in ends if each is not None), strict=True))
+        return low, high
 
     @cached_property
     def weights(self) -> Floats:
@@ -226,6 +254,13 @@ def largest(norms: Sequence[Integers], top: int, queries: int, grid: Fraction) -
     l0, l1, l2 = (int(norm.max()) for norm in norms)
     square = l2 if queries * top**2 < 1 << 63 else l1 * top
     return Distance(l1 * grid, square * grid**2, top * grid, l0)
+
+
+def indicator(size: int, low: int, high: int) -> Floats:
+    """The coefficients of a range of values: 1 from `low` to `high`, else 0."""
+    vector = np.zeros(size)
+    vector[low : high + 1] = 1
+    return vector
 
 
 def importance(weights: ArrayLike | None, count: int) -> Floats:

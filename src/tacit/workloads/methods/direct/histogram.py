@@ -22,10 +22,11 @@ import numpy as np
 from ....core.accounting.loss import Loss
 from ....core.parameters import Number
 from ....core.randomness import Source
+from ....storage import stored
 from ...method import Method, Prediction, Released, predicted
 from ...models.error_bounds import Spread
-from ...models.line_model import Line
-from ...models.noisy_marginals import NoisyMarginals
+from ...models.marginals.noisy_marginals import NoisyMarginals
+from ...models.trees.line_model import Line
 from ...price import Noise, Price
 from ...queries.data import Data
 from ...queries.domain import CELLS, shown
@@ -33,6 +34,7 @@ from ...queries.marginals import Marginal
 from ...queries.workload import Workload
 
 
+@stored("HistogramNoise")
 @dataclass(frozen=True)
 class HistogramNoise(Method):
     """One noise on each cell of the domain."""
@@ -44,26 +46,26 @@ class HistogramNoise(Method):
         cells = workload.domain.cells(workload.span)
         if cells <= CELLS:
             return None
-        return f"{shown(cells)} cells would be drawn, at most {CELLS} can be; use queries, or residual for marginals"
+        return f"it would draw {shown(cells)} cells, and can draw at most {CELLS}"
 
     def noise(self, workload: Workload, price: Price) -> Noise:
-        """The noise of one cell: a record lies in one."""
+        """The noise on each cell: a record lies in one cell."""
         return price.alone.noise(Marginal(workload.domain, workload.span).distance(price.unit))
 
     def _predict(self, workload: Workload, n: int | None, price: Price, beta: Number) -> Prediction:
         cells = workload.domain.cells(workload.span)
         squares = workload.squares(workload.span)
         seconds = 1e-3 + (2e-8 + 3e-9 * len(workload.tables)) * cells + workload.seconds
-        most = float(squares.max())
-        why = f"the noise of up to {most:.3g} {'cell' if most == 1 else 'cells'} adds up in one answer"
+        largest = float(squares.max())
+        why = f"the noise of up to {largest:.3g} {'cell' if largest == 1 else 'cells'} adds up in one answer"
         if workload.grid == 1:
-            spread = Spread.of(self.noise(workload, price), squares)
+            errors = Spread.of(self.noise(workload, price), squares)
         else:
             values = workload.domain.shape[0]
             sums = workload.answer(Line(workload.domain, 0, np.full(values, cells / values)))  # one in each cell
             terms = np.divide(sums**2, squares, out=np.ones_like(sums), where=squares > 0)
-            spread = Spread.of(self.noise(workload, price), squares, 1.0, terms)
-        return predicted(workload, spread, seconds, beta, why)
+            errors = Spread.of(self.noise(workload, price), squares, 1.0, terms)
+        return predicted(workload, errors, seconds, beta, why)
 
     def _loss(self, workload: Workload, n: int | None, price: Price) -> Loss:
         return self.noise(workload, price).loss()
@@ -74,5 +76,5 @@ class HistogramNoise(Method):
         noise, axes = self.noise(workload, price), workload.span
         noisy = np.asarray(noise.sample(data.marginal(axes), source), float)
         model = NoisyMarginals(workload.domain, {axes: noisy}, {axes: noise})
-        errors = model.reach(workload, beta)
+        errors = model.error_bounds(workload, beta)
         return Released(self.name, workload, workload.answer(model), errors, model, noise.loss(), beta)

@@ -1,4 +1,4 @@
-r"""How far answers that are put together from local reports stray.
+r"""Error bounds for answers that are computed from local reports.
 
 Definition.  A report speaks for some of k cells: for one's own with probability p, for any other with probability q.
 A query with coefficients a in [0, 1] is answered by n times its mean, and the estimates of the cells times what a has
@@ -50,7 +50,8 @@ from ...queries.data import Floats
 from ...queries.domain import Axes
 from ...queries.workload import Workload
 
-_OUTWARD, _ROUNDED = 1 + 2.0**-32, 2.0**-40  # of variances, and of sums of estimates as a share of n / (p - q)
+_OUTWARD = 1 + 2.0**-32  # rounding error of variances
+_ROUNDING = 2.0**-40  # of sums of estimates, as a share of n / (p - q)
 
 
 @dataclass(frozen=True)
@@ -68,28 +69,28 @@ class Stray:
 
     @classmethod
     def of(cls, oracle: FrequencyOracle, workload: Workload, axes: Axes) -> Stray:
-        """Of reports of a cell of these axes, which hold what the queries look at."""
+        """For reports of a cell of these axes, among which are all axes that the queries look at."""
         flat = np.repeat([part.grid == 1 for part in workload.parts], [part.queries for part in workload.parts])
         squares = workload.squares(axes)
-        found = _signs if isinstance(oracle, HadamardResponse) else _sets
-        return found(oracle, np.where(flat, np.rint(squares), squares), flat)
+        stray = _signs if isinstance(oracle, HadamardResponse) else _sets
+        return stray(oracle, np.where(flat, np.rint(squares), squares), flat)
 
     def deviations(self, n: int) -> Floats:
-        """The largest of each answer, whatever the data."""
+        """The largest standard deviation of each answer, whatever the data."""
         return np.asarray(np.sqrt(n * self.most) * (_OUTWARD / self.gain))
 
     def rms(self, workload: Workload, n: int) -> float:
         """The root of the mean square error of all queries, by weight, at the least favourable data."""
-        found, start = self.absent.copy(), 0
+        variances, start = self.absent.copy(), 0
         for part in workload.parts:
             end = start + part.queries
             more = part.weights * (self.most - self.absent)[start:end]
             top = start + np.argsort(more)[max(0, part.queries - (part.row.l0 or part.queries)) :]
-            found[top], start = self.most[top], end
-        return math.sqrt(workload.mean(found) * n) * (_OUTWARD / self.gain)
+            variances[top], start = self.most[top], end
+        return math.sqrt(workload.mean(variances) * n) * (_OUTWARD / self.gain)
 
-    def reach(self, n: int, beta: float) -> Floats:
-        """What each answer of n reports is within, with probability at least 1 - beta each."""
+    def bounds(self, n: int, beta: float) -> Floats:
+        """The error bound of each answer of n reports, which holds with probability at least 1 - beta each."""
         log, deviations = math.log(2 / beta), np.sqrt(n * self.most)
         tails = beta / 2 - 0.56 * self.width / np.sqrt(np.maximum(n * self.least, 1e-300))
         bounds = (
@@ -99,7 +100,7 @@ class Stray:
             np.where(tails > 0, -ndtri(np.maximum(tails, 1e-300)) * deviations, np.inf),
             n * self.width,
         )
-        return np.asarray((np.min(bounds, axis=0) * _OUTWARD + n * _ROUNDED) / self.gain)
+        return np.asarray((np.min(bounds, axis=0) * _OUTWARD + n * _ROUNDING) / self.gain)
 
 
 def _sets(oracle: FrequencyOracle, m: Floats, flat: NDArray[np.bool_]) -> Stray:

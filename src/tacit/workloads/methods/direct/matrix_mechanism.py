@@ -1,8 +1,8 @@
 r"""The matrix mechanism: noise on other queries than those that were asked, which answer them better.
 
-Definition.  A strategy A, of cells and of sums of cells, is searched for before any data are seen (`strategy.py`): that
-from which least squares answers the workload W with the least total variance.  Every query of A gets one noise, as if A
-had been asked for (`per_query.py`), and W is answered from the cells that fit them best.
+Definition.  A strategy A, of cells and of sums of cells, is searched for before any data are seen (`_strategy.py`): the
+one from which least squares answers the workload W with the least total variance.  Every query of A gets one noise, and
+W is answered from the cells that fit the noisy answers best (`measured_model.py`).
 
 Privacy.  That of the noise at the exact distance of the answers of A.  A is public: W and the price alone decide it.
 
@@ -21,21 +21,17 @@ from dataclasses import dataclass
 from ....core.accounting.loss import Loss
 from ....core.parameters import Number
 from ....core.randomness import Source
-from ...method import Method, Prediction, Released, instead, predicted
-from ...models.measured_model import Measured
+from ....storage import stored
+from ...method import Method, Prediction, Released, predicted
+from ...models.measured_model import CONSISTENT, Measured, noisy_answers
 from ...price import Noise, Price, variance
 from ...queries.data import Data, Floats
 from ...queries.domain import shown
 from ...queries.workload import Workload
-from ..marginals.residual import Residual
-from ..trees.hierarchy import Hierarchy
 from ._strategy import CELLS, Strategy, searchable, strategies
-from .histogram import HistogramNoise
-from .per_query import PerQuery
-
-_QUERIES = PerQuery()
 
 
+@stored("MatrixMechanism")
 @dataclass(frozen=True)
 class Optimised(Method):
     """Noise on the answers of the best strategy, and least squares."""
@@ -45,42 +41,42 @@ class Optimised(Method):
 
     def why_not(self, workload: Workload, n: int | None, price: Price) -> str | None:
         if workload.domain.size > CELLS:
-            why = f"a strategy is searched for on at most {CELLS} cells, not {shown(workload.domain.size)}"
-        elif not searchable(workload):
-            why = f"no strategy is searched for with {shown(workload.queries)} queries"
-        else:
-            return None
-        return f"{why}; {instead(workload, n, price, Hierarchy(), Residual(), HistogramNoise(), _QUERIES)}"
+            return f"it searches for a strategy on at most {CELLS} cells, not {shown(workload.domain.size)}"
+        if not searchable(workload):
+            return f"{shown(workload.queries)} queries are too many to search for a strategy"
+        return None
 
     def _predict(self, workload: Workload, n: int | None, price: Price, beta: Number) -> Prediction:
         strategy, noise = chosen(workload, price)
         cells, measured = workload.domain.size, strategy.queries.queries
         seconds = 1e-2 + 2e-6 * cells**2 + 5e-9 * workload.queries * cells
-        why = f"least squares makes it of {measured} noisy sums, which were chosen for that"
-        return predicted(workload, strategy.spread(noise), seconds, beta, why)
+        why = f"least squares answers from {measured} noisy sums that were chosen for these queries"
+        return predicted(workload, strategy.query_errors(noise), seconds, beta, why)
 
     def _loss(self, workload: Workload, n: int | None, price: Price) -> Loss:
-        return _QUERIES.loss(chosen(workload, price)[0].queries, n, price)
+        return chosen(workload, price)[1].loss()
 
     def run(
         self, workload: Workload, data: Data, price: Price, source: Source, *, n: int | None, beta: float
     ) -> Released:
         strategy, noise = chosen(workload, price)
-        told = _QUERIES.run(strategy.queries, data, price, source, n=n, beta=beta)
-        assert isinstance(told.model, Measured)
-        answers, errors = workload.answer(told.model), strategy.spread(noise).reach(beta)
-        return Released(self.name, workload, answers, errors, told.model, told.loss, beta, told.notes)
+        model = Measured(strategy.queries, noise, noisy_answers(strategy.queries, noise, data, source))
+        answers, errors = workload.answer(model), strategy.query_errors(noise).bounds(beta)
+        return Released(self.name, workload, answers, errors, model, noise.loss(), beta, (CONSISTENT,))
 
-    def reach(self, released: Released, n: int | None, price: Price, beta: float) -> Floats:
+    def error_bounds(self, released: Released, n: int | None, price: Price, beta: float) -> Floats:
         strategy, noise = chosen(released.workload, price)
-        return strategy.spread(noise).reach(beta)
+        return strategy.query_errors(noise).bounds(beta)
 
 
 def chosen(workload: Workload, price: Price) -> tuple[Strategy, Noise]:
-    """The better of the cells and of what was found, and its noise: that of whole numbers is less, if it is small."""
-    found = []
+    """The better of the cells alone and the strategy of the search, and its noise.
+
+    The noise of whole numbers is less where it is small, so the cells may be better than what the search ends with.
+    """
+    options = []
     for strategy in strategies(workload, price.epsilon is not None):
-        (noise,) = _QUERIES.noises(strategy.queries, price)
-        found.append((strategy.total * variance(noise) * float(noise.grid or 1) ** 2, strategy, noise))
-    _, strategy, noise = min(found, key=lambda each: each[0])
+        noise = price.alone.noise(strategy.queries.distance(price.unit), strategy.queries.grid)
+        options.append((strategy.total * variance(noise) * float(noise.grid or 1) ** 2, strategy, noise))
+    _, strategy, noise = min(options, key=lambda each: each[0])
     return strategy, noise

@@ -1,14 +1,15 @@
 r"""Adaptive measurement of a graphical model: the lowest error for marginals of wide tables.
 
-Definition.  As the tree (`chow_liu.py`), and then on in rounds: the model is fitted, the tables of the workload are
-scored against it, and several more are picked and measured, as long as the model's junction tree stays small.  How many
-there are in all is set by their noise: about a hundredth of all records for a table of sixteen cells.
+Definition.  A tree of pairs is chosen and measured first, as a private Chow-Liu tree is (`_measurement_search.py`), and
+then the search goes on in rounds: the model is fitted, the tables of the workload are scored against it, and several
+more are picked and measured, as long as the model's junction tree stays small.  Their number is set by their noise:
+about a hundredth of all records for a table of sixteen cells.
 
-Privacy.  As that of the tree: every pick is the exponential mechanism on scores that one unit moves by l1 at most,
-every measurement a noise on exact counts, and their prices, fixed before the first of them, add up to the price.
+Privacy.  Every pick is the exponential mechanism on scores that one unit moves by l1 at most, every measurement a noise
+on exact counts, and their prices, fixed before the first of them, add up to the price.
 
-Utility.  As that of the tree: a pick falls short of the best by 2 l1 ln(m) / epsilon counts on average, and the mean
-error of the answers is measured (`appraisal.py`).
+Utility.  A pick falls short of the best by 2 l1 ln(m) / epsilon counts on average, and the mean error of the answers is
+measured.
 
 References.  McKenna, Mullins, Sheldon, Miklau, VLDB 2022, for scores and rounds (AIM); McKenna, Sheldon, Miklau,
 ICML 2019, for the model.
@@ -23,23 +24,24 @@ from dataclasses import dataclass
 from itertools import combinations
 
 from ....core.parameters import Number
-from ....core.progress import tell
+from ....core.progress import report
 from ....core.randomness import Source
+from ....storage import stored
 from ...method import Method, Prediction, Released
 from ...price import Price
 from ...queries.data import Data
 from ...queries.domain import Axes, Domain
 from ...queries.workload import Workload
-from ._measurement_search import Search, deviation
-from .chow_liu import MEASURED, ONES, PICKS, ChowLiu, finish, span, unknown
+from ._measurement_search import MEASURED, ONES, PICKS, Search, deviation, released, unknown, why_no_search
 
-_NOISE = 0.014 / 16  # what the noise of each cell may be, as a share of all records
+_CELL_NOISE = 0.014 / 16  # of each cell, as a share of all records
 _ROUNDS = 6
-_STEPS, _LAST = 40, 120  # of a fit, and of the last one
-_GUESS = 10_000  # records, where n is not public
-_LARGEST = 3  # axes of a table that is measured
+_FIT_STEPS, _LAST_FIT_STEPS = 40, 120
+_ASSUMED_RECORDS = 10_000  # where n is not public
+_MAX_AXES = 3  # of a table that is measured
 
 
+@stored("Adaptive")
 @dataclass(frozen=True)
 class Adaptive(Method):
     """A graphical model measured where it is worst."""
@@ -49,11 +51,12 @@ class Adaptive(Method):
     reads_beta = True  # in the note on its mean error
 
     def why_not(self, workload: Workload, n: int | None, price: Price) -> str | None:
-        return ChowLiu().why_not(workload, n, price)
+        return why_no_search(workload, price)
 
     def _predict(self, workload: Workload, n: int | None, price: Price, beta: Number) -> Prediction:
-        most, d = sum(1 for _ in sets(workload)), len(workload.domain.shape)
-        picks = count(n or _GUESS, workload.domain, price.part(MEASURED), least=d - 1, most=max(d - 1, most))
+        tables, d = sum(1 for _ in sets(workload)), len(workload.domain.shape)
+        records = n or _ASSUMED_RECORDS
+        picks = count(records, workload.domain, price.part(MEASURED), least=d - 1, most=max(d - 1, tables))
         return unknown(workload, n, price, seconds=1.0 + 0.08 * picks, beta=beta)
 
     def run(
@@ -64,22 +67,22 @@ class Adaptive(Method):
         if among:
             picks = count(search.total, search.domain, price.part(MEASURED), least=d - 1, most=max(d - 1, len(among)))
             pick, measure = price.part(PICKS / picks), price.part(MEASURED / picks)
-            span(search, pick, measure)
-            search.fit(_STEPS)
+            search.span(pick, measure)
+            search.fit(_FIT_STEPS)
             grow(search, among, picks - (d - 1), pick, measure)
-            search.fit(_LAST)
-        return finish(self.name, search, workload, price, beta)
+            search.fit(_LAST_FIT_STEPS)
+        return released(self.name, search, workload, price, beta)
 
 
 def sets(workload: Workload) -> Iterator[Axes]:
     """The sets of two or three attributes within a table of the workload, each once."""
-    subsets = (s for axes in workload.tables for k in range(2, _LARGEST + 1) for s in combinations(axes, k))
+    subsets = (s for axes in workload.tables for k in range(2, _MAX_AXES + 1) for s in combinations(axes, k))
     yield from dict.fromkeys(subsets)
 
 
 def count(total: float, domain: Domain, price: Price, *, least: int, most: int) -> int:
     """How many measurements share a price, so that the noise of each is what it may be."""
-    room = _NOISE * total / (math.sqrt(2 / math.pi) * deviation(domain, price))
+    room = _CELL_NOISE * total / (math.sqrt(2 / math.pi) * deviation(domain, price))
     worth = room if price.epsilon is not None else room**2  # Laplace noise grows with the count, Gaussian as its root
     return max(least, min(int(worth), most))
 
@@ -89,7 +92,7 @@ def grow(search: Search, among: list[Axes], picks: int, pick: Price, measure: Pr
     left = search.worth(among, measure)
     batch, rounds = math.ceil(picks / _ROUNDS), itertools.count()
     while picks > 0 and left:
-        tell("measuring", min(1.0, next(rounds) / _ROUNDS))
+        report("measuring", min(1.0, next(rounds) / _ROUNDS))
         scores = search.scores(left, measure)
         for _ in range(min(batch, picks)):
             fits = search.fits()
@@ -101,4 +104,4 @@ def grow(search: Search, among: list[Axes], picks: int, pick: Price, measure: Pr
             search.measure(left.pop(chosen), measure)
             scores = scores[[i for i in range(len(scores)) if i != chosen]]
             picks -= 1
-        search.fit(_STEPS)
+        search.fit(_FIT_STEPS)

@@ -1,7 +1,7 @@
-r"""The stretches between neighbouring ends of ranges, and the runs of them that ranges hold without a gap.
+r"""The segments between neighbouring breakpoints (ends of ranges), and the runs of segments that ranges cover.
 
-A range is a difference of two sums of stretches, each from the first of its run; a run's first end has a sum of 0.  Of
-errors e_j of these sums, by (a - b)^2 <= 2 a^2 + 2 b^2,
+A range is a difference of two sums of segments, each from the first of its run; a run's first end has a sum of 0.  The
+errors e_j of these sums have, by (a - b)^2 <= 2 a^2 + 2 b^2,
     sum w (e_j - e_i)^2 <= sum u_j e_j^2,      u_j = sum w (2 or, where the range begins its run, 1)
 over the ranges that end at j; and also <= (K + 1) W sum e_j^2, the sum over all pairs of the K ends of a run and the 0,
 where W is the weight of the heaviest range.
@@ -14,20 +14,21 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from ...models.tree import Tree
-from ...models.tree_design import places
+from ...models.trees.tree import Tree
+from ...models.trees.tree_design import places
 from ...queries.data import Floats, Integers
 from ...queries.ranges import Ranges
 
-_LEAST = 1e-9  # of the largest variance: the least by which sums are weighed
+_MIN_VARIANCE = 1e-9  # of the largest: sums are weighted by no smaller one
 
 
 @dataclass(frozen=True)
 class Stretches:
-    """`cuts` are all ends, `asked` the stretches that some range holds, `ends` where those end and `run` their run's.
+    """`cuts` are all breakpoints, `asked` marks the segments within some range; `ends` and `run` are where these end.
 
-    `first` are the places in `ends` where a run begins; `variances` those of the sums at `ends`, `shares` their u.
-    `moved` is, of each run, what the noise of stretches can add to ranges beside them, as a share of that of ranges.
+    `first` are the places in `ends` where a run begins; `variances` and `shares` are the variances and the u of the
+    sums at `ends`.  `moved` is, for each run, what the noise of segments can add to ranges beside them, as a share of
+    the noise of ranges.
     """
 
     cuts: Integers
@@ -47,7 +48,7 @@ class Stretches:
         touched[[0, -1]] = True
         cuts, place = np.flatnonzero(touched), np.cumsum(touched) - 1
         asked = np.cumsum(begun - ended)[cuts[:-1]] > 0
-        inside = np.concatenate([[False], asked])  # of each end, whether it is after some stretch of a run
+        inside = np.concatenate([[False], asked])  # of each breakpoint, whether it is after some segment of a run
         ends, begins = np.flatnonzero(inside), asked & ~inside[:-1]
         run = np.cumsum(begins)[asked] - 1
         variances = tree.range_variances(cuts[:-1][begins][run], cuts[ends] - 1)
@@ -64,11 +65,11 @@ class Stretches:
 
     @property
     def weights(self) -> Floats:
-        """u_j / V_j: how much the sums matter, and how well they are known."""
-        return np.asarray(self.shares / np.maximum(self.variances / self.variances.max(), _LEAST))
+        """u_j / V_j: how much each sum matters, and how well it is known."""
+        return np.asarray(self.shares / np.maximum(self.variances / self.variances.max(), _MIN_VARIANCE))
 
     def bound(self, ranges: Ranges) -> float:
-        """On the mean square error of ranges, where sum (u / V) e^2 is at most sum u, as it is on average."""
+        """A bound on the mean square error of ranges, if sum (u / V) e^2 is at most sum u, as it is on average."""
         low, high = places(ranges)
         pairs, at = np.unique(low * (self.cuts[-1] + 1) + high, return_inverse=True)
         heaviest = float(np.bincount(at, ranges.weights, pairs.size).max())
@@ -78,10 +79,10 @@ class Stretches:
 
 
 def _added(i: Integers, j: Integers, weights: Floats, own: Floats, noise: Floats) -> Floats:
-    """What comes of stretches that are seen to be empty: half the noise s of one goes to each of its ends.
+    """What emptying each segment adds to the errors of ranges: half of its noise s goes to each of its ends.
 
     A range of noise t that ends there is then off by sqrt(t^2 + s^2 / 4), or sqrt(t^2 - s^2 / 4) if it holds the
-    stretch.
+    segment.
     """
     padded = np.concatenate([[0.0], noise, [0.0]])
     total = np.zeros(padded.size)

@@ -1,14 +1,15 @@
-r"""A tree of noisy counts that is looked into only where there is somebody.
+r"""A tree of noisy counts that is descended only where nodes hold records.
 
 Levels.  m values are nodes of width b^(L-1), ..., b, 1, level by level, with b^L >= m and b about 16.  The top level is
-counted, and of any other those nodes whose parent's estimate is above 7 deviations of their noise: with less, noise
-within the parent would be more than what is gained by telling its children apart.  Children are made to add up:
+counted, and on any other level those nodes whose parent's estimate is above 7 deviations of their noise: with fewer
+records the noise within the parent would outweigh what separate counts of its children gain.  Children are made to add
+up:
     x_v = y_v + (x_p - sum of y) / c,   over the c children of p.
 This is least squares if x_p is given; counts of children could better that of p by one part in b + 1 only.
 
 Shares.  The top level has a quarter of the price.  From its total N, which is then public, the largest k is taken such
-that the parents of level k would be looked into if all held as many; k levels below the top share the rest equally, but
-that every level further down has half of the one above, for the few nodes that hold very many.
+that the parents of level k would be descended into if all held equally many records; k levels below the top share the
+rest equally, except that every level further down has half of the one above, for the few nodes that hold very many.
 
 Errors.  Let P and Q be the errors of the sum of all that is before a node p, and of that with p.  Up to the end of its
 A-th child the error is, with a = A / c,
@@ -32,16 +33,16 @@ import numpy as np
 from ....core.distance import Distance
 from ....core.randomness import Source
 from ...models.error_bounds import Spread
-from ...models.monotone_model import Sums
+from ...models.trees.monotone_model import Sums
 from ...price import Noise, Price, variance
 from ...queries.data import Floats, Integers
 
-_FAR = 7.0  # deviations
-_TOP = (1, 3)  # shares of the top level, and of all others
+_THRESHOLD = 7.0  # deviations of the noise
+_TOP_SHARES = (1, 3)  # of the top level, and of all others
 
 
 class Leaves(NamedTuple):
-    """Where the nodes that were not looked into begin, in order, their estimates, and how they were found."""
+    """The nodes without counted children: where they begin, in order; their estimates; design and number of levels."""
 
     starts: Integers
     estimates: Floats
@@ -60,13 +61,13 @@ class Descent:
 
     @cached_property
     def nodes(self) -> list[int]:
-        """How many each level has."""
+        """How many nodes each level has."""
         return [-(-self.size // width) for width in self.widths]
 
     @cached_property
     def thresholds(self) -> list[list[float]]:
-        """By each design, what the parents of each level but the top must be above; half of one record is nobody."""
-        return [[max(_FAR * math.sqrt(variance(noise)), 0.5) for noise in below] for _, *below in self.noises]
+        """By design, what the parents of each level but the top must exceed: never less than half a record."""
+        return [[max(_THRESHOLD * math.sqrt(variance(noise)), 0.5) for noise in below] for _, *below in self.noises]
 
     def chosen(self, total: float) -> int:
         """The design for so many records."""
@@ -74,7 +75,7 @@ class Descent:
         return worth[-1] if worth else 0
 
     def sums(self, design: int, levels: int) -> Sums:
-        """The errors of the sums of the first few nodes, where so many levels are counted."""
+        """The errors of sums of nodes from the first, if so many levels are counted."""
         squares = [np.array([self.branching / 4 if level else float(self.nodes[0])]) for level in range(levels)]
         each = [Spread.of(noise, s, 1.0) for noise, s in zip(self.noises[design][:levels], squares, strict=True)]
         square, largest = np.sum([e.deviations**2 for e in each], axis=0), np.max([e.largest for e in each], axis=0)
@@ -92,7 +93,7 @@ class Descent:
         return self.nodes[0] + sum(below)
 
     def measure(self, counts: Integers, source: Source) -> Leaves:
-        """From the top down, with one noise on each node that is counted."""
+        """Count nodes from the top down, with one noise on each."""
 
         def noisy(starts: Integers, level: int) -> Floats:
             bounds = np.stack([starts, starts + self.widths[level]], axis=1).ravel()
@@ -101,31 +102,31 @@ class Descent:
 
         design, level, starts = 0, 0, np.arange(0, self.size, self.widths[0])
         x = noisy(starts, 0)
-        design, found = self.chosen(float(x.sum())), []
+        design, leaves = self.chosen(float(x.sum())), []
         for threshold in self.thresholds[design]:
             deeper = x > threshold
             if not deeper.any():
                 break
-            found.append((starts[~deeper], x[~deeper]))
+            leaves.append((starts[~deeper], x[~deeper]))
             children = starts[deeper, None] + np.arange(0, self.widths[level], self.widths[level + 1])
             there, level = children < self.size, level + 1
             parent, starts = np.nonzero(there)[0], children[there]
             y = noisy(starts, level)
             x = y + ((x[deeper] - np.bincount(parent, y)) / there.sum(axis=1))[parent]
-        starts, x = (np.concatenate(each) for each in zip(*found, (starts, x), strict=True))
+        starts, x = (np.concatenate(each) for each in zip(*leaves, (starts, x), strict=True))
         order = np.argsort(starts)
         return Leaves(starts[order], x[order], design, level + 1)
 
 
 @lru_cache(maxsize=64)
 def descent(size: int, branching: int, price: Price, moved: Distance[Any]) -> Descent:
-    """About so many children a node; a record moves the nodes of one level so far."""
+    """The descent over `size` values with about so many children a node; a unit moves one level by `moved`."""
     levels = max(1, round(math.log(size, branching)))
     b = next(b for b in itertools.count(1) if b**levels >= size)
     widths = tuple(b**level for level in reversed(range(levels)))
     if levels == 1:
         return Descent(size, b, widths, ((price.noise(moved),),))
-    top, rest = price.split(_TOP)
+    top, rest = price.split(_TOP_SHARES)
     shares = [[2 ** (levels - max(level, k)) for level in range(1, levels)] for k in range(1, levels)]
     noises = [tuple(part.noise(moved) for part in (top, *rest.split(each))) for each in shares]
     return Descent(size, b, widths, tuple(noises))

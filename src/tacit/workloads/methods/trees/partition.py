@@ -1,19 +1,19 @@
 r"""Two trees, the second over buckets that the first has found: for tables with lumps and many empty cells.
 
-Definition.  Two sevenths of the price buy a tree of noisy counts over the values (`hierarchy.py`), read from the root
+Definition.  Two sevenths of the price buy a tree of noisy counts over the values (`_noisy_tree.py`), read from the root
 down.  Its counts above the values have half their usual shares, since sums are what the second tree is for.  A value
 of count c is then known up to a variance of min(c s, s^2), s being the deviation of its noise: below s it may as well
-be s, with probability c / s, or 0.  By these the values are cut into buckets, so that what the first tree may miss
-within them and the noise to come add up to the least (`buckets.py`).  The rest of the price buys a second tree, over
-the buckets, for the same ranges with their ends moved to the nearest cuts.  The counts of buckets are the mean of both,
-weighted by inverse variances; within a bucket they follow the first tree.  Cumulative counts are kept within t of the
-least-squares ones of the first tree, t being what all of those are within with probability 1 - beta, and then made to
-rise (`isotonic.py`).
+be s, with probability c / s, or 0.  By these variances the values are cut into buckets, so that what the first tree may
+miss within buckets and the noise to come have the least sum (`_buckets.py`).  The rest of the price buys a second tree,
+over the buckets, for the same ranges with their ends moved to the nearest cuts.  The counts of buckets are the mean of
+both, weighted by inverse variances; within a bucket they follow the first tree.  Cumulative counts are kept within t of
+the least-squares ones of the first tree, t being what all of those are within with probability 1 - beta, and are then
+made monotone by isotonic regression.
 
-Privacy.  The first tree costs two sevenths of the price: each level is a histogram with noise, and the levels add up
-(`hierarchy.py`).  The buckets are a function of what it told and of the ranges, which are public.  Whatever they are,
-a record lies in one bucket, and so in one node of each level of the second tree; that is all that the noise of a level
-is set by (`Workload.distance` lets the records of a unit meet in one node), so it costs five sevenths.  By adaptive
+Privacy.  The first tree costs two sevenths of the price: each level is a histogram with noise, and the levels add up.
+The buckets are a function of its noisy counts and of the ranges, which are public.  Whatever the buckets are, a record
+lies in one of them, and so in one node of each level of the second tree; that alone sets the noise of a level
+(`Workload.distance` lets the records of a unit meet in one node), so the second tree costs five sevenths.  By adaptive
 composition both together cost the price.  All else is post-processing.
 
 Utility.  Each cumulative count is within t + max |S_j|, S_j the errors of the first tree: within 2 t with probability
@@ -38,11 +38,11 @@ from ....core.accounting.loss import Loss
 from ....core.distance import Distance
 from ....core.parameters import Number, probability
 from ....core.randomness import Source
-from ...method import Prediction, Released
-from ...models.monotone_model import Rising, Sums, cumulative, ends
-from ...models.top_down import top_down
-from ...models.tree import Tree
-from ...models.tree_design import Design, design, evenly, places, sketch, some
+from ....storage import stored
+from ...method import Method, Prediction, Released
+from ...models.trees.monotone_model import Rising, Sums, cumulative, ends
+from ...models.trees.tree import Tree, top_down
+from ...models.trees.tree_design import Design, design, evenly, places, sketch, some
 from ...price import Price, variance
 from ...queries._layout import summed
 from ...queries.data import Data, Floats, Integers
@@ -51,19 +51,23 @@ from ...queries.marginals import Marginal
 from ...queries.ranges import Ranges
 from ...queries.workload import Workload
 from ._buckets import buckets
-from .hierarchy import Hierarchy, as_ranges
+from ._noisy_tree import as_ranges, measured_tree, why_not_ranges
 
-_WORTH = 0.4  # of the noise of a bucket: on a tree its neighbours share it
-_FAINT = 0.01  # deviations of the first tree's noise that are as good as 0
+_BUCKET_PRICE = 0.4  # of the noise of a bucket: on a tree its neighbours share it
+_NEGLIGIBLE = 0.01  # deviations of the first tree's noise
 
 
+@stored("Partition")
 @dataclass(frozen=True)
-class Partition(Hierarchy):
-    """A tree of noisy counts over buckets of values, found by another."""
+class Partition(Method):
+    """A tree of noisy counts over buckets of values, which another tree found."""
 
     name = "partition"
     theorem = "as isotonic, with the number of buckets for m; always within twice what two sevenths buy; m in all"
-    reads_beta = True  # how far counts are kept from those of the first tree
+    reads_beta = True  # it decides how far counts are kept from those of the first tree
+
+    def why_not(self, workload: Workload, n: int | None, price: Price) -> str | None:
+        return why_not_ranges(workload)
 
     def _predict(self, workload: Workload, n: int | None, price: Price, beta: Number) -> Prediction:
         ranges, b = as_ranges(workload), float(probability("beta", beta))
@@ -75,30 +79,30 @@ class Partition(Hierarchy):
         return Prediction(mean, mean, 2 * most * sums.worst(b), seconds, "bound", b, why)
 
     def _loss(self, workload: Workload, n: int | None, price: Price) -> Loss:
-        """The whole price: which noises the second tree has is known only after the first."""
+        """The whole price: the noises of the second tree are known only after the first."""
         return price.alone.loss()
 
     def run(
         self, workload: Workload, data: Data, price: Price, source: Source, *, n: int | None, beta: float
     ) -> Released:
         ranges, (first, second) = as_ranges(workload), _shares(price)
-        fine = self.estimate(ranges, data, first, source, _first(some(ranges), first))
-        reach, mean = _of_first(ranges, first)
+        fine = measured_tree(ranges, data, first, source, _first(some(ranges), first))
+        cumulated, mean = _of_first(ranges, first)
         rough = top_down(fine.tree, fine.noisy)
         sigma2 = variance(second.noise(Marginal(ranges.domain, ranges.axes).distance(price.unit)))
-        bucket = buckets(_unsure(rough, fine.tree.variances[0]), _ends(ranges), _WORTH * sigma2)
+        bucket = buckets(_value_variances(rough, fine.tree.variances[0]), _ends(ranges), _BUCKET_PRICE * sigma2)
         within = _shares_within(rough, bucket)
         merged, counts = _merged(ranges, data, bucket, within)
         tree, _, noisy = sketch(merged, second).measure(merged, counts, second, source)
-        known, told = 1 / mean, 1 / _mean_variance(tree, merged)
-        by_bucket = (known * np.bincount(bucket, rough) + told * top_down(tree, noisy)) / (known + told)
+        trust, of_second = 1 / mean, 1 / _mean_variance(tree, merged)
+        by_bucket = (trust * np.bincount(bucket, rough) + of_second * top_down(tree, noisy)) / (trust + of_second)
         both = within * by_bucket[bucket]
-        farthest, sums = reach.worst(beta), np.cumsum(fine.values)
-        kept = np.clip(np.cumsum(both), sums - farthest, sums + farthest)
-        rising = np.maximum(isotonic_regression(kept).x, 0)
-        model = Rising(workload.domain, ranges.axes[0], np.diff(rising, prepend=0.0), 2 * farthest)
+        farthest, sums = cumulated.worst(beta), np.cumsum(fine.values)
+        clipped = np.clip(np.cumsum(both), sums - farthest, sums + farthest)
+        monotone = np.maximum(isotonic_regression(clipped).x, 0)
+        model = Rising(workload.domain, ranges.axes[0], np.diff(monotone, prepend=0.0), 2 * farthest)
         notes = (fine.note, f"then over {tree.size} buckets; the stated errors hold for all ranges at once")
-        errors = model.reach(workload, beta)
+        errors = model.error_bounds(workload, beta)
         loss = self.loss(workload, n, price)
         return Released(self.name, workload, workload.answer(model), errors, model, loss, beta, notes)
 
@@ -108,14 +112,14 @@ def _shares(price: Price) -> tuple[Price, ...]:
 
 
 def _first(ranges: Ranges, price: Price) -> Design:
-    """The best tree, with half as much for all that is above the values."""
+    """The best tree, with half the usual share for each level above the values."""
     best = design(ranges, price)
     return replace(best, shares=(best.shares[0], *(-(-share // 2) for share in best.shares[1:])))
 
 
 @lru_cache(maxsize=8)
 def _of_first(ranges: Ranges, price: Price) -> tuple[Sums, float]:
-    """The errors of its cumulative counts, and the mean variance of some ranges: public, and the same each time."""
+    """The errors of the first tree's cumulative counts, and the mean variance of some ranges: both are public."""
     few = some(ranges)
     plan = _first(few, price)
     noises = plan.noises(ranges, price)
@@ -124,28 +128,28 @@ def _of_first(ranges: Ranges, price: Price) -> tuple[Sums, float]:
 
 
 def _ends(ranges: Ranges) -> Floats:
-    """The share of the ends of ranges that are just before each value."""
+    """For each value, the share of all ends of ranges that lie just before it."""
     low, high = places(ranges)
     size = ranges.domain.shape[ranges.axes[0]]
-    found = np.bincount(low, ranges.weights, size + 1) + np.bincount(high + 1, ranges.weights, size + 1)
-    return found[:size] / float(found.sum())
+    weight = np.bincount(low, ranges.weights, size + 1) + np.bincount(high + 1, ranges.weights, size + 1)
+    return weight[:size] / float(weight.sum())
 
 
-def _unsure(rough: Floats, variance: float) -> Floats:
+def _value_variances(rough: Floats, variance: float) -> Floats:
     """The variance of each value, given its count on the first tree."""
     deviation = math.sqrt(variance)
-    return np.where(rough > _FAINT * deviation, np.minimum(deviation * rough, variance), 0.0)
+    return np.where(rough > _NEGLIGIBLE * deviation, np.minimum(deviation * rough, variance), 0.0)
 
 
 def _shares_within(rough: Floats, bucket: Integers) -> Floats:
-    """The share of its bucket's count that each value has on the first tree; the same for all where there is none."""
+    """Each value's share of its bucket's count on the first tree; equal shares where the bucket is empty."""
     whole = np.bincount(bucket, rough)[bucket]
     return np.divide(rough, whole, out=1 / np.bincount(bucket)[bucket], where=whole > 0)
 
 
 @dataclass(frozen=True)
 class _Buckets:
-    """The counts of the buckets, as they are: no sum of them is too large, for the noise is added to 64 bits."""
+    """The exact counts of the buckets: no sum of them is too large, for the noise is added to 64 bits."""
 
     domain: Domain
     counts: Integers
@@ -156,7 +160,7 @@ class _Buckets:
 
 
 def _merged(ranges: Ranges, data: Data, bucket: Integers, within: Floats) -> tuple[Ranges, _Buckets]:
-    """The table in buckets; and some of the ranges, each end moved to the nearest of the two beside it, by count."""
+    """Some of the ranges, each end moved to the nearest cut, by count; and the table in buckets."""
     domain = Domain.of({"bucket": int(bucket[-1]) + 1})
     counts = np.zeros(domain.size, np.int64)
     np.add.at(counts, bucket, data.marginal(ranges.axes))

@@ -1,13 +1,13 @@
 r"""Noisy counts on a tree that ends where few are left: for ranges of very many values.
 
 Definition.  A tree of branching 16 or so stands over the values.  From the top down, a node's children are counted,
-with noise, if the node is estimated to hold enough to be worth it (`_descent.py`); the others are leaves, whose values
-are taken to hold equally many.  The sums of leaves, from the first, are replaced by the nearest that are not negative
-and never fall (`isotonic.py`).
+with noise, if the node is estimated to hold enough to be worth it (`_tree_descent.py`); the others are leaves, whose
+values are taken to hold equally many.  The sums of leaves, from the first, are replaced by the nearest nonnegative and
+nondecreasing ones (isotonic regression).
 
 Privacy.  A record lies in one node of each level, so whatever nodes of a level are counted, its noise costs what a
-histogram costs.  Which ones, and the shares of the levels below the top, depend on noisy counts alone; by adaptive
-composition the top level and the rest cost the price together.
+histogram costs.  Which nodes are counted, and the shares of the levels below the top, depend on noisy counts alone; by
+adaptive composition the top level and the rest cost the price together.
 
 Utility.  Let t be what all sums of nodes are within with probability 1 - beta, b_1 + L b / 4 noises adding up in each.
 The projection is a contraction in the largest error, so at the ends of leaves it is at most t.  Within a leaf true and
@@ -31,21 +31,23 @@ from scipy.optimize import isotonic_regression
 from ....core.accounting.loss import Loss
 from ....core.parameters import Number, probability
 from ....core.randomness import Source
+from ....storage import stored
 from ...method import Method, Prediction, Released
-from ...models.monotone_model import Rising, Sums, ends
-from ...models.tree_design import line, places
+from ...models.trees.monotone_model import Rising, Sums, ends
+from ...models.trees.tree_design import line, places
 from ...price import Price
 from ...queries.data import Data, Floats, Integers
 from ...queries.domain import Domain
 from ...queries.marginals import Marginal
 from ...queries.ranges import Ranges
 from ...queries.workload import Workload
+from ._noisy_tree import as_ranges, why_not_ranges
 from ._tree_descent import Descent, descent
-from .hierarchy import Hierarchy, as_ranges
 
 _BRANCHING = 16
 
 
+@stored("Pruned")
 @dataclass(frozen=True)
 class Pruned(Method):
     """A tree of noisy counts that descends only where there is somebody."""
@@ -54,13 +56,13 @@ class Pruned(Method):
     theorem = "as isotonic, and inside a leaf what few it holds; b for each node that holds more, not m"
 
     def why_not(self, workload: Workload, n: int | None, price: Price) -> str | None:
-        reason = Hierarchy().why_not(workload, n, price)
+        reason = why_not_ranges(workload)
         if reason is None:
-            _tree(as_ranges(workload), price)  # what cannot be drawn is refused here
+            _tree(as_ranges(workload), price)  # noise that cannot be drawn is refused here
         return reason
 
     def _predict(self, workload: Workload, n: int | None, price: Price, beta: Number) -> Prediction:
-        """Bounds for whichever shares may be chosen, if all levels are looked into."""
+        """Bounds that hold for every design that may be chosen, if all levels are counted."""
         ranges, b = as_ranges(workload), float(probability("beta", beta))
         tree, most = _tree(ranges, price), float(ends(ranges).max())
         mean = worst = 0.0
@@ -83,19 +85,20 @@ class Pruned(Method):
         ranges = as_ranges(workload)
         tree = _tree(ranges, price)
         leaves = tree.measure(data.marginal(ranges.axes), source)
-        rising = np.maximum(isotonic_regression(np.cumsum(leaves.estimates)).x, 0)
-        cuts, sums = np.append(leaves.starts, tree.size), np.concatenate([[0.0], rising])
+        monotone = np.maximum(isotonic_regression(np.cumsum(leaves.estimates)).x, 0)
+        cuts, sums = np.append(leaves.starts, tree.size), np.concatenate([[0.0], monotone])
         model = Leaved(workload.domain, ranges.axes[0], cuts, sums, tree.sums(leaves.design, leaves.levels))
         notes = (
             f"{leaves.starts.size} leaves, on {leaves.levels} of {len(tree.widths)} levels, branching {tree.branching}",
             "cumulative counts made to rise; the stated errors hold for all ranges at once",
         )
-        answers, errors = model.told(ranges, beta)
+        answers, errors = model.range_answers(ranges, beta)
         return Released(self.name, workload, answers, errors, model, self.loss(workload, n, price), beta, notes)
 
 
+@stored("PrunedModel", ("domain", "axis", "cuts", "sums", "errors"))
 class Leaved(Rising):
-    """Cumulative counts at some cuts, between which they grow evenly; `errors` are those at the cuts."""
+    """Cumulative counts at some cuts, between which they grow evenly; `errors` are the errors at the cuts."""
 
     def __init__(self, domain: Domain, axis: int, cuts: Integers, sums: Floats, errors: Sums) -> None:
         self.domain, self.axis, self.cuts, self.sums, self.errors = domain, axis, cuts, sums, errors
@@ -105,8 +108,8 @@ class Leaved(Rising):
         widths = np.diff(self.cuts)
         return np.repeat(np.diff(self.sums) / widths, widths)
 
-    def told(self, ranges: Ranges, beta: float) -> tuple[Floats, Floats]:
-        """The answers of ranges, and what each misses by at most, from their ends alone."""
+    def range_answers(self, ranges: Ranges, beta: float) -> tuple[Floats, Floats]:
+        """The answers of ranges and their error bounds, from the ends of the ranges alone."""
         low, high = places(ranges)
         farthest = self.errors.worst(beta)
         (first, missed), (last, also) = self._before(low, farthest), self._before(high + 1, farthest)
@@ -114,16 +117,16 @@ class Leaved(Rising):
 
     def _part(self, part: Workload, beta: float) -> Floats | None:
         ranges = line(part, self.axis)
-        return None if ranges is None or ranges.axes != (self.axis,) else self.told(ranges, beta)[1]
+        return None if ranges is None or ranges.axes != (self.axis,) else self.range_answers(ranges, beta)[1]
 
     def _before(self, value: Integers, farthest: float) -> tuple[Floats, Floats]:
-        """The count of all that is before a value, and what it misses by at most; no cut misses by more than this."""
+        """The count of all records before a value, and its error bound; no cut misses by more than `farthest`."""
         leaf = np.searchsorted(self.cuts[:-1], value, side="right") - 1
         after, width = value - self.cuts[leaf], self.cuts[leaf + 1] - self.cuts[leaf]
-        start, held = self.sums[leaf], self.sums[leaf + 1] - self.sums[leaf]
+        start, records = self.sums[leaf], self.sums[leaf + 1] - self.sums[leaf]
         part = after / width
-        inside = np.where((after > 0) & (after < width), held * np.maximum(part, 1 - part), 0.0)
-        return start + held * part, np.where(value > 0, farthest + inside, 0.0)
+        inside = np.where((after > 0) & (after < width), records * np.maximum(part, 1 - part), 0.0)
+        return start + records * part, np.where(value > 0, farthest + inside, 0.0)
 
 
 def _tree(ranges: Ranges, price: Price) -> Descent:

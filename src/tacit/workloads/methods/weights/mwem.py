@@ -38,7 +38,8 @@ from ....core.parameters import Number, positive, probability, whole
 from ....core.progress import with_progress
 from ....core.randomness import Source
 from ....mechanisms import TopK
-from ...method import Method, Prediction, Released, instead
+from ....storage import stored
+from ...method import Method, Prediction, Released
 from ...models.multiplicative_weights import Weights
 from ...price import Noise, Price, variance
 from ...queries._all_marginals import AllMarginals, Marginalised
@@ -46,21 +47,19 @@ from ...queries.data import EXACT, Data, Floats, Integers
 from ...queries.domain import Axes, counted, shown
 from ...queries.marginals import Marginal
 from ...queries.workload import Workload
-from ..direct.per_query import PerQuery
-from ..marginals.residual import Residual
 
-CELLS = 1 << 24  # of the model
+CELLS = 1 << 24  # of the model, at most
 PICKS = Fraction(1, 10)  # the share of the price that picks get
 TOTAL = Fraction(1, 50)  # and that the total gets, if n is not public
-_ROUNDS = 16
-_MOST = 256  # measurements
-_WORTH = 0.01  # noise of a measurement that is worth its while, as a share of n
-_GUESS = 10_000  # records, where n is not public
-_FINE = 2.0**-40  # of all records: no measurement is known better, so that no ratio is 0 or infinite
-_REPLAYS, _LAST = 10, 100  # in a round, and at the end, at most
-_WORK = 1 << 28  # cells moved by them, beyond which two are enough
-_NEAR = 2.0  # squared misfit, in variances of the noise: that of the data is 1 on average, so that none is fitted
-_GAIN = 0.01  # of the misfit: a replay that lowers it by less is the last
+_MAX_ROUNDS = 16
+_MAX_MEASUREMENTS = 256
+_MAX_NOISE = 0.01  # of a measurement that is worth its while, as a share of n
+_ASSUMED_RECORDS = 10_000  # where n is not public
+_MIN_NOISE = 2.0**-40  # of all records: no measurement is known better, so that no ratio is 0 or infinite
+_MAX_REPLAYS, _MAX_LAST_REPLAYS = 10, 100  # in a round, and at the end
+_MAX_WORK = 1 << 28  # cells moved by replays, beyond which two replays are enough
+_FITTED = 2.0  # squared misfit, in variances of the noise: that of the data is 1 on average, so that no noise is fitted
+_MIN_GAIN = 0.01  # of the misfit: a replay that lowers it by less is the last
 
 
 def classical_bound(cells: int, queries: int, *, n: int, rounds: int, epsilon: Number) -> float:
@@ -71,7 +70,7 @@ def classical_bound(cells: int, queries: int, *, n: int, rounds: int, epsilon: N
 
 @dataclass(frozen=True)
 class Group:
-    """Queries measured together: the cells of the marginal on these axes, or one query; `moves` is in steps."""
+    """Queries measured together: the cells of the marginal on these axes, or one query, which units move by `moves`."""
 
     first: int
     queries: int
@@ -84,11 +83,11 @@ class Group:
 
 
 class Groups:
-    """Marginals whole, all other queries one by one: `sizes` and `starts` in queries, `moves` of each part's groups."""
+    """Marginals as a whole, other queries one by one; `sizes` and `starts` count queries, `moves` are by part."""
 
     def __init__(self, workload: Workload, unit: Distance[Any]) -> None:
         parts, g = workload.parts, workload.grid
-        self.axes = [part.axes if isinstance(part, Marginal) else None for part in parts]
+        self.axes = [part.marginal_axes for part in parts]
         self.moves: list[Distance[Any]] = []
         for far, axes in zip((part.distance(unit) for part in parts), self.axes, strict=True):
             if axes is None:
@@ -110,7 +109,7 @@ class Groups:
 
 
 class Learner:
-    """The public model, and what was measured so far: for each group how often, its mean, and its noise, in counts."""
+    """The public model, and for each group how often it was measured, the mean and its noise, in counts."""
 
     def __init__(self, workload: Workload, records: float) -> None:
         self.workload, self.weights = workload, Weights(workload.domain, records)
@@ -124,30 +123,30 @@ class Learner:
         return np.minimum(np.round(self.workload.answer(whole) * unit), EXACT).astype(np.int64)
 
     def note(self, group: Group, numbers: NDArray[Any], deviation: float) -> None:
-        """Keep a measurement, in steps; the latest is the first to be replayed."""
+        """Add a measurement, in steps; the latest is the first to be replayed."""
         unit = float(self.workload.grid)
         times, mean, _ = self.measured.pop(group, (0, np.zeros(group.queries), 0.0))
         mean = (mean * times + numbers * unit) / (times + 1)
         self.measured[group] = times + 1, mean, deviation * unit / math.sqrt(times + 1)
 
-    def fit(self, most: int) -> None:
+    def fit(self, max_replays: int) -> None:
         """Replay until the model is as near to the measurements as noise lets it be, or comes no nearer."""
         work = self.workload.domain.size * len(self.measured)
         before = math.inf
-        for _ in range(min(most, max(2, _WORK // work))):
+        for _ in range(min(max_replays, max(2, _MAX_WORK // work))):
             misfit = self.replay()
-            if misfit <= _NEAR or misfit > (1 - _GAIN) * before:
+            if misfit <= _FITTED or misfit > (1 - _MIN_GAIN) * before:
                 return
             before = misfit
 
     def replay(self) -> float:
         """Move the model half of the way to each measurement, as a ratio, where noise is not larger than both.
 
-        Returns the mean square of how far it was from each, in deviations of the noise.
+        Returns the mean square of how far the model was from the measurements, in deviations of their noise.
         """
         records, misfits = self.weights.records, []
         for group, (_, mean, deviation) in reversed(self.measured.items()):
-            noise = max(deviation, _FINE * records)
+            noise = max(deviation, _MIN_NOISE * records)
             if group.axes is not None:
                 now = self.weights.marginal(group.axes)
                 then = np.maximum(mean, 0).reshape(now.shape)
@@ -156,14 +155,15 @@ class Learner:
                 continue
             vector = self.workload.vector(group.first).reshape(self.workload.domain.shape)
             total = self.weights.settled()
-            is_ = records * min(float(np.vdot(vector, self.weights.values)) / total, 1.0)
-            to = min(max(float(mean[0]), 0.0), records)
-            misfits.append(np.array([(to - is_) / noise]))
-            odds = (to + noise) / (is_ + noise) * (records - is_ + noise) / (records - to + noise)
+            guess = records * min(float(np.vdot(vector, self.weights.values)) / total, 1.0)
+            aim = min(max(float(mean[0]), 0.0), records)
+            misfits.append(np.array([(aim - guess) / noise]))
+            odds = (aim + noise) / (guess + noise) * (records - guess + noise) / (records - aim + noise)
             self.weights.tilt(self.workload.domain.all, vector * (math.log(odds) / 2))
         return float(np.square(np.concatenate(misfits)).mean())
 
 
+@stored("MWEM", ("rounds", "picks"))
 @dataclass(frozen=True)
 class MWEM(Method):
     """Measure `picks` groups in each of `rounds`; by default as many as noise leaves worth their while."""
@@ -177,25 +177,24 @@ class MWEM(Method):
 
     def why_not(self, workload: Workload, n: int | None, price: Price) -> str | None:
         if workload.domain.size > CELLS:
-            better = instead(workload, n, price, Residual(), PerQuery())
-            return f"a model of {shown(workload.domain.size)} cells, of at most {CELLS}: {better}"
+            return f"its model has at most {CELLS} cells, and this domain has {shown(workload.domain.size)} cells"
         if n is not None and n / workload.grid > EXACT:
-            return f"{n} records are 2^53 steps or more, which floats do not tell apart: use queries"
+            return f"{n} records are 2^53 steps or more, which floats do not distinguish"
         return None
 
     def counts(self, workload: Workload, n: int | None, price: Price) -> tuple[int, int]:
-        """Rounds and picks: so many that the noise of a measurement is in all about a hundredth of n.
+        """The number of rounds, and of picks in each: the noise of a measurement is then about a hundredth of n in all.
 
-        But no more than a third of the groups, and no fewer than two for each attribute.
+        There are at most a third as many measurements as groups, and at least two for each attribute.
         """
         among = Groups(workload, price.unit)
         cells = float(np.median(among.sizes))
-        most = _WORTH * (n or _GUESS) / cells  # deviation of each number, about
+        noise = _MAX_NOISE * (n or _ASSUMED_RECORDS) / cells  # deviation of each number, about
         paid = float(price.amount * (1 - PICKS))
-        worth = most * paid if price.epsilon is not None else 2 * most**2 * paid
+        worth = noise * paid if price.epsilon is not None else 2 * noise**2 * paid
         least = min(len(among), 2 * len(workload.domain.shape))
-        measurements = max(least, min(worth, len(among) / 3, _MOST))
-        rounds = min(_ROUNDS, math.ceil(measurements)) if self.rounds is None else whole("rounds", self.rounds)
+        measurements = max(least, min(worth, len(among) / 3, _MAX_MEASUREMENTS))
+        rounds = min(_MAX_ROUNDS, math.ceil(measurements)) if self.rounds is None else whole("rounds", self.rounds)
         picks = max(1, round(measurements / rounds)) if self.picks is None else whole("picks", self.picks)
         return rounds, min(picks, len(among))
 
@@ -216,22 +215,22 @@ class MWEM(Method):
 
     def _predict(self, workload: Workload, n: int | None, price: Price, beta: Number) -> Prediction:
         rounds, picks = self.counts(workload, n, price)
-        most = float(n) if n is not None else math.inf
+        worst = float(n) if n is not None else math.inf
         seconds = self._seconds(workload, n, price)
         measured = counted(rounds * picks, "measurement", "measurements")
         why = f"{measured}; no bound better than n is proved for a model that replays them"
-        return Prediction(most, most, most, seconds, "bound", float(probability("beta", beta)), why)
+        return Prediction(worst, worst, worst, seconds, "bound", float(probability("beta", beta)), why)
 
     def _seconds(self, workload: Workload, n: int | None, price: Price) -> float:
-        """To ask the model in each round, to pick among all groups, and to replay until noise is reached."""
+        """The time to ask the model in each round, to pick among all groups, and to replay measurements."""
         rounds, picks = self.counts(workload, n, price)
         among, cells, each = Groups(workload, price.unit), workload.domain.size, self._parts(workload, n, price)[1]
         asked = rounds * (2e-5 * len(workload.parts) + 1e-8 * cells + workload.seconds / 5)
         picked = rounds * picks * (1e-4 + 1.5e-8 * len(among))
         noise = _deviation(each.noise(among.moves[0])) * float(workload.grid)
-        halvings = max(1.0, math.log2(_WORTH * (n or _GUESS) / noise))
-        halvings = min(halvings, max(2, _WORK // (cells * rounds * picks)))
-        replays = rounds / 2 * min(halvings, _REPLAYS) + 2 * halvings
+        halvings = max(1.0, math.log2(_MAX_NOISE * (n or _ASSUMED_RECORDS) / noise))
+        halvings = min(halvings, max(2, _MAX_WORK // (cells * rounds * picks)))
+        replays = rounds / 2 * min(halvings, _MAX_REPLAYS) + 2 * halvings
         move = 2.5e-5 + (7e-9 if among.axes[0] is None else 7e-10) * cells
         return asked + picked + rounds * picks * replays * move
 
@@ -257,8 +256,8 @@ class MWEM(Method):
             for pick in choice.sample(self.scores(among, truth - learner.guess(), each), source):
                 group, noise = among[pick], each.noise(among[pick].moves)
                 learner.note(group, np.asarray(noise.sample(truth[group.all], source)), _deviation(noise))
-            learner.fit(_REPLAYS)
-        learner.fit(_LAST)
+            learner.fit(_MAX_REPLAYS)
+        learner.fit(_MAX_LAST_REPLAYS)
         measured, often = counted(rounds * picks, "measurement", "measurements"), counted(rounds, "round", "rounds")
         note = f"{measured} in {often}; {records:.0f} records"
         answers, loss = workload.answer(learner.weights), self.loss(workload, n, price)

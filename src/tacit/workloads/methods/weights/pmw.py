@@ -2,11 +2,11 @@ r"""Private multiplicative weights: any number of questions, one after the other
 
 Definition.  A public model of the data (`multiplicative_weights.py`), at first uniform, guesses the answer of each
 question.  With integers x for the truth and g for the guess, rounded to a step: if |x - g| + Z_i < T + Z the guess is
-told; else x + W_i is, and the model is moved.  This may happen c times; then the model answers alone, and says so.
-    pure    one bar T + Z for all, as in Sparse, and discrete Laplace W_i: NumericSparse on the gaps
-    zCDP    a new bar after each update, as in AboveThreshold, and discrete Gaussian W_i
+released; else x + W_i is, and the model is moved.  This may happen c times; then the model answers alone, and says so.
+    pure    one noisy threshold T + Z for all, as in Sparse, and discrete Laplace W_i: NumericSparse on the gaps
+    zCDP    a new noisy threshold after each update, as in AboveThreshold, and discrete Gaussian W_i
 
-Privacy.  One unit moves x by at most D, and so |x - g|; g depends on what was told alone.  So a life costs
+Privacy.  One unit moves x by at most D, and so |x - g|; g depends on earlier releases alone.  So a session costs
     pure    what Sparse costs at c, and c times what W costs: epsilon, exactly
     zCDP    c times what AboveThreshold costs, e0 tanh(e0 / 2), and c times what W costs
 whatever is asked.  Guesses are free.  Floats in the model are post-processing: all that meets private data is whole.
@@ -41,17 +41,19 @@ from ....core.parameters import Number, instance, positive, probability, rationa
 from ....core.randomness import Source
 from ....mechanisms import AboveThreshold, Gaussian, Laplace, Sparse
 from ....mechanisms.selection._rule import share
+from ....storage import stored
 from ...models.multiplicative_weights import Question, Weights
 from ...price import LARGEST, Price
 from ...queries.domain import CELLS, Domain
 from ._pmw_law import Transcripts
 
 Asked = tuple[Question, int]  # and its answer on the private table, in steps of the grid
-Told = tuple[float | None, ...]  # by question: what the data answered, or None where the model did
-_SURE = 1.01  # times what would be enough, if floats were exact
+Transcript = tuple[float | None, ...]  # by question: what the data answered, or None where the model did
+_ROUNDING = 1.01  # times what would be enough, if floats were exact
 NUMBERS = {"pure": Fraction(1, 4), "zCDP": Fraction(2, 5)}  # the share of the price that numbers get
 
 
+@stored("OnlineMove", ("question", "by"), keep=True)
 @dataclass(frozen=True)
 class Move:
     """The model was moved to answer this question by a share `by` more."""
@@ -61,7 +63,7 @@ class Move:
 
 
 class Moves(Sequence[Move]):
-    """Moves that never change; those with one more share the list, so that no life is copied with every move."""
+    """An immutable sequence of moves; sequences that extend it share its list, so that no move copies the session."""
 
     def __init__(self, moves: Iterable[Move]) -> None:
         self._list = list(moves)
@@ -69,7 +71,7 @@ class Moves(Sequence[Move]):
 
     def then(self, move: Move) -> Moves:
         """These, and one more."""
-        alone = len(self._list) == self._count  # else others went on from here
+        alone = len(self._list) == self._count  # else another sequence extends this one already
         more = Moves(())
         more._list, more._count = self._list if alone else self._list[: self._count], self._count + 1
         more._list.append(move)
@@ -91,9 +93,14 @@ class Moves(Sequence[Move]):
         return Moves, (tuple(self),)
 
 
+@stored(
+    "OnlineState",
+    ("bar", "asked", "moves"),
+    members=lambda state: (state.bar, state.asked, tuple(state.moves)),
+)
 @dataclass(frozen=True)
 class State:
-    """Where a life stands: the bar, which is private, and the public moves that made the model of a uniform one."""
+    """The state of a session: the noisy threshold `bar`, which is private, and the public moves of the model."""
 
     bar: int = field(repr=False)
     asked: int = 0
@@ -105,9 +112,9 @@ class State:
 
 @dataclass
 class _Live:
-    """Weights that are moved in place, and the moves that made them: a state whose moves are others cannot use them.
+    """Weights that are moved in place, and the moves that made them: a state with other moves cannot use them.
 
-    By all these moves the divergence from the data fell by `fallen` at least, if there are n records.
+    All these moves lowered the divergence from the data by `fallen` at least, if there are n records.
     """
 
     weights: Weights
@@ -115,12 +122,13 @@ class _Live:
     fallen: float = 0.0
 
     def next(self, bar: int, asked: int) -> State:
-        """The state that these weights are of."""
+        """The state that these weights belong to."""
         state = State(bar, asked, self.moves)
         object.__setattr__(state, "_live", self)
         return state
 
 
+@stored("OnlineAnswer", ("value", "by", "error"))
 @dataclass(frozen=True)
 class Answer:
     """An answer in counts: of the model, of the data, or of the model when no comparison is left to check it.
@@ -134,7 +142,7 @@ class Answer:
 
 
 @dataclass(frozen=True, init=False, repr=False)
-class PrivateMultiplicativeWeights(Interactive[Sequence[Asked], Told, State, Asked, Answer]):
+class PrivateMultiplicativeWeights(Interactive[Sequence[Asked], Transcript, State, Asked, Answer]):
     """Answer linear queries on n records; the model may be moved `updates` times, by gaps above a `threshold` of n.
 
     `least` is the share of n that a move is made by at least, and `margin` that by which a measured gap is shortened,
@@ -167,19 +175,19 @@ class PrivateMultiplicativeWeights(Interactive[Sequence[Asked], Told, State, Ask
         margin: Number | None = None,
     ) -> None:
         if not 2 <= instance("domain", domain, Domain).size <= CELLS:
-            raise BadQuestion(f"a model of {domain.size} cells: it takes 2 to {CELLS}; project on fewer attributes")
-        known: dict[str, Any] = {"domain": domain, "n": whole("n", n), "price": instance("price", price, Price)}
-        known |= {"updates": whole("updates", updates), "threshold": rational("threshold", threshold)}
-        known |= {"questions": whole("questions", questions), "beta": probability("beta", beta)}
-        known |= {"grid": positive("grid", grid, LARGEST), "least": rational("least", least)}
-        known["margin"] = None if margin is None else rational("margin", margin)
-        for name, value in known.items():
+            raise BadQuestion(f"A model has 2 to {CELLS} cells, not {domain.size}; project on fewer attributes.")
+        fields: dict[str, Any] = {"domain": domain, "n": whole("n", n), "price": instance("price", price, Price)}
+        fields |= {"updates": whole("updates", updates), "threshold": rational("threshold", threshold)}
+        fields |= {"questions": whole("questions", questions), "beta": probability("beta", beta)}
+        fields |= {"grid": positive("grid", grid, LARGEST), "least": rational("least", least)}
+        fields["margin"] = None if margin is None else rational("margin", margin)
+        for name, value in fields.items():
             object.__setattr__(self, name, value)
         self.loss()  # so that noise that cannot be drawn is refused here
 
     @property
     def renewed(self) -> bool:
-        """Whether a new bar is drawn after each update."""
+        """Whether a new noisy threshold is drawn after each update."""
         return self.price.epsilon is None
 
     def _part(self, *, numbers: bool) -> Price:
@@ -197,7 +205,7 @@ class PrivateMultiplicativeWeights(Interactive[Sequence[Asked], Told, State, Ask
 
     @cached_property
     def comparisons(self) -> Sparse | AboveThreshold:
-        """In steps of the grid: one life of Sparse, or one of AboveThreshold for each update."""
+        """In steps of the grid: one session of Sparse, or one of AboveThreshold for each update."""
         price, level, d = self._part(numbers=False), round(self.threshold * self.n / self.grid), self._steps(None)
         if price.rho is not None:
             each = share(Pure, None, price.rho, self.updates)
@@ -206,27 +214,28 @@ class PrivateMultiplicativeWeights(Interactive[Sequence[Asked], Told, State, Ask
 
     @cached_property
     def number(self) -> Laplace | Gaussian:
-        """The noise on each number told, in steps of the grid."""
+        """The noise on each answer of the data, in steps of the grid."""
         return self._part(numbers=True).part(Fraction(1, self.updates)).noise(self._steps(None))
 
     def loss(self, distance: Number | Distance[Any] | None = None) -> Loss:
-        """The price of the whole life, for units that move each answer by at most `distance`."""
+        """The loss of the whole session, for units that move each answer by at most `distance`."""
         d = self._steps(distance)
         return (self.updates if self.renewed else 1) * self.comparisons.loss(d) + self.updates * self.number.loss(d)
 
     def within(self, beta: Number) -> tuple[int, int]:
-        """With probability 1 - beta all comparisons are right to so many steps, and all numbers to so many."""
+        """Error bounds in steps, of all comparisons and of all numbers, that hold with probability 1 - beta."""
         half = probability("beta", beta) / 2
         each = half / self.updates if self.renewed else half
         return int(self.comparisons.error(beta=each)), int(self.number.error(beta=half, size=self.updates))
 
     @cached_property
-    def reach(self) -> tuple[int, int]:
+    def noise_bounds(self) -> tuple[int, int]:
+        """The bounds of `within` at the beta of the session."""
         return self.within(self.beta)
 
     def error(self, beta: Number | None = None) -> float:
-        """No checked answer among `questions` misses by more, in counts."""
-        a, w = self.reach if beta is None else self.within(beta)
+        """A bound, in counts, on the errors of all checked answers among the first `questions`."""
+        a, w = self.noise_bounds if beta is None else self.within(beta)
         return float(max(round(self.threshold * self.n / self.grid) + a, w) * self.grid)
 
     @cached_property
@@ -241,18 +250,18 @@ class PrivateMultiplicativeWeights(Interactive[Sequence[Asked], Told, State, Ask
         return len(state.moves) >= self.updates
 
     def refuted(self, state: State) -> bool:
-        """Whether the moves are more than data of n records allow, from which a uniform model is within ln |X|.
+        """Whether the model moved more than n records allow, as a uniform model diverges from them by ln |X| at most.
 
-        Of n records this is said with probability beta at most, if moves are at least by `least` as `proven` has it.
+        If there are n records this happens with probability beta at most, with the `least` that `proven` chooses.
         """
-        return self._live(state).fallen > _SURE * math.log(self.domain.size)
+        return self._live(state).fallen > _ROUNDING * math.log(self.domain.size)
 
     def model(self, state: State) -> Weights:
         """The public model: from it any linear query can be answered, and synthetic records drawn, free of charge."""
         return self._live(state).weights.copy()
 
     def _live(self, state: State) -> _Live:
-        """The model at hand, which the next state takes over and moves; an older state then makes its own again."""
+        """The current model, which the next state takes over and moves; an older state then rebuilds its own."""
         live: _Live | None = state.__dict__.get("_live")
         if live is None or live.moves is not state.moves:
             live = _Live(Weights(self.domain, float(self.n)), state.moves)
@@ -271,7 +280,7 @@ class PrivateMultiplicativeWeights(Interactive[Sequence[Asked], Told, State, Ask
         return Move(question, math.copysign(max(float(self.least), abs(gap) - margin), gap))
 
     def truth(self, asked: Asked) -> int:
-        """The private answer in steps of the grid of this life."""
+        """The private answer in steps of the grid of this session."""
         question, steps = asked
         finer = Fraction(1) if question.grid == self.grid else question.grid / self.grid
         if finer.denominator != 1:
@@ -281,16 +290,16 @@ class PrivateMultiplicativeWeights(Interactive[Sequence[Asked], Told, State, Ask
         return int(steps) * int(finer)
 
     def step(self, state: State, value: Asked, source: Source) -> tuple[State, Answer]:
-        """The next state and an answer, for ever: `over` says when the data have no more part in it."""
+        """The next state and an answer, without end: once `over`, answers no longer depend on the data."""
         question, live, unit = value[0], self._live(state), float(self.grid)
         guess = question.answer(live.weights)
-        told, asked = round(guess / unit), state.asked + 1
+        rounded, asked = round(guess / unit), state.asked + 1
         if self.over(state):
-            return live.next(state.bar, asked), Answer(told * unit, "unchecked model", None)
+            return live.next(state.bar, asked), Answer(rounded * unit, "unchecked model", None)
         truth = self.truth(value)
         promise = self._promise if asked <= self.questions else None
-        if abs(truth - told) + self.comparisons.query_noise.draw(source) < state.bar:
-            return live.next(state.bar, asked), Answer(told * unit, "model", promise)
+        if abs(truth - rounded) + self.comparisons.query_noise.draw(source) < state.bar:
+            return live.next(state.bar, asked), Answer(rounded * unit, "model", promise)
         number = truth + int(self.number.draw(source, None))
         move = self.move(question, guess, number)
         bar = self.comparisons.begin(source).bar if self.renewed else state.bar
@@ -302,25 +311,29 @@ class PrivateMultiplicativeWeights(Interactive[Sequence[Asked], Told, State, Ask
     def law(self, x: Sequence[Asked]) -> Transcripts:
         return Transcripts(self, tuple(x))
 
-    def sample(self, x: Sequence[Asked], source: Source) -> Told:
-        state, told = self.begin(source), []
+    def sample(self, x: Sequence[Asked], source: Source) -> Transcript:
+        state, answers = self.begin(source), []
         for asked in x:
             state, answer = self.step(state, asked, source)
-            told.append(answer.value if answer.by == "data" else None)
-        return tuple(told)
+            answers.append(answer)
+        return self.output(answers)
 
-    def miss(self, x: Sequence[Asked], y: Told) -> float:
-        """The farthest that a checked answer is from the truth."""
+    def output(self, answers: Sequence[Answer]) -> Transcript:
+        """The numbers that came from the data; None where the model answered."""
+        return tuple(answer.value if answer.by == "data" else None for answer in answers)
+
+    def miss(self, x: Sequence[Asked], y: Transcript) -> float:
+        """The largest error of a checked answer."""
         state, worst = State(0), 0.0
-        for asked, told in zip(x, y, strict=True):
+        for asked, answer in zip(x, y, strict=True):
             if self.over(state):
                 break
             guess = asked[0].answer(self.model(state))
             truth = self.truth(asked) * float(self.grid)
             unit = float(self.grid)
-            worst = max(worst, abs((round(guess / unit) * unit if told is None else told) - truth))
-            if told is not None:
-                move = self.move(asked[0], guess, round(told / self.grid))
+            worst = max(worst, abs((round(guess / unit) * unit if answer is None else answer) - truth))
+            if answer is not None:
+                move = self.move(asked[0], guess, round(answer / self.grid))
                 state = State(0, 0, (*state.moves, move))
         return worst
 

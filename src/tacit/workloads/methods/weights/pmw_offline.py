@@ -4,7 +4,7 @@ Definition.  The queries are put to private multiplicative weights (`pmw.py`, wi
 proves the most with) one after the other, and again from the first, until the model has answered a whole round alone or
 no update is left, or the moves are more than n records allow.  The answers are those of the last model.
 
-Privacy.  That of one life of private multiplicative weights, which is for any questions in any order: the price.
+Privacy.  That of one session of private multiplicative weights, which is for any questions in any order: the price.
 
 Utility.  A round without an update checks every answer of the last model.  Each other round has an update, so with c
 updates no more than (c + 1) k questions are asked; for so many, with probability 1 - beta, all comparisons are right to
@@ -32,26 +32,23 @@ from ....core.exact import from_above
 from ....core.parameters import Number, probability
 from ....core.progress import with_progress
 from ....core.randomness import Source
-from ...method import Method, Prediction, Released, instead
+from ....storage import stored
+from ...method import Method, Prediction, Released
 from ...models.multiplicative_weights import Question
 from ...price import Price
 from ...queries.data import EXACT, Data
 from ...queries.domain import Domain, shown
-from ...queries.marginals import Marginal
-from ...queries.predicates import Predicates, flat
-from ...queries.ranges import Ranges
+from ...queries.predicates import flat
 from ...queries.workload import Workload
-from ..direct.per_query import PerQuery
-from ..marginals.residual import Residual
 from .pmw import PrivateMultiplicativeWeights
 from .pmw_plans import proven
 
-CELLS = 1 << 24  # of the model
-_WORK = 10**10  # cells times queries, of one round
-_HELD = 1 << 27  # coefficients of all the questions, of 16 bytes each
-_PRODUCTS = (Marginal, Ranges, Predicates)
+CELLS = 1 << 24  # of the model, at most
+_MAX_WORK = 10**10  # cells times queries, of one round
+_MAX_COEFFICIENTS = 1 << 27  # of all the questions, of 16 bytes each
 
 
+@stored("OfflinePMW")
 @dataclass(frozen=True)
 class OfflinePMW(Method):
     """The queries of a workload put to private multiplicative weights."""
@@ -63,71 +60,72 @@ class OfflinePMW(Method):
     def why_not(self, workload: Workload, n: int | None, price: Price) -> str | None:
         cells, k = workload.domain.size, workload.queries
         if not 2 <= cells <= CELLS:
-            better = instead(workload, n, price, Residual(), PerQuery())
-            return f"a model of {shown(cells)} cells, of 2 to {CELLS}: {better}"
-        if cells * k > _WORK:
-            return f"{k} queries of {cells} cells make {cells * k:.2g} steps a round, of at most {_WORK:.0g}: use mwem"
-        if (held := _coefficients(workload)) > _HELD:
-            return f"{k} queries have {held:.2g} coefficients to be held in memory, of at most {_HELD}: use mwem"
+            return f"its model has 2 to {CELLS} cells, and this domain has {shown(cells)}"
+        if cells * k > _MAX_WORK:
+            return f"{k} queries of {cells} cells make {cells * k:.2g} steps a round; it takes at most {_MAX_WORK:.0g}"
+        if (stored := _coefficients(workload)) > _MAX_COEFFICIENTS:
+            return f"{k} queries have {stored:.2g} coefficients; it holds at most {_MAX_COEFFICIENTS} in memory"
         return None
 
-    def life(self, workload: Workload, n: int | None, price: Price, beta: Number) -> PrivateMultiplicativeWeights:
-        """The life that is run, of one question for each query."""
+    def mechanism(self, workload: Workload, n: int | None, price: Price, beta: Number) -> PrivateMultiplicativeWeights:
+        """The mechanism that is run, with one question for each query."""
         at = probability("beta", beta)
-        return _life(workload.domain, self._people(n), price, workload.queries, beta=at, grid=workload.grid)
+        return _mechanism(workload.domain, self._people(n), price, workload.queries, beta=at, grid=workload.grid)
 
     def _loss(self, workload: Workload, n: int | None, price: Price) -> Loss:
-        return self.life(workload, n, price, 0.05).loss()  # which does not depend on beta
+        return self.mechanism(workload, n, price, 0.05).loss()  # which does not depend on beta
 
     def _predict(self, workload: Workload, n: int | None, price: Price, beta: Number) -> Prediction:
-        life, b = self.life(workload, n, price, beta), float(probability("beta", beta))
-        worst = min(_within(life), float(life.n))
-        rounds = 2 + math.sqrt(life.updates) / 16  # a quarter of that on marginals, three times as many on ranges
+        mechanism, b = self.mechanism(workload, n, price, beta), float(probability("beta", beta))
+        worst = min(_within(mechanism), float(mechanism.n))
+        rounds = 2 + math.sqrt(mechanism.updates) / 16  # a quarter of that on marginals, three times as many on ranges
         seconds = rounds * workload.queries * (1e-4 + 2e-9 * workload.domain.size)
-        told = f"that is told where it misses by {from_above(worst, 3)} or more"
-        why = f"up to {life.updates} of the answers teach a model, {told}"
+        corrected = f"which is corrected where it misses by {from_above(worst, 3)} or more"
+        why = f"up to {mechanism.updates} of the answers teach a model, {corrected}"
         return Prediction(worst, worst, worst, seconds, "bound", b, why)
 
     def run(
         self, workload: Workload, data: Data, price: Price, source: Source, *, n: int | None, beta: float
     ) -> Released:
-        life, asked = self.life(workload, n, price, beta), list(questions(workload))
+        mechanism, asked = self.mechanism(workload, n, price, beta), list(questions(workload))
         grids = np.array([float(question.grid) for question in asked])  # which may be wider than the workload's
         truth = np.minimum(np.round(workload.answer(data) / grids), EXACT).astype(np.int64).tolist()
-        state, moved, rounds = life.begin(source), -1, 0
-        while len(state.moves) > moved and not (life.over(state) or life.refuted(state)):
+        state, moved, rounds = mechanism.begin(source), -1, 0
+        while len(state.moves) > moved and not (mechanism.over(state) or mechanism.refuted(state)):
             moved, rounds = len(state.moves), rounds + 1
             every: Iterable[tuple[Question, int]] = zip(asked, truth, strict=True)
             if rounds == 1:  # how many there are later depends on draws
                 every = with_progress("asking", every, len(asked))
             for value in every:
-                state, _ = life.step(state, value, source)
-        checked, model = len(state.moves) == moved, life.model(state)
-        most = life.n if isinstance(price.unit.relation, Substitute) else math.inf  # else n may not be what there is
-        errors = np.full(workload.queries, min(_within(life), most)) if checked else None
-        left = "no update was left" if life.over(state) else f"it was seen that these are not {n} records"
-        said = "every answer was then checked" if checked else f"then {left}, and nothing more is known"
-        note = f"{len(state.moves)} updates in {rounds} rounds; {said}"
-        return Released(self.name, workload, workload.answer(model), errors, model, life.loss(), beta, (note,))
+                state, _ = mechanism.step(state, value, source)
+        checked, model = len(state.moves) == moved, mechanism.model(state)
+        most = (
+            mechanism.n if isinstance(price.unit.relation, Substitute) else math.inf
+        )  # else n may not be what there is
+        errors = np.full(workload.queries, min(_within(mechanism), most)) if checked else None
+        end = "no update was left" if mechanism.over(state) else f"it was seen that these are not {n} records"
+        outcome = "every answer was then checked" if checked else f"then {end}, and nothing more is known"
+        note = f"{len(state.moves)} updates in {rounds} rounds; {outcome}"
+        return Released(self.name, workload, workload.answer(model), errors, model, mechanism.loss(), beta, (note,))
 
 
 @lru_cache(maxsize=64)
-def _life(
+def _mechanism(
     domain: Domain, n: int, price: Price, queries: int, *, beta: Fraction, grid: Fraction
 ) -> PrivateMultiplicativeWeights:
     return proven(domain, n, price, questions=queries, beta=beta, grid=grid, rounds=True)
 
 
-def _within(life: PrivateMultiplicativeWeights) -> float:
-    """What a checked answer misses by at most: what is told of it was rounded to a step."""
-    return life.error() + float(life.grid) / 2
+def _within(mechanism: PrivateMultiplicativeWeights) -> float:
+    """What a checked answer misses by at most: the guess that was checked was rounded to a step."""
+    return mechanism.error() + float(mechanism.grid) / 2
 
 
 def _coefficients(workload: Workload) -> int:
-    """How many numbers its questions are, at most: those of a product lie on each axis alone."""
+    """How many coefficients the questions have, at most: those of a product lie on each axis alone."""
     domain = workload.domain
     each = (
-        (sum(domain.shape[axis] for axis in part.span) if isinstance(part, _PRODUCTS) else domain.size) * part.queries
+        part.queries * (domain.size if part.axis_factors(0) is None else sum(domain.shape[axis] for axis in part.span))
         for part in workload.parts
     )
     return sum(each)
@@ -135,24 +133,10 @@ def _coefficients(workload: Workload) -> int:
 
 def questions(workload: Workload) -> Iterator[Question]:
     """The queries of a workload, one by one."""
-    shape = workload.domain.shape
     for part in workload.parts:
         for i in range(part.queries):
-            if isinstance(part, Marginal):
-                cell = np.unravel_index(i, [shape[axis] for axis in part.axes]) if part.axes else ()
-                yield _box((axis, int(v), int(v), shape[axis]) for axis, v in zip(part.axes, cell, strict=True))
-            elif isinstance(part, Ranges):
-                sides = zip(part.axes, part.low[i].tolist(), part.high[i].tolist(), strict=True)
-                yield _box((axis, low, high, shape[axis]) for axis, low, high in sides)
-            elif isinstance(part, Predicates):
-                yield Question.of_vectors(part.factors[i], Fraction(1) if flat(part.factors[i]) else part.grid)
-            else:
+            if (factors := part.axis_factors(i)) is None:
                 yield Question.on_cells(workload.domain, part.vector(i))
-
-
-def _box(sides: Iterator[tuple[int, int, int, int]]) -> Question:
-    """From an axis, the first and the last of the values that are held, and how many there are."""
-    masks = (
-        ((axis,), (0,) * low + (1,) * (high - low + 1) + (0,) * (size - high - 1)) for axis, low, high, size in sides
-    )
-    return Question(tuple(masks))
+            else:
+                counting = part.grid == 1 or flat(factors)
+                yield Question.of_vectors(factors, Fraction(1) if counting else part.grid)

@@ -1,6 +1,6 @@
 r"""SmallDB: among all small tables, choose one that answers the queries as the data do.
 
-Definition.  Cells that no query tells apart are one type; let there be t of them.  The candidates are the multisets y
+Definition.  Cells that no query distinguishes are one type; let there be t types.  The candidates are the multisets y
 of m types, and the choice among them is by the score -max_q |m q(x) - n q(y)|: whole numbers, q(x) clamped to [0, n].
 It is made by permute-and-flip for pure epsilon and by the exponential mechanism for zCDP.  The table that comes out
 has n / m records for each member of y, spread evenly over the cells of its type.
@@ -40,24 +40,23 @@ from ....core.errors import BadQuestion
 from ....core.parameters import Number, natural, positive, probability, whole
 from ....core.randomness import Source
 from ....mechanisms import Exponential, PermuteAndFlip
-from ...method import Method, Prediction, Released, instead
+from ....storage import stored
+from ...method import Method, Prediction, Released
 from ...models.cell_model import Cells
 from ...price import Price
 from ...queries.data import Data, Floats, Integers
 from ...queries.domain import shown
 from ...queries.workload import Workload
-from ..direct.per_query import PerQuery
-from .mwem import MWEM
 
-MODERATE = Fraction(10**100)  # what textbook formulas are evaluated for, and its inverse
-RECORDS = 4 * 10**6  # in all the tables that are laid out
-_LOOKED_AT = 1 << 24  # cells times queries, to find the types
-_ASKED = 1 << 16  # queries
-_TOGETHER = 1 << 20  # cells times queries, that are sorted at a time
-_TYPES = 1 << 12
+MODERATE = Fraction(10**100)  # the largest argument of textbook formulas; the smallest is its inverse
+RECORDS = 4 * 10**6  # in all the tables that are laid out, at most
+_MAX_COEFFICIENTS = 1 << 24  # cells times queries, to find the types
+_MAX_QUERIES = 1 << 16
+_BLOCK = 1 << 20  # cells times queries, that are sorted at a time
+_MAX_TYPES = 1 << 12
 _ROWS = 1 << 12  # candidates scored at a time
 _EXACT = 1 << 53  # below which floats are whole
-_LARGEST = 1 << 10  # records of a small table
+_MAX_SIZE = 1 << 10  # records of a small table
 
 
 def size_for(queries: int, alpha: Number) -> int:
@@ -77,7 +76,7 @@ def candidates(types: int, size: int) -> int:
 
 
 def fits(types: int, size: int) -> bool:
-    """Whether all the candidates can be laid out."""
+    """Whether all candidate tables can be laid out in memory."""
     return candidates(types, size) * size <= RECORDS
 
 
@@ -114,16 +113,16 @@ class _Types:
 
 @lru_cache(maxsize=8)
 def _types(workload: Workload) -> _Types | None:
-    """None if there are too many."""
+    """The types of the cells, or None if there are too many."""
     cells, queries = workload.domain.size, workload.queries
-    if queries > _ASKED or cells * queries > _LOOKED_AT:
+    if queries > _MAX_QUERIES or cells * queries > _MAX_COEFFICIENTS:
         return None
     steps = np.round(workload.matrix().toarray() / float(workload.grid)).astype(np.int64)
-    labels, together = np.zeros(cells, np.int64), max(1, _TOGETHER // cells)
+    labels, together = np.zeros(cells, np.int64), max(1, _BLOCK // cells)
     for start in range(0, queries, together):
         rows = np.vstack([labels, steps[start : start + together]])
         labels = np.unique(rows, axis=1, return_inverse=True)[1].reshape(cells)
-        if labels.max() >= _TYPES:
+        if labels.max() >= _MAX_TYPES:
             return None
     first = np.unique(labels, return_index=True)[1]
     return _Types(labels, steps[:, first])
@@ -140,6 +139,7 @@ def multisets(types: int, size: int) -> NDArray[np.int16]:
     return rows
 
 
+@stored("SmallDB", ("size",))
 @dataclass(frozen=True)
 class SmallDB(Method):
     """Choose a table of `size` records; by default as many as make the bound on its error the least."""
@@ -151,41 +151,38 @@ class SmallDB(Method):
     size: int | None = None
 
     def why_not(self, workload: Workload, n: int | None, price: Price) -> str | None:
-        records, better = self._people(n), instead(workload, n, price, MWEM(), PerQuery())
-        if workload.queries > _ASKED:
-            return f"{shown(workload.queries)} queries are more than the {_ASKED} that can be looked at: {better}"
-        if (looked := workload.domain.size * workload.queries) > _LOOKED_AT:
-            return f"{shown(looked)} coefficients, of all cells, are more than the {_LOOKED_AT} looked at: {better}"
+        records, cells = self._people(n), workload.domain.size
+        if workload.queries > _MAX_QUERIES:
+            return f"it takes at most {_MAX_QUERIES} queries, not {shown(workload.queries)}"
+        if (coefficients := cells * workload.queries) > _MAX_COEFFICIENTS:
+            return f"it takes at most {_MAX_COEFFICIENTS} coefficients on all cells, not {shown(coefficients)}"
         if (types := _types(workload)) is None:
-            return (
-                f"the queries tell more than {_TYPES} of the {shown(workload.domain.size)} cells apart, and tables can"
-                f" be chosen from no more kinds: {better}"
-            )
+            return f"it takes queries that distinguish at most {_MAX_TYPES} of the {shown(cells)} cells; these do more"
         m = self.members(workload, records, price)
         if records * m / workload.grid >= _EXACT:
-            return f"n times {m} must be below 2^53 steps, so that scores are exact: {better}"
+            return f"n times {m} must be below 2^53 steps, so that scores are exact"
         many = candidates(types.count, m)
         if not fits(types.count, m):
-            return f"{shown(many)} tables of {m} records would have to be laid out, {RECORDS // m} can be: {better}"
+            return f"it would lay out {shown(many)} tables of {m} records, and can lay out {RECORDS // m}"
         if self.size is None and self._bound(workload, records, price, m=m, beta=0.5) >= records:
-            best = self._best(workload, records, price, range(1, _LARGEST))
+            best = self._best(workload, records, price, range(1, _MAX_SIZE))
             if fits(types.count, best):
-                return f"{records} records are too few: the best table, of {best}, promises nothing; use queries"
+                return f"{records} records are too few: even the best size of table, {best}, promises nothing"
             return (
-                f"tables of {m} records promise nothing, and {shown(candidates(types.count, best))} of the best size,"
-                f" {best}, would have to be laid out: {better}"
+                f"tables of {m} records promise nothing, and there are too many of the best size, {best}, to lay out:"
+                f" {shown(candidates(types.count, best))}"
             )
         return None
 
     def members(self, workload: Workload, n: int, price: Price) -> int:
-        """m: if it was not given, the best of those whose tables can be laid out."""
+        """The size m of a table: as given, or the best of those whose tables can be laid out."""
         if self.size is not None:
             return whole("size", self.size)
         t = _known(workload).count
-        return self._best(workload, n, price, takewhile(lambda m: fits(t, m), range(1, _LARGEST)))
+        return self._best(workload, n, price, takewhile(lambda m: fits(t, m), range(1, _MAX_SIZE)))
 
     def _best(self, workload: Workload, n: int, price: Price, sizes: Iterable[int]) -> int:
-        """Where n sqrt(ln(2 k) / (2 m)) + scale ln C(t + m - 1, m) is least."""
+        """The size m with the least n sqrt(ln(2 k) / (2 m)) + scale ln C(t + m - 1, m)."""
         t, scale = _known(workload).count, float(self._choice(workload, price, 1).scale * workload.grid)
         return min(sizes, key=lambda m: _nearest(workload, n, m) + scale * math.log(candidates(t, m)))
 
@@ -209,7 +206,7 @@ class SmallDB(Method):
         return Prediction(worst, worst, worst, seconds, "bound", float(probability("beta", beta)), why)
 
     def _bound(self, workload: Workload, n: int, price: Price, *, m: int, beta: float) -> float:
-        """In counts; no answer of n records misses by more than n."""
+        """A bound on every error, in counts; no answer of n records misses by more than n."""
         types = _known(workload).count
         many, choice = candidates(types, m), self._choice(workload, price, m)
         if not fits(types, m):  # so many that only their logarithm enters: the textbook's bound, of either choice
@@ -220,21 +217,21 @@ class SmallDB(Method):
 
     def scores(self, workload: Workload, data: Data, n: int, tables: NDArray[np.int16]) -> Integers:
         """-max_q |m q(x) - n q(y)| for each table y, in steps: floats that are whole and below 2^53 are exact."""
-        most, m = float(n / workload.grid), tables.shape[1]
-        truth = np.minimum(workload.exactly(data), most) * m
+        steps, m = float(n / workload.grid), tables.shape[1]
+        truth = np.minimum(workload.exactly(data), steps) * m
         of_type = np.ascontiguousarray(_known(workload).coefficients.T * float(n))
         if m > 1 and len(of_type) ** 2 <= _ROWS:  # two members are looked up together, as one of t^2 types and t
             pairs, t = (of_type[:, None] + of_type).reshape(-1, truth.size), len(of_type)
             even = tables[:, : m - m % 2]
             tables = np.concatenate([even[:, ::2] * t + even[:, 1::2], tables[:, m - m % 2 :] + t * t], axis=1)
             of_type = np.concatenate([pairs, of_type])
-        found = np.empty(len(tables), np.int64)
+        scores = np.empty(len(tables), np.int64)
         for start in range(0, len(tables), _ROWS):
             gaps = np.tile(-truth, (min(_ROWS, len(tables) - start), 1))
             for members in tables[start : start + _ROWS].T:
                 gaps += of_type[members]
-            found[start : start + _ROWS] = -np.abs(gaps, out=gaps).max(axis=1)
-        return found
+            scores[start : start + _ROWS] = -np.abs(gaps, out=gaps).max(axis=1)
+        return scores
 
     def law(self, workload: Workload, data: Data, price: Price, n: int) -> law.Finite:
         """The law of the table that is chosen, given by its members."""
@@ -261,10 +258,10 @@ class SmallDB(Method):
         note = f"one of the tables of {m} records, scaled to {records}; errors are stated for that many records"
         loss = self.loss(workload, records, price)
         released = Released(self.name, workload, workload.answer(model), None, model, loss, beta, (note,))
-        return replace(released, errors=self.reach(released, n, price, beta))
+        return replace(released, errors=self.error_bounds(released, n, price, beta))
 
-    def reach(self, released: Released, n: int | None, price: Price, beta: float) -> Floats:
-        """The same for all, by the size of the tables that were chosen among."""
+    def error_bounds(self, released: Released, n: int | None, price: Price, beta: float) -> Floats:
+        """One bound for all answers, by the size of the candidate tables."""
         workload, records = released.workload, self._people(n)
         m = self.members(workload, records, price)
         return np.full(workload.queries, self._bound(workload, records, price, m=m, beta=beta))
@@ -273,10 +270,10 @@ class SmallDB(Method):
 def _known(workload: Workload) -> _Types:
     types = _types(workload)
     if types is None:
-        raise BadQuestion("the queries tell too many cells apart")
+        raise BadQuestion("The queries distinguish too many cells for small_db.")
     return types
 
 
 def _nearest(workload: Workload, n: int, m: int) -> float:
-    """n sqrt(ln(2 k) / (2 m)): some table of m records is this near to n records, in counts."""
+    """n sqrt(ln(2 k) / (2 m)), in counts: some table of m records answers all queries this near to n records."""
     return n * math.sqrt(math.log(2 * workload.queries) / (2 * m))

@@ -1,0 +1,148 @@
+"""The options that commands about a table share: each field of `TableOptions` is an argument or an option of theirs.
+
+The schema stands beside the data, people.toml beside people.parquet, and so does the ledger, people.ledger.  Where the
+schema names its source, the schema can be given instead of the data.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable
+from dataclasses import dataclass
+from fractions import Fraction
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, get_type_hints
+
+import typer
+
+from ..core.accounting.budget import LEAST_SHARE, Budget
+from ..core.errors import BadParameter, LedgerUnavailable
+from ..core.parameters import rational
+from ..query.schema.data import TABLES, regular
+from .output import reporting_errors
+
+if TYPE_CHECKING:
+    from ..curator import Curator
+    from ..query.python.table import Table
+    from ..query.schema.public_table import PublicTable
+
+Epsilon = Annotated[
+    str | None,
+    typer.Option(
+        help="What the release alone guarantees: epsilon-differential privacy, or (epsilon, delta) with --delta. "
+        "What it takes of the budget is shown too."
+    ),
+]
+Share = Annotated[
+    str | None, typer.Option(help="How much of the budget it may take, as a fraction: 0.1 is a tenth of it.")
+]
+Rho = Annotated[str | None, typer.Option(help="What the release alone guarantees, in zCDP.")]
+Engine = Annotated[
+    str | None,
+    typer.Option(help="The engine that reads the table: duckdb, postgres or spark; by default the one for such data."),
+]
+
+
+@dataclass(frozen=True, kw_only=True)
+class TableOptions:
+    """A table, its schema, its ledger, and who asks."""
+
+    data: Annotated[
+        str,
+        typer.Argument(
+            help="The table: a .parquet, .csv, .arrow or .feather file; a database's URL; with --engine postgres or "
+            "spark, a table's name there; or a schema (.toml) that names its source."
+        ),
+    ]
+    schema: Annotated[Path | None, typer.Option(help="The schema; by default the .toml file beside the data.")] = None
+    ledger: Annotated[
+        str | None, typer.Option(help="The ledger, a file or a URL; by default the .ledger file beside the data.")
+    ] = None
+    budget: Annotated[
+        str, typer.Option(help='Opens a new ledger with this budget: "epsilon=1 delta=1e-9", "rho=0.1", "epsilon=1".')
+    ] = ""
+    least_share: Annotated[
+        str | None,
+        typer.Option(help="With --budget: the smallest share of it that a question takes; by default 0.0001."),
+    ] = None
+    analyst: Annotated[str, typer.Option(help="Who asks.")] = "analyst"
+    engine: Engine = None
+
+    def table(self) -> Table:
+        """The table with its schema."""
+        from ..query.python.table import Table
+
+        data = None if self.data.lower().endswith(".toml") else self.data
+        if data is not None and "://" not in data and data.lower().endswith(TABLES):
+            regular("data", data, TABLES)  # reported before its schema, which would be missing too
+        return Table(data, self.schema or self._beside(".toml", "schema"), engine=self.engine)
+
+    def lookups(self) -> dict[str, PublicTable]:
+        """Public tables that a question in SQL can join, by name."""
+        return {}
+
+    def _beside(self, suffix: str, name: str) -> Path:
+        """The file beside the data with this suffix."""
+        if "://" in self.data:
+            says = f"The data are in a database, so no {name} file stands beside them. Pass --{name}."
+            raise BadParameter(name, "nothing", f"given as --{name}", says=says)
+        ending = Path(self.data).suffix
+        return Path(f"{self.data.removesuffix(ending) if ending.lower() in (*TABLES, '.toml') else self.data}{suffix}")
+
+    @property
+    def opens_ledger(self) -> bool:
+        """Whether no ledger file exists yet; False for a ledger in a database, where only opening it can tell."""
+        return "://" not in (self.ledger or "") and not Path(self.ledger or self._beside(".ledger", "ledger")).exists()
+
+    @property
+    def ledger_place(self) -> str:
+        """The ledger's file or URL; without a ledger there must be a budget to open one."""
+        place = self.ledger or str(self._beside(".ledger", "ledger"))
+        if not self.budget and self.opens_ledger:
+            says = f'There is no ledger at {place}. To open one, pass a budget: --budget "epsilon=1 delta=1e-9".'
+            raise LedgerUnavailable(place, "there is none", says=says)
+        return place
+
+    @property
+    def new_least_share(self) -> Fraction:
+        """The smallest share of the budget that a question takes, in a ledger that is not opened yet."""
+        return LEAST_SHARE if self.least_share is None else rational("least_share", self.least_share)
+
+    def curator(self) -> Curator:
+        """A curator of the table, with its ledger."""
+        from ..curator import Curator
+
+        table, public = self.table(), self.lookups()
+        budget = parse_budget(self.budget) if self.budget else None
+        more: dict[str, Any] = {"public": public.values(), "analyst": self.analyst, "least_share": self.least_share}
+        return Curator(table, ledger=self.ledger_place, budget=budget, **more)
+
+
+def table_command(act: Callable[..., None], buys: bool = False) -> Callable[..., None]:
+    """The command whose options are the fields of the first parameter of `act`, followed by its other parameters."""
+    hints = get_type_hints(act, include_extras=True)
+    first, *own = inspect.signature(act).parameters.values()
+    options = hints.pop(first.name)
+    fields = inspect.signature(options).parameters
+
+    def command(**values: Any) -> None:
+        with reporting_errors(buys):
+            act(options(**{name: values.pop(name) for name in fields}), **values)
+
+    hints |= get_type_hints(options, include_extras=True)
+    parameters = [
+        p.replace(kind=inspect.Parameter.KEYWORD_ONLY, annotation=hints[p.name]) for p in (*fields.values(), *own)
+    ]
+    command.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
+    command.__annotations__ = {p.name: p.annotation for p in parameters}
+    command.__name__, command.__doc__ = act.__name__, act.__doc__
+    return command
+
+
+def parse_budget(text: str) -> Budget:
+    """The budget that a text such as "epsilon=1 delta=1e-9" describes."""
+    parts = [part.partition("=")[::2] for part in text.replace(",", " ").split()]
+    values, names = dict(parts), ("epsilon", "delta", "rho", "slack", "renyi_order")
+    if len(values) < len(parts) or not values.keys() <= {*names}:
+        raise BadParameter("budget", text, f"made of NAME=NUMBER, each name once, of {', '.join(names)}")
+    return Budget(**values)

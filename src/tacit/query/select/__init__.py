@@ -1,0 +1,1 @@
+"""What a question selects: keys, aggregates, and outputs computed from released columns."""

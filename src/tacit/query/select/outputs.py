@@ -1,0 +1,202 @@
+"""Arithmetic on what was released: free, and with the error it inherits.
+
+An output is computed from released columns alone.  Its interval is computed beside it by interval arithmetic, so it
+holds whenever those it was computed from hold; division by an interval that contains zero knows nothing.
+Any operation on a missing value is missing, but for `is_missing`, `Choice` and the logic of SQL; so are division by
+zero and the root of a negative number.  `evaluation` says how.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, fields
+from fractions import Fraction
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...core.errors import BadQuestion
+from ...storage import stored
+from ..values.nodes import tree_sizes
+
+Floats = NDArray[np.float64]
+DEEPEST, MOST = 200, 100_000  # operations within one another, and in one output, written out
+DIGITS, LARGEST = 100, Fraction(10**300)
+
+
+@dataclass(frozen=True)
+class Output:
+    """A function of the columns of a release."""
+
+
+@stored("Released", ("name",))
+@dataclass(frozen=True)
+class Released(Output):
+    """A key or an aggregate, by its name in the query."""
+
+    name: str
+
+
+@stored("Value", ("value",))
+@dataclass(frozen=True)
+class Value(Output):
+    """A number or text written in the question, or missing."""
+
+    value: Fraction | str | bool | None
+
+
+@stored("Arithmetic", ("operator", "a", "b"))
+@dataclass(frozen=True)
+class Arithmetic(Output):
+    """a + b, a - b, a * b or a / b."""
+
+    operator: Literal["+", "-", "*", "/"]
+    a: Output
+    b: Output
+
+
+@stored("Comparison", ("operator", "a", "b"))
+@dataclass(frozen=True)
+class Comparison(Output):
+    """a = b, a < b or a <= b."""
+
+    operator: Literal["=", "<", "<="]
+    a: Output
+    b: Output
+
+
+@stored("Logic", ("operator", "a", "b"))
+@dataclass(frozen=True)
+class Logic(Output):
+    """Both, or either."""
+
+    operator: Literal["and", "or"]
+    a: Output
+    b: Output
+
+
+@stored("Function", ("name", "a", "digits"))
+@dataclass(frozen=True)
+class Function(Output):
+    """A function of one number: not, abs, sqrt, floor, ceil, is_missing, or round to `digits`."""
+
+    name: Literal["not", "abs", "sqrt", "floor", "ceil", "round", "is_missing"]
+    a: Output
+    digits: int = 0
+
+
+@stored("Choice", ("condition", "then", "otherwise"))
+@dataclass(frozen=True)
+class Choice(Output):
+    """`then` where the condition holds, else `otherwise`."""
+
+    condition: Output
+    then: Output
+    otherwise: Output
+
+
+@dataclass(frozen=True, eq=False)
+class Estimate:
+    """Values with intervals.
+
+    Numbers are int64, or float64 with NaN where missing; of conditions, 1 and 0.  Labels (text, dates, and the like)
+    are objects, None where missing; their interval is of no number, and everything where noise decides which they are.
+    `unsure` is where noise decides whether there is a value.
+    """
+
+    kind: Literal["integer", "real", "boolean", "label"]
+    values: NDArray[Any]
+    lower: Floats
+    upper: Floats
+    unsure: NDArray[np.bool_] | bool = False
+
+    def __len__(self) -> int:
+        return len(self.values)
+
+    def take(self, rows: NDArray[Any]) -> Estimate:
+        """Some of the rows, in this order."""
+        unsure = np.broadcast_to(self.unsure, len(self))
+        return Estimate(self.kind, self.values[rows], self.lower[rows], self.upper[rows], unsure[rows])
+
+    def missing(self) -> NDArray[np.bool_]:
+        """Where there is no value."""
+        if self.kind == "label":
+            return np.array([value is None for value in self.values], bool)
+        return np.asarray(np.isnan(self.values))
+
+    def tolist(self) -> list[Any]:
+        """The values as a person would write them."""
+        if self.kind == "boolean":
+            return [None if v is None else bool(v) for v in listed(self.values)]
+        return listed(self.values) if self.kind == "real" else list(self.values.tolist())
+
+
+def listed(values: Floats) -> list[float | None]:
+    """Floats as a list, with None for what is not a finite number."""
+    known = np.isfinite(values)
+    plain: list[float | None] = values.tolist()
+    return plain if known.all() else [v if k else None for v, k in zip(plain, known, strict=True)]
+
+
+def numbers(
+    values: NDArray[Any],
+    lower: Floats | None = None,
+    upper: Floats | None = None,
+    unsure: NDArray[np.bool_] | bool = False,
+) -> Estimate:
+    """Numbers, exact unless an interval is given."""
+    integer = values.dtype == np.int64
+    array = values if integer else np.asarray(values, np.float64)
+    low, high = (np.asarray(array if end is None else end, np.float64) for end in (lower, upper))
+    return Estimate("integer" if integer else "real", array, low, high, unsure)
+
+
+def labels(
+    values: Iterable[Any], noisy: NDArray[np.bool_] | bool = False, unsure: NDArray[np.bool_] | bool = False
+) -> Estimate:
+    """Labels: what is not a number."""
+    listed = list(values)
+    array = np.empty(len(listed), object)
+    array[:] = listed
+    low, high = (np.where(np.broadcast_to(noisy, len(listed)), end, np.nan) for end in (-np.inf, np.inf))
+    return Estimate("label", array, low, high, unsure)
+
+
+def released(output: Output) -> frozenset[str]:
+    """The names of the columns that an output is computed from."""
+    match output:
+        case Released():
+            return frozenset((output.name,))
+        case Arithmetic() | Comparison() | Logic():
+            return released(output.a) | released(output.b)
+        case Function():
+            return released(output.a)
+        case Choice():
+            return released(output.condition) | released(output.then) | released(output.otherwise)
+    return frozenset()
+
+
+def _parts(output: Output) -> list[Output]:
+    return [part for field in fields(output) if isinstance(part := getattr(output, field.name), Output)]
+
+
+def moderate(*outputs: Output) -> None:
+    """Refuse what is too deep or too large to be computed, before anything is bought."""
+    for output, size, depth in tree_sizes(outputs, _parts):
+        if depth > DEEPEST:
+            raise BadQuestion(f"what is computed from the answer is more than {DEEPEST} operations deep")
+        if size > MOST:
+            raise BadQuestion(f"what is computed from the answer has more than {MOST} operations")
+        if isinstance(output, Value) and isinstance(output.value, Fraction) and abs(output.value) > LARGEST:
+            raise BadQuestion("a number in the question is too large")
+        if isinstance(output, Function) and abs(output.digits) > DIGITS:
+            raise BadQuestion(f"numbers are rounded to at most {DIGITS} digits")
+
+
+def chain(operator: Literal["and", "or"], parts: Sequence[Output]) -> Output:
+    """All of them, or any; not deep, however many there are."""
+    if len(parts) == 1:
+        return parts[0]
+    middle = len(parts) // 2
+    return Logic(operator, chain(operator, parts[:middle]), chain(operator, parts[middle:]))

@@ -1,0 +1,1 @@
+"""Noisy marginals, their residuals, and weighted records that have them."""

@@ -1,0 +1,1 @@
+"""Counts on a line of values, read from noisy counts on a tree of intervals."""
