@@ -1,8 +1,8 @@
 """The meaning of a raw cell: whole steps of its column's domain, text, or missing.
 
-This is the reference that every engine must meet.  It is total: whatever the cell holds, it has a value, within the
-declared domain, and nothing is raised; so what a row holds cannot be told from an error.  None, NaN and NaT are
-missing, and so is all that a column's type does not list below (bytes, lists, times of day, ...).
+This is the reference that every engine must meet.  It is total: every cell has a value within the declared domain or
+is missing, and nothing is raised, so no error reveals what a row holds.  None, NaN and NaT are missing, and so is every
+value that a column's type does not list below (bytes, lists, times of day, ...).
 
     integer, real   whole numbers, clamped as such; doubles, decimals (as the nearest double) and text that matches
                     NUMBER in at most LONGEST characters (as the nearest double): clamped, then floor(x / grid + 0.5) in
@@ -55,7 +55,7 @@ _SECOND = datetime.timedelta(seconds=1)
 
 
 def steps(raw: object, column: ColumnType) -> Value:
-    """What a raw cell means in a column of this type."""
+    """The steps, text or missing value that a raw cell means in a column of this type."""
     raw, domain = _plain(raw), column.domain
     match domain.kind:
         case "number":
@@ -75,7 +75,7 @@ def steps(raw: object, column: ColumnType) -> Value:
 
 
 def unit_text(raw: object) -> str | None:
-    """The text of what names a unit; its rows are left out where that is missing."""
+    """The text that identifies a unit; rows for which it is missing are left out."""
     raw = _plain(raw)
     match raw:
         case float() if abs(raw) < _WIDE and raw == math.floor(raw):
@@ -86,7 +86,7 @@ def unit_text(raw: object) -> str | None:
 
 
 def row_text(row: Iterable[Value]) -> str:
-    """The canonical text of a row: of each column in the order of the schema, or of the keys of a cell."""
+    """The canonical text of the values of a row, in the order of the schema, or of the keys of a cell."""
     return ",".join(map(_cell_text, row))
 
 
@@ -100,7 +100,7 @@ def _cell_text(value: Value) -> str:
 
 
 def _plain(raw: object) -> object:
-    """A cell without its wrapping: numpy's scalars as Python's, NaN and NaT as missing, text only if it is Unicode."""
+    """A cell as a plain Python value: numpy scalars converted, NaN, NaT and text that is not Unicode as None."""
     match raw:
         case np.datetime64():
             return _moment(raw)
@@ -167,7 +167,7 @@ def _seconds(raw: object, pattern: re.Pattern[str]) -> int | None:
             return (since - (raw.utcoffset() or datetime.timedelta())) // _SECOND
         case datetime.date():
             return (raw - EPOCH).days * DAY
-        case _Moment():
+        case _Seconds():
             return raw.seconds
         case str() if found := pattern.fullmatch(raw):
             year, month, day, *clock = found.groups("0")
@@ -183,21 +183,21 @@ def _seconds(raw: object, pattern: re.Pattern[str]) -> int | None:
     return None
 
 
-class _Moment:
-    """A moment of numpy's, which may be beyond the years that Python knows."""
+class _Seconds:
+    """A timestamp of numpy, which may lie beyond the years that Python supports."""
 
     def __init__(self, seconds: int) -> None:
         self.seconds = seconds
 
 
-def _moment(raw: np.datetime64) -> _Moment | None:
+def _moment(raw: np.datetime64) -> _Seconds | None:
     unit, count = np.datetime_data(raw.dtype)
     ticks = int(raw.astype(np.int64)) * count
     if np.isnat(raw):
         return None
     if unit in _SECONDS:
-        return _Moment(ticks * _SECONDS[unit])
-    return _Moment(ticks // _PER_SECOND[unit]) if unit in _PER_SECOND else None
+        return _Seconds(ticks * _SECONDS[unit])
+    return _Seconds(ticks // _PER_SECOND[unit]) if unit in _PER_SECOND else None
 
 
 def _clamp(step: int, domain: Domain) -> int:
