@@ -846,7 +846,7 @@ def test_keys_of_a_public_table_are_found_on_the_grid_of_a_real(place):
     grid = table.schema.domain("price").grid
     with Curator(table, ledger=place, budget=tacit.Budget(epsilon=1), public=public) as c:
         assert exactly(c, "SELECT tier, COUNT(*) FROM t JOIN tiers USING (price) GROUP BY tier") == [[7, 0]]
-        with pytest.raises(BadQuestion, match="two keys of the public table are one value"):
+        with pytest.raises(BadQuestion, match="Two keys of the public table are the same value"):
             table.price.lookup({9.99: "low", round(Fraction("9.99") / grid) * grid: "high"})
         finer = table.price.lookup({9.99: "low", 9.9900000001: "high"})  # a value that the grid does not know
         assert exactly(c, table.group_by(tier=finer).count()) == [[7]]

@@ -2,7 +2,7 @@
 
     mechanisms   one example of a mechanism against its own law; `wrong` is a gallery that it must refute
     workloads    a way of answering linear queries against what it states
-    engines      an engine against the reference, on the random tables of `worlds` and `typed`
+    engines      an engine against the reference, on the random tables of `worlds`, `nodes` and `typed`
     fuzz         an engine, and a curator above it, against random SQL text (`questions`) about hostile tables
     ledgers      a place where a ledger is kept
 

@@ -92,7 +92,7 @@ class Offer:
     def remarks(self) -> list[str]:
         """Remarks beside the price: the guarantee, and where the price is not the number that the caller typed."""
         least = f"{from_above(float(self.price), 4)} of {self.budget} is the least price of a question"
-        improved = f"{least}, so the errors are smaller than requested" if self.raised else ""
+        improved = f"{least}, so the errors are smaller than was asked for" if self.raised else ""
         return [text for text in (self.alone, self.surcharge, improved) if text]
 
     def explain(self) -> str:
@@ -135,7 +135,7 @@ def surcharge(budget: Budget, price: Amount, typed: tuple[str, Fraction]) -> str
     if name not in ("epsilon", "rho") or price <= number or (budget.rho is None) != (name == "epsilon"):
         return ""
     takes = f"it takes {'more than all' if price == math.inf else from_above(float(price), 4)} of {budget}"
-    return f"{takes}, more than the requested {name} = {float(number):g}"
+    return f"{takes}, more than the {name} = {float(number):g} that was asked for"
 
 
 class Paid(TypedDict, total=False):
