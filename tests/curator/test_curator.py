@@ -622,7 +622,7 @@ def test_what_could_not_be_kept_is_refused_before_it_is_bought(place, digits):
     made = replace(asked, outputs=(("x", Function("round", Released("m"), digits)),))
     with curator(place) as c:
         for buy in (c.offer, c.ask):
-            with pytest.raises(BadQuestion, match="is none"):
+            with pytest.raises(BadQuestion, match="cannot be part of a question"):
                 buy(made, epsilon="0.5")
         assert c.remaining == 1
 
@@ -867,7 +867,7 @@ def test_the_schema_of_a_file_is_beside_it(tmp_path):
     file.with_suffix(".toml").write_text(SCHEMA)
     assert tacit.Table(file).schema == tacit.Table(file, SCHEMA).schema == tacit.Table(str(file)).schema
     for other in (ROWS, "hr.visits", "", ".", "postgresql://host/db?table=visits"):
-        with pytest.raises(tacit.BadSchema, match="schema must be given"):
+        with pytest.raises(tacit.BadSchema, match=r"^Pass schema="):
             tacit.Table(other)
 
 

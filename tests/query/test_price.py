@@ -435,7 +435,7 @@ def test_errors_that_cannot_be_asked_for() -> None:
     for price in ("1e25", "1e-25"):
         with pytest.raises(Refused, match=r"^No noise can be drawn at this price for values of so many steps"):
             made(PEOPLE.count(), epsilon=price)
-    with pytest.raises(Refused, match="ask for a larger error"):
+    with pytest.raises(Refused, match="Ask for a larger error"):
         made(PEOPLE.sum("wide"), error="0.001")
     chosen = PEOPLE.group_by("note", private=True).aggregate(u=units())
     with pytest.raises(BadQuestion, match="delta"):

@@ -386,7 +386,7 @@ def test_a_column_of_which_no_cell_could_mean_anything_is_refused(tmp_path, said
 
 
 def test_a_unit_that_is_no_column_is_told_as_the_unit():
-    said = r"^the schema's unit 'nope' is not a column of the data; there are id, age$"
+    said = r"^The unit 'nope' of the schema is not a column of the data; the columns are id, age\.$"
     facts = {"table": {"name": "t", "unit": "nope", "rows": 1}, "columns": {"age": {"type": "text"}}}
     with pytest.raises(BadSchema, match=said):
         Table(pa.table({"id": ["a"], "age": [3]}), facts).check()

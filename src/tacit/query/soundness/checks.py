@@ -93,7 +93,7 @@ def _computed(relation: Relation) -> Iterator[tuple[Relation, list[Expression]]]
                     f"This join could give one unit {relation.rows:,} rows; at most {MOST_PAIRS:,} are allowed."
                 )
         case _:
-            raise BadQuestion(f"A {type(relation).__name__} is not a relation of tacit. Build questions from tables.")
+            raise BadQuestion(f"The type {type(relation).__name__} is not a relation of tacit.")
 
 
 def _fold(given: Fold, source: Relation) -> None:

@@ -63,7 +63,7 @@ class _Copier:
         if kind is tuple:
             return value if PLAIN.issuperset(map(type, value)) else tuple(map(self.copy, value))
         if kind not in NODES:
-            raise BadQuestion(f"A {kind.__name__[:40]} is not a part of a question. Build questions from tables.")
+            raise BadQuestion(f"The type {kind.__name__[:40]} cannot be part of a question.")
         if id(value) not in self.copies:
             self.copies[id(value)] = value, self._node(value)
         return self.copies[id(value)][1]

@@ -78,7 +78,7 @@ class Ranges:
                 continue
             rule = RULES.get(type(e))
             if rule is None:
-                raise BadQuestion(f"A {type(e).__name__} is not an expression of tacit.")
+                raise BadQuestion(f"The type {type(e).__name__} is not an expression of tacit.")
             well_formed(e.domain)
             self._numbers.number(e)
             self._ranges[id(e)] = found = rule(self, e)

@@ -11,8 +11,8 @@ value that a column's type does not list below (bytes, lists, times of day, ...)
                     many characters at most
     category        text that is a label, to the letter; whole numbers in digits; booleans as true, false
     date            dates; timestamps by their date in UTC; text YYYY-MM-DD, alone or before "T" or a space and anything
-    timestamp       timestamps, down to whole seconds; dates, as midnight; text that matches MOMENT, which may end with
-                    Z or with an offset from UTC
+    timestamp       timestamps, down to whole seconds; dates, as midnight; text that matches TIMESTAMP, which may end
+                    with Z or with an offset from UTC
     text            text; whole numbers in digits
     unit            text; whole numbers in digits; so too doubles and decimals that are whole
 
@@ -39,7 +39,7 @@ from .nodes import Value
 NUMBER = re.compile(r"[ \t]*[+-]?([0-9]+(\.[0-9]*)?|\.[0-9]+)([eE][+-]?[0-9]{1,3})?[ \t]*")
 LONGEST = 15_000  # characters of a number or a word: PostgreSQL reads no number of many more
 DATE = re.compile(r"([0-9]{4})-([0-9]{2})-([0-9]{2})(?:[T ].*)?", re.DOTALL)
-MOMENT = re.compile(
+TIMESTAMP = re.compile(
     r"([0-9]{4})-([0-9]{2})-([0-9]{2})"
     r"(?:[T ]([01][0-9]|2[0-3]):([0-5][0-9])(?::([0-5][0-9])(?:\.[0-9]{1,9})?)?"
     r"(?:Z|([+-])([01][0-9]|2[0-3])(?::?([0-5][0-9]))?)?)?"
@@ -69,7 +69,7 @@ def steps(raw: object, column: ColumnType) -> Value:
             seconds = _seconds(raw, DATE)
             return None if seconds is None else _clamp(seconds // DAY, domain)
         case "timestamp":
-            seconds = _seconds(raw, MOMENT)
+            seconds = _seconds(raw, TIMESTAMP)
             return None if seconds is None else _clamp(seconds, domain)
     return _digits(raw)
 
@@ -103,7 +103,7 @@ def _plain(raw: object) -> object:
     """A cell as a plain Python value: numpy scalars converted, NaN, NaT and text that is not Unicode as None."""
     match raw:
         case np.datetime64():
-            return _moment(raw)
+            return _numpy_seconds(raw)
         case np.timedelta64():
             return None
         case np.generic():
@@ -114,7 +114,7 @@ def _plain(raw: object) -> object:
         case Decimal():
             return None if raw.is_nan() else raw
         case datetime.date() if hasattr(raw, "to_datetime64"):  # of pandas, which goes beyond Python's years
-            return _moment(raw.to_datetime64())
+            return _numpy_seconds(raw.to_datetime64())
         case datetime.date():
             return None if math.isnan(raw.year) else raw  # NaT says that it is a datetime
         case str():
@@ -190,7 +190,7 @@ class _Seconds:
         self.seconds = seconds
 
 
-def _moment(raw: np.datetime64) -> _Seconds | None:
+def _numpy_seconds(raw: np.datetime64) -> _Seconds | None:
     unit, count = np.datetime_data(raw.dtype)
     ticks = int(raw.astype(np.int64)) * count
     if np.isnat(raw):
