@@ -63,21 +63,21 @@ def accuracies(
     size: int | None,
 ) -> tuple[Accuracy, ...]:
     """The accuracy of each output."""
-    recipes, found = dict(named), []
+    recipes, answers = dict(named), []
     cells = plan.cells
     count = None if size is None or cells is None else size / cells
     for name, output in query.outputs:
         if isinstance(output, Released) and output.name in recipes:
-            found.append(accuracy(name, recipes[output.name], steps, beta, count))
+            answers.append(accuracy(name, recipes[output.name], steps, beta, count))
         elif parts := sorted(released(output) & recipes.keys()):
             errors = ", ".join(f"{part} {accuracy(part, recipes[part], steps, beta, count)}" for part in parts)
-            found.append(Accuracy(name, None, f"follows from {errors}", "interval arithmetic"))
+            answers.append(Accuracy(name, None, f"follows from {errors}", "interval arithmetic"))
         elif plan.chosen and released(output):
             text = f"shown if more than {at_most(steps[-1].mechanism.error(beta=beta), 'unit')} have it"
-            found.append(Accuracy(name, None, text, "P[n + Z < threshold]"))
+            answers.append(Accuracy(name, None, text, "P[n + Z < threshold]"))
         else:
-            found.append(Accuracy(name, 0.0, "exact"))
-    return tuple(found)
+            answers.append(Accuracy(name, 0.0, "exact"))
+    return tuple(answers)
 
 
 def level(beta: Fraction, parts: int) -> float:

@@ -135,8 +135,8 @@ def pure(currency: Currency, amount: Fraction, atom: type[Pure] = Pure, times: i
     def within(epsilon: float) -> bool:
         return currency.of(atom(Fraction(epsilon))) <= each
 
-    found = greatest_positive(within, floor=2.0**-800, ceiling=2.0**60, precision=2.0**-44, fall=16)
-    return tidy(Fraction(found)) if found else None
+    largest = greatest_positive(within, floor=2.0**-800, ceiling=2.0**60, precision=2.0**-44, fall=16)
+    return tidy(Fraction(largest)) if largest else None
 
 
 def concentrated(currency: Currency, amount: Fraction) -> Fraction | None:

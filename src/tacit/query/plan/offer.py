@@ -168,7 +168,7 @@ def offer(
 ) -> Offer:
     """The offer for a question.
 
-    `schemas` are those of its tables, by name; `made` is its compiled plan, if it is known; `spent` has what was spent
+    `schemas` are those of its tables, by name; `made` is its compiled plan, if there is one; `spent` has what was spent
     of the budget on each part of the data that the question can touch; `allowance` is another budget that must be kept
     as well; `least_share` is the share of the budget that any question takes.
     """
@@ -177,9 +177,9 @@ def offer(
     given: tuple[str, Number] = exactly_one(**priced)
     name, amount = given[0], positive(*given, LARGEST) if given[0] != "share" else checked_share(given[1], least_share)
     beta, delta = probability("beta", terms.get("beta", BETA)), terms.get("delta")
-    known = None if delta is None else probability("delta", delta)
+    failure = None if delta is None else probability("delta", delta)
     made = compiled(query, schemas) if made is None else made
-    asked = Buyer(made, budget, spent, allowance, beta, known)
+    asked = Buyer(made, budget, spent, allowance, beta, failure)
     raised = False
     if name == "share":
         best = asked.steps("amount", amount * budget.limit)
@@ -201,7 +201,7 @@ def offer(
         raise BudgetExceeded(budget, most, loss)
     if name in ("epsilon", "rho"):
         check_least(budget, price, least_share, (name, amount))
-    size, own = public_size(query.relation, schemas or {}), known if name == "epsilon" else None
+    size, own = public_size(query.relation, schemas or {}), failure if name == "epsilon" else None
     facts: dict[str, Any] = {"size": size, "typed": (name, amount), "delta": own, "raised": raised}
     return Offer(query, made.plan, made.recipes, tuple(best), loss, price, budget, beta, **facts)
 

@@ -30,11 +30,11 @@ from ..values.nodes import Expression
 
 
 class _Measured:
-    """What a measure says of itself."""
+    """Facts that every measure states."""
 
     @property
     def grid(self) -> Fraction:
-        """What one step of the released integers is worth."""
+        """The value of one step of the released integers."""
         return Fraction(1)
 
     @property

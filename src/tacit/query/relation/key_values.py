@@ -55,10 +55,10 @@ def possible(e: Expression, relation: Relation | None, work: Work) -> Values:
 
 def narrowed(e: Expression, relation: Relation, work: Work) -> Expression:
     """e, clamped to the range that the conditions of a relation leave: no value changes, and the domain shrinks."""
-    found, d = possible(e, relation, work), e.domain
-    if not size(found):  # all are missing, whatever they are clamped to
+    values, d = possible(e, relation, work), e.domain
+    if not size(values):  # all are missing, whatever they are clamped to
         return e
-    ends = (found.start, found.stop - 1) if isinstance(found, range) else (min(found), max(found))
+    ends = (values.start, values.stop - 1) if isinstance(values, range) else (min(values), max(values))
     first, last = (Constant(d.within(end, end), end) for end in ends)
     if ends[0] > d.lower:
         e = greatest(e, first)
@@ -96,13 +96,13 @@ def _left(
     condition: Expression, rows: Relation, known: Mapping[str, Values], names: Set[str], work: Work
 ) -> Mapping[str, Values]:
     """The possible values of columns in rows for which a condition holds."""
-    found = dict(known)
+    narrowed_values = dict(known)
     for name in sorted(names & rows.columns.keys()):
         domain = rows.columns[name]
         every = known.get(name, range(domain.lower, domain.upper + 1))
         if domain.kind != "text" and (left := left_open(condition, Column(domain, name), every, work)) is not every:
-            found[name] = left
-    return found
+            narrowed_values[name] = left
+    return narrowed_values
 
 
 def _values(e: Expression, known: Mapping[str, Values], work: Work) -> Values:

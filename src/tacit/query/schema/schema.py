@@ -112,8 +112,8 @@ class Schema:
 
     @cached_property
     def _scan(self) -> Scan:
-        known = tuple((name, column.domain) for name, column in self.columns)
-        return Scan(self.name, self.rows, codec.digest(known), known)
+        domains = tuple((name, column.domain) for name, column in self.columns)
+        return Scan(self.name, self.rows, codec.digest(domains), domains)
 
     @cached_property
     def digest(self) -> str:

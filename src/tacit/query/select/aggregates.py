@@ -23,7 +23,7 @@ _COUNTED = " Or count them: GROUP BY the column, ORDER BY the count DESC, LIMIT 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Argument:
-    """What an aggregate is taken of: an expression over one row.
+    """The argument of an aggregate: an expression over one row.
 
     `columns` are the columns that a caller wrote it with; `name` is how an answer calls it, if it is a column or nearly
     one.

@@ -29,7 +29,7 @@ Kind = Literal["count", "units", "sum", "mean", "variance", "deviation", "quanti
 
 @dataclass(frozen=True)
 class Key:
-    """An expression by which rows are grouped; `values` are the steps of its public cells, None if chosen privately."""
+    """An expression by which rows are grouped; `values` are the steps of its public cells, None if private."""
 
     name: str
     expression: Expression

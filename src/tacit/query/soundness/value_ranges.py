@@ -151,16 +151,16 @@ class Ranges:
 
     def _where(self, compared: Compare, e: Expression) -> Range:
         """The range of e where p <= q."""
-        (p, q), found = self._compared(compared), self.of(e)
+        (p, q), bounds = self._compared(compared), self.of(e)
         if p[0] > q[1]:
             return None  # it never holds
         at_most = self._proportional(e, compared.a, (p[0], min(p[1], q[1])))
         at_least = self._proportional(e, compared.b, (max(q[0], p[0]), q[1]))
-        return _meet(found, at_most, at_least)
+        return _meet(bounds, at_most, at_least)
 
     def _where_not(self, compared: Compare, e: Expression) -> Range:
         """The range of e where p <= q fails, or is missing; only where both surely are there is it p > q."""
-        (p, q), found, there = self._compared(compared), self.of(e), None
+        (p, q), bounds, there = self._compared(compared), self.of(e), None
         if isinstance(e, Case) and _passes_missing(e):
             there, e = e.then, e.otherwise  # whenever the CASE has a value, `then` has
 
@@ -174,8 +174,8 @@ class Ranges:
             if surely(other) and (factor := self._numbers.ratio(e, x)) is not None:
                 if ends[0] > ends[1]:
                     return None
-                found = _meet(found, _times(factor, ends))
-        return found
+                bounds = _meet(bounds, _times(factor, ends))
+        return bounds
 
     def _compared(self, compared: Compare) -> tuple[tuple[int, int], tuple[int, int]]:
         """The ranges of both sides, which have some."""
@@ -293,10 +293,10 @@ def _union(a: Range, b: Range) -> Range:
     return b if a is None else a if b is None else (min(a[0], b[0]), max(a[1], b[1]))
 
 
-def _meet(found: Range, *others: Range) -> Range:
+def _meet(common: Range, *others: Range) -> Range:
     """The intersection of some ranges; None among the others means no bound."""
     for other in others:
-        if found is not None and other is not None:
-            found = max(found[0], other[0]), min(found[1], other[1])
-            found = found if found[0] <= found[1] else None
-    return found
+        if common is not None and other is not None:
+            common = max(common[0], other[0]), min(common[1], other[1])
+            common = common if common[0] <= common[1] else None
+    return common

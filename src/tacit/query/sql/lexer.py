@@ -258,8 +258,8 @@ class Text:
                     )
 
     def _unreadable(self, error: ParseError, tokens: list[Token]) -> BadQuestion:
-        known = error.errors[0] if error.errors else {}
-        at = (token for token in tokens if (token.line, token.col) == (known.get("line"), known.get("col")))
+        first_error = error.errors[0] if error.errors else {}
+        at = (token for token in tokens if (token.line, token.col) == (first_error.get("line"), first_error.get("col")))
         token = next(at, tokens[-1])
         word = token.text[:40]
         reserved = token.token_type == _Dialect.tokenizer_class.KEYWORDS.get(word.upper()) and word.isalpha()

@@ -141,24 +141,24 @@ class OutputReader:
         subject, default = node.args.get("this"), node.args.get("default")
         compared = None if subject is None else self.read(subject)
         branches = [(self.read(branch.this), self.read(branch.args["true"])) for branch in node.args["ifs"]]
-        found = self.read(default) if default else NOTHING
+        value = self.read(default) if default else NOTHING
         for condition, then in reversed(branches):
             holds = condition if compared is None else Comparison("=", compared, condition)
-            found = Choice(holds, then, found)
-        return found
+            value = Choice(holds, then, value)
+        return value
 
     def _several(self, node: exp.Expr) -> Output:
         only(self.text, node, "this", "expressions")
-        *others, found = (self.read(part) for part in (node.this, *node.expressions))
+        *others, value = (self.read(part) for part in (node.this, *node.expressions))
         for other in reversed(others):
             match node:
                 case exp.Coalesce():
-                    found = Choice(Function("is_missing", other), found, other)
+                    value = Choice(Function("is_missing", other), value, other)
                 case exp.Least():
-                    found = Choice(Comparison("<=", other, found), other, found)
+                    value = Choice(Comparison("<=", other, value), other, value)
                 case _:
-                    found = Choice(Comparison("<=", found, other), other, found)
-        return found
+                    value = Choice(Comparison("<=", value, other), other, value)
+        return value
 
 
 def _compared(operator: str, a: Output, b: Output) -> Output:

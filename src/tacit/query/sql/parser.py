@@ -246,11 +246,11 @@ class _Question:
 
     def _output(self, node: exp.Expr, condition: bool = False) -> Output:
         try:
-            found = self.shown.read(node)
-            moderate(found)
+            output = self.shown.read(node)
+            moderate(output)
             if condition:
-                self.shown.types.condition(found)
-            return found
+                self.shown.types.condition(output)
+            return output
         except BadQuestion as error:
             raise error if error.position else self.text.bad(node, error.reason) from None
 

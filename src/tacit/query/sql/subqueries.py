@@ -165,8 +165,8 @@ class PerUnitReader:
         having = self.select.args.get("having")
         condition = rows.condition(having.this) if having else None
         relation = PerUnit(self.scope.relation, tuple(self.keys.items()), tuple(self.folds.items()))
-        found = replace(self.scope, relation=relation, size=self.scope.size + 1)
-        return projected(self.source, found if condition is None else found.where(condition), items)
+        per_unit = replace(self.scope, relation=relation, size=self.scope.size + 1)
+        return projected(self.source, per_unit if condition is None else per_unit.where(condition), items)
 
     def fold(self, node: exp.Expr, how: Literal["count", "sum", "min", "max"], of: Expression | None) -> Expression:
         """The column of a fold, which is there once however often it is asked for."""
@@ -211,13 +211,13 @@ class _Outer(RowReader):
         if self.reader.keys and not isinstance(node, exp.Literal) and not aggregates(node):
             meant = aliased(self.reader.select, node)
             try:
-                found = self.inner.read(
+                value = self.inner.read(
                     node if meant is None or self.reader.source.knows(self.reader.scope, node) else meant
                 )
             except BadQuestion:
-                found = None
+                value = None
             for name, key in self.reader.keys.items():
-                if found == key:
+                if value == key:
                     return Column(key.domain, name)
         return super()._read(node)
 
