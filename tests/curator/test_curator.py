@@ -626,7 +626,7 @@ def test_what_could_not_be_kept_is_refused_before_it_is_bought(place, digits):
     made = replace(asked, outputs=(("x", Function("round", Released("m"), digits)),))
     with curator(place) as c:
         for buy in (c.offer, c.ask):
-            with pytest.raises(BadQuestion, match="is none"):
+            with pytest.raises(BadQuestion, match="cannot be part of a question"):
                 buy(made, epsilon="0.5")
         assert c.remaining == 1
 
@@ -850,7 +850,7 @@ def test_keys_of_a_public_table_are_found_on_the_grid_of_a_real(place):
     grid = table.schema.domain("price").grid
     with Curator(table, ledger=place, budget=tacit.Budget(epsilon=1), public=public) as c:
         assert exactly(c, "SELECT tier, COUNT(*) FROM t JOIN tiers USING (price) GROUP BY tier") == [[7, 0]]
-        with pytest.raises(BadQuestion, match="two keys of the public table are one value"):
+        with pytest.raises(BadQuestion, match="Two keys of the public table are the same value"):
             table.price.lookup({9.99: "low", round(Fraction("9.99") / grid) * grid: "high"})
         finer = table.price.lookup({9.99: "low", 9.9900000001: "high"})  # a value that the grid does not know
         assert exactly(c, table.group_by(tier=finer).count()) == [[7]]
@@ -871,7 +871,7 @@ def test_the_schema_of_a_file_is_beside_it(tmp_path):
     file.with_suffix(".toml").write_text(SCHEMA)
     assert tacit.Table(file).schema == tacit.Table(file, SCHEMA).schema == tacit.Table(str(file)).schema
     for other in (ROWS, "hr.visits", "", ".", "postgresql://host/db?table=visits"):
-        with pytest.raises(tacit.BadSchema, match="schema must be given"):
+        with pytest.raises(tacit.BadSchema, match=r"^Pass schema="):
             tacit.Table(other)
 
 

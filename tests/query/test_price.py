@@ -213,7 +213,7 @@ def test_histograms_are_of_moderate_size_and_cover_the_range() -> None:
 def test_histograms_of_all_groups_together_are_of_moderate_size() -> None:
     groups = PEOPLE.group_by(g=PEOPLE.wide // 1001)
     for asked in (groups.mode("age"), groups.top("age", 2), groups.aggregate(a=median("age"), b=median("wide"))):
-        with pytest.raises(BadQuestion, match="999001 groups are more than 16777216"):
+        with pytest.raises(BadQuestion, match="999001 groups, more than 16777216 in all"):
             made(asked, epsilon=1)
     made(groups.median("age"), epsilon=1)
     p = plan(PEOPLE.group_by(g=PEOPLE.wide // 10**5).aggregate(a=median("wide"), b=median("spend")).query, SCHEMAS)
@@ -332,12 +332,12 @@ def test_no_part_pays_more_than_was_asked() -> None:
     for question in (EVERYTHING, PEOPLE.count()):
         told = made(question, UNION, share="0.4", spent=parts)
         assert all(UNION.price(told.loss, spent) <= Fraction(4, 10) for spent in parts)
-        with pytest.raises(Refused, match="offer more"):
+        with pytest.raises(Refused, match="Ask with a larger price"):
             made(question, UNION, share="0.1", spent=parts)
 
 
 def test_prices_in_other_currencies() -> None:
-    with pytest.raises(Refused, match="ask with epsilon"):
+    with pytest.raises(Refused, match="Ask with epsilon"):
         made(PEOPLE.count(), PURE, rho="0.1")
     pure_in_zcdp = made(PEOPLE.count(), ZCDP, epsilon="0.1")
     assert [type(step.mechanism) for step in pure_in_zcdp.steps] == [Laplace]
@@ -430,12 +430,12 @@ def test_errors_that_cannot_be_asked_for() -> None:
     with pytest.raises(BadQuestion):
         made(PEOPLE.median("age"), error=5)
     for rows, schemas in ((table(), {}), (PEOPLE.per_unit(n=count()), SCHEMAS)):
-        with pytest.raises(BadQuestion, match="a share of the size of one table"):
+        with pytest.raises(BadQuestion, match="A relative error needs the size of the table"):
             offer(rows.count().query, PURE, schemas=schemas, relative="0.1")
     for price in ("1e25", "1e-25"):
-        with pytest.raises(Refused, match=r"so small a price .* or at one so large"):
+        with pytest.raises(Refused, match=r"^No noise can be drawn at this price for values of so many steps"):
             made(PEOPLE.count(), epsilon=price)
-    with pytest.raises(Refused, match="ask for a larger error"):
+    with pytest.raises(Refused, match="Ask for a larger error"):
         made(PEOPLE.sum("wide"), error="0.001")
     chosen = PEOPLE.group_by("note", private=True).aggregate(u=units())
     with pytest.raises(BadQuestion, match="delta"):
@@ -493,7 +493,7 @@ def test_the_error_of_a_mean_needs_a_public_size() -> None:
     assert unknown.errors[0].error is None and "/ (count - " in unknown.errors[0].text
     few = PEOPLE.where(PEOPLE.age > 30)
     assert made(few.mean("age"), epsilon=1).errors[0].error is None  # how many are left is not public
-    with pytest.raises(BadQuestion, match="with means of columns alone, if the schema has a size"):
+    with pytest.raises(BadQuestion, match="for means of columns alone if the schema has a size"):
         made(few.mean("age"), error="0.5")
 
 

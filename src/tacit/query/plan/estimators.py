@@ -1,4 +1,4 @@
-r"""From noisy measures to an estimate with its interval: post-processing, and so free.
+r"""Estimators: from noisy measures to an estimate with an interval, which is post-processing and so free.
 
 A recipe holds public numbers alone.  Let T, N be the true total and count of a cell, known to lie in intervals; then
 
@@ -9,11 +9,11 @@ A recipe holds public numbers alone.  Let T, N be the true total and count of a 
     top          the label that was chosen
 
 Each is clamped to the public range.  Where the noisy count is not positive the estimate is missing, and the interval
-is the whole range.  An interval is of the statistic of the rows in the cell, and holds whenever those of its measures
-do; of a cell without rows, which has no mean, it says nothing.
+is the whole range.  An interval bounds the statistic of the rows in the cell, and holds whenever the intervals of its
+measures hold; for a cell without rows, which has no mean, it makes no statement.
 
-Where keys are chosen privately, a count y = n + Z is shown only if it is at least the threshold T, and noise that was
-large is seen more often.  The interval [y - r, y + r], with P[|Z| > r] <= beta, then begins at 1 unless y > T + r; and
+Where keys are selected privately, a count y = n + Z is shown only if it is at least the threshold T, so large noise is
+seen more often.  The interval [y - r, y + r], with P[|Z| > r] <= beta, then begins at 1 unless y > T + r; and
 for every n >= 1 it holds with probability 1 - beta, given that the key is shown.  Proof, for Z symmetric and
 log-concave, as Laplace's and Gauss's are.  If n >= T, it fails only if |Z| > r.  Let a = n - T.  Given Z >= -a, that is
 P[Z > r] / P[Z >= -a] <= 2 P[Z > r] if a <= r, and 1 - P[|Z| <= r] / P[Z >= -a] if not, both at most P[|Z| > r].  If
@@ -49,9 +49,9 @@ _ROUNDING = 2.0**-48  # of sums of a few terms, outward
 
 @dataclass(frozen=True)
 class Noisy:
-    """What was released of a measure: integers with noise of at most `error_bound`, or the places that were chosen.
+    """A released measure: integers with noise of at most `error_bound`, or the indices that were chosen.
 
-    Of counts by which keys were chosen, only those from the `threshold` on are there.
+    Counts by which keys were selected are at least `threshold`.
     """
 
     values: NDArray[Any]
@@ -97,16 +97,16 @@ class Squares:
 @stored("Recipe", ("kind", "parts", "domain", "centre", "shift", "coarse", "place", "per_unit"))
 @dataclass(frozen=True)
 class Recipe:
-    """How an aggregate is computed: `parts` are the places of its measures, -1 that of the counts of chosen keys."""
+    """How an aggregate is computed: `parts` are the indices of its measures, -1 for the counts of selected keys."""
 
     kind: Kind
     parts: tuple[int, ...]
     domain: Domain
-    centre: int = 0  # steps that were taken from each value before it was squared
-    shift: int = 0  # steps that were taken from each value in the total that serves a mean
+    centre: int = 0  # steps subtracted from each value before it was squared
+    shift: int = 0  # steps subtracted from each value in the total for a mean
     coarse: int = 1  # steps in a cell of a quantile
-    place: int = 0  # of this quantile, or of this label, among those chosen together
-    per_unit: tuple[int, int] | None = None  # what a unit adds to a sum is clamped to
+    place: int = 0  # the index of this quantile or label among those chosen together
+    per_unit: tuple[int, int] | None = None  # the interval to which a unit's share of a sum is clamped
 
     @property
     def own(self) -> Fraction:
@@ -121,12 +121,12 @@ class Recipe:
 
     @property
     def width(self) -> str:
-        """How wide a cell of a quantile is, for a person."""
+        """The width of a cell of a quantile, as text."""
         return f"{float(self.coarse * self.domain.grid):g}{_WORDS.get(self.domain.kind, '')}"
 
     @property
     def steps(self) -> tuple[Fraction, ...]:
-        """What one step is worth in each of the measures."""
+        """The value of one step of each measure."""
         match self.kind:
             case "sum":
                 return (self.domain.grid,)
@@ -169,7 +169,7 @@ class Recipe:
 
     def _variance(self, count: Noisy, total: Noisy, squares: Noisy) -> Estimate:
         s, n = Squares.of(self.domain, self.centre), count.interval()
-        moved = self.shift - self.centre  # from the mean that is measured to the one that is squared
+        moved = self.shift - self.centre  # from the measured mean to the one that is squared
         near = self.domain.lower - self.centre, self.domain.upper - self.centre
         first = [np.clip(end + moved, *near) for end in _ratio(total.interval(), n)]
         second = [np.clip(end + s.middle, 0, s.largest) for end in _ratio(squares.interval(), n)]
@@ -204,7 +204,7 @@ class Recipe:
 
 
 def times(steps: NDArray[Any], grid: Fraction) -> NDArray[Any]:
-    """Steps as numbers: integers stay integers where they fit."""
+    """Steps as numbers, which stay integers where they fit 64 bits."""
     largest = max((abs(int(end)) for end in (steps.max(initial=0), steps.min(initial=0))), default=0)
     if grid.denominator == 1 and largest * grid.numerator < 1 << 62:
         return np.asarray(steps, np.int64) * int(grid)
@@ -234,6 +234,6 @@ def _ratio(total: tuple[Floats, Floats], count: tuple[Floats, Floats]) -> tuple[
 
 
 def _within(low: Floats, high: Floats, value: Floats, least: float, most: float) -> tuple[Floats, Floats]:
-    """Within the public range, and all of it where the estimate is missing."""
+    """An interval clipped to the public range; the whole range where the estimate is missing."""
     unknown = np.isnan(value)
     return np.where(unknown, least, np.clip(low, least, most)), np.where(unknown, most, np.clip(high, least, most))

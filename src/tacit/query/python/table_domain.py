@@ -1,4 +1,4 @@
-"""The domain of some columns of a table, for linear queries: their public values, and where their counts come from."""
+"""The domain of some columns of a table, for linear queries: their public values, and the rows to count."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ from ..relation.relation import Relation, Where
 from ..select.query import Key
 
 if TYPE_CHECKING:
-    from .question import Rows as Door
+    from .question import Rows as TableRows
 
-_LARGEST = 1 << 60  # what the counts of one table add up to, at most
+_MAX_TOTAL = 1 << 60  # of the counts of one table
 
 
 def _of(relation: Relation, keys: tuple[Key, ...]) -> TableDomain:
@@ -32,7 +32,7 @@ def _of(relation: Relation, keys: tuple[Key, ...]) -> TableDomain:
 @stored("TableDomain", ("relation", "keys"), omit=("attributes",), make=_of, keep=True)
 @dataclass(frozen=True)
 class TableDomain(Domain):
-    """A domain that knows the rows it is of; rows in which one of its columns is missing are left out."""
+    """A domain together with the rows that it describes; rows in which one of its columns is missing are left out."""
 
     relation: Relation = field(kw_only=True, repr=False)
     keys: tuple[Key, ...] = field(kw_only=True, repr=False)
@@ -47,14 +47,15 @@ class TableDomain(Domain):
         return self.plan(self.all).distance(Rows())
 
 
-def domain(rows: Door, names: tuple[str, ...]) -> TableDomain:
+def domain(rows: TableRows, names: tuple[str, ...]) -> TableDomain:
     """The domain of these columns, each of which has a public list of values."""
     if not names:
-        known = ", ".join(sorted(rows.relation.columns))
-        raise BadParameter("columns", "none", f"one or more of {known}, each with public values, as domain('region')")
-    columns = [(name, build.column(rows.relation, name)) for name in names]
-    keys = tuple(Key(name, e, build.keys(e, rows.relation)) for name, e in columns)
-    there = Where(rows.relation, build.and_(*(build.not_(build.is_missing(e)) for _, e in columns)))
+        columns = ", ".join(sorted(rows.relation.columns))
+        says = f"Name at least one column, such as domain('region'). The columns are {columns}."
+        raise BadParameter("columns", "none", f"one or more of {columns}", says=says)
+    named = [(name, build.column(rows.relation, name)) for name in names]
+    keys = tuple(Key(name, e, build.keys(e, rows.relation)) for name, e in named)
+    there = Where(rows.relation, build.and_(*(build.not_(build.is_missing(e)) for _, e in named)))
     return _of(there, keys)
 
 
@@ -76,5 +77,5 @@ class Counted:
 
     def marginal(self, axes: Axes) -> NDArray[np.int64]:
         shape = self.domain.laid_out(axes)
-        most = _LARGEST // max(1, self.domain.cells(axes))
+        most = _MAX_TOTAL // max(1, self.domain.cells(axes))
         return np.asarray(np.clip(self.cells(self.domain.plan(axes)), 0, most), np.int64).reshape(shape)

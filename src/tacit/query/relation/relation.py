@@ -1,8 +1,8 @@
-"""Rows that belong to units: where the rows of a question come from, and how many of them one unit can own.
+"""Relations: rows that belong to units, and a bound on the number of rows of one unit.
 
-Each relation says, from public facts alone, which columns it has, what is known of their values, and `rows`: at most
-how many of its rows belong to one unit.  Taking a unit out of the data takes out exactly its rows, in every relation,
-since no operation looks across units.
+Each relation states, from public facts alone, its columns with their domains, and `rows`: the largest number of rows
+that belong to one unit.  Removing a unit from the data removes exactly its rows from every relation, since no operation
+combines rows of different units.
 
     Scan       the bounded table: at most `rows` rows of a unit, by a keyed hash of what they hold
     Where      the rows for which a condition holds
@@ -30,11 +30,11 @@ class Relation:
 
         @property
         def rows(self) -> int:
-            """At most how many rows one unit has."""
+            """The largest number of rows of one unit."""
 
     @property
     def columns(self) -> Mapping[str, Domain]:
-        """What is publicly known of each column; the unit is not one of them."""
+        """The public domain of each column; the unit is not a column."""
         raise NotImplementedError
 
 
@@ -62,7 +62,7 @@ def joins(relation: Relation) -> Iterator[Join]:
 
 
 def _of_column(e: Expression) -> Domain:
-    """What is known of a column that holds e: what is computed is exact, but for the least and largest of reals."""
+    """The domain of a column that holds e: computed values are exact, but for the least and largest of reals."""
     of = e.a if isinstance(e, Fold) and e.how in ("min", "max") else e
     return e.domain if isinstance(of, Column) else replace(e.domain, rounded=False)
 
@@ -70,7 +70,7 @@ def _of_column(e: Expression) -> Domain:
 @stored("Scan", ("table", "rows", "digest"), omit=("known",))
 @dataclass(frozen=True)
 class Scan(Relation):
-    """A registered table, bounded; `digest` stands for all that is known of its columns, which may be a long text."""
+    """A registered table with bounded rows; `digest` identifies its columns, which may be a long text."""
 
     table: str
     rows: int

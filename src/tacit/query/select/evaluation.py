@@ -1,4 +1,4 @@
-"""The meaning of outputs: values, and beside them intervals that hold whenever those of the columns do."""
+"""The values of outputs, with intervals that hold whenever the intervals of their columns hold."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from ...core.errors import BadQuestion
 from ...core.exact import down, up
-from .output_types import moment
+from .output_types import timestamp
 from .outputs import (
     Arithmetic,
     Choice,
@@ -44,20 +44,20 @@ def evaluate(output: Output, columns: Columns, rows: int) -> Estimate:
 def shown(
     columns: Columns, rows: int, having: Output | None, order: Sequence[tuple[Output, bool]], limit: int | None
 ) -> NDArray[np.int64]:
-    """Which rows are shown, and in which order; what is missing stands last, and ties stand as they were."""
-    kept = np.arange(rows)
+    """The rows to show, in order: missing values last, and ties in their old order."""
+    shown_rows = np.arange(rows)
     if having is not None:
-        kept = np.flatnonzero(evaluate(having, columns, rows).values == 1)
+        shown_rows = np.flatnonzero(evaluate(having, columns, rows).values == 1)
     for by, descending in reversed(order):
         column = evaluate(by, columns, rows)
         lost, values = column.missing(), column.values
         listed = sorted(
-            kept.tolist(),
+            shown_rows.tolist(),
             key=lambda i: (lost[i] != descending, 0 if lost[i] else values[i]),
             reverse=descending,
         )
-        kept = np.array(listed, np.int64)
-    return kept[:limit]
+        shown_rows = np.array(listed, np.int64)
+    return shown_rows[:limit]
 
 
 def _evaluate(output: Output, columns: Columns, rows: int) -> Estimate:
@@ -193,7 +193,7 @@ def _compared(sign: str, x: Any, y: Any) -> float:
 def _like(x: Any, other: Any) -> Any:
     """x as a date or a moment, where it is compared with one."""
     if isinstance(x, str) and isinstance(other, datetime.date):
-        return moment(x, "timestamp" if isinstance(other, datetime.datetime) else "date")
+        return timestamp(x, "timestamp" if isinstance(other, datetime.datetime) else "date")
     if type(x) is datetime.date and isinstance(other, datetime.datetime):
         return datetime.datetime.combine(x, datetime.time())
     return x

@@ -1,8 +1,8 @@
-"""What is publicly known of a value: its kind, its range in whole steps of a grid, and its labels.
+"""The public domain of a value: its kind, its range in whole steps of a grid, and its labels.
 
 Every value that a question can see is a whole number of steps, or missing: a real is its nearest multiple of the grid,
 a date a number of days, a category the place of its label, a boolean 0 or 1.  Only text of no fixed list stays text.
-So whatever is computed from a table is computed in integers whose range is known before any of them is read.
+So everything computed from a table is computed in integers whose range is known before any of them is read.
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ class Domain:
     rounded: bool = field(default=False, compare=False, repr=False)
 
     def nearest(self, value: Fraction) -> Fraction:
-        """A constant in steps: rounded as values are, where that is right, or exactly."""
+        """A constant in steps: rounded as the values of a column are where its digits allow that, else exact."""
         steps, last = value / self.grid, _last_digit(value)
         coarse = self.rounded and last is not None and self.grid <= last
         return Fraction(math.floor(steps + Fraction(1, 2))) if coarse else steps
@@ -84,7 +84,7 @@ class Domain:
         return int(value) if self.grid.denominator == 1 else float(value)
 
     def within(self, lower: int, upper: int) -> Domain:
-        """The same kind of values between other bounds."""
+        """This domain with other, declared bounds."""
         return replace(self, lower=lower, upper=upper, declared=True)
 
 
@@ -103,7 +103,7 @@ def number(lower: int, upper: int, grid: Fraction = Fraction(1), declared: bool 
 
 
 def _last_digit(value: Fraction) -> Fraction | None:
-    """What the last digit of a decimal is worth: of 9.99 a hundredth; None of what is no decimal."""
+    """The place value of the last decimal digit (1/100 for 9.99), or None if the value has no finite decimal form."""
     rest, digits = value.denominator, 0
     for prime in (2, 5):
         times = 0

@@ -190,7 +190,7 @@ class Case(Expression):
 @stored("Lookup", ("domain", "a", "keys", "values"))
 @dataclass(frozen=True)
 class Lookup(Expression):
-    """What a public table says of a: `values[i]` where a is `keys[i]`."""
+    """The value of a public table at the key a: `values[i]` where a is `keys[i]`."""
 
     a: Expression
     keys: tuple[int | str, ...]
@@ -235,8 +235,8 @@ class Like(Expression):
 
 def node_types() -> list[type[Expression]]:
     """Every type of node that stands in an expression over one row."""
-    known = [kind for kind in globals().values() if isinstance(kind, type) and issubclass(kind, Expression)]
-    return [kind for kind in known if kind is not Expression]
+    kinds = [kind for kind in globals().values() if isinstance(kind, type) and issubclass(kind, Expression)]
+    return [kind for kind in kinds if kind is not Expression]
 
 
 def part(name: Part, day: datetime.date) -> int:
@@ -256,10 +256,10 @@ def like(text: str, pieces: tuple[str, ...]) -> bool:
     first, *middle, last = pieces
     at = len(first)
     for piece in middle:
-        found = text.find(piece, at)
-        if not text.startswith(first) or found < 0:
+        position = text.find(piece, at)
+        if not text.startswith(first) or position < 0:
             return False
-        at = found + len(piece)
+        at = position + len(piece)
     return text.startswith(first) and len(text) - len(last) >= at and text.endswith(last)
 
 
