@@ -76,10 +76,14 @@ def test_a_target_that_any_noise_meets_takes_the_least():
         (
             lambda e: Laplace(epsilon=e),
             ("0.1", 0),
-            "falls as its argument, the noise, doubles; got 'epsilon 1 at 1, epsilon",
+            "falls as its argument, the noise, doubles; got epsilon 1 at 1, epsilon",
         ),
-        (lambda noise: Loss({GaussianNoise(1 / noise**2): 1}), (1, 0), "target must be met by some noise.*epsilon inf"),
-        (lambda noise: Loss({Pure(Fraction(2)): 1}), (1, MILLIONTH), "target must be met.*got 'epsilon 2 at noise"),
+        (
+            lambda noise: Loss({GaussianNoise(1 / noise**2): 1}),
+            (1, 0),
+            "The target is not met by any noise.*epsilon inf",
+        ),
+        (lambda noise: Loss({Pure(Fraction(2)): 1}), (1, MILLIONTH), "The target is not met.*still epsilon 2 at noise"),
         (lambda noise: 1.0, (1, 0), "a Loss or a Mechanism; got 'float'"),
         (lambda noise: Laplace(scale=noise), 1, "target must be"),
         (lambda noise: Laplace(scale=noise), (1, 2, 3), "target must be"),

@@ -340,7 +340,7 @@ def test_the_grid_is_above_the_truth_by_little(
     ks: list[int], unit: Fraction, delta: float, different: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """More sets than can be listed; and so many epsilons that they are rounded first."""
-    monkeypatch.setattr(optimum, "_DIFFERENT", different)
+    monkeypatch.setattr(optimum, "_MAX_EPSILONS", different)
     es = [k * unit for k in ks]
     found = Fraction(c.optimal_heterogeneous(es, delta))
     truth = lattice_delta(list(ks), unit, found)

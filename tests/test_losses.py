@@ -38,7 +38,7 @@ def test_a_relation_is_kept_and_not_mixed():
     assert one.relation == ADD_REMOVE
     with pytest.raises(MixedRelations):
         one + other
-    with refused("relation must be a Neighbours"):
+    with refused("relation must be ADD_REMOVE or SUBSTITUTE; got 'str'"):
         losses.pure(1, relation="ADD_REMOVE")
 
 
@@ -164,7 +164,7 @@ def test_what_is_no_list_of_laws():
         (None, "a list of pairs of laws"),
         ([{"a": 1}], "pairs of laws"),
         (["ab"], "pairs of laws"),
-        ([({"a": 1}, 3)], "a mapping to probabilities, or what mechanism.law"),
+        ([({"a": 1}, 3)], "a mapping to probabilities, or a law such as mechanism.law"),
         ([({"a": "0.5"}, {"a": 1})], "must sum to 1"),
     ):
         with refused(says):
@@ -201,7 +201,7 @@ def test_sampling_is_of_one_mechanism_with_a_known_profile():
     for unknown in (losses.concentrated(1), losses.renyi_curve({2: 1})):
         with refused("Sampling amplifies privacy profiles"):
             losses.poisson_sample(unknown, "0.1")
-    with refused("size must be at most n, which is 10"):
+    with refused(r"size must be at most n \(10\)"):
         losses.fixed_size_sample(losses.pure(1), 11, 10)
     with refused("a Loss"):
         losses.poisson_sample(tacit.Laplace(epsilon=1), "0.1")

@@ -83,8 +83,8 @@ WRONG = {  # text: the place of what is wrong, counted from 1, and what is said 
     "0 x laplace eps=1": (1, "a whole count"),
     "1.5 x laplace eps=1": (1, "a whole count .* got '1.5'"),
     "9999999999 x laplace eps=1": (1, "a whole count"),
-    "laplace": (8, "complete: laplace eps= or scale=; got 'the end'"),
-    "laplace, coin eps=1": (8, "complete: laplace eps= or scale=; got ','"),
+    "laplace": (8, "all of laplace eps= or scale=; got 'the end'"),
+    "laplace, coin eps=1": (8, "all of laplace eps= or scale=; got ','"),
     "laplace eps": (12, "= after eps; got 'the end'"),
     "laplace eps 1": (13, "= after eps; got '1'"),
     "laplace eps=": (13, "a number for eps; got 'the end'"),
@@ -104,7 +104,7 @@ WRONG = {  # text: the place of what is wrong, counted from 1, and what is said 
     "laplace eps=1, , coin eps=1": (16, "a mechanism: .*got ','"),
     "laplace eps=1; coin eps=1": (13, "a number for eps, such as .*got '1;'"),
     "coin eps=1, 5 x gaussian tau=1": (26, "gaussian rho= or sigma= or mu=, each given once; got 'tau=1'"),
-    "approximate eps=1": (18, "complete: approximate eps= delta="),
+    "approximate eps=1": (18, "all of approximate eps= delta="),
     "approximate eps=1 delta=1": (25, "strictly between 0 and 1"),
     "response eps=1 categories=1": (27, "whole and at least 2"),
     "response eps=1 categories=2.5": (27, "whole and at least 2"),
@@ -119,7 +119,8 @@ WRONG = {  # text: the place of what is wrong, counted from 1, and what is said 
 def test_what_is_wrong_is_said_with_its_place(text, place, said):
     with pytest.raises(BadParameter, match=said) as caught:
         mix(text)
-    assert caught.value.name == f"mix, at character {place},"
+    assert caught.value.name == f"mix, at character {place}"
+    assert f"at character {place}: expected " in str(caught.value)
 
 
 @given(st.text(alphabet="laplcegusinorh x=0.1,/*-sd\t", max_size=40))

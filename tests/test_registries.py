@@ -1,17 +1,23 @@
 """Nothing escapes its suite: what is added without a place in a list, or without a test of a list, is found."""
 
 import re
+from importlib import import_module
 from pathlib import Path
 
 import pytest
+from engines.test_conformance import ELSEWHERE
 
 from tacit import Laplace, mechanisms
 from tacit.audit import attacks
 from tacit.engines.base import Engine
+from tacit.engines.rows.reference import Reference
+from tacit.ledger.stores.store import DIALECTS
+from tacit.query.schema.databases import ENGINES
 from tacit.testing import engines, ledgers, registry, wrong
 from tacit.testing.mechanisms import claims
 
 TESTS = Path(__file__).parent
+BY_NAME = r'@pytest\.mark\.parametrize\("name", IN_PROCESS\)\ndef test_an_engine\('
 EVERY_CHECK = '@pytest.mark.parametrize("check", CHECKS, ids='
 
 
@@ -48,6 +54,11 @@ def test_an_engine_that_no_registry_names_is_found(monkeypatch):
     assert registry.gaps() == {"engines": {"Spark"}}
 
 
+def test_a_store_that_no_scheme_names_is_found(monkeypatch):
+    monkeypatch.delitem(DIALECTS, "postgresql")
+    assert registry.gaps() == {"stores": {"Postgres"}}
+
+
 def test_a_mechanism_that_is_in_no_list_is_found(monkeypatch):
     mine = type("Mine", (Laplace,), {"__module__": "tacit.mechanisms.additive.laplace"})
     monkeypatch.setattr("tacit.mechanisms.additive.laplace.Mine", mine, raising=False)
@@ -58,16 +69,19 @@ def test_a_mechanism_that_is_in_no_list_is_found(monkeypatch):
 
 
 def test_every_engine_is_tested_by_every_check():
-    files = [path.read_text("utf-8") for path in (TESTS / "engines").glob("test_*.py")]
-    running = [text for text in files if EVERY_CHECK in text]
-    for kind in registry.concrete("tacit.engines", Engine):
+    """In process by its name, from the registry; on a server by a suite that imports its class."""
+    named = {import_module(f"tacit.engines.{name}.engine").ENGINE: name for name in ENGINES}
+    for kind in registry.concrete("tacit.engines", Engine) - {Reference}:
+        file = TESTS / "engines" / f"{ELSEWHERE.get(named[kind], 'test_conformance')}.py"
+        text = file.read_text("utf-8")
         imported = rf"from tacit\.engines\.[\w.]+ import .*\b{kind.__name__}\b"
-        assert any(re.search(imported, text) for text in running), kind
+        assert EVERY_CHECK in text
+        assert re.search(imported if named[kind] in ELSEWHERE else BY_NAME, text), kind
 
 
 def test_every_store_is_tested_by_every_check():
     fixture = (TESTS / "ledger" / "conftest.py").read_text("utf-8")
-    named = re.search(r"@pytest\.fixture\(params=(\[.*\])\)\ndef places", fixture)
-    assert set(re.findall(r'"(\w+)"', named[1])) == {kind.__name__.lower() for kind in registry.stores()}
+    assert "@pytest.fixture(params=DIALECTS)\ndef places" in fixture
+    assert registry.stores() == {*DIALECTS.values()}
     running = (TESTS / "ledger" / "test_conformance.py").read_text("utf-8")
     assert EVERY_CHECK in running and "check(places())" in running

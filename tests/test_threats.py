@@ -4,6 +4,7 @@ Last bits of the output (Mironov 2012; Jin et al. 2022; Haney et al. 2022), time
 parameters.  Forks and seeds are in core/test_randomness.py, sparse vector variants in test_conformance.py.
 """
 
+import inspect
 import math
 import time
 from fractions import Fraction
@@ -152,6 +153,15 @@ RIGHT = {
 }
 ABSENT_IS_FINE = {"grid", "range_sensitivity"}  # None says that there is none
 WHATEVER_SIGN = {"0", "-0.0", "-1", "-1/2"}
+
+
+def stated_by_examples(kind):
+    """A right call for each example of a mechanism that is not listed: its parameters are its attributes."""
+    names = inspect.signature(kind).parameters
+    return [{name: getattr(example.mechanism, name) for name in names} for example in kind.examples()]
+
+
+RIGHT |= {kind: stated_by_examples(kind) for kind in mechanisms.ALL if kind not in RIGHT}
 CALLS = [
     pytest.param(kind, call, name, id=f"{kind.__name__}-{i}-{name}")
     for kind, calls in RIGHT.items()

@@ -1,14 +1,14 @@
-"""How little noise meets a target: one solver for any mechanism, and for any mix of them.
+"""The least noise that meets a privacy target: one solver for any mechanism, and for any mix of mechanisms.
 
-`make` turns a noise level into a mechanism or a loss that costs less the more noise there is; what it makes may be
-composed, sampled or mixed in any way.  Epsilon is close to a power of the noise, so the search is on logarithms: a
-bracket, then the enclosing root-finder of Alefeld, Potra and Shi (ACM TOMS 748).  What is returned was itself held
-against the target, and a little less noise misses it.
+`make` turns a noise level into a mechanism or a loss, which costs less the more noise there is and may be composed,
+sampled or mixed in any way.  Epsilon is close to a power of the noise, so the search is on logarithms: a
+bracket, then the enclosing root-finder of Alefeld, Potra and Shi (ACM TOMS 748).  The returned noise was itself checked
+against the target, and a little less noise misses the target.
 
-Epsilon need not fall at every step.  That of discrete Gaussian noise of sigma below 1.6 goes up and down as sigma
-grows, since its losses lie far apart: a third more noise may cost 1.8 times as much, while twice the noise costs less
-(sigma 0.15 to 4, one to five noises, delta 1e-9 to 1e-3).  Then a target is met, missed and met again: what is found is
-one of the levels at which it begins to be met, and not always the lowest.
+Epsilon need not fall at every step.  For discrete Gaussian noise of sigma below 1.6, epsilon goes up and down as sigma
+grows, since the losses lie far apart: a third more noise may cost 1.8 times as much, while twice the noise costs less
+(sigma 0.15 to 4, one to five noises, delta 1e-9 to 1e-3).  Then a target is met, missed and met again, and the solver
+returns one of the levels at which the target begins to be met, not always the lowest.
 """
 
 from __future__ import annotations
@@ -26,14 +26,14 @@ from .core.parameters import Number, failure, function, positive
 
 Made = TypeVar("Made", bound=Loss | Mechanism[Any, Any])
 
-LEAST, MOST = Fraction(1, 2**40), Fraction(2**60)
+MIN_NOISE, MAX_NOISE = Fraction(1, 2**40), Fraction(2**60)
 PRECISION = Fraction(1, 2**20)
-OCTAVE, SLACK = 2, 1.01  # with so much more noise epsilon must not rise, but for what accountants leave open
+OCTAVE, SLACK = 2, 1.01  # twice the noise must not raise epsilon, up to the slack of accountants
 
 
 @dataclass(frozen=True)
 class Target:
-    """The epsilon to meet, and at which delta."""
+    """The epsilon to meet, at this delta."""
 
     epsilon: Number
     delta: Number = 0
@@ -45,7 +45,7 @@ class Target:
 
 @dataclass(frozen=True)
 class Calibrated(Generic[Made]):
-    """The noise, what was made with it, and the epsilon that this costs: at most the target's."""
+    """The noise, the mechanism or loss made with it, and its epsilon, which is at most that of the target."""
 
     noise: Fraction
     made: Made
@@ -53,17 +53,17 @@ class Calibrated(Generic[Made]):
 
 
 def calibrate(make: Callable[[Fraction], Made], target: Target | tuple[Number, Number]) -> Calibrated[Made]:
-    """What `make` gives at a noise that meets the target, where noise less by a relative 2^-20 would miss it."""
+    """The result of `make` at a noise that meets the target, while noise less by a relative 2^-20 misses it."""
     function("make", make, "a function from noise to a Loss or a Mechanism")
-    given: object = target
-    if not isinstance(given, Target) and not (isinstance(given, tuple | list) and len(given) == 2):
+    goal: object = target
+    if not isinstance(goal, Target) and not (isinstance(goal, tuple | list) and len(goal) == 2):
         raise BadParameter("target", target, "(epsilon, delta) or a Target")
     epsilon, delta = (target if isinstance(target, Target) else Target(*target)).read()
     return _Search(make, epsilon, delta).solve()
 
 
 class _Search(Generic[Made]):
-    """All that was tried so far, by noise."""
+    """A search for the noise, with all results so far by their noise."""
 
     def __init__(self, make: Callable[[Fraction], Made], epsilon: Fraction, delta: Fraction) -> None:
         self.make, self.epsilon, self.delta = make, float(epsilon), delta  # a float, as accountants give
@@ -72,23 +72,28 @@ class _Search(Generic[Made]):
     def at(self, noise: Fraction) -> Calibrated[Made]:
         if noise not in self.tried:
             made = self.make(noise)
-            given: object = made
-            if not isinstance(given, Loss | Mechanism):
-                raise BadParameter("make", type(given).__name__, "a function from noise to a Loss or a Mechanism")
+            result: object = made
+            if not isinstance(result, Loss | Mechanism):
+                raise BadParameter("make", type(result).__name__, "a function from noise to a Loss or a Mechanism")
             loss = made if isinstance(made, Loss) else made.loss()
             self._keep(Calibrated(noise, made, loss.epsilon(self.delta)))
         return self.tried[noise]
 
-    def _keep(self, found: Calibrated[Made]) -> None:
+    def _keep(self, result: Calibrated[Made]) -> None:
         for other in self.tried.values():
-            less, more = sorted((other, found), key=lambda c: c.noise)
+            less, more = sorted((other, result), key=lambda c: c.noise)
             if more.noise >= OCTAVE * less.noise and more.epsilon > less.epsilon * SLACK:
                 rise = ", ".join(f"epsilon {c.epsilon:.6g} at {float(c.noise):g}" for c in (less, more))
-                raise BadParameter("make", rise, "a function whose loss falls as its argument, the noise, doubles")
-        self.tried[found.noise] = found
+                raise BadParameter(
+                    "make",
+                    rise,
+                    "a function whose loss falls as its argument, the noise, doubles",
+                    says=f"make must return a loss that falls as its argument, the noise, doubles; got {rise}.",
+                )
+        self.tried[result.noise] = result
 
-    def meets(self, found: Calibrated[Made]) -> bool:
-        return found.epsilon <= self.epsilon
+    def meets(self, result: Calibrated[Made]) -> bool:
+        return result.epsilon <= self.epsilon
 
     def solve(self) -> Calibrated[Made]:
         from scipy.optimize import toms748
@@ -99,21 +104,21 @@ class _Search(Generic[Made]):
             noise, step = Fraction(2.0 ** float(root)) * (1 - PRECISION / 4), PRECISION / 2
             while not self.meets(self.at(simplest(noise, noise * (1 + step)))) and noise < high.noise:
                 noise, step = noise * (1 + step), 2 * step
-        good = [found for found in self.tried.values() if self.meets(found)]
-        most = min(found.noise for found in good) * (1 + PRECISION / 2)
-        return min((found for found in good if found.noise <= most), key=lambda found: found.noise.denominator)
+        good = [result for result in self.tried.values() if self.meets(result)]
+        limit = min(result.noise for result in good) * (1 + PRECISION / 2)
+        return min((result for result in good if result.noise <= limit), key=lambda result: result.noise.denominator)
 
     def excess(self, log_noise: float) -> float:
-        """How far epsilon lies above the target, in nats."""
+        """The logarithm of the ratio of epsilon to the target."""
         noise = Fraction(2.0**log_noise)
         ratio = self.at(simplest(noise * (1 - PRECISION / 32), noise * (1 + PRECISION / 32))).epsilon / self.epsilon
         return max(-50.0, min(math.log(ratio), 50.0)) if ratio else -50.0
 
     def bracket(self) -> tuple[Calibrated[Made], Calibrated[Made]]:
-        """Noise levels of which only the higher meets the target, from 1 outwards; the least level, if it does."""
+        """Two noise levels of which only the higher meets the target, sought from 1 outward; or the least, twice."""
         here = self.at(Fraction(1))
         up, factor = not self.meets(here), 2.0
-        end = MOST if up else LEAST
+        end = MAX_NOISE if up else MIN_NOISE
         while here.noise != end:
             ratio = here.epsilon / self.epsilon
             if 0 < ratio < math.inf:  # epsilon is between the first and the second power of 1 / noise
@@ -123,11 +128,13 @@ class _Search(Generic[Made]):
                 return (here, there) if up else (there, here)
             here, factor = there, factor**2
         if up:
-            reached, allowed = (
-                f"epsilon {here.epsilon:.6g} at noise {float(end):g}",
-                f"{float(LEAST):g} to {float(MOST):g}",
+            reached = f"epsilon {here.epsilon:.6g} at noise {float(end):g}"
+            raise BadParameter(
+                "target",
+                reached,
+                "met by some noise",
+                says=f"The target is not met by any noise up to {float(end):g}, where the cost is still {reached}.",
             )
-            raise BadParameter("target", reached, f"met by some noise in the range {allowed}")
         return here, here
 
 

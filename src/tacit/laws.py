@@ -1,8 +1,8 @@
-r"""Laws of what is released, and how far apart two of them are: public functions.
+r"""Probability laws of released values, and divergences between two laws.
 
-A law is a mapping from outcomes to probabilities, or what `mechanism.law(x)` gives.  Of a law on infinitely many
-outcomes finitely many are looked at: as a rule all but a mass of 1e-300, and where these would be more than 2^16, all
-but 1e-100, 1e-40 or 1e-15.
+A law is a mapping from outcomes to probabilities, or the result of `mechanism.law(x)`.  A law on infinitely many
+outcomes is cut to finitely many: as a rule to all but a mass of 1e-300, and where these would be more than 2^16
+outcomes, to all but 1e-100, 1e-40 or 1e-15.
 
     hockey stick        sup over events E of P(E) - e^epsilon Q(E): the least delta at epsilon
     max divergence      sup of ln P(y)/Q(y): the least epsilon at delta = 0
@@ -10,12 +10,12 @@ but 1e-100, 1e-40 or 1e-15.
     KL                  sum P ln P/Q: the mean of the privacy loss
     total variation     the hockey stick at epsilon = 0
 
-Divergences are sums of floats, good to about twelve digits.  Bounds that are rounded outward are those of a `Loss`.
+Divergences are sums of floats, good to about twelve digits.  A `Loss` gives bounds that are rounded outward.
 
-On infinitely many outcomes a supremum is not seen on any finite part.  The largest ln P/Q is taken where all but
-t^(1/4), t^(1/2) and t of the mass lies, and is infinite if it grows on: if the second step adds more than half of what
-the first did.  A Renyi divergence that rests on outcomes too unlikely for floats is refused.  Where a mass of Q
-underflows, as it may where ln P/Q exceeds 400, the divergence comes out infinite.
+On infinitely many outcomes no finite part shows a supremum.  The largest ln P/Q is taken where all but t^(1/4), t^(1/2)
+and t of the mass lies, and is infinite if it keeps growing: if the second step adds more than half of what the first
+added.  A Renyi divergence that rests on outcomes too unlikely for floats is refused.  Where a mass of Q underflows, as
+it may where ln P/Q exceeds 400, the divergence is infinite.
 
 References.  Dwork and Roth (2014), definition 2.4 and proposition 2.1; Mironov, CSF 2017.
 """
@@ -53,19 +53,19 @@ __all__ = [
 
 AnyLaw = Law | Mapping[Any, Number]
 _TAILS = (1e-300, 1e-100, 1e-40, 1e-15)
-_OUTCOMES = 1 << 16
-_MISSING = 1e-12  # of the mass of a law that is computed
-_FLOATS = 1e-290  # below, masses lose their digits
-_NOTHING = 1e-30  # such a mass, times any ln P/Q that floats hold, adds nothing to a mean
-_EDGE = 1e-9  # of a moment, that the farthest outcomes may hold; those beyond hold less
+_MAX_OUTCOMES = 1 << 16
+_MAX_MISSING = 1e-12  # mass of a law that is computed
+_LEAST_MASS = 1e-290  # below, masses lose their digits
+_NEGLIGIBLE_MASS = 1e-30  # times any ln P/Q that floats hold, it adds nothing to a mean
+_MAX_EDGE_SHARE = 1e-9  # of a moment, at the farthest outcomes; those beyond hold less
 _TOLERANCE = 1e-12
-_LARGEST = 700
+_MAX_EPSILON = 700
 
 
 def finite(masses: Mapping[Any, Number]) -> Finite:
-    """The law with these masses: at least 0 each, and 1 in all; only floats may miss that, by their rounding."""
-    given: object = masses
-    if not isinstance(given, Mapping) or not given:
+    """The law with these masses, each at least 0, that sum to 1; only floats may miss 1, by their rounding."""
+    listed: object = masses
+    if not isinstance(listed, Mapping) or not listed:
         raise BadParameter("masses", type(masses).__name__, "a mapping from outcomes to probabilities")
     read = {y: rational(f"the mass of {y!r}", mass) for y, mass in masses.items()}
     for y, mass in read.items():
@@ -83,7 +83,7 @@ def finite(masses: Mapping[Any, Number]) -> Finite:
 
 
 def read(name: str, law: AnyLaw) -> Law:
-    """A law, or a mapping of masses."""
+    """Read a law, or a mapping of masses."""
     if isinstance(law, Mapping):
         return finite(law)
     given: object = law
@@ -93,9 +93,9 @@ def read(name: str, law: AnyLaw) -> Law:
 
 
 def _whole(name: str, law: Finite) -> Finite:
-    """A law that has all its mass; `finite` makes such laws."""
+    """The law, if its masses sum to 1, as those of `finite` do."""
     total = math.fsum(law.masses.values())
-    if not abs(total - 1) <= _MISSING:
+    if not abs(total - 1) <= _MAX_MISSING:
         raise BadParameter(
             name,
             total,
@@ -106,12 +106,12 @@ def _whole(name: str, law: Finite) -> Finite:
 
 
 def _tail(*laws: Law) -> float:
-    """The least mass to leave out that leaves 2^16 outcomes of each law, or fewer."""
-    return next((tail for tail in _TAILS if all(outcomes(law, tail) <= _OUTCOMES for law in laws)), _TAILS[-1])
+    """The least mass to omit at which each law has at most 2^16 outcomes left."""
+    return next((tail for tail in _TAILS if all(outcomes(law, tail) <= _MAX_OUTCOMES for law in laws)), _TAILS[-1])
 
 
 def _endless(law: Law) -> bool:
-    """Whether there are outcomes beyond those that carry all but 1e-15."""
+    """Whether a law has outcomes beyond those that carry all but 1e-15."""
     return outcomes(law, _TAILS[-1]) != outcomes(law, _TAILS[-1] ** 4)
 
 
@@ -121,9 +121,9 @@ def _log_sum(logs: list[float]) -> float:
 
 
 def through(law: AnyLaw, channel: Callable[[Any], Any]) -> Finite:
-    """The law of channel(y) for y from `law`: post-processing, by which no divergence grows.
+    """The law of channel(y) for y from `law`: post-processing, under which no divergence grows.
 
-    The channel gives an outcome, or for a random one its law: a `Finite`, or a mapping from outcomes to probabilities.
+    The channel returns an outcome, or the law of a random outcome: a `Finite` or a mapping to probabilities.
     """
     function("channel", channel, "a function of one outcome")
     points = read("law", law)
@@ -132,29 +132,29 @@ def through(law: AnyLaw, channel: Callable[[Any], Any]) -> Finite:
     def step(y: Any) -> Finite:
         z = channel(y)
         if isinstance(z, Finite):
-            return _whole("what the channel gives", z)
+            return _whole("the result of the channel", z)
         if isinstance(z, Mapping):
             return finite(z)
         try:
             return Finite({z: 1.0})
         except TypeError:
             raise BadParameter(
-                "what the channel gives", kind_of(z), "an outcome that can be hashed, or a law"
+                "the result of the channel", kind_of(z), "an outcome that can be hashed, or a law"
             ) from None
 
     return listed.through(step)
 
 
 def expectation(law: AnyLaw, value: Callable[[Any], float]) -> float:
-    """E value(y), y from `law`."""
+    """The expectation of value(y) for y from `law`."""
     function("value", value, "a function of one outcome")
     points = read("law", law)
 
     def number(y: Any) -> float:
-        found: object = value(y)
-        if not isinstance(found, Real | Decimal | np.bool_):
-            raise BadParameter("what value gives", kind_of(found), "a number")
-        return float(found)
+        result: object = value(y)
+        if not isinstance(result, Real | Decimal | np.bool_):
+            raise BadParameter("the result of value", kind_of(result), "a number")
+        return float(result)
 
     return math.fsum(points.mass(y) * number(y) for y in points.support(_tail(points)))
 
@@ -162,8 +162,8 @@ def expectation(law: AnyLaw, value: Callable[[Any], float]) -> float:
 def hockey_stick(p: AnyLaw, q: AnyLaw, epsilon: Number) -> float:
     """The largest P(E) - e^epsilon Q(E) over all events E; epsilon may be negative."""
     e = rational("epsilon", epsilon)
-    if abs(e) > _LARGEST:
-        raise BadParameter("epsilon", epsilon, f"between -{_LARGEST} and {_LARGEST}")
+    if abs(e) > _MAX_EPSILON:
+        raise BadParameter("epsilon", epsilon, f"between -{_MAX_EPSILON} and {_MAX_EPSILON}")
     one, other = read("p", p), read("q", q)
     return _law.hockey_stick(one, other, float(e), _tail(one, other))
 
@@ -174,7 +174,7 @@ def total_variation(p: AnyLaw, q: AnyLaw) -> float:
 
 
 def max_divergence(p: AnyLaw, q: AnyLaw) -> float:
-    """The largest ln P(y)/Q(y); infinite where Q never gives what P does, or where it grows without end."""
+    """The largest ln P(y)/Q(y); infinite if P has an outcome that Q lacks, or if ln P/Q is unbounded."""
     one, other = read("p", p), read("q", q)
     tail = max(_tail(one, other), 1e-100)
     if not (_endless(one) or _endless(other)):
@@ -186,7 +186,7 @@ def max_divergence(p: AnyLaw, q: AnyLaw) -> float:
 
 
 def renyi_divergence(p: AnyLaw, q: AnyLaw, order: Number) -> float:
-    """ln(sum P^a Q^(1-a)) / (a - 1) for an order a > 1; infinite where Q never gives what P does."""
+    """ln(sum P^a Q^(1-a)) / (a - 1) for an order a > 1; infinite if P has an outcome that Q lacks."""
     a = rational("order", order)
     if a <= 1:
         raise BadParameter("order", order, "above 1; at order 1 the divergence is kl_divergence")
@@ -198,13 +198,13 @@ def renyi_divergence(p: AnyLaw, q: AnyLaw, order: Number) -> float:
     inside, edge = [-math.inf], [-math.inf]
     for y in {y for law in (one, other) for y in law.support(tail)}:
         mass, by = one.mass(y), other.mass(y)
-        if not by and mass > (_NOTHING if _endless(other) else 0):
+        if not by and mass > (_NEGLIGIBLE_MASS if _endless(other) else 0):
             return math.inf
         if mass and by:
-            place = inside if y in inner and min(mass, by) > _FLOATS else edge
+            place = inside if y in inner and min(mass, by) > _LEAST_MASS else edge
             place.append(float(a) * math.log(mass) + (1 - float(a)) * math.log(by))
     moment = _log_sum(inside + edge)
-    if _log_sum(edge) > moment + math.log(_EDGE):
+    if _log_sum(edge) > moment + math.log(_MAX_EDGE_SHARE):
         raise BadParameter(
             "order",
             order,
@@ -216,10 +216,10 @@ def renyi_divergence(p: AnyLaw, q: AnyLaw, order: Number) -> float:
 
 
 def kl_divergence(p: AnyLaw, q: AnyLaw) -> float:
-    """sum P ln P/Q, the mean of the privacy loss; infinite where Q never gives what P does."""
+    """sum P ln P/Q, the mean of the privacy loss; infinite if P has an outcome that Q lacks."""
     one, other = read("p", p), read("q", q)
     masses = [(one.mass(y), other.mass(y)) for y in one.support(_tail(one))]
-    unseen = _NOTHING if _endless(other) else 0.0  # where the other may have underflowed
+    unseen = _NEGLIGIBLE_MASS if _endless(other) else 0.0  # the other mass may have underflowed
     if any(a > unseen and not b for a, b in masses):
         return math.inf
     return max(0.0, math.fsum(a * (math.log(a) - math.log(b)) for a, b in masses if a and b))

@@ -1,6 +1,6 @@
-r"""The loss of a mechanism of one's own, from what is proved of it, and amplification by sampling.
+r"""The loss of a mechanism of your own, from what is proved about it, and amplification by sampling.
 
-What is known                            becomes a `Loss` by
+A proof of                               becomes a `Loss` by
     epsilon                              pure
     epsilon and delta                    approximate
     ln P/Q within a range of epsilon     bounded_range
@@ -10,12 +10,12 @@ What is known                            becomes a `Loss` by
     two laws that dominate it            dominating_pair
     its laws on all neighbours           exact_law
 
-These losses add up, are converted, charged and explained like those of tacit's own mechanisms.  `poisson_sample` and
-`fixed_size_sample` give the loss of a mechanism, tacit's or one's own, that sees a random part of the table
-(`core/listed.py` has the theorems).
+These losses add up, are converted, charged and explained like the losses of built-in mechanisms.  `poisson_sample` and
+`fixed_size_sample` give the loss of any mechanism that sees a random part of the table
+(`core/accounting/listed.py` has the theorems).
 
-Nothing here can check that a claim is true of a program: a claim is what its author proved.  `exact_law` and
-`tacit.laws` check it on small universes, and `tacit.audit.estimate` by sampling.
+Nothing here can check that a claim holds for a program: a claim is only as good as its proof.  `exact_law` and
+`tacit.laws` check a claim on small universes, and `tacit.audit.estimate` by sampling.
 """
 
 from __future__ import annotations
@@ -50,24 +50,25 @@ __all__ = [
 ]
 
 ORDERS = (1.125, 1.25, 1.5, 2, 3, 4, 5, 6, 8, 10, 12, 16, 20, 24, 32, 48, 64, 96, 128, 192, 256, 512, 1024)
-_TAIL = 1e-40  # of a law on infinitely many outcomes: counts as known to all
-_MISSING = Fraction(1, 10**12)  # of the masses of a law that is no mapping: what is missing counts as known to all
-_OUTCOMES = 1 << 16
+_TAIL = 1e-40  # of a law on infinitely many outcomes; counts as an infinite loss
+_MAX_MISSING = Fraction(1, 10**12)  # mass of a law that is not a mapping; counts as an infinite loss
+_MAX_OUTCOMES = 1 << 16
 
 
 def _of(atom: Atom, relation: Neighbours | None) -> Loss:
-    if relation is not None:
-        instance("relation", relation, Neighbours)
+    given: object = relation
+    if given is not None and not isinstance(given, Neighbours):
+        raise BadParameter("relation", kind_of(given), "ADD_REMOVE or SUBSTITUTE")
     return Loss({atom: 1}, relation)
 
 
 def pure(epsilon: Number, *, relation: Neighbours | None = None) -> Loss:
-    """epsilon-differential privacy."""
+    """The loss of epsilon-differential privacy."""
     return _of(Pure(positive("epsilon", epsilon)), relation)
 
 
 def approximate(epsilon: Number, delta: Number, *, relation: Neighbours | None = None) -> Loss:
-    """(epsilon, delta)-differential privacy; epsilon may be 0."""
+    """The loss of (epsilon, delta)-differential privacy; epsilon may be 0."""
     e, d = rational("epsilon", epsilon), failure("delta", delta)
     if e < 0:
         raise BadParameter("epsilon", epsilon, "at least 0")
@@ -77,18 +78,18 @@ def approximate(epsilon: Number, delta: Number, *, relation: Neighbours | None =
 
 
 def bounded_range(epsilon: Number, *, relation: Neighbours | None = None) -> Loss:
-    """ln P(y)/Q(y) lies within an interval of length epsilon: the exponential mechanism (Durfee and Rogers 2019)."""
+    """The loss of bounded range: ln P(y)/Q(y) lies in an interval of length epsilon (Durfee and Rogers 2019)."""
     return _of(BoundedRange(positive("epsilon", epsilon)), relation)
 
 
 def concentrated(rho: Number, delta: Number = 0, *, relation: Neighbours | None = None) -> Loss:
-    """rho-zCDP; with a delta, (rho, delta)-zCDP (Bun and Steinke 2016)."""
+    """The loss of rho-zCDP or, with a delta, of (rho, delta)-zCDP (Bun and Steinke 2016)."""
     r, d = positive("rho", rho), failure("delta", delta)
     return _of(ApproximateConcentrated(r, d) if d else Concentrated(r), relation)
 
 
 def gaussian(mu: Number, *, relation: Neighbours | None = None) -> Loss:
-    """mu-GDP: no easier to tell apart than two normal laws mu deviations apart (Dong, Roth, Su 2022)."""
+    """The loss of mu-GDP: no easier to distinguish than two normal laws mu deviations apart (Dong, Roth, Su 2022)."""
     return _of(GaussianPrivacy(positive("mu", mu) ** 2), relation)
 
 
@@ -98,29 +99,29 @@ def renyi_curve(
     *,
     relation: Neighbours | None = None,
 ) -> Loss:
-    """Renyi divergences, in both directions, at some orders above 1: {order: divergence}, or a function of the order.
+    """The loss of a Renyi curve: bounds in both directions at orders above 1, as {order: divergence} or a function.
 
-    A Renyi divergence never falls as the order grows, so the values must not; between two orders that of the larger
-    one counts.
+    A Renyi divergence never falls as the order grows, so the values must not; between two orders the value at the
+    larger one counts.
     """
     if isinstance(divergences, Mapping):
-        given = dict(divergences)
+        curve = dict(divergences)
     elif callable(divergences):
         at_orders = several("orders", orders, lambda _, order: order)
-        given = {order: divergences(float(rational("order", order))) for order in at_orders}
+        curve = {order: divergences(float(rational("order", order))) for order in at_orders}
     else:
         raise BadParameter("divergences", type(divergences).__name__, "a mapping from orders, or a function of one")
-    if not given:
+    if not curve:
         raise BadParameter("divergences", "none", "given at one order or more")
-    points = sorted(((rational("order", order), order) for order in given), key=lambda point: point[0])
-    kept: list[tuple[float, float]] = []
+    points = sorted(((rational("order", order), order) for order in curve), key=lambda point: point[0])
+    bounds: list[tuple[float, float]] = []
     before, last = Fraction(0), Fraction(0)
     for at, order in points:
-        value = given[order]
+        value = curve[order]
         if at <= 1:
             raise BadParameter("order", order, "above 1; a Renyi curve is stated at orders above 1")
         if at == last:
-            raise BadParameter("order", order, "given once; it was given twice, written in two ways")
+            raise BadParameter("order", order, "given once, though it may be written in two ways")
         last = at
         name = f"the divergence of order {order}"
         divergence = rational(name, value)
@@ -135,18 +136,18 @@ def renyi_curve(
                 f" of a smaller order is {float(before):g}.",
             )
         before = divergence
-        kept.append((down(at), up(divergence)))
-    return _of(RenyiCurve(tuple(kept)), relation) if before else Loss({}, relation)
+        bounds.append((down(at), up(divergence)))
+    return _of(RenyiCurve(tuple(bounds)), relation) if before else Loss({}, relation)
 
 
 def dominating_pair(
     p: Mapping[Any, Number] | Sequence[Number], q: Mapping[Any, Number] | Sequence[Number], *, relation: Neighbours
 ) -> Loss:
-    """A pair of laws whose hockey-stick divergences are at least those of the mechanism on any neighbours.
+    """The loss of a dominating pair: two laws with hockey-stick divergences at least those on any neighbours.
 
-    Both laws are given on the same outcomes, as mappings or as lists in the same order.  Under ADD_REMOVE, p is for the
-    table with a record and q for that without it; under SUBSTITUTE the pair must cover both orders of neighbours, and
-    is read in both.
+    Give both laws on the same outcomes, as mappings or as lists in the same order.  Under ADD_REMOVE, p is the law for
+    the table with a record and q the law without it; under SUBSTITUTE the pair must cover both orders of neighbours,
+    and is read in both.
     """
     _relation(relation)
     one, other = _masses("p", p), _masses("q", q)
@@ -180,11 +181,11 @@ def exact_law(
 
 
 def poisson_sample(loss: Loss, rate: Number) -> Loss:
-    """The loss of a mechanism on a Poisson sample: each record is in it with probability `rate`, by itself.
+    """The loss of a mechanism on a Poisson sample: each record is drawn with probability `rate`, independently.
 
-    For neighbours that differ by a record added or removed (ADD_REMOVE).  `loss` is that of one mechanism, used once,
-    for ONE record; for n uses, each on a sample of its own, take n times the result.  The price of a group of k is
-    `poisson_sample(loss, rate).group(k)` and no other: that any of k records is drawn has chance 1 - (1 - rate)^k.
+    Neighbours differ by a record added or removed (ADD_REMOVE).  `loss` is the loss of one mechanism, used once, for
+    ONE record; for n uses, each on a fresh sample, take n times the result.  For a group of k take
+    `poisson_sample(loss, rate).group(k)` and nothing else: any of k records is drawn with chance 1 - (1 - rate)^k.
     """
     atom = _one_use(loss)
     if isinstance(loss.relation, Substitute):
@@ -202,9 +203,9 @@ def poisson_sample(loss: Loss, rate: Number) -> Loss:
 def fixed_size_sample(loss: Loss, size: int, n: int) -> Loss:
     """The loss of a mechanism on `size` of the n records, drawn without replacement, n public.
 
-    For neighbours that differ by a record substituted (SUBSTITUTE).  `loss` is that of one mechanism, used once, for
-    ONE record; for several uses, each on a sample of its own, take so many times the result.  The price of a group of
-    k is `fixed_size_sample(loss, size, n).group(k)` and no other: any of k records is drawn more often than one is.
+    Neighbours differ by a record substituted (SUBSTITUTE).  `loss` is the loss of one mechanism, used once, for ONE
+    record; for several uses, each on a fresh sample, take so many times the result.  For a group of k take
+    `fixed_size_sample(loss, size, n).group(k)` and nothing else: any of k records is drawn more often than one is.
     """
     atom = _one_use(loss)
     if isinstance(loss.relation, AddRemove):
@@ -216,11 +217,11 @@ def fixed_size_sample(loss: Loss, size: int, n: int) -> Loss:
             " this one is stated under ADD_REMOVE. State it under SUBSTITUTE, or use poisson_sample.",
         )
     if whole("size", size) > whole("n", n):
-        raise BadParameter("size", size, f"at most n, which is {n}")
+        raise BadParameter("size", size, f"at most n ({n})")
     rate = Fraction(size, n)
     if rate == 1:
         return Loss({atom: 1}, SUBSTITUTE)
-    of = atom.poisson if isinstance(atom, FixedSizeSample) else atom  # a sample of a sample is one, of both rates
+    of = atom.poisson if isinstance(atom, FixedSizeSample) else atom  # a sample of a sample is a sample
     return Loss({FixedSizeSample(_poisson_atom(of, rate)): 1}, SUBSTITUTE)
 
 
@@ -231,7 +232,7 @@ def _one_use(loss: Loss) -> Atom:
             "loss",
             loss,
             "of one mechanism, used once",
-            says="Sampling is stated for one mechanism that is used once on its sample; this loss has"
+            says="The theorem on sampling is about one mechanism that is used once on its sample; this loss has"
             f" {sum(loss.terms.values())} uses. Sample each of them anew and add the results, or give the dominating"
             " pair of all of them together.",
         )
@@ -241,9 +242,8 @@ def _one_use(loss: Loss) -> Atom:
             "loss",
             loss,
             "of one record",
-            says="Sampling amplifies the loss of one record, but this is the loss of a group, of which the sample holds"
-            " someone more often. Sample first, then group: sample the loss of one record, and take the result's"
-            " .group(k).",
+            says="Sampling amplifies the loss of one record, but this is the loss of a group, and a sample holds some"
+            " member of a group more often. Sample first, then group: take .group(k) of the sampled loss.",
         )
     return atom
 
@@ -261,18 +261,18 @@ def _relation(relation: Neighbours) -> None:
 
 
 def _masses(name: str, law: Any) -> dict[Any, Fraction]:
-    """Masses as exact numbers that sum to 1; floats are read as they are written, and their rounding divided out."""
+    """Masses as exact numbers that sum to 1; floats are read as written, and their rounding is normalised away."""
     if isinstance(law, Mapping):
-        given = dict(law)
+        listed = dict(law)
     elif isinstance(law, Iterable) and not isinstance(law, str | bytes):
-        given = dict(enumerate(law))
+        listed = dict(enumerate(law))
     else:
         raise BadParameter(name, type(law).__name__, "a law: masses by outcome, or a list of masses")
-    masses = {y: rational(f"a mass of {name}", mass) for y, mass in given.items()}
+    masses = {y: rational(f"a mass of {name}", mass) for y, mass in listed.items()}
     if any(mass < 0 for mass in masses.values()):
         raise BadParameter(f"a mass of {name}", float(min(masses.values())), "at least 0")
     total = sum(masses.values(), Fraction(0))
-    if abs(total - 1) > rounding(given.values()):
+    if abs(total - 1) > rounding(listed.values()):
         raise BadParameter(
             name,
             float(total),
@@ -289,7 +289,7 @@ def _two(pair: Any) -> tuple[Any, Any]:
 
 
 def _common(p: Any, q: Any) -> Masses:
-    """The masses of two laws on the outcomes of both; what lies beyond a listed support is told by that law alone."""
+    """The masses of two laws on the outcomes of both; mass beyond a listed support counts as an infinite loss."""
     first, second = (_law(law) for law in (p, q))
     both = [*dict.fromkeys([*first.points, *second.points])]
     one, other = ([law.mass(y) for y in both] for law in (first, second))
@@ -300,7 +300,7 @@ def _common(p: Any, q: Any) -> Masses:
 
 
 class _Listed(NamedTuple):
-    """A law by the outcomes to look at, its masses there and elsewhere, and whether it has no other outcomes."""
+    """A law by a list of outcomes, its mass function, and whether it has no other outcomes."""
 
     points: Iterable[Any]
     mass: Callable[[Any], Fraction]
@@ -312,10 +312,12 @@ def _law(given: Any) -> _Listed:
         masses = _masses("a law", given)
         return _Listed(masses, lambda y: masses.get(y, Fraction(0)), True)
     if not (hasattr(given, "mass") and hasattr(given, "support")):
-        raise BadParameter("a law", type(given).__name__, "a mapping to probabilities, or what mechanism.law(x) gives")
+        raise BadParameter(
+            "a law", type(given).__name__, "a mapping to probabilities, or a law such as mechanism.law(x)"
+        )
     law: Law = given
-    if (count := outcomes(law, _TAIL)) > _OUTCOMES:
-        raise BadParameter("a law", f"{count} outcomes", f"on at most {_OUTCOMES} outcomes")
+    if (count := outcomes(law, _TAIL)) > _MAX_OUTCOMES:
+        raise BadParameter("a law", f"{count} outcomes", f"on at most {_MAX_OUTCOMES} outcomes")
     points = law.support(_TAIL)
     return _Listed(points, lambda y: _mass(law.mass(y)), count == outcomes(law, _TAIL**2))
 
@@ -328,9 +330,9 @@ def _mass(given: Number) -> Fraction:
 
 
 def _unlisted(law: _Listed, masses: Sequence[Fraction]) -> Fraction:
-    """What a law may give to outcomes that are not listed: its tail, and what is missing beyond rounding."""
+    """An upper bound on the mass of unlisted outcomes: the tail, and what is missing beyond rounding."""
     missing = 1 - sum(masses, Fraction(0))
-    if abs(missing) > _MISSING:
+    if abs(missing) > _MAX_MISSING:
         raise BadParameter(
             "a law",
             float(1 - missing),
@@ -344,6 +346,6 @@ def _unlisted(law: _Listed, masses: Sequence[Fraction]) -> Fraction:
 
 
 def _finite(pairs: Sequence[Masses], relation: Neighbours) -> Loss:
-    if all(p == q for pair in pairs for p, q in pair):  # exactly: floats would not tell 1/2 from 1/2 + 1e-18
+    if all(p == q for pair in pairs for p, q in pair):  # exactly: in floats 1/2 + 1e-18 equals 1/2
         return Loss({}, relation)
     return Loss({FinitePair(*envelope(pairs, both_orders=isinstance(relation, Substitute))): 1}, relation)

@@ -1,12 +1,12 @@
-"""A mix of mechanisms, described in words: "100 x laplace eps=0.1, 5 x gaussian rho=0.01".
+"""A mix of mechanisms, described as text: "100 x laplace eps=0.1, 5 x gaussian rho=0.01".
 
     mix     =  part { "," part }
     part    =  [ COUNT "x" ] [ "sampled" RATE ] NAME { KEY "=" NUMBER }
 
 `sampled` takes a Poisson sample, each record with probability RATE, before a mechanism whose privacy profile is known.
-A `response` is one person's own report, which is private where people are substituted but not where they are added or
-removed: it is not sampled, and does not add to what is.  Sensitivities are 1.  Numbers are read exactly as written:
-0.1, 1e-6, 1/3.  What cannot be read is refused with its place in the text.
+A `response` is the report of one person, which is private where people are substituted but not where they are added or
+removed; so a response is neither sampled nor added to a sampled mechanism.  Sensitivities are 1.  Numbers are read
+exactly as written: 0.1, 1e-6, 1/3.  A text that cannot be read is refused with the position of the error.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ Values = Mapping[str, Fraction]
 
 @dataclass(frozen=True)
 class Kind:
-    """A mechanism's name: one of the `ways` to give its noise, what else it takes, and the atom that it makes."""
+    """One kind of mechanism: the `ways` to set its noise, the keys it `needs` or `takes`, and how to make its atom."""
 
     ways: tuple[str, ...]
     make: Callable[[Values], Atom]
@@ -46,31 +46,31 @@ class Kind:
 
     @property
     def usage(self) -> str:
-        """What may follow the name."""
+        """The keys that may follow the name."""
         one = " or ".join(f"{way}=" for way in self.ways)
         return " ".join([one, *(f"{key}=" for key in self.needs), *(f"[{key}=]" for key in self.takes)])
 
 
-def _epsilon(given: Values) -> Fraction:
-    return given["eps"] if "eps" in given else 1 / given["scale"]
+def _epsilon(values: Values) -> Fraction:
+    return values["eps"] if "eps" in values else 1 / values["scale"]
 
 
-def _mu_squared(given: Values) -> Fraction:
-    if "rho" in given:
-        return 2 * given["rho"]
-    return given["mu"] ** 2 if "mu" in given else 1 / given["sigma"] ** 2
+def _mu_squared(values: Values) -> Fraction:
+    if "rho" in values:
+        return 2 * values["rho"]
+    return values["mu"] ** 2 if "mu" in values else 1 / values["sigma"] ** 2
 
 
-def _discrete_gaussian(given: Values) -> Atom:
-    return DiscreteGaussianNoise(_mu_squared(given) / 2, 1, 1 / _mu_squared(given))
+def _discrete_gaussian(values: Values) -> Atom:
+    return DiscreteGaussianNoise(_mu_squared(values) / 2, 1, 1 / _mu_squared(values))
 
 
-def _response(given: Values) -> Atom:
-    return KaryResponse(given["eps"], int(given.get("categories", 2)))
+def _response(values: Values) -> Atom:
+    return KaryResponse(values["eps"], int(values.get("categories", 2)))
 
 
-def _zcdp(given: Values) -> Atom:
-    return ApproximateConcentrated(given["rho"], given["delta"]) if "delta" in given else Concentrated(given["rho"])
+def _zcdp(values: Values) -> Atom:
+    return ApproximateConcentrated(values["rho"], values["delta"]) if "delta" in values else Concentrated(values["rho"])
 
 
 KINDS: dict[str, Kind] = {
@@ -85,17 +85,18 @@ KINDS: dict[str, Kind] = {
     "approximate": Kind(("eps",), lambda v: Approximate(v["eps"], v["delta"]), needs=("delta",)),
     "zcdp": Kind(("rho",), _zcdp, takes=("delta",)),
 }
-MAY_BE_SAMPLED = tuple(name for name in KINDS if name not in ("response", "zcdp"))  # local, and known by Renyi alone
+MAY_BE_SAMPLED = tuple(
+    name for name in KINDS if name not in ("response", "zcdp")
+)  # a local report, and a loss known by Renyi alone
 USAGE = "; ".join([*(f"{name} {kind.usage}" for name, kind in KINDS.items()), "sampled RATE any but response and zcdp"])
-LARGEST = Fraction(10**6)  # the least is its inverse
+MAX_VALUE = Fraction(10**6)  # and the least is its inverse
 NUMBER = re.compile(r"-?(\d{1,30}/\d{1,30}|(\d{1,30}\.?\d{0,30}|\.\d{1,30})([eE][-+]?\d{1,3})?)")
 COUNT = re.compile(r"[1-9]\d{0,8}")
 
 
 def mix(text: str) -> Loss:
-    """The loss of a mix described in words."""
-    given: object = text
-    if not isinstance(given, str):
+    """The loss of a mix of mechanisms that is described as text."""
+    if not isinstance(text, str):
         raise BadParameter("mix", text, 'text such as "100 x laplace eps=0.1, 5 x gaussian rho=0.01"')
     reader, total = _Reader(text), zero
     while True:
@@ -106,7 +107,7 @@ def mix(text: str) -> Loss:
 
 
 class _Reader:
-    """A place in the text, and what is read from there."""
+    """A parser of a mix: a place in the text, and methods that read on from there."""
 
     def __init__(self, text: str) -> None:
         self.text, self.place = text, 0
@@ -119,8 +120,8 @@ class _Reader:
     def at_end(self) -> bool:
         return self.place == len(self.text)
 
-    def found(self, pattern: str) -> str | None:
-        """What matches here, and on to the next word; or None."""
+    def optional(self, pattern: str) -> str | None:
+        """The text that matches here, or None; moves on to the next word."""
         match = re.compile(pattern).match(self.text, self.place)
         if match is None:
             return None
@@ -129,12 +130,18 @@ class _Reader:
         return match[0]
 
     def take(self, pattern: str, allowed: str) -> str:
-        found = self.found(pattern)
-        return self.refuse(self.place, allowed) if found is None else found
+        match = self.optional(pattern)
+        return self.refuse(self.place, allowed) if match is None else match
 
     def refuse(self, place: int, allowed: str) -> NoReturn:
-        word = re.compile(r"[^\s,]+|,|$").search(self.text, place)
-        raise BadParameter(f"mix, at character {place + 1},", word[0] if word and word[0] else "the end", allowed)
+        match = re.compile(r"[^\s,]+|,|$").search(self.text, place)
+        word = match[0] if match and match[0] else "the end"
+        raise BadParameter(
+            f"mix, at character {place + 1}",
+            word,
+            allowed,
+            says=f"The mix cannot be read at character {place + 1}: expected {allowed}; got {word!r}.",
+        )
 
     def number(self, name: str, read: Callable[[str, str], Fraction]) -> Fraction:
         place = self.place
@@ -147,7 +154,7 @@ class _Reader:
             self.refuse(place, f"a number for {name} that is {error.allowed}")
 
     def count(self) -> int:
-        place, word = self.place, self.found(r"\d[^\s,x*]*")
+        place, word = self.place, self.optional(r"\d[^\s,x*]*")
         if word is None:
             return 1
         if not COUNT.fullmatch(word):
@@ -157,8 +164,8 @@ class _Reader:
 
     def part(self) -> Loss:
         count = self.count()
-        rate = self.number("the rate", probability) if self.found(r"(?i:sampled)(?=\s)") else None
-        place, name = self.place, (self.found(r"[A-Za-z][\w-]*") or "").lower()
+        rate = self.number("the rate", probability) if self.optional(r"(?i:sampled)(?=\s)") else None
+        place, name = self.place, (self.optional(r"[A-Za-z][\w-]*") or "").lower()
         allowed = KINDS if rate is None else MAY_BE_SAMPLED
         if name not in allowed:
             sampled = ", or sampled RATE and such a name" if rate is None else ""
@@ -170,27 +177,27 @@ class _Reader:
 
     def _values(self, name: str, kind: Kind) -> Values:
         values: dict[str, Fraction] = {}
-        known, usage = (*kind.ways, *kind.needs, *kind.takes), f"{name} {kind.usage}"
+        keys, usage = (*kind.ways, *kind.needs, *kind.takes), f"{name} {kind.usage}"
         while not self.at_end() and not self.text.startswith(",", self.place):
             place = self.place
             key = self.take(r"[A-Za-z]+", usage).lower().replace("epsilon", "eps")
             taken = key in values or (key in kind.ways and any(way in values for way in kind.ways))
-            if key not in known or taken:
+            if key not in keys or taken:
                 self.refuse(place, f"{usage}, each given once")
             self.take(r"=", f"= after {key}")
             values[key] = self.number(key, READ.get(key, _positive))
         if not any(way in values for way in kind.ways) or any(key not in values for key in kind.needs):
-            self.refuse(self.place, f"complete: {usage}")
+            self.refuse(self.place, f"all of {usage}")
         return values
 
 
 def _positive(name: str, text: str) -> Fraction:
-    return positive(name, text, within=LARGEST)
+    return positive(name, text, within=MAX_VALUE)
 
 
 def _categories(name: str, text: str) -> Fraction:
     x = rational(name, text)
-    if x.denominator > 1 or not 2 <= x <= LARGEST:
+    if x.denominator > 1 or not 2 <= x <= MAX_VALUE:
         raise BadParameter(name, text, "whole and at least 2")
     return x
 

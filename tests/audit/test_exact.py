@@ -23,7 +23,7 @@ from tacit import (
     plots,
 )  # fmt: skip
 from tacit.audit.verification import DELTAS, Divergence
-from tacit.core.law import MANY, Finite, hockey_stick, max_divergence, outcomes
+from tacit.core.law import MAX_COUNTED, Finite, hockey_stick, max_divergence, outcomes
 from tacit.testing import wrong
 from tacit.testing.mechanisms import loss_covers_law
 
@@ -210,7 +210,7 @@ def test_outcomes_that_none_counts_are_listed_to_an_end():
         def support(self, tail):
             return count(1)
 
-    assert outcomes(Endless(), 1e-6) == MANY + 1
+    assert outcomes(Endless(), 1e-6) == MAX_COUNTED + 1
 
 
 @pytest.mark.parametrize(

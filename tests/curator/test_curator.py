@@ -508,14 +508,14 @@ def test_what_is_asked_of_a_stream_at_once_is_drawn_once(place):
     count = "SELECT COUNT(*) FROM visits"
     with curator(place, tacit.Budget(epsilon=200)) as c:
         one, other = (c.numeric_sparse(10, epsilon=50, count=4) for _ in range(2))
-        read, told = one._session.kept.read, []
+        read, told = one._session.stored.read, []
 
         def late():
-            one._session.kept.read = read
+            one._session.stored.read = read
             told.append(other.ask(count))
             return read()
 
-        one._session.kept.read = late
+        one._session.stored.read = late
         assert one.ask(count) == told[0] and one.left == 3
 
 

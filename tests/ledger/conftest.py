@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from tacit.ledger import Ledger
+from tacit.ledger.stores.store import DIALECTS
 
 
 @pytest.fixture
@@ -17,14 +18,16 @@ def path(tmp_path):
     return tmp_path / "people.ledger"
 
 
-@pytest.fixture(params=["sqlite", "postgres"])
+@pytest.fixture(params=DIALECTS)
 def places(request, tmp_path):
     """Makes places where there is no ledger yet."""
     fresh = itertools.count()
-    if request.param == "postgres":
+    if request.param == "postgresql":
         server, name = request.getfixturevalue("server"), uuid.uuid4().hex
         return lambda: partial(Ledger.open, server.url(schema=f'{name} "{next(fresh)}"'))
-    return lambda: partial(Ledger.open, tmp_path / f"{next(fresh)}.ledger")
+    if request.param == "sqlite":
+        return lambda: partial(Ledger.open, tmp_path / f"{next(fresh)}.ledger")
+    return lambda: partial(Ledger.open, f"{request.param}://{tmp_path}/{next(fresh)}.ledger")
 
 
 @pytest.fixture

@@ -34,11 +34,11 @@ from tacit.mechanisms import (
 )
 from tacit.mechanisms.sparse_vector._comparisons import State as SparseState
 from tacit.mechanisms.sparse_vector.gaussian_sparse import Transcripts
-from tacit.query.plan import outputs, query
 from tacit.query.plan.compiler import compiled
 from tacit.query.plan.plan import Histogram, Plan, Rows, Total, Units
 from tacit.query.python.table import Table
 from tacit.query.relation import relation
+from tacit.query.select import outputs, query
 from tacit.query.select.aggregates import sum_
 from tacit.query.select.query import Key
 from tacit.query.values import nodes
@@ -48,8 +48,8 @@ from tacit.release.provenance import Provenance
 from tacit.workloads import METHODS, Price, from_matrix, marginals, predicates, prefixes
 from tacit.workloads import Domain as Attributes
 from tacit.workloads.methods.weights.pmw import Answer, Move, Moves, State
-from tacit.workloads.models.line_model import Line
 from tacit.workloads.models.multiplicative_weights import Question
+from tacit.workloads.models.trees.line_model import Line
 
 GOLDEN = Path(__file__).parents[1] / "golden"
 NUMBER = Domain("number", 0, 99)

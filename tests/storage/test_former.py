@@ -87,7 +87,7 @@ def test_a_release_says_the_same_after_it_was_read_and_written(method):
         assert np.allclose(workload.answer(before.model), before.answers)  # so that its model was read as it was
         for axes in workload.tables:
             assert np.array_equal(now.model.marginal(axes), before.model.marginal(axes))
-        assert same(*(r.model.reach(workload, 0.01) for r in (now, before)))
+        assert same(*(r.model.error_bounds(workload, 0.01) for r in (now, before)))
         assert now.model.nonnegative().total == before.model.nonnegative().total
 
 

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tacit.theory._numeric import exp_excess, legendre, log_excess, log_integral, rising_root
+from tacit.theory._numeric import exp_excess, increasing_root, legendre, log_excess, log_integral
 from tacit.theory._validate import Vector
 
 from . import STEADY
@@ -62,4 +62,4 @@ def test_gauss_legendre_is_exact_for_its_degree(nodes: int) -> None:
 
 @pytest.mark.parametrize("at", [1e-280, 0.3, 1.0, 668.0])
 def test_where_tiny_values_cross(at: float) -> None:
-    assert rising_root(lambda x: math.exp(-at) - math.exp(-x)) == pytest.approx(at, rel=1e-13, abs=1e-16)
+    assert increasing_root(lambda x: math.exp(-at) - math.exp(-x)) == pytest.approx(at, rel=1e-13, abs=1e-16)

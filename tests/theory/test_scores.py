@@ -89,7 +89,7 @@ def test_a_score_of_one_for_the_best_hardly_chooses() -> None:
 
 
 def test_too_large_a_universe_is_refused_with_its_size() -> None:
-    with pytest.raises(BadParameter, match="at most 1,048,576 are listed"):
+    with pytest.raises(BadParameter, match="at most 1,048,576 pairs are listed"):
         score_sensitivity(count, COLOURS, range(50), 10, ADD_REMOVE)
     with pytest.raises(BadParameter, match="two records or more"):
         score_sensitivity(count, COLOURS, ["brown"], 2, SUBSTITUTE)

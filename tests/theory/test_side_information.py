@@ -51,6 +51,6 @@ def test_bounds_are_odds_times_e_to_the_epsilon(prior: float, epsilon: float) ->
 def test_limits_between_parameters() -> None:
     with pytest.raises(BadParameter, match="never happens"):
         posterior(0.5, 0, 0)
-    with pytest.raises(BadParameter, match="below `common`"):
+    with pytest.raises(BadParameter, match="below common"):
         population_posterior(0.5, 0.5, 10, 1)
     assert posterior_bounds(0.5, 1000)[0] == 0.0 and posterior_bounds(0.5, 1000)[1] == 1.0

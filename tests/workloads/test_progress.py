@@ -2,18 +2,18 @@
 
 import pytest
 
-from tacit.core.progress import tell, watched, with_progress
+from tacit.core.progress import report, watched, with_progress
 from tacit.testing.sources import Seeded
 from tacit.workloads import Domain, Histogram, Price, marginals, method
 
 
 def test_each_step_is_told_to_whoever_looks_on():
     seen, other = [], []
-    tell("nobody", 0.5)
+    report("nobody", 0.5)
     with watched(lambda what, share: seen.append((what, share))):
         assert list(with_progress("counting", "abcd", 4)) == list("abcd")
         with watched(lambda what, share: other.append(share)):
-            tell("inside", 0.5)
+            report("inside", 0.5)
     assert seen == [("counting", share) for share in (0.0, 0.25, 0.5, 0.75, 1.0)]
     assert other == [0.5]
 

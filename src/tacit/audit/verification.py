@@ -25,7 +25,7 @@ from ..core.accounting.loss import Loss
 from ..core.distance import Distance
 from ..core.errors import BadParameter
 from ..core.exact import Floats
-from ..core.law import MANY, Law, Product, outcomes
+from ..core.law import MAX_COUNTED, Law, Product, outcomes
 from ..core.mechanism import Mechanism
 from ..core.parameters import Number, instance, rational, several, whole
 
@@ -40,12 +40,12 @@ class Divergence:
     """How far one law is from another, in one direction."""
 
     def __init__(self, p: Law, q: Law) -> None:
-        if max(outcomes(law, TAIL) for law in (p, q)) > MANY:
+        if max(outcomes(law, TAIL) for law in (p, q)) > MAX_COUNTED:
             raise BadParameter(
                 "law",
                 "too many outcomes",
-                f"one of at most {MANY} outcomes",
-                says=f"The law of the mechanism has more than {MANY} outcomes. Use a coarser grid or less noise.",
+                f"one of at most {MAX_COUNTED} outcomes",
+                says=f"The law of the mechanism has over {MAX_COUNTED} outcomes. Use a coarser grid or less noise.",
             )
         points = list(dict.fromkeys([*p.support(TAIL), *q.support(TAIL)]))
         masses = np.array([(p.mass(y), q.mass(y)) for y in points], np.float64).T

@@ -1,6 +1,6 @@
-"""Each theorem of composition and conversion, as a function of numbers; parallel composition, as one of losses.
+"""The theorems of composition and conversion as functions of numbers; parallel composition as a function of losses.
 
-Numbers may be int, float, Fraction, Decimal or decimal text, and are read exactly as written.  Every answer is rounded
+Numbers may be int, float, Fraction, Decimal or decimal text, and are read exactly as written.  Every result is rounded
 outward: no epsilon or delta is below the exact value of its formula, no permitted epsilon or rho above it.
 """
 

@@ -1,16 +1,16 @@
 r"""Sums of privacy losses of coins, and the privacy profile of such a sum.
 
-A coin with odds e^epsilon is the worst epsilon-private mechanism: every other is a function of it (Kairouz, Oh,
-Viswanath 2015; Murtagh and Vadhan 2016).  Its loss is epsilon with probability
-e^epsilon / (1 + e^epsilon) and else -epsilon.  Independent losses add, and the least delta at epsilon e is
+A coin with odds e^epsilon is the worst epsilon-private mechanism: every other is a function of the coin (Kairouz, Oh,
+Viswanath 2015; Murtagh and Vadhan 2016).  The loss of a coin is epsilon with probability
+e^epsilon / (1 + e^epsilon), and otherwise -epsilon.  Independent losses add, and the least delta at epsilon e is
     delta(e) = sum over losses v > e of mass(v) (1 - e^(e - v)),
 convex and falling in e, and linear in e^e between two losses.
 
-`Atoms` bound such a law from above: masses and losses are rounded up, and what is too rare to be listed counts as an
-infinite loss, or is added to the mass of the least loss listed.  All four raise delta(e) at every e.
+`Atoms` bound such a law from above: masses and losses are rounded up, and losses too rare to be listed count as
+infinite, or add to the mass of the least loss listed.  Each of these raises delta(e) at every e.
 
-Too many atoms are brought on a grid: mass p at loss v is split between the losses a <= v < b next to it in such a way
-that also p e^-v, its mass under the neighbouring law, is kept; so b gets p (1 - e^(a-v)) / (1 - e^(a-b)).  A spread of
+Too many atoms are put on a grid: mass p at loss v is split between the nearest grid losses a <= v < b in such a way
+that also p e^-v, the mass under the neighbouring law, is kept; so b gets p (1 - e^(a-v)) / (1 - e^(a-b)).  A spread of
 the likelihood ratio that keeps its mean is a more informative experiment (Blackwell 1953), so every delta rises, also
 in further composition, while the variance of the loss grows by at most (b - a)^2 / 4.
 """
@@ -29,28 +29,28 @@ from ..core.exact import exp_minus, up
 
 Vector = NDArray[np.float64]
 
-SURE = 740  # above it, a coin falls the other way with a chance below 2^-1067
-_RARE = 2.0**-1000  # covers 2^22 products of masses that fell below 2^-1022 and vanished
+SURE = 740  # a coin of a larger epsilon falls the other way with a chance below 2^-1067
+_UNDERFLOW = 2.0**-1000  # covers 2^22 products of masses that fell below 2^-1022 and vanished
 _ULP = 2.0**-52
-_FAR = 40.0  # e^-40 is below the last bit of 1
-_SUM = 1 + 2.0**-46  # 128 roundings: pairwise summation costs 19 + log2(n/128), expm1 at most 8, the rest 5
+_NEGLIGIBLE = 40.0  # nats: e^-40 is below the last bit of 1
+_RAISE_SUM = 1 + 2.0**-46  # 128 roundings: pairwise summation costs 19 + log2(n/128), expm1 at most 8, the rest 5
 
 
 @dataclass(frozen=True)
 class Atoms:
-    """Losses, falling, with a bound on the mass of each and on that of an infinite loss."""
+    """Losses in falling order, with a bound on the mass of each and on the mass of an infinite loss."""
 
     loss: Vector
     mass: Vector
     infinite: float = 0.0
 
     def delta(self, epsilon: float) -> float:
-        """At least delta(epsilon)."""
+        """An upper bound on delta(epsilon)."""
         mass, gap = self._above(epsilon)
-        return min(1.0, float(np.sum(mass * -np.expm1(-gap))) * _SUM + self.infinite)
+        return min(1.0, float(np.sum(mass * -np.expm1(-gap))) * _RAISE_SUM + self.infinite)
 
     def epsilon(self, delta: float) -> float:
-        """At least the least epsilon >= 0 whose delta is at most this one, which must exceed the infinite mass."""
+        """An upper bound on the least epsilon >= 0 at this delta, which must exceed the infinite mass."""
         if self.delta(0.0) <= delta:
             return 0.0
         good, bad = 0, len(self.loss)  # delta is kept at loss[good], and not at loss[bad] or, beyond the end, at 0
@@ -58,15 +58,15 @@ class Atoms:
             middle = (good + bad) // 2
             good, bad = (middle, bad) if self.delta(float(self.loss[middle])) <= delta else (good, middle)
         start = max(0.0, float(self.loss[bad])) if bad < len(self.loss) else 0.0
-        start = max(start, float(self.loss[good]) - _FAR)  # further down no float tells delta from a constant
+        start = max(start, float(self.loss[good]) - _NEGLIGIBLE)  # further down, floats see delta as a constant
         if start == self.loss[good]:
             return start  # so large that no float lies between
         mass, gap = self._above(start)
-        found = start + math.log1p((self.delta(start) - delta) / float(np.sum(mass * np.exp(-gap))))
-        step = found * _ULP
-        while self.delta(found) > delta:
-            found, step = found + step, 2 * step
-        return found
+        epsilon = start + math.log1p((self.delta(start) - delta) / float(np.sum(mass * np.exp(-gap))))
+        step = epsilon * _ULP
+        while self.delta(epsilon) > delta:
+            epsilon, step = epsilon + step, 2 * step
+        return epsilon
 
     def _above(self, epsilon: float) -> tuple[Vector, Vector]:
         n = int(np.searchsorted(-self.loss, -epsilon))
@@ -74,11 +74,11 @@ class Atoms:
 
 
 def coins(epsilon: Fraction, k: int, rare: float) -> Atoms:
-    """k coins of one epsilon; the extreme losses, of mass `rare` at each end, are not listed.
+    """The sum of k coins of one epsilon; the extreme losses, of mass `rare` at each end, are not listed.
 
     If j coins fall the other way the loss is (k - 2 j) epsilon.  From the likeliest j outward, the weights are
     w(j+1) = w(j) e^-epsilon (k - j) / (j + 1), in integers: a step loses 2 units and 2^-126 of the weight, weights
-    fall, and 2^128 k units is the least one listed, so that each is right to 2^-90.  Their sum divides them.
+    fall, and the least weight listed is 2^128 k units, so that each is right to 2^-90.  Their sum normalises them.
     """
     if epsilon > SURE:
         return Atoms(np.array([up(k * epsilon)]), np.ones(1))
@@ -87,11 +87,11 @@ def coins(epsilon: Fraction, k: int, rare: float) -> Atoms:
     inverse = (1 << 2 * bits) // q
     likeliest = (k + 1) * q // ((1 << bits) + q)
     guard = 128 + k.bit_length()
-    least = 1 << guard  # k weights below it are together below `rare` of the first
+    least = 1 << guard  # k weights below this one add up to less than `rare` of the first
     first = 1 << guard + k.bit_length() - math.floor(math.log2(rare))
 
     def outward(ratio: int, one: int, other: int) -> list[int]:
-        """Weights while `one` kind of coin turns into the other kind, which changes the odds by the ratio."""
+        """The weights as coins of `one` kind turn into the other kind, which changes the odds by the ratio."""
         w, weights = first, []
         for i in range(one):
             w = (w * (one - i) * ratio >> bits) // (other + 1 + i)
@@ -112,26 +112,26 @@ def coins(epsilon: Fraction, k: int, rare: float) -> Atoms:
 
 
 def together(a: Atoms, b: Atoms) -> Atoms:
-    """Both losses, added: every pair of atoms."""
+    """The sum of two losses: every pair of atoms."""
     loss = _raised(np.add.outer(a.loss, b.loss).ravel())
     mass = np.multiply.outer(a.mass, b.mass).ravel() * (1 + 2 * _ULP)
     order = np.argsort(-loss)
-    return Atoms(loss[order], mass[order], _sum(a.infinite, b.infinite, _RARE))
+    return Atoms(loss[order], mass[order], _sum(a.infinite, b.infinite, _UNDERFLOW))
 
 
 def on_a_grid(parts: Iterable[Atoms], step: float, rare: float) -> Atoms:
-    """All losses, each spread on the multiples of the step, added; the step is a power of two, so these are exact."""
+    """The sum of all losses, each put on the multiples of the step, which is a power of two, so that they are exact."""
     start, mass, infinite = 0, np.ones(1), 0.0
     for part in parts:
         first, kernel = _spread(part, step)
-        taps = np.flatnonzero(kernel)  # few: a convolution would go through all
+        taps = np.flatnonzero(kernel)  # few; a convolution would visit all
         before, mass = mass, np.zeros(len(mass) + len(kernel) - 1)
         for i in taps:
             mass[i : i + len(before)] += kernel[i] * before
         mass *= 1 + (len(taps) + 2) * _ULP
         low, high = (int(np.searchsorted(np.cumsum(side), rare / 2)) for side in (mass, mass[::-1]))
         start += first + low
-        infinite = _sum(infinite, part.infinite, _RARE, rare * (high > 0))
+        infinite = _sum(infinite, part.infinite, _UNDERFLOW, rare * (high > 0))
         mass = mass[low : len(mass) - high]
         mass[0] += rare * (low > 0)
     loss = step * np.arange(start + len(mass) - 1, start - 1, -1, dtype=np.float64)
@@ -144,10 +144,10 @@ def _spread(atoms: Atoms, step: float) -> tuple[int, Vector]:
     low = atoms.loss - cell * step
     index = (cell - cell[-1]).astype(np.int64)
     mass = atoms.mass / -math.expm1(-step)
-    kept = np.bincount(index, mass * np.exp(-low) * -np.expm1(low - step), int(index[0]) + 2)
+    unmoved = np.bincount(index, mass * np.exp(-low) * -np.expm1(low - step), int(index[0]) + 2)
     raised = np.bincount(index + 1, mass * -np.expm1(-low), int(index[0]) + 2)
-    slack = 1 + (len(index) + 32) * _ULP  # a sum may have all terms, added one by one
-    return int(cell[-1]), np.asarray(kept + raised, np.float64) * slack
+    slack = 1 + (len(index) + 32) * _ULP  # a sum may add all terms one by one
+    return int(cell[-1]), np.asarray(unmoved + raised, np.float64) * slack
 
 
 def _raised(loss: Vector) -> Vector:

@@ -1,9 +1,9 @@
-"""Formulas over the reals, evaluated between two decimals and rounded outward to a float.
+"""Interval arithmetic: formulas over the reals, enclosed by two decimals and rounded outward to a float.
 
-A `Span` is an interval [lo, hi] of decimals that holds the number meant.  Sums, products and quotients are rounded
+A `Span` is an interval [lo, hi] of decimals that holds the exact number.  Sums, products and quotients are rounded
 down at lo and up at hi.  `Decimal.exp`, `ln` and `sqrt` are correctly rounded to nearest, so one unit in the last
-place on either side encloses them, and they rise, so ends go to ends.  `upper` and `lower` evaluate a formula with
-more and more digits, until the interval is narrower than 10^-25 of its value: no cancellation has to be foreseen.
+place on either side encloses them; they are increasing, so ends go to ends.  `upper` and `lower` evaluate a formula
+with more and more digits, until the interval is narrower than 10^-25 of its value: no cancellation has to be foreseen.
 """
 
 from __future__ import annotations
@@ -20,24 +20,24 @@ from ..core.exact import up
 Exact = int | Fraction
 Formula = Callable[["Reader"], "Span"]
 
-_NARROW = Decimal("1e-25")
-_FIRST, _LAST = 40, 5120  # digits
-_BEYOND = 400  # no float is as large as 10^400, and none but 0 as small as 10^-400
+_MAX_RELATIVE_WIDTH = Decimal("1e-25")
+_FIRST_DIGITS, _MAX_DIGITS = 40, 5120
+_MAX_EXPONENT = 400  # no float is as large as 10^400, and none but 0 as small as 10^-400
 _TRAPS = [decimal.InvalidOperation, decimal.DivisionByZero, decimal.Overflow]
 
 
 @lru_cache(maxsize=16)
 def _contexts(digits: int) -> tuple[Context, Context]:
-    """Arithmetic that rounds down, and up.  Operators on decimals would round as the caller's context says."""
+    """Contexts that round down and up; operators on decimals would round by the context of the caller."""
 
-    def rounding(way: str) -> Context:
-        return Context(digits, way, decimal.MIN_EMIN, decimal.MAX_EMAX, traps=_TRAPS)
+    def rounding(mode: str) -> Context:
+        return Context(digits, mode, decimal.MIN_EMIN, decimal.MAX_EMAX, traps=_TRAPS)
 
     return rounding(ROUND_FLOOR), rounding(ROUND_CEILING)
 
 
 class Span:
-    """An interval of decimals, at a number of digits."""
+    """An interval of decimals of so many digits."""
 
     __slots__ = ("digits", "hi", "lo")
 
@@ -78,35 +78,35 @@ class Span:
 
     __radd__, __rmul__ = __add__, __mul__
 
-    def _rising(self, f: Callable[[Context, Decimal], Decimal]) -> Span:
+    def _increasing(self, f: Callable[[Context, Decimal], Decimal]) -> Span:
         floor, ceiling = _contexts(self.digits)
         return Span(floor.next_minus(f(floor, self.lo)), ceiling.next_plus(f(ceiling, self.hi)), self.digits)
 
     def exp(self) -> Span:
         if self.lo == 0 == self.hi:
             return Reader(self.digits)(1)
-        return self._rising(Context.exp).clip()
+        return self._increasing(Context.exp).clip()
 
     def ln(self) -> Span:
-        return self._rising(Context.ln)
+        return self._increasing(Context.ln)
 
     def sqrt(self) -> Span:
         if self.hi == 0:
             return self
-        return self._rising(Context.sqrt).clip()
+        return self._increasing(Context.sqrt).clip()
 
     def clip(self) -> Span:
-        """The positive part."""
+        """The span with negative ends raised to 0."""
         return Span(max(self.lo, Decimal(0)), max(self.hi, Decimal(0)), self.digits)
 
     def is_narrow(self) -> bool:
         floor, ceiling = _contexts(self.digits)
         scale = min(self.lo.copy_abs(), self.hi.copy_abs())
-        return ceiling.subtract(self.hi, self.lo) <= floor.multiply(_NARROW, scale)
+        return ceiling.subtract(self.hi, self.lo) <= floor.multiply(_MAX_RELATIVE_WIDTH, scale)
 
 
 class Reader:
-    """Rationals, as spans of so many digits."""
+    """Reads rationals as spans of so many digits."""
 
     def __init__(self, digits: int) -> None:
         self.digits = digits
@@ -117,51 +117,51 @@ class Reader:
         return Span(lo, hi, self.digits)
 
 
-def _spans(formula: Formula, last: int = _LAST) -> Iterator[Span]:
-    """The values of a formula, ever narrower; none where a step fails, as the logarithm of a span that holds 0."""
-    digits = _FIRST
+def _spans(formula: Formula, last: int = _MAX_DIGITS) -> Iterator[Span]:
+    """Ever narrower spans of a formula; those that fail, as the logarithm of a span that holds 0, are skipped."""
+    digits = _FIRST_DIGITS
     while digits <= last:
         try:
-            found = formula(Reader(digits))
+            span = formula(Reader(digits))
         except (decimal.InvalidOperation, decimal.DivisionByZero):
             pass
         except decimal.Overflow:  # beyond 10^(10^18)
             return
         else:
-            yield found
-            if found.is_narrow():
+            yield span
+            if span.is_narrow():
                 return
         digits *= 2
 
 
 def rough(formula: Formula) -> Decimal:
-    """The upper end with the first number of digits, or infinity: for a search."""
-    return next((span.hi for span in _spans(formula, _FIRST)), Decimal("inf"))
+    """The upper end at the lowest precision, or infinity; for a search."""
+    return next((span.hi for span in _spans(formula, _FIRST_DIGITS)), Decimal("inf"))
 
 
 def upper(formula: Formula) -> float:
-    """A float not below the formula, and at most two floats away; infinity if it cannot be evaluated."""
+    """A float not below the formula, and at most two floats away; infinity if the formula cannot be evaluated."""
     return min((_up(span.hi) for span in _spans(formula)), default=math.inf)
 
 
 def lower(formula: Formula) -> float:
-    """A float not above the formula, and at most two floats away; minus infinity if it cannot be evaluated."""
+    """A float not above the formula, and at most two floats away; minus infinity if the formula cannot be evaluated."""
     return max((-_up(span.lo.copy_negate()) for span in _spans(formula)), default=-math.inf)
 
 
 def floor(formula: Formula) -> int:
-    """The greatest integer not above a formula below 10^1000 that is no integer."""
-    digits = _FIRST
+    """The greatest integer not above a formula that is below 10^1000 and not an integer."""
+    digits = _FIRST_DIGITS
     while True:
-        found = formula(Reader(digits))
-        least, most = math.floor(found.lo), math.floor(found.hi)
-        if least == most or digits >= _LAST:
+        span = formula(Reader(digits))
+        least, most = math.floor(span.lo), math.floor(span.hi)
+        if least == most or digits >= _MAX_DIGITS:
             return most
         digits *= 2
 
 
 def _up(x: Decimal) -> float:
     """The least float not below x; a fraction with a billion digits is not written out."""
-    if x and abs(x.adjusted()) > _BEYOND:
-        x = Decimal((int(x < 0), (1,), _BEYOND if x.adjusted() > 0 else -_BEYOND))
+    if x and abs(x.adjusted()) > _MAX_EXPONENT:
+        x = Decimal((int(x < 0), (1,), _MAX_EXPONENT if x.adjusted() > 0 else -_MAX_EXPONENT))
     return up(Fraction(x))

@@ -1,8 +1,8 @@
 r"""Conversions between pure, concentrated, Renyi and approximate privacy.
 
 Let (a, r) mean that the Renyi divergence of order a > 1 is at most r, in both directions; rho-zCDP is (a, a rho) for
-every a.  Each formula that ends in a minimum over a number is true for every value of it, so the number may be found
-in floating point: only the formula has to be evaluated outward.
+every a.  A formula that is a minimum over some number holds at every value of that number, so the minimiser may be
+found in floating point: only the formula itself has to be rounded outward.
 
 Optimal conversion from one order.  An event S has p = P(S), q = Q(S); let M = e^((a-1) r).  Then
     p^a q^(1-a) + (1-p)^a (1-q)^(1-a) <= M.
@@ -40,18 +40,18 @@ _GOLDEN = (math.sqrt(5) - 1) / 2
 
 
 def pure_to_zcdp(epsilon: Number) -> float:
-    """rho = epsilon tanh(epsilon/2), the least rho of all epsilon-private mechanisms; epsilon^2/2 is a bound on it.
+    """rho = epsilon tanh(epsilon/2), the least rho of all epsilon-private mechanisms; it is below epsilon^2/2.
 
     For a coin with odds e^epsilon the divergence of order a is ln(cosh((a - 1/2) epsilon) / cosh(epsilon/2)) / (a-1);
-    ln cosh(epsilon sqrt u) is concave in u, so it is at most its tangent at u = 1/4, which gives a rho.  At a -> 1,
-    where it is the Kullback-Leibler divergence, this is an equality.
+    ln cosh(epsilon sqrt u) is concave in u, so at most its tangent at u = 1/4, which gives rho.  As a -> 1, where the
+    divergence is that of Kullback and Leibler, the bound is an equality.
     """
     e = nonnegative("epsilon", epsilon)
     return upper(lambda at: at(e) * tanh_half(at(e))) if e else 0.0
 
 
 def pure_to_renyi(epsilon: Number, order: Number) -> float:
-    """ln((e^(a epsilon) + e^((1-a) epsilon)) / (1 + e^epsilon)) / (a-1), that of a coin with odds e^epsilon."""
+    """ln((e^(a epsilon) + e^((1-a) epsilon)) / (1 + e^epsilon)) / (a-1): the divergence of a coin of odds e^epsilon."""
     e, a = nonnegative("epsilon", epsilon), above_one("order", order)
 
     def value(at: Reader) -> Span:
@@ -61,7 +61,7 @@ def pure_to_renyi(epsilon: Number, order: Number) -> float:
 
 
 def renyi_to_epsilon(order: Number, value: Number, delta: Number) -> float:
-    """r + ln(1 - 1/a) - ln(a delta)/(a-1), or 0 (Canonne, Kamath, Steinke 2020, proposition 12)."""
+    """r + ln(1 - 1/a) - ln(a delta)/(a-1), at least 0 (Canonne, Kamath, Steinke 2020, proposition 12)."""
     a, r, d = above_one("order", order), nonnegative("value", value), probability("delta", delta)
     return upper(lambda at: _canonne(a, r, d, at))
 
@@ -73,7 +73,7 @@ def renyi_to_epsilon_classical(order: Number, value: Number, delta: Number) -> f
 
 
 def renyi_to_epsilon_optimal(order: Number, value: Number, delta: Number) -> float:
-    """The least epsilon that follows from (a, r): the minimum over s above, or 0 (Asoodeh et al. 2021)."""
+    """The least epsilon that follows from (a, r): the minimum over s in [0, 1), at least 0 (Asoodeh et al. 2021)."""
     a, r, d = above_one("order", order), nonnegative("value", value), probability("delta", delta)
     if not r:
         return 0.0
@@ -81,7 +81,7 @@ def renyi_to_epsilon_optimal(order: Number, value: Number, delta: Number) -> flo
         return upper(lambda at: (at(1 - d).ln() + r).clip())
 
     def value_at(s: Fraction, at: Reader) -> Span:
-        """ln of the fraction above, numerator and denominator divided by M; w = t^(a-1) / M."""
+        """epsilon at s, where numerator and denominator are divided by M; w = t^(a-1) / M."""
         small, other = at((1 - a) * r).exp(), (at(s).ln() * (a - 1)).exp()
         w = (1 - small * (other * (a * (1 - d)) - other * s * (a - 1))) / (a * d)
         t = (w.ln() / (a - 1) + r).exp()
@@ -97,7 +97,7 @@ def renyi_to_epsilon_optimal(order: Number, value: Number, delta: Number) -> flo
 
 
 def zcdp_to_epsilon(rho: Number, delta: Number) -> float:
-    """min over a > 1 of a rho + ln(1 - 1/a) - ln(a delta)/(a-1), or 0 (Canonne, Kamath, Steinke 2020).
+    """min over a > 1 of a rho + ln(1 - 1/a) - ln(a delta)/(a-1), at least 0 (Canonne, Kamath, Steinke 2020).
 
     The minimum is where rho (a-1)^2 = -ln(a delta).
     """
@@ -105,7 +105,7 @@ def zcdp_to_epsilon(rho: Number, delta: Number) -> float:
     if not r:
         return 0.0
     log, slope = -math.log(d), up(r)
-    high = min(math.sqrt(log / slope), math.exp(min(log, 700.0)))  # either term alone is log there
+    high = min(math.sqrt(log / slope), math.exp(min(log, 700.0)))  # where either term alone equals log
     s = _root(lambda s: slope * s * s + math.log1p(s) - log, high)
     a = 1 + Fraction(s)
     return upper(lambda at: _canonne(a, a * r, d, at))
@@ -123,7 +123,7 @@ def rho_for(epsilon: Number, delta: Number) -> float:
     log, level = -math.log(d), up(e)
 
     def slope(s: float) -> float:
-        """The sign of the derivative, negative first."""
+        """A number with the sign of the derivative, which is negative first."""
         return level + math.log1p(1 / s) - (log - math.log1p(s)) * (2 * s + 1) / (s * s)
 
     a = 1 + Fraction(_root(slope, max(1.0, 3 * log / level)))
@@ -143,7 +143,7 @@ def rho_for_classical(epsilon: Number, delta: Number) -> float:
 
 
 def mu_for(epsilon: Number, delta: Number) -> float:
-    """The largest mu, to a relative 2^-40 and never above, of which Gaussian noise is (epsilon, delta)-private."""
+    """The largest mu, to a relative 2^-40 and never above, at which Gaussian noise is (epsilon, delta)-private."""
     e, d = down(positive("epsilon", epsilon)), down(probability("delta", delta))
 
     def private(sigma: float) -> bool:
@@ -161,12 +161,12 @@ def _order_cost(a: Fraction, d: Fraction, at: Reader) -> Span:
 
 
 def _root(f: Callable[[float], float], high: float) -> float:
-    """Where a function that is negative first and positive at `high` changes sign, to the last bits."""
+    """The place at which a function that is negative first and positive at `high` changes sign, to the last bits."""
     return least_positive(lambda s: f(s) > 0, high, floor=0.0, precision=2.0**-50)
 
 
 def _lowest(f: Callable[[float], Decimal], low: float, high: float) -> float:
-    """Where a function that falls and then rises is lowest, by golden section; it may be constant at first."""
+    """The minimiser of a function that falls and then rises, and may be constant at first, by golden section."""
     left, right = high - _GOLDEN * (high - low), low + _GOLDEN * (high - low)
     at_left, at_right = f(left), f(right)
     while high - low > 2.0**-26:

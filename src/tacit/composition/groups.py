@@ -1,12 +1,12 @@
-r"""Group privacy: what a mechanism that protects one unit gives to k units together.
+r"""Group privacy: the guarantee of k units together, from the guarantee of one unit.
 
-Between databases k steps apart lie k - 1 others, each next to the one before.
+Between databases k steps apart lie k - 1 others, each a neighbour of the one before.
 
 Pure and approximate.  P(S) <= e^epsilon P1(S) + delta at each step, so after k steps
 P(S) <= e^(k epsilon) Pk(S) + delta (1 + e^epsilon + ... + e^((k-1) epsilon)), and the sum is
-(e^(k epsilon) - 1) / (e^epsilon - 1).  Texts bound each of its k terms by the last.
+(e^(k epsilon) - 1) / (e^epsilon - 1).  Textbooks bound each of its k terms by the last.
 Concentrated and Gaussian.  rho grows as k^2, mu as k: the mean of a Gaussian moves k times as far, and in general by
-the triangle inequality of Renyi divergences.  These rules are far better than conversion before grouping.
+the triangle inequality of Renyi divergences.  These rules are far better than to convert first and group then.
 Renyi.  D_(a/2)(P || R) <= (3/2) D_a(P || Q) + D_a(Q || R) for a >= 4, at most 3 times the larger; so 2^c steps cost
 3^c times as much, at order a/2^c (Mironov 2017, proposition 2).
 

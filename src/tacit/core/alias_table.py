@@ -43,7 +43,7 @@ _MARGIN = 2.0**-40
 _CHUNK = 1 << 14
 _MAX_SINGLE = 16  # draws that are made one by one, as that is no slower
 UNDECIDED = -(1 << 62)  # no block begins here
-FAR = (1 << 62) - 1  # the largest int64 draw; every law drawn as int64 has less than e^-100 beyond
+MAX_DRAW = (1 << 62) - 1  # the largest int64 draw; every law drawn as int64 has less than e^-100 beyond
 
 
 @dataclass(frozen=True)
@@ -216,7 +216,7 @@ class AliasTable:
         undecided = np.flatnonzero(out == UNDECIDED).tolist()
         dealt = [self.deal(source) for _ in undecided]
         for i, value in zip(undecided, dealt, strict=True):
-            out[i] = 0 if value is None else value if out.dtype == object else max(-FAR, min(value, FAR))
+            out[i] = 0 if value is None else value if out.dtype == object else max(-MAX_DRAW, min(value, MAX_DRAW))
         return [i for i, value in zip(undecided, dealt, strict=True) if value is None]
 
     def _offset(self, draw: Callable[[], W]) -> tuple[W, W, int]:

@@ -92,8 +92,8 @@ class Distance(Generic[R]):
     @property
     def coordinates(self) -> int:
         """A bound, of 1 or more, on the coordinates that move by whole numbers: each adds 1 or more to l2^2."""
-        most = math.floor(self.l2_squared)
-        return max(1, most if self.l0 is None else min(most, self.l0))
+        bound = math.floor(self.l2_squared)
+        return max(1, bound if self.l0 is None else min(bound, self.l0))
 
     @property
     def records(self) -> Fraction:

@@ -35,7 +35,7 @@ class Law(Protocol):
         """Points that carry all but `tail` of the mass."""
 
 
-MANY = 1 << 20  # outcomes; counting stops beyond
+MAX_COUNTED = 1 << 20  # outcomes; counting stops beyond
 
 
 @runtime_checkable
@@ -56,13 +56,13 @@ def rounding(masses: Iterable[object]) -> Fraction:
 
 
 def outcomes(law: Law, tail: float) -> int:
-    """The number of points that carry all but `tail` of the mass; above `MANY` it may be an undercount."""
+    """The number of points that carry all but `tail` of the mass; above `MAX_COUNTED` it may be an undercount."""
     if isinstance(law, CountsOutcomes):
         return law.outcomes(tail)
     points = law.support(tail)
     if isinstance(points, range):
         return points.stop - points.start  # a range may be too long for len
-    return len(points) if isinstance(points, Sized) else sum(1 for _ in islice(points, MANY + 1))
+    return len(points) if isinstance(points, Sized) else sum(1 for _ in islice(points, MAX_COUNTED + 1))
 
 
 @dataclass(frozen=True)

@@ -26,7 +26,7 @@ def watched(watch: Watch) -> Iterator[None]:
         _watch.reset(before)
 
 
-def tell(what: str, share: float) -> None:
+def report(what: str, share: float) -> None:
     """Report that this share of the work is done; a watch that fails is dropped, as no work may fail for it."""
     if (watch := _watch.get()) is not None:
         try:
@@ -38,6 +38,6 @@ def tell(what: str, share: float) -> None:
 def with_progress(what: str, items: Iterable[T], count: int) -> Iterator[T]:
     """The items, one by one; reports after each of them."""
     for i, item in enumerate(items):
-        tell(what, i / count)
+        report(what, i / count)
         yield item
-    tell(what, 1.0)
+    report(what, 1.0)

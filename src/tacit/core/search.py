@@ -84,8 +84,8 @@ def least_value(f: Callable[[float], float], low: float, high: float) -> float:
     values = [f(x) for x in points]
     while True:
         i = int(np.argmin(values))
-        kept = slice(max(0, i - 1), i + 2)
-        points, values = points[kept], values[kept]
+        near = slice(max(0, i - 1), i + 2)
+        points, values = points[near], values[near]
         if points[-1] - points[0] < 2e-4:
             return min(*values, *(f(x) for x in _vertex(points, values)))
         between = [(a + b) / 2 for a, b in pairwise(points)]

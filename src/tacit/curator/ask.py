@@ -44,8 +44,8 @@ class Asked:
     ) -> Item:
         """The question as it is bought; its present key comes first, and then the one of an earlier version."""
         ledger = registration.ledger
-        known = identities(self.compiled, self.terms, ledger.budget, registration.schemas, ledger.former_words)
-        keys, offers = [registration.key(identity) for identity in known], dict[str, Offer]()
+        identified = identities(self.compiled, self.terms, ledger.budget, registration.schemas, ledger.former_words)
+        keys, offers = [registration.key(identity) for identity in identified], dict[str, Offer]()
 
         def price(parts: Parts) -> Priced:
             offered = offers["now"] = offer(parts)

@@ -111,8 +111,8 @@ def buy_bounds(
 ) -> Bounds:
     """Bounds of a column; with probability 1 - beta both are of values that are there.  Asked again they are free."""
     if unknown:
-        known = "epsilon (and delta), rho or share, and perhaps beta and analyst"
-        raise BadParameter("terms", " ".join(unknown), known)
+        allowed = "epsilon (and delta), rho or share, and perhaps beta and analyst"
+        raise BadParameter("terms", " ".join(unknown), allowed)
     arrived, price = curator.pace.arrival(), {"epsilon": epsilon, "delta": delta, "rho": rho, "share": share}
     plan, who, failure = _plan(curator, column), curator.who(analyst), probability("beta", beta)
     histogram, typed = plan.measures[0], _typed(price)

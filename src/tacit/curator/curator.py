@@ -165,11 +165,11 @@ class Curator:
         A question takes at least a share of the budget that was set when the ledger was opened, 1/10000 by default.
         Less is refused; an error that could be had for less is made smaller, for that price.
         """
-        query, said = self.read(question, terms)
+        query, priced = self.read(question, terms)
         build.bounded(query.relation)
-        made, who = self._compiled(query), self.who(analyst)
-        needs_parts = len(self.budget.sums) > 1 or made.plan.chosen
-        return self._offer(query, said, who, made, self.parts(query.relation) if needs_parts else None)
+        compiled_query, who = self._compiled(query), self.who(analyst)
+        needs_parts = len(self.budget.sums) > 1 or compiled_query.plan.chosen
+        return self._offer(query, priced, who, compiled_query, self.parts(query.relation) if needs_parts else None)
 
     def ask(
         self, question: QuestionLike, *, fresh: bool = False, analyst: str | None = None, **terms: Unpack[Terms]
@@ -185,18 +185,19 @@ class Curator:
         and perhaps delta, beta and analyst, all as for `offer`, which says beforehand what an answer takes.
         """
         arrived = self.pace.arrival()
-        query, said = self.read(question, terms)
-        made, beta, who = self._compiled(query), probability("beta", said["beta"]), self.who(analyst)
-        asked = Asked(query, made, said, str.__str__(question) if isinstance(question, str) else "")
+        query, priced = self.read(question, terms)
+        compiled_query, beta, who = self._compiled(query), probability("beta", priced["beta"]), self.who(analyst)
+        asked = Asked(query, compiled_query, priced, str.__str__(question) if isinstance(question, str) else "")
         item = asked.item(
             self._registration,
-            lambda parts: self._offer(query, said, who, made, parts),
+            lambda parts: self._offer(query, priced, who, compiled_query, parts),
             lambda charge: self.provenance(charge, query.relation, asked.text, versions()),
             analyst=who,
             fresh=flag("fresh", fresh),
         )
         _, stored = buy(self._registration, self.pace, arrived, item)
-        return replace(asked.release(stored), query=query, recipes=made.recipes, beta=beta)  # shown as asked now
+        release = asked.release(stored)
+        return replace(release, query=query, recipes=compiled_query.recipes, beta=beta)  # to be shown as asked now
 
     def __repr__(self) -> str:
         return (
@@ -304,15 +305,17 @@ class Curator:
         schemas = self._registration.schemas
         return {name: (name, s.unit or "row", s.digest) for name, s in schemas.items()}, str(self.budget)
 
-    def _offer(self, query: Query, said: Mapping[str, Any], who: str, made: Compiled, parts: Parts) -> Offer:
+    def _offer(
+        self, query: Query, priced: Mapping[str, Any], who: str, compiled_query: Compiled, parts: Parts
+    ) -> Offer:
         """The offer; with a budget of two sums, or keys to be chosen, after what is spent on these parts."""
         schemas, least_share = self._registration.schemas, self.ledger.least_share
-        facts: dict[str, Any] = {"schemas": schemas, "made": made, "least_share": least_share}
-        if len(self.budget.sums) == 1 and not made.plan.chosen:
-            return offer(query, self.budget, **facts, **said)
+        facts: dict[str, Any] = {"schemas": schemas, "made": compiled_query, "least_share": least_share}
+        if len(self.budget.sums) == 1 and not compiled_query.plan.chosen:
+            return offer(query, self.budget, **facts, **priced)
         (_, spent), *allowed = self.ledger.accounts(who, parts)
         allowance = allowed[0] if allowed else None
-        return offer(query, self.budget, spent=spent, allowance=allowance, **facts, **said)
+        return offer(query, self.budget, spent=spent, allowance=allowance, **facts, **priced)
 
     def purse(self, relation: Relation | None, analyst: str | None) -> Purse:
         """What a purchase about these rows, or about all, is paid from."""

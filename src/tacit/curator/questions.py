@@ -86,8 +86,8 @@ def parse_question(
 
     `parse` reads texts, if it is given; it may remember them.
     """
-    said = {"beta": BETA, **{name: value for name, value in given.items() if value is not None}}
-    if unknown := said.keys() - TERMS:
+    terms = {"beta": BETA, **{name: value for name, value in given.items() if value is not None}}
+    if unknown := terms.keys() - TERMS:
         raise BadParameter("terms", sorted(unknown), f"among {', '.join(TERMS)}")
     match question:
         case str():
@@ -95,14 +95,14 @@ def parse_question(
             parsed = parser.parse(text, tables, public) if parse is None else parse(text)
             for name in TERMS:
                 if (written := getattr(parsed.options, name, None)) is not None:
-                    if name in said and rational(name, said[name]) != written:
-                        raise BadQuestion(f"{name} is {written} in the text and {said[name]} beside it. Give it once.")
-                    said[name] = written
-            return parsed.query, said
+                    if name in terms and rational(name, terms[name]) != written:
+                        raise BadQuestion(f"{name} is {written} in the text and {terms[name]} beside it. Give it once.")
+                    terms[name] = written
+            return parsed.query, terms
         case Question():
-            return _owned(question.query, tables), said
+            return _owned(question.query, tables), terms
         case Query():
-            return _owned(question, tables), said
+            return _owned(question, tables), terms
     raise BadParameter("question", type(question).__name__, "SQL, or a question made of a table, such as table.count()")
 
 

@@ -60,7 +60,7 @@ class InteractiveSession:
     """A session of an interactive mechanism about registered tables."""
 
     def __init__(self, registration: Registration, pace: Pace, session: Session) -> None:
-        self._registration, self._pace, self.kept = registration, pace, session
+        self._registration, self._pace, self.stored = registration, pace, session
 
     def ask(
         self,
@@ -76,20 +76,20 @@ class InteractiveSession:
         """
         key, *former = map(self._registration.key, identities)
         self._registration.check_units()
-        work = self.kept.charge.seq, key
+        work = self.stored.charge.seq, key
         for each in (key, *former):
-            if (answer := self.kept.find(each)) is not None:
+            if (answer := self.stored.find(each)) is not None:
                 self._pace.hold(work)
                 return answer
         build.bounded(relation)
         self._registration.read_tables()
-        read = reader(self._registration, self.kept.charge)
-        return self._pace.let_out(arrived, work, lambda: answer_once(self.kept, key, lambda state: step(state, read)))
+        read = reader(self._registration, self.stored.charge)
+        return self._pace.let_out(arrived, work, lambda: answer_once(self.stored, key, lambda state: step(state, read)))
 
     @property
     def state(self) -> bytes:
         """The state after the last step."""
-        return self.kept.read()[1]
+        return self.stored.read()[1]
 
 
 def open_mechanism(

@@ -67,8 +67,8 @@ class Stream:
         **unknown: object,
     ) -> None:
         if unknown:
-            known = "epsilon or share, and perhaps count, queries, name and analyst"
-            raise BadParameter("terms", " ".join(unknown), known)
+            allowed = "epsilon or share, and perhaps count, queries, name and analyst"
+            raise BadParameter("terms", " ".join(unknown), allowed)
         if (epsilon is None) == (share is None):
             raise BadParameter("epsilon", epsilon, "given", says="A stream needs epsilon= or share=, and not both.")
         if rational("threshold", threshold).denominator != 1:

@@ -154,15 +154,15 @@ def plan(
     prices = _prices(domain, terms, purse)
     facts: dict[str, Any] = {"beta": probability("beta", beta), "about": _about(tables, domain)}
     for ways in (prices, *([price] for price in prices)):
-        found = planned(workload, n, prices[0], ways=ways, **facts)
-        if purse is None or not found.rows[0].prediction:
-            return found
-        first = found.row(method)
+        methods = planned(workload, n, prices[0], ways=ways, **facts)
+        if purse is None or not methods.rows[0].prediction:
+            return methods
+        first = methods.row(method)
         loss = first.method.loss(workload, n, first.price)
         if typed[0] != "share" or purse.affords(loss, checked_share(typed[1], purse.least_share)):
             takes = f"{first.method.name} takes {float(purse.takes(loss)):g} of {purse.budget}"
             alone = f"taken alone, its answers are {promise(loss, _delta(terms))}"
-            return replace(found, remarks=(f"{takes}; {alone}",), surcharge=purse.surcharge(loss, typed))
+            return replace(methods, remarks=(f"{takes}; {alone}",), surcharge=purse.surcharge(loss, typed))
     assert purse is not None
     raise purse.nothing(typed[1])
 
@@ -357,11 +357,11 @@ def online(
 
     A rough n will do: it sets how far the model moves, and the stated errors hold for any number of records.
     """
-    known, typed = _domain(curator.tables, domain), _typed(price)
-    people = _about(curator.tables, known) if n is None else n
+    checked, typed = _domain(curator.tables, domain), _typed(price)
+    people = _about(curator.tables, checked) if n is None else n
     if people is None:
         wanted = "Pass n= (roughly how many records there are), or set `size` in the schema."
         raise BadParameter("n", n, "about how many records there are", says=wanted)
-    prices = _prices(known, price, curator._unspent)
+    prices = _prices(checked, price, curator._unspent)
     ways = prices if typed[0] == "share" else prices[:1]
-    return Online(curator, known, ways, _former_prices(curator, prices, price)[:1], typed, n=people, **terms)
+    return Online(curator, checked, ways, _former_prices(curator, prices, price)[:1], typed, n=people, **terms)

@@ -110,20 +110,20 @@ class Accounts:
 
     def spent(self, analyst: str, parts: Iterable[str] | None) -> list[tuple[Budget, list[Amounts]]]:
         """The budgets that a charge is paid from, each with what is spent of it on each part that it touches."""
-        found = []
+        paying = []
         for account, budget in self.budgets(analyst, zero).items():
             sums = self.sums.get(account, {})
             base = sums[ALL] if ALL in sums else budget.amounts(zero)
             touched = {ALL: None, **sums} if parts is None else parts
-            found.append((budget, [plus(base, sums[p]) if p in sums and p != ALL else base for p in touched]))
-        return found
+            paying.append((budget, [plus(base, sums[p]) if p in sums and p != ALL else base for p in touched]))
+        return paying
 
     def _under(self, parts: Iterable[str] | None, loss: Loss) -> str | None:
         """The neighbouring relation of all losses so far and of this one."""
         relation = one_relation(self.relation, None if loss.relation is None else _name(loss.relation))
-        known = sorted({*self.sums.get(ALL, {}), *(parts or ())} - {ALL})
-        if relation == _name(SUBSTITUTE) and known:
-            raise BadParameter("parts", known, "None where neighbours substitute units, who may then change parts")
+        named = sorted({*self.sums.get(ALL, {}), *(parts or ())} - {ALL})
+        if relation == _name(SUBSTITUTE) and named:
+            raise BadParameter("parts", named, "None where neighbours substitute units, who may then change parts")
         return relation
 
 

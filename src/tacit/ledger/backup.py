@@ -36,9 +36,9 @@ def backup(ledger: Ledger, target: str | os.PathLike[str]) -> Head:
     """Copy a ledger and its key to new files, of which the ledger's appears last."""
     if not isinstance(target, str | os.PathLike):
         raise BadParameter("target", target, "a path")
-    given = os.fspath(target)
+    place = os.fspath(target)
     try:
-        path = Path(given).absolute()
+        path = Path(place).absolute()
         key = path.with_name(f"{path.name}.key")
         with tempfile.TemporaryDirectory(prefix=".backup-", dir=path.parent) as private:
             draft = Path(private) / "ledger"
@@ -57,8 +57,8 @@ def backup(ledger: Ledger, target: str | os.PathLike[str]) -> Head:
         synced(path.parent)
         return head
     except FileExistsError:
-        raise BadParameter("target", given, "a file that is not there yet") from None
+        raise BadParameter("target", place, "a file that is not there yet") from None
     except (OSError, ValueError) as error:
         if isinstance(error, TacitError):
             raise
-        raise BadParameter("target", given, "a place for a new file, in a folder that can be written") from None
+        raise BadParameter("target", place, "a place for a new file, in a folder that can be written") from None

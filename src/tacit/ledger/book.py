@@ -111,8 +111,8 @@ class Book:
             self.accounts.some_allowed = self.connection.execute(statements.ANY_ALLOWANCE).fetchone() is not None
         if not self.accounts.some_allowed:
             return
-        found = [(name, read(self.connection, statements.ALLOWANCE, analyst=name)) for name in self.named(analyst)]
-        own = {name: read_budget(entry.body["budget"]) for name, entry in found if entry is not None}
+        entries = [(name, read(self.connection, statements.ALLOWANCE, analyst=name)) for name in self.named(analyst)]
+        own = {name: read_budget(entry.body["budget"]) for name, entry in entries if entry is not None}
         self.accounts.allowances |= own
 
     def look_up(self, analyst: str, parts: frozenset[str] | None, loss: Loss = zero) -> None:
@@ -156,12 +156,12 @@ class Book:
 
     def charge(self, request: Request, session: bool = False) -> Charge:
         """The charge of a question: the one it was asked with before, free, or a new one."""
-        known = self._new.get(request.key) or find(self.connection, request.key)
-        if known is not None and not request.fresh:
-            return _same(known, request, session)
+        before = self._new.get(request.key) or find(self.connection, request.key)
+        if before is not None and not request.fresh:
+            return _same(before, request, session)
         facts = {
             "key": request.key,
-            "draw": 1 if known is None else known.draw + 1,
+            "draw": 1 if before is None else before.draw + 1,
             "analyst": request.analyst,
             "parts": None if request.parts is None else sorted(request.parts),
             "loss": write_loss(request.loss),
@@ -184,8 +184,8 @@ class Book:
         return entry
 
     def _sealed_before(self) -> bool:
-        given = {"magic": MAGIC, "length": len(MAGIC)}
-        (count,) = self.connection.execute(statements.SEALED, given).fetchone()
+        parameters = {"magic": MAGIC, "length": len(MAGIC)}
+        (count,) = self.connection.execute(statements.SEALED, parameters).fetchone()
         return bool(count)
 
     @property
@@ -206,10 +206,10 @@ class Book:
         """Write the entries and the totals that changed."""
         new, changed = [], []
         for (account, part), row in self._changed.items():
-            known = self._stored.get(account or ALL, {}).get(part or ALL)
-            if known is None:
+            stored = self._stored.get(account or ALL, {}).get(part or ALL)
+            if stored is None:
                 new.append(row)
-            elif known != row:
+            elif stored != row:
                 changed.append(row)
         for statement, rows in (
             (statements.APPEND, [entry.row() for entry in self._pending]),

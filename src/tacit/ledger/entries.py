@@ -87,8 +87,8 @@ class Entry:
 
     def row(self) -> dict[str, Any]:
         """The entry as a row of the table."""
-        known = {name: self.body.get(name) for name in _APART}
-        return {**known, "seq": self.seq, "body": self.text, "data": self.data, "hash": self.head.hash}
+        columns = {name: self.body.get(name) for name in _APART}
+        return {**columns, "seq": self.seq, "body": self.text, "data": self.data, "hash": self.head.hash}
 
     @classmethod
     def read(cls, row: Sequence[Any]) -> Entry:

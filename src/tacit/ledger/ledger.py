@@ -100,11 +100,11 @@ class Ledger:
             with store.reading() as connection:
                 store.dialect.guard(connection)
                 ledger._spellings = alike(account for (account,) in connection.execute(statements.ALLOWED))
-            given = {"budget": budget, "dataset": dataset, "only_allowed": only_allowed, "least_share": least}
-            for what, value in given.items():
+            stated = {"budget": budget, "dataset": dataset, "only_allowed": only_allowed, "least_share": least}
+            for what, value in stated.items():
                 if value is not None and value != (stored := getattr(ledger, what)):
-                    known = str(stored) if isinstance(stored, Fraction) else repr(stored)
-                    raise BadParameter(what, value, f"{known}, with which this ledger was opened")
+                    shown = str(stored) if isinstance(stored, Fraction) else repr(stored)
+                    raise BadParameter(what, value, f"{shown}, with which this ledger was opened")
         except BaseException:
             store.close()
             raise
@@ -175,9 +175,12 @@ class Ledger:
         data, form = as_bytes("data", data), text("form", form)
 
         def keep(book: Book) -> bytes:
-            known = pages.read(book.connection, statements.AT, seq=charge.seq)
-            sealed = None if known is None or known.head.hash != charge.hash else Charge.read(known, loss=charge.loss)
-            if sealed != replace(charge, release=None):
+            recorded = pages.read(book.connection, statements.AT, seq=charge.seq)
+            if (
+                recorded is None
+                or recorded.head.hash != charge.hash
+                or Charge.read(recorded, loss=charge.loss) != replace(charge, release=None)
+            ):
                 raise LedgerConflict("This charge is not one of this ledger.")
             if charge.session:
                 raise LedgerConflict("This charge is for a session, which is answered step by step.")
@@ -226,15 +229,15 @@ class Ledger:
 
         def give(book: Book) -> None:
             self._tallied(book.connection)
-            sums = self._tally.amounts(budget, given)
+            sums = self._tally.amounts(budget, who)
             written = {part: write_amounts(amounts) for part, amounts in sums.items()}
-            for account in book.named(given):
+            for account in book.named(who):
                 book.fetch(account, None)
                 book.accounts.replace(account, dict(sums))
-                facts = {"key": account, "name": given, "budget": write_budget(budget), "spent": written}
+                facts = {"key": account, "name": who, "budget": write_budget(budget), "spent": written}
                 book.append("allowance", facts)
 
-        given = analyst_name(analyst)
+        who = analyst_name(analyst)
         self.write(give)
 
     def allowance(self, analyst: str) -> Budget | None:
@@ -282,17 +285,17 @@ class Ledger:
         """All entries after number `after`, in their order, each checked by itself."""
         while True:
             with self.database.reading() as connection:
-                found = connection.execute(statements.PAGE, {"seq": after, "count": _PAGE}).fetchall()
-            yield from map(Entry.read, found)
-            if len(found) < _PAGE:
+                rows = connection.execute(statements.PAGE, {"seq": after, "count": _PAGE}).fetchall()
+            yield from map(Entry.read, rows)
+            if len(rows) < _PAGE:
                 return
-            after = found[-1][0]
+            after = rows[-1][0]
 
     def history(self) -> list[Charge]:
         """Every charge, with its purpose, and its release if it has one."""
-        known = list(self.entries())
-        released = {entry.body["charge"]: entry.data for entry in known if entry.kind == "release"}
-        return [Charge.read(entry, released.get(entry.seq)) for entry in known if entry.kind == "charge"]
+        entries = list(self.entries())
+        released = {entry.body["charge"]: entry.data for entry in entries if entry.kind == "release"}
+        return [Charge.read(entry, released.get(entry.seq)) for entry in entries if entry.kind == "charge"]
 
     def head(self) -> Head:
         """The last entry, which kept elsewhere is an anchor for `verify`."""
@@ -356,10 +359,10 @@ class Ledger:
 
 def _opening(store: Store, connection: Connection) -> Entry | None:
     """The first entry, or None if there are no tables yet."""
-    known = store.dialect.tables(connection)
-    if not known:
+    tables = store.dialect.tables(connection)
+    if not tables:
         return None
-    first = pages.read(connection, statements.AT, seq=1) if known >= statements.TABLES else None
+    first = pages.read(connection, statements.AT, seq=1) if tables >= statements.TABLES else None
     if first is None or first.kind != "opening":
         raise LedgerUnavailable(store.place, "there is a database, but not a ledger")
     if (version := first.body["format"]) not in FORMATS:
@@ -374,8 +377,8 @@ def _make(store: Store, budget: Budget | None, dataset: str, limits: dict[str, J
     facts = {"format": FORMAT, "dataset": name("dataset", dataset), "budget": write_budget(budget)}
     opening = Entry.after(START, "opening", {**facts, **limits})
     with store.writing() as connection:
-        if known := _opening(store, connection):  # made by another process, just now
-            return known
+        if existing := _opening(store, connection):  # made by another process, just now
+            return existing
         store.dialect.install(connection)
         connection.execute(statements.APPEND, opening.row())
     return opening

@@ -97,14 +97,14 @@ class Seal:
         except OSError as error:
             raise self._unusable(os.strerror(error.errno or 0)) from None
         try:
-            found, text = os.fstat(file), os.read(file, 200)
+            status, text = os.fstat(file), os.read(file, 200)
         finally:
             os.close(file)
-        if not stat.S_ISREG(found.st_mode) or found.st_mode & 0o077:
+        if not stat.S_ISREG(status.st_mode) or status.st_mode & 0o077:
             raise self._unusable("a key file must be a regular file that only its owner can read; chmod 600 it")
-        if (known := _FILE.fullmatch(text)) is None:
+        if (match := _FILE.fullmatch(text)) is None:
             raise self._unusable("there is no key in it; restore it from a backup")
-        return bytes.fromhex(known[1].decode())
+        return bytes.fromhex(match[1].decode())
 
     def _unusable(self, why: str) -> LedgerUnavailable:
         return LedgerUnavailable(self.path.stem, f"its key file {self.path} cannot be used: {why}")

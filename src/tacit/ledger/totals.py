@@ -51,8 +51,8 @@ class Digest:
         """Put rows in the place of what was known under their names."""
         for row in rows:
             at = row["account"], row["part"]
-            known = self._rows.get(at)
-            self._value += row_digest(row) - (0 if known is None else row_digest(known))
+            before = self._rows.get(at)
+            self._value += row_digest(row) - (0 if before is None else row_digest(before))
             self._rows[at] = row
         self._value %= _MODULUS
 

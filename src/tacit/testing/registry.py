@@ -18,6 +18,7 @@ from ..core.mechanism import Mechanism
 from ..engines.base import Engine
 from ..engines.rows.reference import Reference
 from ..ledger.stores.dialect import Dialect
+from ..ledger.stores.store import DIALECTS
 from ..mechanisms import ALL as MECHANISMS
 from ..query.schema.databases import ENGINES
 from . import engines, ledger_sessions, ledgers, workloads, wrong
@@ -78,6 +79,7 @@ def gaps() -> dict[str, set[str]]:
         "mechanisms": {kind.__name__ for kind in kinds ^ set(MECHANISMS)},
         "mechanisms without examples": {kind.__name__ for kind in MECHANISMS if not list(kind.examples())},
         "engines": {kind.__name__ for kind in concrete("tacit.engines", Engine) ^ {*readers, Reference}},
+        "stores": {kind.__name__ for kind in stores() ^ {*DIALECTS.values()}},
         "attacks": {attack.name for attack in defined ^ set(attacks.ALL)},
         "checks": {name for module, listed in LISTS.items() for name in unlisted_checks(module, listed)},
         "checks of mechanisms that refute nothing": {

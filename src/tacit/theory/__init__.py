@@ -1,4 +1,4 @@
-"""Each theorem as a function, with the continuous law it is stated for."""
+"""Textbook theorems as functions, for the continuous laws for which they are stated."""
 
 from . import (
     concentration,

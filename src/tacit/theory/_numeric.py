@@ -1,4 +1,4 @@
-"""Differences that cancel, a root, a log-concave integral: how the theorems keep their digits."""
+"""Numerical tools that keep full precision: differences without cancellation, a root, a log-concave integral."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ from ._validate import Vector
 
 LogDensity = Callable[[Vector], Vector]
 
-_DROP = 45.0  # e^-45 = 3e-20: what is left out on either side, relative to the integral
+_DROP = 45.0  # nats: e^-45 = 3e-20 of the integral is omitted on either side
 _NODES = 24
 _RTOL = 1e-14
-_STEPS = 100  # more than halving a double can take to matter
+_MAX_STEPS = 100  # more bisections than a double has bits
 
 
 def exp_excess(x: float) -> float:
@@ -30,8 +30,8 @@ def log_excess(x: float) -> float:
     return x * x / 2 * float(hyp2f1(1.0, 2.0, 3.0, -x)) if abs(x) <= 0.5 else x - math.log1p(x)
 
 
-def rising_root(f: Callable[[float], float]) -> float:
-    """Where a rising function on (0, oo) crosses 0, to fourteen digits: 0 if it is above everywhere, oo if below."""
+def increasing_root(f: Callable[[float], float]) -> float:
+    """The root of an increasing function on (0, oo), to fourteen digits: 0 if positive everywhere, oo if negative."""
     low = high = 1.0
     while low and f(low) > 0:
         low /= 2
@@ -60,10 +60,10 @@ def legendre(nodes: int) -> tuple[Vector, Vector]:
 
 
 def log_integral(log_f: LogDensity, kinks: Sequence[float], width: float, low: float = -math.inf) -> float:
-    """ln of the integral over [low, oo) of a log-concave f, smooth but at the kinks; width is a first step.
+    """ln of the integral over [low, oo) of a log-concave f, smooth except at the kinks; width is a first step.
 
-    Where ln f has fallen by 45 below its maximum, at distance L from it, concavity makes it fall on with
-    slope 45/L at least; in between it lies above that chord. So at most e^-45 of the whole is left out.
+    Where ln f is 45 below its maximum, at distance L from the mode, concavity makes it fall on with a
+    slope of at least 45/L; in between it lies above that chord. So at most e^-45 of the integral is omitted.
     """
     mode = _mode(log_f, width, low, start=max(low, *kinks))
     top = _at(log_f, mode)
@@ -77,7 +77,7 @@ def _at(log_f: LogDensity, x: float) -> float:
 
 
 def _mode(log_f: LogDensity, width: float, low: float, start: float) -> float:
-    """A point where a concave function is within 2 of its maximum: a bracket doubled, then cut in thirds."""
+    """A point at which a concave function is within 2 of its maximum: a bracket is doubled, then cut in thirds."""
     left = right = start
     step = width
     while _at(log_f, right + step) >= _at(log_f, right):
@@ -87,7 +87,7 @@ def _mode(log_f: LogDensity, width: float, low: float, start: float) -> float:
     while left > low and _at(log_f, max(low, left - step)) >= _at(log_f, left):
         left, step = max(low, left - step), 2 * step
     left = max(low, left - step)
-    for _ in range(_STEPS):
+    for _ in range(_MAX_STEPS):
         first, second = left + (right - left) / 3, right - (right - left) / 3
         values = log_f(np.array([left, first, second, right]))
         if values[1] - values[0] < 1 and values[2] - values[3] < 1:
@@ -97,14 +97,14 @@ def _mode(log_f: LogDensity, width: float, low: float, start: float) -> float:
 
 
 def _fall(log_f: LogDensity, mode: float, level: float, step: float, low: float) -> float:
-    """A point at most twice as far as where ln f falls to the level on the side of `step`, or the end."""
+    """A point at most twice as far out as the place where ln f falls to the level on the side of `step`, or `low`."""
     inside, outside = mode, max(low, mode + step)
     while outside > low and _at(log_f, outside) > level:
         inside, step = outside, 2 * step
         outside = max(low, outside + step)
     if outside == low and _at(log_f, low) > level:
         return low
-    for _ in range(_STEPS):
+    for _ in range(_MAX_STEPS):
         if abs(outside - inside) <= abs(inside - mode):
             break
         middle = (inside + outside) / 2
@@ -113,7 +113,7 @@ def _fall(log_f: LogDensity, mode: float, level: float, step: float, low: float)
 
 
 def _adaptive(f: LogDensity, cuts: Vector) -> float:
-    """Integral of a positive function over the panels between cuts, each halved while that matters."""
+    """The integral of a positive function over the panels between cuts, each bisected until it has converged."""
     node, weight = legendre(_NODES)
 
     def panels(a: Vector, b: Vector) -> Vector:
@@ -122,12 +122,12 @@ def _adaptive(f: LogDensity, cuts: Vector) -> float:
 
     a, b = cuts[:-1], cuts[1:]
     whole, done = panels(a, b), 0.0
-    for _ in range(_STEPS):
+    for _ in range(_MAX_STEPS):
         middle = (a + b) / 2
         first, second = panels(a, middle), panels(middle, b)
-        halves = first + second
-        rough = np.abs(halves - whole) > _RTOL * (done + halves.sum())
-        done += float(halves[~rough].sum())
+        refined = first + second
+        rough = np.abs(refined - whole) > _RTOL * (done + refined.sum())
+        done += float(refined[~rough].sum())
         a, b = np.concatenate([a[rough], middle[rough]]), np.concatenate([middle[rough], b[rough]])
         whole = np.concatenate([first[rough], second[rough]])
         if not whole.size:

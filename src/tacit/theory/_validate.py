@@ -1,7 +1,7 @@
-"""The parameters of theorems, read as floats: each reader takes one `name=value` and refuses it by that name.
+"""Reading the parameters of theorems as floats: each function takes one `name=value` and names it in a refusal.
 
-Numbers are read as everywhere (`core.parameters`), also from text.  They are of moderate size: within 10^100 and, where
-they are positive, its inverse, so that squares are floats too.
+Numbers are read as by `core.parameters`, also from text.  They are at most 10^100 and, if positive, at least 10^-100,
+so that their squares are floats too.
 """
 
 from __future__ import annotations
@@ -23,11 +23,11 @@ T = TypeVar("T")
 Vector = NDArray[np.float64]
 Values = Sequence[float] | Vector
 
-_LARGEST = Fraction(10**100)
+_MAX_VALUE = Fraction(10**100)
 
 
 def real(**given: Number) -> float:
-    """Any number."""
+    """Any real number."""
     name, value = _one(given)
     return _moderate(name, value, parameters.rational(name, value))
 
@@ -35,7 +35,7 @@ def real(**given: Number) -> float:
 def positive(**given: Number) -> float:
     """A number > 0."""
     name, value = _one(given)
-    return float(parameters.positive(name, value, within=_LARGEST))
+    return float(parameters.positive(name, value, within=_MAX_VALUE))
 
 
 def nonnegative(**given: Number) -> float:
@@ -69,7 +69,7 @@ def slack(**given: Number) -> float:
 
 
 def share(**given: Number) -> float:
-    """A fraction of a whole, which may be nothing or all."""
+    """A number from 0 to 1, both included."""
     name, value = _one(given)
     x = parameters.rational(name, value)
     if not 0 <= x <= 1:
@@ -78,13 +78,13 @@ def share(**given: Number) -> float:
 
 
 def count(least: int = 1, **given: int) -> int:
-    """A whole number."""
+    """A whole number, at least `least`."""
     name, value = _one(given)
     return parameters.whole(name, value, least)
 
 
 def natural(**given: int) -> int:
-    """A whole number of any size, at least 1, of which only the logarithm enters."""
+    """A whole number of any size, at least 1, where only its logarithm enters."""
     return parameters.natural(*_one(given))
 
 
@@ -96,10 +96,10 @@ def one_of(choices: Sequence[str], **given: str) -> None:
 def indices(size: int, **given: Sequence[int]) -> list[int]:
     """One or more distinct integers in [0, size)."""
     name, value = _one(given)
-    found = [i for i in _items(value) if _is_integer(i) and 0 <= i < size]
-    if not found or len(set(found)) < len(_items(value)):
+    valid = [i for i in _items(value) if _is_integer(i) and 0 <= i < size]
+    if not valid or len(set(valid)) < len(_items(value)):
         raise BadParameter(name, value, f"distinct integers in [0, {size})")
-    return [int(i) for i in found]
+    return [int(i) for i in valid]
 
 
 def vector(least: int = 1, low: float = -math.inf, **given: Values | Mapping[str, float]) -> Vector:
@@ -113,13 +113,13 @@ def vector(least: int = 1, low: float = -math.inf, **given: Values | Mapping[str
 
 
 def _one(given: Mapping[str, T]) -> tuple[str, T]:
-    """The one that is given."""
+    """Name and value of the only argument."""
     ((name, value),) = given.items()
     return name, value
 
 
 def _moderate(name: str, value: Number, x: Fraction) -> float:
-    if abs(x) > _LARGEST:
+    if abs(x) > _MAX_VALUE:
         raise BadParameter(name, value, "at most 1e+100")
     return float(x)
 
@@ -133,7 +133,7 @@ def _is_finite(value: object) -> bool:
         return False
     try:
         return math.isfinite(value)
-    except OverflowError:  # an integer beyond the floats
+    except OverflowError:  # an integer too large for a float
         return False
 
 

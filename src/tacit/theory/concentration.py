@@ -1,11 +1,11 @@
-"""Simulations beside the inequalities that advanced composition rests on, and beside the certified truth.
+"""Simulations of the inequalities behind advanced composition, beside certified values.
 
 Azuma: k losses, each within +-eps, exceed the sum of their means by t with probability at most
-exp(-t^2 / (2 k eps^2)). A Gaussian loss is unbounded, but it is normal with deviation mu, and Chernoff's bound for that
-is the same with mu for eps.
-Pinsker: TV(P, Q) <= sqrt(KL(P || Q) / 2), and TV(P, Q) = E (1 - e^-L)_+ is what is simulated.
+exp(-t^2 / (2 k eps^2)). A Gaussian loss is unbounded, but normal with deviation mu, and Chernoff's bound for a normal
+variable is Azuma's bound with mu for eps.
+Pinsker: TV(P, Q) <= sqrt(KL(P || Q) / 2). The simulation estimates TV(P, Q) = E (1 - e^-L)_+.
 
-Draws here come from words of the system's generator rounded to 53 bits: good for a picture, not for a release.
+Draws are words of the system's generator rounded to 53 bits: good enough for a plot, not for a release.
 DR16 = Dwork & Rothblum 2016.
 """
 
@@ -30,12 +30,12 @@ from . import _validate as check
 from ._validate import Vector
 
 PAIRS = ("coin", "laplace", "gaussian")
-DOUBT = 1e-9  # the chance that a simulation strays farther than its margin
+DOUBT = 1e-9  # the chance that a simulation is off by more than its margin
 
 
 @dataclass(frozen=True, slots=True)
 class Deviation:
-    """P[the loss of k mechanisms exceeds its mean by more than t]: as seen, as certified, and Azuma's bound."""
+    """P[the loss of k mechanisms exceeds its mean by more than t]: simulated, certified, and Azuma's bound."""
 
     k: int
     t: float
@@ -47,7 +47,7 @@ class Deviation:
 
 @dataclass(frozen=True, slots=True)
 class Variation:
-    """The total variation distance of a pair: as seen, as certified, and Pinsker's bound from its KL divergence."""
+    """The total variation distance of a pair: simulated, certified, and Pinsker's bound from its KL divergence."""
 
     kl: float
     seen: float
@@ -57,7 +57,7 @@ class Variation:
 
 
 def losses(pair: str, epsilon: Number, size: int, source: Source = SYSTEM) -> Vector:
-    """Privacy losses of a coin of odds e^eps, or of noise that a neighbour moves by eps scales (by mu deviations)."""
+    """Draws of the privacy loss of a coin of odds e^eps, or of noise shifted by eps scales (or mu deviations)."""
     check.one_of(PAIRS, pair=pair)
     epsilon = check.positive(epsilon=epsilon)
     size = check.count(size=size)
@@ -74,7 +74,7 @@ def losses(pair: str, epsilon: Number, size: int, source: Source = SYSTEM) -> Ve
 def deviation(
     pair: str, epsilon: Number, k: int, t: Number, *, samples: int = 10_000, source: Source = SYSTEM
 ) -> Deviation:
-    """The tail of k losses, simulated, beside Azuma's bound (DR16, Thm 3.3)."""
+    """The simulated tail of k losses, beside its certified value and Azuma's bound (DR16, Thm 3.3)."""
     k = check.count(k=k)
     samples = check.count(samples=samples)
     t = check.nonnegative(t=t)
@@ -87,7 +87,7 @@ def deviation(
 
 
 def variation(pair: str, epsilon: Number, *, samples: int = 10_000, source: Source = SYSTEM) -> Variation:
-    """The distance of a pair, simulated, beside Pinsker's bound."""
+    """The simulated total variation distance of a pair, beside its certified value and Pinsker's bound."""
     samples = check.count(samples=samples)
     seen = float(np.mean(np.maximum(0, -np.expm1(-losses(pair, epsilon, samples, source)))))
     law = _law(pair, epsilon)
@@ -101,5 +101,5 @@ def _law(pair: str, epsilon: Number) -> Distribution:
 
 
 def _margin(samples: int) -> float:
-    """The mean of so many numbers in [0, 1] is this close to its expectation, but for the chance DOUBT."""
+    """How far the mean of so many numbers in [0, 1] may be from its expectation, except with probability DOUBT."""
     return hoeffding_inverse(samples, DOUBT)

@@ -1,6 +1,6 @@
-"""The Laplace mechanism on the real line: its law, its errors, and what it costs.
+"""The Laplace mechanism on the real line: its law, its errors and its privacy.
 
-f(x) + Lap(b) in each coordinate, with b = D/eps and D the L1 sensitivity of the whole of f, is eps-DP
+f(x) + Lap(b) in each coordinate, with b = D/eps and D the L1 sensitivity of the vector f, is eps-DP
 (Dwork, McSherry, Nissim, Smith 2006; Dwork & Roth 2014, called DR14 below, Thm 3.6). Logarithms are natural.
 An error at beta is a bound that holds with probability 1 - beta.
 """
@@ -15,20 +15,20 @@ from scipy.special import betainc, gammaln, xlogy
 from ..core.errors import BadParameter
 from ..core.parameters import Number
 from . import _validate as check
-from ._numeric import exp_excess, rising_root
+from ._numeric import exp_excess, increasing_root
 
-_MOST_TERMS = 1 << 24
+_MAX_TERMS = 1 << 24
 
 
 def scale_for(epsilon: Number, sensitivity: Number = 1.0) -> float:
-    """b = D/eps (DR14 Def 3.3)."""
+    """The scale b = D/eps (DR14 Def 3.3)."""
     epsilon = check.positive(epsilon=epsilon)
     sensitivity = check.positive(sensitivity=sensitivity)
     return sensitivity / epsilon
 
 
 def epsilon_per_query(epsilon: Number, queries: int) -> float:
-    """eps/k: the equal share of each of k queries under basic composition (DR14 Cor 3.15)."""
+    """eps/k: the share of each of k queries under basic composition (DR14 Cor 3.15)."""
     epsilon = check.positive(epsilon=epsilon)
     queries = check.count(queries=queries)
     return epsilon / queries
@@ -38,7 +38,7 @@ def epsilon_per_query(epsilon: Number, queries: int) -> float:
 
 
 def density(x: Number, scale: Number) -> float:
-    """e^(-|x|/b) / (2b)."""
+    """The density e^(-|x|/b) / (2b)."""
     x = check.real(x=x)
     scale = check.positive(scale=scale)
     return math.exp(-abs(x) / scale) / (2 * scale)
@@ -73,9 +73,10 @@ def variance(scale: Number) -> float:
 
 
 def chebyshev_error(beta: Number, scale: Number) -> float:
-    """b sqrt(2/beta): |Y| exceeds it with probability at most beta, by Chebyshev's inequality; -b ln(beta) is exact.
+    """b sqrt(2/beta): |Y| exceeds this bound with probability at most beta, by Chebyshev's inequality.
 
-    For the mean of n bits under substitution b = 1/(n eps), and the error is O(1/(n eps)) either way.
+    The exact quantile is -b ln(beta). For the mean of n bits under substitution b = 1/(n eps), and the error is
+    O(1/(n eps)) by either bound.
     """
     beta = check.probability(beta=beta)
     return math.sqrt(variance(scale) / beta)
@@ -85,7 +86,7 @@ def chebyshev_error(beta: Number, scale: Number) -> float:
 
 
 def union_error(beta: Number, queries: int, scale: Number) -> float:
-    """b ln(k/beta), by the union bound (DR14 Thm 3.8)."""
+    """b ln(k/beta): the largest of k |Y| is at most this, by the union bound (DR14 Thm 3.8)."""
     beta = check.probability(beta=beta)
     queries = check.count(queries=queries)
     scale = check.positive(scale=scale)
@@ -93,7 +94,7 @@ def union_error(beta: Number, queries: int, scale: Number) -> float:
 
 
 def simultaneous_error(beta: Number, queries: int, scale: Number) -> float:
-    """-b ln(1 - (1-beta)^(1/k)), the exact quantile of the largest of k independent |Y|."""
+    """-b ln(1 - (1-beta)^(1/k)): the exact quantile of the largest of k independent |Y|."""
     beta = check.probability(beta=beta)
     queries = check.count(queries=queries)
     scale = check.positive(scale=scale)
@@ -101,7 +102,7 @@ def simultaneous_error(beta: Number, queries: int, scale: Number) -> float:
 
 
 def sample_size(alpha: Number, beta: Number, queries: int, epsilon: Number) -> float:
-    """n = k ln(k/beta)/(eps alpha), to be rounded up: k counts over n, all within alpha (DR14 Thm 3.8)."""
+    """n = k ln(k/beta)/(eps alpha), to be rounded up: then k counts over n are all within alpha (DR14 Thm 3.8)."""
     alpha = check.positive(alpha=alpha)
     return queries * union_error(beta, queries, scale_for(epsilon)) / alpha
 
@@ -133,24 +134,24 @@ def sum_error_bound(beta: Number, terms: int, scale: Number) -> float:
 
 
 def sum_error(beta: Number, terms: int, scale: Number) -> float:
-    """The exact quantile: the t with Pr[|S| >= t] = beta."""
+    """The exact quantile of |S|: the t with Pr[|S| >= t] = beta."""
     level, m = check.probability(beta=beta), _terms(terms)
-    return check.positive(scale=scale) * rising_root(lambda x: level - _sum_tail(x, m))
+    return check.positive(scale=scale) * increasing_root(lambda x: level - _sum_tail(x, m))
 
 
 def _terms(terms: int) -> int:
     m = check.count(terms=terms)
-    if m > _MOST_TERMS:
-        raise BadParameter("terms", terms, f"at most {_MOST_TERMS}, each of which is summed; or use sum_error_bound")
+    if m > _MAX_TERMS:
+        raise BadParameter("terms", terms, f"at most {_MAX_TERMS} (sum_error_bound takes any number)")
     return m
 
 
 def histogram_query_error(
     beta: Number, cells: int, n: int, epsilon: Number, *, queries: int = 1, sensitivity: Number = 1.0
 ) -> float:
-    """sqrt(8 |X| ln(2k/beta)) D/(n eps) once |X| >= 2 ln(2k/beta): k linear queries of a histogram, over n.
+    """sqrt(8 |X| ln(2k/beta)) D/(n eps) if |X| >= 2 ln(2k/beta): the error of k linear queries of a histogram, over n.
 
-    Weights lie in [0, 1]: sum_error_bound at beta/k. D is 1 if people come and go, 2 if they change cells.
+    Weights lie in [0, 1]; this is sum_error_bound at beta/k. D is 1 under add/remove, and 2 under substitution.
     """
     beta = check.probability(beta=beta)
     cells = check.count(cells=cells)
@@ -159,18 +160,18 @@ def histogram_query_error(
     return sum_error_bound(beta / queries, cells, scale_for(epsilon, sensitivity)) / n
 
 
-# Privacy beyond the single number; eps0 = D/b is the pure guarantee.
+# Privacy beyond a single epsilon; eps0 = D/b is the pure guarantee.
 
 
 def profile(epsilon: Number, epsilon0: Number) -> float:
-    """delta(eps) = 1 - e^((eps - eps0)/2) up to eps0, then 0: the least delta that is true."""
+    """delta(eps) = 1 - e^((eps - eps0)/2) up to eps0, and 0 beyond: the least valid delta."""
     epsilon = check.nonnegative(epsilon=epsilon)
     epsilon0 = check.positive(epsilon0=epsilon0)
     return -math.expm1(min(0.0, epsilon - epsilon0) / 2)
 
 
 def kl_divergence(epsilon0: Number) -> float:
-    """The mean privacy loss, eps0 - 1 + e^-eps0."""
+    """The mean privacy loss: eps0 - 1 + e^-eps0."""
     epsilon0 = check.positive(epsilon0=epsilon0)
     return exp_excess(-epsilon0)
 
@@ -182,7 +183,7 @@ def renyi_divergence(order: Number, epsilon0: Number) -> float:
     up, down, total = order, order - 1, 2 * order - 1
     if down * epsilon0 > 1:
         return epsilon0 + math.log1p(down / total * math.expm1(-total * epsilon0)) / down
-    # the linear terms cancel: what is left is of second order in eps0
+    # the linear terms cancel, which leaves second order in eps0
     excess = (up * exp_excess(down * epsilon0) + down * exp_excess(-up * epsilon0)) / total
     return math.log1p(excess) / down
 
@@ -195,9 +196,10 @@ def staircase_magnitude(epsilon: Number, sensitivity: Number = 1.0) -> float:
 
 
 def inverse_cdf_values(bits: int = 53) -> int:
-    """2^bits: how many noises at most can be drawn by inverting the cdf at a uniform of that many bits.
+    """2^bits: at most so many values of the noise arise from inverting the cdf at a uniform number of this many bits.
 
-    Added to two neighbouring answers, they leave different holes among the floats, which tell (Mironov 2012).
+    Added to two neighbouring answers, these values leave different gaps among the floats, which reveal the answer
+    (Mironov 2012).
     """
     bits = check.count(bits=bits)
     return 1 << int(bits)

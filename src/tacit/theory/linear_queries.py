@@ -1,13 +1,13 @@
-"""The lectures' constants for linear queries: SmallDB's sensitivity, and private multiplicative weights.
+"""Constants of the lectures for linear queries: the sensitivity of SmallDB, and private multiplicative weights.
 
 SmallDB scores a small table y by -max over queries f of |f(x) - f(y)|, with f(x) the mean of f over the n records.
-When one record is substituted, n public, each f(x) moves by at most (max f - min f)/n, and the score by no more.
+If one record is substituted, n public, each f(x) moves by at most (max f - min f)/n, and the score by no more.
 
-Multiplicative weights, as the lectures of UC Santa Barbara have them, make at most N = 16 ln|X| / alpha^2 updates, each
-of which costs one AboveThreshold and one noisy answer of eps0 = 16 ln(3k/beta) / (n alpha): 2N mechanisms in all.  They
-compose to 2 N eps0, or at a delta to what advanced composition gives.  (The slide's 2 sqrt(N) eps0 leaves out
-sqrt(ln(1/delta)), and its alpha lost a square root.)  What tacit itself runs has fewer updates: at most ln|X| / (2
-alpha^2), `workloads.models.multiplicative_weights.most_updates`.
+Multiplicative weights, as in the lectures of UC Santa Barbara, make at most N = 16 ln|X| / alpha^2 updates, each of
+which costs one AboveThreshold and one noisy answer of eps0 = 16 ln(3k/beta) / (n alpha): 2N mechanisms in all.  They
+compose to 2 N eps0, or at a delta > 0 to less, by advanced composition.  (The slide's 2 sqrt(N) eps0 omits
+sqrt(ln(1/delta)), and its alpha lacks a square root.)  The method of tacit makes fewer updates: at most
+ln|X| / (2 alpha^2), `workloads.models.multiplicative_weights.most_updates`.
 """
 
 from __future__ import annotations
@@ -29,14 +29,14 @@ Matrix = NDArray[np.float64]
 
 
 def small_db_sensitivity(weights: Sequence[Values] | Matrix, n: int) -> float:
-    """max over queries of (max f - min f) / n: 1/n where some query gives 1 to one cell and 0 to another.
+    """max over queries of (max f - min f) / n: 1/n if some query gives 1 to one cell and 0 to another.
 
-    `weights` has a row for each query, with its weight in [0, 1] of each cell.
+    `weights` has a row for each query, with a weight in [0, 1] for each cell.
     """
     n = check.count(n=n)
     rows = list(weights) if isinstance(weights, np.ndarray) else weights
-    given: object = rows
-    if not isinstance(given, Sequence) or isinstance(given, str) or not given:
+    listed: object = rows
+    if not isinstance(listed, Sequence) or isinstance(listed, str) or not listed:
         raise BadParameter("weights", type(weights).__name__, "a list of queries, each a list of weights in [0, 1]")
     widths = []
     for row in rows:
@@ -48,19 +48,19 @@ def small_db_sensitivity(weights: Sequence[Values] | Matrix, n: int) -> float:
 
 
 def weights_updates(cells: int, alpha: Number) -> float:
-    """N = 16 ln|X| / alpha^2 updates, of gaps of alpha/2."""
+    """N = 16 ln|X| / alpha^2: the number of updates at gaps of alpha/2."""
     cells = check.count(cells=cells)
     return 16 * math.log(cells) / check.positive(alpha=alpha) ** 2
 
 
 def weights_epsilon(queries: int, n: int, alpha: Number, beta: Number) -> float:
-    """eps0 = 16 ln(3k/beta) / (n alpha), of each of the two mechanisms of an update."""
+    """eps0 = 16 ln(3k/beta) / (n alpha): the epsilon of each of the two mechanisms of an update."""
     queries, n = check.count(queries=queries), check.count(n=n)
     return 16 * (math.log(3 * queries) - math.log(check.probability(beta=beta))) / (n * check.positive(alpha=alpha))
 
 
 def weights_total(cells: int, queries: int, n: int, alpha: Number, beta: Number, *, delta: Number = 0) -> float:
-    """What 2N mechanisms of eps0 cost together: 2 N eps0, or less by advanced composition at delta."""
+    """The total epsilon of 2N mechanisms of eps0: 2 N eps0, or less by advanced composition at delta."""
     each, count = weights_epsilon(queries, n, alpha, beta), 2 * math.ceil(weights_updates(cells, alpha))
     slack = check.slack(delta=delta)
     if not slack or not 0 < count < 1 << 62:
@@ -69,7 +69,7 @@ def weights_total(cells: int, queries: int, n: int, alpha: Number, beta: Number,
 
 
 def weights_alpha(cells: int, queries: int, n: int, epsilon: Number, beta: Number, *, delta: Number = 0) -> float:
-    """The least alpha whose total is at most epsilon: about a cube root in 1/(n eps), and a square root at a delta."""
+    """The least alpha whose total is at most epsilon: about a cube root of 1/(n eps), a square root at a delta."""
     limit = check.positive(epsilon=epsilon)
     slack = check.slack(delta=delta)
     cells, queries, n = check.count(cells=cells), check.count(queries=queries), check.count(n=n)

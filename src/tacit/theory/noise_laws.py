@@ -1,12 +1,12 @@
-"""Three laws of noise side by side: Laplace, Gaussian, and one-sided exponential, each by its standard deviation.
+"""Three laws of noise, Laplace, Gaussian and one-sided exponential, at equal standard deviation.
 
     law           density                      P[|Y| >= t]
     laplace       e^(-|x|/b) / (2b)            e^(-t/b)            b = deviation / sqrt 2
     gaussian      e^(-x^2/(2s^2)) / (s sqrt(2 pi))   erfc(t/(s sqrt 2))  s = deviation
     exponential   e^(-x/b) / b for x >= 0      e^(-t/b)            b = deviation
 
-Laplace noise is exponential noise with a random sign.  Both have tails e^(-ct); those of Gaussian noise fall like
-e^(-ct^2), so of laws with one deviation the Gaussian strays far the least often.
+Laplace noise is exponential noise with a random sign.  Both have tails e^(-ct); the tails of Gaussian noise fall like
+e^(-ct^2), so at equal deviation Gaussian noise is far from 0 least often.
 """
 
 from __future__ import annotations

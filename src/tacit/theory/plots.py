@@ -1,4 +1,4 @@
-"""Pictures of theorems: laws of noise, and walks of the privacy loss.  `tacit.plots` has them for its users."""
+"""Plots of theorems: laws of noise, and walks of the privacy loss.  `tacit.plots` makes them public."""
 
 from __future__ import annotations
 
@@ -17,16 +17,16 @@ from .martingale import Walks
 if TYPE_CHECKING:
     from altair import LayerChart, TopLevelMixin
 
-# The colours of Okabe and Ito, which colour-blind eyes tell apart.
+# The colours of Okabe and Ito, which colour-blind readers can distinguish.
 COLOURS = {"laplace": "#0072B2", "gaussian": "#D55E00", "exponential": "#009E73"}
 SHADES = ["#0072B2", "#56B4E9", "#CC79A7", "#777777"]
 DASHES = {"laplace": [1, 0], "gaussian": [7, 4], "exponential": [2, 3]}
 _POINTS = 241
-_DRAWN = 60  # walks at most
+_MAX_WALKS = 60
 
 
 def noise_rows(scales: Sequence[Number] = (1, 2, 4), deviation: Number = 1.0) -> dict[str, list[dict[str, Any]]]:
-    """The plot data: Laplace densities by scale; densities, and tails, of the three laws with one deviation."""
+    """The plot data: Laplace densities by scale; densities and tails of the three laws at equal deviation."""
     widths = [check.positive(scales=scale) for scale in scales]
     s = check.positive(deviation=deviation)
     ends = (-3 * max(widths), 3 * max(widths)), (-4 * s, 4 * s), (0, 8 * s)
@@ -39,9 +39,9 @@ def noise_rows(scales: Sequence[Number] = (1, 2, 4), deviation: Number = 1.0) ->
 
 
 def noise_laws(scales: Sequence[Number] = (1, 2, 4), deviation: Number = 1.0) -> TopLevelMixin:
-    """Laplace densities of several scales; and Laplace, Gaussian and exponential noise of one standard deviation.
+    """Laplace densities of several scales; and Laplace, Gaussian and exponential noise at equal standard deviation.
 
-    On the right their tails, on a logarithmic scale: straight lines but for the Gaussian, which bends down.
+    On the right are the tails on a logarithmic scale: straight lines, except for the Gaussian, which bends down.
     """
     alt, rows = altair(), noise_rows(scales, deviation)
     s, size = check.positive(deviation=deviation), {"width": 300, "height": 240}
@@ -66,7 +66,7 @@ def noise_laws(scales: Sequence[Number] = (1, 2, 4), deviation: Number = 1.0) ->
     second = lines("densities", f"Three laws of standard deviation {s:g}").encode(
         x=alt.X("x:Q", title="noise", scale=alt.Scale(nice=False)), y=alt.Y("density:Q", title="density"), **one
     )
-    third = lines("tails", "and how often they stray").encode(
+    third = lines("tails", "Their tails").encode(
         x=alt.X("t:Q", title="t", scale=alt.Scale(nice=False)),
         y=alt.Y("tail:Q", title="P[|noise| >= t]", scale=alt.Scale(type="log"), axis=alt.Axis(labelExpr=SHORT)),
         **one,
@@ -77,19 +77,19 @@ def noise_laws(scales: Sequence[Number] = (1, 2, 4), deviation: Number = 1.0) ->
 
 def walk_rows(walks: Walks) -> list[dict[str, Any]]:
     """The plot data: the first paths, step by step."""
-    paths = instance("walks", walks, Walks).paths[:_DRAWN].tolist()
+    paths = instance("walks", walks, Walks).paths[:_MAX_WALKS].tolist()
     return [
         {"step": i, "value": value, "walk": walk} for walk, path in enumerate(paths) for i, value in enumerate(path)
     ]
 
 
 def martingale(walks: Walks, beta: Number = 0.05) -> LayerChart:
-    """Paths of a martingale, and what each step exceeds with probability at most beta, by Azuma's inequality."""
+    """Paths of a martingale, and the bounds that each step exceeds with probability at most beta (Azuma)."""
     alt, beta = altair(), check.probability(beta=beta)
     rows = walk_rows(walks)
     bound = [{"step": i, "above": y, "below": -y} for i, y in enumerate(walks.azuma(beta))]
     x = alt.X("step:Q", title="step", scale=alt.Scale(nice=False))
-    count = min(len(walks.paths), _DRAWN)
+    count = min(len(walks.paths), _MAX_WALKS)
     title = f"{count} walks of {walks.steps} steps; dashed: exceeded at each step with probability at most {beta:g}"
     drawn = alt.Chart(alt.Data(values=rows)).mark_line(color="#0072B2", strokeWidth=1, opacity=0.35)
     paths = drawn.encode(x=x, y=alt.Y("value:Q", title="sum of losses less their means"), detail="walk:N")

@@ -1,8 +1,8 @@
-"""Randomised response: each person answers through noise of their own, and no curator sees the truth.
+"""Randomised response: each person adds noise to their own answer, and no curator sees the truth.
 
 Binary: the true bit is kept with probability p = e^eps/(1+e^eps) (Warner 1965; Dwork & Roth 2014, section
-3.2), and 1/2 + (Y-1/2)/(2p-1) is an unbiased estimate of it, where 2p-1 = tanh(eps/2). The answers are paid
-for once: any number of queries of them is post-processing. Categorical: a frequency oracle takes one answer
+3.2), and 1/2 + (Y-1/2)/(2p-1) is an unbiased estimate of it, where 2p-1 = tanh(eps/2). The reports cost eps
+once: any number of queries on them is post-processing. Categorical: a frequency oracle takes one answer
 from each person and counts, for each category, the answers that support it; a person supports their own
 category with probability p and any other with probability q. WBLJ17 = Wang, Blocki, Li, Jha 2017.
 """
@@ -22,19 +22,19 @@ from . import _validate as check
 
 
 def keep_probability(epsilon: Number) -> float:
-    """p = e^eps/(1 + e^eps); 3/4 at eps = ln 3."""
+    """The probability of the true bit, p = e^eps/(1 + e^eps); 3/4 at eps = ln 3."""
     epsilon = check.positive(epsilon=epsilon)
     return 1 / (1 + math.exp(-epsilon))
 
 
 def flip_probability(epsilon: Number) -> float:
-    """1 - p = 1/(1 + e^eps)."""
+    """The probability of the other bit, 1 - p = 1/(1 + e^eps)."""
     epsilon = check.positive(epsilon=epsilon)
     return math.exp(-epsilon) * keep_probability(epsilon)
 
 
 def epsilon_of(p: Number) -> float:
-    """|ln(p/(1-p))|: what keeping the bit with probability p costs."""
+    """|ln(p/(1-p))|: the epsilon of keeping the bit with probability p."""
     p = check.probability(p=p)
     return abs(math.log(p / (1 - p)))
 
@@ -47,20 +47,23 @@ def estimate(reported: Number, epsilon: Number) -> float:
 
 
 def estimate_range(epsilon: Number) -> tuple[float, float]:
-    """1/2 -+ coth(eps/2)/2, where the estimate of one bit lies: its width, coth(eps/2), enters Hoeffding's bound."""
+    """1/2 -+ coth(eps/2)/2: the range of the estimate of one bit; its width coth(eps/2) enters Hoeffding's bound."""
     half = 0.5 / math.tanh(check.positive(epsilon=epsilon) / 2)
     return 0.5 - half, 0.5 + half
 
 
 def variance(epsilon: Number, n: int = 1) -> float:
-    """e^eps/(e^eps - 1)^2 / n: variance of the estimated mean of n bits, whatever the bits are."""
+    """e^eps/(e^eps - 1)^2 / n: the variance of the estimated mean of n bits, whatever the bits are."""
     epsilon = check.positive(epsilon=epsilon)
     n = check.count(n=n)
     return math.exp(-epsilon) / math.expm1(-epsilon) ** 2 / n
 
 
 def hoeffding_error(beta: Number, n: int, epsilon: Number, queries: int = 1) -> float:
-    """coth(eps/2) sqrt(ln(2Q/beta)/(2n)), for Q linear queries with weights in [0, 1]; stays as eps grows."""
+    """coth(eps/2) sqrt(ln(2Q/beta)/(2n)): the error of Q linear queries with weights in [0, 1] (Hoeffding).
+
+    It does not vanish as eps grows.
+    """
     beta = check.probability(beta=beta)
     n = check.count(n=n)
     queries = check.count(queries=queries)
@@ -69,7 +72,7 @@ def hoeffding_error(beta: Number, n: int, epsilon: Number, queries: int = 1) -> 
 
 
 def bernstein_error(beta: Number, n: int, epsilon: Number, queries: int = 1) -> float:
-    """The root t of n t^2 = 2 ln(2Q/beta) (v + M t/3), M = (1 + coth(eps/2))/2, v the variance."""
+    """The root t of n t^2 = 2 ln(2Q/beta) (v + M t/3), M = (1 + coth(eps/2))/2, v the variance: by Bernstein."""
     beta = check.probability(beta=beta)
     n = check.count(n=n)
     queries = check.count(queries=queries)
@@ -80,10 +83,10 @@ def bernstein_error(beta: Number, n: int, epsilon: Number, queries: int = 1) -> 
 
 
 def exact_error(beta: Number, n: int, epsilon: Number, ones: int) -> float:
-    """The least t with Pr[|estimated mean - mean| <= t] >= 1 - beta, when that many of the n bits are ones.
+    """The least t with Pr[|estimated mean - mean| <= t] >= 1 - beta, if `ones` of the n bits are ones.
 
-    Only the flips err: the difference of two binomials with n - ones and ones trials.  Of each, what lies beyond
-    sqrt(n ln(2/s)/2) from its mean, s = beta 2^-60 at most by Hoeffding, is left out and counts as an error.
+    The error comes from the flips: the difference of two binomials with n - ones and ones trials.  Values farther
+    than sqrt(n ln(2/s)/2) from the mean, of mass at most s = beta 2^-60 by Hoeffding, count as errors.
     """
     beta = check.probability(beta=beta)
     n = check.count(n=n)
@@ -94,8 +97,8 @@ def exact_error(beta: Number, n: int, epsilon: Number, ones: int) -> float:
     radius = math.sqrt(n * (61 * math.log(2) - math.log(beta)) / 2)
 
     def flips(bits: int) -> tuple[range, NDArray[np.float64]]:
-        seen = range(max(0, math.floor(bits * flip - radius)), min(bits, math.ceil(bits * flip + radius)) + 1)
-        return seen, binom.pmf(np.array(seen), bits, flip)
+        values = range(max(0, math.floor(bits * flip - radius)), min(bits, math.ceil(bits * flip + radius)) + 1)
+        return values, binom.pmf(np.array(values), bits, flip)
 
     (added, up), (lost, down) = flips(n - ones), flips(ones)
     error = np.abs(np.arange(added[0] - lost[-1], added[-1] - lost[0] + 1) - (n - 2 * ones) * flip)
@@ -106,14 +109,14 @@ def exact_error(beta: Number, n: int, epsilon: Number, ones: int) -> float:
 
 
 def sample_size(alpha: Number, beta: Number, epsilon: Number, queries: int = 1) -> float:
-    """coth^2(eps/2) ln(2Q/beta) / (2 alpha^2), to be rounded up: n with hoeffding_error <= alpha."""
+    """coth^2(eps/2) ln(2Q/beta) / (2 alpha^2), to be rounded up: the n with hoeffding_error <= alpha."""
     alpha = check.positive(alpha=alpha)
     return (hoeffding_error(beta, 1, epsilon, queries) / alpha) ** 2
 
 
 @dataclass(frozen=True, slots=True)
 class Oracle:
-    """A frequency oracle: p and q are the chances to support one's own and another category, gain = p - q."""
+    """A frequency oracle: a report supports the true category with chance p and another with chance q; gain = p - q."""
 
     name: str
     p: float
@@ -133,7 +136,7 @@ class Oracle:
         return math.sqrt((math.log(2 * categories) - math.log(beta)) / (2 * n)) / self.gain
 
     def sample_size(self, alpha: Number, beta: Number, categories: int = 1) -> float:
-        """ln(2k/beta) / (2 alpha^2 (p-q)^2), to be rounded up: n with error <= alpha."""
+        """ln(2k/beta) / (2 alpha^2 (p-q)^2), to be rounded up: the n with error <= alpha."""
         alpha = check.positive(alpha=alpha)
         return (self.error(beta, 1, categories) / alpha) ** 2
 
@@ -154,7 +157,7 @@ def unary(epsilon: Number) -> Oracle:
 
 
 def hash_range(epsilon: Number) -> int:
-    """g = round(e^eps) + 1, the best range of a local hash (WBLJ17); beyond e^42 it is no matter."""
+    """g = round(e^eps) + 1: the best range of a local hash (WBLJ17), capped at e^42."""
     epsilon = check.positive(epsilon=epsilon)
     return round(math.exp(min(epsilon, 42.0))) + 1
 
@@ -167,13 +170,13 @@ def local_hashing(epsilon: Number, hashes: int | None = None) -> Oracle:
 
 
 def subset_size(categories: int, epsilon: Number) -> int:
-    """omega = k/(e^eps+1), rounded, and at least 1 (Ye & Barg 2018)."""
+    """omega = k/(e^eps+1), rounded, at least 1: the size of the reported set (Ye & Barg 2018)."""
     categories = check.count(least=2, categories=categories)
     return max(1, round(categories * flip_probability(epsilon)))
 
 
 def subset_selection(categories: int, epsilon: Number, size: int | None = None) -> Oracle:
-    """Answer with a set of omega categories, e^eps times likelier if it holds the truth (Ye & Barg 2018).
+    """Report a set of omega categories, e^eps times likelier if it contains the truth (Ye & Barg 2018).
 
     p = w e^eps/(w e^eps+k-w), q = w((w-1) e^eps+k-w)/((k-1)(w e^eps+k-w)); w = 1 is k_ary.
     """
@@ -190,7 +193,7 @@ def subset_selection(categories: int, epsilon: Number, size: int | None = None) 
 
 
 def best_oracle(categories: int, epsilon: Number) -> Oracle:
-    """The oracle of least variance at frequency 0. The best omega is k/(e^eps+1) rounded down or up."""
+    """The oracle of least variance at frequency 0; the best omega is k/(e^eps+1) rounded down or up."""
     oracles = [k_ary(categories, epsilon), unary(epsilon), local_hashing(epsilon)]
     below = math.floor(categories * flip_probability(epsilon))
     oracles += [subset_selection(categories, epsilon, w) for w in (below, below + 1) if w > 1]
@@ -198,6 +201,6 @@ def best_oracle(categories: int, epsilon: Number) -> Oracle:
 
 
 def k_ary_limit(epsilon: Number) -> float:
-    """3 e^eps + 2: below so many categories k_ary has less variance than unary encoding (WBLJ17)."""
+    """3 e^eps + 2: with fewer categories k_ary has less variance than unary encoding (WBLJ17)."""
     epsilon = check.positive(epsilon=epsilon)
     return 3 * math.exp(min(epsilon, 700.0)) + 2

@@ -1,11 +1,11 @@
 """Private selection: the best of finitely many candidates by a score of sensitivity D.
 
 Every law here takes the scale b of its noise. With b = 2D/eps, or D/eps if all scores move the same way, each
-of them is eps-DP:
-  exponential mechanism   p_i ~ e^(s_i/b), which is report-noisy-max with Gumbel(b) (McSherry & Talwar 2007)
-  permute-and-flip        which is report-noisy-max with one-sided Exp(b) (McKenna & Sheldon 2020)
+mechanism is eps-DP:
+  exponential mechanism   p_i ~ e^(s_i/b), equal to report-noisy-max with Gumbel(b) (McSherry & Talwar 2007)
+  permute-and-flip        equal to report-noisy-max with one-sided Exp(b) (McKenna & Sheldon 2020)
   report-noisy-max        the argmax of s_i + Lap(b) (DR14 section 3.3)
-An array of probabilities answers to an array of scores. DR14 = Dwork & Roth 2014.
+An array of scores gives an array of probabilities. DR14 = Dwork & Roth 2014.
 """
 
 from __future__ import annotations
@@ -27,31 +27,31 @@ NOISES: tuple[Noise, ...] = ("laplace", "exponential", "gumbel")
 
 
 def noise_scale(epsilon: Number, sensitivity: Number = 1.0, *, monotone: bool = False) -> float:
-    """b = 2D/eps, or D/eps if all scores move the same way from a neighbour to the next (DR14 Thm 3.10)."""
+    """b = 2D/eps, or D/eps if all scores move the same way between neighbours (DR14 Thm 3.10)."""
     epsilon = check.positive(epsilon=epsilon)
     sensitivity = check.positive(sensitivity=sensitivity)
     return (1 if monotone else 2) * sensitivity / epsilon
 
 
 def range_sensitivity(scores: Values, neighbour: Values) -> float:
-    """max_{r,r'} [(s_r - t_r) - (s_r' - t_r')], for one pair of neighbours; at most 2D, or D if monotone.
+    """max_{r,r'} [(s_r - t_r) - (s_r' - t_r')] for one pair of neighbours; at most 2D, or D if monotone.
 
-    With S its maximum, the exponential mechanism at b = S/eps is eps-DP (Dong, Durfee, Rogers 2020).
+    With S its maximum over all pairs, the exponential mechanism at b = S/eps is eps-DP (Dong, Durfee, Rogers 2020).
     """
     s, t = check.vector(scores=scores), check.vector(neighbour=neighbour)
     if s.size != t.size:
-        raise BadParameter("neighbour", t.size, "as many scores as the first")
+        raise BadParameter("neighbour", f"{t.size} scores", f"as many scores as the first ({s.size})")
     return float(np.ptp(s - t))
 
 
 def log_probabilities(scores: Values, scale: Number) -> Vector:
-    """t_i = s_i - b ln sum_j e^(s_j/b): the scores less what makes p_i = e^(t_i/b) a law, without a normaliser.
+    """t_i = s_i - b ln sum_j e^(s_j/b): the normalised scores, for which p_i = e^(t_i/b) is a law.
 
-    There are two types of exponential mechanism: p ~ e^(s/b), where the scores have sensitivity D, and p = e^(t/b),
-    where these have some sensitivity D'.  The second is eps-DP at b = D'/eps, without the factor 2, as D' is at most
-    2D: the scores move by D, and the normaliser by D.  Where no data move the normaliser, D' = D, and the first type
-    loses a factor 2 that need not be lost: so for randomized response, s_y = [y = x], and for Laplace noise, s_y =
-    -|f(x) - y| (Dong, Durfee, Rogers 2020).
+    There are two types of exponential mechanism: p ~ e^(s/b), where the scores s have sensitivity D, and p = e^(t/b),
+    where the normalised scores t have some sensitivity D'.  The second is eps-DP at b = D'/eps, without the factor 2;
+    D' is at most 2D, as the scores move by D and the normaliser by D.  If no data move the normaliser, D' = D, and the
+    first type loses a factor 2 needlessly: for randomized response, s_y = [y = x], and for Laplace noise,
+    s_y = -|f(x) - y| (Dong, Durfee, Rogers 2020).
     """
     s, b = check.vector(scores=scores), check.positive(scale=scale)
     best = s.max()
@@ -59,10 +59,10 @@ def log_probabilities(scores: Values, scale: Number) -> Vector:
 
 
 def log_probability_sensitivity(scores: Values, neighbour: Values, scale: Number) -> float:
-    """max_i |t_i - t_i'| of `log_probabilities`, for one pair of neighbours: the loss of the pair, times b."""
+    """max_i |t_i - t_i'| of `log_probabilities` for one pair of neighbours: b times the loss of the pair."""
     s, t = check.vector(scores=scores), check.vector(neighbour=neighbour)
     if s.size != t.size:
-        raise BadParameter("neighbour", t.size, "as many scores as the first")
+        raise BadParameter("neighbour", f"{t.size} scores", f"as many scores as the first ({s.size})")
     return float(np.abs(log_probabilities(s, scale) - log_probabilities(t, scale)).max())
 
 
@@ -78,8 +78,9 @@ def exponential_mechanism(scores: Values, scale: Number) -> Vector:
 def permute_and_flip(scores: Values, scale: Number) -> Vector:
     """p_i = w_i Integral_0^1 prod_{j != i} (1 - t w_j) dt, w_j = e^((s_j-max s)/b) (McKenna & Sheldon 2020).
 
-    A random order is a uniform time of arrival for each. Candidate i, who arrives at t, wins if their coin of
-    bias w_i lands well and no other came before t with a coin that did, chance t w_j: a polynomial in t.
+    A random order gives each candidate a uniform time of arrival. Candidate i, arriving at t, wins if the coin of
+    bias w_i shows heads and no other candidate j came before t with heads, which has chance t w_j: a polynomial
+    in t.
     """
     weight = _weights(scores, scale)
     t, measure = legendre(weight.size // 2 + 1)
@@ -105,7 +106,7 @@ def laplace_duel(gap: Number, scale: Number) -> float:
     """Pr[the better of two wins under Laplace noise] = 1 - e^-r (1/2 + r/4), r = gap/b."""
     gap = check.nonnegative(gap=gap)
     scale = check.positive(scale=scale)
-    r = min(gap / scale, 1e3)  # beyond, floats tell no difference
+    r = min(gap / scale, 1e3)  # beyond, the result is 1 in floats
     return 1 - math.exp(-r) * (0.5 + r / 4)
 
 
@@ -127,9 +128,9 @@ def top_k(scores: Values, scale: Number, order: Sequence[int]) -> float:
 
 
 def utility_bound(beta: Number, candidates: int, scale: Number, optimal: int = 1) -> float:
-    """b (ln(|R|/|R_OPT|) + t), t = ln(1/beta): the score falls short of OPT by as much with chance <= beta.
+    """b (ln(|R|/|R_OPT|) + t), t = ln(1/beta): the score is this far below OPT with chance at most beta.
 
-    For the exponential mechanism: DR14 Thm 3.11, and Cor 3.12 with |R_OPT| = 1.
+    This holds for the exponential mechanism: DR14 Thm 3.11, and Cor 3.12 with |R_OPT| = 1.
     """
     beta = check.probability(beta=beta)
     return expected_gap_bound(candidates, scale, optimal) - check.positive(scale=scale) * math.log(beta)
@@ -146,14 +147,14 @@ def expected_gap_bound(candidates: int, scale: Number, optimal: int = 1) -> floa
 
 
 def expected_gap(scores: Values, probabilities: Values) -> float:
-    """OPT - E s of a law on the candidates."""
+    """OPT - E s: the expected shortfall of a law on the candidates."""
     s, p = check.vector(scores=scores), check.vector(probabilities=probabilities, low=0)
     if s.size != p.size:
-        raise BadParameter("probabilities", p.size, "one for each score")
+        raise BadParameter("probabilities", f"{p.size} probabilities", f"one for each of {s.size} scores")
     return float(p @ (s.max() - s))
 
 
-# Privacy of the exponential mechanism beyond eps: its loss has range eps.
+# Privacy of the exponential mechanism beyond eps: its loss has bounded range eps.
 
 
 def bounded_range_kl(epsilon: Number) -> float:
@@ -166,7 +167,7 @@ def bounded_range_kl(epsilon: Number) -> float:
 
 
 def bounded_range_zcdp(epsilon: Number) -> float:
-    """rho = eps^2/8 of an eps-bounded-range mechanism (Cesar & Rogers 2021)."""
+    """rho = eps^2/8 for an eps-bounded-range mechanism (Cesar & Rogers 2021)."""
     epsilon = check.positive(epsilon=epsilon)
     return epsilon * epsilon / 8
 

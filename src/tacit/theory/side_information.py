@@ -1,18 +1,18 @@
-"""What privacy promises against side information, and what it does not.
+"""Side information: what differential privacy guarantees against an attacker who knows more, and what it does not.
 
-Promise.  Let an attacker know anything at all, even every record but one, and believe with probability p that this
-record is there (or that it has a property).  After any output of an eps-DP mechanism their odds have moved by at most
-e^eps either way (`posterior_bounds`), by Bayes' rule: odds are multiplied by the ratio of two probabilities of the
-output, which the definition bounds.  No computation on the output can change this (post-processing), whatever else the
-attacker knows or learns later.
+Guarantee.  Let an attacker know anything at all, even every record but one, and believe with probability p that this
+record is present (or that it has a property).  Any output of an eps-DP mechanism changes their odds by a factor of at
+most e^eps either way (`posterior_bounds`).  This is Bayes' rule: odds are multiplied by the ratio of two probabilities
+of the output, which the definition bounds.  No computation on the output can change this (post-processing), whatever
+else the attacker knows or learns later.
 
-No promise.
-    Of a group.  k records that the attacker knows to be alike move together: the bound is e^(k eps).
-    Of facts about everybody.  If a table shows that most smokers fall ill, whoever is known to smoke is believed to be
-    at risk, whether or not their record is in the table (`population_posterior`).  The record of one person did not
-    matter to that: this is what privacy promises, and no more.
+No guarantee.
+    For a group.  k records that the attacker knows to be alike move together: the bound is e^(k eps).
+    For facts about everybody.  If a table shows that most smokers fall ill, then anyone known to smoke is believed to
+    be at risk, whether or not their record is in the table (`population_posterior`).  The record of one person did not
+    matter for this conclusion, and that is all that privacy guarantees.
 
-References.  Dwork & Naor 2010, on what no mechanism can promise; Kasiviswanathan & Smith 2014, on odds; DR14 section
+References.  Dwork & Naor 2010, on what no mechanism can guarantee; Kasiviswanathan & Smith 2014, on odds; DR14 section
 2.3.1, Dwork & Roth 2014.
 """
 
@@ -29,18 +29,23 @@ from . import _validate as check
 
 
 def posterior(prior: Number, likely: Number, unlikely: Number) -> float:
-    """Bayes' rule: what is believed after an output that has these probabilities if it is so, and if it is not."""
+    """Bayes' rule: the belief in a hypothesis after an output that has these probabilities if it is true and if not."""
     p = check.probability(prior=prior)
     yes, no = check.share(likely=likely), check.share(unlikely=unlikely)
     if not yes and not no:
-        raise BadParameter("likely", likely, "above 0, or `unlikely` is: else the output never happens")
+        raise BadParameter(
+            "likely",
+            likely,
+            "above 0 if unlikely is 0",
+            says="likely and unlikely are both 0, so the output never happens. One of them must be above 0.",
+        )
     return p * yes / (p * yes + (1 - p) * no)
 
 
 def posterior_bounds(prior: Number, epsilon: Number, size: int = 1) -> tuple[float, float]:
-    """Between what any attacker's belief lies after an eps-DP release, for a group of `size` records that are alike.
+    """The interval of any attacker's belief after an eps-DP release, for a group of `size` records that are alike.
 
-    Odds p / (1 - p) are multiplied by e^(-size eps) at least and by e^(size eps) at most.
+    The odds p / (1 - p) are multiplied by at least e^(-size eps) and at most e^(size eps).
     """
     p = check.probability(prior=prior)
     loss = check.positive(epsilon=epsilon) * check.count(size=size)
@@ -49,21 +54,22 @@ def posterior_bounds(prior: Number, epsilon: Number, size: int = 1) -> tuple[flo
 
 
 def population_posterior(rare: Number, common: Number, n: int, epsilon: Number) -> float:
-    """What is believed, on average, of somebody who is in no table, after a private count of n others.
+    """The mean belief about somebody who is in no table, after a private count of n others.
 
-    Of all people a share `rare` or `common` has a property; both are held equally likely, so at first the belief of
-    anyone is their mean.  In truth it is `common`, and a count with discrete Laplace noise of scale 1/eps is released.
+    A share `rare` or `common` of all people has a property; both are held equally likely, so the prior belief about
+    anyone is their mean.  The true share is `common`, and a count with discrete Laplace noise of scale 1/eps is
+    released.
     """
     low, high = check.probability(rare=rare), check.probability(common=common)
     n = check.count(n=n)
     e = check.positive(epsilon=epsilon)
     if low >= high:
-        raise BadParameter("rare", rare, f"below `common`, which is {common}")
-    far = math.ceil(46 / e)  # beyond lies less than 1e-20
+        raise BadParameter("rare", rare, f"below common ({common})")
+    far = math.ceil(46 / e)  # a mass below 1e-20 lies beyond
     noise = np.exp(-e * np.abs(np.arange(-far, far + 1.0))) * math.tanh(e / 2)
     seldom, often = (np.convolve(binom.pmf(np.arange(n + 1), n, share), noise) for share in (low, high))
-    believed = often / np.maximum(often + seldom, 1e-300)
-    return float(often @ (low + (high - low) * believed) / often.sum())
+    posteriors = often / np.maximum(often + seldom, 1e-300)
+    return float(often @ (low + (high - low) * posteriors) / often.sum())
 
 
 def _logistic(x: float) -> float:

@@ -1,12 +1,12 @@
 """The sparse vector technique: which of a stream of queries lie above a threshold.
 
 AboveThreshold compares q_i + Z_i with T + Z and stops at the first TOP. The threshold noise Z is drawn once,
-the query noise Z_i afresh, and only the index is told (DR14 Alg 1; Lyu, Su, Li 2017, called LSL17 below).
+the query noise Z_i afresh, and only the index is released (DR14 Alg 1; Lyu, Su, Li 2017, called LSL17 below).
 With threshold noise of scale D/eps1 and query noise of scale 2cD/eps2, or cD/eps2 if all queries move the
 same way, c TOPs cost eps1 + eps2 however many BOTs there are: for Laplace noise, and for one-sided
-exponential noise, which has half the variance. Errors are those of DR14 = Dwork & Roth 2014: with probability
-1 - beta, over k queries of which c at most reach T - alpha, every TOP is at least T - alpha and every BOT at
-most T + alpha.
+exponential noise, which has half the variance. Errors are as in DR14 = Dwork & Roth 2014: with probability
+1 - beta, over k queries of which at most c are T - alpha or more, every TOP has q_i >= T - alpha and every BOT
+has q_i <= T + alpha.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ NOISES: tuple[Noise, ...] = ("laplace", "exponential")
 
 @dataclass(frozen=True, slots=True)
 class Scales:
-    """Scales of the noise on the threshold, on each query, and on each number told, if numbers are told."""
+    """Scales of the noise on the threshold, on each query, and on each released number, if numbers are released."""
 
     threshold: float
     query: float
@@ -65,10 +65,10 @@ def worst_loss(
     *,
     monotone: bool = False,
 ) -> float:
-    """The largest |ln ratio| of an outcome's chance here and at a neighbour with queries within D of these.
+    """The largest |ln ratio| of the chance of an outcome here and at a neighbour with queries within D of these.
 
-    The chance of TOP at i grows with q_i and falls with the queries before: the worst neighbours of that
-    outcome move those before one way and q_i the other, or only one of the two if all must move the same way.
+    The chance of TOP at i grows with q_i and falls with the earlier queries: the worst neighbours for this
+    outcome move the earlier queries one way and q_i the other, or only one of the two if all must move the same way.
     """
     sensitivity = check.positive(sensitivity=sensitivity)
     gaps, d = _gaps(queries, threshold, noise), sensitivity
@@ -82,7 +82,7 @@ def worst_loss(
     return worst
 
 
-# Scales and errors as printed in DR14, for queries of sensitivity D = 1 unless it is given.
+# Scales and errors as printed in DR14, for queries of sensitivity D = 1 unless given otherwise.
 
 
 def above_threshold_scales(epsilon: Number, sensitivity: Number = 1.0) -> Scales:
@@ -115,7 +115,7 @@ def sparse_error(beta: Number, queries: int, tops: int, epsilon: Number, delta: 
 def numeric_sparse_split(epsilon: Number, delta: Number = 0.0) -> tuple[float, float]:
     """(eps1, eps2) = (8/9, 2/9) eps, or (sqrt 512, 2)/(sqrt 512 + 1) eps with delta (DR14 Alg 3).
 
-    They sum to more than eps: numbers with noise of scale 2c/eps2 cost eps2/2.
+    The two sum to more than eps, since numbers with noise of scale 2c/eps2 cost eps2/2.
     """
     epsilon = check.positive(epsilon=epsilon)
     delta = check.slack(delta=delta)
@@ -124,7 +124,7 @@ def numeric_sparse_split(epsilon: Number, delta: Number = 0.0) -> tuple[float, f
 
 
 def numeric_sparse_scales(epsilon: Number, tops: int, delta: Number = 0.0) -> Scales:
-    """sparse_scales at (eps1, delta/2); on numbers the threshold scale of (eps2, delta/2) (DR14 Alg 3)."""
+    """sparse_scales at (eps1, delta/2), and on numbers the threshold scale of (eps2, delta/2) (DR14 Alg 3)."""
     epsilon1, epsilon2 = numeric_sparse_split(epsilon, delta)
     half = check.slack(delta=delta) / 2
     scale = _composed_scale(epsilon1, tops, half)
@@ -134,7 +134,7 @@ def numeric_sparse_scales(epsilon: Number, tops: int, delta: Number = 0.0) -> Sc
 def numeric_sparse_error(beta: Number, queries: int, tops: int, epsilon: Number, delta: Number = 0.0) -> float:
     """alpha = (ln k + ln(4c/beta)) 9c/eps, or (sqrt 512 + 1) sqrt(c ln(2/delta))/eps (DR14 Thm 3.28).
 
-    It holds for the numbers too, each within alpha of its query.
+    The numbers, too, are each within alpha of their query.
     """
     beta = check.probability(beta=beta)
     epsilon1, _ = numeric_sparse_split(epsilon, delta)
@@ -151,7 +151,7 @@ def optimal_split(tops: int, *, monotone: bool = False) -> float:
 
 
 def optimal_scales(epsilon: Number, tops: int, sensitivity: Number = 1.0, *, monotone: bool = False) -> Scales:
-    """Lap(D/eps1) on the threshold, Lap(2cD/eps2) on queries, or cD/eps2, at that split (LSL17 Alg 7)."""
+    """Lap(D/eps1) on the threshold, Lap(2cD/eps2) or Lap(cD/eps2) on queries, at `optimal_split` (LSL17 Alg 7)."""
     epsilon = check.positive(epsilon=epsilon)
     sensitivity = check.positive(sensitivity=sensitivity)
     epsilon1 = epsilon * optimal_split(tops, monotone=monotone)
@@ -180,7 +180,7 @@ def _composed_scale(epsilon: Number, tops: int, delta: Number) -> float:
     epsilon = check.positive(epsilon=epsilon)
     tops = check.count(tops=tops)
     delta = check.slack(delta=delta)
-    if delta and epsilon > -8 * math.log(delta):  # as Cor 3.21 of DR14 asks
+    if delta and epsilon > -8 * math.log(delta):  # required by DR14 Cor 3.21
         raise BadParameter("epsilon", epsilon, "at most 8 ln(1/delta)")
     return (math.sqrt(-32 * tops * math.log(delta)) if delta else 2 * tops) / epsilon
 

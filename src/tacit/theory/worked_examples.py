@@ -1,7 +1,7 @@
-"""The examples of the lectures, worked: counting, a mean of bits, the commonest colour, a price for a sale, a vote.
+"""Worked examples of the lectures: counting, a mean of bits, the most common colour, a posted price, an election.
 
-People come and go here (a neighbour has one record more or less), so all counts move the same way, and one
-person moves a histogram of single choices by 1. DR14 = Dwork & Roth 2014.
+Neighbours differ by one record added or removed, so all counts move the same way, and one person moves a
+histogram of single choices by 1. DR14 = Dwork & Roth 2014.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from ._validate import Values
 
 @dataclass(frozen=True, slots=True)
 class Counting:
-    """k counts under one eps: the share and noise of each, and the error of all at once."""
+    """k counts under one eps: the epsilon and noise of each, and the error of all at once."""
 
     epsilon_each: float
     scale: float
@@ -29,7 +29,7 @@ class Counting:
 
 
 def counting_queries(queries: int = 100, epsilon: Number = 0.5, beta: Number = 0.05) -> Counting:
-    """100 counts under eps = 0.5: 0.005 and Lap(200) for each (DR14 Thm 3.8, Cor 3.15)."""
+    """k counts under one eps; 100 counts under eps = 0.5 get 0.005 and Lap(200) each (DR14 Thm 3.8, Cor 3.15)."""
     each = laplace.epsilon_per_query(epsilon, queries)
     scale = laplace.scale_for(each)
     return Counting(
@@ -53,9 +53,9 @@ class MeanOfBits:
 
 
 def mean_of_bits(n: int, epsilon: Number, beta: Number = 0.05) -> MeanOfBits:
-    """Lap(1/(n eps)) on a mean that one substituted bit moves by 1/n, beside randomized response of the same eps.
+    """Lap(1/(n eps)) on a mean that one substituted bit moves by 1/n, beside randomized response with the same eps.
 
-    Chebyshev's error has 1/sqrt(beta) where the exact tail has ln(1/beta).  Both fall as 1/n; that of randomized
+    Chebyshev's error has 1/sqrt(beta) where the exact tail has ln(1/beta).  Both fall as 1/n; the error of randomized
     response, which needs no curator, falls as 1/sqrt(n).
     """
     n = check.count(n=n)
@@ -81,24 +81,24 @@ class Choice:
 
 
 def most_common(counts: Mapping[str, float], epsilon: Number, *, monotone: bool = True) -> Choice:
-    """The most common eye colour: counts as scores, D = 1. Not monotone: a neighbour has one other record."""
+    """The most common eye colour: counts as scores, D = 1. Under substitution the counts are not monotone."""
     scale = selection.noise_scale(epsilon, monotone=monotone)
     scores = check.vector(counts=counts, low=0)
     laws = (selection.noisy_max(scores, scale, noise) for noise in ("gumbel", "exponential", "laplace"))
     return Choice(scale, *(dict(zip(counts, law.tolist(), strict=True)) for law in laws))
 
 
-# A posted price. Everyone who values the thing at the price or more buys it.
+# A posted price: everyone who values the item at the price or more buys it.
 
 
 def revenue(price: Number, valuations: Values) -> float:
-    """price * #{v >= price}."""
+    """price * #{v >= price}: the revenue of a posted price."""
     price = check.nonnegative(price=price)
     return float(price * (check.vector(valuations=valuations, low=0) >= price).sum())
 
 
 def noisy_price_revenue(price: Number, valuations: Values, scale: Number) -> float:
-    """E revenue(price + Lap(b)), exactly: sum over v of E[P; 0 <= P <= v]. Nothing is sold below 0."""
+    """E revenue(price + Lap(b)), exactly: sum over v of E[P; 0 <= P <= v]; nothing is sold at a price below 0."""
     price = check.nonnegative(price=price)
     scale = check.positive(scale=scale)
     v = check.vector(valuations=valuations, low=0)
@@ -109,7 +109,7 @@ def noisy_price_revenue(price: Number, valuations: Values, scale: Number) -> flo
 
 @dataclass(frozen=True, slots=True)
 class Sale:
-    """A price chosen three ways: in the clear, by the exponential mechanism, by noise on the best price."""
+    """A price chosen in three ways: without privacy, by the exponential mechanism, and by noise on the best price."""
 
     best_price: float
     best_revenue: float
@@ -121,10 +121,10 @@ class Sale:
 
 
 def posted_price(valuations: Values, prices: Values, epsilon: Number, *, monotone: bool = False) -> Sale:
-    """The price of DR14 Example 3.5: revenue as score, D = the largest price of a grid fixed in advance.
+    """The price of DR14 Example 3.5: revenue as score, with D the largest price of a grid fixed in advance.
 
-    One buyer may move the best price by the whole width of the grid, so noise on it needs scale width/eps;
-    and as revenue jumps, even a little noise may lose all of it. The exponential mechanism weighs revenues.
+    One buyer may move the best price by the whole width of the grid, so noise on the price needs scale width/eps;
+    and as revenue jumps, even a little noise may lose all of it. The exponential mechanism weighs revenues instead.
     """
     grid = check.vector(prices=prices, low=0, least=2)
     largest = check.positive(largest_price=float(grid.max()))
@@ -146,7 +146,7 @@ def posted_price(valuations: Values, prices: Values, epsilon: Number, *, monoton
 
 @dataclass(frozen=True, slots=True)
 class Election:
-    """An election told as a histogram or as a winner, at one eps: noise, errors, and who would win."""
+    """An election released as a histogram or as a winner, at one eps: noise, errors, and chances to win."""
 
     histogram_scale: float
     histogram_error: float
@@ -157,9 +157,9 @@ class Election:
 
 
 def election(votes: Values, epsilon: Number, beta: Number = 0.05, *, approval: bool = False) -> Election:
-    """One vote each: Lap(1/eps) on each count. Approval: |C| votes each, so Lap(|C|/eps) for the histogram.
+    """One vote each: Lap(1/eps) on each count. Approval: up to |C| votes each, so Lap(|C|/eps) on the histogram.
 
-    The winner alone always costs Lap(1/eps) by report-noisy-max: the counts are monotone (DR14 Claim 3.9).
+    The winner alone always needs Lap(1/eps), by report-noisy-max: the counts are monotone (DR14 Claim 3.9).
     """
     counts = check.vector(votes=votes, low=0)
     alone = selection.noise_scale(epsilon, monotone=True)

@@ -23,7 +23,14 @@ from .reconstruction import (
 from .system import Ask, People, System
 from .timing import TIMING, Timing, timing
 
-ALL = (RECONSTRUCTION, DIFFERENCING, AVERAGING, MEMBERSHIP, FLOATING_POINT, TIMING)
+ALL = (
+    RECONSTRUCTION,
+    DIFFERENCING,
+    AVERAGING,
+    MEMBERSHIP,
+    FLOATING_POINT,
+    TIMING,
+)
 
 __all__ = [
     "ALL",

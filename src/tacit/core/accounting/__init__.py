@@ -1,1 +1,1 @@
-"""Privacy loss: what a mechanism is proved to cost, how costs add up, and what a budget admits."""
+"""Privacy loss: the proved cost of a mechanism, the composition of costs, and what a budget admits."""

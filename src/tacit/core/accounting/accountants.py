@@ -1,7 +1,7 @@
-"""Accounting: homomorphisms from losses to monoids, and what an element of each monoid proves.
+"""Accountants: homomorphisms from losses to monoids, and what an element of each monoid proves.
 
-Counting happens once, in `View.total`.  Every view's epsilon is a true upper bound, infinite where the view knows
-nothing, so the least is true too.  Conversions round outward.
+Counting happens once, in `View.total`.  The epsilon of every view is a valid upper bound, infinite where the view has
+no theorem, so the least of them is valid too.  Conversions round outward.
 """
 
 from __future__ import annotations
@@ -52,25 +52,25 @@ class View(ABC, Generic[T]):
         return reduce(self.both, (self.times(n, self.of(a)) for a, n in loss.terms.items()), self.nothing)
 
     def epsilon(self, loss: Loss, delta: Fraction | float) -> float:
-        """What the view proves of a loss, failures and all: delta_total = 1 - (1 - failure) (1 - delta).
+        """The epsilon that the view proves of a loss with its failures: delta_total = 1 - (1 - failure) (1 - delta).
 
-        Failures are taken off exactly, so that a delta which they fill to the last is enough.
+        Failures are subtracted exactly, so that a delta equal to the failures is enough.
         """
-        failure, whole = failures(loss), Fraction(delta)
+        failure, total_delta = failures(loss), Fraction(delta)
         if not loss.terms:
             return 0.0
-        if failure == 1 or failure > whole:
+        if failure == 1 or failure > total_delta:
             return math.inf
-        left = (whole - failure) / (1 - failure)
+        left = (total_delta - failure) / (1 - failure)
         return self.proves(self.total(loss), down(left) if left else 0.0)
 
     def delta(self, total: T, epsilon: float) -> float:
-        """The delta that `total` proves at `epsilon`: 1 where it proves nothing."""
+        """The delta that `total` proves at `epsilon`; 1 if it proves nothing."""
         return min(1.0, least(lambda d: self.proves(total, d) <= epsilon, 2.0**-900, 1 - 2.0**-53))
 
 
 class Basic(View[Fraction | float]):
-    """Pure losses add, exactly."""
+    """Basic composition: pure losses add, exactly."""
 
     name, theorem = "basic", "epsilons add (Dwork et al. 2006; Dwork and Roth, Theorem 3.14)"
     nothing: Fraction | float = Fraction(0)
@@ -92,7 +92,7 @@ class Basic(View[Fraction | float]):
 
 
 class Curves(View[Curve]):
-    """Views in which losses are vectors and add coordinate by coordinate."""
+    """Views in which losses are vectors that add coordinate by coordinate."""
 
     def both(self, a: Curve, b: Curve) -> Curve:
         with np.errstate(over="ignore"):
@@ -104,14 +104,14 @@ class Curves(View[Curve]):
 
 
 class Advanced(Curves):
-    """Sums of epsilon tanh(epsilon/2) and of epsilon^2."""
+    """Advanced composition: sums of epsilon tanh(epsilon/2) and of epsilon^2."""
 
     name, theorem = "advanced", "sum eps tanh(eps/2) + sqrt(2 ln(1/delta) sum eps^2) (Kairouz, Oh, Viswanath 2015)"
     nothing = np.zeros(2)
 
     @staticmethod
     def drift(epsilon: float) -> float:
-        """The mean of the privacy loss is at most this."""
+        """An upper bound on the mean of the privacy loss."""
         return epsilon * math.tanh(epsilon / 2)
 
     def of(self, atom: Atom) -> Curve:
@@ -130,7 +130,7 @@ class Advanced(Curves):
 
 
 class AdvancedExp(Advanced):
-    """The form with k eps (e^eps - 1)."""
+    """Advanced composition with the drift k eps (e^eps - 1)."""
 
     name, theorem = (
         "advanced, exp",
@@ -143,7 +143,7 @@ class AdvancedExp(Advanced):
 
 
 class Classical(Advanced):
-    """The form with 2 k eps^2; true for every epsilon, as tanh(x) <= x."""
+    """Advanced composition with the drift 2 k eps^2; valid for every epsilon, as tanh(x) <= x."""
 
     name, theorem = "advanced, 2keps^2", "sum 2 eps^2 + sqrt(2 ln(1/delta) sum eps^2) (Wang, lecture notes)"
 
@@ -153,7 +153,7 @@ class Classical(Advanced):
 
 
 class Zcdp(Curves):
-    """Concentrated losses add."""
+    """Zero-concentrated differential privacy: the rhos add."""
 
     name, theorem = "zCDP", "rho + 2 sqrt(rho ln(1/delta)) (Bun and Steinke 2016, Proposition 1.3)"
     nothing = np.zeros(1)
@@ -171,7 +171,7 @@ class Zcdp(Curves):
 
 
 class Formal(View[Loss]):
-    """Views that look at the whole sum at once."""
+    """Views that take the whole formal sum as it is."""
 
     nothing = Loss()
 
@@ -185,12 +185,12 @@ class Formal(View[Loss]):
         return n * a
 
     def total(self, loss: Loss) -> Loss:
-        """At once: adding the terms one by one would copy the sum each time."""
+        """The sum in one step: adding the terms one by one would copy the sum each time."""
         return Loss(_collect((b, n * m) for a, n in loss.terms.items() for b, m in self.of(a).terms.items()))
 
 
 class Renyi(Formal):
-    """Renyi divergences add at each order; the best order is sought among all reals above 1."""
+    """Renyi divergences add at each order; the search for the best order runs over all reals above 1."""
 
     name, theorem = "Renyi", "best order (Canonne, Kamath, Steinke 2020, Proposition 12)"
 
@@ -212,7 +212,7 @@ class Renyi(Formal):
 
     @staticmethod
     def _least(at: Callable[[float], float], total: Loss) -> float:
-        """Over all orders above 1, and those at which what is known of an atom jumps."""
+        """The minimum over all orders above 1; the orders at which the curve of an atom jumps are tried exactly."""
         jumps = {order for atom in total.terms for order in atom.orders if order > 1}
         return min(least_value(lambda x: at(1 + math.exp(x)), -7.0, 14.0), *map(at, jumps), math.inf)
 
@@ -222,7 +222,7 @@ class Renyi(Formal):
 
 
 class Profile(Formal):
-    """One mechanism, used once, by its own privacy profile."""
+    """A single use of one mechanism, by its own privacy profile."""
 
     name, theorem = "profile", "hockey-stick divergence of the one mechanism used"
 
@@ -236,7 +236,7 @@ class Profile(Formal):
 
 
 class GaussianDP(Basic):
-    """Gaussian noise only: mu^2 adds, exactly."""
+    """Gaussian differential privacy: mu^2 adds, exactly."""
 
     name, theorem = "Gaussian", "mu^2 adds (Dong, Roth, Su 2022); profile of Balle and Wang 2018"
 
@@ -251,12 +251,12 @@ class GaussianDP(Basic):
 
 
 class PLD(Formal):
-    """Privacy loss distributions, by certified sums over their transforms (`pld.py`)."""
+    """Privacy loss distributions, by certified sums over their transforms (`pld/composition_bounds.py`)."""
 
-    name, theorem = "PLD", "trapezoidal sum of the transform, certified (core/pld.py)"
+    name, theorem = "PLD", "certified trapezoidal sum of the transform (Zhu, Dong, Wang 2022)"
 
     def sums(self, total: Loss) -> tuple[Sum, ...]:
-        """The composed loss in each direction; none if a mechanism's pair is unknown."""
+        """The composed loss in each direction; empty if a mechanism has no known pair."""
         spacing = self.spacing(total)
         pairs = [(atom.pairs(spacing), n) for atom, n in total.terms.items()]
         if not all(p for p, _ in pairs) or not pairs:
@@ -267,13 +267,13 @@ class PLD(Formal):
 
     @staticmethod
     def spacing(total: Loss) -> float:
-        """A grid so fine that splitting losses adds a hundredth of a per cent to the variance of their sum."""
+        """The spacing at which splitting losses adds a hundredth of a per cent to the variance of their sum."""
         max_loss, count = max((atom.max_loss for atom in total.terms), default=0.0), sum(total.terms.values())
         first = max(min(2.0**-8, _power(max_loss) / 2**10), _power(max_loss) / 2**14)
         if not max_loss:
-            return first  # which nothing needs
-        wide = math.fsum(n * p.variance for a, n in total.terms.items() for p in a.pairs(first)[:1])
-        return max(_power(0.02 * math.sqrt(wide / count)), _power(max_loss) / 2**18)
+            return first  # no pair uses it
+        variance = math.fsum(n * p.variance for a, n in total.terms.items() for p in a.pairs(first)[:1])
+        return max(_power(0.02 * math.sqrt(variance / count)), _power(max_loss) / 2**18)
 
     def _failing(self, sums: tuple[Sum, ...]) -> float:
         return max((s.infinite for s in sums), default=0.0)
@@ -295,7 +295,7 @@ class PLD(Formal):
 
 
 class Optimal(PLD):
-    """The best that follows from pure losses alone: each is a coin."""
+    """Optimal composition from pure losses alone: each loss is a coin."""
 
     name, theorem = "optimal", "coins compose exactly (Kairouz, Oh, Viswanath 2015; Murtagh and Vadhan 2016)"
 
@@ -304,29 +304,30 @@ class Optimal(PLD):
         return Loss({Pure(e) if isinstance(e, Fraction) else atom: 1})
 
     def proves(self, total: Loss, delta: float) -> float:
-        return super().proves(total, delta) if self._knows(total) else math.inf
+        return super().proves(total, delta) if self._all_pure(total) else math.inf
 
     def delta(self, total: Loss, epsilon: float) -> float:
-        return super().delta(total, epsilon) if self._knows(total) else 1.0
+        return super().delta(total, epsilon) if self._all_pure(total) else 1.0
 
     @staticmethod
-    def _knows(total: Loss) -> bool:
+    def _all_pure(total: Loss) -> bool:
         return all(type(atom) is Pure for atom in total.terms)
 
 
 def _power(x: float) -> float:
-    """The power of two just below."""
+    """The largest power of two that is at most x."""
     return 2.0 ** math.floor(math.log2(x)) if x > 0 else 0.0
 
 
 def _one_gaussian(counted: list[tuple[Pair, int]]) -> list[tuple[Pair, int]]:
-    """Normal losses are one: mu^2 adds."""
+    """The pairs with all normal losses joined into one: mu^2 adds."""
     square = math.fsum(n * pair.mu**2 for pair, n in counted if isinstance(pair, GaussianShift))
     others = [(pair, n) for pair, n in counted if not isinstance(pair, GaussianShift)]
     return [*others, (GaussianShift(math.sqrt(square) * MANY_ULPS), 1)] if square else others
 
 
 def _collect(counted: Iterable[tuple[K, int]]) -> dict[K, int]:
+    """The sum of the counts of each key."""
     counts: dict[K, int] = {}
     for key, n in counted:
         counts[key] = counts.get(key, 0) + n
@@ -334,13 +335,13 @@ def _collect(counted: Iterable[tuple[K, int]]) -> dict[K, int]:
 
 
 def failures(loss: Loss) -> Fraction:
-    """The probability that any of the mechanisms breaks its promise, at most: the sum."""
+    """An upper bound on the probability that any mechanism fails: the sum of the failures."""
     failing = (n * atom.failure() for atom, n in loss.terms.items())
     return min(reduce(lambda total, x: shortened(total + x), failing, Fraction(0)), Fraction(1))
 
 
 def _tail(excess: float, width: float) -> float:
-    """e^(-excess^2 / width), outward."""
+    """e^(-excess^2 / width), rounded up."""
     if not 0 < excess < math.inf or not width < math.inf:
         return 1.0
     exponent = excess * (excess / width) if width else math.inf

@@ -1,6 +1,6 @@
-"""What is known of particular mechanisms: the atoms of additive noise, and of weaker promises.
+"""The atoms of particular mechanisms (additive noise, local reports) and of weaker guarantees.
 
-Each says as much as is proved of it: its pure and Renyi losses, its privacy profile alone, and its dominating pair.
+Each atom states what is proved: pure and Renyi losses, the privacy profile of a single use, and a dominating pair.
 """
 
 from __future__ import annotations
@@ -25,14 +25,14 @@ from ..pld.dominating_pairs import (
 )
 from .loss import Atom, Concentrated, Loss, Pure
 
-_LEAST = 1e-300
-_ROOT = math.sqrt(0.5)
+_LEAST_TAIL = 1e-300  # below, floats lose their digits
+_ROOT_HALF = math.sqrt(0.5)
 
 
 @stored("Approximate", ("epsilon", "delta"))
 @dataclass(frozen=True)
 class Approximate(Pure):
-    """(epsilon, delta)-differential privacy and nothing more: epsilon, but with probability delta anything."""
+    """(epsilon, delta)-differential privacy and nothing more: epsilon, except with probability delta."""
 
     delta: Fraction
 
@@ -51,7 +51,7 @@ class Approximate(Pure):
 @stored("ApproximateConcentrated", ("rho", "delta"))
 @dataclass(frozen=True)
 class ApproximateConcentrated(Concentrated):
-    """(rho, delta)-zCDP: rho, but with probability delta anything (Bun and Steinke 2016, section 8)."""
+    """(rho, delta)-zCDP: rho, except with probability delta (Bun and Steinke 2016, section 8)."""
 
     delta: Fraction
 
@@ -59,8 +59,8 @@ class ApproximateConcentrated(Concentrated):
         return self.delta
 
     def group(self, k: int) -> Atom:
-        """By the hybrid sum: events of probability delta grow with every step from one unit to the next."""
-        from .grouped import Grouped  # which is built on losses
+        """The hybrid sum: events of probability delta grow with every step from one unit to the next."""
+        from .grouped import Grouped  # imported here, as it builds on losses
 
         return self if k == 1 else Grouped(Loss({self: 1}), k)
 
@@ -68,7 +68,7 @@ class ApproximateConcentrated(Concentrated):
 @stored("RenyiCurve", ("points",))
 @dataclass(frozen=True)
 class RenyiCurve(Atom):
-    """Renyi divergences at some orders; at any other order, that of the next larger one."""
+    """Renyi divergences at some orders; at any other order, the divergence of the next larger one."""
 
     points: tuple[tuple[float, float], ...]  # increasing orders
 
@@ -80,8 +80,8 @@ class RenyiCurve(Atom):
         return tuple(at for at, _ in self.points)
 
     def group(self, k: int) -> Atom:
-        """By doubling orders, where the curve goes so far, and by the hybrid sum (`grouped.py`)."""
-        from .grouped import Grouped  # which is built on losses
+        """The loss of k units by doubling orders, where the curve is known, and by the hybrid sum (`grouped.py`)."""
+        from .grouped import Grouped  # imported here, as it builds on losses
 
         return self if k == 1 else Grouped(Loss({self: 1}), k)
 
@@ -89,7 +89,7 @@ class RenyiCurve(Atom):
 @stored("KaryResponse", ("epsilon", "categories"))
 @dataclass(frozen=True)
 class KaryResponse(Pure):
-    """Randomized response over so many categories (Warner 1965; Kairouz, Oh, Viswanath 2016)."""
+    """Randomized response over k = `categories` categories (Warner 1965; Kairouz, Oh, Viswanath 2016)."""
 
     categories: int
     attained = True
@@ -104,16 +104,16 @@ class KaryResponse(Pure):
         return (Response(up(self.epsilon), self.categories),)
 
     def group(self, k: int) -> Pure:
-        """Reports are independent, so what k people pay adds up."""
+        """Reports are independent, so the losses of k people add up."""
         return self if k == 1 else Pure(k * self.epsilon)
 
 
 @stored("LocalReport", ("epsilon", "telling"))
 @dataclass(frozen=True)
 class LocalReport(Pure):
-    """A report that tells two answers apart with probability `telling` only, and then by odds of e^epsilon.
+    """A report that separates two answers only with probability `telling`, and then by odds of e^epsilon.
 
-    The loss is +-epsilon with that probability, and else 0: so it is for every frequency oracle.
+    The loss is +-epsilon with that probability and 0 otherwise, as for every frequency oracle.
     """
 
     telling: Fraction
@@ -129,7 +129,7 @@ class LocalReport(Pure):
         return (RareCoin(up(self.epsilon), up(self.telling)),)
 
     def group(self, k: int) -> Pure:
-        """Reports are independent, so what k people pay adds up."""
+        """Reports are independent, so the losses of k people add up."""
         return self if k == 1 else Pure(k * self.epsilon)
 
 
@@ -142,7 +142,7 @@ class LaplaceNoise(Pure):
 
     def renyi(self, order: float) -> float:
         """ln(a/(2a-1) e^((a-1)e) + (a-1)/(2a-1) e^(-ae)) / (a-1) (Mironov 2017, Proposition 6)."""
-        e, a = self._most, order
+        e, a = self._epsilon_up, order
         inner = a / (2 * a - 1) + (a - 1) / (2 * a - 1) * math.exp((1 - 2 * a) * e)
         exact = e + math.log(inner) / (a - 1) + 2.0**-50 / (a - 1)
         return min(super().renyi(order), exact * FEW_ULPS)
@@ -173,7 +173,7 @@ class DiscreteLaplaceNoise(Pure):
     def profile(self, epsilon: float) -> float:
         """The best event is a half-line: sup over t of F(t - shift) - e^epsilon F(t), with F(t) = P[Z >= t]."""
         at, noise, factor = (
-            self._turn(epsilon),
+            self._last_within(epsilon),
             law.DiscreteLaplaceLaw(self.scale),
             math.exp(min(epsilon, float(self.epsilon), 700.0)),
         )
@@ -184,8 +184,8 @@ class DiscreteLaplaceNoise(Pure):
         )
         return min(max(0.0, *bounds), super().profile(epsilon)) if epsilon < self.epsilon else 0.0
 
-    def _turn(self, epsilon: float) -> int:
-        """Up to here the loss (2 y - d) / scale is at most epsilon."""
+    def _last_within(self, epsilon: float) -> int:
+        """The largest y at which the loss (2 y - d) / scale is at most epsilon."""
         return math.floor((self.shift + Fraction(epsilon) * self.scale) / 2)
 
     def pairs(self, spacing: float) -> tuple[Pair, ...]:
@@ -218,11 +218,11 @@ class GaussianNoise(Atom):
         return up(self.mu_squared) / 2 * FEW_ULPS
 
     def _sides(self, epsilon: float) -> tuple[float, float]:
-        """Phi(mu/2 - e/mu) and e^e Phi(-mu/2 - e/mu), which floats tell to a relative (2 + (e/mu + mu)^2) 2^-50."""
+        """Phi(mu/2 - e/mu) and e^e Phi(-mu/2 - e/mu), each good to a relative (2 + (e/mu + mu)^2) 2^-50."""
         a, b = self.mu / 2 - epsilon / self.mu, -self.mu / 2 - epsilon / self.mu
         if b > -16:
-            return math.erfc(-a * _ROOT) / 2, math.exp(epsilon) * math.erfc(-b * _ROOT) / 2
-        from scipy.special import log_ndtr, ndtr  # here, since it takes long to load
+            return math.erfc(-a * _ROOT_HALF) / 2, math.exp(epsilon) * math.erfc(-b * _ROOT_HALF) / 2
+        from scipy.special import log_ndtr, ndtr  # imported here, as scipy is slow to load
 
         return float(ndtr(a)), math.exp(min(epsilon + float(log_ndtr(b)), 700.0))
 
@@ -233,8 +233,8 @@ class GaussianNoise(Atom):
         if self.mu > 2.0**20:
             return 1.0
         near, far = self._sides(epsilon)
-        if near < _LEAST:  # where floats lose their digits
-            from scipy.special import log_ndtr  # here, since it takes long to load
+        if near < _LEAST_TAIL:
+            from scipy.special import log_ndtr  # imported here, as scipy is slow to load
 
             return math.exp(float(log_ndtr(self.mu / 2 - epsilon / self.mu)) + 1e-9) + TINY
         size = epsilon / self.mu + self.mu
@@ -242,7 +242,10 @@ class GaussianNoise(Atom):
         return max(TINY, min(near * (1 + error) - far * (1 - error), self.mu / math.sqrt(2 * math.pi) * FEW_ULPS))
 
     def epsilon_at(self, delta: float) -> float:
-        """By Newton's rule on ln delta(e), from above: it is concave, as P[L > t] is log-concave, and delta' = -far."""
+        """The least epsilon at delta, by Newton's rule from above on ln delta(e), which is concave; delta' = -far.
+
+        ln delta is concave because P[L > t] is log-concave.
+        """
         if self.profile(0.0) <= delta:
             return 0.0
         rho = self.concentrated()
@@ -251,11 +254,11 @@ class GaussianNoise(Atom):
             return super().epsilon_at(delta)
         while move > at * 2.0**-40 and at > 0:
             near, far = self._sides(at)
-            if not near > far > 0:  # floats do not tell them apart
+            if not near > far > 0:  # floats cannot separate them
                 return super().epsilon_at(delta)
             move = math.log(delta / (near - far)) * (near - far) / far
             at -= move
-        at = max(at, self.mu * 2.0**-60)  # also where it is so near to 0 that rounding led past it
+        at = max(at, self.mu * 2.0**-60)  # rounding may have led past 0
         step = at * 2.0**-41
         while not self.profile(at) <= delta:
             at, step = at + step, 2 * step
@@ -275,7 +278,7 @@ class GaussianNoise(Atom):
 @stored("GaussianPrivacy", ("mu_squared",))
 @dataclass(frozen=True)
 class GaussianPrivacy(GaussianNoise):
-    """mu-Gaussian differential privacy and nothing more: dominated by continuous Gaussian noise (Dong et al. 2022)."""
+    """mu-Gaussian differential privacy and nothing more: continuous Gaussian noise dominates it (Dong et al. 2022)."""
 
     attained = False
 
@@ -306,7 +309,8 @@ class DiscreteGaussianNoise(Concentrated):
         if low > 0 and low**2 > 1500 * self.sigma2:
             return TINY  # P[Z >= t] is at most e^(-t^2 / (2 sigma^2))
         near = self._law.at_least(low) * (1 + self._law.tail_accuracy(low))
-        far = max(0.0, self._law.at_least(high) * (1 - self._law.tail_accuracy(high)) - 1e-318)  # if it lost its bits
+        # less 1e-318, as subnormal floats lack bits
+        far = max(0.0, self._law.at_least(high) * (1 - self._law.tail_accuracy(high)) - 1e-318)
         return min(1.0, max(TINY, (near - math.exp(min(epsilon, 700.0)) * far) * (1 + 1e-14)))
 
     def pairs(self, spacing: float) -> tuple[Pair, ...]:
@@ -325,7 +329,8 @@ class DiscreteGaussianNoise(Concentrated):
 class DiscreteGaussianVector(Concentrated):
     """Discrete Gaussian noise on integers of which at most `moved` move; rho is l2^2 / (2 sigma^2).
 
-    It hides as much as continuous noise of a little less variance (`convolution.py`), where sigma is not very small.
+    Unless sigma is very small, this hides as much as continuous noise of a little less variance
+    (`pld/discrete_gaussian.py`).
     """
 
     sigma2: Fraction
@@ -349,5 +354,5 @@ class DiscreteGaussianVector(Concentrated):
         return self._smooth.pairs(spacing)
 
     def group(self, k: int) -> DiscreteGaussianVector:
-        """k units move k times as many coordinates; k^2 if only the length of a move bounds them."""
+        """k units move k times as many coordinates, or k^2 times if only the length of a move bounds their number."""
         return DiscreteGaussianVector(k * k * self.rho, self.sigma2, k * k * self.moved)

@@ -1,4 +1,4 @@
-"""All views together: the least epsilon or delta that any of them proves, and which one it was."""
+"""The least epsilon or delta that any view proves, and the view that proves it."""
 
 from __future__ import annotations
 
@@ -30,37 +30,37 @@ from .loss import Loss, Pure
 VIEWS: tuple[View[Any], ...] = (
     Basic(), Classical(), AdvancedExp(), Advanced(), Optimal(), Zcdp(), Renyi(), GaussianDP(), Profile(), PLD(),
 )  # fmt: skip
-_POSSIBLE = tuple(view for view in VIEWS if not isinstance(view, Classical | AdvancedExp))  # `Advanced` has less drift
-_COINS = tuple(view for view in _POSSIBLE if not isinstance(view, Optimal))  # of which `Optimal` says what `PLD` says
-_ALONE = tuple(view for view in _POSSIBLE if not isinstance(view, Optimal | Renyi | PLD))
-_NORMAL, _NEARLY_NORMAL = (Zcdp(), GaussianDP()), (Zcdp(), GaussianDP(), Renyi())  # rho says more where sigma is small
+_GENERAL = tuple(view for view in VIEWS if not isinstance(view, Classical | AdvancedExp))  # `Advanced` has less drift
+_FOR_COINS = tuple(view for view in _GENERAL if not isinstance(view, Optimal))  # `Optimal` proves what `PLD` proves
+_FOR_ONE_USE = tuple(view for view in _GENERAL if not isinstance(view, Optimal | Renyi | PLD))
+_FOR_NORMAL, _FOR_NEARLY_NORMAL = (Zcdp(), GaussianDP()), (Zcdp(), GaussianDP(), Renyi())  # rho wins at small sigma
 
 
 @dataclass(frozen=True)
 class Bound:
-    """What one view proves."""
+    """An epsilon, and the view whose theorem proves it."""
 
     view: View[Any]
     epsilon: float
 
 
 def _contenders(loss: Loss) -> tuple[View[Any], ...]:
-    """The views that can win.
+    """The views that can prove the least epsilon.
 
-    All of them, but where one is exact: the closed form of normal noise, or the profile of one mechanism.  That exact
-    sums of pairs come last to none is no reason to ask nothing else: they give up where floats do.
+    These are all views, except where one is exact: the closed form of normal noise, or the profile of one mechanism.
+    Sums of pairs are exact too, but they give up where floats do, so the other views stay.
     """
     if all(isinstance(atom, GaussianNoise) for atom in loss.terms):
-        return _NORMAL
+        return _FOR_NORMAL
     if all(isinstance(atom, GaussianNoise | DiscreteGaussianVector) for atom in loss.terms):
-        return _NEARLY_NORMAL
+        return _FOR_NEARLY_NORMAL
     if sum(loss.terms.values()) == 1 and all(atom.determined_by_pairs for atom in loss.terms):
-        return _ALONE
-    return _COINS if all(type(atom) is Pure for atom in loss.terms) else _POSSIBLE
+        return _FOR_ONE_USE
+    return _FOR_COINS if all(type(atom) is Pure for atom in loss.terms) else _GENERAL
 
 
 def best(loss: Loss, delta: Number) -> Bound:
-    """The view that proves the least epsilon."""
+    """The least epsilon that any view proves at delta, with its view."""
     d = failure("delta", delta)
     return min((Bound(view, view.epsilon(loss, d)) for view in _contenders(loss)), key=lambda a: a.epsilon)
 
@@ -74,12 +74,12 @@ def least_delta(loss: Loss, epsilon: Number) -> float:
     fails = failures(loss)
     if Basic().total(loss) <= e:
         return up(fails)
-    found = min(view.delta(view.total(loss), target) for view in _contenders(loss)) if loss.terms else 0.0
-    return min(1.0, found if not fails else up(1 - (1 - fails) * (1 - Fraction(found))))
+    least = min(view.delta(view.total(loss), target) for view in _contenders(loss)) if loss.terms else 0.0
+    return min(1.0, least if not fails else up(1 - (1 - fails) * (1 - Fraction(least))))
 
 
 def table(loss: Loss, delta: Number) -> str:
-    """Every view's epsilon with its theorem; the winner is starred."""
+    """A table of every view's epsilon with its theorem; a star marks the least."""
     d = failure("delta", delta)
     bounds = [Bound(view, view.epsilon(loss, d)) for view in VIEWS]
     winner = min(bounds, key=lambda a: a.epsilon)

@@ -41,7 +41,7 @@ def _six_digits(x: Amount) -> str:
 
 @dataclass(frozen=True, init=False, repr=False)
 class Budget:
-    """How much may be spent, and in which currency.
+    """A limit on what may be spent, in one currency.
 
     Budget(epsilon=)                 pure loss
     Budget(epsilon=, delta=)         the union filter; `slack` is the part of delta for the tail (by default half), and
@@ -147,7 +147,7 @@ class Budget:
 
     @cached_property
     def grid(self) -> int:
-        """All amounts are multiples of 1 / grid, and so are the limits, so that they can be spent to the last."""
+        """The grid: all amounts and limits are multiples of 1 / grid, so that a limit can be spent to the last."""
         return math.lcm(GRID, self.failures.denominator, *(limit.denominator for _, limit in self.sums))
 
     def amounts(self, loss: Spent) -> Amounts:

@@ -1,14 +1,14 @@
-"""Currencies: in what to pay when each question, and its price, may depend on the answers before it.
+"""Currencies: units of account for adaptive purchases, where each question and price may depend on earlier answers.
 
-Let L = ln P(transcript)/Q(transcript) when one stops; each price is known before its answer.  A `Currency` is an
-account whose running sum is a filter: to buy while the sum keeps its limit is as private as if the prices had been
-fixed beforehand.
+Let L = ln P(transcript)/Q(transcript) at a stopping time; each price is known before its answer.  A `Currency` is an
+account whose running sum is a filter: buying while the sum stays within its limit is as private as if all prices had
+been fixed beforehand.
 
     pure epsilon      |L| is at most the sum, surely
     Renyi, order a    exp((a - 1)(L - sum of r_i)) is a supermartingale, so E exp((a - 1) L) <= exp((a - 1) limit)
-    zCDP              the same at every order at once, with r_i = a rho_i
+    zCDP              as for Renyi, at every order a at once, with r_i = a rho_i
 
-What an atom does not promise, with probability delta_i, is paid from a second sum, that of the failures.
+The probability delta_i with which an atom promises nothing is paid from a second sum, the sum of the failures.
 
 The union filter, Budget(epsilon, delta).  Go on while the epsilons sum to at most `epsilon`, or the Renyi divergences
 of one order a, fixed on opening, to at most r; and the failures to at most delta - slack.
@@ -18,10 +18,10 @@ The order is the best for Gaussian noise.  With c = 1 and r_i = a epsilon_i^2 / 
 al., sqrt(2 ln(1/slack) V) + V/2 <= epsilon with V the sum of epsilon_i^2: all that it admits is admitted here.
 
 What is not a filter.  A composed privacy-loss distribution, a trade-off curve, and a Renyi curve whose order is chosen
-at the end say of each *fixed* sequence of prices that it keeps the budget, each by a test of its own: another event,
-another order.  Whoever has seen the first answers picks the sequence that hurts where those fell, and the mean of the
-largest exceeds the largest mean.  The tests break them with six coins at most.  Such accounts price a batch
-declared in advance, which is then bought as one atom.
+at the end prove of each *fixed* sequence of prices that it keeps the budget, each by a test of its own: another event,
+another order.  An adversary who has seen the first answers picks the sequence that hurts most given these answers, and
+the mean of the largest exceeds the largest mean.  The tests refute such accounts with at most six coins.  They can
+price a batch declared in advance, which is then bought as one atom.
 
 References.  Rogers, Roth, Ullman, Vadhan, NeurIPS 2016, on filters; Feldman and Zrnic, NeurIPS 2021, for Renyi;
 Whitehouse, Ramdas, Rogers, Wu, ICML 2023, for approximate zCDP and for the rate of advanced composition; Canonne,
@@ -46,7 +46,7 @@ Amount = Fraction | float
 
 
 def _outward(amount: Amount) -> Amount:
-    """As a rational; a float too small to have all its bits counts as the least that has, and none is a refund."""
+    """The amount as a rational: subnormal floats count as the least normal float, and negative amounts as infinite."""
     if isinstance(amount, Fraction):
         return amount if amount >= 0 else math.inf
     return Fraction(max(amount, sys.float_info.min)) if amount < math.inf else math.inf
@@ -60,13 +60,13 @@ def ln(x: Fraction) -> tuple[Fraction, Fraction]:
 
 
 class Currency(View[Amount]):
-    """A view in exact amounts whose running sum is a filter: the only kind that may admit a purchase."""
+    """A view in exact amounts whose running sum is a filter: only such views may admit a purchase."""
 
     nothing: Amount = Fraction(0)
 
     @abstractmethod
     def price(self, atom: Atom) -> Amount:
-        """The amount of what the atom promises, rounded outward."""
+        """The amount of the atom, rounded up."""
 
     def of(self, atom: Atom) -> Amount:
         return _outward(self.price(atom))
@@ -91,7 +91,7 @@ class Epsilon(Currency):
 
 
 class Rho(Currency):
-    """Zero-concentrated loss."""
+    """Zero-concentrated loss, rho."""
 
     name, theorem = "rho", "rhos add (Whitehouse et al. 2023)"
 
@@ -110,12 +110,12 @@ class RenyiAt(Currency):
     name, theorem = "Renyi divergence", "divergences of a fixed order add (Feldman and Zrnic 2021)"
 
     def price(self, atom: Atom) -> Amount:
-        """Divergence grows with the order, which is rounded up; where floats cancelled, `lost` makes good for it."""
+        """The divergence, which grows with the order: the order is rounded up, and `lost` makes up for cancellation."""
         lost = Fraction(1, 1 << 44) * self.order / (self.order - 1)
         return min(self.order * Rho().of(atom), _outward(atom.renyi(up(self.order))) + lost)
 
     def room(self, delta: Fraction) -> Fraction:
-        """ln(delta / c) / (order - 1), from below: a divergence of epsilon + room is (epsilon, delta)."""
+        """ln(delta / c) / (order - 1), from below: a divergence of epsilon + room gives (epsilon, delta)."""
         a, b = self.order, self.order - 1
         return (ln(delta)[0] + a * ln(a)[0] - b * ln(b)[1]) / b
 
@@ -126,7 +126,7 @@ class RenyiAt(Currency):
 
     @classmethod
     def best(cls, epsilon: Fraction, delta: Fraction) -> RenyiAt:
-        """The order with the most room for Gaussian noise, sought below that of the bound with c = 1."""
+        """The order with the most room for Gaussian noise, sought below the best order of the bound with c = 1."""
         e, nats = float(epsilon), max(float(-ln(delta)[0]), 1e-9)
         middle = math.sqrt(nats) * (math.sqrt(nats + e) + math.sqrt(nats)) / e
 

@@ -1,19 +1,19 @@
 r"""The privacy loss as a random variable.
 
-Definition.  P and Q are the laws of what a mechanism tells on two neighbours; L = ln P(y)/Q(y), y ~ P.  Losses of
+Definition.  P and Q are the laws of the output of a mechanism on two neighbours; L = ln P(y)/Q(y), y ~ P.  Losses of
 mechanisms used one after the other add, even if each is chosen after seeing the last.  The mean of L is KL(P || Q).
 
 Two ways to a delta.     delta(E) = E (1 - e^(E - L))_+  <=  P[L > E].
-The left side is the hockey stick, the least delta there is at E.  The right side is what a bound on the tail of L
-proves.  It is true, since what stands under E is at most the indicator of L > E, and loose, since it counts a loss just
-above E as if it were infinite.
+The left side is the hockey-stick divergence, the least delta at E.  The right side is the delta that a bound on the
+tail of L proves.  It is valid, since the variable under the expectation is at most the indicator of L > E, and loose,
+since it counts a loss just above E as infinite.
 
-What is known of a mechanism is a pair that dominates it: no hockey-stick divergence of the mechanism is above that of
-the pair.  L is the loss of the pair, and so are its moments, tails and quantiles; where there is sampling, of the pair
-on our grid.  If the pair is `attained`, all of this is true of the mechanism itself, on the worst neighbours.  If not,
-as for the exponential mechanism and for bare promises of privacy, upper bounds on divergences are all that carries
-over: the mean is at least the KL divergence, `delta` bounds the mechanism's from above and has no lower end but 0, and
-`tail_delta` is a true delta.  The law of the mechanism's own loss is then unknown.
+A mechanism is known by a pair that dominates it: no hockey-stick divergence of the mechanism exceeds that of the pair.
+L, its moments, tails and quantiles are those of the pair; under sampling, of the pair on a grid.  If the pair is
+`attained`, all of this holds for the mechanism itself, on the worst neighbours.  If not, as for the exponential
+mechanism and for bare guarantees of privacy, only upper bounds on divergences carry over: the mean is at least the KL
+divergence, `delta` is an upper bound with 0 as its lower end, and `tail_delta` is a valid delta.  The law of the
+mechanism's own loss is then unknown.
 
 Tails.  The upper tail is the sum of order 1 in `pld/fourier.py`; the lower tail is the upper tail of -L.  A pair in
 closed form is symmetric: read backwards, -L under Q has the law of L under P.  So E e^(-zL) = E_Q e^((1 - z) L) =
@@ -48,7 +48,7 @@ _WIDE, _NARROW = 2.0**-5, 2.0**-9  # windows, as shares of a standard deviation
 
 @dataclass(frozen=True)
 class Distribution:
-    """The law of the pair's privacy loss; `reverse` looks from Q to P, which differs only where there is sampling."""
+    """The law of the privacy loss of a pair; `reverse` means from Q to P, which differs only under sampling."""
 
     loss: Loss
     reverse: bool = False
@@ -56,14 +56,19 @@ class Distribution:
     def __post_init__(self) -> None:
         unknown = [atom for atom in self.loss.terms if not atom.pairs(2.0**-8)]
         if unknown:
-            raise BadParameter("loss", unknown[0], "made of mechanisms with a known dominating pair")
+            raise BadParameter(
+                "loss",
+                unknown[0],
+                "made of mechanisms with a known dominating pair",
+                says=f"The distribution of a loss needs dominating pairs, and {unknown[0]} has none.",
+            )
 
     @cached_property
     def _sum(self) -> Sum:
-        spacing, way = PLD.spacing(self.loss), -1 if self.reverse else 0
+        spacing, direction = PLD.spacing(self.loss), -1 if self.reverse else 0
         counts: Counter[Pair] = Counter()
         for atom, n in self.loss.terms.items():
-            counts[atom.pairs(spacing)[way]] += n
+            counts[atom.pairs(spacing)[direction]] += n
         return Sum(counts)
 
     @cached_property
@@ -76,12 +81,12 @@ class Distribution:
 
     @property
     def attained(self) -> bool:
-        """Whether the pair is that of the mechanisms themselves, and not only one that dominates them."""
+        """Whether the mechanisms attain the pair on some neighbours, and are not merely dominated by it."""
         return all(atom.attained for atom in self.loss.terms)
 
     @property
     def mean(self) -> float:
-        """E L where L is finite: the KL divergence of the pair, which is never below that of the mechanism."""
+        """E L where L is finite: the KL divergence of the pair, an upper bound on that of the mechanism."""
         return self._sum.mean
 
     @property
@@ -91,35 +96,35 @@ class Distribution:
 
     @property
     def deviation(self) -> float:
-        """The standard deviation."""
+        """The standard deviation of L where L is finite."""
         return math.sqrt(self.variance)
 
     @property
     def infinite(self) -> float:
-        """P[L is infinite], at most: the chance that a promise fails, or that a loss lies beyond the grid."""
+        """An upper bound on P[L is infinite]: that a guarantee fails, or that a loss lies beyond the grid."""
         return self._with_failure(0.0, 0.0).upper
 
     def times(self, k: int) -> Distribution:
-        """The loss of k independent copies, together."""
+        """The distribution of the loss of k independent copies together."""
         return Distribution(k * self.loss, self.reverse)
 
     def delta(self, epsilon: Number) -> Interval:
-        """The hockey-stick divergence of the mechanism at epsilon >= 0; from below only where the pair is attained."""
+        """The hockey-stick divergence of the mechanism at epsilon >= 0, from 0 unless the pair is attained."""
         e = rational("epsilon", epsilon)
         if e < 0:
             raise BadParameter("epsilon", epsilon, "at least 0")
         at = down(e)
         if not self.attained:
             return Interval(0.0, self._with_failure(0.0, self._sum.upper_delta(at)).upper)
-        found = self._sum.delta(at)
-        return self._with_failure(found.lower - math.ulp(at), found.upper)  # delta falls by less than epsilon rises
+        delta = self._sum.delta(at)
+        return self._with_failure(delta.lower - math.ulp(at), delta.upper)  # delta falls by less than epsilon rises
 
     def tail_delta(self, epsilon: Number) -> float:
-        """P[L > epsilon], at most: a delta at epsilon as well, and never less than the hockey stick."""
+        """An upper bound on P[L > epsilon]: a valid delta at epsilon, never less than the hockey-stick divergence."""
         return self.tail(epsilon).upper
 
     def tail(self, epsilon: Number) -> Interval:
-        """P[L > epsilon], L being the loss of the pair."""
+        """P[L > epsilon] for the loss L of the pair."""
         e, largest = rational("epsilon", epsilon), Basic().total(self.loss)
         if e >= largest:
             return self._with_failure(0.0, 0.0)
@@ -133,26 +138,26 @@ class Distribution:
         return self._with_failure(down(rest), up(1 - Fraction(left.lower)))
 
     def quantile(self, p: Number) -> Interval:
-        """The least x for which P[L <= x] is at least p, L being the loss of the pair."""
+        """The least x for which P[L <= x] is at least p, for the loss L of the pair."""
         below = probability("p", p) / (1 - self._failure) if self._failure < 1 else Fraction(2)
         if below >= 1:
             return Interval(math.inf if below > 1 else self.mean, math.inf)
-        if not self._sum.largest:  # nothing is ever lost
+        if not self._sum.largest:  # L = 0
             return Interval(0.0, 0.0)
         if below < Fraction(1, 2):
-            found = crossing(self._mirrored, down(below), up(below))
-            return Interval(-found.upper, -found.lower)
-        most, least = up(1 - below), down(1 - below - Fraction(self._sum.infinite))
-        found = crossing(self._sum, least if least > 0 else most, most)
-        return found if least > 0 else Interval(found.lower, math.inf)
+            mirrored = crossing(self._mirrored, down(below), up(below))
+            return Interval(-mirrored.upper, -mirrored.lower)
+        high, low = up(1 - below), down(1 - below - Fraction(self._sum.infinite))
+        place = crossing(self._sum, low if low > 0 else high, high)
+        return place if low > 0 else Interval(place.lower, math.inf)
 
     def _with_failure(self, lower: float, upper: float) -> Interval:
-        """f + (1 - f) times it, infinite losses included: with probability f a promise fails."""
-        f, most = self._failure, Fraction(upper) + Fraction(self._sum.infinite)
-        return Interval(down(f + (1 - f) * Fraction(max(0.0, lower))), min(1.0, up(f + (1 - f) * most)))
+        """f + (1 - f) times the probability, infinite losses included: with probability f a guarantee fails."""
+        f, highest = self._failure, Fraction(upper) + Fraction(self._sum.infinite)
+        return Interval(down(f + (1 - f) * Fraction(max(0.0, lower))), min(1.0, up(f + (1 - f) * highest)))
 
     def density(self, points: Floats, blur: float) -> Floats:
-        """For pictures: the density of L + N(0, blur^2), by Fourier's integral, to some seven digits."""
+        """The density of L + N(0, blur^2) for plots, by Fourier's integral, to some seven digits."""
         period = 2 * float(np.abs(points - self.mean).max()) + 16 * (self.deviation + blur)
         if self._sum.spacing:
             period = self._sum.spacing * 2 ** math.ceil(math.log2(period / self._sum.spacing))
@@ -204,7 +209,7 @@ def _mirror(pair: Pair) -> Pair:
 
 
 def above(total: Sum, at: float) -> Interval:
-    """P[L > e], and P[L >= e] too, for every e from `at` up to the next float; best where it is below 1/2."""
+    """P[L > e] and P[L >= e] for every e from `at` up to the next float; tightest where below 1/2."""
     if at >= total.largest:
         return Interval(0.0, 0.0)
     if not total.tractable:
@@ -214,10 +219,10 @@ def above(total: Sum, at: float) -> Interval:
 
 
 def crossing(total: Sum, low: float, high: float) -> Interval:
-    """x < y with P[L > x] > high and P[L > y] < low, for nearby levels low <= high of at most 1/2."""
+    """x < y with P[L > x] > high and P[L > y] < low, for nearby levels low <= high <= 1/2."""
     if not total.tractable:
         return Interval(-total.largest, total.largest)
-    from scipy.special import ndtri  # here, since it takes long to load
+    from scipy.special import ndtri  # imported here, as scipy is slow to load
 
     deviation = math.sqrt(total.variance)
     bottom, top = total.mean - 2 * deviation, min(_chernoff(total, low), total.largest)
@@ -238,12 +243,12 @@ def crossing(total: Sum, low: float, high: float) -> Interval:
 
 
 def _lower(line: TrapezoidalSum, at: float) -> float:
-    """Masses on a grid of ours were raised; here that is undone."""
+    """The lower bound on a tail; masses on a grid were raised, and here that is undone."""
     return line.lower(at) * (1 - line.total.count * 2.0**-31 if line.total.spacing else 1)
 
 
 def _chernoff(total: Sum, level: float) -> float:
-    """P[L > x] <= M(c) e^(-cx), so at this x it is at most `level`."""
+    """An x with P[L > x] <= level, by P[L > x] <= M(c) e^(-cx)."""
 
     def bound(c: Floats, log_m: Floats) -> Floats:
         return np.asarray((log_m - math.log(level)) / c)

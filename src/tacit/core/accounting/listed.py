@@ -1,6 +1,6 @@
-r"""Atoms whose privacy losses are listed: a finite dominating pair, and what sampling makes of a mechanism.
+r"""Atoms whose privacy losses are listed: a finite dominating pair, and a mechanism on a sample.
 
-Sampling.  Let M be run on a random part of the table, r the chance of a record to be in it, and delta the profile of M.
+Sampling.  Let M run on a sample of the table, r be the chance that it holds a given record, and delta the profile of M.
 
     Poisson, add/remove                         each record by itself with probability r
     without replacement, substitution           m of n records, all sets equally likely, n public, r = m / n
@@ -40,19 +40,19 @@ from .atoms import DiscreteGaussianNoise, DiscreteGaussianVector, GaussianNoise,
 from .loss import Atom, Loss, Pure
 from .sampled import Sampled
 
-_TRUSTED = 2.0**-45  # by so much a loss may be off: masses are good to a relative 1e-14,
-_ROUNDED = 2.0**-50  # and by so much for each nat of -ln of either mass (`law.py`)
-_LEAST = 1e-290  # of masses whose quotient is taken
-_WIDEST, _FARTHEST = Fraction(2**18), 2**12  # sigma^2 and shift of discrete Gaussian noise whose losses are listed
+_LOSS_ERROR = 2.0**-45  # of any loss, since masses are good to a relative 1e-14,
+_LOSS_ERROR_PER_NAT = 2.0**-50  # and for each nat of -ln of either mass (`law.py`)
+_LEAST_MASS = 1e-290  # in a quotient
+_MAX_SIGMA2, _MAX_SHIFT = Fraction(2**18), 2**12  # of discrete Gaussian noise whose losses are listed
 
 
 class Listed(Atom):
-    """What a table of losses proves."""
+    """An atom whose bounds come from a table of losses."""
 
     @property
     @abstractmethod
     def table(self) -> LossTable:
-        """The losses from the table with a record to that without it, or from any to its neighbour."""
+        """The losses from the law with a record to the law without it, or from any law to its neighbour."""
 
     def pure(self) -> Fraction | float:
         largest = max(self.table.largest, self.table.reversed.largest)
@@ -74,7 +74,7 @@ class Listed(Atom):
 
     def pairs(self, spacing: float) -> tuple[Pair, ...]:
         if not 1e-60 < self.max_loss < 2.0**16:
-            return ()  # no grid is both so long and fine enough
+            return ()  # no grid is long and fine enough
         return self.table.lattice(spacing), self.table.reversed.lattice(spacing)
 
     @property
@@ -82,7 +82,7 @@ class Listed(Atom):
         return True
 
     def group(self, k: int) -> Atom:
-        from .grouped import Grouped  # which is built on losses
+        from .grouped import Grouped  # imported here, as it builds on losses
 
         return self if k == 1 else Grouped(Loss({self: 1}), k)
 
@@ -97,15 +97,15 @@ class FinitePair(Listed):
 
     @cached_property
     def table(self) -> LossTable:
-        """An outcome whose mass under one law is too small for floats counts as one that this law never has."""
+        """The losses of the outcomes; a mass too small for floats counts as 0."""
         p, q = np.array(self.p), np.array(self.q)
-        both = (p > _LEAST) & (q > _LEAST)
+        both = (p > _LEAST_MASS) & (q > _LEAST_MASS)
         a, b = p[both], q[both]
         near = np.abs(a - b) <= b / 2  # then a - b is exact, and a ratio of masses far apart keeps all its digits
         losses = np.where(near, np.log1p(np.where(near, (a - b) / b, 0.0)), np.log(a / b))
-        errors = _TRUSTED - (np.log(a) + np.log(b)) * _ROUNDED
+        errors = _LOSS_ERROR - (np.log(a) + np.log(b)) * _LOSS_ERROR_PER_NAT
         order = np.argsort(losses)
-        infinite, vanishing = (float(np.maximum(law[~both & (law > 0)], _LEAST).sum()) for law in (p, q))
+        infinite, vanishing = (float(np.maximum(law[~both & (law > 0)], _LEAST_MASS).sum()) for law in (p, q))
         return LossTable(losses[order], errors[order], a[order], b[order], infinite, vanishing)
 
 
@@ -123,7 +123,7 @@ class PoissonSample(Listed):
         return inner.failing(up(self.of.failure())).sampled(up(self.rate))
 
     def concentrated(self) -> float:
-        """Never above that of the mechanism on the whole table: divergences are convex."""
+        """At most the rho of the mechanism on the whole table, as divergences are convex."""
         return min(super().concentrated(), self.of.concentrated() if not self.of.failure() else math.inf)
 
     def renyi(self, order: float) -> float:
@@ -138,7 +138,7 @@ class PoissonSample(Listed):
 class FixedSizeSample(Atom):
     """A mechanism on a sample of fixed size without replacement, when a record is substituted.
 
-    `poisson` is the same mechanism on a Poisson sample of that rate: its profile at epsilon >= 0 is this one's too.
+    `poisson` is the mechanism on a Poisson sample of that rate, which has the same profile at epsilon >= 0.
     """
 
     poisson: Sampled | PoissonSample
@@ -151,7 +151,7 @@ class FixedSizeSample(Atom):
         return self.poisson.pure()
 
     def concentrated(self) -> float:
-        """Sampling never hurts; and what is as pure as this costs no more than a coin."""
+        """The least of two rhos: of the mechanism without sampling, and of a coin of the pure epsilon."""
         pure = self.pure()
         coin = Pure(pure).concentrated() if isinstance(pure, Fraction) else math.inf
         return min(coin, self._inner.concentrated() if not self._inner.failure() else math.inf)
@@ -179,7 +179,7 @@ class FixedSizeSample(Atom):
         return tuple(mirrored(pair) for pair in self.poisson.pairs(spacing)[:1] if isinstance(pair, Lattice))
 
     def group(self, k: int) -> Atom:
-        from .grouped import Grouped  # which is built on losses
+        from .grouped import Grouped  # imported here, as it builds on losses
 
         return self if k == 1 else Grouped(Loss({self: 1}), k)
 
@@ -192,17 +192,17 @@ def poisson_sample(of: Atom, rate: Fraction) -> Sampled | PoissonSample:
         return PoissonSample(rate * of.rate, of.of)
     if isinstance(of, GaussianNoise | LaplaceNoise):
         return Sampled(rate, of)
-    wide = isinstance(of, DiscreteGaussianNoise) and (of.sigma2 > _WIDEST or of.shift > _FARTHEST)
+    wide = isinstance(of, DiscreteGaussianNoise) and (of.sigma2 > _MAX_SIGMA2 or of.shift > _MAX_SHIFT)
     if wide or isinstance(of, DiscreteGaussianVector):
         square = of.gaussian()
         if isinstance(square, Fraction):
-            return Sampled(rate, GaussianPrivacy(square))  # which continuous noise only dominates
+            return Sampled(rate, GaussianPrivacy(square))  # continuous noise dominates it
     if not (isinstance(of, Listed) or of.pairs(2.0**-8)):
         raise BadParameter(
             "loss",
             type(of).__name__,
             "that of a mechanism with a dominating pair",
-            says=f"Sampling amplifies privacy profiles, and of {type(of).__name__} none is known beyond its Renyi"
-            " divergences; give the mechanism's dominating pair or its exact law.",
+            says=f"Sampling amplifies privacy profiles, and of {type(of).__name__} only Renyi divergences are"
+            " known. Give the mechanism's dominating pair or its exact law.",
         )
     return PoissonSample(rate, of)

@@ -3,12 +3,12 @@
 A `Loss` is a formal sum of atoms, one for each thing done to a table:
 
     zero          nothing was done
-    a + b         a and then b, where b may be chosen after seeing a's output
+    a + b         a and then b, where b may be chosen after seeing the output of a
     n * a         a, n times
-    a.group(k)    what k units together pay
+    a.group(k)    the loss of k units together
 
-An atom states what is proved of one mechanism.  A view (`views.py`) is an accountant: a homomorphism from losses to
-a monoid in which sums are cheap.  Counting happens once, in the sum, so no accountant can forget it.
+An atom states what is proved of one mechanism.  A view (`accountants.py`) is an accountant: a homomorphism from losses
+to a monoid in which sums are cheap.  Counting happens once, in the sum, so no accountant can forget it.
 """
 
 from __future__ import annotations
@@ -36,18 +36,18 @@ if TYPE_CHECKING:
 
 
 class Atom(ABC):
-    """What is proved of one mechanism on neighbours.  Each answer is true; by default nothing is known."""
+    """The theorems about one mechanism on neighbours.  Each method returns a valid bound, by default a trivial one."""
 
     @property
     def attained(self) -> bool:
-        """Whether its pairs are those of the mechanism on some neighbours, and do not merely dominate it.
+        """Whether the pairs are laws of the mechanism on some neighbours, and do not merely dominate it.
 
-        Only then is a lower bound on a divergence of the pairs one for the mechanism too.
+        Only then is a lower bound on a divergence of the pairs also a lower bound for the mechanism.
         """
         return False
 
     def pure(self) -> Fraction | float:
-        """An epsilon no |ln P(y)/Q(y)| exceeds: a Fraction, or infinity."""
+        """An epsilon that no |ln P(y)/Q(y)| exceeds: a Fraction, or infinity."""
         return math.inf
 
     def concentrated(self) -> float:
@@ -55,50 +55,50 @@ class Atom(ABC):
         return math.inf
 
     def renyi(self, order: float) -> float:
-        """At least the Renyi divergence of this order, in both directions."""
+        """An upper bound on the Renyi divergence of this order, in both directions."""
         return order * self.concentrated()
 
     def gaussian(self) -> Fraction | float:
-        """A mu^2 such that no hockey-stick divergence exceeds that of normal laws mu deviations apart."""
+        """A mu^2 such that no hockey-stick divergence exceeds that of two normal laws mu deviations apart."""
         return math.inf
 
     def profile(self, epsilon: float) -> float:
-        """At least the hockey-stick divergence at epsilon, in both directions: a delta for this mechanism alone."""
+        """An upper bound on the hockey-stick divergence at epsilon, in both directions: a delta of the mechanism."""
         return 1.0
 
     def epsilon_at(self, delta: float) -> float:
-        """The least epsilon >= 0 at which the profile is at most delta, which is not 0."""
+        """The least epsilon >= 0 at which the profile is at most delta > 0."""
         return least(lambda e: self.profile(e) <= delta, 2.0**-30, 2.0**12)
 
     def failure(self) -> Fraction:
-        """With this probability nothing is promised; the other answers are about the rest."""
+        """The probability with which nothing is promised; the other methods are about the remaining probability."""
         return Fraction(0)
 
     def pairs(self, spacing: float) -> tuple[Pair, ...]:
-        """Dominating pairs, one for each direction if they differ; none if none is known.
+        """Dominating pairs, one for each direction if they differ; empty if none is known.
 
-        `spacing` is that of the grid to put the losses of a sampled mechanism on.
+        `spacing` is the spacing of the grid for the losses of a sampled mechanism.
         """
         return ()
 
     @property
     def orders(self) -> tuple[float, ...]:
-        """The orders at which the Renyi divergence that is known jumps, which a search should try."""
+        """The orders at which the bound on the Renyi divergence jumps; a search should try them."""
         return ()
 
     @property
     def max_loss(self) -> float:
-        """The largest loss that a grid of it must cover; 0 if it is put on none."""
+        """The largest loss that a grid must cover; 0 if the atom needs no grid."""
         return 0.0
 
     @property
     def determined_by_pairs(self) -> bool:
-        """Whether the pairs imply all that is known of it but its failure."""
+        """Whether the pairs imply every bound of the atom but its failure."""
         return False
 
     @abstractmethod
     def group(self, k: int) -> Atom:
-        """The same for neighbours k units apart."""
+        """The atom of the mechanism on neighbours k units apart."""
 
 
 @stored("Pure", ("epsilon",))
@@ -109,8 +109,8 @@ class Pure(Atom):
     epsilon: Fraction
 
     @cached_property
-    def _most(self) -> float:
-        """epsilon, rounded up."""
+    def _epsilon_up(self) -> float:
+        """epsilon, rounded up to a float."""
         return up(self.epsilon)
 
     def pure(self) -> Fraction | float:
@@ -118,20 +118,20 @@ class Pure(Atom):
 
     def concentrated(self) -> float:
         """epsilon tanh(epsilon / 2): h(u) = ln cosh(epsilon sqrt u) is concave (Steinke 2024)."""
-        e = self._most
+        e = self._epsilon_up
         return max(TINY, e * math.tanh(e / 2) * FEW_ULPS) if e else 0.0
 
     def renyi(self, order: float) -> float:
-        """That of the dominating pair, a coin of odds e^epsilon (Mironov 2017, Proposition 5)."""
-        e, a = self._most, order
-        if a * e < 20:  # ln of 1 + 2 sinh(ae/2) sinh((a-1)e/2) / cosh(e/2), which no terms cancel in
+        """The divergence of the dominating pair, a coin of odds e^epsilon (Mironov 2017, Proposition 5)."""
+        e, a = self._epsilon_up, order
+        if a * e < 20:  # ln of 1 + 2 sinh(ae/2) sinh((a-1)e/2) / cosh(e/2), in which nothing cancels
             moment = math.log1p(2 * math.sinh(a * e / 2) * math.sinh((a - 1) * e / 2) / math.cosh(e / 2))
         else:
             moment = (a - 1) * e + math.log1p(math.exp((1 - 2 * a) * e)) - math.log1p(math.exp(-e))
         return max(TINY, min(e, moment / (a - 1) * FEW_ULPS, a * self.concentrated()) * FEW_ULPS) if e else 0.0
 
     def profile(self, epsilon: float) -> float:
-        """(e^e0 - e^epsilon) / (1 + e^e0), that of the coin."""
+        """(e^e0 - e^epsilon) / (1 + e^e0), the profile of the coin."""
         gap = up(self.epsilon - Fraction(epsilon))
         return -math.expm1(-gap) / (1 + math.exp(-up(self.epsilon))) * FEW_ULPS if gap > 0 else 0.0
 
@@ -158,8 +158,8 @@ class BoundedRange(Pure):
     def profile(self, epsilon: float) -> float:
         """(1 - e^-s)^2 / (1 - e^-e0), s = (e0 - epsilon)/2, for epsilon >= 0 (Dong, Durfee, Rogers 2020, k = 1).
 
-        Of losses in [t - e0, t] the worst are at its ends, for (P/Q - e^epsilon)_+ is convex in P/Q: delta is
-        (1 - e^(t - e0)) (1 - e^(epsilon - t)) / (1 - e^-e0), the greatest where both factors are equal.
+        Of losses in [t - e0, t] the worst are at the ends, for (P/Q - e^epsilon)_+ is convex in P/Q: delta is
+        (1 - e^(t - e0)) (1 - e^(epsilon - t)) / (1 - e^-e0), which is greatest where both factors are equal.
         """
         gap, e = up(self.epsilon - Fraction(epsilon)), up(self.epsilon)
         if gap <= 0:
@@ -172,7 +172,7 @@ class BoundedRange(Pure):
 
     @property
     def determined_by_pairs(self) -> bool:
-        return False  # rho is less than the variance of its pair, which no one mechanism has
+        return False  # rho is less than the variance of the pair, which no single mechanism attains
 
 
 @stored("Concentrated", ("rho",))
@@ -203,7 +203,7 @@ def _members(loss: Loss) -> tuple[tuple[tuple[Atom, int], ...], Neighbours | Non
 class Loss:
     """A formal sum of atoms with multiplicities, under one neighbouring relation if any is named.
 
-    `units` is how many units of privacy pay it together, as far as that is known; it is no part of what a loss equals.
+    `units` is the number of units of privacy that this is the loss of, as far as known; equality ignores it.
     """
 
     terms: Mapping[Atom, int] = field(default_factory=dict)
@@ -211,17 +211,17 @@ class Loss:
     units: int = field(default=1, compare=False)
 
     def __post_init__(self) -> None:
-        given: object = self.terms
-        if not isinstance(given, Mapping) or not all(isinstance(atom, Atom) for atom in given):
-            raise BadParameter("terms", type(given).__name__, "a mapping from atoms to how often each was spent")
-        kept = dict(self.terms)  # which costs less than to hash the atoms again
+        terms: object = self.terms
+        if not isinstance(terms, Mapping) or not all(isinstance(atom, Atom) for atom in terms):
+            raise BadParameter("terms", type(terms).__name__, "a mapping from atoms to the number of their uses")
+        counts = dict(self.terms)  # a copy costs less than to hash the atoms again
         for atom, n in self.terms.items():
             count = whole("count", n, at_least=0)
             if not count:
-                del kept[atom]
+                del counts[atom]
             elif count is not n:
-                kept[atom] = count
-        object.__setattr__(self, "terms", MappingProxyType(kept))
+                counts[atom] = count
+        object.__setattr__(self, "terms", MappingProxyType(counts))
         if self.relation is not None and self.relation.units > self.units:
             object.__setattr__(self, "units", self.relation.units)
 
@@ -234,7 +234,7 @@ class Loss:
         return Loss(counts, relation, max(self.units, other.units))
 
     def __radd__(self, other: int) -> Loss:
-        """So that `sum` can begin with its 0."""
+        """Lets `sum` begin with its 0."""
         return self if other == 0 else NotImplemented
 
     def __mul__(self, n: int) -> Loss:
@@ -254,8 +254,8 @@ class Loss:
         return Loss, (dict(self.terms), self.relation, self.units)
 
     def group(self, k: int) -> Loss:
-        """What k units together pay: atom by atom, or for the whole where of one no more is known than for one unit."""
-        from .grouped import Grouped  # which is built on losses
+        """The loss of k units together: atom by atom, or by the hybrid sum if an atom has no group bound."""
+        from .grouped import Grouped  # imported here, as it builds on losses
 
         kinds = ((type(a), type(a.group(whole("k", k)))) for a in self.terms)
         units = k * self.units
@@ -266,19 +266,19 @@ class Loss:
         return reduce(Loss.__add__, grouped, Loss({}, relation, units))
 
     def epsilon(self, delta: Number = 0) -> float:
-        """The least epsilon that any view proves at delta."""
-        from .best_bound import best  # which is built on losses
+        """The least epsilon that any accountant proves at delta."""
+        from .best_bound import best  # imported here, as it builds on losses
 
         return best(self, delta).epsilon
 
     def delta(self, epsilon: Number) -> float:
-        """The least delta that any view proves at epsilon."""
+        """The least delta that any accountant proves at epsilon."""
         from .best_bound import least_delta
 
         return least_delta(self, epsilon)
 
     def explain(self, delta: Number = 0) -> str:
-        """Every view's answer, with its theorem, and which one won."""
+        """A table of the epsilon of every accountant at delta, with its theorem; a star marks the least."""
         from .best_bound import table
 
         return table(self, delta)

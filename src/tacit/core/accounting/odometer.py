@@ -1,8 +1,8 @@
-"""Odometers: how much has been spent so far, true at all times at once, whatever was asked and whenever one stops.
+"""Odometers: a bound on what has been spent so far, valid at all times at once, whenever one stops.
 
 Definition.  A running bound e_t, known before the t-th answer, with P[L_t > e_t for some t] <= delta, where L_t is the
-realised loss ln P/Q of the first t answers.  A filter needs its limit beforehand; an odometer does not, and its price
-is a wider bound: at V = 1 and delta = 1e-6 it says 8.03, where a filter set for just that V says 5.76.
+realised loss ln P/Q of the first t answers.  A filter needs its limit beforehand; an odometer does not, at the price of
+a wider bound: at V = 1 and delta = 1e-6 the bound is 8.03, and that of a filter set for exactly this V is 5.76.
 
 Theorem.  With delta = 0 the sum of the epsilons is an odometer.  For any g > 0 so is, with V = 2 (sum of rho_i),
 
@@ -46,7 +46,7 @@ def mixture(variance: Amount, tuning: Fraction, delta: Fraction) -> float:
 
 @dataclass(frozen=True, init=False)
 class Odometer:
-    """A bound on all that has been spent, wrong at some time with probability at most delta; `tuning` is g."""
+    """A bound on what has been spent, ever wrong with probability at most delta; `tuning` is the g of the theorem."""
 
     delta: Fraction
     tuning: Fraction
@@ -57,7 +57,7 @@ class Odometer:
 
     @classmethod
     def tightest(cls, *, rho: Number, delta: Number) -> Odometer:
-        """That which is tightest when `rho` has been spent: u = V/g solves u = ln(1 + u) + 2 ln(1/delta)."""
+        """The odometer that is tightest when `rho` has been spent: u = V/g solves u = ln(1 + u) + 2 ln(1/delta)."""
         nats = 2 * _nats(probability("delta", delta))
         u = nats
         for _ in range(60):
@@ -65,12 +65,12 @@ class Odometer:
         return cls(delta=delta, tuning=2 * positive("rho", rho) / Fraction(u))
 
     def epsilon(self, loss: Loss) -> Amount:
-        """The bound once `loss` is spent."""
-        surely = Epsilon().total(instance("loss", loss, Loss))
+        """The bound on epsilon once `loss` is spent."""
+        pure = Epsilon().total(instance("loss", loss, Loss))
         if not self.delta or not loss.terms:
-            return surely
-        return min(surely, mixture(2 * Rho().total(loss), self.tuning, self.delta))
+            return pure
+        return min(pure, mixture(2 * Rho().total(loss), self.tuning, self.delta))
 
     def guarantee(self, loss: Loss) -> tuple[Amount, Fraction]:
-        """(epsilon, delta): the bound, and the probability with which it is ever wrong or an atom fails."""
+        """(epsilon, delta): the bound, and the probability that it is ever wrong or that an atom fails."""
         return self.epsilon(loss), self.delta + failures(loss)

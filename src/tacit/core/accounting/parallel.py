@@ -16,7 +16,7 @@ from .loss import Atom, Concentrated, Loss, Pure
 @stored("Worst", ("losses",))
 @dataclass(frozen=True)
 class Worst(Atom):
-    """Each unit lies in one part of the data, and pays the loss of that part: one of these."""
+    """The worst of several losses: each unit lies in one part of the data and pays the loss of that part."""
 
     losses: frozenset[Loss]
 
@@ -31,12 +31,12 @@ class Worst(Atom):
         return max(totals) * FEW_ULPS
 
     def profile(self, epsilon: float) -> float:
-        """The largest delta; of one that fails with probability f only the rest, (delta - f) / (1 - f)."""
-        found = ((Fraction(loss.delta(Fraction(epsilon))), failures(loss)) for loss in self.losses)
-        return max(up((delta - f) / (1 - f)) if f < 1 else 1.0 for delta, f in found)
+        """The largest delta; a loss that fails with probability f counts with the rest, (delta - f) / (1 - f)."""
+        deltas = ((Fraction(loss.delta(Fraction(epsilon))), failures(loss)) for loss in self.losses)
+        return max(up((delta - f) / (1 - f)) if f < 1 else 1.0 for delta, f in deltas)
 
     def epsilon_at(self, delta: float) -> float:
-        """The largest epsilon, each loss being allowed its own failure f besides."""
+        """The largest epsilon, where each loss may fail with its own probability f besides."""
         allowed = ((loss, failures(loss)) for loss in self.losses)
         return max(loss.epsilon(f + (1 - f) * Fraction(delta)) if f < 1 else math.inf for loss, f in allowed)
 
@@ -44,7 +44,7 @@ class Worst(Atom):
         return max(failures(loss) for loss in self.losses)
 
     def pairs(self, spacing: float) -> tuple[Pair, ...]:
-        """Those of the one mechanism, if there is no other: the largest of several curves may have no pair we know."""
+        """The pairs of a lone mechanism; of several, the largest curve may have no known pair."""
         uses = [use for loss in self.losses for use in loss.terms.items()]
         return uses[0][0].pairs(spacing) if [n for _, n in uses] == [1] else ()
 
@@ -57,12 +57,12 @@ class Worst(Atom):
         return max(atom.max_loss for loss in self.losses for atom in loss.terms)
 
     def group(self, k: int) -> Atom:
-        """Units may be spread over the parts in any way, so only what follows from one step at a time is known."""
+        """The units may lie in any parts, so only bounds that go one unit at a time hold."""
         pure, rho = self.pure(), self.concentrated()
         if k == 1:
             return self
         if self.failure() or pure == rho == math.inf:
-            from .grouped import Grouped  # which is built on losses
+            from .grouped import Grouped  # imported here, as it builds on losses
 
             return Grouped(Loss({self: 1}), k)
         return Pure(k * Fraction(pure)) if pure < math.inf else Concentrated(k * k * Fraction(rho))

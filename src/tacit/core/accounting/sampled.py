@@ -1,4 +1,4 @@
-"""Noise on a Poisson sample: each record takes part with probability q, by itself (add or remove).
+"""Additive noise on a Poisson sample: each record takes part with probability q, independently (add or remove).
 
 With P the law of the noise moved and Q that of the noise, a neighbour sees (1 - q) Q + q P against Q, and
 
@@ -26,8 +26,8 @@ from ..pld.grid import sampled_gaussian, sampled_laplace
 from .atoms import GaussianNoise, LaplaceNoise
 from .loss import Atom, Loss
 
-_HIGHEST = 1 << 12  # order that moments are summed for
-_FARTHEST = 1e100  # mu
+_MAX_ORDER = 1 << 12  # of moments that are summed
+_MAX_MU = 1e100
 
 
 @stored("Sampled", ("rate", "noise"))
@@ -40,7 +40,7 @@ class Sampled(Atom):
 
     @property
     def attained(self) -> bool:
-        """On a sample of a lone record, if by the noise."""
+        """Whether the noise attains its pairs; then so does a sample of a lone record."""
         return self.noise.attained
 
     def pure(self) -> Fraction | float:
@@ -49,17 +49,17 @@ class Sampled(Atom):
         if not isinstance(exact, Fraction) or exact > 2**16:
             return exact
         e, q = up(exact), up(self.rate)
-        over = max(0.0, e - 600)  # by so much the logarithm is at most less
+        over = max(0.0, e - 600)  # taken out of the exponential, and of the logarithm at most
         return min(exact, Fraction(max(TINY, (over + math.log1p(q * math.expm1(e - over) * FEW_ULPS)) * FEW_ULPS)))
 
     def concentrated(self) -> float:
         return self.noise.concentrated()  # sampling never hurts
 
     def renyi(self, order: float) -> float:
-        """By moments of whole orders, for Gaussian noise; else, or at high orders, that of the noise itself."""
+        """A bound by moments of whole orders, for Gaussian noise; high orders and other noise are not amplified."""
         plain = self.noise.renyi(order)
         rate = up(self.rate)
-        if not isinstance(self.noise, GaussianNoise) or order > _HIGHEST or rate == 1:
+        if not isinstance(self.noise, GaussianNoise) or order > _MAX_ORDER or rate == 1:
             return plain
         below = math.floor(order)
         low, high = (_log_moment(rate, self.noise.mu, a) for a in (below, below + 1))
@@ -67,16 +67,17 @@ class Sampled(Atom):
         return min(plain, max(TINY, chord / (order - 1) * MANY_ULPS))
 
     def profile(self, epsilon: float) -> float:
-        """At ln(1 + q (e^e - 1)) it is q times that of the noise, when removing; adding costs no more than that."""
+        """At ln(1 + q (e^e - 1)), q times the profile of the noise at e when removing; adding costs no more."""
         if epsilon >= self.pure():
             return 0.0
         inner = math.expm1(min(epsilon, 700.0)) / up(self.rate)
-        own = self.noise.profile(math.log1p(inner / MANY_ULPS) / MANY_ULPS)  # it falls, so its place is rounded down
+        # a profile falls, so its argument is rounded down
+        own = self.noise.profile(math.log1p(inner / MANY_ULPS) / MANY_ULPS)
         return min(1.0, max(TINY, up(self.rate) * own * (1 + 1e-12)))
 
     @property
     def max_loss(self) -> float:
-        """Beyond it lies less than 1e-22 of either law."""
+        """A loss beyond which lies less than 1e-22 of either law."""
         own = (
             self.noise.mu * (9.8 + 1.5 * self.noise.mu)
             if isinstance(self.noise, GaussianNoise)
@@ -86,7 +87,7 @@ class Sampled(Atom):
 
     def pairs(self, spacing: float) -> tuple[Pair, ...]:
         if not 1e-60 < self.max_loss < 2.0**16:
-            return ()  # no grid is both so long and fine enough
+            return ()  # no grid is long and fine enough
         rate = up(self.rate)
         if rate == 1:
             return self.noise.pairs(spacing)
@@ -99,8 +100,8 @@ class Sampled(Atom):
         return True
 
     def group(self, k: int) -> Atom:
-        """In a group some may join and others leave, and then neither law is that of the noise alone."""
-        from .grouped import Grouped  # which is built on losses
+        """The hybrid sum: some of a group may join and others leave, so that neither law is that of the noise."""
+        from .grouped import Grouped  # imported here, as it builds on losses
 
         return self if k == 1 else Grouped(Loss({self: 1}), k)
 
@@ -108,9 +109,9 @@ class Sampled(Atom):
 @lru_cache(maxsize=1 << 10)
 def _log_moment(rate: float, mu: float, order: int) -> float:
     """ln E_Q[((1 - q) + q P/Q)^a], outward: sums of logarithms of at most 10^7 err by less than 2^-30."""
-    if order == 1 or mu > _FARTHEST:
+    if order == 1 or mu > _MAX_MU:
         return 0.0 if order == 1 else math.inf
-    from scipy.special import gammaln, logsumexp  # here, since it takes long to load
+    from scipy.special import gammaln, logsumexp  # imported here, as scipy is slow to load
 
     j = np.arange(2, order + 1)
     chosen = gammaln(order + 1) - gammaln(j + 1) - gammaln(order - j + 1)

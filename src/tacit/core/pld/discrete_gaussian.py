@@ -1,8 +1,9 @@
-r"""How much continuous Gaussian noise there is in discrete Gaussian noise.
+r"""Discrete Gaussian noise is at least as private as continuous Gaussian noise of slightly smaller variance.
 
 Theorem.  Noises of law p(z) proportional to exp(-z^2 / (2 s)), s >= 2, hide a vector of integers that moves by at most
 d in l2, and in at most n coordinates.  With t as found below, no hockey-stick divergence exceeds that of continuous
-noise of variance s - t on a move by d: mu^2 = d^2 / (s - t) is Gaussian privacy (Dong, Roth, Su 2022), and it adds.
+noise of variance s - t on a move by d: with mu^2 = d^2 / (s - t) the noise is mu-Gaussian private (Dong, Roth, Su
+2022), and mu^2 adds.
 
 1. Rounding.  Let y ~ N(x, s - a), and z an integer with weights exp(-(z - y)^2 / (2 a)).  By Poisson summation these
 add up to sqrt(2 pi a) / h(y), 1/h(y) = 1 + 2 sum_k exp(-2 pi^2 k^2 a) cos(2 pi k y) over k >= 1.  Two Gaussians
@@ -45,7 +46,7 @@ from ..exact import up
 
 
 def smoothing(variance: Fraction, l2_squared: Fraction, moved: int) -> Fraction | None:
-    """The t of noise of parameter s = variance; None where nothing is proved."""
+    """The t of the theorem for noise of parameter s = variance; None where the theorem does not apply."""
     s, square = up(variance), up(l2_squared)
     if s < 2:
         return None
@@ -55,18 +56,18 @@ def smoothing(variance: Fraction, l2_squared: Fraction, moved: int) -> Fraction 
 
 @lru_cache(maxsize=1 << 12)
 def mu_squared(variance: Fraction, l2_squared: Fraction, moved: int) -> Fraction | float:
-    """A mu^2 of which such noise is private, rounded outward; infinity where none is proved."""
+    """A mu^2 such that the noise is mu-Gaussian private, rounded up; infinite where the theorem does not apply."""
     t = smoothing(variance, l2_squared, moved)
     return math.inf if t is None else Fraction(up(l2_squared / (variance - t)))
 
 
 def variance_for(target: Fraction, l2_squared: Fraction, moved: int) -> Fraction:
-    """A variance at which mu^2 is at most the target, the least but for rounding where the theorem reaches so low."""
+    """A variance at which mu^2 is at most the target: up to rounding, the least to which the theorem applies."""
     least = l2_squared / target
     variance = max(least, Fraction(2))
     while mu_squared(variance, l2_squared, moved) > target:
         t = smoothing(variance, l2_squared, moved)
         if variance > 2**1000:
-            raise BadParameter("mu^2", float(target), "of a moderate size")
+            raise BadParameter("mu^2", float(target), "large enough for a variance of at most 2^1000")
         variance = 2 * variance if t is None else max(variance, least + t) * (1 + Fraction(1, 1 << 40))
     return variance

@@ -1,9 +1,9 @@
 r"""Dominating pairs: two laws P, Q whose every hockey-stick divergence is at least that of a mechanism's neighbours.
 
-What a pair shows is its privacy loss L = ln P(y)/Q(y), y ~ P, through the transform m(z) = E e^(zL) on vertical lines
-z = c + iy, c > 0.  Losses of independent, or adaptively composed, mechanisms add, so transforms multiply; `pld.py`
-turns a product of them into bounds on delta.  A symmetric mechanism has one pair, an asymmetric one a pair for each
-direction.
+A pair is represented by its privacy loss L = ln P(y)/Q(y), y ~ P, through the transform m(z) = E e^(zL) on vertical
+lines z = c + iy, c > 0.  Losses of independent, or adaptively composed, mechanisms add, so transforms multiply;
+`composition_bounds.py` turns a product of them into bounds on delta.  A symmetric mechanism has one pair, an asymmetric
+mechanism a pair for each direction.
 
 The pairs of local reports come last: a report speaks for one of two answers, by odds of e^epsilon, or for neither.
 
@@ -46,25 +46,25 @@ class Pair(ABC):
         """ln E e^(zL), on any branch."""
 
     def on_line(self, c: float, stride: float, count: int) -> Complex:
-        """The same at c + i stride n, n = 0 .. count - 1."""
+        """ln E e^(zL) at z = c + i stride n, n = 0 .. count - 1."""
         return self.log_transform(np.asarray(c + 1j * stride * np.arange(count), np.complex128))
 
     def cumulant(self, c: NDArray[np.float64]) -> NDArray[np.float64]:
-        """The same at real points."""
+        """ln E e^(cL) at real points c."""
         return self.log_transform(c.astype(complex)).real
 
-    def multiples(self, most: int) -> Multiples | None:
-        """The law of L itself, where L takes no more than `most` values, all multiples of one; else None."""
+    def multiples(self, max_values: int) -> Multiples | None:
+        """The law of L itself, if L takes at most `max_values` values, all multiples of one unit; else None."""
         return None
 
     @property
     def spacing(self) -> float:
-        """Of the grid of ours that L lives on, or 0."""
+        """The spacing of the grid that L was put on, or 0."""
         return 0.0
 
     @property
     def infinite(self) -> float:
-        """P[L is infinite], which the transform leaves out."""
+        """P[L is infinite], which the transform excludes."""
         return 0.0
 
     @property
@@ -99,7 +99,7 @@ class Coin(Pair):
         e, w = self.epsilon, (z + 0.5) * self.epsilon
         return w + np.log1p(np.exp(-2 * w)) - e / 2 - math.log1p(math.exp(-e))
 
-    def multiples(self, most: int) -> Multiples | None:
+    def multiples(self, max_values: int) -> Multiples | None:
         lie = math.exp(-self.epsilon)
         return Multiples(self.epsilon, -1, 2, np.array([lie, 1]) / (1 + lie))
 
@@ -121,9 +121,9 @@ class Coin(Pair):
 class BoundedRangePair(Pair):
     """L has a density proportional to e^(L/2) on [-epsilon, epsilon]: dominates all whose ln P/Q has range epsilon.
 
-    Its profile is the supremum of theirs, (1 - e^-(epsilon - e)/2)^2 / (1 - e^-epsilon) for |e| <= epsilon
+    Its profile is the supremum of their profiles, (1 - e^-(epsilon - e)/2)^2 / (1 - e^-epsilon) for |e| <= epsilon
     (`loss.BoundedRange`): P[L > e] = delta(e) - delta'(e) = (1 - e^-(epsilon - e)/2) / (1 - e^-epsilon).  A supremum of
-    profiles is that of a pair, and dominating pairs compose adaptively (Zhu, Dong, Wang 2022, theorem 10).
+    profiles is the profile of a pair, and dominating pairs compose adaptively (Zhu, Dong, Wang 2022, theorem 10).
     """
 
     epsilon: float
@@ -168,7 +168,7 @@ class LaplaceShift(Pair):
 
     @property
     def mean(self) -> float:
-        """e - 1 + e^-e, where it is small by its series, from above."""
+        """e - 1 + e^-e; for small e by its series, from above."""
         e = self.epsilon
         if e > 0.01:
             return e + math.expm1(-e)
@@ -195,8 +195,8 @@ class DiscreteLaplaceShift(Pair):
         total = 1 + np.exp(-w * self.shift) - math.expm1(-rate) * inner
         return u + np.log(total) - math.log1p(math.exp(-rate))
 
-    def multiples(self, most: int) -> Multiples | None:
-        if self.shift >= most or self.largest > 700:
+    def multiples(self, max_values: int) -> Multiples | None:
+        if self.shift >= max_values or self.largest > 700:
             return None
         return Multiples(float(1 / self.scale), -self.shift, 2, self._losses[1][::-1])
 
@@ -206,13 +206,13 @@ class DiscreteLaplaceShift(Pair):
 
     @cached_property
     def _moments(self) -> tuple[float, float]:
-        """Mean and variance; of long shifts about those of continuous noise, whose mean is less by rate / (3 shift)."""
+        """Mean and variance; for long shifts those of continuous noise, whose mean is less by rate / (3 shift)."""
         if self.shift > 2**16:
             smooth, e = LaplaceShift(self.largest), self.largest
             return min(e, smooth.mean * (1 + e / self.shift**2)), smooth.variance
         losses, masses = self._losses
         rate, k = float(1 / self.scale), np.arange((self.shift + 1) // 2)
-        high = (self.shift - 2 * k) * rate  # these losses and their opposites, of which the masses differ by a factor
+        high = (self.shift - 2 * k) * rate  # losses; the masses of their negatives differ by a factor
         with np.errstate(over="ignore", invalid="ignore"):
             mean = float(masses[: k.size] @ (high * -np.expm1(-high)))
             return mean, float((losses - mean) ** 2 @ masses)
@@ -271,7 +271,7 @@ class DiscreteGaussianShift(Pair):
     def log_transform(self, z: Complex) -> Complex:
         """d^2 z (z + 1) / (2 s) + ln R(zd), R(a) = sum_k e^(-(k - a)^2/(2 s)) / sum_k e^(-k^2/(2 s)), s = sigma^2.
 
-        L lives on a lattice, so the imaginary part of z may be taken modulo 2 pi s / d, up to a phase.  There, by
+        L lies on a lattice, so the imaginary part of z may be taken modulo 2 pi s / d, up to a phase.  There, by
         Poisson summation, R(a) = sum_j e^(-2 pi^2 s j^2) cos(2 pi j a) / sum_j e^(-2 pi^2 s j^2).
         """
         s, d = float(self.sigma2), self.shift
@@ -282,21 +282,21 @@ class DiscreteGaussianShift(Pair):
 
     @staticmethod
     def _log_ripple(a: Complex, s: float) -> Complex:
-        if s < 0.2:  # few terms of the sum itself matter; the largest is taken out
+        if s < 0.2:  # few terms of the sum matter; the largest is factored out
             off = np.rint(a.real) - a
-            most = (-(off**2) / (2 * s)).real
+            largest = (-(off**2) / (2 * s)).real
             k = np.arange(1, 3 + int(math.sqrt(1600 * s)))[:, None]
-            terms = np.exp(-((off - k) ** 2) / (2 * s) - most) + np.exp(-((off + k) ** 2) / (2 * s) - most)
+            terms = np.exp(-((off - k) ** 2) / (2 * s) - largest) + np.exp(-((off + k) ** 2) / (2 * s) - largest)
             whole = math.log1p(2 * float(np.exp(-(k**2) / (2 * s)).sum()))
-            return np.asarray(np.log(np.exp(-(off**2) / (2 * s) - most) + terms.sum(axis=0)) + most - whole)
+            return np.asarray(np.log(np.exp(-(off**2) / (2 * s) - largest) + terms.sum(axis=0)) + largest - whole)
         j = np.arange(1, 6)[:, None]
         damp = -2 * math.pi**2 * s * j**2
         waves = np.exp(damp + 2j * math.pi * j * a) + np.exp(damp - 2j * math.pi * j * a)
         return np.asarray(np.log(1 + waves.sum(axis=0)) - math.log1p(2 * float(np.exp(damp).sum())))
 
-    def multiples(self, most: int) -> Multiples | None:
-        """Losses (d + 2 z) d / (2 sigma^2), but for noises z of which each has a mass below 1e-304."""
-        if self.sigma2 * 1400 > most**2:
+    def multiples(self, max_values: int) -> Multiples | None:
+        """Losses (d + 2 z) d / (2 sigma^2), except for noises z with a mass below 1e-304 each."""
+        if self.sigma2 * 1400 > max_values**2:
             return None
         far = math.isqrt(math.ceil(1400 * self.sigma2)) + 1
         weights = np.exp(-(np.arange(-far, far + 1.0) ** 2) / float(2 * self.sigma2))
@@ -328,14 +328,14 @@ class _ThreeLosses(Pair):
     @cached_property
     @abstractmethod
     def _chances(self) -> tuple[float, float, float]:
-        """Of epsilon, of -epsilon, and of 0."""
+        """The probabilities of epsilon, of -epsilon and of 0."""
 
     def log_transform(self, z: Complex) -> Complex:
         own, other, third = self._chances
         lead = z * self.epsilon
         return lead + np.log(own + third * np.exp(-lead) + other * np.exp(-2 * lead))
 
-    def multiples(self, most: int) -> Multiples | None:
+    def multiples(self, max_values: int) -> Multiples | None:
         own, other, third = self._chances
         return Multiples(self.epsilon, -1, 1, np.array([other, third, own]))
 
@@ -355,7 +355,7 @@ class _ThreeLosses(Pair):
 
 @dataclass(frozen=True)
 class Response(_ThreeLosses):
-    """Randomized response over k categories: the loss is 0 where a third category is told."""
+    """Randomized response over k categories: the loss is 0 where the report is a third category."""
 
     categories: int
 
@@ -368,7 +368,7 @@ class Response(_ThreeLosses):
 
 @dataclass(frozen=True)
 class RareCoin(_ThreeLosses):
-    """A coin of odds e^epsilon that is told with probability `shown` only."""
+    """A coin of odds e^epsilon that is shown only with probability `shown`."""
 
     shown: float
 

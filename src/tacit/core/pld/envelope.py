@@ -1,9 +1,9 @@
 r"""One pair of laws that dominates several, in exact arithmetic.
 
 The profile of a pair, H(a) = sum (p - a q)_+, is convex and piecewise linear in a = e^epsilon, with a kink at each
-ratio p / q; H(0) = 1.  So is the largest of several profiles, whose kinks are theirs and the places where two of them
-cross.  A curve of this kind is the profile of a pair: Q gives each kink its change of slope, and P that times the ratio
-(Doroshenko et al. 2022).
+ratio p / q; H(0) = 1.  So is the largest of several profiles, whose kinks are those of the profiles and the places
+where two of them cross.  A curve of this kind is the profile of a pair: Q gives each kink its change of slope, and P
+that times the ratio (Doroshenko et al. 2022).
 """
 
 from __future__ import annotations
@@ -16,13 +16,13 @@ from itertools import accumulate, pairwise
 from ..errors import BadParameter
 from ..exact import TINY
 
-Masses = Sequence[tuple[Fraction, Fraction]]  # what P and what Q give to each outcome
+Masses = Sequence[tuple[Fraction, Fraction]]  # of each outcome, under P and under Q
 Floats = tuple[float, ...]
-_MOST = 1 << 22  # pairs times kinks
+_MAX_WORK = 1 << 22  # pairs times ratios
 
 
 class _Profile:
-    """A profile, by the ratios in increasing order and what lies above each."""
+    """A profile, by its ratios in increasing order and the masses above each."""
 
     def __init__(self, pair: Masses) -> None:
         self.infinite = sum((p for p, q in pair if not q), Fraction(0))
@@ -38,7 +38,7 @@ class _Profile:
         self._p = [*reversed(list(accumulate(reversed(above)))), Fraction(0)]
 
     def at(self, ratio: Fraction) -> tuple[Fraction, Fraction]:
-        """Its height at a ratio, and its slope to the right of it."""
+        """The height of the profile at a ratio, and its slope to the right."""
         i = bisect_right(self.ratios, ratio)
         return self.infinite + self._p[i] - ratio * self._q[i], -self._q[i]
 
@@ -47,16 +47,16 @@ def envelope(pairs: Iterable[Masses], *, both_orders: bool) -> tuple[Floats, Flo
     """The masses of two laws that dominate each pair; with `both_orders` also each pair read backwards."""
     listed = [pair for one in pairs for pair in ((one, [(q, p) for p, q in one]) if both_orders else (one,))]
     profiles = list({profile.key: profile for profile in map(_Profile, listed)}.values())
-    given = sorted({ratio for profile in profiles for ratio in profile.ratios})
-    if len(given) * len(profiles) > _MOST:
+    ratios = sorted({ratio for profile in profiles for ratio in profile.ratios})
+    if len(ratios) * len(profiles) > _MAX_WORK:
         raise BadParameter(
             "pairs",
-            f"{len(profiles)} pairs with {len(given)} ratios",
+            f"{len(profiles)} pairs with {len(ratios)} ratios",
             "fewer",
-            says=f"{len(profiles)} different pairs of laws with {len(given)} different ratios are too many to compare"
-            " exactly; use fewer tables or fewer outcomes.",
+            says=f"{len(profiles)} different pairs of laws with {len(ratios)} different ratios are too many to compare"
+            " exactly. Use fewer tables or fewer outcomes.",
         )
-    kinks = [*(kink for a, b in pairwise(given) for kink in (a, *_crossings(profiles, a, b))), *given[-1:]]
+    kinks = [*(kink for a, b in pairwise(ratios) for kink in (a, *_crossings(profiles, a, b))), *ratios[-1:]]
     heights = [max(profile.at(kink)[0] for profile in profiles) for kink in kinks]
     ends, tops = [Fraction(0), *kinks], [Fraction(1), *heights]
     slopes = [(b - a) / (y - x) for (x, y), (a, b) in zip(pairwise(ends), pairwise(tops), strict=True)]
@@ -69,12 +69,12 @@ def envelope(pairs: Iterable[Masses], *, both_orders: bool) -> tuple[Floats, Flo
 
 
 def _float(mass: Fraction) -> float:
-    """The nearest float; but what is positive stays so."""
+    """The nearest float; a positive mass stays positive."""
     return max(TINY, float(mass)) if mass else 0.0
 
 
 def _crossings(profiles: Sequence[_Profile], start: Fraction, end: Fraction) -> Iterator[Fraction]:
-    """Where the largest of the profiles changes between two neighbouring kinks, where each of them is a line."""
+    """Where the largest profile changes between two neighbouring kinks; there every profile is a line."""
     lines = [profile.at(start) for profile in profiles]
     height, slope = max(lines)
     while True:

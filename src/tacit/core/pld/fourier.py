@@ -6,16 +6,16 @@ Theorem.  Let L be the sum of independent losses, M(z) = E e^(zL) finite on Re z
 For a probability density f on an interval of length w put D(E) = integral f(s) H(E + s) ds and
 K(z) = integral f(s) e^(-zs) ds.  Then H <= D
     for delta, if K(-1) = integral f(s) e^s ds = 1:  by Jensen, since delta is convex in e^E; and by O(w^2) only;
-    for tail, if f lives on [-w, 0]:  since tail falls.
+    for tail, if f vanishes outside [-w, 0]:  since tail falls.
 For every step h > 0, with k(z) the kernel,
 
     T(E) = (h / 2 pi) sum over all integers n of  M(z) K(z) k(z) e^(-zE),   z = c + i n h,
          = sum over all integers j of  e^(c j p) D(E + j p),   p = 2 pi / h,
 
 by Poisson's summation formula.  No term on the right is negative, so T >= D >= H: the trapezoidal sum errs on the
-safe side, at every E, also near 0.  If f lives on [-a, a'], it exceeds D by at most
+safe side, at every E, also near 0.  If f vanishes outside [-a, a'], T exceeds D by at most
     e^(-cp) / (1 - e^(-cp))  +  M(b) e^(-b (E - a)) / (e^((b - c) p) - 1)     for any b > c,
-since H <= 1 and H(E) <= M(b) e^(-bE).  What is left out by stopping at |n| = N is at most
+since H <= 1 and H(E) <= M(b) e^(-bE).  The terms omitted by stopping at |n| = N add up to at most
     (M(c) e^(-cE) / pi) integral over y > Nh of |K(c + iy)| e^(-g y^2/2) / y^order dy,
 for |M(c + iy)| <= M(c) e^(-g y^2/2), g >= 0 being the part of Var L that is normal.  Rounding is bounded by
 2^-46 (1 + the number of mechanisms) times the sum of absolute values.  As D(E) <= H(E - a), the sum at E + a, less all
@@ -41,7 +41,7 @@ from .dominating_pairs import Complex
 if TYPE_CHECKING:
     from .composition_bounds import Sum
 
-ALIAS = 16.0  # the copies at E + jp lie below delta by so many nats
+ALIAS = 16.0  # nats by which the copies at E + jp lie below delta
 _BETA = 12.0  # B
 _PEAK = math.sinh(_BETA) / _BETA  # S(0)
 _LARGER = np.array([1.02, 1.05, 1.1, 1.15, 1.2, 1.3, 1.4, 1.5, 1.7, 2, 3, 5, 10])  # b as a multiple of c
@@ -69,8 +69,8 @@ class TrapezoidalSum:
     ) -> TrapezoidalSum:
         """The line of least M(c) k(c) e^(-cE), with a period p as long, and a window w as wide, as delta needs.
 
-        In the terms of the theorem: `nats` is by how much copies lie below delta, `end` and `count` say where the sum
-        stops, `rest` is what is left out, relative to M(c) e^(-cE).
+        In the terms of the theorem: copies lie below delta by `nats`, the sum stops at `end` after `count` terms, and
+        `rest` bounds the omitted terms, relative to M(c) e^(-cE).
         """
         further = order - 1  # whether the kernel has its factor 1 / (z + 1)
         c = total.least(lambda c, log_m: log_m - c * epsilon - np.log(c) - further * np.log1p(c), near)
@@ -110,25 +110,27 @@ class TrapezoidalSum:
         return math.exp(self.log_m - self.c * epsilon)
 
     def trapezoid(self, epsilon: float) -> tuple[float, float]:
-        """T and its derivative."""
+        """T(E) and its derivative at E = epsilon."""
         terms = np.exp(self.log_terms - self.z * epsilon)
         terms[0] /= 2
         return 2 / self.period * float(terms.real.sum()), -2 / self.period * float((terms * self.z).real.sum())
 
     def upper(self, epsilon: float) -> float:
+        """An upper bound on H(E)."""
         return self.trapezoid(epsilon)[0] + (self.left_out + self.rounding) * self._scale(epsilon)
 
     def lower(self, epsilon: float) -> float:
+        """A lower bound on H(E)."""
         at = epsilon + self.before
         copies = math.exp(-self.c * self.period) / -math.expm1(-self.c * self.period)
         copies += _upper_copies(self.total, self.c, epsilon, self.period)
         return self.trapezoid(at)[0] - (self.left_out + self.rounding) * self._scale(at) - copies
 
     def solve(self, delta: float) -> float:
-        """Where T crosses delta, or 0 where T is no more than that from the start.
+        """The E at which T crosses delta, or 0 if T is at most delta from the start.
 
-        T falls, but ln T need not be concave: losses that lie far apart make steps of it.  So Newton's rule on ln T is
-        kept within a bracket, which is halved wherever two of its steps have not done so.
+        T falls, but ln T need not be concave: losses that lie far apart turn it into steps.  So Newton's rule on ln T
+        is kept within a bracket, which is bisected whenever two Newton steps have not halved it.
         """
         at, low, high, before = max(self.epsilon, 0.0), -math.inf, math.inf, (math.inf, math.inf)
         stride = min(max(4 * math.sqrt(self.total.variance), 0.1 * at), 50 / self.c)
@@ -137,7 +139,7 @@ class TrapezoidalSum:
             low, high = (at, high) if value > delta else (low, at)
             if high <= 0 or high - low < 1e-7 * high:
                 break
-            steep = value > 0 and slope < 0  # not so where rounding hides T
+            steep = value > 0 and slope < 0  # false where rounding hides T
             move = math.log(value / delta) * value / -slope if steep else math.copysign(stride, value - delta)
             if steep and abs(move) < 1e-7 * at:
                 break
@@ -149,19 +151,19 @@ class TrapezoidalSum:
 
 
 def size(count: float) -> int:
-    """Of a transform: a power of two, and a moderate one, since a short period is only less tight."""
+    """The size of a transform: a power of two, of at most 2^21, since a shorter period is only less tight."""
     return 1 << min(max(0, math.ceil(math.log2(count))), 21)
 
 
 def _log_s(u: float) -> float:
-    """ln S(u) / S(0), for real u, and not less."""
+    """ln S(u) / S(0) for real u, rounded up."""
     more = u * u / (math.hypot(_BETA, u) + _BETA)  # v - B
     last = math.exp(-2 * _BETA) * math.expm1(-2 * more) / math.expm1(-2 * _BETA)
     return (more + math.log1p(last) - math.log1p((u / _BETA) ** 2) / 2) * (1 + 2.0**-44)
 
 
 def _upper_copies(total: Sum, c: float, epsilon: float, period: float) -> float:
-    """sum over j >= 1 of e^(c j p) delta(E + j p) is at most this; E is the least the window reaches."""
+    """An upper bound on sum over j >= 1 of e^(c j p) delta(E + j p), where E is the low end of the window."""
     if epsilon + period >= total.largest:
         return 0.0
     b = c * _LARGER
@@ -171,7 +173,7 @@ def _upper_copies(total: Sum, c: float, epsilon: float, period: float) -> float:
 
 
 def upper_period(total: Sum, c: float, epsilon: float, nats: float) -> float:
-    """A period at which those copies are below e^-nats."""
+    """A period at which the copies above E add up to less than e^-nats."""
     b = c * _LARGER
     with np.errstate(over="ignore", invalid="ignore"):
         periods = (total.cumulants(b) - b * epsilon + nats) / (b - c)

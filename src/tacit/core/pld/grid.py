@@ -1,9 +1,9 @@
-r"""Privacy losses on a grid of ours: pairs without a closed transform, and those of a Poisson sample.
+r"""Privacy losses on a grid: pairs without a closed transform, and pairs under Poisson sampling.
 
 Discretisation.  A loss x between grid points a < b is split between them so that both P and Q keep their mass:
 b gets the share (1 - e^(a - x)) / (1 - e^(a - b)).  This joins neighbouring points of the privacy profile, which is
 convex in e^epsilon, by chords; so the pair on the grid dominates, and by a term of second order in the spacing only.
-Masses are raised by a relative 2^-32, more than rounding can have taken, and what lies above the grid goes to infinity.
+Masses are raised by a relative 2^-32, more than rounding can have taken; losses above the grid become infinite.
 
 Poisson sampling at rate q turns neighbours P, Q into (1 - q) Q + q P and Q, and the other way round:
 their losses are ln(1 - q + q e^x) under the mixture, and -ln(1 - q + q e^x) under Q.
@@ -27,14 +27,14 @@ from ..exact import Floats
 from .dominating_pairs import Complex, Pair
 
 _RAISE = 1 + 2.0**-32
-_LONGEST = 2**16  # cells for losses below those that matter
-_ALIKE = 2**12  # values that a sum of losses of one kind may take, to be enumerated
-_TOGETHER = 2**15  # and a sum of all kinds
-_LOST = 1e-290  # more than all masses that underflow
+_MAX_CELLS = 2**16  # below the losses that matter
+_MAX_VALUES_OF_PAIR = 2**12  # that a sum of losses of one pair may take, to be enumerated
+_MAX_VALUES = 2**15  # that a sum of all losses may take, to be enumerated
+_UNDERFLOW = 1e-290  # more than all masses that underflow
 
 
 class Discrete(Pair):
-    """Finitely many finite losses."""
+    """A pair with finitely many finite losses."""
 
     @property
     @abstractmethod
@@ -68,7 +68,7 @@ class Discrete(Pair):
 
 @dataclass(frozen=True, eq=False)
 class BinnedPair(Discrete):
-    """The pair after telling only in which cell of the grid the loss lies: no larger than the truth.
+    """The pair that shows only the cell of the grid in which the loss lies; the true pair dominates it.
 
     A cell's loss is ln A/B, for the masses A and B that P and Q give to it.
     """
@@ -81,7 +81,7 @@ class BinnedPair(Discrete):
         return self.losses, self.masses
 
     def on_line(self, c: float, stride: float, count: int) -> Complex:
-        """In rows of r: z = c + i stride (r m + n), and the sum over losses is a product of two matrices."""
+        """ln E e^(zL) in rows of r: z = c + i stride (r m + n); the sum over losses is a product of two matrices."""
         r, back = math.isqrt(count) + 1, self.losses - self.largest
         turn = 1j * stride * back
         rows = np.exp(np.outer(r * np.arange(r), turn) + np.maximum(c * back, -700)) * self.masses
@@ -91,14 +91,14 @@ class BinnedPair(Discrete):
 
 @dataclass(frozen=True, eq=False)
 class Lattice(Discrete):
-    """Masses at step (first + j), j = 0, 1, ..., and at infinity."""
+    """A pair on a grid: masses at the losses step (first + j), j = 0, 1, ..., and at infinity."""
 
     step: float
     first: int
     masses: Floats
     above: float
     inside: BinnedPair | None = None
-    few: tuple[Floats, Floats] | None = None  # the losses that it was made of and their masses, if these are few
+    few: tuple[Floats, Floats] | None = None  # the original losses and their masses, if these are few
 
     @property
     def spacing(self) -> float:
@@ -117,7 +117,7 @@ class Lattice(Discrete):
         return self.losses, self.masses
 
     def on_line(self, c: float, stride: float, count: int) -> Complex:
-        """By one transform of the tilted masses: 2 pi / stride must be a power of two times the step."""
+        """ln E e^(zL) by one transform of the tilted masses; 2 pi / stride must be a power of two times the step."""
         size = round(2 * math.pi / (stride * self.step))
         shift = c * self.losses[-1]
         folded = _fold(self.masses * np.exp(np.maximum(c * self.losses - shift, -740)), size)
@@ -130,9 +130,9 @@ class Lattice(Discrete):
 class Composed:
     """The upper part of a sum of losses on one grid: at each point x at least delta(x), and E[e^(x - L); L >= x].
 
-    Between points delta(E) is a chord, linear in e^E.  By one transform of the masses tilted by e^(cL), which puts the
-    accuracy where it is wanted.  Its wrap-around adds to every mass, and so does the bound on rounding: both err on the
-    safe side.  What lies above the last point counts as infinite.
+    Between points delta(E) is a chord, linear in e^E.  One transform of the masses tilted by e^(cL) puts the accuracy
+    where it is needed.  Its wrap-around adds to every mass, and so does the bound on rounding: both err on the safe
+    side.  Losses above the last point count as infinite.
     """
 
     points: Floats
@@ -141,9 +141,9 @@ class Composed:
 
     @classmethod
     def at(cls, points: Floats, masses: Floats, beyond: float, step: float | None = None) -> Composed:
-        """delta(x) = delta(x') + (1 - e^(x - x')) decayed(x'), x' being the next point; all are `step` apart, if given.
+        """delta(x) = delta(x') + (1 - e^(x - x')) decayed(x'), x' the next point; points are `step` apart, if given.
 
-        Sums of positive terms, in which nothing cancels.
+        All sums are of positive terms, in which nothing cancels.
         """
         decayed, s = masses.copy(), 1
         while s < masses.size:
@@ -158,7 +158,7 @@ class Composed:
 
     @classmethod
     def of(cls, lattices: Mapping[Lattice, int], c: float, lowest: float, size: int, orders: Floats) -> Composed:
-        """From `lowest` on; `orders` are those among which the best bound on what lies beyond is sought."""
+        """The sum from `lowest` on; the bound on the mass beyond is the best over `orders`."""
         step = next(iter(lattices)).step
         log_wave, start, shift = np.zeros(size // 2 + 1, complex), 0, 0.0
         for lattice, n in lattices.items():
@@ -173,7 +173,7 @@ class Composed:
         count = sum(lattices.values())
         error = 2.0**-46 * (1 + count) * math.sqrt(size) / size
         tilted = np.maximum(tilted[(first - start + np.arange(size)) % size], 0) + error
-        lost = 2.0**-50 * (abs(shift) + c * float(np.abs(points[[0, -1]]).max()))  # at most, of the exponent's digits
+        lost = 2.0**-50 * (abs(shift) + c * float(np.abs(points[[0, -1]]).max()))  # at most, of the exponent
         masses = np.exp(np.minimum(np.log(tilted) + (peak + shift - c * points + lost), 0.0))  # none is above 1
         logs = sum(n * lattice.cumulant(orders) for lattice, n in lattices.items()) - orders * points[-1]  # Chernoff
         beyond = math.exp(min(float(np.min(logs)) + 2.0**-46 * (1 + count), 0.0))
@@ -181,16 +181,16 @@ class Composed:
 
     @classmethod
     def of_coins(cls, epsilon: float, n: int) -> Composed:
-        """n coins of one epsilon: the number that fall the other way is binomial (Kairouz, Oh, Viswanath 2015).
+        """The sum of n coins of one epsilon: the number that fall the other way is binomial (Kairouz et al. 2015).
 
-        Logarithms of factorials are good to a relative 2^-50, which masses raised by n 2^-40 and more make up for.
-        Fewer than its mean less t with probability e^(-t^2 / (2 mean)) at most.
+        Logarithms of factorials are good to a relative 2^-50; raising the masses by n 2^-40 and more makes up for that.
+        A binomial number is below its mean by t with probability at most e^(-t^2 / (2 mean)).
         """
-        from scipy.special import gammaln  # here, since it takes long to load
+        from scipy.special import gammaln  # imported here, as scipy is slow to load
 
         lie = math.exp(-epsilon) / (1 + math.exp(-epsilon))
-        spread = 40 * math.sqrt(n * lie) + 40
-        k = np.arange(max(0, math.floor(n * lie - spread)), min(n, math.ceil(n * lie + spread)) + 1)[::-1]
+        radius = 40 * math.sqrt(n * lie) + 40
+        k = np.arange(max(0, math.floor(n * lie - radius)), min(n, math.ceil(n * lie + radius)) + 1)[::-1]
         choose = gammaln(n + 1) - gammaln(k + 1) - gammaln(n - k + 1)
         masses = np.exp(choose - n * math.log1p(math.exp(-epsilon)) - k * epsilon) * (1 + (n + 64) * 2.0**-40)
         points = np.asarray((n - 2 * k) * epsilon, float)
@@ -199,14 +199,14 @@ class Composed:
 
     @classmethod
     def enumerated(cls, pairs: Mapping[Pair, int]) -> Composed | None:
-        """Every value of a sum of losses with its mass, if they are few: the whole curve, but for rounding.
+        """The sum by all its values and their masses, if these are few: the whole curve, up to rounding.
 
-        What underflows counts as infinite.  Points are rounded up.
+        Masses that underflow count as infinite losses.  Points are rounded up.
         """
         points, masses, raised = np.zeros(1), np.ones(1), 1.0
         for pair, n in pairs.items():
             sums = _multinomial(*pair.few, n) if isinstance(pair, Lattice) and pair.few else _multiples(pair, n)
-            if sums is None or points.size * sums[0].size > _TOGETHER:
+            if sums is None or points.size * sums[0].size > _MAX_VALUES:
                 return None
             losses, own, more = sums
             points = np.add.outer(points, losses).ravel()
@@ -215,16 +215,17 @@ class Composed:
             raised *= more
         order = np.argsort(points)
         below = min(0.0, float(points[order[0]])) - 1  # where there is nothing
-        return cls.at(np.append(below, points[order]), np.append(0.0, masses[order] * raised), _LOST)
+        return cls.at(np.append(below, points[order]), np.append(0.0, masses[order] * raised), _UNDERFLOW)
 
     def delta(self, epsilon: float) -> float:
+        """An upper bound on delta(E) at E = epsilon."""
         i = int(np.searchsorted(self.points, epsilon))
         if i == self.points.size:
             return float(self.deltas[-1])
         return float(self.deltas[i] - self.decayed[i] * math.expm1(epsilon - self.points[i])) if i else 1.0
 
     def epsilon(self, delta: float) -> float:
-        """Where delta(E) is delta, on the chord below the first point at which it is less."""
+        """The E at which delta(E) is delta, on the chord below the first point at which delta(E) is less."""
         i = int(np.argmax(self.deltas <= delta))
         if i == 0:
             return float(self.points[0]) if self.deltas[0] <= delta else math.inf
@@ -234,12 +235,12 @@ class Composed:
 
 
 def _multiples(pair: Pair, n: int) -> tuple[Floats, Floats, float] | None:
-    """The values of n losses that are multiples of one, their masses, and by what factor to raise these.
+    """The values of a sum of n losses that are multiples of one unit, their masses, and a factor to raise these by.
 
     Masses are sums of products of positive terms, good to a relative 2^-43 for each loss and 2^-49 for each value.
     """
-    one = pair.multiples(_ALIKE // n)
-    if one is None or n * one.masses.size > _ALIKE:
+    one = pair.multiples(_MAX_VALUES_OF_PAIR // n)
+    if one is None or n * one.masses.size > _MAX_VALUES_OF_PAIR:
         return None
     own = one.masses
     for bit in f"{n:b}"[1:]:
@@ -252,15 +253,15 @@ def _multiples(pair: Pair, n: int) -> tuple[Floats, Floats, float] | None:
 
 
 def _multinomial(losses: Floats, masses: Floats, n: int) -> tuple[Floats, Floats, float] | None:
-    """The same for n losses with any few values: how often each value occurs is multinomial.
+    """The values of a sum of n losses with any few values, by multinomial counts; their masses, and a factor.
 
     Masses are good to a relative 2^-41 for each loss.  Of a mass that does not underflow the logarithms of factorials
     and of masses sum to n (ln n + 3) + 800 at most, and are good to a relative 2^-50.
     """
     kinds = losses.size
-    if (count := math.comb(n + kinds - 1, kinds - 1)) > _ALIKE:
+    if (count := math.comb(n + kinds - 1, kinds - 1)) > _MAX_VALUES_OF_PAIR:
         return None
-    from scipy.special import gammaln  # here, since it takes long to load
+    from scipy.special import gammaln  # imported here, as scipy is slow to load
 
     bars = np.array(list(combinations(range(n + kinds - 1), kinds - 1)), float).reshape(count, kinds - 1)
     ends = np.ones((count, 1))
@@ -271,19 +272,19 @@ def _multinomial(losses: Floats, masses: Floats, n: int) -> tuple[Floats, Floats
 
 
 def _fold(masses: Floats, size: int) -> Floats:
-    """Sums of those whose places agree modulo `size`."""
+    """The sums of the masses whose indices agree modulo `size`."""
     return np.asarray(np.pad(masses, (0, -masses.size % size)).reshape(-1, size).sum(axis=0))
 
 
 def on_grid(
     spacing: float, first: int, p: Floats, q: Floats, more: Floats, *, lowest: float = 0.0, infinite: float = 0.0
 ) -> Lattice:
-    """From the masses that P and Q give to each cell [first + j, first + j + 1] of the grid.
+    """The pair on the grid, from the masses that P and Q give to each cell [first + j, first + j + 1].
 
-    `more` is p - q e^(the cell's lower end), or more; `lowest` is what P gives to all below the first cell.
+    `more` is p - q e^(the cell's lower end), or more; `lowest` is the mass that P gives to losses below the first cell.
     """
-    told = np.where(q > 1e-290, more, p)  # a q that is not known to some digits counts as nothing
-    up = np.clip(told / -math.expm1(-spacing), 0, p)
+    gain = np.where(q > 1e-290, more, p)  # a q without reliable digits counts as 0
+    up = np.clip(gain / -math.expm1(-spacing), 0, p)
     masses = np.zeros(p.size + 1)
     masses[1:] += up
     masses[:-1] += p - up
@@ -294,22 +295,22 @@ def on_grid(
 
 
 def _cells(below: Floats, spacing: float, p: Floats, q: Floats) -> BinnedPair:
-    """Lowered by more than rounding can have added; up to 64 are joined where they weigh little.
+    """The binned pair, lowered by more than rounding can have added; up to 64 light cells are joined into one.
 
-    Of all partitions into so many cells the finest where p^(1/3) is large takes the least from the variance.
+    Of all partitions into so many cells, one that is finest where p^(1/3) is large loses the least variance.
     """
     place = np.floor(np.cumsum(np.maximum(np.cbrt(p / p.max()), 1 / 64)))
     starts = np.flatnonzero(np.diff(place, prepend=-1.0))
     end = below[np.append(starts[1:], p.size) - 1] + spacing
     p, q = np.add.reduceat(p, starts), np.add.reduceat(q, starts)
-    kept = (p > 1e-290) & (q > 1e-290)
-    ratios = np.minimum(np.log(p[kept] / q[kept]) - 2.0**-36, end[kept])
-    return BinnedPair(np.minimum.accumulate(ratios[::-1])[::-1], p[kept] / _RAISE)
+    usable = (p > 1e-290) & (q > 1e-290)
+    ratios = np.minimum(np.log(p[usable] / q[usable]) - 2.0**-36, end[usable])
+    return BinnedPair(np.minimum.accumulate(ratios[::-1])[::-1], p[usable] / _RAISE)
 
 
 def _between(a: Floats) -> Floats:
     """P[a_j < N < a_{j+1}] for a standard normal N, without cancellation in either tail."""
-    from scipy.special import ndtr  # here, since it takes long to load
+    from scipy.special import ndtr  # imported here, as scipy is slow to load
 
     lower, upper = ndtr(a), ndtr(-a)
     return np.asarray(np.where(a[1:] < 0, lower[1:] - lower[:-1], upper[:-1] - upper[1:]))
@@ -318,13 +319,13 @@ def _between(a: Floats) -> Floats:
 def _sampled(
     rate: float, max_loss: float, spacing: float, cells: Callable[[Floats], tuple[Floats, Floats]]
 ) -> tuple[Lattice, Lattice]:
-    """Both directions, from the masses that P and Q give to cells between losses of the mechanism without sampling.
+    """Both directions of a sampled pair, from the masses of cells between losses of the mechanism without sampling.
 
     Next to no mass lies below -`max_loss` or above `max_loss`.  A loss after sampling may be far smaller than rounding:
     with masses p and q and m = (1 - rate) q + rate p, it is m - q e^x = rate (p - q) - q (e^x - 1) that is kept.
     """
     top = math.log1p(rate * math.expm1(max_loss)) if max_loss < 700 else max_loss + math.log(rate)
-    low = max(math.log1p(-rate), math.log1p(rate * math.expm1(-max_loss)) - _LONGEST * spacing)
+    low = max(math.log1p(-rate), math.log1p(rate * math.expm1(-max_loss)) - _MAX_CELLS * spacing)
     first, last = math.floor(low / spacing) - 1, math.ceil(top / spacing)
     edges = spacing * np.arange(first, last + 1)
     with np.errstate(divide="ignore"):  # where ln(1 - q + q e^x) is the edge
@@ -343,7 +344,7 @@ def _sampled(
 
 
 def sampled_gaussian(rate: float, mu: float, spacing: float) -> tuple[Lattice, Lattice]:
-    """Removing a sampled record, and adding it: Gaussian noise, loss mu N + mu^2 / 2."""
+    """The pairs for removing and for adding a sampled record: Gaussian noise, loss mu N + mu^2 / 2."""
 
     def cells(x: Floats) -> tuple[Floats, Floats]:
         y = (x + mu**2 / 2) / mu  # under Q the noise is N, under P it is N + mu
@@ -353,7 +354,10 @@ def sampled_gaussian(rate: float, mu: float, spacing: float) -> tuple[Lattice, L
 
 
 def sampled_laplace(rate: float, epsilon: float, spacing: float) -> tuple[Lattice, Lattice]:
-    """The same for Laplace noise: P[L >= x] = 1 - e^((x - e)/2)/2 and Q[L >= x] = e^(-(x + e)/2)/2 within +-e."""
+    """The pairs for removing and for adding a sampled record: Laplace noise.
+
+    P[L >= x] = 1 - e^((x - e)/2)/2 and Q[L >= x] = e^(-(x + e)/2)/2 within +-e.
+    """
 
     def cells(x: Floats) -> tuple[Floats, Floats]:
         within = np.clip(x, -epsilon, epsilon)

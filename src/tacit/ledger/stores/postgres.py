@@ -80,8 +80,8 @@ class Postgres:
     def connect(self) -> Connection:
         from psycopg.conninfo import make_conninfo
 
-        given = make_conninfo(**self._given)
-        return Named(self._driver.connect(given, autocommit=True, prepare_threshold=None))
+        address = make_conninfo(**self._given)
+        return Named(self._driver.connect(address, autocommit=True, prepare_threshold=None))
 
     def alive(self, connection: Connection) -> bool:
         """Whether the connection works: the server may have ended it, or have stopped, since it was last used."""
@@ -114,10 +114,10 @@ class Postgres:
             raise LedgerUnavailable(self._place, "a statement failed, and the transaction was undone")
 
     def tables(self, connection: Connection) -> set[str]:
-        known = connection.execute(
+        rows = connection.execute(
             "SELECT tablename FROM pg_tables WHERE schemaname = :schema", {"schema": self._schema}
         )
-        return {name for (name,) in known}
+        return {name for (name,) in rows}
 
     def install(self, connection: Connection) -> None:
         """Make the tables, and forbid what is never done, to replicas and superusers too."""

@@ -55,24 +55,24 @@ _BEFORE_STATEMENT, _BEFORE_ROW = 2 + 8 + 16 + 32, 1 + 2 + 4  # bits of tgtype: D
 
 def made(bodies: dict[str, str]) -> set[tuple[str, str, str]]:
     """The shape that a new ledger has, with the bodies of its trigger functions."""
-    found = {("table", name, "r p f f") for name in _COLUMNS}
+    objects = {("table", name, "r p f f") for name in _COLUMNS}
     for table, columns in _COLUMNS.items():
         for column in columns.split():
             name, _, kind = column.replace("!", ":").partition(":")
-            found.add(("column", f"{table}.{name}", f"{kind or 'integer'} {'t' if '!' in column else 'f'} f  "))
+            objects.add(("column", f"{table}.{name}", f"{kind or 'integer'} {'t' if '!' in column else 'f'} f  "))
     for table, key in _KEYS.items():
-        found |= {
+        objects |= {
             ("constraint", f"{table}_pkey", f"PRIMARY KEY ({key})"),
             ("index", f"{table}_pkey", f"btree ({key}) t"),
         }
-    found |= {("index", name, f"btree ({columns}) t") for name, columns in _INDEXES.items()}
+    objects |= {("index", name, f"btree ({columns}) t") for name, columns in _INDEXES.items()}
     triggers = {"no_change": ("forbid", _BEFORE_STATEMENT), "only_append": ("append", _BEFORE_ROW)}
     for trigger, (function, bits) in triggers.items():
-        told = f"A {bits} 0 t {function} plpgsql f {bodies[function]}"
-        found.add(("trigger", f"entries.{trigger}", told))
-    return found
+        described = f"A {bits} 0 t {function} plpgsql f {bodies[function]}"
+        objects.add(("trigger", f"entries.{trigger}", described))
+    return objects
 
 
 def shape(connection: Connection) -> set[tuple[str, str, str]]:
     """The shape that a ledger has."""
-    return {(kind, name, told) for kind, name, told in connection.execute(_SHAPE)}
+    return {(kind, name, described) for kind, name, described in connection.execute(_SHAPE)}

@@ -130,8 +130,8 @@ class SQLite:
         self._stayed()
         self._writes = writes
         connection.execute("BEGIN IMMEDIATE" if writes else "BEGIN")
-        known = (self._guarded,)
-        if writes and known != (None,) and connection.execute("PRAGMA schema_version").fetchone() != known:
+        checked = (self._guarded,)
+        if writes and checked != (None,) and connection.execute("PRAGMA schema_version").fetchone() != checked:
             self.guard(connection)
 
     def commit(self, connection: Connection) -> None:
@@ -140,8 +140,8 @@ class SQLite:
             self._stayed()
 
     def tables(self, connection: Connection) -> set[str]:
-        found = connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'")
-        return {name for (name,) in found if not name.startswith("sqlite_")}
+        rows = connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'")
+        return {name for (name,) in rows if not name.startswith("sqlite_")}
 
     def install(self, connection: Connection) -> None:
         """Make the tables, and forbid what is never done."""
@@ -151,16 +151,16 @@ class SQLite:
     def guard(self, connection: Connection) -> None:
         """Compare every object by its text, so that no table, trigger, index or view was added, altered or dropped."""
         rows = connection.execute("SELECT type, sql FROM sqlite_master").fetchall()
-        found = {" ".join(sql.split()) for kind, sql in rows if sql is not None or kind != "index"}
-        if found - _STATISTICS != _MADE:
+        objects = {" ".join(sql.split()) for kind, sql in rows if sql is not None or kind != "index"}
+        if objects - _STATISTICS != _MADE:
             raise LedgerCorrupt(0, "the tables, indexes and triggers are not those that it was made with")
         (self._guarded,) = connection.execute("PRAGMA schema_version").fetchone()
 
     def check(self, connection: Connection) -> None:
         """Check that the pages are sound, and the objects those that were made."""
-        (found,) = connection.execute("PRAGMA integrity_check(1)").fetchone()
-        if found != "ok":
-            raise LedgerCorrupt(0, f"SQLite reports {found}")
+        (report,) = connection.execute("PRAGMA integrity_check(1)").fetchone()
+        if report != "ok":
+            raise LedgerCorrupt(0, f"SQLite reports {report}")
         self.guard(connection)
 
     def witness(self) -> Witness:
@@ -218,11 +218,11 @@ def _durable(connection: sqlite3.Connection, path: Path) -> None:
 
 def _home(path: str | Path) -> Home | None:
     try:
-        found = os.lstat(path)
+        status = os.lstat(path)
     except OSError:
         return None
-    alone = stat.S_ISREG(found.st_mode) and found.st_nlink == 1  # a link may have the number it had
-    return (found.st_dev, found.st_ino) if alone else None
+    alone = stat.S_ISREG(status.st_mode) and status.st_nlink == 1  # a link may have the number it had
+    return (status.st_dev, status.st_ino) if alone else None
 
 
 def _mounted(path: Path) -> bool:
@@ -246,7 +246,7 @@ def _place(path: Path, create: bool) -> Home:
         with _creating:
             if create and not os.path.lexists(path):
                 make(path)
-            found = os.lstat(path)
+            status = os.lstat(path)
     except FileNotFoundError:
         if not path.parent.is_dir():
             raise LedgerUnavailable(path, "there is no such directory") from None
@@ -256,16 +256,16 @@ def _place(path: Path, create: bool) -> Home:
         raise LedgerUnavailable(path, os.strerror(error.errno or 0)) from None
     except ValueError:
         raise BadParameter("ledger", str(path), "a path that the system can name") from None
-    if not stat.S_ISREG(found.st_mode):
+    if not stat.S_ISREG(status.st_mode):
         raise LedgerUnavailable(path, "the path is not a regular file; symbolic links are not followed")
-    if found.st_nlink > 1 or _mounted(path):
+    if status.st_nlink > 1 or _mounted(path):
         reason = "the file has a second name, or is mounted without its directory, and would be another ledger there"
         raise LedgerUnavailable(path, f"{reason}; remove that name, or mount the directory")
-    if found.st_mode & 0o077:
+    if status.st_mode & 0o077:
         raise LedgerUnavailable(path, "other users may read or write the file; chmod 600 it, if it is a ledger")
     if not os.access(path, os.R_OK | os.W_OK) or not os.access(path.parent, os.W_OK):
         raise LedgerUnavailable(path, "the file, or its directory, is read-only")
-    return found.st_dev, found.st_ino
+    return status.st_dev, status.st_ino
 
 
 def make(path: Path) -> None:

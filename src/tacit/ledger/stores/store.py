@@ -21,7 +21,11 @@ from .dialect import Connection, Dialect
 from .postgres import Postgres
 from .sqlite import SQLite
 
-DIALECTS: dict[str, Callable[[Address, str, bool], Dialect]] = {"sqlite": SQLite, "postgresql": Postgres}
+# By the scheme of a ledger's address.  Adding a store is a file and a line here.
+DIALECTS: dict[str, Callable[[Address, str, bool], Dialect]] = {
+    "sqlite": SQLite,
+    "postgresql": Postgres,
+}
 
 
 class Store:

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...core.accounting.loss import Atom
-from ...core.alias_table import FAR
+from ...core.alias_table import MAX_DRAW
 from ...core.distance import Distance, distance
 from ...core.exact import up
 from ...core.law import Law, OnGrid, Product
@@ -88,7 +88,7 @@ class Additive(Mechanism[Value, Value]):
             noise = noise + at
         else:
             noise += at
-            np.clip(noise, MAX_STEPS - FAR, FAR - MAX_STEPS, out=noise)  # beyond, noise itself may have been cut
+            np.clip(noise, MAX_STEPS - MAX_DRAW, MAX_DRAW - MAX_STEPS, out=noise)  # beyond, noise may have been cut
         return noise if self.grid is None else noise.astype(float) * float(self.grid)
 
     @overload

@@ -1,8 +1,8 @@
-"""The lectures that tacit follows: every item with the function, picture and test that realises it, and their slips.
+"""An index of five public lectures: each item with the function, plot and test that implement it, and their errata.
 
-Five public lectures: UC Santa Barbara 3 and 5, Waterloo CS860 4, Cummings 2, and Sorrell 18.  Each item is described in
-our own words, with its number there.  `tacit theory notes` and docs/notes.md show this table, and a test checks that
-every name in it is there.
+The lectures are UC Santa Barbara 3 and 5, Waterloo CS860 4, Cummings 2, and Sorrell 18.  Each item has its number in the
+lecture and a description in our own words.  `tacit theory notes` prints this table, the page `notes` of the
+documentation shows it, and a test checks that every name in it exists.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ def items(lecture: str) -> tuple[Item, ...]:
 
 
 def page() -> str:
-    """The page of the documentation: docs/notes.md."""
+    """The text of the page `notes` of the documentation."""
     parts = [_HEAD]
     for lecture in LECTURES:
         parts += [f"## {lecture.name}\n\nNeighbours: {lecture.neighbours}. `tacit theory notes {lecture.key}`\n"]
@@ -50,9 +50,9 @@ def page() -> str:
 
 _HEAD = """# The lectures, item by item
 
-Five public lectures on differential privacy, with what realises each of their definitions, theorems, algorithms and
-examples here, and the test that checks it. Names are below `tacit`, tests below `tests`. `tacit theory notes` prints
-the same table, and `tacit theory "advanced composition"` finds a topic by a lecture's words.
+Five public lectures on differential privacy: for each definition, theorem, algorithm and example, what implements it in
+tacit and which test checks it. Names are below `tacit`, tests below `tests`. `tacit theory notes` prints this table, and
+`tacit theory "advanced composition"` finds a topic by its name.
 
 ```python
 >>> from tacit.theory import notes
@@ -67,7 +67,7 @@ the same table, and `tacit theory "advanced composition"` finds a topic by a lec
 """.replace("COUNT", str(sum(len(lecture.items) for lecture in LECTURES)))
 _SLIPS = """## Slips of the lectures
 
-What they print that is wrong, loose or incomplete, and what tacit does instead.
+Statements in the lectures that are wrong, loose or incomplete, and what tacit does instead.
 """
 
 

@@ -8,7 +8,7 @@ LECTURE = Lecture(
     "add or remove in formulas, substitution in words",
     (
         Item(
-            "section 1, quality score", "remark", "A good score ranks what is wanted, and tells a close second from a poor outcome",
+            "section 1, quality score", "remark", "A good score ranks outcomes as wanted, and separates a close second from a poor outcome",
             ("theory.scores.two_scores",),
             ("theory/test_scores.py::test_a_score_of_one_for_the_best_hardly_chooses",),
         ),
@@ -34,7 +34,7 @@ LECTURE = Lecture(
             ("mechanisms/test_prices.py::test_the_revenue_is_near_the_best", "theory/test_worked_examples.py::test_posted_price"),
         ),
         Item(
-            "after Example 2", "remark", "Prices must be bounded; and noise on the best price itself loses the revenue",
+            "after Example 2", "remark", "Prices must be bounded, and noise on the best price itself loses the revenue",
             ("theory.worked_examples.noisy_price_revenue",),
             ("mechanisms/test_prices.py::test_noise_on_the_price_loses_what_the_choice_of_a_price_keeps",
              "theory/test_worked_examples.py::test_a_little_noise_halves_the_revenue_of_the_best_price"),
@@ -45,7 +45,7 @@ LECTURE = Lecture(
             ("test_conformance.py::test_mechanism", "theory/test_selection.py::test_each_law_keeps_epsilon"),
         ),
         Item(
-            "Theorem 4", "theorem", "The chosen score falls short of the best by 2D(ln|R| + t)/epsilon with probability e^-t at most",
+            "Theorem 4", "theorem", "The chosen score falls short of the best by 2D(ln|R| + t)/epsilon with probability at most e^-t",
             ("theory.selection.utility_bound", "Exponential"),
             ("theory/test_selection.py::test_utility_bound_holds_exactly", "mechanisms/test_exponential.py::test_golden_utility"),
         ),
@@ -56,7 +56,7 @@ LECTURE = Lecture(
              "test_laws.py::test_no_channel_tells_more"),
         ),
         Item(
-            "after Theorem 5", "remark", "The promise holds whatever an attacker knows or computes; what it does not cover",
+            "after Theorem 5", "remark", "The guarantee holds whatever an attacker knows or computes; what it does not cover",
             ("theory.side_information.posterior_bounds", "theory.side_information.population_posterior"),
             ("theory/test_side_information.py::test_who_knows_every_other_record_learns_no_more_than_the_bound",
              "theory/test_side_information.py::test_facts_about_everybody_are_learned_of_those_who_are_in_no_table"),
@@ -67,7 +67,7 @@ LECTURE = Lecture(
             ("test_composition.py::test_golden", "core/test_groups_of_units.py::test_groups_of_what_may_fail_and_of_what_is_known_at_orders"),
         ),
         Item(
-            "after Theorem 6", "remark", "A family is protected, a constant share of the people is not",
+            "after Theorem 6", "remark", "A family is protected, but a constant share of the population is not",
             ("theory.side_information.posterior_bounds",),
             ("theory/test_side_information.py::test_records_that_are_known_to_be_alike_move_belief_further",),
         ),

@@ -13,7 +13,7 @@ LECTURE = Lecture(
             ("mechanisms/test_exponential.py::test_golden_laws",),
         ),
         Item(
-            "Theorem 0.1", "theorem", "Its utility, except with probability beta",
+            "Theorem 0.1", "theorem", "The utility of the exponential mechanism, except with probability beta",
             ("theory.selection.utility_bound", "Exponential"),
             ("theory/test_selection.py::test_utility_bound_holds_exactly",),
         ),
@@ -49,13 +49,13 @@ LECTURE = Lecture(
             ("test_laws.py::test_indistinguishable_at_their_own_epsilon_and_not_below",),
         ),
         Item(
-            "Lemma 0.6", "theorem", "Means of bounded functions of indistinguishable variables are as close",
+            "Lemma 0.6", "theorem", "Bounded functions of indistinguishable variables have close means",
             ("holdout.transfer.mean_bound", "laws.expectation"),
             ("holdout/test_transfer.py::test_means_of_close_laws",
              "test_laws.py::test_means_of_bounded_values_are_as_close_as_the_laws"),
         ),
         Item(
-            "Step 4", "theorem", "Both bounds together: the chance to overfit by 6 epsilon is small",
+            "Step 4", "theorem", "Both bounds together: the chance of overfitting by 6 epsilon is small",
             ("holdout.transfer.monitor", "holdout.transfer.notes"),
             ("holdout/test_transfer.py::test_the_numbers_in_the_proofs",
              "holdout/test_transfer.py::test_the_monitor_is_at_least_as_good_as_the_theorem_made_of_it"),

@@ -1,4 +1,4 @@
-"""What the lectures print that is wrong, loose or incomplete, and what tacit does instead."""
+"""Statements in the lectures that are wrong, loose or incomplete, and what tacit does instead."""
 
 from ._types import Slip
 
@@ -48,8 +48,8 @@ SLIPS = (
         ("test_composition.py::test_optimal_is_below_every_other_bound",),
     ),
     Slip(
-        8, "Cummings lecture 2, Corollary 9", "epsilon/sqrt(8 k ln(1/delta)), which is about 2.5 times less than could be allowed",
-        "The exact composition is inverted; the corollary is for epsilon < 1 and a small delta",
+        8, "Cummings lecture 2, Corollary 9", "epsilon/sqrt(8 k ln(1/delta)), about 2.5 times less than is possible",
+        "The inverse of exact composition; the corollary needs epsilon < 1 and a small delta",
         ("composition.per_query_epsilon", "composition.per_query_epsilon_classical"),
         ("test_composition.py::test_inverses",),
     ),
@@ -60,20 +60,20 @@ SLIPS = (
         ("core/test_adaptive.py::test_no_adversary_gets_past_a_budget",),
     ),
     Slip(
-        10, "Cummings lecture 2, Theorem 6", "k e^((k-1) epsilon) delta: true, and loose",
-        "delta (e^(k epsilon) - 1)/(e^epsilon - 1); Gaussian noise, zCDP and Renyi curves have rules of their own",
+        10, "Cummings lecture 2, Theorem 6", "k e^((k-1) epsilon) delta: valid, but loose",
+        "delta (e^(k epsilon) - 1)/(e^epsilon - 1); Gaussian noise, zCDP and Renyi curves have their own rules",
         ("composition.group", "composition.group_zcdp", "composition.group_gdp"),
         ("test_composition.py::test_golden",),
     ),
     Slip(
         11, "Cummings lecture 2, Theorem 5, and Waterloo lecture 4, Theorem 6",
         "a last line without e^epsilon and delta; events in the wrong space",
-        "The statements are true as they stand",
+        "The theorems themselves are true as stated",
         ("laws.through",),
         ("core/test_postprocessing.py::test_no_stochastic_map_raises_a_hockey_stick",),
     ),
     Slip(
-        12, "Waterloo lecture 4, Theorem 4", "a minus in the third line of the proof",
+        12, "Waterloo lecture 4, Theorem 4", "a minus sign in the third line of the proof",
         "exp(+epsilon |f(Y) - f(X)|/D)",
         ("Laplace",),
         ("test_conformance.py::test_mechanism",),
@@ -99,14 +99,14 @@ SLIPS = (
     Slip(
         16, "UC Santa Barbara lecture 3, AboveThreshold",
         "noise on the threshold at each check, none on the queries, and the noisy value returned: not private",
-        "The threshold's noise is drawn once and each query's anew; a number costs noise and budget of its own",
+        "The noise on the threshold is drawn once and that on each query anew; a released number has its own noise and cost",
         ("AboveThreshold", "NumericSparse", "testing.wrong_sparse.Renoised"),
         ("mechanisms/test_sparse_variants.py::test_the_suite_refutes_the_claim",),
     ),
     Slip(
         17, "UC Santa Barbara lecture 5, multiplicative weights at a delta",
-        "2 sqrt(N) epsilon0 without sqrt(ln(1/delta)); an alpha that lost its square root; 16 ln|X|/alpha^2 updates",
-        "Advanced composition of 2N mechanisms; what tacit runs makes at most ln|X|/(2 alpha^2) updates",
+        "2 sqrt(N) epsilon0 without sqrt(ln(1/delta)); an alpha without its square root; 16 ln|X|/alpha^2 updates",
+        "Advanced composition of 2N mechanisms; the method of tacit makes at most ln|X|/(2 alpha^2) updates",
         ("theory.linear_queries.weights_total", "workloads.models.multiplicative_weights.most_updates"),
         ("theory/test_linear_queries.py::test_the_total_is_that_of_its_composition",
          "workloads/test_multiplicative_weights.py::test_moves_end_when_the_theorem_says"),
@@ -120,19 +120,19 @@ SLIPS = (
     Slip(
         19, "Sorrell lecture 18, Theorem 0.2",
         "sqrt(12/n) for sqrt(12/m), signs and events in its proof, and ln T for 2T candidates",
-        "The theorem is true as printed, by another proof; with its own proof, corrected, there is a factor 2",
+        "The theorem is true as printed, by another proof; its own proof, corrected, gives a further factor 2",
         ("holdout.transfer.notes_as_printed", "holdout.transfer.notes"),
         ("holdout/test_transfer.py::test_the_printed_theorem_is_true",),
     ),
     Slip(
-        20, "UC Santa Barbara lecture 5, Lemma 1", "a bound on the tail of the loss as if it were the delta itself",
-        "The exact delta is the hockey stick, several times less; both orders of each pair count",
+        20, "UC Santa Barbara lecture 5, Lemma 1", "a bound on the tail of the loss, taken for the delta itself",
+        "The exact delta is the hockey-stick divergence, several times less; both orders of each pair count",
         ("laws.hockey_stick", "theory.gaussian.profile", "theory.gaussian.tail_delta"),
         ("core/test_distribution.py::test_the_tail_is_a_true_delta_and_a_loose_one",),
     ),
     Slip(
-        21, "Cummings lecture 2, Example 2", "prices and valuations without a bound, and no word that prices must not be taken from the data",
-        "The list of prices is public and fixed beforehand; the sensitivity is the largest of them",
+        21, "Cummings lecture 2, Example 2", "prices and valuations without a bound, and no warning that prices must not be taken from the data",
+        "The list of prices is public and fixed beforehand; the sensitivity is the largest price",
         ("PostedPrice",),
         ("mechanisms/test_prices.py::test_the_loss_covers_the_law",),
     ),
@@ -143,7 +143,7 @@ SLIPS = (
         ("theory/test_worked_examples.py::test_an_election_by_approval",),
     ),
     Slip(
-        23, "Sorrell lecture 18, Theorem 0.1", "ln and log in one formula",
+        23, "Sorrell lecture 18, Theorem 0.1", "both ln and log in one formula",
         "All logarithms are natural",
         ("theory.selection.utility_bound",),
         ("theory/test_selection.py::test_utility_bound_holds_exactly",),

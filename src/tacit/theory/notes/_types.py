@@ -1,4 +1,4 @@
-"""What an entry of the index is."""
+"""The entries of the index of lectures."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ Kind = Literal["definition", "theorem", "algorithm", "example", "remark"]
 
 @dataclass(frozen=True, slots=True)
 class Item:
-    """One item of a lecture: where it stands, what it says in our words, and what realises it.
+    """One item of a lecture: its number, a description in our words, and what implements it.
 
     `functions` and `plots` are names below `tacit`; `tests` are files below `tests`, each with the name of a test.
     """
@@ -25,7 +25,7 @@ class Item:
 
 @dataclass(frozen=True, slots=True)
 class Lecture:
-    """A lecture, by institution or lecturer, and its items in their order."""
+    """A lecture, by institution or lecturer, and its items in order."""
 
     key: str
     name: str
@@ -35,7 +35,7 @@ class Lecture:
 
 @dataclass(frozen=True, slots=True)
 class Slip:
-    """What a lecture prints that is wrong, loose or incomplete, and what tacit does instead."""
+    """A statement in a lecture that is wrong, loose or incomplete, and what tacit does instead."""
 
     number: int
     where: str

@@ -8,7 +8,7 @@ LECTURE = Lecture(
     "add or remove",
     (
         Item(
-            "3.1", "definition", "A table as records, as a histogram, and as bits of a property",
+            "3.1", "definition", "A table as records, as a histogram, and as bits that state a property",
             ("workloads.Rows", "workloads.Histogram", "workloads.predicates"),
             ("workloads/test_domain.py::test_rows_and_histogram_agree",),
         ),
@@ -39,7 +39,7 @@ LECTURE = Lecture(
             ("theory/test_worked_examples.py::test_a_hundred_counts",),
         ),
         Item(
-            "3.3.2, step 3", "theorem", "All errors at once, and beside them the statistical error 1/sqrt(n)",
+            "3.3.2, step 3", "theorem", "All errors at once, compared with the statistical error 1/sqrt(n)",
             ("theory.laplace.union_error", "composition.hoeffding_inverse"),
             ("theory/test_worked_examples.py::test_a_hundred_counts", "test_composition.py::test_inverses"),
         ),
@@ -50,13 +50,13 @@ LECTURE = Lecture(
              "workloads/test_sample_complexity.py::test_the_least_n_is_enough_and_one_less_is_not"),
         ),
         Item(
-            "3.4, estimator", "algorithm", "Randomized response on bits, and the unbiased estimate from its reports",
+            "3.4, estimator", "algorithm", "Randomized response on bits, and the unbiased estimate from the reports",
             ("RandomizedResponse", "theory.randomized_response.estimate"),
             ("theory/test_randomized_response.py::test_estimate_is_unbiased_and_its_variance_is_that_of_two_points",
              "mechanisms/test_randomized_response.py::test_linear_queries_are_unbiased_and_within_their_error"),
         ),
         Item(
-            "3.4, range", "theorem", "Where the estimate of one bit lies: an interval of length coth(epsilon/2)",
+            "3.4, range", "theorem", "The estimate of one bit lies in an interval of length coth(epsilon/2)",
             ("theory.randomized_response.estimate_range",),
             ("theory/test_randomized_response.py::test_the_estimate_of_a_bit_is_one_of_the_ends_of_its_range",),
         ),
@@ -67,7 +67,7 @@ LECTURE = Lecture(
              "mechanisms/test_randomized_response.py::test_query_error_is_below_the_classical_ones"),
         ),
         Item(
-            "3.4, many queries", "remark", "Reports are paid for once: any number of queries of them is free",
+            "3.4, many queries", "remark", "Reports are paid for once: any number of queries on them is free",
             ("RandomizedResponse", "laws.through"),
             ("mechanisms/test_randomized_response.py::test_linear_queries_are_unbiased_and_within_their_error",),
         ),
@@ -89,7 +89,7 @@ LECTURE = Lecture(
              "theory/test_laplace.py::test_sum_error_is_a_quantile_and_at_most_the_classical"),
         ),
         Item(
-            "3.6, AboveThreshold", "algorithm", "The first query above a threshold, for one epsilon however many there are",
+            "3.6, AboveThreshold", "algorithm", "The first query above a threshold, for one epsilon however many queries there are",
             ("AboveThreshold", "theory.sparse_vector.above_threshold"),
             ("mechanisms/test_above_threshold.py::test_no_neighbours_are_further_apart_than_the_price",
              "theory/test_sparse_vector.py::test_epsilon_is_kept"),

@@ -13,7 +13,7 @@ LECTURE = Lecture(
             ("core/test_distance.py::test_the_claimed_distance_is_the_largest_move",),
         ),
         Item(
-            "after Definition 1", "remark", "l1 and l2 sensitivity agree for one answer, and differ by sqrt(k) at most",
+            "after Definition 1", "remark", "l1 and l2 sensitivity agree for one answer, and differ by a factor of at most sqrt(k) for k answers",
             ("Distance", "Gaussian"),
             ("core/test_distance.py::test_norms_follow_from_those_given",),
         ),
@@ -72,7 +72,7 @@ LECTURE = Lecture(
             ("theory/test_worked_examples.py::test_a_hundred_counts", "core/test_distance.py::test_groups_and_vectors"),
         ),
         Item(
-            "Counting queries, reconstruction", "remark", "Many answers with noise below sqrt(n) give the table away (Dinur and Nissim)",
+            "Counting queries, reconstruction", "remark", "Many answers with noise below sqrt(n) reveal the table (Dinur and Nissim)",
             ("audit.attacks.reconstruct",),
             ("audit/test_attacks.py::test_512_people_are_reconstructed_from_2048_sums_in_a_minute",
              "audit/test_attacks.py::test_the_transition_is_where_noise_is_sqrt_n"),
@@ -90,7 +90,7 @@ LECTURE = Lecture(
             ("plots.noise_laws",),
         ),
         Item(
-            "Histograms, all cells", "theorem", "All cells at once err by 2 ln(k/beta)/epsilon at most, by a union bound",
+            "Histograms, all cells", "theorem", "All cells at once err by at most 2 ln(k/beta)/epsilon, by a union bound",
             ("theory.laplace.union_error", "theory.laplace.simultaneous_error"),
             ("theory/test_laplace.py::test_exact_error_is_a_quantile_and_at_most_the_classical",),
         ),

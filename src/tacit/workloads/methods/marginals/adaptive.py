@@ -24,7 +24,7 @@ from dataclasses import dataclass
 from itertools import combinations
 
 from ....core.parameters import Number
-from ....core.progress import tell
+from ....core.progress import report
 from ....core.randomness import Source
 from ....storage import stored
 from ...method import Method, Prediction, Released
@@ -92,7 +92,7 @@ def grow(search: Search, among: list[Axes], picks: int, pick: Price, measure: Pr
     left = search.worth(among, measure)
     batch, rounds = math.ceil(picks / _ROUNDS), itertools.count()
     while picks > 0 and left:
-        tell("measuring", min(1.0, next(rounds) / _ROUNDS))
+        report("measuring", min(1.0, next(rounds) / _ROUNDS))
         scores = search.scores(left, measure)
         for _ in range(min(batch, picks)):
             fits = search.fits()
