@@ -22,7 +22,7 @@ from ..query.relation.relation import Relation, scans
 from ..query.schema.schema import Schema
 from ..query.soundness.copying import remade
 from ..query.sql import parser
-from ..storage import canonical
+from ..storage import canonical, has_long_integers
 from . import identity
 
 QuestionLike = str | Question | Query
@@ -68,9 +68,11 @@ def _owned(query: Query, tables: Mapping[str, Table]) -> Query:
     made = remade(query)
     check_owned(made.relation, tables)
     try:
-        canonical(made)
+        text = canonical(made)
     except ValueError as error:
         raise BadQuestion(f"this question cannot be kept beside its answer: {error}") from None
+    if has_long_integers(text):
+        raise BadQuestion("this question cannot be kept beside its answer: it has an integer of thousands of digits")
     return made
 
 
