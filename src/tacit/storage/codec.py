@@ -32,6 +32,7 @@ _INTEGER = frozenset((int,))
 _MAX_EVEN = 1 << 24  # integers in even steps that one text may stand for: no question has more
 _LONG = 10**4300  # the first integer whose decimal text Python refuses to write and to read
 _QUOTIENT = re.compile(r"(-?(?:\d+|0x[0-9a-f]+))/(\d+|0x[0-9a-f]+)", re.ASCII)
+_LONG_INTEGER = re.compile(r'\{"(?:0x"|/":"-?0x)')
 _HEX = re.compile(r"-?[0-9a-f]+", re.ASCII)
 _TEXT = "_stored_text"  # where a value keeps its text
 _dumps = json.JSONEncoder(sort_keys=True, separators=(",", ":"), allow_nan=False).encode
@@ -82,6 +83,11 @@ def _braced(texts: dict[str, str]) -> str:
 def canonical_members(value: Any) -> str:
     """The canonical text of a value's stored fields without its name: for a place that says what stands there."""
     return _braced({name: canonical(each) for name, each in BY_TYPE[type(value)].members(value).items()})
+
+
+def has_long_integers(text: str) -> bool:
+    """Whether a canonical text holds an integer that has no decimal text; in a text of JSON, quotes are escaped."""
+    return _LONG_INTEGER.search(text) is not None
 
 
 def is_stored(value: object) -> bool:
