@@ -8,7 +8,7 @@ Nothing that is stored names a module, a class or an attribute by accident: all 
 
     an attribute gets another name    fields={"scale": "new_name"}: the stored name stays
     a field is added                  with a default it is no field of what is stored, and a value that differs from
-                                      the default cannot be written; to store it, add it to `optional`
+                                      the default cannot be written; to store it, add it to `fields` and `optional`
     a field is removed or changed     raise `version`, and register how the members of the older version become those
                                       of the new one: upgrades={1: function}
 """
@@ -99,7 +99,7 @@ class Kind:
                 if not _same(getattr(value, attribute), default):
                     raise Unwritable(
                         f"{self.name} has a field {attribute!r} that is not stored and differs from its default; add it"
-                        f" to `optional` of @stored({self.name!r})"
+                        f" to `fields` and `optional` of @stored({self.name!r})"
                     )
         if not self.optional:
             return dict(pairs)
