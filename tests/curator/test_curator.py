@@ -33,7 +33,7 @@ from tacit.curator.registration import Registration
 from tacit.engines.duckdb.engine import DuckDB
 from tacit.ledger import Ledger
 from tacit.query.relation.relation import Derive, PerUnit, Where, fold
-from tacit.query.select.outputs import Function, Released
+from tacit.query.select.outputs import Function, ReleasedColumn
 from tacit.query.select.query import Key
 from tacit.query.sql import parser
 from tacit.query.values.domain import number
@@ -623,7 +623,7 @@ def test_what_cannot_be_asked_is_refused_and_free(place, question, price, error)
 def test_what_could_not_be_kept_is_refused_before_it_is_bought(place, digits):
     """Else it would be charged and drawn, and then lost, each time it is asked."""
     asked = parser.parse("SELECT AVG(age) AS m FROM visits", {"visits": tacit.Table(ROWS, SCHEMA)}).query
-    made = replace(asked, outputs=(("x", Function("round", Released("m"), digits)),))
+    made = replace(asked, outputs=(("x", Function("round", ReleasedColumn("m"), digits)),))
     with curator(place) as c:
         for buy in (c.offer, c.ask):
             with pytest.raises(BadQuestion, match="cannot be part of a question"):

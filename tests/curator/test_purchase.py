@@ -16,7 +16,7 @@ from tacit.core.errors import BadQuestion, BudgetExceeded, EngineError, NoAllowa
 from tacit.core.purpose import KINDS, MAX_DESCRIPTION, Purpose
 from tacit.curator import Curator, purchase
 from tacit.curator.registration import Registration
-from tacit.engines.base import Answer, Engine
+from tacit.engines.base import Engine, EngineAnswer
 from tacit.engines.duckdb.engine import DuckDB
 from tacit.ledger import Ledger
 from tacit.ledger.entries import _from_prose
@@ -106,12 +106,12 @@ def test_nothing_public_on_a_curator_leads_to_exact_integers(place):
         reached = dict(things(c))
     assert {"curator.ledger", "curator.ask", "stream.mechanism", "online.mechanism"} <= reached.keys()
     for path, thing in reached.items():
-        assert not isinstance(thing, Engine | Registration | Counted | Answer), path
+        assert not isinstance(thing, Engine | Registration | Counted | EngineAnswer), path
         owner = getattr(thing, "__self__", None)
         assert not isinstance(owner, Engine | Registration | Counted), path
         names = getattr(getattr(thing, "__func__", thing), "__globals__", {})
         returned = names.get(getattr(thing, "__annotations__", {}).get("return"))
-        assert returned not in (Answer, Engine, Registration, Counted), path
+        assert returned not in (EngineAnswer, Engine, Registration, Counted), path
     assert not {"exact", "engine", "data", "key"} & {name for name in dir(c) if not name.startswith("_")}
     assert c.read_tables.__annotations__["return"] == "None"
 
@@ -158,7 +158,7 @@ STEPS = {
     "register": lambda c: (c._registration, "read_tables"),
     "charge": lambda c: (c.ledger, "charge"),
     "read": lambda c: (c._registration.engine, "answer"),
-    "draw": lambda c: (purchase.Noise, "words", "word"),
+    "draw": lambda c: (purchase.WatchedSource, "words", "word"),
     "store": lambda c: (c.ledger, "store"),
     "hand out": lambda c: (c.pace, "let_out"),
 }
@@ -194,14 +194,14 @@ def test_a_crash_at_any_step_costs_one_charge_and_one_draw(place, monkeypatch, k
 def test_a_failure_before_the_first_noise_leaves_the_charge_open(place, monkeypatch, kind, failure):
     with curator(place, tacit.Budget(epsilon=10)) as c:
         act = dict(purchases(c))[kind]
-        for owner, method in ((purchase.Noise, "words"), (c._registration.engine, "answer")):
+        for owner, method in ((purchase.WatchedSource, "words"), (c._registration.engine, "answer")):
 
             def fails(*_):
                 raise failure
 
             with monkeypatch.context() as patch:
                 patch.setattr(owner, method, fails)
-                patch.setattr(purchase.Noise, "word", fails)
+                patch.setattr(purchase.WatchedSource, "word", fails)
                 with pytest.raises(EngineError) as silent:
                     act()
             assert silent.value.__context__ is None and "4711" not in str(silent.value)
@@ -223,8 +223,8 @@ def test_a_failure_after_the_first_noise_is_stored_and_nothing_is_drawn_again(pl
     with curator(place, tacit.Budget(epsilon=10)) as c:
         act = dict(purchases(c))[kind]
         with monkeypatch.context() as patch:
-            patch.setattr(purchase.Noise, "words", fails)
-            patch.setattr(purchase.Noise, "word", fails)
+            patch.setattr(purchase.WatchedSource, "words", fails)
+            patch.setattr(purchase.WatchedSource, "word", fails)
             if kind == "workload":  # whose releases can say that nothing is known
                 assert np.isnan(act()).all()
             else:

@@ -10,7 +10,7 @@ from scipy.stats import chi2
 
 from tacit.core.law import DiscreteLaplaceLaw
 from tacit.holdout import ReusableHoldout
-from tacit.holdout.questions import Question
+from tacit.holdout.questions import HoldoutQuestion
 from tacit.testing.sources import Seeded
 
 N, GUESSES = 4, (2, 1)
@@ -79,7 +79,9 @@ def test_the_sampler_follows_the_law() -> None:
         state, result = RULE.begin(source), list[float]()
         for total, guess in zip(totals, GUESSES, strict=True):
             if not RULE.over(state):
-                state, answer = RULE.step(state, Question(guess, (np.arange(N) < total).astype(np.int64)), source)
+                state, answer = RULE.step(
+                    state, HoldoutQuestion(guess, (np.arange(N) < total).astype(np.int64)), source
+                )
                 result.append(answer)
         seen[tuple(result)] = seen.get(tuple(result), 0) + 1
     exact = law(RULE, totals)

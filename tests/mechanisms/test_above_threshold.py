@@ -17,7 +17,12 @@ from hypothesis import strategies as st
 from tacit.core import law
 from tacit.core.distance import ADD_REMOVE, SUBSTITUTE, norms
 from tacit.core.errors import BadData, BadParameter
-from tacit.mechanisms.sparse_vector._comparison_noise import DiscreteGaussian, DiscreteLaplace, Geometric, Noise
+from tacit.mechanisms.sparse_vector._comparison_noise import (
+    ComparisonNoise,
+    DiscreteGaussian,
+    DiscreteLaplace,
+    Geometric,
+)
 from tacit.mechanisms.sparse_vector._comparisons import transcripts
 from tacit.mechanisms.sparse_vector._pure_comparisons import KINDS
 from tacit.mechanisms.sparse_vector.above_threshold import AboveThreshold
@@ -46,7 +51,7 @@ def test_on_a_fine_grid_the_law_is_the_continuous_one(entry: dict) -> None:
 @pytest.mark.parametrize(
     "noise", [Geometric(Fraction(5, 2)), DiscreteLaplace(Fraction(5, 2)), DiscreteGaussian(Fraction(7))]
 )
-def test_noise_tails_are_sums_of_masses_and_core_laws(noise: Noise) -> None:
+def test_noise_tails_are_sums_of_masses_and_core_laws(noise: ComparisonNoise) -> None:
     core = {
         Geometric: law.GeometricLaw,
         DiscreteLaplace: law.DiscreteLaplaceLaw,

@@ -14,11 +14,11 @@ from hypothesis import strategies as st
 from tacit.core.errors import BadQuestion
 from tacit.query.relation import build
 from tacit.query.relation.relation import Scan
-from tacit.query.values.domain import BOOLEAN, TEXT, WIDEST, Domain, category, number
+from tacit.query.values.domain import BOOLEAN, TEXT, WIDEST, ValueDomain, category, number
 from tacit.query.values.nodes import Column, Compare, Constant, Expression, Lookup, Value
 
-DAY = Domain("date", -40_000, 40_000)
-MOMENT = Domain("timestamp", -4_000_000_000, 4_000_000_000)
+DAY = ValueDomain("date", -40_000, 40_000)
+MOMENT = ValueDomain("timestamp", -4_000_000_000, 4_000_000_000)
 COLUMNS = {
     "whole": number(-7, 9),
     "real": number(-60, 90, Fraction(1, 8)),
@@ -46,7 +46,7 @@ def value(e: Expression, **row: Value) -> Any:
     return step * e.domain.grid if e.domain.kind == "number" else e.domain.label(step)
 
 
-def cell(domain: Domain) -> st.SearchStrategy[Value]:
+def cell(domain: ValueDomain) -> st.SearchStrategy[Value]:
     if domain.kind == "text":
         return st.none() | st.text("ab%", max_size=4)
     return st.none() | st.integers(domain.lower, domain.upper)
@@ -147,7 +147,7 @@ def test_reals_of_so_many_digits_are_compared_as_they_are_written(
     """If the grid tells such decimals apart; a coarser one meets the constant exactly, with values that are on it."""
     grid = Fraction(1, 1 << fine)
     data, told = (Fraction(n, 10**digits) for n in (x, c))
-    domain = Domain("number", -(10**9), 10**9, grid, rounded=True)
+    domain = ValueDomain("number", -(10**9), 10**9, grid, rounded=True)
     real = Column(domain, "real")
     last = next(Fraction(1, 10**d) for d in range(digits + 1) if (told * 10**d).denominator == 1)
     known = data if grid <= last and (data / last).denominator == 1 else math.floor(data / grid) * grid
@@ -293,7 +293,7 @@ def test_dates_are_of_the_gregorian_calendar(day: int, second: int) -> None:
 
 def test_cells_are_what_can_occur_and_no_more() -> None:
     assert [band * 10 for band in build.keys(build.bin_to(C["whole"], 10))] == [-10, 0]
-    year = Domain("date", 0, 364)
+    year = ValueDomain("date", 0, 364)
     months = build.date_trunc("month", Column(year, "day"))
     assert len(build.keys(months)) == 12
     sparse = build.case([(C["flag"], build.constant(1000))], build.constant(5))
@@ -307,8 +307,8 @@ def test_cells_are_what_can_occur_and_no_more() -> None:
     assert build.keys(C["flag"]) == (0, 1)
 
 
-DAYS = Column(Domain("date", 18701, 18767), "day")  # from 2021-03-15 to 2021-05-20
-HOURS = Column(Domain("timestamp", 18701 * 86400 + 8 * 3600, 18701 * 86400 + 11 * 3600 - 1), "moment")  # 8 to 11
+DAYS = Column(ValueDomain("date", 18701, 18767), "day")  # from 2021-03-15 to 2021-05-20
+HOURS = Column(ValueDomain("timestamp", 18701 * 86400 + 8 * 3600, 18701 * 86400 + 11 * 3600 - 1), "moment")  # 8 to 11
 
 
 @pytest.mark.parametrize(
@@ -341,7 +341,7 @@ def test_no_group_lies_outside_of_the_bounds_of_the_dates(e: Expression, first: 
 @given(st.integers(-719162, 2932896), st.integers(0, 800), st.data())
 def test_a_date_cut_between_bounds_is_one_of_its_groups(first: int, width: int, data: Any) -> None:
     last = min(first + width, 2932896)
-    day = Column(Domain("date", first, last), "day")
+    day = Column(ValueDomain("date", first, last), "day")
     row: dict[str, Value] = {"day": data.draw(st.integers(first, last))}
     for part in ("year", "quarter", "month", "week", "day", "weekday", "dayofyear"):
         e = build.date_part(part, day)
@@ -428,7 +428,7 @@ WIDE = Column(number(-(1 << 61), 1 << 61), "wide")
         (lambda: build.date_part("hour", C["day"]), "no part"),
         (lambda: build.date_trunc("century", C["day"]), "DATE_TRUNC cannot truncate a date to"),
         (
-            lambda: build.date_trunc("month", Column(Domain("date", 0, 9, declared=False), "d")),
+            lambda: build.date_trunc("month", Column(ValueDomain("date", 0, 9, declared=False), "d")),
             "DATE_TRUNC needs bounds",
         ),
         (lambda: build.cast(C["word"], "integer"), "CAST cannot turn text into integer"),

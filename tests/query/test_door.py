@@ -17,7 +17,7 @@ from tacit.query.relation import build
 from tacit.query.relation.relation import Derive, Join, PerUnit, Where
 from tacit.query.schema.public_table import PublicTable
 from tacit.query.select import aggregates as ask
-from tacit.query.select.outputs import Arithmetic, Choice, Comparison, Function, Logic, Released, Value
+from tacit.query.select.outputs import Arithmetic, CaseOutput, Comparison, Function, Logic, ReleasedColumn, Value
 from tacit.query.select.query import Aggregate, Key, Query
 from tacit.query.sql.parser import parse
 from tacit.query.values.domain import number
@@ -49,7 +49,7 @@ COUNT = ("count", Aggregate("count"))
 
 def query(relation=scan, keys=(), aggregates=(COUNT,), groups=None, **shown):
     names = [*(key.name for key in keys), *(name for name, _ in aggregates)]
-    return Query(relation, keys, aggregates, tuple((name, Released(name)) for name in names), groups, **shown)
+    return Query(relation, keys, aggregates, tuple((name, ReleasedColumn(name)) for name in names), groups, **shown)
 
 
 def c(value):
@@ -184,7 +184,7 @@ def test_a_question_is_its_query(question, expected):
 
 def test_what_is_shown_is_arithmetic_on_what_is_released():
     q = people.group_by("region").aggregate(n=ask.count(), m=ask.mean("age"))
-    n, m = Released("n"), Released("m")
+    n, m = ReleasedColumn("n"), ReleasedColumn("m")
     shown = (
         q.select("region", share=1 - q["n"] / 2, root=lambda q: abs(q["m"]).sqrt().round(2))
         .having((q["n"] > 10) & ~(q["m"] == 3))
@@ -196,11 +196,11 @@ def test_what_is_shown_is_arithmetic_on_what_is_released():
     enough = Logic(
         "and", Comparison("<", Value(Fraction(10)), n), Function("not", Comparison("=", m, Value(Fraction(3))))
     )
-    elsewhere = Function("not", Comparison("=", Released("region"), Value("north")))
+    elsewhere = Function("not", Comparison("=", ReleasedColumn("region"), Value("north")))
     root = Function("round", Function("sqrt", Function("abs", m)), 2)
-    assert shown.query.outputs == (("region", Released("region")), ("share", share), ("root", root))
+    assert shown.query.outputs == (("region", ReleasedColumn("region")), ("share", share), ("root", root))
     assert shown.query.having == Logic("and", enough, elsewhere)
-    assert shown.query.order == ((share, True), (Released("region"), False), (m, False))
+    assert shown.query.order == ((share, True), (ReleasedColumn("region"), False), (m, False))
     assert shown.query.limit == 5
     assert (shown.query.keys, shown.query.aggregates) == (q.query.keys, q.query.aggregates)
 
@@ -208,32 +208,32 @@ def test_what_is_shown_is_arithmetic_on_what_is_released():
 @pytest.mark.parametrize(
     ("figure", "output"),
     [
-        (lambda n: n + 1, Arithmetic("+", Released("n"), Value(Fraction(1)))),
-        (lambda n: 1 + n, Arithmetic("+", Value(Fraction(1)), Released("n"))),
-        (lambda n: n - n, Arithmetic("-", Released("n"), Released("n"))),
-        (lambda n: n * 0.1, Arithmetic("*", Released("n"), Value(Fraction(1, 10)))),
-        (lambda n: 2 * n, Arithmetic("*", Value(Fraction(2)), Released("n"))),
-        (lambda n: 2 / n, Arithmetic("/", Value(Fraction(2)), Released("n"))),
-        (lambda n: -n, Arithmetic("-", Value(Fraction(0)), Released("n"))),
-        (lambda n: n < 1, Comparison("<", Released("n"), Value(Fraction(1)))),
-        (lambda n: n <= 1, Comparison("<=", Released("n"), Value(Fraction(1)))),
-        (lambda n: n >= 1, Comparison("<=", Value(Fraction(1)), Released("n"))),
+        (lambda n: n + 1, Arithmetic("+", ReleasedColumn("n"), Value(Fraction(1)))),
+        (lambda n: 1 + n, Arithmetic("+", Value(Fraction(1)), ReleasedColumn("n"))),
+        (lambda n: n - n, Arithmetic("-", ReleasedColumn("n"), ReleasedColumn("n"))),
+        (lambda n: n * 0.1, Arithmetic("*", ReleasedColumn("n"), Value(Fraction(1, 10)))),
+        (lambda n: 2 * n, Arithmetic("*", Value(Fraction(2)), ReleasedColumn("n"))),
+        (lambda n: 2 / n, Arithmetic("/", Value(Fraction(2)), ReleasedColumn("n"))),
+        (lambda n: -n, Arithmetic("-", Value(Fraction(0)), ReleasedColumn("n"))),
+        (lambda n: n < 1, Comparison("<", ReleasedColumn("n"), Value(Fraction(1)))),
+        (lambda n: n <= 1, Comparison("<=", ReleasedColumn("n"), Value(Fraction(1)))),
+        (lambda n: n >= 1, Comparison("<=", Value(Fraction(1)), ReleasedColumn("n"))),
         (
             lambda n: (n < 1) | (n == 2),
             Logic(
                 "or",
-                (Comparison("<", Released("n"), Value(Fraction(1)))),
-                Comparison("=", Released("n"), Value(Fraction(2))),
+                (Comparison("<", ReleasedColumn("n"), Value(Fraction(1)))),
+                Comparison("=", ReleasedColumn("n"), Value(Fraction(2))),
             ),
         ),
         (
             lambda n: n.floor().ceil().is_missing(),
-            Function("is_missing", Function("ceil", Function("floor", Released("n")))),
+            Function("is_missing", Function("ceil", Function("floor", ReleasedColumn("n")))),
         ),
-        (lambda n: n.round(np.int64(-1)), Function("round", Released("n"), -1)),
+        (lambda n: n.round(np.int64(-1)), Function("round", ReleasedColumn("n"), -1)),
         (
             lambda n: n.where(n < 1),
-            Choice(Comparison("<", Released("n"), Value(Fraction(1))), Released("n"), Value(None)),
+            CaseOutput(Comparison("<", ReleasedColumn("n"), Value(Fraction(1))), ReleasedColumn("n"), Value(None)),
         ),
     ],
 )
@@ -251,7 +251,7 @@ def test_a_figure_is_its_output(figure, output):
 )
 def test_a_date_is_compared_as_its_text(day, text):
     q = people.derive(at=people.joined.cast("timestamp")).median("at")
-    assert q.having(q["median_at"] < day).query.having == Comparison("<", Released("median_at"), Value(text))
+    assert q.having(q["median_at"] < day).query.having == Comparison("<", ReleasedColumn("median_at"), Value(text))
 
 
 def test_groups_are_by_columns_however_they_are_named():

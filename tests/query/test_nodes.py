@@ -10,7 +10,7 @@ from sqlglot import exp
 from tacit.engines.duckdb.engine import DuckDB
 from tacit.engines.sql.dialect import Typed
 from tacit.engines.sql.expressions import Translator
-from tacit.query.plan.plan import Plan
+from tacit.query.plan.plan import QueryPlan
 from tacit.query.relation.relation import Derive, Fold, Join, PerUnit, Relation, Where
 from tacit.query.soundness.copying import NODES
 from tacit.query.values import nodes
@@ -29,7 +29,7 @@ def subclasses(kind: type) -> Iterator[type]:
         yield from subclasses(each)
 
 
-def expressions(plan: Plan) -> Iterator[Expression]:
+def expressions(plan: QueryPlan) -> Iterator[Expression]:
     yield from computed(plan.relation)
     yield from (key.expression for key in plan.keys)
     yield from (m.expression for m in plan.measures if m.expression is not None)

@@ -22,7 +22,7 @@ from tacit.query.schema.draft import describe
 from tacit.query.schema.public_table import PublicTable
 from tacit.query.schema.schema import ColumnType, Schema
 from tacit.query.values.column_types import power
-from tacit.query.values.domain import BOOLEAN, TEXT, Domain, category, number
+from tacit.query.values.domain import BOOLEAN, TEXT, ValueDomain, category, number
 
 TEXT_OF = """
 [table]
@@ -70,8 +70,8 @@ def test_a_schema_means_what_it_says():
         "age": ColumnType("integer", number(0, 120)),
         "what they spend": ColumnType("real", number(0, 64_000, Fraction(1, 128)), (0, 256_000)),
         "region": ColumnType("category", category("north", "south", 'a "b" \\ é')),
-        "joined": ColumnType("date", Domain("date", 16436, 20453)),
-        "seen": ColumnType("timestamp", Domain("timestamp", 16436 * 86400, 20453 * 86400)),
+        "joined": ColumnType("date", ValueDomain("date", 16436, 20453)),
+        "seen": ColumnType("timestamp", ValueDomain("timestamp", 16436 * 86400, 20453 * 86400)),
         "member": ColumnType("boolean", BOOLEAN),
         "note": ColumnType("text", TEXT),
     }

@@ -23,9 +23,9 @@ from ..core.accounting.loss import Loss
 from ..core.errors import EngineError, LedgerError, Refused
 from ..core.purpose import Purpose
 from ..core.randomness import SYSTEM, Source, Words
-from ..engines.base import Answer
+from ..engines.base import EngineAnswer
 from ..ledger import Charge
-from ..query.plan.plan import Plan
+from ..query.plan.plan import QueryPlan
 from ..query.relation import build
 from ..query.relation.relation import Relation
 from .pace import Pace
@@ -33,11 +33,11 @@ from .registration import Registration
 from .silence import silently
 
 Parts = tuple[str, ...] | None  # public parts of the data that a question touches; None is all of it
-Read = Callable[[Plan], Answer]
+Read = Callable[[QueryPlan], EngineAnswer]
 FAILED = b"null"  # what is stored where a draw failed after its first noise
 
 
-class Noise(Source):
+class WatchedSource(Source):
     """The operating system's randomness, which remembers whether any of it was drawn."""
 
     width, seeded = SYSTEM.width, False
@@ -64,7 +64,7 @@ class Priced:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Item:
+class Order:
     """Something to be bought.
 
     `keys` are those under which it may have been bought before.  `price` checks and prices it, given the parts of the
@@ -84,7 +84,7 @@ class Item:
     whole: bool = False
 
 
-def buy(registration: Registration, pace: Pace, arrived: float, item: Item) -> tuple[Charge, bytes]:
+def buy(registration: Registration, pace: Pace, arrived: float, item: Order) -> tuple[Charge, bytes]:
     """The charge of an item, and its stored answer: bought now, unless it was bought before."""
     registration.check_units()
     charge = None if item.fresh else registration.ledger.find(*item.keys)
@@ -105,7 +105,7 @@ def buy(registration: Registration, pace: Pace, arrived: float, item: Item) -> t
     return charge, charge.release
 
 
-def _pay(registration: Registration, item: Item) -> Charge:
+def _pay(registration: Registration, item: Order) -> Charge:
     """Price, register and charge.  A first question that is refused from public facts is refused before data are read.
 
     A question about some parts is priced after that: tables that have changed are paid for as a whole.
@@ -127,16 +127,16 @@ def _pay(registration: Registration, item: Item) -> Charge:
     )
 
 
-def _parts(registration: Registration, item: Item) -> Parts:
+def _parts(registration: Registration, item: Order) -> Parts:
     return None if item.whole else registration.parts(item.relation)
 
 
-def _complete(registration: Registration, item: Item, charge: Charge) -> bytes:
+def _complete(registration: Registration, item: Order, charge: Charge) -> bytes:
     """Read, draw and store.
 
     Nothing that a table holds, and no noise, makes a draw fail.  Should one fail all the same, it says nothing.
     """
-    noise, data = Noise(), None
+    noise, data = WatchedSource(), None
     read = reader(registration, charge)
     try:
         data = item.draw(charge, read, noise)

@@ -25,7 +25,7 @@ import numpy as np
 
 from . import former
 from .errors import Unreadable, Unwritable, WrittenLater
-from .registry import BY_NAME, BY_TYPE, NAME, VERSION, Kind, Members
+from .registry import BY_NAME, BY_TYPE, NAME, VERSION, Members, StoredType
 
 _PLAIN = frozenset((int, str))  # lists of these may be long, and are read as they are
 _INTEGER = frozenset((int,))
@@ -67,7 +67,7 @@ def canonical(value: Any) -> str:
     return text
 
 
-def _object(kind: Kind, value: Any) -> str:
+def _object(kind: StoredType, value: Any) -> str:
     if kind.text is None:
         members = {name: canonical(each) for name, each in kind.members(value).items()}
         return _braced(members | {NAME: f'"{kind.name}"'} | ({VERSION: str(kind.version)} if kind.version > 1 else {}))

@@ -28,7 +28,7 @@ Upgrade = Callable[[Members], Members]
 NAME, VERSION = "is", "v"  # the members that say which type was written, and in which version if not the first
 
 
-class Kind:
+class StoredType:
     """A stored type: how its values are taken apart, and put together again."""
 
     def __init__(
@@ -206,8 +206,8 @@ def bare(**members: Any) -> Any:
     raise NotImplementedError
 
 
-BY_TYPE: dict[type, Kind] = {}
-BY_NAME: dict[str, Kind] = {}
+BY_TYPE: dict[type, StoredType] = {}
+BY_NAME: dict[str, StoredType] = {}
 
 
 def stored(
@@ -234,7 +234,7 @@ def stored(
     attributes = dict(fields) if isinstance(fields, Mapping) else {each: each for each in fields}
 
     def register(type_: C) -> C:
-        kind = Kind(
+        kind = StoredType(
             type_,
             name,
             attributes,
@@ -260,6 +260,6 @@ def stored_name(type_: type) -> str:
     return kind.name
 
 
-def kinds() -> Iterator[Kind]:
+def kinds() -> Iterator[StoredType]:
     """All stored types that were imported, by name."""
     return iter(sorted(BY_NAME.values(), key=lambda kind: kind.name))

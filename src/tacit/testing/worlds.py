@@ -14,7 +14,7 @@ from functools import reduce
 from typing import Any, TypeVar
 
 from ..core.errors import BadQuestion
-from ..query.plan.plan import Histogram, Measure, Plan, Rows, Total, Units
+from ..query.plan.plan import BinCounts, Measure, QueryPlan, RowCount, Total, UnitCount
 from ..query.relation import build
 from ..query.relation.relation import Derive, Join, PerUnit, Relation, Where
 from ..query.schema.schema import Schema
@@ -132,27 +132,30 @@ class World:
             return None
         return e if any(type(part) is kind for part, _, _ in tree_sizes([e], parts_of)) else None
 
-    def every_node(self, x: Relation) -> list[Plan]:
+    def every_node(self, x: Relation) -> list[QueryPlan]:
         """Plans in which every type of node is measured, one is a condition, and one is a key."""
         nodes = [self.node(kind, x) for kind in node_types()]
         measures = [measure for e in nodes for measure in self._measured(e)]
         conditions = [e for e in nodes if e.domain.kind == "boolean"]
         keys = [e for e in nodes if (e.domain.size or 1 << 40) < 1000 and e.domain.kind != "text"]
         return [
-            Plan(x, (), tuple(measures)),
-            *(Plan(Where(x, e), (), (Rows(), Units())) for e in self.r.sample(conditions, min(len(conditions), 2))),
-            *(Plan(x, (_every_key(e),), (Rows(),)) for e in self.r.sample(keys, min(len(keys), 2))),
+            QueryPlan(x, (), tuple(measures)),
+            *(
+                QueryPlan(Where(x, e), (), (RowCount(), UnitCount()))
+                for e in self.r.sample(conditions, min(len(conditions), 2))
+            ),
+            *(QueryPlan(x, (_every_key(e),), (RowCount(),)) for e in self.r.sample(keys, min(len(keys), 2))),
         ]
 
     def _measured(self, e: Expression) -> list[Measure]:
         """How many values an expression has, and which."""
         if e.domain.kind == "text":
-            return [Rows(e)]
+            return [RowCount(e)]
         if e.domain.kind == "number":
-            return [Rows(e), Total(e)]
+            return [RowCount(e), Total(e)]
         low, high = e.domain.lower, e.domain.upper
         step = max(1, (high - low) // 7)
-        return [Rows(e), Histogram(e, tuple(range(low, high + step + 1, step)))]
+        return [RowCount(e), BinCounts(e, tuple(range(low, high + step + 1, step)))]
 
     def column_of(self, x: Relation, *kinds: str) -> Column:
         """A column of one of these kinds, or BadQuestion."""
@@ -317,9 +320,9 @@ class World:
     def measure(self, x: Relation) -> Measure:
         match self.r.randrange(10) // 2 if self.likely(0.7) else self.r.randrange(4):
             case 0:
-                return Rows(self.number(x, 2) if self.likely(0.5) else None)
+                return RowCount(self.number(x, 2) if self.likely(0.5) else None)
             case 1:
-                return Units(self.number(x, 2) if self.likely(0.5) else None)
+                return UnitCount(self.number(x, 2) if self.likely(0.5) else None)
             case 2:
                 return Total(self.number(x, 2))
             case 3:
@@ -339,9 +342,9 @@ class World:
                 tuple(range(low, high + step, step)),
             ]
         )
-        return Histogram(e, tuple(sorted({*edges})) if len({*edges}) > 1 else (low, low + 1))
+        return BinCounts(e, tuple(sorted({*edges})) if len({*edges}) > 1 else (low, low + 1))
 
-    def plan(self, x: Relation, measures: int = 3, other: Relation | None = None) -> Plan:
+    def plan(self, x: Relation, measures: int = 3, other: Relation | None = None) -> QueryPlan:
         """A plan of few cells; what cannot be asked is drawn again."""
         while True:
             try:
@@ -350,7 +353,7 @@ class World:
                 keys = tuple(self.key(rows, i, chosen) for i in range(self.r.randint(0, 2)))
                 found = any(key.values is None for key in keys)  # then their units are counted, whatever else is
                 asked = tuple(self.measure(rows) for _ in range(0 if found and self.likely(0.1) else measures))
-                made = Plan(rows, keys, asked, self.any([None, None, 1, 2]))
+                made = QueryPlan(rows, keys, asked, self.any([None, None, 1, 2]))
             except BadQuestion:
                 continue
             if (made.cells or 1) <= 10_000:

@@ -34,7 +34,7 @@ from ..mechanisms.selection.exponential import Exponential
 from ..mechanisms.selection.key_selection import KeySelection
 from ..mechanisms.selection.noisy_max import NoisyMax
 from ..mechanisms.selection.quantile import Quantiles
-from ..mechanisms.sparse_vector._comparisons import State
+from ..mechanisms.sparse_vector._comparisons import ComparisonState
 from ..mechanisms.sparse_vector.sparse import Sparse
 from . import wrong_sparse
 from .mechanisms import (
@@ -150,9 +150,9 @@ class FreshThreshold(Sparse):
 
     refuted_by = steps_follow_law
 
-    def step(self, state: State, value: int | float, source: Source) -> tuple[State, bool]:
+    def step(self, state: ComparisonState, value: int | float, source: Source) -> tuple[ComparisonState, bool]:
         fresh = self.begin(source)
-        return super().step(State(fresh.bar, state.asked, state.hits), value, source)
+        return super().step(ComparisonState(fresh.bar, state.asked, state.hits), value, source)
 
 
 class FirstRowForAll(Quantiles):

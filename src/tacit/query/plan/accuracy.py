@@ -21,11 +21,11 @@ from ...core.mechanism import Mechanism
 from ...mechanisms import KeySelection, Quantiles
 from ..relation.relation import Derive, Relation, Scan, Where
 from ..schema.schema import Schema
-from ..select.outputs import Released, released
+from ..select.outputs import ReleasedColumn, released
 from ..select.query import Query
 from .calibration import Step
 from .estimators import Recipe, Squares
-from .plan import Plan, max_abs
+from .plan import QueryPlan, max_abs
 
 
 @dataclass(frozen=True)
@@ -54,7 +54,7 @@ def public_size(relation: Relation, schemas: Mapping[str, Schema], of_table: boo
 
 
 def accuracies(
-    plan: Plan,
+    plan: QueryPlan,
     named: Sequence[tuple[str, Recipe]],
     steps: Sequence[Step],
     query: Query,
@@ -67,7 +67,7 @@ def accuracies(
     cells = plan.cells
     count = None if size is None or cells is None else size / cells
     for name, output in query.outputs:
-        if isinstance(output, Released) and output.name in recipes:
+        if isinstance(output, ReleasedColumn) and output.name in recipes:
             answers.append(accuracy(name, recipes[output.name], steps, beta, count))
         elif parts := sorted(released(output) & recipes.keys()):
             errors = ", ".join(f"{part} {accuracy(part, recipes[part], steps, beta, count)}" for part in parts)

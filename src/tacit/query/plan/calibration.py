@@ -27,7 +27,7 @@ from ...core.parameters import Number
 from ...core.search import greatest_positive
 from ...mechanisms import Gaussian, IndependentQuantiles, KeySelection, Laplace, Quantiles, TopK
 from .compiler import Compiled
-from .plan import Histogram, Measure
+from .plan import BinCounts, Measure
 
 
 @dataclass(frozen=True)
@@ -65,7 +65,7 @@ def steps(compiled: Compiled, currency: Currency, amount: Fraction, delta: Fract
         moves = moved if moved.l1 else scalar(Fraction(1), ADD_REMOVE)
         if measure is None:
             tried = _keys(currency, each, moves, delta or Fraction(0))
-        elif isinstance(measure, Histogram) and choice is not None:
+        elif isinstance(measure, BinCounts) and choice is not None:
             tried = _choices(choice, measure, currency, each, moves)
         else:
             tried = _noise(currency, each, moves)
@@ -106,7 +106,7 @@ def _keys(currency: Currency, amount: Fraction, moves: Distance[Any], delta: Fra
 
 
 def _choices(
-    choice: tuple[Fraction, ...] | int, h: Histogram, currency: Currency, amount: Fraction, moves: Distance[Any]
+    choice: tuple[Fraction, ...] | int, h: BinCounts, currency: Currency, amount: Fraction, moves: Distance[Any]
 ) -> list[Any]:
     cells = len(h.edges) - 1
     if isinstance(choice, int):

@@ -32,10 +32,10 @@ from ..select.output_types import check
 from ..select.query import MOST_AGGREGATES, MOST_CANDIDATES, Aggregate, Query
 from ..soundness import checks
 from ..values.coercion import columns_of
-from ..values.domain import Domain, number
+from ..values.domain import ValueDomain, number
 from ..values.nodes import Add, Column, Constant, Divide, Expression, Multiply
 from .estimators import Recipe, Squares
-from .plan import Histogram, Measure, Plan, Rows, Total, Units, max_abs
+from .plan import BinCounts, Measure, QueryPlan, RowCount, Total, UnitCount, max_abs
 
 FINEST = 1 << 12  # cells of the histogram behind a quantile
 MOST_CELLS = 1 << 24  # of all histograms of a question, in all of its groups
@@ -50,23 +50,23 @@ Choice = tuple[Fraction, ...] | int | None  # quantiles, or how many labels; Non
 class Compiled:
     """A plan, the recipe of each aggregate, and the choice to make from each measure of the plan."""
 
-    plan: Plan
+    plan: QueryPlan
     recipes: tuple[tuple[str, Recipe], ...]
     choices: tuple[Choice, ...]
 
     @cached_property
     def moves(self) -> tuple[Distance[AddRemove], ...]:
         """The distance that one unit can move each measure and, last, the counts by which keys are selected."""
-        measured = (*self.plan.measures, *([Units()] if self.plan.chosen else []))
+        measured = (*self.plan.measures, *([UnitCount()] if self.plan.chosen else []))
         return tuple(self.plan.distance(measure) for measure in measured)
 
     @cached_property
-    def nameless(self) -> Plan:
+    def nameless(self) -> QueryPlan:
         """The plan without names of keys: with the choices, it determines the work of an engine and of a draw."""
         return replace(self.plan, keys=tuple(replace(key, name="") for key in self.plan.keys))
 
 
-def plan(query: Query, schemas: Mapping[str, Schema] | None = None) -> Plan:
+def plan(query: Query, schemas: Mapping[str, Schema] | None = None) -> QueryPlan:
     """The closed plan of a question; `schemas` are those of its tables, by name."""
     return compiled(query, schemas).plan
 
@@ -83,7 +83,7 @@ def compiled(query: Query, schemas: Mapping[str, Schema] | None = None) -> Compi
 class _Compiler:
     def __init__(self, query: Query, schemas: Mapping[str, Schema]) -> None:
         self.query, self.schemas = query, schemas
-        self.bare = Plan(query.relation, query.keys, (), query.groups)
+        self.bare = QueryPlan(query.relation, query.keys, (), query.groups)
         self.measured: list[tuple[Measure, Choice]] = []
         aggregates = [a for _, a in query.aggregates]
         self.sums = {a.expression for a in aggregates if a.kind == "sum" and a.expression is not None}
@@ -119,14 +119,14 @@ class _Compiler:
                 f"Quantiles and most common values need {bins} counts in each of {self.bare.cells} groups, more than"
                 f" {MOST_CELLS} in all. Group by wider bins, or ask for fewer aggregates at a time."
             )
-        return Compiled(Plan(self.query.relation, self.query.keys, measures, self.query.groups), recipes, choices)
+        return Compiled(QueryPlan(self.query.relation, self.query.keys, measures, self.query.groups), recipes, choices)
 
     def _place(self, measure: Measure, choice: Choice = None) -> int:
         """The index of a measure, with the choice made from it, in the plan."""
         one = self.query.relation.rows == 1
-        if isinstance(measure, Units) and one:
-            measure = Rows(measure.expression)
-        if self.bare.chosen and measure == (Rows() if one else Units()):
+        if isinstance(measure, UnitCount) and one:
+            measure = RowCount(measure.expression)
+        if self.bare.chosen and measure == (RowCount() if one else UnitCount()):
             return KEYS
         if (measure, choice) not in self.measured:
             self.measured.append((measure, choice))
@@ -135,7 +135,7 @@ class _Compiler:
     def _recipe(self, a: Aggregate) -> Recipe:
         e = a.expression
         if a.kind in ("count", "units"):
-            return Recipe(a.kind, (self._place(Rows(e) if a.kind == "count" else Units(e)),), _WHOLE)
+            return Recipe(a.kind, (self._place(RowCount(e) if a.kind == "count" else UnitCount(e)),), _WHOLE)
         if e is None:
             raise BadQuestion(f"A {a.kind} needs a column or an expression.")
         d = e.domain
@@ -152,7 +152,7 @@ class _Compiler:
         if a.kind == "sum":
             most = self._per_unit(e)
             return Recipe("sum", (self._place(Total(x, most)),), x.domain, per_unit=most)
-        count, (total, shift) = self._place(Rows(e)), self._total(e)
+        count, (total, shift) = self._place(RowCount(e)), self._total(e)
         if a.kind == "mean":
             return Recipe("mean", (count, total), x.domain, shift=shift)
         middle = _middle(x.domain)
@@ -180,7 +180,7 @@ class _Compiler:
             return None
         return self.schemas[source[0]][source[1]].total
 
-    def _edges(self, e: Expression) -> Histogram:
+    def _edges(self, e: Expression) -> BinCounts:
         d = e.domain
         if d.kind in ("text", "category") or d.size is None:
             raise BadQuestion("A quantile needs numbers or dates with declared bounds.")
@@ -188,9 +188,9 @@ class _Compiler:
         d = x.domain
         cells = max(16, min(FINEST, MOST_CELLS // (len(self.aims) * (self.bare.cells or 1))))
         step = -(-(d.upper - d.lower + 1) // cells)
-        return Histogram(x, tuple(range(d.lower, d.upper + step + 1, step)))
+        return BinCounts(x, tuple(range(d.lower, d.upper + step + 1, step)))
 
-    def _labels(self, e: Expression) -> Histogram:
+    def _labels(self, e: Expression) -> BinCounts:
         d = e.domain
         if d.size is None or d.size > MOST_CANDIDATES:
             raise BadQuestion(
@@ -198,21 +198,21 @@ class _Compiler:
             )
         if self.most[e] > d.size:
             raise BadQuestion(f"k must be at most {d.size}; the column has {d.size} values.")
-        return Histogram(e, tuple(range(d.lower, d.upper + 2)))
+        return BinCounts(e, tuple(range(d.lower, d.upper + 2)))
 
 
 def _rank(measured: tuple[Measure, Choice]) -> tuple[str, str]:
     return stored_name(type(measured[0])), canonical(measured)
 
 
-def _summable(kind: str, d: Domain) -> None:
+def _summable(kind: str, d: ValueDomain) -> None:
     if d.kind not in ("number", "boolean"):
         raise BadQuestion(f"A {kind} needs numbers; this is {'text' if d.kind == 'text' else f'a {d.kind}'}.")
     if not d.declared:
         raise BadQuestion(f"A {kind} needs bounds. Put lower and upper in the schema, or CLAMP the values.")
 
 
-def _middle(d: Domain) -> int:
+def _middle(d: ValueDomain) -> int:
     return (d.lower + d.upper) // 2
 
 

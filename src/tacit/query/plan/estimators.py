@@ -37,9 +37,9 @@ from numpy.typing import NDArray
 
 from ...core.exact import down, up
 from ...storage import stored
-from ..select.outputs import Estimate, Floats, labels, numbers
+from ..select.outputs import ColumnEstimate, Floats, labels, numbers
 from ..select.query import Kind
-from ..values.domain import Domain
+from ..values.domain import ValueDomain
 
 _WORDS = {"date": " days", "timestamp": " seconds"}
 _LARGEST_ROOT = 1 << 15
@@ -48,7 +48,7 @@ _ROUNDING = 2.0**-48  # of sums of a few terms, outward
 
 
 @dataclass(frozen=True)
-class Noisy:
+class NoisyMeasure:
     """A released measure: integers with noise of at most `error_bound`, or the indices that were chosen.
 
     Counts by which keys were selected are at least `threshold`.
@@ -78,7 +78,7 @@ class Squares:
     high: int
 
     @classmethod
-    def of(cls, domain: Domain, centre: int) -> Squares:
+    def of(cls, domain: ValueDomain, centre: int) -> Squares:
         lower, upper = domain.lower - centre, domain.upper - centre
         coarse = 1
         while max(-(lower // coarse), upper // coarse) > _LARGEST_ROOT:
@@ -101,7 +101,7 @@ class Recipe:
 
     kind: Kind
     parts: tuple[int, ...]
-    domain: Domain
+    domain: ValueDomain
     centre: int = 0  # steps subtracted from each value before it was squared
     shift: int = 0  # steps subtracted from each value in the total for a mean
     coarse: int = 1  # steps in a cell of a quantile
@@ -137,7 +137,7 @@ class Recipe:
                 return Fraction(1), self.domain.grid, (coarse * self.domain.grid) ** 2
         return (Fraction(1),)
 
-    def estimate(self, measures: Sequence[Noisy]) -> Estimate:
+    def estimate(self, measures: Sequence[NoisyMeasure]) -> ColumnEstimate:
         """The estimate of each cell."""
         parts = [measures[i] for i in self.parts]
         match self.kind:
@@ -149,7 +149,7 @@ class Recipe:
                 return self._variance(*parts)
         return self._chosen(parts[0])
 
-    def _additive(self, part: Noisy) -> Estimate:
+    def _additive(self, part: NoisyMeasure) -> ColumnEstimate:
         low, high = _scaled(*part.interval(), self.own)
         values = times(part.values, self.own)
         counted, d = self.kind != "sum", self.domain
@@ -159,7 +159,7 @@ class Recipe:
             low, high = np.minimum(low, 0), np.maximum(np.minimum(high, 0), values)
         return numbers(values, low, high)
 
-    def _mean(self, count: Noisy, total: Noisy) -> Estimate:
+    def _mean(self, count: NoisyMeasure, total: NoisyMeasure) -> ColumnEstimate:
         grid, (least, most) = float(self.domain.grid), self.ends
         low, high = _ratio(total.interval(), count.interval())
         low, high = _outward(low + self.shift, high + self.shift, np.abs([low, high]).max(0) + abs(self.shift))
@@ -167,7 +167,7 @@ class Recipe:
         low, high = _scaled(low, high, self.domain.grid)
         return numbers(np.clip(value, least, most), *_within(low, high, value, least, most), count.interval()[0] <= 0)
 
-    def _variance(self, count: Noisy, total: Noisy, squares: Noisy) -> Estimate:
+    def _variance(self, count: NoisyMeasure, total: NoisyMeasure, squares: NoisyMeasure) -> ColumnEstimate:
         s, n = Squares.of(self.domain, self.centre), count.interval()
         moved = self.shift - self.centre  # from the measured mean to the one that is squared
         near = self.domain.lower - self.centre, self.domain.upper - self.centre
@@ -192,14 +192,14 @@ class Recipe:
         grid = self.domain.grid if root else self.domain.grid**2
         return numbers(value * float(grid), *_scaled(low, high, grid), n[0] <= 0)
 
-    def _chosen(self, part: Noisy) -> Estimate:
+    def _chosen(self, part: NoisyMeasure) -> ColumnEstimate:
         least = self.domain.lower + np.asarray(part.values)[:, self.place] * self.coarse
         steps = np.minimum(least + (self.coarse - 1) // 2, self.domain.upper)
         if self.domain.kind == "number":
             low, high = (np.full(steps.shape, end) for end in self.ends)
             return numbers(times(steps, self.domain.grid), low, high)
         if self.domain.kind == "boolean":
-            return Estimate("boolean", np.asarray(steps, float), np.zeros(steps.shape), np.ones(steps.shape))
+            return ColumnEstimate("boolean", np.asarray(steps, float), np.zeros(steps.shape), np.ones(steps.shape))
         return labels([self.domain.label(int(step)) for step in steps], noisy=True)
 
 
@@ -211,7 +211,7 @@ def times(steps: NDArray[Any], grid: Fraction) -> NDArray[Any]:
     return np.asarray(steps, np.float64) * float(grid)
 
 
-def _positive(count: Noisy) -> Floats:
+def _positive(count: NoisyMeasure) -> Floats:
     return np.maximum(count.floats, 1.0)
 
 

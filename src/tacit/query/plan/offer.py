@@ -43,7 +43,7 @@ from .buying import COMPOSED, Buyer, loss_of, sells_gaussian
 from .calibration import Step
 from .compiler import Compiled, compiled
 from .estimators import Recipe
-from .plan import Plan
+from .plan import QueryPlan
 
 BETA = "0.05"
 LARGEST = Fraction(10**30)
@@ -55,7 +55,7 @@ class Offer:
     """A question, its cost and the accuracy of its answer, from public facts alone."""
 
     query: Query
-    plan: Plan
+    plan: QueryPlan
     recipes: tuple[tuple[str, Recipe], ...]
     steps: tuple[Step, ...]
     loss: Loss

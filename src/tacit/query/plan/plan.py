@@ -50,7 +50,7 @@ class _Measured:
 
 @stored("Rows", ("expression",))
 @dataclass(frozen=True)
-class Rows(_Measured):
+class RowCount(_Measured):
     """The number of rows in the cell, or of rows where the expression is not missing."""
 
     expression: Expression | None = None
@@ -58,7 +58,7 @@ class Rows(_Measured):
 
 @stored("Units", ("expression",))
 @dataclass(frozen=True)
-class Units(_Measured):
+class UnitCount(_Measured):
     """The number of units that have a row in the cell (where the expression is not missing)."""
 
     expression: Expression | None = None
@@ -89,7 +89,7 @@ class Total(_Measured):
 
 @stored("Histogram", ("expression", "edges"))
 @dataclass(frozen=True)
-class Histogram(_Measured):
+class BinCounts(_Measured):
     """The number of rows with edges[i] <= expression < edges[i + 1], the last edge included; in steps, increasing."""
 
     expression: Expression
@@ -103,12 +103,12 @@ class Histogram(_Measured):
         return rows, rows, rows  # a unit's rows may lie between different edges
 
 
-Measure = Rows | Units | Total | Histogram
+Measure = RowCount | UnitCount | Total | BinCounts
 
 
 @stored("Plan", ("relation", "keys", "measures", "groups"))
 @dataclass(frozen=True)
-class Plan:
+class QueryPlan:
     """A closed question: exact integers, one array for each measure, over all cells in row-major order of the keys."""
 
     relation: Relation

@@ -13,7 +13,7 @@ from ...core.parameters import rational, whole
 from ..select.outputs import (
     DIGITS,
     Arithmetic,
-    Choice,
+    CaseOutput,
     Comparison,
     Function,
     Logic,
@@ -115,7 +115,7 @@ class OutputExpression:
 
     def where(self, condition: OutputExpression, otherwise: Given = None) -> OutputExpression:
         """The value where a condition on released columns holds, else another."""
-        return OutputExpression(Choice(shown(condition), self.output, shown(otherwise)))
+        return OutputExpression(CaseOutput(shown(condition), self.output, shown(otherwise)))
 
     def _of(
         self, name: Literal["not", "abs", "sqrt", "floor", "ceil", "round", "is_missing"], digits: int = 0

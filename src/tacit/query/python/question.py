@@ -2,7 +2,7 @@
 
     people.where(people.age >= 18).group_by("region", band=people.age // 10 * 10).mean("spend")
 
-`Rows` are rows that belong to units; each method returns new rows.  Grouping them, or asking for an aggregate, gives a
+`TableRows` belong to units; each method returns new rows.  Grouping rows, or asking for an aggregate, gives a
 `Question`, whose `query` equals that of the same question in SQL.  Only public facts are used: no data is read.
 """
 
@@ -21,7 +21,7 @@ from ..relation.key_values import MOST_CELLS
 from ..relation.relation import Derive, PerUnit, Relation, Where, scans
 from ..select.aggregates import Argument, Of, UnboundAggregate
 from ..select.output_types import check
-from ..select.outputs import Logic, Output, Released
+from ..select.outputs import Logic, Output, ReleasedColumn
 from ..select.query import Aggregate, Key, Query
 from ..values.coercion import Plain, absent
 from ..values.column_types import BAD_NAME, written
@@ -39,7 +39,7 @@ Shown = OutputExpression | Callable[["Question"], OutputExpression]
 _CHOSEN = " Or let keys be selected privately: group_by(..., private=True)."
 
 
-class Rows(AggregateMethods):
+class TableRows(AggregateMethods):
     """Rows that belong to units.  `rows["age"]` is a column, and so is `rows.age` unless a method has that name."""
 
     relation: Relation
@@ -75,7 +75,7 @@ class Rows(AggregateMethods):
                 raise BadQuestion(f"The column {column.name!r} belongs to other rows. Use rows[...] of these.")
         return build.moderate(value.expression)
 
-    def where(self, *conditions: Of) -> Rows:
+    def where(self, *conditions: Of) -> TableRows:
         """The rows for which all conditions hold."""
         if any(isinstance(condition, bool) for condition in conditions):
             raise BadQuestion('A condition needs a column. Write rows["name"] if a method has its name.')
@@ -86,13 +86,13 @@ class Rows(AggregateMethods):
             return self._with(Where(self.relation.source, build.and_(self.relation.condition, *required)))
         return self._with(Where(self.relation, build.and_(*required)))
 
-    def derive(self, **named: Of | Plain) -> Rows:
+    def derive(self, **named: Of | Plain) -> TableRows:
         """The rows with more columns, or with columns replaced."""
         old = {name: build.column(self.relation, name) for name in self.relation.columns}
         new = {_name(name): self.expression(of) for name, of in named.items()}
         return self._with(Derive(self.relation, tuple({**old, **new}.items())))
 
-    def per_unit(self, *by: str, **folds: UnboundAggregate) -> Rows:
+    def per_unit(self, *by: str, **folds: UnboundAggregate) -> TableRows:
         """One row for each unit (and each value of the columns `by`): counts, sums, least and largest of its rows."""
         keys = tuple((name, build.column(self.relation, name)) for name in by)
         folded = []
@@ -105,18 +105,18 @@ class Rows(AggregateMethods):
         _different([*by, *folds])
         return self._with(PerUnit(self.relation, keys, tuple(folded)))
 
-    def join(self, other: Rows) -> Rows:
+    def join(self, other: TableRows) -> TableRows:
         """All pairs of a row of these and a row of `other` that belong to the same unit.
 
         A column of `other` whose name is taken gets the name of its table as a prefix: visits_age.
         """
-        if not isinstance(other, Rows):
+        if not isinstance(other, TableRows):
             raise BadQuestion("Rows can be joined only with other rows of the same units.")
         if self.unit is None or other.unit is None:
             raise BadQuestion('Rows are joined on their unit, but here each row is a unit of its own (unit = "row").')
         return self._with(build.join(self.relation, other.relation))
 
-    def lookup(self, public: PublicTable, on: str, columns: Sequence[str], key: str | None = None) -> Rows:
+    def lookup(self, public: PublicTable, on: str, columns: Sequence[str], key: str | None = None) -> TableRows:
         """The rows with columns of a public table, whose column `key` (by default `on`) says which of its rows."""
         from ..schema.public_table import PublicTable
 
@@ -154,12 +154,12 @@ class Rows(AggregateMethods):
     def question(self) -> Question:
         return Question(self)
 
-    def _with(self, relation: Relation, groups: int | None = None) -> Rows:
+    def _with(self, relation: Relation, groups: int | None = None) -> TableRows:
         return _Rows(relation, self.unit, groups or self.groups)
 
 
 @dataclass(frozen=True, repr=False)
-class _Rows(Rows):
+class _Rows(TableRows):
     relation: Relation
     unit: str | None
     groups: int | None
@@ -172,7 +172,7 @@ class _Rows(Rows):
 class Question(AggregateMethods):
     """Keys and aggregates of rows; `query` is the question.  Outputs, order and limits of the answer are free."""
 
-    rows: Rows
+    rows: TableRows
     keys: tuple[Key, ...] = ()
     aggregates: tuple[tuple[str, Aggregate], ...] = ()
     outputs: tuple[tuple[str, Output], ...] | None = None
@@ -230,7 +230,7 @@ class Question(AggregateMethods):
 
     @property
     def _released(self) -> Mapping[str, Output]:
-        return {name: Released(name) for name in (*(k.name for k in self.keys), *(n for n, _ in self.aggregates))}
+        return {name: ReleasedColumn(name) for name in (*(k.name for k in self.keys), *(n for n, _ in self.aggregates))}
 
     @property
     def query(self) -> Query:

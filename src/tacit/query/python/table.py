@@ -15,11 +15,11 @@ from ..relation.relation import Scan
 from ..schema.data import TABLES, handle
 from ..schema.databases import Database, engine_of
 from ..schema.schema import Schema, named
-from .question import Rows
+from .question import TableRows
 
 
 @dataclass(frozen=True, init=False, eq=False, repr=False)
-class Table(Rows):
+class Table(TableRows):
     """A private table: data that only an engine reads, for the curator, and a schema of public facts.
 
     The schema of a file is by default the .toml file of the same name beside it.  Data, a name or an engine passed here

@@ -13,13 +13,13 @@ from ...core.distance import AddRemove, Distance
 from ...core.errors import BadParameter
 from ...storage import stored
 from ...workloads.queries.domain import Axes, Domain
-from ..plan.plan import Plan, Rows
+from ..plan.plan import QueryPlan, RowCount
 from ..relation import build
 from ..relation.relation import Relation, Where
 from ..select.query import Key
 
 if TYPE_CHECKING:
-    from .question import Rows as TableRows
+    from .question import TableRows
 
 _MAX_TOTAL = 1 << 60  # of the counts of one table
 
@@ -37,14 +37,14 @@ class TableDomain(Domain):
     relation: Relation = field(kw_only=True, repr=False)
     keys: tuple[Key, ...] = field(kw_only=True, repr=False)
 
-    def plan(self, axes: Axes) -> Plan:
+    def plan(self, axes: Axes) -> QueryPlan:
         """The closed plan of a marginal."""
-        return Plan(self.relation, tuple(self.keys[axis] for axis in axes), (Rows(),))
+        return QueryPlan(self.relation, tuple(self.keys[axis] for axis in axes), (RowCount(),))
 
     @property
     def distance(self) -> Distance[AddRemove]:
         """How one unit moves the full histogram."""
-        return self.plan(self.all).distance(Rows())
+        return self.plan(self.all).distance(RowCount())
 
 
 def domain(rows: TableRows, names: tuple[str, ...]) -> TableDomain:
@@ -69,7 +69,7 @@ class Counted:
     """
 
     domain: TableDomain
-    cells: Callable[[Plan], NDArray[Any]] = field(repr=False)
+    cells: Callable[[QueryPlan], NDArray[Any]] = field(repr=False)
 
     @property
     def distance(self) -> Distance[AddRemove]:

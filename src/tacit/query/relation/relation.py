@@ -19,7 +19,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Literal
 
 from ...storage import stored
-from ..values.domain import Domain, number
+from ..values.domain import ValueDomain, number
 from ..values.nodes import Column, Expression
 
 
@@ -33,7 +33,7 @@ class Relation:
             """The largest number of rows of one unit."""
 
     @property
-    def columns(self) -> Mapping[str, Domain]:
+    def columns(self) -> Mapping[str, ValueDomain]:
         """The public domain of each column; the unit is not a column."""
         raise NotImplementedError
 
@@ -61,7 +61,7 @@ def joins(relation: Relation) -> Iterator[Join]:
             yield from joins(source)
 
 
-def _of_column(e: Expression) -> Domain:
+def _of_column(e: Expression) -> ValueDomain:
     """The domain of a column that holds e: computed values are exact, but for the least and largest of reals."""
     of = e.a if isinstance(e, Fold) and e.how in ("min", "max") else e
     return e.domain if isinstance(of, Column) else replace(e.domain, rounded=False)
@@ -75,10 +75,10 @@ class Scan(Relation):
     table: str
     rows: int
     digest: str
-    known: tuple[tuple[str, Domain], ...] = field(default=(), compare=False, repr=False)
+    known: tuple[tuple[str, ValueDomain], ...] = field(default=(), compare=False, repr=False)
 
     @cached_property
-    def columns(self) -> Mapping[str, Domain]:
+    def columns(self) -> Mapping[str, ValueDomain]:
         return dict(self.known)
 
 
@@ -95,7 +95,7 @@ class Where(Relation):
         return self.source.rows
 
     @property
-    def columns(self) -> Mapping[str, Domain]:
+    def columns(self) -> Mapping[str, ValueDomain]:
         return self.source.columns
 
 
@@ -112,7 +112,7 @@ class Derive(Relation):
         return self.source.rows
 
     @cached_property
-    def columns(self) -> Mapping[str, Domain]:
+    def columns(self) -> Mapping[str, ValueDomain]:
         return {name: _of_column(e) for name, e in self.derived}
 
 
@@ -151,7 +151,7 @@ class PerUnit(Relation):
         return self.source.rows if self.keys else 1
 
     @cached_property
-    def columns(self) -> Mapping[str, Domain]:
+    def columns(self) -> Mapping[str, ValueDomain]:
         return {name: _of_column(e) for name, e in (*self.keys, *self.folds)}
 
 
@@ -168,5 +168,5 @@ class Join(Relation):
         return self.left.rows * self.right.rows
 
     @cached_property
-    def columns(self) -> Mapping[str, Domain]:
+    def columns(self) -> Mapping[str, ValueDomain]:
         return {**self.left.columns, **self.right.columns}

@@ -28,7 +28,7 @@ from ... import storage
 from ...core.errors import BadParameter, BadSchema
 from ..relation.relation import Scan
 from ..values.column_types import ColumnType, Facts, facts_of, read_column, written
-from ..values.domain import WIDEST, Domain
+from ..values.domain import WIDEST, ValueDomain
 from .data import TABLES, regular
 from .databases import ENGINES, Database
 
@@ -96,7 +96,7 @@ class Schema:
         """The columns that the table must have: that of the unit, if there is one, and all declared ones."""
         return (*(() if self.unit is None else (self.unit,)), *(name for name, _ in self.columns))
 
-    def domain(self, name: str) -> Domain:
+    def domain(self, name: str) -> ValueDomain:
         """The public domain of a column."""
         return self[name].domain
 

@@ -13,9 +13,9 @@ from typing import Literal, cast
 
 from ...core.errors import BadQuestion
 from ..values.coercion import constant, converted
-from ..values.domain import Domain
+from ..values.domain import ValueDomain
 from ..values.logic import check_label
-from .outputs import Arithmetic, Choice, Comparison, Function, Logic, Output, Released, Value, moderate
+from .outputs import Arithmetic, CaseOutput, Comparison, Function, Logic, Output, ReleasedColumn, Value, moderate
 from .query import Aggregate, Query
 
 OutputType = (
@@ -45,7 +45,7 @@ class OutputTypes:
 
     def _of(self, output: Output) -> OutputType:
         match output:
-            case Released():
+            case ReleasedColumn():
                 if output.name not in self.columns:
                     raise BadQuestion(f"The answer has no column {output.name[:40]!r}.")
                 return self.columns[output.name]
@@ -64,7 +64,7 @@ class OutputTypes:
                 return "boolean"
             case Function():
                 return self.condition(output.a) if output.name == "not" else self._numbers(output.a)
-            case Choice():
+            case CaseOutput():
                 self.condition(output.condition)
                 return _one({self.of(output.then), self.of(output.otherwise)} - {None})
         raise TypeError(type(output).__name__)
@@ -81,7 +81,7 @@ class OutputTypes:
             if kind in ("date", "timestamp") and isinstance(other, Value) and isinstance(other.value, str):
                 timestamp(other.value, kind)
                 return
-            known = self.labels.get(one.name) if isinstance(one, Released) else None
+            known = self.labels.get(one.name) if isinstance(one, ReleasedColumn) else None
             if known and isinstance(other, Value) and isinstance(other.value, str):
                 check_label(other.value, known)
         types = {self.of(a), self.of(b)} - {None}
@@ -107,7 +107,7 @@ def of_query(query: Query) -> OutputTypes:
     return OutputTypes(types, {key.name: key.domain.labels for key in query.keys})
 
 
-def of_domain(domain: Domain) -> OutputType:
+def of_domain(domain: ValueDomain) -> OutputType:
     """The type of released values of a domain."""
     return "text" if domain.kind == "category" else domain.kind
 

@@ -2,8 +2,8 @@
 
 An output is computed from released columns alone.  Its interval comes from interval arithmetic, so it holds whenever
 the intervals of its columns hold; a quotient whose divisor may be zero has an unbounded interval.  Any operation on a
-missing value is missing, but for `is_missing`, `Choice` and the logic of SQL; so are division by zero and the root of a
-negative number.  `evaluation` computes the values.
+missing value is missing, but for `is_missing`, `CaseOutput` and the logic of SQL; so are division by zero and the root
+of a negative number.  `evaluation` computes the values.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ class Output:
 
 @stored("Released", ("name",))
 @dataclass(frozen=True)
-class Released(Output):
+class ReleasedColumn(Output):
     """A key or an aggregate, by its name in the query."""
 
     name: str
@@ -88,7 +88,7 @@ class Function(Output):
 
 @stored("Choice", ("condition", "then", "otherwise"))
 @dataclass(frozen=True)
-class Choice(Output):
+class CaseOutput(Output):
     """`then` where the condition holds, else `otherwise`."""
 
     condition: Output
@@ -97,7 +97,7 @@ class Choice(Output):
 
 
 @dataclass(frozen=True, eq=False)
-class Estimate:
+class ColumnEstimate:
     """Values with intervals.
 
     Numbers are int64, or float64 with NaN where missing; of conditions, 1 and 0.  Labels (text, dates, and the like)
@@ -114,10 +114,10 @@ class Estimate:
     def __len__(self) -> int:
         return len(self.values)
 
-    def take(self, rows: NDArray[Any]) -> Estimate:
+    def take(self, rows: NDArray[Any]) -> ColumnEstimate:
         """Some of the rows, in this order."""
         unsure = np.broadcast_to(self.unsure, len(self))
-        return Estimate(self.kind, self.values[rows], self.lower[rows], self.upper[rows], unsure[rows])
+        return ColumnEstimate(self.kind, self.values[rows], self.lower[rows], self.upper[rows], unsure[rows])
 
     def missing(self) -> NDArray[np.bool_]:
         """Where there is no value."""
@@ -144,35 +144,35 @@ def numbers(
     lower: Floats | None = None,
     upper: Floats | None = None,
     unsure: NDArray[np.bool_] | bool = False,
-) -> Estimate:
+) -> ColumnEstimate:
     """Numbers, exact unless an interval is given."""
     integer = values.dtype == np.int64
     array = values if integer else np.asarray(values, np.float64)
     low, high = (np.asarray(array if end is None else end, np.float64) for end in (lower, upper))
-    return Estimate("integer" if integer else "real", array, low, high, unsure)
+    return ColumnEstimate("integer" if integer else "real", array, low, high, unsure)
 
 
 def labels(
     values: Iterable[Any], noisy: NDArray[np.bool_] | bool = False, unsure: NDArray[np.bool_] | bool = False
-) -> Estimate:
+) -> ColumnEstimate:
     """An estimate of labels: values that are not numbers."""
     listed = list(values)
     array = np.empty(len(listed), object)
     array[:] = listed
     low, high = (np.where(np.broadcast_to(noisy, len(listed)), end, np.nan) for end in (-np.inf, np.inf))
-    return Estimate("label", array, low, high, unsure)
+    return ColumnEstimate("label", array, low, high, unsure)
 
 
 def released(output: Output) -> frozenset[str]:
     """The names of the columns that an output is computed from."""
     match output:
-        case Released():
+        case ReleasedColumn():
             return frozenset((output.name,))
         case Arithmetic() | Comparison() | Logic():
             return released(output.a) | released(output.b)
         case Function():
             return released(output.a)
-        case Choice():
+        case CaseOutput():
             return released(output.condition) | released(output.then) | released(output.otherwise)
     return frozenset()
 

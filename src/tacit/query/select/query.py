@@ -18,7 +18,7 @@ from typing import Literal
 
 from ...storage import stored
 from ..relation.relation import Relation
-from ..values.domain import Domain, Label
+from ..values.domain import Label, ValueDomain
 from ..values.nodes import Expression
 from .outputs import Output
 
@@ -38,7 +38,7 @@ class Key:
     values: tuple[int, ...] | None
 
     @property
-    def domain(self) -> Domain:
+    def domain(self) -> ValueDomain:
         return self.expression.domain
 
     def labels(self) -> list[Label]:

@@ -33,7 +33,7 @@ from ..values.column_types import BAD_NAME, written
 from ..values.domain import WIDEST
 from ..values.logic import NO_CONDITION
 from ..values.nodes import Expression
-from .value_ranges import Ranges, well_formed
+from .value_ranges import ValueRanges, well_formed
 
 MOST_GROUPS = 10**9
 
@@ -54,7 +54,7 @@ def check(query: Query) -> None:
 
 def check_rows(relation: Relation, keys: Sequence[Key], asked: Sequence[Expression] = ()) -> None:
     """Refuse a relation, keys and expressions over its rows that are not sound."""
-    ranges = Ranges()
+    ranges = ValueRanges()
     for source, expressions in (*_computed(relation), (relation, [*(key.expression for key in keys), *asked])):
         ranges.check(expressions, source.columns)
     for key in keys:

@@ -18,7 +18,7 @@ from ...core.errors import BadQuestion
 from ..relation import relation
 from ..select import outputs, query
 from ..values import nodes
-from ..values.domain import Domain
+from ..values.domain import ValueDomain
 
 Part = TypeVar("Part")
 Match = Callable[[Any], bool]
@@ -27,7 +27,7 @@ PLAIN = frozenset((int, str, bool, NoneType))  # immutable, and not copied
 ABSTRACT = (nodes.Expression, relation.Relation, outputs.Output)
 NODES = frozenset(
     (
-        Domain,
+        ValueDomain,
         query.Key,
         query.Aggregate,
         query.Query,

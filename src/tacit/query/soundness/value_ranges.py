@@ -23,7 +23,7 @@ from ...core.errors import BadQuestion
 from ..relation.build import DEEPEST, LARGEST
 from ..values.coercion import checked, parts_of
 from ..values.dates import part_ends
-from ..values.domain import DAYS, Domain
+from ..values.domain import DAYS, ValueDomain
 from ..values.logic import NO_CONDITION
 from ..values.nodes import (
     Add,
@@ -50,7 +50,7 @@ TRUTH = 0, 1
 SUMS = remainder, day_of_year, period
 
 
-class Ranges:
+class ValueRanges:
     """The recomputed range, and the number, of every expression that was checked."""
 
     def __init__(self) -> None:
@@ -58,7 +58,7 @@ class Ranges:
         self._numbers = Numbers()
         self._beyond: dict[int, Expression] = {}  # those with values beyond their domains
 
-    def check(self, roots: Sequence[Expression], columns: Mapping[str, Domain]) -> None:
+    def check(self, roots: Sequence[Expression], columns: Mapping[str, ValueDomain]) -> None:
         """Refuse unsound expressions over rows with these columns.
 
         An expression is unsound if its type is unknown, if it is too large, if it reads a column that the rows do not
@@ -227,25 +227,25 @@ class Ranges:
         return TRUTH
 
 
-RULES: dict[type[Expression], Callable[[Ranges, Any], Range]] = {
-    Column: Ranges._column,
-    Constant: Ranges._constant,
-    Add: Ranges._add,
-    Multiply: Ranges._multiply,
-    Divide: Ranges._divide,
-    Compare: Ranges._compare,
-    And: Ranges._logic,
-    Or: Ranges._logic,
-    Not: Ranges._logic,
+RULES: dict[type[Expression], Callable[[ValueRanges, Any], Range]] = {
+    Column: ValueRanges._column,
+    Constant: ValueRanges._constant,
+    Add: ValueRanges._add,
+    Multiply: ValueRanges._multiply,
+    Divide: ValueRanges._divide,
+    Compare: ValueRanges._compare,
+    And: ValueRanges._logic,
+    Or: ValueRanges._logic,
+    Not: ValueRanges._logic,
     IsMissing: lambda *_: TRUTH,
-    Case: Ranges._case,
-    Lookup: Ranges._lookup,
-    DatePart: Ranges._date_part,
-    Like: Ranges._like,
+    Case: ValueRanges._case,
+    Lookup: ValueRanges._lookup,
+    DatePart: ValueRanges._date_part,
+    Like: ValueRanges._like,
 }
 
 
-def well_formed(domain: Domain) -> None:
+def well_formed(domain: ValueDomain) -> None:
     """Refuse a domain that no column and no constructor has: beyond 64 bits, or with labels that do not fit."""
     checked(domain)
     within = {"boolean": TRUTH, "text": (0, 0), "category": (0, len(domain.labels) - 1)}.get(domain.kind)

@@ -12,7 +12,7 @@ from ...core.errors import BadQuestion
 from ..select.output_types import OutputTypes
 from ..select.outputs import (
     Arithmetic,
-    Choice,
+    CaseOutput,
     Comparison,
     Function,
     Logic,
@@ -99,11 +99,11 @@ class OutputReader:
         only(self.text, node, "this", "true", "false")
         otherwise = node.args.get("false")
         condition, then = self.read(node.this), self.read(node.args["true"])
-        return Choice(condition, then, self.read(otherwise) if otherwise else NOTHING)
+        return CaseOutput(condition, then, self.read(otherwise) if otherwise else NOTHING)
 
     def _nullif(self, node: exp.Expr) -> Output:
         a, b = self._two(node)
-        return Choice(Comparison("=", a, b), NOTHING, a)
+        return CaseOutput(Comparison("=", a, b), NOTHING, a)
 
     def _round(self, node: exp.Expr) -> Output:
         only(self.text, node, "this", "decimals")
@@ -117,7 +117,9 @@ class OutputReader:
         a = self.read(node.this)
         match self.types.of(a):
             case "boolean":
-                return Choice(Function("is_missing", a), NOTHING, Choice(a, Value(Fraction(1)), Value(Fraction(0))))
+                return CaseOutput(
+                    Function("is_missing", a), NOTHING, CaseOutput(a, Value(Fraction(1)), Value(Fraction(0)))
+                )
             case "number" | None:
                 return Function("round", a) if to == "integer" else a
         raise self.text.bad(node, "Only numbers and conditions can be cast here.")
@@ -144,7 +146,7 @@ class OutputReader:
         value = self.read(default) if default else NOTHING
         for condition, then in reversed(branches):
             holds = condition if compared is None else Comparison("=", compared, condition)
-            value = Choice(holds, then, value)
+            value = CaseOutput(holds, then, value)
         return value
 
     def _several(self, node: exp.Expr) -> Output:
@@ -153,11 +155,11 @@ class OutputReader:
         for other in reversed(others):
             match node:
                 case exp.Coalesce():
-                    value = Choice(Function("is_missing", other), value, other)
+                    value = CaseOutput(Function("is_missing", other), value, other)
                 case exp.Least():
-                    value = Choice(Comparison("<=", other, value), other, value)
+                    value = CaseOutput(Comparison("<=", other, value), other, value)
                 case _:
-                    value = Choice(Comparison("<=", value, other), other, value)
+                    value = CaseOutput(Comparison("<=", value, other), other, value)
         return value
 
 

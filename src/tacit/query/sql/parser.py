@@ -33,7 +33,7 @@ from ..relation.condition_ranges import Work
 from ..relation.key_values import MOST_CELLS
 from ..select.aggregates import Argument
 from ..select.output_types import OutputType, OutputTypes, of_aggregate, of_domain
-from ..select.outputs import Output, Released, moderate
+from ..select.outputs import Output, ReleasedColumn, moderate
 from ..select.query import MOST_AGGREGATES, Aggregate, Key, Query
 from ..values.column_types import BAD_NAME, written
 from ..values.nodes import Column, Expression
@@ -174,7 +174,7 @@ class _Question:
             found: list[tuple[str, Output]] = self._asked(node, alias)
         else:
             output = self._output(node)
-            name = output.name if isinstance(output, Released) else f"column_{i + 1}"
+            name = output.name if isinstance(output, ReleasedColumn) else f"column_{i + 1}"
             found = [(alias or name, output)]
         for name, output in found:
             if not written(name):
@@ -201,7 +201,7 @@ class _Question:
                     raise self.text.bad(
                         node, f"A question may have at most {MOST_AGGREGATES} aggregates. Ask several questions."
                     )
-            found.append((called if alias else name, Released(name)))
+            found.append((called if alias else name, ReleasedColumn(name)))
         return found
 
     def _released(self, node: exp.Expr) -> Output | None:
@@ -216,7 +216,7 @@ class _Question:
         value = self._value(node) if self.keys else None
         for key in self.keys:
             if value == key.expression:
-                return Released(key.name)
+                return ReleasedColumn(key.name)
         if isinstance(node, exp.Column) and (known := self._named(node)) is not None:
             return known
         meant = aliased(self.select, node)

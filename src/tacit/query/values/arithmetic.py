@@ -33,7 +33,7 @@ from .coercion import (
     written,
 )
 from .column_types import power
-from .domain import Domain, number
+from .domain import ValueDomain, number
 from .nodes import (
     Add,
     Case,
@@ -64,7 +64,7 @@ def add(a: Expression, b: Expression) -> Expression:
     return _sum(a, b, a.domain)
 
 
-def _sum(a: Expression, b: Expression, like: Domain) -> Expression:
+def _sum(a: Expression, b: Expression, like: ValueDomain) -> Expression:
     x, y = a.domain, b.domain
     domain = replace(like, lower=x.lower + y.lower, upper=x.upper + y.upper, declared=x.declared and y.declared)
     return folded(Add(domain, a, b))
@@ -166,7 +166,7 @@ def floor(a: Expression) -> Expression:
     return quotient(scaled(a, grid.numerator, a.domain), grid.denominator, replace(a.domain, grid=Fraction(1)))
 
 
-def quotient(a: Expression, by: int, domain: Domain) -> Expression:
+def quotient(a: Expression, by: int, domain: ValueDomain) -> Expression:
     """Steps divided by a positive whole number and rounded down, in the kind and grid of `domain`."""
     ends = a.domain.lower // by, a.domain.upper // by
     return folded(Divide(replace(domain, lower=ends[0], upper=ends[1]), unwrapped(a), whole_constant(by)))

@@ -33,7 +33,7 @@ from fractions import Fraction
 import numpy as np
 
 from .column_types import ColumnType
-from .domain import DAY, EPOCH, Domain
+from .domain import DAY, EPOCH, ValueDomain
 from .nodes import Value
 
 NUMBER = re.compile(r"[ \t]*[+-]?([0-9]+(\.[0-9]*)?|\.[0-9]+)([eE][+-]?[0-9]{1,3})?[ \t]*")
@@ -124,7 +124,7 @@ def _plain(raw: object) -> object:
     return raw
 
 
-def _number(raw: object, domain: Domain) -> int | None:
+def _number(raw: object, domain: ValueDomain) -> int | None:
     match raw:
         case int():  # booleans too
             return _clamp(math.floor(int(raw) / domain.grid + Fraction(1, 2)), domain)
@@ -200,5 +200,5 @@ def _numpy_seconds(raw: np.datetime64) -> _Seconds | None:
     return _Seconds(ticks // _PER_SECOND[unit]) if unit in _PER_SECOND else None
 
 
-def _clamp(step: int, domain: Domain) -> int:
+def _clamp(step: int, domain: ValueDomain) -> int:
     return min(max(step, domain.lower), domain.upper)

@@ -17,7 +17,7 @@ from functools import cache
 
 from ...core.errors import BadParameter, BadQuestion
 from ...core.parameters import rational
-from .domain import BOOLEAN, DAY, DAYS, EPOCH, TEXT, WIDEST, Domain, category, number
+from .domain import BOOLEAN, DAY, DAYS, EPOCH, TEXT, WIDEST, ValueDomain, category, number
 from .nodes import (
     Add,
     And,
@@ -38,7 +38,7 @@ LONGEST_TABLE = 100_000  # entries of a public lookup
 Plain = str | int | bool | float | Fraction | Decimal | datetime.date | datetime.datetime | None
 
 
-def checked(domain: Domain) -> Domain:
+def checked(domain: ValueDomain) -> ValueDomain:
     """The domain, if its steps fit 64 bits and its dates the calendar."""
     day = {"date": 1, "timestamp": DAY}.get(domain.kind)
     if day and not DAYS[0] * day <= domain.lower <= domain.upper < (DAYS[1] + 1) * day:
@@ -98,12 +98,12 @@ def constant(value: Plain) -> Constant:
 
 def at_day(day: int) -> Constant:
     """The constant date so many days after the epoch."""
-    return Constant(checked(Domain("date", day, day)), day)
+    return Constant(checked(ValueDomain("date", day, day)), day)
 
 
 def at_second(second: int) -> Constant:
     """The constant timestamp so many seconds after the epoch."""
-    return Constant(checked(Domain("timestamp", second, second)), second)
+    return Constant(checked(ValueDomain("timestamp", second, second)), second)
 
 
 def whole_constant(steps: int) -> Constant:
@@ -147,12 +147,12 @@ def folded(e: Expression) -> Expression:
     return e
 
 
-def _settled(domain: Domain, value: Value) -> Constant:
+def _settled(domain: ValueDomain, value: Value) -> Constant:
     narrow = isinstance(value, int) and domain.kind in ("number", "date", "timestamp")
     return Constant(domain.within(value, value) if narrow else domain, value)  # type: ignore[arg-type]
 
 
-def shaped(e: Expression, domain: Domain) -> Expression:
+def shaped(e: Expression, domain: ValueDomain) -> Expression:
     """The integers of e as values of another domain; a column keeps its domain, so 0 is added to it."""
     if checked(domain) == e.domain:
         return e
@@ -168,7 +168,7 @@ def unwrapped(e: Expression) -> Expression:
     return e.a if isinstance(e, Add) and isinstance(e.b, Constant) and e.b.value == 0 else e
 
 
-def scaled(e: Expression, factor: int, domain: Domain) -> Expression:
+def scaled(e: Expression, factor: int, domain: ValueDomain) -> Expression:
     """Steps multiplied by a whole number, in the domain that follows from `domain` by its kind and grid."""
     if factor == 1:
         return shaped(e, domain)
@@ -217,7 +217,7 @@ def alike(*parts: Expression) -> list[Expression]:
     return [Constant(domain, None) if absent(part) else part for part in same]
 
 
-def union(*domains: Domain) -> Domain:
+def union(*domains: ValueDomain) -> ValueDomain:
     """The smallest domain that holds all of these, which have one kind, grid and list of labels."""
     lower, upper = min(d.lower for d in domains), max(d.upper for d in domains)
     return replace(domains[0], lower=lower, upper=upper, declared=all(d.declared for d in domains))

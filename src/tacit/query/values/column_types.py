@@ -18,7 +18,7 @@ from typing import Any, Literal, cast, get_args
 
 from ...core.errors import BadParameter, BadSchema
 from ...core.parameters import rational
-from .domain import BOOLEAN, DAY, DAYS, EPOCH, TEXT, WIDEST, Domain, category
+from .domain import BOOLEAN, DAY, DAYS, EPOCH, TEXT, WIDEST, ValueDomain, category
 
 Type = Literal["integer", "real", "boolean", "category", "date", "timestamp", "text"]
 
@@ -48,7 +48,7 @@ class ColumnType:
     """The public facts of a column; `total` clamps, in steps, what a unit adds to a sum in one group."""
 
     type: Type
-    domain: Domain
+    domain: ValueDomain
     total: tuple[int, int] | None = None
 
     @cached_property
@@ -125,7 +125,7 @@ def read_column(where: str, given: Any) -> ColumnType:
             lower, upper = (read(facts, key) for key in ("lower", "upper"))
             declared = _ordered(facts, lower, upper)
             bounds = (cast(int, lower), cast(int, upper)) if declared else ends
-            column = ColumnType(cast(Type, kind), Domain(kind, *bounds, declared=declared))
+            column = ColumnType(cast(Type, kind), ValueDomain(kind, *bounds, declared=declared))
         case "boolean":
             column = ColumnType("boolean", BOOLEAN)
         case "text":
@@ -166,7 +166,7 @@ def _number(kind: Type, facts: Facts) -> ColumnType:
         total = min(0, math.floor(low / grid)), max(0, math.ceil(high / grid))
         if low > high or max(abs(total[0]), total[1]) > WIDEST:
             raise facts.bad("total", "a list of two numbers, the lower first, within 2^62 steps of the grid")
-    return ColumnType(kind, Domain("number", least, most, grid, declared=declared, rounded=kind == "real"), total)
+    return ColumnType(kind, ValueDomain("number", least, most, grid, declared=declared, rounded=kind == "real"), total)
 
 
 def _grid(facts: Facts, lower: Fraction | None, upper: Fraction | None) -> Fraction:

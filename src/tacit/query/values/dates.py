@@ -18,7 +18,7 @@ from ...core.errors import BadQuestion
 from .arithmetic import add, modulo, multiply, quotient, round_to
 from .cells import NUMBER, WORDS
 from .coercion import LONGEST_TABLE, absent, constant, converted, folded, scaled, shaped
-from .domain import BOOLEAN, DAY, DAYS, EPOCH, Domain, number
+from .domain import BOOLEAN, DAY, DAYS, EPOCH, ValueDomain, number
 from .logic import compare, not_
 from .lookups import lookup
 from .nodes import Column, DatePart, Expression, Lookup, Part, part
@@ -116,7 +116,7 @@ def _first_days(period: Expression, first: Callable[[int], int]) -> Expression:
             " bounds, or use longer periods."
         )
     days = tuple(map(first, periods))
-    return folded(Lookup(Domain("date", days[0], days[-1]), period, tuple(periods), days))
+    return folded(Lookup(ValueDomain("date", days[0], days[-1]), period, tuple(periods), days))
 
 
 def _day(a: Expression) -> Expression:
@@ -125,12 +125,12 @@ def _day(a: Expression) -> Expression:
     return converted(a, "date")
 
 
-def _ends(domain: Domain) -> list[datetime.date]:
+def _ends(domain: ValueDomain) -> list[datetime.date]:
     ends = domain.lower, domain.upper
     return [EPOCH + datetime.timedelta(days=min(max(day, DAYS[0]), DAYS[1])) for day in ends]
 
 
-def _years(domain: Domain) -> range:
+def _years(domain: ValueDomain) -> range:
     first, last = _ends(domain)
     return range(first.year, last.year + 1)
 

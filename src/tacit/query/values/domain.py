@@ -42,7 +42,7 @@ stored("timestamp", ("text",), members=_written, make=_timestamp)(datetime.datet
 
 @stored("Domain", ("kind", "lower", "upper", "grid", "labels", "declared"), omit=("rounded",), keep=True)
 @dataclass(frozen=True)
-class Domain:
+class ValueDomain:
     """The values from `lower` to `upper` steps; `declared` is false where these are only the limits of the type.
 
     Of a column of reals values are `rounded` to the grid as they are read, halves upward.  So is a constant that they
@@ -83,23 +83,23 @@ class Domain:
         value = step * self.grid
         return int(value) if self.grid.denominator == 1 else float(value)
 
-    def within(self, lower: int, upper: int) -> Domain:
+    def within(self, lower: int, upper: int) -> ValueDomain:
         """This domain with other, declared bounds."""
         return replace(self, lower=lower, upper=upper, declared=True)
 
 
-BOOLEAN = Domain("boolean", 0, 1)
-TEXT = Domain("text")
+BOOLEAN = ValueDomain("boolean", 0, 1)
+TEXT = ValueDomain("text")
 
 
-def category(*labels: str) -> Domain:
+def category(*labels: str) -> ValueDomain:
     """The domain of these labels."""
-    return Domain("category", 0, len(labels) - 1, labels=labels)
+    return ValueDomain("category", 0, len(labels) - 1, labels=labels)
 
 
-def number(lower: int, upper: int, grid: Fraction = Fraction(1), declared: bool = True) -> Domain:
+def number(lower: int, upper: int, grid: Fraction = Fraction(1), declared: bool = True) -> ValueDomain:
     """Numbers between two bounds, both in steps of the grid."""
-    return Domain("number", lower, upper, grid, declared=declared)
+    return ValueDomain("number", lower, upper, grid, declared=declared)
 
 
 def _last_digit(value: Fraction) -> Fraction | None:

@@ -25,7 +25,7 @@ from .coercion import (
     union,
     written,
 )
-from .domain import BOOLEAN, Domain
+from .domain import BOOLEAN, ValueDomain
 from .nodes import (
     And,
     Case,
@@ -91,9 +91,9 @@ def _with_constant(operator: Operator, a: Expression, value: Fraction) -> Expres
     return Compare("=", a, _near(int(steps) if steps.denominator == 1 else domain.lower - 1, domain))
 
 
-def _near(step: int, domain: Domain) -> Constant:
+def _near(step: int, domain: ValueDomain) -> Constant:
     step = min(max(step, domain.lower - 1), domain.upper + 1)
-    return Constant(Domain("number", step, step, domain.grid), step)
+    return Constant(ValueDomain("number", step, step, domain.grid), step)
 
 
 def and_(*conditions: Expression) -> Expression:

@@ -9,7 +9,7 @@ from typing import Any
 
 from ...core.errors import BadQuestion
 from .coercion import LONGEST_TABLE, Plain, alike, constant, folded, kind_of, union
-from .domain import Domain, Kind, category
+from .domain import Kind, ValueDomain, category
 from .nodes import Column, Expression, Lookup
 
 
@@ -74,7 +74,7 @@ def _is(key: Plain, kind: Kind) -> bool:
     return key is not None and not isinstance(key, bool | str | datetime.date)
 
 
-def _step(key: Plain, domain: Domain) -> int | str | None:
+def _step(key: Plain, domain: ValueDomain) -> int | str | None:
     """A key of the domain's kind in its steps, or None if it is not among its values."""
     if isinstance(key, str):
         return None if any("\ud800" <= c <= "\udfff" for c in key) else key  # no text has those

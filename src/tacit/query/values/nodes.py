@@ -22,7 +22,7 @@ from functools import cached_property
 from typing import Literal, TypeVar
 
 from ...storage import stored
-from .domain import BOOLEAN, EPOCH, Domain
+from .domain import BOOLEAN, EPOCH, ValueDomain
 
 Value = int | str | None
 Row = Mapping[str, Value]
@@ -34,7 +34,7 @@ Tree = TypeVar("Tree")
 class Expression:
     """A total function of a row."""
 
-    domain: Domain
+    domain: ValueDomain
 
     def meaning(self, row: Row) -> Value:
         """The value on a row: the reference that engines must meet."""
@@ -110,7 +110,7 @@ class Compare(Expression):
     operator: Literal["=", "<", "<="]
     a: Expression
     b: Expression
-    domain: Domain = field(default=BOOLEAN, init=False)
+    domain: ValueDomain = field(default=BOOLEAN, init=False)
 
     def meaning(self, row: Row) -> Value:
         a, b = self.a.meaning(row), self.b.meaning(row)
@@ -128,7 +128,7 @@ class And(Expression):
 
     a: Expression
     b: Expression
-    domain: Domain = field(default=BOOLEAN, init=False)
+    domain: ValueDomain = field(default=BOOLEAN, init=False)
 
     def meaning(self, row: Row) -> Value:
         both = self.a.meaning(row), self.b.meaning(row)
@@ -142,7 +142,7 @@ class Or(Expression):
 
     a: Expression
     b: Expression
-    domain: Domain = field(default=BOOLEAN, init=False)
+    domain: ValueDomain = field(default=BOOLEAN, init=False)
 
     def meaning(self, row: Row) -> Value:
         both = self.a.meaning(row), self.b.meaning(row)
@@ -155,7 +155,7 @@ class Not(Expression):
     """1 - a."""
 
     a: Expression
-    domain: Domain = field(default=BOOLEAN, init=False)
+    domain: ValueDomain = field(default=BOOLEAN, init=False)
 
     def meaning(self, row: Row) -> Value:
         a = self.a.meaning(row)
@@ -168,7 +168,7 @@ class IsMissing(Expression):
     """Whether a is missing: never missing itself."""
 
     a: Expression
-    domain: Domain = field(default=BOOLEAN, init=False)
+    domain: ValueDomain = field(default=BOOLEAN, init=False)
 
     def meaning(self, row: Row) -> Value:
         return int(self.a.meaning(row) is None)
@@ -226,7 +226,7 @@ class Like(Expression):
 
     a: Expression
     pieces: tuple[str, ...]
-    domain: Domain = field(default=BOOLEAN, init=False)
+    domain: ValueDomain = field(default=BOOLEAN, init=False)
 
     def meaning(self, row: Row) -> Value:
         a = self.a.meaning(row)

@@ -57,7 +57,7 @@ Factor = tuple[Axes, tuple[int, ...]]
 
 @stored("LinearQuery", ("factors", "grid"))
 @dataclass(frozen=True)
-class Question:
+class LinearQuery:
     """A linear query: the product of 0/1 coefficients on some axes, or one table of any, in whole steps of `grid`."""
 
     factors: tuple[Factor, ...]
@@ -82,19 +82,19 @@ class Question:
             raise BadParameter("question", "a product", "of 0 and 1 on one axis each; any other table comes alone")
 
     @classmethod
-    def where(cls, domain: Domain, conditions: Mapping[str, Condition]) -> Question:
+    def where(cls, domain: Domain, conditions: Mapping[str, Condition]) -> LinearQuery:
         """How many records satisfy a condition on each of some attributes."""
         asked = predicates(domain, [conditions])
         return cls.of_vectors(asked.factors[0], asked.grid)
 
     @classmethod
-    def of_vectors(cls, factors: Mapping[int, Floats], grid: Fraction) -> Question:
+    def of_vectors(cls, factors: Mapping[int, Floats], grid: Fraction) -> LinearQuery:
         """The product of a vector of coefficients, in steps of the grid, on each of some axes."""
         tables = tuple(((axis,), _in_steps(vector, grid)) for axis, vector in factors.items())
         return cls(tables, grid if tables else Fraction(1))
 
     @classmethod
-    def on_cells(cls, domain: Domain, values: Floats) -> Question:
+    def on_cells(cls, domain: Domain, values: Floats) -> LinearQuery:
         """Any coefficients on all the cells of the domain, in row-major order."""
         vector, grid = coefficients("coefficients", values, (instance("domain", domain, Domain).size,))
         return cls(((domain.all, _in_steps(vector, grid)),), grid)
@@ -109,13 +109,13 @@ class Question:
         return any(len(axes) > 1 for axes, _ in self.factors)
 
     @cached_property
-    def coarsest(self) -> Question:
+    def coarsest(self) -> LinearQuery:
         """This question in the largest steps of which its coefficients are whole numbers."""
         if self.counts:
             return self
         times = math.gcd(self.grid.denominator, *(step for _, steps in self.factors for step in steps))
         factors = tuple((axes, tuple(step // times for step in steps)) for axes, steps in self.factors)
-        return Question(factors, self.grid * times)
+        return LinearQuery(factors, self.grid * times)
 
     @property
     def counts(self) -> bool:
@@ -134,7 +134,7 @@ class Question:
             raise BadParameter("question", f"for {self.axes}", "one on the domain, a coefficient for each value")
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return Question, (self.factors, self.grid)  # without the arrays
+        return LinearQuery, (self.factors, self.grid)  # without the arrays
 
     def of(self, marginal: NDArray[Any]) -> Any:
         """The sum of coefficients times counts, in steps of the grid, from a marginal on the question's axes."""
@@ -219,11 +219,11 @@ class Weights(Model):
         return self._near(float(self._cells.sum()))
 
     @cached_property
-    def _last(self) -> list[tuple[Question, Folded]]:
+    def _last(self) -> list[tuple[LinearQuery, Folded]]:
         """The question that was answered last: mostly the next move is about it."""
         return []
 
-    def _folded(self, question: Question) -> Folded | None:
+    def _folded(self, question: LinearQuery) -> Folded | None:
         """The question in rows and columns of the cells; None for a joint table on some of the axes."""
         if question.joint and len(question.axes) < len(self._order):
             return None
@@ -247,7 +247,7 @@ class Weights(Model):
         self._near(total)
         return table
 
-    def answer(self, question: Question) -> float:
+    def answer(self, question: LinearQuery) -> float:
         """The answer to a question, in counts."""
         if (folded := self._folded(question)) is None:
             return float(question.of(self.marginal(question.axes))) * float(question.grid)
@@ -267,7 +267,7 @@ class Weights(Model):
         scale(self._cells, tuple(map(self._order.index, ordered)), factors)
         self.__dict__.pop("_sum", None)
 
-    def move(self, question: Question, by: float, answer: float | None = None) -> float:
+    def move(self, question: LinearQuery, by: float, answer: float | None = None) -> float:
         """Move an answer by a share `by` of the records: exactly, if the question counts.
 
         `answer` is the answer before the move, if the caller has it.  Returns a lower bound on how much KL(p | q)

@@ -41,7 +41,7 @@ from ..cell_model import Cells
 from ..error_bounds import Spread
 from ..model import Model
 from .noisy_marginals import NoisyMarginals
-from .raking import Noisy
+from .raking import NoisyTable
 
 _MAX_ATTRIBUTES = 16  # of a query, all of whose residuals are looked at
 _STACK = 1 << 18  # cells of tables that are worked on together
@@ -253,7 +253,7 @@ class Residuals(Model):
             return Cells(self.domain, self.nonnegative().marginal(self.domain.all))
         sets = largest(self.domain, self.residuals)
         variances = self._marginals(sets)[:, 0].tolist()
-        tables = [Noisy(axes, self.marginal(axes), v) for axes, v in zip(sets, variances, strict=True)]
+        tables = [NoisyTable(axes, self.marginal(axes), v) for axes, v in zip(sets, variances, strict=True)]
         return matching(self, tables, n, source)
 
     def synthetic(self, n: int, source: Source) -> Integers:
