@@ -32,7 +32,7 @@ from tacit import Budget, Curator, Table
 from tacit.workloads import Domain, Histogram, Price, Rows, from_matrix
 from tacit.workloads.methods.weights.pmw_plans import practical
 from tacit.workloads.methods.weights.small_db import SmallDB
-from tacit.workloads.models.multiplicative_weights import Question
+from tacit.workloads.models.multiplicative_weights import LinearQuery
 
 QUESTIONS, UPDATES, STREAMS = 2000, 400, 5
 PRICE = Price.of(epsilon=1, delta="1e-9")
@@ -53,7 +53,7 @@ def timed(call: Callable[[], tuple[float, float]], runs: int) -> tuple[float, fl
     return tuple(np.mean(found, axis=0))
 
 
-def streams() -> tuple[Rows, list[Question], np.ndarray]:
+def streams() -> tuple[Rows, list[LinearQuery], np.ndarray]:
     """Records, the questions about them, and the true counts."""
     _, some, _ = adult()
     codes, sizes = np.delete(some.codes, 1, axis=1), (*some.sizes[:1], *some.sizes[2:])
@@ -61,12 +61,12 @@ def streams() -> tuple[Rows, list[Question], np.ndarray]:
     asked = []
     for _ in range(QUESTIONS):
         axes = np.sort(RNG.choice(len(sizes), 3, replace=False))
-        asked.append(Question(tuple(((int(a),), tuple(RNG.integers(0, 2, sizes[a]).tolist())) for a in axes)))
+        asked.append(LinearQuery(tuple(((int(a),), tuple(RNG.integers(0, 2, sizes[a]).tolist())) for a in axes)))
     data = Rows(domain, codes)
     return data, asked, np.array([question.exactly(data) for question in asked])
 
 
-def ours(data: Rows, asked: list[Question], truth: np.ndarray) -> tuple[float, float]:
+def ours(data: Rows, asked: list[LinearQuery], truth: np.ndarray) -> tuple[float, float]:
     n = int(data.marginal(()))
     life = practical(data.domain, n, PRICE.shared, updates=UPDATES, questions=QUESTIONS).start()
     told = np.array([life.ask((question, int(x))).value for question, x in zip(asked, truth, strict=True)])
@@ -74,7 +74,7 @@ def ours(data: Rows, asked: list[Question], truth: np.ndarray) -> tuple[float, f
     return float(off.mean()), float(off.max())
 
 
-def plain(data: Rows, asked: list[Question], truth: np.ndarray) -> tuple[float, float]:
+def plain(data: Rows, asked: list[LinearQuery], truth: np.ndarray) -> tuple[float, float]:
     n, rho, shape = int(data.marginal(())), float(PRICE.amount), data.domain.shape
     each = math.sqrt(2 * (1 - NUMBERS) * rho / UPDATES)  # epsilon of one AboveThreshold, at epsilon^2 / 2
     sigma = math.sqrt(UPDATES / (2 * NUMBERS * rho))

@@ -40,7 +40,7 @@ from rich.table import Table as Shown
 
 from tacit import Budget, Curator
 from tacit.engines.duckdb.engine import DuckDB
-from tacit.query.plan.plan import Histogram, Plan, Rows, Total, Units
+from tacit.query.plan.plan import BinCounts, QueryPlan, RowCount, Total, UnitCount
 from tacit.query.python.table import Table
 from tacit.query.relation import build
 from tacit.query.select.query import Key
@@ -139,23 +139,23 @@ def make(rows: int, path: Path) -> None:
     writer.close()
 
 
-def plans(table: Table) -> dict[str, Plan]:
+def plans(table: Table) -> dict[str, QueryPlan]:
     """The closed plans of the questions."""
     scan = table.schema.scan()
     age, region, product, spend = (build.column(scan, name) for name in COLUMNS)
     by_region, by_product = Key("r", region, tuple(range(50))), Key("p", product, tuple(range(1000)))
-    ages = Histogram(age, tuple(range(122)))
+    ages = BinCounts(age, tuple(range(122)))
     found = {
-        "count": Plan(scan, (), (Rows(),)),
-        "count by region": Plan(scan, (by_region,), (Rows(),)),
-        "count by product": Plan(scan, (by_product,), (Rows(),)),
-        "sum, mean of spend by region": Plan(scan, (by_region,), (Rows(spend), Total(spend))),
-        "quartiles of age": Plan(scan, (), (ages,)),
-        "quartiles of age by region": Plan(scan, (by_region,), (ages,)),
+        "count": QueryPlan(scan, (), (RowCount(),)),
+        "count by region": QueryPlan(scan, (by_region,), (RowCount(),)),
+        "count by product": QueryPlan(scan, (by_product,), (RowCount(),)),
+        "sum, mean of spend by region": QueryPlan(scan, (by_region,), (RowCount(spend), Total(spend))),
+        "quartiles of age": QueryPlan(scan, (), (ages,)),
+        "quartiles of age by region": QueryPlan(scan, (by_region,), (ages,)),
     }
     if table.schema.unit is not None:
-        found["users by region"] = Plan(scan, (by_region,), (Units(),))
-        found["at most 3 regions a user"] = Plan(scan, (by_region,), (Rows(),), 3)
+        found["users by region"] = QueryPlan(scan, (by_region,), (UnitCount(),))
+        found["at most 3 regions a user"] = QueryPlan(scan, (by_region,), (RowCount(),), 3)
     return found
 
 

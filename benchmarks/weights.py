@@ -20,7 +20,7 @@ from rich.console import Console
 from rich.table import Table
 
 from tacit.workloads import Domain
-from tacit.workloads.models.multiplicative_weights import Question, Weights
+from tacit.workloads.models.multiplicative_weights import LinearQuery, Weights
 
 SHAPES = ((2,) * 20, (10,) * 6, (1000, 1000), (1000, 10, 100), (250_000, 4), (10**6,))
 TURNS = 100
@@ -31,16 +31,19 @@ def _ints(values: np.ndarray) -> tuple[int, ...]:
     return tuple(values.astype(int).tolist())
 
 
-def questions(domain: Domain) -> Iterator[tuple[str, Question]]:
+def questions(domain: Domain) -> Iterator[tuple[str, LinearQuery]]:
     shape, some = domain.shape, range(min(3, len(domain.shape)))
-    yield "interval of one axis", Question((((0,), _ints(np.arange(shape[0]) < shape[0] // 2)),))
-    yield "scattered values of one axis", Question((((0,), _ints(np.arange(shape[0]) % 2)),))
+    yield "interval of one axis", LinearQuery((((0,), _ints(np.arange(shape[0]) < shape[0] // 2)),))
+    yield "scattered values of one axis", LinearQuery((((0,), _ints(np.arange(shape[0]) % 2)),))
     if len(shape) > 1:
-        yield "box", Question(tuple(((a,), _ints(np.arange(shape[a]) < (shape[a] + 1) // 2)) for a in some))
-        yield "product of scattered values", Question(tuple(((a,), _ints(RNG.integers(0, 2, shape[a]))) for a in some))
-        yield "any coefficients on one axis", Question.on_cells(Domain.of({"x": shape[0]}), RNG.random(shape[0]))
-    yield "scattered cells", Question.on_cells(domain, RNG.integers(0, 2, domain.size))
-    yield "any coefficients on the cells", Question.on_cells(domain, RNG.random(domain.size))
+        yield "box", LinearQuery(tuple(((a,), _ints(np.arange(shape[a]) < (shape[a] + 1) // 2)) for a in some))
+        yield (
+            "product of scattered values",
+            LinearQuery(tuple(((a,), _ints(RNG.integers(0, 2, shape[a]))) for a in some)),
+        )
+        yield "any coefficients on one axis", LinearQuery.on_cells(Domain.of({"x": shape[0]}), RNG.random(shape[0]))
+    yield "scattered cells", LinearQuery.on_cells(domain, RNG.integers(0, 2, domain.size))
+    yield "any coefficients on the cells", LinearQuery.on_cells(domain, RNG.random(domain.size))
 
 
 def least(*calls: Callable[[], object]) -> list[float]:
@@ -55,7 +58,7 @@ def least(*calls: Callable[[], object]) -> list[float]:
     return best
 
 
-def passes(weights: Weights, question: Question, large: np.ndarray) -> tuple[str, ...]:
+def passes(weights: Weights, question: LinearQuery, large: np.ndarray) -> tuple[str, ...]:
     """Of an answer and an update."""
     cells, known = np.ones(weights.values.size), weights.answer(question)
     memory, one, answer, update = least(

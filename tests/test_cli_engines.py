@@ -96,7 +96,7 @@ def test_an_address_may_leave_out_what_the_client_knows():
         ("postgresql://h/d?table=t", "duckdb", "'postgres', or left out"),
         ("spark://?table=t", "postgres", "'spark', or left out"),
         ("visits", "duckdb", "a file that exists"),
-        (None, None, "named in the schema as source"),
+        (None, None, "or set `source` in the schema"),
     ],
 )
 def test_an_engine_that_does_not_read_such_data_is_refused(place, data, engine, says):

@@ -207,7 +207,11 @@ def test_init_writes_a_schema_to_complete(data):
         (["plan", "{data}", "year", "--epsilon", "1", "--synthetic", "3"], 2, "--buy"),
         (["plan", "{data}", "year", "--epsilon", "1", "--method", "queries"], 2, "--buy"),
         (["plan", "{data}", "year", "--share", "0.1"], 2, "There is no ledger at"),
-        (["plan", "{data}", "year", "--share", "2", "--budget", "epsilon=1"], 2, "share is a fraction of the budget"),
+        (
+            ["plan", "{data}", "year", "--share", "2", "--budget", "epsilon=1"],
+            2,
+            "share must be a fraction of the budget",
+        ),
         (["ask", "{data}", QUESTION, "--share", "1e-5", "--budget", "epsilon=1"], 3, "takes at least 1/10000 of the"),
         (["ask", "{data}", QUESTION, "--epsilon", "1e-5", "--budget", "epsilon=1"], 3, "takes at least 1/10000 of it"),
         (["bounds", "{data}", "age", "--epsilon", "1e-5", "--budget", "epsilon=1"], 3, "takes at least 1/10000 of it"),

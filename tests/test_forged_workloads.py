@@ -16,7 +16,7 @@ from tacit.core.errors import BadParameter, BadQuestion, TacitError
 from tacit.query.python.table_domain import TableDomain
 from tacit.query.select.query import Key
 from tacit.workloads import Workload, from_matrix, marginals, predicates, prefixes, ranges
-from tacit.workloads.models.multiplicative_weights import Question
+from tacit.workloads.models.multiplicative_weights import LinearQuery
 from tacit.workloads.queries.copying import remade
 
 TINY: Distance = Distance(Fraction(1, 100), Fraction(1, 10_000), Fraction(1, 100), 1)
@@ -124,7 +124,7 @@ def test_a_domain_states_what_its_table_does(c):
 def test_a_question_of_a_life_is_made_anew(c):
     d = domain(c)
     life = c.online(d, epsilon=20, n=500, queries=10, updates=4)
-    honest = Question.where(d, {"year": d.attributes[0][1][0]})
+    honest = LinearQuery.where(d, {"year": d.attributes[0][1][0]})
     forged = copy.copy(honest)
     heavy = copy.copy(honest)
     object.__setattr__(heavy, "factors", (((0,), (1000,) * d.size),))

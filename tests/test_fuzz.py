@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from sqlglot import exp
 
-from tacit.engines.base import Answer
+from tacit.engines.base import EngineAnswer
 from tacit.engines.duckdb.engine import DuckDB
 from tacit.query.schema.schema import Schema
 from tacit.query.sql import parser, row_expressions
@@ -43,7 +43,9 @@ class Moved(DuckDB):
 
     def _answer(self, plan, content):
         answer = super()._answer(plan, content)
-        return Answer(tuple(np.roll(np.asarray(cells), 1, axis=0) for cells in answer.cells), answer.keys, answer.units)
+        return EngineAnswer(
+            tuple(np.roll(np.asarray(cells), 1, axis=0) for cells in answer.cells), answer.keys, answer.units
+        )
 
 
 class Failing(DuckDB):

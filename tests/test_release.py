@@ -26,7 +26,7 @@ from tacit.core.errors import BadData, BadParameter, Missing
 from tacit.core.exact import from_above
 from tacit.core.randomness import SYSTEM
 from tacit.core.safe_text import cell
-from tacit.engines.base import Answer
+from tacit.engines.base import EngineAnswer
 from tacit.engines.rows.reference import Reference
 from tacit.mechanisms import KeySelection
 from tacit.query.plan.draw import Drawn, draw
@@ -43,7 +43,7 @@ from tacit.query.select.aggregates import (
     sum_,
     units,
 )
-from tacit.query.select.outputs import Arithmetic, Released
+from tacit.query.select.outputs import Arithmetic, ReleasedColumn
 from tacit.query.sql import parser
 from tacit.release import Provenance, Release, consistent, versions
 from tacit.release.export import _number
@@ -129,7 +129,7 @@ def test_measures_stay_with_the_keys_that_were_chosen() -> None:
     question = PEOPLE.group_by("note", private=True).aggregate(n=count(), s=sum_("age"))
     made = offer(question.query, GENEROUS, schemas=SCHEMAS, share="0.5")
     cells = tuple(np.array([1, 1, 900]) for _ in made.plan.measures)
-    found = draw(made, Answer(cells, (("a",), ("b",), ("z",)), np.array([1, 1, 300])), Seeded(1))
+    found = draw(made, EngineAnswer(cells, (("a",), ("b",), ("z",)), np.array([1, 1, 300])), Seeded(1))
     assert found.keys == (("z",),) and all(abs(values[0] - 900) < 100 for values in found.noisy[:-1])
 
 
@@ -217,7 +217,7 @@ def test_a_release_says_how_far_a_quantile_is_from_its_rank() -> None:
     away = f"{from_above(found.mechanisms[0].error(beta='0.001'))} rows away from rank 0.5"
     assert f"{away}, with 99.9 % probability." in str(surer)
     made = offer(WIDE.median("x").query, Budget(epsilon=1), epsilon=1)
-    wide = Release.of(made, draw(made, Answer((np.eye(1, made.steps[0].mechanism.cells, 7, int),)), Seeded(1)))  # type: ignore[attr-defined]
+    wide = Release.of(made, draw(made, EngineAnswer((np.eye(1, made.steps[0].mechanism.cells, 7, int),)), Seeded(1)))  # type: ignore[attr-defined]
     step = dict(wide.recipes)["median_x"].coarse
     assert step > 1 and f"median_x is the middle of a cell {step:g} wide, at most" in str(wide)
 
@@ -263,7 +263,7 @@ def test_intervals_at_every_confidence() -> None:
 def test_an_output_of_several_aggregates_keeps_its_confidence() -> None:
     """Each of its measures is given a smaller share of beta, so its interval is wider than its parts' together."""
     query = PEOPLE.aggregate(n=count(), s=sum_("spend")).query
-    both = Arithmetic("+", Released("n"), Released("s"))
+    both = Arithmetic("+", ReleasedColumn("n"), ReleasedColumn("s"))
     release = ask(SimpleNamespace(query=replace(query, outputs=(("both", both),))), epsilon=2)
     rows, total = release.mechanisms
     noises = rows.noise(), total.noise()  # type: ignore[attr-defined]
@@ -284,7 +284,7 @@ def test_what_is_hidden_is_not_there() -> None:
 def test_an_empty_release_looks_like_any_other() -> None:
     made = offer(CHOSEN.query, GENEROUS, share="0.02", schemas=SCHEMAS)
     none = np.array([], np.int64)
-    empty = Release.of(made, draw(made, Answer((none,) * len(made.plan.measures), (), none), Seeded(1)))
+    empty = Release.of(made, draw(made, EngineAnswer((none,) * len(made.plan.measures), (), none), Seeded(1)))
     full = ask(CHOSEN, share="0.02")
     assert empty.to_arrow().schema == full.to_arrow().schema
     assert empty.to_arrow().num_rows == 0 and full.to_arrow().num_rows == 1
@@ -296,13 +296,13 @@ def test_an_empty_release_looks_like_any_other() -> None:
 def test_an_answer_without_its_keys_is_refused() -> None:
     made = offer(CHOSEN.query, GENEROUS, share="0.02", schemas=SCHEMAS)
     with pytest.raises(BadData):
-        draw(made, Answer((np.array([1]),) * len(made.plan.measures)), SYSTEM)
+        draw(made, EngineAnswer((np.array([1]),) * len(made.plan.measures)), SYSTEM)
 
 
 def test_sums_beyond_64_bits_are_drawn_too() -> None:
     """No table has so many units, and whatever an engine says is drawn."""
     made = offer(PEOPLE.sum("spend").query, Budget(epsilon=1), epsilon=1)
-    drawn = draw(made, Answer((np.array([1 << 80], object),)), SYSTEM)
+    drawn = draw(made, EngineAnswer((np.array([1 << 80], object),)), SYSTEM)
     assert 1 << 59 < drawn.noisy[0][0] < 1 << 61
 
 
@@ -319,7 +319,8 @@ def test_no_sum_is_too_large_for_its_noise(rows: int) -> None:
     each = [m.expression.meaning({"x": LARGEST}) if isinstance(m, Total) else 1 for m in made.plan.measures]
     exact = [rows * value for value in each]  # type: ignore[operator]
     noises, drawn = (
-        draw(made, Answer(tuple(np.array([v]) for v in values)), Seeded(1)) for values in ([0] * len(exact), exact)
+        draw(made, EngineAnswer(tuple(np.array([v]) for v in values)), Seeded(1))
+        for values in ([0] * len(exact), exact)
     )
     assert [y - x for (y,), x in zip(drawn.noisy, exact, strict=True)] == [z for (z,) in noises.noisy]
     release = Release.of(made, drawn)
@@ -331,7 +332,7 @@ def test_no_sum_is_too_large_for_its_noise(rows: int) -> None:
 
 def test_intervals_beyond_all_whole_floats_are_exported() -> None:
     made = offer(WIDE.sum("x").query, Budget(epsilon=1), epsilon=1)
-    release = Release.of(made, draw(made, Answer((np.array([3 * 10**16 + 1]),)), Seeded(1)))
+    release = Release.of(made, draw(made, EngineAnswer((np.array([3 * 10**16 + 1]),)), Seeded(1)))
     column, table = release.columns["sum_x"], release.to_arrow()
     assert table["sum_x"].to_pylist() == column.tolist() and column.kind == "integer"
     assert (table["sum_x_lower"].to_pylist(), table["sum_x_upper"].to_pylist()) == (
@@ -344,7 +345,7 @@ def test_intervals_of_chosen_keys_hold_for_those_that_are_shown() -> None:
     """Keys of five units each, below the threshold: those that are shown are shown because of their noise."""
     question, keys, truth = PEOPLE.group_by("note", private=True).aggregate(u=units()), 60_000, 5
     made = offer(question.query, Budget(epsilon=2, delta="1e-3"), epsilon=2, delta="1e-3", schemas=SCHEMAS)
-    found = Answer((), tuple((f"{i}",) for i in range(keys)), np.full(keys, truth))
+    found = EngineAnswer((), tuple((f"{i}",) for i in range(keys)), np.full(keys, truth))
     release = Release.of(made, draw(made, found, Seeded(1)))
     column, selection = release.columns["u"], release.mechanisms[-1]
     assert isinstance(selection, KeySelection) and truth < selection.threshold and len(column) > 400
@@ -544,7 +545,7 @@ def test_a_person_is_told_how_many_rows_are_joined() -> None:
     said = "SELECT COUNT(*) FROM people JOIN visits ON people.id = visits.id"
     query = parser.parse(said, {"people": PEOPLE, "visits": other}, {}).query
     made = offer(query, GENEROUS, epsilon=1)
-    text = str(Release.of(made, draw(made, Answer((np.array([5]),)), Seeded(1))))
+    text = str(Release.of(made, draw(made, EngineAnswer((np.array([5]),)), Seeded(1))))
     assert "At most 2 rows of people and 3 of visits are used for each unit." in text
     assert "At most 2 rows of each unit are used." in str(ask(PEOPLE.count()))
     capped = ask(PEOPLE.group_by("region", groups=1).count())
@@ -584,7 +585,7 @@ def test_a_ranking_says_that_noise_made_it(epsilon: int) -> None:
 
 def test_only_the_operating_system_draws_without_a_mark() -> None:
     made = offer(PEOPLE.count().query, Budget(epsilon=1), epsilon=1)
-    answer = Answer((np.array([5]),))
+    answer = EngineAnswer((np.array([5]),))
     assert not Release.of(made, draw(made, answer)).provenance.seeded
     marked = Release.of(made, draw(made, answer, Seeded(1)), Provenance("a question"))
     assert marked.provenance == Provenance("a question", seeded=True)
@@ -631,7 +632,7 @@ def test_a_picture_of_many_rows_draws_all_or_says_which() -> None:
 def test_a_picture_tells_times_in_utc() -> None:
     days = Table([], {"table": {"name": "t", "unit": "row"}, "columns": {"day": {"type": "date", **YEAR}}})
     made = offer(days.group_by("day").count().query, GENEROUS, epsilon=1)
-    chart = Release.of(made, draw(made, Answer((np.zeros(366, np.int64),)), Seeded(1))).plot().to_dict()
+    chart = Release.of(made, draw(made, EngineAnswer((np.zeros(366, np.int64),)), Seeded(1))).plot().to_dict()
     assert [row["cell"] for row in chart["data"]["values"]][::365] == ["2024-01-01", "2024-12-31"]
     assert chart["layer"][0]["encoding"]["x"]["scale"] == {"type": "utc"}
 

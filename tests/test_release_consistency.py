@@ -16,7 +16,7 @@ from tacit.core.errors import BadParameter, BadQuestion
 from tacit.engines.rows.reference import Reference
 from tacit.query.plan.draw import draw
 from tacit.query.plan.offer import offer
-from tacit.query.plan.plan import Plan, Rows
+from tacit.query.plan.plan import QueryPlan, RowCount
 from tacit.query.python.table import Table
 from tacit.query.relation import build
 from tacit.query.relation.nullability import present, surely
@@ -175,7 +175,7 @@ def test_what_is_surely_there_is_there() -> None:
                 except BadQuestion:
                     continue
                 if surely(e, present(rows)):
-                    there, every = engine.answer(Plan(rows, (), (Rows(e), Rows()))).cells
+                    there, every = engine.answer(QueryPlan(rows, (), (RowCount(e), RowCount()))).cells
                     assert there == every, (seed, rows, e)
                     checked += int(every[0]) > 0
     assert checked > 300

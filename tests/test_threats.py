@@ -63,7 +63,7 @@ def test_the_last_bits_say_nothing(mechanism, claimed):
     assert worst_bit(x, y) <= claimed
 
 
-def test_the_last_bits_of_naive_laplace_tell_all():
+def test_the_last_bits_of_naive_laplace_give_the_input_away():
     naive, n = FloatLaplace(epsilon=1), 20_000
     source = Seeded(7)
     x, y = (np.array([naive.sample(v, source) for _ in range(n)]) for v in (0.0, 1.0))

@@ -34,7 +34,7 @@ from tacit.workloads import sample_complexity as closed
 from tacit.workloads.comparison import compare, generated
 from tacit.workloads.methods.weights import pmw_plans as plans
 from tacit.workloads.methods.weights.pmw import PrivateMultiplicativeWeights
-from tacit.workloads.models.multiplicative_weights import Question, least_gap, most_updates
+from tacit.workloads.models.multiplicative_weights import LinearQuery, least_gap, most_updates
 from tacit.workloads.textbook import textbook
 
 WRONG = ["x", b"x", None, True, 0, -1, 1.5, math.nan, math.inf, 1j, 10**400, "1e400", "1e-400", np.int64(-1)]
@@ -123,9 +123,9 @@ CALLS = {
     "practical": Call(plans.practical, DOMAIN, 1000, PRICE, updates=4, questions=10, grid=1),
     "classical": Call(plans.classical, DOMAIN, 10**8, PRICE, questions=10, beta="0.05", grid=1),
     "life": Call(PrivateMultiplicativeWeights, DOMAIN, 1000, PRICE, updates=4, threshold="0.1", questions=10, grid=1),
-    "question": Call(Question, (((0,), (0, 1, 1)),), 1),
-    "question where": Call(Question.where, DOMAIN, {"a": 1}),
-    "question on cells": Call(Question.on_cells, DOMAIN, np.ones(6)),
+    "question": Call(LinearQuery, (((0,), (0, 1, 1)),), 1),
+    "question where": Call(LinearQuery.where, DOMAIN, {"a": 1}),
+    "question on cells": Call(LinearQuery.on_cells, DOMAIN, np.ones(6)),
     "most updates": Call(most_updates, 64, "0.1"),
     "least gap": Call(least_gap, 64, 3),
     "exponential": Call(mechanisms.Exponential, rho=1, sensitivity=1),
@@ -178,7 +178,7 @@ def test_every_method_reads_what_it_is_given(way):
                 way.release(**{**right, name: wrong})
     if way.needs_n:
         for asked in (way.predict, way.loss):
-            with pytest.raises(BadQuestion, match="give n"):
+            with pytest.raises(BadQuestion, match="pass n"):
                 asked(workload, None, price)
 
 

@@ -134,7 +134,7 @@ def test_bits_that_carry_the_secret_are_found():
     assert found.epsilon > 4 and "bits" in found.event
 
 
-def test_vectors_are_told_apart_by_a_classifier():
+def test_vectors_are_distinguished_by_a_classifier():
     m = Laplace(epsilon=2, sensitivity=20, grid=1)
     x, y = np.zeros(5, int), np.full(5, 4)
     found = audit.estimate(many(m), x, y, 200_000, confidence=SURE, batch=True)

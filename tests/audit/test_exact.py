@@ -90,7 +90,7 @@ def test_a_gaussian_meets_its_claim_and_not_a_smaller_one():
     assert audit.exact(Gaussian(rho="0.5"), 0, 2, distance=2).holds
 
 
-def test_directions_are_told_apart():
+def test_directions_are_distinguished():
     kind = wrong.wrong_sparse.LeeClifton
     example = next(iter(kind.examples()))
     row = audit.exact(example.mechanism, example.x, example.y).rows()[0]
@@ -140,7 +140,7 @@ NO_MECHANISM = [3, "x", None, Laplace, object(), [Laplace(epsilon=1), 3], (Lapla
 
 @pytest.mark.parametrize("wrong", NO_MECHANISM, ids=lambda w: type(w).__name__)
 def test_what_is_no_mechanism_and_no_function_is_refused_in_words(wrong):
-    told = "the class Laplace" if wrong is Laplace else type(wrong).__name__
+    shown = "the class Laplace" if wrong is Laplace else type(wrong).__name__
     for name, call in (
         ("mechanism", lambda: audit.exact(wrong, 0, 1)),
         ("run", lambda: audit.estimate(wrong, 0, 1)),
@@ -153,7 +153,7 @@ def test_what_is_no_mechanism_and_no_function_is_refused_in_words(wrong):
         ("make", lambda: calibrate(wrong, (1, 0))),
         ("distribution", lambda: plots.concentration(wrong)),
     ):
-        with pytest.raises(BadParameter, match=f"^{name} must be a .*; got '{told}'$"):
+        with pytest.raises(BadParameter, match=f"^{name} must be an? .*; got '{shown}'$"):
             call()
     for name, call in (
         ("kinds", lambda: audit.package(wrong if wrong != (Laplace,) else [[Laplace]])),

@@ -69,11 +69,11 @@ def divergence(moves: list[tuple[tuple[int, ...], int]], epsilon: float) -> floa
     """
     losses, masses = np.zeros(1), np.ones(1)
     for d, s in moves:
-        law, reach = np.ones(1), math.ceil(11 * math.sqrt(s))
-        z = np.arange(-reach, reach + 1)
+        law, radius = np.ones(1), math.ceil(11 * math.sqrt(s))
+        z = np.arange(-radius, radius + 1)
         mass = np.exp(-(z**2) / (2 * s))
         for step in map(abs, d):
-            spaced = np.zeros(2 * step * reach + 1)
+            spaced = np.zeros(2 * step * radius + 1)
             spaced[::step] = mass / mass.sum()
             law = np.convolve(law, spaced)
         far = law.size // 2

@@ -70,9 +70,9 @@ def test_pure_losses_of_any_size(make, epsilon, count):
     """At delta = 0 the sum, exactly; elsewhere no more than that, and never less than what one mechanism costs."""
     loss, one = times(count, make(epsilon)), make(epsilon)
     whole = up(count * epsilon)
-    told = loss.epsilon(0)
-    assert told >= whole or Fraction(repr(told)) == count * epsilon  # a decimal is told as it is written
-    assert told <= whole * (1 + 1e-15)
+    total = loss.epsilon(0)
+    assert total >= whole or Fraction(repr(total)) == count * epsilon  # decimals are exact
+    assert total <= whole * (1 + 1e-15)
     found = [loss.epsilon(delta) for delta in DELTAS]
     assert found == sorted(found, reverse=True) and found[0] <= loss.epsilon(0)
     for delta, answer in zip(DELTAS, found, strict=True):
@@ -111,7 +111,7 @@ def test_gaussian_noise_of_any_size(mu2):
 
 @pytest.mark.parametrize("sigma2", [Fraction(1, 10**12), Fraction(1, 10**4), Fraction(1, 50), Fraction(1, 5)])
 def test_discrete_gaussian_noise_that_is_hardly_there(sigma2):
-    """Nearly all mass at 0: what moves by 1 is told apart, and the loss is 1 / (2 sigma^2)."""
+    """Nearly all mass at 0: a move by 1 is seen, and the loss is 1 / (2 sigma^2)."""
     loss = DiscreteGaussianNoise(1 / (2 * sigma2), 1, sigma2)
     certain = float(1 / (2 * sigma2))
     for count in (1, 7):
@@ -137,13 +137,13 @@ def test_discrete_gaussian_noise_that_is_very_wide(sigma2):
 
 @pytest.mark.parametrize("mu", [30, 100, 1000, 10**6])
 def test_sampled_noise_that_tells_all(mu):
-    """Each step tells a sampled record for certain: k steps do with probability 1 - (1 - q)^k."""
+    """Each step reveals a sampled record for certain, so k steps reveal it with probability 1 - (1 - q)^k."""
     loss = times(1000, Sampled(Fraction(1, 100), GaussianNoise(Fraction(mu * mu))))
-    told = 1 - 0.99**1000
-    assert loss.delta(10) >= told * (1 - 1e-9)
+    revealed = 1 - 0.99**1000
+    assert loss.delta(10) >= revealed * (1 - 1e-9)
     assert mu**2 / 2 <= loss.epsilon("1e-6") < math.inf
     noise = times(1000, Sampled(Fraction(1, 100), LaplaceNoise(Fraction(mu))))
-    assert noise.delta(10) >= told * (1 - 1e-3)  # its losses spread below the largest
+    assert noise.delta(10) >= revealed * (1 - 1e-3)  # its losses spread below the largest
     assert mu <= noise.epsilon("1e-6") <= 1000 * mu
     assert noise.epsilon() <= 1000 * mu
 

@@ -71,15 +71,15 @@ def test_a_group_is_never_cheaper_than_one_unit_nor_dearer_with_more_delta() -> 
 
 
 def test_the_hybrid_sum_holds_for_a_law_that_may_fail() -> None:
-    """A chain of four laws: with probability 1/1000 the record itself is told, and else it is randomized."""
+    """A chain of four laws: with probability 1/1000 the record itself is released, and otherwise it is randomized."""
     fails, e = Fraction(1, 1000), Fraction(1, 2)
-    tell = 1 / (1 + math.exp(-float(e)))
+    keep = 1 / (1 + math.exp(-float(e)))
 
     def law(x: int) -> dict[object, float]:
-        """x of three bits are 1: each is reported by a coin, all at once, or the number itself is told."""
-        masses: dict[object, float] = {("told", x): float(fails)}
+        """x of three bits are 1: each is reported by a coin, all at once, or the number itself is released."""
+        masses: dict[object, float] = {("released", x): float(fails)}
         for reports in range(8):
-            odds = [tell if (reports >> i & 1) == (i < x) else 1 - tell for i in range(3)]
+            odds = [keep if (reports >> i & 1) == (i < x) else 1 - keep for i in range(3)]
             masses[reports] = (1 - float(fails)) * math.prod(odds)
         return masses
 

@@ -10,7 +10,7 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 
 from tacit.core.errors import BadData, Exhausted
-from tacit.core.interactive import Interactive, Session
+from tacit.core.interactive import Interactive, MechanismSession
 from tacit.mechanisms.sparse_vector.above_threshold import AboveThreshold
 from tacit.mechanisms.sparse_vector.gaussian_sparse import GaussianSparse
 from tacit.mechanisms.sparse_vector.numeric_sparse import NumericSparse
@@ -109,13 +109,13 @@ def test_asking_one_by_one_is_the_batch(mechanism: Interactive) -> None:
     """Short batches draw in the order of questions, so with equal words both tell the same."""
     x = [0, 3, -2, 1, 4]
     for seed in range(200):
-        source, told = Seeded(seed), []
-        session = Session(mechanism, mechanism.begin(source), source)
+        source, tops = Seeded(seed), []
+        session = MechanismSession(mechanism, mechanism.begin(source), source)
         for i, value in enumerate(x):
-            if len(told) < mechanism.count and session.ask(value):
-                told.append(i)
+            if len(tops) < mechanism.count and session.ask(value):
+                tops.append(i)
         batch = mechanism.sample(x, Seeded(seed))
-        assert told == ([] if batch is None else [batch] if isinstance(batch, int) else list(batch))
+        assert tops == ([] if batch is None else [batch] if isinstance(batch, int) else list(batch))
 
 
 @pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning")

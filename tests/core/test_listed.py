@@ -477,7 +477,7 @@ def test_compositions_of_few_losses_are_enumerated(rate):
 
 
 def test_infinite_losses_are_counted_once():
-    """Five uses, each of which tells all with probability 1/10: 1 - 0.9^5, and not 5/10."""
+    """Five uses, each of which reveals everything with probability 1/10: 1 - 0.9^5, and not 5/10."""
     p, q = ["0.1", "0.46", "0.44", 0], [0, "0.44", "0.46", "0.1"]
     loss = 5 * losses.dominating_pair(p, q, relation=ADD_REMOVE)
     assert loss.delta(1) == pytest.approx(1 - 0.9**5, rel=1e-6) and loss.delta(1) >= 1 - 0.9**5

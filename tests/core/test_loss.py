@@ -144,8 +144,8 @@ def test_ranges_compose_by_their_worst_pair(width, n):
 
 def test_at_delta_zero_the_largest_losses_add_by_every_accountant_that_knows_them():
     loss = 2 * Loss({Pure(Fraction(1, 10)): 1})
-    told = {line[2:20].strip(): line[20:34].strip() for line in table(loss, 0).splitlines()}
-    assert told["basic"] == told["optimal"] == told["PLD"] == "0.2" and told["zCDP"] == "inf"
+    shown = {line[2:20].strip(): line[20:34].strip() for line in table(loss, 0).splitlines()}
+    assert shown["basic"] == shown["optimal"] == shown["PLD"] == "0.2" and shown["zCDP"] == "inf"
 
 
 @pytest.mark.parametrize("each", ["0.1", "0.01", "0.3", "0.7", "1.1", "0.007"])

@@ -47,8 +47,8 @@ def test_a_map_that_can_be_undone_keeps_it(p: Masses, q: Masses, order: list[int
 
 def test_a_map_that_sees_the_data_can_raise_it() -> None:
     p = (Fraction(1, 4),) * POINTS
-    told, other = [(Fraction(1), Fraction(0), Fraction(0))] * POINTS, [(Fraction(0), Fraction(1), Fraction(0))] * POINTS
-    assert stick(p, p, Fraction(2)) == 0 < stick(through(p, told), through(p, other), Fraction(2))
+    one, other = [(Fraction(1), Fraction(0), Fraction(0))] * POINTS, [(Fraction(0), Fraction(1), Fraction(0))] * POINTS
+    assert stick(p, p, Fraction(2)) == 0 < stick(through(p, one), through(p, other), Fraction(2))
 
 
 @pytest.mark.parametrize(

@@ -36,8 +36,8 @@ class Frame:
     ],
 )
 def test_what_may_hold_data_is_told_by_its_type(given):
-    told = str(BadParameter("x", given, "something else"))
-    assert told == f"x must be something else; got {type(given).__name__}"
+    message = str(BadParameter("x", given, "something else"))
+    assert message == f"x must be something else; got {type(given).__name__}"
 
 
 @pytest.mark.parametrize(

@@ -122,7 +122,7 @@ def test_every_owner_owns_exactly_its_units():
 @pytest.mark.parametrize("width", [20, 63, 64])
 @pytest.mark.parametrize("scale", [Fraction(1, 1000), Fraction(2), Fraction(10**9, 7), Fraction(1 << 60)])
 def test_every_owner_owns_exactly_its_units_in_every_table(scale, width):
-    """The same by ranges of words, for laws on one side and on two, wide and narrow."""
+    """Ownership is counted by ranges of words, for laws on one side and on two, wide and narrow."""
     for table in (laplace(scale, width=width), laplace(scale, False, width), gaussian(scale**2, width)):
         room, owned = table.total >> table.column_bits, {}
         assert len(table.limits) == 1 << table.column_bits and len(table.owners) == 2 * len(table.limits)

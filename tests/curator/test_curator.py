@@ -33,7 +33,7 @@ from tacit.curator.registration import Registration
 from tacit.engines.duckdb.engine import DuckDB
 from tacit.ledger import Ledger
 from tacit.query.relation.relation import Derive, PerUnit, Where, fold
-from tacit.query.select.outputs import Function, Released
+from tacit.query.select.outputs import Function, ReleasedColumn
 from tacit.query.select.query import Key
 from tacit.query.sql import parser
 from tacit.query.values.domain import number
@@ -623,10 +623,10 @@ def test_what_cannot_be_asked_is_refused_and_free(place, question, price, error)
 def test_what_could_not_be_kept_is_refused_before_it_is_bought(place, digits):
     """Else it would be charged and drawn, and then lost, each time it is asked."""
     asked = parser.parse("SELECT AVG(age) AS m FROM visits", {"visits": tacit.Table(ROWS, SCHEMA)}).query
-    made = replace(asked, outputs=(("x", Function("round", Released("m"), digits)),))
+    made = replace(asked, outputs=(("x", Function("round", ReleasedColumn("m"), digits)),))
     with curator(place) as c:
         for buy in (c.offer, c.ask):
-            with pytest.raises(BadQuestion, match="is none"):
+            with pytest.raises(BadQuestion, match="cannot be part of a question"):
                 buy(made, epsilon="0.5")
         assert c.remaining == 1
 
@@ -850,7 +850,7 @@ def test_keys_of_a_public_table_are_found_on_the_grid_of_a_real(place):
     grid = table.schema.domain("price").grid
     with Curator(table, ledger=place, budget=tacit.Budget(epsilon=1), public=public) as c:
         assert exactly(c, "SELECT tier, COUNT(*) FROM t JOIN tiers USING (price) GROUP BY tier") == [[7, 0]]
-        with pytest.raises(BadQuestion, match="two keys of the public table are one value"):
+        with pytest.raises(BadQuestion, match="Two keys of the public table are the same value"):
             table.price.lookup({9.99: "low", round(Fraction("9.99") / grid) * grid: "high"})
         finer = table.price.lookup({9.99: "low", 9.9900000001: "high"})  # a value that the grid does not know
         assert exactly(c, table.group_by(tier=finer).count()) == [[7]]
@@ -871,7 +871,7 @@ def test_the_schema_of_a_file_is_beside_it(tmp_path):
     file.with_suffix(".toml").write_text(SCHEMA)
     assert tacit.Table(file).schema == tacit.Table(file, SCHEMA).schema == tacit.Table(str(file)).schema
     for other in (ROWS, "hr.visits", "", ".", "postgresql://host/db?table=visits"):
-        with pytest.raises(tacit.BadSchema, match="schema must be given"):
+        with pytest.raises(tacit.BadSchema, match=r"^Pass schema="):
             tacit.Table(other)
 
 

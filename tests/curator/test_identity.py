@@ -137,7 +137,7 @@ def test_a_column_has_the_domain_of_its_table_however_deep_it_lies(place):
             (replace(joined, right=lying), z),
         ):
             asked = replace(total, expression=e)
-            with pytest.raises(BadQuestion, match="these are not columns"):
+            with pytest.raises(BadQuestion, match="is not a column of these rows"):
                 c.ask(replace(honest, relation=relation, aggregates=((name, asked),)), epsilon="0.1")
         assert c.remaining == 1
 

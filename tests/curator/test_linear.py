@@ -18,7 +18,7 @@ from tacit.curator import Curator, workloads
 from tacit.workloads import METHODS, Price, marginals, predicates, ranges
 from tacit.workloads.methods.marginals.chow_liu import ChowLiu
 from tacit.workloads.methods.weights.pmw_plans import practical, proven
-from tacit.workloads.models.multiplicative_weights import Question
+from tacit.workloads.models.multiplicative_weights import LinearQuery
 from tacit.workloads.queries.data_cube import cube
 
 
@@ -228,7 +228,7 @@ def test_online_questions_count(place):
     """Fractions are refused alike while the data are asked and when only the model is left."""
     c, domain = opened(place, tacit.Budget(rho=10**6))
     with c:
-        o, half = c.online(domain, rho=10**6, updates=1), Question.on_cells(domain, np.full(domain.size, 0.5))
+        o, half = c.online(domain, rho=10**6, updates=1), LinearQuery.on_cells(domain, np.full(domain.size, 0.5))
         for left in (1, 0):
             assert o.left == left
             with pytest.raises(BadParameter, match="0 and 1"):
@@ -242,13 +242,13 @@ def test_online_questions_with_a_grid_weigh(place):
         o = c.online(domain, rho=10**5, updates=3, grid="0.25")
         shares = np.zeros(domain.shape)
         shares[1], shares[2, 4] = 0.25, 0.75
-        told = o.ask(Question.on_cells(domain, shares.ravel()))
+        told = o.ask(LinearQuery.on_cells(domain, shares.ravel()))
         bands = range(0, 100, 10)
         exact = truth("2024", bands) / 4 + truth("2025", [40]) * 3 / 4
         assert told.by == "data" and abs(told.value - exact) <= 1
         assert o.ask({"year": "2024"}).value == pytest.approx(truth("2024", bands), abs=1)
         with pytest.raises(BadParameter, match="steps of 1/4"):
-            o.ask(Question.on_cells(domain, np.full(domain.size, 0.125)))
+            o.ask(LinearQuery.on_cells(domain, np.full(domain.size, 0.125)))
         left = c.remaining
         assert c.online(domain, rho=10**5, updates=3, grid="0.25").left == o.left and c.remaining == left
         c.online(domain, rho=10**5, updates=3)
@@ -290,7 +290,7 @@ def test_a_model_at_hand_is_the_one_the_ledger_makes_again(place):
     with c:
         doors = [c.online(domain, rho=8, updates=10) for _ in range(2)]
         for i in range(24):
-            question = Question.where(domain, {"year": ("2023", "2024", "2025")[i % 3], "band": [i // 3 * 10, 90]})
+            question = LinearQuery.where(domain, {"year": ("2023", "2024", "2025")[i % 3], "band": [i // 3 * 10, 90]})
             guess = doors[0].model.answer(question)
             answer = doors[i // 2 % 2].ask(question)
             assert answer.by == "data" or answer.value == round(guess)
@@ -314,7 +314,7 @@ def test_what_cannot_be_asked_is_refused_before_any_charge(place):
             c.online(domain, rho=1, updates=1).ask({"year": "1999"})
         for axes, steps in (((9,), (1, 0)), ((0,), (1,)), ((-1,), (1, 0))):
             with pytest.raises(BadParameter, match="attributes of the domain"):
-                c.online(domain, rho=1, updates=1).ask(Question(((axes, steps),)))
+                c.online(domain, rho=1, updates=1).ask(LinearQuery(((axes, steps),)))
         assert c.remaining >= 9 - 1e-9
 
 

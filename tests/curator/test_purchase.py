@@ -2,6 +2,7 @@
 
 import ast
 import json
+import shutil
 from contextlib import contextmanager
 from itertools import pairwise
 from pathlib import Path
@@ -15,9 +16,10 @@ from tacit.core.errors import BadQuestion, BudgetExceeded, EngineError, NoAllowa
 from tacit.core.purpose import KINDS, MAX_DESCRIPTION, Purpose
 from tacit.curator import Curator, purchase
 from tacit.curator.registration import Registration
-from tacit.engines.base import Answer, Engine
+from tacit.engines.base import Engine, EngineAnswer
 from tacit.engines.duckdb.engine import DuckDB
 from tacit.ledger import Ledger
+from tacit.ledger.entries import _from_prose
 from tacit.query.python.table_domain import Counted
 from tacit.workloads import marginals
 
@@ -104,12 +106,12 @@ def test_nothing_public_on_a_curator_leads_to_exact_integers(place):
         reached = dict(things(c))
     assert {"curator.ledger", "curator.ask", "stream.mechanism", "online.mechanism"} <= reached.keys()
     for path, thing in reached.items():
-        assert not isinstance(thing, Engine | Registration | Counted | Answer), path
+        assert not isinstance(thing, Engine | Registration | Counted | EngineAnswer), path
         owner = getattr(thing, "__self__", None)
         assert not isinstance(owner, Engine | Registration | Counted), path
         names = getattr(getattr(thing, "__func__", thing), "__globals__", {})
         returned = names.get(getattr(thing, "__annotations__", {}).get("return"))
-        assert returned not in (Answer, Engine, Registration, Counted), path
+        assert returned not in (EngineAnswer, Engine, Registration, Counted), path
     assert not {"exact", "engine", "data", "key"} & {name for name in dir(c) if not name.startswith("_")}
     assert c.read_tables.__annotations__["return"] == "None"
 
@@ -156,7 +158,7 @@ STEPS = {
     "register": lambda c: (c._registration, "read_tables"),
     "charge": lambda c: (c.ledger, "charge"),
     "read": lambda c: (c._registration.engine, "answer"),
-    "draw": lambda c: (purchase.Noise, "words", "word"),
+    "draw": lambda c: (purchase.WatchedSource, "words", "word"),
     "store": lambda c: (c.ledger, "store"),
     "hand out": lambda c: (c.pace, "let_out"),
 }
@@ -192,14 +194,14 @@ def test_a_crash_at_any_step_costs_one_charge_and_one_draw(place, monkeypatch, k
 def test_a_failure_before_the_first_noise_leaves_the_charge_open(place, monkeypatch, kind, failure):
     with curator(place, tacit.Budget(epsilon=10)) as c:
         act = dict(purchases(c))[kind]
-        for owner, method in ((purchase.Noise, "words"), (c._registration.engine, "answer")):
+        for owner, method in ((purchase.WatchedSource, "words"), (c._registration.engine, "answer")):
 
             def fails(*_):
                 raise failure
 
             with monkeypatch.context() as patch:
                 patch.setattr(owner, method, fails)
-                patch.setattr(purchase.Noise, "word", fails)
+                patch.setattr(purchase.WatchedSource, "word", fails)
                 with pytest.raises(EngineError) as silent:
                     act()
             assert silent.value.__context__ is None and "4711" not in str(silent.value)
@@ -221,8 +223,8 @@ def test_a_failure_after_the_first_noise_is_stored_and_nothing_is_drawn_again(pl
     with curator(place, tacit.Budget(epsilon=10)) as c:
         act = dict(purchases(c))[kind]
         with monkeypatch.context() as patch:
-            patch.setattr(purchase.Noise, "words", fails)
-            patch.setattr(purchase.Noise, "word", fails)
+            patch.setattr(purchase.WatchedSource, "words", fails)
+            patch.setattr(purchase.WatchedSource, "word", fails)
             if kind == "workload":  # whose releases can say that nothing is known
                 assert np.isnan(act()).all()
             else:
@@ -231,11 +233,13 @@ def test_a_failure_after_the_first_noise_is_stored_and_nothing_is_drawn_again(pl
                 assert silent.value.__context__ is None and "4711" not in str(silent.value)
         (charge,) = c.history()
         assert charge.release is not None and len(draws) == 1
+        (form,) = (entry.body["form"] for entry in c.ledger.entries() if entry.kind == "release")
+        assert form == ("workload" if kind == "workload" else "failure")
         for _ in range(3):
             if kind == "workload":
                 assert np.isnan(act()).all()
             else:
-                with pytest.raises(Refused, match="Use fresh=True to buy another draw"):
+                with pytest.raises(Refused, match="its charge is spent"):
                     act()
         assert c.remaining == 9 and len(c.history()) == 1
         c.ledger.verify()
@@ -252,7 +256,8 @@ class Blind(DuckDB):
 
 
 def refusals(c):
-    w = marginals(c.table.domain("year"), k=1)
+    """About all parts: what is asked about some of them is priced once the tables were read."""
+    w = marginals(c.table.domain("age"), k=1)
     yield BudgetExceeded, lambda: c.ask(COUNT, epsilon=2)
     yield BudgetExceeded, lambda: c.answer(w, epsilon=2, method="histogram")
     yield BudgetExceeded, lambda: c.bounds("age", epsilon=2)
@@ -280,7 +285,7 @@ def test_who_has_no_allowance_is_refused_before_data_are_read(place):
         with pytest.raises(NoAllowance):
             c.ask(COUNT, epsilon="0.1")
         ledger.allow("analyst", tacit.Budget(epsilon="0.2"))
-        with pytest.raises(BudgetExceeded, match="the allowance of analyst"):
+        with pytest.raises(BudgetExceeded, match="allowance of analyst"):
             c.ask(COUNT, epsilon="0.3")
 
 
@@ -292,7 +297,7 @@ def test_what_was_bought_is_free_where_the_tables_cannot_be_read_any_more(place)
 
 
 def test_tables_that_have_changed_are_paid_for_as_a_whole_from_the_first_question(place):
-    """The price is looked at before they are read, on the part alone, and again after."""
+    """A question about a part is priced once it is known whether everybody is where they were."""
     part = "SELECT COUNT(*) AS n FROM visits WHERE year = '2023'"
     with curator(place, tacit.Budget(epsilon=1, delta="1e-6")) as c:
         c.ask(part, share="0.1")
@@ -344,6 +349,57 @@ def test_a_charge_says_what_it_is_for(place):
     assert stated[4][1].startswith("alerts: Sparse(") and "multiplicative weights on year" in stated[5][1]
     lines = [json.loads(line)["entry"] for line in place.with_suffix(".jsonl").read_text().splitlines()]
     assert [line["purpose"]["kind"] for line in lines if line["kind"] == "charge"] == [body["kind"] for body in bodies]
+
+
+OLD = Path(__file__).parents[1] / "fixtures" / "ledgers"
+
+
+@pytest.mark.parametrize("name", ["pure", "pure_failures", "rho", "union", "renyi"])
+def test_what_a_charge_of_an_earlier_version_is_for_is_read_from_its_text(place, name):
+    """Such an entry has prose called plan, of which the kind is recognised, and for a question what completes it."""
+    shutil.copyfile(OLD / f"{name}.sqlite", place)
+    place.chmod(0o600)
+    with Ledger.open(place) as ledger:
+        entries = {entry.seq: entry.body for entry in ledger.entries() if entry.kind == "charge"}
+        purposes = {charge.seq: charge.purpose for charge in ledger.history()}
+    assert all("purpose" not in body for body in entries.values())
+    assert {purpose.kind for purpose in purposes.values()} >= {
+        "question",
+        "workload",
+        "bounds",
+        "online",
+        "private value",
+    }
+    for seq, purpose in purposes.items():
+        text = entries[seq]["plan"]
+        if purpose.kind == "question":
+            _, mechanisms, beta = json.loads(text)
+            assert purpose.terms == {"mechanisms": mechanisms, "beta": beta} and purpose.description == ""
+        else:
+            assert (purpose.description, purpose.terms) == (text, None)
+        starts = {
+            "bounds": "bounds of ",
+            "stream": "stream: ",
+            "online": "online: ",
+            "question": "[",
+            "private value": "",
+        }
+        assert text.startswith(starts.get(purpose.kind, text)) and (purpose.kind != "workload" or " on " in text)
+
+
+@pytest.mark.parametrize(
+    ("text", "session", "analyst", "kind"),
+    [
+        ("", True, "ann", "holdout"),
+        ("", True, "holdout", "private value"),
+        ("", False, "ann", "other"),
+        ("[not JSON", False, "ann", "other"),
+        ("[1, 2]", False, "ann", "other"),
+        ("COUNT(*)", False, "ann", "other"),
+    ],
+)
+def test_a_text_that_says_little_is_of_another_kind(text, session, analyst, kind):
+    assert _from_prose(text, session, analyst).kind == kind
 
 
 def test_a_purpose_is_of_a_known_kind_and_its_description_is_short():

@@ -11,8 +11,8 @@ from tacit import storage
 from tacit.core.distance import ADD_REMOVE, Distance
 from tacit.core.errors import BadData, BadParameter, EngineError, EngineUnavailable, Refused
 from tacit.curator import Curator
-from tacit.engines.base import Answer
-from tacit.query.plan.plan import Histogram, Total, Units
+from tacit.engines.base import EngineAnswer
+from tacit.query.plan.plan import BinCounts, Total, UnitCount
 from tacit.testing.sources import Seeded
 from tacit.workloads import METHODS, Domain, Price, marginals, predicates, prefixes, ranges
 from tacit.workloads.queries._layout import summed
@@ -122,10 +122,10 @@ def hostile(shape, kind, measure):
         case "lump":
             cells.flat[-1:] = 10**9
         case "2^62":
-            cells[...] = most // cells.size if isinstance(measure, Histogram) else 1 << 62
+            cells[...] = most // cells.size if isinstance(measure, BinCounts) else 1 << 62
         case "2^63 in one cell":
-            cells.flat[:1] = most if isinstance(measure, Histogram) else (1 << 63) - 1
-        case "2^70" if not isinstance(measure, Histogram):
+            cells.flat[:1] = most if isinstance(measure, BinCounts) else (1 << 63) - 1
+        case "2^70" if not isinstance(measure, BinCounts):
             cells = np.full(shape, 1 << 70, object)
         case "-2^63" if isinstance(measure, Total):
             cells[...] = -(1 << 63)
@@ -146,8 +146,8 @@ def test_no_integers_of_an_engine_make_a_question_fail(curator, monkeypatch, kin
         found = real(plan, content)
         measured = zip(found.cells, plan.measures, strict=True)
         cells = tuple(hostile(np.shape(array), kind, measure) for array, measure in measured)
-        units = None if found.units is None else np.maximum(hostile(np.shape(found.units), kind, Units()), 1)
-        return Answer(cells, found.keys, units)
+        units = None if found.units is None else np.maximum(hostile(np.shape(found.units), kind, UnitCount()), 1)
+        return EngineAnswer(cells, found.keys, units)
 
     monkeypatch.setattr(engine, "answer", answer)
     for name, ask in asked.items():

@@ -11,7 +11,7 @@ import polars
 import pyarrow as pa
 from pyarrow import feather, parquet
 
-from tacit.query.plan.plan import Histogram, Plan, Rows, Total, Units
+from tacit.query.plan.plan import BinCounts, QueryPlan, RowCount, Total, UnitCount
 from tacit.query.relation import build
 from tacit.query.schema.schema import Schema
 from tacit.query.select.query import Key
@@ -108,10 +108,14 @@ def plans():
     places = build.lookup(x["c"], dict(zip(LABELS, (1, 5, 7), strict=True)))
     yes = build.case([(x["b"], build.constant(1))], build.constant(0))
     numbers = [x["i"], x["n"], x["r"], x["f"], places, yes, days, since]
-    each = *map(Rows, [*x.values()]), *map(Total, numbers)
-    whole = (*each, Units(x["r"]), Histogram(x["r"], (-2000, 0, 1, 2000)), Total(x["f"], (0, 50)))
+    each = *map(RowCount, [*x.values()]), *map(Total, numbers)
+    whole = (*each, UnitCount(x["r"]), BinCounts(x["r"], (-2000, 0, 1, 2000)), Total(x["f"], (0, 50)))
     key = Key("c", x["c"], tuple(range(len(LABELS)))), Key("b", x["b"], (0, 1))
-    return [Plan(scan, (Key("s", x["s"], None),), each), Plan(scan, (), whole), Plan(scan, key, whole, 1)]
+    return [
+        QueryPlan(scan, (Key("s", x["s"], None),), each),
+        QueryPlan(scan, (), whole),
+        QueryPlan(scan, key, whole, 1),
+    ]
 
 
 # Writers of Parquet, and other forms: each a function of a table of Arrow and of a path without its ending.

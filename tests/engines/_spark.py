@@ -5,7 +5,7 @@ import os
 import pytest
 
 from tacit.engines.rows.reference import Reference
-from tacit.query.plan.plan import Histogram, Plan, Rows, Total, Units
+from tacit.query.plan.plan import BinCounts, QueryPlan, RowCount, Total, UnitCount
 from tacit.query.python.table import Table
 from tacit.query.relation import build
 from tacit.query.select.query import Key
@@ -46,7 +46,7 @@ def plan(schema, *, groups=None):
     scan = schema.scan()
     age = build.column(scan, "age")
     key = Key("decade", build.bin_to(age, 10), tuple(range(13)))
-    return Plan(scan, (key,), (Rows(), Units(), Total(age), Histogram(age, (0, 18, 65, 120))), groups)
+    return QueryPlan(scan, (key,), (RowCount(), UnitCount(), Total(age), BinCounts(age, (0, 18, 65, 120))), groups)
 
 
 def equal(table, tested):

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from tacit.engines.base import Answer, Engine
+from tacit.engines.base import Engine, EngineAnswer
 from tacit.engines.rows.reference import Reference
 from tacit.query.schema.databases import ENGINES
 from tacit.testing.engines import CHECKS, conform
@@ -57,7 +57,7 @@ class Miscounting(Reference):
 
     def _answer(self, plan, content):
         answer = super()._answer(plan, content)
-        return Answer(tuple(cells + (cells > 0) for cells in answer.cells), answer.keys, answer.units)
+        return EngineAnswer(tuple(cells + (cells > 0) for cells in answer.cells), answer.keys, answer.units)
 
 
 class Unbounded(Reference):

@@ -8,7 +8,7 @@ from pyarrow import parquet
 
 from tacit import BadParameter
 from tacit.engines.duckdb.engine import DuckDB
-from tacit.query.plan.plan import Plan, Rows, Total, Units
+from tacit.query.plan.plan import QueryPlan, RowCount, Total, UnitCount
 from tacit.query.select.query import Key
 
 from .test_named_defects import KEY, ask, of, table
@@ -22,7 +22,7 @@ def test_a_copy_is_not_used_for_another_schema(tmp_path):
         t = table(path, rows=rows, x={"type": "integer", "lower": 0, "upper": 9})
         with DuckDB(tmp_path / "copies") as tested:
             tested.register(t, KEY)
-            assert tested.answer(Plan(t.schema.scan(), (), (Rows(),))).cells[0].tolist() == [rows]
+            assert tested.answer(QueryPlan(t.schema.scan(), (), (RowCount(),))).cells[0].tolist() == [rows]
 
 
 def test_rows_in_no_group_take_no_place_under_a_cap():
@@ -32,7 +32,7 @@ def test_rows_in_no_group_take_no_place_under_a_cap():
         x={"type": "integer", "lower": 0, "upper": 9},
     )
     (x,) = of(t, "x")
-    answer = ask([t], Plan(t.schema.scan(), (Key("x", x, (0,)),), (Rows(),), 1))
+    answer = ask([t], QueryPlan(t.schema.scan(), (Key("x", x, (0,)),), (RowCount(),), 1))
     assert answer.cells[0].tolist() == [8]
 
 
@@ -40,21 +40,21 @@ def test_a_double_beyond_a_bound_that_no_double_is_stays_within():
     for top in (2**53 + 3, 2**61 + 300):
         t = table(pa.table({"x": [1e19, -1e19]}), unit="row", x={"type": "integer", "lower": -top, "upper": top})
         (x,) = of(t, "x")
-        answer = ask([t], Plan(t.schema.scan(), (Key("x", x, (-top, top)),), (Rows(), Total(x))))
+        answer = ask([t], QueryPlan(t.schema.scan(), (Key("x", x, (-top, top)),), (RowCount(), Total(x))))
         assert [c.tolist() for c in answer.cells] == [[1, 1], [-top, top]]
 
 
 def test_whole_numbers_beyond_a_bound_that_is_not_whole():
     t = table(pa.table({"x": [2, -2]}), unit="row", x={"type": "real", "lower": -1.5, "upper": 1.5, "grid": "1/2"})
     (x,) = of(t, "x")
-    answer = ask([t], Plan(t.schema.scan(), (Key("x", x, (-3, 3)),), (Rows(),)))
+    answer = ask([t], QueryPlan(t.schema.scan(), (Key("x", x, (-3, 3)),), (RowCount(),)))
     assert answer.cells[0].tolist() == [1, 1]
 
 
 def test_a_decimal_that_is_not_whole_names_no_unit():
     who = pa.array([Decimal("1.0"), Decimal("1.5"), Decimal("1.9")], pa.decimal128(5, 1))
     t = table(pa.table({"who": who, "x": [1, 1, 1]}), rows=1, x={"type": "integer", "lower": 0, "upper": 9})
-    assert ask([t], Plan(t.schema.scan(), (), (Rows(), Units()))).cells[0].tolist() == [1]
+    assert ask([t], QueryPlan(t.schema.scan(), (), (RowCount(), UnitCount()))).cells[0].tolist() == [1]
 
 
 def test_a_unit_with_no_value_is_not_counted_among_those_that_have_one():
@@ -64,7 +64,7 @@ def test_a_unit_with_no_value_is_not_counted_among_those_that_have_one():
         x={"type": "integer", "lower": 0, "upper": 9},
     )
     (x,) = of(t, "x")
-    answer = ask([t], Plan(t.schema.scan(), (), (Units(), Units(x), Total(x, (0, 9)))))
+    answer = ask([t], QueryPlan(t.schema.scan(), (), (UnitCount(), UnitCount(x), Total(x, (0, 9)))))
     assert [c.tolist() for c in answer.cells] == [[2], [1], [3]]
 
 

@@ -25,7 +25,7 @@ from tacit.engines.sql.dialect import (
 )
 from tacit.engines.sql.raw_columns import RawColumn
 from tacit.engines.sql.statements import statements
-from tacit.query.plan.plan import Histogram, Plan, Rows, Total, Units
+from tacit.query.plan.plan import BinCounts, QueryPlan, RowCount, Total, UnitCount
 from tacit.query.relation import build
 from tacit.query.relation.relation import Join, PerUnit, Where
 from tacit.query.schema.schema import Schema
@@ -118,12 +118,12 @@ def plans():
     old = Where(scan, build.compare(">=", age, build.constant(18)))
     each = PerUnit(scan, (("region", region),), (("total", build.fold("sum", scan, spend)),))
     return {
-        "sums": Plan(old, (by_region,), (Rows(), Total(spend, (0, 2000)), Units())),
-        "groups": Plan(scan, (by_region, Key("d", build.bin_to(age, 10), tuple(range(13)))), (Rows(),), 1),
-        "chosen": Plan(scan, (Key("n", note, None),), (Rows(),)),
-        "bins": Plan(scan, (by_region,), (Histogram(age, (0, 18, 65, 120)), Histogram(spend, (0, 1000, 32000)))),
-        "units": Plan(each, (), (Total(build.column(each, "total")),)),
-        "like": Plan(Where(scan, build.like(note, "%a!b'%")), (), (Rows(),)),
+        "sums": QueryPlan(old, (by_region,), (RowCount(), Total(spend, (0, 2000)), UnitCount())),
+        "groups": QueryPlan(scan, (by_region, Key("d", build.bin_to(age, 10), tuple(range(13)))), (RowCount(),), 1),
+        "chosen": QueryPlan(scan, (Key("n", note, None),), (RowCount(),)),
+        "bins": QueryPlan(scan, (by_region,), (BinCounts(age, (0, 18, 65, 120)), BinCounts(spend, (0, 1000, 32000)))),
+        "units": QueryPlan(each, (), (Total(build.column(each, "total")),)),
+        "like": QueryPlan(Where(scan, build.like(note, "%a!b'%")), (), (RowCount(),)),
     }
 
 
@@ -174,7 +174,7 @@ def test_a_join_is_on_the_unit():
         "t": bounded_table(SCHEMA, KEY, RAW, "t0", Trino()),
         "s": bounded_table(other, KEY, {"whose": RawColumn("text", exp.column("whose"))}, "t1", Trino()),
     }
-    (part,) = statements(Plan(Join(SCHEMA.scan(), other.scan()), (), (Rows(),)), Trino(), tables)
+    (part,) = statements(QueryPlan(Join(SCHEMA.scan(), other.scan()), (), (RowCount(),)), Trino(), tables)
     text = Trino().render(part.tree)
     assert "JOIN" in text and "CAST(r0.u AS VARCHAR) = CAST(r1.u AS VARCHAR)" in text  # one is a number, one is text
 

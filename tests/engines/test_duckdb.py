@@ -21,7 +21,7 @@ from tacit.engines.base import SparseMatrix
 from tacit.engines.duckdb import engine as module
 from tacit.engines.duckdb.engine import DuckDB
 from tacit.engines.rows.reference import Reference
-from tacit.query.plan.plan import Histogram, Plan, Rows, Total, Units
+from tacit.query.plan.plan import BinCounts, QueryPlan, RowCount, Total, UnitCount
 from tacit.query.python.table import Table
 from tacit.query.relation import build
 from tacit.query.select.query import Key
@@ -42,7 +42,7 @@ def plan(schema, *, groups=None):
     scan = schema.scan()
     age = build.column(scan, "age")
     key = Key("decade", build.bin_to(age, 10), tuple(range(13)))
-    return Plan(scan, (key,), (Rows(), Units(), Total(age), Histogram(age, (0, 18, 65, 120))), groups)
+    return QueryPlan(scan, (key,), (RowCount(), UnitCount(), Total(age), BinCounts(age, (0, 18, 65, 120))), groups)
 
 
 def equal(table, copies=None):
@@ -103,7 +103,7 @@ def test_malformed_lines_of_a_csv_raise_nothing(tmp_path):
     schema = Table(ROWS, SCHEMA).schema
     with DuckDB() as tested:
         tested.register(Table(path, SCHEMA), KEY)
-        assert tested.answer(Plan(schema.scan(), (), (Rows(),))).cells[0][0] >= 2
+        assert tested.answer(QueryPlan(schema.scan(), (), (RowCount(),))).cells[0][0] >= 2
 
 
 @pytest.mark.parametrize("content", [b"", b"PAR1", b"\x00" * 100, b"PAR1" + b"secret" * 50 + b"PAR1"])
@@ -233,7 +233,7 @@ def test_a_table_that_is_registered_again_is_read_again(tmp_path, kept):
             parquet.write_table(pa.Table.from_pylist([{"who": i, "age": 1, "note": ""} for i in range(n)]), path)
             table = Table(path, SCHEMA)
             tested.register(table, KEY)
-            assert tested.answer(Plan(table.schema.scan(), (), (Rows(),))).cells[0].tolist() == [n]
+            assert tested.answer(QueryPlan(table.schema.scan(), (), (RowCount(),))).cells[0].tolist() == [n]
 
 
 def test_a_folder_that_others_can_open_is_refused(tmp_path):
@@ -331,7 +331,7 @@ def test_memory_does_not_grow_with_keys_that_nobody_will_see():
     size = 200_000
     table = Table(pa.table({"x": np.arange(size) % 1000, "note": [f"n{i:06}" for i in range(size)]}), facts)
     note, x = (build.column(table.schema.scan(), name) for name in ("note", "x"))
-    asked = Plan(table.schema.scan(), (Key("note", note, None),), (Histogram(x, tuple(range(1001))),))
+    asked = QueryPlan(table.schema.scan(), (Key("note", note, None),), (BinCounts(x, tuple(range(1001))),))
     with DuckDB() as tested:
         tested.register(table, KEY)
         tracemalloc.start()
@@ -354,7 +354,9 @@ def test_text_that_is_no_label_takes_no_longer():
             start = time.process_time()
             tested.register(table, KEY)
             spent.append(time.process_time() - start)
-            counted = tested.answer(Plan(table.schema.scan(), (), (Rows(build.column(table.schema.scan(), "x")),)))
+            counted = tested.answer(
+                QueryPlan(table.schema.scan(), (), (RowCount(build.column(table.schema.scan(), "x")),))
+            )
             assert counted.cells[0].tolist() == [size if word == "label" else 0]
     assert spent[1] < 5 * spent[0] + 0.5
 
@@ -365,7 +367,7 @@ def test_long_lookups_find_what_is_there(keys):
     given = [{"x": key} for key in (*keys, *keys[:5], 5 if isinstance(keys, range) else "it", None)]
     table = Table(given, {"table": {"name": "t", "unit": "row"}, "columns": {"x": kind}})
     found = build.lookup(build.column(table.schema.scan(), "x"), {key: i % 7 for i, key in enumerate(keys)})
-    asked = Plan(table.schema.scan(), (), (Rows(found), Total(found)))
+    asked = QueryPlan(table.schema.scan(), (), (RowCount(found), Total(found)))
     with engine(Reference, [table], KEY) as reference, engine(DuckDB, [table], KEY) as tested:
         same(reference.answer(asked), tested.answer(asked), 0, asked)
         assert tested.answer(asked).cells[0].tolist() == [1005]

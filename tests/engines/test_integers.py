@@ -7,12 +7,12 @@ import numpy as np
 import pytest
 
 from tacit.core.errors import EngineError
-from tacit.engines.base import Answer
+from tacit.engines.base import EngineAnswer
 from tacit.engines.duckdb.engine import DuckDB
 from tacit.engines.rows.reference import Reference
 from tacit.engines.sql.results import exact_answer
 from tacit.query.plan.compiler import compiled
-from tacit.query.plan.plan import Histogram, Plan, Rows, Total, Units
+from tacit.query.plan.plan import BinCounts, QueryPlan, RowCount, Total, UnitCount
 from tacit.query.python.table import Table
 from tacit.query.relation import build
 from tacit.query.select.query import Key
@@ -72,7 +72,7 @@ def test_a_person_of_a_hundred_rows_moves_what_the_claim_says():
         plan = planned(f"SELECT age {WIDE} AS k, COUNT(DISTINCT person), COUNT(*) FROM people GROUP BY k", table)
         with engine(DuckDB, [table], KEY) as tested:
             answers.append(tested.answer(plan))
-    assert plan.distance(Units()).l2_squared == 100
+    assert plan.distance(UnitCount()).l2_squared == 100
     stable(plan, *answers, 0)
     assert int(sum((a - b) ** 2 for a, b in zip(*(answer.cells[0] for answer in answers), strict=True))) == 100
 
@@ -86,11 +86,11 @@ def test_bounds_near_the_widest_are_of_use(ends):
     x = build.column(table.schema.scan(), "x")
     step = (ends[1] - ends[0]) // 6
     edges = ends, (ends[0], ends[0] + 8, ends[1] - 1, ends[1]), tuple(range(ends[0], ends[1] + step, step))
-    measures = Rows(), Total(x), Total(x, (-5, 5)), *(Histogram(x, e) for e in edges)
+    measures = RowCount(), Total(x), Total(x, (-5, 5)), *(BinCounts(x, e) for e in edges)
     keys = ends, ends[::-1], (ends[0], ends[0] + 7, ends[1]), (ends[1] - 1, ends[1]), None
     with engine(Reference, [table], KEY) as reference, engine(DuckDB, [table], KEY) as tested:
         for values in keys:
-            plan = Plan(table.schema.scan(), (Key("x", x, values),), measures)
+            plan = QueryPlan(table.schema.scan(), (Key("x", x, values),), measures)
             same(reference.answer(plan), tested.answer(plan), 0, plan)
 
 
@@ -103,7 +103,7 @@ class Columns:
         age, name = build.column(scan, "age"), build.column(scan, "name")
         wide = Total(build.multiply(age, build.multiply(age, build.multiply(age, age))))
         key = (Key("age", age, None), Key("name", name, None)) if chosen else (Key("age", age, tuple(range(121))),)
-        self.plan = Plan(scan, key, (Histogram(age, (0, 50, 120)), Rows(), Total(age), wide))
+        self.plan = QueryPlan(scan, key, (BinCounts(age, (0, 50, 120)), RowCount(), Total(age), wide))
         with engine(DuckDB, [table], KEY) as tested:
             ((self.statement, text, tables),) = tested._translated(self.plan)
             self.given = dict(tested._run(text, tables))
@@ -188,12 +188,14 @@ def test_every_code_leaves_in_64_bits():
             e = (build.subtract if i % 2 else build.add)(e, build.constant(SHIFT))
         low, high = e.domain.lower, e.domain.upper
         histograms = (
-            Histogram(e, (low, high)),
-            Histogram(e, (low - 5000, low, high)),
-            Histogram(e, tuple(range(low, low + 9000, 3000))),
+            BinCounts(e, (low, high)),
+            BinCounts(e, (low - 5000, low, high)),
+            BinCounts(e, tuple(range(low, low + 9000, 3000))),
         )
         for values in (tuple(range(low, high + 1)), (high, low), None):
-            plan = Plan(scan, (Key("k", e, values),), (*histograms, Rows(e), Units(e), Total(e), Total(e, (0, 9))), 2)
+            plan = QueryPlan(
+                scan, (Key("k", e, values),), (*histograms, RowCount(e), UnitCount(e), Total(e), Total(e, (0, 9))), 2
+            )
             with engine(DuckDB, [table], KEY) as tested:
                 for part, text, _ in tested._translated(plan):
                     kinds = dict(row[:2] for row in tested._database.execute(f"DESCRIBE {text}").fetchall())
@@ -207,7 +209,7 @@ class Failing(Reference):
 
     error: BaseException
 
-    def _answer(self, plan, content) -> Answer:
+    def _answer(self, plan, content) -> EngineAnswer:
         try:
             raise ValueError("alice is here")
         except ValueError:
@@ -238,7 +240,7 @@ def test_whatever_fails_in_an_engine_is_one_error_that_says_nothing(error):
     with engine(Failing, [table], KEY) as tested:
         tested.error = error
         with pytest.raises(EngineError) as raised:
-            tested.answer(Plan(table.schema.scan(), (), (Rows(),)))
+            tested.answer(QueryPlan(table.schema.scan(), (), (RowCount(),)))
     found = raised.value
     assert type(found) is EngineError and found.__cause__ is None and found.__context__ is None
     assert str(found) == str(EngineError()) and found.__dict__ == {}
@@ -251,7 +253,7 @@ def test_who_stops_a_question_stops_it(error):
     with engine(Failing, [table], KEY) as tested:
         tested.error = error()
         with pytest.raises(error):
-            tested.answer(Plan(table.schema.scan(), (), (Rows(),)))
+            tested.answer(QueryPlan(table.schema.scan(), (), (RowCount(),)))
 
 
 @pytest.mark.parametrize("error", [RuntimeError("alice"), TypeError("alice"), MemoryError("alice")])
@@ -264,5 +266,5 @@ def test_whatever_duckdb_or_its_driver_raises_is_silent(error, monkeypatch):
     with engine(DuckDB, [table], KEY) as tested:
         monkeypatch.setattr(tested, "_run", fail)
         with pytest.raises(EngineError) as raised:
-            tested.answer(Plan(table.schema.scan(), (), (Rows(),)))
+            tested.answer(QueryPlan(table.schema.scan(), (), (RowCount(),)))
     assert raised.value.__context__ is None

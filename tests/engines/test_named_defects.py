@@ -10,7 +10,7 @@ import pytest
 
 from tacit.engines.duckdb.engine import DuckDB
 from tacit.engines.rows.reference import Reference
-from tacit.query.plan.plan import Histogram, Plan, Rows, Total, Units
+from tacit.query.plan.plan import BinCounts, QueryPlan, RowCount, Total, UnitCount
 from tacit.query.python.table import Table
 from tacit.query.relation import build
 from tacit.query.relation.relation import Derive, Join, PerUnit, Where
@@ -46,7 +46,7 @@ def test_tumult_sums_of_integers_wrap(bound, n):
     for sign in (1, -1):
         t = table([{"x": sign * bound}] * n, unit="row", x={"type": "integer", "lower": -bound, "upper": bound})
         (x,) = of(t, "x")
-        plan = Plan(t.schema.scan(), (), (Total(x), Total(x, (-bound, bound))))
+        plan = QueryPlan(t.schema.scan(), (), (Total(x), Total(x, (-bound, bound))))
         assert [int(cells[0]) for cells in ask([t], plan).cells] == [sign * n * bound] * 2
         assert plan.distance(plan.measures[0]).linf == bound
 
@@ -55,7 +55,7 @@ def test_tumult_sums_wrap_within_a_unit():
     t = table([{"who": 1, "x": 2**60}] * 3, rows=3, x={"type": "integer", "lower": 0, "upper": 2**60})
     (x,) = of(t, "x")
     folded = PerUnit(t.schema.scan(), (), (("s", build.fold("sum", t.schema.scan(), x)),))
-    assert ask([t], Plan(folded, (), (Total(build.column(folded, "s")),))).cells[0].tolist() == [3 * 2**60]
+    assert ask([t], QueryPlan(folded, (), (Total(build.column(folded, "s")),))).cells[0].tolist() == [3 * 2**60]
 
 
 def test_duckdb_sums_of_doubles_depend_on_their_order():
@@ -65,7 +65,7 @@ def test_duckdb_sums_of_doubles_depend_on_their_order():
     for seed in range(4):
         random.Random(seed).shuffle(values)
         t = table(pa.table({"x": values}), unit="row", x={"type": "real", "lower": -1000, "upper": 1000})
-        answers.add(int(ask([t], Plan(t.schema.scan(), (), (Total(*of(t, "x")),))).cells[0][0]))
+        answers.add(int(ask([t], QueryPlan(t.schema.scan(), (), (Total(*of(t, "x")),))).cells[0][0]))
     assert len(answers) == 1
 
 
@@ -74,7 +74,7 @@ def test_opendp_2936_2935_missing_becomes_nan_becomes_zero(cell):
     """What is no number is missing: it is in no sum, no count of values and no bin."""
     t = table([{"x": cell}, {"x": 50.0}], unit="row", x={"type": "real", "lower": 10, "upper": 100, "grid": "1"})
     (x,) = of(t, "x")
-    answer = ask([t], Plan(t.schema.scan(), (), (Rows(), Rows(x), Total(x), Histogram(x, (0, 20, 100)))))
+    answer = ask([t], QueryPlan(t.schema.scan(), (), (RowCount(), RowCount(x), Total(x), BinCounts(x, (0, 20, 100)))))
     assert [cells.tolist() for cells in answer.cells] == [[2], [1], [50], [[0, 1]]]
 
 
@@ -114,14 +114,14 @@ def test_opendp_2942_and_duckdb_raising_operators(cell):
         n, r, d, s = of(t, "n", "r", "d", "s")
         some = build.clamp(n, -9, 9)
         measures = (
-            Rows(build.divide(build.constant(7), some)),
-            Rows(build.modulo(some, build.constant(3))),
+            RowCount(build.divide(build.constant(7), some)),
+            RowCount(build.modulo(some, build.constant(3))),
             Total(build.divide(some, build.clamp(r, -1, 1))),
-            Rows(build.date_part("year", d)),
+            RowCount(build.date_part("year", d)),
             Total(n),
-            Rows(build.case([(build.like(s, "%'%"), build.constant(1))])),
+            RowCount(build.case([(build.like(s, "%'%"), build.constant(1))])),
         )
-        answer = ask([t], Plan(t.schema.scan(), (), measures))
+        answer = ask([t], QueryPlan(t.schema.scan(), (), measures))
         assert all(cells.shape == (1,) for cells in answer.cells)
 
 
@@ -132,7 +132,7 @@ def test_opendp_2949_the_bound_on_rows_is_stale_after_a_step():
         [{"whose": 1, "y": i} for i in range(9)], "s", "whose", rows=2, y={"type": "integer", "lower": 0, "upper": 9}
     )
     join = Join(t.schema.scan(), s.schema.scan())
-    plan = Plan(join, (), (Rows(), Units(), Total(build.column(join, "y"))))
+    plan = QueryPlan(join, (), (RowCount(), UnitCount(), Total(build.column(join, "y"))))
     assert [cells.tolist() for cells in ask([t, s], plan).cells[:2]] == [[6], [1]]
     assert [plan.distance(m).linf for m in plan.measures] == [6, 1, 54]
     empty = [table([], rows=3, x={"type": "integer", "lower": 0, "upper": 9}), s]
@@ -144,7 +144,7 @@ def test_opendp_2938_2939_a_count_that_is_free():
     t = table([{"who": 1}], x={"type": "integer", "lower": 0, "upper": 0})
     bare = Derive(t.schema.scan(), (("one", build.constant(1)),))
     for relation in (t.schema.scan(), bare, PerUnit(bare, (), ()), Where(bare, build.constant(True))):
-        plan = Plan(relation, (), (Rows(), Units()))
+        plan = QueryPlan(relation, (), (RowCount(), UnitCount()))
         assert all(plan.distance(m).linf >= 1 for m in plan.measures)
         assert ask([t], plan).cells[0].tolist() == [1]
 
@@ -155,8 +155,8 @@ def test_opendp_2941_2944_cut_at_edges():
     t = table([{"x": v} for v in values], unit="row", x={"type": "integer", "lower": -100, "upper": 100})
     (x,) = of(t, "x")
     far = build.multiply(build.column(Derive(t.schema.scan(), (("x", x),)), "x"), x)
-    wide = Histogram(far, (0, 100, 10**5))
-    answer = ask([t], Plan(t.schema.scan(), (), (Histogram(x, (0, 10, 20)), wide)))
+    wide = BinCounts(far, (0, 100, 10**5))
+    answer = ask([t], QueryPlan(t.schema.scan(), (), (BinCounts(x, (0, 10, 20)), wide)))
     assert answer.cells[0].tolist() == [[2, 3]]
     assert answer.cells[1].tolist() == [[3, 4]]
 
@@ -169,7 +169,7 @@ def test_opendp_2926_2927_a_row_in_front_moves_the_others():
     tables = {place: table(rows, x=facts) for place, rows in at.items()}
     base = table(t_rows, x=facts)
     key = Key("x", *of(base, "x"), tuple(range(41)))
-    plan = Plan(base.schema.scan(), (key,), (Rows(), Units(), Total(key.expression)), 1)
+    plan = QueryPlan(base.schema.scan(), (key,), (RowCount(), UnitCount(), Total(key.expression)), 1)
     answers = [ask([t], plan) for t in tables.values()]
     for answer in answers:
         same(answers[0], answer, 0, plan)
@@ -180,14 +180,14 @@ def test_opendp_2937_a_mean_of_dates_changes_its_sign():
     last = datetime.date(9999, 12, 31)
     t = table([{"d": last}] * 1000, unit="row", d={"type": "date", "lower": datetime.date(1, 1, 1), "upper": last})
     (d,) = of(t, "d")
-    assert ask([t], Plan(t.schema.scan(), (), (Total(d),))).cells[0].tolist() == [1000 * 2932896]
+    assert ask([t], QueryPlan(t.schema.scan(), (), (Total(d),))).cells[0].tolist() == [1000 * 2932896]
 
 
 def test_opendp_2185_groups_come_in_the_order_of_the_data():
     rows = [{"who": i, "s": text} for i, text in enumerate(["b", "a", "名", "", "b", "é", "Z"])]
     t = table(rows, s={"type": "text"})
     (s,) = of(t, "s")
-    answer = ask([t], Plan(t.schema.scan(), (Key("s", s, None),), (Rows(),)))
+    answer = ask([t], QueryPlan(t.schema.scan(), (Key("s", s, None),), (RowCount(),)))
     assert answer.keys == (("",), ("Z",), ("a",), ("b",), ("é",), ("名",))
     assert answer.units.tolist() == [1, 1, 1, 2, 1, 1]
 
@@ -208,23 +208,23 @@ def test_tumult_and_duckdb_text_of_an_analyst_is_code(text):
         Like(column, (text, "")),
         Like(column, ("", text, "")),
     ):
-        assert ask([t], Plan(Where(scan, condition), (), (Rows(),))).cells[0].tolist() == [1]
-    assert ask([t], Plan(scan, (Key("c", c, (0, 1)),), (Rows(),))).cells[0].tolist() == [0, 1]
+        assert ask([t], QueryPlan(Where(scan, condition), (), (RowCount(),))).cells[0].tolist() == [1]
+    assert ask([t], QueryPlan(scan, (Key("c", c, (0, 1)),), (RowCount(),))).cells[0].tolist() == [0, 1]
 
 
 def test_duckdb_a_sum_of_no_rows_is_null():
     t = table([], x={"type": "integer", "lower": 0, "upper": 9})
     (x,) = of(t, "x")
     for keys in ((), (Key("x", x, (0, 5)),)):
-        measures = (Rows(), Units(), Total(x), Total(x, (0, 1)), Histogram(x, (0, 5, 9)))
-        answer = ask([t], Plan(t.schema.scan(), keys, measures))
+        measures = (RowCount(), UnitCount(), Total(x), Total(x, (0, 1)), BinCounts(x, (0, 5, 9)))
+        answer = ask([t], QueryPlan(t.schema.scan(), keys, measures))
         assert all(not cells.any() for cells in answer.cells)
 
 
 def test_diffprivlib_105_one_bound_is_used_twice():
     t = table([], rows=4, x={"type": "integer", "lower": -7, "upper": 3})
     (x,) = of(t, "x")
-    plan = Plan(t.schema.scan(), (), (Total(x), Total(x, (-2, 20))))
+    plan = QueryPlan(t.schema.scan(), (), (Total(x), Total(x, (-2, 20))))
     assert [plan.distance(m).linf for m in plan.measures] == [28, 20]
 
 
@@ -234,7 +234,7 @@ def test_csv_readers_guess_types_from_the_data(tmp_path):
     path.write_text("who,x\n" + "".join(f"{i},{i % 10}\n" for i in range(5000)) + "5000,seven\n5001,2024-01-01\n")
     t = table(path, x={"type": "integer", "lower": 0, "upper": 9})
     (x,) = of(t, "x")
-    answer = ask([t], Plan(t.schema.scan(), (), (Rows(), Rows(x), Total(x))))
+    answer = ask([t], QueryPlan(t.schema.scan(), (), (RowCount(), RowCount(x), Total(x))))
     assert [cells.tolist() for cells in answer.cells] == [[5002], [5000], [22500]]
 
 
@@ -245,7 +245,7 @@ def test_the_deepest_expression_that_may_be_asked_is_answered():
     for i in range(98):
         e = build.case([(build.compare("<", x, build.constant(i % 2)), e)], build.constant(i))
     build.moderate(e)
-    assert ask([t], Plan(t.schema.scan(), (), (Total(e),))).cells[0].tolist() == [97]
+    assert ask([t], QueryPlan(t.schema.scan(), (), (Total(e),))).cells[0].tolist() == [97]
 
 
 @pytest.mark.parametrize("several", [(100, 100), (110, 90, -90, 100), (2**61, 2**61 - 200)])
@@ -258,7 +258,7 @@ def test_duckdb_makes_one_constant_of_several(several):
         x = build.add(x, build.constant(constant))
     once = build.multiply(x, build.constant(1))
     again, binned = build.add(once, build.constant(-100)), build.floor(build.divide(x, build.constant(7)))
-    plan = Plan(t.schema.scan(), (), tuple(Total(e) for e in (x, once, again, binned)))
+    plan = QueryPlan(t.schema.scan(), (), tuple(Total(e) for e in (x, once, again, binned)))
     assert int(ask([t], plan).cells[0][0]) == sum(range(-100, -80)) + 20 * sum(several)
 
 
@@ -271,7 +271,7 @@ def test_duckdb_multiplies_the_constants_of_a_product_first():
     for constant in (100, 4):
         product = Multiply(s.domain, product, build.constant(constant))
     moved = build.subtract(product, build.column(folded, "x"))
-    assert ask([t], Plan(folded, (), (Total(moved), Rows(moved)))).cells[0].tolist() == [-3]
+    assert ask([t], QueryPlan(folded, (), (Total(moved), RowCount(moved)))).cells[0].tolist() == [-3]
 
 
 def _term(draw, columns):
@@ -299,7 +299,7 @@ def test_duckdb_takes_the_terms_of_a_sum_in_another_order(seed):
         for _ in range(draw.randint(2, 5)):
             x = build.add(x, _term(draw, columns))
         sums.append(Total(x))
-    ask([t], Plan(t.schema.scan(), (), tuple(sums)))
+    ask([t], QueryPlan(t.schema.scan(), (), tuple(sums)))
 
 
 def test_duckdb_adds_constants_before_a_remainder():
@@ -307,5 +307,5 @@ def test_duckdb_adds_constants_before_a_remainder():
     (x,) = of(t, "x")
     rest = build.add(x, build.multiply(build.floor(build.divide(x, build.constant(50))), build.constant(-50)))
     moved = build.add(build.add(rest, build.constant(20)), build.constant(10))
-    plan = Plan(t.schema.scan(), (), (Total(moved), Rows(build.compare("<", build.constant(40), moved))))
+    plan = QueryPlan(t.schema.scan(), (), (Total(moved), RowCount(build.compare("<", build.constant(40), moved))))
     assert ask([t], plan).cells[0].tolist() == [9 * 50 + 79]

@@ -28,7 +28,7 @@ from tacit.engines.postgres.engine import Postgres
 from tacit.engines.registry import engine_for
 from tacit.engines.rows.reference import Reference
 from tacit.engines.sql.raw_columns import canonical
-from tacit.query.plan.plan import Histogram, Plan, Rows, Total, Units
+from tacit.query.plan.plan import BinCounts, QueryPlan, RowCount, Total, UnitCount
 from tacit.query.python.table import Table
 from tacit.query.relation import build
 from tacit.query.schema.databases import Database
@@ -72,12 +72,12 @@ def plan(schema, groups=None):
     scan = schema.scan()
     age = build.column(scan, "age")
     key = Key("decade", build.bin_to(age, 10), tuple(range(13)))
-    return Plan(scan, (key,), (Rows(), Units(), Total(age), Histogram(age, (0, 18, 65, 120))), groups)
+    return QueryPlan(scan, (key,), (RowCount(), UnitCount(), Total(age), BinCounts(age, (0, 18, 65, 120))), groups)
 
 
 def rows(table, key=KEY):
     with engine(Postgres, [table], key) as tested:
-        return int(tested.answer(Plan(table.schema.scan(), (), (Rows(),))).cells[0][0])
+        return int(tested.answer(QueryPlan(table.schema.scan(), (), (RowCount(),))).cells[0][0])
 
 
 @pytest.mark.parametrize("check", CHECKS, ids=lambda check: check.__name__)
@@ -175,8 +175,8 @@ def test_no_cell_makes_it_fail(server, run, kind, unit):
         table = Table(server.url(table="ends"), schema)
         columns = [build.column(schema.scan(), name) for name in COLUMNS]
         whole = [c for c in columns if c.domain.kind in ("number", "boolean")]
-        asked = [Plan(schema.scan(), (Key("k", c, None),), (Rows(), Units())) for c in columns]
-        asked.append(Plan(schema.scan(), (), (*map(Rows, columns), *map(Total, whole[:3]))))
+        asked = [QueryPlan(schema.scan(), (Key("k", c, None),), (RowCount(), UnitCount())) for c in columns]
+        asked.append(QueryPlan(schema.scan(), (), (*map(RowCount, columns), *map(Total, whole[:3]))))
         with engine(Reference, [Table(data, schema)], KEY) as reference, engine(Postgres, [table], KEY) as tested:
             for each in asked:
                 same(reference.answer(each), tested.answer(each), 0, each)
@@ -225,7 +225,7 @@ def test_public_tables_and_labels_of_any_text_are_looked_up(server):
     measures = tuple(Total(build.lookup(e, known)) for e, known in tables)
     with engine(Reference, [table], KEY) as reference, engine(lambda: Loaded(server), [table], KEY) as tested:
         for keys in ((), (Key("c", c, build.keys(c)),), (Key("i", i, tuple(numbers)),)):
-            asked = Plan(scan, keys, (Rows(), *measures))
+            asked = QueryPlan(scan, keys, (RowCount(), *measures))
             same(reference.answer(asked), tested.answer(asked), 0, asked)
 
 
@@ -249,7 +249,7 @@ def test_the_time_zone_of_a_user_is_nothing(server, run, zone):
         scan = table.schema.scan()
         m, d = (Key(name, build.column(scan, name), None) for name in ("m", "d"))
         with engine(Postgres, [table], KEY) as tested:
-            assert tested.answer(Plan(scan, (m, d), (Rows(),))).keys == ((1_704_069_000, 19_723),)
+            assert tested.answer(QueryPlan(scan, (m, d), (RowCount(),))).keys == ((1_704_069_000, 19_723),)
     finally:
         run("ALTER ROLE postgres RESET TimeZone")
         run("DROP TABLE zones")
@@ -263,7 +263,7 @@ def test_domains_and_enumerations_are_what_they_are_made_of(server, run):
         table = Table(server.url(table="typed"), SCHEMA)
         note = Key("n", build.column(table.schema.scan(), "note"), None)
         with engine(Postgres, [table], KEY) as tested:
-            asked = Plan(table.schema.scan(), (note,), (Total(build.column(table.schema.scan(), "age")),))
+            asked = QueryPlan(table.schema.scan(), (note,), (Total(build.column(table.schema.scan(), "age")),))
             answer = tested.answer(asked)
         assert answer.keys == (("ok",),) and answer.cells[0].tolist() == [7]
     finally:
@@ -276,7 +276,7 @@ def test_a_unique_unit_is_not_hashed_and_an_index_that_is_gone_is_missed_at_once
     run("INSERT INTO elsewhere SELECT i, 1, '' FROM generate_series(1, 5) AS i")
     table = Table(server.url(table="elsewhere"), SCHEMA)
     with engine(Postgres, [table], KEY) as tested:
-        asked = Plan(table.schema.scan(), (), (Rows(),))
+        asked = QueryPlan(table.schema.scan(), (), (RowCount(),))
         assert tested.answer(asked).cells[0].tolist() == [5]
         run("ALTER TABLE elsewhere DROP CONSTRAINT elsewhere_pkey")
         run("INSERT INTO elsewhere SELECT 1, i, '' FROM generate_series(1, 50) AS i")

@@ -10,12 +10,12 @@ from tacit.engines.postgres.eager_aggregation import aggregate_eagerly
 from tacit.engines.postgres.engine import Postgres
 from tacit.engines.rows.reference import Reference
 from tacit.engines.sql.relations import RowQuery
-from tacit.query.plan.plan import Histogram, Plan, Rows, Total
+from tacit.query.plan.plan import BinCounts, QueryPlan, RowCount, Total
 from tacit.query.python.table import Table
 from tacit.query.relation import build
 from tacit.query.relation.relation import Where
 from tacit.query.select.query import Key
-from tacit.query.values.domain import Domain
+from tacit.query.values.domain import ValueDomain
 from tacit.query.values.nodes import Lookup
 from tacit.testing.engines import engine, same
 
@@ -61,27 +61,40 @@ def asked(schema):
     large, far = build.compare(">", v0, build.constant(17)), build.compare("<", rc0, build.constant(3))
     southern = build.compare("=", c0, build.constant("it's"))
     squares = build.multiply(v0, v0)
-    looked_up = Lookup(Domain("number", 0, 144), c1, tuple(range(-3, 10)), tuple(i * i for i in range(13)))
+    looked_up = Lookup(ValueDomain("number", 0, 144), c1, tuple(range(-3, 10)), tuple(i * i for i in range(13)))
     few, never = build.compare("<", looked_up, build.constant(50)), build.compare("<", c1, build.constant(-9))
     return [
-        (Plan(scan, (), (Total(looked_up),)), True),
-        (Plan(scan, (label,), (Rows(looked_up),)), True),
-        (Plan(Where(scan, few), (sign,), (Rows(),)), True),
-        (Plan(scan, (Key("k", looked_up, None),), (Rows(),)), True),
-        (Plan(Where(scan, never), (Key("k", build.constant(1), None),), (Rows(),)), False),  # no row, so no such key
-        (Plan(scan, (), (Rows(), Rows(v0), Total(v0))), True),
-        (Plan(scan, (label,), (Rows(), Rows(v0), Rows(c1), Rows(rc0), Rows(n), Rows(t), Total(rc0))), True),
-        (Plan(scan, (label, sign), (Total(v0), Total(squares), Total(c1, (-1, 2)))), True),
-        (Plan(scan, (sign,), (Histogram(c1, (-3, 0, 4, 9)), Histogram(n, (0, 1)), Rows(), Total(v0))), True),
-        (Plan(scan, (Key("b", build.bin_to(c1, 4), (-1, 0, 1, 2)),), (Rows(), Total(build.add(c1, v0)))), True),
-        (Plan(scan, (Key("k", c1, None),), (Rows(), Total(c1))), True),
-        (Plan(Where(Where(scan, large), far), (label,), (Rows(), Total(v0))), True),
-        (Plan(Where(Where(scan, southern), large), (sign,), (Rows(), Total(c1))), True),
-        (Plan(Where(scan, build.like(t, "%x%")), (Key("r", raw, (0, 1)),), (Rows(raw), Total(n))), True),
-        (Plan(scan, (sign,), (Rows(c0),)), False),  # a list of labels for each row
-        (Plan(scan, (Key("t", t, None),), (Rows(),)), False),
-        (Plan(scan, (), (Histogram(v0, (0, 10, 64000)),)), False),
-        (Plan(scan, (Key("f", rc0, (0, 7)),), (Rows(),)), False),  # too many values
+        (QueryPlan(scan, (), (Total(looked_up),)), True),
+        (QueryPlan(scan, (label,), (RowCount(looked_up),)), True),
+        (QueryPlan(Where(scan, few), (sign,), (RowCount(),)), True),
+        (QueryPlan(scan, (Key("k", looked_up, None),), (RowCount(),)), True),
+        (
+            QueryPlan(Where(scan, never), (Key("k", build.constant(1), None),), (RowCount(),)),
+            False,
+        ),  # no row, so no such key
+        (QueryPlan(scan, (), (RowCount(), RowCount(v0), Total(v0))), True),
+        (
+            QueryPlan(
+                scan,
+                (label,),
+                (RowCount(), RowCount(v0), RowCount(c1), RowCount(rc0), RowCount(n), RowCount(t), Total(rc0)),
+            ),
+            True,
+        ),
+        (QueryPlan(scan, (label, sign), (Total(v0), Total(squares), Total(c1, (-1, 2)))), True),
+        (QueryPlan(scan, (sign,), (BinCounts(c1, (-3, 0, 4, 9)), BinCounts(n, (0, 1)), RowCount(), Total(v0))), True),
+        (
+            QueryPlan(scan, (Key("b", build.bin_to(c1, 4), (-1, 0, 1, 2)),), (RowCount(), Total(build.add(c1, v0)))),
+            True,
+        ),
+        (QueryPlan(scan, (Key("k", c1, None),), (RowCount(), Total(c1))), True),
+        (QueryPlan(Where(Where(scan, large), far), (label,), (RowCount(), Total(v0))), True),
+        (QueryPlan(Where(Where(scan, southern), large), (sign,), (RowCount(), Total(c1))), True),
+        (QueryPlan(Where(scan, build.like(t, "%x%")), (Key("r", raw, (0, 1)),), (RowCount(raw), Total(n))), True),
+        (QueryPlan(scan, (sign,), (RowCount(c0),)), False),  # a list of labels for each row
+        (QueryPlan(scan, (Key("t", t, None),), (RowCount(),)), False),
+        (QueryPlan(scan, (), (BinCounts(v0, (0, 10, 64000)),)), False),
+        (QueryPlan(scan, (Key("f", rc0, (0, 7)),), (RowCount(),)), False),  # too many values
     ]
 
 
@@ -124,7 +137,7 @@ def test_where_no_column_is_asked_for_rows_are_only_counted(server, monkeypatch)
     monkeypatch.setattr(postgres, "_columns", lambda connection, text: sent.append(text) or run(connection, text))
     for facts in ({}, {"partition": "c"}):
         table = Table(rows, {"table": {"name": "t", "unit": "who", "rows": 3, **facts}, "columns": columns})
-        plan = Plan(table.schema.scan(), (), (Rows(),))
+        plan = QueryPlan(table.schema.scan(), (), (RowCount(),))
         with engine(Reference, [table], KEY) as reference, engine(lambda: Loaded(server), [table], KEY) as tested:
             same(reference.answer(plan), tested.answer(plan), 0, plan)
         assert ("north" in sent[-1], "ORDER BY" in sent[-1]) == (bool(facts), bool(facts))

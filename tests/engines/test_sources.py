@@ -15,7 +15,7 @@ from pyarrow import feather, parquet
 from tacit.core.errors import BadData
 from tacit.engines.duckdb.engine import DuckDB
 from tacit.engines.rows.reference import Reference
-from tacit.query.plan.plan import Plan, Rows
+from tacit.query.plan.plan import QueryPlan, RowCount
 from tacit.query.python.table import Table
 from tacit.query.schema.schema import Schema
 from tacit.query.values.cells import steps, unit_text
@@ -253,7 +253,7 @@ def test_a_cell_far_down_in_a_file_is_no_error(tmp_path, copies):
     parquet.write_table(table, path, row_group_size=20_000, use_dictionary=False)
     with DuckDB(tmp_path / "copies" if copies else None) as tested:
         tested.register(Table(path, schema), KEY)
-        assert tested.answer(Plan(schema.scan(), (), (Rows(),))).cells[0].tolist() == [n + 1]
+        assert tested.answer(QueryPlan(schema.scan(), (), (RowCount(),))).cells[0].tolist() == [n + 1]
 
 
 def test_old_moments_of_parquet_and_folders_that_look_like_columns(tmp_path):
@@ -306,7 +306,7 @@ def test_rows_are_counted_where_no_column_is_declared(tmp_path, form):
     schema = schema_of({}, unit="row")
     for factory in (DuckDB, Reference):
         with engine(factory, [Table(data, schema)], KEY) as tested:
-            assert tested.answer(Plan(schema.scan(), (), (Rows(),))).cells[0].tolist() == [3]
+            assert tested.answer(QueryPlan(schema.scan(), (), (RowCount(),))).cells[0].tolist() == [3]
 
 
 def test_columns_of_pandas_that_arrow_cannot_take_out_of_dictionaries_are_read():
@@ -316,4 +316,4 @@ def test_columns_of_pandas_that_arrow_cannot_take_out_of_dictionaries_are_read()
         with DuckDB() as database:
             made = Table(pd.DataFrame({"c": cells}), table)
             database.register(made, "0" * 32)
-            assert database.answer(Plan(made.schema.scan(), (), (Rows(),))).cells[0].tolist() == [2]
+            assert database.answer(QueryPlan(made.schema.scan(), (), (RowCount(),))).cells[0].tolist() == [2]

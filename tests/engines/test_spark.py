@@ -27,7 +27,7 @@ from tacit.engines.rows.reference import Reference
 from tacit.engines.spark import engine as module
 from tacit.engines.spark import session as spark_session
 from tacit.engines.spark.engine import Spark
-from tacit.query.plan.plan import Plan, Rows, Total
+from tacit.query.plan.plan import QueryPlan, RowCount, Total
 from tacit.query.python.table import Table
 from tacit.query.relation import build
 from tacit.query.relation.relation import Where
@@ -101,7 +101,7 @@ def test_a_csv_is_read_as_text(session, tmp_path):
     table = Table(path, SCHEMA)
     scan = table.schema.scan()
     note = build.column(scan, "note")
-    asked = Plan(scan, (Key("note", note, None),), (Rows(), Total(build.column(scan, "age"))))
+    asked = QueryPlan(scan, (Key("note", note, None),), (RowCount(), Total(build.column(scan, "age"))))
     with engine(Reference, [table], KEY) as reference, engine(lambda: Spark(session), [table], KEY) as tested:
         same(reference.answer(asked), tested.answer(asked), 0, asked)
 
@@ -199,7 +199,7 @@ def test_a_constant_is_a_constant(session):
     found = [build.compare("=", note, build.constant(text)) for text in texts]
     keys = tuple(Key(f"k{i}", condition, (0, 1)) for i, condition in enumerate(found))
     with engine(lambda: Spark(session), [table], KEY) as tested:
-        cells = tested.answer(Plan(scan, keys, (Rows(),))).cells[0].reshape((2,) * len(texts))
+        cells = tested.answer(QueryPlan(scan, keys, (RowCount(),))).cells[0].reshape((2,) * len(texts))
     for i in range(len(texts)):
         assert cells.take(1, axis=i).sum() == 1
 
@@ -215,7 +215,7 @@ def test_a_pattern_means_what_it_means_to_the_reference(session):
     table = Table([{"who": i, "age": 1, "note": text} for i, text in enumerate([*texts, "a" * 5000, None])], SCHEMA)
     scan = table.schema.scan()
     found = [build.like(build.column(scan, "note"), pattern) for pattern in patterns]
-    asked = Plan(scan, (), tuple(Total(e) for like in found for e in (like, build.not_(like))))
+    asked = QueryPlan(scan, (), tuple(Total(e) for like in found for e in (like, build.not_(like))))
     with engine(Reference, [table], KEY) as reference, engine(lambda: Spark(session), [table], KEY) as tested:
         same(reference.answer(asked), tested.answer(asked), 0, asked)
 
@@ -227,7 +227,7 @@ def test_a_pattern_takes_no_longer_for_what_a_text_holds(session):
         start = time.monotonic()
         for pattern in ("%a%a%z%", "%a%a%z", "a%a%a%z", "%a%!%a%z%"):
             found = build.like(build.column(scan, "note"), pattern)
-            assert tested.answer(Plan(Where(scan, found), (), (Rows(),))).cells[0].sum() == 0
+            assert tested.answer(QueryPlan(Where(scan, found), (), (RowCount(),))).cells[0].sum() == 0
         assert time.monotonic() - start < 10
 
 

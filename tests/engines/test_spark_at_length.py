@@ -9,7 +9,7 @@ from tacit.engines.registry import engine_for
 from tacit.engines.rows.reference import Reference
 from tacit.engines.spark import session as spark_session
 from tacit.engines.spark.engine import Spark
-from tacit.query.plan.plan import Plan, Rows
+from tacit.query.plan.plan import QueryPlan, RowCount
 from tacit.query.python.table import Table
 from tacit.query.relation import build
 from tacit.query.schema.public_table import PublicTable
@@ -87,7 +87,7 @@ def test_many_labels_and_many_keys(session):
     scan = table.schema.scan()
     column = build.column(scan, "c")
     spread = tuple(range(0, 3000, 7))
-    plans = [Plan(scan, (Key("c", column, values),), (Rows(),)) for values in (tuple(range(3000)), spread)]
+    plans = [QueryPlan(scan, (Key("c", column, values),), (RowCount(),)) for values in (tuple(range(3000)), spread)]
     with engine(Reference, [table], KEY) as reference, engine(lambda: Spark(session), [raw], KEY) as tested:
         for asked in plans:
             same(reference.answer(asked), tested.answer(asked), 0, asked)

@@ -23,7 +23,7 @@ BETA = "0.05"
 CASES = [(10_000, 10), (10_000, 1000), (10**6, 100), (10**6, 50_000)]
 
 
-def plans(n: int, k: int) -> dict[str, planning.Plan]:
+def plans(n: int, k: int) -> dict[str, planning.HoldoutPlan]:
     return {plan.method: plan for plan in compare(n, k, BETA)}
 
 

@@ -10,7 +10,7 @@ from scipy.stats import chi2
 
 from tacit.core.law import DiscreteLaplaceLaw
 from tacit.holdout import ReusableHoldout
-from tacit.holdout.questions import Question
+from tacit.holdout.questions import HoldoutQuestion
 from tacit.testing.sources import Seeded
 
 N, GUESSES = 4, (2, 1)
@@ -28,11 +28,11 @@ FINE = ReusableHoldout(
 def law(rule: ReusableHoldout, totals: tuple[int, int]) -> dict[Transcript, float]:
     """The probability of each transcript: a right guess is the answer; a number ends the session."""
     m, parts = rule.mechanism, int(1 / rule.resolution)
-    low, high = m.bar_noise.reach(1e-18)
+    low, high = m.threshold_noise.interval(1e-18)
     z = np.arange(low, high + 1)
     bars, live = (
-        z + math.floor(rule.effective_threshold * rule.whole) + round(m.query_noise.mean - m.bar_noise.mean),
-        m.bar_noise.mass(z),
+        z + math.floor(rule.effective_threshold * rule.whole) + round(m.query_noise.mean - m.threshold_noise.mean),
+        m.threshold_noise.mass(z),
     )
     result: dict[Transcript, float] = {}
     before: Transcript = ()
@@ -79,7 +79,9 @@ def test_the_sampler_follows_the_law() -> None:
         state, result = RULE.begin(source), list[float]()
         for total, guess in zip(totals, GUESSES, strict=True):
             if not RULE.over(state):
-                state, answer = RULE.step(state, Question(guess, (np.arange(N) < total).astype(np.int64)), source)
+                state, answer = RULE.step(
+                    state, HoldoutQuestion(guess, (np.arange(N) < total).astype(np.int64)), source
+                )
                 result.append(answer)
         seen[tuple(result)] = seen.get(tuple(result), 0) + 1
     exact = law(RULE, totals)

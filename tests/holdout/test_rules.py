@@ -23,7 +23,7 @@ from tacit.holdout import (
     Spent,
     transfer,
 )
-from tacit.holdout.questions import Question
+from tacit.holdout.questions import HoldoutQuestion
 from tacit.holdout.rules.rule import State, Statement, shown
 from tacit.testing.sources import Seeded
 
@@ -75,7 +75,7 @@ def test_a_step_is_a_pure_function_of_state_and_randomness(name: str) -> None:
     first = rule.begin(Seeded(4))
     assert first == rule.begin(Seeded(4))
     for guess in (0.5, 0.9):
-        question = Question(rule.guess_in_steps(guess), records[0].astype(np.int64))
+        question = HoldoutQuestion(rule.guess_in_steps(guess), records[0].astype(np.int64))
         state, answer = rule.step(first, question, Seeded(5))
         assert (state, answer) == rule.step(first, question, Seeded(5))
         assert state.asked == first.asked + 1
@@ -192,7 +192,7 @@ def test_bad_parameters_are_refused_by_name(make: Callable[[], Rule], name: str)
 def test_right_guesses_are_the_answers_and_cost_little() -> None:
     rule, records = GuessAndCheck(n=N, width="0.15", grid=1), coins(10, 1)
     state, true = State(), float(records[0].mean())
-    question = Question(rule.guess_in_steps(true), records[0].astype(np.int64))
+    question = HoldoutQuestion(rule.guess_in_steps(true), records[0].astype(np.int64))
     first = rule.wrong_guesses_left(state)
     for _ in range(1000):
         state, answer = rule.step(state, question, Seeded(0))
@@ -200,7 +200,7 @@ def test_right_guesses_are_the_answers_and_cost_little() -> None:
     assert state == State(1000, 0)
     assert first > 3
     assert rule.wrong_guesses_left(state) >= first // 3
-    wrong = Question(rule.guess_in_steps(0.9), records[0].astype(np.int64))
+    wrong = HoldoutQuestion(rule.guess_in_steps(0.9), records[0].astype(np.int64))
     state, answer = rule.step(state, wrong, Seeded(0))
     assert state.told == 1
     assert abs(answer - true) <= 1 / 256
@@ -208,7 +208,7 @@ def test_right_guesses_are_the_answers_and_cost_little() -> None:
 
 def test_guess_and_check_bears_as_many_wrong_guesses_as_it_says() -> None:
     rule = GuessAndCheck(n=N, width="0.15", grid=1)
-    wrong, state = Question(N, np.zeros(N, np.int64)), State()
+    wrong, state = HoldoutQuestion(N, np.zeros(N, np.int64)), State()
     for more in range(rule.wrong_guesses_left(state), 0, -1):
         assert rule.wrong_guesses_left(state) == more
         state, answer = rule.step(state, wrong, Seeded(0))
@@ -221,7 +221,7 @@ def test_the_ladder_tells_only_of_clear_improvements() -> None:
     rule = Ladder(n=1000, questions=100, rise="1/16", grid=1)
     state, result = State(), []
     for right in (0, 500, 540, 562, 563, 400, 700):
-        state, answer = rule.step(state, Question(None, (np.arange(1000) < right).astype(np.int64)), Seeded(0))
+        state, answer = rule.step(state, HoldoutQuestion(None, (np.arange(1000) < right).astype(np.int64)), Seeded(0))
         result.append(answer)
     assert result == [0, 0.5, 0.5, 0.5, 9 / 16, 9 / 16, 11 / 16]
     assert state.told == 3
@@ -232,7 +232,7 @@ def test_the_parameter_free_ladder_asks_for_significance() -> None:
 
     def submit(right: np.ndarray) -> float:
         nonlocal state
-        state, answer = rule.step(state, Question(None, right.astype(np.int64)), Seeded(0))
+        state, answer = rule.step(state, HoldoutQuestion(None, right.astype(np.int64)), Seeded(0))
         return answer
 
     base = np.arange(1000) < 600
@@ -307,5 +307,5 @@ def test_squares_are_summed_beyond_64_bits() -> None:
     n, unit = 12 << 20, 1 << 20
     rule, before, after = ParameterFreeLadder(n=n, grid=Fraction(1, unit)), np.zeros(n, int), np.zeros(n, int)
     before[::2], after[1::2], after[:4:2] = unit, unit, unit  # better by two records, of which each differs
-    state, first = rule.step(State(), Question(None, before), Seeded(1))
-    assert rule.step(state, Question(None, after), Seeded(1)) == (replace(state, asked=2), first)
+    state, first = rule.step(State(), HoldoutQuestion(None, before), Seeded(1))
+    assert rule.step(state, HoldoutQuestion(None, after), Seeded(1)) == (replace(state, asked=2), first)

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from tacit.holdout import GaussianAnswers, GuessAndCheck, ParameterFreeLadder, ReusableHoldout, histories, transfer
-from tacit.holdout.questions import Question
+from tacit.holdout.questions import HoldoutQuestion
 from tacit.holdout.rules.rule import Spent, State
 from tacit.testing.sources import Seeded
 
@@ -20,7 +20,9 @@ def test_a_wrong_guess_is_answered_by_one_of_all_values():
 
 def test_rounding_to_the_grid_is_taken_from_the_margin_of_a_guess():
     rule = GuessAndCheck(n=10**4, width="0.4", grid="0.5", resolution=Fraction(1, 128))
-    question = Question(rule.guess_in_steps("0.3"), np.zeros(10**4, np.int64))  # 0.3 off, and values may be 1/4 more
+    question = HoldoutQuestion(
+        rule.guess_in_steps("0.3"), np.zeros(10**4, np.int64)
+    )  # 0.3 off, and values may be 1/4 more
     state, answer = rule.step(State(), question, Seeded(1))
     assert (state.told, answer) == (1, 0.0)
 
@@ -42,7 +44,7 @@ def test_the_values_of_records_are_counted():
 def test_right_guesses_end_a_life_too():
     rule = ReusableHoldout(n=1000, questions=2, exceptions=1, threshold="0.5", epsilon=8)
     with pytest.raises(Spent):
-        rule.step(State(asked=2), Question(0, np.zeros(1000, np.int64)), Seeded(1))
+        rule.step(State(asked=2), HoldoutQuestion(0, np.zeros(1000, np.int64)), Seeded(1))
 
 
 def test_a_released_number_is_off_by_its_noise_and_by_half_a_resolution():
@@ -75,7 +77,7 @@ def test_released_numbers_have_the_noise_they_are_paid_for():
     )
     numbers, compared = rule.mechanism.scales[2], rule.mechanism.scales[1]
     assert numbers > compared * Fraction(5, 4)
-    question, state = Question(0, np.r_[np.ones(500, np.int64), np.zeros(500, np.int64)]), State(mark=-(10**9))
+    question, state = HoldoutQuestion(0, np.r_[np.ones(500, np.int64), np.zeros(500, np.int64)]), State(mark=-(10**9))
     source = Seeded(1)
     result = [rule.step(state, question, source)[1] * 1000 - 500 for _ in range(4000)]
     deviation = np.mean(np.abs(np.clip(result, -500, 500)))  # Laplace noise, cut at 500: scale (1 - e^(-500/scale))

@@ -172,7 +172,7 @@ def test_an_error_that_is_kept_keeps_no_old_view(path):
             writer.execute(TRIGGERS["no_update"])
         kept = []
         for read in (other.spent, other.verify, other.history, lambda: other.find(key(0))):
-            with pytest.raises(LedgerCorrupt, match="entry 2") as raised:
+            with pytest.raises(LedgerCorrupt, match="Entry 2") as raised:
                 read()
             kept.append(raised.value)
             ledger.charge(key=key("one", len(kept)), loss=TENTH, analyst="ben")

@@ -202,7 +202,7 @@ def test_a_rewritten_history_is_found_by_an_anchor(path, tmp_path):
     with Ledger.open(tmp_path / "other", Budget(epsilon=10)) as other:
         other.charge(key=key(1), loss=TENTH, analyst="ben")
         other.verify()
-        with pytest.raises(LedgerCorrupt, match="entry 2"):
+        with pytest.raises(LedgerCorrupt, match="Entry 2"):
             other.verify(anchor)
 
 

@@ -17,7 +17,12 @@ from hypothesis import strategies as st
 from tacit.core import law
 from tacit.core.distance import ADD_REMOVE, SUBSTITUTE, norms
 from tacit.core.errors import BadData, BadParameter
-from tacit.mechanisms.sparse_vector._comparison_noise import DiscreteGaussian, DiscreteLaplace, Geometric, Noise
+from tacit.mechanisms.sparse_vector._comparison_noise import (
+    ComparisonNoise,
+    DiscreteGaussian,
+    DiscreteLaplace,
+    Geometric,
+)
 from tacit.mechanisms.sparse_vector._comparisons import transcripts
 from tacit.mechanisms.sparse_vector._pure_comparisons import KINDS
 from tacit.mechanisms.sparse_vector.above_threshold import AboveThreshold
@@ -35,9 +40,9 @@ def test_on_a_fine_grid_the_law_is_the_continuous_one(entry: dict) -> None:
     fine = 1 << 8
     given = entry["inputs"]
     kind = Geometric if given["noise"] == "exponential" else DiscreteLaplace
-    bar, query = (kind(Fraction(given[name]) * fine) for name in ("scale_threshold", "scale_query"))
-    z = np.arange(bar.interval(1e-15)[0], bar.interval(1e-15)[1] + 1)
-    found = transcripts(bar.mass(z), z + given["T"] * fine, query, [q * fine for q in given["queries"]], 1)
+    threshold, query = (kind(Fraction(given[name]) * fine) for name in ("scale_threshold", "scale_query"))
+    z = np.arange(threshold.interval(1e-15)[0], threshold.interval(1e-15)[1] + 1)
+    found = transcripts(threshold.mass(z), z + given["T"] * fine, query, [q * fine for q in given["queries"]], 1)
     name = entry["id"].rsplit(".", 1)[1]
     hits = () if name == "none" else (int(name.removeprefix("stop")) - 1,)
     assert found[hits] == pytest.approx(entry["value"], rel=0.01)
@@ -46,7 +51,7 @@ def test_on_a_fine_grid_the_law_is_the_continuous_one(entry: dict) -> None:
 @pytest.mark.parametrize(
     "noise", [Geometric(Fraction(5, 2)), DiscreteLaplace(Fraction(5, 2)), DiscreteGaussian(Fraction(7))]
 )
-def test_noise_tails_are_sums_of_masses_and_core_laws(noise: Noise) -> None:
+def test_noise_tails_are_sums_of_masses_and_core_laws(noise: ComparisonNoise) -> None:
     core = {
         Geometric: law.GeometricLaw,
         DiscreteLaplace: law.DiscreteLaplaceLaw,
@@ -65,12 +70,12 @@ def test_noise_tails_are_sums_of_masses_and_core_laws(noise: Noise) -> None:
 def slow_law(m: AboveThreshold, x: tuple[int, ...]) -> dict[int | None, float]:
     """Enumerate every noise of every value."""
     kind = law.GeometricLaw if m.noise == "exponential" else law.DiscreteLaplaceLaw
-    bar, query = kind(m.threshold_noise.scale), kind(m.query_noise.scale)
-    shift = 0 if m.noise == "laplace" else round(mean(query) - mean(bar))
+    threshold, query = kind(m.threshold_noise.scale), kind(m.query_noise.scale)
+    shift = 0 if m.noise == "laplace" else round(mean(query) - mean(threshold))
     masses: dict[int | None, float] = dict.fromkeys([*range(len(x)), None], 0.0)
-    for z, *noises in product(bar.support(1e-9), *[query.support(1e-9)] * len(x)):
+    for z, *noises in product(threshold.support(1e-9), *[query.support(1e-9)] * len(x)):
         tops = (i for i, (q, w) in enumerate(zip(x, noises, strict=True)) if q + w >= m.threshold + z + shift)
-        masses[next(tops, None)] += bar.mass(z) * math.prod(query.mass(w) for w in noises)
+        masses[next(tops, None)] += threshold.mass(z) * math.prod(query.mass(w) for w in noises)
     return masses
 
 

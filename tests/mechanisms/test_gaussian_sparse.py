@@ -48,11 +48,11 @@ def test_integer_shifts_of_discrete_gaussians(sigma2: Fraction, shift: int, orde
 @pytest.mark.parametrize("count", [1, 2, 3, 9])
 def test_transcripts_are_counted_exactly(count: int) -> None:
     m = GaussianSparse(threshold=0, queries=6, count=count, sigma_threshold=1, sigma_query=1)
-    told = set()
+    transcripts = set()
     for answers in product((False, True), repeat=6):
         hits = [i for i, top in enumerate(answers) if top]
-        told.add(tuple(hits[:count]))
-    assert m.outcomes == len(told) == len(m.law((0,) * 6).masses)
+        transcripts.add(tuple(hits[:count]))
+    assert m.outcomes == len(transcripts) == len(m.law((0,) * 6).masses)
 
 
 @given(

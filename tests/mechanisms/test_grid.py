@@ -64,9 +64,9 @@ def test_an_error_holds_up_to_where_values_are_moved_or_rounded():
 
 
 def test_a_number_gives_a_number_and_an_array_an_array():
-    """And whoever checks types is told so: `tacit.tour` relies on it."""
-    told = [get_type_hints(overload) for overload in get_overloads(Additive.release)]
-    assert [(t["x"], t["return"]) for t in told] == [(float, float), (NDArray[Any], NDArray[Any])]
+    """The type hints say so: `tacit.tour` relies on it."""
+    hints = [get_type_hints(overload) for overload in get_overloads(Additive.release)]
+    assert [(t["x"], t["return"]) for t in hints] == [(float, float), (NDArray[Any], NDArray[Any])]
     for m, kind in ((Laplace(epsilon=1), int), (Gaussian(rho=1, grid="0.25"), float)):
         assert type(m.release(3)) is kind
         assert m.release(np.array([[3, 4]])).shape == (1, 2)
@@ -88,7 +88,7 @@ def test_a_value_that_is_no_integer_is_described_by_its_type(value, found):
         Laplace(epsilon=1).release(value)
 
 
-def test_scores_that_are_no_list_are_told_by_their_type():
+def test_scores_that_are_no_list_are_described_by_their_type():
     with pytest.raises(BadData, match=r"at least 1 in all; got a dict$"):
         Exponential(epsilon=1).release({"a": 1})
 

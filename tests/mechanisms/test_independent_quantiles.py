@@ -1,4 +1,4 @@
-"""Quantiles that are chosen one by one: as single ones are, and told in order."""
+"""Quantiles that are chosen one by one: each as a single quantile is, and released in order."""
 
 from __future__ import annotations
 

@@ -184,7 +184,7 @@ def test_key_selection(mechanism: m.KeySelection) -> None:
 def test_above_threshold(noise: Any) -> None:
     """Summed over the noisy threshold, also where a value far above it is passed over."""
     mechanism = m.AboveThreshold(threshold=0, epsilon=8, noise=noise, queries=3)
-    bar, query = (real(s) for s in mechanism.scales[:2])
+    threshold, query = (real(s) for s in mechanism.scales[:2])
     shift = int(mechanism.noisy_thresholds()[0][0]) - int(mechanism.threshold_noise.interval(1e-300)[0])
 
     def mass(k: int, q: Real) -> Real:
@@ -197,7 +197,7 @@ def test_above_threshold(noise: Any) -> None:
             return 1 - at_most(k - 1, q)
         return q ** max(k, 0)
 
-    a, b = mpmath.exp(-1 / bar), mpmath.exp(-1 / query)
+    a, b = mpmath.exp(-1 / threshold), mpmath.exp(-1 / query)
     for values in ((0, 0), (60, 0), (120, 3)):
         law = mechanism.law(values)
         for hit in (0, 1, None):

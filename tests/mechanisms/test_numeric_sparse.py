@@ -80,8 +80,8 @@ def test_classical_error() -> None:
     m = NumericSparse(threshold=0, epsilon=1, count=5, queries=1000)
     assert m.classical_error("0.05") == pytest.approx(45 * math.log(4 * 5 * 1000 / 0.05), rel=1e-12)
     assert m.error(beta="0.05") < m.classical_error("0.05") * 0.7
-    for share, bar in product(("0.01", "0.1", "0.5", "0.9"), ("0.01", "0.5", "0.9", "0.99", None)):
-        other = NumericSparse(threshold=0, epsilon=1, count=5, share=share, noise="laplace", bar_share=bar)
+    for share, bar_share in product(("0.01", "0.1", "0.5", "0.9"), ("0.01", "0.5", "0.9", "0.99", None)):
+        other = NumericSparse(threshold=0, epsilon=1, count=5, share=share, noise="laplace", bar_share=bar_share)
         for queries in (1, 1000):  # the printed form is for a ninth, and for halves of the rest
             assert other.error(beta="0.05", queries=queries) <= other.classical_error("0.05", queries) + 1
 
@@ -91,13 +91,13 @@ def test_asked_one_by_one_the_numbers_follow_the_same_law() -> None:
     found, draws = m.law((0, 2)), 4000
     seen: dict[tuple, int] = {}
     for _ in range(draws):
-        state, told = m.begin(source), ()
+        state, output = m.begin(source), ()
         for i, value in enumerate((0, 2)):
             state, answer = m.step(state, value, source)
             if answer is not None:
-                told = ((i, answer),)
+                output = ((i, answer),)
                 break
-        seen[told] = seen.get(told, 0) + 1
+        seen[output] = seen.get(output, 0) + 1
     cells = [(seen.get(y, 0), draws * found.mass(y)) for y in found.support(1e-9)]
     large = [(o, e) for o, e in cells if e >= 10]
     statistic = sum((o - e) ** 2 / e for o, e in large)
@@ -106,9 +106,9 @@ def test_asked_one_by_one_the_numbers_follow_the_same_law() -> None:
 
 def test_numbers_on_a_grid() -> None:
     m = NumericSparse(threshold="0.5", epsilon=500, count=3, grid="0.125")
-    told = m.release(np.array([9.3, -9.3, 9.3]))
-    assert [i for i, _ in told] == [0, 2]
-    assert all(isinstance(v, float) and v * 8 == int(v * 8) and abs(v - 9.3) < 8 for _, v in told)
+    output = m.release(np.array([9.3, -9.3, 9.3]))
+    assert [i for i, _ in output] == [0, 2]
+    assert all(isinstance(v, float) and v * 8 == int(v * 8) and abs(v - 9.3) < 8 for _, v in output)
     assert m.release([-9.0]) == ()
 
 

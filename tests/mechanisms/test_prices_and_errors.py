@@ -26,9 +26,9 @@ def test_the_chance_of_a_lone_key_is_rounded_up(keys):
         rate = 1 / (mpf(m.noise.scale.numerator) / m.noise.scale.denominator)
         p = exp(-8 * rate) / (1 + exp(-rate))
         (atom,) = m.loss().terms
-        told = mpf(atom.delta.numerator) / atom.delta.denominator
+        charged = mpf(atom.delta.numerator) / atom.delta.denominator
         exact = 1 - (1 - p) ** keys
-        assert exact <= told <= exact * (1 + mpf(2) ** -36)
+        assert exact <= charged <= exact * (1 + mpf(2) ** -36)
 
 
 @pytest.mark.parametrize("cells", [2, 10**12])

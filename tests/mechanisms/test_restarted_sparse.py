@@ -12,7 +12,7 @@ from tacit.testing.sources import Seeded
 
 @pytest.mark.parametrize("count", [1, 2, 30, 1000, 10**5])
 @pytest.mark.parametrize(("epsilon", "delta"), [("0.1", "1e-9"), (1, "1e-6"), (8, "1e-3")])
-def test_the_whole_life_is_within_its_price(count, epsilon, delta):
+def test_the_whole_session_is_within_its_price(count, epsilon, delta):
     m = RestartedSparse(threshold=0, epsilon=epsilon, delta=delta, count=count)
     assert m.loss().epsilon(delta) <= float(Fraction(epsilon))
     assert m.loss().epsilon(delta) > 0.999 * float(Fraction(epsilon)) or count == 1
@@ -43,7 +43,7 @@ def test_restarts_pay_where_there_are_many_and_a_delta():
     assert RestartedSparse(**many, delta="1e-6").error() < Sparse(**many).error() / 2
 
 
-def test_the_bar_is_drawn_anew_after_each_answer_above():
+def test_the_noisy_threshold_is_drawn_anew_after_each_answer_above():
     m, source = RestartedSparse(threshold=0, epsilon=1, count=2), Seeded(3)
     state = m.begin(source)
     after, top = m.step(state, -(10**6), source)

@@ -26,23 +26,23 @@ GOLDEN = {e["id"]: e for e in json.loads((Path(__file__).parents[1] / "golden" /
 def slow_law(m: Sparse, x: tuple[int, ...]) -> dict[tuple[int, ...], float]:
     """Multiply and add, one threshold noise at a time, over all strings of answers."""
     kind = law.GeometricLaw if m.noise == "exponential" else law.DiscreteLaplaceLaw
-    bar, query = kind(m.threshold_noise.scale), kind(m.query_noise.scale)
+    threshold, query = kind(m.threshold_noise.scale), kind(m.query_noise.scale)
     shift = round(m.query_noise.mean - m.threshold_noise.mean)
     masses: dict[tuple[int, ...], float] = {}
     for answers in product((False, True), repeat=len(x)):
         if sum(answers[:-1]) >= m.count and any(answers[i] for i in range(len(x)) if sum(answers[:i]) >= m.count):
-            continue  # the life was over
+            continue  # the session was over
         hits = tuple(i for i, top in enumerate(answers) if top)
         reached = hits[-1] + 1 if len(hits) == m.count else len(x)
         masses[hits] = math.fsum(
-            bar.mass(z)
+            threshold.mass(z)
             * math.prod(
                 query.at_least(m.threshold + z + shift - x[i])
                 if i in hits
                 else 1 - query.at_least(m.threshold + z + shift - x[i])
                 for i in range(reached)
             )
-            for z in bar.support(1e-18)
+            for z in threshold.support(1e-18)
         )
     return masses
 

@@ -3,16 +3,16 @@
 from tacit.query.relation.relation import Derive, Fold, Join, PerUnit, Relation, Scan, Where
 from tacit.query.select.outputs import (
     Arithmetic,
-    Choice,
+    CaseOutput,
     Comparison,
     Function,
     Logic,
     Output,
-    Released,
+    ReleasedColumn,
     Value,
 )
 from tacit.query.select.query import Aggregate, Query
-from tacit.query.values.domain import Domain
+from tacit.query.values.domain import ValueDomain
 from tacit.query.values.nodes import (
     Add,
     And,
@@ -42,7 +42,7 @@ def query(q: Query) -> str:
         parts.append(f"by {keys}" + (f" in {q.groups}" if q.groups else ""))
     parts.append(", ".join(f"{name} = {aggregate(a)}" for name, a in q.aggregates))
     names = [*(k.name for k in q.keys), *(name for name, _ in q.aggregates)]
-    if list(q.outputs) != [(name, Released(name)) for name in names]:
+    if list(q.outputs) != [(name, ReleasedColumn(name)) for name in names]:
         parts.append("show " + ", ".join(f"{name} = {output(o)}" for name, o in q.outputs))
     if q.having is not None:
         parts.append(f"having {output(q.having)}")
@@ -119,7 +119,7 @@ def expression(e: Expression) -> str:
     raise TypeError(type(e).__name__)
 
 
-def constant(value: int | str | None, d: Domain) -> str:
+def constant(value: int | str | None, d: ValueDomain) -> str:
     if value is None:
         return "null"
     return str(value) if d.kind == "number" or isinstance(value, str) else str(d.label(value))
@@ -127,7 +127,7 @@ def constant(value: int | str | None, d: Domain) -> str:
 
 def output(o: Output) -> str:
     match o:
-        case Released():
+        case ReleasedColumn():
             return o.name
         case Value():
             return str(o.value)
@@ -135,6 +135,6 @@ def output(o: Output) -> str:
             return f"({output(o.a)} {o.operator} {output(o.b)})"
         case Function():
             return f"{o.name}({output(o.a)}{f', {o.digits}' if o.digits else ''})"
-        case Choice():
+        case CaseOutput():
             return f"if {output(o.condition)} then {output(o.then)} else {output(o.otherwise)} fi"
     raise TypeError(type(o).__name__)

@@ -20,18 +20,18 @@ from tacit.core.errors import BadParameter, BadQuestion, Refused
 from tacit.curator import Curator
 from tacit.engines.base import Engine
 from tacit.engines.rows.reference import Reference
-from tacit.query.plan.plan import Plan
+from tacit.query.plan.plan import QueryPlan
 from tacit.query.python.table import Table
 from tacit.query.relation import build
 from tacit.query.relation.relation import Derive, Fold, Relation, Where
 from tacit.query.schema.schema import Schema
-from tacit.query.select.outputs import Output, Released
+from tacit.query.select.outputs import Output, ReleasedColumn
 from tacit.query.select.query import Aggregate, Key, Query
 from tacit.query.soundness.copying import NODES
 from tacit.query.soundness.value_ranges import RULES
 from tacit.query.sql.parser import parse
 from tacit.query.values.coercion import whole_constant
-from tacit.query.values.domain import BOOLEAN, TEXT, Domain, category, number
+from tacit.query.values.domain import BOOLEAN, TEXT, ValueDomain, category, number
 from tacit.query.values.nodes import Add, Column, Constant, Expression, Multiply
 from tacit.testing.engines import stable
 
@@ -154,7 +154,7 @@ DOMAINS = [
     BOOLEAN,
     TEXT,
     category("a"),
-    Domain("date", 0, 9),
+    ValueDomain("date", 0, 9),
 ]
 
 
@@ -185,7 +185,7 @@ def hostile(value: Any, parts: list[Any]) -> list[Any]:
             others += [Fraction(0), -value, value * 2**400, Fraction(1, 10**5000), Fraction(1, 2)]
         case tuple():
             others += [value[1:], value[::-1], value + value, value[:1] * 3, (1 << 50,), (0, 1, 2), ("a", 0)]
-        case Domain():
+        case ValueDomain():
             d = value
             others += [*DOMAINS, replace(d, lower=d.upper), replace(d, upper=d.lower), replace(d, declared=False)]
             others += [replace(d, grid=d.grid * 2), replace(d, labels=("a", "b")), d.within(-(1 << 50), 1 << 50)]
@@ -331,7 +331,7 @@ def test_a_plan_an_offer_and_other_things_are_no_questions(curator: Curator) -> 
     people = curator.tables["people"]
     offered = curator.offer(people.count(), epsilon=1)
     other: Any
-    for other in (offered, offered.plan, offered.plan.relation, people, people.age, offered.recipes, Plan):
+    for other in (offered, offered.plan, offered.plan.relation, people, people.age, offered.recipes, QueryPlan):
         with pytest.raises(BadParameter):
             curator.offer(other, epsilon=1)
 
@@ -374,7 +374,7 @@ upper = 1
     years = Multiply(number(year.domain.lower * 12, year.domain.upper * 12), year, whole_constant(12))
     forged = Add(number(start, start + 1), years, Add(number(0, 11), month, whole_constant(-1)))
     moved = Add(number(0, 1), forged, whole_constant(-start))
-    query = Query(rows, (), (("s", Aggregate("sum", moved)),), (("s", Released("s")),))
+    query = Query(rows, (), (("s", Aggregate("sum", moved)),), (("s", ReleasedColumn("s")),))
     budget = tacit.Budget(epsilon=1)
     with (
         Curator(Table([], schema), ledger=tmp_path / "l", budget=budget, engine=Reference()) as c,

@@ -10,16 +10,16 @@ from sqlglot import exp
 from tacit.engines.duckdb.engine import DuckDB
 from tacit.engines.sql.dialect import Typed
 from tacit.engines.sql.expressions import Translator
-from tacit.query.plan.plan import Plan
+from tacit.query.plan.plan import QueryPlan
 from tacit.query.relation.relation import Derive, Fold, Join, PerUnit, Relation, Where
 from tacit.query.soundness.copying import NODES
 from tacit.query.values import nodes
 from tacit.query.values.coercion import parts_of
 from tacit.query.values.domain import number
 from tacit.query.values.nodes import Expression, node_types, tree_sizes
-from tacit.testing import worlds
 from tacit.testing.engines import CHECKS, agrees_on_every_node
 from tacit.testing.mechanisms import Refuted
+from tacit.testing.nodes import DRAWN
 from tacit.testing.worlds import World
 
 
@@ -29,7 +29,7 @@ def subclasses(kind: type) -> Iterator[type]:
         yield from subclasses(each)
 
 
-def expressions(plan: Plan) -> Iterator[Expression]:
+def expressions(plan: QueryPlan) -> Iterator[Expression]:
     yield from computed(plan.relation)
     yield from (key.expression for key in plan.keys)
     yield from (m.expression for m in plan.measures if m.expression is not None)
@@ -54,7 +54,7 @@ def computed(relation: Relation) -> Iterator[Expression]:
 def test_every_subclass_of_an_expression_is_a_node_that_worlds_draw():
     known = {kind for kind in subclasses(Expression) if kind.__module__.startswith("tacit.")}
     assert known == {*node_types(), Fold} <= NODES
-    assert set(worlds.DRAWN) == set(node_types())
+    assert set(DRAWN) == set(node_types())
 
 
 def test_random_plans_hold_every_node_and_every_fold():
@@ -113,13 +113,13 @@ def test_a_node_that_no_world_draws_refutes_every_engine(length):
 
 @pytest.mark.parametrize("seed", range(5))
 def test_a_node_that_is_wrong_on_missing_values_in_one_engine_is_found_at_once(length, monkeypatch, seed):
-    monkeypatch.setitem(worlds.DRAWN, Length, drawn_length)
+    monkeypatch.setitem(DRAWN, Length, drawn_length)
     translated(monkeypatch, wrong=True)
     with pytest.raises(Refuted, match="Length"):
         agrees_on_every_node(DuckDB, seed)
 
 
 def test_a_node_that_is_right_is_not_refuted(length, monkeypatch):
-    monkeypatch.setitem(worlds.DRAWN, Length, drawn_length)
+    monkeypatch.setitem(DRAWN, Length, drawn_length)
     translated(monkeypatch, wrong=False)
     assert sum(agrees_on_every_node(DuckDB, seed) for seed in range(5)) >= 5

@@ -15,20 +15,20 @@ from hypothesis import strategies as st
 from tacit.query.select.evaluation import evaluate, shown
 from tacit.query.select.outputs import (
     Arithmetic,
-    Choice,
+    CaseOutput,
+    ColumnEstimate,
     Comparison,
-    Estimate,
     Function,
     Logic,
     Output,
-    Released,
+    ReleasedColumn,
     Value,
     labels,
     numbers,
     released,
 )
 
-A, B, C = Released("a"), Released("b"), Released("c")
+A, B, C = ReleasedColumn("a"), ReleasedColumn("b"), ReleasedColumn("c")
 ends = st.floats(-50, 50).map(lambda x: round(x, 2))
 intervals = st.tuples(ends, ends).map(sorted)
 leaves = st.sampled_from([A, B, C, *(Value(v) for v in (Fraction(2), Fraction(1, 3), Fraction(0), None))])
@@ -36,7 +36,7 @@ leaves = st.sampled_from([A, B, C, *(Value(v) for v in (Fraction(2), Fraction(1,
 
 def _one_of_two(sign: Any, a: Output, b: Output, least: bool) -> Output:
     """The lesser or the larger, as LEAST and GREATEST are read."""
-    return Choice(Comparison(sign, a, b), *((a, b) if least else (b, a)))
+    return CaseOutput(Comparison(sign, a, b), *((a, b) if least else (b, a)))
 
 
 def _trees(children: st.SearchStrategy[Output]) -> st.SearchStrategy[Output]:
@@ -44,10 +44,10 @@ def _trees(children: st.SearchStrategy[Output]) -> st.SearchStrategy[Output]:
     return st.one_of(
         st.builds(Arithmetic, st.sampled_from("+-*/"), children, children),
         st.builds(Function, st.sampled_from(["abs", "sqrt", "floor", "ceil", "round"]), children),
-        st.builds(Choice, compared, children, children),
+        st.builds(CaseOutput, compared, children, children),
         st.builds(_one_of_two, st.sampled_from(["<", "<="]), children, children, st.booleans()),
         st.builds(Function, st.just("is_missing"), children),
-        st.builds(lambda a, b: Choice(Function("is_missing", a), b, a), children, children),
+        st.builds(lambda a, b: CaseOutput(Function("is_missing", a), b, a), children, children),
         compared,
         st.builds(Logic, st.sampled_from(["and", "or"]), compared, compared),
         st.builds(Function, st.just("not"), compared),
@@ -75,11 +75,11 @@ def test_the_interval_holds_whatever_the_truth_within(tree: Output, bounds: Any,
         assert told.lower[0] <= truth.values[0] <= told.upper[0]
 
 
-def column(*values: float | None, kind: str = "real") -> Estimate:
+def column(*values: float | None, kind: str = "real") -> ColumnEstimate:
     return numbers(np.array([np.nan if v is None else v for v in values]))
 
 
-def value(output: Output, **columns: Estimate) -> list[Any]:
+def value(output: Output, **columns: ColumnEstimate) -> list[Any]:
     return evaluate(output, columns, len(next(iter(columns.values())))).tolist()
 
 
@@ -92,7 +92,7 @@ def test_division_by_zero_is_missing_and_knows_nothing() -> None:
     assert (told.tolist(), told.lower[0], told.upper[0]) == ([1.0], -math.inf, math.inf)
 
 
-def within(low: float, high: float) -> Estimate:
+def within(low: float, high: float) -> ColumnEstimate:
     return numbers(np.array([low]), np.array([low]), np.array([high]))
 
 
@@ -141,7 +141,7 @@ def test_the_logic_is_that_of_sql() -> None:
                 assert value(Logic(sign, x, y), a=column(0.0)) == [expected]  # type: ignore[arg-type]
     assert value(Function("not", n), a=column(0.0)) == [None]
     assert value(Function("is_missing", n), a=column(0.0)) == [True]
-    assert value(Choice(n, Value(Fraction(1)), Value(Fraction(2))), a=column(0.0)) == [2]
+    assert value(CaseOutput(n, Value(Fraction(1)), Value(Fraction(2))), a=column(0.0)) == [2]
 
 
 def test_whole_numbers_stay_whole() -> None:
@@ -173,8 +173,8 @@ def test_labels_are_compared_as_what_they_are() -> None:
     assert value(Comparison("<", B, A), a=moments, b=labels([datetime.date(2020, 1, 2)] * 2)) == [False, True]
     assert value(Comparison("<", A, Value("2020-1-9")), a=days) == [None, None]  # no door lets these in
     assert value(Comparison("<", A, Value("3")), a=column(2.0, 10.0)) == [None, None]
-    assert value(Choice(Value(True), A, Value(None)), a=days) == [datetime.date(2020, 1, 2), None]
-    assert value(Choice(Comparison("=", A, Value("x")), A, Value("other")), a=labels(["x", "y"])) == ["x", "other"]
+    assert value(CaseOutput(Value(True), A, Value(None)), a=days) == [datetime.date(2020, 1, 2), None]
+    assert value(CaseOutput(Comparison("=", A, Value("x")), A, Value("other")), a=labels(["x", "y"])) == ["x", "other"]
     assert value(Function("abs", A), a=labels(["x"])) == [None]
 
 
@@ -190,9 +190,9 @@ def test_whether_a_value_is_there_is_as_sure_as_the_noise_allows() -> None:
     end = np.array([0.0, 0.0]), np.array([9.0, 9.0])
     mean = numbers(np.array([np.nan, 3.0]), *end, unsure=np.array([True, False]))
     total, key = numbers(np.array([0, 5]), *end), labels(["x", None])
-    missing, filled = Function("is_missing", A), Choice(Function("is_missing", A), Value(Fraction(-1)), A)
+    missing, filled = Function("is_missing", A), CaseOutput(Function("is_missing", A), Value(Fraction(-1)), A)
 
-    def interval(output: Output, a: Estimate) -> list[tuple[float, float]]:
+    def interval(output: Output, a: ColumnEstimate) -> list[tuple[float, float]]:
         told = evaluate(output, {"a": a}, 2)
         return list(zip(told.lower.tolist(), told.upper.tolist(), strict=True))
 
@@ -208,19 +208,19 @@ def test_whether_a_value_is_there_is_as_sure_as_the_noise_allows() -> None:
 
 def test_sums_are_rounded_outward() -> None:
     a, b = (numbers(*(np.array([x]) for _ in range(3))) for x in (2.0**-60, 1.0))
-    told = evaluate(Arithmetic("+", Released("a"), Released("b")), {"a": a, "b": b}, 1)
+    told = evaluate(Arithmetic("+", ReleasedColumn("a"), ReleasedColumn("b")), {"a": a, "b": b}, 1)
     assert Fraction(told.lower[0]) <= 1 + Fraction(1, 1 << 60) <= Fraction(told.upper[0])
 
 
 def test_a_branch_without_a_value_widens_no_interval_and_decides_nothing() -> None:
     """Where a is surely above 5 there is a value; elsewhere there is none, and a condition on it does not hold."""
     a = numbers(np.array([9, 5, 1]), np.array([8.0, 3.0, 0.0]), np.array([10.0, 7.0, 2.0]))
-    some = Choice(Comparison("<", Value(Fraction(5)), A), A, Value(None))
+    some = CaseOutput(Comparison("<", Value(Fraction(5)), A), A, Value(None))
     told = evaluate(some, {"a": a}, 3)
     assert told.tolist() == [9, None, None]
     assert (told.lower.tolist(), told.upper.tolist()) == ([8, 3, 0], [10, 7, 2])
     told = evaluate(
-        Choice(Comparison("<=", Value(Fraction(0)), some), Value(Fraction(1)), Value(Fraction(2))), {"a": a}, 3
+        CaseOutput(Comparison("<=", Value(Fraction(0)), some), Value(Fraction(1)), Value(Fraction(2))), {"a": a}, 3
     )
     assert told.tolist() == [1, 2, 2]
     assert (told.lower.tolist(), told.upper.tolist()) == ([1, 1, 2], [1, 2, 2])
@@ -236,7 +236,7 @@ def test_the_lesser_of_two_is_below_both_and_the_larger_above() -> None:
 
 
 def test_a_label_that_noise_decides_is_no_certain_one() -> None:
-    word = Choice(Comparison("<", Value(Fraction(5)), A), Value("many"), Value("few"))
+    word = CaseOutput(Comparison("<", Value(Fraction(5)), A), Value("many"), Value("few"))
     told = evaluate(
         Comparison("=", word, Value("many")),
         {"a": numbers(np.array([6, 60]), np.array([3.0, 57.0]), np.array([9.0, 63.0]))},
@@ -256,5 +256,7 @@ def test_what_is_shown() -> None:
 
 
 def test_what_an_output_is_computed_from() -> None:
-    tree = Choice(Logic("and", Comparison("=", A, B), Value(True)), Function("abs", C), Arithmetic("+", A, Value(None)))
+    tree = CaseOutput(
+        Logic("and", Comparison("=", A, B), Value(True)), Function("abs", C), Arithmetic("+", A, Value(None))
+    )
     assert released(tree) == {"a", "b", "c"}

@@ -23,9 +23,9 @@ from tacit.engines.rows.reference import Reference
 from tacit.mechanisms import Gaussian, IndependentQuantiles, KeySelection, Laplace, Quantiles
 from tacit.query.plan.accuracy import level
 from tacit.query.plan.compiler import FINEST, KEYS, MOST_CELLS, compiled, plan
-from tacit.query.plan.estimators import Noisy
+from tacit.query.plan.estimators import NoisyMeasure
 from tacit.query.plan.offer import Offer, offer
-from tacit.query.plan.plan import Histogram, Rows, Total, Units
+from tacit.query.plan.plan import BinCounts, RowCount, Total, UnitCount
 from tacit.query.python.column_expressions import case
 from tacit.query.python.table import Table
 from tacit.query.schema.schema import Schema
@@ -40,7 +40,7 @@ from tacit.query.select.aggregates import (
     units,
     variance,
 )
-from tacit.query.select.outputs import Comparison, Released, Value
+from tacit.query.select.outputs import Comparison, ReleasedColumn, Value
 from tacit.query.select.query import Query
 
 COLUMNS = {
@@ -88,7 +88,7 @@ def measures(question: Any) -> list[Any]:
 def test_a_mean_takes_the_middle_from_each_value() -> None:
     p = plan(PEOPLE.mean("age").query, SCHEMAS)
     rows, total = p.measures
-    assert isinstance(rows, Rows) and isinstance(total, Total)
+    assert isinstance(rows, RowCount) and isinstance(total, Total)
     assert (total.expression.domain.lower, total.expression.domain.upper) == (-20, 20)
     assert p.distance(total).l1 == 3 * 20  # of 60 a row without the middle
 
@@ -114,13 +114,13 @@ def test_equal_measures_are_taken_once() -> None:
 
 def test_where_a_unit_has_one_row_rows_are_units() -> None:
     one = table(rows=1)
-    assert measures(one.aggregate(n=count(), u=units())) == [Rows()]
-    assert measures(PEOPLE.aggregate(n=count(), u=units())) == [Rows(), Units()]
+    assert measures(one.aggregate(n=count(), u=units())) == [RowCount()]
+    assert measures(PEOPLE.aggregate(n=count(), u=units())) == [RowCount(), UnitCount()]
 
 
 def test_the_counts_by_which_keys_are_chosen_are_free() -> None:
     several = compiled(PEOPLE.group_by("note", private=True).aggregate(n=count(), u=units()).query, SCHEMAS)
-    assert several.plan.measures == (Rows(),)
+    assert several.plan.measures == (RowCount(),)
     assert [recipe.parts for _, recipe in several.recipes] == [(0,), (KEYS,)]
     single = compiled(table(rows=1).group_by("note", private=True).aggregate(n=count(), u=units()).query)
     assert single.plan.measures == ()
@@ -151,13 +151,13 @@ def test_a_value_that_many_rows_share_is_found(name: str, q: str, rows: dict[int
     """By the exact law of what an offer would draw, with the middle of a cell where that has several values."""
     told = made(PEOPLE.quantile(name, q), epsilon=6)
     (step,), ((_, recipe),), (histogram,) = told.steps, told.recipes, told.plan.measures
-    assert isinstance(histogram, Histogram) and len(histogram.edges) - 1 == step.mechanism.cells  # type: ignore[attr-defined]
+    assert isinstance(histogram, BinCounts) and len(histogram.edges) - 1 == step.mechanism.cells  # type: ignore[attr-defined]
     x = np.zeros(len(histogram.edges) - 1, int)
     for value, n in rows.items():
         x[np.searchsorted(histogram.edges, value, side="right") - 1] += n
     law = step.mechanism.law(x)
     (y,) = [y for y in law.support(0.0) if law.mass(y) > 0.99]
-    (value,) = recipe.estimate([Noisy(np.array([y]))]).tolist()
+    (value,) = recipe.estimate([NoisyMeasure(np.array([y]))]).tolist()
     assert abs(truth - value) <= recipe.coarse / 2
     assert step.mechanism.loss().epsilon() == 6
     away = f"at most {step.mechanism.error(beta='0.05'):g} rows away from rank {float(q):g}"
@@ -203,7 +203,7 @@ def test_what_conditions_leave_does_not_depend_on_the_order_of_aggregates() -> N
 def test_histograms_are_of_moderate_size_and_cover_the_range() -> None:
     for name in ("age", "wide", "debt"):
         (histogram,) = measures(PEOPLE.median(name))
-        assert isinstance(histogram, Histogram)
+        assert isinstance(histogram, BinCounts)
         steps = {b - a for a, b in itertools.pairwise(histogram.edges)}
         assert len(steps) == 1 and len(histogram.edges) - 1 <= FINEST
         d = histogram.expression.domain
@@ -213,11 +213,11 @@ def test_histograms_are_of_moderate_size_and_cover_the_range() -> None:
 def test_histograms_of_all_groups_together_are_of_moderate_size() -> None:
     groups = PEOPLE.group_by(g=PEOPLE.wide // 1001)
     for asked in (groups.mode("age"), groups.top("age", 2), groups.aggregate(a=median("age"), b=median("wide"))):
-        with pytest.raises(BadQuestion, match="999001 groups are more than 16777216"):
+        with pytest.raises(BadQuestion, match="999001 groups, more than 16777216 in all"):
             made(asked, epsilon=1)
     made(groups.median("age"), epsilon=1)
     p = plan(PEOPLE.group_by(g=PEOPLE.wide // 10**5).aggregate(a=median("wide"), b=median("spend")).query, SCHEMAS)
-    bins = [len(m.edges) - 1 for m in p.measures if isinstance(m, Histogram)]
+    bins = [len(m.edges) - 1 for m in p.measures if isinstance(m, BinCounts)]
     assert p.cells is not None and MOST_CELLS / 2 < p.cells * sum(bins) <= MOST_CELLS
 
 
@@ -332,12 +332,12 @@ def test_no_part_pays_more_than_was_asked() -> None:
     for question in (EVERYTHING, PEOPLE.count()):
         told = made(question, UNION, share="0.4", spent=parts)
         assert all(UNION.price(told.loss, spent) <= Fraction(4, 10) for spent in parts)
-        with pytest.raises(Refused, match="offer more"):
+        with pytest.raises(Refused, match="Ask with a larger price"):
             made(question, UNION, share="0.1", spent=parts)
 
 
 def test_prices_in_other_currencies() -> None:
-    with pytest.raises(Refused, match="ask with epsilon"):
+    with pytest.raises(Refused, match="Ask with epsilon"):
         made(PEOPLE.count(), PURE, rho="0.1")
     pure_in_zcdp = made(PEOPLE.count(), ZCDP, epsilon="0.1")
     assert [type(step.mechanism) for step in pure_in_zcdp.steps] == [Laplace]
@@ -430,12 +430,12 @@ def test_errors_that_cannot_be_asked_for() -> None:
     with pytest.raises(BadQuestion):
         made(PEOPLE.median("age"), error=5)
     for rows, schemas in ((table(), {}), (PEOPLE.per_unit(n=count()), SCHEMAS)):
-        with pytest.raises(BadQuestion, match="a share of the size of one table"):
+        with pytest.raises(BadQuestion, match="A relative error needs the size of the table"):
             offer(rows.count().query, PURE, schemas=schemas, relative="0.1")
     for price in ("1e25", "1e-25"):
-        with pytest.raises(Refused, match=r"so small a price .* or at one so large"):
+        with pytest.raises(Refused, match=r"^No noise can be drawn at this price for values of so many steps"):
             made(PEOPLE.count(), epsilon=price)
-    with pytest.raises(Refused, match="ask for a larger error"):
+    with pytest.raises(Refused, match="Ask for a larger error"):
         made(PEOPLE.sum("wide"), error="0.001")
     chosen = PEOPLE.group_by("note", private=True).aggregate(u=units())
     with pytest.raises(BadQuestion, match="delta"):
@@ -447,7 +447,7 @@ def test_errors_that_cannot_be_asked_for() -> None:
 
 
 def test_what_cannot_be_shown_is_not_sold() -> None:
-    wrong = replace(PEOPLE.count().query, having=Comparison("<", Value("10"), Released("count")))
+    wrong = replace(PEOPLE.count().query, having=Comparison("<", Value("10"), ReleasedColumn("count")))
     with pytest.raises(BadQuestion, match="without quotes"):
         offer(wrong, PURE, epsilon=1)
 
@@ -493,7 +493,7 @@ def test_the_error_of_a_mean_needs_a_public_size() -> None:
     assert unknown.errors[0].error is None and "/ (count - " in unknown.errors[0].text
     few = PEOPLE.where(PEOPLE.age > 30)
     assert made(few.mean("age"), epsilon=1).errors[0].error is None  # how many are left is not public
-    with pytest.raises(BadQuestion, match="with means of columns alone, if the schema has a size"):
+    with pytest.raises(BadQuestion, match="for means of columns alone if the schema has a size"):
         made(few.mean("age"), error="0.5")
 
 

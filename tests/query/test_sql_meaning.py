@@ -12,13 +12,13 @@ import pytest
 
 from tacit.engines.duckdb.engine import DuckDB
 from tacit.engines.rows.reference import Reference
-from tacit.query.plan.plan import Plan, Total, Units
-from tacit.query.plan.plan import Rows as Counted
+from tacit.query.plan.plan import QueryPlan, Total, UnitCount
+from tacit.query.plan.plan import RowCount as Counted
 from tacit.query.python.table import Table
 from tacit.query.schema.schema import Schema
 from tacit.query.select.query import Aggregate, Query
 from tacit.query.sql.parser import parse
-from tacit.query.values.domain import EPOCH, Domain
+from tacit.query.values.domain import EPOCH, ValueDomain
 from tacit.query.values.nodes import Expression
 
 from .test_sql import ACCEPTED, PEOPLE, VISITS, read
@@ -138,7 +138,7 @@ def some_rows(n: int) -> list[dict[str, Any]]:
     return [{name: rng.choice(values) for name, values in choices.items()} for _ in range(n)]
 
 
-def step(value: Any, d: Domain) -> Any:
+def step(value: Any, d: ValueDomain) -> Any:
     """A cell as steps of its column."""
     match d.kind:
         case _ if value is None:
@@ -211,7 +211,7 @@ def test_quotients_mean_what_a_database_says(engine: Any) -> None:
         _, (_, total) = query.aggregates
         assert total.expression is not None
         e = total.expression
-        n, sums = made.answer(Plan(query.relation, query.keys, (Counted(e), Total(e)))).cells
+        n, sums = made.answer(QueryPlan(query.relation, query.keys, (Counted(e), Total(e)))).cells
         expected = [v for (v,) in connection.execute(f"SELECT {theirs} FROM t ORDER BY i").fetchall()]
         assert n.tolist() == [int(v is not None) for v in expected]
         found = [float(int(step) * e.domain.grid) for step in sums]
@@ -235,10 +235,10 @@ OTHERWISE = (
 )  # this database differs, as is stated
 
 
-def exact(aggregate: Aggregate, plan: Plan, engine: Reference) -> list[float | None]:
+def exact(aggregate: Aggregate, plan: QueryPlan, engine: Reference) -> list[float | None]:
     """An aggregate of every cell, without noise."""
     e = aggregate.expression
-    counts = Units(e) if aggregate.kind == "units" else Counted(e)
+    counts = UnitCount(e) if aggregate.kind == "units" else Counted(e)
     measures: tuple[Any, ...] = (
         (counts, counts if e is None else Total(e)) if aggregate.kind in ("sum", "mean") else (counts,)
     )
@@ -251,7 +251,7 @@ def exact(aggregate: Aggregate, plan: Plan, engine: Reference) -> list[float | N
 
 def answered(query: Query, engine: Reference) -> dict[tuple[Any, ...], tuple[float | None, ...]]:
     """Exact answers to a question, by the labels of its cells."""
-    plan = Plan(query.relation, query.keys, (Counted(),), query.groups)
+    plan = QueryPlan(query.relation, query.keys, (Counted(),), query.groups)
     first = engine.answer(plan)
     cells = first.keys if first.keys is not None else itertools.product(*(key.values or () for key in plan.keys))
     columns = [exact(aggregate, plan, engine) for _, aggregate in query.aggregates]

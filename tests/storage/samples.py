@@ -11,7 +11,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from tacit.workloads.models.line_model import Line
 
 from tacit import holdout, storage
 from tacit.core.accounting import atoms
@@ -33,26 +32,27 @@ from tacit.mechanisms import (
     SubsetSelection,
     TopK,
 )
-from tacit.mechanisms.sparse_vector._comparisons import State as SparseState
+from tacit.mechanisms.sparse_vector._comparisons import ComparisonState as SparseState
 from tacit.mechanisms.sparse_vector.gaussian_sparse import Transcripts
-from tacit.query.plan import outputs, query
 from tacit.query.plan.compiler import compiled
-from tacit.query.plan.plan import Histogram, Plan, Rows, Total, Units
+from tacit.query.plan.plan import BinCounts, QueryPlan, RowCount, Total, UnitCount
 from tacit.query.python.table import Table
 from tacit.query.relation import relation
+from tacit.query.select import outputs, query
 from tacit.query.select.aggregates import sum_
 from tacit.query.select.query import Key
 from tacit.query.values import nodes
-from tacit.query.values.domain import BOOLEAN, Domain
+from tacit.query.values.domain import BOOLEAN, ValueDomain
 from tacit.release import Release
 from tacit.release.provenance import Provenance
 from tacit.workloads import METHODS, Price, from_matrix, marginals, predicates, prefixes
 from tacit.workloads import Domain as Attributes
-from tacit.workloads.methods.weights.pmw import Answer, Move, Moves, State
-from tacit.workloads.models.multiplicative_weights import Question
+from tacit.workloads.methods.weights.pmw import Move, Moves, OnlineAnswer, OnlineState
+from tacit.workloads.models.multiplicative_weights import LinearQuery
+from tacit.workloads.models.trees.line_model import LineModel
 
 GOLDEN = Path(__file__).parents[1] / "golden"
-NUMBER = Domain("number", 0, 99)
+NUMBER = ValueDomain("number", 0, 99)
 AGE = nodes.Column(NUMBER, "age")
 FIVE = nodes.Constant(NUMBER, 5)
 OLD = nodes.Compare("<=", FIVE, AGE)
@@ -105,16 +105,16 @@ def questions() -> Iterator[Any]:
         yield compiled(question.query).plan
         yield compiled(question.query).recipes
     yield nodes.Case(NUMBER, nodes.And(OLD, nodes.Not(nodes.IsMissing(AGE))), AGE, FIVE)
-    yield nodes.Or(OLD, nodes.Like(nodes.Column(Domain("text"), "note"), ("a", "b")))
+    yield nodes.Or(OLD, nodes.Like(nodes.Column(ValueDomain("text"), "note"), ("a", "b")))
     yield nodes.Lookup(NUMBER, AGE, (1, 2), (3, 5)), nodes.DatePart(NUMBER, "year", AGE)
     yield nodes.Add(NUMBER, AGE, FIVE), nodes.Multiply(NUMBER, AGE, FIVE), nodes.Divide(NUMBER, AGE, FIVE)
-    shown = outputs.Arithmetic("+", outputs.Released("n"), outputs.Value(HALF))
-    yield outputs.Choice(outputs.Logic("and", outputs.Comparison("<", shown, shown), None), shown, shown)
+    shown = outputs.Arithmetic("+", outputs.ReleasedColumn("n"), outputs.Value(HALF))
+    yield outputs.CaseOutput(outputs.Logic("and", outputs.Comparison("<", shown, shown), None), shown, shown)
     yield outputs.Function("round", shown, 2)
     yield relation.Join(relation.Where(table.relation, OLD), relation.Derive(table.relation, (("x", FIVE),)))
     yield relation.PerUnit(table.relation, (), (("x", relation.Fold(NUMBER, "sum", AGE)),))
-    measures = Rows(OLD), Units(None), Total(AGE, True), Histogram(AGE, (0, 10, 20))
-    yield Plan(table.relation, (Key("flag", OLD, (0, 1)), Key("age", AGE, None)), measures, 3)
+    measures = RowCount(OLD), UnitCount(None), Total(AGE, True), BinCounts(AGE, (0, 10, 20))
+    yield QueryPlan(table.relation, (Key("flag", OLD, (0, 1)), Key("age", AGE, None)), measures, 3)
     yield query.Aggregate("quantile", AGE, HALF, None, 1), BOOLEAN
     counted = compiled(table.count().query)
     noisy = (Laplace(epsilon=1),), ((7,),), None, Laplace(epsilon=1).loss(), HALF, MILLIONTH
@@ -141,16 +141,16 @@ def workloads() -> Iterator[Any]:
     yield marginals(TABLE, k=2) + predicates(TABLE, [{"a": "x"}, {"b": np.array([0.5, 0, 1])}], weights=[1, 3])
     yield from_matrix(TABLE, np.eye(6)[:4])
     yield people().domain("age", "day")
-    yield Line(TABLE, 0, np.array([1.0, 2.0]))
+    yield LineModel(TABLE, 0, np.array([1.0, 2.0]))
     for entries in json.loads((GOLDEN / "former_workloads.json").read_text()).values():
         yield from (storage.loads(entry["release"]) for entry in entries)
 
 
 def sessions() -> Iterator[Any]:
-    question = Question((((0,), (1, 0, 1, 1)),))
+    question = LinearQuery((((0,), (1, 0, 1, 1)),))
     moves = Moves([Move(question, 0.25)])
-    yield State(7, 3, moves.then(Move(Question((((0, 1), (1, 2)),), HALF), -0.5)))
-    yield Answer(3.0, "data", None), SparseState(7, 3, 1)
+    yield OnlineState(7, 3, moves.then(Move(LinearQuery((((0, 1), (1, 2)),), HALF), -0.5)))
+    yield OnlineAnswer(3.0, "data", None), SparseState(7, 3, 1)
     rules: list[Any] = [
         holdout.ReusableHoldout(n=10**6, questions=9, exceptions=2),
         holdout.GuessAndCheck(n=10**6, width="0.1"),

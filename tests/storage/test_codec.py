@@ -185,3 +185,10 @@ def test_a_text_that_is_nested_too_deeply_is_not_read() -> None:
 def test_nothing_else_is_written(value: Any) -> None:
     with pytest.raises(codec.Unwritable):
         codec.write(value)
+
+
+def test_long_integers_are_found_in_a_text() -> None:
+    for value in (7**9000, (1, -(7**9000)), Fraction(7**9000, 2), Fraction(-1, 7**9000), {"x": [7**9000]}):
+        assert codec.has_long_integers(codec.canonical(value))
+    for value in (10**4299, ("0x", "/", '{"0x":', '{"/":"0x'), {"0x": "/"}, Fraction(1, 3)):
+        assert not codec.has_long_integers(codec.canonical(value))

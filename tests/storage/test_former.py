@@ -14,7 +14,10 @@ import pytest
 
 from tacit import SUBSTITUTE, storage
 from tacit.core.accounting.loss import Loss, Pure
+from tacit.core.errors import Refused
 from tacit.curator import identity, workloads  # noqa: F401 - which knows all that a ledger holds of them
+from tacit.holdout import Holdout, Ladder, Memory
+from tacit.holdout.rules.rule import State
 from tacit.storage import former
 from tacit.testing.sources import Seeded
 from tacit.workloads import METHODS, Domain, Histogram, Price, marginals, prefixes
@@ -87,7 +90,7 @@ def test_a_release_says_the_same_after_it_was_read_and_written(method):
         assert np.allclose(workload.answer(before.model), before.answers)  # so that its model was read as it was
         for axes in workload.tables:
             assert np.array_equal(now.model.marginal(axes), before.model.marginal(axes))
-        assert same(*(r.model.reach(workload, 0.01) for r in (now, before)))
+        assert same(*(r.model.error_bounds(workload, 0.01) for r in (now, before)))
         assert now.model.nonnegative().total == before.model.nonnegative().total
 
 
@@ -139,6 +142,27 @@ def test_numbers_of_former_losses():
 def test_nothing_else_is_read(written):
     with pytest.raises(storage.Unreadable):
         storage.read(written)
+
+
+def test_a_holdout_goes_on_from_a_state_that_was_written_before_stored_names():
+    rule, records = Ladder(n=500, questions=9), np.arange(500) % 2
+
+    class Before(Memory):
+        """Keeps what was the state of this rule."""
+
+        def start(self, *, key, loss, state, analyst):
+            then = {"rule": repr(self.rule), "state": {"asked": 3, "told": 1, "mark": 0, "values": ""}}
+            return super().start(key=key, loss=loss, state=json.dumps(then).encode(), analyst=analyst)
+
+    before = Before()
+    before.rule = rule
+    life = Holdout(rule, records, keeper=before, unprotected=True)
+    assert life.state == State(3, 1)
+    life.ask(records)
+    assert life.state.asked == 4
+    before.rule = Ladder(n=500, questions=8)
+    with pytest.raises(Refused, match=r"already begun to answer by Ladder\(n=500, .*questions=8"):
+        Holdout(rule, records[::-1], keeper=before, unprotected=True)
 
 
 def test_no_former_name_is_of_a_type_that_is_gone():

@@ -102,6 +102,22 @@ def test_the_loss_of_a_charge(tmp_path: Path) -> None:
                 act()
 
 
+@pytest.mark.parametrize("newer", [{"kind": "dream"}, {"colour": "blue"}])
+def test_the_purpose_of_a_charge(tmp_path: Path, newer: dict[str, str]) -> None:
+    place = tmp_path / "a.ledger"
+    with Ledger.open(place, Budget(epsilon=1)) as ledger:
+        ledger.charge(key=key("q"), loss=TENTH, analyst="ann")
+
+    def change(body: Any, data: Any) -> Any:
+        return ({**body, "purpose": {**body["purpose"], **newer}}, data) if body["kind"] == "charge" else (body, data)
+
+    rewritten(place, change)
+    with Ledger.open(place) as ledger:
+        (charge,) = ledger.history()
+        with pytest.raises(NewerVersion, match=f"^an entry of this ledger {SAID}$"):
+            charge.purpose  # noqa: B018
+
+
 def test_a_workload_release(tmp_path: Path) -> None:
     place = tmp_path / "a.ledger"
     with curator(place) as c:

@@ -211,5 +211,5 @@ def test_the_parts() -> None:
 @pytest.mark.parametrize("name", [name for name, p in CASES if p in ("epsilon", "beta", "delta", "scale", "mu")])
 def test_numbers_may_be_given_as_text(name: str) -> None:
     """As everywhere: 0.5 and "0.5" are the same number."""
-    told = {p: str(value) if isinstance(value, float) else value for p, value in good(name).items()}
-    assert str(FUNCTIONS[name](**told)) == str(FUNCTIONS[name](**good(name)))
+    as_text = {p: str(value) if isinstance(value, float) else value for p, value in good(name).items()}
+    assert str(FUNCTIONS[name](**as_text)) == str(FUNCTIONS[name](**good(name)))

@@ -10,7 +10,7 @@ from tacit.workloads import Domain, Histogram, Model, Price, Rows, from_matrix, 
 from tacit.workloads.models.cell_model import Cells
 from tacit.workloads.models.marginals.noisy_marginals import NoisyMarginals
 from tacit.workloads.models.model import rounded
-from tacit.workloads.models.trees.line_model import Line
+from tacit.workloads.models.trees.line_model import LineModel
 
 WIDE = Domain.of({"a": 2, "b": 3, "c": 4})
 HUGE = Domain.of({f"a{i}": 10 for i in range(40)})
@@ -48,7 +48,7 @@ def test_cells_with_noise_know_the_error_of_every_query():
 def test_a_total_below_zero_leaves_nothing(total):
     cells = np.full(24, total / 24)
     axes = {(0,): np.full(2, total / 2), (1, 2): np.full((3, 4), total / 12)}
-    for model in (Cells(WIDE, cells), Line(WIDE, 2, np.full(4, total / 4)), NoisyMarginals(WIDE, axes, {})):
+    for model in (Cells(WIDE, cells), LineModel(WIDE, 2, np.full(4, total / 4)), NoisyMarginals(WIDE, axes, {})):
         flat = model.nonnegative()
         assert (marginals(WIDE, k=1).answer(flat) == 0).all()
         assert Rows(WIDE, flat.synthetic(9, Seeded(0))).marginal(()) == 9  # evenly, since nothing is known
@@ -56,9 +56,9 @@ def test_a_total_below_zero_leaves_nothing(total):
 
 def test_non_negative_counts_keep_the_total():
     values = np.random.default_rng(0).normal(3, 10, 24)
-    for model in (Cells(WIDE, values), Line(WIDE, 2, values[:4])):
+    for model in (Cells(WIDE, values), LineModel(WIDE, 2, values[:4])):
         assert model.nonnegative().total == pytest.approx(max(model.total, 0))
-    assert Line(WIDE, 2, values[:4]).error_bounds(marginals(WIDE, k=1), 0.05).tolist() == [np.inf] * 9
+    assert LineModel(WIDE, 2, values[:4]).error_bounds(marginals(WIDE, k=1), 0.05).tolist() == [np.inf] * 9
 
 
 def test_rounding_is_right_on_average():

@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from tacit.core.errors import BadParameter
 from tacit.workloads import Domain, Histogram, Rows
 from tacit.workloads.models._folded import Folded
-from tacit.workloads.models.multiplicative_weights import Question, Weights, least_gap, most_updates
+from tacit.workloads.models.multiplicative_weights import LinearQuery, Weights, least_gap, most_updates
 from tacit.workloads.queries._all_marginals import AllMarginals
 from tacit.workloads.queries._layout import in_memory, longest_last, scale, summed
 
@@ -96,13 +96,13 @@ def test_weights_do_not_depend_on_how_they_lie_in_memory(shape, seed):
     assert longest_last(shape).shape == shape
     start = random.random(shape)
     asked = [
-        Question(tuple(((a,), tuple(random.integers(0, 2, shape[a]).tolist())) for a in domain.all)),
-        Question.on_cells(domain, random.integers(0, 2, domain.size)),
-        Question.on_cells(domain, random.random(domain.size)),
-        Question((((0,), tuple(random.integers(0, 5, shape[0]).tolist())),), Fraction(1, 4)),
+        LinearQuery(tuple(((a,), tuple(random.integers(0, 2, shape[a]).tolist())) for a in domain.all)),
+        LinearQuery.on_cells(domain, random.integers(0, 2, domain.size)),
+        LinearQuery.on_cells(domain, random.random(domain.size)),
+        LinearQuery((((0,), tuple(random.integers(0, 5, shape[0]).tolist())),), Fraction(1, 4)),
     ]
     if len(shape) > 2:
-        asked.append(Question((((0, 2), tuple(random.integers(0, 2, shape[0] * shape[2]).tolist())),)))
+        asked.append(LinearQuery((((0, 2), tuple(random.integers(0, 2, shape[0] * shape[2]).tolist())),)))
     order = random.permutation(len(shape))
     other = np.ascontiguousarray(start.transpose(order)).transpose(np.argsort(order))
     assert other.transpose(in_memory(other)).flags.c_contiguous
@@ -131,12 +131,12 @@ def test_weights_do_not_depend_on_how_they_lie_in_memory(shape, seed):
 def _asked(domain, random):
     """One question of each kind."""
     first, last = domain.shape[0], domain.shape[-1]
-    yield Question.where(domain, {"x0": range(first // 2)})
-    yield Question((((0,), tuple(random.integers(0, 2, first).tolist())),))
-    yield Question.on_cells(domain, random.integers(0, 2, domain.size))
-    yield Question.on_cells(domain, random.random(domain.size))
-    yield Question((((0, 2), tuple(random.integers(0, 2, first * last).tolist())),))
-    yield Question((((1,), (0, 1, 4)),), Fraction(1, 4))
+    yield LinearQuery.where(domain, {"x0": range(first // 2)})
+    yield LinearQuery((((0,), tuple(random.integers(0, 2, first).tolist())),))
+    yield LinearQuery.on_cells(domain, random.integers(0, 2, domain.size))
+    yield LinearQuery.on_cells(domain, random.random(domain.size))
+    yield LinearQuery((((0, 2), tuple(random.integers(0, 2, first * last).tolist())),))
+    yield LinearQuery((((1,), (0, 1, 4)),), Fraction(1, 4))
 
 
 def test_moves_alone_make_the_same_bits_again():
@@ -187,7 +187,7 @@ def test_weights_are_brought_back_without_rounding(power):
     domain = Domain.of({"x": 30, "y": 4})
     start = np.random.default_rng(4).random(domain.shape)
     near, far = Weights(domain, 10.0, start), Weights(domain, 10.0, np.ldexp(start, power))
-    question = Question.on_cells(domain, np.arange(domain.size) % 2)
+    question = LinearQuery.on_cells(domain, np.arange(domain.size) % 2)
     assert far.answer(question) == near.answer(question)
     assert np.array_equal(np.frexp(far.values)[0], np.frexp(start)[0])
     assert 0.25 < far.values.mean() <= 1
@@ -200,9 +200,9 @@ def test_the_sum_that_is_kept_does_not_drift():
     worst = 0.0
     for i in range(2000):
         low, high = sorted(random.integers(0, 1000, 2).tolist())
-        question = Question((((0,), tuple(int(low <= j <= high) for j in range(1000))),))
+        question = LinearQuery((((0,), tuple(int(low <= j <= high) for j in range(1000))),))
         if i % 3 == 0:
-            question = Question.on_cells(domain, random.random(domain.size))
+            question = LinearQuery.on_cells(domain, random.random(domain.size))
         by = (0.0005, 0.9, -0.9)[0 if i % 40 else random.integers(1, 3)]
         weights.move(question, by if random.random() < 0.5 else -by)
         if i % 10 == 0:
@@ -254,7 +254,7 @@ def scenes(draw):
 def test_every_move_brings_the_model_nearer_by_twice_the_square(scene):
     counts, start, steps, grid, part = scene
     domain, n = Domain.of({"x": len(counts)}), float(counts.sum())
-    weights, question = Weights(domain, n, start.copy()), Question((((0,), steps),), grid)
+    weights, question = Weights(domain, n, start.copy()), LinearQuery((((0,), steps),), grid)
     p, q = counts / n, start / start.sum()
     gap = (question.exactly(Histogram(domain, counts)) * float(grid) - question.answer(weights)) / n
     by = part * gap
@@ -272,7 +272,7 @@ def test_a_model_that_is_almost_sure_comes_nearer_as_well(scene, share):
     counts, start, steps, grid, part = scene
     start = start * np.where(counts > 0, share, 1.0)
     domain, n = Domain.of({"x": len(counts)}), float(counts.sum())
-    weights, question = Weights(domain, n, start.copy()), Question((((0,), steps),), grid)
+    weights, question = Weights(domain, n, start.copy()), LinearQuery((((0,), steps),), grid)
     p, q = counts / n, start / start.sum()
     by = part * (float(p @ np.array(steps)) - float(q @ np.array(steps))) * float(grid)
     weights.move(question, by)
@@ -298,7 +298,7 @@ def test_moves_end_when_the_theorem_says():
     data = Histogram(domain, random.multinomial(1000, random.dirichlet(np.full(64, 0.05))))
     weights = Weights(domain, 1000.0)
     asked = [
-        Question.where(domain, {f"x{i}": a, f"x{j}": b})
+        LinearQuery.where(domain, {f"x{i}": a, f"x{j}": b})
         for i, j in combinations(range(6), 2)
         for a in (0, 1)
         for b in (0, 1)
@@ -318,8 +318,8 @@ def test_moves_end_when_the_theorem_says():
 def test_no_weight_is_ever_0(shape):
     """Moves as far as they go, most of them one way."""
     domain, random = Domain.of({f"x{i}": size for i, size in enumerate(shape)}), np.random.default_rng(5)
-    weights, asked = Weights(domain, 1.0), [Question((((0,), (1,) + (0,) * (shape[0] - 1)),))]
-    asked += [Question.on_cells(domain, random.random(domain.size)) for _ in range(2)]
+    weights, asked = Weights(domain, 1.0), [LinearQuery((((0,), (1,) + (0,) * (shape[0] - 1)),))]
+    asked += [LinearQuery.on_cells(domain, random.random(domain.size)) for _ in range(2)]
     for i in range(900 if domain.size < 10 else 200):
         weights.move(asked[i % 3], -1.0 if random.random() < 0.9 else 1.0)
         assert weights.values.min() > 0
@@ -333,14 +333,14 @@ def test_weights_stay_finite():
     for _ in range(400):
         weights.tilt((0,), np.array([40.0, 39.99, 0.0]))
         assert weights.marginal(()) == pytest.approx(10)
-    first = Question.where(weights.domain, {"y": 0})
+    first = LinearQuery.where(weights.domain, {"y": 0})
     for _ in range(400):
         weights.move(first, 0.9)
         weights.move(first, -0.9)
     for _ in range(40):
         weights.move(first, 0.0)
         weights.tilt((1,), np.array([30.0, 30.0]))
-    assert first.answer(weights) + Question.where(weights.domain, {"y": 1}).answer(weights) == pytest.approx(10)
+    assert first.answer(weights) + LinearQuery.where(weights.domain, {"y": 1}).answer(weights) == pytest.approx(10)
     assert np.isfinite(weights.values).all()
 
 
@@ -349,40 +349,40 @@ def test_questions():
     random = np.random.default_rng(0)
     data = Rows(domain, np.stack([random.integers(0, size, 500) for size in domain.shape], axis=1))
     full = data.marginal(domain.all)
-    asked = Question.where(domain, {"c": 1, "a": [0, 2]})
+    asked = LinearQuery.where(domain, {"c": 1, "a": [0, 2]})
     assert asked.axes == (0, 2)
     assert asked.exactly(data) == full[[0, 2], :, 1].sum()
     assert asked.answer(Weights(domain, 500.0)) == pytest.approx(500 / 3)
-    every = Question.where(domain, {})
+    every = LinearQuery.where(domain, {})
     assert every.exactly(data) == 500
-    fine = Question.on_cells(domain, np.linspace(0, 1, 12))
+    fine = LinearQuery.on_cells(domain, np.linspace(0, 1, 12))
     assert fine.exactly(data) == int((np.round(np.linspace(0, 1, 12) * 2**20) * full.ravel()).sum())
     assert fine.grid == Fraction(1, 2**20)
     assert not fine.counts
     with pytest.raises(BadParameter, match="comes alone"):
-        Question((((0,), (1, 2, 3)), ((1,), (1, 1))), Fraction(1, 4))
-    joint = Question.on_cells(domain, np.arange(12) % 2)
+        LinearQuery((((0,), (1, 2, 3)), ((1,), (1, 1))), Fraction(1, 4))
+    joint = LinearQuery.on_cells(domain, np.arange(12) % 2)
     assert joint.exactly(data) == full[..., 1].sum()
     one, other = Weights(domain, 1.0), Weights(domain, 1.0)
     one.move(joint, 0.1)
-    other.move(Question.where(domain, {"c": 1}), 0.1)
+    other.move(LinearQuery.where(domain, {"c": 1}), 0.1)
     assert np.allclose(one.values, other.values, rtol=1e-15)
     for factors, grid in (((), 10**9), ((), Fraction(1, 2)), ((((0,), (0, 1, 0)),), Fraction(2, 3))):
         with pytest.raises(BadParameter, match="one over a whole number"):  # the same
-            Question(factors, Fraction(grid))
+            LinearQuery(factors, Fraction(grid))
     steps = [0, 1, 0]
-    kept = Question((((0,), steps),))
+    kept = LinearQuery((((0,), steps),))
     steps[1] = 10**9
     assert kept.factors == (((0,), (0, 1, 0)),)
     with pytest.raises(BadParameter, match="whole numbers"):
-        Question((((0,), (0.5, 0.5, 1)),))
+        LinearQuery((((0,), (0.5, 0.5, 1)),))
     for steps, grid in (((2, 0, 1), 1), ((-1, 0, 1), 1), ((5, 0, 1), Fraction(1, 4))):
         with pytest.raises(BadParameter, match="between 0 and 1"):  # else one record would count for more than one
-            Question((((0,), steps),), Fraction(grid))
+            LinearQuery((((0,), steps),), Fraction(grid))
     with pytest.raises(BadParameter, match="on the domain"):
-        Question((((0,), (1, 0)),)).exactly(data)
+        LinearQuery((((0,), (1, 0)),)).exactly(data)
     with pytest.raises(BadParameter, match="in the order"):
-        Question((((1,), (1, 0)), ((0,), (1, 1, 0))))
+        LinearQuery((((1,), (1, 0)), ((0,), (1, 1, 0))))
     with pytest.raises(BadParameter, match="two or more"):
         least_gap(1, 5)
 

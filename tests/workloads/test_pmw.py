@@ -21,7 +21,7 @@ from tacit.testing.mechanisms.claims import CHECKS
 from tacit.testing.sources import Seeded
 from tacit.theory.linear_queries import weights_epsilon
 from tacit.workloads import Domain, Histogram, Price, Rows, from_matrix, marginals, method, plan, predicates, ranges
-from tacit.workloads.methods.weights.pmw import Move, Moves, PrivateMultiplicativeWeights, State
+from tacit.workloads.methods.weights.pmw import Move, Moves, OnlineState, PrivateMultiplicativeWeights
 from tacit.workloads.methods.weights.pmw_offline import questions
 from tacit.workloads.methods.weights.pmw_plans import (
     classical,
@@ -31,7 +31,7 @@ from tacit.workloads.methods.weights.pmw_plans import (
     practical,
     proven,
 )
-from tacit.workloads.models.multiplicative_weights import Question, Weights, least_gap
+from tacit.workloads.models.multiplicative_weights import LinearQuery, Weights, least_gap
 
 GOLDEN = {
     entry["id"]: entry
@@ -75,7 +75,9 @@ def stream(k, seed=0):
     random = np.random.default_rng(seed)
     pairs = list(combinations(BITS.names, 2))
     chosen = random.integers(0, len(pairs), k).tolist()
-    return [Question.where(BITS, dict(zip(pairs[i], random.integers(0, 2, 2).tolist(), strict=True))) for i in chosen]
+    return [
+        LinearQuery.where(BITS, dict(zip(pairs[i], random.integers(0, 2, 2).tolist(), strict=True))) for i in chosen
+    ]
 
 
 def lived(mechanism, data, questions, seed):
@@ -174,7 +176,7 @@ def test_a_step_leaves_the_state_it_came_from_as_it_was():
     mechanism = PrivateMultiplicativeWeights(BITS, 20_000, Price.of(epsilon=50), updates=5, threshold="0.001")
     state, source, data = mechanism.begin(Seeded(1)), Seeded(2), table(3)
     before = mechanism.model(state).values.copy()
-    question = Question.where(BITS, {"x0": 1})
+    question = LinearQuery.where(BITS, {"x0": 1})
     later, answer = mechanism.step(state, (question, question.exactly(data)), source)
     assert answer.by == "data"
     assert np.array_equal(mechanism.model(state).values, before)
@@ -187,7 +189,7 @@ def test_an_interrupt_leaves_the_public_model_as_it_was(monkeypatch):
     life = PrivateMultiplicativeWeights(
         domain, 1000, Price.of(epsilon=1000), updates=3, threshold="0.01", questions=9, beta="0.1"
     )
-    session, question, move = life.start(), Question.where(domain, {"x": 0}), Weights.move
+    session, question, move = life.start(), LinearQuery.where(domain, {"x": 0}), Weights.move
 
     def interrupted(*given):
         move(*given)
@@ -235,10 +237,10 @@ def test_what_cannot_be_asked_is_refused():
     mechanism = PrivateMultiplicativeWeights(BITS, 100, Price.of(epsilon=1), updates=1, threshold=0)
     state, source = mechanism.begin(Seeded(0)), Seeded(0)
     with pytest.raises(BadParameter, match="grid"):
-        mechanism.step(state, (Question.on_cells(BITS, np.full(64, 0.3)), 3), source)
+        mechanism.step(state, (LinearQuery.on_cells(BITS, np.full(64, 0.3)), 3), source)
     for wrong in (0.5, True, "3"):
         with pytest.raises(BadData):
-            mechanism.step(state, (Question.where(BITS, {"x0": 1}), wrong), source)
+            mechanism.step(state, (LinearQuery.where(BITS, {"x0": 1}), wrong), source)
     with pytest.raises(BadQuestion, match="cells"):
         PrivateMultiplicativeWeights(Domain.of({"x": 1}), 100, Price.of(epsilon=1), updates=1, threshold=0)
 
@@ -247,13 +249,13 @@ def test_fractions_are_asked_in_steps():
     fine = PrivateMultiplicativeWeights(
         BITS, 20_000, Price.of(epsilon=100), updates=8, threshold="0.01", grid=Fraction(1, 1 << 20)
     )
-    data, question = table(7), Question.on_cells(BITS, np.linspace(0, 1, 64))
+    data, question = table(7), LinearQuery.on_cells(BITS, np.linspace(0, 1, 64))
     truth = question.exactly(data) / 2**20
-    state, source = State(fine.begin(Seeded(1)).bar), Seeded(2)
+    state, source = OnlineState(fine.begin(Seeded(1)).bar), Seeded(2)
     for _ in range(8):
         state, answer = fine.step(state, (question, question.exactly(data)), source)
     assert answer.value == pytest.approx(truth, abs=fine.error())
-    count = Question.where(BITS, {"x0": 0})
+    count = LinearQuery.where(BITS, {"x0": 0})
     state, answer = fine.step(state, (count, count.exactly(data)), source)
     assert answer.value == pytest.approx(count.exactly(data), abs=20_000)
 
@@ -329,7 +331,7 @@ def test_moves_towards_the_data_bring_no_more_than_there_is(seed):
         return float((p * np.log(p / (model.values.ravel() / model.values.sum()))).sum())
 
     for _ in range(60):
-        question = Question.on_cells(cube, rng.choice([rng.random(20), rng.integers(0, 2, 20)]))
+        question = LinearQuery.on_cells(cube, rng.choice([rng.random(20), rng.integers(0, 2, 20)]))
         guess, before = question.answer(model), divergence()
         gap = float(question.vectors[0] @ p) * float(question.grid) - guess
         fall = model.move(question, rng.random() * gap, guess)
@@ -339,7 +341,7 @@ def test_moves_towards_the_data_bring_no_more_than_there_is(seed):
 
 
 def test_many_moves_are_not_copied_with_each():
-    one, other = (Move(Question.where(BITS, {"x0": i}), 0.1) for i in (0, 1))
+    one, other = (Move(LinearQuery.where(BITS, {"x0": i}), 0.1) for i in (0, 1))
     moves = chain = Moves(())
     for _ in range(10**5):  # which would be 5 * 10^9 copies
         chain = chain.then(one)

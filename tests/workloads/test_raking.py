@@ -9,7 +9,7 @@ from scipy.optimize import minimize
 from tacit.testing.sources import Seeded
 from tacit.workloads import Domain, Price, Rows, marginals, method
 from tacit.workloads.models.marginals.matching import correlated
-from tacit.workloads.models.marginals.raking import Noisy, _scattered, cells, rake
+from tacit.workloads.models.marginals.raking import NoisyTable, _scattered, cells, rake
 from tacit.workloads.models.marginals.weighted_points import whole_numbers
 from tacit.workloads.models.model import rounded
 
@@ -31,7 +31,7 @@ def test_tables_without_noise_are_met(shape, seed):
     domain, rng = domain_of(shape), np.random.default_rng(seed)
     table = rng.gamma(0.5, size=shape) * 1000 + 20
     sets = [(0, 1), (1, 2), (0, 2)]
-    tables = [Noisy(s, table.sum(axis=tuple(a for a in domain.all if a not in s)), 0.0) for s in sets]
+    tables = [NoisyTable(s, table.sum(axis=tuple(a for a in domain.all if a not in s)), 0.0) for s in sets]
     points, weights = all_cells(domain), np.full(domain.size, table.mean())
     rake(domain, points, tables, weights)
     for t in tables:
@@ -43,7 +43,7 @@ def test_the_weights_are_the_best_there_are():
     domain, rng = domain_of([2, 3, 2]), np.random.default_rng(1)
     points, q = all_cells(domain), rng.gamma(2.0, size=12) * 10
     tables = [
-        Noisy(s, rng.normal(60, 30, domain.cells(s)), v) for s, v in (((0, 1), 50.0), ((1, 2), 500.0), ((0,), 5.0))
+        NoisyTable(s, rng.normal(60, 30, domain.cells(s)), v) for s, v in (((0, 1), 50.0), ((1, 2), 500.0), ((0,), 5.0))
     ]
 
     def objective(logs):
@@ -60,7 +60,7 @@ def test_the_weights_are_the_best_there_are():
 
 def test_a_large_noise_leaves_the_weights_as_they_are():
     domain, weights = domain_of([3, 3]), np.arange(1.0, 10.0)
-    rake(domain, all_cells(domain), [Noisy((0,), np.array([1000.0, -1000.0, 0.0]), 1e12)], weights)
+    rake(domain, all_cells(domain), [NoisyTable((0,), np.array([1000.0, -1000.0, 0.0]), 1e12)], weights)
     np.testing.assert_allclose(weights, np.arange(1.0, 10.0), rtol=1e-6)
 
 
@@ -69,7 +69,7 @@ def test_tables_that_no_counts_have_are_met_halfway():
     domain, same, other = domain_of([2, 2, 2]), np.eye(2) * 5, (1 - np.eye(2)) * 5
     for tables in ([((0, 1), same), ((1, 2), same), ((0, 2), other)], [((0,), np.array([-1e9, -1.0]))]):
         weights = np.ones(8)
-        rake(domain, all_cells(domain), [Noisy(axes, table, 0.0) for axes, table in tables], weights)
+        rake(domain, all_cells(domain), [NoisyTable(axes, table, 0.0) for axes, table in tables], weights)
         assert np.isfinite(weights).all() and weights.min() > 0
 
 

@@ -272,7 +272,7 @@ def test_what_is_not_a_marginal_is_refused():
     asked = predicates(domain, [{"a0": 1}])
     with pytest.raises(BadQuestion, match="some of the queries are not marginals"):
         Residual().release(asked, some_rows(domain, 5), Price.of(rho=1))
-    with pytest.raises(BadQuestion, match="; use histogram"):
+    with pytest.raises(BadQuestion, match="; use hierarchy"):
         planned(asked, 5, Price.of(rho=1)).row("residual")
     released = Residual().release(marginals(domain, k=1), some_rows(domain, 5), Price.of(rho=1), Seeded(1))
     pair = released.query(marginals(domain, k=2))

@@ -55,7 +55,7 @@ def test_what_cannot_be_reached_is_refused():
 
 @pytest.mark.parametrize("name", ["mwem", "tree", "adaptive"])
 def test_where_nothing_is_proved_that_is_said(name):
-    with pytest.raises(BadQuestion, match="nothing better than n is proved"):
+    with pytest.raises(BadQuestion, match="no bound below n is proved for its errors"):
         closed.sample_size(method(name), marginals(WIDE, k=2), Price.of(rho=1), "0.1")
 
 
@@ -153,7 +153,7 @@ def test_records_for_an_error_have_that_error():
 def test_why_no_number_of_records_is_enough():
     """Tables of 16 records, the most that can be laid out, come no nearer than sqrt(ln 24 / 32), whatever n is."""
     small, w = method("small_db"), marginals(Domain.of({"a": 2, "b": 2, "c": 2}), k=2)
-    with pytest.raises(BadQuestion, match=r"no n up to 1e\+15 is enough: errors come no nearer than 0\.315 n"):
+    with pytest.raises(BadQuestion, match=r"no n up to 1e\+15 is enough: the smallest bound is 0\.315 n"):
         closed.sample_size(small, w, Price.of(epsilon=1), "0.3")
     assert closed.sample_size(small, w, Price.of(epsilon=1), "0.33") == 1973
 

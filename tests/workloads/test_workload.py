@@ -24,7 +24,7 @@ from tacit.workloads import (
     prefixes,
     ranges,
 )
-from tacit.workloads.models.multiplicative_weights import Question
+from tacit.workloads.models.multiplicative_weights import LinearQuery
 from tacit.workloads.queries.workload import STEP, largest
 
 DOMAIN = Domain.of({"a": 3, "b": ["x", "y"], "c": 4})
@@ -171,7 +171,7 @@ def test_labels():
         lambda: Domain.of({"x": None}),
         lambda: Domain.of([("x", 2)]),
         lambda: Domain.of({"x": [[1], [2]]}),
-        lambda: Question((((5.0,), (1, 0)),)),
+        lambda: LinearQuery((((5.0,), (1, 0)),)),
     ],
 )
 def test_bad_queries_are_refused(make):
@@ -242,7 +242,7 @@ def test_no_answer_on_a_private_table_is_rounded():
         moved = workload.exactly(Histogram(DOMAIN, more)) - workload.exactly(Histogram(DOMAIN, counts))
         steps = np.array([workload.vector(i)[5] for i in range(workload.queries)]) / float(workload.grid)
         assert (moved == steps).all() if workload.grid == 1 else ((moved >= 0) & (moved <= steps)).all()
-    half = Question.where(DOMAIN, {"c": np.array([0, 0.25, 0.5, 1])})
+    half = LinearQuery.where(DOMAIN, {"c": np.array([0, 0.25, 0.5, 1])})
     assert half.exactly(Histogram(DOMAIN, counts)) == half.exactly(Histogram(DOMAIN, 0 * counts + 2**47)) == 2**53 - 1
     assert half.exactly(Histogram(DOMAIN, counts // 2**30)) == sum(
         int(half.vectors[0][i % 4]) * int(counts[i] // 2**30) for i in range(24)

@@ -90,7 +90,8 @@ def show(place: Place, as_json: Json = False) -> None:
     for name in _COLUMNS:
         table.add_column("time (UTC)" if name == "time" else name, no_wrap=name not in _WRAPPED)
     for row in rows:
-        status = {"yes": "", "session": " (a session)"}.get(row["released"], " (not released yet)")
+        ends = {"yes": "", "session": " (a session)", "failed": " (the draw failed)"}
+        status = ends.get(row["released"], " (not released yet)")
         shown = {**row, "time": row["time"][:19]}
         cells = (f"{v:.6g}" if isinstance(v := shown[name], float) else str(v) for name in _COLUMNS[:-1])
         table.add_row(*map(escape, (*cells, f"{row['question']}{status}")))
@@ -126,7 +127,8 @@ def _row(charge: Charge, paid: float, left: float) -> dict[str, Any]:
     """A charge as it is shown: what it was for, in the words of the question if it was asked in SQL."""
     release = json.loads(charge.release) if charge.release else {}
     question = release.get("provenance", {}).get("question") if isinstance(release, dict) else ""
-    released = "session" if charge.session else "not yet" if charge.release is None else "yes"
+    failed = "failed" if release is None else "yes"
+    released = "session" if charge.session else "not yet" if charge.release is None else failed
     return {
         "entry": charge.seq,
         "time": charge.time,

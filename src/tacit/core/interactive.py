@@ -44,16 +44,16 @@ class Interactive(Mechanism[X, Y], Generic[X, Y, S, Q, A]):
     def output(self, answers: Sequence[A]) -> Y:
         """The output of `sample` that consists of these answers, given one after the other."""
 
-    def start(self) -> Session[S, Q, A]:
+    def start(self) -> MechanismSession[S, Q, A]:
         """Open a session with the operating system's randomness; its price is `loss()`."""
         return self.resume(self.begin(SYSTEM))
 
-    def resume(self, state: S) -> Session[S, Q, A]:
+    def resume(self, state: S) -> MechanismSession[S, Q, A]:
         """Go on from a stored state, at no further price."""
-        return Session(self, state, SYSTEM)
+        return MechanismSession(self, state, SYSTEM)
 
 
-class Session(Generic[S, Q, A]):
+class MechanismSession(Generic[S, Q, A]):
     """One session of an interactive mechanism.  Threads may share a session; it cannot be copied."""
 
     def __init__(self, mechanism: Interactive[Any, Any, S, Q, A], state: S, source: Source) -> None:

@@ -142,7 +142,8 @@ def reals(name: str, values: object) -> Floats:
 def instance(name: str, value: Given, kind: type) -> Given:
     """The value, if it is of this kind; a refusal shows the type of the value and never the value."""
     if not isinstance(value, kind):
-        raise BadParameter(name, kind_of(value), f"a {kind.__name__}")
+        article = "an" if kind.__name__.startswith(tuple("AEIOU")) else "a"
+        raise BadParameter(name, kind_of(value), f"{article} {kind.__name__}")
     return value
 
 

@@ -18,7 +18,7 @@ from ..query.plan.offer import Offer
 from ..query.relation.relation import scans
 from ..query.select.query import Query
 from ..release import Provenance, Release
-from .purchase import Item, Parts, Priced, Read
+from .purchase import Order, Parts, Priced, Read
 from .questions import identities
 from .registration import Registration
 
@@ -41,7 +41,7 @@ class Asked:
         *,
         analyst: str,
         fresh: bool,
-    ) -> Item:
+    ) -> Order:
         """The question as it is bought; its present key comes first, and then the one of an earlier version."""
         ledger = registration.ledger
         identified = identities(self.compiled, self.terms, ledger.budget, registration.schemas, ledger.former_words)
@@ -59,7 +59,7 @@ class Asked:
             self.drawn[facts] = release
             return facts
 
-        return Item(relation=self.query.relation, keys=keys, analyst=analyst, price=price, draw=drawn, fresh=fresh)
+        return Order(relation=self.query.relation, keys=keys, analyst=analyst, price=price, draw=drawn, fresh=fresh)
 
     def release(self, stored: bytes) -> Release:
         """The release that was stored: the one that was just drawn, or another's, which was stored before."""

@@ -33,11 +33,11 @@ from ..mechanisms import Gaussian, Laplace
 from ..query.plan.buying import sells_gaussian
 from ..query.plan.draw import noisy
 from ..query.plan.offer import Paid, checked_share
-from ..query.plan.plan import Histogram, Plan
+from ..query.plan.plan import BinCounts, QueryPlan
 from ..query.relation import build
-from ..query.values.domain import DAY, EPOCH, Domain, Label
+from ..query.values.domain import DAY, EPOCH, Label, ValueDomain
 from . import identity
-from .purchase import Item, Parts, Priced, Read, buy
+from .purchase import Order, Parts, Priced, Read, buy
 
 if TYPE_CHECKING:
     from .curator import Curator
@@ -85,7 +85,7 @@ def _toml(label: Label | None) -> str:
     return f"{label.isoformat()}Z" if isinstance(label, datetime) else str(label)
 
 
-def edges(domain: Domain) -> tuple[int, ...]:
+def edges(domain: ValueDomain) -> tuple[int, ...]:
     """The public edges of the cells in steps of the grid: the bounds of a domain, and those between them."""
     lower, upper = domain.lower, domain.upper
     if domain.kind == "number":
@@ -116,7 +116,7 @@ def buy_bounds(
     arrived, price = curator.pace.arrival(), {"epsilon": epsilon, "delta": delta, "rho": rho, "share": share}
     plan, who, failure = _plan(curator, column), curator.who(analyst), probability("beta", beta)
     histogram, typed = plan.measures[0], _typed(price)
-    assert isinstance(histogram, Histogram)
+    assert isinstance(histogram, BinCounts)
     cells, moves = len(histogram.edges) - 1, plan.distance(histogram)
     noises = _noises(curator._unspent, price, moves)
     noises.sort(key=lambda noise: noise.error(beta=failure, size=cells))
@@ -137,7 +137,7 @@ def buy_bounds(
     def draw(charge: Charge, read: Read, source: Source) -> bytes:
         return json.dumps(noisy(candidates[charge.key], read(plan).cells[0][0], source)).encode()
 
-    item = Item(
+    item = Order(
         relation=plan.relation, keys=[*candidates], analyst=who, price=priced, draw=draw, form="bounds", whole=True
     )
     charge, stored = buy(registration, curator.pace, arrived, item)
@@ -161,13 +161,13 @@ def surcharge(curator: Curator, column: str, *, beta: Number = "0.01", **price: 
     return purse.surcharge(best.loss(), _typed(price))
 
 
-def _plan(curator: Curator, column: str) -> Plan:
+def _plan(curator: Curator, column: str) -> QueryPlan:
     relation = curator.table.relation
     values = build.column(relation, column)
     if values.domain.kind not in ("number", "date", "timestamp"):
         kind = values.domain.kind
         raise BadQuestion(f"Bounds can be bought for numbers and dates; the column {column!r} is of type {kind}.")
-    return Plan(relation, (), (Histogram(values, edges(values.domain)),))
+    return QueryPlan(relation, (), (BinCounts(values, edges(values.domain)),))
 
 
 def _typed(price: Mapping[str, Any]) -> tuple[str, Number]:

@@ -14,13 +14,13 @@ from typing import TYPE_CHECKING
 
 from ..mechanisms import Gaussian, Laplace, NumericSparse, Sparse
 from ..query.plan.estimators import Recipe
-from ..query.plan.plan import Plan
+from ..query.plan.plan import QueryPlan
 from ..storage import canonical, digest, former
 
 if TYPE_CHECKING:
     from ..query.python.table_domain import TableDomain
     from ..workloads import Method, Price, Workload
-    from ..workloads.models.multiplicative_weights import Question
+    from ..workloads.models.multiplicative_weights import LinearQuery
 
 Identity = str | tuple[object, ...]
 Term = tuple[str, Fraction | int | None]
@@ -28,12 +28,12 @@ Term = tuple[str, Fraction | int | None]
 _STREAMS = {Sparse: "Sparse", NumericSparse: "NumericSparse"}
 
 
-def answer(plan: Plan, choices: object, terms: Sequence[Term], aimed: Iterable[Recipe]) -> Identity:
+def answer(plan: QueryPlan, choices: object, terms: Sequence[Term], aimed: Iterable[Recipe]) -> Identity:
     """The answer to a question: what is measured and chosen, what has a say in the noise, whose error was asked for."""
     return plan, choices, terms, sorted(aimed, key=canonical)
 
 
-def bounds(plan: Plan, noise: Laplace | Gaussian) -> Identity:
+def bounds(plan: QueryPlan, noise: Laplace | Gaussian) -> Identity:
     """Bounds of a column: the histogram they are read from, and its noise."""
     return "bounds", plan, noise
 
@@ -68,7 +68,7 @@ def online(
     return keys
 
 
-def online_question(question: Question, *, spelling: bool) -> list[Identity]:
+def online_question(question: LinearQuery, *, spelling: bool) -> list[Identity]:
     """A question to an online session: its coefficients."""
     return [("linear query", question), *([former.text(question)] if spelling else [])]
 

@@ -23,9 +23,9 @@ from ..query.python.table_domain import Counted, TableDomain
 from ..query.relation import build
 from ..storage import canonical, loads
 from ..workloads import Price
-from ..workloads.methods.weights.pmw import Answer, PrivateMultiplicativeWeights, State
+from ..workloads.methods.weights.pmw import OnlineAnswer, OnlineState, PrivateMultiplicativeWeights
 from ..workloads.methods.weights.pmw_plans import practical, proven
-from ..workloads.models.multiplicative_weights import Question, Weights
+from ..workloads.models.multiplicative_weights import LinearQuery, Weights
 from ..workloads.models.records import Arrow, drawn
 from ..workloads.queries.workload import STEP
 from . import identity
@@ -109,19 +109,21 @@ class Online:
             purpose=lambda _: Purpose("online", f"{name}: multiplicative weights on {' x '.join(domain.names)}"),
         )
         self.domain, self._curator, purse = domain, curator, curator.purse(None, who)
-        self._warm: dict[bytes, State] = {}  # the state that was written last, with its model; whoever takes it owns it
+        self._warm: dict[
+            bytes, OnlineState
+        ] = {}  # the state that was written last, with its model; whoever takes it owns it
         self.mechanism, self._session = open_mechanism(curator._registration, curator.pace, purse, who, opening)
 
-    def ask(self, question: Question | Mapping[str, Any]) -> Answer:
+    def ask(self, question: LinearQuery | Mapping[str, Any]) -> OnlineAnswer:
         """How many records satisfy a condition on each of some attributes, as {"region": "north", "age": range(18)}.
 
-        A `Question` may have any coefficients between 0 and 1 in steps of the grid that the session was opened with.
+        A `LinearQuery` may have any coefficients between 0 and 1 in steps of the grid that the session was opened with.
         """
         arrived = self._curator.pace.arrival()
-        if isinstance(question, Question):
-            asked = Question(question.factors, question.grid).coarsest  # rebuilt, with nothing remembered
+        if isinstance(question, LinearQuery):
+            asked = LinearQuery(question.factors, question.grid).coarsest  # rebuilt, with nothing remembered
         else:
-            asked = Question.where(self.domain, question)
+            asked = LinearQuery.where(self.domain, question)
         sizes = dict(enumerate(self.domain.shape))
         if any(len(steps) != math.prod(sizes.get(axis, 0) for axis in axes) for axes, steps in asked.factors):
             raise BadParameter("question", asked.axes, "on attributes of the domain, a coefficient for each value")
@@ -141,7 +143,7 @@ class Online:
             return then, canonical(answer).encode()
 
         identities = identity.online_question(asked, spelling=self._spelling)
-        answer: Answer = _read(self._session.ask(arrived, identities, self.domain.relation, step))
+        answer: OnlineAnswer = _read(self._session.ask(arrived, identities, self.domain.relation, step))
         return answer
 
     def __repr__(self) -> str:

@@ -23,9 +23,9 @@ from ..core.accounting.loss import Loss
 from ..core.errors import EngineError, LedgerError, Refused
 from ..core.purpose import Purpose
 from ..core.randomness import SYSTEM, Source, Words
-from ..engines.base import Answer
+from ..engines.base import EngineAnswer
 from ..ledger import Charge
-from ..query.plan.plan import Plan
+from ..query.plan.plan import QueryPlan
 from ..query.relation import build
 from ..query.relation.relation import Relation
 from .pace import Pace
@@ -33,11 +33,11 @@ from .registration import Registration
 from .silence import silently
 
 Parts = tuple[str, ...] | None  # public parts of the data that a question touches; None is all of it
-Read = Callable[[Plan], Answer]
+Read = Callable[[QueryPlan], EngineAnswer]
 FAILED = b"null"  # what is stored where a draw failed after its first noise
 
 
-class Noise(Source):
+class WatchedSource(Source):
     """The operating system's randomness, which remembers whether any of it was drawn."""
 
     width, seeded = SYSTEM.width, False
@@ -64,12 +64,13 @@ class Priced:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Item:
+class Order:
     """Something to be bought.
 
     `keys` are those under which it may have been bought before.  `price` checks and prices it, given the parts of the
-    data that it touches.  `draw` makes of exact answers and randomness the bytes to be stored; `failed`, if given, the
-    bytes to be stored where that fails after the first noise.  A purchase that is `whole` is charged on all parts.
+    data that it touches; an item that is `whole` is charged on all parts.  `draw` makes of exact answers and randomness
+    the bytes to be stored, in this `form`.  `failed` makes the bytes to be stored where `draw` fails after the first
+    noise; by default, these are `FAILED`.
     """
 
     relation: Relation
@@ -77,13 +78,13 @@ class Item:
     analyst: str
     price: Callable[[Parts], Priced]
     draw: Callable[[Charge, Read, Source], bytes]
-    failed: Callable[[Charge], bytes] = lambda _: FAILED
+    failed: Callable[[Charge], bytes] | None = None
     form: str = "release"
     fresh: bool = False
     whole: bool = False
 
 
-def buy(registration: Registration, pace: Pace, arrived: float, item: Item) -> tuple[Charge, bytes]:
+def buy(registration: Registration, pace: Pace, arrived: float, item: Order) -> tuple[Charge, bytes]:
     """The charge of an item, and its stored answer: bought now, unless it was bought before."""
     registration.check_units()
     charge = None if item.fresh else registration.ledger.find(*item.keys)
@@ -100,24 +101,22 @@ def buy(registration: Registration, pace: Pace, arrived: float, item: Item) -> t
         return charge, stored
     pace.hold(charge.seq)
     if charge.release == FAILED:
-        raise Refused("The draw of this question failed, and its charge is spent. Use fresh=True to buy another draw.")
+        raise Refused("The draw of this question failed, and its charge is spent. Use fresh=True, or another price.")
     return charge, charge.release
 
 
-def _pay(registration: Registration, item: Item) -> Charge:
+def _pay(registration: Registration, item: Order) -> Charge:
     """Price, register and charge.  A first question that is refused from public facts is refused before data are read.
 
-    Only the tables say whether they have changed, and with them the parts that are paid for, so a question that was
-    priced before they were read is priced again if its parts are others.
+    A question about some parts is priced after that: tables that have changed are paid for as a whole.
     """
-    ledger, early = registration.ledger, None
-    if not registration.registered:
-        parts = _parts(registration, item)
-        early = parts, item.price(parts)
-        ledger.check(loss=early[1].loss, analyst=item.analyst, parts=parts)
+    ledger, priced = registration.ledger, None
+    if not registration.registered and _parts(registration, item) is None:
+        priced = item.price(None)
+        ledger.check(loss=priced.loss, analyst=item.analyst)
     registration.read_tables()
     parts = _parts(registration, item)
-    priced = early[1] if early is not None and early[0] == parts else item.price(parts)
+    priced = item.price(parts) if priced is None else priced
     return ledger.charge(
         key=priced.key,
         loss=priced.loss,
@@ -128,16 +127,16 @@ def _pay(registration: Registration, item: Item) -> Charge:
     )
 
 
-def _parts(registration: Registration, item: Item) -> Parts:
+def _parts(registration: Registration, item: Order) -> Parts:
     return None if item.whole else registration.parts(item.relation)
 
 
-def _complete(registration: Registration, item: Item, charge: Charge) -> bytes:
+def _complete(registration: Registration, item: Order, charge: Charge) -> bytes:
     """Read, draw and store.
 
     Nothing that a table holds, and no noise, makes a draw fail.  Should one fail all the same, it says nothing.
     """
-    noise, data = Noise(), None
+    noise, data = WatchedSource(), None
     read = reader(registration, charge)
     try:
         data = item.draw(charge, read, noise)
@@ -147,7 +146,10 @@ def _complete(registration: Registration, item: Item, charge: Charge) -> bytes:
         pass
     if data is None and not noise.drawn:
         raise EngineError  # here, outside the handler, so that the failure is not even its context
-    return registration.ledger.store(charge, item.failed(charge) if data is None else data, form=item.form)
+    form = item.form
+    if data is None:
+        data, form = (FAILED, "failure") if item.failed is None else (item.failed(charge), form)
+    return registration.ledger.store(charge, data, form=form)
 
 
 def reader(registration: Registration, charge: Charge) -> Read:

@@ -23,7 +23,7 @@ from ..query.schema.schema import Schema
 from ..query.select.query import Query
 from ..query.soundness.copying import remade
 from ..query.sql import parser
-from ..storage import canonical
+from ..storage import canonical, has_long_integers
 from . import identity
 
 QuestionLike = str | Question | Query
@@ -69,9 +69,11 @@ def _owned(query: Query, tables: Mapping[str, Table]) -> Query:
     rebuilt = remade(query)
     check_owned(rebuilt.relation, tables)
     try:
-        canonical(rebuilt)
+        text = canonical(rebuilt)
     except ValueError as error:
         raise BadQuestion(f"This question cannot be stored beside its answer: {error}.") from None
+    if has_long_integers(text):
+        raise BadQuestion("This question has an integer of thousands of digits. Use a smaller number.")
     return rebuilt
 
 

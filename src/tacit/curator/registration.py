@@ -17,10 +17,10 @@ from ..core.errors import BadParameter, EngineUnavailable, LedgerConflict
 from ..core.parameters import Number, rational
 from ..core.randomness import SYSTEM
 from ..core.session import private_value
-from ..engines.base import Answer, Engine
+from ..engines.base import Engine, EngineAnswer
 from ..engines.registry import chosen, engine_for
 from ..ledger import Ledger
-from ..query.plan.plan import Plan
+from ..query.plan.plan import QueryPlan
 from ..query.python.table import Table
 from ..query.relation import partition_pruning
 from ..query.relation.relation import Relation
@@ -96,7 +96,7 @@ class Registration:
         labels = schema.domain(schema.partition).labels
         return tuple(f"{schema.partition}={labels[step]}" for step in sorted(steps)) if steps else None
 
-    def exact(self, plan: Plan, parts: Collection[str] | None) -> Answer:
+    def exact(self, plan: QueryPlan, parts: Collection[str] | None) -> EngineAnswer:
         """The engine's exact integers for a charge on these parts; refused on some parts of tables that have changed.
 
         Only `purchase` and `session` call this, after a charge and before a draw.

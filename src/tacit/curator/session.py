@@ -18,7 +18,7 @@ from ..core.accounting.loss import Loss
 from ..core.parameters import Number
 from ..core.purpose import Purpose
 from ..core.session import answer_once, open_session
-from ..ledger import Session
+from ..ledger import LedgerSession
 from ..query.plan.offer import checked_share
 from ..query.relation import build
 from ..query.relation.relation import Relation
@@ -28,14 +28,14 @@ from .purse import Purse
 from .registration import Registration
 
 
-class Priced(Protocol):
+class PricedMechanism(Protocol):
     """An interactive mechanism, of which the price of the whole session is known."""
 
     def loss(self) -> Loss:
         """What all answers of a session cost together."""
 
 
-M = TypeVar("M", bound=Priced)
+M = TypeVar("M", bound=PricedMechanism)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -59,7 +59,7 @@ class Opening(Generic[M]):
 class InteractiveSession:
     """A session of an interactive mechanism about registered tables."""
 
-    def __init__(self, registration: Registration, pace: Pace, session: Session) -> None:
+    def __init__(self, registration: Registration, pace: Pace, session: LedgerSession) -> None:
         self._registration, self._pace, self.stored = registration, pace, session
 
     def ask(

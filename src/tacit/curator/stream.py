@@ -19,11 +19,11 @@ from ..core.purpose import Purpose
 from ..core.randomness import SYSTEM
 from ..ledger.parameters import text
 from ..mechanisms import NumericSparse, Sparse
-from ..mechanisms.sparse_vector._comparisons import Comparisons, State
+from ..mechanisms.sparse_vector._comparisons import Comparisons, ComparisonState
 from ..query.plan import compiler
 from ..query.plan.offer import BETA
-from ..query.plan.plan import Plan, Rows, Units
-from ..query.select.outputs import Released
+from ..query.plan.plan import QueryPlan, RowCount, UnitCount
+from ..query.select.outputs import ReleasedColumn
 from ..storage import canonical, loads
 from . import identity
 from .purchase import Read
@@ -139,17 +139,17 @@ class Stream:
         """How many more answers above the threshold there may be."""
         return self.mechanism.count - _read(self._session.state).hits
 
-    def _plan(self, question: QuestionLike) -> Plan:
+    def _plan(self, question: QuestionLike) -> QueryPlan:
         query, terms = self._curator.read(question, {})
         plan = compiler.plan(query, self._curator._registration.schemas)
         if (
             terms.keys() > {"beta"}
             or plan.keys
             or len(plan.measures) != 1
-            or not isinstance(plan.measures[0], Rows | Units)
+            or not isinstance(plan.measures[0], RowCount | UnitCount)
         ):
             raise BadQuestion("A stream answers one count, without groups and without a price of its own.")
-        counted, shown = [Released(name) for name, _ in query.aggregates], [output for _, output in query.outputs]
+        counted, shown = [ReleasedColumn(name) for name, _ in query.aggregates], [output for _, output in query.outputs]
         if shown != counted or query.having is not None or query.order or query.limit is not None:
             raise BadQuestion("A stream answers a plain count, without arithmetic on it, HAVING, ORDER BY or LIMIT.")
         if plan.distance(plan.measures[0]).linf > self.mechanism.sensitivity.linf:
@@ -159,11 +159,11 @@ class Stream:
         return plan
 
 
-def _written(state: State) -> bytes:
+def _written(state: ComparisonState) -> bytes:
     return canonical(state).encode()
 
 
-def _read(state: bytes) -> State:
+def _read(state: bytes) -> ComparisonState:
     with reading("the state of this stream"):
-        read: State = loads(state)
+        read: ComparisonState = loads(state)
     return read

@@ -40,7 +40,7 @@ from ..workloads.queries.data import Floats
 from ..workloads.queries.domain import CELLS
 from . import identity
 from .online import Online
-from .purchase import Item, Parts, Priced, Read, buy
+from .purchase import Order, Parts, Priced, Read, buy
 from .questions import check_owned
 
 if TYPE_CHECKING:
@@ -222,7 +222,7 @@ def answer(
         released = Released(chosen.name, workload, nothing, None, None, charge.loss, float(at), (note,))
         return canonical((released, versions())).encode()
 
-    item = Item(
+    item = Order(
         relation=domain.relation,
         keys=[*candidates],
         analyst=who,

@@ -21,7 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..core.errors import BadData, BadParameter, EngineError
-from ..query.plan.plan import Plan
+from ..query.plan.plan import QueryPlan
 
 if TYPE_CHECKING:
     from ..query.python.table import Table
@@ -51,7 +51,7 @@ class SparseMatrix:
 
 
 @dataclass(frozen=True)
-class Answer:
+class EngineAnswer:
     """The exact integers of a plan: for each measure one array, with an integer (or a row of bins) for each cell.
 
     If the plan selects keys privately, `keys` are all keys in the data, in order, and `units` is how many units each
@@ -137,7 +137,7 @@ class Engine(ABC):
         """The type of each column of a registered table, in a schema's words, where only the engine can see it."""
         return {}
 
-    def answer(self, plan: Plan, content: str | None = None) -> Answer:
+    def answer(self, plan: QueryPlan, content: str | None = None) -> EngineAnswer:
         """The exact integers of a plan; if `content` is given, only of tables that have this fingerprint."""
         try:
             return self._answer(plan, content)
@@ -146,7 +146,7 @@ class Engine(ABC):
         raise EngineError  # raised outside of `except`, so that the first error is not even its context
 
     @abstractmethod
-    def _answer(self, plan: Plan, content: str | None) -> Answer:
+    def _answer(self, plan: QueryPlan, content: str | None) -> EngineAnswer:
         """Compute the exact integers of a plan; `answer` turns any error into a silent `EngineError`."""
 
     def _check(self, content: str | None) -> None:

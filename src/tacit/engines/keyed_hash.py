@@ -30,7 +30,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Literal
 
-from ..query.values.domain import Domain
+from ..query.values.domain import ValueDomain
 from ..query.values.nodes import Value
 
 Purpose = Literal["rows", "groups", "part"]
@@ -66,13 +66,13 @@ def _drawn(label: str) -> int:
 
 
 def order(
-    key: str, purpose: Purpose, unit: str, values: Sequence[Value], domains: Sequence[Domain]
+    key: str, purpose: Purpose, unit: str, values: Sequence[Value], domains: Sequence[ValueDomain]
 ) -> tuple[int, tuple[tuple[bool, Value], ...]]:
     """The sort key among the items of one unit: the hash first, and the content where hashes are equal."""
     return keyed_hash(key, purpose, unit, values, domains), tuple((value is not None, value) for value in values)
 
 
-def keyed_hash(key: str, purpose: Purpose, unit: str, values: Sequence[Value], domains: Sequence[Domain]) -> int:
+def keyed_hash(key: str, purpose: Purpose, unit: str, values: Sequence[Value], domains: Sequence[ValueDomain]) -> int:
     """The hash of one item (a row, a cell or a part) of the unit that has this text."""
     c = coefficients(key, purpose, len(values))
     digits = [unit_digit(key, unit), *(digit(key, v, d) for v, d in zip(values, domains, strict=True))]
@@ -81,7 +81,7 @@ def keyed_hash(key: str, purpose: Purpose, unit: str, values: Sequence[Value], d
     return (((k3 * y + k2) * y + k1) * y + k0) % P
 
 
-def digit(key: str, value: Value, domain: Domain) -> int:
+def digit(key: str, value: Value, domain: ValueDomain) -> int:
     """The digit of a value of this domain."""
     match value:
         case None:
@@ -97,7 +97,7 @@ def unit_digit(key: str, unit: str) -> int:
     return _wide(int(unit)) if is_integer else _text(key, unit)
 
 
-def narrow(domain: Domain) -> bool:
+def narrow(domain: ValueDomain) -> bool:
     """Whether the digit of a number of this domain is its distance from the lower bound (plus 1)."""
     return domain.upper - domain.lower + 1 < _MAX_DIGIT
 

@@ -40,7 +40,7 @@ _SHARES: Floats = 10.0 ** (-np.arange(2, 49) / 4)  # of beta, for noise and for 
 
 
 @dataclass(frozen=True, slots=True)
-class Plan:
+class HoldoutPlan:
     """The promise of one method: all k answers within `width` of the truth, with probability at least 1 - beta."""
 
     method: str
@@ -52,27 +52,27 @@ class Plan:
     delta: float = 0.0
 
 
-def beforehand(n: int, questions: int, beta: Number) -> Plan:
+def beforehand(n: int, questions: int, beta: Number) -> HoldoutPlan:
     """The width by Hoeffding's inequality and the union bound, for questions that do not depend on the records."""
     n, k = whole("n", n), whole("questions", questions)
-    return Plan("asked beforehand", n, k, hoeffding_inverse(n, transfer.shared(beta) / k))
+    return HoldoutPlan("asked beforehand", n, k, hoeffding_inverse(n, transfer.shared(beta) / k))
 
 
-def splitting(n: int, questions: int, beta: Number) -> Plan:
+def splitting(n: int, questions: int, beta: Number) -> HoldoutPlan:
     """The width with fresh records for each question."""
     n, k = whole("n", n), whole("questions", questions)
     each, share = n // k, transfer.shared(beta) / k
-    return Plan("sample splitting", n, k, hoeffding_inverse(each, share) if each else math.inf)
+    return HoldoutPlan("sample splitting", n, k, hoeffding_inverse(each, share) if each else math.inf)
 
 
-def rounded(n: int, questions: int, beta: Number) -> Plan:
+def rounded(n: int, questions: int, beta: Number) -> HoldoutPlan:
     """The width of sample means that are rounded to multiples of the best of 1/2, 1/4, ..."""
     n, k, b, best = whole("n", n), whole("questions", questions), float(transfer.shared(beta)), math.inf
     for values in (2**j for j in range(1, 33)):
         # ln of the sum of (V+1)^j over j < k, from above: the last term times 1 + 1/V
         nats = (k - 1) * math.log(values + 1) + math.log1p(1 / values) + math.log(2 / b)
         best = min(best, 1 / (2 * values) + math.sqrt(nats / (2 * n)))
-    return Plan("rounded answers", n, k, best * histories.OUTWARD)
+    return HoldoutPlan("rounded answers", n, k, best * histories.OUTWARD)
 
 
 def quantile(beta: float, questions: int) -> float:
@@ -80,7 +80,7 @@ def quantile(beta: float, questions: int) -> float:
     return -float(ndtri(-math.expm1(math.log1p(-beta) / questions) / 2))
 
 
-def gaussian(n: int, questions: int, beta: Number, theorem: str = "jung") -> Plan:
+def gaussian(n: int, questions: int, beta: Number, theorem: str = "jung") -> HoldoutPlan:
     """The plan for Gaussian noise at its best sigma, by the theorem `jung`, `monitor`, `bassily` or `notes`."""
     one_of("theorem", theorem, ("jung", "monitor", *_FIXED))
     n, k, b = whole("n", n), whole("questions", questions), float(transfer.shared(beta))
@@ -89,14 +89,14 @@ def gaussian(n: int, questions: int, beta: Number, theorem: str = "jung") -> Pla
     return _jung(n, k, b) if theorem == "jung" else _monitor(n, k, b)
 
 
-def _jung(n: int, k: int, b: float) -> Plan:
+def _jung(n: int, k: int, b: float) -> HoldoutPlan:
     """The plan by Jung et al., at the best epsilon, delta and share of beta: a coarse search, then a fine one."""
     about = _best(n, k, b, _EPSILONS[::_STRIDE])[0]
     near = _EPSILONS[np.abs(np.log(_EPSILONS / about)) < 0.5]
     e, d, x = (float(f"{v:.6g}") for v in _best(n, k, b, near))
     sigma = _exact_sigma(n, k, e, d)
     proved = transfer.jung_at(b, e, d, alpha=sigma * quantile(x, k), beta=x)
-    return Plan("Gaussian, Jung et al. 2020", n, k, proved.width, sigma, e, d)
+    return HoldoutPlan("Gaussian, Jung et al. 2020", n, k, proved.width, sigma, e, d)
 
 
 def _best(n: int, k: int, b: float, epsilons: Floats) -> tuple[float, float, float]:
@@ -109,22 +109,22 @@ def _best(n: int, k: int, b: float, epsilons: Floats) -> tuple[float, float, flo
     return float(epsilons[i]), float(share[j]), float(share[m])
 
 
-def _fixed(n: int, k: int, b: float, theorem: str) -> Plan:
+def _fixed(n: int, k: int, b: float, theorem: str) -> HoldoutPlan:
     """The plan by a theorem in which epsilon fixes the width: half of beta is for the noise, half for the theorem."""
     times, divisor, least, most, method = _FIXED[theorem]
     low, high = math.sqrt(least(b) / n) * (1 + 1e-9), most * (1 - 1e-9)
     if low >= high or b >= 0.5:  # half of a larger beta is outside the theorems
-        return Plan(method, n, k, math.inf)
+        return HoldoutPlan(method, n, k, math.inf)
     epsilon = np.geomspace(low, high, 400)
     delta, alpha = epsilon * b / (2 * divisor) * (1 - 1e-9), quantile(b / 2, k)
     e = float(epsilon[np.argmin(_sigma(n, k, epsilon, delta) * alpha + times * epsilon)])
     d = e * b / (2 * divisor) * (1 - 1e-9)
     sigma = _exact_sigma(n, k, e, d)
     proved = getattr(transfer, theorem)(e, d, n, alpha=sigma * alpha, beta=b / 2)
-    return Plan(method, n, k, proved.width, sigma, e, d)
+    return HoldoutPlan(method, n, k, proved.width, sigma, e, d)
 
 
-def _monitor(n: int, k: int, b: float) -> Plan:
+def _monitor(n: int, k: int, b: float) -> HoldoutPlan:
     """The plan by the Monitor, at the best epsilon and delta of a grid: half of beta is for the noise."""
     epsilon, delta = _EPSILONS[:: _STRIDE // 8, None, None], (b * _SHARES / n)[:, None]
     t = transfer.monitored_samples(b / 2)
@@ -136,7 +136,7 @@ def _monitor(n: int, k: int, b: float) -> Plan:
     e, d = float(epsilon[i, 0, 0]), float(delta[j, 0])
     sigma = _exact_sigma(n, k, e, d)
     proved = transfer.monitor_at(b, e, d, n, alpha=sigma * alpha, beta=b / 2)
-    return Plan("Gaussian, the Monitor", n, k, proved.width, sigma, e, d)
+    return HoldoutPlan("Gaussian, the Monitor", n, k, proved.width, sigma, e, d)
 
 
 def _sigma(n: int, k: int, epsilon: Floats, delta: Floats) -> Floats:
@@ -174,7 +174,7 @@ _FIXED: dict[str, tuple[int, int, Callable[[float], float], float, str]] = {
         "Gaussian, lecture notes corrected",
     ),
 }
-Planner = Callable[[int, int, Number], Plan]
+Planner = Callable[[int, int, Number], HoldoutPlan]
 METHODS: dict[str, Planner] = {
     "asked beforehand": beforehand,
     "sample splitting": splitting,
@@ -186,7 +186,7 @@ METHODS: dict[str, Planner] = {
 }
 
 
-def compare(n: int, questions: int | Iterable[int], beta: Number = "0.05") -> list[Plan]:
+def compare(n: int, questions: int | Iterable[int], beta: Number = "0.05") -> list[HoldoutPlan]:
     """The plan of every method for each number of questions, for `table` or a plot."""
     n = whole("n", n)
     ks = several("questions", questions if isinstance(questions, Iterable) else [questions], whole)
@@ -222,7 +222,7 @@ def _planners(method: str | None) -> list[Planner]:
     return [METHODS[one_of("method", method, METHODS)]]
 
 
-def table(plans: Sequence[Plan]) -> str:
+def table(plans: Sequence[HoldoutPlan]) -> str:
     """The plans as text, one line each."""
     head = f"{'method':34} {'n':>10} {'questions':>10} {'width':>8} {'sigma':>9} {'epsilon':>8}"
     lines = [

@@ -28,7 +28,7 @@ _PLAIN = (str, bytes, int, float, complex, type(None), date, time, timedelta, De
 
 
 @dataclass(frozen=True)
-class Question:
+class HoldoutQuestion:
     """A guess, such as the value on the training set, and the records' values, both in steps of the grid."""
 
     guess: int | None

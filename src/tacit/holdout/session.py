@@ -19,7 +19,7 @@ from ..core.purpose import Purpose
 from ..core.randomness import SYSTEM, Source
 from ..core.session import answer_once, open_session, private_value
 from .keeper import THIS_PROCESS, Keeper, Memory
-from .questions import Question, arrays, fingerprint, shaped, values_in_steps
+from .questions import HoldoutQuestion, arrays, fingerprint, shaped, values_in_steps
 from .rules.rule import Rule, State, Statement
 
 _OTHERS = "These are not the records that the holdout was opened with: the fingerprints differ."
@@ -121,7 +121,7 @@ class Holdout:
         with self._lock:
             return float(answer_once(self._session, key, step))
 
-    def _question(self, question: Any) -> Question:
+    def _question(self, question: Any) -> HoldoutQuestion:
         rule, guess = self.rule, None
         if callable(question):
             values = shaped(question(*self._data), rule.n)
@@ -136,7 +136,7 @@ class Holdout:
             allowed = "a statistic, if a training set was given, or the pair of a guess and the records' values"
             raise BadParameter("question", type(question).__name__, allowed)
         at = None if guess is None else rule.guess_in_steps(guess)
-        return Question(at, values_in_steps(values, rule.n, rule.grid))
+        return HoldoutQuestion(at, values_in_steps(values, rule.n, rule.grid))
 
     @property
     def _now(self) -> State:

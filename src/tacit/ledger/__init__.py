@@ -3,6 +3,6 @@
 from ..core.purpose import Purpose
 from .entries import Charge, Entry, Head, Request
 from .ledger import Ledger
-from .session import Session
+from .session import LedgerSession
 
-__all__ = ["Charge", "Entry", "Head", "Ledger", "Purpose", "Request", "Session"]
+__all__ = ["Charge", "Entry", "Head", "Ledger", "LedgerSession", "Purpose", "Request"]

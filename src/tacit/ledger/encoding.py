@@ -26,6 +26,7 @@ Json = Any
 
 _CANONICAL = json.JSONEncoder(sort_keys=True, separators=(",", ":"), allow_nan=False)  # made once
 _MAX_BITS = 1 << 13  # the decimal text of a longer integer is slow, and Python refuses it
+_PLAIN = frozenset((int, Fraction))
 _FIELDS = ("epsilon", "rho", "delta", "slack", "renyi_order")  # of a budget
 
 
@@ -39,7 +40,8 @@ def write_loss(loss: Loss) -> Json:
     if loss.relation not in (None, ADD_REMOVE, SUBSTITUTE):
         raise BadParameter("relation", loss.relation, f"{ADD_REMOVE} or {SUBSTITUTE}")
     for atom in loss.terms:
-        _check(atom)
+        if not storage.is_stored(atom) or not _PLAIN.issuperset(map(type, storage.members(atom).values())):
+            _check(atom)
     return storage.write(loss)
 
 
@@ -62,8 +64,13 @@ def _check(value: object) -> None:
 
 def read_loss(written: Json) -> Loss:
     """The loss that JSON was written from."""
+    return _loss(canonical(written))
+
+
+@lru_cache(maxsize=4096)  # a loss is a value, and most charges of a ledger are of a few
+def _loss(text: str) -> Loss:
     try:
-        loss: Loss = storage.read(written)
+        loss: Loss = storage.loads(text)
     except storage.WrittenLater as error:
         raise NewerVersion("an entry of this ledger", str(error)) from None
     if type(loss) is not Loss:

@@ -22,7 +22,7 @@ from functools import cached_property
 from typing import Any, NamedTuple
 
 from ..core.accounting.loss import Loss
-from ..core.errors import LedgerCorrupt
+from ..core.errors import BadParameter, LedgerCorrupt, NewerVersion
 from ..core.purpose import UNSTATED, Purpose
 from .encoding import Json, canonical, read_loss
 
@@ -155,7 +155,10 @@ class Charge:
         """What the charge is for.  Entries of earlier versions say so in prose, from which the kind is read."""
         if isinstance(self.stated, str):
             return _from_prose(self.stated, self.session, self.analyst)
-        return Purpose(**self.stated)
+        try:
+            return Purpose(**self.stated)
+        except (BadParameter, TypeError):
+            raise NewerVersion("an entry of this ledger", "its purpose is of a kind that is not known here") from None
 
 
 def write_purpose(purpose: Purpose) -> Json:

@@ -30,7 +30,7 @@ from .entries import FORMAT, FORMATS, START, Charge, Entry, Head, Request, is_ne
 from .names import alike, analyst_name, skeleton
 from .parameters import as_bytes, fraction, name, part_names, question_key, request, text
 from .seal import Seal
-from .session import Session
+from .session import LedgerSession
 from .stores import statements
 from .stores.dialect import Connection
 from .stores.store import Store
@@ -200,7 +200,7 @@ class Ledger:
         parts: Iterable[str] | None = None,
         purpose: Purpose = UNSTATED,
         fresh: bool = False,
-    ) -> Session:
+    ) -> LedgerSession:
         """Pay for a session and keep its first state; a session that was started with this key goes on where it was."""
         wanted = request(Request(key, loss, analyst, part_names(parts), purpose, fresh))
         state = as_bytes("state", state)
@@ -212,7 +212,7 @@ class Ledger:
                 book.step(charge, 0, state, None, {"key": None, "loss": None, "paid": {}})
             return charge
 
-        return Session(self, self.write(begin))
+        return LedgerSession(self, self.write(begin))
 
     def allow(self, analyst: str, budget: Budget) -> None:
         """Give an analyst an allowance within the budget, or replace it; what was spent before counts."""

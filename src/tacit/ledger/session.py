@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from .ledger import Ledger
 
 
-class Session:
+class LedgerSession:
     """A session, which may go on in any process that opens the ledger."""
 
     def __init__(self, ledger: Ledger, charge: Charge) -> None:

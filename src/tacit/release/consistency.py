@@ -13,11 +13,9 @@ from __future__ import annotations
 
 import math
 from fractions import Fraction
-from typing import Any
 
 from ..core.errors import BadParameter
-from ..core.mechanism import Mechanism
-from ..mechanisms import Gaussian, KeySelection, Laplace
+from ..mechanisms import Gaussian, Laplace
 from ..query.relation import build
 from ..query.relation.nullability import present, surely
 from ..query.select.query import Query
@@ -85,7 +83,5 @@ def _counts(release: Release, name: str) -> list[int]:
 
 def _variance(release: Release, name: str) -> Fraction:
     """The variance of the noise, nearly; only the weights depend on it."""
-    m: Mechanism[Any, Any] = release.mechanisms[dict(release.recipes)[name].parts[0]]
-    if isinstance(m, KeySelection):
-        m = m.noise
-    return 2 * m.scale**2 if isinstance(m, Laplace) else m.sigma2 if isinstance(m, Gaussian) else Fraction(1)
+    noise = release.mechanisms[dict(release.recipes)[name].parts[0]].added_noise
+    return noise.variance_bound if isinstance(noise, Laplace | Gaussian) else Fraction(1)

@@ -18,7 +18,7 @@ from ..query.plan.accuracy import chosen_label, chosen_quantile
 from ..query.plan.compiler import read_columns
 from ..query.plan.offer import promise
 from ..query.relation.relation import scans
-from ..query.select.outputs import Estimate, Released, released
+from ..query.select.outputs import ColumnEstimate, ReleasedColumn, released
 from ..query.values.domain import Label
 
 if TYPE_CHECKING:
@@ -30,7 +30,7 @@ _MAX_ROWS = 40  # of a table in text
 _MAX_PLAIN = 1e21  # numbers below it are written without an exponent
 
 
-def _with_ends(release: Release) -> Iterator[tuple[str, Estimate, list[Any]]]:
+def _with_ends(release: Release) -> Iterator[tuple[str, ColumnEstimate, list[Any]]]:
     """Each column, followed by the ends of its intervals if it is noisy; a quantile or mode has no interval."""
     taken, noisy = set(release.names), release.noisy_names - release.ranks().keys()
     for name, c in release.columns.items():
@@ -118,7 +118,7 @@ def text(release: Release) -> str:
     return "\n".join((*table, "", sentence(release)))
 
 
-def _lines(c: Estimate, intervals: bool, noisy: bool) -> list[str]:
+def _lines(c: ColumnEstimate, intervals: bool, noisy: bool) -> list[str]:
     values, ends = c.tolist()[:_MAX_ROWS], zip(c.lower.tolist(), c.upper.tolist(), strict=True)
     if c.kind not in ("integer", "real") or not intervals:
         return [_decimal(v, _places(abs(v)), round) if noisy and isinstance(v, float) else _plain(v) for v in values]
@@ -229,7 +229,7 @@ def clamped_sums(release: Release) -> dict[str, tuple[Label, Label]]:
 def _rank_sentence(release: Release, name: str, ranks: float, confidence: str) -> str:
     """The accuracy of a column of quantiles or most common labels, in rows."""
     output = dict(release.query.outputs)[name]
-    recipe = dict(release.recipes)[output.name] if isinstance(output, Released) else None
+    recipe = dict(release.recipes)[output.name] if isinstance(output, ReleasedColumn) else None
     if recipe is not None and recipe.kind == "top":
         return f"{name} {chosen_label(recipe, ranks)}, with {confidence} probability."
     assert recipe is not None  # `ranks` has no other columns

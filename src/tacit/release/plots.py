@@ -13,7 +13,7 @@ from ..core.errors import BadParameter, BadQuestion
 from ..core.exact import from_above
 from ..plot_style import altair, embeddable
 from ..query.select.output_types import of_query
-from ..query.select.outputs import Released, released
+from ..query.select.outputs import ReleasedColumn, released
 from ..query.select.query import Query
 
 if TYPE_CHECKING:
@@ -121,7 +121,7 @@ def drawable(query: Query) -> list[str]:
 def _labels(query: Query) -> list[str]:
     """The columns that are keys."""
     keys = {key.name for key in query.keys}
-    return [name for name, output in query.outputs if isinstance(output, Released) and output.name in keys]
+    return [name for name, output in query.outputs if isinstance(output, ReleasedColumn) and output.name in keys]
 
 
 def _shown(label: Any) -> str:

@@ -30,21 +30,21 @@ from ..core.safe_text import visible
 from ..mechanisms import KeySelection
 from ..query.plan.accuracy import level
 from ..query.plan.draw import Drawn
-from ..query.plan.estimators import Noisy, Recipe, times
+from ..query.plan.estimators import NoisyMeasure, Recipe, times
 from ..query.plan.offer import Offer
 from ..query.select.evaluation import evaluate, shown
 from ..query.select.outputs import (
-    Estimate,
+    ColumnEstimate,
     Floats,
     Output,
-    Released,
+    ReleasedColumn,
     labels,
     listed,
     numbers,
     released,
 )
 from ..query.select.query import Query
-from ..query.values.domain import Domain
+from ..query.values.domain import ValueDomain
 from .provenance import Provenance
 
 if TYPE_CHECKING:
@@ -140,11 +140,11 @@ class Release:
         return any(released(output) & aggregates for output in deciding)
 
     @cached_property
-    def columns(self) -> Mapping[str, Estimate]:
+    def columns(self) -> Mapping[str, ColumnEstimate]:
         """The answer, with intervals at the confidence that was asked for."""
         return self.at(self.beta)
 
-    def __getitem__(self, name: str) -> Estimate:
+    def __getitem__(self, name: str) -> ColumnEstimate:
         """One column of the answer: its `values`, and the `lower` and `upper` ends of their intervals."""
         if name not in self.names:
             raise BadParameter("column", name, f"one of {', '.join(self.names)}")
@@ -153,7 +153,7 @@ class Release:
     def __iter__(self) -> Iterator[str]:
         return iter(self.names)
 
-    def at(self, beta: Number) -> Mapping[str, Estimate]:
+    def at(self, beta: Number) -> Mapping[str, ColumnEstimate]:
         """The answer, with intervals that each hold with probability 1 - beta."""
         error_probability = probability("beta", beta)
         return {name: self._output(output, error_probability).take(self._shown) for name, output in self.query.outputs}
@@ -184,7 +184,7 @@ class Release:
         """
         recipes, errors = dict(self.recipes), {}
         for name, output in self.query.outputs:
-            recipe = recipes.get(output.name) if isinstance(output, Released) else None
+            recipe = recipes.get(output.name) if isinstance(output, ReleasedColumn) else None
             if recipe is not None and recipe.kind in ("quantile", "top"):
                 errors[name] = self.mechanisms[recipe.parts[0]].error(beta=beta)
         return errors
@@ -196,7 +196,7 @@ class Release:
         return math.prod(len(key.values or ()) for key in self.query.keys)
 
     @cached_property
-    def _keys(self) -> dict[str, Estimate]:
+    def _keys(self) -> dict[str, ColumnEstimate]:
         """The keys of each row: those that were selected privately, or all public cells in row-major order."""
         if self.keys is not None:
             return {k.name: _key(k.domain, [row[i] for row in self.keys]) for i, k in enumerate(self.query.keys)}
@@ -216,13 +216,13 @@ class Release:
             return np.arange(self._rows)[: q.limit]
         return shown(self._estimates(float(self.beta)), self._rows, q.having, q.order, q.limit)
 
-    def _estimates(self, each: float, names: Iterable[str] | None = None) -> dict[str, Estimate]:
+    def _estimates(self, each: float, names: Iterable[str] | None = None) -> dict[str, ColumnEstimate]:
         """Keys and aggregates; the noise of each measure is within its bound with probability 1 - each."""
         recipes = dict(self.recipes)
         wanted = recipes.keys() if names is None else recipes.keys() & names
         used = {part % len(self.noisy) for name in wanted for part in recipes[name].parts}
         measures = [
-            _noisy(array, m, each) if i in used else Noisy(array)
+            _noisy(array, m, each) if i in used else NoisyMeasure(array)
             for i, (array, m) in enumerate(zip(self._arrays, self.mechanisms, strict=True))
         ]
         estimates = {name: recipes[name].estimate(measures) for name in wanted}
@@ -235,7 +235,7 @@ class Release:
                 estimates[name] = replace(estimates[name], values=now, lower=low, upper=high)
         return {**self._keys, **estimates}
 
-    def _output(self, output: Output, beta: Fraction) -> Estimate:
+    def _output(self, output: Output, beta: Fraction) -> ColumnEstimate:
         recipes, names = dict(self.recipes), released(output)
         used = {part for name in names & recipes.keys() for part in recipes[name].parts}
         return evaluate(output, self._estimates(level(beta, max(1, len(used))), names), self._rows)
@@ -327,15 +327,15 @@ def _array(m: Mechanism[Any, Any], values: tuple[Any, ...]) -> NDArray[Any]:
     return np.array(values, np.int64 if narrow else object)
 
 
-def _noisy(array: NDArray[Any], m: Mechanism[Any, Any], each: float) -> Noisy:
+def _noisy(array: NDArray[Any], m: Mechanism[Any, Any], each: float) -> NoisyMeasure:
     """Noisy values with a bound on their noise: none for selections, and a threshold for counts that selected keys."""
     if m.choices:
-        return Noisy(array)
+        return NoisyMeasure(array)
     threshold = m.threshold if isinstance(m, KeySelection) else None
-    return Noisy(array, m.added_noise.error(beta=each), threshold)
+    return NoisyMeasure(array, m.added_noise.error(beta=each), threshold)
 
 
-def _key(domain: Domain, values: Sequence[int | str]) -> Estimate:
+def _key(domain: ValueDomain, values: Sequence[int | str]) -> ColumnEstimate:
     match domain.kind:
         case "text":
             return labels(values)
@@ -343,12 +343,12 @@ def _key(domain: Domain, values: Sequence[int | str]) -> Estimate:
             return numbers(times(np.array(values, np.int64), domain.grid))
         case "boolean":
             truth = np.array(values, np.float64)
-            return Estimate("boolean", truth, truth, truth)
+            return ColumnEstimate("boolean", truth, truth, truth)
     of_step = {step: domain.label(int(step)) for step in set(values)}
     return labels([of_step[step] for step in values])
 
 
-def _plain(c: Estimate) -> dict[str, Any]:
+def _plain(c: ColumnEstimate) -> dict[str, Any]:
     """A column for JSON; an infinite end is null."""
     if c.kind == "label":
         return {"values": [v if v is None or isinstance(v, str) else v.isoformat() for v in c.tolist()]}

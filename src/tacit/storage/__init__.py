@@ -7,7 +7,18 @@ readable when modules, classes and attributes are renamed.  `former.py` reads an
 from __future__ import annotations
 
 from . import plain_types  # noqa: F401 - which registers them
-from .codec import canonical, canonical_members, digest, is_stored, loads, members, read, read_members, write
+from .codec import (
+    canonical,
+    canonical_members,
+    digest,
+    has_long_integers,
+    is_stored,
+    loads,
+    members,
+    read,
+    read_members,
+    write,
+)
 from .errors import Unreadable, Unwritable, WrittenLater
 from .registry import bare, kinds, stored, stored_name
 
@@ -19,6 +30,7 @@ __all__ = [
     "canonical",
     "canonical_members",
     "digest",
+    "has_long_integers",
     "is_stored",
     "kinds",
     "loads",

@@ -15,7 +15,7 @@ import hashlib
 import json
 import math
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from fractions import Fraction
 from json.encoder import encode_basestring_ascii
 from operator import eq
@@ -25,13 +25,14 @@ import numpy as np
 
 from . import former
 from .errors import Unreadable, Unwritable, WrittenLater
-from .registry import BY_NAME, BY_TYPE, NAME, VERSION, Kind, Members
+from .registry import BY_NAME, BY_TYPE, NAME, VERSION, Members, StoredType
 
 _PLAIN = frozenset((int, str))  # lists of these may be long, and are read as they are
 _INTEGER = frozenset((int,))
 _MAX_EVEN = 1 << 24  # integers in even steps that one text may stand for: no question has more
-_MAX_BITS = 14_284  # of an integer whose decimal text Python always reads
+_LONG = 10**4300  # the first integer whose decimal text Python refuses to write and to read
 _QUOTIENT = re.compile(r"(-?(?:\d+|0x[0-9a-f]+))/(\d+|0x[0-9a-f]+)", re.ASCII)
+_LONG_INTEGER = re.compile(r'\{"(?:0x"|/":"-?0x)')
 _HEX = re.compile(r"-?[0-9a-f]+", re.ASCII)
 _TEXT = "_stored_text"  # where a value keeps its text
 _dumps = json.JSONEncoder(sort_keys=True, separators=(",", ":"), allow_nan=False).encode
@@ -41,7 +42,7 @@ def canonical(value: Any) -> str:
     """One text for one value: what `write` makes of it, with its keys in order."""
     of: type = type(value)
     if of is int:
-        return str(value) if value.bit_length() <= _MAX_BITS else f'{{"0x":"{value:x}"}}'
+        return str(value) if -_LONG < value < _LONG else f'{{"0x":"{value:x}"}}'
     if of is str:
         return encode_basestring_ascii(value)
     if of is tuple or of is list:
@@ -49,7 +50,10 @@ def canonical(value: Any) -> str:
             return f"[{','.join(map(canonical, value))}]"
         if (even := _even(value)) is not None:
             return f'{{"..":[{even[0]},{even[-1]},{even.step}]}}'
-        return f"[{','.join(map(str if _short(value) else canonical, value))}]"
+        try:
+            return f"[{','.join(map(str, value))}]"
+        except ValueError:  # one of them is too long
+            return f"[{','.join(map(canonical, value))}]"
     kind = BY_TYPE.get(of)
     if kind is None:
         if of is Fraction:
@@ -63,7 +67,7 @@ def canonical(value: Any) -> str:
     return text
 
 
-def _object(kind: Kind, value: Any) -> str:
+def _object(kind: StoredType, value: Any) -> str:
     if kind.text is None:
         members = {name: canonical(each) for name, each in kind.members(value).items()}
         return _braced(members | {NAME: f'"{kind.name}"'} | ({VERSION: str(kind.version)} if kind.version > 1 else {}))
@@ -79,6 +83,11 @@ def _braced(texts: dict[str, str]) -> str:
 def canonical_members(value: Any) -> str:
     """The canonical text of a value's stored fields without its name: for a place that says what stands there."""
     return _braced({name: canonical(each) for name, each in BY_TYPE[type(value)].members(value).items()})
+
+
+def has_long_integers(text: str) -> bool:
+    """Whether a canonical text holds an integer that has no decimal text; in a text of JSON, quotes are escaped."""
+    return _LONG_INTEGER.search(text) is not None
 
 
 def is_stored(value: object) -> bool:
@@ -98,23 +107,39 @@ def digest(value: object) -> str:
 
 def write(value: Any) -> Any:
     """A value as JSON; the fields of an object stand in the order in which its type declares them."""
-    if (kind := BY_TYPE.get(type(value))) is not None:
-        head = {NAME: kind.name} | ({VERSION: kind.version} if kind.version > 1 else {})
-        return {**head, **{name: write(each) for name, each in kind.members(value).items()}}
+    of: type = type(value)
+    if of is int:
+        return value if -_LONG < value < _LONG else {"0x": f"{value:x}"}
+    if of is Fraction:
+        return {"/": _quotient(value)}
+    if of is str or value is None:
+        return value
+    if of is tuple or of is list:
+        even = _even(value) if _INTEGER.issuperset(map(type, value)) else None
+        return list(map(write, value)) if even is None else {"..": [even[0], even[-1], even.step]}
+    if (kind := BY_TYPE.get(of)) is not None:
+        head = {NAME: kind.name, VERSION: kind.version} if kind.version > 1 else {NAME: kind.name}
+        for name, each in kind.members(value).items():
+            head[name] = write(each)
+        return head
+    return _write_subclass(value)
+
+
+def _write_subclass(value: object) -> Any:
+    """A boolean, a float, or a number or text of a subclass, which is read as of its parent."""
     match value:
-        case None | bool() | str():
+        case bool():
             return value
         case int():
-            return value if value.bit_length() <= _MAX_BITS else {"0x": f"{value:x}"}
+            return write(int(value))
+        case str():
+            return str.__str__(value)
         case float():
             return _float(value)
-        case np.generic():
-            return write(value.item())
         case Fraction():
             return {"/": _quotient(value)}
-        case tuple() | list():
-            even = _even(value) if _INTEGER.issuperset(map(type, value)) else None
-            return list(map(write, value)) if even is None else {"..": [even[0], even[-1], even.step]}
+        case np.generic():
+            return write(value.item())
     raise Unwritable(f"{type(value).__name__} is no type that tacit stores")
 
 
@@ -128,14 +153,9 @@ def _float(value: float) -> Any:
 
 def _quotient(value: Fraction) -> str:
     top, bottom = value.numerator, value.denominator
-    if top.bit_length() <= _MAX_BITS and bottom.bit_length() <= _MAX_BITS:
+    if -_LONG < top < _LONG and bottom < _LONG:
         return f"{top}/{bottom}"
     return f"{hex(top)}/{hex(bottom)}"
-
-
-def _short(integers: Sequence[int]) -> bool:
-    """Whether all of them have a decimal text."""
-    return max(max(integers, default=0), -min(integers, default=0)).bit_length() <= _MAX_BITS
 
 
 def _even(integers: Sequence[int]) -> range | None:
@@ -145,7 +165,7 @@ def _even(integers: Sequence[int]) -> range | None:
     step = integers[1] - integers[0]
     steps = range(integers[0], integers[0] + step * len(integers), step)
     same = integers[-1] == steps[-1] and all(map(eq, integers, steps))
-    return steps if same and _short((steps[0], steps[-1], step)) else None
+    return steps if same and all(-_LONG < each < _LONG for each in (steps[0], steps[-1], step)) else None
 
 
 def loads(text: str | bytes) -> Any:
@@ -159,73 +179,69 @@ def loads(text: str | bytes) -> Any:
 
 def read(written: Any) -> Any:
     """The value that JSON was written from, by this version or by an earlier one."""
-    if former.is_former(written):
-        written = former.upgraded(written)
-    return _checked(written, _read)
-
-
-def read_members(type_: type, written: Any) -> Any:
-    """A value of a stored type from the JSON of its stored fields, as `canonical_members` writes them."""
-    kind = BY_TYPE[type_]
-    if type(written) is not dict or NAME in written:
-        raise Unreadable(f"{kind.name} is written as its fields")
-    return kind.made(_checked(written, lambda members: {name: _read(each) for name, each in members.items()}))
-
-
-def _checked(written: Any, reader: Callable[[Any], Any]) -> Any:
     try:
-        if _evens(written) > _MAX_EVEN:
-            raise Unreadable("the text stands for too many numbers")
-        return reader(written)
+        return _read(former.upgraded(written) if former.is_former(written) else written, [0])
     except RecursionError:
         raise Unreadable("the text is nested too deeply") from None
 
 
-def _evens(written: Any) -> int:
-    """How many integers stand there by their ends: a short text may stand for any number of them."""
-    of = type(written)
-    if of is list:
-        return sum([_evens(item) for item in written if type(item) not in _PLAIN])
-    if of is not dict:
-        return 0
-    match written:
-        case {"..": [int(first), int(last), int(step)]} if step:
-            return max(0, (last - first) // step + 1)
-    return sum([_evens(item) for item in written.values() if type(item) not in _PLAIN])
+def read_members(type_: type, written: Any) -> Any:
+    """A value of a stored type from the JSON of its stored fields, as `canonical_members` writes them."""
+    kind, evens = BY_TYPE[type_], [0]
+    if type(written) is not dict or NAME in written:
+        raise Unreadable(f"{kind.name} is written as its fields")
+    try:
+        return kind.made({name: _read(each, evens) for name, each in written.items()})
+    except RecursionError:
+        raise Unreadable("the text is nested too deeply") from None
 
 
-def _read(written: Any) -> Any:
+def _read(written: Any, evens: list[int]) -> Any:
+    """The value of a part of a text, of which so many integers stood in even steps so far."""
     of = type(written)
     if of is list:
-        return tuple([item if type(item) in _PLAIN else _read(item) for item in written])
+        return tuple([item if type(item) in _PLAIN else _read(item, evens) for item in written])
     if of is not dict:
         if of is float and not math.isfinite(written):
             raise Unreadable("a number is not finite")
         return written
-    if type(name := written.get(NAME)) is not str:
-        return _number(written)
-    if (kind := BY_NAME.get(name)) is None:
+    name = written.get(NAME)
+    if type(name) is not str:
+        return _number(written, evens)
+    kind = BY_NAME.get(name)
+    if kind is None:
         raise WrittenLater(f"the type {name[:40]!r} is not known")
     members = {key: each for key, each in written.items() if key != NAME}
     if kind.version > 1 or VERSION in members:
         members = kind.upgraded(members)
-    return kind.made({key: each if type(each) in _PLAIN else _read(each) for key, each in members.items()})
+    for key, each in members.items():
+        if type(each) not in _PLAIN:
+            members[key] = _read(each, evens)
+    return kind.made(members)
 
 
-def _number(written: Members) -> Any:
+def _number(written: Members, evens: list[int]) -> Any:
     """A number, or several, that JSON has no form of its own for."""
-    match written:
-        case {"/": str(text)} if len(written) == 1 and (parts := _QUOTIENT.fullmatch(text)):
+    if len(written) == 1:
+        ((form, text),) = written.items()
+        if form == "/" and type(text) is str and (parts := _QUOTIENT.fullmatch(text)):
             try:
                 return Fraction(int(parts[1], 0), int(parts[2], 0))
             except (ValueError, ZeroDivisionError):
                 raise Unreadable("the text holds a quotient that is none") from None
-        case {"..": [int(first), int(last), int(step)]} if (
-            len(written) == 1 and step and last in range(first + 2 * step, last + step, step)
-        ):
-            return tuple(range(first, last + step, step))
-        case {"0x": str(text)} if len(written) == 1 and _HEX.fullmatch(text):
+        if form == ".." and type(text) is list:
+            return _stepped(text, evens)
+        if form == "0x" and type(text) is str and _HEX.fullmatch(text):
             return int(text, 16)
-        case {"float": "inf" | "-inf"} if len(written) == 1:
-            return float(written["float"])
+        if form == "float" and text in ("inf", "-inf"):
+            return float(text)
     raise Unreadable(f"the text has an object that is none: {', '.join(sorted(written)[:5]) or 'without members'}")
+
+
+def _stepped(ends: list[Any], evens: list[int]) -> tuple[int, ...]:
+    match ends:
+        case [int(first), int(last), int(step)] if step and last in range(first + 2 * step, last + step, step):
+            evens[0] += (last - first) // step + 1
+            if evens[0] <= _MAX_EVEN:
+                return tuple(range(first, last + step, step))
+    raise Unreadable("the text stands for numbers in steps that are none, or for too many")

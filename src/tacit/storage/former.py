@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .errors import Unreadable
-from .registry import BY_NAME, BY_TYPE, NAME, Kind
+from .registry import BY_NAME, BY_TYPE, NAME, StoredType
 
 _FORMER = {  # the former name of each stored type that had one
     "Adaptive": "adaptive.Adaptive",
@@ -248,7 +248,7 @@ def _spelled(value: Any) -> Any:
     return {"value": write(value)}
 
 
-def _state(kind: Kind, value: Any) -> dict[str, Any]:
+def _state(kind: StoredType, value: Any) -> dict[str, Any]:
     names = _STATE.get(kind.name, tuple(kind.attributes.values()))
     attributes = {name: getattr(value, _RENAMED.get(name, name)) for name in names}
     return {name: _spelled(each) for name, each in attributes.items() if name != "given_weights" or each is not None}

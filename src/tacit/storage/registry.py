@@ -8,7 +8,7 @@ Nothing that is stored names a module, a class or an attribute by accident: all 
 
     an attribute gets another name    fields={"scale": "new_name"}: the stored name stays
     a field is added                  with a default it is no field of what is stored, and a value that differs from
-                                      the default cannot be written; to store it, add it to `optional`
+                                      the default cannot be written; to store it, add it to `fields` and `optional`
     a field is removed or changed     raise `version`, and register how the members of the older version become those
                                       of the new one: upgrades={1: function}
 """
@@ -28,7 +28,7 @@ Upgrade = Callable[[Members], Members]
 NAME, VERSION = "is", "v"  # the members that say which type was written, and in which version if not the first
 
 
-class Kind:
+class StoredType:
     """A stored type: how its values are taken apart, and put together again."""
 
     def __init__(
@@ -99,7 +99,7 @@ class Kind:
                 if not _same(getattr(value, attribute), default):
                     raise Unwritable(
                         f"{self.name} has a field {attribute!r} that is not stored and differs from its default; add it"
-                        f" to `optional` of @stored({self.name!r})"
+                        f" to `fields` and `optional` of @stored({self.name!r})"
                     )
         if not self.optional:
             return dict(pairs)
@@ -119,15 +119,17 @@ class Kind:
 
     def made(self, members: Members) -> Any:
         """A value of these members, which were read already."""
-        missing = self.attributes.keys() - members.keys()
-        if not missing <= self.optional.keys() or not members.keys() <= self.attributes.keys():
-            raise Unreadable(f"{self.name} has other fields: {', '.join(sorted(members)[:9]) or 'none'}")
-        members |= {name: self.optional[name] for name in missing}
+        if members.keys() != self.attributes.keys():
+            members = {**self.optional, **members}
+            if members.keys() != self.attributes.keys():
+                raise Unreadable(f"{self.name} has other fields: {', '.join(sorted(members)[:9]) or 'none'}")
         try:
             if self._make is bare:
                 return self._bare(members)
             if self._make is not None:
                 return self._make(**members)
+            if self._same_names:
+                return self.type(**members)
             return self.type(**{self._parameters[name]: value for name, value in members.items()})
         except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError):
             raise Unreadable(f"{self.name} cannot be made of these fields") from None
@@ -179,6 +181,10 @@ class Kind:
         return {name: each if each in self._taken else name for name, each in self.attributes.items()}
 
     @cached_property
+    def _same_names(self) -> bool:
+        return all(name == parameter for name, parameter in self._parameters.items())
+
+    @cached_property
     def _taken(self) -> frozenset[str]:
         """The parameters of the constructor."""
         made_by: Any = self.type.__new__ if issubclass(self.type, tuple) else self.type.__init__
@@ -200,8 +206,8 @@ def bare(**members: Any) -> Any:
     raise NotImplementedError
 
 
-BY_TYPE: dict[type, Kind] = {}
-BY_NAME: dict[str, Kind] = {}
+BY_TYPE: dict[type, StoredType] = {}
+BY_NAME: dict[str, StoredType] = {}
 
 
 def stored(
@@ -228,7 +234,7 @@ def stored(
     attributes = dict(fields) if isinstance(fields, Mapping) else {each: each for each in fields}
 
     def register(type_: C) -> C:
-        kind = Kind(
+        kind = StoredType(
             type_,
             name,
             attributes,
@@ -254,6 +260,6 @@ def stored_name(type_: type) -> str:
     return kind.name
 
 
-def kinds() -> Iterator[Kind]:
+def kinds() -> Iterator[StoredType]:
     """All stored types that were imported, by name."""
     return iter(sorted(BY_NAME.values(), key=lambda kind: kind.name))

@@ -2,7 +2,7 @@
 
     mechanisms   one example of a mechanism against its own law, and on bad input; `wrong` is a gallery of mistakes
     workloads    a method for linear queries against what it states
-    engines      an engine against the reference, on the random tables of `worlds` and `typed`
+    engines      an engine against the reference, on the random tables of `worlds`, `nodes` and `typed`
     ledgers      a place where a ledger is kept
     attacks      a system that answers questions, by default the curator, against every attack
     fuzz         an engine, and a curator above it, against random SQL text (`questions`) about hostile tables

@@ -20,10 +20,10 @@ import pyarrow as pa
 
 from ..core.distance import Distance
 from ..core.errors import EngineError
-from ..engines.base import Answer, Engine
+from ..engines.base import Engine, EngineAnswer
 from ..engines.keyed_hash import Coefficients, P, Q, coefficients
 from ..engines.rows.reference import Reference
-from ..query.plan.plan import Histogram, Measure, Plan, Rows, Total, Units
+from ..query.plan.plan import BinCounts, Measure, QueryPlan, RowCount, Total, UnitCount
 from ..query.python.table import Table
 from ..query.relation import build
 from ..query.schema.schema import Schema
@@ -73,7 +73,7 @@ def mixed(world: World, schema: Schema) -> list[dict[str, Any]]:
     return world.rows(schema, units[: world.r.randint(0, len(units))], pools.__getitem__)
 
 
-def same(expected: Answer, answered: Answer, seed: int, plan: Plan) -> None:
+def same(expected: EngineAnswer, answered: EngineAnswer, seed: int, plan: QueryPlan) -> None:
     """Raise `Refuted` unless two answers to a plan are equal: keys, units and every cell."""
     units = [None if answer.units is None else answer.units.tolist() for answer in (expected, answered)]
     if expected.keys != answered.keys or units[0] != units[1]:
@@ -132,10 +132,10 @@ def computes_in_every_width(factory: Factory, seed: int) -> int:
                 tuple(range(low - 9000, low + 9000, 3000)),
                 (low - 7000, low + 2, high),
             )
-            asked: list[Measure] = [Rows(e), Units(e), Total(e), Total(e, (-1, 1 << 40))]
-            asked += [Histogram(e, edges) for edges in bins]
+            asked: list[Measure] = [RowCount(e), UnitCount(e), Total(e), Total(e, (-1, 1 << 40))]
+            asked += [BinCounts(e, edges) for edges in bins]
             for values in world.r.sample([consecutive, sparse, many, None], 2):
-                plan = Plan(scan, (Key("k", e, values),), tuple(asked), world.any([None, 1]))
+                plan = QueryPlan(scan, (Key("k", e, values),), tuple(asked), world.any([None, 1]))
                 same(reference.answer(plan), tested.answer(plan), seed, plan)
     return 4
 
@@ -187,11 +187,11 @@ def is_stable(factory: Factory, seed: int) -> int:
     return 3
 
 
-def stable(plan: Plan, one: Answer, two: Answer, seed: int) -> int:
+def stable(plan: QueryPlan, one: EngineAnswer, two: EngineAnswer, seed: int) -> int:
     """Check how far each measure moved, in each norm, and the unit counts of private keys; how many were checked."""
     measured = [*zip(plan.measures, one.cells, two.cells, strict=True)]
     if plan.chosen:
-        measured.append((Units(), one.units, two.units))
+        measured.append((UnitCount(), one.units, two.units))
     for measure, first, second in measured:
         distance = plan.distance(measure)
         moves = [abs(a - b) for a, b in _pairs((one.keys, first), (two.keys, second)) if a != b]
@@ -252,7 +252,7 @@ def names_units_as_the_reference(factory: Factory, seed: int) -> int:
     x, w, t = (build.column(scan, name) for name in ("x", "w", "t"))
     keys = Key("x", x, tuple(range(8))), Key("w", w, tuple((i - 4) * 2**58 for i in range(8))), Key("t", t, None)
     key = SECRETS[seed // 2 % 2]
-    plans = (*(Plan(scan, (one,), (Rows(),), 2) for one in keys), Plan(scan, keys, (Rows(),), 1))
+    plans = (*(QueryPlan(scan, (one,), (RowCount(),), 2) for one in keys), QueryPlan(scan, keys, (RowCount(),), 1))
     with engine(Reference, [table], key) as reference, engine(factory, [table], key) as tested:
         for plan in plans:
             same(reference.answer(plan), tested.answer(plan), seed, plan)

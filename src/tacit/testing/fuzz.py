@@ -26,12 +26,12 @@ from ..curator import Curator
 from ..engines.duckdb.engine import DuckDB
 from ..engines.rows.reference import Reference
 from ..query.plan.compiler import compiled
-from ..query.plan.plan import Plan
+from ..query.plan.plan import QueryPlan
 from ..query.python.table import Table
 from ..query.schema.schema import Schema
 from ..query.sql import parser
 from ..query.values.cells import unit_text
-from ..query.values.domain import Domain
+from ..query.values.domain import ValueDomain
 from .engines import Factory, engine, key_of, mixed, same, stable
 from .hostile import DATES, MOMENTS, NUMBERS, REALS, TEXTS
 from .mechanisms import Refuted
@@ -47,7 +47,7 @@ Write = Callable[[World, Any, Path], Any]
 
 
 @dataclass
-class Counts:
+class FuzzCounts:
     """How many texts, questions, measures and purchases were tried, and the time of the slowest text."""
 
     texts: int = 0
@@ -96,16 +96,16 @@ def csv(world: World, table: Any, folder: Path) -> Path:
 FORMATS: dict[str, Write] = {"arrow": lambda _, table, __: table, "parquet": parquet, "feather": feather, "csv": csv}
 
 
-def fuzz(factory: Factory, seeds: Iterable[int], *, asks: int = 4) -> Counts:
+def fuzz(factory: Factory, seeds: Iterable[int], *, asks: int = 4) -> FuzzCounts:
     """Try every seed, and each `asks`-th of them also through a curator."""
-    counts = Counts()
+    counts = FuzzCounts()
     for seed in seeds:
         with tempfile.TemporaryDirectory() as folder:
             _trial(factory, seed, counts, Path(folder), ask=seed % asks == 0)
     return counts
 
 
-def _trial(factory: Factory, seed: int, counts: Counts, folder: Path, *, ask: bool) -> None:
+def _trial(factory: Factory, seed: int, counts: FuzzCounts, folder: Path, *, ask: bool) -> None:
     world = World(random.Random(seed))
     first = world.schema("t")
     schemas = [first] if first.unit is None else [first, world.schema("s", first.unit)]
@@ -140,7 +140,7 @@ def _data(world: World, schema: Schema) -> tuple[Any, Write]:
     return table, FORMATS[form]
 
 
-def _cells(world: World, kind: str, domain: Domain, n: int) -> Any:
+def _cells(world: World, kind: str, domain: ValueDomain, n: int) -> Any:
     """Cells of the declared type of a column: within its bounds, just beyond them, and hostile."""
     import pyarrow as pa
 
@@ -180,9 +180,11 @@ def _without(schema: Schema, data: Any, gone: str | None) -> Any:
     return [data[i] for i in others] if isinstance(data, list) else data.take(pa.array(others, pa.int64()))
 
 
-def _understood(seed: int, writer: Writer, schemas: dict[str, Schema], counts: Counts) -> list[tuple[str, Plan]]:
+def _understood(
+    seed: int, writer: Writer, schemas: dict[str, Schema], counts: FuzzCounts
+) -> list[tuple[str, QueryPlan]]:
     """Questions that are understood, as text and as plans of few cells."""
-    understood: list[tuple[str, Plan]] = []
+    understood: list[tuple[str, QueryPlan]] = []
     for _ in range(MAX_TEXTS):
         text, start = writer.question(), time.process_time()
         counts.texts += 1
@@ -203,7 +205,7 @@ def _understood(seed: int, writer: Writer, schemas: dict[str, Schema], counts: C
     return understood
 
 
-def _answered(seed: int, text: str, plan: Plan, reference: Any, tested: Any) -> Any:
+def _answered(seed: int, text: str, plan: QueryPlan, reference: Any, tested: Any) -> Any:
     expected = reference.answer(plan)
     try:
         answer = tested.answer(plan)
@@ -239,7 +241,7 @@ def _buy(seed: int, tables: list[Table], texts: list[str], folder: Path) -> int:
 
 def main(seconds: float = 60.0) -> None:
     """Fuzz DuckDB for so many seconds, and print how much was tried."""
-    start, seed, total = time.monotonic(), random.SystemRandom().getrandbits(40), Counts()
+    start, seed, total = time.monotonic(), random.SystemRandom().getrandbits(40), FuzzCounts()
     while time.monotonic() - start < seconds:
         counts = fuzz(DuckDB, [seed])
         total.texts, total.questions = total.texts + counts.texts, total.questions + counts.questions

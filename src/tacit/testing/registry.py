@@ -17,7 +17,7 @@ from ..audit import attacks
 from ..core.mechanism import Mechanism
 from ..engines.base import Engine
 from ..engines.rows.reference import Reference
-from ..ledger.stores.dialect import Dialect
+from ..ledger.stores.dialect import LedgerDialect
 from ..ledger.stores.store import DIALECTS
 from ..mechanisms import ALL as MECHANISMS
 from ..query.schema.databases import ENGINES
@@ -51,10 +51,10 @@ def concrete(package: str, base: type) -> set[type]:
 
 
 def stores() -> set[type]:
-    """Every class of the ledger that has all that a `Dialect` of a store must have."""
-    needed = {name for name in vars(Dialect) if not name.startswith("_")} | set(Dialect.__annotations__)
+    """Every class of the ledger that has all that a `LedgerDialect` of a store must have."""
+    needed = {name for name in vars(LedgerDialect) if not name.startswith("_")} | set(LedgerDialect.__annotations__)
     kinds = {kind for module in modules("tacit.ledger") for kind in vars(module).values() if isinstance(kind, type)}
-    return {kind for kind in kinds - {Dialect} if needed <= {*dir(kind), *getattr(kind, "__annotations__", ())}}
+    return {kind for kind in kinds - {LedgerDialect} if needed <= {*dir(kind), *getattr(kind, "__annotations__", ())}}
 
 
 def unlisted_checks(module: ModuleType, listed: Collection[Any]) -> set[str]:

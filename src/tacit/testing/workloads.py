@@ -1,29 +1,44 @@
-"""The conformance suite for ways of answering linear queries: what a method states, held against what it does.
+"""The conformance suite for methods that answer linear queries: what a method states, checked against what it does.
 
 Nothing here is per-method.  `CHECKS` is run on every method in `workloads.METHODS` with every case of `cases()`, and
-may be run on yours: `conform(Mine(), case)`.  Each check raises `Refuted`.  Errors are averaged over seeded releases;
-the factors allowed are far outside what chance does to them (the mean of hundreds of errors, ten times over).
+may be run on yours: `conform(Mine(), case)`.  Each check raises `Refuted`.  Privacy is checked by replay, exactly
+(`replay.py`).  Errors are averaged over seeded releases; the factors allowed are far outside what chance does to them
+(the mean of hundreds of errors, ten times over).
 """
 
 from __future__ import annotations
 
 import inspect
 import sys
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import Any
 
 import numpy as np
 
 from ..core.accounting.budget import Budget
-from ..core.accounting.loss import zero
-from ..core.distance import SUBSTITUTE
-from ..workloads import Domain, Method, Price, Released, Rows, Workload, marginals, predicates, prefixes, ranges
+from ..core.accounting.loss import Loss, zero
+from ..core.distance import SUBSTITUTE, Substitute
+from ..workloads import (
+    Domain,
+    Histogram,
+    Method,
+    Price,
+    Released,
+    Rows,
+    Workload,
+    marginals,
+    predicates,
+    prefixes,
+    ranges,
+)
 from .mechanisms import Refuted
+from .replay import recorded, replayed, same, spent
 from .sources import Seeded
 
 _RELEASES = 12
+_ROUNDING = 1 + 1e-9  # of sums of losses, as floats
 
 
 @dataclass(frozen=True)
@@ -82,13 +97,56 @@ def _misses(method: Method, case: WorkloadCase) -> Any:
 
 
 def price_is_kept(method: Method, case: WorkloadCase) -> None:
-    """The loss is within the price, in its own currency, and the release pays what the method said."""
+    """The loss is within the price, in its own currency, and the release has the loss that the method stated."""
     loss = method.loss(case.workload, case.n, case.price)
     budget = Budget(epsilon=case.price.epsilon) if case.price.epsilon is not None else Budget(rho=case.price.rho)
     if not budget.admits(zero, loss):
         raise Refuted(f"a loss of {loss} is above {case.price}")
     if released(method, case, 0).loss != loss:
         raise Refuted("a release pays another loss than was stated")
+
+
+def neighbours(case: WorkloadCase) -> Iterator[tuple[Histogram, Histogram]]:
+    """Two pairs of neighbouring tables: they differ in a crowded cell, and in one with other values throughout."""
+    domain, unit = case.workload.domain, case.price.unit
+    counts = case.data.marginal(domain.all)
+    crowded = np.unravel_index(int(counts.argmax()), domain.shape)
+    other = tuple((place + 1) % size for place, size in zip(crowded, domain.shape, strict=True))
+    in_crowded, in_other = counts.copy(), counts.copy()
+    in_crowded[crowded] += 1
+    in_other[other] += 1
+    substituted = isinstance(unit.relation, Substitute)
+    for x, y in ((in_other if substituted else counts, in_crowded), (in_other, in_crowded if substituted else counts)):
+        yield Histogram(domain, x, unit), Histogram(domain, y, unit)
+
+
+def privacy_is_paid_for(method: Method, case: WorkloadCase) -> None:
+    """On a neighbouring table the same draws give the same release, and cost no more than it claims."""
+
+    def run(data: Histogram) -> Released:
+        return method.release(case.workload, data, case.price, Seeded(0), n=case.n)
+
+    for x, y in neighbours(case):
+        ours, draws = recorded(partial(run, x))
+        theirs, again = replayed(partial(run, y), draws)
+        if not same(ours, theirs):
+            raise Refuted("a release depends on the table in another way than by draws from mechanisms")
+        _covered(ours.loss, spent(draws, again, case.price.unit.relation))
+
+
+def _covered(claimed: Loss, total: Loss) -> None:
+    """Whether a claim covers what was spent, in the currency of each."""
+    for name, of in (("epsilon", _pure), ("rho", _concentrated)):
+        if of(total) > of(claimed) * _ROUNDING:
+            raise Refuted(f"draws cost {name} = {of(total):.6g} between neighbours, and {of(claimed):.6g} is claimed")
+
+
+def _pure(loss: Loss) -> float:
+    return loss.epsilon()
+
+
+def _concentrated(loss: Loss) -> float:
+    return float(sum(times * atom.concentrated() for atom, times in loss.terms.items()))
 
 
 def prediction_holds(method: Method, case: WorkloadCase) -> None:
@@ -117,7 +175,7 @@ def stated_errors_hold(method: Method, case: WorkloadCase) -> None:
 
 
 def law_reads_what_it_says(method: Method, case: WorkloadCase) -> None:
-    """With another n and beta, where the law does not read them, the draw is the same; restated, so are its errors."""
+    """Where the law does not read n or beta, others give the same draw; restated, its errors are the same, too."""
     first, least = released(method, case, 0), released(method, case, 0).beta / 5
     beta = first.beta if method.reads_beta else least
     known = [case.n] if method.reads_n else [case.n + 1000, *([] if method.needs_n else [None])]
@@ -126,7 +184,7 @@ def law_reads_what_it_says(method: Method, case: WorkloadCase) -> None:
         if not np.array_equal(first.answers, other.answers) or first.loss != other.loss:
             raise Refuted("the law of a release reads n or beta, and does not say so")
     if method.reads_beta and method.restated(first, case.n, case.price, least).beta != first.beta:
-        raise Refuted("the errors of a release that reads beta are told at another")
+        raise Refuted("the errors of a release that reads beta are restated at another beta")
     if other.errors is not None:
         again = method.restated(first, case.n, case.price, beta)
         if again.errors is None or again.beta != beta or not np.allclose(again.errors, other.errors):
@@ -176,6 +234,7 @@ def file_states_its_theorems(method: Method, case: WorkloadCase) -> None:
 
 CHECKS: tuple[Callable[[Method, WorkloadCase], None], ...] = (
     price_is_kept,
+    privacy_is_paid_for,
     prediction_holds,
     stated_errors_hold,
     law_reads_what_it_says,

@@ -1,7 +1,7 @@
 """Random schemas, hostile tables and closed plans, for engines to be tested on.
 
-Everything follows from one seed; cells are those of `testing.hostile`.  `DRAWN` says how each type of expression node
-is drawn: a type that has no entry there refutes every engine, since no world would try it.
+Everything follows from one seed; cells are those of `testing.hostile`.  `nodes.DRAWN` says how each type of
+expression node is drawn: a type that has no entry there refutes every engine, since no world would try it.
 """
 
 from __future__ import annotations
@@ -14,53 +14,18 @@ from functools import reduce
 from typing import Any, TypeVar
 
 from ..core.errors import BadQuestion
-from ..query.plan.plan import Histogram, Measure, Plan, Rows, Total, Units
+from ..query.plan.plan import BinCounts, Measure, QueryPlan, RowCount, Total, UnitCount
 from ..query.relation import build
 from ..query.relation.relation import Derive, Join, PerUnit, Relation, Where
 from ..query.schema.schema import Schema
 from ..query.select.query import Key
 from ..query.values.coercion import parts_of
-from ..query.values.logic import Operator
-from ..query.values.nodes import (
-    Add,
-    And,
-    Case,
-    Column,
-    Compare,
-    Constant,
-    DatePart,
-    Divide,
-    Expression,
-    IsMissing,
-    Like,
-    Lookup,
-    Multiply,
-    Not,
-    Or,
-    node_types,
-    tree_sizes,
-)
+from ..query.values.nodes import Column, Expression, node_types, tree_sizes
 from .hostile import DATES, DECIMALS, MOMENTS, NAMES, NUMBERS, OTHERS, REALS, SHIFTS, TEXTS
 from .mechanisms import Refuted
+from .nodes import DAY_PARTS, DRAWN, EVERY_TYPE, OPERATORS, PATTERNS
 
 T = TypeVar("T")
-
-OPERATORS: list[Operator] = ["=", "<>", "<", "<=", ">", ">="]
-PATTERNS = ["n%", "%7%", "%%", "a%b%c", "", "%é", "%\\%", "%!"]
-DAY_PARTS = ["year", "quarter", "month", "day", "weekday"]
-CONSTANTS: list[Any] = [None, 0, 7, -3, 0.5, True, "north", DATES[3], MOMENTS[0]]
-
-# A table with a column of every type, and cells of its own type for each.  Each column has missing cells.
-EVERY_TYPE: dict[str, tuple[dict[str, Any], list[Any]]] = {
-    "i": ({"type": "integer", "lower": -3, "upper": 9}, [None, -3, 0, 7, 9]),
-    "j": ({"type": "integer", "lower": 0, "upper": 99}, [None, 0, 1, 2, 99]),
-    "r": ({"type": "real", "lower": -3, "upper": 4, "grid": "0.25"}, [None, -0.25, 0.0, 3.25]),
-    "b": ({"type": "boolean"}, [None, True, False]),
-    "c": ({"type": "category", "values": ["n", "north", "It's", ""]}, [None, "n", "north", "It's", ""]),
-    "d": ({"type": "date", "lower": datetime.date(1960, 1, 1), "upper": datetime.date(2024, 12, 31)}, [None, *DATES]),
-    "m": ({"type": "timestamp"}, [None, *MOMENTS]),
-    "x": ({"type": "text"}, [None, "", "n", "north", "a7b", "!", "é"]),
-}
 
 
 @dataclass
@@ -157,7 +122,7 @@ class World:
         for _ in range(200):
             if (e := self._tried(kind, x, depth)) is not None:
                 return e
-        raise Refuted(f"no world draws {kind.__name__}: say in tacit.testing.worlds.DRAWN how it is drawn")
+        raise Refuted(f"no world draws {kind.__name__}: say in tacit.testing.nodes.DRAWN how it is drawn")
 
     def _tried(self, kind: type[Expression], x: Relation, depth: int) -> Expression | None:
         """One attempt at a node of this type: there may be no such column, and constants are folded."""
@@ -167,27 +132,30 @@ class World:
             return None
         return e if any(type(part) is kind for part, _, _ in tree_sizes([e], parts_of)) else None
 
-    def every_node(self, x: Relation) -> list[Plan]:
+    def every_node(self, x: Relation) -> list[QueryPlan]:
         """Plans in which every type of node is measured, one is a condition, and one is a key."""
         nodes = [self.node(kind, x) for kind in node_types()]
         measures = [measure for e in nodes for measure in self._measured(e)]
         conditions = [e for e in nodes if e.domain.kind == "boolean"]
         keys = [e for e in nodes if (e.domain.size or 1 << 40) < 1000 and e.domain.kind != "text"]
         return [
-            Plan(x, (), tuple(measures)),
-            *(Plan(Where(x, e), (), (Rows(), Units())) for e in self.r.sample(conditions, min(len(conditions), 2))),
-            *(Plan(x, (_every_key(e),), (Rows(),)) for e in self.r.sample(keys, min(len(keys), 2))),
+            QueryPlan(x, (), tuple(measures)),
+            *(
+                QueryPlan(Where(x, e), (), (RowCount(), UnitCount()))
+                for e in self.r.sample(conditions, min(len(conditions), 2))
+            ),
+            *(QueryPlan(x, (_every_key(e),), (RowCount(),)) for e in self.r.sample(keys, min(len(keys), 2))),
         ]
 
     def _measured(self, e: Expression) -> list[Measure]:
         """How many values an expression has, and which."""
         if e.domain.kind == "text":
-            return [Rows(e)]
+            return [RowCount(e)]
         if e.domain.kind == "number":
-            return [Rows(e), Total(e)]
+            return [RowCount(e), Total(e)]
         low, high = e.domain.lower, e.domain.upper
         step = max(1, (high - low) // 7)
-        return [Rows(e), Histogram(e, tuple(range(low, high + step + 1, step)))]
+        return [RowCount(e), BinCounts(e, tuple(range(low, high + step + 1, step)))]
 
     def column_of(self, x: Relation, *kinds: str) -> Column:
         """A column of one of these kinds, or BadQuestion."""
@@ -352,9 +320,9 @@ class World:
     def measure(self, x: Relation) -> Measure:
         match self.r.randrange(10) // 2 if self.likely(0.7) else self.r.randrange(4):
             case 0:
-                return Rows(self.number(x, 2) if self.likely(0.5) else None)
+                return RowCount(self.number(x, 2) if self.likely(0.5) else None)
             case 1:
-                return Units(self.number(x, 2) if self.likely(0.5) else None)
+                return UnitCount(self.number(x, 2) if self.likely(0.5) else None)
             case 2:
                 return Total(self.number(x, 2))
             case 3:
@@ -374,9 +342,9 @@ class World:
                 tuple(range(low, high + step, step)),
             ]
         )
-        return Histogram(e, tuple(sorted({*edges})) if len({*edges}) > 1 else (low, low + 1))
+        return BinCounts(e, tuple(sorted({*edges})) if len({*edges}) > 1 else (low, low + 1))
 
-    def plan(self, x: Relation, measures: int = 3, other: Relation | None = None) -> Plan:
+    def plan(self, x: Relation, measures: int = 3, other: Relation | None = None) -> QueryPlan:
         """A plan of few cells; what cannot be asked is drawn again."""
         while True:
             try:
@@ -385,7 +353,7 @@ class World:
                 keys = tuple(self.key(rows, i, chosen) for i in range(self.r.randint(0, 2)))
                 found = any(key.values is None for key in keys)  # then their units are counted, whatever else is
                 asked = tuple(self.measure(rows) for _ in range(0 if found and self.likely(0.1) else measures))
-                made = Plan(rows, keys, asked, self.any([None, None, 1, 2]))
+                made = QueryPlan(rows, keys, asked, self.any([None, None, 1, 2]))
             except BadQuestion:
                 continue
             if (made.cells or 1) <= 10_000:
@@ -394,22 +362,3 @@ class World:
 
 def _every_key(e: Expression) -> Key:
     return Key("k", e, tuple(range(e.domain.lower, e.domain.upper + 1)))
-
-
-Draw = Callable[[World, Relation, int], Expression]
-DRAWN: dict[type[Expression], Draw] = {
-    Column: lambda w, x, _: w.column_of(x, *(domain.kind for domain in x.columns.values())),
-    Constant: lambda w, *_: build.constant(w.any(CONSTANTS)),
-    Add: lambda w, x, depth: build.add(w.number(x, depth), w.number(x, depth)),
-    Multiply: lambda w, x, depth: build.multiply(w.number(x, depth), w.number(x, depth)),
-    Divide: lambda w, x, depth: build.divide(w.number(x, depth), w.number(x, depth)),
-    Compare: lambda w, x, depth: build.compare(w.any(OPERATORS), w.number(x, depth), w.number(x, depth)),
-    And: lambda w, x, depth: build.and_(w.condition(x, depth), w.condition(x, depth)),
-    Or: lambda w, x, depth: build.or_(w.condition(x, depth), w.condition(x, depth)),
-    Not: lambda w, x, depth: build.not_(w.condition(x, depth)),
-    IsMissing: lambda w, x, depth: build.is_missing(w.any([w.number, w.condition])(x, depth)),
-    Case: lambda w, x, depth: build.case([(w.condition(x, depth), w.number(x, depth))], w.any([w.number(x, 0), None])),
-    Lookup: lambda w, x, _: w.looked_up(x),
-    DatePart: lambda w, x, _: build.date_part(w.any(DAY_PARTS), w.column_of(x, "date")),
-    Like: lambda w, x, _: build.like(w.column_of(x, "text"), w.any(PATTERNS)),
-}

@@ -33,7 +33,8 @@ from ..mechanisms.local.randomized_response import RandomizedResponse
 from ..mechanisms.selection.exponential import Exponential
 from ..mechanisms.selection.key_selection import KeySelection
 from ..mechanisms.selection.noisy_max import NoisyMax
-from ..mechanisms.sparse_vector._comparisons import State
+from ..mechanisms.selection.quantile import Quantiles
+from ..mechanisms.sparse_vector._comparisons import ComparisonState
 from ..mechanisms.sparse_vector.sparse import Sparse
 from . import wrong_sparse
 from .mechanisms import (
@@ -47,6 +48,7 @@ from .mechanisms import (
     loss_covers_law,
     loss_states_its_relation,
     renyi_covers_law,
+    rows_follow_law,
     sampler_follows_law,
     steps_follow_law,
 )
@@ -148,9 +150,18 @@ class FreshThreshold(Sparse):
 
     refuted_by = steps_follow_law
 
-    def step(self, state: State, value: int | float, source: Source) -> tuple[State, bool]:
+    def step(self, state: ComparisonState, value: int | float, source: Source) -> tuple[ComparisonState, bool]:
         fresh = self.begin(source)
-        return super().step(State(fresh.bar, state.asked, state.hits), value, source)
+        return super().step(ComparisonState(fresh.bar, state.asked, state.hits), value, source)
+
+
+class FirstRowForAll(Quantiles):
+    """Quantiles of many groups at once, all drawn from the counts of the first group."""
+
+    refuted_by = rows_follow_law
+
+    def sample_rows(self, x: Any, source: Source) -> list[tuple[int, ...]]:
+        return super().sample_rows(np.stack([x[0]] * len(x)), source)
 
 
 class HalfCurve(Laplace):
@@ -252,6 +263,7 @@ class Unstated(Laplace):
 
 ALL: tuple[Any, ...] = (
     HalfNoise, ThreePercentOff, FloatLaplace, OffByTwo, ScoreToo, LowThreshold, EveryRelation, FreshThreshold,
-    HalfCurve, Optimistic, FlatRate, SaysNaN, ShowsTheValue, ShowsTheCause, TakesAnyBeta, Endless, Forgetful, Unstated,
+    FirstRowForAll, HalfCurve, Optimistic, FlatRate, SaysNaN, ShowsTheValue, ShowsTheCause, TakesAnyBeta,
+    Endless, Forgetful, Unstated,
     *wrong_sparse.ALL,
 )  # fmt: skip

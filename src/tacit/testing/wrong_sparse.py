@@ -37,7 +37,7 @@ from ..core.law import Finite
 from ..core.mechanism import Example, Mechanism
 from ..core.parameters import Number
 from ..core.randomness import Source
-from ..mechanisms.sparse_vector._comparison_noise import DiscreteLaplace, Integers, Masses, Noise
+from ..mechanisms.sparse_vector._comparison_noise import ComparisonNoise, DiscreteLaplace, Integers, Masses
 from ..mechanisms.sparse_vector._comparisons import transcripts
 from .mechanisms import loss_covers_law
 
@@ -45,7 +45,7 @@ Values = tuple[int, ...]
 _TAIL = 1e-18
 
 
-class _Nothing:
+class _NoNoise:
     """No noise."""
 
     mean = 0.0
@@ -77,7 +77,7 @@ class WrongSparse(Mechanism[Values, Any]):
 
     @property
     @abstractmethod
-    def noises(self) -> tuple[Noise, Noise]:
+    def noises(self) -> tuple[ComparisonNoise, ComparisonNoise]:
         """The noise on the threshold, and on each value."""
 
     def most(self, x: Values) -> int:
@@ -117,7 +117,7 @@ class Roth(WrongSparse):
     """Algorithm 3: Roth, lecture notes on the sparse vector technique, University of Pennsylvania, 2011."""
 
     @property
-    def noises(self) -> tuple[Noise, Noise]:
+    def noises(self) -> tuple[ComparisonNoise, ComparisonNoise]:
         return DiscreteLaplace(2 / self.epsilon), DiscreteLaplace(2 * self.count / self.epsilon)
 
     def law(self, x: Values) -> Finite:
@@ -150,7 +150,7 @@ class LeeClifton(WrongSparse):
     """Algorithm 4: Lee and Clifton, Top-k frequent itemsets via differentially private FP-trees, KDD 2014."""
 
     @property
-    def noises(self) -> tuple[Noise, Noise]:
+    def noises(self) -> tuple[ComparisonNoise, ComparisonNoise]:
         return DiscreteLaplace(4 / self.epsilon), DiscreteLaplace(Fraction(4, 3) / self.epsilon)
 
     @classmethod
@@ -163,8 +163,8 @@ class Stoddard(WrongSparse):
     """Algorithm 5: Stoddard, Chen, Machanavajjhala, arXiv 1411.5428 (2014)."""
 
     @property
-    def noises(self) -> tuple[Noise, Noise]:
-        return DiscreteLaplace(2 / self.epsilon), _Nothing()
+    def noises(self) -> tuple[ComparisonNoise, ComparisonNoise]:
+        return DiscreteLaplace(2 / self.epsilon), _NoNoise()
 
     def most(self, x: Values) -> int:
         return len(x) + 1
@@ -178,7 +178,7 @@ class Chen(WrongSparse):
     """Algorithm 6: Chen, Xiao, Zhang, Xu, Differentially private high-dimensional data publication, KDD 2015."""
 
     @property
-    def noises(self) -> tuple[Noise, Noise]:
+    def noises(self) -> tuple[ComparisonNoise, ComparisonNoise]:
         return DiscreteLaplace(2 / self.epsilon), DiscreteLaplace(2 / self.epsilon)
 
     def most(self, x: Values) -> int:
@@ -193,15 +193,15 @@ class Renoised(WrongSparse):
     """Noise on the threshold, drawn anew at each check: as much as noise on each value, and none that they share."""
 
     @property
-    def noises(self) -> tuple[Noise, Noise]:
-        return _Nothing(), DiscreteLaplace(2 / self.epsilon)
+    def noises(self) -> tuple[ComparisonNoise, ComparisonNoise]:
+        return _NoNoise(), DiscreteLaplace(2 / self.epsilon)
 
 
 class HalfOnValues(WrongSparse):
     """The right one for values that all move the same way, used for values that do not."""
 
     @property
-    def noises(self) -> tuple[Noise, Noise]:
+    def noises(self) -> tuple[ComparisonNoise, ComparisonNoise]:
         return DiscreteLaplace(2 / self.epsilon), DiscreteLaplace(2 * self.count / self.epsilon)
 
 
@@ -209,7 +209,7 @@ class HalfOnThreshold(WrongSparse):
     """The right one, but for half the noise on the threshold."""
 
     @property
-    def noises(self) -> tuple[Noise, Noise]:
+    def noises(self) -> tuple[ComparisonNoise, ComparisonNoise]:
         return DiscreteLaplace(1 / self.epsilon), DiscreteLaplace(4 * self.count / self.epsilon)
 
 

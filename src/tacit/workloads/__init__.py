@@ -1,4 +1,4 @@
-"""Linear queries: domain, workload, planner, and one file for each way to answer them."""
+"""Linear queries: domain, workload, planner, and one file for each method that answers them."""
 
 from .method import Answered, Method, Prediction, Released
 from .models.model import Model

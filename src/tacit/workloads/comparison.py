@@ -1,8 +1,8 @@
-"""All methods side by side, predicted and measured, as domain, queries, number of records or price vary.
+"""The errors of all methods, predicted and measured, as domain, queries, number of records or price vary.
 
-What is measured is measured on generated data: records fall into cells whose weights decay from attribute to attribute,
-so that some cells are crowded and most are empty, as in real tables.  Their number is public here.  So a method that
-cannot be used where units are added or removed, as the local model, is shown where one is substituted for another.
+Errors are measured on generated data: records fall into cells whose weights decay from attribute to attribute, so that
+some cells are crowded and most are empty, as in real tables.  The number of records is public here.  So a method that
+cannot be used where units are added or removed, such as the local model, is shown under substitution.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ _DECAY = 0.7
 
 
 def generated(domain: Domain, n: int, source: Source = SYSTEM) -> Rows:
-    """n records, each attribute decaying and tied to the one before it."""
+    """n random records; the values of each attribute decay in frequency and depend on the attribute before it."""
     codes = np.empty((whole("n", n), len(instance("domain", domain, Domain).shape)), np.int64)
     for axis, size in enumerate(domain.shape):
         weights = np.cumsum(_DECAY ** np.arange(size))
@@ -54,17 +54,16 @@ def compare(
     beta: Number = 0.05,
     source: Source = SYSTEM,
 ) -> list[dict[str, Any]]:
-    """A row for each workload, n, price and method that applies: normalised errors, predicted and measured once.
+    """A row for each workload, n, price and usable method: normalised errors, as predicted and in one release.
 
-    Means are by the weights of the queries.
-
-    `names` are what the workloads are called; one name may stand for the same queries on several domains.
+    Means are weighted by the weights of the queries.  `names` are the names of the workloads in the rows; one name may
+    stand for the same queries on several domains.
     """
     asked = instances("workloads", [workloads] if isinstance(workloads, Workload) else workloads, Workload)
-    called = _names(asked) if names is None else instances("names", names, str)
-    if len(called) != len(asked):
-        raise BadParameter("names", f"{len(called)} of them", f"one for each of {len(asked)} workloads")
-    rows, tables = [], list(product(zip(called, asked, strict=True), several("ns", ns, whole)))
+    named = _names(asked) if names is None else instances("names", names, str)
+    if len(named) != len(asked):
+        raise BadParameter("names", f"{len(named)} of them", f"one for each of {len(asked)} workloads")
+    rows, tables = [], list(product(zip(named, asked, strict=True), several("ns", ns, whole)))
     paid = instances("prices", prices, Price)
     for (name, workload), n in with_progress("comparing", tables, len(tables)):
         data = generated(workload.domain, n, source) if flag("measured", measured) else None
@@ -77,16 +76,16 @@ def compare(
                 row = first if first.prediction else plan(workload, n, other, [first.method], beta).rows[0]
                 if (p := row.prediction) is None:
                     continue
-                found: dict[str, Any] = {**about, "price": str(price), "method": row.method.name, "kind": p.kind}
-                found |= {"predicted mean": p.mean / n, "predicted max": p.worst / n}
+                entry: dict[str, Any] = {**about, "price": str(price), "method": row.method.name, "kind": p.kind}
+                entry |= {"predicted mean": p.mean / n, "predicted max": p.worst / n}
                 if data is not None and truth is not None:
-                    found |= _measured(row.method, workload, data, truth, price=row.price, n=n, source=source)
-                rows.append(found)
+                    entry |= _measured(row.method, workload, data, truth, price=row.price, n=n, source=source)
+                rows.append(entry)
     return rows
 
 
 def _substituted(price: Price) -> Price:
-    """The same for units that are replaced, each by one that is as large."""
+    """The price under substitution, where a unit is replaced by another that is as large."""
     d = price.unit
     if isinstance(d.relation, Substitute):
         return price
@@ -95,7 +94,7 @@ def _substituted(price: Price) -> Price:
 
 
 def _names(workloads: Sequence[Workload]) -> list[str]:
-    """As they show themselves, with a number where several look alike."""
+    """The repr of each workload, with a number where several are equal."""
     shown = [repr(workload) for workload in workloads]
     return [f"{name}, {shown[:i].count(name) + 1}" if shown.count(name) > 1 else name for i, name in enumerate(shown)]
 
@@ -103,10 +102,10 @@ def _names(workloads: Sequence[Workload]) -> list[str]:
 def _measured(
     method: Method, workload: Workload, data: Rows, truth: Any, *, price: Price, n: int, source: Source
 ) -> dict[str, Any]:
-    theirs = copy(data)
-    theirs.distance = price.unit
+    table = copy(data)
+    table.distance = price.unit
     try:
-        released = method.release(workload, theirs, price, source, n=n)
+        released = method.release(workload, table, price, source, n=n)
     except (BadParameter, BadQuestion):  # such as noise that cannot be drawn
         return {"measured mean": None, "measured max": None}
     off = np.abs(released.answers - truth) / n

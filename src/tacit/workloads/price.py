@@ -1,11 +1,12 @@
-"""What a release may cost, and whom it protects.
+"""The price of a release: its largest loss, and the units that it protects.
 
-A price is in one currency, pure epsilon or zCDP's rho, and names how one unit moves the full histogram.  Parts of a
+A price is in one currency, pure epsilon or zCDP's rho, and says how one unit moves the full histogram.  Parts of a
 price are exact rationals, so a price that is split is spent exactly.
 
 Epsilon at a delta buys a rho, which adds to whatever else is bought.  Where a method is nothing but noises that share a
-fixed price, and stands alone, it buys more: mu^2 adds too, and the profile of Gaussian noise is exact.  That is what
-`alone` is for.  And it may always be spent as that epsilon without the delta, which is better for what moves little.
+fixed price, and stands alone, epsilon at a delta buys more: mu^2 adds too, and the profile of Gaussian noise is exact.
+The property `alone` is that price.  Epsilon at a delta may always be spent as pure epsilon, without the delta, which is
+better for queries that move little.
 """
 
 from __future__ import annotations
@@ -29,24 +30,19 @@ from ..storage import stored
 
 Noise = Laplace | Gaussian
 SMALL = 1.0  # a variance, in steps: with more, the steps of a noise are hardly seen
-LARGEST = Fraction(10**100)  # of a price, and the least is its inverse: so that no search leaves the floats
-_LEAST = 1e-100
+LARGEST = Fraction(10**100)  # price, and the least is its inverse: so that no search leaves the floats
+_MIN_VARIANCE = 1e-100
 
 
 def variance(noise: Noise) -> float:
-    """In steps of its grid; never 0, as others are weighed by it, though large prices take it below all floats."""
-    return max(noise.noise().variance(), _LEAST)
-
-
-def scale(noise: Noise) -> float:
-    """The scale of Laplace noise, or the sigma of Gaussian noise, in counts."""
-    return float(noise.scale) if isinstance(noise, Laplace) else noise.sigma
+    """The variance of a noise in steps of its grid; never 0, as inverse variances are weights, even at large prices."""
+    return max(noise.noise().variance(), _MIN_VARIANCE)
 
 
 @stored("Price", ("epsilon", "rho", "unit", "stated"))
 @dataclass(frozen=True)
 class Price:
-    """Exactly one of epsilon and rho; `unit` is how one unit moves the histogram; `stated` what it came from."""
+    """Exactly one of epsilon and rho; `unit` is how one unit moves the histogram; `stated` is the price as typed."""
 
     epsilon: Fraction | None = None
     rho: Fraction | None = None
@@ -69,7 +65,7 @@ class Price:
         delta: Number | None = None,
         unit: Distance[Any] | None = None,
     ) -> Price:
-        """From epsilon, or rho, or epsilon with delta: then the largest rho that is (epsilon, delta)-private."""
+        """The price of epsilon, of rho, or of epsilon at a delta: the largest rho that is (epsilon, delta)-private."""
         unit = ADD_REMOVE.histogram() if unit is None else unit
         if delta is None:
             return cls(
@@ -85,17 +81,17 @@ class Price:
 
     @property
     def alone(self) -> Price:
-        """What it is worth to noises that nothing else is bought with."""
+        """What the price buys where nothing but fixed noises is bought with it."""
         return self
 
     @property
     def shared(self) -> Price:
-        """What it is worth beside other things, as under a ledger."""
+        """What the price buys beside other purchases, as under a ledger."""
         return self
 
     @property
     def ways(self) -> tuple[Price, ...]:
-        """What it may be spent as."""
+        """The prices that this price may be spent as."""
         return (self,)
 
     @property
@@ -104,7 +100,7 @@ class Price:
         return self.epsilon or self.rho or Fraction(0)
 
     def part(self, share: Fraction) -> Price:
-        """This share of the price; what the whole came from is not said of a part."""
+        """This share of the price; a part has no `stated` of its own."""
         if (times := positive("share", share)) == 1:
             return self
         if self.epsilon is not None:
@@ -139,13 +135,13 @@ class Price:
 
 @dataclass(frozen=True)
 class EpsilonDelta(Price):
-    """A rho by zCDP, as are all its parts; but `alone` by the profile of Gaussian noise."""
+    """Epsilon at a delta: a rho by zCDP, as are all its parts; but `alone` by the profile of Gaussian noise."""
 
     terms: tuple[Fraction, Fraction] = (Fraction(0), Fraction(0))
 
     @cached_property
     def alone(self) -> Price:
-        """The lesser noise: that of one whole step tells, for its smoothing is the largest share of its variance."""
+        """The price of the smaller noise, compared at one whole step, where smoothing adds the largest share."""
         square = Fraction(mu_for(*self.terms)) ** 2
         if variance_for(square, Fraction(1), 1) >= 1 / (2 * self.amount):
             return self.shared
@@ -168,10 +164,10 @@ class EpsilonDelta(Price):
 
 @dataclass(frozen=True)
 class GaussianPrice(Price):
-    """Gaussian privacy of mu^2 = 2 rho, which implies rho; its parts add up in both."""
+    """Gaussian privacy of mu^2 = 2 rho, which implies rho-zCDP; its parts add up in both."""
 
     def noise(self, distance: Distance[Any], grid: Fraction = Fraction(1)) -> Gaussian:
-        """With as much variance more as smoothing takes."""
+        """Gaussian noise of this mu on a vector that moves so far, with the variance that smoothing adds."""
         moved = super().noise(distance, grid).moves(None)
         variance = variance_for(2 * self.amount, moved.l2_squared, moved.coordinates)
         rho = moved.l2_squared / (2 * variance)

@@ -1,4 +1,4 @@
-"""Every method.  Adding one is a file and a line here."""
+"""The list of all methods.  A new method is a file, and a line here; the conformance suite then finds it."""
 
 from __future__ import annotations
 

@@ -1,10 +1,10 @@
-r"""How many records, or what price, a wanted accuracy takes; and the textbooks' closed forms.
+r"""How many records, or what price, an accuracy takes; and the textbooks' closed forms.
 
 A normalised query is a count divided by the public n.  `sample_size` is the least n at which a method's own bound on
 the largest error of all queries, divided by n, is at most alpha; `price_for` the least epsilon or rho at one n.  Both
 search, since no bound grows with n faster than n does, and none grows with the price.
 
-The closed forms are those of the table, with their constants, for k queries on |X| cells:
+The closed forms are those of the textbooks' table, with their constants, for k queries on |X| cells:
 
     noise on the queries       k ln(k / beta) / (n epsilon); with delta, sqrt(8 k ln(1 / delta)) for k, if that is less
     Gaussian on the queries    sqrt(k / rho) sqrt(ln(2 k / beta)) / n
@@ -32,24 +32,24 @@ from .methods.weights.pmw_plans import consistent_alpha
 from .price import LARGEST, Price
 from .queries.workload import Workload
 
-_MOST = 10**15  # records
+_MAX_RECORDS = 10**15
 
 
 def sample_size(method: Method, workload: Workload, price: Price, alpha: Number, beta: Number = 0.05) -> int:
     """The least n with which every normalised query is within alpha, with probability 1 - beta.
 
-    Epsilon at a delta is spent as a plan would: by zCDP, or as that epsilon alone, whichever takes fewer records.
+    Epsilon at a delta is spent as a plan would spend it: by zCDP, or as pure epsilon, whichever takes fewer records.
     """
     instance("method", method, Method)
-    found, refused = list[int](), list[BadQuestion]()
+    sizes, refused = list[int](), list[BadQuestion]()
     for way in instance("price", price, Price).ways:
         try:
-            found.append(_least(method, workload, way, alpha, beta))
+            sizes.append(_least(method, workload, way, alpha, beta))
         except BadQuestion as error:
             refused.append(error)
-    if not found:
+    if not sizes:
         raise refused[-1]
-    return min(found)
+    return min(sizes)
 
 
 def _least(method: Method, workload: Workload, price: Price, alpha: Number, beta: Number) -> int:
@@ -59,40 +59,40 @@ def _least(method: Method, workload: Workload, price: Price, alpha: Number, beta
     def reason(n: int) -> str | None:
         return method.refusal(workload, n, price)
 
-    reached = dict[float, int]()  # errors as a share of n
+    errors = dict[float, int]()  # as a share of n, and the n
 
     def good(n: int) -> bool:
         if reason(n) is not None:
             return False
         worst = method.predict(workload, n, price, beta).worst
-        reached.setdefault(worst / n, n)
+        errors.setdefault(worst / n, n)
         return worst <= share * n
 
     low, high = 1, 1
     while not good(high):
-        if high > _MOST:
-            raise BadQuestion(f"{method.name}: {_never(reached) or reason(high)}")
+        if high > _MAX_RECORDS:
+            raise BadQuestion(f"{method.name}: {_never(errors) or reason(high)}")
         low, high = high + 1, 2 * high
-        if reason(high) and not reason(low):  # it takes no more than some number between: that may be enough
-            most = least_whole(lambda n: reason(n) is not None, low) - 1
-            high = most if good(most) else high
+        if reason(high) and not reason(low):  # the most records that the method takes lie between, and may be enough
+            largest = least_whole(lambda n: reason(n) is not None, low) - 1
+            high = largest if good(largest) else high
     while low < high:
         middle = (low + high) // 2
         low, high = (low, middle) if good(middle) else (middle + 1, high)
     return high
 
 
-def _never(reached: dict[float, int]) -> str | None:
-    """Why no number of records is enough, of those for which a method applies."""
-    if not reached:
+def _never(errors: dict[float, int]) -> str | None:
+    """Why no number of records is enough, or None if the method took none; `errors` are shares of n, with their n."""
+    if not errors:
         return None
-    if (least := min(reached)) >= 1:
-        return "nothing better than n is proved of its errors, so no n is known to be enough; use another method"
-    return f"no n up to {_MOST:g} is enough: errors come no nearer than {least:.3g} n, with {reached[least]} records"
+    if (least := min(errors)) >= 1:
+        return "no bound below n is proved for its errors, so no n is known to be enough; use another method"
+    return f"no n up to {_MAX_RECORDS:g} is enough: the smallest bound is {least:.3g} n, with {errors[least]} records"
 
 
 def price_for(method: Method, workload: Workload, n: int, price: Price, *, alpha: Number, beta: Number = 0.05) -> Price:
-    """The least price at which every normalised query is within alpha: in epsilon, or rho, as `price` is spent.
+    """The least price at which every normalised query is within alpha, in the currency of `price`.
 
     Epsilon at a delta is spent as rho.
     """
@@ -113,11 +113,11 @@ def price_for(method: Method, workload: Workload, n: int, price: Price, *, alpha
 def laplace_on_queries(k: int, n: int, epsilon: Number, beta: Number = 0.05, *, delta: Number = 0) -> float:
     """k ln(k / beta) / (n epsilon); with delta, sqrt(8 k ln(1/delta)) for k if that is less (advanced composition)."""
     nats, e = math.log(whole("k", k)) - math.log(probability("beta", beta)), positive("epsilon", epsilon, LARGEST)
-    advanced = per_query_epsilon_classical(e, delta, k) if _has_a_say(float(e), delta) else 0.0
+    advanced = per_query_epsilon_classical(e, delta, k) if _delta_helps(float(e), delta) else 0.0
     return nats / (whole("n", n) * max(float(e / k), advanced))
 
 
-def _has_a_say(epsilon: float, delta: Number) -> bool:
+def _delta_helps(epsilon: float, delta: Number) -> bool:
     """Advanced composition is stated for epsilon <= 8 ln(1/delta), a little less here; beyond, delta buys nothing."""
     d = float(failure("delta", delta))
     return d > 0 and epsilon * (1 + 2.0**-40) <= -8 * math.log(d)
@@ -156,7 +156,7 @@ def multiplicative_weights(
     """
     e, b = float(positive("epsilon", epsilon, LARGEST)), float(probability("beta", beta))
     size = natural("cells", cells, 2)
-    deltas = {0.0, float(rational("delta", delta)) if _has_a_say(e, delta) else 0.0}
+    deltas = {0.0, float(rational("delta", delta)) if _delta_helps(e, delta) else 0.0}
     return 3 * min(
         consistent_alpha(size, natural("k", k), epsilon=e, n=whole("n", n), beta=b, delta=at) for at in deltas
     )

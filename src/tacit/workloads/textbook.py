@@ -28,8 +28,8 @@ from .methods.weights.small_db import classical_rate, classical_size
 
 
 @dataclass(frozen=True)
-class Line:
-    """One way: its error with probability 1 - beta, and the operations that one query takes, or all of them."""
+class TextbookRow:
+    """One way to release queries: its error with probability 1 - beta, and the operations of one query, or of all."""
 
     method: str
     formula: str
@@ -39,8 +39,8 @@ class Line:
 
 def textbook(
     queries: int, cells: int, n: int, epsilon: Number, beta: Number = 0.05, *, delta: Number = 0
-) -> tuple[Line, ...]:
-    """The table for so many queries, cells and records; of two bounds that hold at a delta, the smaller."""
+) -> tuple[TextbookRow, ...]:
+    """The table for so many queries, cells and records; where two bounds hold at a delta, the smaller one."""
     size = max(whole("cells", cells), 2)
     small = classical_rate(size, queries, n=n, epsilon=epsilon, beta=beta)
     basic, advanced = (closed.laplace_on_queries(queries, n, epsilon, beta, delta=d) for d in (0, delta))
@@ -50,20 +50,20 @@ def textbook(
     histogram = closed.laplace_on_histogram(cells, queries, n, epsilon, beta)
     full = cells >= 2 * (math.log(2 * queries) - math.log(probability("beta", beta)))
     lines = [
-        Line("noise on the queries", f"{many} ln(k/b) / (n e)", advanced, f"{n:,} a query"),
-        Line(
+        TextbookRow("noise on the queries", f"{many} ln(k/b) / (n e)", advanced, f"{n:,} a query"),
+        TextbookRow(
             "noise on the histogram",
             "sqrt(8 |X| ln(2k/b)) / (n e)" if full else "4 ln(2k/b) / (n e)",
             histogram,
             f"{cells:,} a query",
         ),
-        Line(
+        TextbookRow(
             "SmallDB",
             f"((16 ln({x}) ln(k) + 4 ln(1/b)) / (n e))^(1/3)",
             small,
             f"{size:,}^{max(1, classical_size(queries, small / 2)):,}, once",
         ),
-        Line(
+        TextbookRow(
             "multiplicative weights",
             f"3 a, a^{power} = {factor} ln(32 k ln({x}) / (b a^2)) / (n e)",
             approximate,
@@ -73,7 +73,9 @@ def textbook(
     if failure("delta", delta):
         rho = rho_for(epsilon, delta)
         gaussian = closed.gaussian_on_queries(queries, n, rho, beta)
-        lines.insert(1, Line("Gaussian on the queries", "sqrt(k ln(2k/b) / rho) / n", gaussian, f"{n:,} a query"))
+        lines.insert(
+            1, TextbookRow("Gaussian on the queries", "sqrt(k ln(2k/b) / rho) / n", gaussian, f"{n:,} a query")
+        )
     response = closed.randomized_response(queries, n, epsilon, beta, cells=size)
     formula = f"(1 + {x} / (exp(e) - 1)) sqrt(ln(2k/b) / (2n))"
-    return (*lines, Line("randomized response", formula, response, f"{n:,} a query"))
+    return (*lines, TextbookRow("randomized response", formula, response, f"{n:,} a query"))

@@ -404,8 +404,8 @@ SELECT SUM(POWER(age, 2)) AS squares FROM people
 SELECT QUANTILE_CONT(age, 0.5) AS a, QUANTILE_DISC(age, 0.25) AS b FROM people
 --> people(10) | a = quantile(age, 1/2), b = quantile(age, 1/4)
 
-SELECT SUM(TRY_CAST(spend AS INTEGER)) AS whole FROM people
---> people(10) | whole = sum(((spend + 64) // 128))
+SELECT SUM(TRY_CAST(member AS INTEGER)) AS whole FROM people
+--> people(10) | whole = sum((member + 0))
 
 SELECT COUNT(*) AS n FROM people WHERE TIMESTAMP_TRUNC(joined, MONTH) = DATE '2020-01-01'
 --> people(10) where (lookup(((year(joined) * 12) + (month(joined) + -1)): 132) = 2020-01-01) | n = count()

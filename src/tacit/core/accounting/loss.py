@@ -23,7 +23,7 @@ from functools import cached_property, reduce
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
-from ...storage import stored, write
+from ...storage import stored, stored_name, write
 from ..distance import Neighbours, one_relation
 from ..errors import BadParameter
 from ..exact import FEW_ULPS, MANY_ULPS, TINY, up
@@ -194,8 +194,10 @@ def _members(loss: Loss) -> tuple[tuple[tuple[Atom, int], ...], Neighbours | Non
 
     How many units pay it together is not stored.
     """
-    terms = tuple(loss.terms.items())
-    return terms if len(terms) < 2 else tuple(sorted(terms, key=lambda term: json.dumps(write(term)))), loss.relation
+    terms = {stored_name(type(atom)): (atom, n) for atom, n in loss.terms.items()}
+    if len(terms) == len(loss.terms):  # by their names, with which their texts begin
+        return tuple(terms[name] for name in sorted(terms)), loss.relation
+    return tuple(sorted(loss.terms.items(), key=lambda term: json.dumps(write(term)))), loss.relation
 
 
 @stored("Loss", ("terms", "relation"), members=_members, make=lambda terms, relation: Loss(dict(terms), relation))

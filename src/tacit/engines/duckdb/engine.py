@@ -19,15 +19,15 @@ import duckdb
 from sqlglot import exp
 
 from ...core.errors import BadData, EngineError
-from ...query.plan.plan import Plan
+from ...query.plan.plan import QueryPlan
 from ...query.schema.schema import Schema
-from ..base import Answer, Engine
+from ..base import Engine, EngineAnswer
 from ..rows.sources import DataSource
 from ..sql.bounded_table import typed
 from ..sql.dialect import TEXT
 from ..sql.relations import BoundedTable
 from ..sql.results import Columns, exact_answer
-from ..sql.statements import Statement, statements
+from ..sql.statements import SQLStatement, statements
 from .bounded_copies import Copies
 from .dialect import DuckDBDialect, LookupTables, quoted
 from .loading import load, loader
@@ -40,7 +40,7 @@ _MAX_CACHED_PLANS = 256  # plans whose SQL is cached
 # number of rows), so that one unit could change how, and how fast, a query is computed; and some reorder sums, which
 # may then overflow.
 _OPTIMIZERS = ("unused_columns", "common_subexpressions", "common_aggregate", "column_lifetime", "in_clause")
-_Part = tuple[Statement, str, Mapping[str, Any]]  # a statement, its text, and its lookup tables
+_Part = tuple[SQLStatement, str, Mapping[str, Any]]  # a statement, its text, and its lookup tables
 
 
 class DuckDB(Engine):
@@ -55,7 +55,7 @@ class DuckDB(Engine):
         self._tables: dict[str, BoundedTable] = {}
         self._fingerprints: dict[str, str] = {}
         self._dialect = DuckDBDialect()
-        self._statements: dict[Plan, list[_Part]] = {}
+        self._statements: dict[QueryPlan, list[_Part]] = {}
 
     @classmethod
     def create(cls, copies: str | os.PathLike[str] | None) -> DuckDB:
@@ -97,7 +97,7 @@ class DuckDB(Engine):
     def _contents(self) -> Mapping[str, str]:
         return self._fingerprints
 
-    def _answer(self, plan: Plan, content: str | None) -> Answer:
+    def _answer(self, plan: QueryPlan, content: str | None) -> EngineAnswer:
         self._check(content)
         return exact_answer(plan, [(part, self._run(text, tables)) for part, text, tables in self._translated(plan)])
 
@@ -106,7 +106,7 @@ class DuckDB(Engine):
         self._database.close()
         self._tables.clear()
 
-    def _translated(self, plan: Plan) -> list[_Part]:
+    def _translated(self, plan: QueryPlan) -> list[_Part]:
         cache = self._statements
         if (parts := cache.get(plan)) is None:
             d = LookupTables()

@@ -17,7 +17,7 @@ import numpy as np
 from sqlglot import exp
 
 from ...query.schema.schema import Schema
-from ...query.values.domain import Domain
+from ...query.values.domain import ValueDomain
 from ..rows.keyed_hash import Integers, TextDigits
 from ..rows.row_cap import kept_rows
 from ..rows.sources import DataSource
@@ -118,7 +118,7 @@ def _bounded(way: str, database: duckdb.DuckDBPyConnection, source: DataSource, 
     present = f"SELECT {names} FROM {place} WHERE {d.render(there(owner.copy()))}"
     rows = database.sql(present, params=parameters).to_arrow_table()
     x = Typed(column("x"), TEXT)
-    of_units, of_texts = _texts(unit_digit(key, x, d)), _texts(digit(key, x, Domain("text"), d))
+    of_units, of_texts = _texts(unit_digit(key, x, d)), _texts(digit(key, x, ValueDomain("text"), d))
     return where(rows, kept_rows(rows, schema, key, of_units, of_texts))
 
 

@@ -23,10 +23,10 @@ from sqlglot import exp
 
 from ...core.errors import BadParameter, EngineError, EngineUnavailable
 from ...core.parameters import positive
-from ...query.plan.plan import Plan
+from ...query.plan.plan import QueryPlan
 from ...query.schema.databases import Database
 from ...query.schema.schema import Schema
-from ..base import Answer, Engine, joint_fingerprint
+from ..base import Engine, EngineAnswer, joint_fingerprint
 from ..sql.bounded_table import bounded_query, bounded_table
 from ..sql.raw_columns import kinds
 from ..sql.relations import BoundedTable
@@ -94,7 +94,7 @@ class Postgres(Engine):
             self._fingerprints[name] = self._uncharged(table.place, partial(self._fingerprint, name))
         return {name: content for name, (_, content) in self._fingerprints.items()}
 
-    def _answer(self, plan: Plan, content: str | None) -> Answer:
+    def _answer(self, plan: QueryPlan, content: str | None) -> EngineAnswer:
         if not self._tables:
             raise EngineError
         place = next(iter(self._tables.values())).place

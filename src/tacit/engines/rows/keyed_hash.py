@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ...query.values.domain import Domain
+from ...query.values.domain import ValueDomain
 from ..keyed_hash import TOGETHER, Coefficients, P, Q, narrow
 
 Integers = NDArray[Any]  # of any width
@@ -48,7 +48,7 @@ def _fold(x: Words, rest: Words) -> None:
         x += rest
 
 
-def digits(column: Any, domain: Domain, at: Integers, texts: TextDigits) -> RowDigits:
+def digits(column: Any, domain: ValueDomain, at: Integers, texts: TextDigits) -> RowDigits:
     """The digits of a column, in the rows at these positions."""
     if domain.kind == "text":
         text_digits = texts(column.take(positions(at)))

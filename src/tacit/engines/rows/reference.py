@@ -11,7 +11,7 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, TypeVar
 
-from ...query.plan.plan import Histogram, Measure, Plan, Rows, Total, Units
+from ...query.plan.plan import BinCounts, Measure, QueryPlan, RowCount, Total, UnitCount
 from ...query.relation.relation import (
     Derive,
     Fold,
@@ -25,7 +25,7 @@ from ...query.relation.relation import (
 from ...query.schema.schema import Schema
 from ...query.values.cells import steps, unit_text
 from ...query.values.nodes import Expression, Value
-from ..base import Answer, Engine, Integers, integers
+from ..base import Engine, EngineAnswer, Integers, integers
 from ..keyed_hash import order
 from .sources import DataSource
 
@@ -61,14 +61,14 @@ class Reference(Engine):
         super().close()
         self._tables.clear()
 
-    def _answer(self, plan: Plan, content: str | None) -> Answer:
+    def _answer(self, plan: QueryPlan, content: str | None) -> EngineAnswer:
         self._check(content)
         groups = cells(self._rows(plan.relation), plan, self._key(plan.relation))
         names = sorted(groups) if plan.chosen else list(itertools.product(*(key.values or () for key in plan.keys)))
         answers = tuple(_array(measure, [groups.get(name, []) for name in names]) for measure in plan.measures)
         if not plan.chosen:
-            return Answer(answers)
-        return Answer(answers, tuple(names), _array(Units(), [groups[name] for name in names]))
+            return EngineAnswer(answers)
+        return EngineAnswer(answers, tuple(names), _array(UnitCount(), [groups[name] for name in names]))
 
     def _rows(self, relation: Relation) -> Iterator[Owned]:
         match relation:
@@ -116,7 +116,7 @@ def bounded(rows: Iterable[Owned], schema: Schema, key: str) -> list[Owned]:
     return bounded_rows
 
 
-def cells(rows: Iterable[Owned], plan: Plan, key: str) -> dict[Cell, list[Owned]]:
+def cells(rows: Iterable[Owned], plan: QueryPlan, key: str) -> dict[Cell, list[Owned]]:
     """The rows in each cell; under a group cap, a unit has rows only in its cells of smallest hash."""
     public = [None if k.values is None else set(k.values) for k in plan.keys]
 
@@ -174,20 +174,20 @@ def group_by(rows: Iterable[Owned], by: Callable[[Owned], T]) -> dict[T, list[Ow
 
 
 def _array(measure: Measure, groups: list[list[Owned]]) -> Integers:
-    if isinstance(measure, Histogram):
+    if isinstance(measure, BinCounts):
         flat = [n for rows in groups for n in _histogram(measure, rows)]
         return integers(flat).reshape(len(groups), len(measure.edges) - 1)
     return integers([_measured(measure, rows) for rows in groups])
 
 
-def _measured(measure: Rows | Units | Total, rows: list[Owned]) -> int:
+def _measured(measure: RowCount | UnitCount | Total, rows: list[Owned]) -> int:
     e = measure.expression
     there = [(unit, 0 if e is None else e.meaning(row)) for unit, row in rows]
     there = [(unit, value) for unit, value in there if value is not None]
     match measure:
-        case Rows():
+        case RowCount():
             return len(there)
-        case Units():
+        case UnitCount():
             return len({unit for unit, _ in there})
     if measure.per_unit is None:
         return sum(int(value or 0) for _, value in there)
@@ -198,7 +198,7 @@ def _measured(measure: Rows | Units | Total, rows: list[Owned]) -> int:
     return sum(min(max(total, lower), upper) for total in each.values())
 
 
-def _histogram(measure: Histogram, rows: list[Owned]) -> list[int]:
+def _histogram(measure: BinCounts, rows: list[Owned]) -> list[int]:
     counts, edges = [0] * (len(measure.edges) - 1), measure.edges
     for value in map(int, present(measure.expression, (row for _, row in rows))):
         if edges[0] <= value <= edges[-1]:

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from ...query.schema.schema import Schema
-from ...query.values.domain import Domain
+from ...query.values.domain import ValueDomain
 from ..keyed_hash import P, Purpose, coefficients
 from .keyed_hash import BITS, Integers, RowDigits, TextDigits, Words, blocks, buffers, digits, hashed, taken
 from .unit_codes import Mask, UnitCodes, encode_units, put, where
@@ -48,7 +48,7 @@ class _Hashing:
     key: str
     texts: TextDigits
 
-    def words(self, many: Mask, heavy: Mask, columns: Mapping[str, Domain], purpose: Purpose) -> Words:
+    def words(self, many: Mask, heavy: Mask, columns: Mapping[str, ValueDomain], purpose: Purpose) -> Words:
         """One word for each row of the units `many`: the unit's number in the high bits, the hash in the low bits."""
         c = coefficients(self.key, purpose, len(columns))
         of_unit, numbers = self.units.digits(many), np.cumsum(many, dtype=np.min_scalar_type(len(many))) - 1
@@ -63,7 +63,7 @@ class _Hashing:
             start, end = start + len(batch), end + len(at)
         return words
 
-    def smallest_part(self, name: str, domain: Domain) -> Mask:
+    def smallest_part(self, name: str, domain: ValueDomain) -> Mask:
         """The mask of rows in their unit's part of smallest hash; of parts with equal hashes, the smallest."""
         many = self.units.counts() > 1
         heavy = self.units.marked(many)
@@ -79,7 +79,7 @@ class _Hashing:
         put(chosen, heavy, both == first[own])
         return chosen
 
-    def smallest_rows(self, columns: Mapping[str, Domain], most: int) -> Mask:
+    def smallest_rows(self, columns: Mapping[str, ValueDomain], most: int) -> Mask:
         """The mask of the `most` rows of each unit with the smallest hashes; of equal hashes, the smallest rows."""
         counts = self.units.counts()
         many = counts > most

@@ -19,9 +19,9 @@ import numpy as np
 from sqlglot import exp
 
 from ...core.errors import BadData, BadParameter, EngineError, EngineUnavailable, TacitError
-from ...query.plan.plan import Plan
+from ...query.plan.plan import QueryPlan
 from ...query.schema.databases import Database, in_spark
-from ..base import Answer, Engine
+from ..base import Engine, EngineAnswer
 from ..rows.sources import DataSource
 from ..sql import raw_columns
 from ..sql.bounded_table import bounded_query, bounded_table
@@ -92,11 +92,11 @@ class Spark(Engine):
     def _contents(self) -> Mapping[str, str]:
         return {name: table.fingerprint for name, table in self._tables.items()}
 
-    def answer(self, plan: Plan, content: str | None = None) -> Answer:
+    def answer(self, plan: QueryPlan, content: str | None = None) -> EngineAnswer:
         self._ready()
         return super().answer(plan, content)
 
-    def _answer(self, plan: Plan, content: str | None) -> Answer:
+    def _answer(self, plan: QueryPlan, content: str | None) -> EngineAnswer:
         self._check(content)
         parts = statements(plan, _D, {name: table.bounded for name, table in self._tables.items()})
         own = self._own

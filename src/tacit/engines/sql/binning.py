@@ -14,9 +14,9 @@ from numpy.typing import NDArray
 from sqlglot import exp
 
 from ...core.errors import EngineError
-from ...query.plan.plan import Histogram
+from ...query.plan.plan import BinCounts
 from ...query.select.query import Key
-from ...query.values.domain import Domain
+from ...query.values.domain import ValueDomain
 from ..base import Integers
 from .dialect import Dialect, Typed, binary, case, number, within
 
@@ -57,7 +57,7 @@ def key_binning(key: Key, value: Typed, dialect: Dialect) -> Binning:
     return Binning(dialect.lookup(value, values, range(len(values))), places, len(values) - 1, places)
 
 
-def histogram_binning(histogram: Histogram, value: Typed, dialect: Dialect) -> Binning:
+def histogram_binning(histogram: BinCounts, value: Typed, dialect: Dialect) -> Binning:
     """The binning by the edges of a histogram; the last bin includes its upper edge."""
     edges, domain, value = histogram.edges, histogram.expression.domain, dialect.narrowed(value)
     lower, upper, bins = edges[0], edges[-1], len(edges) - 1
@@ -77,7 +77,7 @@ def histogram_binning(histogram: Histogram, value: Typed, dialect: Dialect) -> B
     return Binning(case((within(e.copy(), lower, upper), code)), places, bins, places)
 
 
-def _inside(e: exp.Expr, domain: Domain, lower: int, upper: int) -> exp.Expr:
+def _inside(e: exp.Expr, domain: ValueDomain, lower: int, upper: int) -> exp.Expr:
     """e, made missing outside of the bounds if its domain reaches there."""
     if lower <= domain.lower and domain.upper <= upper:
         return e

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from sqlglot import exp
 
-from ...query.values.domain import Domain
+from ...query.values.domain import ValueDomain
 from ..keyed_hash import HEX, TOGETHER, P, Purpose, Q, coefficients, narrow
 from .dialect import TEXT, Dialect, Typed, binary, case, cast, constant, missing, number, there
 
@@ -19,7 +19,7 @@ class KeyedHash:
     key: str
     purpose: Purpose
     unit: Typed
-    values: Sequence[tuple[Typed, Domain]]
+    values: Sequence[tuple[Typed, ValueDomain]]
     dialect: Dialect
 
     def linear(self) -> exp.Expr:
@@ -40,7 +40,7 @@ class KeyedHash:
         return cast(h, self.dialect.integers[self.dialect.bits(0, P)])
 
 
-def digit(key: str, value: Typed, domain: Domain, d: Dialect) -> exp.Expr:
+def digit(key: str, value: Typed, domain: ValueDomain, d: Dialect) -> exp.Expr:
     """The digit of a value, as an integer of 64 bits."""
     if value.bits == TEXT:
         x = _text(key, value.sql, d)

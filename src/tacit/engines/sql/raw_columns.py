@@ -16,7 +16,7 @@ from sqlglot import exp
 
 from ...query.values.cells import LONGEST, NUMBER, WORDS
 from ...query.values.column_types import ColumnType
-from ...query.values.domain import DAY, DAYS, Domain
+from ...query.values.domain import DAY, DAYS, ValueDomain
 from .dialect import Dialect, binary, case, cast, constant, double, number
 
 DATE = r"[0-9]{4}-[0-9]{2}-[0-9]{2}[T ]?", 11  # a pattern, and how many characters of a text must match it
@@ -95,13 +95,13 @@ def _text(raw: RawColumn, d: Dialect) -> exp.Expr:
     return d.text(raw.sql) if raw.kind in ("integer", "text") else exp.Null()
 
 
-def _clamped(x: exp.Expr, domain: Domain) -> exp.Expr:
+def _clamped(x: exp.Expr, domain: ValueDomain) -> exp.Expr:
     low, high = number(domain.lower), number(domain.upper)
     below, above = binary(exp.LT, x, low), binary(exp.GT, x.copy(), high)
     return case((below, low.copy()), (above, high.copy()), otherwise=x.copy())
 
 
-def _number(raw: RawColumn, domain: Domain, d: Dialect) -> exp.Expr:
+def _number(raw: RawColumn, domain: ValueDomain, d: Dialect) -> exp.Expr:
     x = raw.sql
     match raw.kind:
         case "integer":
@@ -129,7 +129,7 @@ def _short(x: exp.Expr) -> exp.Expr:
     return binary(exp.LTE, exp.Length(this=x.copy()), number(LONGEST))
 
 
-def _whole(raw: RawColumn, domain: Domain, d: Dialect) -> exp.Expr:
+def _whole(raw: RawColumn, domain: ValueDomain, d: Dialect) -> exp.Expr:
     """floor(x / grid + 1/2) for integers x and a grid that is a power of two, in integer arithmetic."""
     x, grid, wide = raw.sql, domain.grid, d.integers[128]
     if grid == 1:

@@ -15,17 +15,17 @@ from typing import Any
 import numpy as np
 
 from ...core.errors import EngineError
-from ...query.plan.plan import Histogram, Plan, Total
+from ...query.plan.plan import BinCounts, QueryPlan, Total
 from ...query.select.query import Key
-from ..base import Answer, Integers, SparseMatrix, integers
-from .statements import Statement
+from ..base import EngineAnswer, Integers, SparseMatrix, integers
+from .statements import SQLStatement
 
 Columns = Mapping[str, Integers]
 Cell = tuple[int | str, ...]
 _INTEGER_TEXT = re.compile("-?[0-9]{1,39}")  # of 128 bits
 
 
-def exact_answer(plan: Plan, parts: Sequence[tuple[Statement, Columns]]) -> Answer:
+def exact_answer(plan: QueryPlan, parts: Sequence[tuple[SQLStatement, Columns]]) -> EngineAnswer:
     """The exact integers of a plan, from its statements and their result columns; a cell without a row is 0."""
     keys = {key: i for i, key in enumerate(sorted(set(_tuples(plan, *parts[-1]))))} if plan.chosen else None
     cells = plan.cells if keys is None else len(keys)
@@ -49,15 +49,15 @@ def exact_answer(plan: Plan, parts: Sequence[tuple[Statement, Columns]]) -> Answ
             read = _digits if i in statement.wide else _integers if _signed(plan, i) else _counts
             out[i] = _summed(at[once], read(columns[f"m{i}"])[once], cells)
     answers = tuple(out[i] for i in range(len(plan.measures)))
-    return Answer(answers) if keys is None else Answer(answers, tuple(keys), out[len(plan.measures)])
+    return EngineAnswer(answers) if keys is None else EngineAnswer(answers, tuple(keys), out[len(plan.measures)])
 
 
-def _set(statement: Statement, columns: Columns, i: int) -> Integers | slice:
+def _set(statement: SQLStatement, columns: Columns, i: int) -> Integers | slice:
     """The mask of result rows that belong to the grouping set of histogram i."""
     return _integers(columns[f"g{i}"]) == 0 if len(statement.bins) > 1 else slice(None)
 
 
-def _signed(plan: Plan, i: int) -> bool:
+def _signed(plan: QueryPlan, i: int) -> bool:
     """Whether a measure may be negative; the number of units of each private key comes after all measures."""
     return i < len(plan.measures) and isinstance(plan.measures[i], Total)
 
@@ -106,13 +106,13 @@ def _private_keys(key: Key, column: Integers) -> Integers:
     return steps
 
 
-def _histogram(plan: Plan, i: int) -> Histogram:
+def _histogram(plan: QueryPlan, i: int) -> BinCounts:
     measure = plan.measures[i]
-    assert isinstance(measure, Histogram)
+    assert isinstance(measure, BinCounts)
     return measure
 
 
-def _tuples(plan: Plan, statement: Statement, columns: Columns) -> list[tuple[int | str, ...]]:
+def _tuples(plan: QueryPlan, statement: SQLStatement, columns: Columns) -> list[tuple[int | str, ...]]:
     """The key of each result row, in steps or text."""
     lists = []
     for i, (key, binning) in enumerate(zip(plan.keys, statement.keys, strict=True)):
@@ -124,7 +124,7 @@ def _tuples(plan: Plan, statement: Statement, columns: Columns) -> list[tuple[in
     return list(zip(*lists, strict=True))
 
 
-def _places(plan: Plan, statement: Statement, columns: Columns, keys: Mapping[Cell, int] | None) -> Integers:
+def _places(plan: QueryPlan, statement: SQLStatement, columns: Columns, keys: Mapping[Cell, int] | None) -> Integers:
     """The index of the cell of each result row."""
     if keys is not None:
         return np.array([keys[key] for key in _tuples(plan, statement, columns)], dtype=np.int64)

@@ -16,7 +16,7 @@ from dataclasses import dataclass, replace
 
 from sqlglot import exp
 
-from ...query.plan.plan import Histogram, Measure, Plan, Rows, Total, Units, max_abs
+from ...query.plan.plan import BinCounts, Measure, QueryPlan, RowCount, Total, UnitCount, max_abs
 from ...query.relation.relation import scans
 from ...query.select.query import Key
 from .binning import Binning, histogram_binning, key_binning
@@ -31,7 +31,7 @@ MAX_ROWS = 1 << 40  # a sum of this many values below 2^23 fits 64 bits
 
 
 @dataclass(frozen=True)
-class Statement:
+class SQLStatement:
     """A SQL tree and the meaning of its columns: keys k, bins b with flags g, and measures m by their index."""
 
     tree: exp.Expr
@@ -41,34 +41,34 @@ class Statement:
     wide: frozenset[int]  # measures that are returned as decimal digits
 
 
-def statements(plan: Plan, dialect: Dialect, tables: Mapping[str, BoundedTable]) -> list[Statement]:
+def statements(plan: QueryPlan, dialect: Dialect, tables: Mapping[str, BoundedTable]) -> list[SQLStatement]:
     """The statements of a plan; if keys are selected privately, the number of units is an additional last measure."""
     single = plan.relation.rows == 1
-    measures = [*plan.measures, Units()] if plan.chosen else list(plan.measures)
+    measures = [*plan.measures, UnitCount()] if plan.chosen else list(plan.measures)
     if single:  # a unit has at most one row: then rows are units, and are clamped one by one
-        measures = [Rows(m.expression) if isinstance(m, Units) else m for m in measures]
+        measures = [RowCount(m.expression) if isinstance(m, UnitCount) else m for m in measures]
     by_index = dict(enumerate(measures))
     of_units = {} if single else {i: m for i, m in by_index.items() if _of_units(m)}
     additive = {i: m for i, m in by_index.items() if i not in of_units}
-    if of_units and not any(isinstance(m, Histogram) for m in additive.values()):
+    if of_units and not any(isinstance(m, BinCounts) for m in additive.values()):
         of_units, additive = by_index, {}
     return [_Builder(plan, part, dialect, tables).statement() for part in (additive, of_units) if part]
 
 
 def _of_units(measure: Measure) -> bool:
-    return isinstance(measure, Units) or (isinstance(measure, Total) and measure.per_unit is not None)
+    return isinstance(measure, UnitCount) or (isinstance(measure, Total) and measure.per_unit is not None)
 
 
 @dataclass(frozen=True)
 class _Builder:
     """Builds the statement of some measures of a plan."""
 
-    plan: Plan
+    plan: QueryPlan
     measures: Mapping[int, Measure]
     dialect: Dialect
     tables: Mapping[str, BoundedTable]
 
-    def statement(self) -> Statement:
+    def statement(self) -> SQLStatement:
         """The statement, from the innermost query to the outermost."""
         plan, d = self.plan, self.dialect
         rows = rows_of(plan.relation, Context(d, self.tables))
@@ -83,7 +83,7 @@ class _Builder:
         bins = {
             i: histogram_binning(m, t.value(m.expression), d)
             for i, m in self.measures.items()
-            if isinstance(m, Histogram)
+            if isinstance(m, BinCounts)
         }
         inside = [there(code.copy()) for code in codes]
         at = [*(alias(code, f"k{i}") for i, code in enumerate(codes))]
@@ -96,7 +96,7 @@ class _Builder:
         if bins:
             sums = {-1: cast(counted, d.integers[64]), **sums}
         wide = frozenset(i for i, m in others.items() if _wide(m))
-        return Statement(self._outermost(source, names, sums, list(bins)), keys, bins, tuple(others), wide)
+        return SQLStatement(self._outermost(source, names, sums, list(bins)), keys, bins, tuple(others), wide)
 
     def _by_rows(self, rows: RowQuery, at: Trees, inside: Trees, others: Mapping[int, Measure]) -> Aggregation:
         """An aggregation over rows, or, if the table can aggregate eagerly, over sums of rows that are alike."""
@@ -158,7 +158,7 @@ class _Builder:
     def _inner(self, m: Measure, value: exp.Expr | None) -> exp.Expr | None:
         """The sum or count over a unit's rows in one cell; None where only their presence matters."""
         if value is None:
-            return None if isinstance(m, Units) else exp.Count(this=exp.Star())
+            return None if isinstance(m, UnitCount) else exp.Count(this=exp.Star())
         if not isinstance(m, Total):
             return exp.Count(this=value.copy())
         return exp.Coalesce(this=self.dialect.total(value.copy(), _bits(m)), expressions=[number(0)])
@@ -175,7 +175,7 @@ class _Builder:
             return d.text(total) if _wide(m) else cast(total, d.integers[64])
         if value is None or not grouped:
             return exp.Count(this=value or exp.Star())
-        if isinstance(m, Units):
+        if isinstance(m, UnitCount):
             return exp.Count(this=exp.Nullif(this=value, expression=number(0)))
         return cast(exp.Coalesce(this=exp.Sum(this=value), expressions=[number(0)]), d.integers[64])
 

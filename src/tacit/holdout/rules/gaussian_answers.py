@@ -27,7 +27,7 @@ from ...core.randomness import Source
 from ...mechanisms import Gaussian
 from ...storage import bare, stored
 from .. import histories, planning, transfer
-from ..questions import Question
+from ..questions import HoldoutQuestion
 from .rule import Rule, State, Statement
 
 
@@ -75,7 +75,7 @@ class GaussianAnswers(Rule):
             best = min(best, *(alpha + cost + slack for (_, alpha), slack in zip(alphas, slacks, strict=True)))
         return Statement((best + self.rounding) * histories.OUTWARD, self.beta, "Jung et al. 2020")
 
-    def step(self, state: State, question: Question, source: Source) -> tuple[State, float]:
+    def step(self, state: State, question: HoldoutQuestion, source: Source) -> tuple[State, float]:
         self.refuse_if_over(state)
         noisy = question.total + int(self.mechanism.draw(source, None))
         return State(state.asked + 1, state.asked + 1), max(0, min(noisy, self.whole)) / self.whole

@@ -26,7 +26,7 @@ from ...core.parameters import Number
 from ...core.randomness import Source
 from ...storage import bare, stored
 from .. import histories
-from ..questions import Question
+from ..questions import HoldoutQuestion
 from .rule import Rule, State, Statement, unit_fraction
 
 
@@ -73,7 +73,7 @@ class GuessAndCheck(Rule):
     def promise(self) -> Statement:
         return Statement(up(self.width), self.beta, "counting histories")
 
-    def step(self, state: State, question: Question, source: Source) -> tuple[State, float]:
+    def step(self, state: State, question: HoldoutQuestion, source: Source) -> tuple[State, float]:
         self.refuse_if_over(state)
         guess, total = question.guess or 0, question.total
         margin = math.floor((down(self.width) - self.deviation(state) - self.rounding) * self.whole / histories.OUTWARD)

@@ -32,7 +32,7 @@ from ...core.parameters import Number, whole
 from ...core.randomness import Source
 from ...storage import bare, stored
 from .. import histories
-from ..questions import Question, Steps
+from ..questions import HoldoutQuestion, Steps
 from .rule import Rule, State, Statement, shown, unit_fraction
 
 _BLOCK = 1 << 22
@@ -75,7 +75,7 @@ class Ladder(Rule):
     def promise(self) -> Statement:
         return Statement(self._width(self.rungs), self.beta, "counting histories", ABOUT)
 
-    def step(self, state: State, question: Question, source: Source) -> tuple[State, float]:
+    def step(self, state: State, question: HoldoutQuestion, source: Source) -> tuple[State, float]:
         self.refuse_if_over(state)
         total = question.total
         better = total * self.rungs >= (state.mark + 1) * self.whole
@@ -119,7 +119,7 @@ class ParameterFreeLadder(Rule):
     def statement(self, state: State) -> Statement:
         return Statement(self._width(state), self.beta, "counting histories", ABOUT)
 
-    def step(self, state: State, question: Question, source: Source) -> tuple[State, float]:
+    def step(self, state: State, question: HoldoutQuestion, source: Source) -> tuple[State, float]:
         self.refuse_if_over(state)
         n, values = self.n, question.values
         before = np.frombuffer(base64.b64decode(state.values), np.int32) if state.values else np.zeros(n, np.int32)

@@ -38,7 +38,7 @@ from ...core.randomness import Source
 from ...mechanisms import NumericSparse
 from ...storage import bare, stored
 from .. import histories, transfer
-from ..questions import Question
+from ..questions import HoldoutQuestion
 from .rule import Rule, State, Statement, least, unit_fraction
 
 EPSILONS = tuple(Fraction(2) ** j for j in range(-5, 4, 2))
@@ -143,7 +143,7 @@ class ReusableHoldout(Rule):
     def begin(self, source: Source) -> State:
         return State(mark=self.mechanism.begin(source).bar)
 
-    def step(self, state: State, question: Question, source: Source) -> tuple[State, float]:
+    def step(self, state: State, question: HoldoutQuestion, source: Source) -> tuple[State, float]:
         self.refuse_if_over(state)
         guess, total = question.guess or 0, question.total
         exception = bool(abs(total - guess) + self.mechanism.query_noise.draw(source) >= state.mark)

@@ -32,7 +32,7 @@ from ...core.parameters import Number, positive, probability, rational, whole
 from ...core.randomness import Source
 from ...core.search import least_positive
 from ...storage import stored
-from ..questions import Question
+from ..questions import HoldoutQuestion
 
 if TYPE_CHECKING:
     from ..keeper import Keeper
@@ -166,7 +166,7 @@ class Rule(ABC):
         return State()
 
     @abstractmethod
-    def step(self, state: State, question: Question, source: Source) -> tuple[State, float]:
+    def step(self, state: State, question: HoldoutQuestion, source: Source) -> tuple[State, float]:
         """The next state and the answer; raises `Spent`, before it reads the values, if the session has ended."""
 
     @cached_property

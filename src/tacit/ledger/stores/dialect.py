@@ -45,7 +45,7 @@ class Connection(Protocol):
     def close(self) -> None: ...
 
 
-class Dialect(Protocol):
+class LedgerDialect(Protocol):
     """One place in one kind of database."""
 
     def connect(self) -> Connection:

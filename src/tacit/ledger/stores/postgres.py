@@ -60,7 +60,7 @@ _REASONS = {
 }
 
 
-class Postgres:
+class PostgresStore:
     """How PostgreSQL is opened, how it begins to write, and what it can check of itself."""
 
     def __init__(self, address: Address, place: str, create: bool) -> None:

@@ -74,7 +74,7 @@ class _Locked(sqlite3.Connection):
         super().close()
 
 
-class SQLite:
+class SQLiteStore:
     """How SQLite is opened, how it begins to write, and what it can check of itself."""
 
     def __init__(self, address: Address, place: str, create: bool) -> None:

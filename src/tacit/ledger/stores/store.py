@@ -17,14 +17,14 @@ from weakref import WeakSet, finalize
 from ...core.errors import BadParameter, LedgerUnavailable
 from ..parameters import text
 from .address import Address
-from .dialect import Connection, Dialect
-from .postgres import Postgres
-from .sqlite import SQLite
+from .dialect import Connection, LedgerDialect
+from .postgres import PostgresStore
+from .sqlite import SQLiteStore
 
 # By the scheme of a ledger's address.  Adding a store is a file and a line here.
-DIALECTS: dict[str, Callable[[Address, str, bool], Dialect]] = {
-    "sqlite": SQLite,
-    "postgresql": Postgres,
+DIALECTS: dict[str, Callable[[Address, str, bool], LedgerDialect]] = {
+    "sqlite": SQLiteStore,
+    "postgresql": PostgresStore,
 }
 
 

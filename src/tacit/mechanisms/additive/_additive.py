@@ -11,6 +11,7 @@ from typing import Any, Protocol, Self, overload
 import numpy as np
 from numpy.typing import NDArray
 
+from ...core.accounting.loss import Atom
 from ...core.alias_table import MAX_DRAW
 from ...core.distance import Distance, distance
 from ...core.exact import up
@@ -49,6 +50,20 @@ class Additive(Mechanism[Value, Value]):
     @abstractmethod
     def draw(self, source: Source, n: int | None) -> Any:
         """Draw noise, in steps of the grid."""
+
+    @property
+    @abstractmethod
+    def noise_scale(self) -> float:
+        """The parameter of the noise in the units of the value: the scale of Laplace noise, the sigma of Gaussian."""
+
+    @property
+    @abstractmethod
+    def variance_bound(self) -> Fraction:
+        """A bound on the variance of the noise, and its limit as the noise grows: that of continuous noise."""
+
+    @abstractmethod
+    def atom_with_failure(self, d: Distance[Any], failure: Fraction) -> Atom:
+        """The loss at a distance in steps of the grid, where something else may fail with this probability."""
 
     def moves(self, by: Number | Distance[Any] | None) -> Distance[Any]:
         """How far data move, in steps of the grid."""

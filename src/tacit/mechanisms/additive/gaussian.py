@@ -30,7 +30,7 @@ import numpy as np
 
 from ...core import law as laws
 from ...core import samplers
-from ...core.accounting.atoms import DiscreteGaussianNoise, DiscreteGaussianVector
+from ...core.accounting.atoms import ApproximateConcentrated, DiscreteGaussianNoise, DiscreteGaussianVector
 from ...core.accounting.loss import Loss
 from ...core.distance import Distance
 from ...core.distance import distance as read_distance
@@ -103,6 +103,17 @@ class Gaussian(Additive):
 
     def described(self) -> dict[str, Any]:
         return {"noise": "discrete Gaussian", "sigma": self.sigma}
+
+    @property
+    def noise_scale(self) -> float:
+        return self.sigma
+
+    @property
+    def variance_bound(self) -> Fraction:
+        return self.sigma2
+
+    def atom_with_failure(self, d: Distance[Any], failure: Fraction) -> ApproximateConcentrated:
+        return ApproximateConcentrated(d.l2_squared / (2 * self._step_variance), failure)
 
     def noise(self, centre: int = 0) -> laws.DiscreteGaussianLaw:
         return laws.DiscreteGaussianLaw(self._step_variance, centre)

@@ -27,7 +27,7 @@ import numpy as np
 
 from ...core import law as laws
 from ...core import samplers
-from ...core.accounting.atoms import DiscreteLaplaceNoise
+from ...core.accounting.atoms import Approximate, DiscreteLaplaceNoise
 from ...core.accounting.loss import Loss, Pure
 from ...core.distance import Distance
 from ...core.mechanism import Example
@@ -73,6 +73,17 @@ class Laplace(Additive):
 
     def described(self) -> dict[str, Any]:
         return {"noise": "discrete Laplace", "scale": float(self.scale)}
+
+    @property
+    def noise_scale(self) -> float:
+        return float(self.scale)
+
+    @property
+    def variance_bound(self) -> Fraction:
+        return 2 * self.scale**2
+
+    def atom_with_failure(self, d: Distance[Any], failure: Fraction) -> Approximate:
+        return Approximate(d.l1 / self._step_scale, failure)
 
     def noise(self, centre: int = 0) -> laws.DiscreteLaplaceLaw:
         return laws.DiscreteLaplaceLaw(self._step_scale, centre)

@@ -27,7 +27,7 @@ def harmonic(first: int, last: int) -> float:
     return math.fsum(1 / j for j in range(first + 1, near + 1)) + math.log1p((last - near) / (near + 0.5))
 
 
-class Rule(ABC):
+class SelectionRule(ABC):
     """A choice among candidates whose scores lie `gaps` steps below the best; `unit` is epsilon for a step of range."""
 
     atom: type[Pure]  # the loss of one choice

@@ -28,7 +28,7 @@ from ...core.mechanism import Mechanism
 from ...core.parameters import Number, flag, natural, positive, probability, whole
 from ...core.randomness import Source
 from .._grid import as_array, element_type, max_move_in_steps, power_of_two, steps
-from ._rule import Gaps, Rule, share
+from ._rule import Gaps, SelectionRule, share
 
 Scores = Sequence[int] | Sequence[float] | NDArray[Any]
 Y = TypeVar("Y")
@@ -85,7 +85,7 @@ class Selection(Mechanism[Scores, Y]):
 
     @property
     @abstractmethod
-    def rule(self) -> Rule:
+    def rule(self) -> SelectionRule:
         """How one choice is made."""
 
     @property

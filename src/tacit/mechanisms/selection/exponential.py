@@ -30,11 +30,11 @@ from ...core import samplers
 from ...core.accounting.loss import BoundedRange
 from ...core.mechanism import Example
 from ...core.randomness import Source
-from ._rule import Gaps, Masses, Rule
+from ._rule import Gaps, Masses, SelectionRule
 from ._scores import Scores, SelectOne
 
 
-class Softmax(Rule):
+class Softmax(SelectionRule):
     """Probability proportional to exp(-gap unit)."""
 
     atom = BoundedRange

@@ -34,7 +34,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...core import law as laws
-from ...core.accounting.atoms import Approximate, ApproximateConcentrated
 from ...core.accounting.loss import Loss
 from ...core.distance import ADD_REMOVE, Distance
 from ...core.distance import distance as read_distance
@@ -193,10 +192,7 @@ class KeySelection(Mechanism[Counts, Chosen]):
                 "one that says how many keys are moved (l0)",
                 says="The distance must say how many keys it moves. For at most m keys pass ADD_REMOVE.counts(m).",
             )
-        failure = self._failure(self.threshold, d)
-        if isinstance(self.noise, Laplace):
-            return Loss({Approximate(d.l1 / self.noise.scale, failure): 1}, d.relation)
-        return Loss({ApproximateConcentrated(d.l2_squared / (2 * self.noise.sigma2), failure): 1}, d.relation)
+        return Loss({self.noise.atom_with_failure(d, self._failure(self.threshold, d)): 1}, d.relation)
 
     def error(self, beta: Number = 0.05, size: int = 1) -> float:
         """With probability 1 - beta, none of `size` keys with more units is missing, and no count is farther off."""

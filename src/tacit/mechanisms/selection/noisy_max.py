@@ -36,7 +36,7 @@ from ...core.errors import BadParameter
 from ...core.mechanism import Example
 from ...core.parameters import Number, one_of
 from ...core.randomness import Source
-from ._rule import Gaps, Masses, Rule, harmonic
+from ._rule import Gaps, Masses, SelectionRule, harmonic
 from ._scores import Scores, SelectOne
 from .exponential import Exponential
 from .permute_and_flip import PermuteAndFlip
@@ -51,7 +51,7 @@ def log_at_most(k: Masses, rate: float) -> Masses:
     return np.where(k >= 0, np.log1p(-outer), k * rate - math.log1p(math.exp(-rate)))
 
 
-class LaplaceMax(Rule):
+class LaplaceMax(SelectionRule):
     """The largest of -gap + discrete Laplace noise, ties to the first."""
 
     atom = Pure
@@ -97,7 +97,11 @@ class LaplaceMax(Rule):
 
 
 Noise = Literal["laplace", "exponential", "gumbel"]
-RULES: dict[str, Rule] = {"laplace": LaplaceMax(), "exponential": PermuteAndFlip.rule, "gumbel": Exponential.rule}
+RULES: dict[str, SelectionRule] = {
+    "laplace": LaplaceMax(),
+    "exponential": PermuteAndFlip.rule,
+    "gumbel": Exponential.rule,
+}
 
 
 @dataclass(frozen=True, init=False, repr=False)
@@ -130,7 +134,7 @@ class NoisyMax(SelectOne):
         )
 
     @property
-    def rule(self) -> Rule:
+    def rule(self) -> SelectionRule:
         return RULES[self.noise]
 
     @classmethod

@@ -37,7 +37,7 @@ from ...core.mechanism import Example
 from ...core.parameters import Number, probability
 from ...core.randomness import Source
 from ..additive.laplace import Laplace
-from ._rule import Gaps, Masses, Rule
+from ._rule import Gaps, Masses, SelectionRule
 from ._scores import Scores, Selection
 from .noisy_max import LaplaceMax, log_at_most
 
@@ -107,7 +107,7 @@ class NoisyMaxWithGap(Selection[Led]):
     """Choose the candidate whose score is highest after noise, and release by how much it leads."""
 
     @property
-    def rule(self) -> Rule:
+    def rule(self) -> SelectionRule:
         return LaplaceMax()
 
     def gaps(self, scores: Scores) -> Gaps:

@@ -30,7 +30,7 @@ from ...core import samplers
 from ...core.accounting.loss import Pure
 from ...core.mechanism import Example
 from ...core.randomness import Source
-from ._rule import Gaps, Masses, Rule, harmonic
+from ._rule import Gaps, Masses, SelectionRule, harmonic
 from ._scores import Scores, SelectOne
 
 _NODES, _WEIGHTS = np.polynomial.legendre.leggauss(24)
@@ -47,7 +47,7 @@ def _quadrature(total: float) -> tuple[Masses, Masses]:
     return (ends[:-1, None] + half * (1 + _NODES)).ravel(), (half * _WEIGHTS).ravel()
 
 
-class Flips(Rule):
+class Flips(SelectionRule):
     """Uniform among the heads of coins of probability exp(-gap unit)."""
 
     atom = Pure

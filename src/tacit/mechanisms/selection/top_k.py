@@ -33,13 +33,13 @@ from ...core.mechanism import Example
 from ...core.parameters import Number, one_of, probability, whole
 from ...core.randomness import Source
 from ...storage import bare, stored
-from ._rule import Gaps, Rule
+from ._rule import Gaps, SelectionRule
 from ._scores import Scores, Selection
 from .exponential import Exponential
 from .permute_and_flip import PermuteAndFlip
 
 Ordered = tuple[int, ...]
-RULES: dict[str, Rule] = {"exponential": Exponential.rule, "permute-and-flip": PermuteAndFlip.rule}
+RULES: dict[str, SelectionRule] = {"exponential": Exponential.rule, "permute-and-flip": PermuteAndFlip.rule}
 
 
 @stored("TopK", ("sensitivity", "motion", "grid", "candidates", "scale", "k", "selector"), make=bare)
@@ -76,7 +76,7 @@ class TopK(Selection[Ordered]):
         )
 
     @property
-    def rule(self) -> Rule:
+    def rule(self) -> SelectionRule:
         return RULES[self.selector]
 
     @property

@@ -19,7 +19,7 @@ Integers = NDArray[np.int64]
 Masses = NDArray[np.float64]
 
 
-class Noise(Protocol):
+class ComparisonNoise(Protocol):
     """A law on the integers.  Each tail is computed for itself, so that small ones keep their digits."""
 
     @property

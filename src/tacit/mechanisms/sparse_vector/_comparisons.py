@@ -42,7 +42,7 @@ from ...core.randomness import Source
 from ...core.search import least_whole
 from ...storage import stored
 from .._grid import MAX_STEPS, as_array, max_move_in_steps, power_of_two, steps
-from ._comparison_noise import Integers, Masses, Noise
+from ._comparison_noise import ComparisonNoise, Integers, Masses
 
 Stream = Sequence[int] | Sequence[float] | NDArray[Any]
 Hits = tuple[int, ...]
@@ -55,7 +55,7 @@ _TAIL = 1e-300  # threshold noise left out of a law, so that what is rarer than 
 
 @stored("SparseState", ("bar", "asked", "hits"))
 @dataclass(frozen=True)
-class State:
+class ComparisonState:
     """A session between two values: the noisy threshold, which is private, and how many values were asked and TOP."""
 
     bar: int = field(repr=False)
@@ -64,7 +64,7 @@ class State:
 
 
 def transcripts(
-    masses: Masses, thresholds: Integers, noise: Noise, values: Sequence[int], count: int
+    masses: Masses, thresholds: Integers, noise: ComparisonNoise, values: Sequence[int], count: int
 ) -> dict[Any, float]:
     """The probability of each transcript (`Hits`), the noisy threshold being one of these with these masses."""
     ended: dict[Any, float] = {}
@@ -82,7 +82,7 @@ def transcripts(
 
 
 @dataclass(frozen=True, init=False, repr=False)
-class Comparisons(Interactive[Stream, Y, State, int | float, A]):
+class Comparisons(Interactive[Stream, Y, ComparisonState, int | float, A]):
     """Compares the values of a stream with a threshold, until `count` of them have reached it."""
 
     threshold: Fraction
@@ -117,12 +117,12 @@ class Comparisons(Interactive[Stream, Y, State, int | float, A]):
 
     @property
     @abstractmethod
-    def threshold_noise(self) -> Noise:
+    def threshold_noise(self) -> ComparisonNoise:
         """The noise on the threshold, in steps of the grid."""
 
     @property
     @abstractmethod
-    def query_noise(self) -> Noise:
+    def query_noise(self) -> ComparisonNoise:
         """The noise on each value compared, in steps of the grid."""
 
     @abstractmethod
@@ -134,7 +134,7 @@ class Comparisons(Interactive[Stream, Y, State, int | float, A]):
         """What one session gives, in words."""
         return f"{self.count} answer{'s' if self.count > 1 else ''} above the threshold"
 
-    def over(self, state: State) -> bool:
+    def over(self, state: ComparisonState) -> bool:
         """Whether the session has ended."""
         return state.hits >= self.count
 
@@ -161,17 +161,17 @@ class Comparisons(Interactive[Stream, Y, State, int | float, A]):
     def _shift(self) -> int:
         return round(self.query_noise.mean - self.threshold_noise.mean)
 
-    def begin(self, source: Source) -> State:
-        return State(self._level + self._shift + int(self.threshold_noise.draw(source)))
+    def begin(self, source: Source) -> ComparisonState:
+        return ComparisonState(self._level + self._shift + int(self.threshold_noise.draw(source)))
 
-    def step(self, state: State, value: int | float, source: Source) -> tuple[State, A]:
+    def step(self, state: ComparisonState, value: int | float, source: Source) -> tuple[ComparisonState, A]:
         if self.over(state):
             raise Exhausted(type(self).__name__, self.allowed)
         at = steps("value", value, self.grid)
         if not isinstance(at, int):
             raise BadData("value", f"an array of shape {at.shape}", "one number")
         top = bool(at + self.query_noise.draw(source) >= state.bar)
-        return State(state.bar, state.asked + 1, state.hits + top), self.answer(at, top, source)
+        return ComparisonState(state.bar, state.asked + 1, state.hits + top), self.answer(at, top, source)
 
     def steps(self, values: Stream) -> Integers:
         """A stream in steps of the grid."""
@@ -253,8 +253,8 @@ class ReleasesIndices(Comparisons[Hits, bool]):
 
 
 def error_in_steps(
-    threshold_noise: Noise,
-    query_noise: Noise,
+    threshold_noise: ComparisonNoise,
+    query_noise: ComparisonNoise,
     *,
     shift: int,
     count: int,

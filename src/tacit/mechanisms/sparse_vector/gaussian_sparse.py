@@ -41,7 +41,7 @@ from ...core.parameters import Number, positive, probability, whole
 from ...core.search import least_positive
 from ...storage import stored
 from ._comparison_noise import DiscreteGaussian, Integers
-from ._comparisons import ReleasesIndices, State, Stream
+from ._comparisons import ComparisonState, ReleasesIndices, Stream
 
 LARGEST_VARIANCE = Fraction(1 << 100)
 Variances = tuple[Fraction, Fraction]  # of the threshold and of a query, in steps of the grid
@@ -168,7 +168,7 @@ class GaussianSparse(ReleasesIndices):
     def allowed(self) -> str:
         return f"{super().allowed}, and {self.queries} in all"
 
-    def over(self, state: State) -> bool:
+    def over(self, state: ComparisonState) -> bool:
         return super().over(state) or state.asked >= self.queries
 
     def steps(self, values: Stream) -> Integers:

@@ -34,13 +34,13 @@ from ...core.law import Finite
 from ...core.mechanism import Example
 from ...core.parameters import Number, positive, probability, whole
 from ...core.randomness import Source
-from ._comparisons import Hits, State, Stream
+from ._comparisons import ComparisonState, Hits, Stream
 from ._pure_comparisons import KINDS, Kind
 from .above_threshold import AboveThreshold
 
 
 @dataclass(frozen=True, init=False, repr=False)
-class RestartedSparse(Interactive[Stream, Hits, State, int | float, bool]):
+class RestartedSparse(Interactive[Stream, Hits, ComparisonState, int | float, bool]):
     """Release which values reach the threshold, `count` times, for `epsilon`, or for `epsilon` at a `delta`."""
 
     each: AboveThreshold
@@ -88,19 +88,19 @@ class RestartedSparse(Interactive[Stream, Hits, State, int | float, bool]):
         """What one session gives, in words."""
         return f"{self.count} answer{'s' if self.count > 1 else ''} above the threshold"
 
-    def begin(self, source: Source) -> State:
+    def begin(self, source: Source) -> ComparisonState:
         return self.each.begin(source)
 
-    def over(self, state: State) -> bool:
+    def over(self, state: ComparisonState) -> bool:
         """Whether the session has ended."""
         return state.hits >= self.count
 
-    def step(self, state: State, value: int | float, source: Source) -> tuple[State, bool]:
+    def step(self, state: ComparisonState, value: int | float, source: Source) -> tuple[ComparisonState, bool]:
         if self.over(state):
             raise Exhausted(type(self).__name__, self.allowed)
-        _, top = self.each.step(State(state.bar), value, source)
+        _, top = self.each.step(ComparisonState(state.bar), value, source)
         renewed = self.each.begin(source).bar  # drawn either way, so that the time does not depend on the answer
-        return State(renewed if top else state.bar, state.asked + 1, state.hits + top), top
+        return ComparisonState(renewed if top else state.bar, state.asked + 1, state.hits + top), top
 
     def output(self, answers: Sequence[bool]) -> Hits:
         return tuple(i for i, top in enumerate(answers) if top)

@@ -1,11 +1,11 @@
-r"""How accurate an answer will be, from public facts alone.
+r"""The accuracy of an answer, from public facts alone.
 
-A count or a sum is off by its noise.  A mean T / N whose total and count are off by at most e and f is off by at most
-(e + h f) / (N - f), where h is the farthest a value lies from what was taken from it: |T'/N' - T/N| =
-|(T' - T) - (N' - N) T/N| / N'.  Of the variance, likewise for the mean of squares, and 2 h times that of the mean for
-the square of the mean; where squares are of values rounded to g, g times that of the mean more, and in any case less
-than g (h + 5 g / 4) by the rounding (see `recipe`).  N is not public; where the table's size is, an equal share of it
-for each cell stands for N.
+A count or a sum has the error of its noise.  A mean T / N whose total and count have errors of at most e and f has an
+error of at most (e + h f) / (N - f), where h is the largest distance of a value from the number subtracted from it:
+|T'/N' - T/N| = |(T' - T) - (N' - N) T/N| / N'.  A variance has likewise the error of the mean of squares, and 2 h times
+that of the mean for the square of the mean; where squares are of values rounded to g, g times that of the mean more,
+and in any case less than g (h + 5 g / 4) by the rounding (see `estimators`).  N is not public; where the size of the
+table is, an equal share of it for each cell stands for N.
 """
 
 from __future__ import annotations
@@ -21,16 +21,16 @@ from ...core.mechanism import Mechanism
 from ...mechanisms import KeySelection, Quantiles
 from ..relation.relation import Derive, Relation, Scan, Where
 from ..schema.schema import Schema
-from ..select.outputs import Released, released
+from ..select.outputs import ReleasedColumn, released
 from ..select.query import Query
 from .calibration import Step
 from .estimators import Recipe, Squares
-from .plan import Plan, max_abs
+from .plan import QueryPlan, max_abs
 
 
 @dataclass(frozen=True)
 class Accuracy:
-    """The error of an output, None where it depends on what is not public; `text` then says how."""
+    """The error of an output, or None if it depends on a number that is not public; `text` then says how."""
 
     name: str
     error: float | None
@@ -42,7 +42,7 @@ class Accuracy:
 
 
 def public_size(relation: Relation, schemas: Mapping[str, Schema], of_table: bool = False) -> int | None:
-    """About how many rows there are, if that is public; of the table, before any of its rows were left out."""
+    """The approximate number of rows, if public; with `of_table`, before conditions left any out."""
     match relation:
         case Derive():
             return public_size(relation.source, schemas, of_table)
@@ -54,7 +54,7 @@ def public_size(relation: Relation, schemas: Mapping[str, Schema], of_table: boo
 
 
 def accuracies(
-    plan: Plan,
+    plan: QueryPlan,
     named: Sequence[tuple[str, Recipe]],
     steps: Sequence[Step],
     query: Query,
@@ -63,21 +63,21 @@ def accuracies(
     size: int | None,
 ) -> tuple[Accuracy, ...]:
     """The accuracy of each output."""
-    recipes, found = dict(named), []
+    recipes, answers = dict(named), []
     cells = plan.cells
     count = None if size is None or cells is None else size / cells
     for name, output in query.outputs:
-        if isinstance(output, Released) and output.name in recipes:
-            found.append(accuracy(name, recipes[output.name], steps, beta, count))
+        if isinstance(output, ReleasedColumn) and output.name in recipes:
+            answers.append(accuracy(name, recipes[output.name], steps, beta, count))
         elif parts := sorted(released(output) & recipes.keys()):
-            told = ", ".join(f"{part} {accuracy(part, recipes[part], steps, beta, count)}" for part in parts)
-            found.append(Accuracy(name, None, f"follows from {told}", "interval arithmetic"))
+            errors = ", ".join(f"{part} {accuracy(part, recipes[part], steps, beta, count)}" for part in parts)
+            answers.append(Accuracy(name, None, f"follows from {errors}", "interval arithmetic"))
         elif plan.chosen and released(output):
             text = f"shown if more than {at_most(steps[-1].mechanism.error(beta=beta), 'unit')} have it"
-            found.append(Accuracy(name, None, text, "P[n + Z < threshold]"))
+            answers.append(Accuracy(name, None, text, "P[n + Z < threshold]"))
         else:
-            found.append(Accuracy(name, 0.0, "exact"))
-    return tuple(found)
+            answers.append(Accuracy(name, 0.0, "exact"))
+    return tuple(answers)
 
 
 def level(beta: Fraction, parts: int) -> float:
@@ -113,20 +113,20 @@ def accuracy(name: str, r: Recipe, steps: Sequence[Step], beta: Fraction, count:
 
 
 def chosen_quantile(r: Recipe, mechanism: Mechanism[Any, Any], error: float) -> str:
-    """What is known of a quantile: how far its value, or the cell that its value is the middle of, is from its rank."""
+    """The error of a quantile in words: how far its value, or the cell around it, is from its rank."""
     assert isinstance(mechanism, Quantiles)
     rank = f"at most {at_most(error, 'row')} away from rank {float(mechanism.quantiles[r.place]):g}"
     return f"the middle of a cell {r.width} wide, {rank}" if r.coarse > 1 else rank
 
 
 def chosen_label(r: Recipe, error: float) -> str:
-    """What is known of one of the most common labels: by how much another may be more common."""
+    """The error of a most common label in words: by how much another label may be more common."""
     largest = "the largest" if r.place == 0 else f"number {r.place + 1} of the largest"
     return f"has a count at most {at_most(error, 'row')} below {largest}"
 
 
 def _quotient(r: Recipe, errors: Sequence[float]) -> tuple[float, float, str, float]:
-    """What is divided by N - f, what is added to that, how both are said, and the most that they can be."""
+    """For means and variances: the numerator over N - f, a constant term, both in words, and the largest error."""
     d, grid = r.domain, float(r.domain.grid)
     far = max_abs(d.lower - r.shift, d.upper - r.shift)
     mean = errors[1] + far * errors[0]
@@ -139,5 +139,5 @@ def _quotient(r: Recipe, errors: Sequence[float]) -> tuple[float, float, str, fl
     coarse = s.coarse if s.coarse > 1 else 0
     top = (square + (2 * half + coarse) * mean) * grid**2
     rest = coarse * (half + 1.25 * coarse) * grid**2
-    said = f"{from_above(top)} / (count - {from_above(errors[0])})" + (f" + {from_above(rest)}" if rest else "")
-    return top, rest, f"+-sqrt({said})" if r.kind == "deviation" else f"+-{said}", wide**2 / 4
+    words = f"{from_above(top)} / (count - {from_above(errors[0])})" + (f" + {from_above(rest)}" if rest else "")
+    return top, rest, f"+-sqrt({words})" if r.kind == "deviation" else f"+-{words}", wide**2 / 4

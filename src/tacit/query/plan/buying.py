@@ -1,6 +1,6 @@
-r"""What a price buys: the mechanisms of least error for an amount of a budget, for a guarantee, or for an error.
+r"""Buying: the mechanisms of least error for an amount of a budget, for a guarantee, or for an error.
 
-A price is divided equally among the measures of a question, exactly; keys that are chosen privately are one more.
+A price is divided equally among the measures of a question, exactly; the private selection of keys is one more.
 
 An amount of a budget with two sums is spent in the one that buys the smaller errors.  A guarantee (epsilon, delta) is
 met in two ways, of which the better is taken: noise for epsilon alone; or mechanisms of a common rho, the largest at
@@ -28,7 +28,7 @@ from .calibration import Step, pure, steps, tidy
 from .compiler import Compiled
 from .estimators import Recipe
 
-Family = tuple[Currency, Fraction, Fraction]  # a currency, an amount of it, and which share of the budget that is
+Family = tuple[Currency, Fraction, Fraction]  # a currency, an amount of it, and its share of the budget
 COMPOSED = 6  # different mechanisms whose losses are composed exactly to find a price: more would take seconds
 _ADDITIVE = ("count", "units", "sum")
 _QUOTIENTS = ("mean", "variance", "deviation")
@@ -40,7 +40,7 @@ def sells_gaussian(budget: Budget) -> bool:
 
 
 def quotients(made: Compiled) -> list[Recipe]:
-    """Means and the like whose error can be asked for: of columns as they are, beside no counts and sums."""
+    """The means, variances and deviations of plain columns, in a question without counts, sums and private keys."""
     recipes, plan = [recipe for _, recipe in made.recipes], made.plan
     if plan.chosen or any(recipe.kind in _ADDITIVE for recipe in recipes):
         return []
@@ -48,17 +48,17 @@ def quotients(made: Compiled) -> list[Recipe]:
 
 
 def _largest(recipe: Recipe) -> Fraction:
-    """What one row adds at most to a count or a sum."""
+    """The most that one row can add to a count or a sum."""
     return Fraction(1) if recipe.kind != "sum" else recipe.own * max(-recipe.domain.lower, recipe.domain.upper)
 
 
-def loss_of(found: Sequence[Step]) -> Loss:
-    """What steps cost together."""
-    return reduce(Loss.__add__, (step.mechanism.loss() for step in found))
+def loss_of(bought: Sequence[Step]) -> Loss:
+    """The privacy loss of all steps together."""
+    return reduce(Loss.__add__, (step.mechanism.loss() for step in bought))
 
 
 def _room(c: Currency, budget: Budget, spent: Sequence[Spent], amount: Fraction) -> Amount:
-    """How much of a currency may be spent so that no more than the amount is spent of a budget."""
+    """The amount of a currency that can be spent without spending more than `amount` of a budget."""
     places = [i for i, (known, _) in enumerate(budget.sums) if known == c or type(known) is type(c) is not RenyiAt]
     if not places:
         return Fraction(0)
@@ -79,14 +79,14 @@ def _pure_room(budget: Budget, spent: Sequence[Spent], amount: Fraction) -> Frac
     return max(((pure(c, room) or Fraction(0)) for c, room in rooms if room > 0), default=Fraction(0))
 
 
-def _objective(found: list[Step]) -> float:
-    """What the best of several ways makes least: the product of 1 + error over all measures, as a logarithm."""
-    return math.fsum(math.log1p(min(step.errors)) for step in found)
+def _objective(bought: list[Step]) -> float:
+    """The quantity to minimise: the logarithm of the product of 1 + error over all measures."""
+    return math.fsum(math.log1p(min(step.errors)) for step in bought)
 
 
 @dataclass(frozen=True)
 class Buyer:
-    """A question, what it is paid from, and the probabilities it is asked with."""
+    """A question, the budgets that pay for it, and its probabilities beta and delta."""
 
     compiled: Compiled
     budget: Budget
@@ -105,10 +105,10 @@ class Buyer:
         if b.rho:
             return [(Rho(), amount, amount / b.rho)]
         if name == "rho":
-            found = [(c, c.order * amount, c.order * amount / limit) for c, limit in b.sums if isinstance(c, RenyiAt)]
-            if not found:
-                raise Refused(f"{b} is in pure epsilon, which Gaussian noise has none of; ask with epsilon or share")
-            return [*found]
+            renyi = [(c, c.order * amount, c.order * amount / limit) for c, limit in b.sums if isinstance(c, RenyiAt)]
+            if not renyi:
+                raise Refused(f"{b} is in pure epsilon, which Gaussian noise does not have. Ask with epsilon or share.")
+            return [*renyi]
         accounts = [(b, self.spent), *([self.allowance] if self.allowance else [])]
         rooms = [(c, min(_room(c, account, before, amount) for account, before in accounts)) for c, _ in b.sums]
         if all(room <= 0 for _, room in rooms):  # one has room in epsilon alone, and the other in divergence alone
@@ -125,22 +125,23 @@ class Buyer:
             except Refused as refusal:
                 refused = refusal
         if not offers:
-            nothing = f"after what was bought before, {self.budget} sells nothing so cheap; offer more"
+            nothing = f"After earlier purchases nothing so cheap is left in {self.budget}. Ask with a larger price."
             raise refused or Refused(nothing)
         return min(offers, key=_objective) if len(offers) > 1 else offers[0]
 
     def guaranteed(self, epsilon: Fraction) -> list[Step]:
-        """The best mechanisms with which the release alone is epsilon-private, or (epsilon, delta)-, whatever it costs.
+        """The best mechanisms for which the release alone is epsilon- or (epsilon, delta)-private, whatever it costs.
 
-        Of a delta, keys that are chosen privately may fail with all beside pure noise, and with half beside Gaussian.
+        The selection of keys may use all of delta beside pure noise, and half of it beside Gaussian noise.
         """
         chosen, delta = self.compiled.plan.chosen, self.delta
         if chosen:
             self._failure(Fraction(1))  # refuses where no delta is sold
             if delta is None:
                 raise BadQuestion(
-                    "keys that are chosen privately have no pure epsilon: add a delta, as delta=1e-9, and the release"
-                    " is (epsilon, delta)-differentially private; or ask by share, or declare the values of the key"
+                    "Keys that are selected privately have no pure epsilon. Add a delta, such as delta=1e-9, and the"
+                    " release is (epsilon, delta)-differentially private; or ask by share, or list the values of the"
+                    " key in the schema."
                 )
         offers, refused = list[list[Step]](), None
         try:
@@ -150,18 +151,18 @@ class Buyer:
         if delta is not None and sells_gaussian(self.budget):
             offers += self._concentrated(epsilon, delta, delta / 2 if chosen else None)
         if not offers:
-            raise refused or Refused("no noise can be drawn at this price; ask for another")
+            raise refused or Refused("No noise can be drawn at this price. Ask with another.")
         return min(offers, key=_objective) if len(offers) > 1 else offers[0]
 
     def _concentrated(self, epsilon: Fraction, delta: Fraction, failing: Fraction | None) -> list[list[Step]]:
-        """The steps of the largest rho with which the release is (epsilon, delta)-private, if any can be drawn.
+        """The steps of the largest rho for which the release is (epsilon, delta)-private, if any can be drawn.
 
-        Of many different measures, whose exact composition would take long, the largest by zCDP alone.
+        For many different measures, whose exact composition would take long, the largest rho by zCDP alone.
         """
         from ...composition import rho_for
 
         least = Fraction(rho_for(epsilon, delta - (failing or 0)))  # by zCDP alone, without what the noise is
-        known = dict[float, list[Step]]()
+        tried = dict[float, list[Step]]()
         if len(set(self.compiled.moves)) > COMPOSED:
             try:
                 return [steps(self.compiled, Rho(), tidy(least), failing, self.beta)]
@@ -170,53 +171,53 @@ class Buyer:
 
         def within(times: float) -> bool:
             try:
-                found = steps(self.compiled, Rho(), tidy(Fraction(times) * least), failing, self.beta)
+                bought = steps(self.compiled, Rho(), tidy(Fraction(times) * least), failing, self.beta)
             except (Refused, BadParameter):
                 return False
-            known[times] = found
-            return loss_of(found).epsilon(delta) <= epsilon
+            tried[times] = bought
+            return loss_of(bought).epsilon(delta) <= epsilon
 
         most = greatest_positive(within, floor=0.5, ceiling=2.0**60, precision=2.0**-9)
-        return [known[most]] if most else []
+        return [tried[most]] if most else []
 
     def _failure(self, share: Fraction) -> Fraction:
-        """Of the budget's failures and of the allowance's the same share as is spent of each, whichever is less."""
+        """The delta for selecting keys: of the failures of budget and allowance the share that is spent, the lesser."""
         accounts = [self.budget, *([self.allowance[0]] if self.allowance else [])]
         rooms = [b.failures * min(share * self.budget.limit / b.limit, Fraction(1)) for b in accounts]
         if not all(rooms):
             raise BadQuestion(
-                "keys that are chosen privately need a delta: open a budget with one, and an allowance within it, "
-                "or declare the values of the key"
+                "Keys that are selected privately need a delta. Open a budget with a delta, and an allowance within it,"
+                " or list the values of the key in the schema."
             )
         return probability("delta", min(rooms) if self.delta is None else self.delta)
 
     def cheapest(
         self, target: Fraction, relative_to: int | None, rows: int | None, least: Fraction
     ) -> tuple[list[Step], bool]:
-        """The steps of least price with every error within the target, and whether that was raised to `least`.
+        """The steps of least price with every error within the target, and whether the price was raised to `least`.
 
-        Relative to a size it is a share: of as many rows, and in a sum of the most that so many can add.  In a question
-        without these it is the target of quotients, if it is public about how many `rows` there are.
+        With `relative_to`, the target is a share of that many rows, or of the most that so many rows can add to a sum.
+        In a question without counts and sums it is the target of means and the like, if the number of `rows` is public.
         """
-        meant = [recipe for _, recipe in self.compiled.recipes if recipe.kind in _ADDITIVE]
-        if not meant and rows is not None and relative_to is None:
-            meant = quotients(self.compiled)
-        if not meant:
+        targeted = [recipe for _, recipe in self.compiled.recipes if recipe.kind in _ADDITIVE]
+        if not targeted and rows is not None and relative_to is None:
+            targeted = quotients(self.compiled)
+        if not targeted:
             raise BadQuestion(
-                "an error can be asked for with counts and sums, or with means of columns alone, if the schema has a"
-                " size and no condition leaves rows out; say epsilon or rho"
+                "An error can be asked for counts and sums, or for means of columns alone if the schema has a size and"
+                " no condition leaves rows out. Ask with epsilon or rho."
             )
-        targets = [(r, target if relative_to is None else target * relative_to * _largest(r)) for r in meant]
+        targets = [(r, target if relative_to is None else target * relative_to * _largest(r)) for r in targeted]
         count = None if rows is None else rows / (self.compiled.plan.cells or 1)
         if self.compiled.plan.chosen:
             self._failure(Fraction(1))  # or the search would take it for a price that is too small
 
         def good(amount: float) -> bool:
             try:
-                found = self.steps("amount", Fraction(amount))
+                bought = self.steps("amount", Fraction(amount))
             except (Refused, BadParameter):
                 return False
-            errors = (accuracy("", r, found, self.beta, count).error for r, _ in targets)
+            errors = (accuracy("", r, bought, self.beta, count).error for r, _ in targets)
             return all(e is not None and e <= most for e, (_, most) in zip(errors, targets, strict=True))
 
         if least and good(float(least)):
@@ -229,5 +230,5 @@ class Buyer:
             precision=2.0**-10,
         )
         if price == math.inf:
-            raise Refused(f"no price within 4096 times {self.budget} makes errors so small; ask for a larger error")
+            raise Refused(f"No price within 4096 times {self.budget} makes errors so small. Ask for a larger error.")
         return self.steps("amount", Fraction(f"{price * (1 + 1e-5):.6g}")), False

@@ -1,8 +1,8 @@
-r"""How much noise an amount of a currency buys.
+r"""Calibration: how much noise an amount of a currency buys.
 
-For each measure the mechanisms that the currency has a price for are held side by side, and the one with the least
-predicted error is taken; nothing here has seen data.  In pure epsilon and in zCDP a price is met exactly.  In Renyi
-divergence, and where a price must be inverted, it is met from below, to eleven digits.
+For each measure the mechanisms that have a price in the currency are compared, and the one with the least predicted
+error is taken; no data is read.  In pure epsilon and in zCDP a price is met exactly.  In Renyi divergence, and where a
+price must be inverted, it is met from below, to eleven digits.
 
 A histogram from which quantiles or labels are chosen has one choice for each cell of the question.  One unit's rows are
 shared out among the cells, and the logarithms of independent laws add up, so all cells together cost what one cell
@@ -27,7 +27,7 @@ from ...core.parameters import Number
 from ...core.search import greatest_positive
 from ...mechanisms import Gaussian, IndependentQuantiles, KeySelection, Laplace, Quantiles, TopK
 from .compiler import Compiled
-from .plan import Histogram, Measure
+from .plan import BinCounts, Measure
 
 
 @dataclass(frozen=True)
@@ -45,12 +45,12 @@ class Step:
 
     @cached_property
     def mechanism(self) -> Mechanism[Any, Any]:
-        """The one with the least error."""
+        """The mechanism with the least predicted error."""
         return self.tried[self.errors.index(min(self.errors))] if len(self.tried) > 1 else self.tried[0]
 
     @property
     def considered(self) -> tuple[tuple[str, float], ...]:
-        """The names of all, with their predicted errors."""
+        """The names of all mechanisms that were tried, with their predicted errors."""
         return tuple(zip(map(_name, self.tried), self.errors, strict=True))
 
 
@@ -59,22 +59,23 @@ def steps(compiled: Compiled, currency: Currency, amount: Fraction, delta: Fract
     plan = compiled.plan
     measures: list[Measure | None] = [*plan.measures, *([None] if plan.chosen else [])]
     each = amount / len(measures)
-    found = []
+    bought = []
     for measure, choice, moved in zip(measures, (*compiled.choices, None), compiled.moves, strict=False):
-        moves = moved if moved.l1 else scalar(Fraction(1), ADD_REMOVE)  # what no unit can move is released like others
+        # A measure that no unit can move is released like others.
+        moves = moved if moved.l1 else scalar(Fraction(1), ADD_REMOVE)
         if measure is None:
-            made = _keys(currency, each, moves, delta or Fraction(0))
-        elif isinstance(measure, Histogram) and choice is not None:
-            made = _choices(choice, measure, currency, each, moves)
+            tried = _keys(currency, each, moves, delta or Fraction(0))
+        elif isinstance(measure, BinCounts) and choice is not None:
+            tried = _choices(choice, measure, currency, each, moves)
         else:
-            made = _noise(currency, each, moves)
-        if not made:
+            tried = _noise(currency, each, moves)
+        if not tried:
             raise Refused(
-                "no noise can be drawn at so small a price for values of so many steps, or at one so large; ask for"
-                " another, or ROUND the values, or declare a coarser grid"
+                "No noise can be drawn at this price for values of so many steps. Ask with another price, ROUND the"
+                " values, or declare a coarser grid."
             )
-        found.append(Step(measure, tuple(made), beta))
-    return found
+        bought.append(Step(measure, tuple(tried), beta))
+    return bought
 
 
 def _name(m: Mechanism[Any, Any]) -> str:
@@ -83,7 +84,7 @@ def _name(m: Mechanism[Any, Any]) -> str:
 
 
 def _bought(make: Callable[[Fraction], Any], amount: Fraction | None) -> list[Any]:
-    """The mechanism, if there is one for the amount."""
+    """The mechanism that the amount buys, in a list; empty if there is none."""
     try:
         return [] if amount is None else [make(amount)]
     except BadParameter:  # the noise would be too wide, or too narrow, to be drawn
@@ -105,7 +106,7 @@ def _keys(currency: Currency, amount: Fraction, moves: Distance[Any], delta: Fra
 
 
 def _choices(
-    choice: tuple[Fraction, ...] | int, h: Histogram, currency: Currency, amount: Fraction, moves: Distance[Any]
+    choice: tuple[Fraction, ...] | int, h: BinCounts, currency: Currency, amount: Fraction, moves: Distance[Any]
 ) -> list[Any]:
     cells = len(h.edges) - 1
     if isinstance(choice, int):
@@ -134,8 +135,8 @@ def pure(currency: Currency, amount: Fraction, atom: type[Pure] = Pure, times: i
     def within(epsilon: float) -> bool:
         return currency.of(atom(Fraction(epsilon))) <= each
 
-    found = greatest_positive(within, floor=2.0**-800, ceiling=2.0**60, precision=2.0**-44, fall=16)
-    return tidy(Fraction(found)) if found else None
+    largest = greatest_positive(within, floor=2.0**-800, ceiling=2.0**60, precision=2.0**-44, fall=16)
+    return tidy(Fraction(largest)) if largest else None
 
 
 def concentrated(currency: Currency, amount: Fraction) -> Fraction | None:

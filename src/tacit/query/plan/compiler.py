@@ -1,4 +1,4 @@
-r"""What is measured for each aggregate of a question: the closed plan, and a recipe for each answer.
+r"""The compiler: from the aggregates of a question to the measures of a closed plan, and a recipe for each answer.
 
     count, units   Rows, Units; where a unit has one row they are the same
     sum            Total; what a unit adds is clamped to the schema's `total` of a column, if one is declared
@@ -8,10 +8,9 @@ r"""What is measured for each aggregate of a question: the closed plan, and a re
     quantile       all quantiles of one expression from one Histogram, of at most 2^12 cells of one width
     top            a Histogram over the labels
 
-Of sums, means, variances and quantiles, values are clamped to what the conditions of the question leave of them: that
-changes none, and noise is for those alone that can be there.
-Equal measures are taken once, so a question pays for no number twice, and in an order of their own: questions that
-need the same measures have one plan, and answer each other.  All is computed from public facts.
+For sums, means, variances and quantiles, values are clamped to the range that the conditions of the question leave.  It
+changes no value and reduces the noise.  Equal measures are taken once, so a question pays for no number twice, and in a
+canonical order, so questions that need the same measures have one plan and share answers.  Only public facts are used.
 """
 
 from __future__ import annotations
@@ -28,55 +27,54 @@ from ..relation.condition_ranges import Work
 from ..relation.key_values import narrowed
 from ..relation.relation import Derive, Join, PerUnit, Relation, Scan, Where
 from ..schema.schema import Schema
+from ..select.aggregates import BAD_RANK
 from ..select.output_types import check
 from ..select.query import MOST_AGGREGATES, MOST_CANDIDATES, Aggregate, Query
 from ..soundness import checks
 from ..values.coercion import columns_of
-from ..values.domain import Domain, number
+from ..values.domain import ValueDomain, number
 from ..values.nodes import Add, Column, Constant, Divide, Expression, Multiply
 from .estimators import Recipe, Squares
-from .plan import Histogram, Measure, Plan, Rows, Total, Units, max_abs
+from .plan import BinCounts, Measure, QueryPlan, RowCount, Total, UnitCount, max_abs
 
 FINEST = 1 << 12  # cells of the histogram behind a quantile
 MOST_CELLS = 1 << 24  # of all histograms of a question, in all of its groups
 MOST_NUMBERS = 10**7  # counts and sums of a question, in all of its groups
-KEYS = -1  # the place of the counts that the selection of keys releases
+KEYS = -1  # the index of the counts that the selection of keys releases
 _WHOLE, _NOTHING = number(0, 1 << 62), Constant(number(0, 0), None)
-_WORK = 20_000  # operations to see what conditions leave of the values that are measured
+_WORK = 20_000  # operations to find the range that conditions leave of measured values
 Choice = tuple[Fraction, ...] | int | None  # quantiles, or how many labels; None where noise is added
 
 
 @dataclass(frozen=True)
 class Compiled:
-    """A plan, the recipe of each aggregate, and what is chosen from each measure of the plan."""
+    """A plan, the recipe of each aggregate, and the choice to make from each measure of the plan."""
 
-    plan: Plan
+    plan: QueryPlan
     recipes: tuple[tuple[str, Recipe], ...]
     choices: tuple[Choice, ...]
 
     @cached_property
     def moves(self) -> tuple[Distance[AddRemove], ...]:
-        """How far one unit can move each measure, and at last the counts of units by which keys are chosen."""
-        measured = (*self.plan.measures, *([Units()] if self.plan.chosen else []))
+        """The distance that one unit can move each measure and, last, the counts by which keys are selected."""
+        measured = (*self.plan.measures, *([UnitCount()] if self.plan.chosen else []))
         return tuple(self.plan.distance(measure) for measure in measured)
 
     @cached_property
-    def nameless(self) -> Plan:
-        """The plan whatever its columns are called: with the choices, all that an engine and a draw are asked."""
+    def nameless(self) -> QueryPlan:
+        """The plan without names of keys: with the choices, it determines the work of an engine and of a draw."""
         return replace(self.plan, keys=tuple(replace(key, name="") for key in self.plan.keys))
 
 
-def plan(query: Query, schemas: Mapping[str, Schema] | None = None) -> Plan:
+def plan(query: Query, schemas: Mapping[str, Schema] | None = None) -> QueryPlan:
     """The closed plan of a question; `schemas` are those of its tables, by name."""
     return compiled(query, schemas).plan
 
 
 def compiled(query: Query, schemas: Mapping[str, Schema] | None = None) -> Compiled:
-    """The plan, and how to read its answer; a question that is not sound, or shows what cannot be, is refused."""
+    """The plan of a question and how to read its answer; a question that is not sound is refused."""
     if len(query.aggregates) > MOST_AGGREGATES:
-        raise BadQuestion(
-            f"{len(query.aggregates)} aggregates are more than {MOST_AGGREGATES}; ask for them in several questions"
-        )
+        raise BadQuestion(f"A question may have at most {MOST_AGGREGATES} aggregates. Ask several questions.")
     checks.check(query)
     check(query)
     return _Compiler(query, schemas or {}).compiled()
@@ -85,50 +83,50 @@ def compiled(query: Query, schemas: Mapping[str, Schema] | None = None) -> Compi
 class _Compiler:
     def __init__(self, query: Query, schemas: Mapping[str, Schema]) -> None:
         self.query, self.schemas = query, schemas
-        self.bare = Plan(query.relation, query.keys, (), query.groups)
+        self.bare = QueryPlan(query.relation, query.keys, (), query.groups)
         self.measured: list[tuple[Measure, Choice]] = []
-        asked = [a for _, a in query.aggregates]
-        self.sums = {a.expression for a in asked if a.kind == "sum" and a.expression is not None}
+        aggregates = [a for _, a in query.aggregates]
+        self.sums = {a.expression for a in aggregates if a.kind == "sum" and a.expression is not None}
         self.aims: dict[Expression, tuple[Fraction, ...]] = {}
         self.most: dict[Expression, int] = {}
         self.narrow: dict[Expression, Expression] = {}
-        self.work = _WORK // max(1, len({a.expression for a in asked}))  # for each, in whatever order they come
-        for a in asked:
+        self.work = _WORK // max(1, len({a.expression for a in aggregates}))  # the same for each, whatever their order
+        for a in aggregates:
             if a.kind == "quantile" and a.expression is not None and a.at is not None:
                 if not 0 < a.at < 1:
-                    raise BadQuestion("a quantile is asked at a rank strictly between 0 and 1, such as 0.01 or 0.99")
+                    raise BadQuestion(BAD_RANK)
                 self.aims[a.expression] = tuple(sorted({*self.aims.get(a.expression, ()), a.at}))
             elif a.kind == "top" and a.expression is not None:
                 self.most[a.expression] = max(a.k, a.place, self.most.get(a.expression, 0))
 
     def compiled(self) -> Compiled:
         if not self.query.aggregates and not self.bare.chosen:
-            raise BadQuestion("a question asks for at least one count, sum or the like")
+            raise BadQuestion("A question needs at least one aggregate, such as a count.")
         for _, a in self.query.aggregates:
             self._recipe(a)
-        self.measured.sort(key=_rank)  # in whatever order they are asked for, it is one plan
+        self.measured.sort(key=_rank)  # one plan, whatever the order of the aggregates
         recipes = tuple((name, self._recipe(a)) for name, a in self.query.aggregates)
         measures, choices = tuple(m for m, _ in self.measured), tuple(choice for _, choice in self.measured)
         added = sum(not m.bins for m in measures)
         if (numbers := added * (self.bare.cells or 1)) > MOST_NUMBERS:
             raise BadQuestion(
-                f"{added} counts and sums in each of {self.bare.cells} groups are {numbers} numbers, and an answer has"
-                f" at most {MOST_NUMBERS}; group by wider bins, or ask for fewer at a time"
+                f"{added} counts and sums in each of {self.bare.cells} groups are {numbers} numbers; an answer may have"
+                f" at most {MOST_NUMBERS}. Group by wider bins, or ask for fewer aggregates at a time."
             )
         bins = sum(m.bins for m in measures)
         if bins * (self.bare.cells or 1) > MOST_CELLS:
             raise BadQuestion(
-                f"{bins} counts for quantiles and common values in each of {self.bare.cells} groups are more than "
-                f"{MOST_CELLS}; group by wider bins, or ask for fewer at a time"
+                f"Quantiles and most common values need {bins} counts in each of {self.bare.cells} groups, more than"
+                f" {MOST_CELLS} in all. Group by wider bins, or ask for fewer aggregates at a time."
             )
-        return Compiled(Plan(self.query.relation, self.query.keys, measures, self.query.groups), recipes, choices)
+        return Compiled(QueryPlan(self.query.relation, self.query.keys, measures, self.query.groups), recipes, choices)
 
     def _place(self, measure: Measure, choice: Choice = None) -> int:
-        """Where a measure, and what is chosen from it, stands in the plan."""
+        """The index of a measure, with the choice made from it, in the plan."""
         one = self.query.relation.rows == 1
-        if isinstance(measure, Units) and one:
-            measure = Rows(measure.expression)
-        if self.bare.chosen and measure == (Rows() if one else Units()):
+        if isinstance(measure, UnitCount) and one:
+            measure = RowCount(measure.expression)
+        if self.bare.chosen and measure == (RowCount() if one else UnitCount()):
             return KEYS
         if (measure, choice) not in self.measured:
             self.measured.append((measure, choice))
@@ -137,9 +135,9 @@ class _Compiler:
     def _recipe(self, a: Aggregate) -> Recipe:
         e = a.expression
         if a.kind in ("count", "units"):
-            return Recipe(a.kind, (self._place(Rows(e) if a.kind == "count" else Units(e)),), _WHOLE)
+            return Recipe(a.kind, (self._place(RowCount(e) if a.kind == "count" else UnitCount(e)),), _WHOLE)
         if e is None:
-            raise BadQuestion(f"a {a.kind} is of something")
+            raise BadQuestion(f"A {a.kind} needs a column or an expression.")
         d = e.domain
         if a.kind == "top":
             return Recipe("top", (self._place(self._labels(e), self.most[e]),), d, place=a.place - 1)
@@ -154,7 +152,7 @@ class _Compiler:
         if a.kind == "sum":
             most = self._per_unit(e)
             return Recipe("sum", (self._place(Total(x, most)),), x.domain, per_unit=most)
-        count, (total, shift) = self._place(Rows(e)), self._total(e)
+        count, (total, shift) = self._place(RowCount(e)), self._total(e)
         if a.kind == "mean":
             return Recipe("mean", (count, total), x.domain, shift=shift)
         middle = _middle(x.domain)
@@ -167,7 +165,7 @@ class _Compiler:
         return self.narrow[e]
 
     def _total(self, e: Expression) -> tuple[int, int]:
-        """The total that serves the mean of e, and how many steps were taken from each value."""
+        """The index of the total for the mean of e, and the number of steps subtracted from each value."""
         x = self._narrowed(e)
         d = x.domain
         if e in self.sums and self._per_unit(e) is None and max_abs(d.lower, d.upper) <= d.upper - d.lower:
@@ -176,45 +174,45 @@ class _Compiler:
         return self._place(Total(_less(x, middle))), middle
 
     def _per_unit(self, e: Expression) -> tuple[int, int] | None:
-        """The schema's `total`, of a column that is summed as it is."""
-        found = source_column(self.query.relation, e)
-        if found is None or found[0] not in self.schemas:
+        """The schema's `total`, if e is a column of a table."""
+        source = source_column(self.query.relation, e)
+        if source is None or source[0] not in self.schemas:
             return None
-        return self.schemas[found[0]][found[1]].total
+        return self.schemas[source[0]][source[1]].total
 
-    def _edges(self, e: Expression) -> Histogram:
+    def _edges(self, e: Expression) -> BinCounts:
         d = e.domain
         if d.kind in ("text", "category") or d.size is None:
-            raise BadQuestion("a quantile needs numbers or dates with declared bounds")
+            raise BadQuestion("A quantile needs numbers or dates with declared bounds.")
         x = self._narrowed(e)
         d = x.domain
         cells = max(16, min(FINEST, MOST_CELLS // (len(self.aims) * (self.bare.cells or 1))))
         step = -(-(d.upper - d.lower + 1) // cells)
-        return Histogram(x, tuple(range(d.lower, d.upper + step + 1, step)))
+        return BinCounts(x, tuple(range(d.lower, d.upper + step + 1, step)))
 
-    def _labels(self, e: Expression) -> Histogram:
+    def _labels(self, e: Expression) -> BinCounts:
         d = e.domain
         if d.size is None or d.size > MOST_CANDIDATES:
             raise BadQuestion(
-                f"the most common value is chosen among at most {MOST_CANDIDATES} public ones; declare or bin them"
+                f"The most common value can be chosen among at most {MOST_CANDIDATES} public values. Bin them."
             )
         if self.most[e] > d.size:
-            raise BadQuestion(f"of {d.size} values no more than {d.size} can be the most common")
-        return Histogram(e, tuple(range(d.lower, d.upper + 2)))
+            raise BadQuestion(f"k must be at most {d.size}; the column has {d.size} values.")
+        return BinCounts(e, tuple(range(d.lower, d.upper + 2)))
 
 
 def _rank(measured: tuple[Measure, Choice]) -> tuple[str, str]:
     return stored_name(type(measured[0])), canonical(measured)
 
 
-def _summable(kind: str, d: Domain) -> None:
+def _summable(kind: str, d: ValueDomain) -> None:
     if d.kind not in ("number", "boolean"):
-        raise BadQuestion(f"a {kind} is of numbers; this is a {d.kind}")
+        raise BadQuestion(f"A {kind} needs numbers; this is {'text' if d.kind == 'text' else f'a {d.kind}'}.")
     if not d.declared:
-        raise BadQuestion(f"a {kind} needs bounds; declare lower and upper in the schema, or clamp the values")
+        raise BadQuestion(f"A {kind} needs bounds. Put lower and upper in the schema, or CLAMP the values.")
 
 
-def _middle(d: Domain) -> int:
+def _middle(d: ValueDomain) -> int:
     return (d.lower + d.upper) // 2
 
 
@@ -235,9 +233,9 @@ def _squares(e: Expression, centre: int) -> Expression:
 
 
 def read_columns(relation: Relation, e: Expression) -> Iterator[Column]:
-    """The columns of tables that an expression over the rows of a relation is computed from.
+    """The columns of tables from which an expression over the rows of a relation is computed.
 
-    A stored question does not know which columns a table has: there any name may be one of a table's.
+    A stored question does not list the columns of its tables: there any name may be a column.
     """
     for column in columns_of([e]):
         match relation:
@@ -255,7 +253,7 @@ def read_columns(relation: Relation, e: Expression) -> Iterator[Column]:
 
 
 def source_column(relation: Relation, e: Expression) -> tuple[str, str] | None:
-    """The table and the column that an expression is, if it is one as it stands."""
+    """The table and the column that an expression names, if it is a plain column of a table."""
     match relation:
         case Scan() if isinstance(e, Column):
             return relation.table, e.name

@@ -1,7 +1,7 @@
-"""The draw: from exact integers to what may be released, once, by the mechanisms of an offer.
+"""The draw: from exact integers to a release, once, by the mechanisms of an offer.
 
-Nothing that comes out of here has a place for the truth: of keys that are chosen privately only those that were chosen
-are left, in their order, and each measure is noisy integers, or the places of cells or labels that were chosen.
+The result has no field for exact values: of keys that are selected privately only the selected ones are left, in their
+order, and each measure is noisy integers, or the indices of cells or labels that were chosen.
 """
 
 from __future__ import annotations
@@ -19,8 +19,8 @@ from ...core.randomness import SYSTEM, Source
 from ...mechanisms import Gaussian, KeySelection, Laplace, Quantiles, TopK
 from .offer import Offer
 
-_LARGEST = 1 << 60  # in magnitude, of the integers that noise is added to as 64 bits
-_MOST_UNITS = 1 << 40  # no table has more
+_MAX_ABS = 1 << 60  # of the integers to which noise is added in 64 bits
+_MAX_UNITS = 1 << 40  # no table has more
 
 
 class ExactAnswer(Protocol):
@@ -36,9 +36,9 @@ class ExactAnswer(Protocol):
 
 @dataclass(frozen=True)
 class Drawn:
-    """What was drawn in each step of the offer; of keys that are chosen privately those of each row, else None.
+    """The draws of each step of an offer, and the selected keys of each row, or None if the keys are public.
 
-    `seeded` says that it was not drawn from the operating system's randomness, and protects no one.
+    `seeded` says that the draw did not use the operating system's randomness, and protects no one.
     """
 
     keys: tuple[tuple[int | str, ...], ...] | None
@@ -53,11 +53,11 @@ def draw(offer: Offer, answer: ExactAnswer, source: Source = SYSTEM) -> Drawn:
         return Drawn(None, _all(mechanisms, arrays, source), source.seeded)
     *measured, selection = mechanisms
     if answer.keys is None or answer.units is None or not isinstance(selection, KeySelection):
-        raise BadData("answer", "one without them", "the keys that were found, and how many units have each")
+        raise BadData("answer", "one without keys", "an exact answer with the keys in the data and the units of each")
     at, counts = selection.select(_cut(answer.units, 1), source)
-    kept = tuple(answer.keys[i] for i in at)
+    selected = tuple(answer.keys[i] for i in at)
     drawn = _all(measured, [array[at] for array in arrays], source)
-    return Drawn(kept, (*drawn, tuple(counts.tolist())), source.seeded)
+    return Drawn(selected, (*drawn, tuple(counts.tolist())), source.seeded)
 
 
 def _all(
@@ -67,17 +67,17 @@ def _all(
 
 
 def noisy(m: Mechanism[Any, Any], array: NDArray[Any], source: Source = SYSTEM) -> tuple[Any, ...]:
-    """What one mechanism makes of the exact integers of all cells.
+    """The draws of one mechanism on the exact integers of all cells.
 
-    It is total on all integers, and for quantiles on counts of at most 2^40 rows in a group: no table has more.
+    Total on all integers, and for quantiles on counts of at most 2^40 rows in a group: no table has more.
     """
     if isinstance(m, Quantiles | TopK):
         return tuple(m.sample_rows(_cut(array, 0), source))
-    if isinstance(m, Laplace | Gaussian) and m.sensitivity.linf * _MOST_UNITS > _LARGEST:  # a public fact
+    if isinstance(m, Laplace | Gaussian) and m.sensitivity.linf * _MAX_UNITS > _MAX_ABS:  # a public fact
         return tuple(int(v) + int(m.draw(source, None)) for v in array.tolist())  # whole numbers of any size
-    return tuple(np.asarray(m.sample(_cut(array, -_LARGEST), source)).tolist())
+    return tuple(np.asarray(m.sample(_cut(array, -_MAX_ABS), source)).tolist())
 
 
 def _cut(array: NDArray[Any], least: int) -> NDArray[np.int64]:
-    """Integers of 64 bits: beyond 2^60, where there are none of so few units, they are cut, and none moves farther."""
-    return np.asarray(np.clip(array, least, _LARGEST), np.int64)
+    """The integers clipped to 2^60, beyond which no table reaches; clipping moves no two of them farther apart."""
+    return np.asarray(np.clip(array, least, _MAX_ABS), np.int64)

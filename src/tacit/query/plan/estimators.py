@@ -1,4 +1,4 @@
-r"""From noisy measures to an estimate with its interval: post-processing, and so free.
+r"""Estimators: from noisy measures to an estimate with an interval, which is post-processing and so free.
 
 A recipe holds public numbers alone.  Let T, N be the true total and count of a cell, known to lie in intervals; then
 
@@ -9,11 +9,11 @@ A recipe holds public numbers alone.  Let T, N be the true total and count of a 
     top          the label that was chosen
 
 Each is clamped to the public range.  Where the noisy count is not positive the estimate is missing, and the interval
-is the whole range.  An interval is of the statistic of the rows in the cell, and holds whenever those of its measures
-do; of a cell without rows, which has no mean, it says nothing.
+is the whole range.  An interval bounds the statistic of the rows in the cell, and holds whenever the intervals of its
+measures hold; for a cell without rows, which has no mean, it makes no statement.
 
-Where keys are chosen privately, a count y = n + Z is shown only if it is at least the threshold T, and noise that was
-large is seen more often.  The interval [y - r, y + r], with P[|Z| > r] <= beta, then begins at 1 unless y > T + r; and
+Where keys are selected privately, a count y = n + Z is shown only if it is at least the threshold T, so large noise is
+seen more often.  The interval [y - r, y + r], with P[|Z| > r] <= beta, then begins at 1 unless y > T + r; and
 for every n >= 1 it holds with probability 1 - beta, given that the key is shown.  Proof, for Z symmetric and
 log-concave, as Laplace's and Gauss's are.  If n >= T, it fails only if |Z| > r.  Let a = n - T.  Given Z >= -a, that is
 P[Z > r] / P[Z >= -a] <= 2 P[Z > r] if a <= r, and 1 - P[|Z| <= r] / P[Z >= -a] if not, both at most P[|Z| > r].  If
@@ -37,9 +37,9 @@ from numpy.typing import NDArray
 
 from ...core.exact import down, up
 from ...storage import stored
-from ..select.outputs import Estimate, Floats, labels, numbers
+from ..select.outputs import ColumnEstimate, Floats, labels, numbers
 from ..select.query import Kind
-from ..values.domain import Domain
+from ..values.domain import ValueDomain
 
 _WORDS = {"date": " days", "timestamp": " seconds"}
 _LARGEST_ROOT = 1 << 15
@@ -48,10 +48,10 @@ _ROUNDING = 2.0**-48  # of sums of a few terms, outward
 
 
 @dataclass(frozen=True)
-class Noisy:
-    """What was released of a measure: integers with noise of at most `error_bound`, or the places that were chosen.
+class NoisyMeasure:
+    """A released measure: integers with noise of at most `error_bound`, or the indices that were chosen.
 
-    Of counts by which keys were chosen, only those from the `threshold` on are there.
+    Counts by which keys were selected are at least `threshold`.
     """
 
     values: NDArray[Any]
@@ -78,7 +78,7 @@ class Squares:
     high: int
 
     @classmethod
-    def of(cls, domain: Domain, centre: int) -> Squares:
+    def of(cls, domain: ValueDomain, centre: int) -> Squares:
         lower, upper = domain.lower - centre, domain.upper - centre
         coarse = 1
         while max(-(lower // coarse), upper // coarse) > _LARGEST_ROOT:
@@ -97,16 +97,16 @@ class Squares:
 @stored("Recipe", ("kind", "parts", "domain", "centre", "shift", "coarse", "place", "per_unit"))
 @dataclass(frozen=True)
 class Recipe:
-    """How an aggregate is computed: `parts` are the places of its measures, -1 that of the counts of chosen keys."""
+    """How an aggregate is computed: `parts` are the indices of its measures, -1 for the counts of selected keys."""
 
     kind: Kind
     parts: tuple[int, ...]
-    domain: Domain
-    centre: int = 0  # steps that were taken from each value before it was squared
-    shift: int = 0  # steps that were taken from each value in the total that serves a mean
+    domain: ValueDomain
+    centre: int = 0  # steps subtracted from each value before it was squared
+    shift: int = 0  # steps subtracted from each value in the total for a mean
     coarse: int = 1  # steps in a cell of a quantile
-    place: int = 0  # of this quantile, or of this label, among those chosen together
-    per_unit: tuple[int, int] | None = None  # what a unit adds to a sum is clamped to
+    place: int = 0  # the index of this quantile or label among those chosen together
+    per_unit: tuple[int, int] | None = None  # the interval to which a unit's share of a sum is clamped
 
     @property
     def own(self) -> Fraction:
@@ -121,12 +121,12 @@ class Recipe:
 
     @property
     def width(self) -> str:
-        """How wide a cell of a quantile is, for a person."""
+        """The width of a cell of a quantile, as text."""
         return f"{float(self.coarse * self.domain.grid):g}{_WORDS.get(self.domain.kind, '')}"
 
     @property
     def steps(self) -> tuple[Fraction, ...]:
-        """What one step is worth in each of the measures."""
+        """The value of one step of each measure."""
         match self.kind:
             case "sum":
                 return (self.domain.grid,)
@@ -137,7 +137,7 @@ class Recipe:
                 return Fraction(1), self.domain.grid, (coarse * self.domain.grid) ** 2
         return (Fraction(1),)
 
-    def estimate(self, measures: Sequence[Noisy]) -> Estimate:
+    def estimate(self, measures: Sequence[NoisyMeasure]) -> ColumnEstimate:
         """The estimate of each cell."""
         parts = [measures[i] for i in self.parts]
         match self.kind:
@@ -149,7 +149,7 @@ class Recipe:
                 return self._variance(*parts)
         return self._chosen(parts[0])
 
-    def _additive(self, part: Noisy) -> Estimate:
+    def _additive(self, part: NoisyMeasure) -> ColumnEstimate:
         low, high = _scaled(*part.interval(), self.own)
         values = times(part.values, self.own)
         counted, d = self.kind != "sum", self.domain
@@ -159,7 +159,7 @@ class Recipe:
             low, high = np.minimum(low, 0), np.maximum(np.minimum(high, 0), values)
         return numbers(values, low, high)
 
-    def _mean(self, count: Noisy, total: Noisy) -> Estimate:
+    def _mean(self, count: NoisyMeasure, total: NoisyMeasure) -> ColumnEstimate:
         grid, (least, most) = float(self.domain.grid), self.ends
         low, high = _ratio(total.interval(), count.interval())
         low, high = _outward(low + self.shift, high + self.shift, np.abs([low, high]).max(0) + abs(self.shift))
@@ -167,9 +167,9 @@ class Recipe:
         low, high = _scaled(low, high, self.domain.grid)
         return numbers(np.clip(value, least, most), *_within(low, high, value, least, most), count.interval()[0] <= 0)
 
-    def _variance(self, count: Noisy, total: Noisy, squares: Noisy) -> Estimate:
+    def _variance(self, count: NoisyMeasure, total: NoisyMeasure, squares: NoisyMeasure) -> ColumnEstimate:
         s, n = Squares.of(self.domain, self.centre), count.interval()
-        moved = self.shift - self.centre  # from the mean that is measured to the one that is squared
+        moved = self.shift - self.centre  # from the measured mean to the one that is squared
         near = self.domain.lower - self.centre, self.domain.upper - self.centre
         first = [np.clip(end + moved, *near) for end in _ratio(total.interval(), n)]
         second = [np.clip(end + s.middle, 0, s.largest) for end in _ratio(squares.interval(), n)]
@@ -192,26 +192,26 @@ class Recipe:
         grid = self.domain.grid if root else self.domain.grid**2
         return numbers(value * float(grid), *_scaled(low, high, grid), n[0] <= 0)
 
-    def _chosen(self, part: Noisy) -> Estimate:
+    def _chosen(self, part: NoisyMeasure) -> ColumnEstimate:
         least = self.domain.lower + np.asarray(part.values)[:, self.place] * self.coarse
         steps = np.minimum(least + (self.coarse - 1) // 2, self.domain.upper)
         if self.domain.kind == "number":
             low, high = (np.full(steps.shape, end) for end in self.ends)
             return numbers(times(steps, self.domain.grid), low, high)
         if self.domain.kind == "boolean":
-            return Estimate("boolean", np.asarray(steps, float), np.zeros(steps.shape), np.ones(steps.shape))
+            return ColumnEstimate("boolean", np.asarray(steps, float), np.zeros(steps.shape), np.ones(steps.shape))
         return labels([self.domain.label(int(step)) for step in steps], noisy=True)
 
 
 def times(steps: NDArray[Any], grid: Fraction) -> NDArray[Any]:
-    """Steps as numbers: integers stay integers where they fit."""
+    """Steps as numbers, which stay integers where they fit 64 bits."""
     largest = max((abs(int(end)) for end in (steps.max(initial=0), steps.min(initial=0))), default=0)
     if grid.denominator == 1 and largest * grid.numerator < 1 << 62:
         return np.asarray(steps, np.int64) * int(grid)
     return np.asarray(steps, np.float64) * float(grid)
 
 
-def _positive(count: Noisy) -> Floats:
+def _positive(count: NoisyMeasure) -> Floats:
     return np.maximum(count.floats, 1.0)
 
 
@@ -234,6 +234,6 @@ def _ratio(total: tuple[Floats, Floats], count: tuple[Floats, Floats]) -> tuple[
 
 
 def _within(low: Floats, high: Floats, value: Floats, least: float, most: float) -> tuple[Floats, Floats]:
-    """Within the public range, and all of it where the estimate is missing."""
+    """An interval clipped to the public range; the whole range where the estimate is missing."""
     unknown = np.isnan(value)
     return np.where(unknown, least, np.clip(low, least, most)), np.where(unknown, most, np.clip(high, least, most))

@@ -1,20 +1,20 @@
-r"""The offer: what a question would cost and how accurate its answer would be, before anything is charged or read.
+r"""The offer: the cost of a question and the accuracy of its answer, before anything is charged or read.
 
-What is asked for, one of
-    epsilon   what the release alone guarantees: epsilon-differential privacy, and with a delta (epsilon, delta)-.  What
-              that takes of the budget is another number, which the offer states
-    share     how much of the budget the question may take, as a fraction: 0.1 is a tenth, whatever was bought before
-    rho       what the release alone guarantees in zCDP; in a budget in epsilon without delta nothing is sold by rho
+A question is asked with one of
+    epsilon   the guarantee of the release alone: epsilon-, or with a delta (epsilon, delta)-differential privacy.  Its
+              price in the budget is another number, which the offer states
+    share     the part of the budget that the question may take: 0.1 is a tenth, whatever was bought before
+    rho       the guarantee of the release alone in zCDP; a budget in epsilon without delta sells nothing by rho
     error     the least price at which every count and sum is within `error`; of a question without these, every mean,
               variance and deviation of a column, where an equal share of the table's public size has values in a group
-    relative  the same for counts and sums, as a share of that size
-buys the mechanisms that `buys` finds for it.  Keys that are chosen privately need a delta.  With epsilon it is the
-delta of the release, and must be given.  Else `delta` is what the keys may fail with: unless given, the same share of
-the budget's failures as is spent of the budget, and of an allowance's likewise.
+    relative  like error for counts and sums, as a share of that size
+and `buying` finds the mechanisms.  Keys that are selected privately need a delta.  With epsilon, delta is that of the
+release and must be given.  Else `delta` is the failure probability of the selection: by default the same share of the
+budget's failures as is spent of the budget, and of an allowance's likewise.
 
-A question has a least price, a share of the budget that its custodian set: else what its time or its refusals tell
-could be had again and again for next to nothing.  Prices below it are refused, and errors that could be had for less
-are improved to what it buys.
+A question has a least price, a share of the budget that its custodian set: else an analyst could learn from the time or
+the refusals of many questions for next to nothing.  Prices below it are refused, and errors that would cost less are
+improved to what it buys.
 
 All errors hold with probability 1 - beta, each by itself.
 """
@@ -43,7 +43,7 @@ from .buying import COMPOSED, Buyer, loss_of, sells_gaussian
 from .calibration import Step
 from .compiler import Compiled, compiled
 from .estimators import Recipe
-from .plan import Plan
+from .plan import QueryPlan
 
 BETA = "0.05"
 LARGEST = Fraction(10**30)
@@ -52,20 +52,20 @@ _ROUNDING = 1 - Fraction(1, 1 << 20)  # prices are met from below, to a few digi
 
 @dataclass(frozen=True, repr=False)
 class Offer:
-    """A question, what it costs and how accurate the answer will be: a promise from public facts."""
+    """A question, its cost and the accuracy of its answer, from public facts alone."""
 
     query: Query
-    plan: Plan
+    plan: QueryPlan
     recipes: tuple[tuple[str, Recipe], ...]
     steps: tuple[Step, ...]
     loss: Loss
     price: Amount
     budget: Budget
     beta: Fraction
-    size: int | None = None  # about how many rows there are, if that is public
-    typed: tuple[str, Fraction] | None = None  # epsilon, rho, share, error or relative, as it was asked for
-    delta: Fraction | None = None  # of the release, where it was asked for by epsilon
-    raised: bool = False  # to the least price, for an error that could be had for less
+    size: int | None = None  # the approximate number of rows, if public
+    typed: tuple[str, Fraction] | None = None  # the epsilon, rho, share, error or relative of the caller
+    delta: Fraction | None = None  # of the release, if it was asked for by epsilon
+    raised: bool = False  # whether the price was raised to the least one
 
     @cached_property
     def errors(self) -> tuple[Accuracy, ...]:
@@ -74,29 +74,29 @@ class Offer:
 
     @property
     def alone(self) -> str:
-        """What the answer alone guarantees, unless that is its price in a budget in pure epsilon."""
+        """The guarantee of the answer alone as a clause, or "" if it equals the price in pure epsilon."""
         same = not sells_gaussian(self.budget) and self.loss.epsilon() == up(Fraction(self.price))
         return "" if same else f"taken alone, the answer is {self.promised}"
 
     @property
     def promised(self) -> str:
-        """The guarantee of the answer alone, at the delta that was asked for."""
+        """The guarantee of the answer alone, at the requested delta."""
         return promise(self.loss, self.delta)
 
     @property
     def surcharge(self) -> str:
-        """Where more is taken of the budget than the number that was typed, that it is so."""
+        """A clause that says so if the price exceeds the number that the caller typed, else ""."""
         return "" if self.typed is None else surcharge(self.budget, self.price, self.typed)
 
     @property
     def remarks(self) -> list[str]:
-        """What a buyer must know beside the price: the guarantee, and where the price is not the number typed."""
+        """Remarks beside the price: the guarantee, and where the price is not the number that the caller typed."""
         least = f"{from_above(float(self.price), 4)} of {self.budget} is the least price of a question"
         improved = f"{least}, so the errors are smaller than was asked for" if self.raised else ""
         return [text for text in (self.alone, self.surcharge, improved) if text]
 
     def explain(self) -> str:
-        """Why these mechanisms: the predicted error of each that was considered."""
+        """The price, and for each measure the mechanisms that were considered with their predicted errors."""
         lines = [f"costs {float(self.price):g} of {self.budget}", *self.remarks]
         for step in self.steps:
             what = "keys" if step.measure is None else type(step.measure).__name__.lower()
@@ -113,8 +113,8 @@ class Offer:
 
     def __str__(self) -> str:
         accuracy = "; ".join(f"{a.name} {a}" for a in self.errors if a.theorem)
-        told = f"{float(self.price):g} of {self.budget}: with probability {float(1 - self.beta):g} each, {accuracy}"
-        return visible("; ".join((told, *self.remarks)))
+        price = f"{float(self.price):g} of {self.budget}: with probability {float(1 - self.beta):g} each, {accuracy}"
+        return visible("; ".join((price, *self.remarks)))
 
 
 def promise(loss: Loss, delta: Fraction | None = None) -> str:
@@ -130,7 +130,7 @@ def promise(loss: Loss, delta: Fraction | None = None) -> str:
 
 
 def surcharge(budget: Budget, price: Amount, typed: tuple[str, Fraction]) -> str:
-    """Where a purchase takes more of a budget than the epsilon or rho that was typed, a sentence that says so."""
+    """A clause that says so if a purchase takes more of a budget than the epsilon or rho that was typed, else ""."""
     name, number = typed
     if name not in ("epsilon", "rho") or price <= number or (budget.rho is None) != (name == "epsilon"):
         return ""
@@ -148,7 +148,7 @@ class Paid(TypedDict, total=False):
 
 
 class Terms(Paid, total=False):
-    """What is asked for: one of epsilon, rho, share, error and relative; and how likely an error may be larger."""
+    """The terms of a question: one of epsilon, rho, share, error, relative; and beta, the chance of a larger error."""
 
     error: Number | None
     relative: Number | None
@@ -166,20 +166,20 @@ def offer(
     least_share: Fraction = LEAST_SHARE,
     **terms: Unpack[Terms],
 ) -> Offer:
-    """What the question costs and how accurate it is.
+    """The offer for a question.
 
-    `schemas` are the public facts about its tables, by name, and `made` its plan, if that is there already; `spent` is
-    what was spent of the budget, on each part of the data that the question can touch; `allowance` is another budget
-    that must be kept as well; `least_share` is the share of the budget that any question takes.
+    `schemas` are those of its tables, by name; `made` is its compiled plan, if there is one; `spent` has what was spent
+    of the budget on each part of the data that the question can touch; `allowance` is another budget that must be kept
+    as well; `least_share` is the share of the budget that any question takes.
     """
     priced: dict[str, Number | None] = {"epsilon": terms.get("epsilon"), "rho": terms.get("rho")}
     priced |= {"share": terms.get("share"), "error": terms.get("error"), "relative": terms.get("relative")}
     given: tuple[str, Number] = exactly_one(**priced)
     name, amount = given[0], positive(*given, LARGEST) if given[0] != "share" else checked_share(given[1], least_share)
     beta, delta = probability("beta", terms.get("beta", BETA)), terms.get("delta")
-    known = None if delta is None else probability("delta", delta)
+    failure = None if delta is None else probability("delta", delta)
     made = compiled(query, schemas) if made is None else made
-    asked = Buyer(made, budget, spent, allowance, beta, known)
+    asked = Buyer(made, budget, spent, allowance, beta, failure)
     raised = False
     if name == "share":
         best = asked.steps("amount", amount * budget.limit)
@@ -189,8 +189,8 @@ def offer(
         size = public_size(query.relation, schemas or {}, of_table=True)
         if name == "relative" and size is None:
             raise BadQuestion(
-                "a relative error is a share of the size of one table: add size = ... to [table] in its schema, about"
-                " how many rows there are, if that is public; or ask for an error"
+                "A relative error needs the size of the table. Set `size` in the schema (roughly how many rows there"
+                " are, if that is public), or ask with error."
             )
         rows = public_size(query.relation, schemas or {})
         least = least_share * budget.limit
@@ -201,31 +201,31 @@ def offer(
         raise BudgetExceeded(budget, most, loss)
     if name in ("epsilon", "rho"):
         check_least(budget, price, least_share, (name, amount))
-    size, own = public_size(query.relation, schemas or {}), known if name == "epsilon" else None
+    size, own = public_size(query.relation, schemas or {}), failure if name == "epsilon" else None
     facts: dict[str, Any] = {"size": size, "typed": (name, amount), "delta": own, "raised": raised}
     return Offer(query, made.plan, made.recipes, tuple(best), loss, price, budget, beta, **facts)
 
 
 def checked_share(share: Number, least_share: Fraction = LEAST_SHARE) -> Fraction:
-    """A share of a budget, which is a fraction of it and no amount, and no less than the least price."""
+    """A share of a budget: a fraction of it, and no less than the least price."""
     x = positive("share", share)
     if x > 1:
-        says = f"share is a fraction of the budget, above 0 and at most 1 (0.1 is a tenth of it), and got {float(x):g}"
+        says = f"share must be a fraction of the budget, above 0 and at most 1 (0.1 is a tenth); got {float(x):g}."
         raise BadParameter("share", share, "a fraction of the budget", says=says)
     if x < least_share:
         raise Refused(
-            f"a question takes at least {_part(least_share)} of the budget; ask with share={_least(least_share)}"
+            f"A question takes at least {_part(least_share)} of the budget. Ask with share={_least(least_share)}."
         )
     return x
 
 
 def check_least(budget: Budget, price: Amount, least_share: Fraction, typed: tuple[str, Fraction]) -> None:
-    """Refuse a price below the least."""
+    """Refuse a price below the least price of a question."""
     name, number = typed
     if price < least_share * budget.limit * _ROUNDING:
         raise Refused(
-            f"{name} = {float(number):g} would take {from_above(float(price), 4)} of {budget}, and a question takes at"
-            f" least {_part(least_share)} of it; ask with a larger {name}, or with share={_least(least_share)}"
+            f"{name} = {float(number):g} would take {from_above(float(price), 4)} of {budget}, but a question takes at"
+            f" least {_part(least_share)} of it. Ask with a larger {name}, or with share={_least(least_share)}."
         )
 
 
@@ -239,9 +239,9 @@ def _part(share: Fraction) -> str:
 
 
 def reads_beta(budget: Budget, terms: Mapping[str, object]) -> bool:
-    """Whether beta has a say in which noise is bought: for pure epsilon there is but one kind for each measure.
+    """Whether beta affects which noise is bought: in pure epsilon there is only one mechanism for each measure.
 
-    Of two ways to choose two quantiles one may be better at one beta, and hardly worse at another: they count as one.
+    Two ways to choose two quantiles hardly differ in their errors at any beta, and count as one.
     """
     if terms.get("epsilon") is not None and terms.get("delta") is None:
         return False

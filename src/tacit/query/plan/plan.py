@@ -1,16 +1,16 @@
-"""The closed plan of a question: which integers an engine must compute, and how far one unit can move them.
+"""The closed plan of a question: the integers that an engine must compute, and their sensitivity to one unit.
 
 A plan groups the rows of a relation into public cells and asks for measures of each cell:
 
-    Rows        how many rows; with an expression, how many where it is not missing
-    Units       how many units have a row (where the expression is not missing)
+    Rows        the number of rows; with an expression, of rows where it is not missing
+    Units       the number of units that have a row (where the expression is not missing)
     Total       the sum of an expression in its steps, missing values left out
-    Histogram   how many rows fall between public edges of an expression
+    Histogram   the number of rows between public edges of an expression
 
 If `groups` is set, the rows of each unit count in at most that many cells: those of least keyed hash.  If `per_unit` of
-a Total is set, an interval around 0, what one unit adds to one cell is clamped to it.  Cells are the product of the
-keys' values; a row with a missing key is in none.  With `chosen`, the cells are instead the keys found in the data, and
-are to be released only by a private selection.
+a Total is set, an interval around 0, the share of one unit in one cell is clamped to it.  Cells are the product of the
+keys' values; a row with a missing key is in no cell.  With `chosen`, the cells are the keys in the data, which are
+released only by a private selection.
 
 Sensitivity, when one unit comes or goes.  It owns at most R rows, in at most c = min(R, groups, cells) cells.  A count
 or a sum whose terms are at most B moves one cell by at most R B (or `per_unit`, if that is less), at most c cells, and
@@ -31,11 +31,11 @@ from ..values.nodes import Expression
 
 
 class _Measured:
-    """What a measure says of itself."""
+    """Facts that every measure states."""
 
     @property
     def grid(self) -> Fraction:
-        """What one step of the released integers is worth."""
+        """The value of one step of the released integers."""
         return Fraction(1)
 
     @property
@@ -50,16 +50,16 @@ class _Measured:
 
 @stored("Rows", ("expression",))
 @dataclass(frozen=True)
-class Rows(_Measured):
-    """How many rows of the cell there are, or how many where the expression is not missing."""
+class RowCount(_Measured):
+    """The number of rows in the cell, or of rows where the expression is not missing."""
 
     expression: Expression | None = None
 
 
 @stored("Units", ("expression",))
 @dataclass(frozen=True)
-class Units(_Measured):
-    """How many units have a row in the cell (where the expression is not missing)."""
+class UnitCount(_Measured):
+    """The number of units that have a row in the cell (where the expression is not missing)."""
 
     expression: Expression | None = None
 
@@ -70,7 +70,7 @@ class Units(_Measured):
 @stored("Total", ("expression", "per_unit"))
 @dataclass(frozen=True)
 class Total(_Measured):
-    """The sum of an expression, in steps; `per_unit` clamps what a unit adds to a cell."""
+    """The sum of an expression, in steps; `per_unit` clamps the share of a unit in a cell."""
 
     expression: Expression
     per_unit: tuple[int, int] | None = None
@@ -89,8 +89,8 @@ class Total(_Measured):
 
 @stored("Histogram", ("expression", "edges"))
 @dataclass(frozen=True)
-class Histogram(_Measured):
-    """How many rows have edges[i] <= expression < edges[i + 1], the last edge included; in steps, increasing."""
+class BinCounts(_Measured):
+    """The number of rows with edges[i] <= expression < edges[i + 1], the last edge included; in steps, increasing."""
 
     expression: Expression
     edges: tuple[int, ...]
@@ -103,12 +103,12 @@ class Histogram(_Measured):
         return rows, rows, rows  # a unit's rows may lie between different edges
 
 
-Measure = Rows | Units | Total | Histogram
+Measure = RowCount | UnitCount | Total | BinCounts
 
 
 @stored("Plan", ("relation", "keys", "measures", "groups"))
 @dataclass(frozen=True)
-class Plan:
+class QueryPlan:
     """A closed question: exact integers, one array for each measure, over all cells in row-major order of the keys."""
 
     relation: Relation
@@ -118,22 +118,22 @@ class Plan:
 
     @property
     def chosen(self) -> bool:
-        """Whether the cells are to be chosen privately among the keys that are found."""
+        """Whether the cells are selected privately among the keys in the data."""
         return any(key.values is None for key in self.keys)
 
     @property
     def cells(self) -> int | None:
-        """How many public cells there are."""
+        """The number of public cells, or None if the cells are selected privately."""
         return None if self.chosen else math.prod(len(key.values or ()) for key in self.keys)
 
     @property
     def touched(self) -> int:
-        """In how many cells, at most, one unit has rows."""
-        known = (self.relation.rows, self.groups, self.cells)
-        return min(bound for bound in known if bound is not None)
+        """The largest number of cells in which one unit has rows."""
+        bounds = (self.relation.rows, self.groups, self.cells)
+        return min(bound for bound in bounds if bound is not None)
 
     def distance(self, measure: Measure) -> Distance[AddRemove]:
-        """How far one unit can move all that is computed for a measure."""
+        """The distance that one unit can move the integers of a measure."""
         each, most, cells = measure.moved(self.relation.rows, self.touched) if self.touched else (0, 0, 0)
         l2_squared = min(most * each, cells * each * each)
         return Distance(Fraction(most), Fraction(l2_squared), Fraction(each), cells if each else 0, ADD_REMOVE)

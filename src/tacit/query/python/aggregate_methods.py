@@ -1,4 +1,4 @@
-"""What may be asked of rows, or of each group of them; every method gives a new question."""
+"""The aggregate methods of rows and of groups; each returns a new question."""
 
 from __future__ import annotations
 
@@ -47,18 +47,18 @@ class AggregateMethods:
         """Several aggregates at once: aggregate(n=tacit.count(), m=tacit.mean("age"))."""
         asked = self.question()
         if not all(isinstance(each, UnboundAggregate) for each in (*wanted, *named.values())):
-            raise BadQuestion("aggregates are tacit.count(), tacit.mean(...) and the like")
+            raise BadQuestion("An aggregate must be tacit.count(), tacit.mean(...) or the like.")
         for name, each in (*((each.name, each) for each in wanted), *named.items()):
             of = None if each.of is None else asked.rows.expression(each.of)
             asked = replace(asked, aggregates=(*asked.aggregates, *each.aggregates(name, of)))
         return asked
 
     def count(self, of: Of | None = None) -> Question:
-        """How many rows, or how many in which the value is not missing."""
+        """The number of rows, or of rows in which the value is not missing."""
         return self.aggregate(count(of))
 
     def units(self, of: Of | None = None) -> Question:
-        """How many different units, or how many that have a value that is not missing."""
+        """The number of units, or of units that have a value that is not missing."""
         return self.aggregate(units(of))
 
     def sum(self, of: Of) -> Question:
@@ -82,7 +82,7 @@ class AggregateMethods:
         return self.aggregate(quantile(of, at))
 
     def median(self, of: Of) -> Question:
-        """The value in the middle."""
+        """The median."""
         return self.aggregate(median(of))
 
     def min(self, of: Of, at: Number = Fraction(1, 100)) -> Question:
@@ -102,14 +102,14 @@ class AggregateMethods:
         return self.aggregate(top(of, k))
 
     def histogram(self, of: Of, bins: int = 10, edges: Iterable[Number] | None = None) -> Question:
-        """How many rows there are between public edges: by default at most `bins` of equal width between the bounds.
+        """The number of rows between public edges: by default in at most `bins` of equal width between the bounds.
 
-        A bin is called by its lower edge and holds it; the last bin holds its upper edge too.
+        A bin has the name of its lower edge and includes it; the last bin includes its upper edge too.
         """
         asked = self.question()
         e = asked.rows.expression(of)
         if e.domain.kind != "number" or (edges is None and not e.domain.declared):
-            raise BadQuestion("a histogram is of numbers with declared bounds; declare them, or give the edges")
+            raise BadQuestion("A histogram needs numbers with declared bounds. Declare bounds, or pass edges=.")
         if edges is None:
             n, low, grid = whole("bins", bins), e.domain.lower * e.domain.grid, e.domain.grid
             span = e.domain.upper * grid - low
@@ -119,14 +119,14 @@ class AggregateMethods:
         else:
             ends = [*several("edges", edges, rational)]
         if not 2 <= len(ends) <= MOST_CELLS or any(a >= b for a, b in pairwise(ends)):
-            raise BadQuestion("the edges of a histogram increase, and there are at least two")
+            raise BadQuestion("The edges of a histogram must increase, and there must be at least two.")
         inside = build.between(e, build.constant(ends[0]), build.constant(ends[-1]))
         name = of if isinstance(of, str) else of.name if isinstance(of, ColumnExpression) else None
         return asked.by(name or "bin", ColumnExpression(build.case([(inside, _left(e, ends[:-1]))]))).count()
 
 
 def _left(e: Expression, edges: Sequence[Fraction]) -> Expression:
-    """The last of the edges that is not above e, which is not below the first: by halving, so nothing is deep."""
+    """The last edge not above e, where e is at least the first edge; a balanced tree of comparisons."""
     if len(edges) == 1:
         return build.constant(edges[0])
     middle = len(edges) // 2

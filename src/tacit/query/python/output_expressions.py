@@ -1,4 +1,4 @@
-"""Arithmetic on released columns, written in Python: `q.select(share=q["women"] / q["count"])`."""
+"""Outputs, written in Python as arithmetic on released columns: `q.select(share=q["women"] / q["count"])`."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from ...core.parameters import rational, whole
 from ..select.outputs import (
     DIGITS,
     Arithmetic,
-    Choice,
+    CaseOutput,
     Comparison,
     Function,
     Logic,
@@ -27,7 +27,7 @@ Plain = int | float | str | bool | Fraction | Decimal | datetime.date | None
 
 @dataclass(frozen=True, eq=False)
 class OutputExpression:
-    """A column of the answer, or what is computed from several."""
+    """A column of the answer, or an expression of several."""
 
     output: Output
 
@@ -91,31 +91,31 @@ class OutputExpression:
         return self._of("abs")
 
     def __bool__(self) -> NoReturn:
-        raise BadQuestion("a figure is not known before it is released; use & | ~ for and, or, not, in brackets")
+        raise BadQuestion("The answer is not known yet. Use & | ~ for and, or, not, with brackets around comparisons.")
 
     def sqrt(self) -> OutputExpression:
         """The square root."""
         return self._of("sqrt")
 
     def floor(self) -> OutputExpression:
-        """The largest whole number not above it."""
+        """The largest whole number not above the value."""
         return self._of("floor")
 
     def ceil(self) -> OutputExpression:
-        """The least whole number not below it."""
+        """The least whole number not below the value."""
         return self._of("ceil")
 
     def round(self, digits: int = 0) -> OutputExpression:
-        """The nearest number of so many decimal digits."""
+        """The value rounded to so many decimal digits."""
         return self._of("round", whole("digits", digits, -DIGITS))
 
     def is_missing(self) -> OutputExpression:
-        """Whether it is missing."""
+        """Whether the value is missing."""
         return self._of("is_missing")
 
     def where(self, condition: OutputExpression, otherwise: Given = None) -> OutputExpression:
-        """The figure where a condition on figures holds, else another."""
-        return OutputExpression(Choice(shown(condition), self.output, shown(otherwise)))
+        """The value where a condition on released columns holds, else another."""
+        return OutputExpression(CaseOutput(shown(condition), self.output, shown(otherwise)))
 
     def _of(
         self, name: Literal["not", "abs", "sqrt", "floor", "ceil", "round", "is_missing"], digits: int = 0
@@ -127,17 +127,17 @@ Given = OutputExpression | Plain
 
 
 def shown(value: Given) -> Output:
-    """The output of a figure, or of a value that is written in the question."""
+    """The output of an output expression or of a constant."""
     match value:
         case OutputExpression():
             return value.output
         case None | bool():
             return Value(value)
-        case str() | datetime.date():  # dates are written as text, which means the date that it says
+        case str() | datetime.date():  # a date is written as text and parsed again where it is compared
             e = constant(value)
             label = e.domain.label(e.domain.lower)
             return Value(label.isoformat() if isinstance(label, datetime.date) else str(label))
     try:
-        return Value(rational("a constant", value))
+        return Value(rational("A constant", value))
     except BadParameter as error:
         raise BadQuestion(str(error)) from None

@@ -1,4 +1,4 @@
-"""Tables as they are declared: where the data is and what is public about it.  Nothing is read from a sensitive one."""
+"""Declared tables: the location of the data and its public schema.  Declaring a table reads no data."""
 
 from __future__ import annotations
 
@@ -15,16 +15,16 @@ from ..relation.relation import Scan
 from ..schema.data import TABLES, handle
 from ..schema.databases import Database, engine_of
 from ..schema.schema import Schema, named
-from .question import Rows
+from .question import TableRows
 
 
 @dataclass(frozen=True, init=False, eq=False, repr=False)
-class Table(Rows):
-    """A sensitive table: data that is read only by an engine, for the curator, and a schema of public facts.
+class Table(TableRows):
+    """A private table: data that only an engine reads, for the curator, and a schema of public facts.
 
-    The schema of a file is by default the .toml of its name beside it.  Data, a name or an engine given here are used
-    instead of the schema's; a unit given here must be the schema's.  The engine is "duckdb", "postgres" or "spark", by
-    default that of the place where the data are.
+    The schema of a file is by default the .toml file of the same name beside it.  Data, a name or an engine passed here
+    override the schema's; a unit passed here must equal the schema's.  The engine is "duckdb", "postgres" or "spark",
+    by default the one where the data are.
     """
 
     data: Any
@@ -42,35 +42,40 @@ class Table(Rows):
         if schema is None and isinstance(data, str | os.PathLike) and Path(data).suffix.lower() in TABLES:
             schema = Path(data).with_suffix(".toml")
         if schema is None:
-            raise BadSchema("schema", None, "given, for data that are no file; that of a file may be a .toml beside it")
-        known = Schema.load(schema)
+            raise BadSchema(
+                "schema",
+                None,
+                "given",
+                says="Pass schema=. Only for data in a file may it be left out, if a .toml file lies beside it.",
+            )
+        declared = Schema.load(schema)
         for what, given in (("unit", unit), ("engine", engine)):
             if not isinstance(given, str | None):
                 raise BadSchema(what, given, "text")
-        if unit is not None and unit != (known.unit or "row"):
-            raise BadSchema("unit", unit, f"{known.unit or 'row'!r}, as the schema says")
-        object.__setattr__(self, "schema", known if name is None else replace(known, name=named(name)))
-        if data is None and known.source is None:
-            raise BadSchema("data", None, "given, or named in the schema as source")
-        told = engine or known.engine
-        place = handle(known.source if data is None else data, told)
+        if unit is not None and unit != (declared.unit or "row"):
+            raise BadSchema("unit", unit, f"{declared.unit or 'row'!r}, as the schema says")
+        object.__setattr__(self, "schema", declared if name is None else replace(declared, name=named(name)))
+        if data is None and declared.source is None:
+            raise BadSchema("data", None, "given", says="Pass data=, or set `source` in the schema.")
+        wanted = engine or declared.engine
+        place = handle(declared.source if data is None else data, wanted)
         object.__setattr__(self, "data", place.from_file() if data is None and isinstance(place, Database) else place)
-        object.__setattr__(self, "engine", engine_of(self.data, told))
+        object.__setattr__(self, "engine", engine_of(self.data, wanted))
 
     def check(self) -> None:
-        """Refuse a schema that is not of these data, by their names and types alone."""
+        """Refuse a schema whose columns do not fit the names and types in the data; no value is read."""
         from ..schema.draft import checked
 
         checked(self.data, self.schema)
 
     @property
     def unit(self) -> str | None:  # type: ignore[override]
-        """The column that names whom a row is of; None if each row is a unit."""
+        """The column that identifies the unit of a row; None if each row is a unit."""
         return self.schema.unit
 
     @property
     def groups(self) -> int | None:  # type: ignore[override]
-        """In how many groups of a question a unit may be, if that is bounded."""
+        """The number of groups of a question in which a unit counts, if it is bounded."""
         return self.schema.groups
 
     @cached_property

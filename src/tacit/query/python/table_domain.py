@@ -1,4 +1,4 @@
-"""The domain of some columns of a table, for linear queries: their public values, and where their counts come from."""
+"""The domain of some columns of a table, for linear queries: their public values, and the rows to count."""
 
 from __future__ import annotations
 
@@ -13,15 +13,15 @@ from ...core.distance import AddRemove, Distance
 from ...core.errors import BadParameter
 from ...storage import stored
 from ...workloads.queries.domain import Axes, Domain
-from ..plan.plan import Plan, Rows
+from ..plan.plan import QueryPlan, RowCount
 from ..relation import build
 from ..relation.relation import Relation, Where
 from ..select.query import Key
 
 if TYPE_CHECKING:
-    from .question import Rows as Door
+    from .question import TableRows
 
-_LARGEST = 1 << 60  # what the counts of one table add up to, at most
+_MAX_TOTAL = 1 << 60  # of the counts of one table
 
 
 def _of(relation: Relation, keys: tuple[Key, ...]) -> TableDomain:
@@ -32,29 +32,30 @@ def _of(relation: Relation, keys: tuple[Key, ...]) -> TableDomain:
 @stored("TableDomain", ("relation", "keys"), omit=("attributes",), make=_of, keep=True)
 @dataclass(frozen=True)
 class TableDomain(Domain):
-    """A domain that knows the rows it is of; rows in which one of its columns is missing are left out."""
+    """A domain together with the rows that it describes; rows in which one of its columns is missing are left out."""
 
     relation: Relation = field(kw_only=True, repr=False)
     keys: tuple[Key, ...] = field(kw_only=True, repr=False)
 
-    def plan(self, axes: Axes) -> Plan:
+    def plan(self, axes: Axes) -> QueryPlan:
         """The closed plan of a marginal."""
-        return Plan(self.relation, tuple(self.keys[axis] for axis in axes), (Rows(),))
+        return QueryPlan(self.relation, tuple(self.keys[axis] for axis in axes), (RowCount(),))
 
     @property
     def distance(self) -> Distance[AddRemove]:
         """How one unit moves the full histogram."""
-        return self.plan(self.all).distance(Rows())
+        return self.plan(self.all).distance(RowCount())
 
 
-def domain(rows: Door, names: tuple[str, ...]) -> TableDomain:
+def domain(rows: TableRows, names: tuple[str, ...]) -> TableDomain:
     """The domain of these columns, each of which has a public list of values."""
     if not names:
-        known = ", ".join(sorted(rows.relation.columns))
-        raise BadParameter("columns", "none", f"one or more of {known}, each with public values, as domain('region')")
-    columns = [(name, build.column(rows.relation, name)) for name in names]
-    keys = tuple(Key(name, e, build.keys(e, rows.relation)) for name, e in columns)
-    there = Where(rows.relation, build.and_(*(build.not_(build.is_missing(e)) for _, e in columns)))
+        columns = ", ".join(sorted(rows.relation.columns))
+        says = f"Name at least one column, such as domain('region'). The columns are {columns}."
+        raise BadParameter("columns", "none", f"one or more of {columns}", says=says)
+    named = [(name, build.column(rows.relation, name)) for name in names]
+    keys = tuple(Key(name, e, build.keys(e, rows.relation)) for name, e in named)
+    there = Where(rows.relation, build.and_(*(build.not_(build.is_missing(e)) for _, e in named)))
     return _of(there, keys)
 
 
@@ -68,7 +69,7 @@ class Counted:
     """
 
     domain: TableDomain
-    cells: Callable[[Plan], NDArray[Any]] = field(repr=False)
+    cells: Callable[[QueryPlan], NDArray[Any]] = field(repr=False)
 
     @property
     def distance(self) -> Distance[AddRemove]:
@@ -76,5 +77,5 @@ class Counted:
 
     def marginal(self, axes: Axes) -> NDArray[np.int64]:
         shape = self.domain.laid_out(axes)
-        most = _LARGEST // max(1, self.domain.cells(axes))
+        most = _MAX_TOTAL // max(1, self.domain.cells(axes))
         return np.asarray(np.clip(self.cells(self.domain.plan(axes)), 0, most), np.int64).reshape(shape)

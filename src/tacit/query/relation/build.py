@@ -1,8 +1,8 @@
-"""The constructors of expressions, which both doors use: each checks kinds and states the public domain of its result.
+"""The constructors of expressions for both front ends: each checks kinds and computes the domain of its result.
 
-They raise `BadQuestion`, from public facts alone.  Numbers are in `arithmetic`, conditions in `logic`, the calendar
-and casts in `dates`, public tables in `lookups`, the values of keys in `cells`; here are columns, folds, joins, and the
-size of a question.
+They raise `BadQuestion`, from public facts alone.  Numbers are in `arithmetic`, conditions in `logic`, the calendar and
+casts in `dates`, public tables in `lookups`, the values of keys in `key_values`; here are columns, folds, joins and the
+limits on the size of a question.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from ..values.arithmetic import (
     round_to,
     subtract,
 )
-from ..values.coercion import checked, constant, parts_of, unbounded
+from ..values.coercion import checked, constant, kind_of, parts_of, unbounded
 from ..values.dates import cast, date_part, date_trunc
 from ..values.logic import (
     and_,
@@ -95,7 +95,8 @@ __all__ = [
 MOST_PAIRS = 10**6  # rows of one unit: more of them, made by joins, would fill the memory of an engine
 MOST_JOINED = 10_000  # rows of one unit that the joins of one purchase make: more would show in its time
 LARGEST = 20_000  # operations in one expression, written out
-DEEPEST = 100  # operations within one another
+DEEPEST = 100  # nested operations
+TOO_LARGE = f"An expression may have at most {LARGEST} operations, nested at most {DEEPEST} deep."
 _LISTED_NAMES, _NEAREST_NAMES, _LONGEST_NAME = 12, 3, 128
 
 
@@ -103,7 +104,7 @@ def column(relation: Relation, name: str) -> Column:
     """A column of a relation."""
     known, given = relation.columns, str(name)
     if given not in known or given != name:
-        raise BadQuestion(f"there is no column {given[:40]!r}; there are {names_near(given, sorted(known))}")
+        raise BadQuestion(f"There is no column {given[:40]!r}; the columns are {names_near(given, sorted(known))}.")
     return Column(known[name], name)
 
 
@@ -120,34 +121,34 @@ def names_near(given: str, known: Iterable[str]) -> str:
 def fold(how: Literal["count", "sum", "min", "max"], relation: Relation, a: Expression | None = None) -> Fold:
     """A count, sum, least or largest over the rows of one unit of a relation."""
     if a is None and how != "count":
-        raise BadQuestion(f"a {how} is of something")
+        raise BadQuestion(f"A {how} needs a column or an expression.")
     if a is not None and how == "sum":
         if a.domain.kind == "boolean":
             a = cast(a, "integer")
         if a.domain.kind != "number":
-            raise BadQuestion(f"a sum is of numbers; this is a {a.domain.kind}")
+            raise BadQuestion(f"A sum needs numbers; {kind_of(a)}.")
         if not a.domain.declared:
             raise unbounded("sum", a)
     if a is not None and how in ("min", "max") and a.domain.kind in ("text", "category"):
-        raise BadQuestion("text and categories have no public order")
-    found = unchecked_fold(how, relation.rows, a)
-    checked(found.domain)
-    return found
+        raise BadQuestion(f"A {how} needs numbers or dates; {kind_of(a)}.")
+    folded = unchecked_fold(how, relation.rows, a)
+    checked(folded.domain)
+    return folded
 
 
 def join(left: Relation, right: Relation) -> Join:
-    """Pairs of rows of the same unit; a column of the right whose name is taken is called by its table and its name."""
+    """Pairs of rows of the same unit; a right column whose name is taken gets its table's name as a prefix."""
     taken, prefix = left.columns, next(scans(right)).table
     named = {name: f"{prefix}_{name}" if name in taken else name for name in right.columns}
     if len({*taken, *named.values()}) < len(taken) + len(named):
-        raise BadQuestion("columns of the joined tables have the same names; rename them first")
+        raise BadQuestion("Columns of the joined tables have the same names. Rename them first.")
     if any(old != new for old, new in named.items()):
         right = Derive(right, tuple((new, column(right, old)) for old, new in named.items()))
     pairs = Join(left, right)
     if pairs.rows > max(MOST_PAIRS, left.rows, right.rows):
         raise BadQuestion(
-            f"joined, one unit may own {pairs.rows:,} rows, and may at most {MOST_PAIRS:,}: gather its rows by unit"
-            " first, or lower `rows` in the schema"
+            f"This join could give one unit {pairs.rows:,} rows; at most {MOST_PAIRS:,} are allowed. Group the rows by"
+            " unit first, or lower `rows` in the schema."
         )
     return pairs
 
@@ -159,19 +160,19 @@ def bounded(relation: Relation) -> None:
     joins of a question may make `MOST_JOINED` of them together, or each of them as many as the largest table holds:
     that much work there is for a unit without any join.
     """
-    made = [join.rows for join in joins(relation)]
-    if sum(made) > max([MOST_JOINED, *(len(made) * scan.rows for scan in scans(relation))]):
+    joined = [join.rows for join in joins(relation)]
+    if sum(joined) > max([MOST_JOINED, *(len(joined) * scan.rows for scan in scans(relation))]):
         raise BadQuestion(
-            f"the joins of this question make up to {sum(made):,} rows of one unit, the product of the row caps of what"
-            f" they join, and at most {MOST_JOINED:,} are allowed, so that no unit shows in the time of an answer;"
-            " gather each unit's rows first (GROUP BY the unit in a subquery, or per_unit), or lower `rows` in the"
-            " schema"
+            f"The joins of this question could make {sum(joined):,} rows of one unit, the product of the row caps of"
+            f" the joined tables. At most {MOST_JOINED:,} are allowed, so that the time of an answer shows no unit."
+            " Group the rows by unit first (GROUP BY the unit in a subquery, or per_unit), or lower `rows` in the"
+            " schema."
         )
 
 
 def moderate(e: Expression) -> Expression:
-    """e, if it is not too large when written out (an expression may hold its parts more than once) nor too deep."""
+    """e, unless it is too deep, or too large when its shared subexpressions are written out."""
     for _, size, depth in tree_sizes([e], parts_of):
         if size > LARGEST or depth > DEEPEST:
-            raise BadQuestion(f"an expression has more than {LARGEST} operations, or {DEEPEST} within another")
+            raise BadQuestion(TOO_LARGE)
     return e

@@ -1,7 +1,7 @@
-"""Which values of a column, or of another expression, a condition leaves open, from the question alone.
+"""The values of a column, or of another expression, with which a condition can hold, from the question alone.
 
-What is left out by a condition is in no row for which it holds, and there nothing is missing.  Where that cannot be
-read off, or would take too long, all values are left open.
+A value that is ruled out is in no row for which the condition holds.  Where nothing can be derived, or only with much
+work, all values are left open.
 """
 
 from __future__ import annotations
@@ -26,22 +26,22 @@ from ..values.nodes import (
 )
 
 Values = Set[int] | range
-_LOOK = 30  # operations, or so, to see what a condition is about
+_INSPECTION_COST = 30  # operations, about, to find the columns of a condition
 
 
 @dataclass
 class Work:
-    """How many more operations may be spent on reading conditions: 30,000 take some 30 milliseconds."""
+    """A budget of operations for reading conditions: 30,000 take some 30 milliseconds."""
 
     left: int = 30_000
 
     @classmethod
     def of_key(cls, place: int) -> Work:
-        """For the first key of a question all, for each further one half as many."""
+        """The budget of a key: all for the first key of a question, half as many for each further one."""
         return cls(cls.left >> place)
 
     def allows(self, operations: int) -> bool:
-        """Whether there are so many, which then are spent."""
+        """Spend so many operations, if they are left; return whether they were."""
         if operations > self.left:
             return False
         self.left -= operations
@@ -75,14 +75,14 @@ def left_open(condition: Expression, e: Expression, values: Values, work: Work) 
 
 
 def _per(day: Expression, e: Expression) -> int:
-    """Of how many steps of e a day is one, or 0 if it is a day of something else."""
+    """The number of steps of e in one day, or 0 if the day is not computed from e."""
     if isinstance(day, Divide) and day.a == e and isinstance(day.b, Constant):
         return max(0, int(day.b.value or 0))
     return int(day == e)
 
 
 def _in_years(years: Values, per: int, values: Values, work: Work) -> Values:
-    """Those from the first day of some years to the last."""
+    """The values from the first day of the earliest year to the last day of the latest."""
     if not years:
         return set()
     first, last = datetime.date(min(years), 1, 1), datetime.date(max(years), 12, 31)
@@ -90,11 +90,11 @@ def _in_years(years: Values, per: int, values: Values, work: Work) -> Values:
 
 
 def _tried(condition: Expression, column: Column, values: Values, work: Work) -> Values:
-    """The same, where the condition is of this column alone, and can be tried with each value."""
-    if not work.allows(_LOOK) or {c.name for c in columns_of([condition])} != {column.name}:
+    """The values left open by a condition on this column alone, found by trying each value."""
+    if not work.allows(_INSPECTION_COST) or {c.name for c in columns_of([condition])} != {column.name}:
         return values
     step = stride(condition, column.name) if isinstance(values, range) else 1
-    tried = stretches(values, step)
+    tried = representatives(values, step)
     if not work.allows(cost(tried, condition)) or condition.meaning({column.name: None}) == 1:
         return values
     kept = [v for v in tried if condition.meaning({column.name: v}) == 1]
@@ -125,17 +125,17 @@ def _divisor(user: Expression) -> int:
     return 1
 
 
-def stretches(values: Values, step: int) -> Values:
-    """Of all values that are the same when divided by the step, the first."""
+def representatives(values: Values, step: int) -> Values:
+    """The first of all values that are equal when divided by the step and rounded down."""
     return range(values.start - values.start % step, values.stop, step) if isinstance(values, range) else values
 
 
 def cost(values: Values, e: Expression) -> int:
-    """How many operations it takes to compute e for each of the values."""
+    """The number of operations to compute e for each of the values."""
     *_, (_, operations, _) = tree_sizes([e], parts_of)
     return (1 + size(values)) * operations
 
 
 def size(values: Values) -> int:
-    """How many they are; len() of a range is limited."""
+    """The number of values; len() of a range is limited to 63 bits."""
     return -((values.start - values.stop) // values.step) if isinstance(values, range) else len(values)

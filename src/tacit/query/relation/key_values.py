@@ -1,8 +1,7 @@
-"""The public cells of a question: the values that what it is grouped by can take.
+"""The public cells of a question: the values that its keys can take.
 
-A column of a subquery or of derived rows stands for the expression that it was computed by, and has its values alone:
-grouped by it or by the expression itself, a question has the same groups.  Values that the conditions of a question
-leave no row for are none of its groups.
+A column of a subquery or of derived rows has only the values of the expression that it was computed by, so grouping by
+the column or by the expression gives the same groups.  Values that the conditions rule out are not groups.
 """
 
 from __future__ import annotations
@@ -21,7 +20,7 @@ from ..values.nodes import (
     Lookup,
     Multiply,
 )
-from .condition_ranges import Values, Work, cost, left_open, size, stretches, stride
+from .condition_ranges import Values, Work, cost, left_open, representatives, size, stride
 from .relation import Derive, Join, PerUnit, Relation, Where
 
 MOST_CELLS = 1_000_000
@@ -30,17 +29,19 @@ MOST_CELLS = 1_000_000
 def keys(
     e: Expression, relation: Relation | None = None, otherwise: str = "", work: Work | None = None
 ) -> tuple[int, ...]:
-    """The steps that e can take on the rows of a relation; `otherwise` is what to do if there is no public list."""
+    """The steps that e can take on the rows of a relation; `otherwise` is advice if there is no public list."""
     if e.domain.kind == "text":
-        raise BadQuestion(f"the values of text are not public; list them in the schema{otherwise}")
+        raise BadQuestion(f"The values of text are not public. List them in the schema.{otherwise}")
     if not e.domain.declared:
-        raise BadQuestion(f"there are no declared bounds; declare them, or bin the values{otherwise}")
+        raise BadQuestion(f"A key needs declared bounds. Declare them in the schema, or CLAMP the values.{otherwise}")
     found = possible(e, relation, work or Work())
     if not size(found):
-        raise BadQuestion("the conditions leave no group: no row for which they hold has such a value")
+        raise BadQuestion("The conditions leave no group: no row that meets them can have such a value.")
     if size(found) > MOST_CELLS:
-        coarser = ", or declare a coarser grid of the reals" if e.domain.grid < 1 else ""
-        raise BadQuestion(f"{size(found)} groups are more than {MOST_CELLS}; group by wider bins{coarser}")
+        coarser = ", or declare a coarser grid for the reals" if e.domain.grid < 1 else ""
+        raise BadQuestion(
+            f"A question may have at most {MOST_CELLS} groups, not {size(found)}. Group by wider bins{coarser}."
+        )
     return tuple(sorted(found))
 
 
@@ -53,11 +54,11 @@ def possible(e: Expression, relation: Relation | None, work: Work) -> Values:
 
 
 def narrowed(e: Expression, relation: Relation, work: Work) -> Expression:
-    """e, clamped to what the conditions of a relation leave of it: no value is changed, and fewer are possible."""
-    found, d = possible(e, relation, work), e.domain
-    if not size(found):  # all are missing, whatever they are clamped to
+    """e, clamped to the range that the conditions of a relation leave: no value changes, and the domain shrinks."""
+    values, d = possible(e, relation, work), e.domain
+    if not size(values):  # all are missing, whatever they are clamped to
         return e
-    ends = (found.start, found.stop - 1) if isinstance(found, range) else (min(found), max(found))
+    ends = (values.start, values.stop - 1) if isinstance(values, range) else (min(values), max(values))
     first, last = (Constant(d.within(end, end), end) for end in ends)
     if ends[0] > d.lower:
         e = greatest(e, first)
@@ -94,14 +95,14 @@ def _names(expressions: Iterable[Expression]) -> Set[str]:
 def _left(
     condition: Expression, rows: Relation, known: Mapping[str, Values], names: Set[str], work: Work
 ) -> Mapping[str, Values]:
-    """What is known of the columns of rows for which a condition holds."""
-    found = dict(known)
+    """The possible values of columns in rows for which a condition holds."""
+    narrowed_values = dict(known)
     for name in sorted(names & rows.columns.keys()):
         domain = rows.columns[name]
         every = known.get(name, range(domain.lower, domain.upper + 1))
         if domain.kind != "text" and (left := left_open(condition, Column(domain, name), every, work)) is not every:
-            found[name] = left
-    return found
+            narrowed_values[name] = left
+    return narrowed_values
 
 
 def _values(e: Expression, known: Mapping[str, Values], work: Work) -> Values:
@@ -112,7 +113,7 @@ def _values(e: Expression, known: Mapping[str, Values], work: Work) -> Values:
     every = range(e.domain.lower, e.domain.upper + 1)
     (name, *others) = _names([e]) or {""}
     if name in known and not others and not isinstance(e, Column):
-        tried = stretches(known[name], stride(e, name))
+        tried = representatives(known[name], stride(e, name))
         if work.allows(cost(tried, e)):
             found = {e.meaning({name: value}) for value in (*tried, None)}
             return {value for value in found if isinstance(value, int) and value in every}

@@ -1,8 +1,7 @@
-"""Which values are surely there, from the question alone: what a table holds may be missing, whatever its schema says.
+"""Expressions that are never missing, from the question alone: any cell of a table may be missing.
 
-A value is known to be there if a condition of the rows leaves out those without it, if it is computed from such values
-by operations that make nothing missing, or if a CASE or COALESCE puts another in its place.  What cannot be read off
-may be missing.
+An expression is never missing if a condition leaves out the rows without it, if it is computed from such expressions by
+operations that preserve presence, or if a CASE or COALESCE replaces missing values.  All others may be missing.
 """
 
 from __future__ import annotations
@@ -28,7 +27,7 @@ Known = Set[Expression]
 
 
 def present(relation: Relation) -> Known:
-    """Expressions that are there in every row of a relation; the others that `surely` finds follow from them."""
+    """Expressions that are present in every row of a relation; `surely` derives others from them."""
     match relation:
         case Where(source=source, condition=condition):
             return present(source) | _where(condition)
@@ -47,7 +46,7 @@ def _columns(computed: tuple[tuple[str, Expression], ...], known: Known) -> Know
 
 
 def surely(e: Expression, known: Known) -> bool:
-    """Whether e is there wherever those that are known to be are."""
+    """Whether e is present wherever the expressions in `known` are."""
     if e in known:
         return True
     match e:
@@ -68,7 +67,7 @@ def surely(e: Expression, known: Known) -> bool:
 
 
 def _where(condition: Expression) -> Known:
-    """What is there where a condition holds."""
+    """Expressions that are present where a condition holds."""
     match condition:
         case And(a=a, b=b):
             return _where(a) | _where(b)
@@ -80,7 +79,7 @@ def _where(condition: Expression) -> Known:
 
 
 def _where_not(condition: Expression) -> Known:
-    """What is there where a condition does not hold, be it false or missing."""
+    """Expressions that are present where a condition is false or missing."""
     match condition:
         case IsMissing(a=a):
             return _behind(a)

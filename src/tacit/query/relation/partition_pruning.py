@@ -1,8 +1,8 @@
-"""Which parts of a partitioned table a question can touch, from its conditions alone.
+"""The parts of a partitioned table that a question can touch, from its conditions alone.
 
-Where a schema declares a partition column, each unit lives in one part, so questions about different parts compose in
+Where a schema declares a partition column, each unit belongs to one part, so questions about different parts compose in
 parallel: together they cost a unit what the questions about its own part cost.  A question touches the parts that its
-conditions leave open; what cannot be read off touches all.
+conditions leave open, and all parts if nothing can be derived from them.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ def touched(relation: Relation, table: str, column: str, work: Work | None = Non
 
 
 def _scans(relation: Relation, table: str) -> bool:
-    """Whether these are rows of the table itself, under its own names."""
+    """Whether the relation is the table itself, perhaps with conditions, under its own column names."""
     while isinstance(relation, Where):
         relation = relation.source
     return isinstance(relation, Scan) and relation.table == table

@@ -1,8 +1,8 @@
-"""Rows that belong to units: where the rows of a question come from, and how many of them one unit can own.
+"""Relations: rows that belong to units, and a bound on the number of rows of one unit.
 
-Each relation says, from public facts alone, which columns it has, what is known of their values, and `rows`: at most
-how many of its rows belong to one unit.  Taking a unit out of the data takes out exactly its rows, in every relation,
-since no operation looks across units.
+Each relation states, from public facts alone, its columns with their domains, and `rows`: the largest number of rows
+that belong to one unit.  Removing a unit from the data removes exactly its rows from every relation, since no operation
+combines rows of different units.
 
     Scan       the bounded table: at most `rows` rows of a unit, by a keyed hash of what they hold
     Where      the rows for which a condition holds
@@ -19,7 +19,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Literal
 
 from ...storage import stored
-from ..values.domain import Domain, number
+from ..values.domain import ValueDomain, number
 from ..values.nodes import Column, Expression
 
 
@@ -30,11 +30,11 @@ class Relation:
 
         @property
         def rows(self) -> int:
-            """At most how many rows one unit has."""
+            """The largest number of rows of one unit."""
 
     @property
-    def columns(self) -> Mapping[str, Domain]:
-        """What is publicly known of each column; the unit is not one of them."""
+    def columns(self) -> Mapping[str, ValueDomain]:
+        """The public domain of each column; the unit is not a column."""
         raise NotImplementedError
 
 
@@ -61,8 +61,8 @@ def joins(relation: Relation) -> Iterator[Join]:
             yield from joins(source)
 
 
-def _of_column(e: Expression) -> Domain:
-    """What is known of a column that holds e: what is computed is exact, but for the least and largest of reals."""
+def _of_column(e: Expression) -> ValueDomain:
+    """The domain of a column that holds e: computed values are exact, but for the least and largest of reals."""
     of = e.a if isinstance(e, Fold) and e.how in ("min", "max") else e
     return e.domain if isinstance(of, Column) else replace(e.domain, rounded=False)
 
@@ -70,15 +70,15 @@ def _of_column(e: Expression) -> Domain:
 @stored("Scan", ("table", "rows", "digest"), omit=("known",))
 @dataclass(frozen=True)
 class Scan(Relation):
-    """A registered table, bounded; `digest` stands for all that is known of its columns, which may be a long text."""
+    """A registered table with bounded rows; `digest` identifies its columns, which may be a long text."""
 
     table: str
     rows: int
     digest: str
-    known: tuple[tuple[str, Domain], ...] = field(default=(), compare=False, repr=False)
+    known: tuple[tuple[str, ValueDomain], ...] = field(default=(), compare=False, repr=False)
 
     @cached_property
-    def columns(self) -> Mapping[str, Domain]:
+    def columns(self) -> Mapping[str, ValueDomain]:
         return dict(self.known)
 
 
@@ -95,7 +95,7 @@ class Where(Relation):
         return self.source.rows
 
     @property
-    def columns(self) -> Mapping[str, Domain]:
+    def columns(self) -> Mapping[str, ValueDomain]:
         return self.source.columns
 
 
@@ -112,7 +112,7 @@ class Derive(Relation):
         return self.source.rows
 
     @cached_property
-    def columns(self) -> Mapping[str, Domain]:
+    def columns(self) -> Mapping[str, ValueDomain]:
         return {name: _of_column(e) for name, e in self.derived}
 
 
@@ -151,7 +151,7 @@ class PerUnit(Relation):
         return self.source.rows if self.keys else 1
 
     @cached_property
-    def columns(self) -> Mapping[str, Domain]:
+    def columns(self) -> Mapping[str, ValueDomain]:
         return {name: _of_column(e) for name, e in (*self.keys, *self.folds)}
 
 
@@ -168,5 +168,5 @@ class Join(Relation):
         return self.left.rows * self.right.rows
 
     @cached_property
-    def columns(self) -> Mapping[str, Domain]:
+    def columns(self) -> Mapping[str, ValueDomain]:
         return {**self.left.columns, **self.right.columns}

@@ -1,1 +1,1 @@
-"""What is public about a table, and where its data are."""
+"""The public facts about a table, and the location of its data."""

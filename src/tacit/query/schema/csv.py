@@ -1,4 +1,4 @@
-"""CSV as RFC 4180 has it, and what a line means that is not so: it changes nothing but itself, whatever it holds.
+"""RFC 4180 parsing of CSV; a malformed line affects only its own row.
 
 A record is fields with commas between them, up to the end of a line.  A field that begins with a quote ends with one,
 has its own quotes doubled, and may hold commas and ends of lines.  A space before it, or some after it, are dropped; it
@@ -6,7 +6,7 @@ may also be of several such parts with spaces between them, which stay.  A quote
 Where this does not fit, because a quote is not closed or is followed by more, the line is split at its commas and its
 quotes stay, and the next record begins with the next line.  Text that is not UTF-8 is missing.
 
-A line that leaves a quote open is followed to the next such line and no further, so all of it takes linear time.
+A line that leaves a quote open is followed to the next such line and no further, so parsing takes linear time.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ Bytes = bytes | mmap
 
 @contextmanager
 def mapped(path: Path) -> Iterator[Bytes]:
-    """What a file holds, read where it is looked at."""
+    """The content of a file, mapped into memory."""
     with path.open("rb") as file:
         if not path.stat().st_size:
             yield b""
@@ -48,7 +48,7 @@ def records(content: Bytes) -> Iterator[list[str | None]]:
 
 
 def uniform(content: Bytes, columns: int) -> bool:
-    """Whether the header fits, and lines end all alike as far as a database must be told: it reads them, or fails."""
+    """Whether a database can read the file: the header is well-formed and all lines have one kind of ending."""
     if not _RECORD.match(content, _start(content)):
         return False
     _, ending, _ = _record(content, _start(content))

@@ -1,7 +1,7 @@
-"""Where tables and schemas may be read from: regular files, whatever links lead there, of a kind that is known.
+"""Data that a caller may pass: regular files of known types, addresses of tables, and tables in memory.
 
-A device or a pipe would block or lie, an archive would hold anything; and what a path means is settled once, when a
-table is declared, so that a link that is changed later does not change the table.
+A device or a pipe could block, and an archive could hold anything.  A path is resolved once, when a table is declared,
+so that a link that is changed later does not change the table.
 """
 
 from __future__ import annotations
@@ -38,9 +38,9 @@ def regular(name: str, path: str | os.PathLike[str], endings: tuple[str, ...]) -
 
 
 def handle(data: Any, engine: str | None = None) -> Any:
-    """What was given as data: the real path of a file, the address of a table, or one in memory; nothing is read.
+    """The real path of a file, the address of a table, or a table in memory; nothing is read.
 
-    To an engine that is a database, text that ends like no file is the name of a table there.
+    To an engine that is a database, text without the ending of a data file is the name of a table there.
     """
     if isinstance(data, str) and "://" in data:
         return Database.read(data)

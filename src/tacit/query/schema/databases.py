@@ -1,13 +1,13 @@
-"""Tables in databases: an address that names the table too, as postgresql://user@host/database?table=people.
+"""Tables in databases: an address that includes the table, such as postgresql://user@host/database?table=people.
 
-The table is written as in SQL: people, hr.people, "Odd Name".  The rest of the address is the database's own; what it
-leaves out (a host, a user, a password) its client looks for where it always does, so a password need not stand there.
+The table is written as in SQL: people, hr.people, "Odd Name".  The rest of the address is the database's own; for parts
+that it leaves out (a host, a user, a password) the client uses its usual settings, so it need not hold a password.
 
-An address that stands in a schema is not the custodian's own word: whoever wrote the file chose the host.  It may say
-no more than where the table is.  A client of PostgreSQL sends that host no password, certificate or ticket of its
-user's, and a client of Spark, which trusts its cluster with all that it has, does not connect there at all, unless the
-user's own settings (PGHOST and PGPORT; SPARK_REMOTE; MASTER) name the same host.  A file names a table of Spark by a
-plain name: between backticks may be a path, and with it another host.
+An address in a schema may come from somebody else than the custodian: whoever wrote the file chose the host.  So it may
+only say where the table is.  A client of PostgreSQL sends that host no password, certificate or ticket of its user, and
+a client of Spark, which trusts its cluster with everything, does not connect there at all, unless the user's own
+settings (PGHOST and PGPORT; SPARK_REMOTE; MASTER) name the same host.  A file names a table of Spark by a plain name:
+between backticks there could be a path, and with it another host.
 
     postgresql://?table=people      in the database that PGHOST, PGDATABASE, PGUSER, PGSERVICE, ~/.pgpass say
     spark://?table=people           in the catalogue of the active session of Spark; parquet.`path` is a table there too
@@ -48,17 +48,17 @@ _ENCRYPTED = ("require", "verify-ca", "verify-full")
 
 @dataclass(frozen=True)
 class Database:
-    """Where a table is: a database, by its address, and the table's name there; `secret`: whether a password is too."""
+    """The address of a database and the name of a table there; `secret` if the address has a password."""
 
     url: str = field(repr=False)  # which may hold a password
     table: str
     shown: str
     secret: bool = False
-    in_file: bool = False  # whether a schema says so, and not who opens it
+    in_file: bool = False  # whether the address comes from a schema and not from the caller
 
     @staticmethod
     def read(address: str) -> Database:
-        """An address in its parts; nothing is opened."""
+        """The parts of an address; nothing is opened."""
         try:
             parts = urlsplit(address)
             query = parse_qsl(parts.query, keep_blank_values=True, strict_parsing=bool(parts.query), errors="strict")
@@ -78,12 +78,12 @@ class Database:
 
     @staticmethod
     def named(table: str, engine: str) -> Database:
-        """A table by its name alone, where the engine's own settings say."""
+        """A table by its name alone, in the database of the engine's own settings."""
         scheme = next(scheme for scheme, whose in _OF.items() if whose == engine)
         return Database.read(f"{scheme}://?table={quote(table)}")
 
     def from_file(self) -> Database:
-        """The same as an address that a file names: it says where, and nothing of how a client proves who it is."""
+        """This address as one from a file, which may only locate the table and holds no credentials."""
         parts = urlsplit(self.url)
         query = dict(parse_qsl(parts.query, keep_blank_values=True))
         if odd := query.keys() - _IN_FILE:
@@ -108,22 +108,22 @@ class Database:
 
 
 def in_spark(data: object) -> bool:
-    """Whether data is a frame of Spark's, or a table that Spark knows by name."""
+    """Whether data is a Spark frame, or the name of a table in Spark."""
     if isinstance(data, Database):
         return data.engine == "spark"
     return type(data).__module__.startswith("pyspark.")
 
 
-def engine_of(data: Any, told: str | None) -> str:
-    """The engine that reads these data: the one that was told, if it can, or else that of the place where they are."""
-    if told not in (None, *ENGINES):
-        raise BadParameter("engine", told, f"one of {', '.join(ENGINES)}")
+def engine_of(data: Any, wanted: str | None) -> str:
+    """The engine that reads these data: the wanted one, if it can, or else the one where the data are."""
+    if wanted not in (None, *ENGINES):
+        raise BadParameter("engine", wanted, f"one of {', '.join(ENGINES)}")
     home = data.engine if isinstance(data, Database) else "spark" if in_spark(data) else None
-    if home not in (None, told or home):
-        shown = str(data) if isinstance(data, Database) else "a frame of Spark"
-        raise BadParameter("engine", told, f"{home!r}, or left out, for {shown}")
-    if told == "postgres" and home is None:
+    if home not in (None, wanted or home):
+        shown = str(data) if isinstance(data, Database) else "a Spark frame"
+        raise BadParameter("engine", wanted, f"{home!r}, or left out, for {shown}")
+    if wanted == "postgres" and home is None:
         form = "postgresql://user@host/database?table=people"
         allowed = f"a table in PostgreSQL, by its name or as {form} (a file is read by duckdb or spark)"
         raise BadSchema("data", "a file, or a table in memory", allowed)
-    return told or home or "duckdb"
+    return wanted or home or "duckdb"

@@ -1,7 +1,7 @@
-"""The beginning of a schema: names and types of a file's columns, by its own metadata, and what is still to be said.
+"""A draft of a schema: names and types of columns from the metadata of a file, with blanks for a person to fill.
 
-No value is read, nor any statistics of values: bounds, categories and the unit are for a person who knows them from
-elsewhere.  Of a CSV file only the first line is read, and every column is text until somebody says what it is.
+No value is read, nor any statistics of values: bounds, categories and the unit must be known from elsewhere.  Of a CSV
+file only the first line is read, and every column is text until a person gives its type.
 """
 
 from __future__ import annotations
@@ -20,8 +20,8 @@ from .data import TABLES, regular
 from .schema import Schema
 
 _TABLE = """\
-# A schema holds public facts only: what is written here may be known to anybody.  Do not look bounds or categories up
-# in the data; write what is known of them from elsewhere.
+# A schema holds public facts only: anybody may know what is written here.  Do not look bounds or categories up in the
+# data; write what is known of them from elsewhere.
 {more}[table]
 name = "{name}"
 # unit = "..."        the column that names the person, or "row" if each row is another person
@@ -42,7 +42,7 @@ _ASKED: dict[Type, str] = {
     "text": '# or type = "category" and values = ["...", "..."], if they are public\n',
 }
 _NUMBERS, _TIMES = frozenset({"integer", "real", "boolean", "text"}), frozenset({"date", "timestamp", "text"})
-_MEANT: dict[str, frozenset[str]] = {  # of what types the values of a column may be: `canonical`
+_MEANT: dict[str, frozenset[str]] = {  # the types in the data that have a meaning in each declared type: `cells`
     "integer": _NUMBERS,
     "real": _NUMBERS,
     "boolean": _NUMBERS,
@@ -69,7 +69,7 @@ _CSV = "# or integer, real, boolean, date, timestamp with lower = ... and upper 
 
 
 def checked(data: Any, schema: Schema) -> None:
-    """Refuse a schema whose columns are not those of the data, by what the data say of themselves; no value is read."""
+    """Refuse a schema whose columns do not fit the names and types in the data; no value is read."""
     if isinstance(data, Path):
         columns = dict(_header(data) if data.suffix.lower() == ".csv" else _metadata(data))
     else:
@@ -78,13 +78,13 @@ def checked(data: Any, schema: Schema) -> None:
 
 
 def suited(columns: Mapping[str, str | None], schema: Schema) -> None:
-    """The same, where it is known what the columns of the data are."""
+    """Refuse a schema that does not fit data with these columns and types."""
     if missing := [name for name in schema.names if columns and name not in columns]:
         there = ", ".join(columns)
         if len(missing) == len(schema.names):  # these may be no names, but somebody's row in a file without a header
             there = f"{len(columns)} others; has the file a line of names?"
         wanted = f"columns that the data have: {there}"
-        says = f"the schema's unit {schema.unit!r} is not a column of the data; there are {there}"
+        says = f"The unit {schema.unit!r} of the schema is not a column of the data; the columns are {there}."
         raise BadSchema("columns", ", ".join(missing), wanted, says=says if schema.unit in missing else "")
     if schema.unit is not None and (held := _meaningless(columns, schema.unit, "unit")):
         raise BadSchema("table.unit", schema.unit, f"a column of text or whole numbers; {held} name nobody")
@@ -96,16 +96,16 @@ def suited(columns: Mapping[str, str | None], schema: Schema) -> None:
             raise BadSchema(f"columns.{name}", column.type, fitting)
 
 
-def _meaningless(columns: Mapping[str, str | None], name: str, said: str) -> str:
-    """What the values of a column are, if they have no meaning in the type that is said."""
-    held = columns.get(name, "canonical")
-    if held == "canonical" or held in _MEANT[said]:
+def _meaningless(columns: Mapping[str, str | None], name: str, declared: str) -> str:
+    """The values of a column in words, if they have no meaning in the declared type, else ""."""
+    actual = columns.get(name, "canonical")
+    if actual == "canonical" or actual in _MEANT[declared]:
         return ""
-    return _OTHER if held in (None, "other") else f"{held} values"
+    return _OTHER if actual in (None, "other") else f"{actual} values"
 
 
 def describe(path: str | os.PathLike[str]) -> str:
-    """The TOML text of a schema that is to be completed, for a Parquet, CSV or Arrow file."""
+    """The TOML text of a draft schema for a Parquet, CSV or Arrow file."""
     file = regular("data", path, TABLES)
     header = file.suffix.lower() == ".csv"
     columns = _header(file) if header else _metadata(file)
@@ -136,7 +136,7 @@ def describe(path: str | os.PathLike[str]) -> str:
 
 
 def _typed(data: Any) -> list[tuple[str, Type | None]]:
-    """The columns of a table in memory; what they are is never guessed from their values."""
+    """The columns of a table in memory; types are never guessed from values."""
     import pyarrow as pa
 
     if isinstance(data, pa.Table | pa.RecordBatch):
@@ -151,9 +151,9 @@ def _dtype(kind: Any) -> Type | None:
     if arrow := getattr(kind, "pyarrow_dtype", None):
         return _type(arrow)
     if getattr(kind, "kind", "") == "f" and type(kind).__module__.startswith("numpy"):  # in pandas
-        return "integer"  # of whole numbers, if one of them is missing: what it may mean must not depend on that
+        return "integer"  # whole numbers are floats in pandas if one is missing, and the type must not depend on that
     name = str(kind).lower()
-    return next((told for beginning, told in _DTYPES.items() if name.startswith(beginning)), "text")
+    return next((declared for beginning, declared in _DTYPES.items() if name.startswith(beginning)), "text")
 
 
 def _header(file: Path) -> list[tuple[str, Type | None]]:
@@ -162,10 +162,10 @@ def _header(file: Path) -> list[tuple[str, Type | None]]:
             names = next(records(content), [])
     except OSError:
         raise BadSchema(file.name, "a file that cannot be read", "a CSV file") from None
-    found = [name for name in names if name is not None and not name.startswith('"')]  # as it does if none closes it
-    if len(found) < len(names):
+    readable = [name for name in names if name is not None and not name.startswith('"')]  # an open quote stays
+    if len(readable) < len(names):
         raise BadSchema(f"the first line of {file.name}", "an open quote, or text that is not UTF-8", _COMMAS)
-    return [] if found == [""] else [(name, "text") for name in found]
+    return [] if readable == [""] else [(name, "text") for name in readable]
 
 
 def _metadata(file: Path) -> list[tuple[str, Type | None]]:
@@ -195,7 +195,7 @@ def _arrow(stream: Any) -> Any:
 
 
 def _type(arrow: Any) -> Type | None:
-    """The type of a column as a schema would call it, if values of this kind have a meaning."""
+    """The schema type of an Arrow type, or None if its values have no meaning in any."""
     import pyarrow as pa
     from pyarrow import types
 

@@ -19,9 +19,9 @@ _AS_ITS_FILE = ""
 
 @dataclass(frozen=True, eq=False)
 class PublicTable:
-    """A table that anybody may read, such as which country a city is in; one of its columns names its rows.
+    """A table that anybody may read, such as the countries of cities; one of its columns identifies its rows.
 
-    It is called as its file is, unless told.
+    Its name is by default that of its file.
     """
 
     data: Any = field(repr=False)
@@ -35,7 +35,7 @@ class PublicTable:
 
     @cached_property
     def values(self) -> Mapping[str, Sequence[Any]]:
-        """All of it, column by column."""
+        """All values, column by column."""
         try:
             table = _arrow(self.data)
         except BadSchema:
@@ -50,17 +50,17 @@ class PublicTable:
         return tuple(self.values)
 
     def mapping(self, key: str, value: str) -> dict[Any, Any]:
-        """What the column `value` says of each entry of the column `key`."""
-        asked: tuple[object, object] = key, value
-        for name in asked:
+        """The entries of the column `value` by those of the column `key`."""
+        names: tuple[object, object] = key, value
+        for name in names:
             if not isinstance(name, str) or name not in self.values:
                 raise BadParameter("column", name, f"one of {', '.join(self.columns)} of the public table {self.name}")
-        found: dict[Any, Any] = {}
+        entries: dict[Any, Any] = {}
         for k, v in zip(self.values[key], self.values[value], strict=True):
-            if not isinstance(k, Hashable) or k in found:
-                raise BadParameter("key", k, f"there once only in the column {key} of the public table {self.name}")
-            found[k] = v
-        return found
+            if not isinstance(k, Hashable) or k in entries:
+                raise BadParameter("key", k, f"unique in the column {key} of the public table {self.name}")
+            entries[k] = v
+        return entries
 
 
 def _arrow(data: Any) -> Any:

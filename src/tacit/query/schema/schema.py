@@ -4,8 +4,8 @@
                          source
     [columns.age]        type, and optionally lower and upper; grid and total of numbers; values of a category
 
-What is written by `dumps` is the canonical text: schemas with one meaning have one text and one digest.  Where a table
-is (`source`) and who reads it (`engine`) is no part of its meaning.
+`dumps` writes the canonical text: schemas with equal meaning have equal texts and digests.  The location of a table
+(`source`) and its `engine` are not part of its meaning.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from ... import storage
 from ...core.errors import BadParameter, BadSchema
 from ..relation.relation import Scan
 from ..values.column_types import ColumnType, Facts, facts_of, read_column, written
-from ..values.domain import WIDEST, Domain
+from ..values.domain import WIDEST, ValueDomain
 from .data import TABLES, regular
 from .databases import ENGINES, Database
 
@@ -47,7 +47,7 @@ class Declared(Protocol):
 
 @dataclass(frozen=True)
 class Schema:
-    """The public facts about a table; a `unit` of None says that each row is a unit."""
+    """The public facts about a table; if `unit` is None, each row is a unit."""
 
     name: str
     unit: str | None
@@ -62,7 +62,7 @@ class Schema:
 
     @staticmethod
     def load(source: Schema | str | os.PathLike[str] | Mapping[str, Any]) -> Schema:
-        """Read a schema from a file, from TOML text (of more than one line), or from what such text holds."""
+        """Read a schema from a file, from TOML text of more than one line, or from a mapping."""
         if isinstance(source, Schema):
             return source
         if isinstance(source, Mapping):
@@ -84,7 +84,7 @@ class Schema:
         except (ValueError, RecursionError) as error:  # an integer of thousands of digits, a list thousands deep
             if isinstance(error, BadParameter):
                 raise
-            raise BadSchema(where, "numbers or lists beyond all measure", "TOML") from None
+            raise BadSchema(where, "numbers or lists that are too large", "TOML") from None
 
     @property
     def schema(self) -> Schema:
@@ -93,11 +93,11 @@ class Schema:
 
     @cached_property
     def names(self) -> tuple[str, ...]:
-        """The columns that the table must have: that of the unit, if there is one, and all others."""
+        """The columns that the table must have: that of the unit, if there is one, and all declared ones."""
         return (*(() if self.unit is None else (self.unit,)), *(name for name, _ in self.columns))
 
-    def domain(self, name: str) -> Domain:
-        """What is known of the values of a column."""
+    def domain(self, name: str) -> ValueDomain:
+        """The public domain of a column."""
         return self[name].domain
 
     def __getitem__(self, name: str) -> ColumnType:
@@ -112,8 +112,8 @@ class Schema:
 
     @cached_property
     def _scan(self) -> Scan:
-        known = tuple((name, column.domain) for name, column in self.columns)
-        return Scan(self.name, self.rows, storage.digest(known), known)
+        domains = tuple((name, column.domain) for name, column in self.columns)
+        return Scan(self.name, self.rows, storage.digest(domains), domains)
 
     @cached_property
     def digest(self) -> str:
@@ -168,7 +168,7 @@ def _schema(where: str, given: Mapping[str, Any], beside: Path = Path()) -> Sche
 
 
 def _partition(table: Facts, known: Mapping[str, ColumnType]) -> str | None:
-    """The column of parts, each of which a ledger calls by the column and its label."""
+    """The partition column; a ledger names each part COLUMN=LABEL."""
     name = table.get("partition")
     if name is None:
         return None
@@ -182,7 +182,7 @@ def _partition(table: Facts, known: Mapping[str, ColumnType]) -> str | None:
 
 
 def _source(table: Facts, beside: Path) -> str | None:
-    """Where the data are: a file, from the folder of the schema; else an address, or a name, without any secret."""
+    """The location of the data: a file relative to the schema, an address without a password, or a name."""
     source = table.get("source")
     if source is None:
         return None
@@ -220,7 +220,7 @@ def _value(value: object) -> str:
 
 
 def named(name: object) -> str:
-    """A name that a table may have."""
+    """The name of a table, or BadSchema."""
     if not isinstance(name, str) or not NAME.fullmatch(name):
         raise BadSchema("name", name, "a small letter, then at most 62 small letters, digits and underscores")
     return name

@@ -1,1 +1,1 @@
-"""What a question selects: keys, aggregates, and outputs computed from released columns."""
+"""The selections of a question: keys, aggregates, and outputs computed from released columns."""

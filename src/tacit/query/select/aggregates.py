@@ -1,4 +1,4 @@
-"""What may be asked of groups of rows: each kind checked against the public domain of what it is asked of."""
+"""Aggregates of groups of rows, each checked against the public domain of its argument."""
 
 from __future__ import annotations
 
@@ -10,18 +10,20 @@ from typing import Any, Literal
 from ...core.errors import BadQuestion
 from ...core.parameters import Number, rational, whole
 from ..relation import build
-from ..values.coercion import unbounded
+from ..values.coercion import kind_of, unbounded
 from ..values.nodes import Column, Expression
 from .query import MOST_CANDIDATES, Aggregate, Kind
 
 ORDERED = ("number", "date", "timestamp")
 MOST_PLACES = 100
-_COUNTED = ", or count them: GROUP BY the column, ORDER BY the count DESC, LIMIT k"
+BAD_RANK = "The rank of a quantile must be strictly between 0 and 1, such as 0.01 or 0.99."
+NAMES = {"deviation": "standard deviation"}
+_COUNTED = " Or count them: GROUP BY the column, ORDER BY the count DESC, LIMIT k."
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Argument:
-    """What an aggregate is taken of: an expression over one row.
+    """The argument of an aggregate: an expression over one row.
 
     `columns` are the columns that a caller wrote it with; `name` is how an answer calls it, if it is a column or nearly
     one.
@@ -36,12 +38,22 @@ Of = str | Argument | Callable[[Any], Argument]  # the name of a column, an expr
 
 
 def aggregate(
-    kind: Kind, expression: Expression | None = None, at: Number | None = None, place: int = 1, k: int = 1
+    kind: Kind,
+    expression: Expression | None = None,
+    at: Number | None = None,
+    place: int = 1,
+    k: int = 1,
+    *,
+    called: str = "",
 ) -> Aggregate:
-    """An aggregate, if that can be asked: sums are of numbers with bounds, ranks need an order, tops a public list."""
+    """A checked aggregate: sums need numbers with bounds, quantiles an order, most common values a public list.
+
+    `called` is the name that a refusal uses, such as max for a quantile.
+    """
+    name = NAMES.get(kind, kind)
     if expression is None:
         if kind not in ("count", "units"):
-            raise BadQuestion(f"a {kind} is of something")
+            raise BadQuestion(f"A {name} needs a column or an expression.")
         return Aggregate(kind)
     domain = expression.domain
     rank = None
@@ -50,29 +62,32 @@ def aggregate(
             if domain.kind == "boolean":
                 expression = build.cast(expression, "integer")
             elif domain.kind != "number":
-                raise BadQuestion(f"a {kind} is of numbers; this is a {domain.kind}")
+                raise BadQuestion(f"A {name} needs numbers; {kind_of(expression)}.")
         case "quantile":
             if domain.kind not in ORDERED:
-                raise BadQuestion(f"a quantile is of numbers or dates; this is a {domain.kind}")
-            rank = None if at is None else rational("the rank of a quantile", at)
+                computed = " is computed as a quantile and" if called in ("min", "max") else ""
+                raise BadQuestion(
+                    f"{(called or kind).upper()}{computed} needs numbers or dates; {kind_of(expression)}."
+                )
+            rank = None if at is None else rational("The rank of a quantile", at)
             if rank is None or not 0 <= rank <= 1:
-                raise BadQuestion("the rank of a quantile is from 0 to 1; the median is at 0.5")
+                raise BadQuestion("The rank of a quantile must be from 0 to 1; the median is at 0.5.")
         case "top":
             if domain.size is not None and domain.size > MOST_CANDIDATES:
                 raise BadQuestion(
-                    f"the most common value is chosen among at most {MOST_CANDIDATES} public ones; declare or bin them"
+                    f"The most common value can be chosen among at most {MOST_CANDIDATES} public values. Bin them."
                 )
             size = len(build.keys(expression, otherwise=_COUNTED if domain.kind == "text" else ""))
             if not 1 <= place <= k <= min(size, MOST_PLACES):
-                raise BadQuestion(f"k must be from 1 to {min(size, MOST_PLACES)}: there are {size} values")
+                raise BadQuestion(f"k must be from 1 to {min(size, MOST_PLACES)}; the column has {size} values.")
     if kind not in ("count", "units") and not domain.declared:
-        raise unbounded(kind, expression)
+        raise unbounded(name, expression)
     return Aggregate(kind, expression, rank, place, k)
 
 
 @dataclass(frozen=True)
 class UnboundAggregate:
-    """An aggregate of rows that are yet to be named."""
+    """An aggregate whose rows are not yet known: `tacit.mean("age")`."""
 
     kind: Kind | Literal["min", "max"]
     of: Of | None = None
@@ -82,28 +97,29 @@ class UnboundAggregate:
 
     @property
     def name(self) -> str:
-        """What the answer calls it unless told otherwise."""
+        """The name of its column in an answer, unless the caller gives another."""
         column = self.of if isinstance(self.of, str) else self.of.name if isinstance(self.of, Argument) else None
         return f"{self.called or self.kind}_{column}" if column else self.called or self.kind
 
     def aggregates(self, name: str, expression: Expression | None) -> list[tuple[str, Aggregate]]:
-        """The aggregates of an expression, and what each is called."""
+        """The aggregates of an expression, and the name of each."""
+        called = self.called or self.kind
         match self.kind:
             case "top" if self.k > 1:
-                first = aggregate("top", expression, k=self.k)
+                first = aggregate("top", expression, k=self.k, called=called)
                 return [(f"{name}_{i}", replace(first, place=i)) for i in range(1, self.k + 1)]
             case "min" | "max":
-                return [(name, aggregate("quantile", expression, self.at))]
-        return [(name, aggregate(self.kind, expression, self.at))]
+                return [(name, aggregate("quantile", expression, self.at, called=called))]
+        return [(name, aggregate(self.kind, expression, self.at, called=called))]
 
 
 def count(of: Of | None = None) -> UnboundAggregate:
-    """How many rows, or how many in which the value is not missing."""
+    """The number of rows, or of rows in which the value is not missing."""
     return UnboundAggregate("count", of)
 
 
 def units(of: Of | None = None) -> UnboundAggregate:
-    """How many different units, or how many that have a value that is not missing."""
+    """The number of units, or of units that have a value that is not missing."""
     return UnboundAggregate("units", of)
 
 
@@ -133,12 +149,12 @@ def quantile(of: Of, at: Number) -> UnboundAggregate:
 
 
 def median(of: Of) -> UnboundAggregate:
-    """The value in the middle."""
+    """The median."""
     return UnboundAggregate("quantile", of, Fraction(1, 2), called="median")
 
 
 def min_(of: Of, at: Number = Fraction(1, 100)) -> UnboundAggregate:
-    """Nearly the least value: the quantile at 0.01, as the least itself is one person's.  In `per_unit`, the least."""
+    """Nearly the least value: the quantile at 0.01, as the least is one person's.  In `per_unit`, the least itself."""
     return UnboundAggregate("min", of, at)
 
 
@@ -153,5 +169,5 @@ def mode(of: Of) -> UnboundAggregate:
 
 
 def top(of: Of, k: int) -> UnboundAggregate:
-    """The k most common values, in order; the i-th is called top_..._i."""
+    """The k most common values, in order, as columns top_..._1 to top_..._k."""
     return UnboundAggregate("top", of, k=whole("k", k))

@@ -1,4 +1,4 @@
-"""The meaning of outputs: values, and beside them intervals that hold whenever those of the columns do."""
+"""The values of outputs, with intervals that hold whenever the intervals of their columns hold."""
 
 from __future__ import annotations
 
@@ -14,28 +14,28 @@ from numpy.typing import NDArray
 
 from ...core.errors import BadQuestion
 from ...core.exact import down, up
-from .output_types import moment
+from .output_types import timestamp
 from .outputs import (
     Arithmetic,
-    Choice,
+    CaseOutput,
+    ColumnEstimate,
     Comparison,
-    Estimate,
     Floats,
     Function,
     Logic,
     Output,
-    Released,
+    ReleasedColumn,
     Value,
     labels,
     numbers,
 )
 
-Columns = Mapping[str, Estimate]
+Columns = Mapping[str, ColumnEstimate]
 _INTEGERS: dict[str, Callable[[Any, Any], Any]] = {"+": operator.add, "-": operator.sub, "*": operator.mul}
 _COMPARED: dict[str, Callable[[Any, Any], Any]] = {"=": operator.eq, "<": operator.lt, "<=": operator.le}
 
 
-def evaluate(output: Output, columns: Columns, rows: int) -> Estimate:
+def evaluate(output: Output, columns: Columns, rows: int) -> ColumnEstimate:
     """The value of an output in each row."""
     with np.errstate(all="ignore"):
         return _evaluate(output, columns, rows)
@@ -44,31 +44,31 @@ def evaluate(output: Output, columns: Columns, rows: int) -> Estimate:
 def shown(
     columns: Columns, rows: int, having: Output | None, order: Sequence[tuple[Output, bool]], limit: int | None
 ) -> NDArray[np.int64]:
-    """Which rows are shown, and in which order; what is missing stands last, and ties stand as they were."""
-    kept = np.arange(rows)
+    """The rows to show, in order: missing values last, and ties in their old order."""
+    shown_rows = np.arange(rows)
     if having is not None:
-        kept = np.flatnonzero(evaluate(having, columns, rows).values == 1)
+        shown_rows = np.flatnonzero(evaluate(having, columns, rows).values == 1)
     for by, descending in reversed(order):
         column = evaluate(by, columns, rows)
         lost, values = column.missing(), column.values
         listed = sorted(
-            kept.tolist(),
+            shown_rows.tolist(),
             key=lambda i: (lost[i] != descending, 0 if lost[i] else values[i]),
             reverse=descending,
         )
-        kept = np.array(listed, np.int64)
-    return kept[:limit]
+        shown_rows = np.array(listed, np.int64)
+    return shown_rows[:limit]
 
 
-def _evaluate(output: Output, columns: Columns, rows: int) -> Estimate:
+def _evaluate(output: Output, columns: Columns, rows: int) -> ColumnEstimate:
     match output:
-        case Released():
+        case ReleasedColumn():
             return columns[output.name]
         case Value():
             return _constant(output.value, rows)
         case Function():
             return _function(output, _evaluate(output.a, columns, rows))
-        case Choice():
+        case CaseOutput():
             parts = (output.condition, output.then, output.otherwise)
             condition, then, otherwise = (_evaluate(part, columns, rows) for part in parts)
             return _narrowed(output, _choice(condition, then, otherwise), then, otherwise)
@@ -83,7 +83,7 @@ def _evaluate(output: Output, columns: Columns, rows: int) -> Estimate:
     raise TypeError(type(output).__name__)
 
 
-def _constant(value: Fraction | str | bool | None, rows: int) -> Estimate:
+def _constant(value: Fraction | str | bool | None, rows: int) -> ColumnEstimate:
     match value:
         case None:
             return numbers(np.full(rows, np.nan), np.full(rows, -np.inf), np.full(rows, np.inf))
@@ -97,7 +97,7 @@ def _constant(value: Fraction | str | bool | None, rows: int) -> Estimate:
     return numbers(np.full(rows, low if abs(low) < np.inf else high), np.full(rows, low), np.full(rows, high))
 
 
-def _arithmetic(sign: str, a: Estimate, b: Estimate) -> Estimate:
+def _arithmetic(sign: str, a: ColumnEstimate, b: ColumnEstimate) -> ColumnEstimate:
     if a.kind == "label" or b.kind == "label":  # there is no such number
         return _constant(None, len(a))
     if sign == "/":
@@ -110,7 +110,7 @@ def _arithmetic(sign: str, a: Estimate, b: Estimate) -> Estimate:
     return numbers(np.asarray(values), *_hull(sign, a, b), a.unsure | b.unsure | undivided)
 
 
-def _hull(sign: str, a: Estimate, b: Estimate) -> tuple[Floats, Floats]:
+def _hull(sign: str, a: ColumnEstimate, b: ColumnEstimate) -> tuple[Floats, Floats]:
     """The extremes lie at the ends, for all four operations; a float away from them is outward."""
     if sign in "+-":
         low, high = (a.lower + b.lower, a.upper + b.upper) if sign == "+" else (a.lower - b.upper, a.upper - b.lower)
@@ -132,7 +132,7 @@ def _hull(sign: str, a: Estimate, b: Estimate) -> tuple[Floats, Floats]:
     return np.where(from_0, np.maximum(low, 0), low), np.where(up_to_0, np.minimum(high, 0), high)
 
 
-def _signs(sign: str, a: Estimate, b: Estimate) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+def _signs(sign: str, a: ColumnEstimate, b: ColumnEstimate) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
     """Whether no result is above 0, and whether none is below: rounding crosses no zero."""
     match sign:
         case "+":
@@ -146,7 +146,7 @@ def _signs(sign: str, a: Estimate, b: Estimate) -> tuple[NDArray[np.bool_], NDAr
     )
 
 
-def _whole(c: Estimate) -> NDArray[np.bool_]:
+def _whole(c: ColumnEstimate) -> NDArray[np.bool_]:
     ends = np.array([c.lower, c.upper])
     return np.asarray(((ends == np.rint(ends)) & (np.abs(ends) < 2.0**53)).all(0))
 
@@ -156,14 +156,14 @@ def _truth(
     lower: Floats | None = None,
     upper: Floats | None = None,
     unsure: NDArray[np.bool_] | bool = False,
-) -> Estimate:
+) -> ColumnEstimate:
     """A condition: where nothing is said it is certain, if it is not missing."""
     low = np.where(np.isnan(values), 0, values) if lower is None else lower
     high = np.where(np.isnan(values), 1, values) if upper is None else upper
-    return Estimate("boolean", values, np.asarray(low, float), np.asarray(high, float), unsure)
+    return ColumnEstimate("boolean", values, np.asarray(low, float), np.asarray(high, float), unsure)
 
 
-def _comparison(sign: str, a: Estimate, b: Estimate) -> Estimate:
+def _comparison(sign: str, a: ColumnEstimate, b: ColumnEstimate) -> ColumnEstimate:
     unsure = a.unsure | b.unsure
     if a.kind == "label" or b.kind == "label":
         found = np.array([_compared(sign, x, y) for x, y in zip(a.tolist(), b.tolist(), strict=True)], float)
@@ -193,7 +193,7 @@ def _compared(sign: str, x: Any, y: Any) -> float:
 def _like(x: Any, other: Any) -> Any:
     """x as a date or a moment, where it is compared with one."""
     if isinstance(x, str) and isinstance(other, datetime.date):
-        return moment(x, "timestamp" if isinstance(other, datetime.datetime) else "date")
+        return timestamp(x, "timestamp" if isinstance(other, datetime.datetime) else "date")
     if type(x) is datetime.date and isinstance(other, datetime.datetime):
         return datetime.datetime.combine(x, datetime.time())
     return x
@@ -203,7 +203,7 @@ def _text(x: Any) -> str:
     return x.isoformat() if isinstance(x, datetime.date) else str(x)
 
 
-def _logic(sign: str, a: Estimate, b: Estimate) -> Estimate:
+def _logic(sign: str, a: ColumnEstimate, b: ColumnEstimate) -> ColumnEstimate:
     """The logic of SQL: missing is between false and true."""
     pick = np.minimum if sign == "and" else np.maximum
     x, y = (np.where(c.missing(), 0.5, c.values.astype(float)) for c in (a, b))
@@ -213,7 +213,7 @@ def _logic(sign: str, a: Estimate, b: Estimate) -> Estimate:
     return _truth(np.where(both == 0.5, np.nan, both), *ends, unsure)
 
 
-def _function(f: Function, a: Estimate) -> Estimate:
+def _function(f: Function, a: ColumnEstimate) -> ColumnEstimate:
     if f.name == "is_missing":
         lost = a.missing().astype(float)
         return _truth(lost, np.where(a.unsure, 0, lost), np.where(a.unsure, 1, lost))
@@ -248,12 +248,12 @@ def _nearest(x: Floats) -> Floats:
     return np.asarray(np.sign(x) * np.floor(np.abs(x) + 0.5) + 0.0)  # no minus in front of a zero
 
 
-def _nothing(side: Estimate) -> NDArray[np.bool_]:
+def _nothing(side: ColumnEstimate) -> NDArray[np.bool_]:
     """Where there is surely no value."""
     return side.missing() & np.logical_not(side.unsure)
 
 
-def _choice(condition: Estimate, then: Estimate, otherwise: Estimate) -> Estimate:
+def _choice(condition: ColumnEstimate, then: ColumnEstimate, otherwise: ColumnEstimate) -> ColumnEstimate:
     """Where it is not sure which is taken, the interval holds both; a condition that is missing takes the other."""
     holds = condition.values == 1
     lost = _nothing(condition)
@@ -275,7 +275,9 @@ def _choice(condition: Estimate, then: Estimate, otherwise: Estimate) -> Estimat
     return numbers(values, low, high, unsure)
 
 
-def _narrowed(choice: Choice, found: Estimate, then: Estimate, otherwise: Estimate) -> Estimate:
+def _narrowed(
+    choice: CaseOutput, found: ColumnEstimate, then: ColumnEstimate, otherwise: ColumnEstimate
+) -> ColumnEstimate:
     """Of the lesser or the larger of two, the interval that both bound; where `then` may be missing, the other alone.
 
     If the other is missing so is the comparison, and then there is no value.

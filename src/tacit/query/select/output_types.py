@@ -1,7 +1,7 @@
-"""The types of what is computed from released columns: what does not go together is refused before it is bought.
+"""The types of outputs: an output whose operands do not fit is refused before anything is bought.
 
 The rules are those of rows: arithmetic is on numbers, AND, OR, NOT and CASE are on conditions, and like is compared
-with like.  Text that is written in the question is compared with a date as the date that it says.
+with like.  A constant text that is compared with a date is parsed as a date.
 """
 
 from __future__ import annotations
@@ -13,9 +13,9 @@ from typing import Literal, cast
 
 from ...core.errors import BadQuestion
 from ..values.coercion import constant, converted
-from ..values.domain import Domain
+from ..values.domain import ValueDomain
 from ..values.logic import check_label
-from .outputs import Arithmetic, Choice, Comparison, Function, Logic, Output, Released, Value, moderate
+from .outputs import Arithmetic, CaseOutput, Comparison, Function, Logic, Output, ReleasedColumn, Value, moderate
 from .query import Aggregate, Query
 
 OutputType = (
@@ -24,30 +24,30 @@ OutputType = (
 
 
 class OutputTypes:
-    """The kind of each output of the columns that are released, and the labels of some; there may be more later."""
+    """The types of outputs, from those of the released columns, to which columns may be added later."""
 
     def __init__(self, columns: Mapping[str, OutputType], labels: Mapping[str, tuple[str, ...]]) -> None:
         self.columns, self.labels = columns, labels
         self._known: dict[int, tuple[Output, OutputType]] = {}
 
     def of(self, output: Output) -> OutputType:
-        """The kind, or BadQuestion."""
+        """The type of an output, or BadQuestion."""
         known = self._known.get(id(output))
         if known is None or known[0] is not output:
             known = self._known[id(output)] = output, self._of(output)
         return known[1]
 
     def condition(self, output: Output) -> OutputType:
-        """The kind of what must be true or false."""
+        """The type of an output that must be true or false."""
         if (kind := self.of(output)) not in ("boolean", None):
-            raise BadQuestion(f"a condition must be true or false, such as n >= 18; this is a {kind}")
+            raise BadQuestion(f"A condition must be true or false, such as n >= 18; this is {_article(kind)}.")
         return "boolean"
 
     def _of(self, output: Output) -> OutputType:
         match output:
-            case Released():
+            case ReleasedColumn():
                 if output.name not in self.columns:
-                    raise BadQuestion(f"the answer has no column {output.name[:40]!r}")
+                    raise BadQuestion(f"The answer has no column {output.name[:40]!r}.")
                 return self.columns[output.name]
             case Value():
                 return _written(output)
@@ -64,7 +64,7 @@ class OutputTypes:
                 return "boolean"
             case Function():
                 return self.condition(output.a) if output.name == "not" else self._numbers(output.a)
-            case Choice():
+            case CaseOutput():
                 self.condition(output.condition)
                 return _one({self.of(output.then), self.of(output.otherwise)} - {None})
         raise TypeError(type(output).__name__)
@@ -72,16 +72,16 @@ class OutputTypes:
     def _numbers(self, *parts: Output) -> OutputType:
         for kind in map(self.of, parts):
             if kind not in ("number", None):
-                raise BadQuestion(f"this is computed of numbers only, and here is a {kind}")
+                raise BadQuestion(f"Arithmetic on the answer needs numbers; this is {_article(kind)}.")
         return "number"
 
     def _compared(self, a: Output, b: Output) -> None:
         for one, other in ((a, b), (b, a)):
             kind = self.of(one)
             if kind in ("date", "timestamp") and isinstance(other, Value) and isinstance(other.value, str):
-                moment(other.value, kind)
+                timestamp(other.value, kind)
                 return
-            known = self.labels.get(one.name) if isinstance(one, Released) else None
+            known = self.labels.get(one.name) if isinstance(one, ReleasedColumn) else None
             if known and isinstance(other, Value) and isinstance(other.value, str):
                 check_label(other.value, known)
         types = {self.of(a), self.of(b)} - {None}
@@ -90,7 +90,7 @@ class OutputTypes:
 
 
 def check(query: Query) -> None:
-    """Refuse a question that shows what cannot be computed."""
+    """Refuse a question with an output that cannot be computed."""
     condition = [] if query.having is None else [query.having]
     moderate(*(output for _, output in query.outputs), *condition, *(by for by, _ in query.order))
     types = of_query(query)
@@ -101,25 +101,25 @@ def check(query: Query) -> None:
 
 
 def of_query(query: Query) -> OutputTypes:
-    """The types of what is computed from the keys and aggregates of a question."""
+    """The types of the outputs of a question."""
     types = {key.name: of_domain(key.domain) for key in query.keys}
     types |= {name: of_aggregate(a) for name, a in query.aggregates}
     return OutputTypes(types, {key.name: key.domain.labels for key in query.keys})
 
 
-def of_domain(domain: Domain) -> OutputType:
-    """The kind of values of a domain, as they are released."""
+def of_domain(domain: ValueDomain) -> OutputType:
+    """The type of released values of a domain."""
     return "text" if domain.kind == "category" else domain.kind
 
 
 def of_aggregate(a: Aggregate) -> OutputType:
-    """The kind of an aggregate: what is chosen is one of the values, all else is a number."""
+    """The type of an aggregate: that of its values if one of them is chosen, else a number."""
     return of_domain(a.expression.domain) if a.expression and a.kind in ("quantile", "top") else "number"
 
 
 @lru_cache(maxsize=256)
-def moment(text: str, kind: str) -> datetime.date:
-    """The date or the moment (kind "timestamp") that text says, or BadQuestion."""
+def timestamp(text: str, kind: str) -> datetime.date:
+    """The date or the timestamp that text spells, or BadQuestion."""
     e = converted(constant(text), kind)
     return cast(datetime.date, e.domain.label(e.domain.lower))
 
@@ -136,9 +136,13 @@ def _written(value: Value) -> OutputType:
 
 
 def _one(types: set[OutputType]) -> OutputType:
-    """The kind that all have."""
+    """The one type among these."""
     if len(types) > 1:
         quoted = types in ({"number", "text"}, {"boolean", "text"})
-        hint = "; numbers, TRUE and FALSE are written without quotes" if quoted else ""
-        raise BadQuestion(f"a {' and a '.join(sorted(map(str, types)))} do not go together{hint}")
+        hint = " Write numbers, TRUE and FALSE without quotes." if quoted else ""
+        raise BadQuestion(f"Cannot combine {' and '.join(map(_article, sorted(map(str, types))))}.{hint}")
     return types.pop() if types else None
+
+
+def _article(kind: str | None) -> str:
+    return "text" if kind == "text" else f"a {kind}"

@@ -1,9 +1,9 @@
-"""Arithmetic on what was released: free, and with the error it inherits.
+"""Outputs: arithmetic on released columns, free of charge, with intervals.
 
-An output is computed from released columns alone.  Its interval is computed beside it by interval arithmetic, so it
-holds whenever those it was computed from hold; division by an interval that contains zero knows nothing.
-Any operation on a missing value is missing, but for `is_missing`, `Choice` and the logic of SQL; so are division by
-zero and the root of a negative number.  `evaluation` says how.
+An output is computed from released columns alone.  Its interval comes from interval arithmetic, so it holds whenever
+the intervals of its columns hold; a quotient whose divisor may be zero has an unbounded interval.  Any operation on a
+missing value is missing, but for `is_missing`, `CaseOutput` and the logic of SQL; so are division by zero and the root
+of a negative number.  `evaluation` computes the values.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from ...storage import stored
 from ..values.nodes import tree_sizes
 
 Floats = NDArray[np.float64]
-DEEPEST, MOST = 200, 100_000  # operations within one another, and in one output, written out
+DEEPEST, MOST_OPERATIONS = 200, 100_000  # nested operations, and operations in one output written out
 DIGITS, LARGEST = 100, Fraction(10**300)
 
 
@@ -32,7 +32,7 @@ class Output:
 
 @stored("Released", ("name",))
 @dataclass(frozen=True)
-class Released(Output):
+class ReleasedColumn(Output):
     """A key or an aggregate, by its name in the query."""
 
     name: str
@@ -41,7 +41,7 @@ class Released(Output):
 @stored("Value", ("value",))
 @dataclass(frozen=True)
 class Value(Output):
-    """A number or text written in the question, or missing."""
+    """A constant number or text, or missing."""
 
     value: Fraction | str | bool | None
 
@@ -88,7 +88,7 @@ class Function(Output):
 
 @stored("Choice", ("condition", "then", "otherwise"))
 @dataclass(frozen=True)
-class Choice(Output):
+class CaseOutput(Output):
     """`then` where the condition holds, else `otherwise`."""
 
     condition: Output
@@ -97,7 +97,7 @@ class Choice(Output):
 
 
 @dataclass(frozen=True, eq=False)
-class Estimate:
+class ColumnEstimate:
     """Values with intervals.
 
     Numbers are int64, or float64 with NaN where missing; of conditions, 1 and 0.  Labels (text, dates, and the like)
@@ -114,10 +114,10 @@ class Estimate:
     def __len__(self) -> int:
         return len(self.values)
 
-    def take(self, rows: NDArray[Any]) -> Estimate:
+    def take(self, rows: NDArray[Any]) -> ColumnEstimate:
         """Some of the rows, in this order."""
         unsure = np.broadcast_to(self.unsure, len(self))
-        return Estimate(self.kind, self.values[rows], self.lower[rows], self.upper[rows], unsure[rows])
+        return ColumnEstimate(self.kind, self.values[rows], self.lower[rows], self.upper[rows], unsure[rows])
 
     def missing(self) -> NDArray[np.bool_]:
         """Where there is no value."""
@@ -126,7 +126,7 @@ class Estimate:
         return np.asarray(np.isnan(self.values))
 
     def tolist(self) -> list[Any]:
-        """The values as a person would write them."""
+        """The values as plain Python objects."""
         if self.kind == "boolean":
             return [None if v is None else bool(v) for v in listed(self.values)]
         return listed(self.values) if self.kind == "real" else list(self.values.tolist())
@@ -134,9 +134,9 @@ class Estimate:
 
 def listed(values: Floats) -> list[float | None]:
     """Floats as a list, with None for what is not a finite number."""
-    known = np.isfinite(values)
+    finite = np.isfinite(values)
     plain: list[float | None] = values.tolist()
-    return plain if known.all() else [v if k else None for v, k in zip(plain, known, strict=True)]
+    return plain if finite.all() else [v if k else None for v, k in zip(plain, finite, strict=True)]
 
 
 def numbers(
@@ -144,35 +144,35 @@ def numbers(
     lower: Floats | None = None,
     upper: Floats | None = None,
     unsure: NDArray[np.bool_] | bool = False,
-) -> Estimate:
+) -> ColumnEstimate:
     """Numbers, exact unless an interval is given."""
     integer = values.dtype == np.int64
     array = values if integer else np.asarray(values, np.float64)
     low, high = (np.asarray(array if end is None else end, np.float64) for end in (lower, upper))
-    return Estimate("integer" if integer else "real", array, low, high, unsure)
+    return ColumnEstimate("integer" if integer else "real", array, low, high, unsure)
 
 
 def labels(
     values: Iterable[Any], noisy: NDArray[np.bool_] | bool = False, unsure: NDArray[np.bool_] | bool = False
-) -> Estimate:
-    """Labels: what is not a number."""
+) -> ColumnEstimate:
+    """An estimate of labels: values that are not numbers."""
     listed = list(values)
     array = np.empty(len(listed), object)
     array[:] = listed
     low, high = (np.where(np.broadcast_to(noisy, len(listed)), end, np.nan) for end in (-np.inf, np.inf))
-    return Estimate("label", array, low, high, unsure)
+    return ColumnEstimate("label", array, low, high, unsure)
 
 
 def released(output: Output) -> frozenset[str]:
     """The names of the columns that an output is computed from."""
     match output:
-        case Released():
+        case ReleasedColumn():
             return frozenset((output.name,))
         case Arithmetic() | Comparison() | Logic():
             return released(output.a) | released(output.b)
         case Function():
             return released(output.a)
-        case Choice():
+        case CaseOutput():
             return released(output.condition) | released(output.then) | released(output.otherwise)
     return frozenset()
 
@@ -182,20 +182,20 @@ def _parts(output: Output) -> list[Output]:
 
 
 def moderate(*outputs: Output) -> None:
-    """Refuse what is too deep or too large to be computed, before anything is bought."""
+    """Refuse outputs that are too deep or too large to compute, before anything is bought."""
     for output, size, depth in tree_sizes(outputs, _parts):
         if depth > DEEPEST:
-            raise BadQuestion(f"what is computed from the answer is more than {DEEPEST} operations deep")
-        if size > MOST:
-            raise BadQuestion(f"what is computed from the answer has more than {MOST} operations")
+            raise BadQuestion(f"An output may be at most {DEEPEST} operations deep.")
+        if size > MOST_OPERATIONS:
+            raise BadQuestion(f"An output may have at most {MOST_OPERATIONS} operations.")
         if isinstance(output, Value) and isinstance(output.value, Fraction) and abs(output.value) > LARGEST:
-            raise BadQuestion("a number in the question is too large")
+            raise BadQuestion("A number in the question is too large.")
         if isinstance(output, Function) and abs(output.digits) > DIGITS:
-            raise BadQuestion(f"numbers are rounded to at most {DIGITS} digits")
+            raise BadQuestion(f"ROUND takes at most {DIGITS} digits.")
 
 
 def chain(operator: Literal["and", "or"], parts: Sequence[Output]) -> Output:
-    """All of them, or any; not deep, however many there are."""
+    """The conjunction or disjunction of several outputs, as a balanced tree."""
     if len(parts) == 1:
         return parts[0]
     middle = len(parts) // 2

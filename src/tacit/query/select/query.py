@@ -1,12 +1,12 @@
-"""A question: what both doors, SQL and Python, mean.
+"""A question, as both front ends state it.
 
     relation     the rows, each of which belongs to a unit
-    keys         what they are grouped by
-    aggregates   what is to be released of each group, by name
+    keys         the expressions by which rows are grouped
+    aggregates   the aggregates to release of each group, by name
     outputs      the columns of the answer: keys, aggregates, and arithmetic on them
-    having, order, limit    what is shown of the answer, and how
+    having, order, limit    which rows of the answer to show, and in which order
 
-Only `relation`, `keys`, `aggregates` and `groups` reach the data; the rest is post-processing of what is released.
+Only `relation`, `keys`, `aggregates` and `groups` concern the data; the rest is post-processing of the release.
 Two texts with one meaning have equal queries.
 """
 
@@ -18,7 +18,7 @@ from typing import Literal
 
 from ...storage import stored
 from ..relation.relation import Relation
-from ..values.domain import Domain, Label
+from ..values.domain import Label, ValueDomain
 from ..values.nodes import Expression
 from .outputs import Output
 
@@ -31,14 +31,14 @@ Kind = Literal["count", "units", "sum", "mean", "variance", "deviation", "quanti
 @stored("Key", ("name", "expression", "values"), keep=True)
 @dataclass(frozen=True)
 class Key:
-    """What rows are grouped by; `values` are the steps of its public cells, or None where keys are chosen privately."""
+    """An expression by which rows are grouped; `values` are the steps of its public cells, None if private."""
 
     name: str
     expression: Expression
     values: tuple[int, ...] | None
 
     @property
-    def domain(self) -> Domain:
+    def domain(self) -> ValueDomain:
         return self.expression.domain
 
     def labels(self) -> list[Label]:
@@ -49,7 +49,7 @@ class Key:
 @stored("Aggregate", ("kind", "expression", "at", "place", "k"))
 @dataclass(frozen=True)
 class Aggregate:
-    """What to release of each group.
+    """An aggregate to release of each group.
 
     count       of rows, or of values that are there
     units       of different units

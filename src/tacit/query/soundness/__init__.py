@@ -1,1 +1,1 @@
-"""What must hold of a question before it is priced: nothing that a question states about itself is trusted."""
+"""Checks of a question before it is priced: nothing that a question states about itself is trusted."""

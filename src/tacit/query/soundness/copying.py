@@ -1,8 +1,8 @@
-"""A question made anew: what is handed over is copied into plain values of known types, and only the copy is used.
+"""A copy of a question, in plain values of known types: only the copy is used.
 
-An object may carry more than its fields: a subclass that computes its own price, a remembered property that was put in
-by hand, a part that its maker changes after it was looked at.  A copy has none of that.  Each field must hold exactly
-what its declaration says, so numbers are whole where they are declared so, and never NaN, a float or a subclass.
+An object may carry more than its fields: a subclass may compute its own price, a cached property may have been set by
+hand, and its maker may change a part after it was checked.  A copy has none of that.  Each field must hold exactly the
+declared type, so numbers are whole where they are declared so, and never NaN, a float or a subclass.
 """
 
 from __future__ import annotations
@@ -18,16 +18,16 @@ from ...core.errors import BadQuestion
 from ..relation import relation
 from ..select import outputs, query
 from ..values import nodes
-from ..values.domain import Domain
+from ..values.domain import ValueDomain
 
-Made = TypeVar("Made")
+Part = TypeVar("Part")
 Match = Callable[[Any], bool]
 
-PLAIN = frozenset((int, str, bool, NoneType))  # of these there is nothing to copy
+PLAIN = frozenset((int, str, bool, NoneType))  # immutable, and not copied
 ABSTRACT = (nodes.Expression, relation.Relation, outputs.Output)
 NODES = frozenset(
     (
-        Domain,
+        ValueDomain,
         query.Key,
         query.Aggregate,
         query.Query,
@@ -41,18 +41,18 @@ NODES = frozenset(
 )
 
 
-def remade(value: Made) -> Made:
-    """A copy, of known types throughout, or BadQuestion."""
+def remade(value: Part) -> Part:
+    """A copy of a question in known types throughout, or BadQuestion."""
     try:
-        made: Made = _Copier().copy(value)
-        return made
+        copy: Part = _Copier().copy(value)
+        return copy
     except RecursionError:
-        raise BadQuestion("the question is nested too deeply") from None
+        raise BadQuestion("The question is nested too deeply.") from None
 
 
 class _Copier:
     def __init__(self) -> None:
-        self.made: dict[int, tuple[Any, Any]] = {}  # what was copied, kept alive so that no other has its identity
+        self.copies: dict[int, tuple[Any, Any]] = {}  # originals with copies; the original stays alive, so ids differ
 
     def copy(self, value: Any) -> Any:
         kind = type(value)
@@ -63,27 +63,27 @@ class _Copier:
         if kind is tuple:
             return value if PLAIN.issuperset(map(type, value)) else tuple(map(self.copy, value))
         if kind not in NODES:
-            raise BadQuestion(f"a question is made of the parts that tacit makes; {kind.__name__[:40]} is none")
-        if id(value) not in self.made:
-            self.made[id(value)] = value, self._node(value)
-        return self.made[id(value)][1]
+            raise BadQuestion(f"The type {kind.__name__[:40]} cannot be part of a question.")
+        if id(value) not in self.copies:
+            self.copies[id(value)] = value, self._node(value)
+        return self.copies[id(value)][1]
 
     def _node(self, value: Any) -> Any:
         kind: type = type(value)
-        given, told = vars(value), dict[str, Any]()
+        given, copied = vars(value), dict[str, Any]()
         for name, fits in _fields(kind):
             if name not in given:
-                raise BadQuestion(f"a {kind.__name__} of this question has no {name}")
-            told[name] = self.copy(given[name])
-            if not fits(told[name]):
-                raise BadQuestion(f"the {name} of a {kind.__name__} in this question is of another kind than it can be")
-        return kind(**told)
+                raise BadQuestion(f"A {kind.__name__} in this question has no {name}.")
+            copied[name] = self.copy(given[name])
+            if not fits(copied[name]):
+                raise BadQuestion(f"The {name} of a {kind.__name__} in this question has the wrong type.")
+        return kind(**copied)
 
 
 def _fraction(value: Fraction) -> Fraction:
     """A copy in lowest terms: the parts of a Fraction can be written to."""
     if not type(value.numerator) is type(value.denominator) is int or not value.denominator:
-        raise BadQuestion("a number of this question is no quotient of whole numbers")
+        raise BadQuestion("A Fraction in this question is not a quotient of whole numbers.")
     return Fraction(value.numerator, value.denominator)
 
 
@@ -95,7 +95,7 @@ def _fields(kind: type) -> tuple[tuple[str, Match], ...]:
 
 
 def _match(declared: Any) -> Match:
-    """Whether a value that was copied is of a declared type."""
+    """A test of whether a copied value has a declared type."""
     origin, inner = get_origin(declared), get_args(declared)
     if origin in (Union, UnionType):
         options = [_match(option) for option in inner]
@@ -111,11 +111,11 @@ def _match(declared: Any) -> Match:
             type(value) is tuple and len(value) == len(parts) and all(p(v) for p, v in zip(parts, value, strict=True))
         )
     if declared in ABSTRACT:
-        return lambda value: isinstance(value, declared)  # of an exact kind, as it was copied
+        return lambda value: isinstance(value, declared)  # its exact type was checked when it was copied
     return lambda value: type(value) is declared
 
 
 def _plain(declared: Any) -> list[type]:
-    """Those of a declared type's options that are plain: long tuples of these are looked at by their types alone."""
+    """The plain options of a declared type: long tuples of these are checked by their types alone."""
     options = get_args(declared) if get_origin(declared) in (Union, UnionType) else (declared,)
     return [option for option in options if option in PLAIN]

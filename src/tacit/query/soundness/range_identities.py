@@ -1,4 +1,4 @@
-"""Ranges that interval arithmetic does not see, as it forgets that two parts of an expression are of one value.
+"""Ranges that interval arithmetic misses, as it forgets that two operands are computed from one value.
 
     x - b floor(x / b)                         from 0 to b - 1
     x^(2k)                                     not negative
@@ -6,7 +6,7 @@
     12 year(d) + month(d) - 1, 4 year(d) + quarter(d) - 1      increasing in d
     ceil(p / q)                                at most floor(p / q) + 1
 
-These are the identities that the constructors of `build` use when they state a domain.
+The constructors of `relation.build` use these identities when they state a domain.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from ..values.nodes import (
 )
 from .value_numbering import Numbers
 
-Range = tuple[int, int] | None  # None where there is no value, or where nothing is known
+Range = tuple[int, int] | None  # None where there is no value, or no bound
 Of = Callable[[Expression], Range]
 PERIODS = {12: "month", 4: "quarter"}
 

@@ -1,4 +1,4 @@
-"""Which expressions have one meaning, whatever domains they state: each meaning has a number, and x + 0 is x."""
+"""Value numbering: expressions of equal meaning, whatever domains they state, have one number, and x + 0 is x."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from ..values.nodes import Add, Column, Constant, Expression, Multiply
 
 
 class Numbers:
-    """The numbers of expressions; those that one is made of are numbered before it."""
+    """The numbers of expressions; operands are numbered first."""
 
     def __init__(self) -> None:
         self._numbers: dict[int, int] = {}
-        self._known: dict[Hashable, int] = {}
-        self._first: list[Expression] = []  # of each number the expression that had it first
+        self._by_key: dict[Hashable, int] = {}
+        self._first: list[Expression] = []  # the first expression of each number
 
     def number(self, e: Expression) -> None:
         """Give an expression its number."""
@@ -24,19 +24,19 @@ class Numbers:
             self._numbers[id(e)] = self._numbers[id(e.a)]
             return
         kind: type = type(e)
-        told = (getattr(e, name) for name in _told(kind))
-        key = (kind, *(self._numbers[id(x)] if isinstance(x, Expression) else x for x in told))
-        if key not in self._known:
-            self._known[key] = len(self._first)
+        values = (getattr(e, name) for name in _meaningful(kind))
+        key = (kind, *(self._numbers[id(x)] if isinstance(x, Expression) else x for x in values))
+        if key not in self._by_key:
+            self._by_key[key] = len(self._first)
             self._first.append(e)
-        self._numbers[id(e)] = self._known[key]
+        self._numbers[id(e)] = self._by_key[key]
 
     def same(self, a: Expression, b: Expression) -> bool:
-        """Whether two expressions have one meaning."""
+        """Whether two expressions have equal meaning."""
         return self._numbers[id(a)] == self._numbers[id(b)]
 
     def multiple(self, e: Expression) -> tuple[int, Expression | None]:
-        """A factor and what it multiplies; None is the number 1."""
+        """A constant factor of e and its cofactor, which is None if it is 1."""
         factor, e = 1, self._first[self._numbers[id(e)]]
         while isinstance(e, Multiply) and isinstance(e.b, Constant) and isinstance(e.b.value, int):
             factor, e = factor * e.b.value, self._first[self._numbers[id(e.a)]]
@@ -50,9 +50,9 @@ class Numbers:
 
 
 @cache
-def _told(kind: type) -> tuple[str, ...]:
-    """All that an expression of a kind means is in these fields: in all but its domain, which says what a column holds.
+def _meaningful(kind: type) -> tuple[str, ...]:
+    """The fields that decide what an expression means: all but its domain, which matters only for a column.
 
-    Rows that were computed from others may have a column of the same name, with other values.
+    Rows that were computed from others may have a column of the same name with other values.
     """
     return tuple(field.name for field in fields(kind) if field.name != "domain" or kind is Column)

@@ -1,4 +1,4 @@
-r"""The range of every expression, recomputed from its parts: what a question states about itself is not trusted.
+r"""The range of every expression, recomputed from its operands: the domains that a question states are not trusted.
 
 Noise is scaled to the domains that expressions carry, and an expression is a plain value that anybody can make or
 change.  So before a question is priced, the values that each expression can take are bounded once more, by interval
@@ -9,7 +9,7 @@ arithmetic from the columns upward, and a stated domain that does not hold them 
                                the branch is r p, then p is at most the largest q
     Lookup                     the least and the largest of its values
 
-What interval arithmetic does not see is in `identities`.
+`range_identities` has the ranges that interval arithmetic misses.
 """
 
 from __future__ import annotations
@@ -23,7 +23,8 @@ from ...core.errors import BadQuestion
 from ..relation.build import DEEPEST, LARGEST
 from ..values.coercion import checked, parts_of
 from ..values.dates import part_ends
-from ..values.domain import DAYS, Domain
+from ..values.domain import DAYS, ValueDomain
+from ..values.logic import NO_CONDITION
 from ..values.nodes import (
     Add,
     And,
@@ -49,7 +50,7 @@ TRUTH = 0, 1
 SUMS = remainder, day_of_year, period
 
 
-class Ranges:
+class ValueRanges:
     """The recomputed range, and the number, of every expression that was checked."""
 
     def __init__(self) -> None:
@@ -57,25 +58,27 @@ class Ranges:
         self._numbers = Numbers()
         self._beyond: dict[int, Expression] = {}  # those with values beyond their domains
 
-    def check(self, roots: Sequence[Expression], columns: Mapping[str, Domain]) -> None:
-        """Refuse expressions over rows with these columns that are not sound.
+    def check(self, roots: Sequence[Expression], columns: Mapping[str, ValueDomain]) -> None:
+        """Refuse unsound expressions over rows with these columns.
 
-        One is refused that is of no known kind or too large, that has a column which the rows have not, or whose domain
-        does not hold all of its values.
+        An expression is unsound if its type is unknown, if it is too large, if it reads a column that the rows do not
+        have, or if its domain does not hold all of its values.
         """
         for e, size, depth in tree_sizes(roots, parts_of):
             if size > LARGEST or depth > DEEPEST:
-                raise BadQuestion(f"an expression has more than {LARGEST} operations, or {DEEPEST} within another")
+                raise BadQuestion(
+                    f"An expression may have at most {LARGEST} operations, nested at most {DEEPEST} deep."
+                )
             if isinstance(e, Column) and columns.get(e.name) != e.domain:
                 raise BadQuestion(
-                    f"these are not columns of the rows: {e.name[:40]!r} has other values there, or is not there; take"
-                    " columns from the rows themselves"
+                    f"{e.name[:40]!r} is not a column of these rows, or has another domain there. Take columns from the"
+                    " rows themselves."
                 )
             if id(e) in self._ranges:
                 continue
             rule = RULES.get(type(e))
             if rule is None:
-                raise BadQuestion(f"a question is made of the expressions of tacit; {type(e).__name__} is none")
+                raise BadQuestion(f"The type {type(e).__name__} is not an expression of tacit.")
             well_formed(e.domain)
             self._numbers.number(e)
             self._ranges[id(e)] = found = rule(self, e)
@@ -91,9 +94,9 @@ class Ranges:
     def _refusal(self, e: Expression) -> BadQuestion:
         low, high = self.of(e) or (0, 0)
         return BadQuestion(
-            f"a {type(e).__name__} of this question states values from {e.domain.lower} to {e.domain.upper} steps, but"
-            f" can have values from {low} to {high}; build the question from the columns of a table, and leave the"
-            " domains of its parts as they are"
+            f"A {type(e).__name__} in this question states values from {e.domain.lower} to {e.domain.upper} steps, but"
+            f" can have values from {low} to {high}. Build questions from the columns of a table, and leave the domains"
+            " of their parts as they are."
         )
 
     def of(self, e: Expression) -> Range:
@@ -107,7 +110,7 @@ class Ranges:
         if e.value is None:
             return None
         if isinstance(e.value, bool) or isinstance(e.value, str) != (e.domain.kind == "text"):
-            raise BadQuestion("a constant is text where its domain is, and otherwise a whole number of steps")
+            raise BadQuestion("A constant must be text where its domain is text, and else a whole number of steps.")
         return (e.value, e.value) if isinstance(e.value, int) else None
 
     def _add(self, e: Add) -> Range:
@@ -138,7 +141,7 @@ class Ranges:
         _conditions(e.condition)
         texts = [x.domain.kind == "text" for x in (e, e.then, e.otherwise) if not _absent(x)]
         if len(set(texts)) > 1:
-            raise BadQuestion("both branches of a CASE are text, or neither is")
+            raise BadQuestion("Both branches of a CASE must be text, or neither.")
         then, otherwise = self.of(e.then), self.of(e.otherwise)
         match e.condition:
             case Compare(operator="<=") as compared if None not in (self.of(compared.a), self.of(compared.b)):
@@ -148,16 +151,16 @@ class Ranges:
 
     def _where(self, compared: Compare, e: Expression) -> Range:
         """The range of e where p <= q."""
-        (p, q), found = self._compared(compared), self.of(e)
+        (p, q), bounds = self._compared(compared), self.of(e)
         if p[0] > q[1]:
             return None  # it never holds
         at_most = self._proportional(e, compared.a, (p[0], min(p[1], q[1])))
         at_least = self._proportional(e, compared.b, (max(q[0], p[0]), q[1]))
-        return _meet(found, at_most, at_least)
+        return _meet(bounds, at_most, at_least)
 
     def _where_not(self, compared: Compare, e: Expression) -> Range:
         """The range of e where p <= q fails, or is missing; only where both surely are there is it p > q."""
-        (p, q), found, there = self._compared(compared), self.of(e), None
+        (p, q), bounds, there = self._compared(compared), self.of(e), None
         if isinstance(e, Case) and _passes_missing(e):
             there, e = e.then, e.otherwise  # whenever the CASE has a value, `then` has
 
@@ -171,8 +174,8 @@ class Ranges:
             if surely(other) and (factor := self._numbers.ratio(e, x)) is not None:
                 if ends[0] > ends[1]:
                     return None
-                found = _meet(found, _times(factor, ends))
-        return found
+                bounds = _meet(bounds, _times(factor, ends))
+        return bounds
 
     def _compared(self, compared: Compare) -> tuple[tuple[int, int], tuple[int, int]]:
         """The ranges of both sides, which have some."""
@@ -190,9 +193,9 @@ class Ranges:
         text = e.a.domain.kind == "text"
         _steps(e)
         if len(e.keys) != len(e.values) or len(set(e.keys)) < len(e.keys):
-            raise BadQuestion("a public table has one value for each of its keys, which are different")
+            raise BadQuestion("A public table must have one value for each key, and no key twice.")
         if not _absent(e.a) and any(isinstance(key, str) != text for key in e.keys):
-            raise BadQuestion("the keys of a public table are of the kind that is looked up")
+            raise BadQuestion("The keys of a public table must have the kind of the column.")
         return (min(e.values), max(e.values)) if e.values and self._can_be(e.a) else None
 
     def _can_be(self, e: Expression) -> bool:
@@ -205,13 +208,13 @@ class Ranges:
         if ends is None:
             return None
         if e.a.domain.kind != "date" or not DAYS[0] <= ends[0] <= ends[1] <= DAYS[1]:
-            raise BadQuestion("parts are of dates within the years 1 to 9999")
+            raise BadQuestion("A part of a date needs a date within the years 1 to 9999.")
         return part_ends(e.part, *ends)
 
     def _compare(self, e: Compare) -> Range:
         texts = [x.domain.kind == "text" for x in (e.a, e.b) if not _absent(x)]
         if len(set(texts)) > 1 or (True in texts and e.operator != "="):
-            raise BadQuestion("text is compared with text, by = alone")
+            raise BadQuestion("Text can be compared only with text, and only by =.")
         return TRUTH
 
     def _logic(self, e: Any) -> Range:
@@ -220,36 +223,36 @@ class Ranges:
 
     def _like(self, e: Like) -> Range:
         if e.a.domain.kind != "text" or not e.pieces:
-            raise BadQuestion("LIKE is on text, with a pattern")
+            raise BadQuestion("LIKE needs text and a pattern.")
         return TRUTH
 
 
-RULES: dict[type[Expression], Callable[[Ranges, Any], Range]] = {
-    Column: Ranges._column,
-    Constant: Ranges._constant,
-    Add: Ranges._add,
-    Multiply: Ranges._multiply,
-    Divide: Ranges._divide,
-    Compare: Ranges._compare,
-    And: Ranges._logic,
-    Or: Ranges._logic,
-    Not: Ranges._logic,
+RULES: dict[type[Expression], Callable[[ValueRanges, Any], Range]] = {
+    Column: ValueRanges._column,
+    Constant: ValueRanges._constant,
+    Add: ValueRanges._add,
+    Multiply: ValueRanges._multiply,
+    Divide: ValueRanges._divide,
+    Compare: ValueRanges._compare,
+    And: ValueRanges._logic,
+    Or: ValueRanges._logic,
+    Not: ValueRanges._logic,
     IsMissing: lambda *_: TRUTH,
-    Case: Ranges._case,
-    Lookup: Ranges._lookup,
-    DatePart: Ranges._date_part,
-    Like: Ranges._like,
+    Case: ValueRanges._case,
+    Lookup: ValueRanges._lookup,
+    DatePart: ValueRanges._date_part,
+    Like: ValueRanges._like,
 }
 
 
-def well_formed(domain: Domain) -> None:
-    """Refuse a domain that no column and no constructor has: not within 64 bits, or with labels that do not fit."""
+def well_formed(domain: ValueDomain) -> None:
+    """Refuse a domain that no column and no constructor has: beyond 64 bits, or with labels that do not fit."""
     checked(domain)
     within = {"boolean": TRUTH, "text": (0, 0), "category": (0, len(domain.labels) - 1)}.get(domain.kind)
     inside = within is None or within[0] <= domain.lower <= domain.upper <= within[1]
     if not inside or domain.grid <= 0 or (domain.labels and domain.kind != "category"):
         raise BadQuestion(
-            f"the domain of a {domain.kind} in this question has bounds, labels or a grid that it cannot have"
+            f"The domain of a {domain.kind} in this question has bounds, labels or a grid that no such domain has."
         )
 
 
@@ -273,12 +276,12 @@ def _absent(e: Expression) -> bool:
 
 def _steps(*parts: Expression) -> None:
     if any(e.domain.kind == "text" for e in parts):
-        raise BadQuestion("arithmetic and dates are computed in whole steps, not in text")
+        raise BadQuestion("Arithmetic and dates need whole steps, not text.")
 
 
 def _conditions(*parts: Expression) -> None:
     if any(e.domain.kind != "boolean" for e in parts):
-        raise BadQuestion("a condition must be true or false, such as age >= 18")
+        raise BadQuestion(NO_CONDITION)
 
 
 def _times(factor: Fraction, ends: tuple[int, int]) -> tuple[int, int]:
@@ -290,10 +293,10 @@ def _union(a: Range, b: Range) -> Range:
     return b if a is None else a if b is None else (min(a[0], b[0]), max(a[1], b[1]))
 
 
-def _meet(found: Range, *others: Range) -> Range:
-    """What is in all of these ranges; those that are None say nothing."""
+def _meet(common: Range, *others: Range) -> Range:
+    """The intersection of some ranges; None among the others means no bound."""
     for other in others:
-        if found is not None and other is not None:
-            found = max(found[0], other[0]), min(found[1], other[1])
-            found = found if found[0] <= found[1] else None
-    return found
+        if common is not None and other is not None:
+            common = max(common[0], other[0]), min(common[1], other[1])
+            common = common if common[0] <= common[1] else None
+    return common

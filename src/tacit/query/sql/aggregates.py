@@ -1,4 +1,4 @@
-"""AggregateReader of SQL, and what each means.
+"""The aggregates of SQL.
 
     COUNT(*), COUNT(x), COUNT(DISTINCT unit), COUNT_IF(c), SUM, AVG
     VARIANCE, VAR_POP, STDDEV, STDDEV_POP     of the population; VAR_SAMP and STDDEV_SAMP are refused
@@ -6,7 +6,7 @@
     MIN, MAX                                  the quantiles at 1% and 99%: the extremes themselves are one person's
     MODE(x), TOP_K(x, k), APPROX_TOP_K(x, k)  k > 1 gives k columns
 
-FILTER (WHERE c) takes the values where c holds.
+FILTER (WHERE c) uses only the values where c holds.
 """
 
 from __future__ import annotations
@@ -19,6 +19,8 @@ from sqlglot import exp
 
 from ..relation import build
 from ..select.aggregates import (
+    BAD_RANK,
+    MOST_PLACES,
     Argument,
     UnboundAggregate,
     count,
@@ -53,7 +55,7 @@ SIMPLE: dict[type[exp.Expr], Callable[[Argument], UnboundAggregate]] = {
 
 
 def is_aggregate(node: exp.Expr) -> bool:
-    """Whether a part of the question is an aggregate."""
+    """Whether a node is an aggregate."""
     if isinstance(node, exp.Anonymous):
         return str(node.this).upper() in NAMED
     return isinstance(node, exp.AggFunc | exp.WithinGroup | exp.Filter | exp.Window)
@@ -66,7 +68,7 @@ class AggregateReader:
         self.source, self.scope, self.text, self.rows = source, scope, source.text, source.rows(scope)
 
     def read(self, node: exp.Expr, kept: Expression | None = None) -> UnboundAggregate:
-        """What is wanted of the rows (for which `kept` holds)."""
+        """The aggregate that a node means, of the rows for which `kept` holds."""
         if isinstance(node, exp.Anonymous):
             named = NAMED.get(str(node.this).upper())
             if named is not None and len(node.expressions) == 2:
@@ -91,7 +93,7 @@ class AggregateReader:
         only(self.text, node, "this", "quantile", "expression")
         rank = node.args.get("quantile") or node.args.get("expression")
         if rank is None:
-            raise self.text.bad(node, "write PERCENTILE_CONT(q) WITHIN GROUP (ORDER BY x), or QUANTILE(x, q)")
+            raise self.text.bad(node, "Write PERCENTILE_CONT(q) WITHIN GROUP (ORDER BY x), or QUANTILE(x, q).")
         return self._at(node.this, rank, kept)
 
     def _at(self, of: exp.Expr, rank: exp.Expr, kept: Expression | None) -> UnboundAggregate:
@@ -108,16 +110,18 @@ class AggregateReader:
         written = self.text.word(node).strip('"`')
         if written.endswith("_SAMP") or written == "STDEV":  # which the parser takes for VARIANCE and STDDEV
             of_all = "VAR_POP" if written.startswith("VAR") else "STDDEV_POP"
-            raise self.text.bad(node, f"variances are of the population: use {of_all}")
+            raise self.text.bad(node, f"{written} is not supported. Use {of_all}, of the population.")
         if type(node) in SIMPLE and node.this is not None:
             only(self.text, node, "this")
             return SIMPLE[type(node)](self._of(node.this, kept))
         if isinstance(node, exp.Window):
             raise self.text.bad(node, unsupported(self.text, node))
-        raise self.text.bad(node, f"{self.text.word(node)} is not on the list of aggregates")
+        raise self.text.bad(
+            node, f"The aggregate {self.text.word(node)} is not supported. `tacit docs tables` lists those that are."
+        )
 
     def _of(self, node: exp.Expr, kept: Expression | None) -> Argument:
-        """What an aggregate is of, with the name of its column."""
+        """The argument of an aggregate, with the name of its column."""
         if isinstance(node, exp.Distinct):
             raise self.text.bad(node, unsupported(self.text, node))
         e = build.moderate(self.rows.read(node))
@@ -137,16 +141,16 @@ class AggregateReader:
                 for part in node.find_all(exp.Column):
                     if not self.source.is_unit(self.scope, part):
                         self.rows.read(part)  # there may be no such column
-                raise self.text.bad(node, "only the unit can be counted distinct; use GROUP BY to count each value")
+                raise self.text.bad(node, "Only the unit can be counted DISTINCT. Use GROUP BY to count each value.")
         if self.source.is_unit(self.scope, node):
-            raise self.text.bad(node, "count rows by COUNT(*), and units by COUNT(DISTINCT ...)")
+            raise self.text.bad(node, "Count rows by COUNT(*), and units by COUNT(DISTINCT ...).")
         return count(self._of(node, kept))
 
     def _ranked(self, node: exp.WithinGroup, kept: Expression | None) -> UnboundAggregate:
         only(self.text, node, "this", "expression")
         order = node.expression
         if not isinstance(order, exp.Order) or len(order.expressions) != 1:
-            raise self.text.bad(node, "WITHIN GROUP takes ORDER BY one value")
+            raise self.text.bad(node, "WITHIN GROUP needs ORDER BY with one value.")
         (by,) = order.expressions
         of = self._of(by.this, kept)
         match node.this:
@@ -156,18 +160,18 @@ class AggregateReader:
                 only(self.text, node.this, "this")
                 at = self._rank(node.this.this)
                 return quantile(of, 1 - at if by.args.get("desc") else at)
-        raise self.text.bad(node, "WITHIN GROUP is of PERCENTILE_CONT, PERCENTILE_DISC or MODE")
+        raise self.text.bad(node, "WITHIN GROUP needs PERCENTILE_CONT, PERCENTILE_DISC or MODE before it.")
 
     def _rank(self, node: exp.Expr) -> Fraction:
-        at = number(self.text, node, "the rank of a quantile")
+        at = number(self.text, node, "The rank of a quantile")
         if not 0 < at < 1:
-            raise self.text.bad(node, "a quantile is asked at a rank strictly between 0 and 1, such as 0.01 or 0.99")
+            raise self.text.bad(node, BAD_RANK)
         return at
 
     def _top(self, of: exp.Expr, k: exp.Expr, kept: Expression | None) -> UnboundAggregate:
-        places = number(self.text, k, "how many are to be found")
-        if places.denominator != 1 or not 1 <= places <= 100:
-            raise self.text.bad(k, "how many are to be found is a whole number from 1 to 100")
+        places = number(self.text, k, "The k of TOP_K")
+        if places.denominator != 1 or not 1 <= places <= MOST_PLACES:
+            raise self.text.bad(k, f"The k of TOP_K must be a whole number from 1 to {MOST_PLACES}.")
         return top(self._of(of, kept), int(places))
 
 

@@ -1,4 +1,4 @@
-"""Where the rows of a question in SQL come from: tables, subqueries, common table expressions, and joins.
+"""The FROM clause: tables, subqueries, common table expressions and joins.
 
 A subquery keeps the unit.  It is a projection or a filter of rows, or is grouped by the unit, and then has one row for
 each unit (and further keys) with counts, sums, means, least and largest values of that unit's own rows.  Private tables
@@ -32,9 +32,9 @@ MOST_COLUMNS = 1000  # that one SELECT writes out
 
 @dataclass(frozen=True)
 class Visible:
-    """A name in scope, with the table it belongs to there; `expression` is None for the unit.
+    """A name in scope, with the table that it belongs to; `expression` is None for the unit.
 
-    One that is `hidden` is meant only by table.name: of LEFT JOIN ... USING (name), that of the right.
+    A `hidden` name must be qualified: in LEFT JOIN ... USING (name), the one of the right table.
     """
 
     table: str
@@ -63,7 +63,7 @@ class Scope:
 
 
 def same(identifier: exp.Expr | None, name: str) -> bool:
-    """Whether an identifier means a name: as it is written in quotes, else in any capitals."""
+    """Whether an identifier means a name: exactly if it is quoted, else in any case."""
     if not isinstance(identifier, exp.Identifier):
         return False
     given = str(identifier.this)
@@ -72,13 +72,13 @@ def same(identifier: exp.Expr | None, name: str) -> bool:
 
 @dataclass
 class From:
-    """Reads what rows come from."""
+    """Reads the FROM clauses of one question."""
 
     text: Text
     tables: Mapping[str, Declared]
     public: Mapping[str, PublicTable]
     subquery: Callable[[From, exp.Select], Scope]
-    known: dict[str, Scope] = field(default_factory=dict)  # the common table expressions so far
+    named: dict[str, Scope] = field(default_factory=dict)  # the common table expressions so far
     used: list[Schema] = field(default_factory=list)  # of all tables that were named
 
     def read(self, select: exp.Select) -> Scope:
@@ -86,44 +86,44 @@ class From:
         if len(select.expressions) > MOST_COLUMNS:
             raise self.text.bad(
                 select.expressions[MOST_COLUMNS],
-                f"{len(select.expressions)} columns are more than {MOST_COLUMNS}; ask for them in several questions",
+                f"A SELECT may have at most {MOST_COLUMNS} columns, not {len(select.expressions)}.",
             )
-        self._named(select)
+        self._read_named(select)
         source = select.args.get("from_")
         if source is None:
-            raise self.text.bad(select, "a question is about a table: SELECT ... FROM ...")
+            raise self.text.bad(select, "A question needs a table: SELECT ... FROM ...")
         only(self.text, source, "this")
         scope = self._source(source.this)
         for join in select.args.get("joins") or ():
             scope = self._joined(scope, join)
             if scope.size > MOST_RELATIONS:
-                raise self.text.bad(join, f"more than {MOST_RELATIONS} joins within one another")
+                raise self.text.bad(join, f"Joins may be nested at most {MOST_RELATIONS} deep.")
         if where := select.args.get("where"):
             scope = scope.where(self.rows(scope).condition(where.this))
         return scope
 
-    def _named(self, select: exp.Select) -> None:
+    def _read_named(self, select: exp.Select) -> None:
         tables = select.args.get("with_")
         if tables is None:
             return
         only(self.text, tables, "expressions")
-        self.known, here = dict(self.known), set[str]()
+        self.named, here = dict(self.named), set[str]()
         for each in tables.expressions:
             only(self.text, each, "this", "alias")
             only(self.text, each.args["alias"], "this")
             if not isinstance(each.this, exp.Select):
-                raise self.text.bad(each, "a common table expression is a SELECT")
+                raise self.text.bad(each, "A common table expression must be a SELECT.")
             name = each.alias.casefold()
             if name in here:
-                raise self.text.bad(each, f"two common table expressions are called {each.alias[:40]!r}")
-            self.known[name] = self._inner(each.this)
+                raise self.text.bad(each, f"Two common table expressions are called {each.alias[:40]!r}.")
+            self.named[name] = self._inner(each.this)
             here.add(name)
 
     def _inner(self, select: exp.Select) -> Scope:
-        found = self.subquery(replace(self), select)
-        if found.size > MOST_RELATIONS:
-            raise self.text.bad(select, f"more than {MOST_RELATIONS} subqueries within one another")
-        return replace(found, size=found.size + 1)
+        inner = self.subquery(replace(self), select)
+        if inner.size > MOST_RELATIONS:
+            raise self.text.bad(select, f"Subqueries may be nested at most {MOST_RELATIONS} deep.")
+        return replace(inner, size=inner.size + 1)
 
     def _source(self, node: exp.Expr) -> Scope:
         match node:
@@ -133,20 +133,20 @@ class From:
             case exp.Table(this=exp.Identifier() as name):
                 if node.args.get("db") is not None:
                     raise self.text.bad(
-                        node, "a table is called by its name alone, with no database or schema before it"
+                        node, "Write the name of a table alone, without a database or a schema before it."
                     )
                 only(self.text, node, "this", "alias")
                 alias = self._alias(node) or name.this
-                if name.this.casefold() in self.known:
-                    return self.known[name.this.casefold()].called(alias)
+                if name.this.casefold() in self.named:
+                    return self.named[name.this.casefold()].called(alias)
                 for known, table in self.tables.items():
                     if same(name, known):
                         return self._table(table).called(alias)
                 if any(same(name, known) for known in self.public):
-                    raise self.text.bad(node, "a public table can only be joined to a private one")
+                    raise self.text.bad(node, "A public table can only be joined to a private one.")
                 known = ", ".join((*self.tables, *self.public))
-                raise self.text.bad(node, f"there is no table {name.this[:40]!r}; there are {known}")
-        raise self.text.bad(node, "rows come from a table or a subquery; functions, files and sets are not supported")
+                raise self.text.bad(node, f"There is no table {name.this[:40]!r}; the tables are {known}.")
+        raise self.text.bad(node, "FROM needs a table or a subquery; functions, files and sets are not supported.")
 
     def _alias(self, node: exp.Expr) -> str:
         alias = node.args.get("alias")
@@ -164,21 +164,23 @@ class From:
 
     def _joined(self, left: Scope, join: exp.Join) -> Scope:
         if how := str(join.args.get("method") or "").upper():
-            raise self.text.bad(join, f"{how} JOIN is not supported; name the columns: JOIN ... ON, or USING")
+            raise self.text.bad(join, f"{how} JOIN is not supported. Name the columns: JOIN ... ON, or USING.")
         only(self.text, join, "this", "on", "using", "side", "kind")
         side, kind = (str(join.args.get(name) or "").upper() for name in ("side", "kind"))
         if side not in ("", "LEFT") or kind not in (("", "OUTER") if side else ("", "INNER")):
-            raise self.text.bad(join, f"{side or kind} JOIN is not supported; use JOIN, or LEFT JOIN of a public table")
-        if isinstance(join.this, exp.Table) and join.this.name.casefold() not in self.known:
+            raise self.text.bad(
+                join, f"{side or kind} JOIN is not supported. Use JOIN, or LEFT JOIN with a public table."
+            )
+        if isinstance(join.this, exp.Table) and join.this.name.casefold() not in self.named:
             for name, public in self.public.items():
                 if same(join.this.this, name):
                     return self._looked_up(left, join, public, keep=side == "LEFT")
         right = self._source(join.this)
         if side:
-            raise self.text.bad(join, "private tables are joined by JOIN, not LEFT JOIN")
+            raise self.text.bad(join, "Private tables can be joined by JOIN only, not by LEFT JOIN.")
         pair = self._pair(join)
         if not any(self.is_unit(left, a) and self.is_unit(right, b) for a, b in (pair, pair[::-1])):
-            raise self.text.bad(join, "private tables are joined on their units alone")
+            raise self.text.bad(join, "Private tables can be joined only on their units.")
         try:
             return paired(left, right)
         except BadQuestion as error:
@@ -196,7 +198,7 @@ class From:
             a, b = on.this, on.expression
             if isinstance(a, exp.Column) and isinstance(b, exp.Column):
                 return a, b
-        raise self.text.bad(join, "a join is USING one column, or ON one column = another")
+        raise self.text.bad(join, "A join needs USING one column, or ON one column = another.")
 
     def _looked_up(self, left: Scope, join: exp.Join, public: PublicTable, keep: bool) -> Scope:
         only(self.text, join.this, "this", "alias")
@@ -210,13 +212,19 @@ class From:
                 qualified = [same(column.args.get("table"), alias) for column in (first, second)]
                 own = [name for name in names if qualified == [True, False] and same(first.this, name)]
             if not own:
-                raise self.text.bad(join, f"a public table is joined ON x = {alias}.key, of its {', '.join(names)}")
+                raise self.text.bad(
+                    join, f"Join a public table ON x = {alias}.key, where key is one of {', '.join(names)}."
+                )
             key = own[0]
             a = self._value(left, second)
             tables = {name: public.mapping(key, name) for name in names}
             there = build.lookup(a, dict.fromkeys(tables[key], True))
         except (BadParameter, TypeError) as error:
-            reason = error.args[0] if isinstance(error, BadParameter) else "the key of a public table is plain values"
+            reason = (
+                error.args[0]
+                if isinstance(error, BadParameter)
+                else "The key column of a public table must hold plain values."
+            )
             raise self.text.bad(join, reason) from None
         except BadQuestion as error:
             raise error if error.position else self.text.bad(join, error.reason) from None
@@ -224,8 +232,8 @@ class From:
         if join.args.get("using") is not None:
             merged = {"hidden": True} if keep else {"expression": lambda: a}
             new = [replace(each, **merged) if each.name == key else each for each in new]
-        found = replace(left, names=(*left.names, *new), size=left.size + 1)
-        return found if keep else found.where(there)
+        joined = replace(left, names=(*left.names, *new), size=left.size + 1)
+        return joined if keep else joined.where(there)
 
     def rows(self, scope: Scope) -> RowReader:
         """The reader of expressions over the rows of a scope."""
@@ -243,36 +251,36 @@ class From:
             return False
 
     def _value(self, scope: Scope, column: exp.Column) -> Expression:
-        found = self._meaning(scope, column)
-        if found is None:
+        value = self._meaning(scope, column)
+        if value is None:
             name = column.name[:40]
-            reason = f"{name!r} is the unit of privacy, and can only be counted: COUNT(DISTINCT {name})"
+            reason = f"{name!r} is the unit of privacy and can only be counted: COUNT(DISTINCT {name})."
             raise self.text.bad(column, reason)
-        return found
+        return value
 
     def _meaning(self, scope: Scope, column: exp.Column) -> Expression | None:
         only(self.text, column, "this", "table")
         table = column.args.get("table")
         named = [each for each in scope.names if same(column.this, each.name)]
         named = [each for each in named if (not each.hidden if table is None else same(table, each.table))]
-        found = [each.expression and each.expression() for each in named]
-        if not found:
+        meanings = [each.expression and each.expression() for each in named]
+        if not meanings:
             raise self.text.bad(column, _missing(scope, column))
-        if any(each != found[0] for each in found[1:]):
-            raise self.text.bad(column, f"{column.name[:40]!r} is in several tables; write table.column")
-        return found[0]
+        if any(each != meanings[0] for each in meanings[1:]):
+            raise self.text.bad(column, f"{column.name[:40]!r} is a column of several tables. Write table.column.")
+        return meanings[0]
 
 
 def _missing(scope: Scope, column: exp.Column) -> str:
-    """Why a name means no column: there is no such table or column, or it is text without its quotes."""
+    """The reason why a name is not a column: there is no such table or column, or it is text without quotes."""
     name, table = column.name, column.args.get("table")
     tables = dict.fromkeys(each.table for each in scope.names)
     if table is not None and not any(same(table, each) for each in tables):
-        return f"there is no table {table.name[:40]!r} here; there are {', '.join(tables)}"
+        return f"There is no table {table.name[:40]!r} here; the tables are {', '.join(tables)}."
     known = build.names_near(name, (each.name for each in scope.names))
     text = any(name in domain.labels for domain in scope.relation.columns.values())
-    hint = f"; text stands in single quotes: '{name}'" if text else ""
-    return f"there is no column {name[:40]!r} here; there are {known}{hint}"
+    hint = f" Write text in single quotes: '{name}'." if text else ""
+    return f"There is no column {name[:40]!r} here; the columns are {known}.{hint}"
 
 
 def visible(relation: Relation) -> list[Visible]:
@@ -285,7 +293,7 @@ def visible(relation: Relation) -> list[Visible]:
 
 
 def paired(left: Scope, right: Scope) -> Scope:
-    """All pairs of rows of the same unit, and what their columns are called."""
+    """All pairs of rows of the same unit, and the names of their columns."""
     relation = build.join(left.relation, right.relation)
     columns = dict(zip(right.relation.columns, visible(relation.right), strict=True))
     names = [

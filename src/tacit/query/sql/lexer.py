@@ -1,12 +1,12 @@
-"""The text of a question: its tokens, the options of a private SELECT, and the place of each part for errors.
+"""The text of a question: its tokens, the options of a private SELECT, and the position of each part for errors.
 
-Options are read and taken out on the level of tokens, so the places of all that follows stay right:
+Options are read and removed from the tokens, so the positions of all later parts stay right:
 
     SELECT WITH DIFFERENTIAL_PRIVACY OPTIONS (epsilon = 1, delta = 1e-6, max_groups_contributed = 3) ...
 
-The parser tries several readings of some constructs, one after the other, which takes time exponential in how deep they
-are nested.  So the names of types are names like others except where a type can stand, brackets of arrays and structs
-are refused before they are parsed, and the parser has a number of steps for each token.
+The parser tries several readings of some constructs in turn, which takes time exponential in their nesting.  So the
+names of types are plain names except where a type can stand, brackets of arrays and structs are refused before they are
+parsed, and the parser may take a fixed number of steps for each token.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ SIGNS = {
     **{"dpipe": "||", "intdiv": "DIV"},
     **{"bitwiseand": "&", "bitwiseor": "|", "bitwisexor": "^", "bitwisenot": "~"},
     **{"bitwiseleftshift": "<<", "bitwiserightshift": ">>"},
-}  # what is written where the parser has a word of its own
+}  # how operators are written for which the parser has a word of its own
 KEPT = (
     "ARRAY_AGG",
     "COALESCE",
@@ -63,6 +63,8 @@ KEPT = (
     "UPPER",
 )
 FORMS = ("DIFFERENTIAL_PRIVACY", "ANONYMIZATION")
+UNREADABLE = "This SQL cannot be parsed."
+BAD_CAST = "CAST needs INTEGER, DOUBLE, BOOLEAN, DATE, TIMESTAMP or VARCHAR as its type."
 
 
 class _TooManySteps(Exception):
@@ -116,7 +118,7 @@ def _parser(dialect: Dialect) -> Parser:
 
 @dataclass(frozen=True)
 class Options:
-    """What a private SELECT says of its price and of what one unit may contribute."""
+    """The options of a private SELECT: its price, and how much one unit may contribute."""
 
     epsilon: Fraction | None = None
     delta: Fraction | None = None
@@ -134,20 +136,20 @@ class Text:
 
     def __init__(self, text: str) -> None:
         if not isinstance(text, str):
-            raise BadQuestion("a question in SQL is text")
+            raise BadQuestion("A question in SQL must be text.")
         if len(text) > LONGEST or len(text.encode(errors="replace")) > LONGEST:
-            raise BadQuestion(f"a question has at most {LONGEST} bytes", (1, 1))
+            raise BadQuestion(f"A question may have at most {LONGEST} bytes.", (1, 1))
         self.text, self.looked_up = text, 0
-        if found := _UNREADABLE.search(text):
-            raise BadQuestion("a question holds no NUL and no surrogates", self.place(found.start()))
+        if unreadable := _UNREADABLE.search(text):
+            raise BadQuestion("A question must not contain NUL or surrogates.", self.place(unreadable.start()))
 
     def place(self, offset: int) -> tuple[int, int]:
-        """The line and the column of a character, both from 1."""
+        """The line and the column of a character, both counted from 1."""
         before = self.text[:offset]
         return before.count("\n") + 1, offset - (before.rfind("\n") + 1) + 1
 
     def at(self, node: exp.Expr) -> tuple[int, int]:
-        """Where a part of the question begins, or the least part around it of which the parser says so."""
+        """Where a part of the question begins, or the smallest part around it whose position the parser recorded."""
         place: exp.Expr | None = node
         while place is not None:
             starts = [n.meta["start"] for n in place.walk() if "start" in n.meta]
@@ -157,7 +159,7 @@ class Text:
         return 1, 1
 
     def word(self, node: exp.Expr) -> str:
-        """What is written there, or else what the parser calls it."""
+        """The text of a part of the question, or else the parser's name for it."""
         start, end = node.meta.get("start"), node.meta.get("end")
         if start is not None and end is not None:
             written = self.text[start : end + 1]
@@ -167,71 +169,74 @@ class Text:
         return written.upper()[:40]
 
     def bad(self, node: exp.Expr, reason: str) -> BadQuestion:
-        """An error at a part of the question, or at the constant in it that the reason is about."""
-        about = reason.partition(" is none of ")[0], reason.rpartition("; got ")[2]
+        """A refusal at the position of a part of the question, or of the constant in it that the reason quotes."""
+        about = reason.partition(" is not one of ")[0], reason.rpartition("; got ")[2].rstrip(".")
         constants = (part for part in node.find_all(exp.Literal) if repr(part.this[:40]) in about)
         return BadQuestion(reason, self.at(next(constants, node)))
 
     def looks_up(self, entries: int) -> None:
-        """Refuse functions that list more labels or periods in all than one question may."""
+        """Count labels or periods that a function lists, and refuse more of them than one question may list."""
         self.looked_up += entries
         if self.looked_up > MOST_LOOKED_UP:
             raise BadQuestion(
-                f"functions go through more than {MOST_LOOKED_UP} labels and periods (LIKE, LOWER, UPPER and CAST "
-                "through each label, DATE_TRUNC, WEEK and DOY through each period); write fewer of them, or ask in "
-                "several questions"
+                f"The functions of this question go through more than {MOST_LOOKED_UP} labels and periods (LIKE, LOWER,"
+                " UPPER and CAST through each label, DATE_TRUNC, WEEK and DOY through each period). Use fewer of them,"
+                " or ask several questions."
             )
 
     def read(self) -> tuple[exp.Expr, Options]:
-        """The statement as the parser sees it, and its options."""
+        """The parser's tree of the statement, and its options."""
         dialect = _Dialect()
         parser = _parser(dialect)
         try:
             tokens = list(dialect.tokenize(self.text))
         except SqlglotError:
-            raise BadQuestion("a quote or a comment is not closed", self.place(len(self.text))) from None
+            raise BadQuestion("A quote or a comment is not closed.", self.place(len(self.text))) from None
         while tokens and tokens[-1].token_type == TokenType.SEMICOLON:
             tokens.pop()
         self._check(tokens)
         tokens, options = self._options([*_named(tokens)])
         try:
-            found = [tree for tree in parser.parse(tokens, self.text) if tree is not None]
+            trees = [tree for tree in parser.parse(tokens, self.text) if tree is not None]
         except ParseError as error:
             raise self._unreadable(error, tokens) from None
         except RecursionError:
             raise
         except _TooManySteps:
-            raise BadQuestion("this takes too long to read; write it with less nesting", (1, 1)) from None
-        except Exception:  # whatever else the parser may raise on a text, it is the text that cannot be read
-            raise BadQuestion("this is not SQL that can be read", (1, 1)) from None
-        if len(found) != 1:
-            raise BadQuestion("a question is one SELECT", (1, 1))
-        return found[0], options
+            raise BadQuestion("This takes too long to parse. Write it with less nesting.", (1, 1)) from None
+        except Exception:  # the parser may raise anything on a text that it cannot parse
+            raise BadQuestion(UNREADABLE, (1, 1)) from None
+        if len(trees) != 1:
+            raise BadQuestion("A question must be one SELECT.", (1, 1))
+        return trees[0], options
 
     def _check(self, tokens: list[Token]) -> None:
         if not tokens or tokens[0].token_type not in (TokenType.SELECT, TokenType.WITH):
-            raise BadQuestion("a question begins with SELECT or WITH", self.place(tokens[0].start if tokens else 0))
+            raise BadQuestion(
+                "A question must begin with SELECT or WITH.", self.place(tokens[0].start if tokens else 0)
+            )
         depth = 0
         for token in tokens:
             if token.token_type == TokenType.SEMICOLON:
-                raise BadQuestion("a question is one statement", self.place(token.start))
+                raise BadQuestion("A question must be a single statement.", self.place(token.start))
             if token.token_type in NOT_UNDERSTOOD:
-                raise BadQuestion("arrays, maps and structs are not supported", self.place(token.start))
+                raise BadQuestion("Arrays, maps and structs are not supported.", self.place(token.start))
             depth += (token.token_type in OPENING) - (token.token_type in CLOSING)
             if depth > DEEPEST:
-                raise BadQuestion(f"more than {DEEPEST} brackets within one another", self.place(token.start))
+                raise BadQuestion(f"Brackets may be nested at most {DEEPEST} deep.", self.place(token.start))
         kinds = [None, *(token.token_type for token in tokens), None]
         for token, before, kind, after in zip(tokens, kinds, kinds[1:], kinds[2:], strict=False):
             if kind in Parser.NESTED_TYPE_TOKENS and before in TYPED and after == TokenType.LT:
                 raise BadQuestion(
-                    "CAST is to INTEGER, DOUBLE, BOOLEAN, DATE, TIMESTAMP or VARCHAR", self.place(token.start)
+                    "CAST needs INTEGER, DOUBLE, BOOLEAN, DATE, TIMESTAMP or VARCHAR as its type.",
+                    self.place(token.start),
                 )
             if kind == TokenType.COMMA and (before in (TokenType.SELECT, TokenType.L_PAREN) or after in ENDING):
-                raise BadQuestion("a comma stands between two values", self.place(token.start))
+                raise BadQuestion("A comma must stand between two values.", self.place(token.start))
         self._bracketed(tokens)
 
     def _bracketed(self, tokens: list[Token]) -> None:
-        """Refuse a = b IS NULL without brackets: SQL means (a = b) IS NULL by it, and the parser a = (b IS NULL)."""
+        """Refuse a = b IS NULL without brackets: SQL reads it as (a = b) IS NULL, the parser as a = (b IS NULL)."""
         levels: list[set[TokenType]] = [set()]  # in each open bracket, what there is since the last AND, OR or clause
         for before, token in zip((None, *tokens), tokens, strict=False):
             kind, here = token.token_type, levels[-1]
@@ -249,39 +254,41 @@ class Text:
                 here.add(kind)
                 if here & COMPARING and here & BEING:
                     raise BadQuestion(
-                        "a comparison and IS are side by side; put one of them in brackets", self.place(token.start)
+                        "A comparison and IS stand side by side. Put one of them in brackets.", self.place(token.start)
                     )
 
     def _unreadable(self, error: ParseError, tokens: list[Token]) -> BadQuestion:
-        known = error.errors[0] if error.errors else {}
-        at = (token for token in tokens if (token.line, token.col) == (known.get("line"), known.get("col")))
+        first_error = error.errors[0] if error.errors else {}
+        at = (token for token in tokens if (token.line, token.col) == (first_error.get("line"), first_error.get("col")))
         token = next(at, tokens[-1])
         word = token.text[:40]
         reserved = token.token_type == _Dialect.tokenizer_class.KEYWORDS.get(word.upper()) and word.isalpha()
-        hint = f' (a reserved word: write "{word}" in double quotes if it is a column)'
+        hint = f' It is a reserved word: write "{word}" in double quotes if it is a column.'
         hint = hint if reserved and token.token_type not in CLAUSES else ""
-        hint = " (x DIV y is the whole quotient)" if self.text[token.start - 1 : token.start + 1] == "//" else hint
-        return BadQuestion(f"this is not SQL that can be read, near {word!r}{hint}", self.place(token.start))
+        hint = (
+            " Write x DIV y for the whole quotient." if self.text[token.start - 1 : token.start + 1] == "//" else hint
+        )
+        return BadQuestion(f"This SQL cannot be parsed near {word!r}.{hint}", self.place(token.start))
 
     def _options(self, tokens: list[Token]) -> tuple[list[Token], Options]:
         """The tokens without the options, and the options."""
-        found, i = None, 0
+        options, i = None, 0
         while i < len(tokens) - 2:
             select, word, form = tokens[i : i + 3]
             i += 1
             if select.token_type != TokenType.SELECT or word.token_type != TokenType.WITH:
                 continue
             if form.text.upper() not in FORMS:
-                raise BadQuestion(f"SELECT WITH is followed by {' or '.join(FORMS)}", self.place(form.start))
+                raise BadQuestion(f"SELECT WITH must be followed by {' or '.join(FORMS)}.", self.place(form.start))
             depth = sum((t.token_type in OPENING) - (t.token_type in CLOSING) for t in tokens[:i])
-            if found is not None or depth:
-                raise BadQuestion("only the outermost SELECT takes options", self.place(word.start))
+            if options is not None or depth:
+                raise BadQuestion("Only the outermost SELECT may have options.", self.place(word.start))
             end = i + 2
-            found = Options()
+            options = Options()
             if end < len(tokens) and tokens[end].text.upper() == "OPTIONS":
-                found, end = self._pairs(tokens, end + 1)
+                options, end = self._pairs(tokens, end + 1)
             tokens = tokens[:i] + tokens[end:]
-        return tokens, found or Options()
+        return tokens, options or Options()
 
     def _pairs(self, tokens: list[Token], i: int) -> tuple[Options, int]:
         values: dict[str, Fraction | int] = {}
@@ -294,9 +301,9 @@ class Text:
                 i, token, value = i + 1, tokens[i + 4], f"0.{texts[i + 4]}"
             field = NAMES.get(name, name)
             if field not in Options.__dataclass_fields__ or field in values:
-                raise BadQuestion(f"there is no option {name[:40]!r}, or it is twice here", self.place(word.start))
+                raise BadQuestion(f"There is no option {name[:40]!r}, or it is given twice.", self.place(word.start))
             if token.token_type != TokenType.NUMBER:
-                raise BadQuestion("an option is a number", self.place(token.start))
+                raise BadQuestion("The value of an option must be a number.", self.place(token.start))
             try:
                 values[field] = _option(field, value)
             except BadParameter as error:
@@ -305,13 +312,13 @@ class Text:
             if texts[i : i + 1] == [")"]:
                 return Options(**values), i + 1  # type: ignore[arg-type]
         last = tokens[min(i, len(tokens) - 1)]
-        raise BadQuestion("options are written (epsilon = 1, delta = 1e-6)", self.place(last.start))
+        raise BadQuestion("Write options like (epsilon = 1, delta = 1e-6).", self.place(last.start))
 
 
 def _named(tokens: list[Token]) -> Iterator[Token]:
-    """The tokens, where the names of types are plain names unless a type can stand there: CAST(x AS DATE), x::DATE.
+    """The tokens, with names of types as plain names unless a type can stand there: CAST(x AS DATE), x::DATE.
 
-    Before text it is the type of a constant, as in DATE '2020-12-31'.
+    Before text such a name is the type of a constant: DATE '2020-12-31'.
     """
     kinds = [None, *(token.token_type for token in tokens), None]
     for token, before, after in zip(tokens, kinds, kinds[2:], strict=False):

@@ -1,4 +1,4 @@
-"""What is computed from released columns in SQL: arithmetic, comparisons, cases; free, since no data is read."""
+"""Outputs in SQL: arithmetic, comparisons and cases on released columns, which are free since no data is read."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from ...core.errors import BadQuestion
 from ..select.output_types import OutputTypes
 from ..select.outputs import (
     Arithmetic,
-    Choice,
+    CaseOutput,
     Comparison,
     Function,
     Logic,
@@ -36,23 +36,23 @@ NOTHING = Value(None)
 
 
 class OutputReader:
-    """Reads outputs; `released` says which parts of the question are released columns, and None of the others."""
+    """Reads outputs; `released` gives the released column that a node is, or None."""
 
-    def __init__(self, text: Text, released: Callable[[exp.Expr], Output | None], kinds: OutputTypes) -> None:
-        self.text, self.released, self.types = text, released, kinds
+    def __init__(self, text: Text, released: Callable[[exp.Expr], Output | None], types: OutputTypes) -> None:
+        self.text, self.released, self.types = text, released, types
 
     def read(self, node: exp.Expr) -> Output:
-        """What a part of the question means."""
+        """The output that a node means."""
         if not isinstance(node, exp.Expr):
-            raise BadQuestion("a value is missing here")
-        found = self.released(node)
-        if found is None:
-            found = self._read(node)
+            raise BadQuestion("A value is missing here.")
+        output = self.released(node)
+        if output is None:
+            output = self._read(node)
             try:
-                self.types.of(found)
+                self.types.of(output)
             except BadQuestion as error:
                 raise self.text.bad(node, error.reason) from None
-        return found
+        return output
 
     def _read(self, node: exp.Expr) -> Output:
         kind = type(node)
@@ -66,10 +66,10 @@ class OutputReader:
         if kind in COMPARISONS:
             return _compared(COMPARISONS[kind], *self._two(node))
         if kind is exp.Column:
-            raise self.text.bad(node, f"{node.name[:40]!r} is a value of single rows; aggregate it, or GROUP BY it")
+            raise self.text.bad(node, f"{node.name[:40]!r} is a column of single rows. Aggregate it, or GROUP BY it.")
         if kind in OF_ROWS:
             word = self.text.word(node)
-            raise self.text.bad(node, f"{word} is for single rows: use it in WHERE, or within an aggregate")
+            raise self.text.bad(node, f"{word} works on single rows. Use it in WHERE, or inside an aggregate.")
         raise self.text.bad(node, unsupported(self.text, node))
 
     def _paren(self, node: exp.Expr) -> Output:
@@ -92,18 +92,18 @@ class OutputReader:
     def _is(self, node: exp.Expr) -> Output:
         only(self.text, node, "this", "expression")
         if not isinstance(node.expression, exp.Null):
-            raise self.text.bad(node, "IS is followed by NULL here")
+            raise self.text.bad(node, "IS must be followed by NULL here.")
         return Function("is_missing", self.read(node.this))
 
     def _if(self, node: exp.Expr) -> Output:
         only(self.text, node, "this", "true", "false")
         otherwise = node.args.get("false")
         condition, then = self.read(node.this), self.read(node.args["true"])
-        return Choice(condition, then, self.read(otherwise) if otherwise else NOTHING)
+        return CaseOutput(condition, then, self.read(otherwise) if otherwise else NOTHING)
 
     def _nullif(self, node: exp.Expr) -> Output:
         a, b = self._two(node)
-        return Choice(Comparison("=", a, b), NOTHING, a)
+        return CaseOutput(Comparison("=", a, b), NOTHING, a)
 
     def _round(self, node: exp.Expr) -> Output:
         only(self.text, node, "this", "decimals")
@@ -113,14 +113,16 @@ class OutputReader:
         only(self.text, node, "this", "to")
         to = CASTS.get(getattr(node.args["to"].this, "name", ""))
         if to not in ("integer", "real") or node.args["to"].expressions:
-            raise self.text.bad(node, "what is released can be cast to INTEGER or DOUBLE; its digits are for ROUND")
+            raise self.text.bad(node, "A released column can be cast only to INTEGER or DOUBLE. ROUND takes digits.")
         a = self.read(node.this)
         match self.types.of(a):
             case "boolean":
-                return Choice(Function("is_missing", a), NOTHING, Choice(a, Value(Fraction(1)), Value(Fraction(0))))
+                return CaseOutput(
+                    Function("is_missing", a), NOTHING, CaseOutput(a, Value(Fraction(1)), Value(Fraction(0)))
+                )
             case "number" | None:
                 return Function("round", a) if to == "integer" else a
-        raise self.text.bad(node, "what is released can be cast if it is a number or a condition")
+        raise self.text.bad(node, "Only numbers and conditions can be cast here.")
 
     def _two(self, node: exp.Expr) -> tuple[Output, Output]:
         only(self.text, node, "this", "expression")
@@ -131,7 +133,7 @@ class OutputReader:
             raise self.text.bad(node, unsupported(self.text, node.args["query"]))
         only(self.text, node, "this", "expressions")
         if not node.expressions:
-            raise self.text.bad(node, "a list holds at least one value")
+            raise self.text.bad(node, "A list must have at least one value.")
         a = self.read(node.this)
         found: list[Output] = [Comparison("=", a, self.read(part)) for part in node.expressions]
         return chain("or", found)
@@ -141,24 +143,24 @@ class OutputReader:
         subject, default = node.args.get("this"), node.args.get("default")
         compared = None if subject is None else self.read(subject)
         branches = [(self.read(branch.this), self.read(branch.args["true"])) for branch in node.args["ifs"]]
-        found = self.read(default) if default else NOTHING
+        value = self.read(default) if default else NOTHING
         for condition, then in reversed(branches):
             holds = condition if compared is None else Comparison("=", compared, condition)
-            found = Choice(holds, then, found)
-        return found
+            value = CaseOutput(holds, then, value)
+        return value
 
     def _several(self, node: exp.Expr) -> Output:
         only(self.text, node, "this", "expressions")
-        *others, found = (self.read(part) for part in (node.this, *node.expressions))
+        *others, value = (self.read(part) for part in (node.this, *node.expressions))
         for other in reversed(others):
             match node:
                 case exp.Coalesce():
-                    found = Choice(Function("is_missing", other), found, other)
+                    value = CaseOutput(Function("is_missing", other), value, other)
                 case exp.Least():
-                    found = Choice(Comparison("<=", other, found), other, found)
+                    value = CaseOutput(Comparison("<=", other, value), other, value)
                 case _:
-                    found = Choice(Comparison("<=", found, other), other, found)
-        return found
+                    value = CaseOutput(Comparison("<=", value, other), other, value)
+        return value
 
 
 def _compared(operator: str, a: Output, b: Output) -> Output:

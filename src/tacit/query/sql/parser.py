@@ -1,17 +1,18 @@
 """Questions in SQL.
 
-A parser turns the text into a tree, and every part of the tree must be on a list to become a part of the `Query`; what
-is not on it is refused with its line, its column and the reason.  No text of the question ever reaches an engine.
+A parser turns the text into a tree, and only nodes that a reader knows become parts of the `Query`; any other node is
+refused with its line, its column and the reason.  No text of the question ever reaches an engine.
 
-    sql_text          tokens, places, and the options of SELECT WITH DIFFERENTIAL_PRIVACY
-    sql_nodes         which clauses a part may have, and what is written in it
-    sql_rows          expressions over one row
-    sql_from          tables, joins and names
-    sql_units         subqueries, which keep the unit
-    sql_aggregates    aggregates
-    sql_outputs       what is computed from what is released
+    lexer             tokens, positions, and the options of SELECT WITH DIFFERENTIAL_PRIVACY
+    allowlist         the clauses that a node may have, and the constants in it
+    row_expressions   expressions over one row
+    from_clause       tables, joins and names
+    subqueries        subqueries, which keep the unit
+    aggregates        aggregates
+    outputs           outputs computed from released columns
+    functions         every function that is understood
 
-Groups by text, whose values are not public, are chosen privately; that takes a delta.
+Groups by text, whose values are not public, are selected privately, which needs a delta.
 """
 
 from __future__ import annotations
@@ -32,14 +33,14 @@ from ..relation.condition_ranges import Work
 from ..relation.key_values import MOST_CELLS
 from ..select.aggregates import Argument
 from ..select.output_types import OutputType, OutputTypes, of_aggregate, of_domain
-from ..select.outputs import Output, Released, moderate
+from ..select.outputs import Output, ReleasedColumn, moderate
 from ..select.query import MOST_AGGREGATES, Aggregate, Key, Query
-from ..values.column_types import written
+from ..values.column_types import BAD_NAME, written
 from ..values.nodes import Column, Expression
 from .aggregates import AggregateReader, is_aggregate
 from .allowlist import number, only, unsupported
 from .from_clause import From, same
-from .lexer import Options, Text
+from .lexer import UNREADABLE, Options, Text
 from .outputs import OutputReader
 from .subqueries import aliased, grouped, subquery
 
@@ -52,26 +53,28 @@ CLAUSES = ("with_", "expressions", "from_", "joins", "where", "group", "having",
 
 @dataclass(frozen=True)
 class Parsed:
-    """A question, and what its text says of the price."""
+    """A question, and the options in its text."""
 
     query: Query
     options: Options
 
 
 def parse(text: str, tables: Mapping[str, Declared], public: Mapping[str, PublicTable] | None = None) -> Parsed:
-    """The question that a text in SQL asks, or BadQuestion with the place and the reason."""
+    """The question that SQL text asks, or BadQuestion with the position and the reason."""
     try:
         source = Text(text)
         tree, options = source.read()
         if not isinstance(tree, exp.Select):
-            raise source.bad(tree, "a question is one SELECT; sets and statements are not supported")
+            raise source.bad(
+                tree, "A question must be one SELECT; set operations and other statements are not supported."
+            )
         return Parsed(_Question(From(source, tables, public or {}, subquery), tree, options).query(), options)
     except BadQuestion as error:
         raise error if error.position else BadQuestion(error.reason, (1, 1)) from None
     except RecursionError:
-        raise BadQuestion("the question is nested too deeply", (1, 1)) from None
+        raise BadQuestion("The question is nested too deeply.", (1, 1)) from None
     except SqlglotError:
-        raise BadQuestion("this is not SQL that can be read", (1, 1)) from None
+        raise BadQuestion(UNREADABLE, (1, 1)) from None
 
 
 class _Question:
@@ -80,7 +83,7 @@ class _Question:
     def __init__(self, source: From, select: exp.Select, options: Options) -> None:
         self.source, self.select, self.options, self.text = source, select, options, source.text
         if select.args.get("distinct"):
-            raise self.text.bad(select, "SELECT DISTINCT is not supported; use GROUP BY")
+            raise self.text.bad(select, "SELECT DISTINCT is not supported. Use GROUP BY.")
         if window := select.find(exp.Window):
             raise self.text.bad(window, unsupported(self.text, window))
         only(self.text, select, *CLAUSES)
@@ -93,7 +96,7 @@ class _Question:
         self.keys: list[Key] = []
         self.aggregates: dict[str, Aggregate] = {}
         self.outputs: dict[str, Output] = {}
-        self.meant: dict[int, Output] = {}  # of what aliases stand for
+        self.aliases: dict[int, Output] = {}  # the output of each alias, by the node that it stands for
 
     def query(self) -> Query:
         """The meaning of the text."""
@@ -102,7 +105,10 @@ class _Question:
             self._group(node)
             cells = math.prod(len(key.values or (0,)) for key in self.keys)
             if cells > MOST_CELLS:
-                raise self.text.bad(node, f"{cells} groups are more than {MOST_CELLS}; group by fewer or wider ones")
+                raise self.text.bad(
+                    node,
+                    f"A question may have at most {MOST_CELLS} groups, not {cells}. Group by fewer keys or wider bins.",
+                )
         for i, item in enumerate(self.select.expressions):
             self._show(i, item)
         having = self.select.args.get("having")
@@ -110,7 +116,7 @@ class _Question:
         order = self.select.args.get("order")
         ordered = tuple(self._ordered(node) for node in order.expressions) if order else ()
         if not self.aggregates:
-            raise self.text.bad(self.select, "nothing is asked of the groups; add COUNT(*) or another aggregate")
+            raise self.text.bad(self.select, "The question has no aggregate. Add COUNT(*) or another one.")
         groups = (self.options.groups or self.scope.groups) if self.keys else None
         aggregates, outputs = tuple(self.aggregates.items()), tuple(self.outputs.items())
         keys = tuple(self.keys)
@@ -122,7 +128,7 @@ class _Question:
         for schema in self.source.used:
             if self.options.rows < schema.rows:
                 raise BadQuestion(
-                    f"max_rows_contributed is at least {schema.rows}, as the schema of {schema.name} fixes it there",
+                    f"max_rows_contributed must be at least {schema.rows}, which the schema of {schema.name} sets.",
                     (1, 1),
                 )
 
@@ -130,7 +136,7 @@ class _Question:
         meant = None if self.source.knows(self.scope, node) else aliased(self.select, node)
         node = node if meant is None else meant
         if self.source.is_unit(self.scope, node):
-            raise self.text.bad(node, "groups by the unit are single people; group by it in a subquery")
+            raise self.text.bad(node, "Groups by the unit are single people. Group by the unit in a subquery instead.")
         e = build.moderate(self.rows.read(node))
         if any(key.expression == e for key in self.keys):
             return
@@ -149,7 +155,7 @@ class _Question:
         self.types[name], self.labels[name] = of_domain(e.domain), e.domain.labels
 
     def _value(self, node: exp.Expr) -> Expression | None:
-        """What a part of the question means on single rows, if it has a meaning there."""
+        """The expression over one row that a part of the question means, if it means one."""
         try:
             return build.moderate(self.rows.read(node))
         except BadQuestion:
@@ -158,7 +164,7 @@ class _Question:
     def _free(self, node: exp.Expr, name: str) -> str:
         """A name that no key or aggregate has yet."""
         if not written(name):
-            raise self.text.bad(node, "a column is named by 1 to 128 characters without control characters")
+            raise self.text.bad(node, BAD_NAME)
         taken = {key.name for key in self.keys} | self.aggregates.keys()
         return next(found for i in count(1) if (found := name if i == 1 else f"{name}_{i}") not in taken)
 
@@ -168,17 +174,17 @@ class _Question:
             found: list[tuple[str, Output]] = self._asked(node, alias)
         else:
             output = self._output(node)
-            name = output.name if isinstance(output, Released) else f"column_{i + 1}"
+            name = output.name if isinstance(output, ReleasedColumn) else f"column_{i + 1}"
             found = [(alias or name, output)]
         for name, output in found:
             if not written(name):
-                raise self.text.bad(item, "a column is named by 1 to 128 characters without control characters")
+                raise self.text.bad(item, BAD_NAME)
             if name in self.outputs:
-                raise self.text.bad(item, f"two columns of the answer are called {name[:40]!r}; name one otherwise")
+                raise self.text.bad(item, f"Two columns of the answer are called {name[:40]!r}. Rename one of them.")
             self.outputs[name] = output
 
     def _asked(self, node: exp.Expr, alias: str = "") -> list[tuple[str, Output]]:
-        """The released columns of an aggregate, and their names; one that is asked for twice is bought once."""
+        """The released columns of an aggregate, and their names; an aggregate that occurs twice is bought once."""
         try:
             wanted = self.asked.read(node)
             of = wanted.of.expression if isinstance(wanted.of, Argument) else None
@@ -193,9 +199,9 @@ class _Question:
                 self.aggregates[name], self.types[name] = aggregate, of_aggregate(aggregate)
                 if len(self.aggregates) > MOST_AGGREGATES:
                     raise self.text.bad(
-                        node, f"more than {MOST_AGGREGATES} aggregates; ask for them in several questions"
+                        node, f"A question may have at most {MOST_AGGREGATES} aggregates. Ask several questions."
                     )
-            found.append((called if alias else name, Released(name)))
+            found.append((called if alias else name, ReleasedColumn(name)))
         return found
 
     def _released(self, node: exp.Expr) -> Output | None:
@@ -203,16 +209,14 @@ class _Question:
         if is_aggregate(node):
             found = self._asked(node)
             if len(found) > 1:
-                raise self.text.bad(
-                    node, "several most common values are columns of their own; write TOP_K(x, k) alone"
-                )
+                raise self.text.bad(node, "TOP_K(x, k) gives several columns and must stand alone in the SELECT.")
             return found[0][1]
         if isinstance(node, exp.Literal | exp.Boolean | exp.Null):
             return None
         value = self._value(node) if self.keys else None
         for key in self.keys:
             if value == key.expression:
-                return Released(key.name)
+                return ReleasedColumn(key.name)
         if isinstance(node, exp.Column) and (known := self._named(node)) is not None:
             return known
         meant = aliased(self.select, node)
@@ -220,47 +224,47 @@ class _Question:
             self._known(node)
         if meant is None or meant is node:
             return None
-        if id(meant) not in self.meant:  # each is read once: else aliases of aliases would take twice as long each
-            self.meant[id(meant)] = self._output(meant)
-        return self.meant[id(meant)]
+        if id(meant) not in self.aliases:  # read once: else each alias of an alias would double the time
+            self.aliases[id(meant)] = self._output(meant)
+        return self.aliases[id(meant)]
 
     def _known(self, node: exp.Column) -> None:
-        """Refuse a name that neither a column of the rows nor one of the answer has."""
+        """Refuse a name that is neither a column of the rows nor one of the answer."""
         try:
             self.rows.read(node)
         except BadQuestion as error:
             if node.args.get("table") is None and not self.source.knows(self.scope, node) and self.outputs:
-                shown = f"{error.reason}; the answer has {', '.join(self.outputs)}"
-                raise BadQuestion(shown, error.position) from None
+                reason = f"{error.reason} The columns of the answer are {', '.join(self.outputs)}."
+                raise BadQuestion(reason, error.position) from None
             raise
 
     def _named(self, node: exp.Column) -> Output | None:
-        """The column of the answer that is called so."""
+        """The column of the answer with this name."""
         if node.args.get("table") is not None:
             return None
         return next((output for name, output in self.outputs.items() if same(node.this, name)), None)
 
     def _output(self, node: exp.Expr, condition: bool = False) -> Output:
         try:
-            found = self.shown.read(node)
-            moderate(found)
+            output = self.shown.read(node)
+            moderate(output)
             if condition:
-                self.shown.types.condition(found)
-            return found
+                self.shown.types.condition(output)
+            return output
         except BadQuestion as error:
             raise error if error.position else self.text.bad(node, error.reason) from None
 
     def _ordered(self, node: exp.Expr) -> tuple[Output, bool]:
         if not isinstance(node, exp.Ordered):
-            raise self.text.bad(node, "ORDER BY takes columns, with ASC or DESC")
+            raise self.text.bad(node, "ORDER BY needs columns, with ASC or DESC.")
         only(self.text, node, "this", "desc", "nulls_first")
         by, descending = node.this, bool(node.args.get("desc"))
         if node.args.get("nulls_first"):
-            raise self.text.bad(node, "missing values stand last; NULLS FIRST is not supported")
+            raise self.text.bad(node, "NULLS FIRST is not supported; missing values stand last.")
         if isinstance(by, exp.Literal) and not by.is_string:
-            place = number(self.text, by, "a column to order by")
+            place = number(self.text, by, "A column to order by")
             if place.denominator != 1 or not 1 <= place <= len(self.outputs):
-                raise self.text.bad(by, f"there are {len(self.outputs)} columns to order by")
+                raise self.text.bad(by, f"ORDER BY needs a column from 1 to {len(self.outputs)}.")
             return list(self.outputs.values())[int(place) - 1], descending
         known = self._named(by) if isinstance(by, exp.Column) else None
         return known or self._output(by), descending
@@ -270,9 +274,9 @@ class _Question:
         if node is None:
             return None
         if isinstance(node, exp.Fetch):
-            raise self.text.bad(node, "FETCH is not supported; use LIMIT")
+            raise self.text.bad(node, "FETCH is not supported. Use LIMIT.")
         only(self.text, node, "expression")
         most = number(self.text, node.expression, "LIMIT") if isinstance(node, exp.Limit) else Fraction(0)
         if most.denominator != 1 or not 1 <= most <= 1 << 62:
-            raise self.text.bad(node, "LIMIT is a whole number of at least 1")
+            raise self.text.bad(node, "LIMIT must be a whole number of at least 1.")
         return int(most)

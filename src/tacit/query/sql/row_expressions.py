@@ -1,4 +1,4 @@
-"""Expressions of SQL over one row: the operators and functions on the list below, and nothing else.
+"""Expressions of SQL over one row: the operators and functions in the tables below.
 
 `/` divides whole numbers as reals, by a constant exactly; x DIV y is the quotient rounded toward zero, and x % y has
 the sign of x.  ROUND and CAST AS INTEGER round halves away from zero.  LEAST and GREATEST are missing if one value is
@@ -16,10 +16,10 @@ from ...core.errors import BadParameter, BadQuestion
 from ...core.parameters import rational
 from ..relation import build
 from ..values.dates import To
-from ..values.logic import Operator
+from ..values.logic import NO_CONDITION, Operator
 from ..values.nodes import Expression, Lookup
 from .allowlist import digits, flat, literal, number, only, unsupported
-from .lexer import Text
+from .lexer import BAD_CAST, Text
 
 COMPARISONS: dict[type[exp.Expr], Operator] = {
     exp.EQ: "=",
@@ -84,15 +84,15 @@ UNITS = {"second": 1, "minute": 60, "hour": 3600, "day": 86400, "week": 604800}
 
 
 class RowReader:
-    """Reads expressions over the rows of one scope; `column` says what a name means there."""
+    """Reads expressions over the rows of one scope; `column` gives the meaning of a name there."""
 
     def __init__(self, text: Text, column: Callable[[exp.Column], Expression]) -> None:
         self.text, self.column = text, column
 
     def read(self, node: exp.Expr) -> Expression:
-        """The expression that a part of the question means."""
+        """The expression that a node means."""
         if not isinstance(node, exp.Expr):
-            raise BadQuestion("a value is missing here")
+            raise BadQuestion("A value is missing here.")
         try:
             return self._read(node)
         except BadQuestion as error:
@@ -101,11 +101,11 @@ class RowReader:
             raise
 
     def condition(self, node: exp.Expr) -> Expression:
-        """The same, where true or false is meant."""
-        found = self.read(node)
-        if found.domain.kind != "boolean":
-            raise self.text.bad(node, "a condition must be true or false, such as age >= 18")
-        return build.moderate(found)
+        """The condition that a node means."""
+        condition = self.read(node)
+        if condition.domain.kind != "boolean":
+            raise self.text.bad(node, NO_CONDITION)
+        return build.moderate(condition)
 
     def _read(self, node: exp.Expr) -> Expression:
         kind = type(node)
@@ -128,9 +128,9 @@ class RowReader:
 
     def _listed(self, node: exp.Expr) -> Expression:
         """The argument of a function that goes through all labels of a category."""
-        found = self.read(node)
-        self.text.looks_up(len(found.domain.labels))
-        return found
+        argument = self.read(node)
+        self.text.looks_up(len(argument.domain.labels))
+        return argument
 
     def _paren(self, node: exp.Expr) -> Expression:
         return self.read(self._this(node))
@@ -185,15 +185,15 @@ class RowReader:
 
     def _trunc(self, node: exp.Expr) -> Expression:
         only(self.text, node, "this", "unit")
-        found = build.date_trunc(node.args["unit"].name.lower(), self.read(node.this))
-        self.text.looks_up(len(found.keys) if isinstance(found, Lookup) else 0)
-        return found
+        start = build.date_trunc(node.args["unit"].name.lower(), self.read(node.this))
+        self.text.looks_up(len(start.keys) if isinstance(start, Lookup) else 0)
+        return start
 
     def _this(self, node: exp.Expr) -> exp.Expr:
         only(self.text, node, "this")
         inner: Any = node.this
         if not isinstance(inner, exp.Expr):
-            raise self.text.bad(node, f"{node.key.upper()} of nothing")
+            raise self.text.bad(node, f"{node.key.upper()} needs an argument.")
         return inner
 
     def _two(self, node: exp.Expr) -> tuple[Expression, Expression]:
@@ -203,13 +203,13 @@ class RowReader:
     def _like(self, node: exp.Expr) -> Expression:
         only(self.text, node, "this", "expression", "negate")
         if not isinstance(node.expression, exp.Literal) or not node.expression.is_string:
-            raise self.text.bad(node.expression, "the pattern of LIKE must be text that is written in the question")
+            raise self.text.bad(node.expression, "The pattern of LIKE must be a constant text.")
         a, pattern = self._listed(node.this), str(node.expression.this)
         if isinstance(node, exp.ILike):
             self.text.looks_up(len(a.domain.labels))
             a, pattern = build.recased(a, str.lower), pattern.lower()
-        found = build.like(a, pattern)
-        return build.not_(found) if node.args.get("negate") else found
+        matches = build.like(a, pattern)
+        return build.not_(matches) if node.args.get("negate") else matches
 
     def _is(self, node: exp.Expr) -> Expression:
         only(self.text, node, "this", "expression")
@@ -218,9 +218,9 @@ class RowReader:
             case exp.Null():
                 return build.is_missing(a)
             case exp.Boolean(this=value):
-                found = a if value else build.not_(a)
-                return build.coalesce(found, build.constant(False))
-        raise self.text.bad(node, "IS is followed by NULL, TRUE or FALSE")
+                holds = a if value else build.not_(a)
+                return build.coalesce(holds, build.constant(False))
+        raise self.text.bad(node, "IS must be followed by NULL, TRUE or FALSE.")
 
     def _case(self, node: exp.Expr) -> Expression:
         only(self.text, node, "this", "ifs", "default")
@@ -239,32 +239,32 @@ class RowReader:
         to = node.args["to"]
         name = to.this.name if isinstance(to, exp.DataType) and hasattr(to.this, "name") else ""
         if name not in CASTS or to.expressions:
-            raise self.text.bad(node, "CAST is to INTEGER, DOUBLE, BOOLEAN, DATE, TIMESTAMP or VARCHAR")
+            raise self.text.bad(node, BAD_CAST)
         return build.cast(self._listed(node.this), CASTS[name])
 
     def _part(self, node: exp.Expr, name: str, of: exp.Expr) -> Expression:
         name = name.lower()
         if name not in PARTS:
-            raise self.text.bad(node, f"there is no part {name[:40]!r} of a date; there are {', '.join(PARTS)}")
+            raise self.text.bad(node, f"A date has no part {name[:40]!r}; its parts are {', '.join(PARTS)}.")
         day = self.read(of)
         if PARTS[name] in ("week", "dayofyear"):  # counted from the first day of each year
             year = build.date_part("year", day).domain
             self.text.looks_up(year.upper - year.lower + 1)
-        found = build.date_part(PARTS[name], day)
+        part = build.date_part(PARTS[name], day)
         if name in ("dow", "dayofweek"):
-            found = build.modulo(found, build.constant(7))
-        return build.add(found, build.constant(1)) if name == "dayofweek" else found
+            part = build.modulo(part, build.constant(7))
+        return build.add(part, build.constant(1)) if name == "dayofweek" else part
 
     def _moved(self, node: exp.Expr) -> Expression:
-        """A date or moment plus or minus an interval of days or weeks, hours, minutes or seconds."""
+        """A date or timestamp plus or minus an interval of weeks, days, hours, minutes or seconds."""
         interval = node.expression
         only(self.text, interval, "this", "unit")
-        told = interval.args.get("unit")
-        unit = told.name.lower().removesuffix("s") if isinstance(told, exp.Var) else ""
+        word = interval.args.get("unit")
+        unit = word.name.lower().removesuffix("s") if isinstance(word, exp.Var) else ""
         if unit not in UNITS or not isinstance(interval.this, exp.Literal):
-            raise self.text.bad(interval, "an interval is a number of days, weeks, hours, minutes or seconds")
+            raise self.text.bad(interval, "An interval must be a number of weeks, days, hours, minutes or seconds.")
         try:
-            steps = rational("an interval", interval.this.this) * UNITS[unit]
+            steps = rational("An interval", interval.this.this) * UNITS[unit]
         except BadParameter as error:
             raise self.text.bad(interval, str(error)) from None
         a = self.read(node.this)
@@ -281,7 +281,7 @@ class RowReader:
         return reader(self, node, *node.expressions)
 
     def _clamp(self, node: exp.Expr, of: exp.Expr, *ends: exp.Expr) -> Expression:
-        lower, upper = (number(self.text, end, "an end of CLAMP") for end in ends)
+        lower, upper = (number(self.text, end, "A bound of CLAMP") for end in ends)
         return build.clamp(self.read(of), lower, upper)
 
     def _date_part(self, node: exp.Expr, part: exp.Expr, of: exp.Expr) -> Expression:

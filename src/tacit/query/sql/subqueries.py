@@ -1,7 +1,7 @@
-"""Subqueries of SQL, which keep the unit: projections and filters, and one row for each unit.
+"""Subqueries of SQL, which keep the unit: projections, filters, and one row for each unit.
 
-Of the rows of one unit there are COUNT, SUM, MIN and MAX, exactly, and AVG, rounded down as any quotient is; a SUM of
-no values is 0, not missing.
+A subquery that is grouped by the unit has exact COUNT, SUM, MIN and MAX of each unit's rows, and AVG, rounded down like
+any quotient.  A SUM of no values is 0, not missing.
 """
 
 from __future__ import annotations
@@ -34,12 +34,12 @@ FOLDS: dict[type[exp.Expr], Literal["count", "sum", "min", "max"]] = {
 
 
 def aggregates(node: exp.Expr) -> bool:
-    """Whether there is an aggregate in a part of the question."""
+    """Whether a node contains an aggregate."""
     return node.find(*AGGREGATES) is not None
 
 
 def grouped(source: From, select: exp.Select) -> list[exp.Expr]:
-    """What a SELECT is grouped by, its ordinals and the names of its columns put for what they mean."""
+    """The expressions that a SELECT is grouped by, with ordinals replaced by the columns that they mean."""
     group = select.args.get("group")
     if group is None:
         return []
@@ -47,23 +47,25 @@ def grouped(source: From, select: exp.Select) -> list[exp.Expr]:
         return [item.unalias() for item in select.expressions if not any(map(is_aggregate, item.walk()))]
     only(source.text, group, "expressions")
     if len(group.expressions) > MOST_COLUMNS:
-        raise source.text.bad(group, f"{len(group.expressions)} keys are more than {MOST_COLUMNS}; group by fewer")
+        raise source.text.bad(group, f"GROUP BY may have at most {MOST_COLUMNS} keys, not {len(group.expressions)}.")
     if not group.expressions:
-        raise source.text.bad(group, "GROUP BY is followed by what to group by")
-    found = []
+        raise source.text.bad(group, "GROUP BY needs at least one key.")
+    keys = []
     for node in group.expressions:
         if isinstance(node, exp.Literal) and not node.is_string:
             place = node.this
             if len(place) > 9 or not place.isdecimal() or not 1 <= int(place) <= len(select.expressions):
-                raise source.text.bad(node, f"there is no column {place[:20]} of {len(select.expressions)} to group by")
-            found.append(select.expressions[int(place) - 1].unalias())
+                raise source.text.bad(
+                    node, f"GROUP BY {place[:20]} must be a column from 1 to {len(select.expressions)}."
+                )
+            keys.append(select.expressions[int(place) - 1].unalias())
         else:
-            found.append(node)
-    return found
+            keys.append(node)
+    return keys
 
 
 def aliased(select: exp.Select, node: exp.Expr) -> exp.Expr | None:
-    """What an alias of the SELECT stands for, if the node is one."""
+    """The expression that an alias of the SELECT stands for, if the node is an alias."""
     if isinstance(node, exp.Column) and node.args.get("table") is None:
         for item in select.expressions:
             if isinstance(item, exp.Alias) and item.alias.casefold() == node.name.casefold():
@@ -72,14 +74,14 @@ def aliased(select: exp.Select, node: exp.Expr) -> exp.Expr | None:
 
 
 def subquery(source: From, select: exp.Select) -> Scope:
-    """The rows of a subquery, and what they are called."""
+    """The rows of a subquery, and the names of its columns."""
     only(source.text, select, *CLAUSES)
     scope = source.read(select)
     if select.args.get("group"):
         return PerUnitReader.of(source, scope, select).rows()
     having = select.args.get("having")
     if having is not None or any(aggregates(item) for item in select.expressions):
-        raise source.text.bad(having or select, "a subquery with aggregates is grouped by the unit")
+        raise source.text.bad(having or select, "A subquery with aggregates must be grouped by the unit.")
     items: list[tuple[exp.Expr, str, Expression | None]] = []
     seen = defaultdict[tuple[str, str], list[Expression | None]](list)  # of each * and name; a join may have one twice
     rows = source.rows(scope)
@@ -105,9 +107,9 @@ def projected(source: From, scope: Scope, items: list[tuple[exp.Expr, str, Expre
     units, named = {}, {}
     for item, name, expression in items:
         if not written(name):
-            raise source.text.bad(item, "name this column of the subquery: ... AS name")
+            raise source.text.bad(item, "Name this column of the subquery: ... AS name.")
         if name in named or (name in units and expression is not None):
-            raise source.text.bad(item, f"two columns of the subquery are called {name[:40]!r}")
+            raise source.text.bad(item, f"Two columns of the subquery are called {name[:40]!r}. Rename one of them.")
         if expression is None:
             units[name] = Visible("", name, None)
         else:
@@ -144,7 +146,9 @@ class PerUnitReader:
                 otherwise = expression.name if isinstance(expression, Column) else f"key_{len(reader.keys) + 1}"
                 reader.keys[reader._called(node, otherwise)] = expression
         if not unit:
-            raise source.text.bad(select.args["group"], "a subquery is grouped by the unit, and may have further keys")
+            raise source.text.bad(
+                select.args["group"], "A subquery must be grouped by the unit; further keys may follow."
+            )
         return reader
 
     def rows(self) -> Scope:
@@ -161,8 +165,8 @@ class PerUnitReader:
         having = self.select.args.get("having")
         condition = rows.condition(having.this) if having else None
         relation = PerUnit(self.scope.relation, tuple(self.keys.items()), tuple(self.folds.items()))
-        found = replace(self.scope, relation=relation, size=self.scope.size + 1)
-        return projected(self.source, found if condition is None else found.where(condition), items)
+        per_unit = replace(self.scope, relation=relation, size=self.scope.size + 1)
+        return projected(self.source, per_unit if condition is None else per_unit.where(condition), items)
 
     def fold(self, node: exp.Expr, how: Literal["count", "sum", "min", "max"], of: Expression | None) -> Expression:
         """The column of a fold, which is there once however often it is asked for."""
@@ -188,16 +192,18 @@ class _Outer(RowReader):
     def __init__(self, reader: PerUnitReader) -> None:
         super().__init__(reader.source.text, self._column)
         self.reader = reader
-        self.meant: dict[int, Expression] = {}  # of what aliases stand for
+        self.aliases: dict[int, Expression] = {}  # by the node that each stands for
         self.inner = reader.source.rows(reader.scope)
 
     def _column(self, node: exp.Column) -> Expression:
         meant = aliased(self.reader.select, node)
         if meant is not None and not self.reader.source.knows(self.reader.scope, node):
-            if id(meant) not in self.meant:  # each is read once: else aliases of aliases would take twice as long each
-                self.meant[id(meant)] = build.moderate(self.read(meant))
-            return self.meant[id(meant)]
-        raise self.text.bad(node, f"{node.name[:40]!r} is not grouped by; sum it, count it, or group by it")
+            if id(meant) not in self.aliases:  # read once: else each alias of an alias would double the time
+                self.aliases[id(meant)] = build.moderate(self.read(meant))
+            return self.aliases[id(meant)]
+        raise self.text.bad(
+            node, f"{node.name[:40]!r} is not a key of this GROUP BY. Sum it, count it, or group by it."
+        )
 
     def _read(self, node: exp.Expr) -> Expression:
         if isinstance(node, AGGREGATES):
@@ -205,13 +211,13 @@ class _Outer(RowReader):
         if self.reader.keys and not isinstance(node, exp.Literal) and not aggregates(node):
             meant = aliased(self.reader.select, node)
             try:
-                found = self.inner.read(
+                value = self.inner.read(
                     node if meant is None or self.reader.source.knows(self.reader.scope, node) else meant
                 )
             except BadQuestion:
-                found = None
+                value = None
             for name, key in self.reader.keys.items():
-                if found == key:
+                if value == key:
                     return Column(key.domain, name)
         return super()._read(node)
 
@@ -227,7 +233,7 @@ class _Outer(RowReader):
             return build.divide(reader.fold(inner.this, "sum", of), reader.fold(inner.this, "count", of))
         how = FOLDS.get(type(inner))
         if how is None:
-            raise self.text.bad(node, "of the rows of one unit there is COUNT, SUM, AVG, MIN and MAX")
+            raise self.text.bad(node, "A subquery can use only COUNT, SUM, AVG, MIN and MAX.")
         only(self.text, inner, "this")
         rows = isinstance(inner.this, exp.Star | exp.Literal) or reader.source.is_unit(reader.scope, inner.this)
         if how == "count" and rows:

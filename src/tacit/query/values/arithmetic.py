@@ -1,4 +1,4 @@
-"""Arithmetic on whole steps, with the range of every result known before any value is read.
+"""Arithmetic on whole steps; the range of every result follows from the ranges of its operands.
 
 + - *          exact; by a constant, * and / only change the grid
 raised         to a constant power: a product, and exact
@@ -23,6 +23,7 @@ from .coercion import (
     checked,
     constant,
     folded,
+    kind_of,
     on_grid,
     scaled,
     shaped,
@@ -32,7 +33,7 @@ from .coercion import (
     written,
 )
 from .column_types import power
-from .domain import Domain, number
+from .domain import ValueDomain, number
 from .nodes import (
     Add,
     Case,
@@ -49,20 +50,21 @@ FINE = 1 << 19  # steps to the farthest quotient, or more: fine beside noise tha
 
 
 def add(a: Expression, b: Expression) -> Expression:
-    """a + b: numbers, or a date and whole days, or a moment and whole seconds."""
+    """a + b: two numbers, a date and whole days, or a timestamp and whole seconds."""
     if absent(a) or absent(b):
         return constant(None)
-    for moment, shift in ((a, b), (b, a)):
-        if moment.domain.kind in ("date", "timestamp"):
+    for time, shift in ((a, b), (b, a)):
+        if time.domain.kind in ("date", "timestamp"):
             if shift.domain.kind != "number" or shift.domain.grid.denominator != 1:
-                raise BadQuestion(f"only whole steps can be added to a {moment.domain.kind}")
-            return _sum(moment, on_grid(shift, Fraction(1)), moment.domain)
+                unit = "days" if time.domain.kind == "date" else "seconds"
+                raise BadQuestion(f"Only a whole number of {unit} can be added to a {time.domain.kind}.")
+            return _sum(time, on_grid(shift, Fraction(1)), time.domain)
     _numbers(a, b)
     a, b = alike(a, b)
     return _sum(a, b, a.domain)
 
 
-def _sum(a: Expression, b: Expression, like: Domain) -> Expression:
+def _sum(a: Expression, b: Expression, like: ValueDomain) -> Expression:
     x, y = a.domain, b.domain
     domain = replace(like, lower=x.lower + y.lower, upper=x.upper + y.upper, declared=x.declared and y.declared)
     return folded(Add(domain, a, b))
@@ -75,7 +77,7 @@ def negate(a: Expression) -> Expression:
 
 
 def subtract(a: Expression, b: Expression) -> Expression:
-    """a - b; of two dates the days between them, of two moments the seconds."""
+    """a - b: of two dates the days between them, of two timestamps the seconds."""
     if absent(a) or absent(b):
         return constant(None)
     if b.domain.kind in ("date", "timestamp"):
@@ -104,11 +106,11 @@ def raised(a: Expression, exponent: Expression) -> Expression:
     _numbers(a)
     times = written(exponent)
     if times is None or times not in range(1, 11):
-        raise BadQuestion("a power is a whole number from 1 to 10 that is written in the question")
-    found = a
+        raise BadQuestion("The exponent of a power must be a constant whole number from 1 to 10.")
+    product = a
     for _ in range(int(times) - 1):
-        found = multiply(found, a)
-    return shaped(found, replace(found.domain, lower=max(found.domain.lower, 0))) if times % 2 == 0 else found
+        product = multiply(product, a)
+    return shaped(product, replace(product.domain, lower=max(product.domain.lower, 0))) if times % 2 == 0 else product
 
 
 def divide(a: Expression, b: Expression) -> Expression:
@@ -123,7 +125,7 @@ def divide(a: Expression, b: Expression) -> Expression:
     while grid < QUOTIENT:
         try:
             return _down(a, b, grid)
-        except BadQuestion:  # 64 bits do not bear so many steps
+        except BadQuestion:  # so many steps exceed 64 bits
             grid *= 2
     return _down(a, b, QUOTIENT)
 
@@ -164,7 +166,7 @@ def floor(a: Expression) -> Expression:
     return quotient(scaled(a, grid.numerator, a.domain), grid.denominator, replace(a.domain, grid=Fraction(1)))
 
 
-def quotient(a: Expression, by: int, domain: Domain) -> Expression:
+def quotient(a: Expression, by: int, domain: ValueDomain) -> Expression:
     """Steps divided by a positive whole number and rounded down, in the kind and grid of `domain`."""
     ends = a.domain.lower // by, a.domain.upper // by
     return folded(Divide(replace(domain, lower=ends[0], upper=ends[1]), unwrapped(a), whole_constant(by)))
@@ -180,7 +182,7 @@ def round_to(a: Expression, digits: int = 0) -> Expression:
     _numbers(a)
     places = whole("digits", digits, -18)
     if places > 18:
-        raise BadQuestion("ROUND takes from -18 to 18 digits")
+        raise BadQuestion("ROUND takes -18 to 18 digits.")
     unit = Fraction(10) ** -places
     if absent(a) or (a.domain.grid / unit).denominator == 1:
         return a
@@ -198,7 +200,7 @@ def bin_to(a: Expression, width: Plain) -> Expression:
     """The largest multiple of the width that is not above a."""
     step = written(constant(width))
     if step is None or step <= 0:
-        raise BadQuestion("the width of a bin must be a positive number")
+        raise BadQuestion("The width of a bin must be a positive number.")
     return multiply(floor(divide(a, constant(step))), constant(step))
 
 
@@ -209,7 +211,7 @@ def modulo(a: Expression, b: Expression) -> Expression:
         return constant(None)
     divisor = written(b)
     if divisor is None or divisor <= 0:
-        raise BadQuestion("a remainder is taken by a positive constant")
+        raise BadQuestion("The divisor of a remainder must be a positive constant.")
     a, b = alike(a, constant(divisor))
     by = b.domain.lower
     if a.domain.lower >= 0 and a.domain.upper < by:
@@ -233,12 +235,12 @@ def absolute(a: Expression) -> Expression:
 
 
 def least(*parts: Expression) -> Expression:
-    """The least of all; missing if one of them is."""
+    """The least of several values; missing if one of them is."""
     return _extreme(parts, largest=False)
 
 
 def greatest(*parts: Expression) -> Expression:
-    """The greatest of all; missing if one of them is."""
+    """The greatest of several values; missing if one of them is."""
     return _extreme(parts, largest=True)
 
 
@@ -246,17 +248,17 @@ def clamp(a: Expression, lower: Plain | Expression, upper: Plain | Expression) -
     """a, or the nearer end where it is outside of two constants."""
     low, high = (end if isinstance(end, Expression) else constant(end) for end in (lower, upper))
     if not isinstance(low, Constant) or not isinstance(high, Constant) or low.value is None or high.value is None:
-        raise BadQuestion("values are clamped between two constants")
+        raise BadQuestion("CLAMP needs two constants as bounds.")
     first, last = alike(low, high)
     if first.domain.lower > last.domain.lower:
-        raise BadQuestion("the lower end of a clamp must not exceed the upper")
+        raise BadQuestion("The lower bound of CLAMP must not exceed the upper bound.")
     between = least(greatest(a, low), high)
     return shaped(between, replace(between.domain, declared=True))
 
 
 def _extreme(parts: tuple[Expression, ...], largest: bool) -> Expression:
     if any(part.domain.kind in ("category", "text") for part in alike(*parts)):
-        raise BadQuestion("text and categories have no public order")
+        raise BadQuestion("LEAST and GREATEST need numbers or dates; text and categories have no public order.")
     if any(absent(part) for part in parts):
         return constant(None)
     best, *others = sorted(alike(*parts), key=lambda part: isinstance(part, Constant))
@@ -266,8 +268,8 @@ def _extreme(parts: tuple[Expression, ...], largest: bool) -> Expression:
         domain = replace(union(x, y), lower=choose(x.lower, y.lower), upper=choose(x.upper, y.upper))
         first, second = (best, other) if largest else (other, best)
         wins = folded(Compare("<=", first, second))  # missing, and so `best`, if best is missing
-        kept = best if isinstance(other, Constant) else folded(Case(domain, IsMissing(other), other, best))
-        best = folded(Case(domain, wins, other, kept))
+        loses = best if isinstance(other, Constant) else folded(Case(domain, IsMissing(other), other, best))
+        best = folded(Case(domain, wins, other, loses))
     return best
 
 
@@ -283,4 +285,4 @@ def _pick(condition: Expression, then: Expression, otherwise: Expression) -> Exp
 def _numbers(*parts: Expression) -> None:
     for part in parts:
         if part.domain.kind != "number":
-            raise BadQuestion(f"arithmetic is on numbers; this is a {part.domain.kind}")
+            raise BadQuestion(f"Arithmetic needs numbers; {kind_of(part)}.")

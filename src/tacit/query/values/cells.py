@@ -1,8 +1,8 @@
 """The meaning of a raw cell: whole steps of its column's domain, text, or missing.
 
-This is the reference that every engine must meet.  It is total: whatever the cell holds, it has a value, within the
-declared domain, and nothing is raised; so what a row holds cannot be told from an error.  None, NaN and NaT are
-missing, and so is all that a column's type does not list below (bytes, lists, times of day, ...).
+This is the reference that every engine must meet.  It is total: every cell has a value within the declared domain or
+is missing, and nothing is raised, so no error reveals what a row holds.  None, NaN and NaT are missing, and so is every
+value that a column's type does not list below (bytes, lists, times of day, ...).
 
     integer, real   whole numbers, clamped as such; doubles, decimals (as the nearest double) and text that matches
                     NUMBER in at most LONGEST characters (as the nearest double): clamped, then floor(x / grid + 0.5) in
@@ -11,8 +11,8 @@ missing, and so is all that a column's type does not list below (bytes, lists, t
                     many characters at most
     category        text that is a label, to the letter; whole numbers in digits; booleans as true, false
     date            dates; timestamps by their date in UTC; text YYYY-MM-DD, alone or before "T" or a space and anything
-    timestamp       timestamps, down to whole seconds; dates, as midnight; text that matches MOMENT, which may end with
-                    Z or with an offset from UTC
+    timestamp       timestamps, down to whole seconds; dates, as midnight; text that matches TIMESTAMP, which may end
+                    with Z or with an offset from UTC
     text            text; whole numbers in digits
     unit            text; whole numbers in digits; so too doubles and decimals that are whole
 
@@ -33,13 +33,13 @@ from fractions import Fraction
 import numpy as np
 
 from .column_types import ColumnType
-from .domain import DAY, EPOCH, Domain
+from .domain import DAY, EPOCH, ValueDomain
 from .nodes import Value
 
 NUMBER = re.compile(r"[ \t]*[+-]?([0-9]+(\.[0-9]*)?|\.[0-9]+)([eE][+-]?[0-9]{1,3})?[ \t]*")
 LONGEST = 15_000  # characters of a number or a word: PostgreSQL reads no number of many more
 DATE = re.compile(r"([0-9]{4})-([0-9]{2})-([0-9]{2})(?:[T ].*)?", re.DOTALL)
-MOMENT = re.compile(
+TIMESTAMP = re.compile(
     r"([0-9]{4})-([0-9]{2})-([0-9]{2})"
     r"(?:[T ]([01][0-9]|2[0-3]):([0-5][0-9])(?::([0-5][0-9])(?:\.[0-9]{1,9})?)?"
     r"(?:Z|([+-])([01][0-9]|2[0-3])(?::?([0-5][0-9]))?)?)?"
@@ -55,7 +55,7 @@ _SECOND = datetime.timedelta(seconds=1)
 
 
 def steps(raw: object, column: ColumnType) -> Value:
-    """What a raw cell means in a column of this type."""
+    """The steps, text or missing value that a raw cell means in a column of this type."""
     raw, domain = _plain(raw), column.domain
     match domain.kind:
         case "number":
@@ -69,13 +69,13 @@ def steps(raw: object, column: ColumnType) -> Value:
             seconds = _seconds(raw, DATE)
             return None if seconds is None else _clamp(seconds // DAY, domain)
         case "timestamp":
-            seconds = _seconds(raw, MOMENT)
+            seconds = _seconds(raw, TIMESTAMP)
             return None if seconds is None else _clamp(seconds, domain)
     return _digits(raw)
 
 
 def unit_text(raw: object) -> str | None:
-    """The text of what names a unit; its rows are left out where that is missing."""
+    """The text that identifies a unit; rows for which it is missing are left out."""
     raw = _plain(raw)
     match raw:
         case float() if abs(raw) < _WIDE and raw == math.floor(raw):
@@ -86,7 +86,7 @@ def unit_text(raw: object) -> str | None:
 
 
 def row_text(row: Iterable[Value]) -> str:
-    """The canonical text of a row: of each column in the order of the schema, or of the keys of a cell."""
+    """The canonical text of the values of a row, in the order of the schema, or of the keys of a cell."""
     return ",".join(map(_cell_text, row))
 
 
@@ -100,10 +100,10 @@ def _cell_text(value: Value) -> str:
 
 
 def _plain(raw: object) -> object:
-    """A cell without its wrapping: numpy's scalars as Python's, NaN and NaT as missing, text only if it is Unicode."""
+    """A cell as a plain Python value: numpy scalars converted, NaN, NaT and text that is not Unicode as None."""
     match raw:
         case np.datetime64():
-            return _moment(raw)
+            return _numpy_seconds(raw)
         case np.timedelta64():
             return None
         case np.generic():
@@ -114,7 +114,7 @@ def _plain(raw: object) -> object:
         case Decimal():
             return None if raw.is_nan() else raw
         case datetime.date() if hasattr(raw, "to_datetime64"):  # of pandas, which goes beyond Python's years
-            return _moment(raw.to_datetime64())
+            return _numpy_seconds(raw.to_datetime64())
         case datetime.date():
             return None if math.isnan(raw.year) else raw  # NaT says that it is a datetime
         case str():
@@ -124,7 +124,7 @@ def _plain(raw: object) -> object:
     return raw
 
 
-def _number(raw: object, domain: Domain) -> int | None:
+def _number(raw: object, domain: ValueDomain) -> int | None:
     match raw:
         case int():  # booleans too
             return _clamp(math.floor(int(raw) / domain.grid + Fraction(1, 2)), domain)
@@ -167,7 +167,7 @@ def _seconds(raw: object, pattern: re.Pattern[str]) -> int | None:
             return (since - (raw.utcoffset() or datetime.timedelta())) // _SECOND
         case datetime.date():
             return (raw - EPOCH).days * DAY
-        case _Moment():
+        case _Seconds():
             return raw.seconds
         case str() if found := pattern.fullmatch(raw):
             year, month, day, *clock = found.groups("0")
@@ -183,22 +183,22 @@ def _seconds(raw: object, pattern: re.Pattern[str]) -> int | None:
     return None
 
 
-class _Moment:
-    """A moment of numpy's, which may be beyond the years that Python knows."""
+class _Seconds:
+    """A timestamp of numpy, which may lie beyond the years that Python supports."""
 
     def __init__(self, seconds: int) -> None:
         self.seconds = seconds
 
 
-def _moment(raw: np.datetime64) -> _Moment | None:
+def _numpy_seconds(raw: np.datetime64) -> _Seconds | None:
     unit, count = np.datetime_data(raw.dtype)
     ticks = int(raw.astype(np.int64)) * count
     if np.isnat(raw):
         return None
     if unit in _SECONDS:
-        return _Moment(ticks * _SECONDS[unit])
-    return _Moment(ticks // _PER_SECOND[unit]) if unit in _PER_SECOND else None
+        return _Seconds(ticks * _SECONDS[unit])
+    return _Seconds(ticks // _PER_SECOND[unit]) if unit in _PER_SECOND else None
 
 
-def _clamp(step: int, domain: Domain) -> int:
+def _clamp(step: int, domain: ValueDomain) -> int:
     return min(max(step, domain.lower), domain.upper)

@@ -1,7 +1,7 @@
-"""Constants, common grids, and the width of integers: what every constructor of expressions rests on.
+"""Constants, common grids and the width of integers, for every constructor of expressions.
 
 Two numbers are added or compared on a common grid, the greatest common divisor of both: no rounding, only whole
-factors.  A text constant is a category of one label until it meets a column, and then means its label, text or date.
+factors.  A text constant is a category of one label; beside a column it becomes a label, text or a date.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from functools import cache
 
 from ...core.errors import BadParameter, BadQuestion
 from ...core.parameters import rational
-from .domain import BOOLEAN, DAY, DAYS, EPOCH, TEXT, WIDEST, Domain, category, number
+from .domain import BOOLEAN, DAY, DAYS, EPOCH, TEXT, WIDEST, ValueDomain, category, number
 from .nodes import (
     Add,
     And,
@@ -31,38 +31,44 @@ from .nodes import (
     tree_sizes,
 )
 
-NARROWER = "declare narrower bounds, or CLAMP the values first"
+NARROWER = "Declare narrower bounds, or CLAMP the values first."
 DATE = re.compile("[0-9]{4}-[0-9]{2}-[0-9]{2}")
 LONGEST_TABLE = 100_000  # entries of a public lookup
 
 Plain = str | int | bool | float | Fraction | Decimal | datetime.date | datetime.datetime | None
 
 
-def checked(domain: Domain) -> Domain:
+def checked(domain: ValueDomain) -> ValueDomain:
     """The domain, if its steps fit 64 bits and its dates the calendar."""
     day = {"date": 1, "timestamp": DAY}.get(domain.kind)
     if day and not DAYS[0] * day <= domain.lower <= domain.upper < (DAYS[1] + 1) * day:
-        raise BadQuestion("dates may leave the years 1 to 9999 here; declare narrower bounds of the dates")
+        raise BadQuestion("Dates could leave the years 1 to 9999 here. Declare narrower bounds for the dates.")
     if not -WIDEST <= domain.lower <= domain.upper <= WIDEST:
-        finer = "ROUND the reals in it, or declare a coarser grid for them"
-        raise BadQuestion(f"values may leave 64 bits here; {NARROWER if domain.grid >= 1 else finer}")
+        coarser = "ROUND the reals in it, or declare a coarser grid for them."
+        raise BadQuestion(f"Values could exceed 64 bits here. {NARROWER if domain.grid >= 1 else coarser}")
     if max(domain.grid.numerator, domain.grid.denominator).bit_length() > 256:
-        raise BadQuestion("a number here is too large or too fine; use one of moderate size")
+        raise BadQuestion("A number here is too large or has too many digits.")
     return domain
 
 
 def unbounded(kind: str, e: Expression) -> BadQuestion:
-    """Why something of e needs bounds, and of which column there are none."""
-    while inside := [part for part in parts_of(e) if not part.domain.declared]:
-        e = inside[0]
+    """The refusal of an aggregate that needs bounds: it names the column that has none."""
+    while unbounded_parts := [part for part in parts_of(e) if not part.domain.declared]:
+        e = unbounded_parts[0]
     if isinstance(e, Column):
-        remedy = "put lower and upper in the schema, buy them with tacit bounds, or CLAMP the values"
-        return BadQuestion(f"{e.name[:40]!r} has no bounds: {remedy}")
-    return BadQuestion(f"a {kind} needs bounds; {NARROWER}")
+        remedy = "Put lower and upper in the schema, buy bounds with `tacit bounds`, or CLAMP the values."
+        return BadQuestion(f"{e.name[:40]!r} has no bounds. {remedy}")
+    return BadQuestion(f"A {kind} needs bounds. {NARROWER}")
+
+
+def kind_of(e: Expression) -> str:
+    """An expression and its kind, for a message: 'region' is a category."""
+    subject = repr(e.name[:40]) if isinstance(e, Column) else "this expression"
+    return f"{subject} is {e.domain.kind if e.domain.kind == 'text' else f'a {e.domain.kind}'}"
 
 
 def constant(value: Plain) -> Constant:
-    """A value that is written in the question; None is missing."""
+    """The constant for a value in a question; None is missing."""
     match value:
         case None:
             return Constant(number(0, 0), None)
@@ -70,38 +76,38 @@ def constant(value: Plain) -> Constant:
             return Constant(BOOLEAN, int(value))
         case str():
             if "\0" in value or (not value.isascii() and any("\ud800" <= c <= "\udfff" for c in value)):
-                raise BadQuestion("text must not hold NUL or surrogates")
+                raise BadQuestion("Text must not contain NUL or surrogate characters.")
             return Constant(category(str.__str__(value)), 0)  # plain text, where it is an Enum or one of numpy
         case datetime.datetime():
             try:
                 ahead = value.utcoffset() or datetime.timedelta()
-            except ValueError:  # of pandas' NaT
-                raise BadQuestion("this is no moment; what is missing is None") from None
+            except ValueError:  # pandas' NaT
+                raise BadQuestion("NaT is not a timestamp; write None for a missing value.") from None
             since = value.replace(tzinfo=None) - datetime.datetime(1970, 1, 1) - ahead
             if since % datetime.timedelta(seconds=1):
-                raise BadQuestion("moments are known to the second; write this one without a fraction of it")
+                raise BadQuestion("Timestamps have whole seconds; write this one without a fraction.")
             return at_second(since // datetime.timedelta(seconds=1))
         case datetime.date():
             return at_day((value - EPOCH).days)
     try:
-        x = rational("a constant", value)
+        x = rational("A constant", value)
     except BadParameter as error:
         raise BadQuestion(str(error)) from None
     return Constant(checked(number(x.numerator, x.numerator, Fraction(1, x.denominator))), x.numerator)
 
 
 def at_day(day: int) -> Constant:
-    """A date, by its days since the epoch."""
-    return Constant(checked(Domain("date", day, day)), day)
+    """The constant date so many days after the epoch."""
+    return Constant(checked(ValueDomain("date", day, day)), day)
 
 
 def at_second(second: int) -> Constant:
-    """A moment, by its seconds since the epoch."""
-    return Constant(checked(Domain("timestamp", second, second)), second)
+    """The constant timestamp so many seconds after the epoch."""
+    return Constant(checked(ValueDomain("timestamp", second, second)), second)
 
 
 def whole_constant(steps: int) -> Constant:
-    """Steps, as a constant."""
+    """The constant whole number `steps`."""
     return Constant(checked(number(steps, steps)), steps)
 
 
@@ -118,7 +124,7 @@ def written(e: Expression) -> Fraction | None:
 
 
 def parts_of(e: Expression) -> list[Expression]:
-    """The expressions that e is made of."""
+    """The operands of e."""
     kind: type = type(e)
     return [part for name in _fields(kind) if isinstance(part := getattr(e, name), Expression)]
 
@@ -129,25 +135,25 @@ def _fields(kind: type) -> tuple[str, ...]:
 
 
 def columns_of(expressions: Iterable[Expression]) -> Iterator[Column]:
-    """The columns that expressions read; what they hold more than once is looked at once."""
+    """The columns that some expressions read, visiting shared subexpressions once."""
     return (e for e, _, _ in tree_sizes(expressions, parts_of) if isinstance(e, Column))
 
 
 def folded(e: Expression) -> Expression:
-    """e with its domain checked; a constant, if all it is made of is constant."""
+    """e with its domain checked; its value as a constant, if all operands are constant."""
     checked(e.domain)
     if all(isinstance(part, Constant) for part in parts_of(e)):
         return _settled(e.domain, e.meaning({}))
     return e
 
 
-def _settled(domain: Domain, value: Value) -> Constant:
+def _settled(domain: ValueDomain, value: Value) -> Constant:
     narrow = isinstance(value, int) and domain.kind in ("number", "date", "timestamp")
     return Constant(domain.within(value, value) if narrow else domain, value)  # type: ignore[arg-type]
 
 
-def shaped(e: Expression, domain: Domain) -> Expression:
-    """The integers of e, read as values of another domain; a column keeps its own, and 0 is added to it instead."""
+def shaped(e: Expression, domain: ValueDomain) -> Expression:
+    """The integers of e as values of another domain; a column keeps its domain, so 0 is added to it."""
     if checked(domain) == e.domain:
         return e
     if isinstance(e, Constant):
@@ -158,11 +164,11 @@ def shaped(e: Expression, domain: Domain) -> Expression:
 
 
 def unwrapped(e: Expression) -> Expression:
-    """e without a 0 that `shaped` added to it."""
+    """e without the 0 that `shaped` added."""
     return e.a if isinstance(e, Add) and isinstance(e.b, Constant) and e.b.value == 0 else e
 
 
-def scaled(e: Expression, factor: int, domain: Domain) -> Expression:
+def scaled(e: Expression, factor: int, domain: ValueDomain) -> Expression:
     """Steps multiplied by a whole number, in the domain that follows from `domain` by its kind and grid."""
     if factor == 1:
         return shaped(e, domain)
@@ -178,12 +184,12 @@ def on_grid(e: Expression, grid: Fraction) -> Expression:
 
 
 def common(a: Fraction, b: Fraction) -> Fraction:
-    """The coarsest grid that holds both."""
+    """The coarsest grid of which both grids are multiples."""
     return Fraction(math.gcd(a.numerator * b.denominator, b.numerator * a.denominator), a.denominator * b.denominator)
 
 
 def alike(*parts: Expression) -> list[Expression]:
-    """The same values, brought to one kind, one grid and one list of labels."""
+    """The expressions converted to one kind, one grid and one list of labels."""
     present = [part for part in parts if not absent(part)]
     if not present:
         return list(parts)
@@ -202,22 +208,23 @@ def alike(*parts: Expression) -> list[Expression]:
         target = next((kind for kind in ("timestamp", "date", "text") if kind in kinds), None)
         if target is None or not kinds <= {"timestamp", "date", "text", "category"}:
             quoted = any(isinstance(part, Constant) and part.domain.kind == "category" for part in present)
-            remedy = "numbers, TRUE and FALSE are written without quotes" if quoted else "CAST one of them"
-            told = sorted("text" if kind == "category" and quoted else f"a {kind}" for kind in kinds)
-            raise BadQuestion(f"{' and '.join(told)} do not go together; {remedy}")
+            remedy = "Write numbers, TRUE and FALSE without quotes." if quoted else "CAST one of them."
+            texts = ("text", "category") if quoted else ("text",)
+            names = sorted("text" if kind in texts else f"a {kind}" for kind in kinds)
+            raise BadQuestion(f"Cannot combine {' and '.join(names)}. {remedy}")
         same = [part if absent(part) else converted(part, target) for part in parts]
     domain = union(*(part.domain for part in same if not absent(part)))
     return [Constant(domain, None) if absent(part) else part for part in same]
 
 
-def union(*domains: Domain) -> Domain:
-    """The least range that holds all of these, which are alike."""
+def union(*domains: ValueDomain) -> ValueDomain:
+    """The smallest domain that holds all of these, which have one kind, grid and list of labels."""
     lower, upper = min(d.lower for d in domains), max(d.upper for d in domains)
     return replace(domains[0], lower=lower, upper=upper, declared=all(d.declared for d in domains))
 
 
 def relabelled(e: Expression, labels: tuple[str, ...]) -> Expression:
-    """A category over a longer list of labels."""
+    """A category expressed over a longer list of labels."""
     old, domain = e.domain.labels, category(*labels)
     if isinstance(e, Constant) and isinstance(e.value, int):
         return Constant(domain, labels.index(old[e.value]))
@@ -227,7 +234,7 @@ def relabelled(e: Expression, labels: tuple[str, ...]) -> Expression:
 
 
 def converted(e: Expression, kind: str) -> Expression:
-    """A date as a moment, or text that is written in the question as text or a date."""
+    """e as another kind: a date as a timestamp, or a constant text as text, a date or a timestamp."""
     if e.domain.kind == kind:
         return e
     if kind == "timestamp" and e.domain.kind == "date":
@@ -244,12 +251,12 @@ def converted(e: Expression, kind: str) -> Expression:
         except ValueError:
             pass
         like = "2020-12-31" if kind == "date" else "2020-12-31 23:59:59"
-        raise BadQuestion(f"a {kind} is written like {like}; got {text[:40]!r}")
-    raise BadQuestion(f"a {e.domain.kind} cannot be read as a {kind}; declare the column as {kind}")
+        raise BadQuestion(f"Write a {kind} like {like}; got {text[:40]!r}.")
+    raise BadQuestion(f"A {kind} is needed here; {kind_of(e)}. Declare the column as a {kind} in the schema.")
 
 
 def balanced(kind: type[And] | type[Or], conditions: list[Expression]) -> Expression:
-    """A balanced tree of And or Or: however a list was bracketed its tree is the same, and not deep."""
+    """A balanced tree of And or Or: shallow, and the same however the conditions were bracketed."""
     leaves: list[Expression] = []
     waiting = conditions[::-1]
     while waiting:

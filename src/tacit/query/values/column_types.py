@@ -1,8 +1,8 @@
-"""What a schema says of one column, and how that is read from TOML and written again.
+"""The type and public facts of one column, read from TOML and written to it.
 
 A bound of a real is put on the grid as a value is: the nearest multiple, halves upward.  A grid is a power of two, so
-that dividing a double by it is exact; unless it is declared there are 2^30 to 2^31 steps between the bounds, if doubles
-tell so many apart.
+that dividing a double by it is exact.  Unless a grid is declared there are 2^30 to 2^31 steps between the bounds, if
+doubles can distinguish so many.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from typing import Any, Literal, cast, get_args
 
 from ...core.errors import BadParameter, BadSchema
 from ...core.parameters import rational
-from .domain import BOOLEAN, DAY, DAYS, EPOCH, TEXT, WIDEST, Domain, category
+from .domain import BOOLEAN, DAY, DAYS, EPOCH, TEXT, WIDEST, ValueDomain, category
 
 Type = Literal["integer", "real", "boolean", "category", "date", "timestamp", "text"]
 
@@ -30,8 +30,9 @@ FINE = Fraction(1, 1 << 10)  # the grid of a real without bounds
 FINEST, COARSEST = Fraction(1, 1 << 256), Fraction(1 << 256)
 SECONDS = DAYS[0] * DAY, DAYS[1] * DAY + DAY - 1
 MOST_LABELS = 10**6
+BAD_NAME = "The name of a column must have 1 to 128 characters and no control characters."
 BOUNDS = ("lower", "upper")
-KEYS: Mapping[Type, tuple[str, ...]] = {  # what is said of a column besides its type
+KEYS: Mapping[Type, tuple[str, ...]] = {  # the facts of a column besides its type
     "integer": (*BOUNDS, "total"),
     "real": (*BOUNDS, "grid", "total"),
     "boolean": (),
@@ -44,10 +45,10 @@ KEYS: Mapping[Type, tuple[str, ...]] = {  # what is said of a column besides its
 
 @dataclass(frozen=True)
 class ColumnType:
-    """What is publicly known of a column; `total` clamps, in steps, what a unit adds to a sum in one group."""
+    """The public facts of a column; `total` clamps, in steps, what a unit adds to a sum in one group."""
 
     type: Type
-    domain: Domain
+    domain: ValueDomain
     total: tuple[int, int] | None = None
 
     @cached_property
@@ -58,7 +59,7 @@ class ColumnType:
 
 @dataclass
 class Facts:
-    """A table of TOML."""
+    """A table of a TOML file, and where it stands."""
 
     where: str
     given: Mapping[str, Any]
@@ -68,11 +69,12 @@ class Facts:
             raise BadSchema(self.where, self.given, "a table of TOML")
 
     def only(self, *keys: str) -> None:
-        """Refuse any other key: before all else, since what is missing may be there under another name."""
+        """Refuse any other key.  Call this first: a missing key may be there under a misspelled name."""
         for key in self.given:
             if key not in keys:
                 allowed = f"made of {', '.join(keys)}"
-                raise BadSchema(self.where, key, allowed, says=f"{self.where} has no key {key!r}; it is {allowed}")
+                says = f"{self.where} has no key {key!r}; the keys are {', '.join(keys)}."
+                raise BadSchema(self.where, key, allowed, says=says)
 
     def get(self, key: str) -> Any:
         return self.given.get(key)
@@ -100,7 +102,7 @@ _NOTHING = _Nothing()
 
 
 def written(text: object, longest: int = 128) -> bool:
-    """Whether this is text of 1 to `longest` characters, none of which is a control character or half of one."""
+    """Whether this is text of 1 to `longest` characters without control characters or surrogates."""
     return (
         isinstance(text, str)
         and 0 < len(text) <= longest
@@ -109,7 +111,7 @@ def written(text: object, longest: int = 128) -> bool:
 
 
 def read_column(where: str, given: Any) -> ColumnType:
-    """What a table of TOML says of a column."""
+    """The column that a TOML table describes."""
     facts = Facts(where, given)
     kind = facts.get("type")
     facts.only("type", *(KEYS[kind] if kind in TYPES else dict.fromkeys(key for keys in KEYS.values() for key in keys)))
@@ -123,7 +125,7 @@ def read_column(where: str, given: Any) -> ColumnType:
             lower, upper = (read(facts, key) for key in ("lower", "upper"))
             declared = _ordered(facts, lower, upper)
             bounds = (cast(int, lower), cast(int, upper)) if declared else ends
-            column = ColumnType(cast(Type, kind), Domain(kind, *bounds, declared=declared))
+            column = ColumnType(cast(Type, kind), ValueDomain(kind, *bounds, declared=declared))
         case "boolean":
             column = ColumnType("boolean", BOOLEAN)
         case "text":
@@ -164,7 +166,7 @@ def _number(kind: Type, facts: Facts) -> ColumnType:
         total = min(0, math.floor(low / grid)), max(0, math.ceil(high / grid))
         if low > high or max(abs(total[0]), total[1]) > WIDEST:
             raise facts.bad("total", "a list of two numbers, the lower first, within 2^62 steps of the grid")
-    return ColumnType(kind, Domain("number", least, most, grid, declared=declared, rounded=kind == "real"), total)
+    return ColumnType(kind, ValueDomain("number", least, most, grid, declared=declared, rounded=kind == "real"), total)
 
 
 def _grid(facts: Facts, lower: Fraction | None, upper: Fraction | None) -> Fraction:
@@ -230,7 +232,7 @@ def _ordered(facts: Facts, lower: Fraction | int | None, upper: Fraction | int |
 
 
 def facts_of(column: ColumnType) -> dict[str, object]:
-    """What is to be written of a column so that it is read again."""
+    """The facts of a column as `read_column` reads them."""
     d = column.domain
     facts: dict[str, object] = {"type": column.type}
     if column.type == "category":

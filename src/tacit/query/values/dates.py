@@ -1,7 +1,7 @@
-"""Parts of dates, and casts from one kind to another; the calendar is the proleptic Gregorian one, the clock is UTC.
+"""Parts of dates, and casts from one kind to another, in the proleptic Gregorian calendar and in UTC.
 
 A date cut to its month, quarter, year or week is a public lookup from the number of the period to its first day, so a
-question grouped by it has one cell for each period between its bounds.  Parts too have only values of such days.
+question grouped by it has one cell for each period between its bounds.  Parts have only values of days between them.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from ...core.errors import BadQuestion
 from .arithmetic import add, modulo, multiply, quotient, round_to
 from .cells import NUMBER, WORDS
 from .coercion import LONGEST_TABLE, absent, constant, converted, folded, scaled, shaped
-from .domain import BOOLEAN, DAY, DAYS, EPOCH, Domain, number
+from .domain import BOOLEAN, DAY, DAYS, EPOCH, ValueDomain, number
 from .logic import compare, not_
 from .lookups import lookup
 from .nodes import Column, DatePart, Expression, Lookup, Part, part
@@ -29,11 +29,12 @@ To = Literal["integer", "real", "boolean", "category", "date", "timestamp", "tex
 
 
 def date_part(name: str, a: Expression) -> Expression:
-    """year, quarter, month, week (1 to 53, of ISO 8601), day, weekday (1 to 7, from Monday), dayofyear; of a moment
-    also hour, minute, second.
+    """A part of a date: year, quarter, month, week (1 to 53, ISO 8601), day, weekday (1 to 7, from Monday), dayofyear.
+
+    A timestamp also has hour, minute and second.
     """
     if not isinstance(name, str):
-        raise BadQuestion("a part of a date is named by text, such as 'year'")
+        raise BadQuestion("Name a part of a date by text, such as 'year'.")
     if name in CLOCK and a.domain.kind == "timestamp":
         seconds, most = CLOCK[name]
         steps = shaped(a, number(a.domain.lower, a.domain.upper, declared=a.domain.declared))
@@ -46,12 +47,12 @@ def date_part(name: str, a: Expression) -> Expression:
         steps = shaped(day, number(day.domain.lower, day.domain.upper, declared=day.domain.declared))
         years = _years(day.domain)
         before = folded(replace(_days_before(years.start, years.stop), a=date_part("year", day)))
-        found = add(steps, multiply(constant(-1), before))
-        return shaped(found, number(max(found.domain.lower, 1), min(found.domain.upper, 366)))
+        day_of_year = add(steps, multiply(constant(-1), before))
+        return shaped(day_of_year, number(max(day_of_year.domain.lower, 1), min(day_of_year.domain.upper, 366)))
     if name not in ("year", *YEARLY):
         clock = CLOCK if a.domain.kind == "timestamp" else ()
         known = ", ".join(("year", *YEARLY, "week", "dayofyear", *clock))
-        raise BadQuestion(f"a {a.domain.kind} has no part {name[:40]!r}; there are {known}")
+        raise BadQuestion(f"A {a.domain.kind} has no part {name[:40]!r}; its parts are {known}.")
     ends = (min(max(end, DAYS[0]), DAYS[1]) for end in (day.domain.lower, day.domain.upper))
     lower, upper = part_ends(typed(Part, name), *ends)
     domain = number(lower, upper, declared=day.domain.declared or name != "year")
@@ -74,9 +75,9 @@ def part_ends(name: Part, first: int, last: int) -> tuple[int, int]:
 
 
 def date_trunc(unit: str, a: Expression) -> Expression:
-    """The first day of the week (from Monday), month, quarter or year; of a moment, also its day, hour or minute."""
+    """The first day of the week (from Monday), month, quarter or year; of a timestamp also its day, hour or minute."""
     if not isinstance(unit, str):
-        raise BadQuestion("what a date is cut to is named by text, such as 'month'")
+        raise BadQuestion("Name the unit of DATE_TRUNC by text, such as 'month'.")
     if unit in CLOCK and a.domain.kind == "timestamp":
         seconds = CLOCK[unit][0]
         steps = quotient(a, seconds, number(0, 0, declared=a.domain.declared))
@@ -85,12 +86,12 @@ def date_trunc(unit: str, a: Expression) -> Expression:
     if unit == "day":
         return day
     if not day.domain.declared:
-        raise BadQuestion("declare bounds of the dates; then they can be cut to weeks, months and years")
+        raise BadQuestion("DATE_TRUNC needs bounds: declare lower and upper for the dates in the schema.")
     if unit == "week":
         return _first_days(_week(day), lambda i: 7 * i - 3)
     if unit not in ("month", "quarter", "year"):
         known = ", ".join((*(CLOCK if a.domain.kind == "timestamp" else ()), "day, week, month, quarter, year"))
-        raise BadQuestion(f"a {a.domain.kind} cannot be cut to {unit[:40]!r}, but to {known}")
+        raise BadQuestion(f"DATE_TRUNC cannot truncate a {a.domain.kind} to {unit[:40]!r}; use one of {known}.")
     year = date_part("year", day)
     each = {"month": 12, "quarter": 4, "year": 1}[unit]
     period = year
@@ -110,9 +111,12 @@ def _week(day: Expression) -> Expression:
 def _first_days(period: Expression, first: Callable[[int], int]) -> Expression:
     periods = range(period.domain.lower, period.domain.upper + 1)
     if len(periods) > LONGEST_TABLE:
-        raise BadQuestion(f"dates are cut to at most {LONGEST_TABLE} periods; these may be in {len(periods)}")
+        raise BadQuestion(
+            f"DATE_TRUNC allows at most {LONGEST_TABLE} periods; these dates span {len(periods)}. Declare narrower"
+            " bounds, or use longer periods."
+        )
     days = tuple(map(first, periods))
-    return folded(Lookup(Domain("date", days[0], days[-1]), period, tuple(periods), days))
+    return folded(Lookup(ValueDomain("date", days[0], days[-1]), period, tuple(periods), days))
 
 
 def _day(a: Expression) -> Expression:
@@ -121,21 +125,21 @@ def _day(a: Expression) -> Expression:
     return converted(a, "date")
 
 
-def _ends(domain: Domain) -> list[datetime.date]:
+def _ends(domain: ValueDomain) -> list[datetime.date]:
     ends = domain.lower, domain.upper
     return [EPOCH + datetime.timedelta(days=min(max(day, DAYS[0]), DAYS[1])) for day in ends]
 
 
-def _years(domain: Domain) -> range:
+def _years(domain: ValueDomain) -> range:
     first, last = _ends(domain)
     return range(first.year, last.year + 1)
 
 
 def cast(a: Expression, to: To) -> Expression:
-    """a as another kind: numbers become whole by rounding, and labels of categories are read as what they say."""
+    """a as another kind: numbers are rounded to whole ones, and labels of categories are parsed."""
     kind = a.domain.kind
     if not isinstance(to, str):
-        raise BadQuestion("what a value is cast to is named by text, such as 'integer'")
+        raise BadQuestion("Name the type of a cast by text, such as 'integer'.")
     if absent(a):
         return a
     match to:
@@ -150,17 +154,19 @@ def cast(a: Expression, to: To) -> Expression:
         case "boolean" if kind == "number":
             return not_(compare("=", a, constant(0)))
         case "boolean" if kind == "category":
-            known = {x: WORDS[x.lower()] == 1 for x in a.domain.labels if x.lower() in WORDS}
-            return shaped(lookup(a, known), BOOLEAN)
+            truth = {x: WORDS[x.lower()] == 1 for x in a.domain.labels if x.lower() in WORDS}
+            return shaped(lookup(a, truth), BOOLEAN)
         case "integer" | "real" if kind in ("number", "boolean", "category"):
             if kind == "boolean":
                 return shaped(a, number(0, 1))
             if kind == "category":
                 a = lookup(a, {label: x for label in a.domain.labels if (x := _number(label)) is not None})
             return round_to(a) if to == "integer" else a
-    raise BadQuestion(f"a {kind} cannot be cast to {to}")
+    raise BadQuestion(
+        f"CAST cannot turn a {kind} into {to}." if kind != "text" else f"CAST cannot turn text into {to}."
+    )
 
 
 def _number(text: str) -> Fraction | None:
-    """The number that a label is, if it is one as a cell of a table may hold it: so its exponent has three digits."""
+    """The number that a label spells, or None; it is read as a cell of a table is, so its exponent has three digits."""
     return Fraction(text) if len(text) <= 40 and NUMBER.fullmatch(text) else None

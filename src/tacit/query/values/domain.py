@@ -1,8 +1,8 @@
-"""What is publicly known of a value: its kind, its range in whole steps of a grid, and its labels.
+"""The public domain of a value: its kind, its range in whole steps of a grid, and its labels.
 
 Every value that a question can see is a whole number of steps, or missing: a real is its nearest multiple of the grid,
 a date a number of days, a category the place of its label, a boolean 0 or 1.  Only text of no fixed list stays text.
-So whatever is computed from a table is computed in integers whose range is known before any of them is read.
+So everything computed from a table is computed in integers whose range is known before any of them is read.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ stored("timestamp", ("text",), members=_written, make=_timestamp)(datetime.datet
 
 @stored("Domain", ("kind", "lower", "upper", "grid", "labels", "declared"), omit=("rounded",), keep=True)
 @dataclass(frozen=True)
-class Domain:
+class ValueDomain:
     """The values from `lower` to `upper` steps; `declared` is false where these are only the limits of the type.
 
     Of a column of reals values are `rounded` to the grid as they are read, halves upward.  So is a constant that they
@@ -59,7 +59,7 @@ class Domain:
     rounded: bool = field(default=False, compare=False, repr=False)
 
     def nearest(self, value: Fraction) -> Fraction:
-        """A constant in steps: rounded as values are, where that is right, or exactly."""
+        """A constant in steps: rounded as the values of a column are where its digits allow that, else exact."""
         steps, last = value / self.grid, _last_digit(value)
         coarse = self.rounded and last is not None and self.grid <= last
         return Fraction(math.floor(steps + Fraction(1, 2))) if coarse else steps
@@ -83,27 +83,27 @@ class Domain:
         value = step * self.grid
         return int(value) if self.grid.denominator == 1 else float(value)
 
-    def within(self, lower: int, upper: int) -> Domain:
-        """The same kind of values between other bounds."""
+    def within(self, lower: int, upper: int) -> ValueDomain:
+        """This domain with other, declared bounds."""
         return replace(self, lower=lower, upper=upper, declared=True)
 
 
-BOOLEAN = Domain("boolean", 0, 1)
-TEXT = Domain("text")
+BOOLEAN = ValueDomain("boolean", 0, 1)
+TEXT = ValueDomain("text")
 
 
-def category(*labels: str) -> Domain:
+def category(*labels: str) -> ValueDomain:
     """The domain of these labels."""
-    return Domain("category", 0, len(labels) - 1, labels=labels)
+    return ValueDomain("category", 0, len(labels) - 1, labels=labels)
 
 
-def number(lower: int, upper: int, grid: Fraction = Fraction(1), declared: bool = True) -> Domain:
+def number(lower: int, upper: int, grid: Fraction = Fraction(1), declared: bool = True) -> ValueDomain:
     """Numbers between two bounds, both in steps of the grid."""
-    return Domain("number", lower, upper, grid, declared=declared)
+    return ValueDomain("number", lower, upper, grid, declared=declared)
 
 
 def _last_digit(value: Fraction) -> Fraction | None:
-    """What the last digit of a decimal is worth: of 9.99 a hundredth; None of what is no decimal."""
+    """The place value of the last decimal digit (1/100 for 9.99), or None if the value has no finite decimal form."""
     rest, digits = value.denominator, 0
     for prime in (2, 5):
         times = 0

@@ -2,7 +2,7 @@
 
 A number is compared with a constant exactly, also between two points of its grid: x < 2.5 on whole x is x <= 2.  But a
 column of reals, whose values were rounded to the grid, may meet the constant rounded likewise (`Domain.nearest`).  A
-constant out of reach is moved next to the domain, which changes no answer and keeps the integers narrow.
+constant beyond the domain is moved next to it, which changes no answer and keeps the integers narrow.
 """
 
 from __future__ import annotations
@@ -21,10 +21,11 @@ from .coercion import (
     balanced,
     constant,
     folded,
+    kind_of,
     union,
     written,
 )
-from .domain import BOOLEAN, Domain
+from .domain import BOOLEAN, ValueDomain
 from .nodes import (
     And,
     Case,
@@ -42,12 +43,13 @@ from .nodes import (
 Operator = Literal["=", "<>", "<", "<=", ">", ">="]
 MIRRORED: dict[str, Operator] = {"=": "=", "<>": "<>", "<": ">", "<=": ">=", ">": "<", ">=": "<="}
 LONGEST_LIST = 1000  # values, or characters of a pattern
+NO_CONDITION = "A condition must be true or false, such as age >= 18."
 
 
 def compare(operator: Operator, a: Expression, b: Expression) -> Expression:
     """a = b, a <> b, a < b, a <= b, a > b or a >= b; missing if one of them is."""
     if operator not in MIRRORED:
-        raise BadQuestion("a comparison is one of = <> < <= > >=")
+        raise BadQuestion("The operator of a comparison must be one of = <> < <= > >=.")
     if absent(a) or absent(b):
         return Constant(BOOLEAN, None)
     if operator == "<>":
@@ -57,22 +59,22 @@ def compare(operator: Operator, a: Expression, b: Expression) -> Expression:
     value = written(b)
     if value is not None and a.domain.kind == "number" and not isinstance(a, Constant):
         return _with_constant(operator, a, value)
-    known = a.domain.labels
+    labels = a.domain.labels
     if a.domain.kind == b.domain.kind == "category" and isinstance(b, Constant) and not isinstance(a, Constant):
         for label in b.domain.labels:
-            check_label(label, known)
+            check_label(label, labels)
     a, b = alike(a, b)
     if operator != "=" and a.domain.kind in ("text", "category"):
-        raise BadQuestion("text and categories have no public order; use = or IN")
+        raise BadQuestion("Text and categories have no public order; use = or IN.")
     if operator in (">", ">="):
         a, b, operator = b, a, MIRRORED[operator]
     return folded(Compare(operator, a, b))  # type: ignore[arg-type]
 
 
-def check_label(text: str, known: tuple[str, ...]) -> None:
-    """Refuse text that no value of a category is."""
-    if text not in known:
-        raise BadQuestion(f"{text[:40]!r} is none of the labels {', '.join(map(repr, known[:20]))}")
+def check_label(text: str, labels: tuple[str, ...]) -> None:
+    """Refuse text that is not a label of a category."""
+    if text not in labels:
+        raise BadQuestion(f"{text[:40]!r} is not one of the labels {', '.join(map(repr, labels[:20]))}.")
 
 
 def _with_constant(operator: Operator, a: Expression, value: Fraction) -> Expression:
@@ -89,18 +91,18 @@ def _with_constant(operator: Operator, a: Expression, value: Fraction) -> Expres
     return Compare("=", a, _near(int(steps) if steps.denominator == 1 else domain.lower - 1, domain))
 
 
-def _near(step: int, domain: Domain) -> Constant:
+def _near(step: int, domain: ValueDomain) -> Constant:
     step = min(max(step, domain.lower - 1), domain.upper + 1)
-    return Constant(Domain("number", step, step, domain.grid), step)
+    return Constant(ValueDomain("number", step, step, domain.grid), step)
 
 
 def and_(*conditions: Expression) -> Expression:
-    """All of them."""
+    """Whether all conditions hold."""
     return balanced(And, _conditions(conditions))
 
 
 def or_(*conditions: Expression) -> Expression:
-    """At least one of them."""
+    """Whether at least one condition holds."""
     return balanced(Or, _conditions(conditions))
 
 
@@ -111,10 +113,10 @@ def not_(a: Expression) -> Expression:
 
 
 def _conditions(parts: Iterable[Expression]) -> list[Expression]:
-    found = [Constant(BOOLEAN, None) if absent(part) else part for part in parts]
-    if not found or any(part.domain.kind != "boolean" for part in found):
-        raise BadQuestion("a condition must be true or false, such as age >= 18")
-    return found
+    conditions = [Constant(BOOLEAN, None) if absent(part) else part for part in parts]
+    if not conditions or any(part.domain.kind != "boolean" for part in conditions):
+        raise BadQuestion(NO_CONDITION)
+    return conditions
 
 
 def is_missing(a: Expression) -> Expression:
@@ -124,10 +126,10 @@ def is_missing(a: Expression) -> Expression:
 
 def is_in(a: Expression, values: Iterable[Plain | Expression]) -> Expression:
     """Whether a equals one of the values."""
-    found = [value if isinstance(value, Expression) else constant(value) for value in values]
-    if not 1 <= len(found) <= LONGEST_LIST:
-        raise BadQuestion(f"a list holds from 1 to {LONGEST_LIST} values")
-    return or_(*(compare("=", a, value) for value in found))
+    members = [value if isinstance(value, Expression) else constant(value) for value in values]
+    if not 1 <= len(members) <= LONGEST_LIST:
+        raise BadQuestion(f"A list must have 1 to {LONGEST_LIST} values.")
+    return or_(*(compare("=", a, member) for member in members))
 
 
 def between(a: Expression, lower: Expression, upper: Expression) -> Expression:
@@ -136,28 +138,28 @@ def between(a: Expression, lower: Expression, upper: Expression) -> Expression:
 
 
 def like(a: Expression, pattern: str) -> Expression:
-    """Whether text matches a pattern: % is any text, and in categories, _ is any one character."""
+    """Whether text matches a pattern: % stands for any text and, on categories, _ for any one character."""
     if not isinstance(pattern, str):
-        raise BadQuestion("a pattern is text, such as 'a%'")
+        raise BadQuestion("A pattern must be text, such as 'a%'.")
     constant(pattern)
     if len(pattern) > LONGEST_LIST:
-        raise BadQuestion(f"a pattern has at most {LONGEST_LIST} characters")
+        raise BadQuestion(f"A pattern may have at most {LONGEST_LIST} characters.")
     if a.domain.kind == "category":
         matched = _matcher(pattern).fullmatch
         matches = tuple(int(matched(label) is not None) for label in a.domain.labels)
         return folded(Lookup(BOOLEAN, a, tuple(range(len(matches))), matches))
     if a.domain.kind != "text":
-        raise BadQuestion(f"LIKE is on text and categories; this is a {a.domain.kind}")
+        raise BadQuestion(f"LIKE needs text or a category; {kind_of(a)}.")
     if "_" in pattern or "\\" in pattern:
-        raise BadQuestion("a pattern on text has no _ and no escapes, only %")
+        raise BadQuestion("A pattern on text may use only %, neither _ nor escapes.")
     first, *others = re.split("%+", pattern)
     return Like(a, (first, *others))
 
 
 def _matcher(pattern: str) -> re.Pattern[str]:
-    """A pattern of % and _ as a regular expression, which takes time of the product of the lengths at most.
+    """A pattern of % and _ as a regular expression that takes time at most proportional to the product of the lengths.
 
-    What stands between two % is of one length, so it may be taken where it is found first, and is never sought again.
+    A piece between two % has a fixed length, so its first match may be taken, and the search never goes back.
     """
     pieces = ["".join("." if c == "_" else re.escape(c) for c in piece) for piece in re.split("%+", pattern)]
     first, *between = pieces[:-1] or pieces
@@ -176,9 +178,9 @@ def case(branches: Iterable[tuple[Expression, Expression]], otherwise: Expressio
 
 
 def coalesce(*parts: Expression) -> Expression:
-    """The first that is not missing."""
+    """The first value that is not missing."""
     if not parts:
-        raise BadQuestion("COALESCE takes at least one value")
+        raise BadQuestion("COALESCE needs at least one value.")
     *others, last = alike(*parts)
     for part in reversed(others):
         last = folded(Case(union(part.domain, last.domain), is_missing(part), last, part))

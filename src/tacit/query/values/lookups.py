@@ -8,62 +8,60 @@ from dataclasses import replace
 from typing import Any
 
 from ...core.errors import BadQuestion
-from .coercion import LONGEST_TABLE, Plain, alike, constant, folded, union
-from .domain import Domain, Kind, category
+from .coercion import LONGEST_TABLE, Plain, alike, constant, folded, kind_of, union
+from .domain import Kind, ValueDomain, category
 from .nodes import Column, Expression, Lookup
 
 
 def lookup(a: Expression, table: Mapping[Any, Plain]) -> Expression:
-    """What a public table says of a; missing where it has no such key."""
+    """The value of a public table at the key a; missing where the table has no such key."""
     if not isinstance(table, Mapping):
-        raise BadQuestion("what is looked up is in a mapping, of keys to what the table says of them")
+        raise BadQuestion("A public table is a mapping of keys to values.")
     if len(table) > LONGEST_TABLE:
-        raise BadQuestion(f"a public table has at most {LONGEST_TABLE} keys")
+        raise BadQuestion(f"A public table may have at most {LONGEST_TABLE} keys.")
     fitting = {key: value for key, value in table.items() if _is(key, a.domain.kind)}
     if table and not fitting:
         raise BadQuestion(
-            f"what is looked up is a {a.domain.kind}, and no key of the public table is; "
-            "give the table such keys, or CAST the column in a subquery first"
+            f"No key of the public table fits the column; {kind_of(a)}. Give the table such keys, or CAST the column in"
+            " a subquery first."
         )
     places = {label: step for step, label in enumerate(a.domain.labels)}
     domain = a.domain if isinstance(a, Column) else replace(a.domain, rounded=False)  # what is computed is exact
-    known, met = dict[int | str, Plain](), set[int | str]()
+    entries, met = dict[int | str, Plain](), set[int | str]()
     for key, value in fitting.items():
         step = places.get(key) if a.domain.kind == "category" else _step(key, domain)
         if step in met:
-            raise BadQuestion("two keys of the public table are one value of this column, on its grid")
+            raise BadQuestion("Two keys of the public table are the same value on the grid of this column.")
         if step is not None:
             met.add(step)
             if value is not None:
-                known[step] = value
-    if not known:
+                entries[step] = value
+    if not entries:
         return constant(None)
-    texts = [value for value in known.values() if isinstance(value, str)]
-    if len(texts) == len(known):
-        found = category(*dict.fromkeys(texts))
-        place = {label: step for step, label in enumerate(found.labels)}
-        steps = {key: place[text] for key, text in zip(known, texts, strict=True)}
+    texts = [value for value in entries.values() if isinstance(value, str)]
+    if len(texts) == len(entries):
+        values = category(*dict.fromkeys(texts))
+        place = {label: step for step, label in enumerate(values.labels)}
+        steps = {key: place[text] for key, text in zip(entries, texts, strict=True)}
     else:
-        constants = alike(*map(constant, known.values()))
-        found = union(*(c.domain for c in constants))
-        if found.kind in ("text", "category"):
-            raise BadQuestion("the values of a public table must be of one kind")
-        steps = {key: int(c.meaning({}) or 0) for key, c in zip(known, constants, strict=True)}
+        constants = alike(*map(constant, entries.values()))
+        values = union(*(c.domain for c in constants))
+        if values.kind in ("text", "category"):
+            raise BadQuestion("The values of a public table must all have one type.")
+        steps = {key: int(c.meaning({}) or 0) for key, c in zip(entries, constants, strict=True)}
     keys = sorted(steps, key=lambda step: (isinstance(step, str), step))
-    return folded(Lookup(found, a, tuple(keys), tuple(steps[key] for key in keys)))
+    return folded(Lookup(values, a, tuple(keys), tuple(steps[key] for key in keys)))
 
 
 def recased(a: Expression, how: Callable[[str], str]) -> Expression:
-    """A category with its labels in small letters, or in capitals: those that become alike are one."""
+    """A category with its labels in lower or in upper case; labels that become equal are merged."""
     if a.domain.kind != "category":
-        raise BadQuestion(
-            f"LOWER, UPPER and ILIKE are on categories, whose labels are public; this is a {a.domain.kind}"
-        )
+        raise BadQuestion(f"LOWER, UPPER and ILIKE need a category, whose labels are public; {kind_of(a)}.")
     return lookup(a, {label: how(label) for label in a.domain.labels})
 
 
 def _is(key: Plain, kind: Kind) -> bool:
-    """Whether a key of a public table is of a kind."""
+    """Whether a key of a public table has this kind."""
     match kind:
         case "category" | "text":
             return isinstance(key, str)
@@ -76,7 +74,7 @@ def _is(key: Plain, kind: Kind) -> bool:
     return key is not None and not isinstance(key, bool | str | datetime.date)
 
 
-def _step(key: Plain, domain: Domain) -> int | str | None:
+def _step(key: Plain, domain: ValueDomain) -> int | str | None:
     """A key of the domain's kind in its steps, or None if it is not among its values."""
     if isinstance(key, str):
         return None if any("\ud800" <= c <= "\udfff" for c in key) else key  # no text has those

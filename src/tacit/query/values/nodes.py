@@ -22,7 +22,7 @@ from functools import cached_property
 from typing import Literal, TypeVar
 
 from ...storage import stored
-from .domain import BOOLEAN, EPOCH, Domain
+from .domain import BOOLEAN, EPOCH, ValueDomain
 
 Value = int | str | None
 Row = Mapping[str, Value]
@@ -34,7 +34,7 @@ Tree = TypeVar("Tree")
 class Expression:
     """A total function of a row."""
 
-    domain: Domain
+    domain: ValueDomain
 
     def meaning(self, row: Row) -> Value:
         """The value on a row: the reference that engines must meet."""
@@ -110,7 +110,7 @@ class Compare(Expression):
     operator: Literal["=", "<", "<="]
     a: Expression
     b: Expression
-    domain: Domain = field(default=BOOLEAN, init=False)
+    domain: ValueDomain = field(default=BOOLEAN, init=False)
 
     def meaning(self, row: Row) -> Value:
         a, b = self.a.meaning(row), self.b.meaning(row)
@@ -128,7 +128,7 @@ class And(Expression):
 
     a: Expression
     b: Expression
-    domain: Domain = field(default=BOOLEAN, init=False)
+    domain: ValueDomain = field(default=BOOLEAN, init=False)
 
     def meaning(self, row: Row) -> Value:
         both = self.a.meaning(row), self.b.meaning(row)
@@ -142,7 +142,7 @@ class Or(Expression):
 
     a: Expression
     b: Expression
-    domain: Domain = field(default=BOOLEAN, init=False)
+    domain: ValueDomain = field(default=BOOLEAN, init=False)
 
     def meaning(self, row: Row) -> Value:
         both = self.a.meaning(row), self.b.meaning(row)
@@ -155,7 +155,7 @@ class Not(Expression):
     """1 - a."""
 
     a: Expression
-    domain: Domain = field(default=BOOLEAN, init=False)
+    domain: ValueDomain = field(default=BOOLEAN, init=False)
 
     def meaning(self, row: Row) -> Value:
         a = self.a.meaning(row)
@@ -168,7 +168,7 @@ class IsMissing(Expression):
     """Whether a is missing: never missing itself."""
 
     a: Expression
-    domain: Domain = field(default=BOOLEAN, init=False)
+    domain: ValueDomain = field(default=BOOLEAN, init=False)
 
     def meaning(self, row: Row) -> Value:
         return int(self.a.meaning(row) is None)
@@ -190,7 +190,7 @@ class Case(Expression):
 @stored("Lookup", ("domain", "a", "keys", "values"))
 @dataclass(frozen=True)
 class Lookup(Expression):
-    """What a public table says of a: `values[i]` where a is `keys[i]`."""
+    """The value of a public table at the key a: `values[i]` where a is `keys[i]`."""
 
     a: Expression
     keys: tuple[int | str, ...]
@@ -226,7 +226,7 @@ class Like(Expression):
 
     a: Expression
     pieces: tuple[str, ...]
-    domain: Domain = field(default=BOOLEAN, init=False)
+    domain: ValueDomain = field(default=BOOLEAN, init=False)
 
     def meaning(self, row: Row) -> Value:
         a = self.a.meaning(row)
@@ -235,8 +235,8 @@ class Like(Expression):
 
 def node_types() -> list[type[Expression]]:
     """Every type of node that stands in an expression over one row."""
-    known = [kind for kind in globals().values() if isinstance(kind, type) and issubclass(kind, Expression)]
-    return [kind for kind in known if kind is not Expression]
+    kinds = [kind for kind in globals().values() if isinstance(kind, type) and issubclass(kind, Expression)]
+    return [kind for kind in kinds if kind is not Expression]
 
 
 def part(name: Part, day: datetime.date) -> int:
@@ -256,10 +256,10 @@ def like(text: str, pieces: tuple[str, ...]) -> bool:
     first, *middle, last = pieces
     at = len(first)
     for piece in middle:
-        found = text.find(piece, at)
-        if not text.startswith(first) or found < 0:
+        position = text.find(piece, at)
+        if not text.startswith(first) or position < 0:
             return False
-        at = found + len(piece)
+        at = position + len(piece)
     return text.startswith(first) and len(text) - len(last) >= at and text.endswith(last)
 
 

@@ -25,6 +25,7 @@ from .claims import (
     loss_states_its_relation,
     outcome,
     renyi_covers_law,
+    rows_follow_law,
     sampler_follows_law,
     steps_follow_law,
 )
@@ -57,6 +58,7 @@ __all__ = [
     "outcome",
     "refuses_bad_parameters",
     "renyi_covers_law",
+    "rows_follow_law",
     "sampler_follows_law",
     "steps_follow_law",
 ]

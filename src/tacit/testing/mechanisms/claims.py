@@ -28,7 +28,7 @@ from ..sources import Seeded
 
 Case = Example[Any]
 FALSE_ALARM = 1e-10
-SESSIONS = 4000  # each of which is asked value by value
+SESSIONS = 4000  # that are asked value by value, or drawn row by row
 ORDERS = (1.05, 1.5, 2.0, 3.0, 4.5, 8.0, 16.0, 32.0, 64.0)
 EPSILONS = (0.0, 0.01, 0.1, 0.3, 0.7, 1.0, 1.5, 2.0, 3.0)
 
@@ -135,6 +135,18 @@ def steps_follow_law(case: Case) -> None:
         raise Refuted(f"a session, asked step by step, does not follow the law (p = {p:.2g})")
 
 
+def rows_follow_law(case: Case) -> None:
+    """Where a mechanism draws for many rows of data at once, each output follows the law of its own row."""
+    sample_rows = getattr(case.mechanism, "sample_rows", None)
+    if sample_rows is None:
+        return
+    draws = min(case.draws, SESSIONS)
+    outputs = sample_rows(np.stack([case.x, case.y] * draws), Seeded(3))
+    for x, drawn in ((case.x, outputs[::2]), (case.y, outputs[1::2])):
+        if (p := _p_value(case.mechanism.law(x), iter(drawn).__next__, draws)) < FALSE_ALARM:
+            raise Refuted(f"outputs drawn for many rows at once do not follow the law (p = {p:.2g})")
+
+
 def error_bound_holds(case: Case) -> None:
     """Under the law, the mass of outputs that miss by more than error(beta) is at most beta."""
     law = case.mechanism.law(case.x)
@@ -183,6 +195,7 @@ CHECKS: tuple[Callable[[Case], None], ...] = (
     renyi_covers_law,
     sampler_follows_law,
     steps_follow_law,
+    rows_follow_law,
     error_bound_holds,
     farther_is_dearer,
     loss_states_its_relation,

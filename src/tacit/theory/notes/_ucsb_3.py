@@ -98,7 +98,7 @@ LECTURE = Lecture(
             "3.6, SparseVector", "algorithm", "c queries above a threshold: AboveThreshold c times, with epsilon/c each",
             ("Sparse", "RestartedSparse", "theory.sparse_vector.sparse_scales"),
             ("mechanisms/test_sparse.py::test_no_neighbours_are_further_apart_than_the_price",
-             "mechanisms/test_restarted_sparse.py::test_the_whole_life_is_within_its_price"),
+             "mechanisms/test_restarted_sparse.py::test_the_whole_session_is_within_its_price"),
         ),
     ),
 )  # fmt: skip

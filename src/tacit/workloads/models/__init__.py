@@ -1,1 +1,1 @@
-"""What answers are read from: models of a table, fitted to noisy measurements."""
+"""Models of a table, fitted to noisy measurements, from which answers are read."""

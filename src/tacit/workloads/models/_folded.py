@@ -1,13 +1,13 @@
 """A product of coefficients on each axis, as rows and columns of the table of all cells.
 
 The leading axes make rows and the trailing ones columns (`_layout.py`), so a query is an outer product r c' and its
-answer r' T c, which reads the table once.  To multiply cells by 1 + b times their coefficient, 1 + b r c' is made where
-they are few.  Else only the rows that a query holds are read, and no array of the table's size is made:
+answer r' T c, which reads the table once.  To multiply cells by 1 + b times their coefficient, 1 + b r c' is computed
+where cells are few.  Else only the rows of a query are read, and no array of the table's size is allocated:
 
     columns all 1             runs of rows of 0 and 1, times a number; any others, all rows times one each
     a short row               runs of rows, times a row of factors, repeated to a block
     a long one, in few runs   of 0 and 1: those runs, times a number
-    any other long one        a part of it at a time; where all rows are held, by 1 / b + c, which is one operation less
+    any other long one        a part of it at a time; if the query has all rows, by 1 / b + c, one operation less
 """
 
 from __future__ import annotations
@@ -23,9 +23,9 @@ from numpy.typing import NDArray
 from ..queries._layout import FEW, LARGEST, blocks
 from ..queries.data import Floats
 
-_CHUNK = 1 << 17  # cells of a long row that are gone through together
+_CHUNK = 1 << 17  # cells of a long row that are processed together
 _TILE = 1 << 14  # cells that a short row is repeated to
-_RUNS = 1 << 8  # that are gone through one by one
+_MAX_RUNS = 1 << 8  # that are processed one by one
 _DOT = 1 << 13  # terms of a dot product: few enough for one thread, so that no sum depends on how many there are
 
 
@@ -37,12 +37,12 @@ class Folded:
 
     @classmethod
     def of(cls, shape: tuple[int, ...], factors: Mapping[int, NDArray[Any]]) -> Folded:
-        """From a vector of coefficients on each of some axes; on others they are 1."""
+        """The product of a vector of coefficients on each of some axes; on others they are 1."""
         lead = _lead(shape)
         return cls(_outer(shape, factors, range(lead)), _outer(shape, factors, range(lead, len(shape))))
 
     def sum(self, values: Floats) -> float:
-        """The coefficients times the cells, of a contiguous table."""
+        """The sum of coefficients times cells, of a contiguous table."""
         table = values.reshape(self.rows.size, self.columns.size)
         if table.size <= FEW:
             return float(np.vdot(self.rows, np.vecdot(table, self.columns)))
@@ -69,12 +69,12 @@ class Folded:
     def _few(self) -> list[tuple[int, int]] | None:
         """The runs of columns of 1, if all are 0 or 1 and the runs are few."""
         changes = np.count_nonzero(self.columns[1:] != self.columns[:-1])
-        return _runs(self.columns != 0) if changes <= 2 * _RUNS and _bits(self.columns) else None
+        return _runs(self.columns != 0) if changes <= 2 * _MAX_RUNS and _bits(self.columns) else None
 
     def scale(self, values: Floats, by: float) -> float:
-        """Multiply each cell by 1 + `by` times its coefficient, and by a number, the same for all, which is returned.
+        """Multiply each cell, in place, by 1 + `by` times its coefficient, and all by a number, which is returned.
 
-        In place, for rows and columns of which one is of 0 and 1; `by` is not 0, and above -1 over the largest.
+        Either rows or columns must be of 0 and 1; `by` is not 0, and above -1 over the largest coefficient.
         """
         table = values.reshape(self.rows.size, self.columns.size)
         if table.size <= FEW:
@@ -98,7 +98,7 @@ class Folded:
 
     def _scale_short(self, table: Floats, by: float) -> None:
         size = self.columns.size
-        if self._ones and len(self._rows) > _RUNS:
+        if self._ones and len(self._rows) > _MAX_RUNS:
             table *= (self.rows * by + 1)[:, None]
             return
         if self._ones:
@@ -119,20 +119,20 @@ class Folded:
         number, move = 1 / abs(by), np.add if by > 0 else np.subtract
         for chunk in self._chunks():
             part = table[:, chunk]
-            part *= move(number, self._floats(chunk), out=self._made[: part.shape[1]])
+            part *= move(number, self._floats(chunk), out=self._room[: part.shape[1]])
         return number
 
     def _floats(self, chunk: slice) -> Floats:
-        """Some columns, until others are asked for."""
+        """A chunk of the columns as floats, in an array that the next call overwrites."""
         some = self.columns[chunk]
         if some.dtype == float:
             return some
-        np.copyto(self._made[: some.size], some)
-        return self._made[: some.size]
+        np.copyto(self._room[: some.size], some)
+        return self._room[: some.size]
 
     @cached_property
-    def _made(self) -> Floats:
-        """Room for some columns: to get it anew takes as long as to fill it."""
+    def _room(self) -> Floats:
+        """An array for a chunk of columns: to allocate it again takes as long as to fill it."""
         return np.empty(min(_CHUNK, self.columns.size))
 
     def _chunks(self) -> Iterator[slice]:
@@ -141,41 +141,41 @@ class Folded:
 
 @lru_cache(maxsize=64)
 def _lead(shape: tuple[int, ...]) -> int:
-    """How many axes make rows: of few cells about as many as columns, which are then the quickest made."""
+    """The number of axes that make rows: where cells are few, about as many rows as columns, which is fastest."""
     if math.prod(shape) > FEW:
         return blocks(shape)
     return min(range(len(shape) + 1), key=lambda lead: math.prod(shape[:lead]) + math.prod(shape[lead:]))
 
 
 def _outer(shape: tuple[int, ...], factors: Mapping[int, Floats], axes: range) -> Floats:
-    """The product of what is on each axis; axes side by side on which all is 1 are one."""
-    found, free = None, 1
+    """The product of the vectors on each axis; neighbouring axes without a vector are treated as one."""
+    outer, free = None, 1
     for axis in reversed(axes):  # so that inner loops are long
         if axis not in factors:
             free *= shape[axis]
             continue
         vector = factors[axis]
-        found = vector.repeat(free) if found is None else np.multiply.outer(vector, _repeated(found, free)).ravel()
+        outer = vector.repeat(free) if outer is None else np.multiply.outer(vector, _repeated(outer, free)).ravel()
         free = 1
-    return np.ones(free) if found is None else _repeated(found, free)
+    return np.ones(free) if outer is None else _repeated(outer, free)
 
 
 def _repeated(vector: Floats, times: int) -> Floats:
     if times == 1:
         return vector
-    found = np.empty((times, vector.size))
-    found[:] = vector
-    return found.ravel()
+    tiled = np.empty((times, vector.size))
+    tiled[:] = vector
+    return tiled.ravel()
 
 
 def _narrowest(vector: Floats) -> NDArray[Any]:
-    """The same numbers, in the narrowest type that has them: less is read with every pass."""
-    few: list[NDArray[Any]] = [vector.astype(kind) for kind in (np.uint8, np.float32)]
-    return next((narrow for narrow in few if np.array_equal(narrow, vector)), vector)
+    """The vector in the narrowest type that holds it exactly, so that each pass reads less."""
+    options: list[NDArray[Any]] = [vector.astype(kind) for kind in (np.uint8, np.float32)]
+    return next((narrow for narrow in options if np.array_equal(narrow, vector)), vector)
 
 
 def _bits(vector: NDArray[Any]) -> bool:
-    """Whether each is 0 or 1."""
+    """Whether each entry is 0 or 1."""
     return bool(((vector == 0) | (vector == 1)).all())
 
 

@@ -1,4 +1,4 @@
-r"""How far sums of independent noises stray.
+r"""Error bounds for sums of independent noises.
 
 The error of a query is sum a_i Z_i.  Let Z_i have scale b_i (Laplace) or sigma_i (Gaussian), V = sum (a_i b_i)^2, and C
 at least the largest |a_i b_i|.
@@ -35,7 +35,7 @@ for k >= 2, the square of ln is concave: E max |S_j|^2 <= (ln E X / l)^2 by Jens
 
 One above all.  If a Z has c = a b, and the rest R of the sum V - c^2 < c^2, then P[|a Z + R| > t] given R is at most
 exp(-(t - a g / 2) / c) cosh(R / c), also where |R| > t, and E cosh(R / c) <= 1 / (1 - (V - c^2) / c^2) as above.  So
-t = c ln(1 / beta) + a g / 2 - c ln(2 - V / c^2)  is enough, which for one noise is what was said of it.
+t = c ln(1 / beta) + a g / 2 - c ln(2 - V / c^2)  is enough, which for one noise is the bound above.
 
 References.  Kotz, Kozubowski, Podgorski, The Laplace Distribution (2001), 2.3; Boucheron, Lugosi, Massart (2013), 2.4
 and 2.6; Canonne, Kamath, Steinke, NeurIPS 2020, for the moments of the discrete Gaussian and its upper tail; DLMF 15.8
@@ -56,8 +56,8 @@ from ...storage import stored
 from ..price import Noise, variance
 from ..queries.data import Floats
 
-_MANY = 40.0  # noises whose sum is as good as that of any number more
-_PART = 2.0**-40  # the least part of beta that steps have
+_MANY = 40.0  # noises, whose sum has about the law of a sum of any number more
+_MIN_PART = 2.0**-40  # of beta, that steps have
 _SMOOTH = 1e8  # a variance, in steps, that makes steps invisible
 _TILTS = np.concatenate([np.geomspace(1e-5, 0.5, 200), 1 - np.geomspace(0.5, 1e-4, 80)[1:]])
 
@@ -65,10 +65,10 @@ _TILTS = np.concatenate([np.geomspace(1e-5, 0.5, 200), 1 - np.geomspace(0.5, 1e-
 @stored("ErrorBounds", ("laplace", "deviations", "energies", "largest", "grain", "steps", "rates"))
 @dataclass(frozen=True)
 class Spread:
-    """Errors of queries: `energies` is V, `largest` is C, and `grain` what is added where one noise is above all.
+    """The errors of queries: `energies` is V, `largest` is C, and `grain` is added where one noise is above all others.
 
-    `steps` is G, which is of use for Gaussian noise.  `rates` is r: the variance of each in steps of its coefficients,
-    or infinite, if steps are not looked at.
+    `steps` is G, which serves for Gaussian noise.  `rates` is r: the variance of each error in steps of its
+    coefficients, or infinite, if steps are ignored.
     """
 
     laplace: bool
@@ -83,13 +83,13 @@ class Spread:
     def of(
         cls, noise: Noise, squares: Floats, largest: Floats | float | None = None, terms: Floats | float | None = None
     ) -> Spread:
-        """Sums of noises of one law: coefficients 0 and 1, `squares` of them 1, or any whose squares add up to this.
+        """The errors of sums of noises of one law; `squares` are the sums of the squared coefficients.
 
-        Then none is above `largest`, and even a query with a square of 1 may be made of many noises: as good as `terms`
-        equal ones, or else as few as can be.
+        Without `largest`, coefficients are 0 and 1.  Otherwise they are any that do not exceed `largest`, and even a
+        query with a square of 1 may be made of many noises: like `terms` equal ones, or else as few as can be.
         """
         step = float(noise.grid or 1)
-        size = float(noise.scale) if isinstance(noise, Laplace) else noise.sigma
+        size = noise.noise_scale
         top = np.broadcast_to(np.asarray(1.0 if largest is None else largest), squares.shape)
         deviations = np.sqrt(squares * variance(noise)) * step
         laplace, alone = isinstance(noise, Laplace), (squares == 1) & (largest is None)
@@ -105,8 +105,8 @@ class Spread:
     @cached_property
     def _terms(self) -> Floats:
         """V / C^2: how many equal noises each error is like."""
-        known = (self.largest > 0) & np.isfinite(self.largest)
-        return np.divide(self.energies, self.largest**2, out=np.ones_like(self.energies), where=known)
+        bounded = (self.largest > 0) & np.isfinite(self.largest)
+        return np.divide(self.energies, self.largest**2, out=np.ones_like(self.energies), where=bounded)
 
     @cached_property
     def means(self) -> Floats:
@@ -121,7 +121,7 @@ class Spread:
         return np.asarray(self.deviations * np.where(m > _MANY, np.sqrt(r) * (ive(0, r) + ive(1, r)), several))
 
     def bounds(self, beta: float) -> Floats:
-        """What each error is within, with probability at least 1 - beta each."""
+        """A bound on each error, which holds with probability at least 1 - beta each."""
         if not self.laplace:
             tails = np.minimum(self._normal(beta), np.sqrt(2 * self.energies * math.log(2 / beta)))
             return np.minimum(tails, self.deviations / math.sqrt(beta)) * (1 + 1e-12)  # the latter by Chebyshev
@@ -134,20 +134,20 @@ class Spread:
         return least
 
     def _normal(self, beta: float) -> Floats:
-        """The same of Gaussian noise, by normal ones that are near."""
+        """Bounds on errors of Gaussian noise, by nearby normal noises."""
         deviations, steps = np.sqrt(self.energies), np.sqrt(self.steps)
-        known = (self.energies > 0) & np.isfinite(self.energies)
-        b = beta * np.clip(np.divide(steps, deviations, out=np.ones_like(steps), where=known), _PART, 1) / 2
+        bounded = (self.energies > 0) & np.isfinite(self.energies)
+        b = beta * np.clip(np.divide(steps, deviations, out=np.ones_like(steps), where=bounded), _MIN_PART, 1) / 2
         together = deviations * -ndtri((beta - b) / 2) + steps * np.sqrt(2 * np.log(2 / b))
         alone = deviations * -ndtri(beta / 2) + self.grain
         return np.asarray(np.where(self.grain > 0, np.minimum(alone, together), together))
 
     def worst(self, beta: float) -> float:
-        """What the largest of all errors is within, by a union bound."""
+        """A bound on the largest of all errors, with probability 1 - beta, by a union bound."""
         return float(self.bounds(beta / len(self)).max())
 
     def root_mean_square_of_largest(self, size: int | None = None) -> float:
-        """A bound on that of the largest of all errors, or of so many like these, and so on its mean."""
+        """A bound on the root mean square, and so the mean, of the largest of all errors, or of `size` such errors."""
         k, deviation = len(self) if size is None else size, float(self.deviations.max())
         together = deviation * math.sqrt(k)
         energy, most = float(self.energies.max()), float(self.largest.max())
@@ -160,7 +160,7 @@ class Spread:
 
 
 def joined(spreads: list[Spread], times: list[int]) -> Spread:
-    """Errors one after the other, each of them so many times, under one kind of noise."""
+    """The errors of several workloads one after the other, each repeated so many times, under one kind of noise."""
     names = ("deviations", "energies", "largest", "grain", "steps", "rates")
     each = (np.concatenate([getattr(s, name) for s in spreads]) for name in names)
     return Spread(spreads[0].laplace, *(np.repeat(values, times) for values in each))

@@ -1,7 +1,7 @@
 r"""Multiplicative weights: a public guess of the data that learns from each answer it got wrong.
 
-The guess q gives each cell of the domain a share, at first the same to all.  It is told that a query f, with
-coefficients in [0, 1], has on the data an answer p(f) that is larger (or smaller) than q(f) by d at least, and moves:
+The guess q gives each cell of the domain a share, at first the same to all.  Given that a query f, with coefficients in
+[0, 1], has on the data an answer p(f) that is larger (or smaller) than q(f) by d at least, the guess moves:
 
     q' ~ q (1 + (e^h - 1) f)   with h = logit(q(f) + d) - logit(q(f)), or -d, kept within 18 of 0
 
@@ -15,7 +15,7 @@ it is at least h d - h^2 / 8: at h = 4 d, which is nearer to 0 as logit rises by
 two will do.  As KL(p | uniform) <= ln |X| and no divergence is negative, there are at most ln |X| / (2 d^2) such moves.
 Dwork and Roth's step, h = d / 2 with the quadratic term h^2, needs 4 ln |X| / d^2.
 
-What is done here is post-processing of numbers already told: floats are enough.
+All this is post-processing of released numbers: floats are enough.
 
 References.  Hardt and Rothblum, FOCS 2010; Dwork and Roth (2014), algorithm 5 and theorem 4.10; Arora, Hazan, Kale,
 Theory of Computing 8 (2012); Csiszar, Annals of Probability 3 (1975), for the projection.
@@ -46,18 +46,18 @@ from ..queries.workload import coefficients
 from ._folded import Folded
 from .model import Model
 
-_FAR = 2.0**300  # weights whose sum is beyond this are brought back to 1 each
-_MOVES = 1 << 10  # after which their sum is taken anew
-_EDGE = 2.0**-40  # a share is never moved nearer to 0 or 1
-_STEEPEST = 18.0  # the largest h: what is taken off a weight leaves half of its digits
-_DEEPEST = 500.0  # the sum of |h| after which the sum is taken anew, too, long before a weight is 0
-_LEAST = 2.0**-60  # of the mean: no weight is left below when the sum is taken
+_MAX_SUM = 2.0**300  # beyond which weights are scaled back to 1 each
+_MAX_MOVES = 1 << 10  # after which the sum of the weights is computed again
+_MIN_SHARE = 2.0**-40  # a share is never moved nearer to 0 or 1
+_MAX_HEIGHT = 18.0  # of h: what is taken off a weight leaves half of its digits
+_MAX_HEIGHTS = 500.0  # the sum of |h| after which the sum is computed again, too, long before a weight is 0
+_MIN_WEIGHT = 2.0**-60  # of the mean: smaller weights are raised to it when the sum is computed
 Factor = tuple[Axes, tuple[int, ...]]
 
 
 @stored("LinearQuery", ("factors", "grid"))
 @dataclass(frozen=True)
-class Question:
+class LinearQuery:
     """A linear query: the product of 0/1 coefficients on some axes, or one table of any, in whole steps of `grid`."""
 
     factors: tuple[Factor, ...]
@@ -82,19 +82,19 @@ class Question:
             raise BadParameter("question", "a product", "of 0 and 1 on one axis each; any other table comes alone")
 
     @classmethod
-    def where(cls, domain: Domain, conditions: Mapping[str, Condition]) -> Question:
+    def where(cls, domain: Domain, conditions: Mapping[str, Condition]) -> LinearQuery:
         """How many records satisfy a condition on each of some attributes."""
         asked = predicates(domain, [conditions])
         return cls.of_vectors(asked.factors[0], asked.grid)
 
     @classmethod
-    def of_vectors(cls, factors: Mapping[int, Floats], grid: Fraction) -> Question:
+    def of_vectors(cls, factors: Mapping[int, Floats], grid: Fraction) -> LinearQuery:
         """The product of a vector of coefficients, in steps of the grid, on each of some axes."""
         tables = tuple(((axis,), _in_steps(vector, grid)) for axis, vector in factors.items())
         return cls(tables, grid if tables else Fraction(1))
 
     @classmethod
-    def on_cells(cls, domain: Domain, values: Floats) -> Question:
+    def on_cells(cls, domain: Domain, values: Floats) -> LinearQuery:
         """Any coefficients on all the cells of the domain, in row-major order."""
         vector, grid = coefficients("coefficients", values, (instance("domain", domain, Domain).size,))
         return cls(((domain.all, _in_steps(vector, grid)),), grid)
@@ -109,13 +109,13 @@ class Question:
         return any(len(axes) > 1 for axes, _ in self.factors)
 
     @cached_property
-    def coarsest(self) -> Question:
-        """The same in the largest steps that its coefficients are made of."""
+    def coarsest(self) -> LinearQuery:
+        """This question in the largest steps of which its coefficients are whole numbers."""
         if self.counts:
             return self
         times = math.gcd(self.grid.denominator, *(step for _, steps in self.factors for step in steps))
         factors = tuple((axes, tuple(step // times for step in steps)) for axes, steps in self.factors)
-        return Question(factors, self.grid * times)
+        return LinearQuery(factors, self.grid * times)
 
     @property
     def counts(self) -> bool:
@@ -128,16 +128,16 @@ class Question:
         return tuple(np.array(steps, np.int64) for _, steps in self.factors)
 
     def check(self, domain: Domain) -> None:
-        """Whether it is one on this domain."""
+        """Raise BadParameter unless the question is one on this domain."""
         inside = not self.axes or 0 <= self.axes[0] <= self.axes[-1] < len(domain.shape)  # they are in order
         if not inside or any(len(steps) != domain.cells(axes) for axes, steps in self.factors):
             raise BadParameter("question", f"for {self.axes}", "one on the domain, a coefficient for each value")
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return Question, (self.factors, self.grid)  # without the arrays
+        return LinearQuery, (self.factors, self.grid)  # without the arrays
 
     def of(self, marginal: NDArray[Any]) -> Any:
-        """The sum of coefficients times counts on the axes it looks at, in steps of the grid."""
+        """The sum of coefficients times counts, in steps of the grid, from a marginal on the question's axes."""
         sizes = iter(marginal.shape)
         if [vector.size for vector in self.vectors] != [math.prod(islice(sizes, len(a))) for a, _ in self.factors]:
             raise BadParameter("question", f"for {self.axes}", "one on the domain, a coefficient for each value")
@@ -151,12 +151,12 @@ class Question:
         return np.vdot(self.vectors[-1].astype(left.dtype), left).item()
 
     def exactly(self, data: Data) -> int:
-        """Its answer on the private table: a whole number of steps of the grid, cut as that of a workload."""
+        """The answer on the private table, a whole number of steps of the grid, cut as `Workload.exactly` cuts it."""
         counts = data.marginal(self.axes)
         return int(self.of(counts)) if self.counts else min(int(self.of(counts.astype(float))), EXACT)
 
     def answer(self, model: Model) -> float:
-        """Its answer on a model, in counts."""
+        """The answer on a model, in counts."""
         if isinstance(model, Weights):
             return model.answer(self)
         return float(self.of(model.marginal(self.axes))) * float(self.grid)
@@ -168,14 +168,14 @@ def _in_steps(vector: Floats, grid: Fraction) -> tuple[int, ...]:
 
 @stored("MultiplicativeWeights", ("domain", "records", "values"))
 class Weights(Model):
-    """A positive weight for each cell of the domain: the shares of so many records.
+    """A positive weight for each cell of the domain: the cell's share of so many records.
 
-    Weights are not brought to any sum.  What they add up to is kept: a move that multiplies a sum S by f adds (f - 1) S
-    to it, without another pass.  Drift: a move adds an error of at most e times the larger of the sums before and after
-    it, e the relative error of a dot product, at most 2^-53 times its terms.  The sum is taken anew after 1024 moves,
-    and when it falls below half of its largest, so it is within 2048 e of the truth: 2^-22 for 2^20 cells, mostly far
-    less as errors cancel.  Weights below 2^-60 of their mean are then raised to it, so that none is ever 0: no share of
-    the others falls by more than that part of it.
+    Weights are not normalised.  Their sum is updated: a move that multiplies a sum S by f adds (f - 1) S to it, without
+    another pass.  Drift: a move adds an error of at most e times the larger of the sums before and after it, e the
+    relative error of a dot product, at most 2^-53 times its terms.  The sum is computed again after 1024 moves, and
+    when it falls below half of its largest, so it is within 2048 e of the truth: 2^-22 for 2^20 cells, mostly far less
+    as errors cancel.  Weights below 2^-60 of their mean are then raised to it, so that none is ever 0: no share of the
+    others falls by more than that part of it.
     """
 
     def __init__(self, domain: Domain, records: float, values: Floats | None = None) -> None:
@@ -190,24 +190,24 @@ class Weights(Model):
 
     @cached_property
     def _place(self) -> dict[int, int]:
-        """Where each axis is in memory."""
+        """The place of each axis in the order in memory."""
         return {axis: i for i, axis in enumerate(self._order)}
 
     @cached_property
     def _cells(self) -> Floats:
-        """The weights as they lie in memory: the same numbers, the axes in their order there."""
+        """A view of the weights with the axes in their order in memory."""
         return self.values.transpose(self._order)
 
     @cached_property
     def _sum(self) -> _Sum:
         total = self._near(float(self._cells.sum()))
-        if self._cells.min() < (least := _LEAST * total / self.values.size):
+        if self._cells.min() < (least := _MIN_WEIGHT * total / self.values.size):
             total = float(np.maximum(self._cells, least, out=self._cells).sum())
         return _Sum(total, total)
 
     def _near(self, total: float) -> float:
-        """What the weights add up to; if that is far from 1 each, they are brought back by a power of two: exactly."""
-        if 1 / _FAR < total < _FAR:
+        """The sum of the weights; if it is far from 1 each, all are scaled back by a power of two, exactly."""
+        if 1 / _MAX_SUM < total < _MAX_SUM:
             return total
         _, power = math.frexp(total / self.values.size)
         np.ldexp(self._cells, -power, out=self._cells)
@@ -215,15 +215,15 @@ class Weights(Model):
         return math.ldexp(total, -power)
 
     def settled(self) -> float:
-        """What the weights add up to, once they are near 1 each."""
+        """The sum of the weights, after they are scaled back to about 1 each if need be."""
         return self._near(float(self._cells.sum()))
 
     @cached_property
-    def _last(self) -> list[tuple[Question, Folded]]:
-        """The question that was answered last, which a move is mostly about."""
+    def _last(self) -> list[tuple[LinearQuery, Folded]]:
+        """The question that was answered last: mostly the next move is about it."""
         return []
 
-    def _folded(self, question: Question) -> Folded | None:
+    def _folded(self, question: LinearQuery) -> Folded | None:
         """The question in rows and columns of the cells; None for a joint table on some of the axes."""
         if question.joint and len(question.axes) < len(self._order):
             return None
@@ -240,14 +240,14 @@ class Weights(Model):
         return self._last[0][1]
 
     def marginal(self, axes: Axes) -> Floats:
-        found = [axis for axis in self._order if axis in axes]
-        table = summed(self._cells, tuple(self._order.index(axis) for axis in found)).transpose(np.argsort(found))
+        ordered = [axis for axis in self._order if axis in axes]
+        table = summed(self._cells, tuple(map(self._order.index, ordered))).transpose(np.argsort(ordered))
         total = float(table.sum())
         table *= self.records / total
         self._near(total)
         return table
 
-    def answer(self, question: Question) -> float:
+    def answer(self, question: LinearQuery) -> float:
         """The answer to a question, in counts."""
         if (folded := self._folded(question)) is None:
             return float(question.of(self.marginal(question.axes))) * float(question.grid)
@@ -262,19 +262,20 @@ class Weights(Model):
         self._scale(axes, np.exp(exponents))
 
     def _scale(self, axes: Axes, factors: Floats) -> None:
-        found = [axis for axis in self._order if axis in axes]
-        order = [axes.index(axis) for axis in found]
-        scale(self._cells, tuple(self._order.index(axis) for axis in found), factors.transpose(order))
+        ordered = [axis for axis in self._order if axis in axes]
+        factors = factors.transpose([axes.index(axis) for axis in ordered])
+        scale(self._cells, tuple(map(self._order.index, ordered)), factors)
         self.__dict__.pop("_sum", None)
 
-    def move(self, question: Question, by: float, answer: float | None = None) -> float:
-        """Move an answer by a share `by` of the records: exactly, if it counts; `answer` is what it is, where known.
+    def move(self, question: LinearQuery, by: float, answer: float | None = None) -> float:
+        """Move an answer by a share `by` of the records: exactly, if the question counts.
 
-        Returns what KL(p | q) falls by at least, if the answer of p is so far away.
+        `answer` is the answer before the move, if the caller has it.  Returns a lower bound on how much KL(p | q)
+        falls, if the answer of p is at least so far away.
         """
         axes, folded = question.axes, self._folded(question)
         share = (self.answer(question) if answer is None else answer) / self.records
-        height = min(max(_logit(share + by) - _logit(share), -_STEEPEST), _STEEPEST)
+        height = min(max(_logit(share + by) - _logit(share), -_MAX_HEIGHT), _MAX_HEIGHT)
         if (rise := math.expm1(height)) == 0:
             return 0.0 if 0 <= share + by <= 1 else math.inf
         fall = height * (share + by) - math.log1p(rise * share)
@@ -290,7 +291,7 @@ class Weights(Model):
 
 @dataclass
 class _Sum:
-    """What weights add up to, the most that it was since it was taken, and how often and how far they moved since."""
+    """The sum of weights, its largest value since it was computed, and how often and how far they moved since."""
 
     total: float
     largest: float
@@ -298,29 +299,29 @@ class _Sum:
     far: float = 0.0
 
     def moved(self, by: float, scaled: float, far: float) -> None:
-        """The sum is `by` times what it was, and then every weight `scaled` times."""
+        """Multiply the sum by `by`, and then, with every weight, by `scaled`."""
         self.total *= by
         self.largest = max(self.largest, self.total) * scaled
         self.total, self.moves, self.far = self.total * scaled, self.moves + 1, self.far + far
 
     @property
     def stale(self) -> bool:
-        often = self.moves >= _MOVES or self.far > _DEEPEST
-        return often or 2 * self.total < self.largest or not 1 / _FAR < self.total < _FAR
+        often = self.moves >= _MAX_MOVES or self.far > _MAX_HEIGHTS
+        return often or 2 * self.total < self.largest or not 1 / _MAX_SUM < self.total < _MAX_SUM
 
 
 def _logit(share: float) -> float:
-    inside = min(max(share, _EDGE), 1 - _EDGE)
+    inside = min(max(share, _MIN_SHARE), 1 - _MIN_SHARE)
     return math.log(inside) - math.log1p(-inside)
 
 
 def most_updates(cells: int, gap: Number) -> int:
-    """How many moves by a share `gap` of the records there can be: ln |X| / (2 gap^2)."""
+    """The largest number of moves by a share `gap` of the records: ln |X| / (2 gap^2)."""
     return math.floor(math.log(whole("cells", cells)) / (2 * float(positive("gap", gap, LARGEST)) ** 2))
 
 
 def least_gap(cells: int, updates: int) -> float:
-    """The least gap of which there cannot be more updates than this: sqrt(ln |X| / (2 c))."""
+    """The least gap by which the model cannot move more often than `updates` times: sqrt(ln |X| / (2 c))."""
     if whole("cells", cells) == 1:
         raise BadParameter("cells", cells, "two or more")
     return math.sqrt(math.log(cells) / (2 * whole("updates", updates)))

@@ -1,1 +1,1 @@
-"""What is asked: the domain of a table, and linear queries on it."""
+"""The domain of a table, and linear queries on it."""

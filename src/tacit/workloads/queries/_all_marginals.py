@@ -1,6 +1,6 @@
 """Many marginals of one table at once.
 
-The axes are gone through in order, each either kept or summed over, and what marginals have in common is summed once:
+The axes are visited in order, each either kept or summed over, and sums that marginals share are computed once:
 all 560 three-way marginals of sixteen bits take about as many additions as thirty passes over the table.
 """
 
@@ -21,7 +21,7 @@ Number = TypeVar("Number", np.int64, np.float64)
 
 @dataclass(frozen=True)
 class _Node:
-    """A table on the `kept` axes and then those to come: sum over the first `skip` of these, then split on the next."""
+    """A table on the `kept` axes and those not yet visited: sum over the first `skip` of these, split on the next."""
 
     kept: Axes
     skip: int = 0
@@ -50,26 +50,26 @@ class AllMarginals:
         self._root = _plan(list(dict.fromkeys(wanted)), (), 0)
 
     def of(self, values: NDArray[Number]) -> dict[Axes, NDArray[Number]]:
-        """The marginals; the one on all axes is the table that was given, not a copy."""
-        found: dict[Axes, NDArray[Number]] = {}
+        """The marginals of a table; the one on all axes is the table itself, not a copy."""
+        marginals: dict[Axes, NDArray[Number]] = {}
         todo = [(self._root, values)]
         while todo:
             node, table = todo.pop()
             at = len(node.kept)
             if node.split is None:
-                found[node.kept] = table.sum(axis=tuple(range(at, table.ndim))) if table.ndim > at else table
+                marginals[node.kept] = table.sum(axis=tuple(range(at, table.ndim))) if table.ndim > at else table
                 continue
             if node.skip:
                 table = table.sum(axis=tuple(range(at, at + node.skip)))
             if node.summed is not None:
                 todo.append((node.summed, table.sum(axis=at)))
             todo.append((node.split, table))
-        return found
+        return marginals
 
 
 @dataclass(frozen=True)
 class Marginalised:
-    """Counts on those axes that were asked for."""
+    """Counts on the axes of some tables, and no others."""
 
     domain: Domain
     tables: dict[Axes, Floats]

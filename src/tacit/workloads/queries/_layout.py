@@ -15,16 +15,16 @@ from numpy.typing import NDArray
 
 from .domain import Axes
 
-_BLOCK = 1 << 13  # cells; what NumPy does not buffer, and still stays in a core's cache
-FEW = 1 << 13  # cells that are sooner gone through than a loop over them is set up
-_LEAST, LARGEST = 1 << 9, 1 << 17  # of a block where axes are long
-_PLACES = 1 << 8  # on the leading axes that are gone through one by one
+_BLOCK = 1 << 13  # cells: too many for NumPy to buffer, and few enough for a core's cache
+FEW = 1 << 13  # cells that are faster to process at once than in a loop
+_MIN_BLOCK, LARGEST = 1 << 9, 1 << 17  # cells of a block where axes are long
+_MAX_PLACES = 1 << 8  # on the leading axes, that are processed one by one
 
 
 def blocks(shape: tuple[int, ...]) -> int:
-    """How many axes lead; the others make up a block."""
+    """The number of leading axes; the others make up a block."""
     lead, cells = len(shape), 1
-    while lead and cells < _BLOCK and (cells < _LEAST or cells * shape[lead - 1] <= LARGEST):
+    while lead and cells < _BLOCK and (cells < _MIN_BLOCK or cells * shape[lead - 1] <= LARGEST):
         lead -= 1
         cells *= shape[lead]
     return lead
@@ -42,7 +42,7 @@ def longest_last(shape: tuple[int, ...]) -> NDArray[np.float64]:
 
 
 def summed(values: NDArray[Any], axes: Axes) -> NDArray[Any]:
-    """The sums over all axes but these."""
+    """The table summed over all axes but these."""
     lead = blocks(values.shape)
     outer = tuple(axis for axis in range(lead) if axis not in axes)
     kept = lead - len(outer)
@@ -56,7 +56,7 @@ def scale(values: NDArray[np.float64], axes: Axes, factors: NDArray[np.float64])
     """Multiply each cell, in place, by the factor of its place on these axes; blocks whose factors are 1 are left."""
     lead = blocks(values.shape)
     across = [axis for axis in axes if axis < lead]
-    if math.prod(values.shape[axis] for axis in across) > _PLACES or len(axes) == values.ndim:
+    if math.prod(values.shape[axis] for axis in across) > _MAX_PLACES or len(axes) == values.ndim:
         values *= factors.reshape([size if axis in axes else 1 for axis, size in enumerate(values.shape)])
         return
     block = values.shape[lead:]

@@ -1,6 +1,6 @@
-"""What a method may ask of the private table: exact counts over some of its attributes.
+"""The private table as a method sees it: exact counts over some of its attributes.
 
-`Counts` is all that a linear query needs, so a query is asked of a table and of a model of it in the same words.
+`Counts` is all that a linear query needs, so a query is answered by a table and by a model in the same way.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ EXACT = (1 << 53) - 1  # whole numbers up to this are floats, and so are their s
 
 
 def arrayed(values: ArrayLike) -> NDArray[Any]:
-    """An array; of lists of different lengths one of objects, which is none of numbers."""
+    """The values as an array; lists of different lengths become an array of objects, which no reader takes."""
     try:
         return np.asarray(values)
     except ValueError:

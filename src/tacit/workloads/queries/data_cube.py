@@ -1,7 +1,7 @@
-"""Many marginals of one table, for which each record is counted a few times only: the data cube.
+"""Many marginals of one table from few passes over its records: the data cube.
 
-Attributes are put in runs of at most L^(1/k) cells, where k is the most attributes that a marginal has.  Marginals that
-lie in the same runs are then sums of one table of at most L cells, which is counted once.
+Attributes are put in runs of at most L^(1/k) cells, where k is the largest number of attributes of a marginal.
+Marginals that lie in the same runs are then sums of one table of at most L cells, which is counted once.
 
 Reference.  Gray, Bosworth, Layman, Pirahesh, ICDE 1996.
 """
@@ -22,13 +22,13 @@ _CELLS = 1 << 16  # L: summed faster than as many records are counted
 
 
 def cube(data: Data, sets: Collection[Axes]) -> Iterator[dict[Axes, Integers]]:
-    """The marginals on these axes, all of them once, some at a time."""
+    """The marginals on these sets of axes, each once, several at a time."""
     domain = data.domain
     run = _runs(domain, sets)
     by_runs: defaultdict[Axes, list[Axes]] = defaultdict(list)
     for axes in sets:
         by_runs[tuple(sorted({run[a] for a in axes}))].append(axes)
-    above: dict[Axes, list[Axes]] = {}  # those that are counted over more runs, for what lies in some of them
+    above: dict[Axes, list[Axes]] = {}  # by runs: the sets that are counted with a table over more runs
     for runs in sorted(by_runs, key=len, reverse=True):
         if runs in above:
             above[runs].extend(by_runs.pop(runs))
@@ -48,17 +48,17 @@ def _runs(domain: Domain, sets: Collection[Axes]) -> dict[int, int]:
     """The run of each attribute, small ones together; one run if all fit in a table."""
     used = set(chain.from_iterable(sets))
     room = _CELLS if domain.cells(tuple(used)) <= _CELLS else _CELLS ** (1 / max(map(len, sets)))
-    found, run, cells = {}, 0, 1
+    runs, run, cells = {}, 0, 1
     for axis in sorted(used, key=domain.shape.__getitem__):
         cells *= domain.shape[axis]
         if cells > room:
             run, cells = run + 1, domain.shape[axis]
-        found[axis] = run
-    return found
+        runs[axis] = run
+    return runs
 
 
 def _sums(table: Integers, axes: Axes, sets: Collection[Axes]) -> dict[Axes, Integers]:
     """The marginals on these sets of a table on these axes."""
     place = {axis: i for i, axis in enumerate(axes)}
     within = {tuple(place[a] for a in some): some for some in sets}
-    return {within[places]: np.asarray(found) for places, found in AllMarginals(within).of(table).items()}
+    return {within[places]: np.asarray(sums) for places, sums in AllMarginals(within).of(table).items()}

@@ -1,7 +1,7 @@
-"""Who could be in the table: named attributes, each with a public list of values.
+"""The domain of a table: named attributes, each with a public list of values.
 
-The domain is their product, and its cells are counted in row-major order.  Nothing here is as large as the product:
-a domain of a hundred attributes costs a hundred lists.
+Its cells are the product of the lists, in row-major order.  Nothing here is as large as the product: a domain of a
+hundred attributes takes a hundred lists.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from ...storage import stored
 
 Label = Hashable
 Axes = tuple[int, ...]
-CELLS = 1 << 26  # the most cells that are ever laid out side by side
+CELLS = 1 << 26  # of a table in memory, at most
 
 
 @stored("WorkloadDomain", ("attributes",), keep=True)
@@ -42,7 +42,7 @@ class Domain:
 
     @classmethod
     def of(cls, attributes: Mapping[str, Iterable[Label] | int]) -> Domain:
-        """From a name and its values each; a number stands for the values 0, 1, ... below it."""
+        """A domain from a mapping of names to values; a number stands for the values 0, 1, ... below it."""
         if not isinstance(attributes, Mapping):
             raise BadParameter("attributes", type(attributes).__name__, "a mapping from names to values")
         read: dict[str, Any] = {
@@ -62,7 +62,7 @@ class Domain:
 
     @cached_property
     def size(self) -> int:
-        """How many cells the product has: as large an integer as it takes."""
+        """The number of cells, an integer of any size."""
         return math.prod(self.shape)
 
     @property
@@ -121,14 +121,14 @@ class Domain:
 
 
 def shown(count: int) -> str:
-    """A number that may be too large for a float; below a million all its digits."""
+    """A number as text, also if it is too large for a float; below a million with all its digits."""
     if count < 10**6:
         return str(count)
     return f"{count:.3g}" if count < 10**300 else f"10^{math.log10(count):.0f}"
 
 
 def counted(count: int, one: str, several: str) -> str:
-    """How many there are, and what they are called then."""
+    """A number with the singular or the plural of what it counts."""
     return f"{count} {one if count == 1 else several}"
 
 

@@ -23,7 +23,7 @@ from .data import Counts, Floats, Integers
 from .domain import Axes, Domain, shown
 from .workload import Stack, Workload, indicator
 
-_MOST = 10**6  # marginals
+_MAX_MARGINALS = 10**6
 _ONE: Distance[Any] = Distance(Fraction(1), Fraction(1), Fraction(1), 1)
 
 
@@ -122,14 +122,16 @@ def marginals(
     if k is not None:
         if whole("k", k, at_least=0) > len(domain.names):
             raise BadParameter("k", k, f"at most the number of attributes, {len(domain.names)}")
-        if (ways := math.comb(len(domain.names), k)) > _MOST:
-            raise BadParameter("k", k, f"one of at most {_MOST} marginals, not {shown(ways)}; name those that matter")
+        if (ways := math.comb(len(domain.names), k)) > _MAX_MARGINALS:
+            raise BadParameter(
+                "k", k, f"one of at most {_MAX_MARGINALS} marginals, not {shown(ways)}; name those that matter"
+            )
         chosen: list[Axes] = list(combinations(domain.all, k))
     elif subsets is not None:
         try:
             chosen = [domain.axes(names) for names in subsets]
         except TypeError:
             raise BadParameter("subsets", type(subsets).__name__, "a list of lists of attributes") from None
-    if not chosen or len(chosen) > _MOST or len(set(chosen)) < len(chosen):
-        raise BadParameter("subsets", f"{len(chosen)} of them", f"different, at least one and at most {_MOST}")
+    if not chosen or len(chosen) > _MAX_MARGINALS or len(set(chosen)) < len(chosen):
+        raise BadParameter("subsets", f"{len(chosen)} of them", f"different, at least one and at most {_MAX_MARGINALS}")
     return Marginals(domain, chosen, weights)

@@ -53,14 +53,14 @@ class Predicates(Workload):
 
     @cached_property
     def _groups(self) -> dict[Axes, list[int]]:
-        """The queries that look at the same axes."""
+        """The queries by the axes that they look at."""
         groups: defaultdict[Axes, list[int]] = defaultdict(list)
         for i, factors in enumerate(self.factors):
             groups[tuple(factors)].append(i)
         return dict(groups)
 
     def _answer(self, counts: Counts) -> Floats:
-        found = np.empty(self.queries)
+        answers = np.empty(self.queries)
         for axes, members in self._groups.items():
             self.domain.laid_out(axes)
             table = np.asarray(counts.marginal(axes), float)
@@ -68,12 +68,12 @@ class Predicates(Workload):
                 left = table
                 for vector in self.factors[i].values():
                     left = np.tensordot(vector, left, axes=(0, 0))
-                found[i] = left
-        return found
+                answers[i] = left
+        return answers
 
     @cached_property
     def row(self) -> Distance[Any]:
-        """The largest column: exactly, where the axes looked at have few cells together."""
+        """The largest column: exactly, where the axes of all queries have few cells together."""
         axes = tuple(sorted({axis for factors in self.factors for axis in factors}))
         if self.domain.cells(axes) * self.queries > CELLS:
             q = Fraction(self.queries)
@@ -160,10 +160,10 @@ def _moments(factor: Floats) -> tuple[float, float, float]:
 
 def _outer(factors: Factors, axes: Axes, shape: tuple[int, ...]) -> Floats:
     """The coefficients on the product of these axes."""
-    found = np.ones(shape)
+    table = np.ones(shape)
     for axis, vector in factors.items():
-        found = found * vector.reshape([-1 if a == axis else 1 for a in axes])
-    return found
+        table = table * vector.reshape([-1 if a == axis else 1 for a in axes])
+    return table
 
 
 def _mask(domain: Domain, name: str, condition: Any) -> Floats:

@@ -1,6 +1,6 @@
 """Range queries: how many records lie between two values of an attribute, or in a box of several.
 
-A range is a pair of places low <= high among the values, both counted in.  Answers come from cumulative sums, so a
+A range is a pair of places low <= high among the values, both included.  Answers come from cumulative sums, so a
 million ranges cost two reads each and no matrix.
 """
 
@@ -24,7 +24,7 @@ from .data import Counts, Floats, Integers, arrayed
 from .domain import CELLS, Axes, Domain
 from .workload import Products, Workload, importance, indicator
 
-MOST = 10**7  # ranges that are written out
+MAX_RANGES = 10**7  # in one workload
 
 
 @stored(
@@ -54,15 +54,15 @@ class Ranges(Workload):
         for axis in range(sums.ndim):
             sums = np.cumsum(sums, axis=axis)
         sums = np.pad(sums, [(1, 0)] * sums.ndim)
-        found = np.zeros(self.queries, sums.dtype)
+        answers = np.zeros(self.queries, sums.dtype)
         for corner in product((0, 1), repeat=sums.ndim):  # inclusion and exclusion
             at = tuple(self.high[:, j] + 1 if up else self.low[:, j] for j, up in enumerate(corner))
-            found += (-1) ** (sums.ndim - sum(corner)) * sums[at]
-        return found.astype(float)
+            answers += (-1) ** (sums.ndim - sum(corner)) * sums[at]
+        return answers.astype(float)
 
     @cached_property
     def row(self) -> Distance[Any]:
-        """A record is counted by all the ranges that hold it: exactly, unless there are too many cells to look at."""
+        """The most ranges that hold one record: exactly, unless there are too many cells to look at."""
         depth = self.queries
         sizes = [self.domain.shape[axis] for axis in self.axes]
         if math.prod(size + 1 for size in sizes) <= CELLS // 4:
@@ -117,8 +117,8 @@ class Ranges(Workload):
 def prefixes(domain: Domain, *names: str, weights: ArrayLike | None = None) -> Ranges:
     """Every range that begins at the first value: cumulative counts."""
     axes = _axes(domain, names)
-    if domain.cells(axes) > MOST:
-        raise BadParameter("prefixes", domain.cells(axes), f"at most {MOST}")
+    if domain.cells(axes) > MAX_RANGES:
+        raise BadParameter("prefixes", domain.cells(axes), f"at most {MAX_RANGES}")
     high = np.stack([place.ravel() for place in np.indices(domain.laid_out(axes))], axis=1)
     return Ranges(domain, axes, np.zeros_like(high), high, weights)
 
@@ -140,8 +140,8 @@ def ranges(
     if low is not None and high is not None:
         return Ranges(domain, axes, _places("low", low, len(axes)), _places("high", high, len(axes)), weights)
     count = math.prod(size * (size + 1) // 2 for size in (domain.shape[axis] for axis in axes))
-    if count > MOST:
-        raise BadParameter("ranges", count, f"at most {MOST}; list those that matter with low and high")
+    if count > MAX_RANGES:
+        raise BadParameter("ranges", count, f"at most {MAX_RANGES}; list those that matter with low and high")
     ends = [np.triu_indices(domain.shape[axis]) for axis in axes]
     places = [place.ravel() for place in np.meshgrid(*(np.arange(len(end[0])) for end in ends), indexing="ij")]
     lows, highs = (

@@ -1,4 +1,4 @@
-"""A workload: many linear queries, kept as what they are and not as a matrix.
+"""A workload: many linear queries, represented by their structure and not by a matrix.
 
 A linear query gives each cell of the domain a coefficient in [0, 1] and asks for the sum over the records.  Answers
 are counts; divided by a public n they are the normalised queries of the textbooks.  Coefficients that are not 0 or 1
@@ -30,7 +30,7 @@ from .domain import CELLS, Axes, Domain, counted
 STEP = Fraction(1, 1 << 20)  # of coefficients that are not 0 or 1
 # Axes; queries; and by query and axis: mean of the factor, then sum of squares and largest entry of the factor less it.
 Products = tuple[Axes, Integers, tuple[Floats, Floats, Floats]]
-_WEIGHTIEST = 1e100  # so that products and sums of weights are floats, too
+_MAX_WEIGHT = 1e100  # so that products and sums of weights are floats, too
 
 
 class Workload(ABC):
@@ -52,10 +52,10 @@ class Workload(ABC):
     def _answer(self, counts: Counts) -> Floats: ...
 
     def exactly(self, data: Data) -> Integers:
-        """The answers on a private table in steps of `grid`, each cut at the largest that is exact in floats.
+        """The answers on a private table in steps of `grid`, each cut at the largest integer that is exact in floats.
 
-        No coefficient is negative, so no sum below that was ever rounded, and none above fell below it.  To cut moves
-        no two tables farther apart.  Fractions are cut only where there are 2^33 records or more.
+        No coefficient is negative, so no sum below the cut was ever rounded, and none above fell below it.  Cutting
+        moves no two tables farther apart.  Fractions are cut only where there are 2^33 records or more.
         """
         return np.minimum(np.round(self.answer(data) / float(self.grid)), EXACT).astype(np.int64)
 
@@ -66,7 +66,7 @@ class Workload(ABC):
 
     @abstractmethod
     def squares(self, axes: Axes | None = None) -> Floats:
-        """The sum of the squared coefficients of each query, over the cells of axes that hold its span, or of all."""
+        """The sum of the squared coefficients of each query, over all cells, or those of axes that hold its span."""
 
     def vector(self, query: int) -> Floats:
         """The coefficients of one query on all cells, in row-major order."""
@@ -82,7 +82,7 @@ class Workload(ABC):
 
     @cached_property
     def widest(self) -> int:
-        """How many cells the largest of these has."""
+        """The number of cells of the largest of these marginals."""
         return max(map(self.domain.cells, self.tables), default=1)
 
     @property
@@ -131,14 +131,14 @@ class Workload(ABC):
 
     @property
     def seconds(self) -> float:
-        """About how long it takes to answer all queries, given the tables, and to bound their errors."""
+        """The approximate time to answer all queries from the tables, and to bound their errors."""
         return 1.5e-7 * self.queries
 
     def distance(self, unit: Distance[Any]) -> Distance[Any]:
         """How one unit that moves the histogram by `unit` moves the vector of all answers.
 
-        Records that come add up, as do those that go; coefficients are not negative, so what comes and what goes
-        never stretch one another: |Ap - Aq|^2 <= |Ap|^2 + |Aq|^2.  Under substitution half of l1 does each.
+        Records that come add up, as do those that go; coefficients are not negative, so the two never add up in a norm:
+        |Ap - Aq|^2 <= |Ap|^2 + |Aq|^2.  Under substitution half of l1 comes and half goes.
         """
         return replace(_moved(self.row, unit, self.queries), relation=unit.relation)  # with as many units
 
@@ -170,7 +170,7 @@ class Workload(ABC):
 class Stack(Workload):
     """Several workloads on one domain, one after the other; `weights` gives one number to each of them.
 
-    Its parts are no stacks: the parts of those that were given are its own, their weights multiplied.
+    Its parts are no stacks: a stack among the parts is replaced by its own parts, with their weights multiplied.
     """
 
     def __init__(self, parts: Sequence[Workload], weights: ArrayLike | None = None) -> None:
@@ -247,9 +247,9 @@ def _moved(row: Distance[Any], unit: Distance[Any], queries: int) -> Distance[An
 
 
 def largest(norms: Sequence[Integers], top: int, queries: int, grid: Fraction) -> Distance[Any]:
-    """The largest column, by l0, l1 and squared l2 of all in whole steps of the grid, and the largest step.
+    """The distance of one record, from the l0, l1 and squared l2 of each column and the largest entry `top`, in steps.
 
-    Where the sum of squares might not fit 64 bits, it is at most the sum times the largest.
+    Where the sum of squares might not fit 64 bits, it is bounded by the sum times the largest.
     """
     l0, l1, l2 = (int(norm.max()) for norm in norms)
     square = l2 if queries * top**2 < 1 << 63 else l1 * top
@@ -268,7 +268,7 @@ def importance(weights: ArrayLike | None, count: int) -> Floats:
     if weights is None:
         return np.ones(count)
     array = reals("weights", weights)
-    if array.shape != (count,) or not ((array >= 1 / _WEIGHTIEST) & (array <= _WEIGHTIEST)).all():
+    if array.shape != (count,) or not ((array >= 1 / _MAX_WEIGHT) & (array <= _MAX_WEIGHT)).all():
         raise BadParameter("weights", f"shape {array.shape}", f"{count} positive numbers, from 1e-100 to 1e100")
     return array
 

@@ -26,7 +26,7 @@ from ....storage import stored
 from ...method import Method, Prediction, Released, predicted
 from ...models.error_bounds import Spread
 from ...models.marginals.noisy_marginals import NoisyMarginals
-from ...models.trees.line_model import Line
+from ...models.trees.line_model import LineModel
 from ...price import Noise, Price
 from ...queries.data import Data
 from ...queries.domain import CELLS, shown
@@ -62,7 +62,7 @@ class HistogramNoise(Method):
             errors = Spread.of(self.noise(workload, price), squares)
         else:
             values = workload.domain.shape[0]
-            sums = workload.answer(Line(workload.domain, 0, np.full(values, cells / values)))  # one in each cell
+            sums = workload.answer(LineModel(workload.domain, 0, np.full(values, cells / values)))  # one in each cell
             terms = np.divide(sums**2, squares, out=np.ones_like(sums), where=squares > 0)
             errors = Spread.of(self.noise(workload, price), squares, 1.0, terms)
         return predicted(workload, errors, seconds, beta, why)

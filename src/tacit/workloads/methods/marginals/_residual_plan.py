@@ -16,6 +16,7 @@ import numpy as np
 
 from ....core.distance import Distance
 from ....core.randomness import Source
+from ....mechanisms import Laplace
 from ...models.marginals.residuals import Energy, Residuals, alike, centred, subsets
 from ...price import Noise, Price
 from ...queries.data import Data, Floats, Integers
@@ -56,8 +57,8 @@ def _plan(domain: Domain, tables: tuple[tuple[Axes, float], ...], price: Price) 
     # u_A: the c_A of each cell, and the n_j of all those it is spread over
     u = np.array([use[A] * math.prod((shape[a] - 1) * shape[a] for a in A) for A in measured])
     kinds = [tuple(sorted(shape[a] for a in A)) for A in measured]  # sets of the same sizes move alike
-    known = {kind: moves(domain, A, price.unit) for kind, A in dict(zip(kinds, measured, strict=True)).items()}
-    far = [known[kind] for kind in kinds]
+    by_kind = {kind: moves(domain, A, price.unit) for kind, A in dict(zip(kinds, measured, strict=True)).items()}
+    far = [by_kind[kind] for kind in kinds]
     if price.epsilon is not None:
         ideal = u ** (1 / 3)
     else:
@@ -65,7 +66,7 @@ def _plan(domain: Domain, tables: tuple[tuple[Axes, float], ...], price: Price) 
         ideal = np.sqrt(u * d)
     shares: list[int] = np.maximum(1, np.round(ideal / ideal.max() * _SHARES)).astype(np.int64).tolist()
     whole, keys = sum(shares), list(zip(shares, kinds, strict=True))
-    noises = {(s, kind): price.part(Fraction(s, whole)).noise(known[kind]) for s, kind in dict.fromkeys(keys)}
+    noises = {(s, kind): price.part(Fraction(s, whole)).noise(by_kind[kind]) for s, kind in dict.fromkeys(keys)}
     return {A: noises[key] for A, key in zip(measured, keys, strict=True)}
 
 
@@ -89,12 +90,23 @@ def measured(workload: Workload, data: Data, price: Price, source: Source) -> Re
 
 
 def residual(tables: Integers, noise: Noise, source: Source) -> Floats:
-    """The residual of each table of a stack whose cells, times their number in a table, each got a noise."""
+    """The residual of each table of a stack, with a noise on each cell of the table times N, or of its residual.
+
+    Gaussian noise is on N P_A x, which moves less in l2; Laplace noise on N x, which moves less in l1.  What is then
+    released, the differences from the first slice along each axis, is the same for both.
+    """
     N = math.prod(tables.shape[1:])
-    noisy = tables * N + np.asarray(noise.sample(np.zeros_like(tables), source))
+    noisy = np.asarray(noise.sample(tables * N if isinstance(noise, Laplace) else _centred_times(tables), source))
     for axis in range(1, noisy.ndim):
         noisy = noisy - noisy.take([0], axis=axis)  # whole numbers still: this is what is released
     return centred(np.asarray(noisy, float), first=1) / N
+
+
+def _centred_times(tables: Integers) -> Integers:
+    """N P_A x for each table x of a stack, in whole numbers: along each axis, n x less the sum of x."""
+    for axis in range(1, tables.ndim):
+        tables = tables * tables.shape[axis] - tables.sum(axis=axis, keepdims=True)
+    return tables
 
 
 def energies(domain: Domain, noises: dict[Axes, Noise]) -> dict[Axes, Energy]:

@@ -66,7 +66,7 @@ class Descent:
 
     @cached_property
     def thresholds(self) -> list[list[float]]:
-        """By design, what the parents of each level but the top must exceed: never less than half a record."""
+        """The count that parents of each level but the top must exceed, by design: never less than half a record."""
         return [[max(_THRESHOLD * math.sqrt(variance(noise)), 0.5) for noise in below] for _, *below in self.noises]
 
     def chosen(self, total: float) -> int:

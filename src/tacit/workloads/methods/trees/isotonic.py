@@ -40,7 +40,7 @@ from ....core.parameters import Number, probability
 from ....core.randomness import Source
 from ....storage import stored
 from ...method import Method, Prediction, Released
-from ...models.trees.line_model import Line, TreeLine
+from ...models.trees.line_model import LineModel, TreeLine
 from ...models.trees.monotone_model import ends
 from ...models.trees.tree_design import design, query_errors
 from ...price import Price
@@ -91,14 +91,14 @@ class Isotonic(Method):
 
 
 @stored("IsotonicModel", ("tree", "values"))
-class Risen(Line):
+class Risen(LineModel):
     """Counts moved from those of a tree: an answer may miss by what the tree's misses by, and by how far it moved."""
 
     def __init__(self, tree: TreeLine, values: Floats) -> None:
         super().__init__(tree.domain, tree.axis, values)
         self.tree = tree
 
-    def nonnegative(self) -> Line:
+    def nonnegative(self) -> LineModel:
         return self if self.values.min() >= 0 else self.tree.nonnegative()
 
     def _part(self, part: Workload, beta: float) -> Floats | None:

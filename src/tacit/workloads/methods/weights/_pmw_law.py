@@ -16,10 +16,10 @@ import numpy as np
 from ....mechanisms.sparse_vector._comparison_noise import Integers, Masses
 
 if TYPE_CHECKING:
-    from .pmw import Asked, PrivateMultiplicativeWeights, State, Transcript
+    from .pmw import Asked, OnlineState, PrivateMultiplicativeWeights, Transcript
 
 
-class Transcripts:
+class TranscriptLaw:
     """For each question the number that the data answered with, or None where the model did."""
 
     def __init__(self, mechanism: PrivateMultiplicativeWeights, x: tuple[Asked, ...]) -> None:
@@ -31,9 +31,9 @@ class Transcripts:
     def _thresholds(self) -> tuple[Integers, Masses]:
         return self.mechanism.comparisons.noisy_thresholds()
 
-    def _state(self, earlier: Transcript) -> State:
+    def _state(self, earlier: Transcript) -> OnlineState:
         """The public part of the state after these answers."""
-        from .pmw import State
+        from .pmw import OnlineState
 
         moves = []
         for i, number in enumerate(earlier):
@@ -41,7 +41,7 @@ class Transcripts:
                 question = self.x[i][0]
                 steps = round(number / self.mechanism.grid)
                 moves.append(self.mechanism.move(question, self._guess(earlier[:i]), steps))
-        return State(0, len(earlier), tuple(moves))
+        return OnlineState(0, len(earlier), tuple(moves))
 
     def _guess(self, earlier: Transcript) -> float:
         """What the model answers to the next question."""

@@ -42,12 +42,12 @@ from ....core.randomness import Source
 from ....mechanisms import AboveThreshold, Gaussian, Laplace, Sparse
 from ....mechanisms.selection._rule import share
 from ....storage import stored
-from ...models.multiplicative_weights import Question, Weights
+from ...models.multiplicative_weights import LinearQuery, Weights
 from ...price import LARGEST, Price
 from ...queries.domain import CELLS, Domain
-from ._pmw_law import Transcripts
+from ._pmw_law import TranscriptLaw
 
-Asked = tuple[Question, int]  # and its answer on the private table, in steps of the grid
+Asked = tuple[LinearQuery, int]  # and its answer on the private table, in steps of the grid
 Transcript = tuple[float | None, ...]  # by question: what the data answered, or None where the model did
 _ROUNDING = 1.01  # times what would be enough, if floats were exact
 NUMBERS = {"pure": Fraction(1, 4), "zCDP": Fraction(2, 5)}  # the share of the price that numbers get
@@ -58,7 +58,7 @@ NUMBERS = {"pure": Fraction(1, 4), "zCDP": Fraction(2, 5)}  # the share of the p
 class Move:
     """The model was moved to answer this question by a share `by` more."""
 
-    question: Question
+    question: LinearQuery
     by: float
 
 
@@ -99,7 +99,7 @@ class Moves(Sequence[Move]):
     members=lambda state: (state.bar, state.asked, tuple(state.moves)),
 )
 @dataclass(frozen=True)
-class State:
+class OnlineState:
     """The state of a session: the noisy threshold `bar`, which is private, and the public moves of the model."""
 
     bar: int = field(repr=False)
@@ -107,7 +107,7 @@ class State:
     moves: Sequence[Move] = ()
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return State, (self.bar, self.asked, self.moves)  # without the model, which is made again
+        return OnlineState, (self.bar, self.asked, self.moves)  # without the model, which is made again
 
 
 @dataclass
@@ -121,16 +121,16 @@ class _Live:
     moves: Sequence[Move]
     fallen: float = 0.0
 
-    def next(self, bar: int, asked: int) -> State:
+    def next(self, bar: int, asked: int) -> OnlineState:
         """The state that these weights belong to."""
-        state = State(bar, asked, self.moves)
+        state = OnlineState(bar, asked, self.moves)
         object.__setattr__(state, "_live", self)
         return state
 
 
 @stored("OnlineAnswer", ("value", "by", "error"))
 @dataclass(frozen=True)
-class Answer:
+class OnlineAnswer:
     """An answer in counts: of the model, of the data, or of the model when no comparison is left to check it.
 
     `error` is what all checked answers are within, with probability 1 - beta; None where nothing is promised.
@@ -142,7 +142,7 @@ class Answer:
 
 
 @dataclass(frozen=True, init=False, repr=False)
-class PrivateMultiplicativeWeights(Interactive[Sequence[Asked], Transcript, State, Asked, Answer]):
+class PrivateMultiplicativeWeights(Interactive[Sequence[Asked], Transcript, OnlineState, Asked, OnlineAnswer]):
     """Answer linear queries on n records; the model may be moved `updates` times, by gaps above a `threshold` of n.
 
     `least` is the share of n that a move is made by at least, and `margin` that by which a measured gap is shortened,
@@ -205,7 +205,7 @@ class PrivateMultiplicativeWeights(Interactive[Sequence[Asked], Transcript, Stat
 
     @cached_property
     def comparisons(self) -> Sparse | AboveThreshold:
-        """In steps of the grid: one session of Sparse, or one of AboveThreshold for each update."""
+        """The comparisons, in steps of the grid: one session of Sparse, or one of AboveThreshold for each update."""
         price, level, d = self._part(numbers=False), round(self.threshold * self.n / self.grid), self._steps(None)
         if price.rho is not None:
             each = share(Pure, None, price.rho, self.updates)
@@ -242,25 +242,25 @@ class PrivateMultiplicativeWeights(Interactive[Sequence[Asked], Transcript, Stat
     def _promise(self) -> float:
         return self.error()
 
-    def begin(self, source: Source) -> State:
-        return State(self.comparisons.begin(source).bar)
+    def begin(self, source: Source) -> OnlineState:
+        return OnlineState(self.comparisons.begin(source).bar)
 
-    def over(self, state: State) -> bool:
+    def over(self, state: OnlineState) -> bool:
         """Whether no update is left: the model then answers alone, and the data need not be read."""
         return len(state.moves) >= self.updates
 
-    def refuted(self, state: State) -> bool:
+    def refuted(self, state: OnlineState) -> bool:
         """Whether the model moved more than n records allow, as a uniform model diverges from them by ln |X| at most.
 
         If there are n records this happens with probability beta at most, with the `least` that `proven` chooses.
         """
         return self._live(state).fallen > _ROUNDING * math.log(self.domain.size)
 
-    def model(self, state: State) -> Weights:
+    def model(self, state: OnlineState) -> Weights:
         """The public model: from it any linear query can be answered, and synthetic records drawn, free of charge."""
         return self._live(state).weights.copy()
 
-    def _live(self, state: State) -> _Live:
+    def _live(self, state: OnlineState) -> _Live:
         """The current model, which the next state takes over and moves; an older state then rebuilds its own."""
         live: _Live | None = state.__dict__.get("_live")
         if live is None or live.moves is not state.moves:
@@ -270,8 +270,8 @@ class PrivateMultiplicativeWeights(Interactive[Sequence[Asked], Transcript, Stat
             object.__setattr__(state, "_live", live)
         return live
 
-    def move(self, question: Question, guess: float, number: int) -> Move:
-        """Where the model goes when the data answered with this number of steps."""
+    def move(self, question: LinearQuery, guess: float, number: int) -> Move:
+        """The move of the model when the data answered with this number of steps."""
         gap = (number * float(self.grid) - guess) / self.n
         if self.margin is None:
             margin = math.sqrt(self.number.noise().variance()) * float(self.grid) / self.n
@@ -289,27 +289,27 @@ class PrivateMultiplicativeWeights(Interactive[Sequence[Asked], Transcript, Stat
             raise BadData("the answer", type(steps).__name__, "a whole number of steps of the question's grid")
         return int(steps) * int(finer)
 
-    def step(self, state: State, value: Asked, source: Source) -> tuple[State, Answer]:
+    def step(self, state: OnlineState, value: Asked, source: Source) -> tuple[OnlineState, OnlineAnswer]:
         """The next state and an answer, without end: once `over`, answers no longer depend on the data."""
         question, live, unit = value[0], self._live(state), float(self.grid)
         guess = question.answer(live.weights)
         rounded, asked = round(guess / unit), state.asked + 1
         if self.over(state):
-            return live.next(state.bar, asked), Answer(rounded * unit, "unchecked model", None)
+            return live.next(state.bar, asked), OnlineAnswer(rounded * unit, "unchecked model", None)
         truth = self.truth(value)
         promise = self._promise if asked <= self.questions else None
         if abs(truth - rounded) + self.comparisons.query_noise.draw(source) < state.bar:
-            return live.next(state.bar, asked), Answer(rounded * unit, "model", promise)
+            return live.next(state.bar, asked), OnlineAnswer(rounded * unit, "model", promise)
         number = truth + int(self.number.draw(source, None))
         move = self.move(question, guess, number)
         bar = self.comparisons.begin(source).bar if self.renewed else state.bar
         before = state.moves if isinstance(state.moves, Moves) else Moves(state.moves)
         live.moves = before.then(move)  # first: if the next line is interrupted, the state makes its model again
         live.fallen += live.weights.move(question, move.by, guess)
-        return live.next(bar, asked), Answer(number * unit, "data", promise)
+        return live.next(bar, asked), OnlineAnswer(number * unit, "data", promise)
 
-    def law(self, x: Sequence[Asked]) -> Transcripts:
-        return Transcripts(self, tuple(x))
+    def law(self, x: Sequence[Asked]) -> TranscriptLaw:
+        return TranscriptLaw(self, tuple(x))
 
     def sample(self, x: Sequence[Asked], source: Source) -> Transcript:
         state, answers = self.begin(source), []
@@ -318,13 +318,13 @@ class PrivateMultiplicativeWeights(Interactive[Sequence[Asked], Transcript, Stat
             answers.append(answer)
         return self.output(answers)
 
-    def output(self, answers: Sequence[Answer]) -> Transcript:
+    def output(self, answers: Sequence[OnlineAnswer]) -> Transcript:
         """The numbers that came from the data; None where the model answered."""
         return tuple(answer.value if answer.by == "data" else None for answer in answers)
 
     def miss(self, x: Sequence[Asked], y: Transcript) -> float:
         """The largest error of a checked answer."""
-        state, worst = State(0), 0.0
+        state, worst = OnlineState(0), 0.0
         for asked, answer in zip(x, y, strict=True):
             if self.over(state):
                 break
@@ -334,16 +334,16 @@ class PrivateMultiplicativeWeights(Interactive[Sequence[Asked], Transcript, Stat
             worst = max(worst, abs((round(guess / unit) * unit if answer is None else answer) - truth))
             if answer is not None:
                 move = self.move(asked[0], guess, round(answer / self.grid))
-                state = State(0, 0, (*state.moves, move))
+                state = OnlineState(0, 0, (*state.moves, move))
         return worst
 
     @classmethod
     def examples(cls) -> Iterable[Example[Sequence[Asked]]]:
         four = Domain.of({"x": 2, "y": 2})
-        first, second = Question.where(four, {"x": 1}), Question.where(four, {"x": 0, "y": 1})
-        both = Question.where(four, {"y": 1})
+        first, second = LinearQuery.where(four, {"x": 1}), LinearQuery.where(four, {"x": 0, "y": 1})
+        both = LinearQuery.where(four, {"y": 1})
         three = Domain.of({"z": 3})
-        half = Question((((0,), (0, 1, 2)),), Fraction(1, 2))
+        half = LinearQuery((((0,), (0, 1, 2)),), Fraction(1, 2))
         x, y = [(first, 6), (second, 1), (both, 3)], [(first, 5), (second, 2), (both, 4)]
         for price in (Price.of(epsilon=3), Price.of(rho="0.5")):
             one = cls(four, 8, price, updates=1, threshold="0.125", questions=3, beta="0.3")

@@ -34,7 +34,7 @@ from ....core.progress import with_progress
 from ....core.randomness import Source
 from ....storage import stored
 from ...method import Method, Prediction, Released
-from ...models.multiplicative_weights import Question
+from ...models.multiplicative_weights import LinearQuery
 from ...price import Price
 from ...queries.data import EXACT, Data
 from ...queries.domain import Domain, shown
@@ -93,7 +93,7 @@ class OfflinePMW(Method):
         state, moved, rounds = mechanism.begin(source), -1, 0
         while len(state.moves) > moved and not (mechanism.over(state) or mechanism.refuted(state)):
             moved, rounds = len(state.moves), rounds + 1
-            every: Iterable[tuple[Question, int]] = zip(asked, truth, strict=True)
+            every: Iterable[tuple[LinearQuery, int]] = zip(asked, truth, strict=True)
             if rounds == 1:  # how many there are later depends on draws
                 every = with_progress("asking", every, len(asked))
             for value in every:
@@ -131,12 +131,12 @@ def _coefficients(workload: Workload) -> int:
     return sum(each)
 
 
-def questions(workload: Workload) -> Iterator[Question]:
+def questions(workload: Workload) -> Iterator[LinearQuery]:
     """The queries of a workload, one by one."""
     for part in workload.parts:
         for i in range(part.queries):
             if (factors := part.axis_factors(i)) is None:
-                yield Question.on_cells(workload.domain, part.vector(i))
+                yield LinearQuery.on_cells(workload.domain, part.vector(i))
             else:
                 counting = part.grid == 1 or flat(factors)
-                yield Question.of_vectors(factors, Fraction(1) if counting else part.grid)
+                yield LinearQuery.of_vectors(factors, Fraction(1) if counting else part.grid)

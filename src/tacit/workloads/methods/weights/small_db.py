@@ -15,7 +15,7 @@ By default m is where the sum of both is least, among the m whose candidates can
 
 Exactness.  All candidates are laid out and scored, and one of them is drawn: the same work whatever the data.  More
 candidates than have four million records in all are refused.  To draw uniform ones until a coin of probability
-exp(-gap / scale) lands heads would need no list, but the number of attempts would tell how well the data fit.
+exp(-gap / scale) lands heads would need no list, but the number of attempts would reveal how well the data fit.
 
 References.  Blum, Ligett, Roth, J. ACM 60 (2013); Dwork and Roth (2014), section 4.1, whose size ln k / alpha^2 is too
 small for the proof if k <= 2, and which counts |X|^m candidates.

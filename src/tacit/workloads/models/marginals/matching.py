@@ -31,7 +31,7 @@ from ..graphical.graphical_model import Graphical
 from ..graphical.maximum_entropy import Measurement
 from ..graphical.model_growth import Candidate, Growth
 from ..model import Model
-from .raking import SURE, WORK, Noisy, cells, rake
+from .raking import SURE, WORK, NoisyTable, cells, rake
 from .residuals import Residuals
 from .weighted_points import Points
 
@@ -67,7 +67,7 @@ def largest(domain: Domain, sets: Collection[Axes]) -> list[Axes]:
     return sorted(maximal - {()})[:: max(every, 1)]
 
 
-def matching(pairs: Residuals, tables: Sequence[Noisy], n: int, source: Source) -> Model:
+def matching(pairs: Residuals, tables: Sequence[NoisyTable], n: int, source: Source) -> Model:
     """Weighted records with these tables, as nearly as noise lets n records have them.
 
     The search starts from a model of `pairs`, the noisy marginals on two attributes and fewer.
@@ -89,7 +89,7 @@ def _all(pairs: Residuals) -> tuple[Integers, Floats]:
     return points, np.maximum(model.marginal(domain.all).ravel(), SURE / domain.size)
 
 
-def _some(pairs: Residuals, tables: Sequence[Noisy], draws: int, source: Source) -> tuple[Integers, Floats]:
+def _some(pairs: Residuals, tables: Sequence[NoisyTable], draws: int, source: Source) -> tuple[Integers, Floats]:
     """Draws from the graphical model or from the copula, whichever misses the tables by less."""
     model = explained(pairs)
     weights = np.full(draws, model.total / draws)

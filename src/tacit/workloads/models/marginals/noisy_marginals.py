@@ -26,7 +26,7 @@ from ..cell_model import Cells
 from ..error_bounds import Spread
 from ..model import Model
 from ..nonnegative_projection import nonnegative
-from .raking import Noisy
+from .raking import NoisyTable
 
 
 @stored("NoisyMarginals", ("domain", "tables", "noises"))
@@ -100,7 +100,7 @@ class NoisyMarginals(Model):
 
         small = list(dict.fromkeys(part for axes in self.tables for k in range(3) for part in combinations(axes, k)))
         pairs = averaged(self.domain, small, [Gaussian(sigma=1)] * len(small), [self.marginal(part) for part in small])
-        tables = [Noisy(a, self.marginal(a), self._cell(a)) for a in largest(self.domain, self.tables)]
+        tables = [NoisyTable(a, self.marginal(a), self._cell(a)) for a in largest(self.domain, self.tables)]
         return matching(pairs, tables, n, source)
 
     def synthetic(self, n: int, source: Source) -> Integers:

@@ -33,7 +33,7 @@ _MAX_STEP = 20.0  # change of a t at once
 _GOLDEN = (5**0.5 - 1) / 2  # whose multiples are spread evenly over a circle
 
 
-class Noisy(NamedTuple):
+class NoisyTable(NamedTuple):
     """A table on these axes, and the variance of each of its cells."""
 
     axes: Axes
@@ -49,7 +49,7 @@ def cells(domain: Domain, columns: Sequence[Integers], axes: Axes) -> Integers:
     return cell
 
 
-def rake(domain: Domain, points: Integers, tables: Sequence[Noisy], weights: Floats) -> None:
+def rake(domain: Domain, points: Integers, tables: Sequence[NoisyTable], weights: Floats) -> None:
     """Change the weights, in place, so that they have the tables; no weight becomes 0, whatever the noise."""
     columns = [np.ascontiguousarray(column) for column in points.T]
     tilts = [np.zeros(t.counts.size) for t in tables]

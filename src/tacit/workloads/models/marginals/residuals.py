@@ -33,7 +33,7 @@ from ....core.randomness import Source
 from ....mechanisms import Laplace
 from ....mechanisms.local.frequency_oracle import nearest_shares
 from ....storage import stored
-from ...price import Noise, scale, variance
+from ...price import Noise, variance
 from ...queries.data import Floats, Integers
 from ...queries.domain import CELLS, Axes, Domain
 from ...queries.workload import Workload
@@ -41,7 +41,7 @@ from ..cell_model import Cells
 from ..error_bounds import Spread
 from ..model import Model
 from .noisy_marginals import NoisyMarginals
-from .raking import Noisy
+from .raking import NoisyTable
 
 _MAX_ATTRIBUTES = 16  # of a query, all of whose residuals are looked at
 _STACK = 1 << 18  # cells of tables that are worked on together
@@ -62,7 +62,7 @@ class Energy(NamedTuple):
     @classmethod
     def of(cls, noise: Noise, steps: int) -> Energy:
         """The energy of a noise that is drawn in steps of 1 / steps."""
-        size = scale(noise)
+        size = noise.noise_scale
         smooth = not isinstance(noise, Laplace) and size > 4  # there sigma^2 is within exp(-300) (Poisson summation)
         square = size**2 if smooth else variance(noise)
         return cls(square / steps**2, size**2 / steps**2, size / steps, 1 / steps**2)
@@ -253,7 +253,7 @@ class Residuals(Model):
             return Cells(self.domain, self.nonnegative().marginal(self.domain.all))
         sets = largest(self.domain, self.residuals)
         variances = self._marginals(sets)[:, 0].tolist()
-        tables = [Noisy(axes, self.marginal(axes), v) for axes, v in zip(sets, variances, strict=True)]
+        tables = [NoisyTable(axes, self.marginal(axes), v) for axes, v in zip(sets, variances, strict=True)]
         return matching(self, tables, n, source)
 
     def synthetic(self, n: int, source: Source) -> Integers:

@@ -17,7 +17,7 @@ from .tree_design import line, query_errors, range_errors
 
 
 @stored("LineModel", ("domain", "axis", "values"))
-class Line(Model):
+class LineModel(Model):
     """Counts on one axis, spread out evenly over all others, of which nothing is known."""
 
     def __init__(self, domain: Domain, axis: int, values: Floats) -> None:
@@ -31,10 +31,10 @@ class Line(Model):
         along = self.values.reshape([-1 if a == self.axis else 1 for a in axes])
         return np.broadcast_to(along / others, shape)
 
-    def nonnegative(self) -> Line:
+    def nonnegative(self) -> LineModel:
         total = float(self.values.sum())
         near = project_to_simplex(self.values / total) * total if total > 0 else np.zeros_like(self.values)
-        return Line(self.domain, self.axis, near)
+        return LineModel(self.domain, self.axis, near)
 
     def error_bounds(self, workload: Workload, beta: float) -> Floats | None:
         parts = [self._part(part, beta) for part in workload.parts]
@@ -48,7 +48,7 @@ class Line(Model):
 
 
 @stored("TreeModel", ("domain", "axis", "values", "tree", "noises", "noisy"), make=bare)
-class TreeLine(Line):
+class TreeLine(LineModel):
     """Counts by least squares on a tree of noises: the error of every query on the axis is known."""
 
     def __init__(self, ranges: Ranges, tree: Tree, noises: list[Noise | None], noisy: list[Floats]) -> None:
@@ -60,9 +60,9 @@ class TreeLine(Line):
         """How the counts were estimated, in words."""
         return f"least squares on a tree of branching {self.tree.branching} with {len(self.noises)} levels"
 
-    def nonnegative(self) -> Line:
+    def nonnegative(self) -> LineModel:
         """Nonnegative counts from the root down, which have less error than moving the cells alone."""
-        return Line(self.domain, self.axis, top_down(self.tree, self.noisy))
+        return LineModel(self.domain, self.axis, top_down(self.tree, self.noisy))
 
     def _part(self, part: Workload, beta: float) -> Floats | None:
         if not set(part.span) <= {self.axis}:

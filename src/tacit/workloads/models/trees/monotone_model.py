@@ -13,7 +13,7 @@ from ...queries.domain import Domain
 from ...queries.ranges import Ranges
 from ...queries.workload import Workload
 from ..error_bounds import Spread
-from .line_model import Line
+from .line_model import LineModel
 from .tree import Tree
 from .tree_design import line, places, query_errors
 
@@ -45,14 +45,14 @@ def cumulative(tree: Tree, noises: list[Noise | None]) -> Sums:
 
 
 @stored("MonotoneModel", ("domain", "axis", "values", "farthest"))
-class Rising(Line):
+class Rising(LineModel):
     """Nonnegative counts whose cumulative counts all have errors of at most `farthest`, at once."""
 
     def __init__(self, domain: Domain, axis: int, values: Floats, farthest: float) -> None:
         super().__init__(domain, axis, values)
         self.farthest = farthest
 
-    def nonnegative(self) -> Line:
+    def nonnegative(self) -> LineModel:
         return self
 
     def _part(self, part: Workload, beta: float) -> Floats | None:

@@ -82,16 +82,16 @@ class Tree:
     @cached_property
     def levels(self) -> list[Level]:
         nodes = heights(self.size, self.branching)
-        found = [Level(nodes[0], self.variances[0], 1.0, self.variances[0], 1.0)]
+        levels = [Level(nodes[0], self.variances[0], 1.0, self.variances[0], 1.0)]
         for count, own in zip(nodes[1:], self.variances[1:], strict=True):
-            below = found[-1]
+            below = levels[-1]
             full, last = self._families(below, count)
             if math.isinf(own):
-                found.append(Level(count, full, 0.0, last, 0.0))
+                levels.append(Level(count, full, 0.0, last, 0.0))
             else:  # V is full (1 - k), and never 0 however sure one of the two is
                 k, last_k = full / (full + own), last / (last + own)
-                found.append(Level(count, k * own, k, last_k * own, last_k))
-        return found
+                levels.append(Level(count, k * own, k, last_k * own, last_k))
+        return levels
 
     def _families(self, level: Level, parents: int) -> tuple[float, float]:
         """The sum of V over the children of one parent, and of the last."""
@@ -100,10 +100,10 @@ class Tree:
 
     def counts(self, cells: NDArray[Any]) -> list[NDArray[Any]]:
         """The sum of each node, by level."""
-        found = [cells]
+        sums = [cells]
         for _ in self.variances[1:]:
-            found.append(self.families(found[-1]).sum(axis=-1))
-        return found
+            sums.append(self.families(sums[-1]).sum(axis=-1))
+        return sums
 
     def families(self, level: NDArray[Any]) -> NDArray[Any]:
         """The last axis split into one row for each parent; missing children are 0."""
@@ -176,25 +176,25 @@ class Tree:
         for level in self.levels[:-1]:
             V = self.families(level.each(level.v, level.last_v))
             alphas.append((self.families(alphas[-1]) * V).sum(axis=-1) / V.sum(axis=-1))
-        found, of_z = np.zeros(len(rows)), alphas[-1]  # going down, the coefficients of z
+        total, of_z = np.zeros(len(rows)), alphas[-1]  # going down, the coefficients of z
         for i in range(len(alphas) - 1, -1, -1):
             k = self.levels[i].each(self.levels[i].k, self.levels[i].last_k)
-            found += np.abs(of_z) @ k * self.variances[i] if k.any() else 0.0
+            total += np.abs(of_z) @ k * self.variances[i] if k.any() else 0.0
             if i:
                 less = np.repeat(alphas[i] - (1 - k) * of_z, self.branching, axis=1)
                 of_z = alphas[i - 1] - less[:, : self.levels[i - 1].nodes]
-        return found
+        return total
 
     def variance(self, rows: Floats) -> Floats:
         """The variance of arbitrary queries, one in each row."""
-        alpha, found = rows, np.zeros(len(rows))
+        alpha, variance = rows, np.zeros(len(rows))
         for level in self.levels[:-1]:
             V = self.families(level.each(level.v, level.last_v))
             families = self.families(alpha)
             total = V.sum(axis=-1)
             alpha = (families * V).sum(axis=-1) / total
-            found += (families**2 * V).sum(axis=(1, 2)) - (alpha**2 * total).sum(axis=1)
-        return np.maximum(found, 0.0) + alpha[:, 0] ** 2 * self.levels[-1].last_v
+            variance += (families**2 * V).sum(axis=(1, 2)) - (alpha**2 * total).sum(axis=1)
+        return np.maximum(variance, 0.0) + alpha[:, 0] ** 2 * self.levels[-1].last_v
 
 
 def top_down(tree: Tree, noisy: Sequence[Floats]) -> Floats:
