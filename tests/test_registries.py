@@ -56,7 +56,7 @@ def test_an_engine_that_no_registry_names_is_found(monkeypatch):
 
 def test_a_store_that_no_scheme_names_is_found(monkeypatch):
     monkeypatch.delitem(DIALECTS, "postgresql")
-    assert registry.gaps() == {"stores": {"Postgres"}}
+    assert registry.gaps() == {"stores": {"PostgresStore"}}
 
 
 def test_a_mechanism_that_is_in_no_list_is_found(monkeypatch):
