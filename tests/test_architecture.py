@@ -246,7 +246,7 @@ def applied(block: Block, folder: Path) -> None:
 def copied(folder: Path) -> None:
     """What the suites read of the repository; compiled files stay valid, as times are copied too."""
     for name in ("src", "tests", "docs"):
-        shutil.copytree(ROOT / name, folder / name)
+        shutil.copytree(ROOT / name, folder / name, ignore=shutil.ignore_patterns("*.pyc.*"))  # being written
     shutil.copy2(ROOT / "pyproject.toml", folder)
 
 
