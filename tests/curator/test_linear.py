@@ -44,7 +44,7 @@ def test_the_domain_of_a_table_counts_what_the_table_holds(place):
         plan = domain.plan((0, 1))
         counts = c._registration.engine.answer(plan).cells[0].reshape(domain.shape)
         assert counts[1, 4] == truth("2024", [40]) and counts.sum() == len(ROWS)
-        with pytest.raises(BadParameter, match="one or more of age, cost, note, year"):
+        with pytest.raises(BadParameter, match="The columns are age, cost, note, year"):
             c.table.domain()
 
 

@@ -423,7 +423,7 @@ def test_a_column_that_is_not_there_is_named(server, run, people):
         run("ALTER TABLE people DROP COLUMN note")
         with pytest.raises(BadData, match="note"):
             tested.fingerprint()
-        with pytest.raises(EngineError, match="the charge is kept"):
+        with pytest.raises(EngineError, match="The charge is kept"):
             tested.answer(plan(people.schema))
 
 
@@ -434,7 +434,7 @@ def test_what_takes_too_long_ends(server, run, people):
         tested.register(table, KEY)
         with pytest.raises(EngineUnavailable, match=r"longer than 0\.3 seconds"):
             tested.fingerprint()
-        with pytest.raises(EngineError, match="the charge is kept"):
+        with pytest.raises(EngineError, match="The charge is kept"):
             tested.answer(plan(table.schema))
 
 

@@ -150,16 +150,16 @@ def test_a_holdout_goes_on_from_a_state_that_was_written_before_stored_names():
     class Before(Memory):
         """Keeps what was the state of this rule."""
 
-        def start(self, *, key, loss, state, analyst):
+        def start(self, *, key, loss, state, analyst, purpose):
             then = {"rule": repr(self.rule), "state": {"asked": 3, "told": 1, "mark": 0, "values": ""}}
-            return super().start(key=key, loss=loss, state=json.dumps(then).encode(), analyst=analyst)
+            return super().start(key=key, loss=loss, state=json.dumps(then).encode(), analyst=analyst, purpose=purpose)
 
     before = Before()
     before.rule = rule
-    life = Holdout(rule, records, keeper=before, unprotected=True)
-    assert life.state == State(3, 1)
-    life.ask(records)
-    assert life.state.asked == 4
+    session = Holdout(rule, records, keeper=before, unprotected=True)
+    assert session.state == State(3, 1)
+    session.ask(records)
+    assert session.state.asked == 4
     before.rule = Ladder(n=500, questions=8)
     with pytest.raises(Refused, match=r"already begun to answer by Ladder\(n=500, .*questions=8"):
         Holdout(rule, records[::-1], keeper=before, unprotected=True)

@@ -156,13 +156,13 @@ def test_moves_alone_make_the_same_bits_again():
 THREADS = """
 import numpy as np
 from tacit.workloads import Domain
-from tacit.workloads.models.multiplicative_weights import Question, Weights
+from tacit.workloads.models.multiplicative_weights import LinearQuery, Weights
 random, domain = np.random.default_rng(0), Domain.of({"x": 3, "y": 100_003})
 weights = Weights(domain, 1.0, random.random(domain.shape))
-for question in (Question.on_cells(domain, random.integers(0, 2, domain.size)), Question((((0,), (0, 1, 1)),))):
+for question in (LinearQuery.on_cells(domain, random.integers(0, 2, domain.size)), LinearQuery((((0,), (0, 1, 1)),))):
     print(weights.answer(question).hex())
 domain = Domain.of({"x": 2, "y": 300, "z": 400})
-some = Question((((1, 2), tuple(random.integers(0, 2, 120_000).tolist())),))
+some = LinearQuery((((1, 2), tuple(random.integers(0, 2, 120_000).tolist())),))
 print(Weights(domain, 1.0, random.random(domain.shape)).answer(some).hex())
 """
 

@@ -274,7 +274,7 @@ def test_a_stack_of_stacks_is_flat():
     best = plan(Stack([ones, twos], [2, 1]), None, Price.of(rho=1)).best
     assert best == plan(ones + twos, None, Price.of(rho=1)).best == method("residual")
     for bad in ([], None, [1], [ones, 1], [ones, marginals(Domain.of({"a": 3}), k=1)]):
-        with pytest.raises(BadParameter, match=r"same domain|a Workload"):
+        with pytest.raises(BadParameter, match=r"same domain|a list of Workload objects|must be a Workload;"):
             Stack(bad)
     with pytest.raises(BadParameter, match=r"at most 1000000 marginals, not 1\.25e"):
         marginals(Domain.of({f"x{i}": 2 for i in range(5000)}), k=2)

@@ -13,7 +13,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 from ..core.errors import BadParameter, BadQuestion, reading
-from ..core.parameters import Number, instance
+from ..core.parameters import Number, instance, whole
 from ..core.purpose import Purpose
 from ..core.randomness import SYSTEM, Source
 from ..core.safe_text import visible
@@ -57,7 +57,8 @@ class Online:
         name: str,
         analyst: str | None,
     ) -> None:
-        steps = power_of_two("grid", grid)
+        n, queries, steps = whole("n", n), whole("queries", queries), power_of_two("grid", grid)
+        updates = None if updates is None else whole("updates", updates)
         if not STEP <= steps <= 1:
             raise BadParameter("grid", grid, "at least 2^-20 and at most 1")
 

@@ -261,7 +261,7 @@ def names_units_as_the_reference(factory: Factory, seed: int) -> int:
 
 def orders_equal_hashes_by_content(factory: Factory, seed: int) -> int:
     """Where all rows and groups of a unit have one hash, their content decides which are kept."""
-    users = [module for module in list(sys.modules.values()) if getattr(module, "coefficients", None) is coefficients]
+    users = [module for module in list(sys.modules.values()) if vars(module).get("coefficients") is coefficients]
     users = [module for module in users if module.__name__ != __name__]
     try:
         for module in users:

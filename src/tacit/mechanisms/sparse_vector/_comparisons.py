@@ -126,7 +126,7 @@ class Comparisons(Interactive[Stream, Y, ComparisonState, int | float, A]):
         """The noise on each value compared, in steps of the grid."""
 
     @abstractmethod
-    def answer(self, at: int, top: bool, source: Source) -> A:
+    def compared(self, at: int, top: bool, source: Source) -> A:
         """The answer about a value at this step of the grid, which is TOP or not."""
 
     @property
@@ -171,7 +171,7 @@ class Comparisons(Interactive[Stream, Y, ComparisonState, int | float, A]):
         if not isinstance(at, int):
             raise BadData("value", f"an array of shape {at.shape}", "one number")
         top = bool(at + self.query_noise.draw(source) >= state.bar)
-        return ComparisonState(state.bar, state.asked + 1, state.hits + top), self.answer(at, top, source)
+        return ComparisonState(state.bar, state.asked + 1, state.hits + top), self.compared(at, top, source)
 
     def steps(self, values: Stream) -> Integers:
         """A stream in steps of the grid."""
@@ -236,7 +236,7 @@ class Comparisons(Interactive[Stream, Y, ComparisonState, int | float, A]):
 class ReleasesIndices(Comparisons[Hits, bool]):
     """Comparisons that release which values are TOP, and nothing more."""
 
-    def answer(self, at: int, top: bool, source: Source) -> bool:
+    def compared(self, at: int, top: bool, source: Source) -> bool:
         return top
 
     def output(self, answers: Sequence[bool]) -> Hits:

@@ -71,7 +71,7 @@ class AboveThreshold(PureComparisons[int | None, bool]):
             bar_share=bar_share,
         )
 
-    def answer(self, at: int, top: bool, source: Source) -> bool:
+    def compared(self, at: int, top: bool, source: Source) -> bool:
         return top
 
     def output(self, answers: Sequence[bool]) -> int | None:

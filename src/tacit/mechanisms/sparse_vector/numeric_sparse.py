@@ -95,7 +95,7 @@ class NumericSparse(PureComparisons[IndexedNumbers, int | float | None]):
     def _number(self, step: int, noise: int) -> int | float:
         return step + noise if self.grid is None else float((step + noise) * self.grid)
 
-    def answer(self, at: int, top: bool, source: Source) -> int | float | None:
+    def compared(self, at: int, top: bool, source: Source) -> int | float | None:
         return self._number(at, samplers.laplace(self.scales[2], source)) if top else None
 
     def output(self, answers: Sequence[int | float | None]) -> IndexedNumbers:
