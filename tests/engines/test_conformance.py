@@ -4,6 +4,7 @@ from importlib import import_module
 from pathlib import Path
 
 import pytest
+from running_time import quick
 
 from tacit.engines.base import Engine, EngineAnswer
 from tacit.engines.rows.reference import Reference
@@ -12,6 +13,7 @@ from tacit.testing.engines import CHECKS, conform
 from tacit.testing.mechanisms import Refuted
 
 from ._hash import content_decides_where_hashes_are_equal, units_are_named_alike
+from ._spark import MARKS
 
 ELSEWHERE = {"postgres": "test_postgres", "spark": "test_spark"}  # whose tables are first put on a server
 IN_PROCESS = [name for name in ENGINES if name not in ELSEWHERE]
@@ -21,7 +23,7 @@ def engine_class(name):
     return import_module(f"tacit.engines.{name}.engine").ENGINE
 
 
-@pytest.mark.parametrize("part", range(4))
+@pytest.mark.parametrize("part", quick(range(4), most=2))
 @pytest.mark.parametrize("check", CHECKS, ids=lambda check: check.__name__)
 @pytest.mark.parametrize("name", IN_PROCESS)
 def test_an_engine(name, check, part):
@@ -35,7 +37,7 @@ def test_the_keyed_hash(name):
     content_decides_where_hashes_are_equal(engine_class(name), range(30))
 
 
-@pytest.mark.parametrize("name", ENGINES)
+@pytest.mark.parametrize("name", [pytest.param(n, marks=MARKS if n == "spark" else ()) for n in ENGINES])
 def test_every_engine_is_opened_by_its_name(name):
     pytest.importorskip(ENGINES[name].requires)
     with engine_class(name).create(None) as opened:

@@ -7,6 +7,7 @@ row groups or its writer, nor on what an optimiser makes of them.
 import random
 
 import pytest
+from running_time import quick
 
 from tacit.engines.rows.reference import Reference
 from tacit.query.python.table import Table
@@ -141,7 +142,7 @@ class TestSpark:
 
     pytestmark = MARKS
 
-    @pytest.mark.parametrize("form", ["pyarrow in row groups", "Polars with all"])
+    @pytest.mark.parametrize("form", quick(["pyarrow in row groups", "Polars with all"], most=1))
     def test_the_same_integers(self, form, session, tmp_path):
         from tacit.engines.spark.engine import Spark
 

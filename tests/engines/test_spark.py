@@ -318,6 +318,7 @@ print(len(curator.ask("SELECT COUNT(*) AS n FROM t", epsilon="0.25").to_arrow())
 """
 
 
+@pytest.mark.slow
 def test_a_java_machine_of_its_own_that_is_killed_and_started_again(tmp_path):
     fast = {name: value for name, value in FAST.items() if name.startswith("spark.sql")}
     rest = {name: value for name, value in os.environ.items() if "SPARK" not in name}  # what other sessions left there

@@ -41,7 +41,7 @@ def test_rows_have_the_marginals_that_were_released(name, price):
         assert apart(workload, rows, workload.answer(data), n) < 1.1 * own + 0.002
 
 
-@pytest.mark.parametrize(("attributes", "k"), [(12, 3), (24, 2), (60, 2)])
+@pytest.mark.parametrize(("attributes", "k"), [(12, 3), (24, 2), pytest.param(60, 2, marks=pytest.mark.slow)])
 def test_rows_of_a_wide_release_have_its_marginals(attributes, k):
     """2^60 cells, which nobody lays out.  No tree has such pairs: rows of one are 0.1 apart."""
     data, n = mixture(attributes), 10_000
