@@ -35,6 +35,7 @@ def canonical(value: Json) -> str:
     return _CANONICAL.encode(value)
 
 
+@lru_cache(maxsize=256, typed=True)  # a loss is a value, and the same prices are charged again and again
 def write_loss(loss: Loss) -> Json:
     """A loss as JSON; it must be made of stored atoms, whose fields are numbers, losses and atoms."""
     if loss.relation not in (None, ADD_REMOVE, SUBSTITUTE):
