@@ -192,3 +192,16 @@ def test_long_integers_are_found_in_a_text() -> None:
         assert codec.has_long_integers(codec.canonical(value))
     for value in (10**4299, ("0x", "/", '{"0x":', '{"/":"0x'), {"0x": "/"}, Fraction(1, 3)):
         assert not codec.has_long_integers(codec.canonical(value))
+
+
+@pytest.mark.parametrize("kind", ["set", "dict"])
+def test_a_short_text_cannot_stand_for_very_many_members(kind):
+    many = {"is": "range", "start": 0, "stop": 10**12, "step": 1}
+    with pytest.raises(codec.Unreadable, match="cannot be made of these fields|written as a list"):
+        codec.read({"is": kind, "items": many})
+
+
+@pytest.mark.parametrize("ends", [(0, 9, 0), (0.5, 9, 1), ("a", "b", "c"), (True, 9, 1)])
+def test_a_range_is_of_whole_numbers(ends):
+    with pytest.raises(codec.Unreadable):
+        codec.read({"is": "range", **dict(zip(("start", "stop", "step"), ends, strict=True))})

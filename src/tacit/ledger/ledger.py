@@ -17,7 +17,7 @@ from typing import IO, NoReturn, TypeVar
 from ..core.accounting.budget import LEAST_SHARE, Amounts, Budget
 from ..core.accounting.currency import Amount
 from ..core.accounting.loss import Loss
-from ..core.errors import BadParameter, BudgetExceeded, LedgerConflict, LedgerUnavailable
+from ..core.errors import BadParameter, BudgetExceeded, LedgerConflict, LedgerCorrupt, LedgerUnavailable
 from ..core.parameters import Number, flag
 from ..core.purpose import UNSTATED, Purpose
 from . import backup as copying
@@ -47,11 +47,15 @@ class Ledger:
         self.database, self._tally = store, Tally()
         place = store.dialect.key_path(opening.head.hash) if key is None else Path(key).absolute()
         self.seal = Seal(place, opening.head.hash)
-        self.dataset: str = opening.body["dataset"]
-        self.budget: Budget = read_budget(opening.body["budget"])
-        self.only_allowed: bool | None = opening.body["only_allowed"]
         written = opening.body.get("least_share")
-        self.least_share: Fraction = LEAST_SHARE if written is None else read_amount(written)
+        try:
+            self.dataset: str = opening.body["dataset"]
+            self.budget: Budget = read_budget(opening.body["budget"])
+            self.only_allowed: bool | None = opening.body["only_allowed"]
+            share = None if written is None else fraction("least_share", read_amount(written))
+            self.least_share: Fraction = LEAST_SHARE if share is None else share
+        except (BadParameter, ArithmeticError, AttributeError, LookupError, TypeError, ValueError):
+            raise LedgerCorrupt(opening.seq, "the opening entry cannot be read") from None
         self.former_spelling = opening.body["format"] == 1  # of workload answers, in the keys of what was bought
         self.former_words = written is None  # opened when epsilon was an amount of the budget in some questions
         self._spellings: dict[str, list[str]] = {}  # of accounts that earlier versions made
@@ -365,7 +369,8 @@ def _opening(store: Store, connection: Connection) -> Entry | None:
     first = pages.read(connection, statements.AT, seq=1) if tables >= statements.TABLES else None
     if first is None or first.kind != "opening":
         raise LedgerUnavailable(store.place, "there is a database, but not a ledger")
-    if (version := first.body["format"]) not in FORMATS:
+    version = first.body.get("format")
+    if type(version) is not int or version not in FORMATS:
         newer = f"a newer version of tacit wrote it (format {version}; this version reads {FORMAT}); update tacit"
         raise LedgerUnavailable(store.place, newer if is_newer(version) else f"its format {version} is unknown")
     return first

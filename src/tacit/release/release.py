@@ -51,6 +51,7 @@ if TYPE_CHECKING:
     from altair import TopLevelMixin
     from pyarrow import Table
 
+_NO_INTEGERS = "This is not the JSON of a release: its noisy values are not lists of whole numbers."
 FORMAT = 2  # 1 had the least value of a cell for a quantile
 
 
@@ -268,6 +269,8 @@ class Release:
             raise BadParameter("format", version, f"{FORMAT}, with all that belongs to it")
         with reading("this release"):
             release: Release = storage.read_members(Release, facts)
+            if not _of_integers(release.noisy):
+                raise BadParameter("noisy", type(release.noisy).__name__, "whole numbers", says=_NO_INTEGERS)
             return replace(release, provenance=storage.read_members(Provenance, provenance))
 
     def to_arrow(self) -> Table:
@@ -318,6 +321,13 @@ class Release:
         from .notebook import html
 
         return html(self)
+
+
+def _of_integers(values: object) -> bool:
+    """Whether a value is a tuple of integers, or of such tuples."""
+    if type(values) is not tuple:
+        return False
+    return set(map(type, values)) <= {int} or all(type(each) is int or _of_integers(each) for each in values)
 
 
 def _array(m: Mechanism[Any, Any], values: tuple[Any, ...]) -> NDArray[Any]:

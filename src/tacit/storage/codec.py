@@ -1,4 +1,4 @@
-"""Values as canonical JSON, exactly: what is read equals what was written, and equal values have one text.
+"""Values as canonical JSON, exactly: what is read equals what was written, and equal values of one type have one text.
 
     int          itself; {"0x": "1f..."} where the decimal text would be too long
     float        itself; {"float": "inf"} and {"float": "-inf"}.  NaN equals nothing, and is not written

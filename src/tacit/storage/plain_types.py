@@ -22,6 +22,8 @@ def _pairs(value: dict[Any, Any]) -> tuple[Any, ...]:
 
 
 def _dict(items: tuple[tuple[Any, Any], ...]) -> dict[Any, Any]:
+    if type(items) is not tuple:
+        raise Unreadable("a mapping is written as a list of pairs")
     return dict(items)
 
 
@@ -30,6 +32,8 @@ def _sorted(value: frozenset[Any]) -> tuple[Any, ...]:
 
 
 def _set(items: tuple[Any, ...]) -> frozenset[Any]:
+    if type(items) is not tuple:  # a range may stand for any number of them
+        raise Unreadable("a set is written as a list")
     return frozenset(items)
 
 
@@ -38,6 +42,8 @@ def _ends(value: range) -> tuple[int, int, int]:
 
 
 def _range(start: int, stop: int, step: int) -> range:
+    if not type(start) is type(stop) is type(step) is int or not step:
+        raise Unreadable("a range is written as three whole numbers")
     return range(start, stop, step)
 
 
