@@ -197,7 +197,7 @@ def test_long_integers_are_found_in_a_text() -> None:
 @pytest.mark.parametrize("kind", ["set", "dict"])
 def test_a_short_text_cannot_stand_for_very_many_members(kind):
     many = {"is": "range", "start": 0, "stop": 10**12, "step": 1}
-    with pytest.raises(codec.Unreadable, match="cannot be made of these fields|written as a list"):
+    with pytest.raises(codec.Unreadable, match=r"cannot be made of these fields|written as a list"):
         codec.read({"is": kind, "items": many})
 
 
