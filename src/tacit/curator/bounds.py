@@ -24,9 +24,8 @@ import numpy as np
 from ..core.distance import Distance
 from ..core.errors import BadParameter, BadQuestion
 from ..core.exact import from_above
-from ..core.parameters import Number, exactly_one, positive, probability
+from ..core.parameters import Number, exactly_one, flag, positive, probability
 from ..core.purpose import Purpose
-from ..core.randomness import Source
 from ..core.safe_text import json_text, visible
 from ..ledger import Charge
 from ..mechanisms import Gaussian, Laplace
@@ -37,7 +36,7 @@ from ..query.plan.plan import BinCounts, QueryPlan
 from ..query.relation import build
 from ..query.values.domain import DAY, EPOCH, Label, ValueDomain
 from . import identity
-from .purchase import Order, Parts, Priced, Read, buy
+from .purchase import Draw, Order, Parts, Priced, buy
 
 if TYPE_CHECKING:
     from .curator import Curator
@@ -47,9 +46,10 @@ _CENTURIES, _YEARS = range(100, 10_000, 100), range(1900, 2101)
 
 
 class BoundsTerms(Paid, total=False):
-    """The price of bounds, with which probability they may be wrong, and who buys them."""
+    """The price of bounds, with which probability they may be wrong, whether to draw anew, and who buys them."""
 
     beta: Number
+    fresh: bool
     analyst: str | None
 
 
@@ -106,12 +106,13 @@ def buy_bounds(
     rho: Number | None = None,
     share: Number | None = None,
     beta: Number = "0.01",
+    fresh: bool = False,
     analyst: str | None = None,
     **unknown: object,
 ) -> Bounds:
     """Bounds of a column; with probability 1 - beta both are of values that are there.  Asked again they are free."""
     if unknown:
-        allowed = "epsilon (and delta), rho or share, and perhaps beta and analyst"
+        allowed = "epsilon (and delta), rho or share, and perhaps beta, fresh and analyst"
         raise BadParameter("terms", " ".join(unknown), allowed)
     arrived, price = curator.pace.arrival(), {"epsilon": epsilon, "delta": delta, "rho": rho, "share": share}
     plan, who, failure = _plan(curator, column), curator.who(analyst), probability("beta", beta)
@@ -134,13 +135,21 @@ def buy_bounds(
         key = next(key for key, noise in candidates.items() if noise == affordable[0])
         return Priced(key, loss, Purpose("bounds", f"bounds of {column}"))
 
-    def draw(charge: Charge, read: Read, source: Source) -> bytes:
-        return json.dumps(noisy(candidates[charge.key], read(plan).cells[0][0], source)).encode()
+    def prepare(charge: Charge) -> Draw:
+        noise = candidates[charge.key]
+        return lambda read, source: json.dumps(noisy(noise, read(plan).cells[0][0], source)).encode()
 
-    item = Order(
-        relation=plan.relation, keys=[*candidates], analyst=who, price=priced, draw=draw, form="bounds", whole=True
+    order = Order(
+        relation=plan.relation,
+        keys=[*candidates],
+        analyst=who,
+        price=priced,
+        prepare=prepare,
+        form="bounds",
+        fresh=flag("fresh", fresh),
+        whole=True,
     )
-    charge, stored = buy(registration, curator.pace, arrived, item)
+    charge, stored = buy(registration, curator.pace, arrived, order)
     domain, most = histogram.expression.domain, candidates[charge.key].error(beta=failure, size=cells)
     occupied = np.flatnonzero(np.array(json.loads(stored)) > most)
     if not occupied.size:

@@ -188,14 +188,14 @@ class Curator:
         query, priced = self.read(question, terms)
         compiled_query, beta, who = self._compiled(query), probability("beta", priced["beta"]), self.who(analyst)
         asked = Asked(query, compiled_query, priced, str.__str__(question) if isinstance(question, str) else "")
-        item = asked.item(
+        order = asked.order(
             self._registration,
             lambda parts: self._offer(query, priced, who, compiled_query, parts),
             lambda charge: self.provenance(charge, query.relation, asked.text, versions()),
             analyst=who,
             fresh=flag("fresh", fresh),
         )
-        _, stored = buy(self._registration, self.pace, arrived, item)
+        _, stored = buy(self._registration, self.pace, arrived, order)
         release = asked.release(stored)
         return replace(release, query=query, recipes=compiled_query.recipes, beta=beta)  # to be shown as asked now
 
@@ -287,6 +287,7 @@ class Curator:
 
         Give epsilon, or epsilon and delta, or rho: what the bounds alone guarantee; or share, how much of the budget
         they may take, as a fraction; and perhaps beta, with which probability they may be wrong, and analyst.
+        Asked again they are free; `fresh` buys another draw.
         """
         return buy_bounds(self, column, **terms)
 

@@ -29,6 +29,7 @@ from .encoding import Json, canonical, read_loss
 FORMAT = 2  # in 1, losses and the keys of workload answers were spelled otherwise (`storage/former.py`)
 FORMATS = (1, FORMAT)  # that can be read
 _APART = ("kind", "key", "draw", "charge", "step")  # of the body, also kept apart to be looked up
+FAILED = b"null"  # the bytes of a release of which the draw failed after its first noise
 COLUMNS = ("seq", *_APART, "body", "data", "hash")
 
 
@@ -118,7 +119,11 @@ class Request:
 
 @dataclass(frozen=True)
 class Charge:
-    """A charge that was made.  Where `release` is None it is yet to be computed, and nobody has seen anything."""
+    """A charge that was made.
+
+    Where `release` is None it is yet to be computed, and nobody has seen anything.  Where the charge `failed`, the
+    bytes of `release` hold no answer.
+    """
 
     seq: int
     key: str = field(repr=False)
@@ -149,6 +154,11 @@ class Charge:
             hash=entry.head.hash,
             release=release,
         )
+
+    @property
+    def failed(self) -> bool:
+        """Whether the draw failed after its first noise, so that the charge is spent without an answer."""
+        return self.release == FAILED
 
     @cached_property
     def purpose(self) -> Purpose:
