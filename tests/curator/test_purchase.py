@@ -19,6 +19,7 @@ from tacit.core.errors import (
     BudgetExceeded,
     DrawFailed,
     EngineError,
+    EngineUnavailable,
     LedgerConflict,
     NoAllowance,
     Refused,
@@ -55,7 +56,8 @@ PLACES = {
     ("ledger", "charge"): {"curator/purchase.py"},
     ("ledger", "charge_many"): set(),
     ("ledger", "store"): {"curator/purchase.py"},
-    ("ledger", "start"): set(),
+    ("ledger", "start"): {"curator/session.py"},
+    ("kept", "start"): {"holdout/session.py"},
     ("keeper", "start"): {"core/session.py"},
     ("session", "step"): {"core/session.py"},
     ("engine", "answer"): {"curator/registration.py"},
@@ -396,17 +398,62 @@ def refusals(c):
     yield Refused, lambda: c.bounds("age", epsilon="1e-9")
     yield BadQuestion, lambda: c.ask("SELECT SUM(note) FROM visits", epsilon=1)
     yield BadQuestion, lambda: c.bounds("note", epsilon=1)
-    yield BadQuestion, lambda: c.above_threshold(5, epsilon="0.1").ask("SELECT SUM(age) FROM visits")
+    yield BudgetExceeded, lambda: c.above_threshold(5, epsilon=2)
+    yield BudgetExceeded, lambda: c.online(c.table.domain("year"), epsilon=20, n=500, queries=10, updates=4)
+    yield Refused, lambda: c.above_threshold(5, epsilon="1e-9")
+    yield BadQuestion, lambda: c.above_threshold(5, epsilon="0.1").ask("SELECT SUM(age) FROM visits")  # opened before
 
 
 @pytest.mark.parametrize("budget", [tacit.Budget(epsilon=1), tacit.Budget(epsilon=1, delta="1e-6")])
 def test_what_public_facts_refuse_is_refused_before_data_are_read(place, budget):
+    with curator(place, budget) as c:
+        c.above_threshold(5, epsilon="0.1")
     with curator(place, budget, engine=Blind()) as c:
         for error, act in refusals(c):
             with pytest.raises(error):
                 act()
         with pytest.raises(AssertionError, match="data was read"):
             c.ask(COUNT, epsilon="0.1")
+
+
+def openings(c):
+    """One of each kind of session."""
+    yield lambda: c.above_threshold(5, epsilon=1)
+    yield lambda: c.numeric_sparse(5, epsilon=1)
+    yield lambda: c.online(c.table.domain("year"), epsilon=20, n=500, queries=10, updates=4)
+
+
+def test_a_session_about_tables_that_cannot_be_read_is_refused_before_it_is_charged(place):
+    class Away(DuckDB):
+        def register(self, table, key):
+            raise EngineUnavailable("the table", "its server is away")
+
+    with curator(place, tacit.Budget(epsilon=100), engine=Away()) as c:
+        for act in openings(c):
+            with pytest.raises(EngineUnavailable, match=r"Nothing was charged\."):
+                act()
+        assert not c.history() and c.remaining == 100
+
+
+def test_a_session_of_another_unit_is_refused_before_it_is_charged(place):
+    """The ledger was first used with persons: what is sold to rows means nothing beside it."""
+    with curator(place, tacit.Budget(epsilon=100)) as c:
+        c.ask(COUNT, epsilon=1)
+    rows = SCHEMA.replace('unit = "person"\nrows = 3\n', 'unit = "row"\n')
+    wrong = r"^The unit or partition of 'visits' is not the one that this ledger was first used with\.$"
+    with Curator(tacit.Table(ROWS, rows), ledger=place, engine=Blind()) as c:
+        for act in openings(c):
+            with pytest.raises(tacit.BadParameter, match=wrong):
+                act()
+        assert len(c.history()) == 1 and c.remaining == 99
+
+
+def test_a_session_that_was_opened_before_goes_on_where_the_tables_cannot_be_read_any_more(place):
+    high = "SELECT COUNT(*) FROM visits WHERE age >= 0"
+    with curator(place, tacit.Budget(epsilon=100)) as c:
+        first = c.above_threshold(5, epsilon=10).ask(high)
+    with curator(place, engine=Blind(), budget=tacit.Budget(epsilon=100)) as c:
+        assert c.above_threshold(5, epsilon=10).ask(high) == first and c.remaining == 90
 
 
 def test_who_has_no_allowance_is_refused_before_data_are_read(place):

@@ -68,9 +68,8 @@ class Bounds:
 
     def __str__(self) -> str:
         if self.lower is None:
-            return (
-                f"no bounds were found: too few values of {visible(self.column)} lie together for this price; pay more"
-            )
+            too_few = f"too few values of {visible(self.column)} lie together for this price"
+            return f"No bounds were found: {too_few}. Buy them at a higher price."
         times = isinstance(self.lower, date)
         there = "in the first and in the last year" if times else "within a factor of two of both"
         each = f"year (or century, before {_YEARS[0]} and after {_YEARS[-1]})" if times else "doubling"
@@ -160,7 +159,7 @@ def buy_bounds(
 
 
 def surcharge(curator: Curator, column: str, *, beta: Number = "0.01", **price: Any) -> str:
-    """A sentence that says so where bounds would take more of the budget than the number that was typed; else ""."""
+    """A clause that says so where bounds would take more of the budget than the number that was typed; else ""."""
     plan, purse = _plan(curator, column), curator.purse(None, None)
     (histogram,), failure = plan.measures, probability("beta", beta)
     noises = _affordable(purse, _noises(purse, price, plan.distance(histogram)), price)

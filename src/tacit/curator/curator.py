@@ -7,7 +7,7 @@
 
 A question is known by its closed plan, the price that was asked, and the public versions of the tables: asked again it
 is free.  What is shown of an answer, such as its order or arithmetic on its columns, is computed from what was stored.
-Exact integers exist in `purchase` and `session` alone, between the read and the draw.
+Exact integers exist only inside the draw or the step that `purchase` and `session` call.
 """
 
 from __future__ import annotations
@@ -311,7 +311,7 @@ class Curator:
     ) -> Offer:
         """The offer; with a budget of two sums, or keys to be chosen, after what is spent on these parts."""
         schemas, least_share = self._registration.schemas, self.ledger.least_share
-        facts: dict[str, Any] = {"schemas": schemas, "made": compiled_query, "least_share": least_share}
+        facts: dict[str, Any] = {"schemas": schemas, "compiled_query": compiled_query, "least_share": least_share}
         if len(self.budget.sums) == 1 and not compiled_query.plan.chosen:
             return offer(query, self.budget, **facts, **priced)
         (_, spent), *allowed = self.ledger.accounts(who, parts)

@@ -294,7 +294,7 @@ def _keys(curator: Curator, bought: Candidate, n: int | None, beta: Fraction) ->
     """The keys of a candidate, the present one first; n and beta count only where the law reads them."""
     workload, method, price = bought
     law = n if method.reads_n else None, beta if method.reads_beta else None
-    identities = identity.answers(workload, method, price, *law, spelling=curator.ledger.former_spelling)
+    identities = identity.answers(workload, method, price, *law, former_spelling=curator.ledger.former_spelling)
     return [*map(curator._registration.key, identities)]
 
 

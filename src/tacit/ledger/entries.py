@@ -131,7 +131,7 @@ class Charge:
     analyst: str
     loss: Loss
     parts: frozenset[str] | None
-    stated: Json = field(repr=False, hash=False)  # its purpose as it is written: see `purpose`
+    written_purpose: Json = field(repr=False, hash=False)  # as `purpose` reads it
     time: str
     session: bool
     hash: str = field(repr=False)  # of its entry
@@ -148,7 +148,7 @@ class Charge:
             analyst=body["analyst"],
             loss=read_loss(body["loss"]) if loss is None else loss,
             parts=None if body["parts"] is None else frozenset(body["parts"]),
-            stated=body["purpose"] if "purpose" in body else body["plan"],
+            written_purpose=body["purpose"] if "purpose" in body else body["plan"],
             time=body["time"],
             session=body["session"],
             hash=entry.head.hash,
@@ -163,10 +163,10 @@ class Charge:
     @cached_property
     def purpose(self) -> Purpose:
         """What the charge is for.  Entries of earlier versions say so in prose, from which the kind is read."""
-        if isinstance(self.stated, str):
-            return _from_prose(self.stated, self.session, self.analyst)
+        if isinstance(self.written_purpose, str):
+            return _from_prose(self.written_purpose, self.session, self.analyst)
         try:
-            return Purpose(**self.stated)
+            return Purpose(**self.written_purpose)
         except (BadParameter, TypeError):
             raise NewerVersion("an entry of this ledger", "its purpose is of a kind that is not known here") from None
 
