@@ -11,7 +11,8 @@ from typing import Any
 import pytest
 
 import tacit
-from tacit import Budget, NewerVersion, Release
+from tacit import Budget, NewerVersion, Release, storage
+from tacit.core.errors import reading
 from tacit.curator import Curator
 from tacit.ledger import Ledger
 from tacit.ledger.entries import Entry, Head
@@ -73,6 +74,16 @@ def test_a_release(tmp_path: Path) -> None:
         assert then in text
         with pytest.raises(NewerVersion, match=f"^This release {SAID}$"):
             Release.from_json(text.replace(then, now))
+
+
+def test_a_text_that_cannot_be_read() -> None:
+    """The message begins as a sentence does; it shows nothing of the text."""
+    with (
+        pytest.raises(tacit.BadParameter, match=r"^This release cannot be read: .*\.$") as refused,
+        reading("this release"),
+    ):
+        storage.loads('{"is":"Laplace"}')
+    assert refused.value.given == "'other text'"
 
 
 def test_the_format_of_a_ledger(tmp_path: Path) -> None:
