@@ -2,9 +2,11 @@
 
 import json
 import re
+import shutil
 import tomllib
 from datetime import UTC, date, datetime, timedelta
 from fractions import Fraction
+from pathlib import Path
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -94,8 +96,26 @@ def test_a_pure_allowance_below_a_budget_with_delta_buys_laplace_noise(data):
 
 def test_bounds_are_bought(data):
     output = tacit("bounds", data, "age", "--epsilon", "1", "--budget", "epsilon=1", "--beta", "0.25")
-    assert "no bounds" in output or "with probability 0.75" in output
+    assert "No bounds" in output or "with probability 0.75" in output
     assert "beta must be" in tacit("bounds", data, "age", "--epsilon", "1", "--beta", "7", code=2)
+
+
+def test_bounds_are_free_again_and_charged_when_fresh(data):
+    buy = ("bounds", data, "age", "--epsilon", "1")
+    tacit(*buy, "--budget", "epsilon=3")
+    for option, left in (((), 2), (("--fresh",), 1), ((), 1)):
+        tacit(*buy, *option)
+        assert json.loads(tacit("ledger", "show", data.with_suffix(".ledger"), "--json"))["left"] == left
+
+
+def test_a_ledger_of_an_earlier_version_shows_the_text_of_its_questions(tmp_path):
+    """There a charge has no description: the text stands in the release alone."""
+    place = tmp_path / "old.ledger"
+    shutil.copyfile(Path(__file__).parent / "fixtures" / "ledgers" / "pure.sqlite", place)
+    place.chmod(0o600)
+    charges = json.loads(tacit("ledger", "show", place, "--json"))["charges"]
+    shown = {row["question"] for row in charges if row["kind"] == "question" and row["released"] == "yes"}
+    assert {"SELECT MEDIAN(age) AS m FROM visits", "SELECT MODE(year) AS m FROM visits"} <= shown
 
 
 def test_bounds_of_times_are_whole_years_in_toml(tmp_path):

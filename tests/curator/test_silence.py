@@ -88,6 +88,13 @@ def doors(c):
     yield from _methods(c)
 
 
+def test_an_exact_answer_prints_none_of_its_integers():
+    """Neither by itself nor in a message that shows what was given."""
+    answer = EngineAnswer((np.array([4711]),), ((4711, "ann"),), np.array([4711]))
+    for text in (repr(answer), str(answer), f"{[answer]}", str(BadParameter("data", answer, "a table"))):
+        assert "EngineAnswer" in text and "4711" not in text and "ann" not in text
+
+
 def test_whatever_fails_in_reading_is_one_error_that_says_nothing(curator, monkeypatch):
     """In every door, before anything is stored; afterwards the same question is completed under its charge."""
     asked = dict(doors(curator))

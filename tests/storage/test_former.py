@@ -48,7 +48,7 @@ def purchases(method):
 def names(method):
     """What identifies each purchase, and in the former spelling."""
     for workload, _, price in purchases(method):
-        facts, spelled = identity.answers(workload, method, price, 21, None, spelling=True)
+        facts, spelled = identity.answers(workload, method, price, 21, None, former_spelling=True)
         yield storage.canonical(facts), spelled
 
 

@@ -11,7 +11,8 @@ from typing import Any
 import pytest
 
 import tacit
-from tacit import Budget, NewerVersion, Release
+from tacit import Budget, NewerVersion, Release, storage
+from tacit.core.errors import reading
 from tacit.curator import Curator
 from tacit.ledger import Ledger
 from tacit.ledger.entries import Entry, Head
@@ -71,8 +72,18 @@ def test_a_release(tmp_path: Path) -> None:
         ('"format":2', '"format":3'),
     ):
         assert then in text
-        with pytest.raises(NewerVersion, match=f"^this release {SAID}$"):
+        with pytest.raises(NewerVersion, match=f"^This release {SAID}$"):
             Release.from_json(text.replace(then, now))
+
+
+def test_a_text_that_cannot_be_read() -> None:
+    """The message begins as a sentence does; it shows nothing of the text."""
+    with (
+        pytest.raises(tacit.BadParameter, match=r"^This release cannot be read: .*\.$") as refused,
+        reading("this release"),
+    ):
+        storage.loads('{"is":"Laplace"}')
+    assert refused.value.given == "'other text'"
 
 
 def test_the_format_of_a_ledger(tmp_path: Path) -> None:
@@ -98,7 +109,7 @@ def test_the_loss_of_a_charge(tmp_path: Path) -> None:
     rewritten(place, change)
     with Ledger.open(place) as ledger:
         for act in (ledger.verify, ledger.spent, ledger.history, lambda: ledger.find(key("q"))):
-            with pytest.raises(NewerVersion, match=f"^an entry of this ledger {SAID}$"):
+            with pytest.raises(NewerVersion, match=f"^An entry of this ledger {SAID}$"):
                 act()
 
 
@@ -114,8 +125,61 @@ def test_the_purpose_of_a_charge(tmp_path: Path, newer: dict[str, str]) -> None:
     rewritten(place, change)
     with Ledger.open(place) as ledger:
         (charge,) = ledger.history()
-        with pytest.raises(NewerVersion, match=f"^an entry of this ledger {SAID}$"):
+        with pytest.raises(NewerVersion, match=f"^An entry of this ledger {SAID}$"):
             charge.purpose  # noqa: B018
+
+
+@pytest.mark.parametrize(
+    ("then", "now", "what"),
+    [
+        ('"is": "Laplace"', '"is": "Levy"', "This charge"),
+        ('"is": "Laplace"', '"is": "Laplace", "v": 2', "This charge"),
+        ('"kind": "question"', '"kind": "dream"', "An entry of this ledger"),
+    ],
+)
+def test_a_charge_that_is_still_open(tmp_path: Path, monkeypatch: Any, then: str, now: str, what: str) -> None:
+    """It is not completed, and the asker learns why, however often they ask; nothing is read."""
+    place, text = tmp_path / "a.ledger", "SELECT COUNT(*) AS n FROM visits"
+    with curator(place) as c:
+        monkeypatch.setattr(c.ledger, "store", lambda *_, **__: (_ for _ in ()).throw(KeyboardInterrupt))
+        with pytest.raises(KeyboardInterrupt):
+            c.ask(text, epsilon=1)
+
+    def change(body: Any, data: Any) -> Any:
+        if body["kind"] != "charge" or body["purpose"]["kind"] != "question":
+            return body, data
+        written = json.dumps(body["purpose"])
+        assert then in written
+        return {**body, "purpose": json.loads(written.replace(then, now))}, data
+
+    rewritten(place, change)
+    with curator(place) as c:
+        for _ in range(2):
+            with pytest.raises(NewerVersion, match=f"^{what} {SAID}$"):
+                c.ask(text, epsilon=1)
+            assert not c._registration.registered
+        (charge,) = c.history()
+        assert charge.release is None and c.remaining == 9
+        assert c.ask(text, epsilon=1, fresh=True).noisy and c.remaining == 8
+
+
+@pytest.mark.parametrize("terms", [None, {}, {"mechanisms": [], "beta": "1/20"}])
+def test_a_charge_that_does_not_say_what_it_paid_for(tmp_path: Path, monkeypatch: Any, terms: Any) -> None:
+    place, text = tmp_path / "a.ledger", "SELECT COUNT(*) AS n FROM visits"
+    with curator(place) as c:
+        monkeypatch.setattr(c.ledger, "store", lambda *_, **__: (_ for _ in ()).throw(KeyboardInterrupt))
+        with pytest.raises(KeyboardInterrupt):
+            c.ask(text, epsilon=1)
+
+    def change(body: Any, data: Any) -> Any:
+        question = body["kind"] == "charge" and body["purpose"]["kind"] == "question"
+        return ({**body, "purpose": {**body["purpose"], "terms": terms}} if question else body), data
+
+    rewritten(place, change)
+    with curator(place) as c:
+        with pytest.raises(tacit.LedgerConflict, match="does not say what it paid for"):
+            c.ask(text, epsilon=1)
+        assert c.ask(text, epsilon=1, fresh=True).noisy and c.remaining == 8
 
 
 def test_a_workload_release(tmp_path: Path) -> None:
@@ -130,7 +194,7 @@ def test_a_workload_release(tmp_path: Path) -> None:
     rewritten(place, change)
     with curator(place) as c:
         for act in (lambda w: c.answer(w, epsilon=1), c.query):
-            with pytest.raises(NewerVersion, match=f"^this release {SAID}$"):
+            with pytest.raises(NewerVersion, match=f"^This release {SAID}$"):
                 act(marginals(c.table.domain("year"), k=1))
         bought = c.answer(marginals(c.table.domain("year"), k=1), epsilon=2)  # by which others are answered
         assert c.query(marginals(c.table.domain("year"), k=1)).answers.tolist() == bought.answers.tolist()

@@ -60,7 +60,7 @@ for folder in map(Path, {folders!r}):
             made.open_charge(c)
             assert c.remaining == left
             for charge in c.history():
-                if charge.purpose.kind == "question" and charge.release:
+                if charge.purpose.kind == "question" and charge.release and not charge.failed:
                     assert tacit.Release.from_json(charge.release).facts() == charge.release
             c.ask(made.COUNT, epsilon="0.55")
             assert c.remaining < left

@@ -125,21 +125,25 @@ def _paid_and_left(ledger: Ledger) -> dict[int, tuple[float, float]]:
 
 def _row(charge: Charge, paid: float, left: float) -> dict[str, Any]:
     """A charge as it is shown: what it was for, in the words of the question if it was asked in SQL."""
-    release = json.loads(charge.release) if charge.release else {}
-    question = release.get("provenance", {}).get("question") if isinstance(release, dict) else ""
-    failed = "failed" if release is None else "yes"
-    released = "session" if charge.session else "not yet" if charge.release is None else failed
+    finished = "failed" if charge.failed else "yes"
+    released = "session" if charge.session else "not yet" if charge.release is None else finished
     return {
         "entry": charge.seq,
         "time": charge.time,
         "analyst": charge.analyst,
         "paid": paid,
         "left": left,
-        "question": question or charge.purpose.description or f"{charge.key[:12]}, asked in Python",
+        "question": charge.purpose.description or _former_question(charge) or f"{charge.key[:12]}, asked in Python",
         "kind": charge.purpose.kind,
         "released": released,
         "key": charge.key,
     }
+
+
+def _former_question(charge: Charge) -> str:
+    """The text of a question in SQL of which the charge has no description, as in ledgers of earlier versions."""
+    release = json.loads(charge.release) if charge.release and charge.purpose.kind == "question" else None
+    return str(release.get("provenance", {}).get("question", "")) if isinstance(release, dict) else ""
 
 
 @app.command()

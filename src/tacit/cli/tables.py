@@ -213,6 +213,7 @@ def bounds(
     share: Share = None,
     rho: Rho = None,
     beta: Annotated[str, typer.Option(help="The probability with which the bounds may be wrong.")] = "0.01",
+    fresh: Annotated[bool, typer.Option("--fresh", help="Buy another draw of bounds that were bought before.")] = False,
 ) -> None:
     """Buy bounds of a column: prints lines for its schema, and the receipt on standard error."""
     from ..curator.bounds import surcharge
@@ -224,7 +225,7 @@ def bounds(
         print_surcharge(surcharge(curator, column, **price))
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", TakesMore)  # just printed
-            bought = curator.bounds(column, **price)
+            bought = curator.bounds(column, fresh=fresh, **price)
         (error_console if bought.lower is None else console).print(escape(str(bought)), soft_wrap=True)
         error_console.print(escape(str(pending.receipt(epsilon=epsilon, rho=rho))), soft_wrap=True)
 

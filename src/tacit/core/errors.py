@@ -14,7 +14,8 @@ TacitError
 ├─ Exhausted            (name, allowed)          an interactive mechanism has given all its answers
 │  └─ Spent             (.., statement)          a holdout set has given all its answers (`tacit.holdout`)
 ├─ EngineError                                   an engine failed; its own message is never shown
-│  └─ EngineUnavailable (place, reason)          a table cannot be reached or read; nothing was charged
+│  ├─ EngineUnavailable (place, reason)          a table cannot be reached or read; nothing was charged
+│  └─ DrawFailed                                 a draw failed after its first noise; its charge is spent
 ├─ LedgerError                                   the ledger cannot be used, and without it nothing is released
 │  ├─ LedgerUnavailable (place, reason)          the ledger's file or database cannot be opened, read or written
 │  │  └─ LedgerMoved    (place, reason)          the ledger's file or log was moved while it was open
@@ -64,6 +65,11 @@ def _unpickled(kind: type[TacitError], args: tuple[object, ...], fields: dict[st
 def _sentence(reason: str) -> str:
     """The reason with a full stop, unless it ends in a mark of its own."""
     return reason if reason.endswith((".", "?", "!")) else f"{reason}."
+
+
+def _capital(text: str) -> str:
+    """The text with a capital letter at its beginning, where it begins a sentence."""
+    return f"{text[:1].upper()}{text[1:]}"
 
 
 class Malformed(TacitError, ValueError):
@@ -121,21 +127,22 @@ class NewerVersion(TacitError, ValueError):
     """A newer version of tacit wrote what is to be read."""
 
     def __init__(self, what: str, reason: str) -> None:
-        super().__init__(f"{what} was written by a newer version of tacit: {reason}. Update tacit to read it.")
+        super().__init__(
+            f"{_capital(what)} was written by a newer version of tacit: {reason}. Update tacit to read it."
+        )
         self.what, self.reason = what, reason
 
 
 @contextmanager
 def reading(what: str) -> Iterator[None]:
-    """Say in errors of tacit why something stored cannot be read; `what` names it, as in "this release"."""
+    """Say in errors of tacit why something stored cannot be read; `what` names the thing, as in "this release"."""
     try:
         yield
     except storage.WrittenLater as error:
         raise NewerVersion(what, str(error)) from None
     except storage.Unreadable as error:
-        raise BadParameter(
-            "text", type(what).__name__, "as tacit wrote it", says=f"{what} cannot be read: {error}."
-        ) from None
+        wrong = f"{_capital(what)} cannot be read: {error}."
+        raise BadParameter("text", "other text", "as tacit wrote it", says=wrong) from None
 
 
 class MixedRelations(TacitError, ValueError):
@@ -172,6 +179,16 @@ class EngineUnavailable(EngineError):
     def __init__(self, place: object, reason: str) -> None:
         TacitError.__init__(self, f"{place} cannot be read: {_sentence(reason)} Nothing was charged.")
         self.place, self.reason = place, reason
+
+
+class DrawFailed(EngineError):
+    """A draw failed after its first noise.  Its charge is spent: to draw again would be another look at the data."""
+
+    def __init__(self) -> None:
+        TacitError.__init__(
+            self,
+            "The draw of this answer failed, and its charge is spent. Ask with fresh=True, which is charged again.",
+        )
 
 
 class Missing(TacitError, ImportError):

@@ -14,7 +14,6 @@ from .errors import LedgerConflict
 from .purpose import Purpose
 
 S_co = TypeVar("S_co", bound="Session", covariant=True)
-S = TypeVar("S", bound="Session")
 
 
 class Session(Protocol):
@@ -34,18 +33,13 @@ class Keeper(Protocol[S_co]):
     """Starts sessions, and goes on with those that it knows by their key."""
 
     def start(self, *, key: str, loss: Loss, state: bytes, analyst: str, purpose: Purpose) -> S_co:
-        """Pay for a session and keep its first state; a session that was started with this key goes on where it was."""
+        """Open the session of this key, which is paid for once: the first state counts only where there is none yet."""
 
 
-def open_session(keeper: Keeper[S], *, key: str, loss: Loss, state: bytes, analyst: str, purpose: Purpose) -> S:
-    """Open the session of this key, which is paid for once: the first state counts only where there is none yet."""
-    return keeper.start(key=key, loss=loss, state=state, analyst=analyst, purpose=purpose)
-
-
-def private_value(keeper: Keeper[S], *, key: str, first: bytes, analyst: str, name: str) -> bytes:
+def private_value(keeper: Keeper[Session], *, key: str, first: bytes, analyst: str, name: str) -> bytes:
     """The private value that a keeper holds under a key: that of the first writer, in a session that costs nothing."""
     purpose = Purpose("private value", name)
-    return open_session(keeper, key=key, loss=zero, state=first, analyst=analyst, purpose=purpose).read()[1]
+    return keeper.start(key=key, loss=zero, state=first, analyst=analyst, purpose=purpose).read()[1]
 
 
 def answer_once(session: Session, key: str, step: Callable[[bytes], tuple[bytes, bytes]]) -> bytes:

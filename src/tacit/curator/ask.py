@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from .. import storage
-from ..core.errors import reading
+from ..core.errors import LedgerConflict, reading
 from ..core.purpose import Purpose
 from ..core.randomness import Source
 from ..ledger import Charge
@@ -18,7 +18,7 @@ from ..query.plan.offer import Offer
 from ..query.relation.relation import scans
 from ..query.select.query import Query
 from ..release import Provenance, Release
-from .purchase import Order, Parts, Priced, Read
+from .purchase import Draw, Order, Parts, Priced, Read
 from .questions import identities
 from .registration import Registration
 
@@ -33,7 +33,7 @@ class Asked:
     text: str
     drawn: dict[bytes, Release] = field(default_factory=dict)  # the release of this draw, by what was stored
 
-    def item(
+    def order(
         self,
         registration: Registration,
         offer: Callable[[Parts], Offer],
@@ -51,15 +51,20 @@ class Asked:
             offered = offers["now"] = offer(parts)
             return Priced(keys[0], offered.loss, self._purpose(offered))
 
-        def drawn(charge: Charge, read: Read, source: Source) -> bytes:
-            paid = self._paid_for(charge, offers.get("now"), registration)
-            about = provenance(charge)
-            release = Release.of(paid, draw(paid, read(self.compiled.plan), source), about)
-            facts = release.facts()
-            self.drawn[facts] = release
-            return facts
+        def prepare(charge: Charge) -> Draw:
+            paid, about = self._paid_for(charge, offers.get("now"), registration), provenance(charge)
 
-        return Order(relation=self.query.relation, keys=keys, analyst=analyst, price=price, draw=drawn, fresh=fresh)
+            def drawn(read: Read, source: Source) -> bytes:
+                release = Release.of(paid, draw(paid, read(self.compiled.plan), source), about)
+                facts = release.facts()
+                self.drawn[facts] = release
+                return facts
+
+            return drawn
+
+        return Order(
+            relation=self.query.relation, keys=keys, analyst=analyst, price=price, prepare=prepare, fresh=fresh
+        )
 
     def release(self, stored: bytes) -> Release:
         """The release that was stored: the one that was just drawn, or another's, which was stored before."""
@@ -86,9 +91,14 @@ class Asked:
             steps, beta = offer.steps, offer.beta
         else:
             terms = charge.purpose.terms or {}
+            measured = (*plan.measures, *([None] if plan.chosen else []))
+            if len(terms.get("mechanisms", ())) != len(measured) or "beta" not in terms:
+                raise LedgerConflict(
+                    "The charge of this question does not say what it paid for, so nothing can be drawn under it."
+                    " Ask with fresh=True, which is charged again."
+                )
             with reading("this charge"):
                 mechanisms, beta = storage.read(terms["mechanisms"]), storage.read(terms["beta"])
-            measured = (*plan.measures, *([None] if plan.chosen else []))
             steps = tuple(Step(measure, (m,), beta) for measure, m in zip(measured, mechanisms, strict=True))
         price = budget.price(charge.loss)
         return Offer(self.query, plan, self.compiled.recipes, steps, charge.loss, price, budget, beta)

@@ -24,9 +24,8 @@ import numpy as np
 from ..core.distance import Distance
 from ..core.errors import BadParameter, BadQuestion
 from ..core.exact import from_above
-from ..core.parameters import Number, exactly_one, positive, probability
+from ..core.parameters import Number, exactly_one, flag, positive, probability
 from ..core.purpose import Purpose
-from ..core.randomness import Source
 from ..core.safe_text import json_text, visible
 from ..ledger import Charge
 from ..mechanisms import Gaussian, Laplace
@@ -37,7 +36,7 @@ from ..query.plan.plan import BinCounts, QueryPlan
 from ..query.relation import build
 from ..query.values.domain import DAY, EPOCH, Label, ValueDomain
 from . import identity
-from .purchase import Order, Parts, Priced, Read, buy
+from .purchase import Draw, Order, Parts, Priced, buy
 
 if TYPE_CHECKING:
     from .curator import Curator
@@ -47,9 +46,10 @@ _CENTURIES, _YEARS = range(100, 10_000, 100), range(1900, 2101)
 
 
 class BoundsTerms(Paid, total=False):
-    """The price of bounds, with which probability they may be wrong, and who buys them."""
+    """The price of bounds, with which probability they may be wrong, whether to draw anew, and who buys them."""
 
     beta: Number
+    fresh: bool
     analyst: str | None
 
 
@@ -68,9 +68,8 @@ class Bounds:
 
     def __str__(self) -> str:
         if self.lower is None:
-            return (
-                f"no bounds were found: too few values of {visible(self.column)} lie together for this price; pay more"
-            )
+            too_few = f"too few values of {visible(self.column)} lie together for this price"
+            return f"No bounds were found: {too_few}. Buy them at a higher price."
         times = isinstance(self.lower, date)
         there = "in the first and in the last year" if times else "within a factor of two of both"
         each = f"year (or century, before {_YEARS[0]} and after {_YEARS[-1]})" if times else "doubling"
@@ -106,12 +105,13 @@ def buy_bounds(
     rho: Number | None = None,
     share: Number | None = None,
     beta: Number = "0.01",
+    fresh: bool = False,
     analyst: str | None = None,
     **unknown: object,
 ) -> Bounds:
     """Bounds of a column; with probability 1 - beta both are of values that are there.  Asked again they are free."""
     if unknown:
-        allowed = "epsilon (and delta), rho or share, and perhaps beta and analyst"
+        allowed = "epsilon (and delta), rho or share, and perhaps beta, fresh and analyst"
         raise BadParameter("terms", " ".join(unknown), allowed)
     arrived, price = curator.pace.arrival(), {"epsilon": epsilon, "delta": delta, "rho": rho, "share": share}
     plan, who, failure = _plan(curator, column), curator.who(analyst), probability("beta", beta)
@@ -134,13 +134,21 @@ def buy_bounds(
         key = next(key for key, noise in candidates.items() if noise == affordable[0])
         return Priced(key, loss, Purpose("bounds", f"bounds of {column}"))
 
-    def draw(charge: Charge, read: Read, source: Source) -> bytes:
-        return json.dumps(noisy(candidates[charge.key], read(plan).cells[0][0], source)).encode()
+    def prepare(charge: Charge) -> Draw:
+        noise = candidates[charge.key]
+        return lambda read, source: json.dumps(noisy(noise, read(plan).cells[0][0], source)).encode()
 
-    item = Order(
-        relation=plan.relation, keys=[*candidates], analyst=who, price=priced, draw=draw, form="bounds", whole=True
+    order = Order(
+        relation=plan.relation,
+        keys=[*candidates],
+        analyst=who,
+        price=priced,
+        prepare=prepare,
+        form="bounds",
+        fresh=flag("fresh", fresh),
+        whole=True,
     )
-    charge, stored = buy(registration, curator.pace, arrived, item)
+    charge, stored = buy(registration, curator.pace, arrived, order)
     domain, most = histogram.expression.domain, candidates[charge.key].error(beta=failure, size=cells)
     occupied = np.flatnonzero(np.array(json.loads(stored)) > most)
     if not occupied.size:
@@ -151,7 +159,7 @@ def buy_bounds(
 
 
 def surcharge(curator: Curator, column: str, *, beta: Number = "0.01", **price: Any) -> str:
-    """A sentence that says so where bounds would take more of the budget than the number that was typed; else ""."""
+    """A clause that says so where bounds would take more of the budget than the number that was typed; else ""."""
     plan, purse = _plan(curator, column), curator.purse(None, None)
     (histogram,), failure = plan.measures, probability("beta", beta)
     noises = _affordable(purse, _noises(purse, price, plan.distance(histogram)), price)

@@ -7,7 +7,7 @@
 
 A question is known by its closed plan, the price that was asked, and the public versions of the tables: asked again it
 is free.  What is shown of an answer, such as its order or arithmetic on its columns, is computed from what was stored.
-Exact integers exist in `purchase` and `session` alone, between the read and the draw.
+Exact integers exist only inside the draw or the step that `purchase` and `session` call.
 """
 
 from __future__ import annotations
@@ -188,14 +188,14 @@ class Curator:
         query, priced = self.read(question, terms)
         compiled_query, beta, who = self._compiled(query), probability("beta", priced["beta"]), self.who(analyst)
         asked = Asked(query, compiled_query, priced, str.__str__(question) if isinstance(question, str) else "")
-        item = asked.item(
+        order = asked.order(
             self._registration,
             lambda parts: self._offer(query, priced, who, compiled_query, parts),
             lambda charge: self.provenance(charge, query.relation, asked.text, versions()),
             analyst=who,
             fresh=flag("fresh", fresh),
         )
-        _, stored = buy(self._registration, self.pace, arrived, item)
+        _, stored = buy(self._registration, self.pace, arrived, order)
         release = asked.release(stored)
         return replace(release, query=query, recipes=compiled_query.recipes, beta=beta)  # to be shown as asked now
 
@@ -287,6 +287,7 @@ class Curator:
 
         Give epsilon, or epsilon and delta, or rho: what the bounds alone guarantee; or share, how much of the budget
         they may take, as a fraction; and perhaps beta, with which probability they may be wrong, and analyst.
+        Asked again they are free; `fresh` buys another draw.
         """
         return buy_bounds(self, column, **terms)
 
@@ -310,7 +311,7 @@ class Curator:
     ) -> Offer:
         """The offer; with a budget of two sums, or keys to be chosen, after what is spent on these parts."""
         schemas, least_share = self._registration.schemas, self.ledger.least_share
-        facts: dict[str, Any] = {"schemas": schemas, "made": compiled_query, "least_share": least_share}
+        facts: dict[str, Any] = {"schemas": schemas, "compiled_query": compiled_query, "least_share": least_share}
         if len(self.budget.sums) == 1 and not compiled_query.plan.chosen:
             return offer(query, self.budget, **facts, **priced)
         (_, spent), *allowed = self.ledger.accounts(who, parts)

@@ -39,11 +39,11 @@ def bounds(plan: QueryPlan, noise: Laplace | Gaussian) -> Identity:
 
 
 def answers(
-    workload: Workload, method: Method, price: Price, n: int | None, beta: Fraction | None, *, spelling: bool
+    workload: Workload, method: Method, price: Price, n: int | None, beta: Fraction | None, *, former_spelling: bool
 ) -> list[Identity]:
     """The answers of a workload: its queries and their domain, the method, the price, and what its law reads."""
     facts = "answers", workload, method, _price(price), n, beta
-    return [facts, *([former.text((workload, method, price, n, beta))] if spelling else [])]
+    return [facts, *([former.text((workload, method, price, n, beta))] if former_spelling else [])]
 
 
 def online(
@@ -57,20 +57,20 @@ def online(
     updates: int | None,
     grid: Fraction,
     schema: str,
-    spelling: bool,
+    former_spelling: bool,
 ) -> list[str]:
     """The key of an online session, which is its analyst's own: what it is about, what was paid, what it promises."""
     facts = "online", analyst, name, domain, _price(price), n, queries, updates, grid, schema
     keys = [digest(facts)]
-    if spelling:
+    if former_spelling:
         text = former.text((name, domain, price, n, queries, updates, *(() if grid == 1 else (grid,))))
         keys.append(digest(("online", analyst, text, schema)))
     return keys
 
 
-def online_question(question: LinearQuery, *, spelling: bool) -> list[Identity]:
+def online_question(question: LinearQuery, *, former_spelling: bool) -> list[Identity]:
     """A question to an online session: its coefficients."""
-    return [("linear query", question), *([former.text(question)] if spelling else [])]
+    return [("linear query", question), *([former.text(question)] if former_spelling else [])]
 
 
 def stream(
@@ -83,7 +83,7 @@ def stream(
     count: int,
     schema: str,
 ) -> str:
-    """The key of a stream, which is its analyst's own: what it may tell, and what was paid."""
+    """The key of a stream, which is its analyst's own: which answers it may give, and what was paid."""
     return digest(("stream", analyst, name, _STREAMS[kind], (threshold, epsilon, count), schema))
 
 

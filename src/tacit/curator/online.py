@@ -69,7 +69,7 @@ class Online:
 
         who = curator.who(analyst)  # whose it is: another pays for a session of their own, within their own allowance
 
-        self._spelling = curator.ledger.former_spelling
+        self._former_spelling = curator.ledger.former_spelling
 
         def keys(price: Price) -> list[str]:
             return identity.online(
@@ -82,7 +82,7 @@ class Online:
                 updates=updates,
                 grid=steps,
                 schema=curator.table.schema.digest,
-                spelling=self._spelling,
+                former_spelling=self._former_spelling,
             )
 
         def check(opened: PrivateMultiplicativeWeights, price: Price) -> None:
@@ -102,7 +102,10 @@ class Online:
 
         opening = Opening(
             offered={keys(price)[0]: price for price in prices},
-            former={key: price for price in (*prices, *former) for key in keys(price)},
+            former={
+                **{key: price for price in prices for key in keys(price)[1:]},
+                **{key: price for price in former for key in keys(price)},
+            },
             mechanism=mechanism,
             begin=lambda opened: canonical(opened.begin(SYSTEM)).encode(),
             check=check,
@@ -143,7 +146,7 @@ class Online:
             self._warm = {then: after}
             return then, canonical(answer).encode()
 
-        identities = identity.online_question(asked, spelling=self._spelling)
+        identities = identity.online_question(asked, former_spelling=self._former_spelling)
         answer: OnlineAnswer = _read(self._session.ask(arrived, identities, self.domain.relation, step))
         return answer
 

@@ -66,7 +66,11 @@ class Purse:
         return [*((None, rho) for rho in rhos), *((epsilon, None) for epsilon in sorted(epsilons, reverse=True))]
 
     def check(self, loss: Loss, typed: tuple[str, Number]) -> None:
-        """Refuse what costs less than the least price of a question; a share was checked when it was read."""
+        """Refuse what costs less than the least price of a question; a share was checked when it was read.
+
+        What no amount of the budget pays for, such as Gaussian noise in a budget of pure epsilon, raises
+        `BudgetExceeded`.
+        """
         name, number = typed
         if (price := self.takes(loss)) == math.inf:
             budget, spent = self.accounts[0]
@@ -75,14 +79,14 @@ class Purse:
             check_least(self.budget, price, self.least_share, (name, positive(name, number)))
 
     def surcharge(self, loss: Loss, typed: tuple[str, Number]) -> str:
-        """A sentence that says so where a purchase takes more of the budget than the number that was typed; else ""."""
+        """A clause that says so where a purchase takes more of the budget than the number that was typed; else ""."""
         name, number = typed
         return surcharge(self.budget, self.takes(loss), (name, positive(name, number)))
 
     def warn(self, loss: Loss, typed: tuple[str, Number]) -> None:
         """Warn where a purchase without an offer takes more of the budget than the number that was typed."""
         if more := self.surcharge(loss, typed):
-            warnings.warn(more, TakesMore, stacklevel=_outside())
+            warnings.warn(f"This purchase {more.removeprefix('it ')}.", TakesMore, stacklevel=_outside())
 
     def nothing(self, share: Number) -> Refused:
         """The refusal of a share for which, after what was bought before, nothing can be had."""

@@ -42,7 +42,9 @@ def tables_by_name(
         raise BadParameter("public", _types(others), "a list of tacit.PublicTable")
     names = [*(table.schema.name for table in tables), *(table.name for table in others)]
     if len(set(names)) < len(names):
-        raise BadParameter("tables", names, "of different names")
+        twice = next(name for name in names if names.count(name) > 1)
+        wrong = f"Two tables are called {twice!r}. The tables of a curator must have different names."
+        raise BadParameter("tables", names, "of different names", says=wrong)
     units = {table.schema.name: table.schema.unit or "row" for table in tables}
     if len(set(units.values())) > 1:  # a price protects one kind of them
         raise BadParameter("tables", units, 'of one unit: a column that is called the same in all, or "row" in all')
@@ -108,56 +110,55 @@ def parse_question(
     raise BadParameter("question", type(question).__name__, "SQL, or a question made of a table, such as table.count()")
 
 
-Words = Mapping[str, Any]  # terms by their names
-
-
 def identities(
-    made: Compiled, said: Words, budget: Budget, schemas: Mapping[str, Schema], former: bool
+    compiled: Compiled, terms: Mapping[str, Any], budget: Budget, schemas: Mapping[str, Schema], former: bool
 ) -> list[identity.Identity]:
-    """The identity of a question at its terms, and, if `former`, the one before the words of a price changed.
+    """The identity of a question at its terms, and, if `former`, the one before the terms of a price changed.
 
     Two questions are the same if they measure the same and agree in all that affects the noise.  Excluded because they
     do not affect it: a group cap that never binds, an unused delta and, usually, beta.  What is computed from the
     measures counts only where its error is asked for; the size of the table only where an error is a share of it, or
     is that of a quotient by the number of rows.
     """
-    plan = made.nameless
+    plan = compiled.nameless
     if plan.groups is not None and plan.groups >= replace(plan, groups=None).touched:
         plan = replace(plan, groups=None)
     size = list[tuple[str, int | None]]()
-    if "relative" in said:
+    if "relative" in terms:
         size.append(("size", public_size(plan.relation, schemas, of_table=True)))
-    elif "error" in said and quotients(made):
+    elif "error" in terms and quotients(compiled):
         size.append(("size", public_size(plan.relation, schemas)))
-    aimed = {recipe for _, recipe in made.recipes} if said.keys() & {"error", "relative"} else set[Recipe]()
-    exact = {name: rational(name, value) for name, value in said.items()}
-    words = [_words(exact, budget, plan.chosen), *([_former_words(exact, budget, plan.chosen)] if former else [])]
-    terms = [[*sorted(each.items()), *size] for each in words]
-    distinct = terms if terms[0] != terms[-1] else terms[:1]
-    return [identity.answer(plan, made.choices, each, aimed) for each in distinct]
+    aimed = {recipe for _, recipe in compiled.recipes} if terms.keys() & {"error", "relative"} else set[Recipe]()
+    exact = {name: rational(name, value) for name, value in terms.items()}
+    identifying = [_identifying_terms(exact, budget, plan.chosen)]
+    if former:
+        identifying.append(_former_identifying_terms(exact, budget, plan.chosen))
+    listed = [[*sorted(each.items()), *size] for each in identifying]
+    distinct = listed if listed[0] != listed[-1] else listed[:1]
+    return [identity.answer(plan, compiled.choices, each, aimed) for each in distinct]
 
 
-def _words(said: Mapping[str, Fraction], budget: Budget, chosen: bool) -> dict[str, Fraction]:
+def _identifying_terms(terms: Mapping[str, Fraction], budget: Budget, chosen: bool) -> dict[str, Fraction]:
     """The terms that affect the noise, under one name where two mean the same, as in pure epsilon.
 
     An epsilon is called "epsilon alone" where it once was an amount of the budget, so that the two are not confused.
     """
-    guaranteed, gaussian = "epsilon" in said, sells_gaussian(budget)
+    guaranteed, gaussian = "epsilon" in terms, sells_gaussian(budget)
     idle = {*(() if chosen or (guaranteed and gaussian) else ("delta",))}
-    idle |= {*(() if reads_beta(budget, said) else ("beta",))}
-    words = {name: value for name, value in said.items() if name not in idle}
-    if "share" in words and (budget.rho or not (gaussian or chosen)):
-        words["rho" if budget.rho else "epsilon"] = words.pop("share") * budget.limit
-    elif guaranteed and ((gaussian and not budget.rho) or (chosen and "delta" not in said)):
-        words["epsilon alone"] = words.pop("epsilon")
-    return words
+    idle |= {*(() if reads_beta(budget, terms) else ("beta",))}
+    identifying = {name: value for name, value in terms.items() if name not in idle}
+    if "share" in identifying and (budget.rho or not (gaussian or chosen)):
+        identifying["rho" if budget.rho else "epsilon"] = identifying.pop("share") * budget.limit
+    elif guaranteed and ((gaussian and not budget.rho) or (chosen and "delta" not in terms)):
+        identifying["epsilon alone"] = identifying.pop("epsilon")
+    return identifying
 
 
-def _former_words(said: Mapping[str, Fraction], budget: Budget, chosen: bool) -> dict[str, Fraction]:
+def _former_identifying_terms(terms: Mapping[str, Fraction], budget: Budget, chosen: bool) -> dict[str, Fraction]:
     """The terms as they were when epsilon was an amount of the budget and delta what private keys may fail with."""
-    words = dict(said)
-    if "share" in words:
-        words["rho" if budget.rho else "epsilon"] = words.pop("share") * budget.limit
+    identifying = dict(terms)
+    if "share" in identifying:
+        identifying["rho" if budget.rho else "epsilon"] = identifying.pop("share") * budget.limit
     idle = {*(() if chosen else ("delta",))}
-    idle |= {"beta"} if "epsilon" in words and (budget.rho or not sells_gaussian(budget)) else set()
-    return {name: value for name, value in words.items() if name not in idle}
+    idle |= {"beta"} if "epsilon" in identifying and (budget.rho or not sells_gaussian(budget)) else set()
+    return {name: value for name, value in identifying.items() if name not in idle}

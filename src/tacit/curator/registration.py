@@ -99,7 +99,7 @@ class Registration:
     def exact(self, plan: QueryPlan, parts: Collection[str] | None) -> EngineAnswer:
         """The engine's exact integers for a charge on these parts; refused on some parts of tables that have changed.
 
-        Only `purchase` and `session` call this, after a charge and before a draw.
+        Only `purchase.reader` calls this, for a draw or a step that was charged.
         """
         if parts is None:
             return self.engine.answer(plan)
@@ -162,7 +162,8 @@ class Registration:
             labels = schema.domain(schema.partition).labels if schema.partition else ()
             facts = canonical((schema.unit, schema.partition, labels)).encode()
             if self._kept(f"unit of {name}", facts) != facts:
-                raise BadParameter("schema", name, "of the same unit and partition as when this ledger was first used")
+                wrong = f"The unit or partition of {name!r} is not the one that this ledger was first used with."
+                raise BadParameter("schema", name, "of the unit and partition of this ledger", says=wrong)
         self._units_checked = True
 
     def close(self) -> None:

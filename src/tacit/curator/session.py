@@ -1,6 +1,7 @@
 """The one way to open and to ask an interactive mechanism: paid for once, then answered by steps of its state.
 
-    open      found under one of its keys, it goes on where it was; else it is priced, checked and charged
+    open      found under one of its keys, it goes on where it was; else it is priced and checked, the engine reads the
+              tables, and then it is charged
     find      a question that was asked before in the session is answered as it was then
     register  the engine reads the tables, unless it holds them
     step      read, draw, and store the new state with the answer, in one transaction
@@ -17,7 +18,7 @@ from typing import Any, Generic, Protocol, TypeVar
 from ..core.accounting.loss import Loss
 from ..core.parameters import Number
 from ..core.purpose import Purpose
-from ..core.session import answer_once, open_session
+from ..core.session import answer_once
 from ..ledger import LedgerSession
 from ..query.plan.offer import checked_share
 from ..query.relation import build
@@ -42,9 +43,10 @@ M = TypeVar("M", bound=PricedMechanism)
 class Opening(Generic[M]):
     """An interactive mechanism to be opened.
 
-    `offered` are the terms at which it may be bought, by their keys, the best first; `former` those at which it may
-    have been bought before.  `mechanism` makes the mechanism of such terms, `begin` its first state; `check` refuses
-    what may not be bought anew.  `typed` is the price as the analyst typed it.
+    `offered` are the terms at which it may be bought, by their keys, the best first; `former` are terms by the
+    other keys, those of earlier versions, under which it may have been bought before.  `mechanism` makes the mechanism
+    of such terms, `begin` its first state; `check` refuses what may not be bought anew.  `typed` is the price as the
+    analyst typed it.
     """
 
     offered: Mapping[str, Any]
@@ -109,9 +111,11 @@ def open_mechanism(
         mechanism = opening.mechanism(terms)
         purse.check(mechanism.loss(), opening.typed)
         opening.check(mechanism, terms)
+        registration.check_units()
+        ledger.check(loss=mechanism.loss(), analyst=analyst)
+        registration.read_tables()  # tables that cannot be read are found out before the charge
         purse.warn(mechanism.loss(), opening.typed)
-    session = open_session(
-        ledger,
+    session = ledger.start(
         key=key,
         loss=mechanism.loss(),
         state=opening.begin(mechanism),

@@ -116,7 +116,11 @@ class Stream:
         def step(stored: bytes, read: Read) -> tuple[bytes, bytes]:
             state = _read(stored)
             if self.mechanism.over(state):
-                raise Exhausted("this stream", f"{self.mechanism.allowed}, and its name= stays with it")
+                allowed = self.mechanism.allowed
+                over = f"This stream is exhausted: it has given its {allowed}."
+                raise Exhausted(
+                    "this stream", allowed, says=f"{over} Open another under a new name=, at its full price."
+                )
             after, answer = silently(lambda: self.mechanism.step(state, int(read(plan).cells[0][0]), SYSTEM))
             return _written(after), json.dumps(answer).encode()
 

@@ -40,7 +40,7 @@ from ..workloads.queries.data import Floats
 from ..workloads.queries.domain import CELLS
 from . import identity
 from .online import Online
-from .purchase import Order, Parts, Priced, Read, buy
+from .purchase import Draw, Order, Parts, Priced, Read, buy
 from .questions import check_owned
 
 if TYPE_CHECKING:
@@ -48,7 +48,7 @@ if TYPE_CHECKING:
     from .curator import Curator
     from .purse import Purse
 
-Purchase = tuple[Workload, Method, Price]
+Candidate = tuple[Workload, Method, Price]
 MAX_STORED_NUMBERS = 80_000_000  # of one release: 11 bytes each, and one cell of a database holds a billion bytes
 
 
@@ -211,10 +211,14 @@ def answer(
         key, *_ = _keys(curator, bought, people, at)
         return Priced(key, loss, Purpose("workload", f"{chosen.name} on {workload!r}"))
 
-    def draw(charge: Charge, read: Read, source: Source) -> bytes:
+    def prepare(charge: Charge) -> Draw:
         _, chosen, price = candidates[charge.key]
-        data = Counted(domain, lambda plan: read(plan).cells[0])
-        return canonical((chosen.release(workload, data, price, source, n=people, beta=at), versions())).encode()
+
+        def draw(read: Read, source: Source) -> bytes:
+            data = Counted(domain, lambda plan: read(plan).cells[0])
+            return canonical((chosen.release(workload, data, price, source, n=people, beta=at), versions())).encode()
+
+        return draw
 
     def failed(charge: Charge) -> bytes:
         _, chosen, _ = candidates[charge.key]
@@ -222,17 +226,17 @@ def answer(
         released = Released(chosen.name, workload, nothing, None, None, charge.loss, float(at), (note,))
         return canonical((released, versions())).encode()
 
-    item = Order(
+    order = Order(
         relation=domain.relation,
         keys=[*candidates],
         analyst=who,
         price=priced,
-        draw=draw,
+        prepare=prepare,
         failed=failed,
         form="workload",
         fresh=fresh,
     )
-    charge, stored = buy(curator._registration, curator.pace, arrived, item)
+    charge, stored = buy(curator._registration, curator.pace, arrived, order)
     _, chosen, price = candidates[charge.key]
     drawn, made_with = _stored(stored)
     again = replace(drawn, workload=asked)  # the asker's own object, so that it is recognised
@@ -242,8 +246,8 @@ def answer(
     return Bought(**restated, price=paid, provenance=curator.provenance(charge, domain.relation, question, made_with))
 
 
-def _affordable(purse: Purse, wanted: list[Purchase], typed: tuple[str, Number], n: int | None) -> Purchase:
-    """The best purchase; for a share, of those that take no more than that of the budget."""
+def _affordable(purse: Purse, wanted: list[Candidate], typed: tuple[str, Number], n: int | None) -> Candidate:
+    """The best candidate; for a share, of those that take no more than that of the budget."""
     name, number = typed
     if name != "share":
         return wanted[0]
@@ -270,8 +274,8 @@ def _wanted(
     beta: Number,
     prices: list[Price],
     others: list[Price],
-) -> list[Purchase]:
-    """The best purchase at any of the prices, and then the best at each of the other prices, if there is any."""
+) -> list[Candidate]:
+    """The best candidate at any of the prices, and then the best at each of the other prices, if there is any."""
     named = None if instance("method", method, str) == "auto" else [method_of(method)]
     if not prices:
         return []
@@ -286,11 +290,11 @@ def _wanted(
     return [(workload, row.method, row.price) for row in rows]
 
 
-def _keys(curator: Curator, bought: Purchase, n: int | None, beta: Fraction) -> list[str]:
-    """The keys of a purchase, the present one first; n and beta count only where the law reads them."""
+def _keys(curator: Curator, bought: Candidate, n: int | None, beta: Fraction) -> list[str]:
+    """The keys of a candidate, the present one first; n and beta count only where the law reads them."""
     workload, method, price = bought
     law = n if method.reads_n else None, beta if method.reads_beta else None
-    identities = identity.answers(workload, method, price, *law, spelling=curator.ledger.former_spelling)
+    identities = identity.answers(workload, method, price, *law, former_spelling=curator.ledger.former_spelling)
     return [*map(curator._registration.key, identities)]
 
 

@@ -120,7 +120,7 @@ def _account(curator: Curator) -> Iterator[RenderableType]:
 
 def _question(charge: Charge) -> str:
     """The question of a charge, in one line."""
-    text = "" if charge.release is None else Release.from_json(charge.release).provenance.question
+    text = charge.purpose.description
     return f"{text[:_MAX_QUESTION]}..." if len(text) > _MAX_QUESTION else text
 
 

@@ -14,7 +14,7 @@ import os
 import threading
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -56,11 +56,13 @@ class EngineAnswer:
 
     If the plan selects keys privately, `keys` are all keys in the data, in order, and `units` is how many units each
     has.  There may be many keys, of which few are released, so histograms are then sparse matrices.
+
+    None of it is printed: messages and logs show what an object prints.
     """
 
-    cells: tuple[Any, ...]
-    keys: tuple[tuple[int | str, ...], ...] | None = None
-    units: Integers | None = None
+    cells: tuple[Any, ...] = field(repr=False)
+    keys: tuple[tuple[int | str, ...], ...] | None = field(default=None, repr=False)
+    units: Integers | None = field(default=None, repr=False)
 
 
 class Engine(ABC):

@@ -17,7 +17,7 @@ from ..core.accounting.loss import Loss
 from ..core.errors import BadData, BadParameter, LedgerConflict, Refused, reading
 from ..core.purpose import Purpose
 from ..core.randomness import SYSTEM, Source
-from ..core.session import answer_once, open_session, private_value
+from ..core.session import answer_once, private_value
 from .keeper import THIS_PROCESS, Keeper, Memory
 from .questions import HoldoutQuestion, arrays, fingerprint, shaped, values_in_steps
 from .rules.rule import Rule, State, Statement
@@ -89,7 +89,7 @@ class Holdout:
         first = self._write(rule.begin(source))
         try:
             key, purpose = _key(kept, self.fingerprint), Purpose("holdout", repr(rule))
-            self._session = open_session(kept, key=key, loss=price, state=first, analyst=analyst, purpose=purpose)
+            self._session = kept.start(key=key, loss=price, state=first, analyst=analyst, purpose=purpose)
         except LedgerConflict:  # a session with another price
             raise Refused(
                 "This holdout set has already begun to answer by another rule. Continue with that rule."

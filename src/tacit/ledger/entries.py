@@ -29,6 +29,7 @@ from .encoding import Json, canonical, read_loss
 FORMAT = 2  # in 1, losses and the keys of workload answers were spelled otherwise (`storage/former.py`)
 FORMATS = (1, FORMAT)  # that can be read
 _APART = ("kind", "key", "draw", "charge", "step")  # of the body, also kept apart to be looked up
+FAILED = b"null"  # the bytes of a release of which the draw failed after its first noise
 COLUMNS = ("seq", *_APART, "body", "data", "hash")
 
 
@@ -118,7 +119,11 @@ class Request:
 
 @dataclass(frozen=True)
 class Charge:
-    """A charge that was made.  Where `release` is None it is yet to be computed, and nobody has seen anything."""
+    """A charge that was made.
+
+    Where `release` is None it is yet to be computed, and nobody has seen anything.  Where the charge `failed`, the
+    bytes of `release` hold no answer.
+    """
 
     seq: int
     key: str = field(repr=False)
@@ -126,7 +131,7 @@ class Charge:
     analyst: str
     loss: Loss
     parts: frozenset[str] | None
-    stated: Json = field(repr=False, hash=False)  # its purpose as it is written: see `purpose`
+    written_purpose: Json = field(repr=False, hash=False)  # as `purpose` reads it
     time: str
     session: bool
     hash: str = field(repr=False)  # of its entry
@@ -143,20 +148,25 @@ class Charge:
             analyst=body["analyst"],
             loss=read_loss(body["loss"]) if loss is None else loss,
             parts=None if body["parts"] is None else frozenset(body["parts"]),
-            stated=body["purpose"] if "purpose" in body else body["plan"],
+            written_purpose=body["purpose"] if "purpose" in body else body["plan"],
             time=body["time"],
             session=body["session"],
             hash=entry.head.hash,
             release=release,
         )
 
+    @property
+    def failed(self) -> bool:
+        """Whether the draw failed after its first noise, so that the charge is spent without an answer."""
+        return self.release == FAILED
+
     @cached_property
     def purpose(self) -> Purpose:
         """What the charge is for.  Entries of earlier versions say so in prose, from which the kind is read."""
-        if isinstance(self.stated, str):
-            return _from_prose(self.stated, self.session, self.analyst)
+        if isinstance(self.written_purpose, str):
+            return _from_prose(self.written_purpose, self.session, self.analyst)
         try:
-            return Purpose(**self.stated)
+            return Purpose(**self.written_purpose)
         except (BadParameter, TypeError):
             raise NewerVersion("an entry of this ledger", "its purpose is of a kind that is not known here") from None
 

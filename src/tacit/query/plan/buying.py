@@ -39,9 +39,9 @@ def sells_gaussian(budget: Budget) -> bool:
     return any(not isinstance(currency, Epsilon) for currency, _ in budget.sums)
 
 
-def quotients(made: Compiled) -> list[Recipe]:
+def quotients(compiled: Compiled) -> list[Recipe]:
     """The means, variances and deviations of plain columns, in a question without counts, sums and private keys."""
-    recipes, plan = [recipe for _, recipe in made.recipes], made.plan
+    recipes, plan = [recipe for _, recipe in compiled.recipes], compiled.plan
     if plan.chosen or any(recipe.kind in _ADDITIVE for recipe in recipes):
         return []
     return [r for r in recipes if r.kind in _QUOTIENTS and isinstance(plan.measures[r.parts[0]].expression, Column)]

@@ -160,7 +160,7 @@ def offer(
     budget: Budget,
     *,
     schemas: Mapping[str, Schema] | None = None,
-    made: Compiled | None = None,
+    compiled_query: Compiled | None = None,
     spent: Sequence[Spent] = (zero,),
     allowance: tuple[Budget, Sequence[Spent]] | None = None,
     least_share: Fraction = LEAST_SHARE,
@@ -168,9 +168,9 @@ def offer(
 ) -> Offer:
     """The offer for a question.
 
-    `schemas` are those of its tables, by name; `made` is its compiled plan, if there is one; `spent` has what was spent
-    of the budget on each part of the data that the question can touch; `allowance` is another budget that must be kept
-    as well; `least_share` is the share of the budget that any question takes.
+    `schemas` are those of its tables, by name; `compiled_query` is its plan, if that was compiled before; `spent` has
+    what was spent of the budget on each part of the data that the question can touch; `allowance` is another budget
+    that must be kept as well; `least_share` is the share of the budget that any question takes.
     """
     priced: dict[str, Number | None] = {"epsilon": terms.get("epsilon"), "rho": terms.get("rho")}
     priced |= {"share": terms.get("share"), "error": terms.get("error"), "relative": terms.get("relative")}
@@ -178,8 +178,8 @@ def offer(
     name, amount = given[0], positive(*given, LARGEST) if given[0] != "share" else checked_share(given[1], least_share)
     beta, delta = probability("beta", terms.get("beta", BETA)), terms.get("delta")
     failure = None if delta is None else probability("delta", delta)
-    made = compiled(query, schemas) if made is None else made
-    asked = Buyer(made, budget, spent, allowance, beta, failure)
+    compiled_query = compiled(query, schemas) if compiled_query is None else compiled_query
+    asked = Buyer(compiled_query, budget, spent, allowance, beta, failure)
     raised = False
     if name == "share":
         best = asked.steps("amount", amount * budget.limit)
@@ -203,7 +203,7 @@ def offer(
         check_least(budget, price, least_share, (name, amount))
     size, own = public_size(query.relation, schemas or {}), failure if name == "epsilon" else None
     facts: dict[str, Any] = {"size": size, "typed": (name, amount), "delta": own, "raised": raised}
-    return Offer(query, made.plan, made.recipes, tuple(best), loss, price, budget, beta, **facts)
+    return Offer(query, compiled_query.plan, compiled_query.recipes, tuple(best), loss, price, budget, beta, **facts)
 
 
 def checked_share(share: Number, least_share: Fraction = LEAST_SHARE) -> Fraction:
