@@ -41,7 +41,22 @@ ON = {  # the kinds of workload that each method is for
 }
 AT = {"local": {"substitute"}}  # the kinds of price, where a method is not for all of them: reports replace answers
 
-PAIRS = [pytest.param(m, c, id=f"{m.name}-{c.name}") for m, c in applicable(METHODS)]
+# Releases of these methods take most of the time.  By default they meet each kind of workload at one kind of price, and
+# each kind of price with some workload; `make slow` runs the others.
+LONG = {"small_db", "pmw"}
+BY_DEFAULT = {
+    *("marginals-epsilon", "weighted-rho", "prefixes-delta", "predicates-substitute", "ranges-epsilon"),
+}
+
+
+def pair(method, case):
+    """A method and a case; one process runs all checks of a pair, which share their releases."""
+    name = f"{method.name}-{case.name}"
+    slow = [pytest.mark.slow] if method.name in LONG and case.name not in BY_DEFAULT else []
+    return pytest.param(method, case, id=name, marks=[pytest.mark.xdist_group(name), *slow])
+
+
+PAIRS = [pair(m, c) for m, c in applicable(METHODS)]
 
 
 @pytest.mark.parametrize("check", CHECKS, ids=lambda c: c.__name__)
@@ -110,6 +125,15 @@ def test_every_method_meets_the_privacy_check():
     assert met == {
         name: {(kind, price) for kind in kinds for price in AT.get(name, PRICES)} for name, kinds in ON.items()
     }
+
+
+def test_by_default_every_method_meets_every_kind_of_workload_and_of_price():
+    met = {m.name: set() for m in METHODS}
+    for param in PAIRS:
+        if not any(mark.name == "slow" for mark in param.marks):
+            method, case = param.values
+            met[method.name] |= {*case.name.split("-")}
+    assert met == {name: kinds | AT.get(name, PRICES.keys()) for name, kinds in ON.items()}
 
 
 def test_neighbours_are_one_unit_apart():

@@ -121,7 +121,11 @@ def _within(price: Price, loss: Loss) -> bool:
 
 
 def neighbours(case: WorkloadCase) -> Iterator[tuple[Histogram, Histogram]]:
-    """Two pairs of neighbouring tables: they differ in a crowded cell, and in one with other values throughout."""
+    """Two pairs of neighbouring tables: they differ in a crowded cell, and in one with other values throughout.
+
+    Of the first pair the second table has a record more in the crowded cell, of the second pair one less in the other.
+    Where records are substituted, one moves from the other cell to the crowded one, and in the second pair back.
+    """
     domain, unit = case.workload.domain, case.price.unit
     counts = case.data.marginal(domain.all)
     crowded = np.unravel_index(int(counts.argmax()), domain.shape)
@@ -129,8 +133,11 @@ def neighbours(case: WorkloadCase) -> Iterator[tuple[Histogram, Histogram]]:
     in_crowded, in_other = counts.copy(), counts.copy()
     in_crowded[crowded] += 1
     in_other[other] += 1
-    substituted = isinstance(unit.relation, Substitute)
-    for x, y in ((in_other if substituted else counts, in_crowded), (in_other, in_crowded if substituted else counts)):
+    if isinstance(unit.relation, Substitute):
+        pairs = (in_other, in_crowded), (in_crowded, in_other)
+    else:
+        pairs = (counts, in_crowded), (in_other, counts)
+    for x, y in pairs:
         yield Histogram(domain, x, unit), Histogram(domain, y, unit)
 
 
