@@ -13,7 +13,7 @@ from tacit.engines.base import Engine
 from tacit.engines.rows.reference import Reference
 from tacit.ledger.stores.store import DIALECTS
 from tacit.query.schema.databases import ENGINES
-from tacit.testing import engines, ledgers, registry, workloads, wrong, wrong_methods
+from tacit.testing import engines, ledgers, registry, workloads, wrong, wrong_engines, wrong_methods
 from tacit.testing.mechanisms import claims
 from tacit.workloads import METHODS
 from tacit.workloads.methods.direct.per_query import PerQuery
@@ -41,6 +41,7 @@ def without(listed, one):
         (registry.mechanism_suite, "CHECKS", claims.loss_covers_law, ("checks", "loss_covers_law")),
         (wrong, "ALL", wrong.Optimistic, ("checks of mechanisms that refute nothing", "error_bound_holds")),
         (wrong_methods, "ALL", wrong_methods.Boasts, ("checks of methods that refute nothing", "prediction_holds")),
+        (wrong_engines, "ALL", wrong_engines.Unbounded, ("checks of engines that refute nothing", "is_stable")),
         (workloads, "CHECKS", workloads.price_is_kept, ("checks", "price_is_kept")),
     ],
     ids=lambda value: value if isinstance(value, str) else "",
