@@ -1,5 +1,9 @@
 """Property tests take the same examples on every machine, and no machine is too slow for them."""
 
+import os
+
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # before numpy is imported: pytest-xdist already uses every core
+
 import pytest
 from hypothesis import settings
 

@@ -13,8 +13,10 @@ from tacit.engines.base import Engine
 from tacit.engines.rows.reference import Reference
 from tacit.ledger.stores.store import DIALECTS
 from tacit.query.schema.databases import ENGINES
-from tacit.testing import engines, ledgers, registry, wrong
+from tacit.testing import engines, ledgers, registry, workloads, wrong, wrong_engines, wrong_methods
 from tacit.testing.mechanisms import claims
+from tacit.workloads import METHODS
+from tacit.workloads.methods.direct.per_query import PerQuery
 
 TESTS = Path(__file__).parent
 BY_NAME = r'@pytest\.mark\.parametrize\("name", IN_PROCESS\)\ndef test_an_engine\('
@@ -38,6 +40,9 @@ def without(listed, one):
         (ledgers, "CHECKS", ledgers.a_question_is_paid_once, ("checks", "a_question_is_paid_once")),
         (registry.mechanism_suite, "CHECKS", claims.loss_covers_law, ("checks", "loss_covers_law")),
         (wrong, "ALL", wrong.Optimistic, ("checks of mechanisms that refute nothing", "error_bound_holds")),
+        (wrong_methods, "ALL", wrong_methods.Boasts, ("checks of methods that refute nothing", "prediction_holds")),
+        (wrong_engines, "ALL", wrong_engines.Unbounded, ("checks of engines that refute nothing", "is_stable")),
+        (workloads, "CHECKS", workloads.price_is_kept, ("checks", "price_is_kept")),
     ],
     ids=lambda value: value if isinstance(value, str) else "",
 )
@@ -66,6 +71,16 @@ def test_a_mechanism_that_is_in_no_list_is_found(monkeypatch):
     monkeypatch.setattr(mine, "examples", lambda: ())
     monkeypatch.setattr(registry, "MECHANISMS", (*mechanisms.ALL, mine))
     assert registry.gaps() == {"mechanisms without examples": {"Mine"}}
+
+
+def test_a_method_that_is_in_no_list_is_found(monkeypatch):
+    shorter = tuple(method for method in METHODS if not isinstance(method, PerQuery))
+    monkeypatch.setattr(registry, "METHODS", shorter)
+    assert registry.gaps() == {"methods": {"PerQuery"}}
+    monkeypatch.setattr(registry, "METHODS", METHODS)
+    mine = type("Mine", (PerQuery,), {"__module__": PerQuery.__module__})
+    monkeypatch.setattr(f"{PerQuery.__module__}.Mine", mine, raising=False)
+    assert registry.gaps() == {"methods": {"Mine"}}
 
 
 def test_every_engine_is_tested_by_every_check():

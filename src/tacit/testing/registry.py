@@ -1,7 +1,7 @@
 """Completeness: nothing of the package escapes its suite.
 
 A suite runs on what a list names.  These functions look for what the lists should name, in the code itself, and return
-what is missing; `gaps` is empty where every mechanism, engine, ledger store, attack and check is listed.
+what is missing; `gaps` is empty where every mechanism, method, engine, ledger store, attack and check is listed.
 """
 
 from __future__ import annotations
@@ -21,7 +21,8 @@ from ..ledger.stores.dialect import LedgerDialect
 from ..ledger.stores.store import DIALECTS
 from ..mechanisms import ALL as MECHANISMS
 from ..query.schema.databases import ENGINES
-from . import engines, ledger_sessions, ledgers, workloads, wrong
+from ..workloads import METHODS, Method
+from . import engines, ledger_sessions, ledgers, workloads, wrong, wrong_engines, wrong_methods
 from . import mechanisms as mechanism_suite
 from .mechanisms import claims, inputs
 
@@ -78,12 +79,19 @@ def gaps() -> dict[str, set[str]]:
     by_kind = {
         "mechanisms": {kind.__name__ for kind in kinds ^ set(MECHANISMS)},
         "mechanisms without examples": {kind.__name__ for kind in MECHANISMS if not list(kind.examples())},
+        "methods": {kind.__name__ for kind in concrete("tacit.workloads", Method) ^ {type(m) for m in METHODS}},
         "engines": {kind.__name__ for kind in concrete("tacit.engines", Engine) ^ {*readers, Reference}},
         "stores": {kind.__name__ for kind in stores() ^ {*DIALECTS.values()}},
         "attacks": {attack.name for attack in defined ^ set(attacks.ALL)},
         "checks": {name for module, listed in LISTS.items() for name in unlisted_checks(module, listed)},
         "checks of mechanisms that refute nothing": {
             check.__name__ for check in set(mechanism_suite.CHECKS) - {kind.refuted_by for kind in wrong.ALL}
+        },
+        "checks of methods that refute nothing": {
+            check.__name__ for check in set(workloads.CHECKS) - {kind.refuted_by for kind in wrong_methods.ALL}
+        },
+        "checks of engines that refute nothing": {
+            check.__name__ for check in set(engines.CHECKS) - {kind.refuted_by for kind in wrong_engines.ALL}
         },
     }
     return {kind: missing for kind, missing in by_kind.items() if missing}

@@ -19,7 +19,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import fields, is_dataclass
+from dataclasses import dataclass, fields, is_dataclass
 from fractions import Fraction
 from functools import cached_property
 from typing import Any, NamedTuple, TypeVar
@@ -34,25 +34,27 @@ from ..mechanisms.local._frequency import FrequencyOracle
 from .mechanisms import Refuted
 
 T = TypeVar("T")
-Intercept = Callable[[Any, str, Any, Callable[[], Any]], Any]
+Intercept = Callable[[Any, str, tuple[Any, ...], Callable[[], Any]], Any]
 
 
 class Draw(NamedTuple):
-    """One draw of a run: the mechanism, how it was called, its exact argument, and its output."""
+    """One draw of a run: the mechanism, how it was called, its exact argument, its output, and for a step the state."""
 
     mechanism: Mechanism[Any, Any]
     call: str
     value: Any
     output: Any
+    state: Any = None
 
 
 def recorded(run: Callable[[], T]) -> tuple[T, list[Draw]]:
     """The result of a run, and its draws."""
     draws = list[Draw]()
 
-    def intercept(mechanism: Any, call: str, value: Any, draw: Callable[[], Any]) -> Any:
-        value, output = _copied(value), draw()
-        draws.append(Draw(mechanism, call, value, _copied(output)))
+    def intercept(mechanism: Any, call: str, arguments: tuple[Any, ...], draw: Callable[[], Any]) -> Any:
+        (state, value), output = _read(call, arguments), draw()
+        # A state is kept as the object that it is: by this object its session is recognised.
+        draws.append(Draw(mechanism, call, value, _copied(output) if call == "sample" else output, state))
         return output
 
     with _intercepted(intercept):
@@ -63,14 +65,17 @@ def replayed(run: Callable[[], T], draws: list[Draw]) -> tuple[T, list[Draw]]:
     """The result of a run whose draws come out as recorded, and the arguments that it drew on."""
     again = list[Draw]()
 
-    def intercept(mechanism: Any, call: str, value: Any, draw: Callable[[], Any]) -> Any:
+    def intercept(mechanism: Any, call: str, arguments: tuple[Any, ...], draw: Callable[[], Any]) -> Any:
         if len(again) == len(draws):
             raise Refuted(f"on a neighbour it draws more often than {len(draws)} times")
         before = draws[len(again)]
         if (mechanism, call) != (before.mechanism, before.call):
             raise Refuted(f"draw {len(again) + 1} is of {before.mechanism!r}, and on a neighbour of {mechanism!r}")
-        again.append(before._replace(value=_copied(value)))
-        return _copied(before.output)
+        state, value = _read(call, arguments)
+        if state is not before.state:
+            raise Refuted(f"draw {len(again) + 1} steps from another state on a neighbour")
+        again.append(before._replace(value=value))
+        return _copied(before.output) if call == "sample" else before.output
 
     with _intercepted(intercept):
         result = run()
@@ -79,23 +84,44 @@ def replayed(run: Callable[[], T], draws: list[Draw]) -> tuple[T, list[Draw]]:
     return result, again
 
 
+@dataclass
+class _Session:
+    """A session of an interactive mechanism: the state that its next step takes, and how far its values moved."""
+
+    mechanism: Mechanism[Any, Any]
+    state: Any
+    apart: Fraction = Fraction(0)
+
+
 def spent(draws: list[Draw], again: list[Draw], relation: Neighbours | None) -> Loss:
-    """What the mechanisms of a run cost in all, each at the distance between its arguments on the two tables."""
-    total, sessions = zero, list[tuple[Mechanism[Any, Any], list[Any], list[Any]]]()
+    """What the mechanisms of a run cost in all, each at the distance between its arguments on the two tables.
+
+    The price of a session is paid once, however many steps it has.  A step belongs to the session that holds its state.
+    A state that a step has left may not be used again: two sessions from one state cost the price of two.
+    """
+    total, sessions = zero, list[_Session]()
     for first, second in zip(draws, again, strict=True):
         if first.call == "sample":
             total += _loss(first.mechanism, first.value, second.value, relation)
         elif first.call == "begin":
-            sessions.append((first.mechanism, [], []))
-        else:  # a step of the latest session of this mechanism, whose price is paid once
-            _, ours, theirs = next(session for session in reversed(sessions) if session[0] == first.mechanism)
-            ours.append(first.value)
-            theirs.append(second.value)
-    for mechanism, ours, theirs in sessions:
-        numbers = zip(map(_number, ours), map(_number, theirs), strict=True)
-        apart = max((abs(a - b) for a, b in numbers), default=Fraction(0))
-        total += mechanism.loss(Distance(apart, apart**2, apart, 1, relation)) if apart else zero
+            sessions.append(_Session(first.mechanism, first.output))
+        else:
+            apart, (state, _) = abs(_number(first.value) - _number(second.value)), first.output
+            holders = [s for s in sessions if s.state is first.state and s.mechanism == first.mechanism]
+            if not holders:
+                raise Refuted(f"{first.mechanism!r} steps from a state that no session of this run is in")
+            for session in holders:  # one, unless a mechanism gives one object as the state of several sessions
+                session.state, session.apart = state, max(session.apart, apart)
+    for session in sessions:
+        if d := session.apart:
+            total += session.mechanism.loss(Distance(d, d**2, d, 1, relation))
     return total
+
+
+def _read(call: str, arguments: tuple[Any, ...]) -> tuple[Any, Any]:
+    """The state, if any, and a copy of the exact argument of a call; the last argument is the source of randomness."""
+    state = arguments[0] if call == "step" else None
+    return state, _copied(arguments[-2]) if len(arguments) > 1 else None
 
 
 def _loss(mechanism: Mechanism[Any, Any], x: Any, y: Any, relation: Neighbours | None) -> Loss:
@@ -148,10 +174,8 @@ def same(first: Any, second: Any) -> bool:
 def _held(value: Any) -> dict[str, Any]:
     if is_dataclass(value):
         return {f.name: getattr(value, f.name) for f in fields(value)}
-    kept = {k for k, v in vars(type(value)).items() if isinstance(v, cached_property)}
-    for kind in type(value).__mro__:
-        kept |= {k for k, v in vars(kind).items() if isinstance(v, cached_property)}
-    return {k: v for k, v in vars(value).items() if k not in kept}
+    computed = {k for kind in type(value).__mro__ for k, v in vars(kind).items() if isinstance(v, cached_property)}
+    return {k: v for k, v in vars(value).items() if k not in computed}
 
 
 def _copied(value: Any) -> Any:
@@ -179,8 +203,7 @@ def _intercepted(intercept: Intercept) -> Iterator[None]:
                 return original(self, *arguments)
             within = True
             try:
-                value = arguments[-2] if len(arguments) > 1 else None  # the last is the source of randomness
-                return intercept(self, call, value, lambda: original(self, *arguments))
+                return intercept(self, call, arguments, lambda: original(self, *arguments))
             finally:
                 within = False
 

@@ -9,16 +9,18 @@ may be run on yours: `conform(Mine(), case)`.  Each check raises `Refuted`.  Pri
 from __future__ import annotations
 
 import inspect
+import math
 import sys
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
+from fractions import Fraction
 from functools import lru_cache, partial
 from typing import Any
 
 import numpy as np
 
 from ..core.accounting.budget import Budget
-from ..core.accounting.loss import Loss, zero
+from ..core.accounting.loss import Atom, Loss, zero
 from ..core.distance import SUBSTITUTE, Substitute
 from ..workloads import (
     Domain,
@@ -33,12 +35,21 @@ from ..workloads import (
     prefixes,
     ranges,
 )
+from ..workloads.price import EpsilonDelta
 from .mechanisms import Refuted
 from .replay import recorded, replayed, same, spent
 from .sources import Seeded
 
 _RELEASES = 12
 _ROUNDING = 1 + 1e-9  # of sums of losses, as floats
+
+
+PRICES = {
+    "epsilon": Price.of(epsilon=1),
+    "rho": Price.of(rho="0.1"),
+    "delta": Price.of(epsilon=1, delta="1e-9"),  # whose `alone` is a mu
+    "substitute": Price.of(epsilon=1, unit=SUBSTITUTE.histogram()),
+}
 
 
 @dataclass(frozen=True)
@@ -54,7 +65,7 @@ class WorkloadCase:
 
 @lru_cache(maxsize=1)
 def cases() -> tuple[WorkloadCase, ...]:
-    """Small tables with skew and empty cells; marginals, ranges, prefixes and predicates; pure and zCDP."""
+    """Small tables with skew and empty cells; marginals, ranges, prefixes and predicates; every kind of price."""
     random = np.random.default_rng(7)
     n = 3000
     wide, line = Domain.of({"a": 2, "b": 3, "c": ["x", "y", "z", "w"], "d": 2}), Domain.of({"v": 64})
@@ -69,15 +80,10 @@ def cases() -> tuple[WorkloadCase, ...]:
         ("prefixes", prefixes(line), lumps),
         ("predicates", some, skewed),
     )
-    units = {
-        "epsilon": {"epsilon": 1},
-        "rho": {"rho": "0.1"},
-        "substitute": {"epsilon": 1, "unit": SUBSTITUTE.histogram()},
-    }
     return tuple(
-        WorkloadCase(f"{name}-{money}", workload, Rows(workload.domain, rows, price.unit), price, n)
+        WorkloadCase(f"{name}-{kind}", workload, Rows(workload.domain, rows, price.unit), price, n)
         for name, workload, rows in workloads
-        for money, price in ((money, Price.of(**given)) for money, given in units.items())  # type: ignore[arg-type]
+        for kind, price in PRICES.items()
     )
 
 
@@ -99,15 +105,27 @@ def _misses(method: Method, case: WorkloadCase) -> Any:
 def price_is_kept(method: Method, case: WorkloadCase) -> None:
     """The loss is within the price, in its own currency, and the release has the loss that the method stated."""
     loss = method.loss(case.workload, case.n, case.price)
-    budget = Budget(epsilon=case.price.epsilon) if case.price.epsilon is not None else Budget(rho=case.price.rho)
-    if not budget.admits(zero, loss):
+    if not _within(case.price, loss):
         raise Refuted(f"a loss of {loss} is above {case.price}")
     if released(method, case, 0).loss != loss:
         raise Refuted("a release pays another loss than was stated")
 
 
+def _within(price: Price, loss: Loss) -> bool:
+    """Whether a loss is within a price: epsilon and rho by their sums, epsilon at a delta by what is proved at it."""
+    if isinstance(price, EpsilonDelta):
+        epsilon, delta = price.terms
+        return Budget(rho=price.rho).admits(zero, loss) or loss.epsilon(delta) <= epsilon
+    budget = Budget(epsilon=price.epsilon) if price.epsilon is not None else Budget(rho=price.rho)
+    return budget.admits(zero, loss)
+
+
 def neighbours(case: WorkloadCase) -> Iterator[tuple[Histogram, Histogram]]:
-    """Two pairs of neighbouring tables: they differ in a crowded cell, and in one with other values throughout."""
+    """Two pairs of neighbouring tables: they differ in a crowded cell, and in one with other values throughout.
+
+    Of the first pair the second table has a record more in the crowded cell, of the second pair one less in the other.
+    Where records are substituted, one moves from the other cell to the crowded one, and in the second pair back.
+    """
     domain, unit = case.workload.domain, case.price.unit
     counts = case.data.marginal(domain.all)
     crowded = np.unravel_index(int(counts.argmax()), domain.shape)
@@ -115,8 +133,11 @@ def neighbours(case: WorkloadCase) -> Iterator[tuple[Histogram, Histogram]]:
     in_crowded, in_other = counts.copy(), counts.copy()
     in_crowded[crowded] += 1
     in_other[other] += 1
-    substituted = isinstance(unit.relation, Substitute)
-    for x, y in ((in_other if substituted else counts, in_crowded), (in_other, in_crowded if substituted else counts)):
+    if isinstance(unit.relation, Substitute):
+        pairs = (in_other, in_crowded), (in_crowded, in_other)
+    else:
+        pairs = (counts, in_crowded), (in_other, counts)
+    for x, y in pairs:
         yield Histogram(domain, x, unit), Histogram(domain, y, unit)
 
 
@@ -135,18 +156,25 @@ def privacy_is_paid_for(method: Method, case: WorkloadCase) -> None:
 
 
 def _covered(claimed: Loss, total: Loss) -> None:
-    """Whether a claim covers what was spent, in the currency of each."""
-    for name, of in (("epsilon", _pure), ("rho", _concentrated)):
-        if of(total) > of(claimed) * _ROUNDING:
-            raise Refuted(f"draws cost {name} = {of(total):.6g} between neighbours, and {of(claimed):.6g} is claimed")
+    """Raise `Refuted` unless a claim is finite in some currency, and covers what was spent wherever it is finite."""
+    claims = {name: of(claimed) for name, of in _CURRENCIES.items() if of(claimed) < math.inf}
+    if not claims:
+        raise Refuted(f"{claimed} is claimed, which is finite neither as an epsilon nor as a rho nor as a mu")
+    for name, claim in {**claims, "failure": _failure(claimed)}.items():
+        if (cost := {**_CURRENCIES, "failure": _failure}[name](total)) > claim * _ROUNDING:
+            raise Refuted(f"draws cost {name} = {cost:.6g} between neighbours, and {claim:.6g} is claimed")
 
 
-def _pure(loss: Loss) -> float:
-    return loss.epsilon()
+def _added(of: Callable[[Atom], Fraction | float]) -> Callable[[Loss], float]:
+    return lambda loss: float(sum(times * of(atom) for atom, times in loss.terms.items()))
 
 
-def _concentrated(loss: Loss) -> float:
-    return float(sum(times * atom.concentrated() for atom, times in loss.terms.items()))
+_CURRENCIES: dict[str, Callable[[Loss], float]] = {  # in each of which losses add up
+    "epsilon": _added(lambda atom: atom.pure()),
+    "rho": _added(lambda atom: atom.concentrated()),
+    "mu^2": _added(lambda atom: atom.gaussian()),
+}
+_failure = _added(lambda atom: atom.failure())  # the probability with which nothing is promised
 
 
 def prediction_holds(method: Method, case: WorkloadCase) -> None:
