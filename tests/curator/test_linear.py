@@ -313,7 +313,7 @@ def test_what_cannot_be_asked_is_refused_before_any_charge(place):
         with pytest.raises(TacitError):
             c.online(domain, rho=1, updates=1).ask({"year": "1999"})
         for axes, steps in (((9,), (1, 0)), ((0,), (1,)), ((-1,), (1, 0))):
-            with pytest.raises(BadParameter, match="attributes of the domain"):
+            with pytest.raises(BadParameter, match="one on the domain, a coefficient for each value"):
                 c.online(domain, rho=1, updates=1).ask(LinearQuery(((axes, steps),)))
         assert c.remaining >= 9 - 1e-9
 
@@ -608,3 +608,23 @@ def test_a_fit_that_failed_answers_nothing(place, monkeypatch):
             c.query(marginals(domain, k=2))
         c.answer(marginals(domain, k=1), method="residual", rho=1)
         assert np.isfinite(c.query(marginals(domain, k=2)).answers).all()
+
+
+def test_a_linear_query_that_is_none_is_refused_before_anything_is_read(place):
+    c, domain = opened(place)
+    with c:
+        online = c.online(domain, n=500, queries=50, updates=3, rho=1)
+        head = c.ledger.head()
+        for factors in ((((0,), (1, 0, 0)), ((), (1,))), (((0,), (1, 0, 0)), ((5,), ())), (((7,), (1,)),)):
+            with pytest.raises(BadParameter):
+                online.ask(LinearQuery(factors))
+        assert c.ledger.head() == head
+
+
+@pytest.mark.parametrize("name", ["hierarchy", "isotonic"])
+def test_a_method_that_cannot_answer_is_refused_for_a_share_too(place, name):
+    c, domain = opened(place)
+    with c:
+        for price in ({"share": "0.1"}, {"rho": 1}):
+            with pytest.raises(BadQuestion, match=f"^{name}: "):
+                c.answer(marginals(domain, k=2), method=name, **price)

@@ -182,6 +182,36 @@ def test_a_charge_that_does_not_say_what_it_paid_for(tmp_path: Path, monkeypatch
         assert c.ask(text, epsilon=1, fresh=True).noisy and c.remaining == 8
 
 
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"loss": {"is": "Loss", "relation": None, "terms": [[{"is": "Pure", "epsilon": {"/": "1/10"}}, -1]]}},
+        {"loss": {"is": "set", "items": {"is": "range", "start": 0, "stop": 10**12, "step": 1}}},
+        {"analyst": None},
+    ],
+)
+def test_a_charge_that_is_none_is_a_corrupt_entry(tmp_path: Path, wrong: dict[str, Any]) -> None:
+    place = tmp_path / "a.ledger"
+    with Ledger.open(place, Budget(epsilon=1)) as ledger:
+        ledger.charge(key=key("q"), loss=TENTH, analyst="ann")
+    rewritten(place, lambda body, data: ({**body, **wrong}, data) if body["kind"] == "charge" else (body, data))
+    with Ledger.open(place) as ledger:
+        for act in (ledger.verify, ledger.spent):
+            with pytest.raises(tacit.LedgerCorrupt, match="Entry 2"):
+                act()
+
+
+@pytest.mark.parametrize(
+    "wrong", [{"budget": None}, {"least_share": "-1/2"}, {"least_share": "abc"}, {"budget": {"epsilon": "1/0"}}]
+)
+def test_an_opening_that_is_none_is_a_corrupt_entry(tmp_path: Path, wrong: dict[str, Any]) -> None:
+    place = tmp_path / "a.ledger"
+    Ledger.open(place, Budget(epsilon=1)).close()
+    rewritten(place, lambda body, data: ({**body, **wrong}, data))
+    with pytest.raises(tacit.LedgerCorrupt, match="opening entry cannot be read"):
+        Ledger.open(place)
+
+
 def test_a_workload_release(tmp_path: Path) -> None:
     place = tmp_path / "a.ledger"
     with curator(place) as c:

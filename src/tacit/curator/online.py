@@ -113,9 +113,7 @@ class Online:
             purpose=lambda _: Purpose("online", f"{name}: multiplicative weights on {' x '.join(domain.names)}"),
         )
         self.domain, self._curator, purse = domain, curator, curator.purse(None, who)
-        self._warm: dict[
-            bytes, OnlineState
-        ] = {}  # the state that was written last, with its model; whoever takes it owns it
+        self._warm: dict[bytes, OnlineState] = {}  # the last written state, with its model; whoever takes it owns it
         self.mechanism, self._session = open_mechanism(curator._registration, curator.pace, purse, who, opening)
 
     def ask(self, question: LinearQuery | Mapping[str, Any]) -> OnlineAnswer:
@@ -128,9 +126,7 @@ class Online:
             asked = LinearQuery(question.factors, question.grid).coarsest  # rebuilt, with nothing remembered
         else:
             asked = LinearQuery.where(self.domain, question)
-        sizes = dict(enumerate(self.domain.shape))
-        if any(len(steps) != math.prod(sizes.get(axis, 0) for axis in axes) for axes, steps in asked.factors):
-            raise BadParameter("question", asked.axes, "on attributes of the domain, a coefficient for each value")
+        asked.check(self.domain)
         if (asked.grid / self.mechanism.grid).denominator != 1:
             steps = "coefficients 0 and 1 alone" if self.mechanism.grid == 1 else f"steps of {self.mechanism.grid}"
             raise BadParameter(
@@ -140,8 +136,12 @@ class Online:
         def step(stored: bytes, read: Read) -> tuple[bytes, bytes]:
             state = self._warm.pop(stored, None) or _read(stored)
             data = Counted(self.domain, lambda plan: read(plan).cells[0])
-            truth = 0 if self.mechanism.over(state) else silently(lambda: asked.exactly(data))
-            after, answer = silently(lambda: self.mechanism.step(state, (asked, truth), SYSTEM))
+
+            def answered() -> tuple[OnlineState, OnlineAnswer]:  # the exact count is in no frame of an error
+                truth = 0 if self.mechanism.over(state) else asked.exactly(data)
+                return self.mechanism.step(state, (asked, truth), SYSTEM)
+
+            after, answer = silently(answered)
             then = canonical(after).encode()
             self._warm = {then: after}
             return then, canonical(answer).encode()

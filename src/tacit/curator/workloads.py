@@ -201,10 +201,12 @@ def answer(
 
     def priced(parts: Parts) -> Priced:
         purse = curator._purse(parts, who)
-        bought = _affordable(purse, wanted, typed, people)
+        possible = [each for each in wanted if each[1].refusal(workload, people, each[2]) is None]
+        if not possible:
+            _, chosen, price = wanted[0]
+            raise refused(chosen, chosen.refusal(workload, people, price) or "", workload, people, price)
+        bought = _affordable(purse, possible, typed, people)
         _, chosen, price = bought
-        if (reason := chosen.refusal(workload, people, price)) is not None:
-            raise refused(chosen, reason, workload, people, price)
         chosen.predict(workload, people, price, at)  # noise that cannot be drawn is refused here
         loss = chosen.loss(workload, people, price)
         purse.check(loss, typed)

@@ -24,6 +24,7 @@ from typing import Any, NamedTuple
 from ..core.accounting.loss import Loss
 from ..core.errors import BadParameter, LedgerCorrupt, NewerVersion
 from ..core.purpose import UNSTATED, Purpose
+from ..storage import Unreadable
 from .encoding import Json, canonical, read_loss
 
 FORMAT = 2  # in 1, losses and the keys of workload answers were spelled otherwise (`storage/former.py`)
@@ -141,19 +142,22 @@ class Charge:
     def read(cls, entry: Entry, release: bytes | None = None, loss: Loss | None = None) -> Charge:
         """The charge of an entry; where its loss is known, it is not read again."""
         body = entry.body
-        return cls(
-            seq=entry.seq,
-            key=body["key"],
-            draw=body["draw"],
-            analyst=body["analyst"],
-            loss=read_loss(body["loss"]) if loss is None else loss,
-            parts=None if body["parts"] is None else frozenset(body["parts"]),
-            written_purpose=body["purpose"] if "purpose" in body else body["plan"],
-            time=body["time"],
-            session=body["session"],
-            hash=entry.head.hash,
-            release=release,
-        )
+        try:
+            return cls(
+                seq=entry.seq,
+                key=body["key"],
+                draw=body["draw"],
+                analyst=body["analyst"],
+                loss=read_loss(body["loss"]) if loss is None else loss,
+                parts=None if body["parts"] is None else frozenset(body["parts"]),
+                written_purpose=body["purpose"] if "purpose" in body else body["plan"],
+                time=body["time"],
+                session=body["session"],
+                hash=entry.head.hash,
+                release=release,
+            )
+        except (BadParameter, Unreadable, LookupError, TypeError):
+            raise LedgerCorrupt(entry.seq, "the charge cannot be read") from None
 
     @property
     def failed(self) -> bool:

@@ -8,6 +8,8 @@ from collections.abc import Iterable
 from ..core.accounting.budget import Amounts, Budget
 from ..core.accounting.loss import Atom, Loss
 from ..core.distance import Neighbours
+from ..core.errors import BadParameter, LedgerCorrupt
+from ..storage import Unreadable
 from .accounts import ALL
 from .encoding import Json, read_budget, read_loss
 from .entries import Entry
@@ -36,15 +38,19 @@ class Tally:
                     self.names[body["key"]] = body.get("name", body["key"])
                 case "charge":
                     self._payers[entry.seq] = body["analyst"], body["parts"]
-                    self._add(entry.seq, body["loss"])
+                    self._add(entry, entry.seq)
                 case "step" if body["loss"]:
-                    self._add(body["charge"], body["loss"])
+                    self._add(entry, body["charge"])
             self.seen = entry.seq
 
-    def _add(self, charge: int, written: Json) -> None:
-        (analyst, parts), loss = self._payers[charge], read_loss(written)
+    def _add(self, entry: Entry, charge: int) -> None:
+        """Add the loss of an entry to what the payer of a charge has spent."""
+        try:
+            (analyst, parts), loss = self._payers[charge], read_loss(entry.body["loss"])
+            self._alike.setdefault(skeleton(analyst), set()).add(analyst)
+        except (BadParameter, Unreadable, LookupError, TypeError, AttributeError):
+            raise LedgerCorrupt(entry.seq, "the charge cannot be read") from None
         self._relation = self._relation or loss.relation
-        self._alike.setdefault(skeleton(analyst), set()).add(analyst)
         for account in (ALL, analyst):
             for part in parts or (ALL,):
                 self._terms.setdefault(account, {}).setdefault(part, Counter()).update(loss.terms)

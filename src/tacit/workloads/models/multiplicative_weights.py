@@ -68,6 +68,8 @@ class LinearQuery:
             object.__setattr__(self, "factors", tuple((tuple(axes), tuple(steps)) for axes, steps in self.factors))
         except (TypeError, ValueError):
             raise BadParameter("factors", type(self.factors).__name__, "pairs of axes and their coefficients") from None
+        if not all(axes and steps for axes, steps in self.factors):
+            raise BadParameter("factors", "one without axes or coefficients", "each on one or more axes")
         if not {int}.issuperset(map(type, self.axes)) or list(self.axes) != sorted(set(self.axes)):
             raise BadParameter("axes", self.axes, "places of attributes, all different, in the order of the domain")
         object.__setattr__(self, "grid", grid := positive("grid", self.grid))
