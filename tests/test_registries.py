@@ -13,7 +13,7 @@ from tacit.engines.base import Engine
 from tacit.engines.rows.reference import Reference
 from tacit.ledger.stores.store import DIALECTS
 from tacit.query.schema.databases import ENGINES
-from tacit.testing import engines, ledgers, registry, workloads, wrong, wrong_engines, wrong_methods
+from tacit.testing import engines, ledgers, registry, workloads, wrong, wrong_engines, wrong_ledgers, wrong_methods
 from tacit.testing.mechanisms import claims
 from tacit.workloads import METHODS
 from tacit.workloads.methods.direct.per_query import PerQuery
@@ -42,6 +42,12 @@ def without(listed, one):
         (wrong, "ALL", wrong.Optimistic, ("checks of mechanisms that refute nothing", "error_bound_holds")),
         (wrong_methods, "ALL", wrong_methods.Boasts, ("checks of methods that refute nothing", "prediction_holds")),
         (wrong_engines, "ALL", wrong_engines.Unbounded, ("checks of engines that refute nothing", "is_stable")),
+        (
+            wrong_ledgers,
+            "ALL",
+            wrong_ledgers.OneByOne,
+            ("checks of ledgers that refute nothing", "a_batch_is_all_or_nothing"),
+        ),
         (workloads, "CHECKS", workloads.price_is_kept, ("checks", "price_is_kept")),
     ],
     ids=lambda value: value if isinstance(value, str) else "",

@@ -4,8 +4,7 @@ from functools import partial
 
 import pytest
 
-from tacit.core.errors import BudgetExceeded
-from tacit.ledger import Ledger
+from tacit.testing import wrong_ledgers
 from tacit.testing.ledgers import CHECKS, conform
 from tacit.testing.mechanisms import Refuted
 
@@ -15,18 +14,13 @@ def test_store(places, check):
     check(places())
 
 
-class Generous(Ledger):
-    """Admits what the budget does not cover, and writes nothing down."""
-
-    def charge(self, **request):
-        found = self.find(request["key"])
-        try:
-            return super().charge(**request)
-        except BudgetExceeded:
-            return found
+@pytest.mark.parametrize("wrong", wrong_ledgers.ALL, ids=lambda wrong: wrong.__name__)
+def test_every_wrong_ledger_is_refuted(tmp_path, wrong):
+    with pytest.raises(AssertionError):  # of which `Refuted` is one
+        wrong.refuted_by(partial(wrong.open, tmp_path / "wrong.ledger"))
 
 
 def test_the_suite_refutes(tmp_path):
     places = iter(range(100))
     with pytest.raises(Refuted, match="without end"):
-        conform(lambda: partial(Generous.open, tmp_path / f"{next(places)}.ledger"))
+        conform(lambda: partial(wrong_ledgers.Generous.open, tmp_path / f"{next(places)}.ledger"))

@@ -85,7 +85,7 @@ NOT_PRIVATE = {
     wrong_methods.ForgetsAPart: "draws cost",
     wrong_methods.ForgetsItsPicks: "draws cost",
     wrong_methods.OpensTwo: "draws cost",
-    wrong_methods.OpensTwoInTurn: "a state that no session",
+    wrong_methods.TwoFromOneState: "a state that no session",
     wrong_methods.ClaimsNothing: "finite neither",
     wrong_methods.Whispers: "another way than by draws",
     wrong_methods.Hoards: "another way than by draws",

@@ -22,7 +22,7 @@ from ..ledger.stores.store import DIALECTS
 from ..mechanisms import ALL as MECHANISMS
 from ..query.schema.databases import ENGINES
 from ..workloads import METHODS, Method
-from . import engines, ledger_sessions, ledgers, workloads, wrong, wrong_engines, wrong_methods
+from . import engines, ledger_sessions, ledgers, workloads, wrong, wrong_engines, wrong_ledgers, wrong_methods
 from . import mechanisms as mechanism_suite
 from .mechanisms import claims, inputs
 
@@ -92,6 +92,9 @@ def gaps() -> dict[str, set[str]]:
         },
         "checks of engines that refute nothing": {
             check.__name__ for check in set(engines.CHECKS) - {kind.refuted_by for kind in wrong_engines.ALL}
+        },
+        "checks of ledgers that refute nothing": {
+            check.__name__ for check in set(ledgers.CHECKS) - {kind.refuted_by for kind in wrong_ledgers.ALL}
         },
     }
     return {kind: missing for kind, missing in by_kind.items() if missing}

@@ -131,7 +131,7 @@ class OpensTwo(PerQuery):
         return replace(r, loss=self.loss(workload, n, price), notes=(f"{first} and {second}",))
 
 
-class OpensTwoInTurn(OpensTwo):
+class TwoFromOneState(OpensTwo):
     """Two sessions from one state, at the price of one."""
 
     def run(
@@ -294,7 +294,7 @@ class Unlisted(PerQuery):
 
 
 ALL: tuple[Any, ...] = (
-    Overspends, Exact, HalfTheNoise, ForgetsAPart, ForgetsItsPicks, OpensTwo, OpensTwoInTurn, ClaimsNothing, Whispers,
+    Overspends, Exact, HalfTheNoise, ForgetsAPart, ForgetsItsPicks, OpensTwo, TwoFromOneState, ClaimsNothing, Whispers,
     Hoards, Adjusts, Boasts, Understates, Peeks, Restates, Contradicts, Wavers, DropsARow, TurnsNegative, Unstated,
     Unlisted,
 )  # fmt: skip
