@@ -34,7 +34,7 @@ from .core.errors import BadParameter
 from .core.exact import down, up
 from .core.law import Law, outcomes, rounding
 from .core.parameters import Number, failure, instance, kind_of, positive, rational, several, whole
-from .core.pld.envelope import Masses, envelope
+from .core.pld.envelope import MassPairs, envelope
 
 __all__ = [
     "approximate",
@@ -288,7 +288,7 @@ def _two(pair: Any) -> tuple[Any, Any]:
     return pair[0], pair[1]
 
 
-def _common(p: Any, q: Any) -> Masses:
+def _common(p: Any, q: Any) -> MassPairs:
     """The masses of two laws on the outcomes of both; mass beyond a listed support counts as an infinite loss."""
     first, second = (_law(law) for law in (p, q))
     both = [*dict.fromkeys([*first.points, *second.points])]
@@ -345,7 +345,7 @@ def _unlisted(law: _Listed, masses: Sequence[Fraction]) -> Fraction:
     return Fraction(0) if law.whole else Fraction(_TAIL)
 
 
-def _finite(pairs: Sequence[Masses], relation: Neighbours) -> Loss:
+def _finite(pairs: Sequence[MassPairs], relation: Neighbours) -> Loss:
     if all(p == q for pair in pairs for p, q in pair):  # exactly: in floats 1/2 + 1e-18 equals 1/2
         return Loss({}, relation)
     return Loss({FinitePair(*envelope(pairs, both_orders=isinstance(relation, Substitute))): 1}, relation)

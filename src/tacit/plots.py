@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
     from .workloads import Plan
 
-Points = list[dict[str, Any]]
+PlotRows = list[dict[str, Any]]
 Axis = tuple[str, str]  # a field, and its title
 Style = tuple[str, list[int]]  # a colour, and a dash pattern
 
@@ -88,7 +88,7 @@ def composition(loss: Loss | str, delta: Number = "1e-6", *, most: int = 1000) -
     """Epsilon at delta after k copies of a loss (or of a mix, as text), as each accountant proves it."""
     alt, one, d = altair(), _loss(loss), down(probability("delta", delta))
     ks = sorted({round(k) for k in np.geomspace(1, whole("most", most, at_least=2), 19)})
-    rows: Points = []
+    rows: PlotRows = []
     for view in VIEWS:
         answers = [(k, epsilon) for k in ks if 0 < (epsilon := view.epsilon(k * one, d)) < math.inf]
         if len(answers) > 1:  # a single point is no line
@@ -103,7 +103,7 @@ def profile(loss: Loss | str, *, points: int = 49) -> Chart:
     ways = [total.distribution(reverse=reverse) for reverse in (False, True)]
     ways = ways[:1] if ways[0].mean == ways[1].mean else ways
     top = min(total.epsilon(), max(way.mean + 7.5 * way.deviation for way in ways))
-    rows: Points = []
+    rows: PlotRows = []
     for epsilon in np.linspace(0, top or 1.0, whole("points", points, at_least=2)).tolist():
         bounds = (max(way.tail_delta(epsilon) for way in ways), max(way.delta(epsilon).upper for way in ways))
         named = zip(BOUNDS, bounds, strict=True)
@@ -123,7 +123,7 @@ def concentration(distribution: Distribution, *, ks: Sequence[int] = (1, 4, 16, 
     alt, mean, bandwidth = altair(), distribution.mean, 1 / 8
     margin = 3 * bandwidth * distribution.deviation
     first, last = distribution.quantile("0.001").lower - margin, distribution.quantile("0.999").upper + margin
-    rows: Points = []
+    rows: PlotRows = []
     for k in ks:
         law = distribution.times(k)
         width = 6 * law.deviation / k
@@ -155,7 +155,7 @@ def _title(loss: Loss | str) -> str:
 
 
 def _lines(
-    alt: Any, rows: Points, x: Axis, y: Axis, styles: dict[str, Style], *, title: str, log_x: bool = False
+    alt: Any, rows: PlotRows, x: Axis, y: Axis, styles: dict[str, Style], *, title: str, log_x: bool = False
 ) -> Chart:
     """A line for each name, in its style or in grey; the vertical scale is logarithmic."""
     if not rows:
@@ -181,7 +181,7 @@ def _lines(
     return finished
 
 
-def _log(alt: Any, rows: Points, field: str) -> dict[str, Any]:
+def _log(alt: Any, rows: PlotRows, field: str) -> dict[str, Any]:
     """A logarithmic scale, with ticks at 1, 2 and 5, or only at powers of ten if these would be many."""
     low, high = (end(row[field] for row in rows) for end in (min, max))
     steps = (1, 2, 5) if high < 10**4 * low else (1,)

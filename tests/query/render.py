@@ -8,8 +8,8 @@ from tacit.query.select.outputs import (
     Function,
     Logic,
     Output,
+    OutputValue,
     ReleasedColumn,
-    Value,
 )
 from tacit.query.select.query import Aggregate, Query
 from tacit.query.values.domain import ValueDomain
@@ -129,7 +129,7 @@ def output(o: Output) -> str:
     match o:
         case ReleasedColumn():
             return o.name
-        case Value():
+        case OutputValue():
             return str(o.value)
         case Arithmetic() | Comparison() | Logic():
             return f"({output(o.a)} {o.operator} {output(o.b)})"

@@ -15,7 +15,7 @@ from tacit.core.errors import BadQuestion
 from tacit.query.relation import build
 from tacit.query.relation.relation import Scan
 from tacit.query.values.domain import BOOLEAN, TEXT, WIDEST, ValueDomain, category, number
-from tacit.query.values.nodes import Column, Compare, Constant, Expression, Lookup, Value
+from tacit.query.values.nodes import CellValue, Column, Compare, Constant, Expression, Lookup
 
 DAY = ValueDomain("date", -40_000, 40_000)
 MOMENT = ValueDomain("timestamp", -4_000_000_000, 4_000_000_000)
@@ -38,7 +38,7 @@ CONSTANTS = st.sampled_from([Fraction(n, d) for n in range(-9, 10) for d in (1, 
 OPERATORS = st.sampled_from(["=", "<>", "<", "<=", ">", ">="])
 
 
-def value(e: Expression, **row: Value) -> Any:
+def value(e: Expression, **row: CellValue) -> Any:
     """What an expression means on a row, as a number or a label."""
     step = e.meaning({name: row.get(name) for name in COLUMNS})
     if step is None or isinstance(step, str):
@@ -46,7 +46,7 @@ def value(e: Expression, **row: Value) -> Any:
     return step * e.domain.grid if e.domain.kind == "number" else e.domain.label(step)
 
 
-def cell(domain: ValueDomain) -> st.SearchStrategy[Value]:
+def cell(domain: ValueDomain) -> st.SearchStrategy[CellValue]:
     if domain.kind == "text":
         return st.none() | st.text("ab%", max_size=4)
     return st.none() | st.integers(domain.lower, domain.upper)
@@ -115,7 +115,7 @@ expressions = st.recursive(leaves, grown, max_leaves=8)
 
 @settings(max_examples=600)
 @given(expressions, rows)
-def test_no_value_is_outside_of_its_domain(e: Expression, row: dict[str, Value]) -> None:
+def test_no_value_is_outside_of_its_domain(e: Expression, row: dict[str, CellValue]) -> None:
     step, d = e.meaning(row), e.domain
     if isinstance(step, int):
         assert d.lower <= step <= d.upper <= WIDEST
@@ -342,7 +342,7 @@ def test_no_group_lies_outside_of_the_bounds_of_the_dates(e: Expression, first: 
 def test_a_date_cut_between_bounds_is_one_of_its_groups(first: int, width: int, data: Any) -> None:
     last = min(first + width, 2932896)
     day = Column(ValueDomain("date", first, last), "day")
-    row: dict[str, Value] = {"day": data.draw(st.integers(first, last))}
+    row: dict[str, CellValue] = {"day": data.draw(st.integers(first, last))}
     for part in ("year", "quarter", "month", "week", "day", "weekday", "dayofyear"):
         e = build.date_part(part, day)
         assert e.meaning(row) in build.keys(e)

@@ -17,7 +17,7 @@ from tacit.query.relation.partition_pruning import touched
 from tacit.query.relation.relation import Derive, Relation, Where
 from tacit.query.schema.schema import Schema
 from tacit.query.sql import parser
-from tacit.query.values.nodes import Expression, Value
+from tacit.query.values.nodes import CellValue, Expression
 
 from .test_build import COLUMNS, OPERATORS, ROWS, C, attempt, cell, expressions, rows
 
@@ -54,7 +54,7 @@ def groups(e: Expression, relation: Relation) -> Any:
 @settings(max_examples=500)
 @given(conditions, expressions, st.lists(rows, min_size=8, max_size=8))
 def test_no_row_for_which_the_conditions_hold_is_in_a_group_that_is_left_out(
-    condition: Expression, e: Expression, found: list[dict[str, Value]]
+    condition: Expression, e: Expression, found: list[dict[str, CellValue]]
 ) -> None:
     assume(e.domain.declared and e.domain.kind != "text")
     relation = Where(ROWS, condition)
@@ -74,7 +74,7 @@ def test_no_row_for_which_the_conditions_hold_is_in_a_group_that_is_left_out(
 @settings(max_examples=500)
 @given(conditions, expressions, st.lists(rows, min_size=8, max_size=8))
 def test_values_that_conditions_narrow_stay_what_they_are(
-    condition: Expression, e: Expression, found: list[dict[str, Value]]
+    condition: Expression, e: Expression, found: list[dict[str, CellValue]]
 ) -> None:
     assume(e.domain.kind in ("number", "date", "timestamp"))
     met = [row for row in found if condition.meaning(row) == 1]
@@ -88,7 +88,7 @@ def test_values_that_conditions_narrow_stay_what_they_are(
 
 @settings(max_examples=300)
 @given(conditions, st.lists(rows, min_size=8, max_size=8))
-def test_no_part_is_left_out_that_a_row_is_in(condition: Expression, found: list[dict[str, Value]]) -> None:
+def test_no_part_is_left_out_that_a_row_is_in(condition: Expression, found: list[dict[str, CellValue]]) -> None:
     parts = touched(Where(ROWS, condition), "t", "label")
     for row in found:
         if condition.meaning(row) == 1 and parts is not None:

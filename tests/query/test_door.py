@@ -17,7 +17,7 @@ from tacit.query.relation import build
 from tacit.query.relation.relation import Derive, Join, PerUnit, Where
 from tacit.query.schema.public_table import PublicTable
 from tacit.query.select import aggregates as ask
-from tacit.query.select.outputs import Arithmetic, CaseOutput, Comparison, Function, Logic, ReleasedColumn, Value
+from tacit.query.select.outputs import Arithmetic, CaseOutput, Comparison, Function, Logic, OutputValue, ReleasedColumn
 from tacit.query.select.query import Aggregate, Key, Query
 from tacit.query.sql.parser import parse
 from tacit.query.values.domain import number
@@ -192,11 +192,13 @@ def test_what_is_shown_is_arithmetic_on_what_is_released():
         .order_by("-share", "region", q["m"])
         .limit(5)
     )
-    share = Arithmetic("-", Value(Fraction(1)), Arithmetic("/", n, Value(Fraction(2))))
+    share = Arithmetic("-", OutputValue(Fraction(1)), Arithmetic("/", n, OutputValue(Fraction(2))))
     enough = Logic(
-        "and", Comparison("<", Value(Fraction(10)), n), Function("not", Comparison("=", m, Value(Fraction(3))))
+        "and",
+        Comparison("<", OutputValue(Fraction(10)), n),
+        Function("not", Comparison("=", m, OutputValue(Fraction(3)))),
     )
-    elsewhere = Function("not", Comparison("=", ReleasedColumn("region"), Value("north")))
+    elsewhere = Function("not", Comparison("=", ReleasedColumn("region"), OutputValue("north")))
     root = Function("round", Function("sqrt", Function("abs", m)), 2)
     assert shown.query.outputs == (("region", ReleasedColumn("region")), ("share", share), ("root", root))
     assert shown.query.having == Logic("and", enough, elsewhere)
@@ -208,22 +210,22 @@ def test_what_is_shown_is_arithmetic_on_what_is_released():
 @pytest.mark.parametrize(
     ("figure", "output"),
     [
-        (lambda n: n + 1, Arithmetic("+", ReleasedColumn("n"), Value(Fraction(1)))),
-        (lambda n: 1 + n, Arithmetic("+", Value(Fraction(1)), ReleasedColumn("n"))),
+        (lambda n: n + 1, Arithmetic("+", ReleasedColumn("n"), OutputValue(Fraction(1)))),
+        (lambda n: 1 + n, Arithmetic("+", OutputValue(Fraction(1)), ReleasedColumn("n"))),
         (lambda n: n - n, Arithmetic("-", ReleasedColumn("n"), ReleasedColumn("n"))),
-        (lambda n: n * 0.1, Arithmetic("*", ReleasedColumn("n"), Value(Fraction(1, 10)))),
-        (lambda n: 2 * n, Arithmetic("*", Value(Fraction(2)), ReleasedColumn("n"))),
-        (lambda n: 2 / n, Arithmetic("/", Value(Fraction(2)), ReleasedColumn("n"))),
-        (lambda n: -n, Arithmetic("-", Value(Fraction(0)), ReleasedColumn("n"))),
-        (lambda n: n < 1, Comparison("<", ReleasedColumn("n"), Value(Fraction(1)))),
-        (lambda n: n <= 1, Comparison("<=", ReleasedColumn("n"), Value(Fraction(1)))),
-        (lambda n: n >= 1, Comparison("<=", Value(Fraction(1)), ReleasedColumn("n"))),
+        (lambda n: n * 0.1, Arithmetic("*", ReleasedColumn("n"), OutputValue(Fraction(1, 10)))),
+        (lambda n: 2 * n, Arithmetic("*", OutputValue(Fraction(2)), ReleasedColumn("n"))),
+        (lambda n: 2 / n, Arithmetic("/", OutputValue(Fraction(2)), ReleasedColumn("n"))),
+        (lambda n: -n, Arithmetic("-", OutputValue(Fraction(0)), ReleasedColumn("n"))),
+        (lambda n: n < 1, Comparison("<", ReleasedColumn("n"), OutputValue(Fraction(1)))),
+        (lambda n: n <= 1, Comparison("<=", ReleasedColumn("n"), OutputValue(Fraction(1)))),
+        (lambda n: n >= 1, Comparison("<=", OutputValue(Fraction(1)), ReleasedColumn("n"))),
         (
             lambda n: (n < 1) | (n == 2),
             Logic(
                 "or",
-                (Comparison("<", ReleasedColumn("n"), Value(Fraction(1)))),
-                Comparison("=", ReleasedColumn("n"), Value(Fraction(2))),
+                (Comparison("<", ReleasedColumn("n"), OutputValue(Fraction(1)))),
+                Comparison("=", ReleasedColumn("n"), OutputValue(Fraction(2))),
             ),
         ),
         (
@@ -233,7 +235,9 @@ def test_what_is_shown_is_arithmetic_on_what_is_released():
         (lambda n: n.round(np.int64(-1)), Function("round", ReleasedColumn("n"), -1)),
         (
             lambda n: n.where(n < 1),
-            CaseOutput(Comparison("<", ReleasedColumn("n"), Value(Fraction(1))), ReleasedColumn("n"), Value(None)),
+            CaseOutput(
+                Comparison("<", ReleasedColumn("n"), OutputValue(Fraction(1))), ReleasedColumn("n"), OutputValue(None)
+            ),
         ),
     ],
 )
@@ -251,7 +255,9 @@ def test_a_figure_is_its_output(figure, output):
 )
 def test_a_date_is_compared_as_its_text(day, text):
     q = people.derive(at=people.joined.cast("timestamp")).median("at")
-    assert q.having(q["median_at"] < day).query.having == Comparison("<", ReleasedColumn("median_at"), Value(text))
+    assert q.having(q["median_at"] < day).query.having == Comparison(
+        "<", ReleasedColumn("median_at"), OutputValue(text)
+    )
 
 
 def test_groups_are_by_columns_however_they_are_named():

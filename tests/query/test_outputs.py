@@ -21,8 +21,8 @@ from tacit.query.select.outputs import (
     Function,
     Logic,
     Output,
+    OutputValue,
     ReleasedColumn,
-    Value,
     labels,
     numbers,
     released,
@@ -31,7 +31,7 @@ from tacit.query.select.outputs import (
 A, B, C = ReleasedColumn("a"), ReleasedColumn("b"), ReleasedColumn("c")
 ends = st.floats(-50, 50).map(lambda x: round(x, 2))
 intervals = st.tuples(ends, ends).map(sorted)
-leaves = st.sampled_from([A, B, C, *(Value(v) for v in (Fraction(2), Fraction(1, 3), Fraction(0), None))])
+leaves = st.sampled_from([A, B, C, *(OutputValue(v) for v in (Fraction(2), Fraction(1, 3), Fraction(0), None))])
 
 
 def _one_of_two(sign: Any, a: Output, b: Output, least: bool) -> Output:
@@ -123,8 +123,8 @@ def test_whole_quotients_are_exact() -> None:
 @pytest.mark.parametrize("sign", "+-*/")
 def test_what_is_missing_stays_missing(sign: Any) -> None:
     assert value(Arithmetic(sign, A, B), a=column(None, 1.0), b=column(1.0, None)) == [None, None]
-    assert value(Arithmetic(sign, A, Value(None)), a=column(1.0)) == [None]
-    assert value(Arithmetic(sign, A, Value("text")), a=column(1.0)) == [None]
+    assert value(Arithmetic(sign, A, OutputValue(None)), a=column(1.0)) == [None]
+    assert value(Arithmetic(sign, A, OutputValue("text")), a=column(1.0)) == [None]
 
 
 def test_roots_of_negative_numbers_are_missing() -> None:
@@ -132,7 +132,7 @@ def test_roots_of_negative_numbers_are_missing() -> None:
 
 
 def test_the_logic_is_that_of_sql() -> None:
-    t, f, n = Value(True), Value(False), Value(None)
+    t, f, n = OutputValue(True), OutputValue(False), OutputValue(None)
     for sign, decides in (("and", False), ("or", True)):
         for x in (t, f, n):
             for y in (t, f, n):
@@ -141,14 +141,14 @@ def test_the_logic_is_that_of_sql() -> None:
                 assert value(Logic(sign, x, y), a=column(0.0)) == [expected]  # type: ignore[arg-type]
     assert value(Function("not", n), a=column(0.0)) == [None]
     assert value(Function("is_missing", n), a=column(0.0)) == [True]
-    assert value(CaseOutput(n, Value(Fraction(1)), Value(Fraction(2))), a=column(0.0)) == [2]
+    assert value(CaseOutput(n, OutputValue(Fraction(1)), OutputValue(Fraction(2))), a=column(0.0)) == [2]
 
 
 def test_whole_numbers_stay_whole() -> None:
     a, b = numbers(np.array([7, 1 << 61])), numbers(np.array([2, 1 << 61]))
     whole = evaluate(Arithmetic("+", A, B), {"a": a, "b": b}, 2)
     assert whole.tolist()[0] == 9 and whole.kind == "real"  # 2^62 would not fit: all of the column is floats
-    small = evaluate(Arithmetic("*", A, Value(Fraction(3))), {"a": numbers(np.array([7]))}, 1)
+    small = evaluate(Arithmetic("*", A, OutputValue(Fraction(3))), {"a": numbers(np.array([7]))}, 1)
     assert (small.kind, small.tolist(), small.lower[0], small.upper[0]) == ("integer", [21], 21, 21)
 
 
@@ -165,16 +165,19 @@ def test_rounding() -> None:
 
 def test_labels_are_compared_as_what_they_are() -> None:
     days = labels([datetime.date(2020, 1, 2), None])
-    assert value(Comparison("=", A, Value("2020-01-02")), a=days) == [True, None]
-    assert value(Comparison("<", A, Value("2021")), a=labels(["2020", "2022"])) == [True, False]
+    assert value(Comparison("=", A, OutputValue("2020-01-02")), a=days) == [True, None]
+    assert value(Comparison("<", A, OutputValue("2021")), a=labels(["2020", "2022"])) == [True, False]
     moments = labels([datetime.datetime(2020, 1, 2), datetime.datetime(2020, 1, 2, 3)])
     for same in ("2020-01-02", "2020-01-02 00:00:00", "2020-01-02T01:00:00+01:00"):
-        assert value(Comparison("=", A, Value(same)), a=moments) == [True, False]
+        assert value(Comparison("=", A, OutputValue(same)), a=moments) == [True, False]
     assert value(Comparison("<", B, A), a=moments, b=labels([datetime.date(2020, 1, 2)] * 2)) == [False, True]
-    assert value(Comparison("<", A, Value("2020-1-9")), a=days) == [None, None]  # no door lets these in
-    assert value(Comparison("<", A, Value("3")), a=column(2.0, 10.0)) == [None, None]
-    assert value(CaseOutput(Value(True), A, Value(None)), a=days) == [datetime.date(2020, 1, 2), None]
-    assert value(CaseOutput(Comparison("=", A, Value("x")), A, Value("other")), a=labels(["x", "y"])) == ["x", "other"]
+    assert value(Comparison("<", A, OutputValue("2020-1-9")), a=days) == [None, None]  # no door lets these in
+    assert value(Comparison("<", A, OutputValue("3")), a=column(2.0, 10.0)) == [None, None]
+    assert value(CaseOutput(OutputValue(True), A, OutputValue(None)), a=days) == [datetime.date(2020, 1, 2), None]
+    assert value(CaseOutput(Comparison("=", A, OutputValue("x")), A, OutputValue("other")), a=labels(["x", "y"])) == [
+        "x",
+        "other",
+    ]
     assert value(Function("abs", A), a=labels(["x"])) == [None]
 
 
@@ -190,7 +193,7 @@ def test_whether_a_value_is_there_is_as_sure_as_the_noise_allows() -> None:
     end = np.array([0.0, 0.0]), np.array([9.0, 9.0])
     mean = numbers(np.array([np.nan, 3.0]), *end, unsure=np.array([True, False]))
     total, key = numbers(np.array([0, 5]), *end), labels(["x", None])
-    missing, filled = Function("is_missing", A), CaseOutput(Function("is_missing", A), Value(Fraction(-1)), A)
+    missing, filled = Function("is_missing", A), CaseOutput(Function("is_missing", A), OutputValue(Fraction(-1)), A)
 
     def interval(output: Output, a: ColumnEstimate) -> list[tuple[float, float]]:
         told = evaluate(output, {"a": a}, 2)
@@ -199,7 +202,7 @@ def test_whether_a_value_is_there_is_as_sure_as_the_noise_allows() -> None:
     assert interval(missing, mean) == [(0, 1), (0, 0)]
     assert interval(missing, total) == [(0, 0), (0, 0)]
     assert interval(missing, key) == [(0, 0), (1, 1)]
-    assert interval(Function("is_missing", Value(None)), key) == [(1, 1), (1, 1)]
+    assert interval(Function("is_missing", OutputValue(None)), key) == [(1, 1), (1, 1)]
     assert interval(filled, mean) == [(-1, 9), (0, 9)]
     assert interval(filled, total) == [(0, 9), (0, 9)]
     below = numbers(np.array([1.0, 4.0]), np.array([-3.0, 1.0]), np.array([5.0, 9.0]))  # the first may have no root
@@ -215,12 +218,16 @@ def test_sums_are_rounded_outward() -> None:
 def test_a_branch_without_a_value_widens_no_interval_and_decides_nothing() -> None:
     """Where a is surely above 5 there is a value; elsewhere there is none, and a condition on it does not hold."""
     a = numbers(np.array([9, 5, 1]), np.array([8.0, 3.0, 0.0]), np.array([10.0, 7.0, 2.0]))
-    some = CaseOutput(Comparison("<", Value(Fraction(5)), A), A, Value(None))
+    some = CaseOutput(Comparison("<", OutputValue(Fraction(5)), A), A, OutputValue(None))
     told = evaluate(some, {"a": a}, 3)
     assert told.tolist() == [9, None, None]
     assert (told.lower.tolist(), told.upper.tolist()) == ([8, 3, 0], [10, 7, 2])
     told = evaluate(
-        CaseOutput(Comparison("<=", Value(Fraction(0)), some), Value(Fraction(1)), Value(Fraction(2))), {"a": a}, 3
+        CaseOutput(
+            Comparison("<=", OutputValue(Fraction(0)), some), OutputValue(Fraction(1)), OutputValue(Fraction(2))
+        ),
+        {"a": a},
+        3,
     )
     assert told.tolist() == [1, 2, 2]
     assert (told.lower.tolist(), told.upper.tolist()) == ([1, 1, 2], [1, 2, 2])
@@ -236,9 +243,9 @@ def test_the_lesser_of_two_is_below_both_and_the_larger_above() -> None:
 
 
 def test_a_label_that_noise_decides_is_no_certain_one() -> None:
-    word = CaseOutput(Comparison("<", Value(Fraction(5)), A), Value("many"), Value("few"))
+    word = CaseOutput(Comparison("<", OutputValue(Fraction(5)), A), OutputValue("many"), OutputValue("few"))
     told = evaluate(
-        Comparison("=", word, Value("many")),
+        Comparison("=", word, OutputValue("many")),
         {"a": numbers(np.array([6, 60]), np.array([3.0, 57.0]), np.array([9.0, 63.0]))},
         2,
     )
@@ -250,13 +257,15 @@ def test_what_is_shown() -> None:
     assert shown(columns, 4, None, ((A, True),), None).tolist() == [0, 3, 2, 1]
     assert shown(columns, 4, None, ((A, False),), None).tolist() == [2, 0, 3, 1]
     assert shown(columns, 4, None, ((A, True), (B, False)), 2).tolist() == [3, 0]
-    assert shown(columns, 4, Comparison("<", Value(Fraction(2)), A), (), None).tolist() == [0, 3]
+    assert shown(columns, 4, Comparison("<", OutputValue(Fraction(2)), A), (), None).tolist() == [0, 3]
     assert shown(columns, 4, None, (), 0).tolist() == []
     assert shown({"a": column()}, 0, Comparison("<", A, A), ((A, True),), 3).tolist() == []
 
 
 def test_what_an_output_is_computed_from() -> None:
     tree = CaseOutput(
-        Logic("and", Comparison("=", A, B), Value(True)), Function("abs", C), Arithmetic("+", A, Value(None))
+        Logic("and", Comparison("=", A, B), OutputValue(True)),
+        Function("abs", C),
+        Arithmetic("+", A, OutputValue(None)),
     )
     assert released(tree) == {"a", "b", "c"}

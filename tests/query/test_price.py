@@ -40,7 +40,7 @@ from tacit.query.select.aggregates import (
     units,
     variance,
 )
-from tacit.query.select.outputs import Comparison, ReleasedColumn, Value
+from tacit.query.select.outputs import Comparison, OutputValue, ReleasedColumn
 from tacit.query.select.query import Query
 
 COLUMNS = {
@@ -447,7 +447,7 @@ def test_errors_that_cannot_be_asked_for() -> None:
 
 
 def test_what_cannot_be_shown_is_not_sold() -> None:
-    wrong = replace(PEOPLE.count().query, having=Comparison("<", Value("10"), ReleasedColumn("count")))
+    wrong = replace(PEOPLE.count().query, having=Comparison("<", OutputValue("10"), ReleasedColumn("count")))
     with pytest.raises(BadQuestion, match="without quotes"):
         offer(wrong, PURE, epsilon=1)
 

@@ -108,7 +108,7 @@ def questions() -> Iterator[Any]:
     yield nodes.Or(OLD, nodes.Like(nodes.Column(ValueDomain("text"), "note"), ("a", "b")))
     yield nodes.Lookup(NUMBER, AGE, (1, 2), (3, 5)), nodes.DatePart(NUMBER, "year", AGE)
     yield nodes.Add(NUMBER, AGE, FIVE), nodes.Multiply(NUMBER, AGE, FIVE), nodes.Divide(NUMBER, AGE, FIVE)
-    shown = outputs.Arithmetic("+", outputs.ReleasedColumn("n"), outputs.Value(HALF))
+    shown = outputs.Arithmetic("+", outputs.ReleasedColumn("n"), outputs.OutputValue(HALF))
     yield outputs.CaseOutput(outputs.Logic("and", outputs.Comparison("<", shown, shown), None), shown, shown)
     yield outputs.Function("round", shown, 2)
     yield relation.Join(relation.Where(table.relation, OLD), relation.Derive(table.relation, (("x", FIVE),)))

@@ -49,7 +49,7 @@ def at_law(i: Inputs, name: str) -> float:
 
 
 def at_loss(i: Inputs, name: str) -> float:
-    noise: svt.Noise = "exponential" if "expnoise" in name else "laplace"
+    noise: svt.NoiseName = "exponential" if "expnoise" in name else "laplace"
     return svt.worst_loss(i["queries"], i["T"], at_scales(name, i["eps"]), noise, monotone="monotone" in name)
 
 

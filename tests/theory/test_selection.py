@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from tacit.core.errors import BadParameter
 from tacit.theory import selection
-from tacit.theory.selection import NOISES, Noise
+from tacit.theory.selection import NOISES, NoiseName
 
 from . import STEADY
 
@@ -21,7 +21,7 @@ SCALE = st.floats(0.05, 50)
 
 @settings(STEADY, max_examples=40)
 @given(SCORES, SCALE, st.sampled_from(NOISES))
-def test_laws_sum_to_one_in_the_order_of_scores(scores: list[float], scale: float, noise: Noise) -> None:
+def test_laws_sum_to_one_in_the_order_of_scores(scores: list[float], scale: float, noise: NoiseName) -> None:
     law = selection.noisy_max(scores, scale, noise)
     assert law.sum() == pytest.approx(1, rel=1e-12)
     assert (law >= 0).all()
@@ -54,14 +54,14 @@ def test_randomized_response_and_laplace_noise_lose_no_factor_two() -> None:
 
 @settings(STEADY, max_examples=40)
 @given(SCORES, SCALE, st.floats(-1e3, 1e3), st.sampled_from(NOISES))
-def test_only_differences_matter(scores: list[float], scale: float, shift: float, noise: Noise) -> None:
+def test_only_differences_matter(scores: list[float], scale: float, shift: float, noise: NoiseName) -> None:
     moved = selection.noisy_max([s + shift for s in reversed(scores)], scale, noise)
     assert moved[::-1] == pytest.approx(selection.noisy_max(scores, scale, noise), rel=1e-8, abs=1e-12)
 
 
 @settings(STEADY, max_examples=30)
 @given(st.data(), st.floats(0.1, 3), st.booleans(), st.sampled_from(NOISES))
-def test_each_law_keeps_epsilon(data: st.DataObject, epsilon: float, monotone: bool, noise: Noise) -> None:
+def test_each_law_keeps_epsilon(data: st.DataObject, epsilon: float, monotone: bool, noise: NoiseName) -> None:
     scores = data.draw(st.lists(st.integers(-5, 5), min_size=2, max_size=6))
     steps = st.integers(0, 1) if monotone else st.integers(-1, 1)
     moved = [s + data.draw(steps) for s in scores]
@@ -125,7 +125,7 @@ def test_laplace_noise_against_thirty_digits(scores: list[float], scale: float) 
         assert law[i] == pytest.approx(laplace_win(scores, i, scale), rel=1e-12)
 
 
-def other_win(scores: list[float], i: int, noise: Noise) -> float:
+def other_win(scores: list[float], i: int, noise: NoiseName) -> float:
     with mp.workdps(35):
         own, top = mp.mpf(scores[i]), max(scores)
         others = [mp.mpf(s) for j, s in enumerate(scores) if j != i]
@@ -140,7 +140,7 @@ def other_win(scores: list[float], i: int, noise: Noise) -> float:
 
 
 @pytest.mark.parametrize("noise", ["exponential", "gumbel"])
-def test_closed_forms_against_thirty_digits(noise: Noise) -> None:
+def test_closed_forms_against_thirty_digits(noise: NoiseName) -> None:
     scores = [1.0, 0.25, -2.0, 0.25]
     law = selection.noisy_max([1.5 * s for s in scores], 1.5, noise)
     for i in range(len(scores)):

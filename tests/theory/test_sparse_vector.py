@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from tacit.core.errors import BadParameter
 from tacit.theory import sparse_vector as svt
-from tacit.theory.sparse_vector import NOISES, Noise, Scales
+from tacit.theory.sparse_vector import NOISES, NoiseName, Scales
 
 from . import STEADY
 
@@ -23,13 +23,13 @@ NOISE = st.sampled_from(NOISES)
 
 @settings(STEADY, max_examples=40)
 @given(STREAM, st.floats(-10, 10), SCALE, SCALE, NOISE)
-def test_laws_sum_to_one(queries: list[float], threshold: float, b: float, c: float, noise: Noise) -> None:
+def test_laws_sum_to_one(queries: list[float], threshold: float, b: float, c: float, noise: NoiseName) -> None:
     law = svt.above_threshold(queries, threshold, Scales(b, c), noise)
     assert len(law) == len(queries) + 1
     assert law.sum() == pytest.approx(1, rel=1e-11)
 
 
-def integral(queries: list[float], stop: int, threshold: float, scales: Scales, noise: Noise) -> float:
+def integral(queries: list[float], stop: int, threshold: float, scales: Scales, noise: NoiseName) -> float:
     with mp.workdps(32):
         b, c = mp.mpf(scales.threshold), mp.mpf(scales.query)
         gaps = [threshold - mp.mpf(q) for q in queries]
@@ -52,7 +52,7 @@ def integral(queries: list[float], stop: int, threshold: float, scales: Scales, 
 
 
 @pytest.mark.parametrize("noise", NOISES)
-def test_law_against_thirty_digits(noise: Noise) -> None:
+def test_law_against_thirty_digits(noise: NoiseName) -> None:
     queries, threshold, scales = [0.5, -1.0, 2.5, 2.5], 1.0, Scales(1.3, 2.1)
     law = svt.above_threshold(queries, threshold, scales, noise)
     for stop in (0, 2, 4):
@@ -60,7 +60,7 @@ def test_law_against_thirty_digits(noise: Noise) -> None:
 
 
 @pytest.mark.parametrize("noise", NOISES)
-def test_a_long_stream_under_a_narrow_threshold(noise: Noise) -> None:
+def test_a_long_stream_under_a_narrow_threshold(noise: NoiseName) -> None:
     k, r = 300, 40.0  # the integrand peaks far out in the tail of the threshold noise
     law = svt.above_threshold([0.0] * k, 0.0, Scales(1.0, r), noise)
     with mp.workdps(40):
@@ -75,7 +75,7 @@ def test_a_long_stream_under_a_narrow_threshold(noise: Noise) -> None:
 
 @pytest.mark.parametrize("noise", NOISES)
 @pytest.mark.parametrize(("monotone", "d"), [(False, 1.0), (True, 1.0), (True, 0.4)])
-def test_worst_neighbour_among_all(noise: Noise, monotone: bool, d: float) -> None:
+def test_worst_neighbour_among_all(noise: NoiseName, monotone: bool, d: float) -> None:
     queries, threshold, scales = [0.3, 1.0, -0.5], 0.5, Scales(1.0, 1.7)
     here = np.log(svt.above_threshold(queries, threshold, scales, noise))
     sets = ((0.0, d), (0.0, -d)) if monotone else ((-d, 0.0, d),)
@@ -90,7 +90,7 @@ def test_worst_neighbour_among_all(noise: Noise, monotone: bool, d: float) -> No
 
 @settings(STEADY, max_examples=15)
 @given(st.lists(st.floats(-3, 3), min_size=1, max_size=5), st.floats(0.1, 3), st.floats(0.5, 2), NOISE)
-def test_epsilon_is_kept(queries: list[float], epsilon: float, sensitivity: float, noise: Noise) -> None:
+def test_epsilon_is_kept(queries: list[float], epsilon: float, sensitivity: float, noise: NoiseName) -> None:
     limit = epsilon * (1 + 1e-9)
     for choose in (svt.above_threshold_scales, partial(svt.optimal_scales, tops=1)):
         scales = choose(epsilon, sensitivity=sensitivity)

@@ -17,7 +17,7 @@ from functools import lru_cache
 
 from ..core.exact import up
 
-Exact = int | Fraction
+ExactNumber = int | Fraction
 Formula = Callable[["Reader"], "Span"]
 
 _MAX_RELATIVE_WIDTH = Decimal("1e-25")
@@ -44,36 +44,36 @@ class Span:
     def __init__(self, lo: Decimal, hi: Decimal, digits: int) -> None:
         self.lo, self.hi, self.digits = lo, hi, digits
 
-    def _span(self, x: Span | Exact) -> Span:
+    def _span(self, x: Span | ExactNumber) -> Span:
         return x if isinstance(x, Span) else Reader(self.digits)(x)
 
     def __neg__(self) -> Span:
         return Span(self.hi.copy_negate(), self.lo.copy_negate(), self.digits)
 
-    def __add__(self, other: Span | Exact) -> Span:
+    def __add__(self, other: Span | ExactNumber) -> Span:
         (floor, ceiling), x = _contexts(self.digits), self._span(other)
         return Span(floor.add(self.lo, x.lo), ceiling.add(self.hi, x.hi), self.digits)
 
-    def __sub__(self, other: Span | Exact) -> Span:
+    def __sub__(self, other: Span | ExactNumber) -> Span:
         return self + -self._span(other)
 
-    def __rsub__(self, other: Exact) -> Span:
+    def __rsub__(self, other: ExactNumber) -> Span:
         return -self + other
 
-    def __mul__(self, other: Span | Exact) -> Span:
+    def __mul__(self, other: Span | ExactNumber) -> Span:
         (floor, ceiling), x = _contexts(self.digits), self._span(other)
         pairs = [(a, b) for a in (self.lo, self.hi) for b in (x.lo, x.hi)]
         return Span(
             min(floor.multiply(a, b) for a, b in pairs), max(ceiling.multiply(a, b) for a, b in pairs), self.digits
         )
 
-    def __truediv__(self, other: Span | Exact) -> Span:
+    def __truediv__(self, other: Span | ExactNumber) -> Span:
         (floor, ceiling), x = _contexts(self.digits), self._span(other)
         if x.lo <= 0 <= x.hi:
             raise decimal.DivisionByZero
         return self * Span(floor.divide(Decimal(1), x.hi), ceiling.divide(Decimal(1), x.lo), self.digits)
 
-    def __rtruediv__(self, other: Exact) -> Span:
+    def __rtruediv__(self, other: ExactNumber) -> Span:
         return self._span(other) / self
 
     __radd__, __rmul__ = __add__, __mul__
@@ -111,7 +111,7 @@ class Reader:
     def __init__(self, digits: int) -> None:
         self.digits = digits
 
-    def __call__(self, x: Exact) -> Span:
+    def __call__(self, x: ExactNumber) -> Span:
         n, d = Decimal(x.numerator), Decimal(x.denominator)
         lo, hi = (context.divide(n, d) for context in _contexts(self.digits))
         return Span(lo, hi, self.digits)

@@ -10,7 +10,7 @@ from ..core.errors import BadParameter
 from ..core.parameters import Number, failure, rational, several
 from ..core.parameters import positive as core_positive
 
-Counts = Counter[Fraction]
+Multiplicities = Counter[Fraction]
 
 MAX_VALUE = Fraction(10**100)  # keeps every search within floats
 
@@ -36,7 +36,7 @@ def above_one(name: str, value: Number) -> Fraction:
     return x
 
 
-def lists(epsilons: Iterable[Number], deltas: Iterable[Number]) -> tuple[Counts, Counts]:
+def lists(epsilons: Iterable[Number], deltas: Iterable[Number]) -> tuple[Multiplicities, Multiplicities]:
     """The number of occurrences of each epsilon, and of each delta other than 0; an empty list means that all are 0."""
     es, ds = several("epsilons", epsilons, nonnegative), several("deltas", deltas, failure)
     if ds and len(ds) != len(es):
@@ -49,6 +49,6 @@ def lists(epsilons: Iterable[Number], deltas: Iterable[Number]) -> tuple[Counts,
     return Counter(es), Counter(d for d in ds if d)
 
 
-def alike(epsilon: Fraction, delta: Fraction, k: int) -> tuple[Counts, Counts]:
+def alike(epsilon: Fraction, delta: Fraction, k: int) -> tuple[Multiplicities, Multiplicities]:
     """The counts of k mechanisms with one epsilon and one delta."""
     return Counter({epsilon: k}), Counter({delta: k} if delta else {})

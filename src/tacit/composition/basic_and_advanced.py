@@ -30,7 +30,7 @@ from ..core.errors import BadParameter
 from ..core.exact import up
 from ..core.parameters import Number, failure, one_of, probability, whole
 from ._enclosure import Reader, Span, floor, lower, upper
-from ._parameters import Counts, alike, lists, nonnegative, positive
+from ._parameters import Multiplicities, alike, lists, nonnegative, positive
 
 Drift = Literal["original", "classical", "half", "sharp"]
 
@@ -78,7 +78,7 @@ def advanced_heterogeneous(
     return _advanced(es, ds, probability("slack", slack), drift)
 
 
-def _advanced(es: Counts, ds: Counts, slack: Fraction, drift: Drift) -> tuple[float, float]:
+def _advanced(es: Multiplicities, ds: Multiplicities, slack: Fraction, drift: Drift) -> tuple[float, float]:
     one_of("drift", drift, get_args(Drift))
     square = sum((n * e * e for e, n in es.items()), Fraction(0))
 
@@ -89,19 +89,19 @@ def _advanced(es: Counts, ds: Counts, slack: Fraction, drift: Drift) -> tuple[fl
     return upper(epsilon) if square else 0.0, any_failure(ds, slack)
 
 
-def total(counts: Counts) -> Fraction:
+def total(counts: Multiplicities) -> Fraction:
     """The sum of the numbers, each as often as it occurs."""
     return sum((n * x for x, n in counts.items()), Fraction(0))
 
 
-def any_failure(ds: Counts, last: Fraction) -> float:
+def any_failure(ds: Multiplicities, last: Fraction) -> float:
     """1 - (1 - last) prod (1 - delta_i): the chance that one of independent failures occurs."""
     if not ds:
         return up(last)
     return min(1.0, upper(lambda at: 1 - no_failure(ds, at) * (1 - last)))
 
 
-def no_failure(ds: Counts, at: Reader) -> Span:
+def no_failure(ds: Multiplicities, at: Reader) -> Span:
     """prod (1 - delta_i): the chance that none of independent failures occurs."""
     return sum((n * at(1 - d).ln() for d, n in ds.items()), at(0)).exp()
 

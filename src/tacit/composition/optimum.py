@@ -29,7 +29,7 @@ from ..core.exact import down, up
 from ..core.parameters import Number, failure, probability, whole
 from ._coins import Atoms, coins, on_a_grid, together
 from ._enclosure import lower
-from ._parameters import Counts, alike, lists, nonnegative, positive
+from ._parameters import Multiplicities, alike, lists, nonnegative, positive
 from .basic_and_advanced import any_failure, no_failure, total
 from .conversions import mu_for
 
@@ -105,7 +105,7 @@ def _count(k: int) -> int:
     return n
 
 
-def _epsilon(es: Counts, ds: Counts, target: Fraction) -> float:
+def _epsilon(es: Multiplicities, ds: Multiplicities, target: Fraction) -> float:
     left, basic = _left(target, ds), up(total(es))
     if left < 0:
         return math.inf
@@ -114,7 +114,7 @@ def _epsilon(es: Counts, ds: Counts, target: Fraction) -> float:
     return min(basic, _losses(es, left * _UNLISTED_SHARE).epsilon(left))
 
 
-def _delta(es: Counts, ds: Counts, e: Fraction) -> float:
+def _delta(es: Multiplicities, ds: Multiplicities, e: Fraction) -> float:
     if e >= total(es):
         return any_failure(ds, Fraction(0))
     pure = 1.0
@@ -125,14 +125,14 @@ def _delta(es: Counts, ds: Counts, e: Fraction) -> float:
     return any_failure(ds, Fraction(pure))
 
 
-def _left(target: Fraction, ds: Counts) -> float:
+def _left(target: Fraction, ds: Multiplicities) -> float:
     """The delta d, rounded down, for which 1 - (1 - d) prod (1 - delta_i) is the target; negative if there is none."""
     if sum(n * d.denominator.bit_length() for d, n in ds.items()) <= _MAX_PRODUCT_BITS:
         return down(1 - (1 - target) / math.prod((1 - d) ** n for d, n in ds.items()))
     return lower(lambda at: 1 - (1 - target) / no_failure(ds, at))
 
 
-def _losses(es: Counts, rare: float) -> Atoms:
+def _losses(es: Multiplicities, rare: float) -> Atoms:
     """The sum of all losses, except for a mass of about `rare` that is not listed."""
     if len(es) > _MAX_EPSILONS:
         es = _rounded(es)
@@ -150,9 +150,9 @@ def _losses(es: Counts, rare: float) -> Atoms:
     return on_a_grid(parts, 2.0 ** math.floor(math.log2(width / cells)), share)
 
 
-def _rounded(es: Counts) -> Counts:
+def _rounded(es: Multiplicities) -> Multiplicities:
     """The epsilons rounded up to ten significant bits; a coin with larger odds can imitate the other, so is worse."""
-    rounded: Counts = Counter()
+    rounded: Multiplicities = Counter()
     for e, n in es.items():
         unit = Fraction(2) ** (math.frexp(e)[1] - 10)
         rounded[math.ceil(e / unit) * unit] += n

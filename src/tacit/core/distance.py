@@ -29,7 +29,7 @@ from .errors import BadParameter, MixedRelations
 from .parameters import Number, positive, rational, whole
 
 MAX_PAIRS = 1 << 20  # of neighbouring tables that are listed
-Table = tuple[Any, ...]  # a multiset of records, in the order of their universe
+Records = tuple[Any, ...]  # a multiset of records, in the order of their universe
 
 
 @dataclass(frozen=True, repr=False)
@@ -241,7 +241,7 @@ def norms(
     return Distance(total, square, largest, count, relation)
 
 
-def neighbours(universe: Sequence[Any], size: int, relation: Neighbours) -> Iterator[tuple[Table, Table]]:
+def neighbours(universe: Sequence[Any], size: int, relation: Neighbours) -> Iterator[tuple[Records, Records]]:
     """Every pair of neighbouring tables of at most (ADD_REMOVE) or exactly (SUBSTITUTE) `size` records.
 
     Under ADD_REMOVE a pair is (with a record, without it); under SUBSTITUTE each pair comes in both orders.
@@ -271,7 +271,7 @@ def count_neighbours(universe: int, size: int, relation: Neighbours) -> int:
     return universe * (universe - 1) * math.comb(universe + size - 2, universe - 1)
 
 
-def _removing(records: Table, size: int) -> Iterator[tuple[Table, Table]]:
+def _removing(records: Records, size: int) -> Iterator[tuple[Records, Records]]:
     for rest in range(size):
         for places in combinations_with_replacement(range(len(records)), rest):
             smaller = tuple(records[i] for i in places)
@@ -279,7 +279,7 @@ def _removing(records: Table, size: int) -> Iterator[tuple[Table, Table]]:
                 yield tuple(records[j] for j in sorted((*places, i))), smaller
 
 
-def _substituting(records: Table, size: int) -> Iterator[tuple[Table, Table]]:
+def _substituting(records: Records, size: int) -> Iterator[tuple[Records, Records]]:
     for places in combinations_with_replacement(range(len(records)), size - 1):
         tables = [tuple(records[j] for j in sorted((*places, i))) for i in range(len(records))]
         yield from ((x, y) for i, x in enumerate(tables) for j, y in enumerate(tables) if i != j)

@@ -36,7 +36,7 @@ from .. import storage
 from .safe_text import visible
 
 if TYPE_CHECKING:
-    from .accounting.budget import Budget, Spent
+    from .accounting.budget import Budget, SpentSoFar
     from .accounting.loss import Loss
 
 
@@ -210,7 +210,7 @@ class BadQuestion(Refused, ValueError):
 class BudgetExceeded(Refused):
     """The budget, or the allowance of an analyst, does not admit the cost on top of what is spent."""
 
-    def __init__(self, budget: Budget, spent: Spent, cost: Loss, *, analyst: str = "") -> None:
+    def __init__(self, budget: Budget, spent: SpentSoFar, cost: Loss, *, analyst: str = "") -> None:
         super().__init__(budget.refusal(spent, cost, analyst))
         self.budget, self.spent, self.cost = budget, spent, cost
 

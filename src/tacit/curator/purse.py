@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
-from ..core.accounting.budget import LEAST_SHARE, Budget, Spent
+from ..core.accounting.budget import LEAST_SHARE, Budget, SpentSoFar
 from ..core.accounting.currency import Amount, Epsilon, RenyiAt
 from ..core.accounting.loss import Loss
 from ..core.errors import BudgetExceeded, Refused
@@ -36,7 +36,7 @@ def _outside() -> int:
 class Purse:
     """A budget, and perhaps an allowance within it, each with what is spent of it on every part touched."""
 
-    accounts: Sequence[tuple[Budget, Sequence[Spent]]]
+    accounts: Sequence[tuple[Budget, Sequence[SpentSoFar]]]
     least_share: Fraction = LEAST_SHARE
 
     @property

@@ -31,9 +31,9 @@ from functools import lru_cache
 from typing import Literal
 
 from ..query.values.domain import ValueDomain
-from ..query.values.nodes import Value
+from ..query.values.nodes import CellValue
 
-Purpose = Literal["rows", "groups", "part"]
+HashPurpose = Literal["rows", "groups", "part"]
 
 P = (1 << 31) - 1
 Q = (1 << 29) - 3  # a prime, so that round numbers do not share a remainder
@@ -52,7 +52,7 @@ class Coefficients:
 
 
 @lru_cache(maxsize=256)
-def coefficients(key: str, purpose: Purpose, columns: int) -> Coefficients:
+def coefficients(key: str, purpose: HashPurpose, columns: int) -> Coefficients:
     """The coefficients for one purpose, drawn from the key."""
     return Coefficients(
         tuple(_drawn(f"{key}|{purpose}|a{i}") for i in range(1 + columns)),
@@ -66,13 +66,15 @@ def _drawn(label: str) -> int:
 
 
 def order(
-    key: str, purpose: Purpose, unit: str, values: Sequence[Value], domains: Sequence[ValueDomain]
-) -> tuple[int, tuple[tuple[bool, Value], ...]]:
+    key: str, purpose: HashPurpose, unit: str, values: Sequence[CellValue], domains: Sequence[ValueDomain]
+) -> tuple[int, tuple[tuple[bool, CellValue], ...]]:
     """The sort key among the items of one unit: the hash first, and the content where hashes are equal."""
     return keyed_hash(key, purpose, unit, values, domains), tuple((value is not None, value) for value in values)
 
 
-def keyed_hash(key: str, purpose: Purpose, unit: str, values: Sequence[Value], domains: Sequence[ValueDomain]) -> int:
+def keyed_hash(
+    key: str, purpose: HashPurpose, unit: str, values: Sequence[CellValue], domains: Sequence[ValueDomain]
+) -> int:
     """The hash of one item (a row, a cell or a part) of the unit that has this text."""
     c = coefficients(key, purpose, len(values))
     digits = [unit_digit(key, unit), *(digit(key, v, d) for v, d in zip(values, domains, strict=True))]
@@ -81,7 +83,7 @@ def keyed_hash(key: str, purpose: Purpose, unit: str, values: Sequence[Value], d
     return (((k3 * y + k2) * y + k1) * y + k0) % P
 
 
-def digit(key: str, value: Value, domain: ValueDomain) -> int:
+def digit(key: str, value: CellValue, domain: ValueDomain) -> int:
     """The digit of a value of this domain."""
     match value:
         case None:

@@ -25,7 +25,7 @@ from ..core.samplers import permutation
 from .questions import fingerprint
 from .session import Holdout
 
-Rows = NDArray[np.int64]
+RowIndices = NDArray[np.int64]
 
 
 class OneSplit:
@@ -36,10 +36,10 @@ class OneSplit:
         if not 0 < held < n:
             raise BadParameter("holdout", holdout, f"a share that leaves records for both sets, of {n} in all")
         order = permutation(n, source)
-        self.train: Rows = np.sort(order[held:])
-        self.holdout: Rows = np.sort(order[:held])
+        self.train: RowIndices = np.sort(order[held:])
+        self.holdout: RowIndices = np.sort(order[:held])
 
-    def split(self, X: Any = None, y: Any = None, groups: Any = None) -> Iterator[tuple[Rows, Rows]]:
+    def split(self, X: Any = None, y: Any = None, groups: Any = None) -> Iterator[tuple[RowIndices, RowIndices]]:
         """The rows to train on and the rows held out."""
         if X is not None and len(X) != self.train.size + self.holdout.size:
             raise BadParameter("X", f"{len(X)} rows", f"the {self.train.size + self.holdout.size} rows that were split")
@@ -58,7 +58,7 @@ class OneSplit:
         return _rows(X, self.holdout), _rows(y, self.holdout)
 
 
-def _rows(data: Any, rows: Rows) -> Any:
+def _rows(data: Any, rows: RowIndices) -> Any:
     """These rows of a data frame or an array."""
     return data.iloc[rows] if hasattr(data, "iloc") else np.asarray(data)[rows]
 

@@ -18,7 +18,7 @@ from ..core.distance import Distance
 from ..core.errors import BadData, BadParameter
 from ..core.parameters import Number, positive
 
-Value = int | float | NDArray[Any]
+GridValue = int | float | NDArray[Any]
 MAX_STEPS = 1 << 60  # of a value to which noise is added, in absolute value
 _MAX_SCALED = 2.0**61
 _TYPE_NAMES = {"b": "booleans", "f": "floats", "c": "complex numbers", "M": "dates", "U": "text", "S": "bytes"}
@@ -87,7 +87,7 @@ def element_type(x: NDArray[Any]) -> str:
     )
 
 
-def steps(name: str, x: Value, grid: Fraction | None, clamp: bool = True) -> int | NDArray[np.int64]:
+def steps(name: str, x: GridValue, grid: Fraction | None, clamp: bool = True) -> int | NDArray[np.int64]:
     """A private value, or an array of them, in steps of the grid; integers are never put through floats.
 
     Values beyond +-2^60 steps are moved there: no distance grows by that, and no error depends on the data.  In

@@ -51,8 +51,8 @@ EVERY_TYPE: dict[str, tuple[dict[str, Any], list[Any]]] = {
     "x": ({"type": "text"}, [None, "", "n", "north", "a7b", "!", "é"]),
 }
 
-Draw = Callable[["World", Relation, int], Expression]
-DRAWN: dict[type[Expression], Draw] = {
+DrawNode = Callable[["World", Relation, int], Expression]
+DRAWN: dict[type[Expression], DrawNode] = {
     Column: lambda w, x, _: w.column_of(x, *(domain.kind for domain in x.columns.values())),
     Constant: lambda w, *_: build.constant(w.any(CONSTANTS)),
     Add: lambda w, x, depth: build.add(w.number(x, depth), w.number(x, depth)),

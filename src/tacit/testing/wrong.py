@@ -27,7 +27,7 @@ from ..core.errors import BadData
 from ..core.mechanism import Example
 from ..core.parameters import Number
 from ..core.randomness import Source
-from ..mechanisms._grid import Value
+from ..mechanisms._grid import GridValue
 from ..mechanisms.additive.laplace import Laplace
 from ..mechanisms.local.randomized_response import RandomizedResponse
 from ..mechanisms.selection.exponential import Exponential
@@ -75,7 +75,7 @@ class ThreePercentOff(Laplace):
         return samplers.laplace(self._step_scale * Fraction(97, 100), source, n)
 
     @classmethod
-    def examples(cls) -> Iterable[Example[Value]]:
+    def examples(cls) -> Iterable[Example[GridValue]]:
         yield Example(cls(scale=3), 0, 1, 1, draws=200_000)
 
 
@@ -84,12 +84,12 @@ class FloatLaplace(Laplace):
 
     refuted_by = sampler_follows_law
 
-    def sample(self, x: Value, source: Source) -> Value:
+    def sample(self, x: GridValue, source: Source) -> GridValue:
         sign, u = 1 - 2 * (source.word() & 1), ((source.word() >> 11) + 1) * 2.0**-53
         return float(x) + sign * float(self.scale) * math.log(u)
 
     @classmethod
-    def examples(cls) -> Iterable[Example[Value]]:
+    def examples(cls) -> Iterable[Example[GridValue]]:
         yield Example(cls(epsilon=1, grid="0.0009765625"), 0.0, 1.0, 1)
 
 
@@ -198,7 +198,7 @@ class SaysNaN(Laplace):
 
     refuted_by = bad_data_is_refused
 
-    def sample(self, x: Value, source: Source) -> Value:
+    def sample(self, x: GridValue, source: Source) -> GridValue:
         return super().sample(int(x) if isinstance(x, float) and self.grid is None else x, source)
 
 

@@ -41,7 +41,7 @@ from ..mechanisms.sparse_vector._comparison_noise import ComparisonNoise, Discre
 from ..mechanisms.sparse_vector._comparisons import transcripts
 from .mechanisms import loss_covers_law
 
-Values = tuple[int, ...]
+IntTuple = tuple[int, ...]
 _TAIL = 1e-18
 
 
@@ -67,7 +67,7 @@ class _NoNoise:
 
 
 @dataclass(frozen=True)
-class WrongSparse(Mechanism[Values, Any]):
+class WrongSparse(Mechanism[IntTuple, Any]):
     """Compares with threshold 0, and claims to cost epsilon for so many values above it."""
 
     epsilon: Fraction = Fraction(1)
@@ -80,17 +80,17 @@ class WrongSparse(Mechanism[Values, Any]):
     def noises(self) -> tuple[ComparisonNoise, ComparisonNoise]:
         """The noise on the threshold, and on each value."""
 
-    def most(self, x: Values) -> int:
+    def most(self, x: IntTuple) -> int:
         """The number of values above after which it stops."""
         return self.count
 
-    def law(self, x: Values) -> Finite:
+    def law(self, x: IntTuple) -> Finite:
         on_threshold, on_value = self.noises
         low, high = on_threshold.interval(_TAIL)
         z = np.arange(low, high + 1)
         return Finite(transcripts(on_threshold.mass(z), z, on_value, x, self.most(x)))
 
-    def sample(self, x: Values, source: Source) -> Any:
+    def sample(self, x: IntTuple, source: Source) -> Any:
         on_threshold, on_value = self.noises
         noisy_threshold = on_threshold.draw(source)
         hits = [i for i, q in enumerate(x) if q + on_value.draw(source) >= noisy_threshold]
@@ -105,11 +105,11 @@ class WrongSparse(Mechanism[Values, Any]):
         """Infinity: no error is claimed."""
         return math.inf
 
-    def miss(self, x: Values, y: Any) -> float:
+    def miss(self, x: IntTuple, y: Any) -> float:
         return 0.0
 
     @classmethod
-    def examples(cls) -> Iterable[Example[Values]]:
+    def examples(cls) -> Iterable[Example[IntTuple]]:
         yield Example(cls(), (-1,) * 7 + (1,), (0,) * 7 + (0,), 1)
 
 
@@ -120,7 +120,7 @@ class Roth(WrongSparse):
     def noises(self) -> tuple[ComparisonNoise, ComparisonNoise]:
         return DiscreteLaplace(2 / self.epsilon), DiscreteLaplace(2 * self.count / self.epsilon)
 
-    def law(self, x: Values) -> Finite:
+    def law(self, x: IntTuple) -> Finite:
         """The law of the first index and number that are released, or None."""
         on_threshold, on_value = self.noises
         low, high = on_threshold.interval(_TAIL)
@@ -135,14 +135,14 @@ class Roth(WrongSparse):
             weight = weight * on_value.below(thresholds - q)
         return Finite(ended | {None: float(np.sum(weight))})
 
-    def sample(self, x: Values, source: Source) -> Any:
+    def sample(self, x: IntTuple, source: Source) -> Any:
         on_threshold, on_value = self.noises
         noisy_threshold = on_threshold.draw(source)
         noisy = [q + on_value.draw(source) for q in x]
         return next(((i, v) for i, v in enumerate(noisy) if v >= noisy_threshold), None)
 
     @classmethod
-    def examples(cls) -> Iterable[Example[Values]]:
+    def examples(cls) -> Iterable[Example[IntTuple]]:
         yield Example(cls(), (0,) * 7 + (1,), (1,) * 7 + (0,), 1)
 
 
@@ -154,7 +154,7 @@ class LeeClifton(WrongSparse):
         return DiscreteLaplace(4 / self.epsilon), DiscreteLaplace(Fraction(4, 3) / self.epsilon)
 
     @classmethod
-    def examples(cls) -> Iterable[Example[Values]]:
+    def examples(cls) -> Iterable[Example[IntTuple]]:
         yield from super().examples()
         yield Example(cls(count=3), (-9,) * 3 + (0,) * 3, (-8,) * 3 + (-1,) * 3, 1)
 
@@ -166,11 +166,11 @@ class Stoddard(WrongSparse):
     def noises(self) -> tuple[ComparisonNoise, ComparisonNoise]:
         return DiscreteLaplace(2 / self.epsilon), _NoNoise()
 
-    def most(self, x: Values) -> int:
+    def most(self, x: IntTuple) -> int:
         return len(x) + 1
 
     @classmethod
-    def examples(cls) -> Iterable[Example[Values]]:
+    def examples(cls) -> Iterable[Example[IntTuple]]:
         yield Example(cls(), (0, 1), (1, 0), 1)
 
 
@@ -181,11 +181,11 @@ class Chen(WrongSparse):
     def noises(self) -> tuple[ComparisonNoise, ComparisonNoise]:
         return DiscreteLaplace(2 / self.epsilon), DiscreteLaplace(2 / self.epsilon)
 
-    def most(self, x: Values) -> int:
+    def most(self, x: IntTuple) -> int:
         return len(x) + 1
 
     @classmethod
-    def examples(cls) -> Iterable[Example[Values]]:
+    def examples(cls) -> Iterable[Example[IntTuple]]:
         yield Example(cls(), (0,) * 4 + (1,) * 4, (1,) * 4 + (0,) * 4, 1)
 
 

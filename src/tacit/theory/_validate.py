@@ -21,7 +21,7 @@ from ..core.parameters import Number
 
 T = TypeVar("T")
 Vector = NDArray[np.float64]
-Values = Sequence[float] | Vector
+FloatSequence = Sequence[float] | Vector
 
 _MAX_VALUE = Fraction(10**100)
 
@@ -102,7 +102,7 @@ def indices(size: int, **given: Sequence[int]) -> list[int]:
     return [int(i) for i in valid]
 
 
-def vector(least: int = 1, low: float = -math.inf, **given: Values | Mapping[str, float]) -> Vector:
+def vector(least: int = 1, low: float = -math.inf, **given: FloatSequence | Mapping[str, float]) -> Vector:
     """A sequence or a mapping, as floats: at least `least` finite numbers, none below `low`."""
     name, value = _one(given)
     numbers = _items(value)

@@ -23,12 +23,12 @@ from ..core.errors import BadParameter
 from ..core.parameters import Number
 from ..core.search import least_positive
 from . import _validate as check
-from ._validate import Values
+from ._validate import FloatSequence
 
-Matrix = NDArray[np.float64]
+FloatMatrix = NDArray[np.float64]
 
 
-def small_db_sensitivity(weights: Sequence[Values] | Matrix, n: int) -> float:
+def small_db_sensitivity(weights: Sequence[FloatSequence] | FloatMatrix, n: int) -> float:
     """max over queries of (max f - min f) / n: 1/n if some query gives 1 to one cell and 0 to another.
 
     `weights` has a row for each query, with a weight in [0, 1] for each cell.

@@ -20,13 +20,13 @@ from typing import Any
 
 import numpy as np
 
-from ..core.distance import Neighbours, Table, neighbours
+from ..core.distance import Neighbours, Records, neighbours
 from ..core.errors import BadParameter
 from ..core.parameters import Number, function, rational
 from . import _validate as check
 from . import selection
 
-Score = Callable[[Table, Any], Number]
+ScoreFunction = Callable[[Records, Any], Number]
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,11 +36,11 @@ class ScoreSensitivity:
     sensitivity: Fraction
     range_sensitivity: Fraction
     monotone: bool
-    worst: tuple[Table, Table, Any]
+    worst: tuple[Records, Records, Any]
 
 
 def score_sensitivity(
-    score: Score, outcomes: Sequence[Any], universe: Sequence[Any], size: int, relation: Neighbours
+    score: ScoreFunction, outcomes: Sequence[Any], universe: Sequence[Any], size: int, relation: Neighbours
 ) -> ScoreSensitivity:
     """The sensitivity of score(table, outcome), by enumeration of all neighbours with up to `size` records.
 
@@ -48,9 +48,9 @@ def score_sensitivity(
     """
     function("score", score, "a function of a table and an outcome that returns a number")
     listed = _listed("outcomes", outcomes)
-    cache: dict[Table, list[Fraction]] = {}
+    cache: dict[Records, list[Fraction]] = {}
 
-    def scores(table: Table) -> list[Fraction]:
+    def scores(table: Records) -> list[Fraction]:
         if table not in cache:
             cache[table] = [rational("score", score(table, r)) for r in listed]
         return cache[table]

@@ -20,10 +20,10 @@ from ..core.errors import BadParameter
 from ..core.parameters import Number
 from . import _validate as check
 from ._numeric import exp_excess, legendre, log_excess, log_integral, log_laplace_cdf
-from ._validate import Values, Vector
+from ._validate import FloatSequence, Vector
 
-Noise = Literal["laplace", "exponential", "gumbel"]
-NOISES: tuple[Noise, ...] = ("laplace", "exponential", "gumbel")
+NoiseName = Literal["laplace", "exponential", "gumbel"]
+NOISES: tuple[NoiseName, ...] = ("laplace", "exponential", "gumbel")
 
 
 def noise_scale(epsilon: Number, sensitivity: Number = 1.0, *, monotone: bool = False) -> float:
@@ -33,7 +33,7 @@ def noise_scale(epsilon: Number, sensitivity: Number = 1.0, *, monotone: bool = 
     return (1 if monotone else 2) * sensitivity / epsilon
 
 
-def range_sensitivity(scores: Values, neighbour: Values) -> float:
+def range_sensitivity(scores: FloatSequence, neighbour: FloatSequence) -> float:
     """max_{r,r'} [(s_r - t_r) - (s_r' - t_r')] for one pair of neighbours; at most 2D, or D if monotone.
 
     With S its maximum over all pairs, the exponential mechanism at b = S/eps is eps-DP (Dong, Durfee, Rogers 2020).
@@ -44,7 +44,7 @@ def range_sensitivity(scores: Values, neighbour: Values) -> float:
     return float(np.ptp(s - t))
 
 
-def log_probabilities(scores: Values, scale: Number) -> Vector:
+def log_probabilities(scores: FloatSequence, scale: Number) -> Vector:
     """t_i = s_i - b ln sum_j e^(s_j/b): the normalised scores, for which p_i = e^(t_i/b) is a law.
 
     There are two types of exponential mechanism: p ~ e^(s/b), where the scores s have sensitivity D, and p = e^(t/b),
@@ -58,7 +58,7 @@ def log_probabilities(scores: Values, scale: Number) -> Vector:
     return np.asarray(s - best - b * math.log(np.exp((s - best) / b).sum()))
 
 
-def log_probability_sensitivity(scores: Values, neighbour: Values, scale: Number) -> float:
+def log_probability_sensitivity(scores: FloatSequence, neighbour: FloatSequence, scale: Number) -> float:
     """max_i |t_i - t_i'| of `log_probabilities` for one pair of neighbours: b times the loss of the pair."""
     s, t = check.vector(scores=scores), check.vector(neighbour=neighbour)
     if s.size != t.size:
@@ -69,13 +69,13 @@ def log_probability_sensitivity(scores: Values, neighbour: Values, scale: Number
 # The laws.
 
 
-def exponential_mechanism(scores: Values, scale: Number) -> Vector:
+def exponential_mechanism(scores: FloatSequence, scale: Number) -> Vector:
     """p_i = e^(s_i/b) / sum_j e^(s_j/b) (DR14 Def 3.4, with b = 2D/eps)."""
     weight = _weights(scores, scale)
     return np.asarray(weight / weight.sum())
 
 
-def permute_and_flip(scores: Values, scale: Number) -> Vector:
+def permute_and_flip(scores: FloatSequence, scale: Number) -> Vector:
     """p_i = w_i Integral_0^1 prod_{j != i} (1 - t w_j) dt, w_j = e^((s_j-max s)/b) (McKenna & Sheldon 2020).
 
     A random order gives each candidate a uniform time of arrival. Candidate i, arriving at t, wins if the coin of
@@ -89,7 +89,7 @@ def permute_and_flip(scores: Values, scale: Number) -> Vector:
     return np.asarray(weight * (others @ measure))
 
 
-def noisy_max(scores: Values, scale: Number, noise: Noise = "laplace") -> Vector:
+def noisy_max(scores: FloatSequence, scale: Number, noise: NoiseName = "laplace") -> Vector:
     """p_i = Pr[i = argmax_j s_j + Z_j] = Integral f(x-s_i) prod_{j != i} F(x-s_j) dx (DR14 Claim 3.9)."""
     check.one_of(NOISES, noise=noise)
     if noise == "gumbel":
@@ -110,7 +110,7 @@ def laplace_duel(gap: Number, scale: Number) -> float:
     return 1 - math.exp(-r) * (0.5 + r / 4)
 
 
-def top_k(scores: Values, scale: Number, order: Sequence[int]) -> float:
+def top_k(scores: FloatSequence, scale: Number, order: Sequence[int]) -> float:
     """Pr[the k largest s_i + Gumbel(b) are these, in order]: exponential mechanisms in turn (Plackett-Luce).
 
     With eps for each, this is k eps-DP and (k eps^2/8)-zCDP (Durfee & Rogers 2019; Cesar & Rogers 2021).
@@ -146,7 +146,7 @@ def expected_gap_bound(candidates: int, scale: Number, optimal: int = 1) -> floa
     return scale * (math.log(candidates) - math.log(optimal))
 
 
-def expected_gap(scores: Values, probabilities: Values) -> float:
+def expected_gap(scores: FloatSequence, probabilities: FloatSequence) -> float:
     """OPT - E s: the expected shortfall of a law on the candidates."""
     s, p = check.vector(scores=scores), check.vector(probabilities=probabilities, low=0)
     if s.size != p.size:
@@ -172,7 +172,7 @@ def bounded_range_zcdp(epsilon: Number) -> float:
     return epsilon * epsilon / 8
 
 
-def _weights(scores: Values, scale: Number) -> Vector:
+def _weights(scores: FloatSequence, scale: Number) -> Vector:
     scale = check.positive(scale=scale)
     s = check.vector(scores=scores)
     return np.asarray(np.exp((s - s.max()) / scale))

@@ -21,10 +21,10 @@ from ..core.errors import BadParameter
 from ..core.parameters import Number
 from . import _validate as check
 from ._numeric import log_exponential_cdf, log_integral, log_laplace_cdf
-from ._validate import Values, Vector
+from ._validate import FloatSequence, Vector
 
-Noise = Literal["laplace", "exponential"]
-NOISES: tuple[Noise, ...] = ("laplace", "exponential")
+NoiseName = Literal["laplace", "exponential"]
+NOISES: tuple[NoiseName, ...] = ("laplace", "exponential")
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +41,7 @@ class Scales:
         if self.answer is not None:
             object.__setattr__(self, "answer", check.positive(answer=self.answer))
 
-    def variance(self, noise: Noise = "laplace") -> float:
+    def variance(self, noise: NoiseName = "laplace") -> float:
         """Var(Z_i - Z) of the noise in a comparison: 2 b^2 + 2 b'^2, or half of it for exponential noise."""
         check.one_of(NOISES, noise=noise)
         return (2 if noise == "laplace" else 1) * (self.threshold**2 + self.query**2)
@@ -50,17 +50,17 @@ class Scales:
 # The exact law of AboveThreshold.
 
 
-def above_threshold(queries: Values, threshold: Number, scales: Scales, noise: Noise = "laplace") -> Vector:
+def above_threshold(queries: FloatSequence, threshold: Number, scales: Scales, noise: NoiseName = "laplace") -> Vector:
     """Pr[TOP at i] = Integral f(z) prod_{j<i} F(T+z-q_j) (1 - F(T+z-q_i)) dz for each i, then Pr[no TOP]."""
     gaps = _gaps(queries, threshold, noise)
     return np.exp(np.minimum(0.0, [_log_outcome(gaps, i, scales, noise) for i in range(gaps.size + 1)]))
 
 
 def worst_loss(
-    queries: Values,
+    queries: FloatSequence,
     threshold: Number,
     scales: Scales,
-    noise: Noise = "laplace",
+    noise: NoiseName = "laplace",
     sensitivity: Number = 1.0,
     *,
     monotone: bool = False,
@@ -185,13 +185,13 @@ def _composed_scale(epsilon: Number, tops: int, delta: Number) -> float:
     return (math.sqrt(-32 * tops * math.log(delta)) if delta else 2 * tops) / epsilon
 
 
-def _gaps(queries: Values, threshold: Number, noise: Noise) -> Vector:
+def _gaps(queries: FloatSequence, threshold: Number, noise: NoiseName) -> Vector:
     threshold = check.real(threshold=threshold)
     check.one_of(NOISES, noise=noise)
     return threshold - check.vector(queries=queries)
 
 
-def _log_outcome(gaps: Vector, stop: int, scales: Scales, noise: Noise) -> float:
+def _log_outcome(gaps: Vector, stop: int, scales: Scales, noise: NoiseName) -> float:
     """ln Pr[BOT before `stop`, and TOP there if there is such a query], gaps being T - q_i."""
     before, at = gaps[:stop], gaps[stop : stop + 1]
 

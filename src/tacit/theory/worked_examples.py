@@ -15,7 +15,7 @@ import numpy as np
 from ..core.parameters import Number
 from . import _validate as check
 from . import laplace, randomized_response, selection
-from ._validate import Values
+from ._validate import FloatSequence
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,13 +91,13 @@ def most_common(counts: Mapping[str, float], epsilon: Number, *, monotone: bool 
 # A posted price: everyone who values the item at the price or more buys it.
 
 
-def revenue(price: Number, valuations: Values) -> float:
+def revenue(price: Number, valuations: FloatSequence) -> float:
     """price * #{v >= price}: the revenue of a posted price."""
     price = check.nonnegative(price=price)
     return float(price * (check.vector(valuations=valuations, low=0) >= price).sum())
 
 
-def noisy_price_revenue(price: Number, valuations: Values, scale: Number) -> float:
+def noisy_price_revenue(price: Number, valuations: FloatSequence, scale: Number) -> float:
     """E revenue(price + Lap(b)), exactly: sum over v of E[P; 0 <= P <= v]; nothing is sold at a price below 0."""
     price = check.nonnegative(price=price)
     scale = check.positive(scale=scale)
@@ -120,7 +120,7 @@ class Sale:
     noisy_price_revenue: float
 
 
-def posted_price(valuations: Values, prices: Values, epsilon: Number, *, monotone: bool = False) -> Sale:
+def posted_price(valuations: FloatSequence, prices: FloatSequence, epsilon: Number, *, monotone: bool = False) -> Sale:
     """The price of DR14 Example 3.5: revenue as score, with D the largest price of a grid fixed in advance.
 
     One buyer may move the best price by the whole width of the grid, so noise on the price needs scale width/eps;
@@ -156,7 +156,7 @@ class Election:
     permute_and_flip_winner: tuple[float, ...]
 
 
-def election(votes: Values, epsilon: Number, beta: Number = 0.05, *, approval: bool = False) -> Election:
+def election(votes: FloatSequence, epsilon: Number, beta: Number = 0.05, *, approval: bool = False) -> Election:
     """One vote each: Lap(1/eps) on each count. Approval: up to |C| votes each, so Lap(|C|/eps) on the histogram.
 
     The winner alone always needs Lap(1/eps), by report-noisy-max: the counts are monotone (DR14 Claim 3.9).

@@ -34,7 +34,7 @@ from .queries.data import Data, Floats
 from .queries.domain import CELLS, shown
 from .queries.workload import Workload
 
-Kind = Literal["exact", "bound"]
+PredictionKind = Literal["exact", "bound"]
 _NEEDS_N = "the number of records n must be public, and exact: pass n, and errors are stated for so many records"
 
 
@@ -52,7 +52,7 @@ class Prediction:
     rms: float
     worst: float
     seconds: float
-    kind: Kind
+    kind: PredictionKind
     beta: float = 0.05
     why: str = ""
 

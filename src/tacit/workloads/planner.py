@@ -25,7 +25,7 @@ _ADVISED = ("hierarchy", "residual", "histogram", "queries")  # whose errors are
 
 
 @dataclass(frozen=True)
-class Row:
+class PlanRow:
     """A method at a price, with its prediction, or the reason why it cannot be used."""
 
     method: Method
@@ -41,7 +41,7 @@ class Plan:
     workload: Workload
     n: int | None
     price: Price
-    rows: tuple[Row, ...] = field(repr=False)
+    rows: tuple[PlanRow, ...] = field(repr=False)
     about: int | None = None
     remarks: tuple[str, ...] = ()  # what the first method takes of a budget, and guarantees
     surcharge: str = ""  # a sentence that says so where that is more than the price that was typed
@@ -51,7 +51,7 @@ class Plan:
         """The method of least predicted mean error; a method that improves another is ranked as that other."""
         return self.row().method
 
-    def row(self, name: str = "auto") -> Row:
+    def row(self, name: str = "auto") -> PlanRow:
         """The row of the best method, or of the method of this name; BadQuestion if it cannot be used."""
         chosen = None if instance("method", name, str) == "auto" else method(name, [row.method for row in self.rows])
         rows = [row for row in self.rows if chosen in (None, row.method)]
@@ -175,23 +175,23 @@ def _usable(method: Method, workload: Workload, n: int | None, price: Price) -> 
     return _row(method, workload, None if method.needs_n else n, price, 0.05).prediction is not None
 
 
-def _row(method: Method, workload: Workload, n: int | None, price: Price, beta: Number) -> Row:
+def _row(method: Method, workload: Workload, n: int | None, price: Price, beta: Number) -> PlanRow:
     try:
         reason = method.refusal(workload, n, price)
         prediction = None if reason else method.predict(workload, n, price, beta)
     except BadParameter as error:  # noise that cannot be drawn at this price, by this method
         reason, prediction = str(error), None
-    return Row(method, price, prediction, reason or "")
+    return PlanRow(method, price, prediction, reason or "")
 
 
-def _counted(rows: Sequence[Row]) -> dict[str, float]:
+def _counted(rows: Sequence[PlanRow]) -> dict[str, float]:
     """The mean errors to rank by: that of the improved method, for one that improves it and has a larger bound."""
     means = {row.method.name: row.prediction.mean for row in rows if row.prediction is not None}
     improved = {row.method.name: row.method.improves or "" for row in rows}
     return {name: min(mean, means.get(improved[name], math.inf)) for name, mean in means.items()}
 
 
-def _ranked(rows: list[Row]) -> list[Row]:
+def _ranked(rows: list[PlanRow]) -> list[PlanRow]:
     """Rows by mean error, ties by time; a method that improves another comes before all that tie with it."""
     counted, usable = _counted(rows), []
     for row in rows:

@@ -16,8 +16,8 @@ from .reconstruction import Norm, asked, noisy_sums, reconstruct, secret_column,
 from .system import System
 
 Row = dict[str, Any]
-Sums = NDArray[np.int64]
-Defence = Callable[[Sums, Source], NDArray[Any]]  # what is released of true sums; NaN where nothing is
+SubsetSums = NDArray[np.int64]
+Defence = Callable[[SubsetSums, Source], NDArray[Any]]  # what is released of true sums; NaN where nothing is
 
 SMALL = 10  # counts below are suppressed
 BASE = 10  # counts are rounded to multiples of it
@@ -28,7 +28,7 @@ def defences(n: int, epsilon: Number = 1) -> dict[str, Defence]:
     """What a curator of n people might do; the last is what tacit's noise does to sums."""
     total = positive("epsilon", epsilon)
 
-    def tacit(sums: Sums, source: Source) -> NDArray[Any]:
+    def tacit(sums: SubsetSums, source: Source) -> NDArray[Any]:
         return np.asarray(Laplace(scale=sums.size / total).sample(sums, source))
 
     def noise(times: float) -> Defence:

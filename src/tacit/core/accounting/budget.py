@@ -24,7 +24,7 @@ from .currency import Amount, Currency, Epsilon, RenyiAt, Rho
 from .loss import Loss, zero
 
 Amounts = tuple[Amount, ...]  # failures, and a total in each currency of a budget
-Spent = Loss | Amounts
+SpentSoFar = Loss | Amounts
 LEAST_SHARE = Fraction(1, 10_000)  # of a budget: the least price of a question, unless the custodian sets another
 _MAX_AMOUNT = Fraction(10**30)
 _KINDS = "epsilon (alone, with delta, or with renyi_order) or rho (alone or with delta)"
@@ -150,7 +150,7 @@ class Budget:
         """The grid: all amounts and limits are multiples of 1 / grid, so that a limit can be spent to the last."""
         return math.lcm(GRID, self.failures.denominator, *(limit.denominator for _, limit in self.sums))
 
-    def amounts(self, loss: Spent) -> Amounts:
+    def amounts(self, loss: SpentSoFar) -> Amounts:
         """The amounts that admission sums: the failures, and the total in each currency.
 
         The atoms of one loss are added exactly and their total is rounded up to the grid, so that a price divided among
@@ -183,20 +183,20 @@ class Budget:
             return math.inf
         return min(self.limit * total / limit for total, (_, limit) in zip(totals, self.sums, strict=True))
 
-    def spent(self, loss: Spent) -> Amount:
+    def spent(self, loss: SpentSoFar) -> Amount:
         """The part of the limit that `loss` uses."""
         return self.used(self.amounts(loss))
 
-    def remaining(self, spent: Spent) -> Amount:
+    def remaining(self, spent: SpentSoFar) -> Amount:
         """The part of the limit that is left."""
         return max(Fraction(0), self.limit - self.spent(spent))
 
-    def price(self, cost: Loss, spent: Spent = zero) -> Amount:
+    def price(self, cost: Loss, spent: SpentSoFar = zero) -> Amount:
         """The part of the limit that `cost` uses on top of `spent`."""
         after = self._after(spent, cost)
         return after - self.spent(spent) if after < math.inf else math.inf
 
-    def _after(self, spent: Spent, cost: Loss) -> Amount:
+    def _after(self, spent: SpentSoFar, cost: Loss) -> Amount:
         """The part of the limit that `spent` and `cost` use together, each rounded up by itself."""
         return self.used(tuple(a + b for a, b in zip(self.amounts(spent), self.amounts(cost), strict=True)))
 
@@ -220,7 +220,7 @@ class Budget:
         tail = down(at - self.failures)
         return (currency.proves(limit, tail) if tail > 0 else math.inf), at
 
-    def refusal(self, spent: Spent, cost: Loss, analyst: str = "") -> str:
+    def refusal(self, spent: SpentSoFar, cost: Loss, analyst: str = "") -> str:
         """Why the budget does not admit `cost` on top of `spent`, and what to do; it states public facts only."""
         this = f"The {self.allowance_of(analyst).removeprefix('the ')}," if analyst else str(self)
         names = " or ".join(currency.name for currency, _ in self.sums)

@@ -16,15 +16,15 @@ from itertools import accumulate, pairwise
 from ..errors import BadParameter
 from ..exact import TINY
 
-Masses = Sequence[tuple[Fraction, Fraction]]  # of each outcome, under P and under Q
-Floats = tuple[float, ...]
+MassPairs = Sequence[tuple[Fraction, Fraction]]  # of each outcome, under P and under Q
+FloatTuple = tuple[float, ...]
 _MAX_WORK = 1 << 22  # pairs times ratios
 
 
 class _Profile:
     """A profile, by its ratios in increasing order and the masses above each."""
 
-    def __init__(self, pair: Masses) -> None:
+    def __init__(self, pair: MassPairs) -> None:
         self.infinite = sum((p for p, q in pair if not q), Fraction(0))
         merged: dict[Fraction, Fraction] = {}
         for p, q in pair:
@@ -43,7 +43,7 @@ class _Profile:
         return self.infinite + self._p[i] - ratio * self._q[i], -self._q[i]
 
 
-def envelope(pairs: Iterable[Masses], *, both_orders: bool) -> tuple[Floats, Floats]:
+def envelope(pairs: Iterable[MassPairs], *, both_orders: bool) -> tuple[FloatTuple, FloatTuple]:
     """The masses of two laws that dominate each pair; with `both_orders` also each pair read backwards."""
     listed = [pair for one in pairs for pair in ((one, [(q, p) for p, q in one]) if both_orders else (one,))]
     profiles = list({profile.key: profile for profile in map(_Profile, listed)}.values())

@@ -8,7 +8,7 @@ from typing import Any
 
 from sqlglot import exp
 
-from ...query.values.nodes import Part
+from ...query.values.nodes import DatePartName
 from ..sql.dialect import (
     Dialect,
     Typed,
@@ -45,7 +45,7 @@ class DuckDBDialect(Dialect):
     def is_nan(self, e: exp.Expr) -> exp.Expr:
         return call("ISNAN", e)
 
-    def date_part(self, part: Part, days: exp.Expr) -> exp.Expr:
+    def date_part(self, part: DatePartName, days: exp.Expr) -> exp.Expr:
         return call(_DATE_PARTS[part], binary(exp.Add, _EPOCH.copy(), cast(days, "INT")))
 
     def lookup(self, a: Typed, keys: Sequence[int | str], values: Sequence[int]) -> exp.Expr:

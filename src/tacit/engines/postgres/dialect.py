@@ -14,7 +14,7 @@ from sqlglot import exp
 
 from ...query.schema.schema import Schema
 from ...query.values.column_types import ColumnType
-from ...query.values.nodes import Part
+from ...query.values.nodes import DatePartName
 from ..sql.dialect import (
     Dialect,
     Typed,
@@ -87,7 +87,7 @@ class PostgresDialect(Dialect):
             return call("DIV", a, b)
         return exp.Paren(this=exp.Div(this=a, expression=b, typed=True))
 
-    def date_part(self, part: Part, days: exp.Expr) -> exp.Expr:
+    def date_part(self, part: DatePartName, days: exp.Expr) -> exp.Expr:
         day = binary(exp.Add, _EPOCH.copy(), cast(days, "INT"))
         return exp.Extract(this=exp.Var(this=_DATE_PARTS[part]), expression=day)
 

@@ -12,7 +12,7 @@ from ...query.values.domain import ValueDomain
 from ..keyed_hash import TOGETHER, Coefficients, P, Q, narrow
 
 Integers = NDArray[Any]  # of any width
-Words = NDArray[np.uint64]
+HashWords = NDArray[np.uint64]
 TextDigits = Callable[[Any], Integers]  # from a column of text to its digits
 RowDigits = Callable[[slice], Integers]  # from some rows to their digits
 
@@ -20,7 +20,7 @@ BITS = P.bit_length()
 BLOCK = 1 << 14  # rows
 
 
-def hashed(columns: Sequence[RowDigits], above: RowDigits, c: Coefficients, out: Words) -> None:
+def hashed(columns: Sequence[RowDigits], above: RowDigits, c: Coefficients, out: HashWords) -> None:
     """Write one word for each row into `out`: the hash of its digits in the low bits, `above` in the high bits."""
     spare = np.empty(BLOCK, np.uint64)
     for some in blocks(len(out)):
@@ -40,7 +40,7 @@ def hashed(columns: Sequence[RowDigits], above: RowDigits, c: Coefficients, out:
         h |= above(some).astype(np.uint64) << BITS
 
 
-def _fold(x: Words, rest: Words) -> None:
+def _fold(x: HashWords, rest: HashWords) -> None:
     """Reduce numbers below 2^64 modulo p, in place, to below p + 6; 2^31 = 1 modulo p."""
     for _ in range(2):
         np.right_shift(x, BITS, out=rest)

@@ -24,7 +24,7 @@ from ...query.relation.relation import (
 )
 from ...query.schema.schema import Schema
 from ...query.values.cells import steps, unit_text
-from ...query.values.nodes import Expression, Value
+from ...query.values.nodes import CellValue, Expression
 from ..base import Engine, EngineAnswer, Integers, integers
 from ..keyed_hash import order
 from .sources import DataSource
@@ -32,7 +32,7 @@ from .sources import DataSource
 if TYPE_CHECKING:
     from ...query.python.table import Table
 
-Row = Mapping[str, Value]
+Row = Mapping[str, CellValue]
 Owned = tuple[str, Row]  # the text of a unit, and one of its rows
 Cell = tuple[int | str, ...]
 T = TypeVar("T")
@@ -140,7 +140,7 @@ def cells(rows: Iterable[Owned], plan: QueryPlan, key: str) -> dict[Cell, list[O
     return {at: own for at, own in in_cells.items() if own}
 
 
-def folded(fold: Fold, rows: Sequence[Row]) -> Value:
+def folded(fold: Fold, rows: Sequence[Row]) -> CellValue:
     """The count, sum, minimum or maximum of the values of a unit's rows that are not missing."""
     if fold.a is None:
         return len(rows)
@@ -160,7 +160,7 @@ def present(e: Expression, rows: Iterable[Row]) -> list[int | str]:
     return [value for row in rows if (value := e.meaning(row)) is not None]
 
 
-def values(named: Iterable[tuple[str, Expression]], row: Row) -> tuple[Value, ...]:
+def values(named: Iterable[tuple[str, Expression]], row: Row) -> tuple[CellValue, ...]:
     """The values of named expressions in one row."""
     return tuple(e.meaning(row) for _, e in named)
 

@@ -16,8 +16,8 @@ import numpy as np
 
 from ...query.schema.schema import Schema
 from ...query.values.domain import ValueDomain
-from ..keyed_hash import P, Purpose, coefficients
-from .keyed_hash import BITS, Integers, RowDigits, TextDigits, Words, blocks, buffers, digits, hashed, taken
+from ..keyed_hash import HashPurpose, P, coefficients
+from .keyed_hash import BITS, HashWords, Integers, RowDigits, TextDigits, blocks, buffers, digits, hashed, taken
 from .unit_codes import Mask, UnitCodes, encode_units, put, where
 
 _BUCKETS = 16  # for the hashes of one unit
@@ -48,7 +48,7 @@ class _Hashing:
     key: str
     texts: TextDigits
 
-    def words(self, many: Mask, heavy: Mask, columns: Mapping[str, ValueDomain], purpose: Purpose) -> Words:
+    def words(self, many: Mask, heavy: Mask, columns: Mapping[str, ValueDomain], purpose: HashPurpose) -> HashWords:
         """One word for each row of the units `many`: the unit's number in the high bits, the hash in the low bits."""
         c = coefficients(self.key, purpose, len(columns))
         of_unit, numbers = self.units.digits(many), np.cumsum(many, dtype=np.min_scalar_type(len(many))) - 1
@@ -101,7 +101,7 @@ def _of(lookup: Callable[[Integers], Integers], own: Integers) -> RowDigits:
     return lambda some: lookup(own[some])
 
 
-def among_smallest(words: Words, sizes: Integers, most: int, rows: Callable[[Integers], Any]) -> Mask:
+def among_smallest(words: HashWords, sizes: Integers, most: int, rows: Callable[[Integers], Any]) -> Mask:
     """The mask of the `most` smallest words of each unit; `sizes` are the units' numbers of rows, all above `most`.
 
     The hashes of each unit are counted in buckets, of which the first few should hold enough, as hashes are uniform.
@@ -135,7 +135,7 @@ def among_smallest(words: Words, sizes: Integers, most: int, rows: Callable[[Int
     return kept
 
 
-def _first(words: Words, sizes: Integers, room: Integers, rows: Callable[[Integers], Any]) -> Mask:
+def _first(words: HashWords, sizes: Integers, room: Integers, rows: Callable[[Integers], Any]) -> Mask:
     """The mask of the `room` smallest words of each unit, which has at least so many."""
     ordered = np.sort(words)
     starts = np.cumsum(sizes) - sizes
@@ -153,12 +153,12 @@ def _first(words: Words, sizes: Integers, room: Integers, rows: Callable[[Intege
     return kept
 
 
-def _units(words: Words) -> Integers:
+def _units(words: HashWords) -> Integers:
     """The numbers of the units of some words, in the type that NumPy indexes by without a copy."""
     return (words >> BITS).view(np.int64)
 
 
-def _in_order(words: Words, rows: Any) -> Integers:
+def _in_order(words: HashWords, rows: Any) -> Integers:
     """The order of rows by word, and then by content."""
     ranks = [_ranks(column.combine_chunks().dictionary_encode()) for column in rows.columns]
     return np.lexsort((*reversed(ranks), words))

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 
 from sqlglot import exp
 
-from ...query.values.nodes import Part
+from ...query.values.nodes import DatePartName
 from ..sql.dialect import (
     Dialect,
     Typed,
@@ -55,7 +55,7 @@ class SparkDialect(Dialect):
         whole = binary(exp.Sub, a, binary(exp.Mod, a.copy(), b))  # DIV has 64 bits only, and / rounds
         return cast(binary(exp.Div, whole, b.copy()), self.integers[128])
 
-    def date_part(self, part: Part, days: exp.Expr) -> exp.Expr:
+    def date_part(self, part: DatePartName, days: exp.Expr) -> exp.Expr:
         day = call("DATE_FROM_UNIX_DATE", cast(days, "INT"))
         return binary(exp.Add, call("WEEKDAY", day), number(1)) if part == "weekday" else call(_DATE_PARTS[part], day)
 

@@ -30,7 +30,7 @@ from ..sql.results import Columns, exact_answer
 from ..sql.statements import statements
 from .dialect import SparkDialect
 from .loading import fingerprint, frame, kinds, shared
-from .session import Session, alive, beside, buried, ended, opened
+from .session import AnySparkSession, alive, beside, buried, ended, opened
 
 if TYPE_CHECKING:
     from ...query.python.table import Table
@@ -60,11 +60,11 @@ class Spark(Engine):
     default it is the session of the first table if that has one, else the active session, else a new local one.
     """
 
-    def __init__(self, session: Session | str | None = None) -> None:
+    def __init__(self, session: AnySparkSession | str | None = None) -> None:
         super().__init__()
         self._given = session
-        self._session: Session = None
-        self._own: Session = None
+        self._session: AnySparkSession = None
+        self._own: AnySparkSession = None
         self._tables: dict[str, _CachedTable] = {}
         self._lock = threading.RLock()
         self._process = os.getpid()
@@ -213,7 +213,7 @@ class Spark(Engine):
 ENGINE = Spark
 
 
-def _home(data: Any, given: Session | str | None = None) -> Session | str | None:
+def _home(data: Any, given: AnySparkSession | str | None = None) -> AnySparkSession | str | None:
     """The session of the data, if they name one; `given` is the session that the user named."""
     if not isinstance(data, Database):
         return data.sparkSession if in_spark(data) else None
@@ -222,7 +222,7 @@ def _home(data: Any, given: Session | str | None = None) -> Session | str | None
     return _trusted_address(data, given) if data.in_file else data.url
 
 
-def _trusted_address(place: Database, given: Session | str | None) -> str:
+def _trusted_address(place: Database, given: AnySparkSession | str | None) -> str:
     """The user's own address of the host that a schema names.
 
     Spark sends its cluster the user's environment and files, and Spark Connect its token; so the engine does not

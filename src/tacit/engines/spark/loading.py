@@ -19,7 +19,7 @@ from ..sql.dialect import TEXT, Typed, case, constant, missing
 from ..sql.raw_columns import RawColumn, floored
 from ..sql.relations import column
 from .dialect import SparkDialect, raw
-from .session import Session
+from .session import AnySparkSession
 
 Frame = Any  # a data frame of Spark in this process, or of Spark Connect
 _D = SparkDialect()
@@ -27,7 +27,7 @@ _REBASE = {"datetimeRebaseMode": "CORRECTED"}
 _ALIKE = ("bool", "int", "float", "double", "string", "date32", "timestamp[us")
 
 
-def frame(session: Session, data: Any, source: DataSource | None, schema: Schema) -> Frame:
+def frame(session: AnySparkSession, data: Any, source: DataSource | None, schema: Schema) -> Frame:
     """The raw rows as a Spark frame; nothing is read yet."""
     if isinstance(data, Database):
         return session.table(data.table)
@@ -43,7 +43,7 @@ def frame(session: Session, data: Any, source: DataSource | None, schema: Schema
     return session.createDataFrame(_sent(supported(source, schema)))
 
 
-def shared(rows: Frame, own: Session, name: str) -> None:
+def shared(rows: Frame, own: AnySparkSession, name: str) -> None:
     """Create a view in our own session of a frame in another, through a global name that nobody can guess."""
     passing = f"tacit_{SYSTEM.words(2).tobytes().hex()}"
     # Spark shares caches between equal queries, and frees them for all; a condition of its own keeps this one apart.
@@ -74,7 +74,7 @@ def kinds(rows: Frame, source: DataSource | None, schema: Schema) -> Mapping[str
     return out
 
 
-def fingerprint(own: Session, schema: Schema, columns: Mapping[str, RawColumn], view: str) -> str:
+def fingerprint(own: AnySparkSession, schema: Schema, columns: Mapping[str, RawColumn], view: str) -> str:
     """A hash of the number of rows and of sums of the halves of their hashes, which forget the order of rows."""
     rows = bounded_query(schema, "", columns, exp.to_table(view), _D, unique=True)
     values = [

@@ -24,7 +24,7 @@ try:
 except ImportError:
     raise Missing("The engine 'spark' needs pyspark, which is not installed. Run pip install 'tacit[spark]'.") from None
 
-Session = Any  # a session of Spark in this process, or of Spark Connect; they share no class
+AnySparkSession = Any  # a session of Spark in this process, or of Spark Connect; they share no class
 
 SETTINGS = {
     "spark.sql.ansi.enabled": "false",  # a failed cast is missing
@@ -50,7 +50,7 @@ exec {java} "$@"
 """
 
 
-def opened(place: Session | str | None) -> Session:
+def opened(place: AnySparkSession | str | None) -> AnySparkSession:
     """The given session, the one at an address (of Spark Connect or a master), or else the active or a new one."""
     if place is not None and not isinstance(place, str):
         return place
@@ -76,7 +76,7 @@ def _check_listening(place: str) -> None:
         channel.close()
 
 
-def beside(session: Session) -> Session:
+def beside(session: AnySparkSession) -> AnySparkSession:
     """A session of our own in the same application, with our settings."""
     own = session.newSession()
     for name, value in SETTINGS.items():
@@ -85,18 +85,18 @@ def beside(session: Session) -> Session:
     return own
 
 
-def ended(session: Session) -> None:
+def ended(session: AnySparkSession) -> None:
     """End a session behind Spark Connect; a session in this process ends with the application."""
     if type(session).__module__.startswith("pyspark.sql.connect."):
         session.stop()
 
 
-def alive(own: Session) -> bool:
+def alive(own: AnySparkSession) -> bool:
     """Whether our session still exists and has our settings."""
     return all(_setting(own, name) == value for name, value in SETTINGS.items())
 
 
-def _setting(own: Session, name: str) -> str | None:
+def _setting(own: AnySparkSession, name: str) -> str | None:
     try:
         return str(own.conf.get(name))
     except Exception:  # an unknown setting, or a session that is gone
@@ -119,7 +119,7 @@ def buried() -> None:
     SparkSession._instantiatedSession = None
 
 
-def _started(master: str) -> Session:
+def _started(master: str) -> AnySparkSession:
     """A session of a new application, which listens on this machine only and writes where only we can read."""
     scratch = tempfile.mkdtemp(prefix="tacit-spark-")
     atexit.register(shutil.rmtree, scratch, ignore_errors=True)

@@ -12,7 +12,7 @@ from functools import cache
 
 from sqlglot import exp
 
-from ...query.values.nodes import Part
+from ...query.values.nodes import DatePartName
 
 TEXT = 0  # stands for the width of text, which is no integer
 _ESCAPE = "!"
@@ -86,7 +86,7 @@ class Dialect:
         """a / b rounded toward zero, for integers of `bits` bits, b not 0."""
         return binary(exp.Div, a, b)
 
-    def date_part(self, part: Part, days: exp.Expr) -> exp.Expr:
+    def date_part(self, part: DatePartName, days: exp.Expr) -> exp.Expr:
         """A part (year, month, ...) of the date that is `days` days after 1970-01-01."""
         raise NotImplementedError
 

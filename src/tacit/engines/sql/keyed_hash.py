@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from sqlglot import exp
 
 from ...query.values.domain import ValueDomain
-from ..keyed_hash import HEX, TOGETHER, P, Purpose, Q, coefficients, narrow
+from ..keyed_hash import HEX, TOGETHER, HashPurpose, P, Q, coefficients, narrow
 from .dialect import TEXT, Dialect, Typed, binary, case, cast, constant, missing, number, there
 
 
@@ -17,7 +17,7 @@ class KeyedHash:
     """The hash of the items of a unit; unit and values must be plain columns, since each is used twice."""
 
     key: str
-    purpose: Purpose
+    purpose: HashPurpose
     unit: Typed
     values: Sequence[tuple[Typed, ValueDomain]]
     dialect: Dialect

@@ -19,7 +19,7 @@ from ...core.law import Law, OnGrid, Product
 from ...core.mechanism import Mechanism
 from ...core.parameters import Number, positive, probability, whole
 from ...core.randomness import Source
-from .._grid import MAX_STEPS, Value, distance_in_steps, power_of_two, steps
+from .._grid import MAX_STEPS, GridValue, distance_in_steps, power_of_two, steps
 
 
 class IntegerLaw(Law, Protocol):
@@ -29,7 +29,7 @@ class IntegerLaw(Law, Protocol):
 
 
 @dataclass(frozen=True, init=False, repr=False)
-class Additive(Mechanism[Value, Value]):
+class Additive(Mechanism[GridValue, GridValue]):
     """Adds noise from a symmetric integer law.
 
     Values beyond +-2^60 steps of the grid, or +-2^60 without one, are moved there before noise is added, since an error
@@ -69,7 +69,7 @@ class Additive(Mechanism[Value, Value]):
         """How far data move, in steps of the grid."""
         return distance_in_steps(self.sensitivity if by is None else distance(by, zero=True), self.grid)
 
-    def law(self, x: Value) -> Law:
+    def law(self, x: GridValue) -> Law:
         at = steps("value", x, self.grid)
         if isinstance(at, int):
             return self._placed(self.noise(at))
@@ -78,7 +78,7 @@ class Additive(Mechanism[Value, Value]):
     def _placed(self, noisy: Law) -> Law:
         return noisy if self.grid is None else OnGrid(noisy, float(self.grid))
 
-    def sample(self, x: Value, source: Source) -> Value:
+    def sample(self, x: GridValue, source: Source) -> GridValue:
         at = steps("value", x, self.grid)
         if isinstance(at, int):
             noisy = at + self.draw(source, None)
@@ -95,7 +95,7 @@ class Additive(Mechanism[Value, Value]):
     def release(self, x: float) -> float: ...
     @overload
     def release(self, x: NDArray[Any]) -> NDArray[Any]: ...
-    def release(self, x: Value) -> Value:
+    def release(self, x: GridValue) -> GridValue:
         """One draw for a number, an integer where there is no grid; an array of them for an array."""
         return super().release(x)
 
@@ -118,5 +118,5 @@ class Additive(Mechanism[Value, Value]):
         """The least n for which the largest of `size` noises is at most `relative_error` times n."""
         return math.ceil(Fraction(self.error(beta, size)) / positive("relative_error", relative_error))
 
-    def miss(self, x: Value, y: Value) -> float:
+    def miss(self, x: GridValue, y: GridValue) -> float:
         return float(np.max(np.abs(np.asarray(y) - np.asarray(x))))

@@ -41,7 +41,7 @@ from ...core.parameters import Number, positive, probability, whole
 from ...core.randomness import Source
 from ...core.search import least_positive
 from ...storage import bare, stored
-from .._grid import Value
+from .._grid import GridValue
 from ._additive import Additive
 
 LARGEST_VARIANCE = Fraction(1 << 120)
@@ -130,7 +130,7 @@ class Gaussian(Additive):
         return math.sqrt(self.sigma2 * 2 * nats)
 
     @classmethod
-    def examples(cls) -> Iterable[Example[Value]]:
+    def examples(cls) -> Iterable[Example[GridValue]]:
         for sigma in (Fraction(1, 2), Fraction(2), Fraction(15, 2)):
             for d in (1, 3):
                 yield Example(cls(sigma=sigma), 0, d, d, draws=200_000)

@@ -34,7 +34,7 @@ from ...core.mechanism import Example
 from ...core.parameters import Number, exactly_one, positive, probability, whole
 from ...core.randomness import Source
 from ...storage import bare, stored
-from .._grid import Value
+from .._grid import GridValue
 from ._additive import Additive
 
 LARGEST_SCALE = Fraction(1 << 60)
@@ -102,7 +102,7 @@ class Laplace(Additive):
         return float(self.scale) * (math.log(whole("size", size)) - math.log(probability("beta", beta)))
 
     @classmethod
-    def examples(cls) -> Iterable[Example[Value]]:
+    def examples(cls) -> Iterable[Example[GridValue]]:
         for scale in (Fraction(1, 2), Fraction(3), Fraction(25, 2)):
             for d in (1, 2, 5):
                 yield Example(cls(scale=scale), 0, d, d, draws=200_000)

@@ -41,7 +41,7 @@ from .._grid import as_array, element_type
 from ._deviation import Chances, hoeffding, shares
 
 Answers = int | bool | NDArray[Any]
-Counts = NDArray[np.int64]
+ReportCounts = NDArray[np.int64]
 _MAX_ERROR = Fraction(10**100)  # beyond any error
 
 
@@ -75,7 +75,7 @@ class FrequencyOracle(Mechanism[Answers, Any]):
         """One report for each answer, along the first axis."""
 
     @abstractmethod
-    def count(self, reports: Any) -> tuple[Counts, int]:
+    def count(self, reports: Any) -> tuple[ReportCounts, int]:
         """How many reports speak for each category, and how many reports there are."""
 
     @property
@@ -190,7 +190,7 @@ class MaskOracle(FrequencyOracle):
     def bits(self) -> int:
         return self.categories
 
-    def count(self, reports: Any) -> tuple[Counts, int]:
+    def count(self, reports: Any) -> tuple[ReportCounts, int]:
         masks = as_array("reports", reports)
         if masks.dtype != bool or masks.shape[-1:] != (self.categories,):
             shape = f"shape {masks.shape}, dtype {masks.dtype}"

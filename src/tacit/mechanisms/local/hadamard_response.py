@@ -38,7 +38,7 @@ from ...core.randomness import Source
 from ...storage import bare, stored
 from .._grid import as_array
 from ._deviation import Chances
-from ._frequency import Answers, Counts, FrequencyOracle
+from ._frequency import Answers, FrequencyOracle, ReportCounts
 
 
 @stored("HadamardResponse", ("epsilon", "categories"), make=bare)
@@ -87,7 +87,7 @@ class HadamardResponse(FrequencyOracle):
         reports ^= np.where(odd == keep, row & -row, 0)
         return reports
 
-    def count(self, reports: Any) -> tuple[Counts, int]:
+    def count(self, reports: Any) -> tuple[ReportCounts, int]:
         sent = as_array("reports", reports)
         if sent.dtype.kind not in "iu" or (sent.size and not (sent.min() >= 0 and sent.max() < self.order)):
             raise BadParameter(

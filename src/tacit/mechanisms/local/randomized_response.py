@@ -42,7 +42,7 @@ from ...core.parameters import Number, probability, reals, whole
 from ...core.randomness import Source
 from ...storage import bare, stored
 from ._deviation import Chances, hoeffding, weighted
-from ._frequency import Answers, Counts, FrequencyOracle
+from ._frequency import Answers, FrequencyOracle, ReportCounts
 
 
 @stored("RandomizedResponse", ("epsilon", "categories"), make=bare)
@@ -95,7 +95,7 @@ class RandomizedResponse(FrequencyOracle):
         other += other >= answers
         return np.where(keep, answers, other)
 
-    def count(self, reports: Any) -> tuple[Counts, int]:
+    def count(self, reports: Any) -> tuple[ReportCounts, int]:
         sent = self.read("report", reports).ravel()
         return np.bincount(sent.astype(np.int64, copy=False), minlength=self.categories), sent.size
 

@@ -16,16 +16,16 @@ from ...core.law import DiscreteLaplaceLaw
 from .._grid import as_array, steps
 from ._rule import Gaps
 
-Counts = Sequence[int] | NDArray[Any]
+BinCountsLike = Sequence[int] | NDArray[Any]
 MAX_DENOMINATOR = 1 << 20  # of a share
 _MAX_RECORDS = 1 << 40  # so that a score stays within 2^60
 _MAX_NOISE = 1 << 61  # more than any score: beyond it nothing changes
 Below = NDArray[np.int64]
 Ranks = NDArray[np.int64]
-Cells = NDArray[np.int64]
+CellIndices = NDArray[np.int64]
 
 
-def cumulated(counts: Counts, cells: int | None, rows: bool = False) -> Below:
+def cumulated(counts: BinCountsLike, cells: int | None, rows: bool = False) -> Below:
     """The number of records below each edge, from counts in cells; of several tables, each a row, at once."""
     array = as_array("counts", counts)
     if array.ndim != 1 + rows or not array.shape[-1] or cells not in (None, array.shape[-1]):
@@ -71,7 +71,7 @@ class Node:
         np.maximum(short, over[..., :-1], out=short)
         return np.maximum(short, 0, out=short)
 
-    def row_gaps(self, below: Below, low: Cells, high: Cells, aim: Ranks) -> Gaps:
+    def row_gaps(self, below: Below, low: CellIndices, high: CellIndices, aim: Ranks) -> Gaps:
         """The gaps of several tables, each a row with its own low, high and aim; -1 where a cell is not between."""
         short = self.gaps(below, aim[:, None])
         if low.any() or (high < short.shape[1] - 1).any():

@@ -24,8 +24,8 @@ import numpy as np
 
 from ...core.mechanism import Example
 from ...storage import bare, stored
-from ._bisection import Counts, Node
-from .quantile import Cells, Quantiles
+from ._bisection import BinCountsLike, Node
+from .quantile import CellTuple, Quantiles
 
 
 class _Independent(Node):
@@ -49,11 +49,11 @@ class IndependentQuantiles(Quantiles):
     def tree(self) -> tuple[Node, ...]:
         return tuple(_Independent(at, -1, len(self.quantiles), q) for at, q in enumerate(self.quantiles))
 
-    def _released(self, cells: Cells) -> Cells:
+    def _released(self, cells: CellTuple) -> CellTuple:
         return tuple(sorted(cells))
 
     @classmethod
-    def examples(cls) -> Iterable[Example[Counts]]:
+    def examples(cls) -> Iterable[Example[BinCountsLike]]:
         x = np.array([6, 1, 0])
         for y in ([7, 1, 0], [6, 1, 1], [6, 0, 0]):
             yield Example(cls(epsilon=4, cells=3), x, np.array(y), 1)

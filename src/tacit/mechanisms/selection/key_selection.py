@@ -48,7 +48,7 @@ from .._grid import as_array, distance_in_steps, steps
 from ..additive.gaussian import Gaussian
 from ..additive.laplace import Laplace
 
-Counts = Mapping[Any, int]
+UnitCounts = Mapping[Any, int]
 Chosen = tuple[tuple[Any, int], ...]
 _OUTWARD = 1 + 2.0**-40  # covers the rounding of a tail
 
@@ -89,7 +89,7 @@ class Selected:
 
 @stored("KeySelection", ("noise", "threshold"), make=bare)
 @dataclass(frozen=True, init=False, repr=False)
-class KeySelection(Mechanism[Counts, Chosen]):
+class KeySelection(Mechanism[UnitCounts, Chosen]):
     """Release the keys that enough units have; pass `epsilon` or `rho`, and `delta` or the `threshold`.
 
     `sensitivity` is how one unit moves the counts: for at most m keys of a unit, ADD_REMOVE.counts(m).
@@ -160,14 +160,14 @@ class KeySelection(Mechanism[Counts, Chosen]):
         at = np.flatnonzero(noisy >= self.threshold)
         return at, noisy[at]
 
-    def sample(self, x: Counts, source: Source) -> Chosen:
+    def sample(self, x: UnitCounts, source: Source) -> Chosen:
         present = self._present(x)
         at, noisy = self.select(as_array("counts", list(present.values())), source)
         keys = list(present)
         return tuple((keys[i], int(y)) for i, y in zip(at.tolist(), noisy.tolist(), strict=True))
 
     @staticmethod
-    def _present(x: Counts) -> Counts:
+    def _present(x: UnitCounts) -> UnitCounts:
         """The keys that are present, in order."""
         counts: object = x
         try:
@@ -178,7 +178,7 @@ class KeySelection(Mechanism[Counts, Chosen]):
             allowed = "a mapping from keys, of one kind, to how many units have each: whole numbers"
             raise BadData("counts", type(x).__name__, allowed) from None
 
-    def law(self, x: Counts) -> Selected:
+    def law(self, x: UnitCounts) -> Selected:
         return Selected({key: self.noise.noise(count) for key, count in self._present(x).items()}, self.threshold)
 
     def loss(self, distance: Number | Distance[Any] | None = None) -> Loss:
@@ -198,12 +198,12 @@ class KeySelection(Mechanism[Counts, Chosen]):
         """With probability 1 - beta, none of `size` keys with more units is missing, and no count is farther off."""
         return self.threshold - 1 + self.noise.error(beta, size)
 
-    def miss(self, x: Counts, y: Chosen) -> float:
+    def miss(self, x: UnitCounts, y: Chosen) -> float:
         shown = dict(y)
         return float(max((abs(shown[k] - n) if k in shown else n for k, n in x.items()), default=0))
 
     @classmethod
-    def examples(cls) -> Iterable[Example[Counts]]:
+    def examples(cls) -> Iterable[Example[UnitCounts]]:
         one, few = cls(epsilon=1, delta="0.01"), 4000
         yield Example(one, {"a": 1}, {}, 1, draws=few)
         yield Example(one, {"a": 6, "b": 1}, {"a": 6}, 1, {"size": 2}, few)

@@ -96,7 +96,7 @@ class LaplaceMax(SelectionRule):
         return 2 * (math.log(candidates) - math.log(beta))
 
 
-Noise = Literal["laplace", "exponential", "gumbel"]
+NoiseName = Literal["laplace", "exponential", "gumbel"]
 RULES: dict[str, SelectionRule] = {
     "laplace": LaplaceMax(),
     "exponential": PermuteAndFlip.rule,
@@ -108,7 +108,7 @@ RULES: dict[str, SelectionRule] = {
 class NoisyMax(SelectOne):
     """Choose the candidate whose score is highest after noise."""
 
-    noise: Noise
+    noise: NoiseName
 
     def __init__(
         self,
@@ -120,7 +120,7 @@ class NoisyMax(SelectOne):
         monotone: bool = False,
         grid: Number | None = None,
         candidates: int | None = None,
-        noise: Noise = "laplace",
+        noise: NoiseName = "laplace",
     ) -> None:
         object.__setattr__(self, "noise", one_of("noise", noise, RULES))
         super().__init__(

@@ -50,19 +50,19 @@ from ...core.mechanism import Example, Mechanism
 from ...core.parameters import Number, positive, probability, several, whole
 from ...core.randomness import Source
 from ...storage import bare, stored
-from ._bisection import MAX_DENOMINATOR, Below, Counts, Node, bisect, carry, cumulated
+from ._bisection import MAX_DENOMINATOR, Below, BinCountsLike, Node, bisect, carry, cumulated
 from ._rule import share
 from ._scores import LARGEST_SCALE
 from .exponential import Exponential
 
-Cells = tuple[int, ...]
+CellTuple = tuple[int, ...]
 _MAX_CELLS_AT_ONCE = 1 << 20  # of several tables
 _CUT_SHARE = Fraction(1, 6)  # of `each`, where a cell is cut
 
 
 @stored("Quantiles", ("quantiles", "sensitivity", "cells", "each"), make=bare)
 @dataclass(frozen=True, init=False, repr=False)
-class Quantiles(Mechanism[Counts, Cells]):
+class Quantiles(Mechanism[BinCountsLike, CellTuple]):
     """Choose a cell for each quantile; `sensitivity` counts records, and `cells` is how many there will be.
 
     Quantiles are public aims, read as the nearest fraction with a denominator of at most a million.
@@ -122,7 +122,7 @@ class Quantiles(Mechanism[Counts, Cells]):
         """The noise of a cut, in steps of 1 / b."""
         return law.DiscreteLaplaceLaw(node.range / (_CUT_SHARE * self.each))
 
-    def law(self, x: Counts) -> law.Finite:
+    def law(self, x: BinCountsLike) -> law.Finite:
         """Every ordered choice of cells with its mass."""
         below, k = cumulated(x, self.cells), len(self.quantiles)
         masses = {((*[0] * k, below.size - 2, 0), (*[0] * k, int(below[-1]), 0)): 1.0}  # by cells and cuts
@@ -136,22 +136,22 @@ class Quantiles(Mechanism[Counts, Cells]):
                     ends = max(first, int(below[v])), min(last, int(below[v + 1]))
                     for cut, part in node.cut_law(self._noise(node), aim, *ends) if node.inner else ((0, 1.0),):
                         masses[_with(cells, node.at, v), _with(cuts, node.at, cut)] = p * mass * part
-        released: dict[Cells, float] = {}
+        released: dict[CellTuple, float] = {}
         for (cells, _), p in masses.items():
             output = self._released(cells[:k])
             released[output] = released.get(output, 0.0) + p
         return law.Finite(released)
 
-    def sample(self, x: Counts, source: Source) -> Cells:
+    def sample(self, x: BinCountsLike, source: Source) -> CellTuple:
         return self._draw(cumulated(x, self.cells)[np.newaxis], source)[0]
 
-    def sample_rows(self, x: NDArray[Any], source: Source) -> list[Cells]:
+    def sample_rows(self, x: NDArray[Any], source: Source) -> list[CellTuple]:
         """Draw for each row of counts by itself."""
         rows = max(1, _MAX_CELLS_AT_ONCE // max(1, x.shape[-1]))
         tables = (cumulated(x[first : first + rows], self.cells, rows=True) for first in range(0, len(x), rows))
         return [cells for below in tables for cells in self._draw(below, source)]
 
-    def _draw(self, below: Below, source: Source) -> list[Cells]:
+    def _draw(self, below: Below, source: Source) -> list[CellTuple]:
         k, row = len(self.quantiles), np.arange(len(below))
         cells, cuts = (np.zeros((len(below), k + 2), np.int64) for _ in range(2))
         cells[:, k], cuts[:, k] = below.shape[1] - 2, below[:, -1]
@@ -167,7 +167,7 @@ class Quantiles(Mechanism[Counts, Cells]):
                 cuts[:, node.at] = node.cut(noise, aim, *ends)
         return [self._released(tuple(row_cells)) for row_cells in cells[:, :k].tolist()]
 
-    def _released(self, cells: Cells) -> Cells:
+    def _released(self, cells: CellTuple) -> CellTuple:
         """The cells in the order in which they are released; bisection chooses them in order."""
         return cells
 
@@ -215,13 +215,13 @@ class Quantiles(Mechanism[Counts, Cells]):
             )
         return whole("cells", number)
 
-    def miss(self, x: Counts, y: Cells) -> float:
+    def miss(self, x: BinCountsLike, y: CellTuple) -> float:
         below = cumulated(x, self.cells).tolist()
         aims = [q * below[-1] for q in self.quantiles]
         return float(max(max(0, below[v] - aim, aim - below[v + 1]) for v, aim in zip(y, aims, strict=True)))
 
     @classmethod
-    def examples(cls) -> Iterable[Example[Counts]]:
+    def examples(cls) -> Iterable[Example[BinCountsLike]]:
         x = np.array([6, 1, 0])
         for y in ([7, 1, 0], [6, 1, 1], [6, 0, 0]):
             yield Example(cls(epsilon=3, quantiles=["0.5"], cells=3), x, np.array(y), 1)
@@ -234,6 +234,6 @@ class Quantiles(Mechanism[Counts, Cells]):
         yield Example(cls(rho="0.2", sensitivity=moved, cells=3), x, np.array([5, 2, 0]), moved)
 
 
-def _with(places: Cells, i: int, new: int) -> Cells:
+def _with(places: CellTuple, i: int, new: int) -> CellTuple:
     """The places with another at index i."""
     return (*places[:i], new, *places[i + 1 :])

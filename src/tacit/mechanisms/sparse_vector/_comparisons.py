@@ -44,7 +44,7 @@ from ...storage import stored
 from .._grid import MAX_STEPS, as_array, max_move_in_steps, power_of_two, steps
 from ._comparison_noise import ComparisonNoise, Integers, Masses
 
-Stream = Sequence[int] | Sequence[float] | NDArray[Any]
+StreamValues = Sequence[int] | Sequence[float] | NDArray[Any]
 Hits = tuple[int, ...]
 
 _CHUNK = 1 << 14  # comparisons made at a time: noise and values stay in a core's cache
@@ -82,7 +82,7 @@ def transcripts(
 
 
 @dataclass(frozen=True, init=False, repr=False)
-class Comparisons(Interactive[Stream, Y, ComparisonState, int | float, A]):
+class Comparisons(Interactive[StreamValues, Y, ComparisonState, int | float, A]):
     """Compares the values of a stream with a threshold, until `count` of them have reached it."""
 
     threshold: Fraction
@@ -173,7 +173,7 @@ class Comparisons(Interactive[Stream, Y, ComparisonState, int | float, A]):
         top = bool(at + self.query_noise.draw(source) >= state.bar)
         return ComparisonState(state.bar, state.asked + 1, state.hits + top), self.compared(at, top, source)
 
-    def steps(self, values: Stream) -> Integers:
+    def steps(self, values: StreamValues) -> Integers:
         """A stream in steps of the grid."""
         at = steps("values", as_array("values", values), self.grid)
         if isinstance(at, int) or at.ndim != 1:
@@ -191,7 +191,7 @@ class Comparisons(Interactive[Stream, Y, ComparisonState, int | float, A]):
         tops = np.searchsorted(np.cumsum(top), np.arange(1, min(self.count, at.size) + 1))
         return tuple(tops[tops < at.size].tolist())
 
-    def transcripts(self, values: Stream) -> dict[Any, float]:
+    def transcripts(self, values: StreamValues) -> dict[Any, float]:
         """The law of the transcript."""
         thresholds, masses = self.noisy_thresholds()
         return transcripts(masses, thresholds, self.query_noise, self.steps(values).tolist(), self.count)
@@ -225,7 +225,7 @@ class Comparisons(Interactive[Stream, Y, ComparisonState, int | float, A]):
         """ln P[no number that is released is more than a steps off]."""
         return 0.0
 
-    def worst_miss(self, values: Stream, hits: Hits, count: int | None = None) -> float:
+    def worst_miss(self, values: StreamValues, hits: Hits, count: int | None = None) -> float:
         """The farthest that a TOP lies below the threshold, or another value that was asked lies above it."""
         reached = hits[-1] + 1 if len(hits) == (count or self.count) else len(values)
         above = np.asarray(values, float)[:reached] - float(self.threshold)
@@ -242,13 +242,13 @@ class ReleasesIndices(Comparisons[Hits, bool]):
     def output(self, answers: Sequence[bool]) -> Hits:
         return tuple(i for i, top in enumerate(answers) if top)
 
-    def law(self, x: Stream) -> Finite:
+    def law(self, x: StreamValues) -> Finite:
         return Finite(self.transcripts(x))
 
-    def sample(self, x: Stream, source: Source) -> Hits:
+    def sample(self, x: StreamValues, source: Source) -> Hits:
         return self.hits(self.steps(x), source)
 
-    def miss(self, x: Stream, y: Hits) -> float:
+    def miss(self, x: StreamValues, y: Hits) -> float:
         return self.worst_miss(x, y)
 
 

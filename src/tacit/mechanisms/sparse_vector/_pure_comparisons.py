@@ -15,10 +15,13 @@ from ...core.parameters import Number, one_of, positive, probability
 from ._comparison_noise import DiscreteLaplace, Geometric
 from ._comparisons import Comparisons
 
-Kind = Literal["exponential", "laplace"]
-KINDS: tuple[Kind, ...] = ("exponential", "laplace")
+ComparisonNoiseName = Literal["exponential", "laplace"]
+KINDS: tuple[ComparisonNoiseName, ...] = ("exponential", "laplace")
 LARGEST_SCALE = Fraction(1 << 50)  # so that every sum of noises and values fits 64 bits
-_NOISES: dict[Kind, type[Geometric] | type[DiscreteLaplace]] = {"exponential": Geometric, "laplace": DiscreteLaplace}
+_NOISES: dict[ComparisonNoiseName, type[Geometric] | type[DiscreteLaplace]] = {
+    "exponential": Geometric,
+    "laplace": DiscreteLaplace,
+}
 
 
 @dataclass(frozen=True, init=False, repr=False)
@@ -26,7 +29,7 @@ class PureComparisons(Comparisons[Y, A]):
     """Comparisons that cost `epsilon` in all, at the sensitivity of the mechanism."""
 
     epsilon: Fraction
-    noise: Kind
+    noise: ComparisonNoiseName
     bar_share: Fraction | None
 
     def __init__(
@@ -39,7 +42,7 @@ class PureComparisons(Comparisons[Y, A]):
         queries: int,
         monotone: bool,
         epsilon: Number,
-        noise: Kind,
+        noise: ComparisonNoiseName,
         bar_share: Number | None,
     ) -> None:
         super().__init__(

@@ -39,8 +39,8 @@ from ...core.law import Finite
 from ...core.mechanism import Example
 from ...core.parameters import Number, probability, whole
 from ...core.randomness import Source
-from ._comparisons import Stream
-from ._pure_comparisons import KINDS, Kind, PureComparisons
+from ._comparisons import StreamValues
+from ._pure_comparisons import KINDS, ComparisonNoiseName, PureComparisons
 
 
 @dataclass(frozen=True, init=False, repr=False)
@@ -56,7 +56,7 @@ class AboveThreshold(PureComparisons[int | None, bool]):
         grid: Number | None = None,
         queries: int = 1000,
         monotone: bool = False,
-        noise: Kind = "exponential",
+        noise: ComparisonNoiseName = "exponential",
         bar_share: Number | None = None,
     ) -> None:
         super().__init__(
@@ -77,14 +77,14 @@ class AboveThreshold(PureComparisons[int | None, bool]):
     def output(self, answers: Sequence[bool]) -> int | None:
         return next((i for i, top in enumerate(answers) if top), None)
 
-    def law(self, x: Stream) -> Finite:
+    def law(self, x: StreamValues) -> Finite:
         return Finite({hits[0] if hits else None: mass for hits, mass in self.transcripts(x).items()})
 
-    def sample(self, x: Stream, source: Source) -> int | None:
+    def sample(self, x: StreamValues, source: Source) -> int | None:
         hits = self.hits(self.steps(x), source)
         return hits[0] if hits else None
 
-    def miss(self, x: Stream, y: int | None) -> float:
+    def miss(self, x: StreamValues, y: int | None) -> float:
         return self.worst_miss(x, () if y is None else (y,))
 
     def classical_error(self, beta: Number = 0.05, queries: int | None = None) -> float:
@@ -94,7 +94,7 @@ class AboveThreshold(PureComparisons[int | None, bool]):
         return float(self.classical_factor * self.sensitivity.linf / self.epsilon) * nats
 
     @classmethod
-    def examples(cls) -> Iterable[Example[Stream]]:
+    def examples(cls) -> Iterable[Example[StreamValues]]:
         x, y = (0, 0, 0, 0, 1), (1, 1, 1, 1, 0)
         for kind in KINDS:
             yield Example(cls(threshold=1, epsilon=1, queries=5, noise=kind), x, y, 1)

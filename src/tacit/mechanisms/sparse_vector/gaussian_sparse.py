@@ -41,7 +41,7 @@ from ...core.parameters import Number, positive, probability, whole
 from ...core.search import least_positive
 from ...storage import stored
 from ._comparison_noise import DiscreteGaussian, Integers
-from ._comparisons import ComparisonState, ReleasesIndices, Stream
+from ._comparisons import ComparisonState, ReleasesIndices, StreamValues
 
 LARGEST_VARIANCE = Fraction(1 << 100)
 Variances = tuple[Fraction, Fraction]  # of the threshold and of a query, in steps of the grid
@@ -171,7 +171,7 @@ class GaussianSparse(ReleasesIndices):
     def over(self, state: ComparisonState) -> bool:
         return super().over(state) or state.asked >= self.queries
 
-    def steps(self, values: Stream) -> Integers:
+    def steps(self, values: StreamValues) -> Integers:
         at = super().steps(values)
         if at.size > self.queries:
             raise BadData("values", f"{at.size} values", f"at most {self.queries} values, which the price is for")
@@ -184,7 +184,7 @@ class GaussianSparse(ReleasesIndices):
         return on_threshold + math.sqrt(self.sigma2_query * 2 * (math.log(4 * k) - math.log(b)))
 
     @classmethod
-    def examples(cls) -> Iterable[Example[Stream]]:
+    def examples(cls) -> Iterable[Example[StreamValues]]:
         x, y = (0, 0, 1, 0, 0, 1), (1, 1, 0, 1, 1, 0)
         for count, sigma in ((1, 4), (2, 1), (3, 4)):
             m = cls(threshold=1, queries=6, count=count, sigma_threshold=sigma, sigma_query=2 * sigma)

@@ -29,8 +29,8 @@ from ...core.distance import Distance
 from ...core.mechanism import Example
 from ...core.parameters import Number, probability, whole
 from ...core.randomness import Source
-from ._comparisons import Stream
-from ._pure_comparisons import KINDS, Kind, PureComparisons
+from ._comparisons import StreamValues
+from ._pure_comparisons import KINDS, ComparisonNoiseName, PureComparisons
 
 IndexedNumbers = tuple[tuple[int, int | float], ...]
 
@@ -72,7 +72,7 @@ class NumericSparse(PureComparisons[IndexedNumbers, int | float | None]):
         grid: Number | None = None,
         queries: int = 1000,
         monotone: bool = False,
-        noise: Kind = "exponential",
+        noise: ComparisonNoiseName = "exponential",
         bar_share: Number | None = None,
     ) -> None:
         object.__setattr__(self, "share", probability("share", share))
@@ -101,12 +101,12 @@ class NumericSparse(PureComparisons[IndexedNumbers, int | float | None]):
     def output(self, answers: Sequence[int | float | None]) -> IndexedNumbers:
         return tuple((i, number) for i, number in enumerate(answers) if number is not None)
 
-    def law(self, x: Stream) -> Numbered:
+    def law(self, x: StreamValues) -> Numbered:
         noisy = [law.DiscreteLaplaceLaw(self.scales[2], step) for step in self.steps(x).tolist()]
         placed = noisy if self.grid is None else [law.OnGrid(one, float(self.grid)) for one in noisy]
         return Numbered(self.transcripts(x), tuple(placed))
 
-    def sample(self, x: Stream, source: Source) -> IndexedNumbers:
+    def sample(self, x: StreamValues, source: Source) -> IndexedNumbers:
         at = self.steps(x)
         hits = self.hits(at, source)
         noise = samplers.laplace(self.scales[2], source, len(hits)).tolist()
@@ -115,7 +115,7 @@ class NumericSparse(PureComparisons[IndexedNumbers, int | float | None]):
     def log_numbers_within(self, a: int) -> float:
         return self.count * math.log1p(-min(law.DiscreteLaplaceLaw(self.scales[2]).tail(a + 1), 1 - 2.0**-53))
 
-    def miss(self, x: Stream, y: IndexedNumbers) -> float:
+    def miss(self, x: StreamValues, y: IndexedNumbers) -> float:
         off = [float(abs(number - x[i])) for i, number in y]
         return max(self.worst_miss(x, tuple(i for i, _ in y)), *off, 0.0)
 
@@ -131,7 +131,7 @@ class NumericSparse(PureComparisons[IndexedNumbers, int | float | None]):
         return max(comparisons, float(c * one / self.share) * (math.log(2 * c) + log))
 
     @classmethod
-    def examples(cls) -> Iterable[Example[Stream]]:
+    def examples(cls) -> Iterable[Example[StreamValues]]:
         x, y = (0, 0, 0, 1), (1, 1, 1, 0)
         for kind in KINDS:
             yield Example(cls(threshold=1, epsilon=3, count=1, queries=4, noise=kind), x, y, 1)

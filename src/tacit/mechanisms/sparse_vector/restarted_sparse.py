@@ -34,13 +34,13 @@ from ...core.law import Finite
 from ...core.mechanism import Example
 from ...core.parameters import Number, positive, probability, whole
 from ...core.randomness import Source
-from ._comparisons import ComparisonState, Hits, Stream
-from ._pure_comparisons import KINDS, Kind
+from ._comparisons import ComparisonState, Hits, StreamValues
+from ._pure_comparisons import KINDS, ComparisonNoiseName
 from .above_threshold import AboveThreshold
 
 
 @dataclass(frozen=True, init=False, repr=False)
-class RestartedSparse(Interactive[Stream, Hits, ComparisonState, int | float, bool]):
+class RestartedSparse(Interactive[StreamValues, Hits, ComparisonState, int | float, bool]):
     """Release which values reach the threshold, `count` times, for `epsilon`, or for `epsilon` at a `delta`."""
 
     each: AboveThreshold
@@ -59,7 +59,7 @@ class RestartedSparse(Interactive[Stream, Hits, ComparisonState, int | float, bo
         grid: Number | None = None,
         queries: int = 1000,
         monotone: bool = False,
-        noise: Kind = "exponential",
+        noise: ComparisonNoiseName = "exponential",
         bar_share: Number | None = None,
     ) -> None:
         c, whole_price = whole("count", count), positive("epsilon", epsilon)
@@ -105,7 +105,7 @@ class RestartedSparse(Interactive[Stream, Hits, ComparisonState, int | float, bo
     def output(self, answers: Sequence[bool]) -> Hits:
         return tuple(i for i, top in enumerate(answers) if top)
 
-    def law(self, x: Stream) -> Finite:
+    def law(self, x: StreamValues) -> Finite:
         masses: dict[Hits, float] = {}
 
         def go_on(hits: Hits, start: int, chance: float) -> None:
@@ -121,7 +121,7 @@ class RestartedSparse(Interactive[Stream, Hits, ComparisonState, int | float, bo
         go_on((), 0, 1.0)
         return Finite(masses)
 
-    def sample(self, x: Stream, source: Source) -> Hits:
+    def sample(self, x: StreamValues, source: Source) -> Hits:
         """Draw the indices of the TOPs; every value is compared with every noisy threshold."""
         at = self.each.steps(x)
         noisy = at + self.each.query_noise.draw(source, at.size)
@@ -145,7 +145,7 @@ class RestartedSparse(Interactive[Stream, Hits, ComparisonState, int | float, bo
         share = -math.expm1(math.log1p(-down(probability("beta", beta))) / self.count) * (1 - 2.0**-48)
         return self.each.error_at(share, queries)
 
-    def miss(self, x: Stream, y: Hits) -> float:
+    def miss(self, x: StreamValues, y: Hits) -> float:
         return self.each.worst_miss(x, y, self.count)
 
     def classical_error(self, beta: Number = 0.05, queries: int | None = None) -> float:
@@ -156,7 +156,7 @@ class RestartedSparse(Interactive[Stream, Hits, ComparisonState, int | float, bo
         return many * float(self.each.classical_factor * self.each.sensitivity.linf / self.epsilon) * nats
 
     @classmethod
-    def examples(cls) -> Iterable[Example[Stream]]:
+    def examples(cls) -> Iterable[Example[StreamValues]]:
         x, y = (0, 0, 1, 0, 0, 1), (1, 1, 0, 1, 1, 0)
         for kind in KINDS:
             yield Example(cls(threshold=1, epsilon=2, count=2, queries=6, noise=kind), x, y, 1)

@@ -27,8 +27,8 @@ from typing import Any
 from ...core.distance import Distance
 from ...core.mechanism import Example
 from ...core.parameters import Number, probability, whole
-from ._comparisons import Hits, ReleasesIndices, Stream
-from ._pure_comparisons import KINDS, Kind, PureComparisons
+from ._comparisons import Hits, ReleasesIndices, StreamValues
+from ._pure_comparisons import KINDS, ComparisonNoiseName, PureComparisons
 
 
 @dataclass(frozen=True, init=False, repr=False)
@@ -45,7 +45,7 @@ class Sparse(ReleasesIndices, PureComparisons[Hits, bool]):
         grid: Number | None = None,
         queries: int = 1000,
         monotone: bool = False,
-        noise: Kind = "exponential",
+        noise: ComparisonNoiseName = "exponential",
         bar_share: Number | None = None,
     ) -> None:
         super().__init__(
@@ -67,7 +67,7 @@ class Sparse(ReleasesIndices, PureComparisons[Hits, bool]):
         return float(self.classical_factor * self.sensitivity.linf / self.epsilon) * nats
 
     @classmethod
-    def examples(cls) -> Iterable[Example[Stream]]:
+    def examples(cls) -> Iterable[Example[StreamValues]]:
         x, y = (0, 0, 1, 0, 0, 1), (1, 1, 0, 1, 1, 0)
         for kind in KINDS:
             yield Example(cls(threshold=1, epsilon=1, count=2, queries=6, noise=kind), x, y, 1)

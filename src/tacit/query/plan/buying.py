@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import reduce
 
-from ...core.accounting.budget import Budget, Spent
+from ...core.accounting.budget import Budget, SpentSoFar
 from ...core.accounting.currency import Amount, Currency, Epsilon, RenyiAt, Rho
 from ...core.accounting.loss import Loss
 from ...core.errors import BadParameter, BadQuestion, Refused
@@ -57,7 +57,7 @@ def loss_of(bought: Sequence[Step]) -> Loss:
     return reduce(Loss.__add__, (step.mechanism.loss() for step in bought))
 
 
-def _room(c: Currency, budget: Budget, spent: Sequence[Spent], amount: Fraction) -> Amount:
+def _room(c: Currency, budget: Budget, spent: Sequence[SpentSoFar], amount: Fraction) -> Amount:
     """The amount of a currency that can be spent without spending more than `amount` of a budget."""
     places = [i for i, (known, _) in enumerate(budget.sums) if known == c or type(known) is type(c) is not RenyiAt]
     if not places:
@@ -73,7 +73,7 @@ def _room(c: Currency, budget: Budget, spent: Sequence[Spent], amount: Fraction)
     return min(rooms)
 
 
-def _pure_room(budget: Budget, spent: Sequence[Spent], amount: Fraction) -> Fraction:
+def _pure_room(budget: Budget, spent: Sequence[SpentSoFar], amount: Fraction) -> Fraction:
     """The largest epsilon that costs no more than the amount: parts of it cost no more than the whole does."""
     rooms = [(c, Fraction(_room(c, budget, spent, amount))) for c, _ in budget.sums]
     return max(((pure(c, room) or Fraction(0)) for c, room in rooms if room > 0), default=Fraction(0))
@@ -90,8 +90,8 @@ class Buyer:
 
     compiled: Compiled
     budget: Budget
-    spent: Sequence[Spent]
-    allowance: tuple[Budget, Sequence[Spent]] | None
+    spent: Sequence[SpentSoFar]
+    allowance: tuple[Budget, Sequence[SpentSoFar]] | None
     beta: Fraction
     delta: Fraction | None
 

@@ -43,7 +43,7 @@ MOST_NUMBERS = 10**7  # counts and sums of a question, in all of its groups
 KEYS = -1  # the index of the counts that the selection of keys releases
 _WHOLE, _NOTHING = number(0, 1 << 62), Constant(number(0, 0), None)
 _WORK = 20_000  # operations to find the range that conditions leave of measured values
-Choice = tuple[Fraction, ...] | int | None  # quantiles, or how many labels; None where noise is added
+ChoiceArguments = tuple[Fraction, ...] | int | None  # quantiles, or how many labels; None where noise is added
 
 
 @dataclass(frozen=True)
@@ -52,7 +52,7 @@ class Compiled:
 
     plan: QueryPlan
     recipes: tuple[tuple[str, Recipe], ...]
-    choices: tuple[Choice, ...]
+    choices: tuple[ChoiceArguments, ...]
 
     @cached_property
     def moves(self) -> tuple[Distance[AddRemove], ...]:
@@ -84,7 +84,7 @@ class _Compiler:
     def __init__(self, query: Query, schemas: Mapping[str, Schema]) -> None:
         self.query, self.schemas = query, schemas
         self.bare = QueryPlan(query.relation, query.keys, (), query.groups)
-        self.measured: list[tuple[Measure, Choice]] = []
+        self.measured: list[tuple[Measure, ChoiceArguments]] = []
         aggregates = [a for _, a in query.aggregates]
         self.sums = {a.expression for a in aggregates if a.kind == "sum" and a.expression is not None}
         self.aims: dict[Expression, tuple[Fraction, ...]] = {}
@@ -121,7 +121,7 @@ class _Compiler:
             )
         return Compiled(QueryPlan(self.query.relation, self.query.keys, measures, self.query.groups), recipes, choices)
 
-    def _place(self, measure: Measure, choice: Choice = None) -> int:
+    def _place(self, measure: Measure, choice: ChoiceArguments = None) -> int:
         """The index of a measure, with the choice made from it, in the plan."""
         one = self.query.relation.rows == 1
         if isinstance(measure, UnitCount) and one:
@@ -201,7 +201,7 @@ class _Compiler:
         return BinCounts(e, tuple(range(d.lower, d.upper + 2)))
 
 
-def _rank(measured: tuple[Measure, Choice]) -> tuple[str, str]:
+def _rank(measured: tuple[Measure, ChoiceArguments]) -> tuple[str, str]:
     return stored_name(type(measured[0])), canonical(measured)
 
 

@@ -38,7 +38,7 @@ from numpy.typing import NDArray
 from ...core.exact import down, up
 from ...storage import stored
 from ..select.outputs import ColumnEstimate, Floats, labels, numbers
-from ..select.query import Kind
+from ..select.query import AggregateKind
 from ..values.domain import ValueDomain
 
 _WORDS = {"date": " days", "timestamp": " seconds"}
@@ -99,7 +99,7 @@ class Squares:
 class Recipe:
     """How an aggregate is computed: `parts` are the indices of its measures, -1 for the counts of selected keys."""
 
-    kind: Kind
+    kind: AggregateKind
     parts: tuple[int, ...]
     domain: ValueDomain
     centre: int = 0  # steps subtracted from each value before it was squared

@@ -29,7 +29,7 @@ from functools import cached_property
 from typing import Any, TypedDict, Unpack
 
 from ...core.accounting.accountants import Renyi, failures
-from ...core.accounting.budget import LEAST_SHARE, Budget, Spent
+from ...core.accounting.budget import LEAST_SHARE, Budget, SpentSoFar
 from ...core.accounting.currency import Amount
 from ...core.accounting.loss import Loss, zero
 from ...core.errors import BadParameter, BadQuestion, BudgetExceeded, Refused
@@ -161,8 +161,8 @@ def offer(
     *,
     schemas: Mapping[str, Schema] | None = None,
     compiled_query: Compiled | None = None,
-    spent: Sequence[Spent] = (zero,),
-    allowance: tuple[Budget, Sequence[Spent]] | None = None,
+    spent: Sequence[SpentSoFar] = (zero,),
+    allowance: tuple[Budget, Sequence[SpentSoFar]] | None = None,
     least_share: Fraction = LEAST_SHARE,
     **terms: Unpack[Terms],
 ) -> Offer:

@@ -14,7 +14,7 @@ from ...core.parameters import Number, rational, several, whole
 from ..relation import build
 from ..relation.key_values import MOST_CELLS
 from ..select.aggregates import (
-    Of,
+    ArgumentLike,
     UnboundAggregate,
     count,
     max_,
@@ -53,55 +53,55 @@ class AggregateMethods:
             asked = replace(asked, aggregates=(*asked.aggregates, *each.aggregates(name, of)))
         return asked
 
-    def count(self, of: Of | None = None) -> Question:
+    def count(self, of: ArgumentLike | None = None) -> Question:
         """The number of rows, or of rows in which the value is not missing."""
         return self.aggregate(count(of))
 
-    def units(self, of: Of | None = None) -> Question:
+    def units(self, of: ArgumentLike | None = None) -> Question:
         """The number of units, or of units that have a value that is not missing."""
         return self.aggregate(units(of))
 
-    def sum(self, of: Of) -> Question:
+    def sum(self, of: ArgumentLike) -> Question:
         """The sum."""
         return self.aggregate(sum_(of))
 
-    def mean(self, of: Of) -> Question:
+    def mean(self, of: ArgumentLike) -> Question:
         """The mean."""
         return self.aggregate(mean(of))
 
-    def variance(self, of: Of) -> Question:
+    def variance(self, of: ArgumentLike) -> Question:
         """The variance of the population."""
         return self.aggregate(variance(of))
 
-    def stddev(self, of: Of) -> Question:
+    def stddev(self, of: ArgumentLike) -> Question:
         """The standard deviation of the population."""
         return self.aggregate(stddev(of))
 
-    def quantile(self, of: Of, at: Number) -> Question:
+    def quantile(self, of: ArgumentLike, at: Number) -> Question:
         """The value below which a share `at` of the values lies."""
         return self.aggregate(quantile(of, at))
 
-    def median(self, of: Of) -> Question:
+    def median(self, of: ArgumentLike) -> Question:
         """The median."""
         return self.aggregate(median(of))
 
-    def min(self, of: Of, at: Number = Fraction(1, 100)) -> Question:
+    def min(self, of: ArgumentLike, at: Number = Fraction(1, 100)) -> Question:
         """Nearly the least value: the quantile at 0.01, since the least itself is one person's."""
         return self.aggregate(min_(of, at))
 
-    def max(self, of: Of, at: Number = Fraction(99, 100)) -> Question:
+    def max(self, of: ArgumentLike, at: Number = Fraction(99, 100)) -> Question:
         """Nearly the largest value: the quantile at 0.99."""
         return self.aggregate(max_(of, at))
 
-    def mode(self, of: Of) -> Question:
+    def mode(self, of: ArgumentLike) -> Question:
         """The most common value."""
         return self.aggregate(mode(of))
 
-    def top(self, of: Of, k: int) -> Question:
+    def top(self, of: ArgumentLike, k: int) -> Question:
         """The k most common values, in order."""
         return self.aggregate(top(of, k))
 
-    def histogram(self, of: Of, bins: int = 10, edges: Iterable[Number] | None = None) -> Question:
+    def histogram(self, of: ArgumentLike, bins: int = 10, edges: Iterable[Number] | None = None) -> Question:
         """The number of rows between public edges: by default in at most `bins` of equal width between the bounds.
 
         A bin has the name of its lower edge and includes it; the last bin includes its upper edge too.

@@ -18,7 +18,7 @@ from ..select.outputs import (
     Function,
     Logic,
     Output,
-    Value,
+    OutputValue,
 )
 from ..values.coercion import constant
 
@@ -31,25 +31,25 @@ class OutputExpression:
 
     output: Output
 
-    def __add__(self, other: Given) -> OutputExpression:
+    def __add__(self, other: OutputLike) -> OutputExpression:
         return OutputExpression(Arithmetic("+", self.output, shown(other)))
 
     def __radd__(self, other: Plain) -> OutputExpression:
         return OutputExpression(Arithmetic("+", shown(other), self.output))
 
-    def __sub__(self, other: Given) -> OutputExpression:
+    def __sub__(self, other: OutputLike) -> OutputExpression:
         return OutputExpression(Arithmetic("-", self.output, shown(other)))
 
     def __rsub__(self, other: Plain) -> OutputExpression:
         return OutputExpression(Arithmetic("-", shown(other), self.output))
 
-    def __mul__(self, other: Given) -> OutputExpression:
+    def __mul__(self, other: OutputLike) -> OutputExpression:
         return OutputExpression(Arithmetic("*", self.output, shown(other)))
 
     def __rmul__(self, other: Plain) -> OutputExpression:
         return OutputExpression(Arithmetic("*", shown(other), self.output))
 
-    def __truediv__(self, other: Given) -> OutputExpression:
+    def __truediv__(self, other: OutputLike) -> OutputExpression:
         return OutputExpression(Arithmetic("/", self.output, shown(other)))
 
     def __rtruediv__(self, other: Plain) -> OutputExpression:
@@ -58,30 +58,30 @@ class OutputExpression:
     def __neg__(self) -> OutputExpression:
         return 0 - self
 
-    def __eq__(self, other: Given) -> OutputExpression:  # type: ignore[override]
+    def __eq__(self, other: OutputLike) -> OutputExpression:  # type: ignore[override]
         return OutputExpression(Comparison("=", self.output, shown(other)))
 
-    def __ne__(self, other: Given) -> OutputExpression:  # type: ignore[override]
+    def __ne__(self, other: OutputLike) -> OutputExpression:  # type: ignore[override]
         return ~(self == other)
 
-    def __lt__(self, other: Given) -> OutputExpression:
+    def __lt__(self, other: OutputLike) -> OutputExpression:
         return OutputExpression(Comparison("<", self.output, shown(other)))
 
-    def __le__(self, other: Given) -> OutputExpression:
+    def __le__(self, other: OutputLike) -> OutputExpression:
         return OutputExpression(Comparison("<=", self.output, shown(other)))
 
-    def __gt__(self, other: Given) -> OutputExpression:
+    def __gt__(self, other: OutputLike) -> OutputExpression:
         return OutputExpression(Comparison("<", shown(other), self.output))
 
-    def __ge__(self, other: Given) -> OutputExpression:
+    def __ge__(self, other: OutputLike) -> OutputExpression:
         return OutputExpression(Comparison("<=", shown(other), self.output))
 
     __hash__ = None  # type: ignore[assignment]
 
-    def __and__(self, other: Given) -> OutputExpression:
+    def __and__(self, other: OutputLike) -> OutputExpression:
         return OutputExpression(Logic("and", self.output, shown(other)))
 
-    def __or__(self, other: Given) -> OutputExpression:
+    def __or__(self, other: OutputLike) -> OutputExpression:
         return OutputExpression(Logic("or", self.output, shown(other)))
 
     def __invert__(self) -> OutputExpression:
@@ -113,7 +113,7 @@ class OutputExpression:
         """Whether the value is missing."""
         return self._of("is_missing")
 
-    def where(self, condition: OutputExpression, otherwise: Given = None) -> OutputExpression:
+    def where(self, condition: OutputExpression, otherwise: OutputLike = None) -> OutputExpression:
         """The value where a condition on released columns holds, else another."""
         return OutputExpression(CaseOutput(shown(condition), self.output, shown(otherwise)))
 
@@ -123,21 +123,21 @@ class OutputExpression:
         return OutputExpression(Function(name, self.output, digits))
 
 
-Given = OutputExpression | Plain
+OutputLike = OutputExpression | Plain
 
 
-def shown(value: Given) -> Output:
+def shown(value: OutputLike) -> Output:
     """The output of an output expression or of a constant."""
     match value:
         case OutputExpression():
             return value.output
         case None | bool():
-            return Value(value)
+            return OutputValue(value)
         case str() | datetime.date():  # a date is written as text and parsed again where it is compared
             e = constant(value)
             label = e.domain.label(e.domain.lower)
-            return Value(label.isoformat() if isinstance(label, datetime.date) else str(label))
+            return OutputValue(label.isoformat() if isinstance(label, datetime.date) else str(label))
     try:
-        return Value(rational("A constant", value))
+        return OutputValue(rational("A constant", value))
     except BadParameter as error:
         raise BadQuestion(str(error)) from None

@@ -19,7 +19,7 @@ from ..relation import build
 from ..relation.condition_ranges import Work
 from ..relation.key_values import MOST_CELLS
 from ..relation.relation import Derive, PerUnit, Relation, Where, scans
-from ..select.aggregates import Argument, Of, UnboundAggregate
+from ..select.aggregates import Argument, ArgumentLike, UnboundAggregate
 from ..select.output_types import check
 from ..select.outputs import Logic, Output, ReleasedColumn
 from ..select.query import Aggregate, Key, Query
@@ -28,7 +28,7 @@ from ..values.column_types import BAD_NAME, written
 from ..values.nodes import Column, Expression
 from .aggregate_methods import AggregateMethods
 from .column_expressions import ColumnExpression
-from .output_expressions import Given, OutputExpression, shown
+from .output_expressions import OutputExpression, OutputLike, shown
 
 if TYPE_CHECKING:
     from ..schema.public_table import PublicTable
@@ -63,7 +63,7 @@ class TableRows(AggregateMethods):
     def __dir__(self) -> list[str]:
         return sorted({*super().__dir__(), *filter(str.isidentifier, self.relation.columns)})
 
-    def expression(self, of: Of | Plain) -> Expression:
+    def expression(self, of: ArgumentLike | Plain) -> Expression:
         """The expression of a column's name, of a column expression, or of a function of these rows that gives one."""
         if isinstance(of, str):
             return build.column(self.relation, of)
@@ -75,7 +75,7 @@ class TableRows(AggregateMethods):
                 raise BadQuestion(f"The column {column.name!r} belongs to other rows. Use rows[...] of these.")
         return build.moderate(value.expression)
 
-    def where(self, *conditions: Of) -> TableRows:
+    def where(self, *conditions: ArgumentLike) -> TableRows:
         """The rows for which all conditions hold."""
         if any(isinstance(condition, bool) for condition in conditions):
             raise BadQuestion('A condition needs a column. Write rows["name"] if a method has its name.')
@@ -86,7 +86,7 @@ class TableRows(AggregateMethods):
             return self._with(Where(self.relation.source, build.and_(self.relation.condition, *required)))
         return self._with(Where(self.relation, build.and_(*required)))
 
-    def derive(self, **named: Of | Plain) -> TableRows:
+    def derive(self, **named: ArgumentLike | Plain) -> TableRows:
         """The rows with more columns, or with columns replaced."""
         old = {name: build.column(self.relation, name) for name in self.relation.columns}
         new = {_name(name): self.expression(of) for name, of in named.items()}
@@ -132,7 +132,7 @@ class TableRows(AggregateMethods):
         *names: str | ColumnExpression | Sequence[str | ColumnExpression],
         private: bool = False,
         groups: int | None = None,
-        **named: Of,
+        **named: ArgumentLike,
     ) -> Question:
         """Groups by columns, or by named expressions: group_by("region", band=people.age // 10 * 10).
 
@@ -188,7 +188,7 @@ class Question(AggregateMethods):
         by = f" by {', '.join(key.name for key in self.keys)}" if self.keys else ""
         return f"<question: {asked}{by}, of {', '.join(scan.table for scan in scans(self.rows.relation))}>"
 
-    def by(self, name: str, of: Of, private: bool = False) -> Question:
+    def by(self, name: str, of: ArgumentLike, private: bool = False) -> Question:
         """The question grouped by one more key."""
         e = self.rows.expression(of)
         chosen = flag("private", private) and (e.domain.kind == "text" or not e.domain.declared)
@@ -201,7 +201,7 @@ class Question(AggregateMethods):
             raise BadQuestion(f"The answer has no column {given[:40]!r}; its columns are {', '.join(columns)}.")
         return OutputExpression(columns[name])
 
-    def select(self, *names: str, **named: Shown | Given) -> Question:
+    def select(self, *names: str, **named: Shown | OutputLike) -> Question:
         """The question with these columns in its answer: released columns, and expressions of them."""
         computed = {_name(name): shown(of(self) if callable(of) else of) for name, of in named.items()}
         chosen = {name: self[name].output for name in names}
@@ -251,7 +251,9 @@ class Question(AggregateMethods):
         return query
 
 
-def _columns(names: Iterable[str | ColumnExpression | Sequence[str | ColumnExpression]]) -> Iterator[tuple[str, Of]]:
+def _columns(
+    names: Iterable[str | ColumnExpression | Sequence[str | ColumnExpression]],
+) -> Iterator[tuple[str, ArgumentLike]]:
     """Columns by their names, as themselves, or in lists."""
     for each in names:
         if isinstance(each, list | tuple):

@@ -25,7 +25,7 @@ from ..values.nodes import (
     tree_sizes,
 )
 
-Values = Set[int] | range
+StepSet = Set[int] | range
 _INSPECTION_COST = 30  # operations, about, to find the columns of a condition
 
 
@@ -48,7 +48,7 @@ class Work:
         return True
 
 
-def left_open(condition: Expression, e: Expression, values: Values, work: Work) -> Values:
+def left_open(condition: Expression, e: Expression, values: StepSet, work: Work) -> StepSet:
     """The values of e with which the condition can hold; `values` itself, the same object, if none can be ruled out."""
     if not work.allows(1):
         return values
@@ -81,7 +81,7 @@ def _per(day: Expression, e: Expression) -> int:
     return int(day == e)
 
 
-def _in_years(years: Values, per: int, values: Values, work: Work) -> Values:
+def _in_years(years: StepSet, per: int, values: StepSet, work: Work) -> StepSet:
     """The values from the first day of the earliest year to the last day of the latest."""
     if not years:
         return set()
@@ -89,7 +89,7 @@ def _in_years(years: Values, per: int, values: Values, work: Work) -> Values:
     return _between(values, (first - EPOCH).days * per, (last - EPOCH).days * per + per - 1, work)
 
 
-def _tried(condition: Expression, column: Column, values: Values, work: Work) -> Values:
+def _tried(condition: Expression, column: Column, values: StepSet, work: Work) -> StepSet:
     """The values left open by a condition on this column alone, found by trying each value."""
     if not work.allows(_INSPECTION_COST) or {c.name for c in columns_of([condition])} != {column.name}:
         return values
@@ -103,7 +103,7 @@ def _tried(condition: Expression, column: Column, values: Values, work: Work) ->
     return _between(values, kept[0], kept[-1] + step - 1, work)
 
 
-def _between(values: Values, lower: int | None, upper: int | None, work: Work) -> Values:
+def _between(values: StepSet, lower: int | None, upper: int | None, work: Work) -> StepSet:
     if isinstance(values, range):
         first = values.start if lower is None else max(values.start, lower)
         return range(first, max(first, values.stop if upper is None else min(values.stop, upper + 1)))
@@ -125,17 +125,17 @@ def _divisor(user: Expression) -> int:
     return 1
 
 
-def representatives(values: Values, step: int) -> Values:
+def representatives(values: StepSet, step: int) -> StepSet:
     """The first of all values that are equal when divided by the step and rounded down."""
     return range(values.start - values.start % step, values.stop, step) if isinstance(values, range) else values
 
 
-def cost(values: Values, e: Expression) -> int:
+def cost(values: StepSet, e: Expression) -> int:
     """The number of operations to compute e for each of the values."""
     *_, (_, operations, _) = tree_sizes([e], parts_of)
     return (1 + size(values)) * operations
 
 
-def size(values: Values) -> int:
+def size(values: StepSet) -> int:
     """The number of values; len() of a range is limited to 63 bits."""
     return -((values.start - values.stop) // values.step) if isinstance(values, range) else len(values)

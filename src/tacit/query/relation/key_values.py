@@ -20,7 +20,7 @@ from ..values.nodes import (
     Lookup,
     Multiply,
 )
-from .condition_ranges import Values, Work, cost, left_open, representatives, size, stride
+from .condition_ranges import StepSet, Work, cost, left_open, representatives, size, stride
 from .relation import Derive, Join, PerUnit, Relation, Where
 
 MOST_CELLS = 1_000_000
@@ -45,7 +45,7 @@ def keys(
     return tuple(sorted(found))
 
 
-def possible(e: Expression, relation: Relation | None, work: Work) -> Values:
+def possible(e: Expression, relation: Relation | None, work: Work) -> StepSet:
     """A public set that holds all values of e, but for missing, on the rows of a relation."""
     found = _values(e, _known(relation, _names([e]), work), work)
     while isinstance(relation, Where) and not isinstance(e, Column):
@@ -65,7 +65,7 @@ def narrowed(e: Expression, relation: Relation, work: Work) -> Expression:
     return least(e, last) if ends[1] < d.upper else e
 
 
-def _known(relation: Relation | None, names: Set[str], work: Work) -> Mapping[str, Values]:
+def _known(relation: Relation | None, names: Set[str], work: Work) -> Mapping[str, StepSet]:
     """The possible values of some columns, where conditions or derivations narrow them further than their domains.
 
     Nothing is known of text: its values are not public.
@@ -93,8 +93,8 @@ def _names(expressions: Iterable[Expression]) -> Set[str]:
 
 
 def _left(
-    condition: Expression, rows: Relation, known: Mapping[str, Values], names: Set[str], work: Work
-) -> Mapping[str, Values]:
+    condition: Expression, rows: Relation, known: Mapping[str, StepSet], names: Set[str], work: Work
+) -> Mapping[str, StepSet]:
     """The possible values of columns in rows for which a condition holds."""
     narrowed_values = dict(known)
     for name in sorted(names & rows.columns.keys()):
@@ -105,7 +105,7 @@ def _left(
     return narrowed_values
 
 
-def _values(e: Expression, known: Mapping[str, Values], work: Work) -> Values:
+def _values(e: Expression, known: Mapping[str, StepSet], work: Work) -> StepSet:
     """A public set that holds all values of e but for missing: its range, or what its last operations leave of it.
 
     Where e is of one column of which few values are known, it is computed for each of them.

@@ -11,10 +11,10 @@ from ..values.nodes import Column, Expression
 from .condition_ranges import Work, left_open
 from .relation import Derive, Join, PerUnit, Relation, Scan, Where
 
-Parts = frozenset[int] | None  # None: all of them
+PartSteps = frozenset[int] | None  # None: all of them
 
 
-def touched(relation: Relation, table: str, column: str, work: Work | None = None) -> Parts:
+def touched(relation: Relation, table: str, column: str, work: Work | None = None) -> PartSteps:
     """The steps of the table's partition column whose units can have rows in the relation."""
     work = work or Work()
     if not work.allows(1):
@@ -37,7 +37,7 @@ def _scans(relation: Relation, table: str) -> bool:
     return isinstance(relation, Scan) and relation.table == table
 
 
-def _open(condition: Expression, rows: Relation, column: str, work: Work) -> Parts:
+def _open(condition: Expression, rows: Relation, column: str, work: Work) -> PartSteps:
     """The parts that a condition leaves open."""
     domain = rows.columns[column]
     every = range(domain.lower, domain.upper + 1)
@@ -45,6 +45,6 @@ def _open(condition: Expression, rows: Relation, column: str, work: Work) -> Par
     return None if left is every else frozenset(left)
 
 
-def both(a: Parts, b: Parts) -> Parts:
+def both(a: PartSteps, b: PartSteps) -> PartSteps:
     """The parts that are in both."""
     return b if a is None else a if b is None else a & b

@@ -12,7 +12,7 @@ from ...core.parameters import Number, rational, whole
 from ..relation import build
 from ..values.coercion import kind_of, unbounded
 from ..values.nodes import Column, Expression
-from .query import MOST_CANDIDATES, Aggregate, Kind
+from .query import MOST_CANDIDATES, Aggregate, AggregateKind
 
 ORDERED = ("number", "date", "timestamp")
 MOST_PLACES = 100
@@ -34,11 +34,13 @@ class Argument:
     name: str | None = None
 
 
-Of = str | Argument | Callable[[Any], Argument]  # the name of a column, an expression, or a function of the rows
+ArgumentLike = (
+    str | Argument | Callable[[Any], Argument]
+)  # the name of a column, an expression, or a function of the rows
 
 
 def aggregate(
-    kind: Kind,
+    kind: AggregateKind,
     expression: Expression | None = None,
     at: Number | None = None,
     place: int = 1,
@@ -89,8 +91,8 @@ def aggregate(
 class UnboundAggregate:
     """An aggregate whose rows are not yet known: `tacit.mean("age")`."""
 
-    kind: Kind | Literal["min", "max"]
-    of: Of | None = None
+    kind: AggregateKind | Literal["min", "max"]
+    of: ArgumentLike | None = None
     at: Number | None = None
     k: int = 1
     called: str = ""
@@ -113,61 +115,61 @@ class UnboundAggregate:
         return [(name, aggregate(self.kind, expression, self.at, called=called))]
 
 
-def count(of: Of | None = None) -> UnboundAggregate:
+def count(of: ArgumentLike | None = None) -> UnboundAggregate:
     """The number of rows, or of rows in which the value is not missing."""
     return UnboundAggregate("count", of)
 
 
-def units(of: Of | None = None) -> UnboundAggregate:
+def units(of: ArgumentLike | None = None) -> UnboundAggregate:
     """The number of units, or of units that have a value that is not missing."""
     return UnboundAggregate("units", of)
 
 
-def sum_(of: Of) -> UnboundAggregate:
+def sum_(of: ArgumentLike) -> UnboundAggregate:
     """The sum."""
     return UnboundAggregate("sum", of)
 
 
-def mean(of: Of) -> UnboundAggregate:
+def mean(of: ArgumentLike) -> UnboundAggregate:
     """The mean."""
     return UnboundAggregate("mean", of)
 
 
-def variance(of: Of) -> UnboundAggregate:
+def variance(of: ArgumentLike) -> UnboundAggregate:
     """The variance of the population."""
     return UnboundAggregate("variance", of)
 
 
-def stddev(of: Of) -> UnboundAggregate:
+def stddev(of: ArgumentLike) -> UnboundAggregate:
     """The standard deviation of the population."""
     return UnboundAggregate("deviation", of, called="stddev")
 
 
-def quantile(of: Of, at: Number) -> UnboundAggregate:
+def quantile(of: ArgumentLike, at: Number) -> UnboundAggregate:
     """The value below which a share `at` of the values lies."""
     return UnboundAggregate("quantile", of, at)
 
 
-def median(of: Of) -> UnboundAggregate:
+def median(of: ArgumentLike) -> UnboundAggregate:
     """The median."""
     return UnboundAggregate("quantile", of, Fraction(1, 2), called="median")
 
 
-def min_(of: Of, at: Number = Fraction(1, 100)) -> UnboundAggregate:
+def min_(of: ArgumentLike, at: Number = Fraction(1, 100)) -> UnboundAggregate:
     """Nearly the least value: the quantile at 0.01, as the least is one person's.  In `per_unit`, the least itself."""
     return UnboundAggregate("min", of, at)
 
 
-def max_(of: Of, at: Number = Fraction(99, 100)) -> UnboundAggregate:
+def max_(of: ArgumentLike, at: Number = Fraction(99, 100)) -> UnboundAggregate:
     """Nearly the largest value: the quantile at 0.99.  In `per_unit`, the largest."""
     return UnboundAggregate("max", of, at)
 
 
-def mode(of: Of) -> UnboundAggregate:
+def mode(of: ArgumentLike) -> UnboundAggregate:
     """The most common value."""
     return UnboundAggregate("top", of, called="mode")
 
 
-def top(of: Of, k: int) -> UnboundAggregate:
+def top(of: ArgumentLike, k: int) -> UnboundAggregate:
     """The k most common values, in order, as columns top_..._1 to top_..._k."""
     return UnboundAggregate("top", of, k=whole("k", k))

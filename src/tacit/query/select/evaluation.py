@@ -24,8 +24,8 @@ from .outputs import (
     Function,
     Logic,
     Output,
+    OutputValue,
     ReleasedColumn,
-    Value,
     labels,
     numbers,
 )
@@ -64,7 +64,7 @@ def _evaluate(output: Output, columns: Columns, rows: int) -> ColumnEstimate:
     match output:
         case ReleasedColumn():
             return columns[output.name]
-        case Value():
+        case OutputValue():
             return _constant(output.value, rows)
         case Function():
             return _function(output, _evaluate(output.a, columns, rows))

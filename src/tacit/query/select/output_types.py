@@ -15,7 +15,7 @@ from ...core.errors import BadQuestion
 from ..values.coercion import constant, converted
 from ..values.domain import ValueDomain
 from ..values.logic import check_label
-from .outputs import Arithmetic, CaseOutput, Comparison, Function, Logic, Output, ReleasedColumn, Value, moderate
+from .outputs import Arithmetic, CaseOutput, Comparison, Function, Logic, Output, OutputValue, ReleasedColumn, moderate
 from .query import Aggregate, Query
 
 OutputType = (
@@ -49,7 +49,7 @@ class OutputTypes:
                 if output.name not in self.columns:
                     raise BadQuestion(f"The answer has no column {output.name[:40]!r}.")
                 return self.columns[output.name]
-            case Value():
+            case OutputValue():
                 return _written(output)
             case Arithmetic():
                 return self._numbers(output.a, output.b)
@@ -78,11 +78,11 @@ class OutputTypes:
     def _compared(self, a: Output, b: Output) -> None:
         for one, other in ((a, b), (b, a)):
             kind = self.of(one)
-            if kind in ("date", "timestamp") and isinstance(other, Value) and isinstance(other.value, str):
+            if kind in ("date", "timestamp") and isinstance(other, OutputValue) and isinstance(other.value, str):
                 timestamp(other.value, kind)
                 return
             known = self.labels.get(one.name) if isinstance(one, ReleasedColumn) else None
-            if known and isinstance(other, Value) and isinstance(other.value, str):
+            if known and isinstance(other, OutputValue) and isinstance(other.value, str):
                 check_label(other.value, known)
         types = {self.of(a), self.of(b)} - {None}
         if types != {"date", "timestamp"}:
@@ -124,7 +124,7 @@ def timestamp(text: str, kind: str) -> datetime.date:
     return cast(datetime.date, e.domain.label(e.domain.lower))
 
 
-def _written(value: Value) -> OutputType:
+def _written(value: OutputValue) -> OutputType:
     match value.value:
         case None:
             return None

@@ -40,7 +40,7 @@ class ReleasedColumn(Output):
 
 @stored("Value", ("value",))
 @dataclass(frozen=True)
-class Value(Output):
+class OutputValue(Output):
     """A constant number or text, or missing."""
 
     value: Fraction | str | bool | None
@@ -188,7 +188,7 @@ def moderate(*outputs: Output) -> None:
             raise BadQuestion(f"An output may be at most {DEEPEST} operations deep.")
         if size > MOST_OPERATIONS:
             raise BadQuestion(f"An output may have at most {MOST_OPERATIONS} operations.")
-        if isinstance(output, Value) and isinstance(output.value, Fraction) and abs(output.value) > LARGEST:
+        if isinstance(output, OutputValue) and isinstance(output.value, Fraction) and abs(output.value) > LARGEST:
             raise BadQuestion("A number in the question is too large.")
         if isinstance(output, Function) and abs(output.digits) > DIGITS:
             raise BadQuestion(f"ROUND takes at most {DIGITS} digits.")

@@ -25,7 +25,7 @@ from .outputs import Output
 MOST_AGGREGATES = 300  # of one question
 MOST_CANDIDATES = 1 << 12  # public values among which the most common one is chosen
 
-Kind = Literal["count", "units", "sum", "mean", "variance", "deviation", "quantile", "top"]
+AggregateKind = Literal["count", "units", "sum", "mean", "variance", "deviation", "quantile", "top"]
 
 
 @stored("Key", ("name", "expression", "values"), keep=True)
@@ -58,7 +58,7 @@ class Aggregate:
     top         the `place`-th most common value, of the `k` most common; the mode is the first of one
     """
 
-    kind: Kind
+    kind: AggregateKind
     expression: Expression | None = None
     at: Fraction | None = None
     place: int = 1

@@ -30,11 +30,11 @@ from ..values.nodes import (
 from .value_numbering import Numbers
 
 Range = tuple[int, int] | None  # None where there is no value, or no bound
-Of = Callable[[Expression], Range]
+RangeOf = Callable[[Expression], Range]
 PERIODS = {12: "month", 4: "quarter"}
 
 
-def remainder(e: Add, numbers: Numbers, of: Of) -> Range:
+def remainder(e: Add, numbers: Numbers, of: RangeOf) -> Range:
     """x - b floor(x / b)."""
     factor, divided = numbers.multiple(e.b)
     match divided:
@@ -46,7 +46,7 @@ def remainder(e: Add, numbers: Numbers, of: Of) -> Range:
     return None
 
 
-def day_of_year(e: Add, numbers: Numbers, of: Of) -> Range:
+def day_of_year(e: Add, numbers: Numbers, of: RangeOf) -> Range:
     """d - (the day before the year of d begins)."""
     factor, start = numbers.multiple(e.b)
     match start:
@@ -56,7 +56,7 @@ def day_of_year(e: Add, numbers: Numbers, of: Of) -> Range:
     return None
 
 
-def period(e: Add, numbers: Numbers, of: Of) -> Range:
+def period(e: Add, numbers: Numbers, of: RangeOf) -> Range:
     """The number of a month or a quarter, from year 0."""
     each, year = numbers.multiple(e.a)
     match year, e.b:
@@ -78,7 +78,7 @@ def even_power(e: Multiply, numbers: Numbers) -> bool:
     return power % 2 == 0
 
 
-def toward_zero(compared: Compare, e: Case, numbers: Numbers, of: Of) -> Range:
+def toward_zero(compared: Compare, e: Case, numbers: Numbers, of: RangeOf) -> Range:
     """ceil(p / q), taken where floor(p / q) is at most c."""
     (minus, up), down, then, most = numbers.multiple(e.then), compared.a, of(e.then), of(compared.b)
     match up, down:

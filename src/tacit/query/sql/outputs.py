@@ -17,7 +17,7 @@ from ..select.outputs import (
     Function,
     Logic,
     Output,
-    Value,
+    OutputValue,
     chain,
 )
 from .allowlist import digits, flat, literal, only, unsupported
@@ -32,7 +32,7 @@ FUNCTIONS: dict[type[exp.Expr], Literal["not", "abs", "sqrt", "floor", "ceil"]] 
     exp.Floor: "floor",
     exp.Ceil: "ceil",
 }
-NOTHING = Value(None)
+NOTHING = OutputValue(None)
 
 
 class OutputReader:
@@ -78,7 +78,7 @@ class OutputReader:
 
     def _negative(self, node: exp.Expr) -> Output:
         only(self.text, node, "this")
-        return Arithmetic("-", Value(Fraction(0)), self.read(node.this))
+        return Arithmetic("-", OutputValue(Fraction(0)), self.read(node.this))
 
     def _chain(self, node: exp.Expr) -> Output:
         operator: Literal["and", "or"] = "and" if isinstance(node, exp.And) else "or"
@@ -118,7 +118,9 @@ class OutputReader:
         match self.types.of(a):
             case "boolean":
                 return CaseOutput(
-                    Function("is_missing", a), NOTHING, CaseOutput(a, Value(Fraction(1)), Value(Fraction(0)))
+                    Function("is_missing", a),
+                    NOTHING,
+                    CaseOutput(a, OutputValue(Fraction(1)), OutputValue(Fraction(0))),
                 )
             case "number" | None:
                 return Function("round", a) if to == "integer" else a
@@ -178,8 +180,8 @@ def _compared(operator: str, a: Output, b: Output) -> Output:
 
 READERS: dict[type[exp.Expr], Callable[[OutputReader, Any], Output]] = {
     exp.Paren: OutputReader._paren,
-    exp.Literal: lambda outputs, node: Value(literal(outputs.text, node)),
-    exp.Boolean: lambda _, node: Value(bool(node.this)),
+    exp.Literal: lambda outputs, node: OutputValue(literal(outputs.text, node)),
+    exp.Boolean: lambda _, node: OutputValue(bool(node.this)),
     exp.Null: lambda *_: NOTHING,
     exp.Neg: OutputReader._negative,
     exp.And: OutputReader._chain,

@@ -34,7 +34,7 @@ import numpy as np
 
 from .column_types import ColumnType
 from .domain import DAY, EPOCH, ValueDomain
-from .nodes import Value
+from .nodes import CellValue
 
 NUMBER = re.compile(r"[ \t]*[+-]?([0-9]+(\.[0-9]*)?|\.[0-9]+)([eE][+-]?[0-9]{1,3})?[ \t]*")
 LONGEST = 15_000  # characters of a number or a word: PostgreSQL reads no number of many more
@@ -54,7 +54,7 @@ _SECONDS = {"m": 60, "h": 3600, "D": DAY, "W": 7 * DAY}
 _SECOND = datetime.timedelta(seconds=1)
 
 
-def steps(raw: object, column: ColumnType) -> Value:
+def steps(raw: object, column: ColumnType) -> CellValue:
     """The steps, text or missing value that a raw cell means in a column of this type."""
     raw, domain = _plain(raw), column.domain
     match domain.kind:
@@ -85,12 +85,12 @@ def unit_text(raw: object) -> str | None:
     return _digits(raw)
 
 
-def row_text(row: Iterable[Value]) -> str:
+def row_text(row: Iterable[CellValue]) -> str:
     """The canonical text of the values of a row, in the order of the schema, or of the keys of a cell."""
     return ",".join(map(_cell_text, row))
 
 
-def _cell_text(value: Value) -> str:
+def _cell_text(value: CellValue) -> str:
     match value:
         case None:
             return "n"

@@ -21,13 +21,13 @@ from .domain import BOOLEAN, DAY, DAYS, EPOCH, TEXT, WIDEST, ValueDomain, catego
 from .nodes import (
     Add,
     And,
+    CellValue,
     Column,
     Constant,
     Expression,
     Lookup,
     Multiply,
     Or,
-    Value,
     tree_sizes,
 )
 
@@ -147,7 +147,7 @@ def folded(e: Expression) -> Expression:
     return e
 
 
-def _settled(domain: ValueDomain, value: Value) -> Constant:
+def _settled(domain: ValueDomain, value: CellValue) -> Constant:
     narrow = isinstance(value, int) and domain.kind in ("number", "date", "timestamp")
     return Constant(domain.within(value, value) if narrow else domain, value)  # type: ignore[arg-type]
 

@@ -21,7 +21,7 @@ from .coercion import LONGEST_TABLE, absent, constant, converted, folded, scaled
 from .domain import BOOLEAN, DAY, DAYS, EPOCH, ValueDomain, number
 from .logic import compare, not_
 from .lookups import lookup
-from .nodes import Column, DatePart, Expression, Lookup, Part, part
+from .nodes import Column, DatePart, DatePartName, Expression, Lookup, part
 
 YEARLY = ("quarter", "month", "day", "weekday")  # any 366 days have all their values
 CLOCK = {"hour": (3600, 24), "minute": (60, 60), "second": (1, 60)}
@@ -54,9 +54,9 @@ def date_part(name: str, a: Expression) -> Expression:
         known = ", ".join(("year", *YEARLY, "week", "dayofyear", *clock))
         raise BadQuestion(f"A {a.domain.kind} has no part {name[:40]!r}; its parts are {known}.")
     ends = (min(max(end, DAYS[0]), DAYS[1]) for end in (day.domain.lower, day.domain.upper))
-    lower, upper = part_ends(typed(Part, name), *ends)
+    lower, upper = part_ends(typed(DatePartName, name), *ends)
     domain = number(lower, upper, declared=day.domain.declared or name != "year")
-    return folded(DatePart(domain, typed(Part, name), day))
+    return folded(DatePart(domain, typed(DatePartName, name), day))
 
 
 @lru_cache(maxsize=64)
@@ -67,7 +67,7 @@ def _days_before(first: int, end: int) -> Lookup:
 
 
 @lru_cache(maxsize=1024)
-def part_ends(name: Part, first: int, last: int) -> tuple[int, int]:
+def part_ends(name: DatePartName, first: int, last: int) -> tuple[int, int]:
     """The least and the largest value of a part, on the days from the first to the last."""
     days = (first, last) if name == "year" else range(first, min(last, first + 366) + 1)  # any 367 days have them all
     values = [part(name, EPOCH + datetime.timedelta(days=day)) for day in days]
@@ -96,7 +96,7 @@ def date_trunc(unit: str, a: Expression) -> Expression:
     each = {"month": 12, "quarter": 4, "year": 1}[unit]
     period = year
     if each > 1:
-        lower, upper = (end.year * each + part(typed(Part, unit), end) - 1 for end in _ends(day.domain))
+        lower, upper = (end.year * each + part(typed(DatePartName, unit), end) - 1 for end in _ends(day.domain))
         period = add(multiply(year, constant(each)), add(date_part(unit, day), constant(-1)))
         period = shaped(period, number(lower, upper))
     return _first_days(period, lambda i: (datetime.date(i // each, i % each * (12 // each) + 1, 1) - EPOCH).days)

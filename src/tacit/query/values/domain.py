@@ -15,7 +15,7 @@ from typing import Literal
 
 from ...storage import stored
 
-Kind = Literal["number", "boolean", "category", "date", "timestamp", "text"]
+ValueKind = Literal["number", "boolean", "category", "date", "timestamp", "text"]
 Label = str | int | bool | float | datetime.date | datetime.datetime
 
 WIDEST = 1 << 62  # steps: what is added to or compared with them stays within 64 bits
@@ -50,7 +50,7 @@ class ValueDomain:
     apart and in order, and 9.99 in the data is 9.99.  A finer constant, such as 4.2 beside halves, is left as it is.
     """
 
-    kind: Kind
+    kind: ValueKind
     lower: int = 0
     upper: int = 0
     grid: Fraction = Fraction(1)

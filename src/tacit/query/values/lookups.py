@@ -9,7 +9,7 @@ from typing import Any
 
 from ...core.errors import BadQuestion
 from .coercion import LONGEST_TABLE, Plain, alike, constant, folded, kind_of, union
-from .domain import Kind, ValueDomain, category
+from .domain import ValueDomain, ValueKind, category
 from .nodes import Column, Expression, Lookup
 
 
@@ -60,7 +60,7 @@ def recased(a: Expression, how: Callable[[str], str]) -> Expression:
     return lookup(a, {label: how(label) for label in a.domain.labels})
 
 
-def _is(key: Plain, kind: Kind) -> bool:
+def _is(key: Plain, kind: ValueKind) -> bool:
     """Whether a key of a public table has this kind."""
     match kind:
         case "category" | "text":

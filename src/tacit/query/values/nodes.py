@@ -24,9 +24,9 @@ from typing import Literal, TypeVar
 from ...storage import stored
 from .domain import BOOLEAN, EPOCH, ValueDomain
 
-Value = int | str | None
-Row = Mapping[str, Value]
-Part = Literal["year", "quarter", "month", "day", "weekday"]
+CellValue = int | str | None
+Row = Mapping[str, CellValue]
+DatePartName = Literal["year", "quarter", "month", "day", "weekday"]
 Tree = TypeVar("Tree")
 
 
@@ -36,7 +36,7 @@ class Expression:
 
     domain: ValueDomain
 
-    def meaning(self, row: Row) -> Value:
+    def meaning(self, row: Row) -> CellValue:
         """The value on a row: the reference that engines must meet."""
         raise NotImplementedError
 
@@ -48,7 +48,7 @@ class Column(Expression):
 
     name: str
 
-    def meaning(self, row: Row) -> Value:
+    def meaning(self, row: Row) -> CellValue:
         return row[self.name]
 
 
@@ -57,9 +57,9 @@ class Column(Expression):
 class Constant(Expression):
     """A value that is written in the question: steps of its domain, text, or missing."""
 
-    value: Value
+    value: CellValue
 
-    def meaning(self, row: Row) -> Value:
+    def meaning(self, row: Row) -> CellValue:
         return self.value
 
 
@@ -71,7 +71,7 @@ class Add(Expression):
     a: Expression
     b: Expression
 
-    def meaning(self, row: Row) -> Value:
+    def meaning(self, row: Row) -> CellValue:
         a, b = self.a.meaning(row), self.b.meaning(row)
         return None if a is None or b is None else int(a) + int(b)
 
@@ -84,7 +84,7 @@ class Multiply(Expression):
     a: Expression
     b: Expression
 
-    def meaning(self, row: Row) -> Value:
+    def meaning(self, row: Row) -> CellValue:
         a, b = self.a.meaning(row), self.b.meaning(row)
         return None if a is None or b is None else int(a) * int(b)
 
@@ -97,7 +97,7 @@ class Divide(Expression):
     a: Expression
     b: Expression
 
-    def meaning(self, row: Row) -> Value:
+    def meaning(self, row: Row) -> CellValue:
         a, b = self.a.meaning(row), self.b.meaning(row)
         return None if a is None or not b else int(a) // int(b)
 
@@ -112,7 +112,7 @@ class Compare(Expression):
     b: Expression
     domain: ValueDomain = field(default=BOOLEAN, init=False)
 
-    def meaning(self, row: Row) -> Value:
+    def meaning(self, row: Row) -> CellValue:
         a, b = self.a.meaning(row), self.b.meaning(row)
         if a is None or b is None:
             return None
@@ -130,7 +130,7 @@ class And(Expression):
     b: Expression
     domain: ValueDomain = field(default=BOOLEAN, init=False)
 
-    def meaning(self, row: Row) -> Value:
+    def meaning(self, row: Row) -> CellValue:
         both = self.a.meaning(row), self.b.meaning(row)
         return 0 if 0 in both else None if None in both else 1
 
@@ -144,7 +144,7 @@ class Or(Expression):
     b: Expression
     domain: ValueDomain = field(default=BOOLEAN, init=False)
 
-    def meaning(self, row: Row) -> Value:
+    def meaning(self, row: Row) -> CellValue:
         both = self.a.meaning(row), self.b.meaning(row)
         return 1 if 1 in both else None if None in both else 0
 
@@ -157,7 +157,7 @@ class Not(Expression):
     a: Expression
     domain: ValueDomain = field(default=BOOLEAN, init=False)
 
-    def meaning(self, row: Row) -> Value:
+    def meaning(self, row: Row) -> CellValue:
         a = self.a.meaning(row)
         return None if a is None else 1 - int(a)
 
@@ -170,7 +170,7 @@ class IsMissing(Expression):
     a: Expression
     domain: ValueDomain = field(default=BOOLEAN, init=False)
 
-    def meaning(self, row: Row) -> Value:
+    def meaning(self, row: Row) -> CellValue:
         return int(self.a.meaning(row) is None)
 
 
@@ -183,7 +183,7 @@ class Case(Expression):
     then: Expression
     otherwise: Expression
 
-    def meaning(self, row: Row) -> Value:
+    def meaning(self, row: Row) -> CellValue:
         return (self.then if self.condition.meaning(row) == 1 else self.otherwise).meaning(row)
 
 
@@ -201,7 +201,7 @@ class Lookup(Expression):
         """The public table, by its keys."""
         return dict(zip(self.keys, self.values, strict=True))
 
-    def meaning(self, row: Row) -> Value:
+    def meaning(self, row: Row) -> CellValue:
         a = self.a.meaning(row)
         return None if a is None else self.table.get(a)
 
@@ -211,10 +211,10 @@ class Lookup(Expression):
 class DatePart(Expression):
     """A part of a date, in the proleptic Gregorian calendar; weekdays are 1 to 7, from Monday."""
 
-    part: Part
+    part: DatePartName
     a: Expression
 
-    def meaning(self, row: Row) -> Value:
+    def meaning(self, row: Row) -> CellValue:
         a = self.a.meaning(row)
         return None if a is None else part(self.part, EPOCH + datetime.timedelta(days=int(a)))
 
@@ -228,7 +228,7 @@ class Like(Expression):
     pieces: tuple[str, ...]
     domain: ValueDomain = field(default=BOOLEAN, init=False)
 
-    def meaning(self, row: Row) -> Value:
+    def meaning(self, row: Row) -> CellValue:
         a = self.a.meaning(row)
         return None if a is None else int(like(str(a), self.pieces))
 
@@ -239,7 +239,7 @@ def node_types() -> list[type[Expression]]:
     return [kind for kind in kinds if kind is not Expression]
 
 
-def part(name: Part, day: datetime.date) -> int:
+def part(name: DatePartName, day: datetime.date) -> int:
     """A part of a date."""
     match name:
         case "quarter":

@@ -15,7 +15,7 @@ from collections.abc import Callable
 from . import claims, inputs
 from .claims import (
     FALSE_ALARM,
-    Case,
+    AnyExample,
     Refuted,
     error_bound_holds,
     farther_is_dearer,
@@ -37,12 +37,12 @@ from .inputs import (
     refuses_bad_parameters,
 )
 
-CHECKS: tuple[Callable[[Case], None], ...] = (*claims.CHECKS, *inputs.CHECKS)
+CHECKS: tuple[Callable[[AnyExample], None], ...] = (*claims.CHECKS, *inputs.CHECKS)
 
 __all__ = [
     "CHECKS",
     "FALSE_ALARM",
-    "Case",
+    "AnyExample",
     "Refuted",
     "a_copy_is_the_same_mechanism",
     "bad_beta_is_refused",
@@ -64,7 +64,7 @@ __all__ = [
 ]
 
 
-def conform(case: Case) -> None:
+def conform(case: AnyExample) -> None:
     """Run every check on one example of a mechanism."""
     for check in CHECKS:
         check(case)

@@ -26,7 +26,7 @@ from ...core.mechanism import Example
 from ...core.parameters import rational
 from ..sources import Seeded
 
-Case = Example[Any]
+AnyExample = Example[Any]
 FALSE_ALARM = 1e-10
 SESSIONS = 4000  # that are asked value by value, or drawn row by row
 ORDERS = (1.05, 1.5, 2.0, 3.0, 4.5, 8.0, 16.0, 32.0, 64.0)
@@ -37,12 +37,12 @@ class Refuted(AssertionError):
     """A claim of a mechanism is false."""
 
 
-def _laws(case: Case) -> tuple[tuple[Law, Law], tuple[Law, Law]]:
+def _laws(case: AnyExample) -> tuple[tuple[Law, Law], tuple[Law, Law]]:
     p, q = case.mechanism.law(case.x), case.mechanism.law(case.y)
     return (p, q), (q, p)
 
 
-def loss_covers_law(case: Case) -> None:
+def loss_covers_law(case: AnyExample) -> None:
     """At every epsilon the hockey-stick divergence is within the claimed delta; no ratio exceeds the pure epsilon."""
     loss = case.mechanism.loss(case.distance)
     pure = loss.epsilon()
@@ -55,7 +55,7 @@ def loss_covers_law(case: Case) -> None:
             raise Refuted(f"epsilon is at least {exact:.6g}, claimed {pure:.6g}")
 
 
-def renyi_covers_law(case: Case) -> None:
+def renyi_covers_law(case: AnyExample) -> None:
     """At every order the Renyi divergence is within what the atoms claim, as a curve and as rho times the order.
 
     Where the loss claims a failure probability, outputs that only one of the two laws gives must be no likelier than
@@ -89,7 +89,7 @@ def outcome(y: object) -> Hashable:
     return y.item() if isinstance(y, np.generic) else y
 
 
-def fit(case: Case, seed: int = 1) -> float:
+def fit(case: AnyExample, seed: int = 1) -> float:
     """The p-value of the sampler against the law on x; zero if the sampler gives an output of probability zero."""
     source = Seeded(seed)
     return _p_value(case.mechanism.law(case.x), lambda: case.mechanism.sample(case.x, source), case.draws)
@@ -109,13 +109,13 @@ def _p_value(law: Law, draw: Callable[[], object], draws: int) -> float:
     return min(1.0, 2 * min(wrong_shape, too_many))
 
 
-def sampler_follows_law(case: Case) -> None:
+def sampler_follows_law(case: AnyExample) -> None:
     """The sampler passes a chi-squared test against the law, with a fixed seed."""
     if (p := fit(case)) < FALSE_ALARM:
         raise Refuted(f"the sampler does not follow its law (p = {p:.2g})")
 
 
-def steps_follow_law(case: Case) -> None:
+def steps_follow_law(case: AnyExample) -> None:
     """Asked one value at a time, an interactive mechanism gives the law of the whole, by the same test."""
     mechanism, source = case.mechanism, Seeded(2)
     if not isinstance(mechanism, Interactive):
@@ -135,7 +135,7 @@ def steps_follow_law(case: Case) -> None:
         raise Refuted(f"a session, asked step by step, does not follow the law (p = {p:.2g})")
 
 
-def rows_follow_law(case: Case) -> None:
+def rows_follow_law(case: AnyExample) -> None:
     """Where a mechanism draws for many rows of data at once, each output follows the law of its own row."""
     sample_rows = getattr(case.mechanism, "sample_rows", None)
     if sample_rows is None:
@@ -147,7 +147,7 @@ def rows_follow_law(case: Case) -> None:
             raise Refuted(f"outputs drawn for many rows at once do not follow the law (p = {p:.2g})")
 
 
-def error_bound_holds(case: Case) -> None:
+def error_bound_holds(case: AnyExample) -> None:
     """Under the law, the mass of outputs that miss by more than error(beta) is at most beta."""
     law = case.mechanism.law(case.x)
     for beta in (0.3, 0.05, 0.001):
@@ -157,7 +157,7 @@ def error_bound_holds(case: Case) -> None:
             raise Refuted(f"misses by more than {bound:g} with probability {missed:.4g}, claimed {beta:g}")
 
 
-def farther_is_dearer(case: Case) -> None:
+def farther_is_dearer(case: AnyExample) -> None:
     """Zero distance costs nothing, and twice the distance no less."""
     if case.mechanism.loss(0).terms:
         raise Refuted("zero distance is not free")
@@ -171,7 +171,7 @@ def _price(loss: Loss) -> tuple[float, float]:
     return float(loss.epsilon()), sum(n * atom.renyi(2.0) for atom, n in loss.terms.items())
 
 
-def loss_states_its_relation(case: Case) -> None:
+def loss_states_its_relation(case: AnyExample) -> None:
     """A loss is stated under the relation of the distance, and no other; a mechanism may refuse a relation."""
     for distance in (ADD_REMOVE.histogram(), SUBSTITUTE.histogram()):
         try:
@@ -182,7 +182,7 @@ def loss_states_its_relation(case: Case) -> None:
             raise Refuted(f"a distance under {distance.relation} is priced under {loss.relation}")
 
 
-def file_states_its_theorems(case: Case) -> None:
+def file_states_its_theorems(case: AnyExample) -> None:
     """The docstring of the module has the headings Definition, Privacy, Utility and References."""
     text = inspect.getdoc(sys.modules[type(case.mechanism).__module__]) or ""
     missing = [h for h in ("Definition.", "Privacy.", "Utility.", "References.") if h not in text]
@@ -190,7 +190,7 @@ def file_states_its_theorems(case: Case) -> None:
         raise Refuted(f"the file does not state {', '.join(missing)}")
 
 
-CHECKS: tuple[Callable[[Case], None], ...] = (
+CHECKS: tuple[Callable[[AnyExample], None], ...] = (
     loss_covers_law,
     renyi_covers_law,
     sampler_follows_law,

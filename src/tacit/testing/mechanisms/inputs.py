@@ -22,7 +22,7 @@ from ...core.errors import BadData, BadParameter, TacitError
 from ...core.interactive import Interactive
 from ...core.mechanism import Mechanism
 from ..sources import Seeded
-from .claims import Case, Refuted
+from .claims import AnyExample, Refuted
 
 SECRETS = (1234567890123, 9876543210987)  # no parameter, size or type of an example has these digits
 NUMBERLESS: tuple[Any, ...] = (
@@ -53,7 +53,7 @@ def spoiled(x: Any, secret: int) -> Iterator[Any]:
         yield np.append(np.full(len(x) - 1, float(secret)), math.nan)
 
 
-def bad_data_is_refused(case: Case) -> None:
+def bad_data_is_refused(case: AnyExample) -> None:
     """Bad data raise `BadData`, and no text of the error or of its causes depends on a value or says NaN."""
     for ask in _inputs(case.mechanism):
         pairs = zip(*([*bad_data(secret), *spoiled(case.x, secret)] for secret in SECRETS), strict=True)
@@ -89,7 +89,7 @@ def _refusal(ask: Callable[[Any], Any], data: Any) -> str:
     return "\n".join(texts)
 
 
-def bad_beta_is_refused(case: Case) -> None:
+def bad_beta_is_refused(case: AnyExample) -> None:
     """A beta that is not strictly between 0 and 1 raises `BadParameter`, which names it."""
     for beta in (*NUMBERLESS, None, 0, 1, -1, 2, "0", "1", Fraction(-1, 2), 10**400):
         try:
@@ -103,7 +103,7 @@ def bad_beta_is_refused(case: Case) -> None:
             raise Refuted(f"beta={beta!r} is accepted")
 
 
-def error_falls_as_beta_grows(case: Case) -> None:
+def error_falls_as_beta_grows(case: AnyExample) -> None:
     """The error is a finite float at every beta, however small, and never grows with beta."""
     errors = [case.mechanism.error(beta=beta, **case.given) for beta in ("1e-300", "1e-100", "1e-30", "0.999")]
     if not all(type(error) is float and math.isfinite(error) for error in errors):
@@ -130,7 +130,7 @@ def refuses_bad_parameters(kind: Callable[..., Any], call: Mapping[str, Any]) ->
             raise Refuted(f"{name}={bad!r} is accepted")
 
 
-def a_copy_is_the_same_mechanism(case: Case) -> None:
+def a_copy_is_the_same_mechanism(case: AnyExample) -> None:
     """Pickled or copied, a mechanism and a distance are equal to the original, and so is the price."""
     for again in (_pickled, copy.deepcopy):
         mechanism, distance = again((case.mechanism, case.distance))
@@ -145,7 +145,7 @@ def _pickled(value: Any) -> Any:
     return pickle.loads(pickle.dumps(value))
 
 
-CHECKS: tuple[Callable[[Case], None], ...] = (
+CHECKS: tuple[Callable[[AnyExample], None], ...] = (
     bad_data_is_refused,
     bad_beta_is_refused,
     error_falls_as_beta_grows,

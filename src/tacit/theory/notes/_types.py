@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-Kind = Literal["definition", "theorem", "algorithm", "example", "remark"]
+ItemKind = Literal["definition", "theorem", "algorithm", "example", "remark"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -16,7 +16,7 @@ class Item:
     """
 
     number: str
-    kind: Kind
+    kind: ItemKind
     title: str
     functions: tuple[str, ...]
     tests: tuple[str, ...]

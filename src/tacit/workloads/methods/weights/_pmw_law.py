@@ -16,13 +16,13 @@ import numpy as np
 from ....mechanisms.sparse_vector._comparison_noise import Integers, Masses
 
 if TYPE_CHECKING:
-    from .pmw import Asked, OnlineState, PrivateMultiplicativeWeights, Transcript
+    from .pmw import AskedQuery, OnlineState, PrivateMultiplicativeWeights, Transcript
 
 
 class TranscriptLaw:
     """For each question the number that the data answered with, or None where the model did."""
 
-    def __init__(self, mechanism: PrivateMultiplicativeWeights, x: tuple[Asked, ...]) -> None:
+    def __init__(self, mechanism: PrivateMultiplicativeWeights, x: tuple[AskedQuery, ...]) -> None:
         self.mechanism, self.x = mechanism, x
         self._guesses: dict[Transcript, float] = {}
         self._masses: dict[Transcript, float] = {}

@@ -47,7 +47,7 @@ from ...price import LARGEST, Price
 from ...queries.domain import CELLS, Domain
 from ._pmw_law import TranscriptLaw
 
-Asked = tuple[LinearQuery, int]  # and its answer on the private table, in steps of the grid
+AskedQuery = tuple[LinearQuery, int]  # and its answer on the private table, in steps of the grid
 Transcript = tuple[float | None, ...]  # by question: what the data answered, or None where the model did
 _ROUNDING = 1.01  # times what would be enough, if floats were exact
 NUMBERS = {"pure": Fraction(1, 4), "zCDP": Fraction(2, 5)}  # the share of the price that numbers get
@@ -142,7 +142,9 @@ class OnlineAnswer:
 
 
 @dataclass(frozen=True, init=False, repr=False)
-class PrivateMultiplicativeWeights(Interactive[Sequence[Asked], Transcript, OnlineState, Asked, OnlineAnswer]):
+class PrivateMultiplicativeWeights(
+    Interactive[Sequence[AskedQuery], Transcript, OnlineState, AskedQuery, OnlineAnswer]
+):
     """Answer linear queries on n records; the model may be moved `updates` times, by gaps above a `threshold` of n.
 
     `least` is the share of n that a move is made by at least, and `margin` that by which a measured gap is shortened,
@@ -279,7 +281,7 @@ class PrivateMultiplicativeWeights(Interactive[Sequence[Asked], Transcript, Onli
             margin = float(self.margin)
         return Move(question, math.copysign(max(float(self.least), abs(gap) - margin), gap))
 
-    def truth(self, asked: Asked) -> int:
+    def truth(self, asked: AskedQuery) -> int:
         """The private answer in steps of the grid of this session."""
         question, steps = asked
         finer = Fraction(1) if question.grid == self.grid else question.grid / self.grid
@@ -289,7 +291,7 @@ class PrivateMultiplicativeWeights(Interactive[Sequence[Asked], Transcript, Onli
             raise BadData("the answer", type(steps).__name__, "a whole number of steps of the question's grid")
         return int(steps) * int(finer)
 
-    def step(self, state: OnlineState, value: Asked, source: Source) -> tuple[OnlineState, OnlineAnswer]:
+    def step(self, state: OnlineState, value: AskedQuery, source: Source) -> tuple[OnlineState, OnlineAnswer]:
         """The next state and an answer, without end: once `over`, answers no longer depend on the data."""
         question, live, unit = value[0], self._live(state), float(self.grid)
         guess = question.answer(live.weights)
@@ -308,10 +310,10 @@ class PrivateMultiplicativeWeights(Interactive[Sequence[Asked], Transcript, Onli
         live.fallen += live.weights.move(question, move.by, guess)
         return live.next(bar, asked), OnlineAnswer(number * unit, "data", promise)
 
-    def law(self, x: Sequence[Asked]) -> TranscriptLaw:
+    def law(self, x: Sequence[AskedQuery]) -> TranscriptLaw:
         return TranscriptLaw(self, tuple(x))
 
-    def sample(self, x: Sequence[Asked], source: Source) -> Transcript:
+    def sample(self, x: Sequence[AskedQuery], source: Source) -> Transcript:
         state, answers = self.begin(source), []
         for asked in x:
             state, answer = self.step(state, asked, source)
@@ -322,7 +324,7 @@ class PrivateMultiplicativeWeights(Interactive[Sequence[Asked], Transcript, Onli
         """The numbers that came from the data; None where the model answered."""
         return tuple(answer.value if answer.by == "data" else None for answer in answers)
 
-    def miss(self, x: Sequence[Asked], y: Transcript) -> float:
+    def miss(self, x: Sequence[AskedQuery], y: Transcript) -> float:
         """The largest error of a checked answer."""
         state, worst = OnlineState(0), 0.0
         for asked, answer in zip(x, y, strict=True):
@@ -338,7 +340,7 @@ class PrivateMultiplicativeWeights(Interactive[Sequence[Asked], Transcript, Onli
         return worst
 
     @classmethod
-    def examples(cls) -> Iterable[Example[Sequence[Asked]]]:
+    def examples(cls) -> Iterable[Example[Sequence[AskedQuery]]]:
         four = Domain.of({"x": 2, "y": 2})
         first, second = LinearQuery.where(four, {"x": 1}), LinearQuery.where(four, {"x": 0, "y": 1})
         both = LinearQuery.where(four, {"y": 1})
