@@ -6,8 +6,8 @@ import pickle
 import pytest
 
 from tacit import ADD_REMOVE, mechanisms
-from tacit.testing import wrong
 from tacit.testing.mechanisms import CHECKS, Refuted, bad_data_is_refused, conform
+from tacit.testing.wrong import mechanisms as wrong
 
 CASES = [
     pytest.param(example, id=f"{kind.__name__}-{i}")

@@ -13,8 +13,12 @@ from tacit.engines.base import Engine
 from tacit.engines.rows.reference import Reference
 from tacit.ledger.stores.store import DIALECTS
 from tacit.query.schema.databases import ENGINES
-from tacit.testing import engines, ledgers, registry, workloads, wrong, wrong_engines, wrong_ledgers, wrong_methods
+from tacit.testing import engines, ledgers, registry, workloads
 from tacit.testing.mechanisms import claims
+from tacit.testing.wrong import engines as wrong_engines
+from tacit.testing.wrong import ledgers as wrong_ledgers
+from tacit.testing.wrong import mechanisms as wrong
+from tacit.testing.wrong import methods as wrong_methods
 from tacit.workloads import METHODS
 from tacit.workloads.methods.direct.per_query import PerQuery
 

@@ -21,7 +21,7 @@ from tacit.core.errors import TacitError
 from tacit.core.randomness import SYSTEM
 from tacit.testing.mechanisms import Refuted, refuses_bad_parameters
 from tacit.testing.sources import Seeded
-from tacit.testing.wrong import FloatLaplace
+from tacit.testing.wrong.mechanisms import FloatLaplace
 
 ALPHA = 5e-12 / 130  # for each of 65 events and two directions
 

@@ -14,8 +14,8 @@ from scipy.stats import binom
 from tacit import BadParameter, Gaussian, Laplace, RandomizedResponse, audit
 from tacit.audit import bounds
 from tacit.audit.events import _lowest, read
-from tacit.testing import wrong, wrong_sparse
 from tacit.testing.sources import Seeded
+from tacit.testing.wrong import mechanisms, sparse_vector
 
 SURE = "0.9999999999"
 ONE = Laplace(epsilon=1)
@@ -73,7 +73,7 @@ def test_delta_is_taken_off():
 
 
 def test_half_the_noise_is_found():
-    found = audit.estimate(many(wrong.HalfNoise(epsilon=1)), 0, 1, 20_000, confidence=SURE, batch=True)
+    found = audit.estimate(many(mechanisms.HalfNoise(epsilon=1)), 0, 1, 20_000, confidence=SURE, batch=True)
     assert found.refutes(ONE.loss()) and found.epsilon <= 2
 
 
@@ -94,7 +94,7 @@ def sparse(mechanism, source):
         noisy = np.array(x) + np.asarray(on_value.draw(source, n * len(x))).reshape(n, -1)
         above = noisy >= np.asarray(on_threshold.draw(source, n))[:, None]
         above &= np.cumsum(above, axis=1) <= mechanism.most(x)
-        if not isinstance(mechanism, wrong_sparse.Roth):
+        if not isinstance(mechanism, sparse_vector.Roth):
             return above
         first, some = np.argmax(above, axis=1), above.any(axis=1)
         return np.stack([np.where(some, first, -1), np.where(some, noisy[np.arange(n), first], 0)], axis=1)
@@ -102,7 +102,7 @@ def sparse(mechanism, source):
     return draw
 
 
-@pytest.mark.parametrize("kind", wrong_sparse.ALL, ids=lambda kind: kind.__name__)
+@pytest.mark.parametrize("kind", sparse_vector.ALL, ids=lambda kind: kind.__name__)
 def test_broken_sparse_vectors_are_found(kind):
     example = next(iter(kind.examples()))
     samples = {"HalfOnThreshold": 500_000, "HalfOnValues": 200_000}.get(kind.__name__, 100_000)
@@ -206,7 +206,7 @@ def test_the_package_holds_by_sampling():
 
 
 def test_a_sampler_that_leaks_more_than_its_law_is_found():
-    (found,) = audit.package([wrong.FloatLaplace], samples=3000, source=Seeded(6))
+    (found,) = audit.package([mechanisms.FloatLaplace], samples=3000, source=Seeded(6))
     assert found.verdict == "the sampler is FALSE" and found.row()["at least"] > 1
 
 

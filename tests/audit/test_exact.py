@@ -24,11 +24,11 @@ from tacit import (
 )  # fmt: skip
 from tacit.audit.verification import DELTAS, Divergence
 from tacit.core.law import MAX_COUNTED, Finite, hockey_stick, max_divergence, outcomes
-from tacit.testing import wrong
 from tacit.testing.mechanisms import loss_covers_law
+from tacit.testing.wrong import mechanisms
 
 MASSES = st.lists(st.integers(0, 20), min_size=2, max_size=6).filter(any)
-FALSE = [kind for kind in wrong.ALL if kind.refuted_by is loss_covers_law]
+FALSE = [kind for kind in mechanisms.ALL if kind.refuted_by is loss_covers_law]
 
 
 def law(weights):
@@ -91,7 +91,7 @@ def test_a_gaussian_meets_its_claim_and_not_a_smaller_one():
 
 
 def test_directions_are_distinguished():
-    kind = wrong.wrong_sparse.LeeClifton
+    kind = mechanisms.wrong_sparse.LeeClifton
     example = next(iter(kind.examples()))
     row = audit.exact(example.mechanism, example.x, example.y).rows()[0]
     assert row["x to y"] != pytest.approx(row["y to x"], rel=0.01)
@@ -114,7 +114,7 @@ def test_every_false_claim_is_refuted_exactly(kind):
 
 
 def test_rows_text_and_curve_agree():
-    found = audit.exact(wrong.HalfNoise(epsilon=1), 0, 1)
+    found = audit.exact(mechanisms.HalfNoise(epsilon=1), 0, 1)
     assert [row["delta"] for row in found.rows()] == [float(delta) for delta in DELTAS]
     assert "FALSE" in str(found) and "holds" in str(audit.exact(Laplace(epsilon=1), 0, 1))
     curve = found.curve(5)
@@ -140,26 +140,26 @@ NO_MECHANISM = [3, "x", None, Laplace, object(), [Laplace(epsilon=1), 3], (Lapla
 
 @pytest.mark.parametrize("wrong", NO_MECHANISM, ids=lambda w: type(w).__name__)
 def test_what_is_no_mechanism_and_no_function_is_refused_in_words(wrong):
-    shown = "the class Laplace" if wrong is Laplace else type(wrong).__name__
+    shown = "the class Laplace" if mechanisms is Laplace else type(mechanisms).__name__
     for name, call in (
-        ("mechanism", lambda: audit.exact(wrong, 0, 1)),
-        ("run", lambda: audit.estimate(wrong, 0, 1)),
-        ("run", lambda: audit.one_run(wrong, lambda y: y)),
-        ("scores", lambda: audit.one_run(lambda present: present, wrong)),
-        ("run", lambda: audit.attacks.timing(wrong, 0, 1)),
-        ("ask", lambda: audit.attacks.averaging(wrong, 3, 0, 1)),
-        ("ask", lambda: audit.attacks.differencing(wrong, 3, 0)),
-        ("audit", lambda: audit.plots.curve(wrong)),
-        ("make", lambda: calibrate(wrong, (1, 0))),
-        ("distribution", lambda: plots.concentration(wrong)),
+        ("mechanism", lambda: audit.exact(mechanisms, 0, 1)),
+        ("run", lambda: audit.estimate(mechanisms, 0, 1)),
+        ("run", lambda: audit.one_run(mechanisms, lambda y: y)),
+        ("scores", lambda: audit.one_run(lambda present: present, mechanisms)),
+        ("run", lambda: audit.attacks.timing(mechanisms, 0, 1)),
+        ("ask", lambda: audit.attacks.averaging(mechanisms, 3, 0, 1)),
+        ("ask", lambda: audit.attacks.differencing(mechanisms, 3, 0)),
+        ("audit", lambda: audit.plots.curve(mechanisms)),
+        ("make", lambda: calibrate(mechanisms, (1, 0))),
+        ("distribution", lambda: plots.concentration(mechanisms)),
     ):
         with pytest.raises(BadParameter, match=f"^{name} must be an? .*; got '{shown}'$"):
             call()
     for name, call in (
-        ("kinds", lambda: audit.package(wrong if wrong != (Laplace,) else [[Laplace]])),
-        ("deltas?", lambda: audit.exact(Laplace(epsilon=1), 0, 1).rows(wrong)),
-        ("rows", lambda: audit.plots.comparison(wrong)),
-        ("loss", lambda: plots.profile(3 if isinstance(wrong, str) else wrong)),  # a mix is text
+        ("kinds", lambda: audit.package(mechanisms if mechanisms != (Laplace,) else [[Laplace]])),
+        ("deltas?", lambda: audit.exact(Laplace(epsilon=1), 0, 1).rows(mechanisms)),
+        ("rows", lambda: audit.plots.comparison(mechanisms)),
+        ("loss", lambda: plots.profile(3 if isinstance(mechanisms, str) else mechanisms)),  # a mix is text
     ):
         with pytest.raises(BadParameter, match=f"^{name} must be "):
             call()

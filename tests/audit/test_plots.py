@@ -8,7 +8,7 @@ import pytest
 from tacit import BadParameter, Gaussian, Laplace, TacitError
 from tacit.audit import attacks, exact, plots
 from tacit.testing.sources import Seeded
-from tacit.testing.wrong import HalfNoise
+from tacit.testing.wrong.mechanisms import HalfNoise
 
 ROWS = [
     {"defence": name, "queries": k, "recovered": share}

@@ -9,9 +9,9 @@ from running_time import quick
 from tacit.engines.base import Engine
 from tacit.engines.rows.reference import Reference
 from tacit.query.schema.databases import ENGINES
-from tacit.testing import wrong_engines
 from tacit.testing.engines import CHECKS, conform
 from tacit.testing.mechanisms import Refuted
+from tacit.testing.wrong import engines
 
 from ._hash import content_decides_where_hashes_are_equal, units_are_named_alike
 from ._spark import MARKS
@@ -55,7 +55,7 @@ def test_the_reference_conforms_to_itself():
     assert conform(Reference, range(10)) > 100
 
 
-@pytest.mark.parametrize("wrong", wrong_engines.ALL, ids=lambda wrong: wrong.__name__)
+@pytest.mark.parametrize("wrong", engines.ALL, ids=lambda wrong: wrong.__name__)
 def test_the_suite_refutes(wrong):
     with pytest.raises(Refuted):
         sum(wrong.refuted_by(wrong, seed) for seed in range(40))

@@ -10,7 +10,6 @@ import pytest
 from tacit.core.law import max_divergence
 from tacit.core.mechanism import Example
 from tacit.mechanisms.sparse_vector.sparse import Sparse
-from tacit.testing import wrong_sparse
 from tacit.testing.mechanisms import (
     Refuted,
     error_bound_holds,
@@ -18,7 +17,8 @@ from tacit.testing.mechanisms import (
     file_states_its_theorems,
     sampler_follows_law,
 )
-from tacit.testing.wrong_sparse import (
+from tacit.testing.wrong import sparse_vector
+from tacit.testing.wrong.sparse_vector import (
     ALL,
     Chen,
     HalfOnThreshold,
@@ -95,5 +95,5 @@ def worst_at_zero(mechanism: WrongSparse, before: int, after: int) -> float:
 
 
 def test_the_gallery_lists_every_class() -> None:
-    classes = [c for c in vars(wrong_sparse).values() if isinstance(c, type) and issubclass(c, WrongSparse)]
+    classes = [c for c in vars(sparse_vector).values() if isinstance(c, type) and issubclass(c, WrongSparse)]
     assert set(ALL) == set(classes) - {WrongSparse}

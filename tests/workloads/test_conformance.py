@@ -5,7 +5,7 @@ import pytest
 
 from tacit import AboveThreshold, Laplace
 from tacit.core.accounting.loss import zero
-from tacit.testing import workloads, wrong_methods
+from tacit.testing import workloads
 from tacit.testing.mechanisms import Refuted
 from tacit.testing.replay import recorded, replayed, spent
 from tacit.testing.sources import Seeded
@@ -18,6 +18,7 @@ from tacit.testing.workloads import (
     neighbours,
     privacy_is_paid_for,
 )
+from tacit.testing.wrong import methods
 from tacit.workloads import METHODS, Price
 from tacit.workloads.methods.direct.per_query import PerQuery
 
@@ -70,7 +71,7 @@ def test_every_method_is_tried():
     assert len({m.name for m in METHODS}) == len(METHODS)
 
 
-@pytest.mark.parametrize("wrong", wrong_methods.ALL, ids=lambda wrong: wrong.__name__)
+@pytest.mark.parametrize("wrong", methods.ALL, ids=lambda wrong: wrong.__name__)
 def test_the_suite_refutes_wrong_methods(wrong):
     case = cases()[0]
     with pytest.raises(Refuted):
@@ -80,22 +81,22 @@ def test_the_suite_refutes_wrong_methods(wrong):
 
 
 NOT_PRIVATE = {
-    wrong_methods.Exact: "another way than by draws",
-    wrong_methods.HalfTheNoise: "draws cost",
-    wrong_methods.ForgetsAPart: "draws cost",
-    wrong_methods.ForgetsItsPicks: "draws cost",
-    wrong_methods.OpensTwo: "draws cost",
-    wrong_methods.TwoFromOneState: "a state that no session",
-    wrong_methods.ClaimsNothing: "finite neither",
-    wrong_methods.Whispers: "another way than by draws",
-    wrong_methods.Hoards: "another way than by draws",
-    wrong_methods.Adjusts: "on a neighbour of",
+    methods.Exact: "another way than by draws",
+    methods.HalfTheNoise: "draws cost",
+    methods.ForgetsAPart: "draws cost",
+    methods.ForgetsItsPicks: "draws cost",
+    methods.OpensTwo: "draws cost",
+    methods.TwoFromOneState: "a state that no session",
+    methods.ClaimsNothing: "finite neither",
+    methods.Whispers: "another way than by draws",
+    methods.Hoards: "another way than by draws",
+    methods.Adjusts: "on a neighbour of",
 }
-READ_THE_NUMBER_OF_RECORDS = {wrong_methods.Whispers, wrong_methods.Adjusts}  # which is public under substitution
+READ_THE_NUMBER_OF_RECORDS = {methods.Whispers, methods.Adjusts}  # which is public under substitution
 
 
 def test_every_wrong_method_that_is_not_private_is_tried():
-    assert set(NOT_PRIVATE) == {wrong for wrong in wrong_methods.ALL if wrong.refuted_by is privacy_is_paid_for}
+    assert set(NOT_PRIVATE) == {wrong for wrong in methods.ALL if wrong.refuted_by is privacy_is_paid_for}
 
 
 @pytest.mark.parametrize(

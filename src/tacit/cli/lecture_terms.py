@@ -33,7 +33,7 @@ TERMS: dict[str, str] = {
     "svt": "Sparse",
     "sparse vector": "Sparse",
     "sparse vector technique": "Sparse",
-    "wrong sparse vectors": "testing.wrong_sparse",
+    "wrong sparse vectors": "testing.wrong.sparse_vector",
     # local
     "rr": "RandomizedResponse",
     "randomised response": "RandomizedResponse",

@@ -23,7 +23,7 @@ OTHERS = (
     "workloads.models.multiplicative_weights",
     "workloads.methods.weights.pmw",
     "workloads.methods.weights.pmw_plans",
-    "testing.wrong_sparse",
+    "testing.wrong.sparse_vector",
     "audit.attacks.reconstruction",
 )
 PLOTS = "theory.plots"

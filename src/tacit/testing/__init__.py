@@ -1,9 +1,9 @@
 """Public suites: run them on your own mechanisms, methods, engines and ledger stores.
 
-    mechanisms   one example of a mechanism against its own law, and on bad input; `wrong` is a gallery of mistakes
-    workloads    a method for linear queries against what it states; `wrong_methods` is a gallery of mistakes
-    engines      an engine against the reference, on the random tables of `worlds`, `nodes` and `typed`; `wrong_engines`
-    ledgers      a place where a ledger is kept; `wrong_ledgers`
+    mechanisms   one example of a mechanism against its own law, and on bad input; `wrong.mechanisms` is a gallery
+    workloads    a method for linear queries against what it states; `wrong.methods`
+    engines      an engine against the reference, on the random tables of `worlds`, `nodes` and `typed`; `wrong.engines`
+    ledgers      a place where a ledger is kept; `wrong.ledgers`
     attacks      a system that answers questions, by default the curator, against every attack
     fuzz         an engine, and a curator above it, against random SQL text (`questions`) about hostile tables
     registry     what no suite runs on
@@ -16,7 +16,7 @@ from typing import Any
 
 _MODULES = {
     *("attacks", "certify", "engines", "fuzz", "ledgers", "mechanisms", "postgres", "registry", "sources", "typed"),
-    *("workloads", "worlds", "wrong", "wrong_engines", "wrong_ledgers", "wrong_methods", "wrong_sparse"),
+    *("workloads", "worlds", "wrong"),
 }
 
 

@@ -22,9 +22,13 @@ from ..ledger.stores.store import DIALECTS
 from ..mechanisms import ALL as MECHANISMS
 from ..query.schema.databases import ENGINES
 from ..workloads import METHODS, Method
-from . import engines, ledger_sessions, ledgers, workloads, wrong, wrong_engines, wrong_ledgers, wrong_methods
+from . import engines, ledger_sessions, ledgers, workloads
 from . import mechanisms as mechanism_suite
 from .mechanisms import claims, inputs
+from .wrong import engines as wrong_engines
+from .wrong import ledgers as wrong_ledgers
+from .wrong import mechanisms as wrong_mechanisms
+from .wrong import methods as wrong_methods
 
 LISTS: Mapping[ModuleType, Collection[Any]] = {
     claims: mechanism_suite.CHECKS,
@@ -85,7 +89,7 @@ def gaps() -> dict[str, set[str]]:
         "attacks": {attack.name for attack in defined ^ set(attacks.ALL)},
         "checks": {name for module, listed in LISTS.items() for name in unlisted_checks(module, listed)},
         "checks of mechanisms that refute nothing": {
-            check.__name__ for check in set(mechanism_suite.CHECKS) - {kind.refuted_by for kind in wrong.ALL}
+            check.__name__ for check in set(mechanism_suite.CHECKS) - {kind.refuted_by for kind in wrong_mechanisms.ALL}
         },
         "checks of methods that refute nothing": {
             check.__name__ for check in set(workloads.CHECKS) - {kind.refuted_by for kind in wrong_methods.ALL}

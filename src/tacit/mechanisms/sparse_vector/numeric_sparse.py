@@ -5,8 +5,8 @@ c D / e3, drawn for this purpose alone.  The transcript is the pairs of index an
 
 Privacy.  The whole session is (e1 + e2 + e3)-differentially private: Sparse, and at most c numbers at e3 / c each.  The
 noisy value of a comparison is never released: it lies above the noisy threshold and so bounds it, and then every
-answer below the threshold would cost (`tacit.testing.wrong_sparse`).  e3 is the given share of epsilon, by default
-Dwork and Roth's ninth; the rest is split as for Sparse.
+answer below the threshold would cost (`tacit.testing.wrong.sparse_vector`).  e3 is the given share of epsilon, by
+default Dwork and Roth's ninth; the rest is split as for Sparse.
 
 Utility.  `error` is the least a for which, with probability at least 1 - beta, Sparse errs by no more than a and every
 number is within a of its value: the numbers are independent, so the sum in `_comparisons.py` gains a factor

@@ -14,7 +14,7 @@ and none above threshold + a is passed over, among those asked before the c-th T
 `classical_error` is 8 c D (ln k + ln(2 c / beta)) / epsilon, for c restarts of AboveThreshold.
 
 References.  Lyu, Su, Li, PVLDB 10 (2017), algorithm 7 and section 4; Dwork and Roth (2014), algorithm 2, theorems
-3.25, 3.26; `tacit.testing.wrong_sparse` for ways to get it wrong.
+3.25, 3.26; `tacit.testing.wrong.sparse_vector` for ways to get it wrong.
 """
 
 from __future__ import annotations

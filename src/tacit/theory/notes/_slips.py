@@ -100,7 +100,7 @@ SLIPS = (
         16, "UC Santa Barbara lecture 3, AboveThreshold",
         "noise on the threshold at each check, none on the queries, and the noisy value returned: not private",
         "The noise on the threshold is drawn once and that on each query anew; a released number has its own noise and cost",
-        ("AboveThreshold", "NumericSparse", "testing.wrong_sparse.Renoised"),
+        ("AboveThreshold", "NumericSparse", "testing.wrong.sparse_vector.Renoised"),
         ("mechanisms/test_sparse_variants.py::test_the_suite_refutes_the_claim",),
     ),
     Slip(

@@ -10,15 +10,15 @@ from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any
 
-from ..engines.base import EngineAnswer
-from ..engines.keyed_hash import order
-from ..engines.rows import reference
-from ..engines.rows.reference import Owned, Reference, bounded, canonical
-from ..engines.rows.sources import DataSource
-from ..query.plan.plan import QueryPlan, RowCount
-from ..query.python.table import Table
-from ..query.relation.relation import Join, Relation
-from .engines import (
+from ...engines.base import EngineAnswer
+from ...engines.keyed_hash import order
+from ...engines.rows import reference
+from ...engines.rows.reference import Owned, Reference, bounded, canonical
+from ...engines.rows.sources import DataSource
+from ...query.plan.plan import QueryPlan, RowCount
+from ...query.python.table import Table
+from ...query.relation.relation import Join, Relation
+from ..engines import (
     agrees_on_every_node,
     answers_of_one_content,
     computes_in_every_width,

@@ -18,26 +18,25 @@ from typing import Any
 
 import numpy as np
 
-from ..core import law as laws
-from ..core import samplers
-from ..core.accounting.atoms import RenyiCurve
-from ..core.accounting.loss import Loss
-from ..core.distance import Distance
-from ..core.errors import BadData
-from ..core.mechanism import Example
-from ..core.parameters import Number
-from ..core.randomness import Source
-from ..mechanisms._grid import GridValue
-from ..mechanisms.additive.laplace import Laplace
-from ..mechanisms.local.randomized_response import RandomizedResponse
-from ..mechanisms.selection.exponential import Exponential
-from ..mechanisms.selection.key_selection import KeySelection
-from ..mechanisms.selection.noisy_max import NoisyMax
-from ..mechanisms.selection.quantile import Quantiles
-from ..mechanisms.sparse_vector._comparisons import ComparisonState
-from ..mechanisms.sparse_vector.sparse import Sparse
-from . import wrong_sparse
-from .mechanisms import (
+from ...core import law as laws
+from ...core import samplers
+from ...core.accounting.atoms import RenyiCurve
+from ...core.accounting.loss import Loss
+from ...core.distance import Distance
+from ...core.errors import BadData
+from ...core.mechanism import Example
+from ...core.parameters import Number
+from ...core.randomness import Source
+from ...mechanisms._grid import GridValue
+from ...mechanisms.additive.laplace import Laplace
+from ...mechanisms.local.randomized_response import RandomizedResponse
+from ...mechanisms.selection.exponential import Exponential
+from ...mechanisms.selection.key_selection import KeySelection
+from ...mechanisms.selection.noisy_max import NoisyMax
+from ...mechanisms.selection.quantile import Quantiles
+from ...mechanisms.sparse_vector._comparisons import ComparisonState
+from ...mechanisms.sparse_vector.sparse import Sparse
+from ..mechanisms import (
     a_copy_is_the_same_mechanism,
     bad_beta_is_refused,
     bad_data_is_refused,
@@ -52,6 +51,7 @@ from .mechanisms import (
     sampler_follows_law,
     steps_follow_law,
 )
+from . import sparse_vector
 
 
 class HalfNoise(Laplace):
@@ -265,5 +265,5 @@ ALL: tuple[Any, ...] = (
     HalfNoise, ThreePercentOff, FloatLaplace, OffByTwo, ScoreToo, LowThreshold, EveryRelation, FreshThreshold,
     FirstRowForAll, HalfCurve, Optimistic, FlatRate, SaysNaN, ShowsTheValue, ShowsTheCause, TakesAnyBeta,
     Endless, Forgetful, Unstated,
-    *wrong_sparse.ALL,
+    *sparse_vector.ALL,
 )  # fmt: skip

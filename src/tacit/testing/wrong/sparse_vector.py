@@ -30,16 +30,16 @@ from typing import Any
 
 import numpy as np
 
-from ..core.accounting.loss import Loss, Pure
-from ..core.distance import Distance
-from ..core.distance import distance as how_far
-from ..core.law import Finite
-from ..core.mechanism import Example, Mechanism
-from ..core.parameters import Number
-from ..core.randomness import Source
-from ..mechanisms.sparse_vector._comparison_noise import ComparisonNoise, DiscreteLaplace, Integers, Masses
-from ..mechanisms.sparse_vector._comparisons import transcripts
-from .mechanisms import loss_covers_law
+from ...core.accounting.loss import Loss, Pure
+from ...core.distance import Distance
+from ...core.distance import distance as how_far
+from ...core.law import Finite
+from ...core.mechanism import Example, Mechanism
+from ...core.parameters import Number
+from ...core.randomness import Source
+from ...mechanisms.sparse_vector._comparison_noise import ComparisonNoise, DiscreteLaplace, Integers, Masses
+from ...mechanisms.sparse_vector._comparisons import transcripts
+from ..mechanisms import loss_covers_law
 
 IntTuple = tuple[int, ...]
 _TAIL = 1e-18

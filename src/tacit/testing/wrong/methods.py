@@ -17,19 +17,19 @@ from typing import Any
 
 import numpy as np
 
-from ..core.accounting.atoms import RenyiCurve
-from ..core.accounting.loss import Loss, zero
-from ..core.parameters import Number
-from ..core.randomness import Source
-from ..mechanisms import AboveThreshold
-from ..workloads import Price, Released, Workload
-from ..workloads.method import Prediction
-from ..workloads.methods.direct.per_query import PerQuery
-from ..workloads.methods.weights.mwem import MWEM
-from ..workloads.models.model import Model
-from ..workloads.price import Noise
-from ..workloads.queries.data import Data, Floats
-from .workloads import (
+from ...core.accounting.atoms import RenyiCurve
+from ...core.accounting.loss import Loss, zero
+from ...core.parameters import Number
+from ...core.randomness import Source
+from ...mechanisms import AboveThreshold
+from ...workloads import Price, Released, Workload
+from ...workloads.method import Prediction
+from ...workloads.methods.direct.per_query import PerQuery
+from ...workloads.methods.weights.mwem import MWEM
+from ...workloads.models.model import Model
+from ...workloads.price import Noise
+from ...workloads.queries.data import Data, Floats
+from ..workloads import (
     file_states_its_theorems,
     further_queries_are_answered,
     law_reads_what_it_says,

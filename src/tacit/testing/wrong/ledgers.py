@@ -9,11 +9,11 @@ import json
 from dataclasses import replace
 from typing import Any
 
-from ..core.accounting.loss import zero
-from ..core.errors import BadParameter, BudgetExceeded
-from ..ledger import Ledger
-from ..ledger.session import LedgerSession
-from . import ledger_sessions, ledgers
+from ...core.accounting.loss import zero
+from ...core.errors import BadParameter, BudgetExceeded
+from ...ledger import Ledger
+from ...ledger.session import LedgerSession
+from .. import ledger_sessions, ledgers
 
 
 class RoundsPrices(Ledger):
