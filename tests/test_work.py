@@ -6,6 +6,7 @@ of lines of tacit's own code, unless what it releases is itself of another lengt
 
 from __future__ import annotations
 
+import gc
 import sys
 from collections.abc import Callable
 from fractions import Fraction
@@ -56,11 +57,13 @@ def work(draw: Callable[[Source], Any], seed: int) -> tuple[Any, int, int]:
         return line if frame.f_code.co_filename.startswith(HOME) else None
 
     before = sys.gettrace()
+    gc.disable()  # else what other tests left behind may be cleared away here, by lines of tacit
     sys.settrace(call)
     try:
         found = draw(source)
     finally:
         sys.settrace(before)
+        gc.enable()
     return found, source.drawn, lines
 
 
