@@ -17,6 +17,7 @@ from curator.test_curator import ROWS as VISITS
 from curator.test_curator import SCHEMA as VISITED
 from pyarrow import parquet
 from pyspark.sql import SparkSession
+from running_time import quick
 from test_cli_tables import QUESTION, tacit
 
 from tacit import Budget, Curator, Ledger
@@ -33,7 +34,7 @@ from tacit.query.relation import build
 from tacit.query.relation.relation import Where
 from tacit.query.schema.schema import Schema
 from tacit.query.select.query import Key
-from tacit.testing.engines import CHECKS, engine, key_of, same
+from tacit.testing.engines import CHECKS, engine, equals_the_reference, key_of, same
 from tacit.testing.typed import typed
 from tacit.testing.worlds import World
 
@@ -45,10 +46,14 @@ from ._spark import FAST, KEY, MARKS, ROWS, SCHEMA, SEEDS, arguments, equal, pla
 pytestmark = MARKS
 
 
+@pytest.mark.parametrize("seed", quick(SEEDS, most=1))  # cells of mixed types, and of one
 @pytest.mark.parametrize("check", CHECKS, ids=lambda check: check.__name__)
-def test_spark_conforms(session, check):
-    for seed in SEEDS:  # cells of mixed types, and of one
-        assert check(lambda: Spark(session), seed) > 0
+def test_spark_conforms(session, check, seed):
+    assert check(lambda: Spark(session), seed) > 0
+
+
+def test_spark_equals_the_reference_on_cells_of_one_type(session):
+    assert equals_the_reference(lambda: Spark(session), 1) > 0
 
 
 def test_every_question_of_the_demonstration_has_the_integers_of_the_reference(session, tmp_path):
