@@ -8,24 +8,42 @@ from pathlib import Path
 
 import pytest
 
-FOLDER = Path(__file__).parent / "fixtures" / "ledgers"
-_SPEC = importlib.util.spec_from_file_location("old_ledgers", FOLDER / "make.py")
-assert _SPEC is not None and _SPEC.loader is not None
-old = importlib.util.module_from_spec(_SPEC)
-_SPEC.loader.exec_module(old)
+FORMAT_1 = Path(__file__).parent / "fixtures" / "ledgers"
 
 
-@pytest.fixture(params=list(old.BUDGETS))
-def name(request):
+def maker(folder):
+    """The program that made the ledgers of a folder."""
+    spec = importlib.util.spec_from_file_location(f"make_{folder.name}", folder / "make.py")
+    assert spec is not None and spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+MAKERS = {folder: maker(folder) for folder in (FORMAT_1, FORMAT_1 / "format_2")}
+LEDGERS = [(folder, name) for folder, old in MAKERS.items() for name in old.BUDGETS]
+
+
+@pytest.fixture(params=LEDGERS, ids=lambda each: f"{each[0].name}-{each[1]}")
+def ledger(request):
+    """The folder and the name of a ledger."""
     return request.param
 
 
 @pytest.fixture
-def opened(name, tmp_path):
-    """A curator of a copy, as a ledger's file is its owner's alone."""
-    place = tmp_path / f"{name}.ledger"
-    shutil.copyfile(FOLDER / f"{name}.sqlite", place)
-    place.chmod(0o600)
+def old(ledger):
+    return MAKERS[ledger[0]]
+
+
+@pytest.fixture
+def opened(ledger, old, tmp_path):
+    """A curator of a copy, as a ledger's file and its key are their owner's alone."""
+    folder, name = ledger
+    place = tmp_path / f"{name}.sqlite"
+    for suffix in ("", ".key"):
+        if (source := folder / f"{name}.sqlite{suffix}").exists():
+            shutil.copyfile(source, f"{place}{suffix}")
+            Path(f"{place}{suffix}").chmod(0o600)
     with old.curator(place) as c:
         yield c
 
@@ -45,8 +63,9 @@ def exported(c):
     return text.getvalue()
 
 
-def test_what_was_bought_before_is_free_under_the_words_it_was_bought_with(name, opened):
-    told, kept = json.loads((FOLDER / f"{name}.json").read_text()), (FOLDER / f"{name}.jsonl").read_text()
+def test_what_was_bought_before_is_free_under_the_words_it_was_bought_with(ledger, old, opened):
+    folder, name = ledger
+    told, kept = json.loads((folder / f"{name}.json").read_text()), (folder / f"{name}.jsonl").read_text()
     assert opened.budget == old.BUDGETS[name] and exported(opened) == kept
     opened.ledger.verify()
     before = opened.ledger.head()
@@ -59,7 +78,7 @@ def test_what_was_bought_before_is_free_under_the_words_it_was_bought_with(name,
     assert exported(opened) == kept
 
 
-def test_a_charge_without_its_release_is_completed_at_the_price_that_was_paid(name, opened):
+def test_a_charge_without_its_release_is_completed_at_the_price_that_was_paid(old, opened):
     (waiting,) = [charge for charge in opened.history() if charge.release is None and not charge.session]
     left, head = opened.remaining, opened.ledger.head()
     old.open_charge(opened)
@@ -69,7 +88,7 @@ def test_a_charge_without_its_release_is_completed_at_the_price_that_was_paid(na
     opened.ledger.verify()
 
 
-def test_an_old_ledger_goes_on_selling(name, opened):
+def test_an_old_ledger_goes_on_selling(old, opened):
     for terms in ({"epsilon": "0.55"}, {"error": 25}):
         left = opened.remaining
         release = opened.ask(old.COUNT, **terms)
@@ -78,3 +97,9 @@ def test_an_old_ledger_goes_on_selling(name, opened):
         again = opened.ask(old.COUNT, **terms)
         assert again.to_arrow() == release.to_arrow() and opened.remaining == left
     opened.ledger.verify()
+
+
+@pytest.mark.parametrize("name", MAKERS[FORMAT_1 / "format_2"].BUDGETS)
+def test_nothing_in_format_2_names_a_module_or_is_of_a_former_spelling(name):
+    text = (FORMAT_1 / "format_2" / f"{name}.jsonl").read_text()
+    assert '"format":2' in text and '"atom"' not in text and '"of":"' not in text
