@@ -25,7 +25,7 @@ from tacit import (
 from tacit.audit.verification import DELTAS, Divergence
 from tacit.core.law import MAX_COUNTED, Finite, hockey_stick, max_divergence, outcomes
 from tacit.testing.mechanisms import loss_covers_law
-from tacit.testing.wrong import mechanisms
+from tacit.testing.wrong import mechanisms, sparse_vector
 
 MASSES = st.lists(st.integers(0, 20), min_size=2, max_size=6).filter(any)
 FALSE = [kind for kind in mechanisms.ALL if kind.refuted_by is loss_covers_law]
@@ -91,7 +91,7 @@ def test_a_gaussian_meets_its_claim_and_not_a_smaller_one():
 
 
 def test_directions_are_distinguished():
-    kind = mechanisms.wrong_sparse.LeeClifton
+    kind = sparse_vector.LeeClifton
     example = next(iter(kind.examples()))
     row = audit.exact(example.mechanism, example.x, example.y).rows()[0]
     assert row["x to y"] != pytest.approx(row["y to x"], rel=0.01)
