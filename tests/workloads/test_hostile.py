@@ -54,7 +54,7 @@ def bounded(released):
     assert released.synthetic(5, Seeded(0)).shape == (5, len(released.workload.domain.shape))
 
 
-@settings(max_examples=100)
+@settings(max_examples=150)
 @given(st.sampled_from(ASKED), prices, st.sampled_from([1, 30, 10**4, 10**9, 2**60]), st.integers(0, 2**32))
 def test_any_noise_makes_a_release(asked, price, largest, seed):
     name, workload = asked

@@ -185,7 +185,7 @@ class Optimistic(Laplace):
 
 
 class FlatRate(Laplace):
-    """The same price for every distance, also for none."""
+    """A mechanism that claims one price for every distance, even for none."""
 
     refuted_by = farther_is_dearer
 

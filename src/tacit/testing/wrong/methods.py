@@ -236,7 +236,7 @@ class _RoundedWhenAsked(Released):
 
 
 class Wavers(Altered):
-    """The same workload has other answers when it is asked again."""
+    """A method whose answers change when a workload is asked again."""
 
     refuted_by = further_queries_are_answered
 
