@@ -138,8 +138,8 @@ class People(Database):
             login = _valid(connection, digest, time)
             if login is None or login.token.kind != "link":
                 return None
-            given = {"now": time, "id": login.token.id}
-            connection.execute("UPDATE tokens SET revoked = :now, used = SUBSTR(:now, 1, 10) WHERE id = :id", given)
+            given = {"now": time, "day": time[:10], "id": login.token.id}
+            connection.execute("UPDATE tokens SET revoked = :now, used = :day WHERE id = :id", given)
             session = TokenInfo(secrets.token_hex(8), login.person.name, "session", "", time, until)
             return self._issue(connection, session, login.token.id, login.person.name)
 

@@ -11,10 +11,11 @@ from ...core.accounting.budget import Budget
 Role = Literal["owner", "analyst"]
 Kind = Literal["token", "link", "session"]
 Decision = Literal["pending", "approved", "denied", "used"]
-Progress = Literal["queued", "running", "done", "failed", "cancelled"]
+Progress = Literal["queued", "running", "cancelling", "done", "failed", "cancelled"]
 
 ROLES: tuple[Role, ...] = get_args(Role)
 KINDS: tuple[Kind, ...] = get_args(Kind)
+DECISIONS: tuple[Decision, ...] = get_args(Decision)
 
 
 @dataclass(frozen=True)

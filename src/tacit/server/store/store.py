@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from .datasets import DataSets
+from .jobs import Jobs
 
 
-class Store(DataSets):
+class Store(Jobs):
     """People, tokens, data sets, policies, approvals and jobs, in one durable place that several processes share."""
