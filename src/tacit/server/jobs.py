@@ -23,13 +23,13 @@ from ..core.errors import TacitError
 from ..core.progress import watched
 from .access import Action
 from .errors import NotFound
-from .service import Access, Service
-from .service import workloads
+from .policy import Purchase
+from .service import Access, Service, workloads
 from .service.faults import fault_of
 from .store import Job
 from .store.database import StoreConflict
 
-KINDS = {"answers": "workload", "synthetic": "synthetic"}
+KINDS: dict[str, Purchase] = {"answers": "workload", "synthetic": "synthetic"}
 _BEAT = 5.0  # seconds between two signs of life
 _LOOK = 2.0  # seconds between two looks at the queue
 
@@ -140,7 +140,15 @@ def run(service: Service, job: Job) -> str:
     access = service.authorise(person, Action.BUY, job.dataset)
     request = json.loads(job.request)
     wanted = workloads.Wanted(**request["wanted"])
-    terms = {name: request[name] for name in ("method", "n", "fresh")}
-    bought, _ = workloads.answer(service, access, wanted, request["terms"], kind=KINDS[job.kind], **terms)  # type: ignore[arg-type]
+    bought, _ = workloads.answer(
+        service,
+        access,
+        wanted,
+        request["terms"],
+        kind=KINDS[job.kind],
+        method=request["method"],
+        n=request["n"],
+        fresh=job.id if request["fresh"] else False,  # a draw of this name is bought once, however often the job is run
+    )
     assert bought.provenance.entry_hash is not None
     return bought.provenance.entry_hash

@@ -13,6 +13,7 @@ from fractions import Fraction
 from typing import Any
 
 from ...core.accounting.loss import Loss
+from ...core.progress import report
 from ...curator import Curator
 from ...curator.purchase import Parts
 from ...storage import digest
@@ -62,7 +63,8 @@ class Admission:
         decide(access.rules, request.kind, Fraction(0), bool(request.fresh))  # what is sold at no price is not priced
 
     def __call__(self, loss: Loss, parts: Parts) -> None:
-        """Let this loss be charged, or refuse it."""
+        """Let this loss be charged, or refuse it; work that is to stop stops here at the latest."""
+        report("charge", 0.0)
         curator, request = self._curator, self._request
         share = Fraction(curator.takes(loss, parts, analyst=self._access.name)) / curator.budget.limit
         decision = decide(self._access.rules, request.kind, share, bool(request.fresh))
