@@ -246,8 +246,8 @@ class Curator:
         )
         _, stored = buy(self._registration, self.pace, arrived, order)
         release = asked.release(stored)
-        shown = {"query": asked.query, "recipes": asked.compiled.recipes, "beta": beta}  # as it is asked now
-        return replace(release, **shown)
+        query, recipes = asked.query, asked.compiled.recipes  # it is shown as it was asked now
+        return replace(release, query=query, recipes=recipes, beta=beta)
 
     def _asked(self, question: QuestionLike, terms: Mapping[str, Any]) -> Asked:
         """The meaning of a question, at its terms."""
