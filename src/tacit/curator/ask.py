@@ -19,7 +19,7 @@ from ..query.relation.relation import scans
 from ..query.select.query import Query
 from ..release import Provenance, Release
 from .identity import draw as named_draw
-from .purchase import Draw, Order, Parts, Priced, Read
+from .purchase import Admit, Draw, Order, Parts, Priced, Read
 from .questions import identities
 from .registration import Registration
 
@@ -56,6 +56,7 @@ class Asked:
         provenance: Callable[[Charge], Provenance],
         *,
         analyst: str,
+        admit: Admit,
         fresh: bool | str,
     ) -> Order:
         """The question as it is bought."""
@@ -77,7 +78,13 @@ class Asked:
             return drawn
 
         return Order(
-            relation=self.query.relation, keys=keys, analyst=analyst, price=price, prepare=prepare, fresh=fresh is True
+            relation=self.query.relation,
+            keys=keys,
+            analyst=analyst,
+            price=price,
+            admit=admit,
+            prepare=prepare,
+            fresh=fresh is True,
         )
 
     def release(self, stored: bytes) -> Release:
