@@ -8,6 +8,7 @@ import threading
 import time
 from contextlib import contextmanager
 from dataclasses import replace
+from functools import cache
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from urllib.parse import parse_qs, parse_qsl, urlsplit
 
@@ -26,11 +27,17 @@ ORIGIN = "https://tacit.example.org"
 CALLBACK = f"{ORIGIN}/login/oidc/callback"
 
 
+@cache
+def rsa(_="own"):
+    """A key, which takes a while to find."""
+    return RSAKey.generate_key(2048, {"kid": "1"})
+
+
 class Fake:
     """A provider that does what it should, but for what a test changes: `claims`, `header`, `facts`, `key`."""
 
     def __init__(self):
-        self.key = RSAKey.generate_key(2048, {"kid": "1"})
+        self.key = rsa()
         self.signs_with, self.algorithm = self.key, "RS256"
         self.claims, self.facts, self.codes = {}, {}, {}
         self.asked = []
@@ -217,7 +224,7 @@ def test_a_token_with_other_claims_lets_nobody_in(store, settings, fake, claims)
 def test_a_token_that_the_provider_did_not_sign_lets_nobody_in(store, settings, fake, how):
     match how:
         case "other key":
-            fake.signs_with = RSAKey.generate_key(2048, {"kid": "1"})
+            fake.signs_with = rsa("other")
         case "shared secret":
             fake.signs_with, fake.algorithm = OctKey.import_key("hunter2" * 8, {"kid": "1"}), "HS256"
         case "public key as secret":

@@ -18,6 +18,7 @@ from cryptography.x509.oid import NameOID
 from tacit import Budget
 from tacit.core.errors import BadParameter
 from tacit.ledger import Ledger
+from tacit.ledger.stores.sqlite import TRIGGERS
 from tacit.server.backup import backup
 from tacit.server.check import findings
 from tacit.server.config import Settings
@@ -83,8 +84,9 @@ def test_what_is_wrong_is_found(machine):
     with closing(sqlite3.connect(machine / "ledgers" / "people.ledger")) as raw:
         raw.execute("DROP TRIGGER no_update")
         raw.execute("UPDATE entries SET body = replace(body, 'bob', 'eve')")
+        raw.execute(TRIGGERS["no_update"])
         raw.commit()
-    assert "of the ledger is not what was written" in wrong(machine)[0]
+    assert wrong(machine)[0].startswith("Entry 6 of the ledger is not what was written")
     (machine / "ledgers" / "people.ledger").unlink()
     assert "There is no ledger at" in wrong(machine)[0]
 
