@@ -246,9 +246,13 @@ def test_what_is_no_store_is_refused(fresh, tmp_path, server):
     with pytest.raises(StoreUnavailable, match="not a database"):
         Store.open(tmp_path / "text")
     os.chmod(place, 0o644)
-    with pytest.raises(StoreUnavailable, match="other users may read or write the file"):
+    with pytest.raises(
+        StoreUnavailable, match="other users may read or write the file; chmod 600 it, if it is a store"
+    ):
         Store.open(place)
-    secret = server.url().replace("postgres@", "postgres:hunter2@").replace("postgresql://", "postgresql://", 1)
+    with pytest.raises(BadParameter, match="The store must be a path, or a URL of sqlite, postgresql; got 'mysql'"):
+        Store.open("mysql://h/d")
+    secret = server.url().replace("postgres@", "postgres:hunter2@")
     with pytest.raises(StoreUnavailable) as refused:
         Store.open(secret.replace("/postgres?", "/nowhere?"))
     assert "hunter2" not in str(refused.value)

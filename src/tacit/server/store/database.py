@@ -13,7 +13,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, NoReturn, Self, TypeVar
 
-from ...core.errors import LedgerCorrupt, LedgerError, LedgerUnavailable, TacitError
+from ...core.errors import BadParameter, LedgerCorrupt, LedgerError, LedgerUnavailable, TacitError
 from ...core.randomness import SYSTEM
 from ...ledger.stores.address import Address
 from ...ledger.stores.dialect import Connection
@@ -191,4 +191,9 @@ def _translated(place: object) -> Iterator[None]:
             raise _none(place) from None
         reason = error.reason if isinstance(error, LedgerUnavailable | LedgerCorrupt) else str(error)
         shown = str(Address.read(place)) if isinstance(place, str) and "://" in place else place  # without a password
-        raise StoreUnavailable(shown, reason.rstrip(".")) from None
+        raise StoreUnavailable(shown, reason.rstrip(".").replace("ledger", "store")) from None
+    except BadParameter as error:
+        if error.name != "ledger":
+            raise
+        says = f"The store must be {error.allowed}; got {error.given}."
+        raise BadParameter("store", error.given, error.allowed, says=says) from None
