@@ -224,6 +224,12 @@ def test_a_store_of_a_newer_version_is_refused(fresh):
         raw.execute("DROP TRIGGER no_update")
         raw.execute("UPDATE entries SET subject = ?", (f"format {FORMAT + 1}",))
     raw.close()
+    newer = r"a newer version of tacit wrote it \(format 2; this version reads 1\); update tacit"
+    with pytest.raises(StoreUnavailable, match=newer):
+        Store.open(place)
+    with sqlite3.connect(place) as raw:
+        raw.execute("CREATE TABLE more (x)")
+    raw.close()
     with pytest.raises(StoreUnavailable, match=r"a newer version of tacit wrote it \(format 2; this version reads 1\)"):
         Store.open(place)
 
@@ -239,7 +245,7 @@ def test_what_is_no_store_is_refused(fresh, tmp_path, server):
     from tacit.ledger import Ledger
 
     Ledger.open(tmp_path / "people.ledger", Budget(epsilon=1)).close()
-    with pytest.raises(StoreUnavailable, match="its tables are not those of a store"):
+    with pytest.raises(StoreUnavailable, match="there is a database, but not a store"):
         Store.open(tmp_path / "people.ledger")
     (tmp_path / "text").write_text("no database" * 1000)
     os.chmod(tmp_path / "text", 0o600)
