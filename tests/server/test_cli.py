@@ -169,6 +169,14 @@ def test_upkeep(store, folder):
     assert "a folder that is not there yet" in run("service", "backup", folder / "copy", code=2)
 
 
+def test_check(store, folder):
+    assert run("service", "check").splitlines()[-1].startswith("ok     data set people: its ledger is sound; head 1:")
+    (folder / "data" / "people.csv").unlink()
+    assert run("service", "check", code=1).splitlines()[-1].startswith("WRONG  data set people: data must be a file")
+    (folder / "service.toml").write_text("[service]\nprot = 1\nhots = 2\n")
+    assert [line[:7] for line in run("service", "check", code=1).splitlines()] == ["WRONG  ", "WRONG  "]
+
+
 def test_hostile_names_act_on_no_terminal(store):
     evil = "\x1b]0;x\x07[red]a"
     assert "\x1b" not in run("user", "add", evil, code=2) and "\x1b" not in run("user", "revoke-token", evil, code=2)
