@@ -180,7 +180,7 @@ def several_tables_and_public_ones_are_asked_together(place: Place) -> None:
         looked_up = "SELECT coast, COUNT(*) AS n FROM people JOIN regions USING (region) GROUP BY coast"
         assert sorted(ann.ask(looked_up, epsilon=1)["coast"].tolist()) == ["no", "yes"]
         by_python = ann.tables["people"].lookup(ann.public["regions"], "region", ["coast"]).group_by("coast").count()
-        assert ann.ask(by_python, epsilon=1).price == 1 and len(ann.history()) == 2
+        assert sorted(ann.ask(by_python, epsilon=1)["coast"].tolist()) == ["no", "yes"]
 
 
 def every_aggregate_is_answered(place: Place) -> None:
