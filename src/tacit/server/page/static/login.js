@@ -1,0 +1,39 @@
+// Logging in: by a token that is typed, or by a one-time link, whose secret stands behind the # and so in no log.
+
+import { api } from "./api.js";
+import { byId, fill } from "./dom.js";
+import { refusal } from "./frame.js";
+
+/** The page to go to afterwards: one of this service, by its path. */
+function next() {
+  const wanted = new URLSearchParams(location.search).get("next") ?? "/";
+  return /^\/(?![/\\])/.test(wanted) ? wanted : "/";
+}
+
+/** The secret in what was typed or followed: a token, or a link that ends in one. */
+const secret = (text) => text.trim().split("#").at(-1);
+
+async function login(text) {
+  try {
+    await api("/login", { body: { token: secret(text) }, anonymous: true });
+    location.replace(next());
+  } catch (error) {
+    fill(byId("state"), refusal(error));
+    byId("token").value = "";
+    byId("token").focus();
+  }
+}
+
+byId("login").addEventListener("submit", (event) => {
+  event.preventDefault();
+  login(byId("token").value);
+});
+byId("keys").hidden = true;
+
+if (location.hash.length > 1) {
+  const text = location.hash;
+  history.replaceState(null, "", location.pathname + location.search);
+  login(text);
+} else {
+  byId("token").focus();
+}
