@@ -1,7 +1,7 @@
 """Figures for the page `/learn`: mechanisms, composition and attacks, computed by the library itself.
 
-Parameters come from short menus and each figure is computed once, so that no visitor can keep the service busy.  Nothing
-here touches a data set: the attacks run on generated people.
+`TOPICS` lists all figures by name.  Their parameters come from short menus and each is computed once, so that no visitor
+can keep the service busy.  Nothing here touches a data set: the attacks run on generated people.
 """
 
 from __future__ import annotations
@@ -11,12 +11,6 @@ from collections.abc import Callable
 from functools import cache
 from threading import Lock
 from typing import Any
-
-import msgspec
-from starlette.concurrency import run_in_threadpool
-from starlette.requests import Request
-from starlette.responses import Response
-from starlette.routing import Route
 
 from ... import mechanisms
 from ...core.accounting.best_bound import VIEWS
@@ -33,26 +27,26 @@ SPAN = 2.6  # errors of a noise that its law is drawn to, on either side
 _BUILD: dict[str, Callable[[str], Mechanism[Any, Any]]] = {
     "laplace": lambda epsilon: mechanisms.Laplace(epsilon=epsilon),
     "gaussian": lambda epsilon: mechanisms.Gaussian(epsilon=epsilon, delta=DELTA),
-    "randomized response": lambda epsilon: mechanisms.RandomizedResponse(epsilon=epsilon, categories=2),
+    "randomized_response": lambda epsilon: mechanisms.RandomizedResponse(epsilon=epsilon, categories=2),
     "exponential": lambda epsilon: mechanisms.Exponential(epsilon=epsilon, sensitivity=1, candidates=len(VOTES)),
-    "permute and flip": lambda epsilon: mechanisms.PermuteAndFlip(epsilon=epsilon, candidates=len(VOTES)),
+    "permute_and_flip": lambda epsilon: mechanisms.PermuteAndFlip(epsilon=epsilon, candidates=len(VOTES)),
 }
-MECHANISMS, NOISES = tuple(_BUILD), ("laplace", "gaussian", "randomized response")
-ATTACKS = ("reconstruction", "differencing", "averaging", "membership", "floating point", "timing")
+MECHANISMS, NOISES = tuple(_BUILD), ("laplace", "gaussian", "randomized_response")
+ATTACKS = ("reconstruction", "differencing", "averaging", "membership", "floating_point", "timing")
 _SAYS = {
     "laplace": "Adds noise with tails e^(-epsilon |z|) to a count. The two curves are the answers with and without one"
     " person: nowhere is one more than e^epsilon times the other.",
     "gaussian": "Adds noise with lighter tails. Far out the curves part by more than e^epsilon, which happens with"
     f" probability at most delta = {DELTA}; in exchange many answers add up more cheaply.",
-    "randomized response": "Each person tells the truth with probability e^epsilon / (1 + e^epsilon) and lies otherwise,"
+    "randomized_response": "Each person tells the truth with probability e^epsilon / (1 + e^epsilon) and lies otherwise,"
     " before anyone collects anything.",
     "exponential": "Names one of five candidates, with a chance that grows with its votes: 30, 28, 24, 12 and 5.",
-    "permute and flip": "Names one of five candidates, as the exponential mechanism does, and is never worse on average.",
+    "permute_and_flip": "Names one of five candidates, as the exponential mechanism does, and is never worse on average.",
 }
 _MEASURES = {
-    "randomized response": "probability of a lie",
+    "randomized_response": "probability of a lie",
     "exponential": "votes behind the winner, at most, with probability 0.95",
-    "permute and flip": "votes behind the winner, at most, with probability 0.95",
+    "permute_and_flip": "votes behind the winner, at most, with probability 0.95",
 }
 _lock = Lock()
 
@@ -76,14 +70,14 @@ def mechanism(name: str, epsilon: str) -> dict[str, Any]:
 
 
 def _error(name: str, m: Mechanism[Any, Any]) -> float:
-    return float(m.law(0).mass(1) if name == "randomized response" else m.error(beta=BETA))
+    return float(m.law(0).mass(1) if name == "randomized_response" else m.error(beta=BETA))
 
 
 def _law(name: str, m: Mechanism[Any, Any]) -> list[dict[str, Any]]:
     """The probability of every output that is likely, with one person and without."""
-    if name in ("exponential", "permute and flip"):
+    if name in ("exponential", "permute_and_flip"):
         outputs, neighbours = list(range(len(VOTES))), (list(VOTES), list(OTHER_VOTES))
-    elif name == "randomized response":
+    elif name == "randomized_response":
         outputs, neighbours = [0, 1], (0, 1)
     else:
         far = math.ceil(SPAN * m.error(beta=BETA))
@@ -110,7 +104,7 @@ def attack(name: str) -> dict[str, Any]:
     from ...audit import attacks
     from ...testing.attacks import curator
 
-    chosen = next(each for each in attacks.ALL if each.name == name)
+    chosen = next(each for each in attacks.ALL if each.name == name.replace("_", " "))
     runs = ((chosen.breaks, chosen.on_naive(SYSTEM)), (chosen.control, chosen.on_system(curator, SYSTEM)))
     shown = [
         {
@@ -130,35 +124,23 @@ def _finite(x: float) -> float | None:
     return x if math.isfinite(x) else None
 
 
-def routes() -> list[Route]:
-    """The figures as JSON, and the menus to choose from."""
-    return [
-        Route("/learn/menus.json", _menus),
-        Route("/learn/mechanism.json", _figure(mechanism, name=MECHANISMS, epsilon=EPSILONS)),
-        Route("/learn/composition.json", _figure(composition, name=NOISES, epsilon=EPSILONS)),
-        Route("/learn/attack.json", _figure(attack, name=ATTACKS)),
-    ]
+def _once(compute: Callable[..., dict[str, Any]], *chosen: str) -> Callable[[], dict[str, Any]]:
+    """The figure for a choice: computed when it is first wanted, one figure at a time."""
 
-
-async def _menus(request: Request) -> Response:
-    return _json({"mechanisms": MECHANISMS, "noises": NOISES, "epsilons": EPSILONS, "attacks": ATTACKS})
-
-
-def _figure(compute: Callable[..., dict[str, Any]], **menus: tuple[str, ...]) -> Callable[[Request], Any]:
-    def once(chosen: dict[str, str]) -> dict[str, Any]:
+    def figure() -> dict[str, Any]:
         with _lock:
-            return compute(**chosen)
-
-    async def figure(request: Request) -> Response:
-        chosen = {name: request.query_params.get(name, "") for name in menus}
-        if any(chosen[name] not in menu for name, menu in menus.items()):
-            known = "; ".join(f"{name}: {', '.join(menu)}" for name, menu in menus.items())
-            error = {"code": "not_found", "message": f"There is no such figure. Choose from the menus: {known}."}
-            return _json({"error": error}, 404)
-        return _json(await run_in_threadpool(once, chosen))
+            return compute(*chosen)
 
     return figure
 
 
-def _json(value: object, status: int = 200) -> Response:
-    return Response(msgspec.json.encode(value), status, media_type="application/json")
+def _menus() -> dict[str, Any]:
+    return {"mechanisms": MECHANISMS, "noises": NOISES, "epsilons": EPSILONS, "attacks": ATTACKS}
+
+
+TOPICS: dict[str, Callable[[], dict[str, Any]]] = {
+    "menus": _menus,
+    **{f"mechanism.{n}.{e}": _once(mechanism, n, e) for n in MECHANISMS for e in EPSILONS},
+    **{f"composition.{n}.{e}": _once(composition, n, e) for n in NOISES for e in EPSILONS},
+    **{f"attack.{n}": _once(attack, n) for n in ATTACKS},
+}

@@ -6,14 +6,14 @@ import hashlib
 from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
+from urllib.parse import quote
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
-from starlette.responses import HTMLResponse, Response
+from starlette.responses import HTMLResponse, RedirectResponse, Response
 from starlette.routing import Route
 
-from . import learn
 from .vega import vega
 
 FOLDER = Path(__file__).parent / "static"
@@ -35,7 +35,7 @@ PAGES = (
 
 def routes() -> list[Route]:
     """All routes of the page."""
-    return [*_shells(), *learn.routes(), Route("/static/vega.js", _vega), Route("/static/{file}", _file)]
+    return [*_downloads(), *_shells(), Route("/static/vega.js", _vega), Route("/static/{file}", _file)]
 
 
 def _shells() -> Iterator[Route]:
@@ -46,6 +46,18 @@ def _shells() -> Iterator[Route]:
             return HTMLResponse(html)
 
         yield Route(path, shell)
+
+
+def _downloads() -> Iterator[Route]:
+    """The data of a page in another format: its address with a suffix leads to the API, which knows who asks."""
+    for page, api in (("/d/{name}/history", "/v1/datasets/{name}/history"), ("/r/{hash}", "/v1/releases/{hash}")):
+        for suffix in ("csv", "json"):
+
+            async def download(request: Request, api: str = api, suffix: str = suffix) -> Response:
+                path = api.format(**{key: quote(part, safe="") for key, part in request.path_params.items()})
+                return RedirectResponse(f"{path}?format={suffix}", 307)
+
+            yield Route(f"{page}.{suffix}", download)
 
 
 def _template(name: str, script: str, title: str, lead: str) -> str:

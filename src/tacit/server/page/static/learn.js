@@ -1,17 +1,16 @@
 // /learn : mechanisms, composition and attacks, each figure computed by the library behind this service.
 
+import { get } from "./api.js";
 import { draw } from "./chart.js";
 import { button, field, fill, h, select, table } from "./dom.js";
 import { refusal, start } from "./frame.js";
 import { bound, number, percent } from "./format.js";
-import { ApiError } from "./api.js";
 
-async function figure(kind, choice = {}) {
-  const response = await fetch(`/learn/${kind}.json?${new URLSearchParams(choice)}`);
-  const body = await response.json();
-  if (!response.ok) throw new ApiError(response.status, body.error);
-  return body;
-}
+/** A figure by its kind and what was chosen from the menus. */
+const figure = (kind, ...chosen) => get(`/learn/${[kind, ...chosen].map(encodeURIComponent).join(".")}`, { anonymous: true });
+
+/** A name from a menu in words. */
+const words = (name) => name.replaceAll("_", " ");
 
 start(
   async (page) => {
@@ -32,7 +31,7 @@ function chosen(id, names, epsilons, epsilon, show) {
     at.setAttribute("aria-valuetext", `epsilon ${value}`);
     show(name, value);
   };
-  const pick = select(names.map((each) => [each, each]), name, (value) => { name = value; update(); }, { id: `${id}-name` });
+  const pick = select(names.map((each) => [each, words(each)]), name, (value) => { name = value; update(); }, { id: `${id}-name` });
   queueMicrotask(update);
   return h("div", { class: "inline" }, field("Mechanism", pick), h("div", { class: "field" }, label, at));
 }
@@ -44,12 +43,12 @@ function mechanisms({ mechanisms: names, epsilons }) {
   const found = h("p", { class: "small soft", role: "status" });
   const show = async (name, epsilon) => {
     try {
-      const data = await figure("mechanism", { name, epsilon });
+      const data = await figure("mechanism", name, epsilon);
       fill(says, data.says);
       const loss = data.loss.epsilon === null ? `epsilon = ${number(data.loss.at_delta)} at delta = ${data.loss.delta}` : `epsilon = ${number(data.loss.epsilon)}`;
       fill(found, `Loss: ${loss}. ${data.measure}: ${number(data.error)}.`);
-      await draw(law, `The law of ${name} on two neighbouring inputs`, laws(data));
-      await draw(error, `${data.measure} of ${name} against epsilon`, errors(data));
+      await draw(law, `The law of ${words(name)} on two neighbouring inputs`, laws(data));
+      await draw(error, `${data.measure} of ${words(name)} against epsilon`, errors(data));
     } catch (failed) {
       fill(found, refusal(failed));
     }
@@ -96,8 +95,8 @@ function composition({ noises, epsilons }) {
   const found = h("p", { class: "small soft", role: "status" });
   const show = async (name, epsilon) => {
     try {
-      const data = await figure("composition", { name, epsilon });
-      await draw(chart, `Epsilon of k copies of ${name} by each accountant`, {
+      const data = await figure("composition", name, epsilon);
+      await draw(chart, `Epsilon of k copies of ${words(name)} by each accountant`, {
         ...lines({
           data: data.curves,
           height: 330,
@@ -130,7 +129,7 @@ const ATTACKS = {
   differencing: "Ask two harmless questions that differ in one person; subtract.",
   averaging: "Ask one question again and again; average the noise away.",
   membership: "Compare a person's attributes with released averages: were they in the table?",
-  "floating point": "Look at the last digits of noise that was drawn in doubles.",
+  floating_point: "Look at the last digits of noise that was drawn in doubles.",
   timing: "Time the refusals: do they depend on rows?",
 };
 
@@ -141,7 +140,7 @@ function attacks({ attacks: names }) {
     const run = button("Run", async () => {
       run.disabled = true;
       try {
-        const data = await figure("attack", { name });
+        const data = await figure("attack", name);
         fill(naive, outcome(data.naive));
         fill(control, outcome(data.control));
         fill(run, "Done");
@@ -149,8 +148,8 @@ function attacks({ attacks: names }) {
         fill(control, refusal(failed));
         run.disabled = false;
       }
-    }, { class: "small", "aria-label": `Run ${name}` });
-    return h("tr", {}, h("th", { scope: "row" }, name, h("span", { class: "hint" }, h("br"), ATTACKS[name] ?? "")), naive, control, h("td", {}, run));
+    }, { class: "small", "aria-label": `Run ${words(name)}` });
+    return h("tr", {}, h("th", { scope: "row" }, words(name), h("span", { class: "hint" }, h("br"), ATTACKS[name] ?? "")), naive, control, h("td", {}, run));
   });
   return h(
     "section",
