@@ -18,7 +18,7 @@ from ..query.plan.offer import Offer
 from ..query.relation.relation import scans
 from ..query.select.query import Query
 from ..release import Provenance, Release
-from .purchase import Draw, Order, Parts, Priced, Read
+from .purchase import Admit, Draw, Order, Parts, Priced, Read
 from .questions import identities
 from .registration import Registration
 
@@ -40,6 +40,7 @@ class Asked:
         provenance: Callable[[Charge], Provenance],
         *,
         analyst: str,
+        admit: Admit,
         fresh: bool,
     ) -> Order:
         """The question as it is bought; its present key comes first, and then the one of an earlier version."""
@@ -63,7 +64,13 @@ class Asked:
             return drawn
 
         return Order(
-            relation=self.query.relation, keys=keys, analyst=analyst, price=price, prepare=prepare, fresh=fresh
+            relation=self.query.relation,
+            keys=keys,
+            analyst=analyst,
+            price=price,
+            admit=admit,
+            prepare=prepare,
+            fresh=fresh,
         )
 
     def release(self, stored: bytes) -> Release:

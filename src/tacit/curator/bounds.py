@@ -143,6 +143,7 @@ def buy_bounds(
         keys=[*candidates],
         analyst=who,
         price=priced,
+        admit=curator.admit,
         prepare=prepare,
         form="bounds",
         fresh=flag("fresh", fresh),

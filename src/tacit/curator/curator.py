@@ -12,6 +12,7 @@ Exact integers exist only inside the draw or the step that `purchase` and `sessi
 
 from __future__ import annotations
 
+import copy
 import os
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
@@ -20,7 +21,7 @@ from typing import TYPE_CHECKING, Any, Self, Unpack
 
 from ..core.accounting.budget import Budget
 from ..core.accounting.currency import Amount
-from ..core.accounting.loss import zero
+from ..core.accounting.loss import Loss, zero
 from ..core.errors import BadParameter
 from ..core.parameters import Number, flag, probability
 from ..core.safe_text import visible
@@ -41,7 +42,7 @@ from ..release import Provenance, Release, versions
 from .ask import Asked
 from .bounds import Bounds, BoundsTerms, buy_bounds
 from .pace import Pace
-from .purchase import Parts, buy
+from .purchase import Admit, Parts, buy
 from .purse import Purse
 from .questions import QuestionLike, parse_question, tables_by_name
 from .registration import Registration
@@ -54,6 +55,10 @@ if TYPE_CHECKING:
     from .online import Online
 
 _MAX_REMEMBERED = 32  # questions whose meaning is remembered
+
+
+def _admitted(_loss: Loss, _parts: Parts) -> None:
+    """Whatever the ledger admits may be bought."""
 
 
 class Curator:
@@ -82,7 +87,7 @@ class Curator:
     ) -> None:
         self.tables, self.public = tables_by_name(tables, public)
         self.analyst = analyst_name(analyst)
-        self.pace = Pace(time_grid, deadline)
+        self.pace, self.admit = Pace(time_grid, deadline), _admitted
         self._registration = Registration(self.tables, ledger, budget, engine, least_share)
         self.ledger, self.table = self._registration.ledger, self._registration.table
         if self.pace.on:
@@ -92,6 +97,17 @@ class Curator:
     def budget(self) -> Budget:
         """The budget of the ledger."""
         return self.ledger.budget
+
+    def seen_by(self, analyst: str, admit: Admit | None = None) -> Curator:
+        """This curator as an analyst uses it, who asks by default; both share tables, ledger, engine and pace.
+
+        `admit` may refuse a loss before it is charged: it is called once for each purchase, with the loss that will be
+        charged if it returns.  What was bought before is free, and not put to it.
+        """
+        self._parse, self._compiled, self._public_facts, self._unspent  # noqa: B018 - remembered, for all views
+        view = copy.copy(self)
+        view.analyst, view.admit = analyst_name(analyst), _admitted if admit is None else admit
+        return view
 
     def who(self, analyst: str | None) -> str:
         """The checked name of an analyst; by default, of who asks this curator."""
@@ -193,6 +209,7 @@ class Curator:
             lambda parts: self._offer(query, priced, who, compiled_query, parts),
             lambda charge: self.provenance(charge, query.relation, asked.text, versions()),
             analyst=who,
+            admit=self.admit,
             fresh=flag("fresh", fresh),
         )
         _, stored = buy(self._registration, self.pace, arrived, order)

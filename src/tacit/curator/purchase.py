@@ -35,6 +35,7 @@ from .registration import Registration
 from .silence import silently
 
 Parts = tuple[str, ...] | None  # public parts of the data that a question touches; None is all of it
+Admit = Callable[[Loss, Parts], None]  # refuses a loss on these parts before it is charged, or does nothing
 Read = Callable[[QueryPlan], EngineAnswer]
 Draw = Callable[[Read, Source], bytes]  # makes of exact answers and randomness the bytes to be stored
 
@@ -70,15 +71,17 @@ class Order:
     """Something to be bought.
 
     `keys` are those under which it may have been bought before.  `price` checks and prices it, given the parts of the
-    data that it touches; an order that is `whole` is charged on all parts.  `prepare` reads what a charge paid for, and
-    returns the draw that it pays for, whose bytes are stored in this `form`.  `failed` makes the bytes to be stored
-    where the draw fails after the first noise; by default, these are `FAILED`.
+    data that it touches; an order that is `whole` is charged on all parts.  `admit` has the last word on the very loss
+    that is then charged.  `prepare` reads what a charge paid for, and returns the draw that it pays for, whose bytes
+    are stored in this `form`.  `failed` makes the bytes to be stored where the draw fails after the first noise; by
+    default, these are `FAILED`.
     """
 
     relation: Relation
     keys: Sequence[str]
     analyst: str
     price: Callable[[Parts], Priced]
+    admit: Admit
     prepare: Callable[[Charge], Draw]
     failed: Callable[[Charge], bytes] | None = None
     form: str = "release"
@@ -117,9 +120,12 @@ def _pay(registration: Registration, order: Order) -> Charge:
     if not registration.registered and _parts(registration, order) is None:
         priced = order.price(None)
         ledger.check(loss=priced.loss, analyst=order.analyst)
+        order.admit(priced.loss, None)
     registration.read_tables()
     parts = _parts(registration, order)
-    priced = order.price(parts) if priced is None else priced
+    if priced is None:
+        priced = order.price(parts)
+        order.admit(priced.loss, parts)
     return ledger.charge(
         key=priced.key,
         loss=priced.loss,

@@ -102,7 +102,7 @@ class Stream:
             former={},
             mechanism=mechanism,
             begin=lambda opened: _written(opened.begin(SYSTEM)),
-            check=lambda *_: None,
+            check=lambda opened, _: curator.admit(opened.loss(), None),
             typed=typed,
             purpose=lambda opened: Purpose("stream", f"{name}: {opened}"),
         )

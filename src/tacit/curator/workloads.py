@@ -233,6 +233,7 @@ def answer(
         keys=[*candidates],
         analyst=who,
         price=priced,
+        admit=curator.admit,
         prepare=prepare,
         failed=failed,
         form="workload",

@@ -366,7 +366,7 @@ def _opening(store: Store, connection: Connection) -> Entry | None:
     tables = store.dialect.tables(connection)
     if not tables:
         return None
-    first = pages.read(connection, statements.AT, seq=1) if tables >= statements.TABLES else None
+    first = pages.read(connection, statements.AT, seq=1) if tables >= statements.LEDGER.tables.keys() else None
     if first is None or first.kind != "opening":
         raise LedgerUnavailable(store.place, "there is a database, but not a ledger")
     version = first.body.get("format")

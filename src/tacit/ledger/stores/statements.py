@@ -11,8 +11,8 @@ sessions   the last state of each session, which is as private as the data, seal
 from __future__ import annotations
 
 from ..entries import COLUMNS
+from .layout import Layout
 
-TABLES = {"entries", "totals", "sessions"}
 CREATE = """
 CREATE TABLE entries (
     seq INTEGER NOT NULL,
@@ -43,6 +43,7 @@ CREATE TABLE sessions (
     PRIMARY KEY (charge)
 )
 """
+LEDGER = Layout(CREATE, schema="tacit")
 
 _ENTRY = f"SELECT {', '.join(COLUMNS)} FROM entries"
 ENTRIES = f"{_ENTRY} ORDER BY seq"

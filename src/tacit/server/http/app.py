@@ -1,0 +1,73 @@
+"""The application: the routing table behind one door, as an ASGI application of Starlette."""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
+from typing import Any
+
+from starlette.applications import Starlette
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import BaseRoute
+from starlette.routing import Route as Mounted
+
+from ..errors import BadRequest, NotFound
+from ..service import Service
+from .call import JSON
+from .door import SECURITY, Door, _encoded
+from .errors import answer_of
+from .limits import Caps
+from .routes import Route
+from .table import table
+
+
+class Endpoint:
+    """A route as an ASGI application."""
+
+    def __init__(self, route: Route, door: Door) -> None:
+        self.route, self.door = route, door
+
+    async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
+        await self.door.serve(self.route, scope, receive, send)
+
+
+def application(service: Service, caps: Caps = Caps(), pages: Sequence[BaseRoute] = ()) -> Starlette:
+    """The application that serves a service; `pages` are routes of a page, which hold no data of their own."""
+    door = Door(service, caps)
+
+    @asynccontextmanager
+    async def lifespan(_: Starlette) -> AsyncIterator[None]:
+        yield
+        door.close()
+
+    routes = [Mounted(each.path, Endpoint(each, door), methods=[each.method]) for each in table(door)]
+    app = Starlette(
+        routes=[*routes, *pages],
+        lifespan=lifespan,
+        exception_handlers={HTTPException: _elsewhere, Exception: _mistake},
+    )
+    app.state.door = door
+    app.router.redirect_slashes = False
+    return app
+
+
+async def _elsewhere(_: Request, error: Exception) -> Response:
+    """The answer where there is no route, or none for this method."""
+    status = error.status_code if isinstance(error, HTTPException) else 404
+    other = BadRequest("This method is not known here.", 405)
+    allow = {"Allow": error.headers["Allow"]} if isinstance(error, HTTPException) and error.headers else {}
+    return _response(NotFound("page") if status == 404 else other, allow)
+
+
+async def _mistake(_: Request, error: Exception) -> Response:
+    return _response(error, {})
+
+
+def _response(error: Exception, more: dict[str, str]) -> Response:
+    request_id = secrets.token_hex(8)
+    answer = _encoded(answer_of(error, request_id))
+    headers = {**SECURITY, **answer.headers, **more, "Tacit-Request-Id": request_id}
+    return Response(answer.body, answer.status, headers, JSON)
