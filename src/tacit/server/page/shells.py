@@ -14,11 +14,12 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse, RedirectResponse, Response
 from starlette.routing import Route
 
+from ..http.door import SECURITY
 from .vega import vega
 
 FOLDER = Path(__file__).parent / "static"
 TYPES = {".js": "text/javascript; charset=utf-8", ".css": "text/css; charset=utf-8", ".svg": "image/svg+xml"}
-REVALIDATE = {"Cache-Control": "no-cache"}  # asked for each time, and answered by 304 while the file is the same
+REVALIDATE = {**SECURITY, "Cache-Control": "no-cache"}  # asked for each time, and answered by 304 while the file is the same
 
 # Address, module, title, and a sentence under the title.
 PAGES = (
@@ -43,7 +44,7 @@ def _shells() -> Iterator[Route]:
         html = _template("login.html" if path == "/login" else "page.html", script, title, lead)
 
         async def shell(request: Request, html: str = html) -> Response:
-            return HTMLResponse(html)
+            return HTMLResponse(html, headers=SECURITY)
 
         yield Route(path, shell)
 
@@ -55,7 +56,7 @@ def _downloads() -> Iterator[Route]:
 
             async def download(request: Request, api: str = api, suffix: str = suffix) -> Response:
                 path = api.format(**{key: quote(part, safe="") for key, part in request.path_params.items()})
-                return RedirectResponse(f"{path}?format={suffix}", 307)
+                return RedirectResponse(f"{path}?format={suffix}", 307, SECURITY)
 
             yield Route(f"{page}.{suffix}", download)
 
@@ -76,13 +77,13 @@ def _files() -> dict[str, tuple[bytes, str]]:
 
 async def _file(request: Request) -> Response:
     if (found := _files().get(request.path_params["file"])) is None:
-        return Response("There is no such file.", 404, media_type="text/plain")
+        return Response("There is no such file.", 404, SECURITY, "text/plain")
     return _tagged(request, *found)
 
 
 async def _vega(request: Request) -> Response:
     if (bundle := await run_in_threadpool(vega)) is None:
-        return Response("Charts need vl-convert. Run pip install 'tacit[plots]'.", 404, media_type="text/plain")
+        return Response("Charts need vl-convert. Run pip install 'tacit[plots]'.", 404, SECURITY, "text/plain")
     return _tagged(request, bundle, TYPES[".js"])
 
 

@@ -2,6 +2,8 @@
 
 import { h, facts, save, table, button, fill } from "./dom.js";
 import { bound, interval, number, percent, sized } from "./format.js";
+import { get } from "./api.js";
+import { refusal } from "./frame.js";
 import { bars, draw } from "./chart.js";
 
 const MAX_ROWS = 400;
@@ -24,7 +26,7 @@ export function answer(release, { download } = {}) {
     h("p", {}, release.sentence),
     h("div", { class: "row" }, downloads(release, download)),
     release.equivalents ? same(release.equivalents) : null,
-    release.card ? h("details", {}, h("summary", {}, "Card: how private, how accurate, made how"), card(release.card)) : null,
+    release.hash && !release.rehearsal ? cardOf(release.hash) : null,
   );
 }
 
@@ -38,22 +40,22 @@ function tags(release) {
   );
 }
 
-/** One row of the table for each row of the answer; a number has its interval under it. */
+/** One row of the table for each row of the answer; a number has its interval beside it. */
 function rows({ columns, confidence }) {
   const count = columns[0]?.values.length ?? 0;
-  const wide = columns.map((c) => c.lower && c.values.map((_, i) => c.upper[i] - c.lower[i]));
-  const cell = (c, j, i) => {
-    const value = c.values[i];
-    const numeric = typeof value === "number";
-    if (!numeric) return value === null ? "\u2013" : typeof value === "boolean" ? (value ? "true" : "false") : value;
-    if (!bounded(c)) return number(value);
-    return [sized(value, wide[j][i]), h("span", { class: "range" }, `[${interval(c.lower[i], c.upper[i], wide[j][i])}]`)];
+  const right = (c) => (NUMBERS.includes(c.kind) ? "n" : null);
+  const head = columns.map((c) =>
+    bounded(c)
+      ? [h("th", { scope: "col", class: "n" }, c.name), h("th", { scope: "col", class: "range" }, h("span", { class: "unseen" }, `${c.name}, `), `${percent(confidence)} interval`)]
+      : h("th", { scope: "col", class: right(c) }, c.name),
+  ).flat();
+  const cells = (c, j, i) => {
+    const width = bounded(c) ? c.upper[i] - c.lower[i] : 0;
+    const value = shown(c.values[i], width);
+    if (bounded(c)) return [h("td", { class: "n" }, value), h("td", { class: "range" }, `[${interval(c.lower[i], c.upper[i], width)}]`)];
+    return j === 0 && !c.noisy && columns.length > 1 ? h("th", { scope: "row", class: right(c) }, value) : h("td", { class: right(c) }, value);
   };
-  const of = (c) => (NUMBERS.includes(c.kind) ? "n" : null);
-  const head = columns.map((c) => h("th", { scope: "col", class: of(c) }, c.name, bounded(c) ? h("span", { class: "range" }, ` with ${percent(confidence)} interval`) : null));
-  const body = Array.from({ length: Math.min(count, MAX_ROWS) }, (_, i) =>
-    h("tr", {}, columns.map((c, j) => (j === 0 && !c.noisy && columns.length > 1 ? h("th", { scope: "row", class: of(c) }, cell(c, j, i)) : h("td", { class: of(c) }, cell(c, j, i))))),
-  );
+  const body = Array.from({ length: Math.min(count, MAX_ROWS) }, (_, i) => h("tr", {}, columns.map((c, j) => cells(c, j, i))));
   const exact = columns.filter((c) => c.rank_error !== null && c.rank_error !== undefined);
   return h(
     "div",
@@ -63,6 +65,11 @@ function rows({ columns, confidence }) {
     count > MAX_ROWS ? h("p", { class: "hint" }, `${number(MAX_ROWS)} of ${number(count)} rows are shown; a download has all.`) : null,
     count === 0 ? h("p", { class: "hint" }, "No row is shown.") : null,
   );
+}
+
+function shown(value, width) {
+  if (typeof value === "number") return width ? sized(value, width) : number(value);
+  return value === null ? "\u2013" : typeof value === "boolean" ? (value ? "true" : "false") : value;
 }
 
 /** What a chart can show of an answer: the first noisy column of numbers against the keys. */
@@ -112,8 +119,22 @@ function downloads(release, download) {
   ];
 }
 
+/** The card of a release, fetched when somebody opens it. */
+function cardOf(hash) {
+  const body = h("div");
+  const details = h("details", { ontoggle: () => details.open && !body.hasChildNodes() && show() }, h("summary", {}, "Card: how private, how accurate, made how"), body);
+  const show = async () => {
+    try {
+      fill(body, card(await get(`/releases/${encodeURIComponent(hash)}/card`, { anonymous: true })));
+    } catch (error) {
+      fill(body, refusal(error));
+    }
+  };
+  return details;
+}
+
 /** A card as nested definitions; everything in it is public. */
-export function card(value) {
+function card(value) {
   if (Array.isArray(value)) {
     if (!value.length) return "\u2013";
     return value.every((each) => typeof each !== "object") ? value.join(", ") : h("ul", {}, value.map((each) => h("li", {}, card(each))));

@@ -1,13 +1,13 @@
 // /d/NAME : ASK | OFFER, live while typing; then ANSWER.
 
-import { api, get, place, post } from "./api.js";
-import { answer, same } from "./answer.js";
+import { ApiError, api, get, place, post } from "./api.js";
+import { answer } from "./answer.js";
 import { aggregate, builder, empty, groups } from "./builder.js";
 import { vega } from "./chart.js";
 import { described, gauge, unit } from "./dataset.js";
 import { button, byId, debounced, facts, fill, h } from "./dom.js";
 import { heading, notice, refusal, start } from "./frame.js";
-import { bound, day, percent } from "./format.js";
+import { bound, budget, day, percent } from "./format.js";
 import { name as quoted, read, write } from "./question.js";
 import { termsControl } from "./terms.js";
 
@@ -37,7 +37,11 @@ class Ask {
     return h(
       "div",
       { class: "ask" },
-      h("section", { class: "sheet about", "aria-labelledby": "columns-title" }, h("h2", { id: "columns-title" }, "Columns"), this.tables.map((each) => this.columns(each)), h("p", { class: "hint" }, unit(this.dataset))),
+      h(
+        "section",
+        { class: "sheet about", "aria-labelledby": "columns-title" },
+        h("details", { open: matchMedia("(min-width: 46rem)").matches }, h("summary", {}, h("h2", { id: "columns-title" }, "Columns")), this.tables.map((each) => this.columns(each)), h("p", { class: "hint" }, unit(this.dataset))),
+      ),
       h(
         "section",
         { class: "sheet", "aria-labelledby": "ask-title" },
@@ -57,7 +61,7 @@ class Ask {
   }
 
   meter(dataset) {
-    fill(this.gauge, gauge(dataset), dataset.remaining.text ? h("p", { class: "hint" }, dataset.remaining.text) : null);
+    fill(this.gauge, gauge(dataset), h("p", { class: "hint" }, budget(dataset.remaining.text)));
   }
 
   /** The question of the address (#sql=...&share=...), or a count of everything. */
@@ -115,9 +119,10 @@ class Ask {
     const asking = (this.asking = new AbortController());
     try {
       const offer = await post(`${this.path}/offers`, this.question, { signal: asking.signal });
-      this.current = offer;
-      this.price.follow(Number(offer.share));
-      fill(this.says, offered(offer, this.price.isPolicy));
+      const hindrance = this.hindrance(offer);
+      this.current = { ...offer, sold: hindrance === null };
+      this.price.follow(offer.share);
+      fill(this.says, hindrance ? this.refused(hindrance) : null, offered(offer, this.price.isPolicy));
     } catch (error) {
       if (error.name === "AbortError") return;
       fill(this.says, this.refused(error));
@@ -127,9 +132,27 @@ class Ask {
   }
 
   refused(error) {
-    const spent = ["budget_exceeded", "allowance_exceeded"].includes(error.code);
-    const cheaper = spent || error.code === "policy_refused" ? [button("Ask at the least price", () => this.price.cheapest(), { class: "small" })] : [];
-    return refusal(error, ...cheaper);
+    if (["budget_exceeded", "policy", "refused"].includes(error.code)) return refusal(error, ...this.remedies());
+    return error.position ? refusal(error, button("Show the place", () => this.show(error.position), { class: "small" })) : refusal(error);
+  }
+
+  /** Puts the cursor where an error is. */
+  show([line, column]) {
+    const before = this.text.value.split("\n").slice(0, line - 1).join("\n").length + (line > 1 ? 1 : 0) + column - 1;
+    this.text.focus();
+    this.text.setSelectionRange(before, before + 1);
+  }
+
+  remedies() {
+    return [button("Ask at the least price", () => this.price.cheapest(), { class: "small" }), h("a", { class: "small", href: `${location.pathname}/history` }, "What was bought is free")];
+  }
+
+  /** Why the question of an offer cannot be bought now, as an error would say it; null if it can be. */
+  hindrance({ refusal: why, covered, free, left }) {
+    if (free) return null;
+    if (why) return new ApiError(403, { code: "policy", message: why });
+    if (covered) return null;
+    return new ApiError(403, { code: "budget_exceeded", message: `This costs more than is left to you: ${budget(left.text)}.`, remedy: "Ask at a lower price or for a larger error, or read again what was bought." });
   }
 
   buttons() {
@@ -138,7 +161,7 @@ class Ask {
     fill(
       this.actions,
       button("Rehearse", () => this.rehearse(), { disabled: !current, title: "Free, on made-up rows" }),
-      button(price, () => this.buy(), { class: "first", id: "buy", disabled: !current }),
+      button(price, () => this.buy(), { class: "first", id: "buy", disabled: !current?.sold }),
     );
   }
 
@@ -146,13 +169,13 @@ class Ask {
   buy = () => this.asked("asks");
 
   async asked(kind) {
-    if (!this.current || this.busy) return;
+    if (!this.current || this.busy || (kind === "asks" && !this.current.sold)) return;
     this.busy = true;
     const question = this.question;
     this.actions.querySelectorAll("button").forEach((each) => (each.disabled = true));
     try {
       const { data, status } = await api(`${this.path}/${kind}`, { body: question });
-      if (status === 202) fill(this.answered, waiting(data.approval ?? data));
+      if (status === 202) fill(this.answered, waiting(data));
       else {
         const download = (accept) => api(`${this.path}/${kind}`, { body: question, accept });
         fill(this.answered, answer(data, { download }));
@@ -187,19 +210,17 @@ function offered(offer, isPolicy) {
     main ? h("p", { class: "big" }, `\u00b1 ${bound(main.error)} `, h("small", {}, main.relative ? `about ${percent(main.relative)} of the rows` : main.column)) : null,
     h("ul", { class: "errors" }, (main ? noisy.filter((each) => each !== main || noisy.length > 1) : noisy).map((each) => h("li", { class: "small" }, h("strong", {}, each.column), ` ${each.text.replaceAll("+-", "\u00b1 ")}`))),
     facts([
-      ["Price", offer.free ? "nothing" : `${percent(offer.share)} of the budget${isPolicy ? ", as the owner suggests" : ""}`],
-      offer.free ? null : ["Left after", percent(offer.left_after_share ?? offer.left_after)],
+      ["Price", offer.free ? "nothing" : `${percent(offer.share)} of the budget${isPolicy ? ", the owner's default" : ""}`],
+      offer.free ? null : ["Left after", percent(offer.left_after)],
       ["Confidence", `${percent(offer.confidence)} for each value`],
-      ["Alone", offer.promised],
+      ["Guarantee", `${offer.promised}, taken alone`],
     ], { class: "small" }),
-    remarks.length ? h("p", { class: "hint" }, remarks.join("; ")) : null,
-    offer.covered === false ? notice("", "The budget that is left does not cover this.") : null,
-    offer.equivalents ? same(offer.equivalents) : null,
+    remarks.length ? h("p", { class: "hint" }, budget(remarks.join("; "))) : null,
   );
 }
 
-const waiting = (approval) =>
-  h("div", {}, notice("Waiting for an owner's approval", h("p", {}, `Request ${approval.id ?? ""} is with the owners of the data. Nothing was charged. Once it is approved, ask the same question again to buy it.`)));
+const waiting = ({ approval, message }) =>
+  h("div", {}, notice("Waiting for an owner's approval", h("p", {}, message), h("p", { class: "hint" }, `Nothing was charged. Request ${approval.id}.`)));
 
 start(async (page) => {
   const [, name] = place();

@@ -36,7 +36,7 @@ export async function draw(node, label, spec) {
   if (!embed) return fill(node, h("p", { class: "hint" }, "Charts need the extra \u201cplots\u201d on the server."));
   const paint = async () => {
     const drawn = typeof spec === "function" ? spec({ accent: colour("accent"), ink: colour("ink"), soft: colour("soft"), line: colour("line") }) : spec;
-    const options = { ast: true, actions: false, defaultStyle: false, tooltip: false, renderer: "svg", mode: "vega-lite", config: style() };
+    const options = { ast: true, actions: false, defaultStyle: false, tooltip: false, renderer: "svg", mode: "vega-lite", logLevel: 1, config: style() };
     await embed(node, { $schema: "https://vega.github.io/schema/vega-lite/v6.json", autosize: { type: "fit-x", contains: "padding" }, ...drawn }, options);
     node.querySelector("svg")?.setAttribute("aria-label", label);
     node.querySelector("svg")?.setAttribute("role", "img");

@@ -3,12 +3,12 @@
 import { api, get, post } from "./api.js";
 import { button, fill, field, h, select, table } from "./dom.js";
 import { notice, refusal, start } from "./frame.js";
-import { day, time } from "./format.js";
+import { budget, day, time } from "./format.js";
 import { approvals } from "./approvals.js";
 import { consequences } from "./consequences.js";
 import { ledger } from "./ledger.js";
 import { policies } from "./policies.js";
-import { gauge } from "./dataset.js";
+import { gauge, unit } from "./dataset.js";
 
 const PARTS = [["approvals", "Approvals"], ["datasets", "Data sets"], ["consequences", "Schema"], ["policies", "Policies"], ["ledger", "Ledger"], ["people", "People"]];
 
@@ -54,7 +54,7 @@ async function part(node, show) {
 
 function holdings(node, datasets) {
   if (!datasets.length) return fill(node, h("p", { class: "soft" }, "None yet. Register one with ", h("code", {}, "tacit dataset add"), "."));
-  return fill(node, h("ul", { class: "cards" }, datasets.map((each) => h("li", { class: "clicks" }, h("h3", {}, h("a", { href: `/d/${encodeURIComponent(each.name)}` }, each.name)), h("p", { class: "small soft" }, each.unit), gauge(each), h("p", { class: "hint" }, `of ${each.budget}`)))));
+  return fill(node, h("ul", { class: "cards" }, datasets.map((each) => h("li", { class: "clicks" }, h("h3", {}, h("a", { href: `/d/${encodeURIComponent(each.name)}` }, each.name)), h("p", { class: "small soft" }, unit(each)), gauge(each), h("p", { class: "hint" }, `of ${budget(each.budget)}`)))));
 }
 
 async function people(node) {

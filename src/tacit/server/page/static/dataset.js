@@ -3,14 +3,14 @@
 import { h } from "./dom.js";
 import { number, percent, plural } from "./format.js";
 
-/** Whom the data set protects, in words. */
-export function unit({ tables }) {
+/** Whom a data set protects, and how many rows it has, in words. */
+export function unit({ tables = [], unit: whom }) {
   const words = tables.filter((each) => !each.public).map((each) => {
-    const whom = each.unit ? `each ${each.unit}` : "each row";
-    const many = each.size ? `about ${plural(each.size, "row")}` : "rows";
-    return `${many} of ${each.name}; protects ${whom}${each.unit && each.rows > 1 ? ` with at most ${each.rows} of their rows` : ""}`;
+    const many = each.size ? `About ${plural(each.size, "row")} of ${each.name}` : `Rows of ${each.name}`;
+    const cap = each.unit !== "row" && each.rows > 1 ? `, with at most ${each.rows} of their rows` : "";
+    return `${many}; protects each ${each.unit}${cap}.`;
   });
-  return words.join(". ");
+  return words.join(" ") || `Protects each ${whom}${whom === "row" ? "" : ", with all of their rows"}.`;
 }
 
 /** What is left of a budget, as a bar, a share, and a number of questions. */

@@ -36,8 +36,8 @@ export const interval = (low, high, width = high - low) =>
 export function percent(x) {
   const p = 100 * Number(x);
   if (!Number.isFinite(p)) return "\u2013";
-  if (p === 0) return "0 %";
-  return `${p >= 10 ? plain(p, 1) : p >= 0.01 ? Number(p.toPrecision(2)).toString() : p.toExponential(1)} %`;
+  if (p === 0) return "0\u202f%";
+  return `${p >= 10 ? plain(p, 1) : p >= 0.01 ? Number(p.toPrecision(2)).toString() : p.toExponential(1)}\u202f%`;
 }
 
 /** A day, and the time on it: 3 Nov 2026, 14:05. */
@@ -51,3 +51,6 @@ export function time(text) {
 export const day = (text) => time(text).split(",")[0];
 
 export const plural = (n, one, many = `${one}s`) => `${number(n)} ${n === 1 ? one : many}`;
+
+/** A budget as its custodian wrote it, in text such as "0.4 of Budget(epsilon=1, delta=1e-09)". */
+export const budget = (text) => text.replace(/Budget\(([^)]*)\)/g, (_, inside) => inside.replaceAll("=", " = "));

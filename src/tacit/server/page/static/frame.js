@@ -62,7 +62,9 @@ export function heading(dataset, here) {
 
 const TITLES = {
   budget_exceeded: "Refused: the budget does not cover this",
-  allowance_exceeded: "Refused: your allowance does not cover this",
+  no_allowance: "Refused: you have no allowance yet",
+  bad_question: "This question cannot be answered",
+  forbidden: "This is for owners",
   refused: "Refused",
   policy: "Refused by the policy of this data set",
   not_found: "Not found",

@@ -63,9 +63,9 @@ export function termsControl(node, { least, most }, change) {
 
   fill(
     node,
-    h("label", { for: "slider" }, "Price against accuracy"),
+    h("div", { class: "ends" }, h("label", { for: "slider" }, "Price against accuracy"), says),
     slider,
-    h("div", { class: "ends" }, h("span", {}, "cheaper, rougher"), says, h("span", {}, "dearer, sharper")),
+    h("div", { class: "ends", "aria-hidden": "true" }, h("span", {}, "cheaper, rougher"), h("span", {}, "dearer, sharper")),
     h(
       "details",
       { id: "exact-terms" },
