@@ -1,9 +1,4 @@
-"""Errors as answers: one table from kinds of errors to a status and a code, and one place where their text is made.
-
-An answer says what is wrong and what to do, in tacit's own words and public names (`service/texts.py`); it repeats
-nothing of the request.  Whatever is not in the table is a mistake of ours: status 500, and only the number of the
-request, by which the operator finds it in the log.
-"""
+"""Errors as answers of HTTP: a status for each code of `service/faults.py`."""
 
 from __future__ import annotations
 
@@ -11,44 +6,35 @@ from collections.abc import Collection
 
 from msgspec import Struct
 
-from ...core import errors as core
-from .. import errors as service
-from ..policy import PolicyRefused
-from ..service.texts import shown
-from ..store.database import StoreConflict, StoreUnavailable
+from ..errors import ApprovalNeeded, BadRequest, Overloaded
+from ..service.faults import MISTAKE, fault_of
+from .answers import Approval, ApprovalAnswer
 from .call import Answer
 
-# The first that fits; those whose text is `False` name places of this machine, and are not shown.
-KINDS: tuple[tuple[type[Exception], int, str, bool], ...] = (
-    (service.Unauthenticated, 401, "unauthenticated", True),
-    (service.NotFound, 404, "not_found", True),
-    (service.Forbidden, 403, "forbidden", True),
-    (service.ApprovalNeeded, 202, "approval_needed", True),
-    (service.Conflict, 409, "conflict", True),
-    (service.BadRequest, 400, "bad_request", True),
-    (service.Overloaded, 503, "overloaded", True),
-    (StoreConflict, 409, "conflict", True),
-    (StoreUnavailable, 503, "unavailable", False),
-    (PolicyRefused, 403, "policy", True),
-    (core.BadQuestion, 422, "bad_question", True),
-    (core.BudgetExceeded, 403, "budget_exceeded", True),
-    (core.NoAllowance, 403, "no_allowance", True),
-    (core.Refused, 403, "refused", True),
-    (core.BadSchema, 422, "bad_schema", True),
-    (core.BadParameter, 422, "bad_parameter", True),
-    (core.Malformed, 422, "bad_parameter", True),
-    (core.NewerVersion, 422, "newer_version", True),
-    (core.Exhausted, 409, "exhausted", True),
-    (core.DrawFailed, 409, "draw_failed", True),
-    (core.EngineUnavailable, 503, "data_unavailable", False),
-    (core.EngineError, 503, "engine_failed", True),
-    (core.LedgerConflict, 409, "ledger_conflict", True),
-    (core.LedgerError, 503, "ledger_unavailable", False),
-    (core.Missing, 501, "missing", True),
-    (core.TacitError, 422, "refused", True),
-)
-_HIDDEN = "The service cannot reach what it needs to answer. Its operator finds the reason in its log."
-_MISTAKE = "The service made a mistake. Its operator finds it in the log by the number of this request."
+STATUSES = {
+    "unauthenticated": 401,
+    "not_found": 404,
+    "forbidden": 403,
+    "approval_needed": 202,
+    "conflict": 409,
+    "bad_request": 400,
+    "overloaded": 503,
+    "unavailable": 503,
+    "policy": 403,
+    "bad_question": 422,
+    "budget_exceeded": 403,
+    "no_allowance": 403,
+    "refused": 403,
+    "bad_schema": 422,
+    "bad_parameter": 422,
+    "newer_version": 422,
+    "exhausted": 409,
+    "draw_failed": 409,
+    "engine_failed": 503,
+    "missing": 501,
+    MISTAKE: 500,
+}
+_RETRY = "5"  # seconds after which what cannot be reached is tried again
 
 
 class Wrong(Struct, frozen=True):
@@ -67,36 +53,19 @@ class ErrorBody(Struct, frozen=True):
     request_id: str
 
 
-def answer_of(error: Exception, request_id: str, public: Collection[str] = frozenset()) -> Answer:
-    """The answer to a request that failed."""
-    status, code, speaks = next(
-        ((s, c, t) for kind, s, c, t in KINDS if isinstance(error, kind)), (500, "mistake", False)
-    )
-    message = _MISTAKE if code == "mistake" else _HIDDEN
-    position, headers = None, dict[str, str]()
-    if speaks:
-        message = error.reason if isinstance(error, core.BadQuestion) else str(error)
-        message = shown(_without_given(error, message), public)
-    if isinstance(error, core.BadQuestion):
-        position = error.position
-    if isinstance(error, service.BadRequest | service.Overloaded):
+def answer_of(error: BaseException, request_id: str, public: Collection[str] = frozenset()) -> Answer:
+    """The answer to a request that failed, or that waits for an owner."""
+    fault = fault_of(error, public)
+    if isinstance(error, ApprovalNeeded):
+        return Answer(ApprovalAnswer(Approval.of(error.approval), f"{fault.message} {fault.remedy}"), 202)
+    status, headers = STATUSES[fault.code], dict[str, str]()
+    if isinstance(error, BadRequest | Overloaded):
         status = error.status
-    if isinstance(error, service.Overloaded):
+    if status == 503:
+        headers["Retry-After"] = _RETRY
+    if isinstance(error, Overloaded):
         headers["Retry-After"] = str(error.after)
-        code = "too_many_requests" if status == 429 else code
     if status == 401:
         headers["WWW-Authenticate"] = "Bearer"
-    said, remedy = _parted(message)
-    return Answer(ErrorBody(Wrong(code, said, position, remedy), request_id), status, headers=headers)
-
-
-def _without_given(error: Exception, message: str) -> str:
-    """The message without what was given, where it ends in that."""
-    given = f"; got {getattr(error, 'given', None)}"
-    return f"{message.removesuffix(given)}." if message.endswith(given) else message
-
-
-def _parted(message: str) -> tuple[str, str | None]:
-    """A message as what is wrong, and, if it has a second sentence, what to do about it."""
-    wrong, stop, remedy = message.partition(". ")
-    return (f"{wrong}.", remedy) if stop and remedy else (message, None)
+    wrong = Wrong(fault.code, fault.message, fault.position, fault.remedy)
+    return Answer(ErrorBody(wrong, request_id), status, headers=headers)
