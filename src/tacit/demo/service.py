@@ -6,7 +6,7 @@ Everything lives in a temporary folder and is gone when the service ends.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
@@ -98,3 +98,25 @@ def _history(service: Service) -> None:
             questions.ask(service, access, sql, terms)
         except ApprovalNeeded:
             assert (name, sql, terms) == WAITING
+
+
+def serve(port: int) -> Iterator[str]:
+    """Serve the shop on this machine: yields a line for each person with their link once it is ready, then serves."""
+    import uvicorn
+
+    from ..server.http import application
+    from ..server.page import routes
+
+    with shop() as opened:
+        config = uvicorn.Config(application(opened.service, pages=routes()), port=port, log_level="warning")
+        socket = config.bind_socket()  # from here on a browser that asks is answered, at most a moment later
+        try:
+            place = f"http://127.0.0.1:{socket.getsockname()[1]}"
+            yield f"The shop is served at {place}, to this machine alone, until you press Ctrl+C."
+            for name, may, secret in opened.links:
+                yield f"\n{name} {may}:\n  {place}/login#{secret}"
+            yield "\nEach link works once."
+            with suppress(KeyboardInterrupt):
+                uvicorn.Server(config).run(sockets=[socket])
+        finally:
+            socket.close()
