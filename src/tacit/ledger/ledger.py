@@ -218,8 +218,8 @@ class Ledger:
 
         return LedgerSession(self, self.write(begin))
 
-    def allow(self, analyst: str, budget: Budget) -> None:
-        """Give an analyst an allowance within the budget, or replace it; what was spent before counts."""
+    def check_allowance(self, budget: Budget) -> None:
+        """Refuse what cannot be an allowance within the budget."""
         cap = self.budget
         if not isinstance(budget, Budget):
             raise BadParameter("allowance", budget, "a Budget")
@@ -227,6 +227,11 @@ class Ledger:
             raise BadParameter("allowance", budget, f"in {'rho' if cap.rho else 'epsilon'}, as the budget {cap} is")
         if budget.limit > cap.limit or budget.delta > cap.delta:
             raise BadParameter("allowance", budget, f"no larger than the budget, {cap}")
+
+    def allow(self, analyst: str, budget: Budget) -> None:
+        """Give an analyst an allowance within the budget, or replace it; what was spent before counts."""
+        self.check_allowance(budget)
+        cap = self.budget
         if budget.epsilon and budget.slack and cap.slack:  # one order for both, so that a price means the same
             terms = {"epsilon": budget.epsilon, "delta": budget.delta, "slack": budget.slack}
             budget = Budget(**terms, renyi_order=cap.renyi_order)

@@ -182,6 +182,18 @@ class Settings:
             raise BadConfig(problems)
         return cls(**given, file=path)
 
+    @property
+    def address(self) -> str:
+        """The address of the service in a browser."""
+        service = self.service
+        scheme = "http" if service.certificate is None else "https"
+        host = f"[{service.host}]" if ":" in service.host else service.host
+        return service.origin or f"{scheme}://{host}:{service.port}"
+
+    def login_link(self, text: str) -> str:
+        """The address that redeems a one-time link; what follows # is sent to no server and stands in no log."""
+        return f"{self.address}/login#{text}"
+
 
 def loopback(host: str) -> bool:
     """Whether only this machine can reach a host."""

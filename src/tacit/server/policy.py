@@ -17,7 +17,7 @@ from ..core.errors import BadParameter, Refused
 from ..core.parameters import Number, failure, one_of, positive, rational
 from ..ledger.names import analyst_name, skeleton
 from .numbers import read_budget, write_budget, write_number
-from .store.records import ROLES, Person
+from .person import ROLES, Person
 
 Purchase = Literal["question", "bounds", "stream", "workload", "synthetic"]
 PURCHASES: tuple[Purchase, ...] = get_args(Purchase)

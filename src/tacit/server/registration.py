@@ -19,10 +19,9 @@ from ..ledger.stores.address import Address
 from ..query.schema.data import TABLES, regular
 from ..query.schema.databases import Database
 from .config import Settings
-from .policy import Policy
 from .store.database import StoreConflict
 from .store.datasets import dataset_name
-from .store.records import DataSet, Person, TableSource
+from .store.records import DataSet, TableSource
 from .store.store import Store
 
 if TYPE_CHECKING:
@@ -59,29 +58,18 @@ def open_curator(dataset: DataSet, settings: Settings, **more: Any) -> Curator:
     from ..curator import Curator
     from ..query.schema.public_table import PublicTable
 
-    if checked(dataset, settings) != dataset:
-        says = f"The files of the data set {dataset.name!r} are not where they were registered: a folder or a link on"
-        raise BadParameter(
-            "dataset", dataset.name, "unchanged", says=f"{says} their way was changed. Register it anew."
-        )
-    tables = declared(dataset, settings)
+    tables = tables_of(dataset, settings)
     public = [PublicTable(path, name) for name, path in dataset.public]
     options: dict[str, Any] = {"engine": dataset.engine, "time_grid": dataset.time_grid, "deadline": dataset.deadline}
     return Curator(*tables, ledger=dataset.ledger, public=public, **options, **more)
 
 
-def settle(ledger: Ledger, policy: Policy, person: Person) -> None:
-    """Write the allowance of a person's policy to the ledger, which enforces it, unless it is there already."""
-    wanted = policy.allowance
-    if wanted is None:
-        return
-    known = ledger.allowance(person.name)
-    if known is None or _amounts(known) != _amounts(wanted):
-        ledger.allow(person.name, wanted)
-
-
-def _amounts(budget: Any) -> tuple[Any, ...]:
-    return budget.epsilon, budget.rho, budget.delta, budget.slack  # the ledger sets the order of an allowance itself
+def tables_of(dataset: DataSet, settings: Settings) -> list[Table]:
+    """The tables of a registered data set, whose paths must lead where they led when it was registered."""
+    if checked(dataset, settings) != dataset:
+        says = f"The files of the data set {dataset.name!r} are not where they were registered: a folder or a link on"
+        raise BadParameter("dataset", dataset.name, "unchanged", says=f"{says} their way was changed. Add it anew.")
+    return declared(dataset, settings)
 
 
 def checked(dataset: DataSet, settings: Settings) -> DataSet:

@@ -10,6 +10,7 @@ import os
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from datetime import UTC, datetime
+from pathlib import Path
 from typing import Any, NoReturn, Self, TypeVar
 
 from ...core.errors import LedgerCorrupt, LedgerError, LedgerUnavailable, TacitError
@@ -30,8 +31,8 @@ _ACTS = "SELECT seq, time, actor, act, subject FROM entries WHERE seq > :after O
 class StoreUnavailable(TacitError):
     """The store of the service cannot be opened, read or written, and without it nobody is let in."""
 
-    def __init__(self, place: object, reason: str) -> None:
-        super().__init__(f"The store of the service, {place}, cannot be used: {reason}.")
+    def __init__(self, place: object, reason: str, *, says: str = "") -> None:
+        super().__init__(says or f"The store of the service, {place}, cannot be used: {reason}.")
         self.place, self.reason = place, reason
 
 
@@ -60,7 +61,7 @@ class Database:
                 with self._writer.reading() as connection:
                     empty = not self._recognised(connection)
                 if empty and not create:
-                    raise StoreUnavailable(self.place, "there is none; run `tacit user add` to make it")
+                    raise _none(self.place)
                 if empty:
                     self._make()
                 self._reader = Tables(place, False, STORE)
@@ -146,6 +147,11 @@ class Database:
         with self.reading() as connection:
             self._reader.dialect.check(connection)
 
+    def copy(self, target: Path) -> None:
+        """Copy the store to a new file, while it is in use; PostgreSQL makes its own copies."""
+        with self.reading() as connection:
+            self._reader.dialect.backup(connection, target)
+
     def close(self) -> None:
         self._reader.close()
         self._writer.close()
@@ -164,12 +170,19 @@ def _version(connection: Connection) -> int:
     return int(connection.execute(_VERSION).fetchone()[0])
 
 
+def _none(place: object) -> StoreUnavailable:
+    says = f"There is no store at {place}. To make it, add its first owner: tacit user add NAME --role owner"
+    return StoreUnavailable(place, "there is none", says=says)
+
+
 @contextmanager
 def _translated(place: object) -> Iterator[None]:
     """Errors of the tables in the words of the service."""
     try:
         yield
     except LedgerError as error:
+        if isinstance(error, LedgerUnavailable) and error.reason == "there is none":
+            raise _none(place) from None
         reason = error.reason if isinstance(error, LedgerUnavailable | LedgerCorrupt) else str(error)
         shown = str(Address.read(place)) if isinstance(place, str) and "://" in place else place  # without a password
         raise StoreUnavailable(shown, reason.rstrip(".")) from None

@@ -13,10 +13,11 @@ from ...ledger.names import skeleton
 from ...ledger.stores.dialect import Connection
 from .. import policy as policies
 from ..numbers import read_budget, write_budget, write_number
+from ..person import Person
 from ..policy import Policy, read_policy, write_policy
 from .database import StoreConflict, now, written
 from .people import People
-from .records import DataSet, Person, Publication, TableSource
+from .records import DataSet, Publication, TableSource
 
 _NAME = re.compile(r"[a-z][a-z0-9_]{0,62}")
 _PUBLISHED = "SELECT hash, dataset, publisher, published FROM releases WHERE hash = :hash"

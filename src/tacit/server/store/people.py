@@ -18,8 +18,9 @@ from ...core.errors import BadParameter
 from ...core.parameters import one_of
 from ...ledger.names import analyst_name, skeleton
 from ...ledger.stores.dialect import Connection
+from ..person import ROLES, Person, Role
 from .database import Database, StoreConflict, StoreUnavailable, now, written
-from .records import KINDS, ROLES, Issued, Kind, Login, Person, Role, TokenInfo
+from .records import KINDS, Issued, Kind, Login, TokenInfo
 
 PREFIX = "tacit_"
 LIFETIME = {"token": timedelta(days=90), "link": timedelta(days=1), "session": timedelta(hours=12)}

@@ -7,25 +7,14 @@ from fractions import Fraction
 from typing import Literal, NamedTuple, get_args
 
 from ...core.accounting.budget import Budget
+from ..person import Person
 
-Role = Literal["owner", "analyst"]
 Kind = Literal["token", "link", "session"]
 Decision = Literal["pending", "approved", "denied", "used"]
 Progress = Literal["queued", "running", "cancelling", "done", "failed", "cancelled"]
 
-ROLES: tuple[Role, ...] = get_args(Role)
 KINDS: tuple[Kind, ...] = get_args(Kind)
 DECISIONS: tuple[Decision, ...] = get_args(Decision)
-
-
-@dataclass(frozen=True)
-class Person:
-    """Somebody who may log in.  Owners are custodians: they see every data set and administer the service."""
-
-    name: str
-    role: Role
-    added: str = ""
-    revoked: str | None = None
 
 
 @dataclass(frozen=True)
