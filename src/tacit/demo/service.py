@@ -69,6 +69,7 @@ def shop(rows: int = 400_000, people: int = 60_000) -> Iterator[Shop]:
 
 
 def _policies(service: Service) -> None:
+    from ..server.custody import set_policy
     from ..server.policy import Policy, Price
 
     ada = Policy(
@@ -83,7 +84,7 @@ def _policies(service: Service) -> None:
         price=Price("relative", Fraction(1, 200)), allowance=Budget(epsilon="0.2", delta="1e-9"), approval=Fraction(1, 50)
     )
     for name, policy in (("ada", ada), ("ben", ben)):
-        service.store.set_policy(DATASET, f"person:{name}", policy, by=OWNER)
+        set_policy(service.store, DATASET, f"person:{name}", policy, by=OWNER)
 
 
 def _history(service: Service) -> None:
