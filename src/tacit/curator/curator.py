@@ -340,6 +340,10 @@ class Curator:
         one_sum = len(self.budget.sums) == 1
         return self._purse(None if relation is None or one_sum else self.parts(relation), self.who(analyst))
 
+    def takes(self, loss: Loss, parts: Parts = None, *, analyst: str | None = None) -> Amount:
+        """What a loss on these parts takes of the budget, after what was spent."""
+        return self._purse(parts, self.who(analyst)).takes(loss)
+
     def _purse(self, parts: Parts, who: str) -> Purse:
         """What a purchase on these parts is paid from; with a budget of one sum, a price is always the same."""
         if len(self.budget.sums) == 1:

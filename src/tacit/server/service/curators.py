@@ -6,8 +6,8 @@ import threading
 
 from ...core.errors import BadParameter, TacitError
 from ...curator import Curator
-from ...query.python.table import Table
-from ...query.schema.public_table import PublicTable
+from ..config import Settings
+from ..registration import open_curator
 from ..store import DataSet
 from .texts import public_words
 
@@ -15,12 +15,12 @@ from .texts import public_words
 class Curators:
     """Curators by the names of their data sets.
 
-    `alone` says that no other process answers.  With a time grid an answer has one moment at which it leaves, which
-    other processes do not know of, so such a data set is served by a process alone.
+    With a time grid an answer has one moment at which it leaves, which other processes do not know of; so a data set
+    that has one is served by a single process.
     """
 
-    def __init__(self, *, alone: bool) -> None:
-        self._alone, self._lock = alone, threading.Lock()
+    def __init__(self, settings: Settings) -> None:
+        self._settings, self._lock = settings, threading.Lock()
         self._open: dict[str, tuple[DataSet, Curator]] = {}
         self._opening: dict[str, threading.Lock] = {}
         self._words: dict[DataSet, frozenset[str]] = {}
@@ -43,18 +43,10 @@ class Curators:
         return curator
 
     def _opened(self, dataset: DataSet) -> Curator:
-        if dataset.time_grid is not None and not self._alone:
+        if dataset.time_grid is not None and self._settings.service.workers > 1:
             says = "A data set with a time grid is served by one process. Start the service with one worker."
             raise BadParameter("workers", "several", "1 for a data set with a time grid", says=says)
-        return Curator(
-            *(Table(table.data, table.schema, engine=dataset.engine) for table in dataset.tables),
-            ledger=dataset.ledger,
-            budget=dataset.budget,
-            public=[PublicTable(place, name) for name, place in dataset.public],
-            engine=dataset.engine,
-            time_grid=dataset.time_grid,
-            deadline=dataset.deadline,
-        )
+        return open_curator(dataset, self._settings)
 
     def public_words(self, dataset: DataSet) -> frozenset[str]:
         """The words of the public names of a data set, which an error about it may use."""

@@ -16,10 +16,8 @@ from ...query.select.query import Query
 from ...release import Release
 from ..errors import BadRequest
 from ..policy import NeedsApproval, PolicyRefused, decide
-from .admission import Admission, priced
+from .admission import Admission, Request, Terms, priced
 from .service import Access, Service
-
-Terms = Mapping[str, Any]
 
 
 @dataclass(frozen=True)
@@ -80,23 +78,25 @@ def offer(service: Service, access: Access, question: str | Query, terms: Terms)
 
 def ask(service: Service, access: Access, question: str | Query, terms: Terms, *, fresh: bool | str = False) -> Sold:
     """Buy the answer to a question, once.  With a text as `fresh` the draw has a name, by which it is found again."""
-    curator = service.curator(access)
+    curator = service.buyer(access)
     given = priced(access, terms, lambda: curator.read(question, {})[1])
-    request = ("question", question, sorted((name, str(value)) for name, value in given.items()), str(fresh))
-    admission = Admission(service, access, curator, "question", request, fresh=bool(fresh))
-    release = curator.seen_by(access.name, admission).ask(question, fresh=fresh, **given)  # type: ignore[arg-type]
+    sql = isinstance(question, str)
+    about, identity = (question, None) if sql else ("a question that was made in Python", question)
+    admission = Admission(service, access, curator, Request("question", about, given, fresh, identity))
+    release = curator.seen_by(access.name, admission).ask(question, fresh=fresh, **given)
     return Sold(release, not admission.charged, given, curator)
 
 
-def bounds(service: Service, access: Access, column: str, terms: Terms, *, fresh: bool = False) -> tuple[Bounds, bool]:
+def bounds(service: Service, access: Access, column: str, terms: Terms, *, fresh: bool | str = False) -> tuple[Bounds, bool]:
     """Buy bounds of a column, and say whether they were bought before."""
-    curator = service.curator(access)
-    request = ("bounds", column, sorted((name, str(value)) for name, value in terms.items()), str(fresh))
-    admission = Admission(service, access, curator, "bounds", request, fresh=fresh)
+    curator = service.buyer(access)
+    admission = Admission(service, access, curator, Request("bounds", f"bounds of {column}", terms, fresh))
     bought = curator.seen_by(access.name, admission).bounds(column, fresh=fresh, **terms)
     return bought, not admission.charged
 
 
-def unit_of(curator: Curator) -> str:
-    """The unit that the tables of a curator protect."""
-    return curator.table.schema.unit or "row"
+def rehearse(service: Service, access: Access, question: str | Query, terms: Terms, rows: int) -> Sold:
+    """The answer to a question about made-up rows, which is free and says so."""
+    curator = service.curator(access).seen_by(access.name)
+    given = priced(access, terms, lambda: curator.read(question, {})[1])
+    return Sold(curator.rehearse(question, rows=rows, **given), True, given, curator)

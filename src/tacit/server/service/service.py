@@ -16,10 +16,14 @@ from dataclasses import dataclass
 from ...curator import Curator
 from ..access import NOBODY, OWNER, Action
 from ..errors import Forbidden, NotFound, Unauthenticated
+from ..config import Settings
 from ..policy import Policy, effective
+from ..registration import settle
 from ..store import DataSet, Login, Person, Store
 from ..store.records import Kind
 from .curators import Curators
+from .sessions_at_hand import Sessions
+from .verdicts import Verdicts
 
 MAX_NAME = 64  # characters of a name that are looked for: one more than a data set may have
 
@@ -60,8 +64,9 @@ class Access:
 class Service:
     """Data sets, the people who may ask about them, and what they may ask."""
 
-    def __init__(self, store: Store, *, alone: bool = True) -> None:
-        self.store, self.curators = store, Curators(alone=alone)
+    def __init__(self, store: Store, settings: Settings) -> None:
+        self.store, self.settings, self.sessions, self.verdicts = store, settings, Sessions(), Verdicts()
+        self.curators = Curators(settings)
 
     def authenticate(self, text: str | None, kind: Kind = "token") -> Login | None:
         """Who bears this token, or this session; None for none, and for one that is unknown, expired or revoked."""
@@ -93,6 +98,13 @@ class Service:
     def curator(self, access: Access) -> Curator:
         """The curator of a data set."""
         return self.curators.of(access.about)
+
+    def buyer(self, access: Access) -> Curator:
+        """The curator of a data set, for a purchase: the allowance that the policy sets is the ledger's by then."""
+        curator = self.curator(access)
+        assert access.person is not None
+        settle(curator.ledger, access.rules, access.person)
+        return curator
 
     def close(self) -> None:
         """Let go of the tables, the ledgers and the store."""

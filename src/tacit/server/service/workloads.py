@@ -13,8 +13,8 @@ from ...release.purchased_answers import Bought
 from ...workloads import Answered, Plan, Workload, marginals, prefixes, ranges
 from ..errors import BadRequest, NotFound
 from ..policy import Purchase
-from .admission import Admission, priced
-from .questions import Terms, stored
+from .admission import Admission, Request, Terms, priced
+from .questions import stored
 from .service import Access, Service
 
 PRICES = ("epsilon", "delta", "share", "rho")  # in which linear queries are sold
@@ -56,7 +56,7 @@ def plan(service: Service, access: Access, wanted: Wanted, terms: Terms, n: int 
 def check(service: Service, access: Access, wanted: Wanted, terms: Terms, *, kind: Purchase, fresh: bool) -> None:
     """Refuse from public facts what a job would be refused for at once."""
     curator = service.curator(access)
-    Admission(service, access, curator, kind, None, fresh=fresh)
+    Admission(service, access, curator, Request(kind, "", fresh=fresh))
     wanted.on(curator)
     _paid(access, terms)
 
@@ -75,8 +75,8 @@ def answer(
     """Buy the answers of linear queries, and say whether they were bought before."""
     curator = service.buyer(access)
     asked, given = wanted.on(curator), _paid(access, terms)
-    request = (kind, asked, sorted((name, str(value)) for name, value in given.items()), method, n, str(fresh))
-    admission = Admission(service, access, curator, kind, request, fresh=bool(fresh))
+    about = f"{asked!r} by {method}"
+    admission = Admission(service, access, curator, Request(kind, about, given, fresh, (asked, method, n)))
     view = curator.seen_by(access.name, admission)
     bought = view.answer(asked, method=method, n=n, fresh=fresh, **given)
     return bought, not admission.charged
