@@ -23,9 +23,10 @@ PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
 PURE = ("composition", "core", "mechanisms", "storage", "theory", "workloads")
 RANDOM = ("numpy.random", "random", "secrets")
 OUTSIDE = ("socket", "time", "builtins.open", "builtins.input", "builtins.print", "builtins.__import__")
+SERVER = ("starlette", "uvicorn", "msgspec", "jinja2", "authlib", "httpx")
 HEADINGS = ("Definition.", "Privacy.", "Utility.", "References.")
-HEAVY = {"pyspark", "altair", "duckdb", "sqlite3", "pandas", "typer"}
-UNASKED = {"altair", "pandas", "polars", "psycopg", "pyspark", "scipy"} | {
+HEAVY = {"pyspark", "altair", "duckdb", "sqlite3", "pandas", "typer", *SERVER}
+UNASKED = {"altair", "pandas", "polars", "psycopg", "pyspark", "scipy", "tacit.server", *SERVER} | {
     "sqlglot.dialects.duckdb",
     *(f"tacit.{part}" for part in ("audit", "composition", "demo", "holdout", "theory", "workloads")),
 }

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import secrets
-
 from ...core.parameters import one_of
 from ...ledger.names import skeleton
-from .database import StoreConflict, now, written
+from .database import StoreConflict, now, number, written
 from .datasets import DataSets
 from .records import DECISIONS, Approval, Decision
 
@@ -30,7 +28,7 @@ class Approvals(DataSets):
 
         The approval may have been given already: then it is to be used (`use`), once the purchase was charged.
         """
-        asked = Approval(secrets.token_hex(8), dataset, person, digest, request, "pending", written(now()))
+        asked = Approval(number(), dataset, person, digest, request, "pending", written(now()))
         with self.writing() as connection:
             known = connection.execute(_OPEN, vars(asked)).fetchone()
             if known is not None:

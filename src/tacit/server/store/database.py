@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any, NoReturn, Self, TypeVar
 
 from ...core.errors import LedgerCorrupt, LedgerError, LedgerUnavailable, TacitError
+from ...core.randomness import SYSTEM
 from ...ledger.stores.address import Address
 from ...ledger.stores.dialect import Connection
 from ...ledger.stores.store import Store as Tables
@@ -48,6 +49,11 @@ def now() -> datetime:
 def written(time: datetime) -> str:
     """A time as the store has it."""
     return time.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+
+
+def number() -> str:
+    """A new number by which a token, an approval or a job is named; nobody guesses it, and it opens nothing."""
+    return SYSTEM.words(1).tobytes().hex()
 
 
 class Database:

@@ -8,14 +8,13 @@ is claimed by another, which completes what was charged under the same charge.
 
 from __future__ import annotations
 
-import secrets
 from datetime import timedelta
 from typing import Any
 
 from ...ledger.names import skeleton
 from ...ledger.stores.dialect import Connection
 from .approvals import Approvals
-from .database import StoreConflict, now, written
+from .database import StoreConflict, now, number, written
 from .records import Job, Progress
 
 SILENCE = timedelta(seconds=60)  # after which a worker is taken for dead
@@ -41,7 +40,7 @@ class Jobs(Approvals):
 
     def add_job(self, dataset: str, person: str, kind: str, request: str) -> Job:
         """Queue a job; the request is what the worker needs to know."""
-        given = {"id": secrets.token_hex(16), "dataset": dataset, "person": person, "kind": kind, "request": request}
+        given = {"id": number(), "dataset": dataset, "person": person, "kind": kind, "request": request}
         with self.writing() as connection:
             connection.execute(_NEW, given | {"now": written(now())})
             return _job(connection, given["id"])

@@ -6,9 +6,9 @@ expired or revoked is looked for by the same search and found by none, so that n
 
 from __future__ import annotations
 
+import base64
 import hashlib
 import hmac
-import secrets
 from collections.abc import Collection
 from contextlib import suppress
 from dataclasses import replace
@@ -16,10 +16,11 @@ from datetime import datetime, timedelta
 
 from ...core.errors import BadParameter
 from ...core.parameters import one_of
+from ...core.randomness import SYSTEM
 from ...ledger.names import analyst_name, skeleton
 from ...ledger.stores.dialect import Connection
 from ..person import ROLES, Person, Role
-from .database import Database, StoreConflict, StoreUnavailable, now, written
+from .database import Database, StoreConflict, StoreUnavailable, now, number, written
 from .records import KINDS, Issued, Kind, Login, TokenInfo
 
 PREFIX = "tacit_"
@@ -100,11 +101,11 @@ class People(Database):
             raise BadParameter("label", label, f"at most {_MAX_LABEL} printable characters")
         with self.writing() as connection:
             who = _existing(connection, name).name
-            info = TokenInfo(secrets.token_hex(8), who, kind, label, written(now()), until)
+            info = TokenInfo(number(), who, kind, label, written(now()), until)
             return self._issue(connection, info, parent, by)
 
     def _issue(self, connection: Connection, info: TokenInfo, parent: str, by: str) -> Issued:
-        text = f"{PREFIX}{secrets.token_urlsafe(32)}"
+        text = PREFIX + base64.urlsafe_b64encode(SYSTEM.words(4).tobytes()).decode().rstrip("=")
         row = {name: getattr(info, name) for name in ("id", "kind", "label", "created", "expires")}
         row |= {"digest": _digest(text), "person": skeleton(info.person), "parent": parent or None}
         connection.execute(_NEW_TOKEN, row)
@@ -141,7 +142,7 @@ class People(Database):
                 return None
             given = {"now": time, "day": time[:10], "id": login.token.id}
             connection.execute("UPDATE tokens SET revoked = :now, used = :day WHERE id = :id", given)
-            session = TokenInfo(secrets.token_hex(8), login.person.name, "session", "", time, until)
+            session = TokenInfo(number(), login.person.name, "session", "", time, until)
             return self._issue(connection, session, login.token.id, login.person.name)
 
     def tokens(self, name: str | None = None) -> list[TokenInfo]:
