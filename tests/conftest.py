@@ -36,3 +36,9 @@ CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", 
 def pytest_report_header():
     """One line for machines without a browser."""
     return None if CHROMIUM else "no Chromium is installed, so the tests of the page in a browser are skipped"
+
+
+@pytest.fixture(scope="session")
+def chromium():
+    """The program of an installed browser."""
+    return CHROMIUM or pytest.skip("no Chromium is installed")

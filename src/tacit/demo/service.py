@@ -19,10 +19,10 @@ from .purchases import SCHEMA, write
 if TYPE_CHECKING:
     from ..server.service import Service
 
-DATASET, OWNER = "shop", "olivia"
+DATASET, OWNER, BUDGET = "shop", "olivia", Budget(epsilon=1, delta="1e-9")
 PEOPLE = (
     (OWNER, "owner", "sees everything, sets policies and approves purchases"),
-    ("ada", "analyst", "may buy models and fresh draws, at most 30 % of the budget at a time"),
+    ("ada", "analyst", "has an allowance of 0.8 and may buy models, at most 30 % of the budget at a time"),
     ("ben", "analyst", "has an allowance of 0.2, and asks an owner before he spends more than 2 % at once"),
 )
 HISTORY = (
@@ -45,6 +45,8 @@ class Shop:
 @contextmanager
 def shop(rows: int = 400_000, people: int = 60_000) -> Iterator[Shop]:
     """A service for a newly made shop."""
+    from ..server import config
+    from ..server.registration import register
     from ..server.service import Service
     from ..server.store import DataSet, Store, TableSource
 
@@ -52,13 +54,13 @@ def shop(rows: int = 400_000, people: int = 60_000) -> Iterator[Shop]:
         place = Path(folder).resolve()
         (place / "purchases.toml").write_text(SCHEMA, "utf-8")
         data = write(place / "purchases.parquet", rows, people)
+        settings = config.Settings(config.Service(ledgers=place, roots=(place,)))
         store = Store.open(place / "service.sqlite")
         table = TableSource(str(data), str(place / "purchases.toml"))
-        budget = Budget(epsilon=1, delta="1e-9")
         for name, role, _ in PEOPLE:
             store.add_person(name, role, by=OWNER)  # type: ignore[arg-type]
-        store.add_dataset(DataSet(DATASET, (table,), str(place / "shop.ledger"), budget), by=OWNER)
-        service = Service(store)
+        register(store, settings, DataSet(DATASET, (table,), str(place / "shop.ledger"), BUDGET), by=OWNER)
+        service = Service(store, settings)
         try:
             _policies(service)
             _history(service)
@@ -72,19 +74,14 @@ def _policies(service: Service) -> None:
     from ..server.custody import set_policy
     from ..server.policy import Policy, Price
 
-    ada = Policy(
-        price=Price("error", Fraction(1500)),
-        most=Fraction(3, 10),
-        fresh=True,
-        streams=True,
-        workloads=True,
-        synthetic=True,
-    )
+    full = {"fresh": True, "streams": True, "workloads": True, "synthetic": True}
+    ada = Policy(Price("error", Fraction(1500)), most=Fraction(3, 10), allowance=Budget(epsilon="0.8", delta="1e-9"), **full)
     ben = Policy(
-        price=Price("relative", Fraction(1, 200)), allowance=Budget(epsilon="0.2", delta="1e-9"), approval=Fraction(1, 50)
+        Price("relative", Fraction(1, 200)), allowance=Budget(epsilon="0.2", delta="1e-9"), approval=Fraction(1, 50)
     )
-    for name, policy in (("ada", ada), ("ben", ben)):
-        set_policy(service.store, DATASET, f"person:{name}", policy, by=OWNER)
+    policies = {"role:owner": Policy(allowance=BUDGET, **full), "person:ada": ada, "person:ben": ben}
+    for subject, policy in policies.items():
+        set_policy(service.store, DATASET, subject, policy, by=OWNER)
 
 
 def _history(service: Service) -> None:

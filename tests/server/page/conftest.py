@@ -11,13 +11,14 @@ import uvicorn
 
 from tacit import Budget
 from tacit.demo.purchases import SCHEMA, write
+from tacit.server import config
 from tacit.server.custody import set_policy
 from tacit.server.http import application
 from tacit.server.page import routes
 from tacit.server.policy import Policy, Price
+from tacit.server.registration import register
 from tacit.server.service import Service
 from tacit.server.store import DataSet, Store, TableSource
-from tests.conftest import CHROMIUM
 
 HACK = "<img src=x onerror=hacked()>"
 HOSTILE_COLUMN = f'"><script>hacked()</script>{HACK}'
@@ -60,7 +61,7 @@ class Site:
         return f"{self.address}/login#{self.service.store.issue_token(name, 'link', by='olivia').text}"
 
 
-def fill(store, place):
+def fill(store, place, settings):
     """People, data sets and policies."""
     for name, role in (("olivia", "owner"), ("ada", "analyst"), ("ben", "analyst"), ("eve", "analyst")):
         store.add_person(name, role, by="olivia")
@@ -75,7 +76,7 @@ def fill(store, place):
         schema = "hostile.toml" if name == "hostile" else "shop.toml"
         table = TableSource(str(place / data), str(place / schema))
         budget = Budget(epsilon=epsilon, delta="1e-9")
-        store.add_dataset(DataSet(name, (table,), str(place / f"{name}.ledger"), budget), by="olivia")
+        register(store, settings, DataSet(name, (table,), str(place / f"{name}.ledger"), budget), by="olivia")
     everything = {"fresh": True, "streams": True, "workloads": True, "synthetic": True}
     price = Price("share", Fraction(1, 50))
     for dataset in ("shop", "small", "hostile"):
@@ -88,11 +89,12 @@ def fill(store, place):
 def site(tmp_path_factory):
     place = tmp_path_factory.mktemp("site").resolve()
     store = Store.open(place / "service.sqlite")
-    fill(store, place)
-    service = Service(store)
-    config = uvicorn.Config(application(service, pages=routes()), port=0, log_level="warning")
-    socket = config.bind_socket()
-    server = uvicorn.Server(config)
+    settings = config.Settings(config.Service(ledgers=place, roots=(place,)))
+    fill(store, place, settings)
+    service = Service(store, settings)
+    running = uvicorn.Config(application(service, pages=routes()), port=0, log_level="warning")
+    socket = running.bind_socket()
+    server = uvicorn.Server(running)
     thread = threading.Thread(target=server.run, kwargs={"sockets": [socket]})
     thread.start()
     yield Site(f"http://127.0.0.1:{socket.getsockname()[1]}", service)
@@ -101,14 +103,12 @@ def site(tmp_path_factory):
 
 
 @pytest.fixture(scope="session")
-def browser():
-    if CHROMIUM is None:
-        pytest.skip("no Chromium is installed")
+def browser(chromium):
     from playwright.sync_api import sync_playwright
 
     quiet = ["--no-sandbox", "--disable-gpu", "--disable-background-networking", "--disable-component-update", "--no-first-run"]
     with sync_playwright() as playwright:
-        running = playwright.chromium.launch(executable_path=CHROMIUM, args=quiet)
+        running = playwright.chromium.launch(executable_path=chromium, args=quiet)
         yield running
         running.close()
 

@@ -18,7 +18,7 @@ from ..access import NOBODY, OWNER, Action
 from ..errors import Forbidden, NotFound, Unauthenticated
 from ..config import Settings
 from ..policy import Policy, effective
-from ..registration import settle
+from ..custody import settle
 from ..store import DataSet, Login, Person, Store
 from ..store.records import Kind
 from .curators import Curators
