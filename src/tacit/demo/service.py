@@ -107,7 +107,8 @@ def serve(port: int) -> Iterator[str]:
 
     with shop() as opened:
         config = uvicorn.Config(application(opened.service, pages=routes()), port=port, log_level="warning")
-        socket = config.bind_socket()  # from here on a browser that asks is answered, at most a moment later
+        socket = config.bind_socket()
+        socket.listen()  # from here on a browser that asks is answered, at most a moment later
         try:
             place = f"http://127.0.0.1:{socket.getsockname()[1]}"
             yield f"The shop is served at {place}, to this machine alone, until you press Ctrl+C."

@@ -94,6 +94,7 @@ def site(tmp_path_factory):
     service = Service(store, settings)
     running = uvicorn.Config(application(service, pages=routes()), port=0, log_level="warning")
     socket = running.bind_socket()
+    socket.listen()
     server = uvicorn.Server(running)
     thread = threading.Thread(target=server.run, kwargs={"sockets": [socket]})
     thread.start()

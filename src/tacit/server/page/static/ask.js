@@ -26,7 +26,7 @@ class Ask {
     this.gauge = h("div");
     const price = h("div", { class: "field" });
     const policy = dataset.policy ?? {};
-    this.price = termsControl(price, { least: Number(dataset.least_share ?? 1e-4), most: Number(policy.most ?? 1) }, () => this.changed());
+    this.price = termsControl(price, { least: Number(dataset.least_share ?? 1e-4), most: Number(policy.most ?? 1), price: policy.price }, () => this.changed());
     this.later = debounced(() => this.offer(), WAIT);
     fill(page, this.layout(price), this.answered);
     this.meter(dataset);

@@ -3,6 +3,7 @@
 import { field, fill, h, select } from "./dom.js";
 import { percent } from "./format.js";
 
+const USUAL = 0.02; // of the budget, where the policy sets no price
 const STEPS = [1, 1.2, 1.5, 2, 2.5, 3, 4, 5, 6, 8];
 const KINDS = [
   ["policy", "the price that the owner suggests"],
@@ -29,11 +30,13 @@ export function shares(least, most) {
 export const decimal = (x) => (x >= 1e-6 ? String(Number(x.toPrecision(2))) : x.toFixed(12).replace(/0+$/, ""));
 
 /** The controls; `change` is told when the terms change, `terms()` gives them and `follow(share)` moves the slider. */
-export function termsControl(node, { least, most }, change) {
+export function termsControl(node, { least, most, price }, change) {
   const steps = shares(least, most);
+  const kinds = price ? KINDS : KINDS.slice(1); // without a price of the policy, each question names its own
+  const usual = Math.min(most, Math.max(least, USUAL));
   const slider = h("input", { type: "range", min: 0, max: steps.length - 1, step: 1, id: "slider", oninput: slide, "aria-describedby": "slider-says" });
   const says = h("output", { id: "slider-says", for: "slider", class: "small" });
-  const kind = select(KINDS, "policy", typed, { id: "kind" });
+  const kind = select(kinds, price ? "policy" : "share", typed, { id: "kind" });
   const amount = h("input", { id: "amount", inputmode: "decimal", autocomplete: "off", oninput: () => change() });
   const delta = h("input", { id: "delta", inputmode: "decimal", autocomplete: "off", placeholder: "none", oninput: () => change() });
   const beta = h("input", { id: "beta", inputmode: "decimal", autocomplete: "off", placeholder: "0.05", oninput: () => change() });
@@ -84,22 +87,18 @@ export function termsControl(node, { least, most }, change) {
     },
     set(terms) {
       const [name] = Object.keys(terms).filter((each) => KINDS.some(([known]) => known === each));
-      kind.value = name ?? "policy";
-      if (name) amount.value = terms[name];
+      kind.value = name ?? (price ? "policy" : "share");
+      amount.value = name ? terms[name] : price ? "" : decimal(usual);
       delta.value = terms.delta ?? "";
       beta.value = terms.beta ?? "";
       amounts.hidden = kind.value === "policy";
       deltas.hidden = kind.value !== "epsilon";
       follows = kind.value !== "share";
-      if (!follows) this.follow(Number(terms.share), true);
+      if (!follows) this.follow(Number(amount.value), true);
     },
     cheapest() {
       slider.value = 0;
       slide();
-    },
-    policy() {
-      kind.value = "policy";
-      typed();
     },
     follow(share, always = false) {
       if (!follows && !always) return;
