@@ -18,6 +18,7 @@ from ..query.plan.offer import Offer
 from ..query.relation.relation import scans
 from ..query.select.query import Query
 from ..release import Provenance, Release
+from .identity import draw as named_draw
 from .purchase import Admit, Draw, Order, Parts, Priced, Read
 from .questions import identities
 from .registration import Registration
@@ -30,8 +31,23 @@ class Asked:
     query: Query
     compiled: Compiled
     terms: Mapping[str, Any]
-    text: str
+    text: str = ""
     drawn: dict[bytes, Release] = field(default_factory=dict)  # the release of this draw, by what was stored
+
+    def keys(self, registration: Registration, analyst: str, fresh: bool | str) -> list[str]:
+        """The keys under which the question is bought: the present one first, and then the one of an earlier version.
+
+        Where `fresh` is text, the keys are those of the draw that the analyst called so.
+        """
+        ledger = registration.ledger
+        identified = identities(self.compiled, self.terms, ledger.budget, registration.schemas, ledger.former_words)
+        return [registration.key(named_draw(identity, fresh, analyst)) for identity in identified]
+
+    def charge(self, registration: Registration, analyst: str, fresh: bool | str = False) -> Charge | None:
+        """The charge by which the question, or a named draw of it, was bought before."""
+        if fresh is True or not registration.sold:
+            return None
+        return registration.ledger.find(*self.keys(registration, analyst, fresh))
 
     def order(
         self,
@@ -41,12 +57,10 @@ class Asked:
         *,
         analyst: str,
         admit: Admit,
-        fresh: bool,
+        fresh: bool | str,
     ) -> Order:
-        """The question as it is bought; its present key comes first, and then the one of an earlier version."""
-        ledger = registration.ledger
-        identified = identities(self.compiled, self.terms, ledger.budget, registration.schemas, ledger.former_words)
-        keys, offers = [registration.key(identity) for identity in identified], dict[str, Offer]()
+        """The question as it is bought."""
+        keys, offers = self.keys(registration, analyst, fresh), dict[str, Offer]()
 
         def price(parts: Parts) -> Priced:
             offered = offers["now"] = offer(parts)
@@ -70,7 +84,7 @@ class Asked:
             price=price,
             admit=admit,
             prepare=prepare,
-            fresh=fresh,
+            fresh=fresh is True,
         )
 
     def release(self, stored: bytes) -> Release:

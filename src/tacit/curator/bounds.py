@@ -24,7 +24,7 @@ import numpy as np
 from ..core.distance import Distance
 from ..core.errors import BadParameter, BadQuestion
 from ..core.exact import from_above
-from ..core.parameters import Number, exactly_one, flag, positive, probability
+from ..core.parameters import Number, exactly_one, positive, probability
 from ..core.purpose import Purpose
 from ..core.safe_text import json_text, visible
 from ..ledger import Charge
@@ -36,7 +36,7 @@ from ..query.plan.plan import BinCounts, QueryPlan
 from ..query.relation import build
 from ..query.values.domain import DAY, EPOCH, Label, ValueDomain
 from . import identity
-from .purchase import Draw, Order, Parts, Priced, buy
+from .purchase import Draw, Order, Parts, Priced, buy, checked_fresh
 
 if TYPE_CHECKING:
     from .curator import Curator
@@ -49,7 +49,7 @@ class BoundsTerms(Paid, total=False):
     """The price of bounds, with which probability they may be wrong, whether to draw anew, and who buys them."""
 
     beta: Number
-    fresh: bool
+    fresh: bool | str
     analyst: str | None
 
 
@@ -105,7 +105,7 @@ def buy_bounds(
     rho: Number | None = None,
     share: Number | None = None,
     beta: Number = "0.01",
-    fresh: bool = False,
+    fresh: bool | str = False,
     analyst: str | None = None,
     **unknown: object,
 ) -> Bounds:
@@ -120,8 +120,8 @@ def buy_bounds(
     cells, moves = len(histogram.edges) - 1, plan.distance(histogram)
     noises = _noises(curator._unspent, price, moves)
     noises.sort(key=lambda noise: noise.error(beta=failure, size=cells))
-    registration = curator._registration
-    candidates = {registration.key(identity.bounds(plan, noise)): noise for noise in noises}
+    registration, draw = curator._registration, checked_fresh(fresh)
+    candidates = {registration.key(identity.draw(identity.bounds(plan, noise), draw, who)): noise for noise in noises}
 
     def priced(parts: Parts) -> Priced:
         purse = curator._purse(parts, who)
@@ -146,7 +146,7 @@ def buy_bounds(
         admit=curator.admit,
         prepare=prepare,
         form="bounds",
-        fresh=flag("fresh", fresh),
+        fresh=draw is True,
         whole=True,
     )
     charge, stored = buy(registration, curator.pace, arrived, order)

@@ -22,11 +22,13 @@ from dataclasses import dataclass
 
 from ..core.accounting.loss import Loss
 from ..core.errors import DrawFailed, EngineError, LedgerError
+from ..core.parameters import flag
 from ..core.purpose import Purpose
 from ..core.randomness import SYSTEM, Source, Words
 from ..engines.base import EngineAnswer
 from ..ledger import Charge
 from ..ledger.entries import FAILED
+from ..ledger.parameters import name
 from ..query.plan.plan import QueryPlan
 from ..query.relation import build
 from ..query.relation.relation import Relation
@@ -87,6 +89,11 @@ class Order:
     form: str = "release"
     fresh: bool = False
     whole: bool = False
+
+
+def checked_fresh(fresh: bool | str) -> bool | str:
+    """Whether to draw anew, or the name of a further draw, which is bought once like any other."""
+    return name("fresh", fresh) if isinstance(fresh, str) else flag("fresh", fresh)
 
 
 def buy(registration: Registration, pace: Pace, arrived: float, order: Order) -> tuple[Charge, bytes]:

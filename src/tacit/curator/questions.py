@@ -68,7 +68,7 @@ def check_owned(relation: Relation, tables: Mapping[str, Table]) -> None:
 
 def _owned(query: Query, tables: Mapping[str, Table]) -> Query:
     """The question, rebuilt; a question that a release could not hold would be paid for, drawn and lost: refuse it."""
-    rebuilt = remade(query)
+    rebuilt = remade(query, (table.schema.scan() for table in tables.values()))
     check_owned(rebuilt.relation, tables)
     try:
         text = canonical(rebuilt)

@@ -9,13 +9,14 @@ import math
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from fractions import Fraction
+from functools import partial
 from operator import itemgetter
 from typing import TYPE_CHECKING, Any, Unpack, cast
 
 import numpy as np
 
 from ..core.errors import BadParameter, BadQuestion, NewerVersion, reading
-from ..core.parameters import Number, exactly_one, flag, instance, positive, probability, whole
+from ..core.parameters import Number, exactly_one, instance, positive, probability, whole
 from ..core.purpose import Purpose
 from ..core.randomness import Source
 from ..ledger import Charge
@@ -40,7 +41,7 @@ from ..workloads.queries.data import Floats
 from ..workloads.queries.domain import CELLS
 from . import identity
 from .online import Online
-from .purchase import Draw, Order, Parts, Priced, Read, buy
+from .purchase import Draw, Order, Parts, Priced, Read, buy, checked_fresh
 from .questions import check_owned
 
 if TYPE_CHECKING:
@@ -56,7 +57,7 @@ def _domain(tables: Mapping[str, Table], domain: object) -> TableDomain:
     """The domain, rebuilt from these tables: its rows, keys and labels are what the tables say."""
     if type(domain) is not TableDomain:
         raise BadParameter("domain", type(domain).__name__, "of the table, such as table.domain('region', 'sex')")
-    relation, keys = remade((domain.relation, domain.keys))
+    relation, keys = remade((domain.relation, domain.keys), (table.schema.scan() for table in tables.values()))
     check_owned(relation, tables)
     checks.check_rows(relation, keys)
     rebuilt = TableDomain(tuple((key.name, tuple(key.labels())) for key in keys), relation=relation, keys=keys)
@@ -178,14 +179,14 @@ def answer(
     n: int | None,
     *,
     beta: Number,
-    fresh: bool,
+    fresh: bool | str,
     analyst: str | None,
     **terms: Unpack[Paid],
 ) -> Bought:
     """Buy the answers of a workload, once."""
     arrived, asked, workload = curator.pace.arrival(), workload, _checked(curator.tables, workload)
     domain, typed = _of(workload), _typed(terms)
-    flag("fresh", fresh)
+    draws = checked_fresh(fresh)
     who, people, at = curator.who(analyst), None if n is None else whole("n", n), probability("beta", beta)
     prices = _prices(domain, terms, curator._unspent)
     others = prices if typed[0] == "share" else prices[:1]
@@ -197,7 +198,8 @@ def answer(
         )
     former = [] if fresh else _former_prices(curator, prices, terms)
     before = _wanted(curator, workload, method, n=people, beta=at, prices=former, others=former[:1])
-    candidates = {key: each for each in (*wanted, *before) for key in _keys(curator, each, people, at)}
+    drawn_as = partial(identity.draw, fresh=draws, analyst=who)
+    candidates = {key: each for each in (*wanted, *before) for key in _keys(curator, each, people, at, drawn_as)}
 
     def priced(parts: Parts) -> Priced:
         purse = curator._purse(parts, who)
@@ -210,7 +212,7 @@ def answer(
         chosen.predict(workload, people, price, at)  # noise that cannot be drawn is refused here
         loss = chosen.loss(workload, people, price)
         purse.check(loss, typed)
-        key, *_ = _keys(curator, bought, people, at)
+        key, *_ = _keys(curator, bought, people, at, drawn_as)
         return Priced(key, loss, Purpose("workload", f"{chosen.name} on {workload!r}"))
 
     def prepare(charge: Charge) -> Draw:
@@ -237,16 +239,27 @@ def answer(
         prepare=prepare,
         failed=failed,
         form="workload",
-        fresh=fresh,
+        fresh=draws is True,
     )
     charge, stored = buy(curator._registration, curator.pace, arrived, order)
     _, chosen, price = candidates[charge.key]
     drawn, made_with = _stored(stored)
     again = replace(drawn, workload=asked)  # the asker's own object, so that it is recognised
-    restated = vars(chosen.restated(again, people, price, float(at)))
-    paid = Fraction(curator.budget.price(charge.loss))
-    question = f"{workload!r}: {' x '.join(domain.names)}"
-    return Bought(**restated, price=paid, provenance=curator.provenance(charge, domain.relation, question, made_with))
+    return _bought(curator, charge, chosen.restated(again, people, price, float(at)), made_with)
+
+
+def bought(curator: Curator, charge: Charge) -> Bought:
+    """The answers that were bought by a charge, as they were stored."""
+    released, made_with = _stored(charge.release or b"")
+    workload = _checked(curator.tables, released.workload)
+    return _bought(curator, charge, replace(released, workload=workload), made_with)
+
+
+def _bought(curator: Curator, charge: Charge, released: Released, made_with: tuple[tuple[str, str], ...]) -> Bought:
+    domain, paid = _of(released.workload), Fraction(curator.budget.price(charge.loss))
+    question = f"{released.workload!r}: {' x '.join(domain.names)}"
+    origin = curator.provenance(charge, domain.relation, question, made_with)
+    return Bought(**vars(released), price=paid, provenance=origin)
 
 
 def _affordable(purse: Purse, wanted: list[Candidate], typed: tuple[str, Number], n: int | None) -> Candidate:
@@ -293,12 +306,18 @@ def _wanted(
     return [(workload, row.method, row.price) for row in rows]
 
 
-def _keys(curator: Curator, bought: Candidate, n: int | None, beta: Fraction) -> list[str]:
+def _keys(
+    curator: Curator,
+    bought: Candidate,
+    n: int | None,
+    beta: Fraction,
+    drawn_as: Callable[[identity.Identity], identity.Identity],
+) -> list[str]:
     """The keys of a candidate, the present one first; n and beta count only where the law reads them."""
     workload, method, price = bought
     law = n if method.reads_n else None, beta if method.reads_beta else None
     identities = identity.answers(workload, method, price, *law, former_spelling=curator.ledger.former_spelling)
-    return [*map(curator._registration.key, identities)]
+    return [curator._registration.key(drawn_as(each)) for each in identities]
 
 
 def query(curator: Curator, workload: Workload) -> Answered:

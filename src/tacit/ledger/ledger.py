@@ -59,6 +59,7 @@ class Ledger:
         self.former_spelling = opening.body["format"] == 1  # of workload answers, in the keys of what was bought
         self.former_words = written is None  # opened when epsilon was an amount of the budget in some questions
         self._spellings: dict[str, list[str]] = {}  # of accounts that earlier versions made
+        self._charges: dict[str, int] = {}  # the number of each charge by the hash of its entry, as far as was looked
 
     @classmethod
     def open(
@@ -150,6 +151,16 @@ class Ledger:
         wanted = [*map(question_key, keys)]
         with self.database.reading() as connection:
             return next(filter(None, (pages.find(connection, key) for key in wanted)), None)
+
+    def charge_of(self, entry_hash: str) -> Charge | None:
+        """The charge whose entry has this hash, with its release if it has one; None if there is none."""
+        text("hash", entry_hash)
+        with self.database.reading() as connection:
+            if entry_hash not in self._charges:  # entries are never changed, so what was read stays
+                last = max(self._charges.values(), default=0)
+                self._charges.update({h: seq for seq, h in connection.execute(statements.CHARGES, {"seq": last})})
+            seq = self._charges.get(entry_hash)
+            return None if seq is None else pages.at(connection, seq)
 
     def charge(
         self,

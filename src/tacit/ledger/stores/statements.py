@@ -50,6 +50,7 @@ ENTRIES = f"{_ENTRY} ORDER BY seq"
 PAGE = f"{_ENTRY} WHERE seq > :seq ORDER BY seq LIMIT :count"
 CHARGED = f"{_ENTRY} WHERE seq > :seq AND kind <> 'release' ORDER BY seq"  # which costs nothing more, and may be large
 AT = f"{_ENTRY} WHERE seq = :seq"
+CHARGES = "SELECT seq, hash FROM entries WHERE kind = 'charge' AND seq > :seq ORDER BY seq"
 CHARGES_BEFORE = f"{_ENTRY} WHERE kind = 'charge' AND seq < :seq ORDER BY seq DESC LIMIT :count"
 RELEASED_SINCE = "SELECT charge FROM entries WHERE kind = 'release' AND charge >= :seq AND charge < :before"
 DRAW = f"{_ENTRY} WHERE kind = 'charge' AND key = :key ORDER BY draw DESC LIMIT 1"
