@@ -125,7 +125,7 @@ function cardOf(hash) {
   const details = h("details", { ontoggle: () => details.open && !body.hasChildNodes() && show() }, h("summary", {}, "Card: how private, how accurate, made how"), body);
   const show = async () => {
     try {
-      fill(body, card(await get(`/releases/${encodeURIComponent(hash)}/card`, { anonymous: true })));
+      fill(body, card((await get(`/releases/${encodeURIComponent(hash)}/card`, { anonymous: true })).card));
     } catch (error) {
       fill(body, refusal(error));
     }

@@ -3,7 +3,17 @@
 import { get, post } from "./api.js";
 import { button, fill, h, table } from "./dom.js";
 import { refusal } from "./frame.js";
-import { time } from "./format.js";
+import { percent, time } from "./format.js";
+
+/** What a request says: a question or a workload, and its share of the budget. */
+function requested(text) {
+  try {
+    const { about, share, fresh } = JSON.parse(text);
+    return [about, h("span", { class: "hint" }, h("br"), `${percent(share)} of the budget${fresh ? ", drawn afresh" : ""}`)];
+  } catch {
+    return text;
+  }
+}
 
 export async function approvals(node) {
   const { approvals: all } = await get("/approvals");
@@ -18,7 +28,7 @@ export async function approvals(node) {
       fill(failed, refusal(error));
     }
   };
-  const cells = (each) => [h("td", {}, each.person), h("td", {}, each.dataset), h("td", { class: "what" }, each.request), h("td", { class: "when" }, time(each.asked))];
+  const cells = (each) => [h("td", {}, each.person), h("td", {}, each.dataset), h("td", { class: "what" }, requested(each.request)), h("td", { class: "when" }, time(each.asked))];
   fill(
     node,
     failed,

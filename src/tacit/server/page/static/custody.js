@@ -58,7 +58,7 @@ function holdings(node, datasets) {
 }
 
 async function people(node) {
-  const { users } = await get("/users");
+  const { people: users } = await get("/users");
   const secret = h("div", { "aria-live": "polite" });
   const rows = users.map((each) =>
     h(
@@ -80,8 +80,8 @@ async function people(node) {
     const give = async () => {
       try {
         const issued = await post(`/users/${encodeURIComponent(person.name)}/tokens`, { kind, label: "page" });
-        const shown = kind === "link" ? `${location.origin}/login#${issued.token}` : issued.token;
-        fill(secret, notice(`${text} for ${person.name}, shown once`, h("pre", { tabindex: "0" }, shown), h("p", { class: "hint" }, `Expires ${time(issued.expires)}. Only its hash is stored.`)));
+        const shown = kind === "link" ? `${location.origin}/login#${issued.text}` : issued.text;
+        fill(secret, notice(`${text} for ${person.name}, shown once`, h("pre", { tabindex: "0" }, shown), h("p", { class: "hint" }, `Expires ${time(issued.token.expires)}. Only its hash is stored.`)));
       } catch (error) {
         fill(secret, refusal(error));
       }

@@ -8,7 +8,7 @@ import { percent, plural, time } from "./format.js";
 start(async (page, me) => {
   const [, name] = place();
   heading(name, "history");
-  const { entries } = await get(`/datasets/${encodeURIComponent(name)}/history`);
+  const { entries } = await get(`/datasets/${encodeURIComponent(name)}/history?count=1000`);
   if (!entries.length) {
     fill(page, notice("Nothing was bought yet", h("p", {}, h("a", { href: `/d/${encodeURIComponent(name)}` }, "Ask the first question"), ".")));
     return;
@@ -19,7 +19,7 @@ start(async (page, me) => {
     const words = wanted.toLowerCase().split(/\s+/).filter(Boolean);
     const found = entries.filter((each) => words.every((word) => `${each.what} ${each.analyst} ${each.kind} ${each.time}`.toLowerCase().includes(word)));
     fill(count, `${plural(found.length, "purchase")}${found.length < entries.length ? ` of ${entries.length}` : ""}`);
-    fill(list, table("Purchases", ["When", "Who", "What", h("th", { scope: "col", class: "n" }, "Price"), "Again"], found.map((each) => row(name, each))));
+    fill(list, table("Purchases", ["When", "Who", "What", h("th", { scope: "col", class: "n" }, "Price"), "Again"], found.map(row)));
   };
   const filter = h("input", { type: "search", id: "filter", "data-slash": true, placeholder: "words, a name, a day", oninput: (event) => show(event.target.value) });
   const address = `/d/${encodeURIComponent(name)}/history`;
@@ -41,14 +41,14 @@ start(async (page, me) => {
   show("");
 });
 
-function row(name, each) {
+function row(each) {
   return h(
     "tr",
     {},
     h("td", { class: "when" }, time(each.time)),
     h("td", {}, each.analyst),
-    h("td", { class: "what" }, each.hash ? h("a", { href: `/r/${encodeURIComponent(each.hash)}` }, each.what) : each.what),
+    h("td", { class: "what" }, each.what),
     h("td", { class: "n" }, percent(each.share)),
-    h("td", {}, each.sql ? h("a", { href: `/d/${encodeURIComponent(name)}#${new URLSearchParams({ sql: each.sql, ...each.terms })}` }, "free") : h("span", { class: "soft" }, "free")),
+    h("td", {}, each.released ? h("a", { href: `/r/${encodeURIComponent(each.hash)}` }, "free") : h("span", { class: "soft" }, "ask again to complete it")),
   );
 }

@@ -10,12 +10,15 @@ function next() {
   return /^\/(?![/\\])/.test(wanted) ? wanted : "/";
 }
 
-/** The secret in what was typed or followed: a token, or a link that ends in one. */
-const secret = (text) => text.trim().split("#").at(-1);
+/** What is sent for a text: the secret of a link stands behind its #, any other text is a token. */
+function credential(text) {
+  const at = text.indexOf("#");
+  return at < 0 ? { token: text.trim() } : { link: text.slice(at + 1).trim() };
+}
 
 async function login(text) {
   try {
-    await api("/login", { body: { token: secret(text) }, anonymous: true });
+    await api("/login", { body: credential(text), anonymous: true });
     location.replace(next());
   } catch (error) {
     fill(byId("state"), refusal(error));

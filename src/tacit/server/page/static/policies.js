@@ -3,7 +3,7 @@
 import { api, get, post } from "./api.js";
 import { button, field, fill, h, select, table } from "./dom.js";
 import { notice, refusal } from "./frame.js";
-import { number, percent, plural } from "./format.js";
+import { number, percent } from "./format.js";
 
 const SWITCHES = [["fresh", "fresh draws"], ["streams", "streams"], ["workloads", "workloads"], ["synthetic", "synthetic data"]];
 const PRICES = [["", "none: each question names its own"], ["error", "an error"], ["relative", "a relative error"], ["share", "a share of the budget"], ["epsilon", "epsilon"], ["rho", "rho"]];
@@ -21,8 +21,7 @@ export async function policies(node, dataset) {
   const path = `/datasets/${encodeURIComponent(dataset.name)}`;
   const { policies: all } = await get(`${path}/policies`);
   const says = h("div", { "aria-live": "polite" });
-  const entries = Array.isArray(all) ? all : Object.entries(all).map(([subject, policy]) => ({ subject, policy }));
-  const rows = entries.map(({ subject, policy }) =>
+  const rows = all.map(({ subject, policy }) =>
     h(
       "tr",
       {},
@@ -106,7 +105,7 @@ function editor(node, dataset, path, says) {
   async function attempt() {
     try {
       const found = await post(`${path}/whatif`, { sql: sql.value, policy: policy() });
-      fill(says, notice("What if", h("p", {}, found.text ?? `This policy allows ${plural(found.questions, "such question")} before refusal.`)));
+      fill(says, notice("What if", h("p", {}, found.text.replaceAll("+-", "\u00b1 "))));
     } catch (error) {
       fill(says, refusal(error));
     }

@@ -3,7 +3,7 @@
 import { api, get, place, post } from "./api.js";
 import { button, debounced, facts, fill, h, select, table } from "./dom.js";
 import { heading, notice, refusal, start } from "./frame.js";
-import { bound, number, percent, plural, time } from "./format.js";
+import { bound, budget, number, percent, plural, time } from "./format.js";
 import { decimal, shares } from "./terms.js";
 
 const POLL = 500; // milliseconds between looks at a job
@@ -60,11 +60,12 @@ start(async (page) => {
       if (!asked.attributes.length) return fill(says, h("p", { class: "soft" }, "Choose attributes to see what a model of them would cost and how accurate it would be."));
       try {
         const found = await post(`${path}/plans`, asked);
-        const [best] = found.methods;
+        const best = found.methods.find((each) => each.mean !== null);
+        if (!best) return fill(says, notice("No method can answer these", h("p", {}, found.methods[0]?.reason ?? "Choose other attributes.")));
         wanted = asked;
         buys.disabled = false;
-        fill(buys, found.free ? "Open again, free" : found.needs_approval ? "Ask for approval" : `Buy for ${percent(found.share)}`);
-        return fill(says, facts([["Counts within", `\u00b1 ${bound(best.mean)} on average, ${best.worst === null ? "no bound on the worst" : `\u00b1 ${bound(best.worst)} at worst`}`], ["Counts", plural(found.queries, "cell")], ["Method", `${best.method}${best.why ? `: ${best.why}` : ""}`], found.free ? ["Price", "nothing: bought before"] : ["Left after", percent(found.left_after)]]));
+        fill(buys, `Buy for ${percent(asked.terms.share)}`);
+        return fill(says, facts([["Counts within", `\u00b1 ${bound(best.mean)} on average, ${best.worst === null ? "no bound on the worst" : `\u00b1 ${bound(best.worst)} at worst`}`], ["Counts", plural(found.queries, "cell")], ["Method", best.method], found.remarks.length ? ["Remarks", budget(found.remarks.join("; "))] : null]));
       } catch (error) {
         return fill(says, refusal(error));
       }
@@ -73,10 +74,9 @@ start(async (page) => {
       if (!wanted) return;
       buys.disabled = true;
       try {
-        const { data, status, headers } = await api(`${path}/answers`, { body: wanted });
+        const { data } = await api(`${path}/answers`, { body: wanted });
         if (data.approval) fill(says, notice("Waiting for an owner's approval", h("p", {}, data.message ?? "Ask again once it is approved.")));
-        else if (status === 202) await follow(data.id ?? headers.get("Location").split("/").at(-1), says);
-        await owned();
+        else await owned(await follow(data.id, says));
       } catch (error) {
         fill(says, refusal(error));
       }
@@ -84,59 +84,67 @@ start(async (page) => {
     }
   }
 
-  /** Follows a job to its end. */
+  /** Follows a job to its end; gives the hash of what it bought, if it did. */
   async function follow(id, says) {
     for (;;) {
       const job = await get(`/jobs/${encodeURIComponent(id)}`);
-      if (job.state === "done") return fill(says, notice("Bought", h("p", {}, "Every cross-table of these attributes is free now.")));
-      if (["failed", "cancelled"].includes(job.state)) return fill(says, notice(`The purchase ${job.state === "failed" ? "failed" : "was cancelled"}`, h("p", {}, job.error ?? "If it was charged, the same purchase is completed under the same charge when you ask again.")));
+      if (job.state === "done") {
+        fill(says, notice("Bought", h("p", {}, "Every cross-table of these attributes is free now.")));
+        return job.entry;
+      }
+      if (["failed", "cancelled"].includes(job.state)) {
+        fill(says, notice(`The purchase ${job.state === "failed" ? "failed" : "was cancelled"}`, h("p", {}, job.error ?? "If it was charged, the same purchase is completed under the same charge when you ask again.")));
+        return undefined;
+      }
       const cancel = button("Cancel", () => api(`/jobs/${encodeURIComponent(id)}`, { method: "DELETE" }), { class: "small" });
-      fill(says, notice(`Computing: ${percent(job.share ?? 0)} done`, cancel));
+      fill(says, notice(`Computing: ${percent(job.share)} done`, cancel));
       await new Promise((resolve) => setTimeout(resolve, POLL));
     }
   }
 
   /** The models that were bought, and the choice of a cross-table of one. */
-  async function owned() {
-    const { entries } = await get(`${path}/history`);
-    const bought = entries.filter((each) => each.kind === "workload" && each.attributes);
+  async function owned(newest) {
+    const { entries } = await get(`${path}/history?count=1000`);
+    const bought = entries.filter((each) => each.kind === "workload" && each.released);
     if (!bought.length) return fill(models, h("p", { class: "soft" }, "No model was bought yet. Choose attributes and buy one; after that, every cross-table of them is free."));
-    let [model] = bought;
-    const which = select(bought.map((each) => [each.hash, `${each.attributes.join(", ")} (${time(each.time)})`]), model.hash, (hash) => { model = bought.find((each) => each.hash === hash); choose(); }, { id: "which" });
     const choice = h("div", { class: "inline" });
+    const which = select(bought.map((each) => [each.hash, `${each.what}, ${time(each.time)}`]), newest ?? bought[0].hash, choose, { id: "which" });
     fill(models, h("div", { class: "field" }, h("label", { for: "which" }, "Model"), which), choice);
-    choose();
+    return choose(which.value);
 
-    function choose() {
-      const names = model.attributes;
-      const [rows, columns] = [select(names.map((each) => [each, each]), names[0], read, { id: "rows" }), select([["", "nothing"], ...names.map((each) => [each, each])], names[1] ?? "", read, { id: "columns" })];
-      fill(choice, h("div", { class: "field" }, h("label", { for: "rows" }, "Rows"), rows), h("div", { class: "field" }, h("label", { for: "columns" }, "Columns"), columns));
-      read();
-      async function read() {
-        const [a, b] = [rows.value, columns.value];
-        const subsets = b && b !== a ? [[a, b], [a], [b], []] : [[a], []];
-        try {
-          fill(shown, cross(await post(`${path}/queries`, { release: model.hash, attributes: names, subsets }), subsets));
-        } catch (error) {
-          fill(shown, refusal(error));
+    async function choose(hash) {
+      try {
+        const { domain } = await get(`/releases/${encodeURIComponent(hash)}`);
+        const named = domain.map((each) => [each, each]);
+        const rows = select(named, domain[0], read, { id: "rows" });
+        const columns = select([["", "nothing"], ...named], domain[1] ?? "", read, { id: "columns" });
+        fill(choice, h("div", { class: "field" }, h("label", { for: "rows" }, "Rows"), rows), h("div", { class: "field" }, h("label", { for: "columns" }, "Columns"), columns));
+        await read();
+        async function read() {
+          const [a, b] = [rows.value, columns.value];
+          const subsets = b && b !== a ? [[a, b], [a], [b], []] : [[a], []];
+          const ask = (attributes) => post(`${path}/queries`, { release: hash, ...(attributes.length ? { attributes } : {}) });
+          fill(shown, cross(await Promise.all(subsets.map(ask)), subsets[0]));
         }
+      } catch (error) {
+        fill(shown, refusal(error));
       }
     }
-    return models;
   }
 });
 
 /** A cross-table with its margins; every number has its error, and the margins are sums of the cells. */
-function cross({ tables, statement }, subsets) {
-  const of = (names) => tables[subsets.findIndex((each) => each === names)];
-  const cell = (from, i, tag = "td") => h(tag, { class: "n" }, number(Math.round(from.answers[i])), h("span", { class: "range" }, from.errors?.[i] === null || from.errors === null ? "error unknown" : `\u00b1 ${bound(from.errors[i])}`));
-  const pair = subsets.length === 4;
-  const body = of(subsets[0]);
-  const total = of(subsets.at(-1));
-  const [rows, columns] = body.labels;
-  const name = subsets[0].join(" by ");
-  const head = pair ? [subsets[0].join(" \\ "), ...columns.map((text) => h("th", { scope: "col", class: "n" }, String(text))), h("th", { scope: "col", class: "n" }, "all")] : [subsets[0][0], h("th", { scope: "col", class: "n" }, "rows")];
-  const lines = rows.map((text, i) => h("tr", {}, h("th", { scope: "row" }, String(text)), pair ? columns.map((_, j) => cell(body, i * columns.length + j)) : cell(body, i), pair ? cell(of(subsets[1]), i) : null));
-  const last = h("tr", { class: "total" }, h("th", { scope: "row" }, "all"), pair ? columns.map((_, j) => cell(of(subsets[2]), j)) : null, cell(total, 0));
-  return h("section", { class: "sheet", "aria-labelledby": "cross-title" }, h("h2", { id: "cross-title" }, name), table(name, head, [...lines, last]), h("p", { class: "hint" }, `${statement} Totals are those of the same model, so they agree with the cells up to rounding.`));
+function cross(tables, names) {
+  const [inner, total] = [tables[0], tables.at(-1)];
+  const labels = inner.attributes.map((_, axis) => [...new Set(inner.cells.map((each) => each.labels[axis]))]);
+  const flip = inner.attributes.length === 2 && inner.attributes[0] !== names[0]; // the model has an order of its own
+  const [rows, columns] = flip ? [labels[1], labels[0]] : labels;
+  const at = (i, j) => inner.cells[columns ? (flip ? j * rows.length + i : i * columns.length + j) : i];
+  const cell = ({ value, error }) => h("td", { class: "n" }, number(Math.round(value)), h("span", { class: "range" }, error === null ? "error unknown" : `\u00b1 ${bound(error)}`));
+  const right = (text) => h("th", { scope: "col", class: "n" }, String(text));
+  const title = names.join(" by ");
+  const head = columns ? [names.join(" \\ "), ...columns.map(right), right("all")] : [names[0], right("rows")];
+  const lines = rows.map((text, i) => h("tr", {}, h("th", { scope: "row" }, String(text)), columns ? [columns.map((_, j) => cell(at(i, j))), cell(tables[1].cells[i])] : cell(at(i))));
+  const last = h("tr", { class: "total" }, h("th", { scope: "row" }, "all"), columns ? tables[2].cells.map(cell) : null, cell(total.cells[0]));
+  return h("section", { class: "sheet", "aria-labelledby": "cross-title" }, h("h2", { id: "cross-title" }, title), table(title, head, [...lines, last]), h("p", { class: "hint" }, `Of these counts, ${inner.statement}. Totals come from the same model, so they agree with the cells up to rounding.`));
 }
