@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any, Self, Unpack
 
 from ..core.accounting.budget import Budget
 from ..core.accounting.currency import Amount
-from ..core.accounting.loss import Loss, zero
+from ..core.accounting.loss import zero
 from ..core.errors import BadParameter
 from ..core.parameters import Number, probability
 from ..core.safe_text import visible
@@ -41,9 +41,10 @@ from ..release import Provenance, Release, versions
 from .ask import Asked
 from .bounds import Bounds, BoundsTerms, buy_bounds
 from .pace import Pace
-from .purchase import Admit, Parts, buy, checked_fresh
+from .purchase import Admit, Parts, admitted, buy, checked_fresh
 from .purse import Purse
 from .questions import QuestionLike, parse_question, tables_by_name
+from .records import release_of, verified
 from .registration import Registration
 from .rehearsal import Rehearsal
 from .stream import Stream, StreamTerms
@@ -55,10 +56,6 @@ if TYPE_CHECKING:
     from .online import Online
 
 _MAX_REMEMBERED = 32  # questions whose meaning is remembered
-
-
-def _admitted(_loss: Loss, _parts: Parts) -> None:
-    """Whatever the ledger admits may be bought."""
 
 
 class Curator:
@@ -87,7 +84,7 @@ class Curator:
     ) -> None:
         self.tables, self.public = tables_by_name(tables, public)
         self.analyst = analyst_name(analyst)
-        self.pace, self.admit = Pace(time_grid, deadline), _admitted
+        self.pace, self.admit = Pace(time_grid, deadline), admitted
         self._registration = Registration(self.tables, ledger, budget, engine, least_share)
         self.ledger, self.table = self._registration.ledger, self._registration.table
         self._rehearsal = Rehearsal(self.tables)
@@ -107,7 +104,7 @@ class Curator:
         """
         self._parse, self._compiled, self._unspent  # noqa: B018 - remembered, for all views
         view = copy.copy(self)
-        view.analyst, view.admit = analyst_name(analyst), _admitted if admit is None else admit
+        view.analyst, view.admit = analyst_name(analyst), admitted if admit is None else admit
         return view
 
     def who(self, analyst: str | None) -> str:
@@ -130,12 +127,7 @@ class Curator:
         """Whether what is left to who asks pays for an offer; what was bought before is free."""
         if not isinstance(offer, Offer):
             raise BadParameter("offer", offer, "an offer of this curator")
-        if offer.bought:
-            return True
-        query, _ = self.read(offer.query, {})
-        accounts = self.ledger.accounts(self.who(analyst), self.parts(query.relation))
-        paid = (b.price(offer.loss, before) <= b.remaining(before) for b, spent in accounts for before in spent)
-        return self.ledger.sells_to(self.who(analyst)) and all(paid)
+        return bool(offer.bought) or self.questions_left(offer, analyst=analyst) > 0
 
     def history(self) -> list[Charge]:
         """Every charge of the ledger that cost something, with its purpose and its release."""
@@ -225,15 +217,11 @@ class Curator:
 
     def release_of(self, entry_hash: str) -> Release | Bought:
         """The release that the ledger keeps of the charge with this hash, which a release's card names."""
-        from . import records
-
-        return records.release_of(self, entry_hash)
+        return release_of(self, entry_hash)
 
     def verify(self, release: Release | Bought) -> Head:
         """The head of a sound ledger that keeps this very release and is within its budget; else an error says why."""
-        from . import records
-
-        return records.verify(self, release)
+        return verified(self, release)
 
     def ask(
         self, question: QuestionLike, *, fresh: bool | str = False, analyst: str | None = None, **terms: Unpack[Terms]
@@ -241,18 +229,11 @@ class Curator:
         """Buy an answer, once: asked again, the question is free; `fresh` buys another draw.
 
         Where `fresh` is text, it names that draw: asked again under the same name by the same analyst, it is free too.
-
-        Give one of these:
-            epsilon     what the answer alone guarantees: epsilon-differential privacy, or with delta (epsilon, delta)-
-            share       how much of the budget it may take, as a fraction: 0.1 is a tenth
-            rho         what the answer alone guarantees in zCDP
-            error       the largest error of each count and sum, or of means alone where the number of rows is public
-            relative    the largest error as a share of the table's public size
-        and perhaps delta, beta and analyst, all as for `offer`, which says beforehand what an answer takes.
+        Give the terms of `offer`, which says beforehand what an answer takes: epsilon (and perhaps delta), share, rho,
+        error or relative, and perhaps beta and analyst.
         """
         arrived = self.pace.arrival()
         asked, who = self._asked(question, terms), self.who(analyst)
-        beta = probability("beta", asked.terms["beta"])
         order = asked.order(
             self._registration,
             lambda parts: self._offer(asked, who, parts),
@@ -263,14 +244,14 @@ class Curator:
         )
         _, stored = buy(self._registration, self.pace, arrived, order)
         release = asked.release(stored)
-        query, recipes = asked.query, asked.compiled.recipes  # it is shown as it was asked now
+        query, recipes, beta = asked.query, asked.compiled.recipes, asked.terms["beta"]  # it is shown as asked now
         return replace(release, query=query, recipes=recipes, beta=beta)
 
     def _asked(self, question: QuestionLike, terms: Mapping[str, Any]) -> Asked:
         """The meaning of a question, at its terms."""
         query, priced = self.read(question, terms)
-        text = str.__str__(question) if isinstance(question, str) else ""
-        return Asked(query, self._compiled(query), priced, text)
+        priced["beta"] = probability("beta", priced["beta"])
+        return Asked(query, self._compiled(query), priced, str.__str__(question) if isinstance(question, str) else "")
 
     def __repr__(self) -> str:
         return (

@@ -42,6 +42,10 @@ Read = Callable[[QueryPlan], EngineAnswer]
 Draw = Callable[[Read, Source], bytes]  # makes of exact answers and randomness the bytes to be stored
 
 
+def admitted(_loss: Loss, _parts: Parts) -> None:
+    """Whatever the ledger admits may be bought."""
+
+
 class WatchedSource(Source):
     """The operating system's randomness, which remembers whether any of it was drawn."""
 

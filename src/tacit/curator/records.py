@@ -9,11 +9,11 @@ import numpy as np
 
 from ..core.errors import BadParameter
 from ..ledger import Head
-from ..release import Release
-from ..release.purchased_answers import Bought
+from ..release import Provenance, Release
 from ..storage import canonical
 
 if TYPE_CHECKING:
+    from ..release.purchased_answers import Bought
     from .curator import Curator
 
 
@@ -34,16 +34,17 @@ def release_of(curator: Curator, entry_hash: str) -> Release | Bought:
     raise BadParameter("hash", entry_hash, "that of a question or a workload", says=f"This entry is for {kind}.")
 
 
-def verify(curator: Curator, release: Release | Bought) -> Head:
+def verified(curator: Curator, release: Release | Bought) -> Head:
     """The head of the ledger, if it is sound and keeps this very release; else an error that says what is wrong.
 
     A sound ledger has every charge within the budget.  What is only shown otherwise, such as the order of rows, an
     interval at another confidence or values that post-processing revised, is no part of what was drawn.
     """
-    if not isinstance(release, Release | Bought):
+    origin = getattr(release, "provenance", None)
+    if not isinstance(origin, Provenance):
         raise BadParameter("release", type(release).__name__, "a release of this curator")
-    at = release.provenance.entry_hash
-    if at is None or release.provenance.rehearsal:
+    at = origin.entry_hash
+    if at is None or origin.rehearsal:
         wrong = "This release names no entry of a ledger, so nothing vouches for it."
         raise BadParameter("release", "one without an entry", "one that was bought", says=wrong)
     kept = release_of(curator, at)
@@ -55,7 +56,7 @@ def verify(curator: Curator, release: Release | Bought) -> Head:
 
 def _drawn(release: Release | Bought) -> str:
     """What was drawn, by which mechanisms, for which loss and price, and where from."""
-    if isinstance(release, Bought):
+    if not isinstance(release, Release):
         answers = tuple(None if np.isnan(x) else x for x in release.answers.tolist())
         return canonical((release.method, answers, release.loss, Fraction(release.price), release.provenance))
     facts = release.noisy, release.keys, release.mechanisms, release.loss, release.price, release.provenance

@@ -15,7 +15,7 @@ from __future__ import annotations
 import difflib
 import os
 import tomllib
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from ipaddress import ip_address
 from pathlib import Path
@@ -70,13 +70,13 @@ def _place(value: Any, folder: Path) -> str:
 
 
 def _texts(value: Any, folder: Path) -> tuple[str, ...]:
-    if not isinstance(value, list | tuple):
+    if not isinstance(value, list | tuple) or not all(isinstance(each, str) for each in value):
         raise ValueError("a list of texts")
     return tuple(_text(each, folder) for each in value)
 
 
 def _paths(value: Any, folder: Path) -> tuple[Path, ...]:
-    if not isinstance(value, list | tuple):
+    if not isinstance(value, list | tuple) or not all(isinstance(each, str | Path) for each in value):
         raise ValueError("a list of paths")
     return tuple(_path(each, folder) for each in value)
 
@@ -223,10 +223,12 @@ def _parsed(path: Path) -> dict[str, Any]:
         raise BadConfig([f"The configuration {path} is not TOML: {error}."]) from None
 
 
-def _unknown(what: str, name: str, known: Mapping[str, Any]) -> str:
-    like = difflib.get_close_matches(name, known, 1)
-    advice = f"Did you mean {like[0]!r}?" if like else f"It may have {', '.join(known)}."
-    return f"The configuration has no {what} {name!r}. {advice}"
+def _unknown(what: str, name: str, known: Iterable[str], prefix: str = "") -> str:
+    like = difflib.get_close_matches(name, [*known], 1)
+    advice = (
+        f"Did you mean {prefix + like[0]!r}?" if like else f"It may have {', '.join(prefix + key for key in known)}."
+    )
+    return f"The configuration has no {what} {prefix + name!r}. {advice}"
 
 
 def _from_environment(
@@ -234,12 +236,12 @@ def _from_environment(
 ) -> dict[str, Any]:
     """The values that variables such as TACIT_LIMITS_BODY give; whatever is no text is written as in the file."""
     prefix, values = f"TACIT_{section.upper()}_", dict[str, Any]()
-    readers = {f"{prefix}{key.upper()}": (key, reader) for key, reader in _readers(kind).items()}
-    for variable in sorted(name for name in variables if name.startswith(prefix)):
-        if variable not in readers:
-            problems.append(_unknown("variable", variable, readers))
+    readers = {key.upper(): (key, reader) for key, reader in _readers(kind).items()}
+    for name in sorted(each.removeprefix(prefix) for each in variables if each.startswith(prefix)):
+        if name not in readers:
+            problems.append(_unknown("variable", name, readers, prefix))
             continue
-        (key, reader), text = readers[variable], variables[variable]
+        (key, reader), text = readers[name], variables[prefix + name]
         values[key] = text if reader in (_text, _path, _place, _origin, _issuer) else _toml(text)
     return values
 
@@ -259,8 +261,7 @@ def _toml(text: str) -> Any:
 
 def _section(section: str, kind: type[Any], values: Mapping[str, Any], folder: Path, problems: list[str]) -> Any:
     readers, default = _readers(kind), kind()
-    problems += [_unknown("key", f"{section}.{name}", {f"{section}.{key}": None for key in readers})
-                 for name in values if name not in readers]  # fmt: skip
+    problems += [_unknown("key", name, readers, f"{section}.") for name in values if name not in readers]
     read = {}
     for name, reader in readers.items():
         value = values.get(name, getattr(default, name))

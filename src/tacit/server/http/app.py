@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import asyncio
 import secrets
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
+from functools import cache
+from types import MappingProxyType
 from typing import Any
 
 from starlette.applications import Starlette
@@ -19,9 +22,9 @@ from ..service import Service
 from .call import JSON
 from .door import SECURITY, Door, _encoded
 from .errors import answer_of
-from .limits import Caps
+from .openapi import description
 from .routes import Route
-from .table import table
+from .table import ROUTES, learning, state
 
 
 class Endpoint:
@@ -34,24 +37,37 @@ class Endpoint:
         await self.door.serve(self.route, scope, receive, send)
 
 
-def application(service: Service, caps: Caps = Caps(), pages: Sequence[BaseRoute] = ()) -> Starlette:
-    """The application that serves a service; `pages` are routes of a page, which hold no data of their own."""
-    door = Door(service, caps)
+def application(
+    service: Service, pages: Sequence[BaseRoute] = (), topics: Mapping[str, Callable[[], Any]] = MappingProxyType({})
+) -> Starlette:
+    """The application that serves a service.
+
+    `pages` are routes of a page, which hold no data of their own; `topics` are figures of public theory.
+    """
+    door = Door(service)
+    routes = all_routes(door, topics)
 
     @asynccontextmanager
     async def lifespan(_: Starlette) -> AsyncIterator[None]:
         yield
-        door.close()
+        await asyncio.to_thread(door.close)
 
-    routes = [Mounted(each.path, Endpoint(each, door), methods=[each.method]) for each in table(door)]
     app = Starlette(
-        routes=[*routes, *pages],
+        routes=[*(Mounted(each.path, Endpoint(each, door), methods=[each.method]) for each in routes), *pages],
         lifespan=lifespan,
         exception_handlers={HTTPException: _elsewhere, Exception: _mistake},
     )
     app.state.door = door
     app.router.redirect_slashes = False
     return app
+
+
+def all_routes(door: Door, topics: Mapping[str, Callable[[], Any]]) -> tuple[Route, ...]:
+    """The routing table, with the routes that tell of the service itself."""
+    described = cache(lambda: description(routes))
+    about = state(lambda times: door.metrics.text(door.limits.running, times=times), described)
+    routes = (*ROUTES, *about, *learning(topics))
+    return routes
 
 
 async def _elsewhere(_: Request, error: Exception) -> Response:

@@ -10,7 +10,7 @@ from typing import Annotated, Any, Literal
 from msgspec import Meta, Struct
 
 Text = Annotated[str, Meta(min_length=1, max_length=200)]
-Sql = Annotated[str, Meta(max_length=20_000)]
+Sql = Annotated[str, Meta(max_length=1 << 20)]  # `limits.sql` may be less
 Exact = Annotated[str, Meta(max_length=300, pattern=r"^[0-9+\-./eE]+$")] | Annotated[int, Meta(ge=-(2**53), le=2**53)]
 Count = Annotated[int, Meta(ge=1, le=2**53)]
 Names = Annotated[list[Text], Meta(min_length=1, max_length=64)]
@@ -203,7 +203,7 @@ class NewDataSet(Body):
 
     name: Text
     tables: Annotated[list[TableOf], Meta(min_length=1, max_length=64)]
-    public: Annotated[list[Text], Meta(max_length=64)] = []
+    public: dict[Text, Text] = {}
     ledger: Text | None = None
     budget: Amount | None = None
     engine: Text | None = None

@@ -10,6 +10,7 @@ One hop to a thread and back is all the waiting that a request costs; the loop i
 from __future__ import annotations
 
 import asyncio
+import hashlib
 import secrets
 import time
 from collections.abc import Mapping
@@ -20,18 +21,23 @@ from urllib.parse import parse_qsl
 import msgspec
 
 from ...core.errors import TacitError
+from ..access import Action
 from ..errors import BadRequest, Overloaded, Unauthenticated
+from ..jobs import Jobs
 from ..service import Service
 from ..store import Login
 from . import log
 from .call import JSON, Answer, Call
 from .errors import answer_of
-from .limits import Caps, Limits
+from .limits import Limits
 from .metrics import Metrics
-from .reading import LARGEST, read
+from .reading import read
 from .routes import Route
 
 COOKIE = "tacit_session"
+_QUESTIONS = frozenset((Action.BUY, Action.OFFER))
+_PART = 1 << 16  # bytes of a file that are sent at once
+_BODY_SECONDS = 10.0  # for a body to arrive
 PAGE = "page"  # what the header Tacit-Request says of requests that a page of ours makes
 SECURITY = {
     "Content-Security-Policy": "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:;"
@@ -43,15 +49,16 @@ SECURITY = {
     "Cache-Control": "no-store",
 }
 _SECURITY = [(name.lower().encode(), value.encode()) for name, value in SECURITY.items()]
-_encoder = msgspec.json.Encoder(enc_hook=str)
+_encoder = msgspec.json.Encoder()
 
 
 class Door:
     """Answers requests for routes."""
 
-    def __init__(self, service: Service, caps: Caps) -> None:
-        self.service, self.caps, self.limits, self.metrics = service, caps, Limits(caps), Metrics()
-        self.threads = ThreadPoolExecutor(caps.total, thread_name_prefix="tacit")
+    def __init__(self, service: Service) -> None:
+        self.service, self.caps, self.metrics = service, service.settings.limits, Metrics()
+        self.limits, self.jobs = Limits(self.caps), Jobs(service, self.caps.jobs)
+        self.threads = ThreadPoolExecutor(self.caps.running, thread_name_prefix="tacit")
         self._known: set[str] = set()  # tokens that were recognised; who is not known counts by their address
 
     async def serve(self, route: Route, scope: Mapping[str, Any], receive: Any, send: Any) -> None:
@@ -61,7 +68,8 @@ class Door:
         bearer, session = _credentials(headers)
         credential = bearer or session or ""
         try:
-            with self.limits.entered(credential if credential in self._known else _address(scope)):
+            asker = credential if credential in self._known else _address(scope)
+            with self.limits.entered(asker, question=route.action in _QUESTIONS):
                 body = b"" if route.decoder is None else await self._body(headers, receive)
                 work = asyncio.get_running_loop().run_in_executor(
                     self.threads, self._work, route, scope, headers, (bearer, session), body, request_id
@@ -93,19 +101,21 @@ class Door:
         """The body, if it is JSON, small enough, and arrives in time."""
         if headers.get("content-type", JSON).partition(";")[0].strip().lower() != JSON:
             raise BadRequest(f"A body must be of type {JSON}.", 415)
-        if int(length) > LARGEST if (length := headers.get("content-length", "0")).isdecimal() else True:
-            raise BadRequest(f"A body may have at most {LARGEST} bytes.", 413)
+        largest, length = self.caps.body, headers.get("content-length", "0")
+        too_large = BadRequest(f"A body may have at most {largest} bytes.", 413)
+        if not length.isdecimal() or len(length) > 15 or int(length) > largest:
+            raise too_large
         parts, size = [], 0
         try:
-            async with asyncio.timeout(self.caps.body_seconds):
+            async with asyncio.timeout(_BODY_SECONDS):
                 while True:
                     message = await receive()
                     if message["type"] == "http.disconnect":
                         raise BadRequest("The body did not arrive.", 408)
                     parts.append(message.get("body", b""))
                     size += len(parts[-1])
-                    if size > LARGEST:
-                        raise BadRequest(f"A body may have at most {LARGEST} bytes.", 413)
+                    if size > largest:
+                        raise too_large
                     if not message.get("more_body"):
                         return b"".join(parts)
         except TimeoutError:
@@ -128,15 +138,16 @@ class Door:
             access = self.service.authorise(login and login.person, route.action, scope["path_params"].get("dataset"))
             if access.dataset is not None:
                 public = self.service.curators.public_words(access.dataset)
-            value = None if route.decoder is None else read(body, route.decoder)
-            query = dict(parse_qsl(scope["query_string"].decode("latin-1"), max_num_fields=20))
-            secure = scope["scheme"] == "https"
-            call = Call(self.service, access, login, scope["path_params"], query, headers, value, secure)
+            value = None if route.decoder is None else read(body, route.decoder, self.caps.depth)
+            query = _parameters(scope["query_string"])
+            digest = hashlib.sha256(scope["path"].encode() + b" " + body).hexdigest()
+            secure = self._origin(scope, headers).startswith("https:")
+            call = Call(
+                self.service, self.jobs, access, login, scope["path_params"], query, headers, value, digest, secure
+            )
             return _encoded(route.handler(call)), person
         except TacitError as error:
             return _encoded(answer_of(error, request_id, public)), person
-        except ValueError:
-            return _encoded(answer_of(BadRequest("The request cannot be read."), request_id)), person
         except Exception as error:
             log.event("mistake", request_id=request_id, route=route.path, kind=type(error).__name__, at=_place(error))
             return _encoded(answer_of(error, request_id)), person
@@ -151,7 +162,7 @@ class Door:
         """Who asks: by a token, or by the session of a browser, which must be on a page of ours to change anything."""
         bearer, session = credentials
         if bearer is None and session is not None:
-            if route.method != "GET" and not _from_our_page(scope, headers):
+            if route.method != "GET" and not self._from_our_page(scope, headers):
                 raise Unauthenticated
             login = self.service.authenticate(session, "session")
         else:
@@ -163,8 +174,17 @@ class Door:
             self._known.add(credential)
         return login
 
+    def _origin(self, scope: Mapping[str, Any], headers: Mapping[str, str]) -> str:
+        """Where browsers find this service: as it is configured, or as they say."""
+        return self.service.settings.service.origin or f"{scope['scheme']}://{headers.get('host', '')}"
+
+    def _from_our_page(self, scope: Mapping[str, Any], headers: Mapping[str, str]) -> bool:
+        """Whether a page of ours made a request: browsers let no other page send this header, or this origin."""
+        return headers.get("origin") == self._origin(scope, headers) and headers.get("tacit-request") == PAGE
+
     def close(self) -> None:
         """Finish what is under way, and let go of everything."""
+        self.jobs.close()
         self.threads.shutdown(wait=True, cancel_futures=True)
         self.service.close()
 
@@ -180,19 +200,21 @@ def _credentials(headers: Mapping[str, str]) -> tuple[str | None, str | None]:
     return (token.strip() if scheme.lower() == "bearer" else None), session
 
 
+def _parameters(text: bytes) -> dict[str, str]:
+    """What stands after the question mark."""
+    try:
+        return dict(parse_qsl(text.decode("ascii"), max_num_fields=20)) if text else {}
+    except ValueError:
+        raise BadRequest("The parameters of the request cannot be read.") from None
+
+
 def _address(scope: Mapping[str, Any]) -> str:
     client = scope.get("client")
     return f"address {client[0] if client else 'unknown'}"
 
 
-def _from_our_page(scope: Mapping[str, Any], headers: Mapping[str, str]) -> bool:
-    """Whether a request was made by a page of ours: browsers let no other page send this header, or this origin."""
-    own = f"{scope['scheme']}://{headers.get('host', '')}"
-    return headers.get("origin") == own and headers.get("tacit-request") == PAGE
-
-
 def _encoded(answer: Answer) -> Answer:
-    if isinstance(answer.body, bytes):
+    if isinstance(answer.body, bytes) or hasattr(answer.body, "read"):
         return answer
     return Answer(_encoder.encode(answer.body), answer.status, answer.media, answer.headers)
 
@@ -207,14 +229,16 @@ def _place(error: Exception) -> str:
 
 
 async def _send(send: Any, answer: Answer, request_id: str, *, head: bool) -> None:
-    fixed = [
-        (b"content-type", answer.media.encode()),
-        (b"content-length", str(len(answer.body)).encode()),
-        (b"tacit-request-id", request_id.encode()),
-        *_SECURITY,
-    ]
-    own = [(name.lower().encode(), value.encode("latin-1")) for name, value in answer.headers.items()]
-    names = {name for name, _ in own}
-    headers = [*(each for each in fixed if each[0] not in names), *own]
-    await send({"type": "http.response.start", "status": answer.status, "headers": headers})
-    await send({"type": "http.response.body", "body": b"" if head else answer.body})
+    own = {name.lower().encode(): value.encode("latin-1") for name, value in answer.headers.items()}
+    fixed = [(b"content-type", answer.media.encode()), (b"tacit-request-id", request_id.encode()), *_SECURITY]
+    headers = [*(each for each in fixed if each[0] not in own), *own.items()]
+    if isinstance(answer.body, bytes):
+        headers.append((b"content-length", str(len(answer.body)).encode()))
+        await send({"type": "http.response.start", "status": answer.status, "headers": headers})
+        await send({"type": "http.response.body", "body": b"" if head else answer.body})
+        return
+    with answer.body as file:
+        await send({"type": "http.response.start", "status": answer.status, "headers": headers})
+        while not head and (part := await asyncio.to_thread(file.read, _PART)):
+            await send({"type": "http.response.body", "body": part, "more_body": True})
+        await send({"type": "http.response.body", "body": b""})

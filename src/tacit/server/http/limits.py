@@ -1,8 +1,9 @@
 """Limits: how much one asker, and all together, may have under way.
 
-    rate         requests a minute of one token; a bucket that fills evenly, so a burst of a minute's worth passes
-    concurrent   requests of one token at a time
-    total        requests of all at a time: beyond it the service is overloaded, and says when to come back
+    requests    a minute of one token; a bucket that fills evenly, so a burst of a minute's worth passes
+    questions   of one token at a time; other requests are short, and not counted
+    running     of everybody, at a time.  As many again may wait, thrice over; beyond that the service is overloaded,
+                and says when to come back
 
 A token counts once it has been recognised; who is not known counts by their address.
 """
@@ -13,24 +14,12 @@ import time
 from collections import OrderedDict
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 
+from ..config import Limits as Caps
 from ..errors import Overloaded
 
+QUEUE = 4  # requests that are let in for each that may run
 _REMEMBERED = 10_000  # askers
-
-
-@dataclass(frozen=True)
-class Caps:
-    """The numbers that an operator may set."""
-
-    rate: int = 600  # requests a minute of one token
-    concurrent: int = 16  # requests of one token at a time
-    total: int = 64  # requests at a time that are under way or wait
-    seconds: float = 60.0  # for which an answer is waited for
-    body_seconds: float = 10.0  # for a body to arrive
-    header_seconds: float = 10.0  # for the head of a request to arrive
-    connections: int = 1000  # open at a time
 
 
 class _Asker:
@@ -51,27 +40,27 @@ class Limits:
         self.running = 0
 
     @contextmanager
-    def entered(self, key: str) -> Iterator[None]:
+    def entered(self, key: str, *, question: bool) -> Iterator[None]:
         """Count a request of this asker while the block runs, or refuse it."""
-        asker = self._asker(key)
+        asker, caps = self._asker(key), self._caps
         if asker.left < 1:
-            after = int((1 - asker.left) * 60 / self._caps.rate) + 1
-            raise Overloaded(f"At most {self._caps.rate} requests a minute are served.", after=after, status=429)
-        if asker.running >= self._caps.concurrent:
-            raise Overloaded(f"At most {self._caps.concurrent} requests at a time are served.", after=1, status=429)
-        if self.running >= self._caps.total:
+            after = int((1 - asker.left) * 60 / caps.requests) + 1
+            raise Overloaded(f"At most {caps.requests} requests a minute are served.", after=after, status=429)
+        if question and asker.running >= caps.questions:
+            raise Overloaded(f"At most {caps.questions} questions at a time are served.", after=1, status=429)
+        if self.running >= QUEUE * caps.running:
             raise Overloaded("The service has too much to do. Ask again in a moment.", after=1)
         asker.left -= 1
-        asker.running += 1
+        asker.running += question
         self.running += 1
         try:
             yield
         finally:
-            asker.running -= 1
+            asker.running -= question
             self.running -= 1
 
     def _asker(self, key: str) -> _Asker:
-        now, rate = self._now(), self._caps.rate
+        now, rate = self._now(), self._caps.requests
         asker = self._askers.get(key)
         if asker is None:
             asker = self._askers[key] = _Asker(now, rate)

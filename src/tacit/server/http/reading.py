@@ -1,7 +1,7 @@
 """Bodies, read strictly: JSON by RFC 8259 as one type, with nothing that two readers could take for two things.
 
 msgspec refuses NaN, numbers beyond a double, byte order marks, lone surrogates and unknown members.  Beyond that, a
-body may not name a member twice, be nested deeper than `DEEPEST`, or hold an integer of more than 300 digits.
+body may not name a member twice, be nested deeper than `limits.depth`, or hold an integer of more than 300 digits.
 """
 
 from __future__ import annotations
@@ -15,18 +15,14 @@ import msgspec
 from ..errors import BadRequest
 
 T = TypeVar("T")
-LARGEST = 64 * 1024  # bytes of a body
-DEEPEST = 32  # brackets within one another
 _DIGITS = re.compile(rb"[0-9]{301}")
 _TEXT = re.compile(rb'"(?:[^"\\]|\\.)*"')
 _PLACE = re.compile(r" - at `\$(.*)`$")
 
 
-def read(body: bytes, decoder: msgspec.json.Decoder[T]) -> T:
+def read(body: bytes, decoder: msgspec.json.Decoder[T], deepest: int) -> T:
     """The value of a body, or `BadRequest` that says where it is wrong and shows nothing of it."""
-    if len(body) > LARGEST:
-        raise BadRequest(f"A body may have at most {LARGEST} bytes.", 413)
-    _check_shape(body)
+    _check_shape(body, deepest)
     try:
         value = decoder.decode(body)
         json.loads(body, object_pairs_hook=_once, parse_constant=_never)
@@ -37,14 +33,14 @@ def read(body: bytes, decoder: msgspec.json.Decoder[T]) -> T:
     return value
 
 
-def _check_shape(body: bytes) -> None:
+def _check_shape(body: bytes, deepest: int) -> None:
     """Refuse what is nested too deeply, or has a number too long, before a parser meets it."""
-    if body.count(b"[") + body.count(b"{") > DEEPEST:
+    if body.count(b"[") + body.count(b"{") > deepest:
         depth = 0
         for bracket in re.findall(rb"[\[\]{}]", _TEXT.sub(b"", body)):
             depth += 1 if bracket in b"[{" else -1
-            if depth > DEEPEST:
-                raise BadRequest(f"A body may be nested at most {DEEPEST} deep.")
+            if depth > deepest:
+                raise BadRequest(f"A body may be nested at most {deepest} deep.")
     if _DIGITS.search(body):
         raise BadRequest("A number may have at most 300 digits.")
 

@@ -36,6 +36,7 @@ class Route:
     media: tuple[str, ...] = ()  # of the answer, beside JSON
     refuses: tuple[int, ...] = ()
     query: tuple[str, ...] = ()  # names of parameters after the question mark
+    keyed: bool = False  # whether an Idempotency-Key names a fresh draw
 
     def __post_init__(self) -> None:
         if not isinstance(self.action, Action):

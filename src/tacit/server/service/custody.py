@@ -123,7 +123,12 @@ class Allows:
 
 
 def what_if(
-    service: Service, access: Access, tried: Policy, question: str | Query, terms: Mapping[str, Any], analyst: str | None
+    service: Service,
+    access: Access,
+    tried: Policy,
+    question: str | Query,
+    terms: Mapping[str, Any],
+    analyst: str | None,
 ) -> Allows:
     """How many more such questions somebody could buy under a policy; nothing is set, and nothing is charged."""
     curator = service.curator(access).seen_by(access.name)

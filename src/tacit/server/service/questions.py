@@ -11,6 +11,7 @@ from ... import storage
 from ...core.accounting.currency import Amount
 from ...core.errors import reading
 from ...curator import Bounds, Curator
+from ...ledger import Charge
 from ...query.plan.offer import Offer
 from ...query.select.query import Query
 from ...release import Release
@@ -31,6 +32,7 @@ class Offered:
     refusal: str  # by the policy, or ""
     terms: Terms
     curator: Curator
+    bought: Charge | None = None
 
 
 @dataclass(frozen=True)
@@ -43,10 +45,12 @@ class Sold:
     curator: Curator
 
 
-def question_of(sql: str | None, query: Mapping[str, Any] | None) -> str | Query:
+def question_of(service: Service, sql: str | None, query: Mapping[str, Any] | None) -> str | Query:
     """The question that a request holds: SQL, or a question as tacit stores it."""
     if (sql is None) == (query is None):
         raise BadRequest("Give the question as `sql` or as `query`, and not as both.")
+    if sql is not None and len(sql) > (longest := service.settings.limits.sql):
+        raise BadRequest(f"A question may have at most {longest} characters.")
     return sql if sql is not None else stored("question", Query, query)
 
 
@@ -73,7 +77,8 @@ def offer(service: Service, access: Access, question: str | Query, terms: Terms)
     except PolicyRefused as error:
         refusal = str(error)
     left = curator.remaining
-    return Offered(offered, left, curator.covers(offered), needs_approval, refusal, given, curator)
+    bought = curator.bought(question, **given) if offered.bought else None
+    return Offered(offered, left, curator.covers(offered), needs_approval, refusal, given, curator, bought)
 
 
 def ask(service: Service, access: Access, question: str | Query, terms: Terms, *, fresh: bool | str = False) -> Sold:
@@ -87,7 +92,9 @@ def ask(service: Service, access: Access, question: str | Query, terms: Terms, *
     return Sold(release, not admission.charged, given, curator)
 
 
-def bounds(service: Service, access: Access, column: str, terms: Terms, *, fresh: bool | str = False) -> tuple[Bounds, bool]:
+def bounds(
+    service: Service, access: Access, column: str, terms: Terms, *, fresh: bool | str = False
+) -> tuple[Bounds, bool]:
     """Buy bounds of a column, and say whether they were bought before."""
     curator = service.buyer(access)
     admission = Admission(service, access, curator, Request("bounds", f"bounds of {column}", terms, fresh))

@@ -94,5 +94,3 @@ def _facts(entry: Entry) -> dict[str, Any]:
 def verify(service: Service, access: Access) -> Verdict:
     """Whether the ledger of a data set is what was written."""
     return service.verdicts.of(access.about.name, service.curator(access))
-
-

@@ -15,8 +15,8 @@ from dataclasses import dataclass
 
 from ...curator import Curator
 from ..access import NOBODY, OWNER, Action
-from ..errors import Forbidden, NotFound, Unauthenticated
 from ..config import Settings
+from ..errors import Forbidden, NotFound, Unauthenticated
 from ..policy import Policy, effective
 from ..custody import settle
 from ..store import DataSet, Login, Person, Store

@@ -30,7 +30,6 @@ from .questions import stored
 from .service import Access, Service
 
 
-
 @dataclass(frozen=True, kw_only=True)
 class StreamTerms:
     """What a stream is opened with."""

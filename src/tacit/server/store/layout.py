@@ -3,6 +3,7 @@
 entries    the log of acts, append-only, which every change of who may do what adds to; so its last number tells whether
            anything that was read before may have changed.  The first entry holds the format of the store
 people     by the skeleton of their name (`ledger/names.py`), since a ledger has one account for names that look alike
+repeats    by which key a person may repeat a request, and the digest of the first request under that key
 tokens     of which only the SHA-256 is kept; a link is used once, and a session belongs to a browser
 """
 
@@ -80,6 +81,13 @@ CREATE TABLE jobs (
     created TEXT NOT NULL,
     changed TEXT NOT NULL,
     PRIMARY KEY (id)
+);
+CREATE TABLE repeats (
+    dataset TEXT NOT NULL,
+    person TEXT NOT NULL,
+    name TEXT NOT NULL,
+    digest TEXT NOT NULL,
+    PRIMARY KEY (dataset, person, name)
 );
 CREATE TABLE releases (
     hash TEXT NOT NULL,

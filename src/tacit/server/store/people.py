@@ -180,7 +180,7 @@ def _valid(connection: Connection, digest: str, time: str) -> Login | None:
 
 def _until(kind: Kind, expires: datetime | None) -> str:
     until = now() + LIFETIME[kind] if expires is None else expires
-    if until.tzinfo is None or not now() < until <= now() + MAX_LIFETIME:
+    if until.tzinfo is None or not written(now()) < written(until) <= written(now() + MAX_LIFETIME):
         allowed = f"a time in the future, with a zone, at most {MAX_LIFETIME.days} days from now"
         raise BadParameter("expires", until, allowed)
     return written(until)

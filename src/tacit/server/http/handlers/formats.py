@@ -6,6 +6,7 @@ import io
 import math
 from collections.abc import Mapping
 from fractions import Fraction
+from typing import Any
 
 from msgspec import Raw
 
@@ -98,12 +99,15 @@ def _column(name: str, c: ColumnEstimate, noisy: bool, rank: float | None) -> An
 
 
 def _file(release: Release, media: str) -> bytes:
-    if media == CSV:
-        return release.to_csv().encode()
+    return release.to_csv().encode() if media == CSV else arrow_file(release.to_arrow(), media)
+
+
+def arrow_file(table: Any, media: str) -> bytes:
+    """An Arrow table as a stream of Arrow, or as a file of Parquet."""
     import pyarrow as pa
     import pyarrow.parquet
 
-    table, out = release.to_arrow(), io.BytesIO()
+    out = io.BytesIO()
     if media == PARQUET:
         pa.parquet.write_table(table, out)
     else:

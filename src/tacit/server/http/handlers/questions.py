@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Mapping
+from datetime import date
 from fractions import Fraction
 from typing import Any
 
@@ -13,16 +14,16 @@ from msgspec import Raw
 from .... import storage
 from ....core.accounting.currency import Amount
 from ....query.plan.offer import Offer
-from ....query.select.outputs import ReleasedColumn
+from ...errors import BadRequest
 from ...numbers import write_number
-from ...service import questions
-from ..answers import ColumnType, ErrorOf, OfferAnswer
-from ..bodies import Price, Purchase, Question
+from ...service import idempotency, questions
+from ..answers import Bought, BoundsAnswer, ColumnType, ErrorOf, OfferAnswer
+from ..bodies import BoundsOf, Price, Purchase, Question, Rehearsal
 from ..call import Answer, Call
 from .formats import released
 from .sets import left_of
 
-_KINDS = {"count": "integer", "units": "integer", "sum": "number", "top": "text"}
+MAX_KEY = 200  # characters of an Idempotency-Key
 
 
 def terms_of(price: Price) -> dict[str, Any]:
@@ -33,7 +34,7 @@ def terms_of(price: Price) -> dict[str, Any]:
 def offer(call: Call) -> Answer:
     """What a question costs."""
     body: Question = call.body
-    asked = questions.question_of(body.sql, body.query)
+    asked = questions.question_of(call.service, body.sql, body.query)
     found = questions.offer(call.service, call.access, asked, terms_of(body.terms))
     offered, limit = found.offer, found.offer.budget.limit
     share, left = float(Fraction(offered.price) / limit), float(Fraction(found.left) / limit)
@@ -48,7 +49,7 @@ def offer(call: Call) -> Answer:
             covered=found.covered,
             needs_approval=found.needs_approval,
             refusal=found.refusal or None,
-            free=None,
+            free=None if found.bought is None else Bought(found.bought.seq, found.bought.time, found.bought.hash),
             confidence=float(1 - offered.beta),
             promised=offered.promised,
             remarks=offered.remarks,
@@ -58,7 +59,7 @@ def offer(call: Call) -> Answer:
                 )
                 for e in offered.errors
             ],
-            schema=_columns(offered),
+            schema=[ColumnType(name, kind) for name, kind in offered.schema],
             equivalents=equivalents(call, body.sql, found.terms),
             stored=Raw(stored_offer(offered)),
         )
@@ -68,10 +69,41 @@ def offer(call: Call) -> Answer:
 def ask(call: Call) -> Answer:
     """Buy an answer."""
     body: Purchase = call.body
-    asked = questions.question_of(body.sql, body.query)
-    sold = questions.ask(call.service, call.access, asked, terms_of(body.terms), fresh=body.fresh)
+    asked = questions.question_of(call.service, body.sql, body.query)
+    fresh = draw_name(call, body.fresh)
+    sold = questions.ask(call.service, call.access, asked, terms_of(body.terms), fresh=fresh)
     alike = equivalents(call, body.sql, sold.terms)
     return released(call, sold.release, free=sold.free, alike=alike, limit=sold.curator.budget.limit)
+
+
+def rehearse(call: Call) -> Answer:
+    """Answer a question on made-up rows."""
+    body: Rehearsal = call.body
+    asked = questions.question_of(call.service, body.sql, body.query)
+    made_up = questions.rehearse(call.service, call.access, asked, terms_of(body.terms), body.rows)
+    alike, limit = equivalents(call, body.sql, made_up.terms), made_up.curator.budget.limit
+    return released(call, made_up.release, free=True, alike=alike, limit=limit, rehearsal=True)
+
+
+def bounds(call: Call) -> Answer:
+    """Buy bounds of a column."""
+    body: BoundsOf = call.body
+    fresh = draw_name(call, body.fresh)
+    bought, free = questions.bounds(call.service, call.access, body.column, terms_of(body.terms), fresh=fresh)
+    ends = [end.isoformat() if isinstance(end, date) else end for end in (bought.lower, bought.upper)]
+    confidence = float(1 - bought.beta)
+    return Answer(BoundsAnswer(bought.column, *ends, confidence, bought.beyond, free, str(bought)))
+
+
+def draw_name(call: Call, fresh: bool) -> bool | str:
+    """What a fresh draw is called: by the key that a client repeats a request under, so that it is bought once."""
+    key = call.headers.get("idempotency-key")
+    if key is None:
+        return fresh
+    if not 0 < len(key) <= MAX_KEY or not key.isascii() or not key.isprintable():
+        raise BadRequest(f"An Idempotency-Key must be 1 to {MAX_KEY} printable characters of ASCII.")
+    idempotency.check(call.service.store, call.access, key, call.digest)
+    return key if fresh else False
 
 
 def exact(amount: Amount) -> str:
@@ -82,19 +114,6 @@ def exact(amount: Amount) -> str:
 def finite(x: float | None) -> float | None:
     """A number for JSON."""
     return x if x is not None and math.isfinite(x) else None
-
-
-def _columns(offered: Offer) -> list[ColumnType]:
-    """The columns that the answer will have."""
-    recipes, keys = dict(offered.recipes), {key.name: key.domain.kind for key in offered.query.keys}
-    found = []
-    for name, output in offered.query.outputs:
-        kind = "number"
-        if isinstance(output, ReleasedColumn):
-            recipe = recipes.get(output.name)
-            kind = _KINDS.get(recipe.kind, "number") if recipe is not None else keys.get(output.name, "number")
-        found.append(ColumnType(name, kind))
-    return found
 
 
 def equivalents(call: Call, sql: str | None, terms: Mapping[str, Any]) -> dict[str, str]:

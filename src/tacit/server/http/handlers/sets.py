@@ -9,6 +9,7 @@ from importlib import metadata
 from typing import Any
 
 from ....core.errors import TacitError
+from ....core.exact import from_above
 from ....curator import Curator
 from ....query.schema.public_table import PublicTable
 from ....query.schema.schema import Schema
@@ -87,7 +88,21 @@ def left_of(curator: Curator) -> Left:
 
 
 def _questions_left(curator: Curator, policy: Policy) -> QuestionsLeft | None:
-    return None
+    """How many counts of the first table may still be bought at the price that the policy sets."""
+    if policy.price is None:
+        return None
+    try:
+        offered = curator.offer(f"SELECT COUNT(*) FROM {curator.table.schema.name}", **policy.price.terms)
+        number = curator.questions_left(offered)
+    except TacitError:  # a price at which a count is not sold
+        return None
+    error = max((each.error or 0.0 for each in offered.errors), default=0.0)
+    return QuestionsLeft(number, f"+-{from_above(error)}")
+
+
+def remaining(call: Call) -> Answer:
+    """What is left to who asks."""
+    return Answer(left_of(call.service.curator(call.access).seen_by(call.access.name)))
 
 
 def _table(table: Any) -> TableFacts:
