@@ -104,9 +104,10 @@ def serve(port: int) -> Iterator[str]:
 
     from ..server.http import application
     from ..server.page import routes
+    from ..server.page.learn import TOPICS
 
     with shop() as opened:
-        config = uvicorn.Config(application(opened.service, pages=routes()), port=port, log_level="warning")
+        config = uvicorn.Config(application(opened.service, routes(), TOPICS), port=port, log_level="warning")
         socket = config.bind_socket()
         socket.listen()  # from here on a browser that asks is answered, at most a moment later
         try:

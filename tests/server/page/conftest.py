@@ -15,6 +15,7 @@ from tacit.server import config
 from tacit.server.custody import set_policy
 from tacit.server.http import application
 from tacit.server.page import routes
+from tacit.server.page.learn import TOPICS
 from tacit.server.policy import Policy, Price
 from tacit.server.registration import register
 from tacit.server.service import Service
@@ -92,7 +93,7 @@ def site(tmp_path_factory):
     settings = config.Settings(config.Service(ledgers=place, roots=(place,)))
     fill(store, place, settings)
     service = Service(store, settings)
-    running = uvicorn.Config(application(service, pages=routes()), port=0, log_level="warning")
+    running = uvicorn.Config(application(service, routes(), TOPICS), port=0, log_level="warning")
     socket = running.bind_socket()
     socket.listen()
     server = uvicorn.Server(running)
