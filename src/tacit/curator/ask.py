@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from .. import storage
@@ -91,6 +91,10 @@ class Asked:
         """The release that was stored: the one that was just drawn, or another's, which was stored before."""
         release = self.drawn.get(stored)
         return Release.from_json(stored) if release is None else release
+
+    def shown(self, release: Release) -> Release:
+        """A release of this question as it is asked now: with its own columns and its own beta."""
+        return replace(release, query=self.query, recipes=self.compiled.recipes, beta=self.terms["beta"])
 
     def _purpose(self, offer: Offer) -> Purpose:
         """What completes an open charge: the mechanisms and the beta that it paid for."""

@@ -17,7 +17,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
@@ -39,10 +39,23 @@ from . import identity
 from .purchase import Draw, Order, Parts, Priced, buy, checked_fresh
 
 if TYPE_CHECKING:
+    from ..query.python.table import DeclaredTable
+    from ..query.relation.relation import Relation
     from .curator import Curator
     from .purse import Purse
 
 _CENTURIES, _YEARS = range(100, 10_000, 100), range(1900, 2101)
+
+
+class Asker(Protocol):
+    """Whoever may buy bounds: what is public of the first table, and what a purchase is paid from."""
+
+    @property
+    def table(self) -> DeclaredTable: ...
+    @property
+    def unspent(self) -> Purse: ...
+    def who(self, analyst: str | None) -> str: ...
+    def purse(self, relation: Relation | None, analyst: str | None) -> Purse: ...
 
 
 class BoundsTerms(Paid, total=False):
@@ -118,7 +131,7 @@ def buy_bounds(
     histogram, typed = plan.measures[0], _typed(price)
     assert isinstance(histogram, BinCounts)
     cells, moves = len(histogram.edges) - 1, plan.distance(histogram)
-    noises = _noises(curator._unspent, price, moves)
+    noises = _noises(curator.unspent, price, moves)
     noises.sort(key=lambda noise: noise.error(beta=failure, size=cells))
     registration, draw = curator._registration, checked_fresh(fresh)
     candidates = {registration.key(identity.draw(identity.bounds(plan, noise), draw, who)): noise for noise in noises}
@@ -159,7 +172,27 @@ def buy_bounds(
     return Bounds(column, domain.label(low), domain.label(last), failure, 2 * most)
 
 
-def surcharge(curator: Curator, column: str, *, beta: Number = "0.01", **price: Any) -> str:
+def check_bounds(
+    curator: Asker,
+    column: str,
+    *,
+    beta: Number = "0.01",
+    fresh: bool | str = False,
+    analyst: str | None = None,
+    **price: Any,
+) -> dict[str, Any]:
+    """The price and the beta of bounds; what public facts refuse is refused."""
+    if unknown := price.keys() - Paid.__annotations__.keys():
+        allowed = "epsilon (and delta), rho or share, and perhaps beta, fresh and analyst"
+        raise BadParameter("terms", " ".join(unknown), allowed)
+    plan, _ = _plan(curator, column), curator.who(analyst)
+    probability("beta", beta)
+    _noises(curator.unspent, price, plan.distance(plan.measures[0]))
+    checked_fresh(fresh)
+    return {**price, "beta": beta}
+
+
+def surcharge(curator: Asker, column: str, *, beta: Number = "0.01", **price: Any) -> str:
     """A clause that says so where bounds would take more of the budget than the number that was typed; else ""."""
     plan, purse = _plan(curator, column), curator.purse(None, None)
     (histogram,), failure = plan.measures, probability("beta", beta)
@@ -170,7 +203,7 @@ def surcharge(curator: Curator, column: str, *, beta: Number = "0.01", **price: 
     return purse.surcharge(best.loss(), _typed(price))
 
 
-def _plan(curator: Curator, column: str) -> QueryPlan:
+def _plan(curator: Asker, column: str) -> QueryPlan:
     relation = curator.table.relation
     values = build.column(relation, column)
     if values.domain.kind not in ("number", "date", "timestamp"):

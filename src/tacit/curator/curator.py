@@ -14,36 +14,34 @@ from __future__ import annotations
 
 import copy
 import os
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import replace
-from functools import cached_property, lru_cache, partial
+from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any, Self, Unpack
 
 from ..core.accounting.budget import Budget
 from ..core.accounting.currency import Amount
-from ..core.accounting.loss import zero
+from ..core.accounting.loss import Loss, zero
 from ..core.errors import BadParameter
-from ..core.parameters import Number, probability
+from ..core.parameters import Number
 from ..core.safe_text import visible
 from ..engines.base import Engine
 from ..ledger import Charge, Head, Ledger
 from ..ledger.names import analyst_name
 from ..mechanisms import NumericSparse, Sparse
-from ..query.plan.compiler import Compiled, compiled
 from ..query.plan.offer import BETA, Offer, Paid, Terms, offer
 from ..query.python.table import Table
 from ..query.relation import build
 from ..query.relation.relation import Relation
 from ..query.schema.public_table import PublicTable
-from ..query.select.query import Query
-from ..query.sql import parser
 from ..release import Provenance, Release, versions
 from .ask import Asked
 from .bounds import Bounds, BoundsTerms, buy_bounds
 from .pace import Pace
 from .purchase import Admit, Parts, admitted, buy, checked_fresh
 from .purse import Purse
-from .questions import QuestionLike, parse_question, tables_by_name
+from .questions import QuestionLike, tables_by_name
+from .reader import QuestionReader
 from .records import release_of, verified
 from .registration import Registration
 from .rehearsal import Rehearsal
@@ -55,10 +53,8 @@ if TYPE_CHECKING:
     from ..workloads import Answered, Plan, Workload
     from .online import Online
 
-_MAX_REMEMBERED = 32  # questions whose meaning is remembered
 
-
-class Curator:
+class Curator(QuestionReader):
     """Answers questions about one or several tables of the same units, within the budget of a ledger.
 
     A new ledger is opened with a budget; an existing ledger has its own.  `analyst` is who asks by default.  `engine`
@@ -82,6 +78,7 @@ class Curator:
         time_grid: Number | None = None,
         deadline: Number | None = None,
     ) -> None:
+        self.tables: dict[str, Table]
         self.tables, self.public = tables_by_name(tables, public)
         self.analyst = analyst_name(analyst)
         self.pace, self.admit = Pace(time_grid, deadline), admitted
@@ -102,7 +99,7 @@ class Curator:
         `admit` may refuse a loss before it is charged: it is called once for each purchase, with the loss that will be
         charged if it returns.  What was bought before is free, and not put to it.
         """
-        self._parse, self._compiled, self._unspent  # noqa: B018 - remembered, for all views
+        self._parse, self._compiled, self.unspent  # noqa: B018 - remembered, for all views
         view = copy.copy(self)
         view.analyst, view.admit = analyst_name(analyst), admitted if admit is None else admit
         return view
@@ -133,10 +130,6 @@ class Curator:
         """Every charge of the ledger that cost something, with its purpose and its release."""
         return [charge for charge in self.ledger.history() if charge.loss.terms]
 
-    def read(self, question: QuestionLike, given: Mapping[str, Any]) -> tuple[Query, dict[str, Any]]:
-        """The meaning of a question about these tables, and its price; reads no data."""
-        return parse_question(question, self.tables, self.public, given, self._parse)
-
     def read_tables(self) -> None:
         """Have the engine read the tables now, unless it holds them; otherwise the first purchase does."""
         self._registration.read_tables()
@@ -144,16 +137,6 @@ class Curator:
     def parts(self, relation: Relation) -> Parts:
         """The public parts of the partitioned table that a question about these rows can touch; None is all."""
         return self._registration.parts(relation)
-
-    @cached_property
-    def _parse(self) -> Callable[[str], parser.Parsed]:
-        """The parser, which remembers the last texts: one question is often asked at several prices."""
-        return lru_cache(_MAX_REMEMBERED)(lambda text: parser.parse(text, self.tables, self.public))
-
-    @cached_property
-    def _compiled(self) -> Callable[[Query], Compiled]:
-        """The compiler, which remembers the plans of the last questions."""
-        return lru_cache(_MAX_REMEMBERED)(lambda query: compiled(query, self._registration.schemas))
 
     def offer(self, question: QuestionLike, *, analyst: str | None = None, **terms: Unpack[Terms]) -> Offer:
         """What a question costs and how accurate its answer will be; reads no data and charges nothing.
@@ -243,15 +226,7 @@ class Curator:
             fresh=checked_fresh(fresh),
         )
         _, stored = buy(self._registration, self.pace, arrived, order)
-        release = asked.release(stored)
-        query, recipes, beta = asked.query, asked.compiled.recipes, asked.terms["beta"]  # it is shown as asked now
-        return replace(release, query=query, recipes=recipes, beta=beta)
-
-    def _asked(self, question: QuestionLike, terms: Mapping[str, Any]) -> Asked:
-        """The meaning of a question, at its terms."""
-        query, priced = self.read(question, terms)
-        priced["beta"] = probability("beta", priced["beta"])
-        return Asked(query, self._compiled(query), priced, str.__str__(question) if isinstance(question, str) else "")
+        return asked.shown(asked.release(stored))
 
     def __repr__(self) -> str:
         return (
@@ -308,9 +283,9 @@ class Curator:
 
     def query(self, workload: Workload) -> Answered:
         """Answers to any linear queries from what was released before, free, with what is known of their errors."""
-        from . import workloads
+        from . import past_answers
 
-        return workloads.query(self, workload)
+        return past_answers.query(self, workload)
 
     def online(
         self,
@@ -361,7 +336,7 @@ class Curator:
 
     def _offer(self, asked: Asked, who: str, parts: Parts) -> Offer:
         """The offer; with a budget of two sums, or keys to be chosen, after what is spent on these parts."""
-        schemas, least_share = self._registration.schemas, self.ledger.least_share
+        schemas, least_share = self.schemas, self.ledger.least_share
         facts: dict[str, Any] = {"schemas": schemas, "compiled_query": asked.compiled, "least_share": least_share}
         if len(self.budget.sums) == 1 and not asked.compiled.plan.chosen:
             return offer(asked.query, self.budget, **facts, **asked.terms)
@@ -381,11 +356,11 @@ class Curator:
     def _purse(self, parts: Parts, who: str) -> Purse:
         """What a purchase on these parts is paid from; with a budget of one sum, a price is always the same."""
         if len(self.budget.sums) == 1:
-            return self._unspent
+            return self.unspent
         return Purse(self.ledger.accounts(who, parts), self.ledger.least_share)
 
     @cached_property
-    def _unspent(self) -> Purse:
+    def unspent(self) -> Purse:
         """The budget as if nothing were spent of it."""
         return Purse([(self.budget, [zero])], self.ledger.least_share)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
@@ -37,8 +38,17 @@ def release_of(curator: Curator, entry_hash: str) -> Release | Bought:
 def verified(curator: Curator, release: Release | Bought) -> Head:
     """The head of the ledger, if it is sound and keeps this very release; else an error that says what is wrong.
 
-    A sound ledger has every charge within the budget.  What is only shown otherwise, such as the order of rows, an
-    interval at another confidence or values that post-processing revised, is no part of what was drawn.
+    A sound ledger has every charge within the budget.
+    """
+    entry_of(release, curator.release_of)
+    return curator.ledger.verify()
+
+
+def entry_of(release: Release | Bought, kept_at: Callable[[str], Release | Bought]) -> str:
+    """The hash of the entry that keeps this very release, by what is `kept_at` it; else an error.
+
+    What is only shown otherwise, such as the order of rows, an interval at another confidence or values that
+    post-processing revised, is no part of what was drawn.
     """
     origin = getattr(release, "provenance", None)
     if not isinstance(origin, Provenance):
@@ -47,11 +57,11 @@ def verified(curator: Curator, release: Release | Bought) -> Head:
     if at is None or origin.rehearsal:
         wrong = "This release names no entry of a ledger, so nothing vouches for it."
         raise BadParameter("release", "one without an entry", "one that was bought", says=wrong)
-    kept = release_of(curator, at)
+    kept = kept_at(at)
     if _drawn(kept) != _drawn(release):
         wrong = f"This is not the release that entry {kept.provenance.entry} of the ledger keeps."
         raise BadParameter("release", "another", "as the ledger keeps it", says=wrong)
-    return curator.ledger.verify()
+    return at
 
 
 def _drawn(release: Release | Bought) -> str:

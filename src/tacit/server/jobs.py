@@ -107,7 +107,8 @@ class Jobs:
             return {"state": "queued" if self._closing.is_set() else "cancelled"}
         except Exception as error:
             fault = fault_of(error, self._public(running.job))
-            return {"state": "failed", "error": " ".join(filter(None, (fault.message, fault.remedy)))}
+            text = " ".join(filter(None, (fault.message, fault.remedy)))
+            return {"state": "failed", "error": f"{fault.code}: {text}"}
 
     def _public(self, job: Job) -> frozenset[str]:
         dataset = self.service.store.dataset(job.dataset)

@@ -16,20 +16,8 @@ from importlib import import_module
 from typing import Any
 
 _MODULES = {
-    *(
-        "attacks",
-        "certify",
-        "curators",
-        "engines",
-        "fuzz",
-        "ledgers",
-        "mechanisms",
-        "postgres",
-        "registry",
-        "sources",
-        "typed",
-    ),
-    *("workloads", "worlds", "wrong"),
+    *("attacks", "certify", "curators", "engines", "fuzz", "ledgers", "mechanisms", "postgres", "registry", "sources"),
+    *("typed", "workloads", "worlds", "wrong"),
 }
 
 

@@ -91,6 +91,7 @@ class DataSets(Struct, frozen=True):
 class DataSetAnswer(DataSetBrief, frozen=True):
     """A data set, and what one may buy from it."""
 
+    limits: dict[str, str]
     least_share: str
     policy: dict[str, Any]
     tables: list[TableFacts]
@@ -215,6 +216,7 @@ class BoundsAnswer(Struct, frozen=True):
     beyond: float
     free: bool
     text: str
+    stored: Raw
 
 
 class MethodRow(Struct, frozen=True):
@@ -253,6 +255,7 @@ class JobAnswer(Struct, frozen=True):
     kind: str
     state: str
     share: float
+    code: str | None
     error: str | None
     entry: str | None
     result: str | None
@@ -476,3 +479,52 @@ class SignedIn(Struct, frozen=True):
     name: str
     role: str
     expires: str
+
+
+class AccountOf(Struct, frozen=True):
+    """A budget, and what is spent of it on each part of the data, as a ledger writes them."""
+
+    budget: Any
+    spent: list[Any]
+
+
+class AccountsAnswer(Struct, frozen=True):
+    """The budgets that a purchase is paid from, and whether anything is sold to who asks."""
+
+    sells: bool
+    accounts: list[AccountOf]
+
+
+class ChargeOf(Struct, frozen=True):
+    """A charge as a ledger writes it; the name of another analyst is not told."""
+
+    seq: int
+    draw: int
+    analyst: str
+    loss: Any
+    parts: list[str] | None
+    purpose: Any
+    time: str
+    session: bool
+    hash: str
+    failed: bool
+
+
+class ChargeAnswer(Struct, frozen=True):
+    """The charge by which something was bought, if it was."""
+
+    charge: ChargeOf | None
+
+
+class ChargesAnswer(Struct, frozen=True):
+    """Charges, newest first; `before` asks for the next page."""
+
+    charges: list[ChargeOf]
+    before: int | None
+
+
+class SessionAnswer(Struct, frozen=True):
+    """How much of a session is left; of an online session also its public model, as tacit stores it."""
+
+    left: int
+    stored: Raw | None = None

@@ -41,9 +41,15 @@ class Question(Body):
 
 
 class Purchase(Question):
-    """A question to be bought; `fresh` buys another draw of one that was bought before."""
+    """A question to be bought; `fresh` buys another draw of one that was bought before, and a text names that draw."""
 
-    fresh: bool = False
+    fresh: bool | Text = False
+
+
+class About(Body):
+    """The rows that a question is about; without one, all rows."""
+
+    query: dict[str, Any] | None = None
 
 
 class Rehearsal(Question):
@@ -57,7 +63,7 @@ class BoundsOf(Body):
 
     column: Text
     terms: Price = Price()
-    fresh: bool = False
+    fresh: bool | Text = False
 
 
 class Tables(Body):
@@ -80,7 +86,7 @@ class Answers(Planned):
     """Linear queries to be bought."""
 
     method: Text = "auto"
-    fresh: bool = False
+    fresh: bool | Text = False
 
 
 class Synthetic(Answers):

@@ -137,7 +137,7 @@ class Door:
             person = None if login is None else login.person.name
             access = self.service.authorise(login and login.person, route.action, scope["path_params"].get("dataset"))
             if access.dataset is not None:
-                public = self.service.curators.public_words(access.dataset)
+                public = self.service.curators.public_words(access.dataset) | {access.name.lower()}
             value = None if route.decoder is None else read(body, route.decoder, self.caps.depth)
             query = _parameters(scope["query_string"])
             digest = hashlib.sha256(scope["path"].encode() + b" " + body).hexdigest()

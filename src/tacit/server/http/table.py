@@ -11,6 +11,7 @@ from . import answers, bodies
 from .call import JSON, Answer, Call
 from .handlers import custody, interactive, linear, questions, records, sets
 from .handlers.formats import FORMATS
+from .library_routes import LIBRARY
 from .routes import Route
 
 _SET = "/v1/datasets/{dataset}"
@@ -425,4 +426,4 @@ def learning(topics: Mapping[str, Callable[[], Any]]) -> tuple[Route, ...]:
     return (Route("GET", "/v1/learn/{topic}", Action.LEARN, topic, "Figures of public theory", answers={200: dict}),)
 
 
-ROUTES = (*QUESTIONS, *LINEAR, *INTERACTIVE, *SETS, *RELEASES, *OWNERS, *APPROVALS, *SIGNING_IN)
+ROUTES = (*QUESTIONS, *LINEAR, *INTERACTIVE, *LIBRARY, *SETS, *RELEASES, *OWNERS, *APPROVALS, *SIGNING_IN)

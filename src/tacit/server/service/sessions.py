@@ -23,7 +23,7 @@ from ...curator.purchase import Parts
 from ...query.python.table_domain import TableDomain
 from ...query.select.query import Query
 from ...workloads.methods.weights.pmw import OnlineAnswer
-from ...workloads.models.multiplicative_weights import LinearQuery
+from ...workloads.models.multiplicative_weights import LinearQuery, Weights
 from ..errors import BadRequest, NotFound
 from .admission import Admission, Request
 from .questions import stored
@@ -99,6 +99,21 @@ def ask_online(
     online, lock = _again(service, access, number, OnlineTerms)
     with lock:
         return online.ask(question), online.left
+
+
+def stream_left(service: Service, access: Access, number: str) -> int:
+    """How many more answers above the threshold a stream may give."""
+    stream, lock = _again(service, access, number, StreamTerms)
+    with lock:
+        left: int = stream.left
+        return left
+
+
+def online_model(service: Service, access: Access, number: str) -> tuple[int, Weights]:
+    """How many more times the model of a session may be moved, and the model, which is public."""
+    online, lock = _again(service, access, number, OnlineTerms)
+    with lock:
+        return online.left, online.model
 
 
 def draw_online(service: Service, access: Access, number: str, rows: int) -> Any:

@@ -15,6 +15,7 @@ from pathlib import Path
 
 _WORD = re.compile(r"\w+")
 _QUOTED = re.compile(r"'[^']*'|\"[^\"]*\"|`[^`]*`")
+_NUMBER = re.compile(r"[0-9]{1,20}(e[0-9]{0,3})?")  # or as much of one as stands before a point or a sign
 _LONGEST = 1000  # characters of a message
 _PACKAGE = Path(__file__).parents[2]
 _APART = ("testing", "demo", "theory", "audit", "holdout")  # they raise nothing here, and hold made-up names
@@ -41,8 +42,8 @@ def shown(message: str, public: Collection[str] = frozenset()) -> str:
     own = own_words()
 
     def known(word: str, *, quoted: bool) -> bool:
-        if word.isdecimal():
-            return not quoted and len(word) <= 20
+        if _NUMBER.fullmatch(word):
+            return not quoted
         return word.lower() in public or word.lower() in own
 
     def cleared(text: str, *, quoted: bool) -> str:

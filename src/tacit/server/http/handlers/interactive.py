@@ -22,7 +22,7 @@ def open_stream(call: Call) -> Answer:
     facts = {name: getattr(body, name) for name in ("threshold", "kind", "count", "queries", "name")}
     terms = sessions.StreamTerms(price=terms_of(body.terms), **facts)
     number, stream, free = sessions.open_stream(call.service, call.access, terms)
-    stored = Raw(canonical(stream.mechanism).encode())
+    stored = Raw(canonical(stream.mechanism.epsilon).encode())
     return Answer(StreamAnswer(number, str(stream.mechanism), free, stream.left, stream.error(), stored))
 
 
@@ -40,7 +40,7 @@ def open_online(call: Call) -> Answer:
     terms = sessions.OnlineTerms(attributes=tuple(body.attributes or ()), price=terms_of(body.terms), **facts)
     number, online, free = sessions.open_online(call.service, call.access, terms)
     m = online.mechanism
-    stored = Raw(canonical(online.domain).encode())
+    stored = Raw(canonical((m.price.epsilon, m.price.rho, m.n)).encode())
     names = list(online.domain.names)
     return Answer(OnlineOpened(number, repr(online), names, free, online.left, finite(m.error()), stored))
 

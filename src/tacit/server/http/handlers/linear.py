@@ -119,8 +119,10 @@ def _own(call: Call) -> Job:
 
 def _job(job: Job) -> JobAnswer:
     place = f"/v1/jobs/{job.id}/result" if job.state == "done" else None
-    facts = {name: getattr(job, name) for name in JobAnswer.__struct_fields__ if name not in ("entry", "result")}
-    return JobAnswer(entry=job.result, result=place, **facts)
+    others = ("entry", "result", "code", "error")
+    facts = {name: getattr(job, name) for name in JobAnswer.__struct_fields__ if name not in others}
+    code, _, error = (job.error or "").partition(": ")
+    return JobAnswer(entry=job.result, result=place, code=code or None, error=error or None, **facts)
 
 
 def bought_answers(call: Call, bought: Bought, limit: Any) -> Answer:

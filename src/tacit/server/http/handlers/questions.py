@@ -92,10 +92,13 @@ def bounds(call: Call) -> Answer:
     bought, free = questions.bounds(call.service, call.access, body.column, terms_of(body.terms), fresh=fresh)
     ends = [end.isoformat() if isinstance(end, date) else end for end in (bought.lower, bought.upper)]
     confidence = float(1 - bought.beta)
-    return Answer(BoundsAnswer(bought.column, *ends, confidence, bought.beyond, free, str(bought)))
+    stored = storage.canonical((bought.column, bought.lower, bought.upper, bought.beta, bought.beyond))
+    return Answer(
+        BoundsAnswer(bought.column, *ends, confidence, bought.beyond, free, str(bought), Raw(stored.encode()))
+    )
 
 
-def draw_name(call: Call, fresh: bool) -> bool | str:
+def draw_name(call: Call, fresh: bool | str) -> bool | str:
     """What a fresh draw is called: by the key that a client repeats a request under, so that it is bought once."""
     key = call.headers.get("idempotency-key")
     if key is None:
@@ -103,7 +106,7 @@ def draw_name(call: Call, fresh: bool) -> bool | str:
     if not 0 < len(key) <= MAX_KEY or not key.isascii() or not key.isprintable():
         raise BadRequest(f"An Idempotency-Key must be 1 to {MAX_KEY} printable characters of ASCII.")
     idempotency.check(call.service.store, call.access, key, call.digest)
-    return key if fresh else False
+    return key if fresh is True else fresh
 
 
 def exact(amount: Amount) -> str:

@@ -18,13 +18,13 @@ from .linear import bought_answers
 from .questions import exact
 
 _COLUMNS = ("entry", "hash", "time", "analyst", "kind", "what", "price", "share", "released")
-_MAX_PAGE = 1000
+MAX_PAGE = 1000
 
 
 def history(call: Call) -> Answer:
     """What was bought, newest first."""
-    count, before = _number(call, "count", 100), _number(call, "before", 0)
-    found = records.history(call.service, call.access, before=before or None, count=min(count, _MAX_PAGE))
+    count, before = number(call, "count", 100), number(call, "before", 0)
+    found = records.history(call.service, call.access, before=before or None, count=min(count, MAX_PAGE))
     limit = call.service.curator(call.access).budget.limit
     lines = [_line(each, limit) for each in found]
     if wanted(call, {"json": JSON, "csv": CSV}) == JSON:
@@ -45,7 +45,7 @@ def _line(record: records.Record, limit: Fraction) -> Purchase:
     return Purchase(*facts, exact(record.price), share, record.released)
 
 
-def _number(call: Call, name: str, default: int) -> int:
+def number(call: Call, name: str, default: int) -> int:
     text = call.query.get(name, str(default))
     if not text.isdecimal() or not text.isascii() or len(text) > 15:
         raise BadRequest(f"{name} must be a whole number.")
@@ -81,7 +81,7 @@ def publish(call: Call) -> Answer:
 
 def ledger(call: Call) -> Answer:
     """Entries of a ledger."""
-    after, count = _number(call, "after", 0), min(_number(call, "count", 100), _MAX_PAGE)
+    after, count = number(call, "after", 0), min(number(call, "count", 100), MAX_PAGE)
     found, head = records.entries(call.service, call.access, after=after, count=count)
     last = int(found[-1]["seq"]) if found else 0
     return Answer(LedgerPage(found, HeadOf(*head), last if found and last < head.seq else None))

@@ -14,7 +14,7 @@ from ....curator import Curator
 from ....query.schema.public_table import PublicTable
 from ....query.schema.schema import Schema
 from ....query.values.column_types import facts_of
-from ...numbers import write_number
+from ...numbers import write_budget, write_number
 from ...policy import SWITCHES, Policy, write_policy
 from ...service import Access
 from ..answers import (
@@ -61,6 +61,7 @@ def described(call: Call) -> Answer:
     return Answer(
         DataSetAnswer(
             **{name: getattr(brief, name) for name in brief.__struct_fields__},
+            limits=write_budget(curator.budget),
             least_share=write_number(curator.ledger.least_share),
             policy=write_policy(access.rules),
             tables=tables,
