@@ -262,7 +262,8 @@ def test_a_wheel_holds_the_documents_and_prints_them(tmp_path: Path) -> None:
         archive.extractall(tmp_path / "site")
     pages = {path.name: path.read_bytes() for path in (ROOT / "docs").glob("*.md")}
     assert {path.name: path.read_bytes() for path in (tmp_path / "site/tacit/docs").iterdir()} == pages
-    modules = {path.relative_to(PACKAGE) for path in PACKAGE.rglob("*") if path.suffix in (".py", ".typed")}
+    kinds = (".py", ".typed", ".html", ".js", ".css", ".svg")
+    modules = {path.relative_to(PACKAGE) for path in PACKAGE.rglob("*") if path.suffix in kinds}
     assert all((tmp_path / "site/tacit" / module).exists() for module in modules)
     done = subprocess.run(
         [sys.executable, "-m", "tacit", "docs", "tables"],
