@@ -16,7 +16,9 @@ from .service.upkeep import check as check_all
 def serve(
     *,
     config: Config = None,
-    host: Annotated[str | None, typer.Option(help="Where to listen; by default, 127.0.0.1: this machine alone.")] = None,
+    host: Annotated[
+        str | None, typer.Option(help="Where to listen; by default, 127.0.0.1: this machine alone.")
+    ] = None,
     port: Annotated[int | None, typer.Option(help="The port; 0 for any that is free.")] = None,
     certificate: Annotated[Path | None, typer.Option(help="The certificate for TLS, with its chain, in PEM.")] = None,
     private_key: Annotated[Path | None, typer.Option(help="The private key of the certificate.")] = None,
@@ -48,8 +50,9 @@ def serve(
     with reporting_errors():
         os.environ.update(environment)
         settings = Settings.load(config)
-        from ..server.serving import open_service, run
+        from ..server.serving import run
+        from ..server.store import Store
 
-        open_service(settings).close()  # a store that cannot be opened is told here, and not by each process
+        Store.open(settings.service.store, create=False).close()  # what is wrong with it is told here, once
         say(f"Serving {settings.address}. Press Ctrl+C to end.")
         run(settings)

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import gc
+import socket
+import threading
+from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from . import log
 from .config import Settings
-from .http import log
-from .service import Service
+from .processes import Processes
 from .store import Store
 
 if TYPE_CHECKING:
@@ -14,36 +18,54 @@ if TYPE_CHECKING:
 
 GRACE = 30  # seconds that requests under way are given when the service ends
 _IDLE = 15  # seconds after which a connection that asks for nothing is closed
+_LATER = ("tacit.workloads", "tacit.engines.duckdb.engine", "duckdb")  # loaded once the service listens
 
 
-def open_service(settings: Settings) -> Service:
-    """The service over its store, which must exist."""
-    return Service(Store.open(settings.service.store, create=False), settings)
+def run(settings: Settings) -> None:
+    """Serve until a signal ends it."""
+    log.start()
+    import_module("tacit.server.http.app")  # once, for all processes
+    listening = _listen(settings)
+    if settings.service.workers == 1:
+        _serve(settings, listening)
+        return
+    gc.freeze()  # what was loaded stays shared between the processes
+    Processes(settings.service.workers, lambda: _serve(settings, listening)).run(2 * GRACE)
 
 
-def app() -> Starlette:
-    """The application of one process, by the configuration in the environment of that process."""
-    from .http import application
+def _listen(settings: Settings) -> socket.socket:
+    service = settings.service
+    family = socket.AF_INET6 if ":" in service.host else socket.AF_INET
+    return socket.create_server((service.host.strip("[]"), service.port), family=family, backlog=1024)
+
+
+def application(settings: Settings) -> Starlette:
+    """The application of one process: its own store, curators and threads."""
+    from .http import application as over
     from .http.cookies import welcome
     from .oidc import routes as oidc_routes
     from .page import routes as page_routes
     from .page.learn import TOPICS
+    from .service import Service
 
-    log.start()
-    settings = Settings.load()
-    service = open_service(settings)
-    pages = [*oidc_routes(service.store, settings, welcome(settings)), *page_routes()]
-    return application(service, pages, TOPICS)
+    store = Store.open(settings.service.store, create=False)
+    pages = [*oidc_routes(store, settings, welcome(settings)), *page_routes()]
+    return over(Service(store, settings), pages, TOPICS)
 
 
-def options(settings: Settings) -> dict[str, Any]:
+def _serve(settings: Settings, listening: socket.socket) -> None:
+    import uvicorn
+
+    server = uvicorn.Server(uvicorn.Config(application(settings), **_options(settings)))
+    threading.Thread(target=lambda: [import_module(name) for name in _LATER], daemon=True).start()
+    server.run(sockets=[listening])
+
+
+def _options(settings: Settings) -> dict[str, Any]:
     """The settings as uvicorn takes them."""
     service = settings.service
     tls = {"ssl_certfile": service.certificate, "ssl_keyfile": service.private_key} if service.certificate else {}
     return {
-        "host": service.host,
-        "port": service.port,
-        "workers": service.workers,
         "http": "tacit.server.http.protocol:Protocol",
         "ws": "none",
         "log_config": None,
@@ -51,17 +73,9 @@ def options(settings: Settings) -> dict[str, Any]:
         "server_header": False,
         "lifespan": "on",
         "proxy_headers": bool(service.proxies),
-        "forwarded_allow_ips": list(service.proxies) or None,
+        "forwarded_allow_ips": list(service.proxies),
         "timeout_keep_alive": _IDLE,
         "timeout_graceful_shutdown": GRACE,
         "h11_max_incomplete_event_size": 16 * 1024,
         **tls,
     }
-
-
-def run(settings: Settings) -> None:
-    """Serve until a signal ends it; each process reads the configuration again, by the environment of this one."""
-    import uvicorn
-
-    log.start()
-    uvicorn.run("tacit.server.serving:app", factory=True, **options(settings))

@@ -21,13 +21,13 @@ from urllib.parse import parse_qsl
 import msgspec
 
 from ...core.errors import TacitError
+from .. import log
 from ..access import Action
 from ..errors import BadRequest, Overloaded, Unauthenticated
 from ..jobs import Jobs
 from ..service import Service
 from ..service.texts import public_words
 from ..store import Login
-from . import log
 from .call import JSON, Answer, Call
 from .cookies import session_of
 from .errors import answer_of
