@@ -9,9 +9,9 @@ from urllib.parse import urlsplit
 
 import pyarrow as pa
 import pytest
-from server.serving import Server
 
 import tacit
+from server.serving import Server
 from tacit.server.policy import Policy, Price
 
 CANARY = "zqcanary"  # within private values, and nowhere else
@@ -56,7 +56,12 @@ class World:
         self.server = Server(folder)
         self.store, self.service = self.server.store, self.server.service
         rows = [
-            {"person": f"{CANARY}{i // 2}", "age": i % 90, "region": "north" if i % 3 else "south", "note": f"{CANARY} {i}"}
+            {
+                "person": f"{CANARY}{i // 2}",
+                "age": i % 90,
+                "region": "north" if i % 3 else "south",
+                "note": f"{CANARY} {i}",
+            }
             for i in range(400)
         ]
         table = tacit.Table(pa.Table.from_pylist(rows), SCHEMA)

@@ -109,7 +109,9 @@ def test_what_one_may_not_see_does_not_exist(world, routes, things):
         if not route.action.open_to(ANALYST) or not route.parameters or route.action is Action.LEARN:
             continue
         theirs = world.ask(route.method, path_of(route, things, world.people), "bob", body_of(route))
-        nothing = world.ask(route.method, path_of(route, dict.fromkeys(things, "0" * 64), "nothing"), "bob", body_of(route))
+        nothing = world.ask(
+            route.method, path_of(route, dict.fromkeys(things, "0" * 64), "nothing"), "bob", body_of(route)
+        )
         assert (theirs.status, theirs.code) == (404, "not_found"), route
         assert theirs.json()["error"] == nothing.json()["error"], route
         tried += 1
@@ -118,7 +120,11 @@ def test_what_one_may_not_see_does_not_exist(world, routes, things):
 
 def test_an_analyst_may_do_what_is_theirs(world, routes, things):
     for route in routes:
-        if not route.action.open_to(ANALYST) or route.method == "DELETE" or route.action in (Action.LEARN, Action.SIGN_IN):
+        if (
+            not route.action.open_to(ANALYST)
+            or route.method == "DELETE"
+            or route.action in (Action.LEARN, Action.SIGN_IN)
+        ):
             continue
         reply = world.ask(route.method, path_of(route, things, world.people), "ana", body_of(route))
         absent = "{table}" in route.path

@@ -55,7 +55,9 @@ def test_brackets_within_text_are_no_nesting(world):
     assert world.ask("POST", world.on("/offers"), "ana", question).status == 200
 
 
-@pytest.mark.parametrize("kind", ["text/plain", "application/x-www-form-urlencoded", "multipart/form-data", "text/json"])
+@pytest.mark.parametrize(
+    "kind", ["text/plain", "application/x-www-form-urlencoded", "multipart/form-data", "text/json"]
+)
 def test_only_json_is_read(world, kind):
     """A form of another site can send these, and nothing else, without a browser asking first."""
     reply = world.ask("POST", world.on("/asks"), "ana", raw=b"{}", Content_Type=kind)

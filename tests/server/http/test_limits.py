@@ -120,7 +120,9 @@ def test_nor_is_the_second_head(slow):
 
 
 def test_a_body_that_does_not_come_is_not_waited_for(world, slow):
-    head = f"POST {world.on('/asks')} HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\nContent-Length: 100\r\n\r\n"
+    head = (
+        f"POST {world.on('/asks')} HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\nContent-Length: 100\r\n\r\n"
+    )
     with socket.create_connection(slow) as connection:
         connection.sendall(head.encode() + b'{"sql"')
         reply = read_all(connection)
@@ -179,6 +181,7 @@ def test_many_clients_are_answered_or_told_when_to_come_back(world):
             answer = json.loads(reply.read())
             if reply.status != 200 or answer["errors"][0]["column"] != name:
                 wrong.append((reply.status, answer))
+        connection.close()
 
     threads = [threading.Thread(target=client, args=(i,)) for i in range(16)]
     for thread in threads:

@@ -51,7 +51,9 @@ def try_whatever_is_described(world, who, examples):
     harmful = ("/revoke", "/v1/logout", "/v1/tokens", "/v1/users")
     seen = {}
     operations = [each.ok() for each in schema.get_all_operations()]
-    operations = [each for each in operations if not any(word in each.path for word in harmful) and each.method != "delete"]
+    operations = [
+        each for each in operations if not any(word in each.path for word in harmful) and each.method != "delete"
+    ]
     for operation in operations:
 
         @hypothesis.given(case=operation.as_strategy())
@@ -74,10 +76,9 @@ def try_whatever_is_described(world, who, examples):
     return seen
 
 
-@pytest.mark.parametrize("who", ["ana", None])
-def test_no_case_of_the_description_fails(world, who):
-    seen = try_whatever_is_described(world, who, 150)
-    assert sum(seen.values()) >= 100
+@pytest.mark.parametrize(("who", "cases"), [("ana", 120), (None, 60)])
+def test_no_case_of_the_description_fails(world, who, cases):
+    assert sum(try_whatever_is_described(world, who, cases).values()) >= cases // 2
 
 
 @pytest.mark.slow

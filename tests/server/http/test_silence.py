@@ -25,7 +25,10 @@ def lines(world):
 
 
 def test_a_line_of_the_log_has_no_value(world, lines):
-    body = {"sql": "SELECT COUNT(*) AS zqname FROM people WHERE note = 'zqliteral' AND age > 77", "terms": {"epsilon": "0.777"}}
+    body = {
+        "sql": "SELECT COUNT(*) AS zqname FROM people WHERE note = 'zqliteral' AND age > 77",
+        "terms": {"epsilon": "0.777"},
+    }
     reply = world.ask("POST", world.on("/asks"), "ana", body)
     assert reply.status == 200
     world.ask("GET", "/v1/zqpath?zqquery=1", "ana")
@@ -115,7 +118,12 @@ def test_times_are_measured_for_owners_alone(world):
 
 
 def test_cells_of_a_file_are_no_formulas(world):
-    reply = world.ask("POST", world.on("/asks?format=csv"), "ana", {"sql": 'SELECT COUNT(*) AS "=1+1" FROM people', "terms": {"epsilon": "0.5"}})
+    reply = world.ask(
+        "POST",
+        world.on("/asks?format=csv"),
+        "ana",
+        {"sql": 'SELECT COUNT(*) AS "=1+1" FROM people', "terms": {"epsilon": "0.5"}},
+    )
     assert reply.content.startswith(b"'=1+1,")
     history = world.ask("GET", world.on("/history?format=csv"), "ana").content.decode()
     assert history.startswith("entry,hash,time,analyst,kind,what,price")
