@@ -186,7 +186,8 @@ class Curator:
         """
         arrived = self.pace.arrival()
         query, priced = self.read(question, terms)
-        compiled_query, beta, who = self._compiled(query), probability("beta", priced["beta"]), self.who(analyst)
+        compiled_query, who = self._compiled(query), self.who(analyst)
+        beta = priced["beta"] = probability("beta", priced["beta"])
         asked = Asked(query, compiled_query, priced, str.__str__(question) if isinstance(question, str) else "")
         order = asked.order(
             self._registration,
