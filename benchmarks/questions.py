@@ -108,7 +108,7 @@ def cases(curator: Curator, text: str, terms: dict[str, str]) -> Iterator[tuple[
     numbers, prices = itertools.count(1), itertools.count(1)
 
     def new() -> str:
-        return text.format(next(numbers) / 100)
+        return text.format(100 + next(numbers) / 100)
 
     def price() -> dict[str, Any]:
         return {**terms, "epsilon": f"1.{next(prices):06}"}

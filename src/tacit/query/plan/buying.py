@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import reduce
 
+from ...core.accounting.best_bound import proves
 from ...core.accounting.budget import Budget, SpentSoFar
 from ...core.accounting.currency import Amount, Currency, Epsilon, RenyiAt, Rho
 from ...core.accounting.loss import Loss
@@ -175,7 +176,7 @@ class Buyer:
             except (Refused, BadParameter):
                 return False
             tried[times] = bought
-            return loss_of(bought).epsilon(delta) <= epsilon
+            return proves(loss_of(bought), epsilon, delta)
 
         most = greatest_positive(within, floor=0.5, ceiling=2.0**60, precision=2.0**-9)
         return [tried[most]] if most else []

@@ -18,7 +18,7 @@ from fractions import Fraction
 from functools import cached_property, lru_cache
 from typing import Any
 
-from ...core.accounting.currency import Currency, Epsilon, RenyiAt, Rho
+from ...core.accounting.currency import Amount, Currency, Epsilon, RenyiAt, Rho
 from ...core.accounting.loss import BoundedRange, Pure
 from ...core.distance import ADD_REMOVE, Distance, scalar
 from ...core.errors import BadParameter, Refused
@@ -28,6 +28,8 @@ from ...core.search import greatest_positive
 from ...mechanisms import Gaussian, IndependentQuantiles, KeySelection, Laplace, Quantiles, TopK
 from .compiler import Compiled
 from .plan import BinCounts, Measure
+
+_MOST_STEPS, _CLOSE = 16, 2.0**-44  # of the secant method, and its last step
 
 
 @dataclass(frozen=True)
@@ -132,11 +134,35 @@ def pure(currency: Currency, amount: Fraction, atom: type[Pure] = Pure, times: i
     if isinstance(currency, Epsilon):
         return each
 
-    def within(epsilon: float) -> bool:
-        return currency.of(atom(Fraction(epsilon))) <= each
+    def cost(epsilon: float) -> Amount:
+        return currency.of(atom(Fraction(epsilon)))
 
-    largest = greatest_positive(within, floor=2.0**-800, ceiling=2.0**60, precision=2.0**-44, fall=16)
+    largest = greatest_positive(
+        lambda epsilon: cost(epsilon) <= each,
+        floor=2.0**-800,
+        ceiling=2.0**60,
+        precision=2.0**-44,
+        fall=16,
+        near=_about(cost, float(each)),
+    )
     return tidy(Fraction(largest)) if largest else None
+
+
+def _about(cost: Callable[[float], Amount], amount: float) -> float | None:
+    """About where an increasing cost is this amount: the secant method on logarithms; None where that fails."""
+    x, power, before = 1.0, 2.0, None  # the cost of a small epsilon is quadratic
+    for _ in range(_MOST_STEPS):
+        at = float(cost(x))
+        if not (amount > 0 and 0 < at < math.inf):
+            return None
+        point = math.log(x), math.log(at)
+        if before is not None and point[0] != before[0] and point[1] != before[1]:
+            power = (point[1] - before[1]) / (point[0] - before[0])
+        nearer = x * math.exp((math.log(amount) - point[1]) / power)
+        if abs(nearer - x) <= x * _CLOSE:
+            return nearer
+        x, before = nearer, point
+    return None
 
 
 def concentrated(currency: Currency, amount: Fraction) -> Fraction | None:
