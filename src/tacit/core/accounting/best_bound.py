@@ -67,7 +67,7 @@ def best(loss: Loss, delta: Number) -> Bound:
 
 def proves(loss: Loss, epsilon: Fraction, delta: Fraction) -> bool:
     """Whether the least epsilon at delta is at most this one; the first view that proves so is enough."""
-    return any(view.epsilon(loss, delta) <= epsilon for view in _contenders(loss))
+    return any(view.guarantees(loss, down(epsilon), delta) for view in _contenders(loss))
 
 
 def least_delta(loss: Loss, epsilon: Number) -> float:
