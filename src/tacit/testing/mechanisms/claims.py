@@ -11,6 +11,7 @@ import math
 import sys
 from collections import Counter
 from collections.abc import Callable, Hashable
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -28,6 +29,7 @@ from ..sources import Seeded
 
 AnyExample = Example[Any]
 FALSE_ALARM = 1e-10
+SEEDS = 1000  # with which two samplers are compared
 SESSIONS = 4000  # that are asked value by value, or drawn row by row
 ORDERS = (1.05, 1.5, 2.0, 3.0, 4.5, 8.0, 16.0, 32.0, 64.0)
 EPSILONS = (0.0, 0.01, 0.1, 0.3, 0.7, 1.0, 1.5, 2.0, 3.0)
@@ -91,8 +93,24 @@ def outcome(y: object) -> Hashable:
 
 def fit(case: AnyExample, seed: int = 1) -> float:
     """The p-value of the sampler against the law on x; zero if the sampler gives an output of probability zero."""
-    source = Seeded(seed)
-    return _p_value(case.mechanism.law(case.x), lambda: case.mechanism.sample(case.x, source), case.draws)
+    mechanism, x, source = case.mechanism, case.x, Seeded(seed)
+    if _draws_rows_alike(case):
+        draw = iter(mechanism.sample_rows(np.stack([x] * case.draws), source)).__next__
+    else:
+        draw = partial(mechanism.sample, x, source)
+    return _p_value(mechanism.law(x), draw, case.draws)
+
+
+def _draws_rows_alike(case: AnyExample) -> bool:
+    """Whether a mechanism that draws for many rows at once draws for one row, word for word, what it draws alone.
+
+    Where two samplers differ in one draw out of fifty, so many seeds show it but for one time in 10^8.
+    """
+    sample_rows = getattr(case.mechanism, "sample_rows", None)
+    return sample_rows is not None and all(
+        outcome(case.mechanism.sample(case.x, Seeded(seed))) == outcome(sample_rows(np.stack([case.x]), Seeded(seed))[0])
+        for seed in range(SEEDS)
+    )
 
 
 def _p_value(law: Law, draw: Callable[[], object], draws: int) -> float:
