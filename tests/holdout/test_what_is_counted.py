@@ -14,8 +14,8 @@ from tacit.testing.sources import Seeded
 
 def test_a_wrong_guess_is_answered_by_one_of_all_values():
     rule = GuessAndCheck(n=10**4, width="0.4", resolution="0.5")  # 0, 1/2 and 1
-    nats = histories.log(histories.weighted(2, 1, 3 * 3) / rule.beta)
-    assert rule.deviation(State(3, 1)) == histories.deviation(10**4, nats)
+    nats = histories.log(histories.weighted(2, 1, 3 * 4) / rule.beta)  # or by none
+    assert rule.deviation(State(3, 1)) == pytest.approx(histories.deviation(10**4, nats), rel=1e-12)
 
 
 def test_rounding_to_the_grid_is_taken_from_the_margin_of_a_guess():
@@ -29,8 +29,8 @@ def test_rounding_to_the_grid_is_taken_from_the_margin_of_a_guess():
 
 def test_the_places_of_wrong_guesses_are_counted():
     rule = GuessAndCheck(n=10**4, width="0.4", resolution="0.5")
-    nats = histories.log(histories.weighted(7, 3, math.comb(10, 3) * 3**3) / rule.beta)
-    assert rule.deviation(State(10, 3)) == histories.deviation(10**4, nats)
+    nats = histories.log(histories.weighted(7, 3, math.comb(10, 3) * 4**3) / rule.beta)
+    assert rule.deviation(State(10, 3)) == pytest.approx(histories.deviation(10**4, nats), rel=1e-12)
 
 
 def test_the_values_of_records_are_counted():
@@ -86,10 +86,10 @@ def test_released_numbers_have_the_noise_they_are_paid_for():
 
 
 @pytest.mark.parametrize(
-    ("epsilon", "delta", "n", "width"), [(0.01, 0.0, 10**6, 0.1), (0.05, 1e-7, 10**5, 0.3), (0.05, 1e-5, 10**5, 0.3)]
+    ("epsilon", "delta", "n", "width"), [(0.01, 0.0, 10**5, 0.1), (0.05, 1e-7, 10**5, 0.3), (0.05, 1e-5, 10**5, 0.3)]
 )
 def test_the_monitor_is_the_least_that_its_inequality_allows(epsilon, delta, n, width):
-    t, choice = np.unique(np.round(np.geomspace(1, 2**40, 1500)))[:, None], np.geomspace(1e-4, 1, 1000)
+    t, choice = np.unique(np.round(np.geomspace(1, 2.0**400, 3000)))[:, None], np.geomspace(1e-4, 1, 1000)
     right = 2 * np.log(2 * t) / (choice * n) + np.expm1(epsilon + choice) + t * delta
     share = np.minimum(right / width, 1)
     with np.errstate(divide="ignore"):
