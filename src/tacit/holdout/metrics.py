@@ -69,7 +69,7 @@ def log_loss(y: Any, probability: Any, *, most: Number) -> Floats:
         raise BadData("probability", "some that are not", "from 0 to 1")
     true = chances[np.arange(len(labels)), labels.astype(np.int64)]
     cap = float(positive("most", most))
-    return np.asarray(-np.log(np.maximum(true, math.exp(-cap))) / cap).clip(0, 1)
+    return np.clip(-np.log(np.maximum(true, math.exp(-cap))) / cap, 0.0, 1.0)
 
 
 def squared_error(y: Any, predicted: Any, *, most: Number) -> Floats:
@@ -81,7 +81,7 @@ def squared_error(y: Any, predicted: Any, *, most: Number) -> Floats:
 
 def in_units(y: Any, *, low: Number, high: Number) -> Floats:
     """Values clamped to [low, high], as a share of that range."""
-    values, least, most = np.asarray(y, np.float64), float(low), float(high)  # type: ignore[arg-type]
+    values, least, most = np.asarray(y, np.float64), float(low), float(high)
     if not least < most or values.ndim != 1 or bool(np.isnan(values).any()):
         raise BadData("y", "something else", "one number for each record, without NaN, and low below high")
     return (np.clip(values, least, most) - least) / (most - least)
@@ -108,7 +108,7 @@ def r_squared(
     In units of the range of y the variance is E u^2 - (E u)^2.  The score is least where the error is greatest and the
     variance least; (E u)^2 is greatest and least at an end of its interval.
     """
-    ratio = (float(positive("most", most)) / (float(high) - float(low))) ** 2  # type: ignore[arg-type]
+    ratio = (float(positive("most", most)) / (float(high) - float(low))) ** 2
 
     def score(e: float, variance: float) -> float:
         return 1 - ratio * e / variance if variance > 0 else -math.inf

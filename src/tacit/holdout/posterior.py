@@ -64,6 +64,7 @@ from ..core.exact import MANY_ULPS, up
 from ..core.parameters import Number, positive, probability, rational, whole
 from .transfer import Transferred
 
+Accuracy = Sequence[tuple[float | Fraction, float]]  # (b, a): with probability at most b an error exceeds a
 DRIFT, INFORMATION = "posterior drift", "mutual information"
 _SHARES = 16  # of beta between the noise and the information
 
@@ -73,7 +74,7 @@ def moved(epsilon: float) -> float:
     return min(1.0, math.tanh(epsilon / 4) * MANY_ULPS)
 
 
-def shortfall(beta: Number, accuracy: Sequence[tuple[float, float]]) -> float:
+def shortfall(beta: Number, accuracy: Accuracy) -> float:
     """The least alpha + eta(alpha) / beta, from pairs (b, a): with probability at most b an answer is more than a off.
 
     eta(a) is the integral of the probability of errors above a.  Between one a and the next it is at most the b of the
@@ -83,7 +84,7 @@ def shortfall(beta: Number, accuracy: Sequence[tuple[float, float]]) -> float:
     pairs = sorted(accuracy, reverse=True)  # the largest b and the smallest a first
     best, eta, above = math.inf, 0.0, 1.0
     for b, a in reversed(pairs):
-        eta += b * max(0.0, above - a) * MANY_ULPS
+        eta += float(b) * max(0.0, above - a) * MANY_ULPS
         above = min(a, above)
         best = min(best, (above + eta / p) * MANY_ULPS)
     return best
@@ -132,7 +133,7 @@ def gaussian_information(n: int, questions: int, variance: Number) -> float:
     return up(Fraction(k) / (8 * n * positive("variance", variance)))
 
 
-def information(failure: Number, nats: float, n: int, accuracy: Sequence[tuple[float, float]] = ()) -> Transferred:
+def information(failure: Number, nats: float, n: int, accuracy: Accuracy = ()) -> Transferred:
     """The least width alpha + eta(alpha) / c + sqrt(nats / (2 n b)) with b + c = failure; `accuracy` as in `shortfall`.
 
     Without `accuracy` the answers are the means of the sample, and b is all.

@@ -102,6 +102,9 @@ class GuessAndCheck(Rule):
         """V: the values of an answer to a wrong guess, and that there is none."""
         return int(1 / self.resolution) + 2
 
+    def _enough(self) -> str:
+        return "its width is its promise"
+
     def nats(self, state: State, together: int = 1) -> float:
         """ln(1 / b) for each of so many questions of the next round."""
         f, s = state.told, state.asked - state.told

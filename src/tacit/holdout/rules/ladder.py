@@ -25,7 +25,7 @@ from __future__ import annotations
 import base64
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 
@@ -118,11 +118,14 @@ class ParameterFreeLadder(Rule):
         rounds: int | None = None,
     ) -> None:
         super().__init__(n, beta, grid, width=width, rounds=rounds)
-        if width is not None and self.over(State()):
-            needed = least_whole(
-                lambda m: m >= MAX_RECORDS or not replace(self, n=m, width=None).over(State(), self.most), n
-            )
-            raise BadParameter("n", n, f"at least {needed} for a width of {float(self.most):g}")
+        if self.over(State()):
+
+            def enough(m: int) -> bool:
+                larger = object.__new__(type(self))  # without these checks
+                larger._set(n=m, beta=self.beta, grid=self.grid, width=self.width, rounds=None)
+                return m >= MAX_RECORDS or not larger.over(State())
+
+            raise BadParameter("n", n, f"at least {least_whole(enough, n)} for a width of {float(self.most):g}")
 
     @property
     def most(self) -> Fraction:
@@ -167,9 +170,8 @@ class ParameterFreeLadder(Rule):
         record = base64.b64encode(values.astype(np.int32).tobytes()).decode()
         return state.after(1, 1, mark=mark, values=record), mark / n
 
-    def over(self, state: State, width: Fraction | None = None) -> bool:
-        """Whether the next statement would be too wide."""
-        return self.statement(State(state.asked + 1, state.told + 1)).width > (width or self.most)
+    def over(self, state: State) -> bool:
+        return self.statement(State(state.asked + 1, state.told + 1)).width > self.most
 
     @property
     def allowed(self) -> str:

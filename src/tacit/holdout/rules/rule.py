@@ -286,7 +286,7 @@ class Rule(ABC):
     def _enough(self) -> str:
         """How many records, or how few questions, would do."""
 
-        def narrow(**changes: int) -> bool:
+        def narrow(**changes: Any) -> bool:
             try:
                 return replace(self, width=None, **changes).promise.width < VACUOUS
             except BadParameter:
