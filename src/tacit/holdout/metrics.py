@@ -69,7 +69,7 @@ def log_loss(y: Any, probability: Any, *, most: Number) -> Floats:
         raise BadData("probability", "some that are not", "from 0 to 1")
     true = chances[np.arange(len(labels)), labels.astype(np.int64)]
     cap = float(positive("most", most))
-    return np.clip(-np.log(np.maximum(true, math.exp(-cap))) / cap, 0.0, 1.0)
+    return np.asarray(np.clip(-np.log(np.maximum(true, math.exp(-cap))) / cap, 0.0, 1.0), np.float64)
 
 
 def squared_error(y: Any, predicted: Any, *, most: Number) -> Floats:
