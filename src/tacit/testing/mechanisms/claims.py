@@ -108,7 +108,8 @@ def _draws_rows_alike(case: AnyExample) -> bool:
     """
     sample_rows = getattr(case.mechanism, "sample_rows", None)
     return sample_rows is not None and all(
-        outcome(case.mechanism.sample(case.x, Seeded(seed))) == outcome(sample_rows(np.stack([case.x]), Seeded(seed))[0])
+        outcome(case.mechanism.sample(case.x, Seeded(seed)))
+        == outcome(sample_rows(np.stack([case.x]), Seeded(seed))[0])
         for seed in range(SEEDS)
     )
 
